@@ -1,0 +1,46 @@
+# twinloom_room(FOLDER [PUBLIC target...]): the library of one room, named after its folder
+# (core/index -> core_index), from all sources in it. A folder without sources is only headers; a
+# folder that does not exist is skipped.
+function(twinloom_room folder)
+  cmake_parse_arguments(ROOM "" "" "PUBLIC" ${ARGN})
+  string(REPLACE "/" "_" target ${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+  set(usable)
+  foreach(dependency IN LISTS ROOM_PUBLIC)
+    if(TARGET ${dependency})
+      list(APPEND usable ${dependency})
+    endif()
+  endforeach()
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${target} PUBLIC ${usable})
+  else()
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} INTERFACE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${target} INTERFACE ${usable})
+  endif()
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${folder}/room.cmake)
+    include(${CMAKE_SOURCE_DIR}/${folder}/room.cmake)
+  endif()
+endfunction()
+
+# Every folder of tests/ with sources becomes one test program, linked as its room.cmake says.
+function(twinloom_tests)
+  file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/tests/*)
+  foreach(folder IN LISTS folders)
+    if(EXISTS ${folder}/room.cmake)
+      include(${folder}/room.cmake)
+    endif()
+  endforeach()
+endfunction()
+
+# twinloom_test(NAME LIBRARIES...): tests/NAME/*.cpp as the program test_NAME, each TEST a ctest.
+function(twinloom_test name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
+  add_executable(test_${name} ${sources})
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(test_${name} PRIVATE ${ARGN} GTest::gtest GTest::gtest_main)
+  gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120
+                       PROPERTIES TIMEOUT 1200 LABELS ${name})
+endfunction()

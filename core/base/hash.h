@@ -1,0 +1,22 @@
+// A hash that is the same in every process and on every machine (XXH3, 64 bits): for cache keys and
+// for settling most comparisons of forms quickly. Not for security.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace twinloom {
+
+std::uint64_t stable_hash(std::string_view bytes);
+
+// Order matters: mix(mix(s, a), b) != mix(mix(s, b), a).
+constexpr std::uint64_t mix_hash(std::uint64_t seed, std::uint64_t value) {
+  std::uint64_t x = seed ^ (value + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2));
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93ull;
+  x ^= x >> 32;
+  return x;
+}
+
+}  // namespace twinloom

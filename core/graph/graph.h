@@ -1,0 +1,228 @@
+// What to compute: a list of nodes, inputs before uses, each with one result.
+//
+//   node  := Input | Constant | Size | Pointwise | Cast | View | Concat | Iota | Random
+//          | Reduce | Scan | Gather | Scatter | Realize
+//   shape := [expr, ...]     sizes over the size symbols of the graph
+//
+// Composite operators (softmax, layer norm, ...) are functions of builder.h, never kinds of node.
+// A pass is a loop from front to back that adds to a new graph. add() infers type and shape, checks
+// the inputs (Error that names the node), and returns the id of an equal node where one exists.
+// Thread safety: a const Graph may be read by many threads; add() needs the graph for itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "core/base/id.h"
+#include "core/base/match.h"
+#include "core/index/facts.h"
+#include "core/ops/dtype.h"
+#include "core/ops/monoid.h"
+#include "core/ops/number.h"
+#include "core/ops/pointwise.h"
+
+namespace twinloom::graph {
+
+using NodeId = Id<struct NodeTag>;
+using Shape = std::vector<index::Expr>;
+
+// The elements of a constant array, row-major, without gaps. Never changes; shared by graphs.
+struct Array {
+  ops::DType dtype;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::byte> bytes;
+};
+using Content = std::shared_ptr<const Array>;  // equal when the contents are
+
+// A tensor the caller hands in; `slot` counts the graph's parameters (size parameters included).
+struct Input {
+  int slot;
+  ops::DType dtype;
+  Shape shape;
+  bool donated = false;  // its memory may be reused for an output
+};
+struct Constant {
+  std::variant<ops::Number, Content> value;  // a number fills the shape
+  ops::DType dtype;
+  Shape shape;
+};
+// A size used as a number, shape [].
+struct Size {
+  index::Expr value;
+  ops::DType dtype;
+};
+// Inputs of equal shape (broadcasts are Views) and of the types that the row takes. f16 and bf16 are
+// computed in f32 and rounded once.
+struct Pointwise {
+  ops::Pointwise op;
+};
+struct Cast {
+  ops::DType to;
+  bool implicit = false;  // put in by type promotion or a composite, not by the user
+};
+// reshape, transpose, slice, pad, flip, broadcast, as_strided: element `axes` of the result is
+// element `source` of the input where `inside` holds, else `fill`.
+struct View {
+  std::vector<index::Symbol> axes;   // one for each dimension of the result
+  Shape sizes;                       // of the result
+  std::vector<index::Expr> source;   // one for each dimension of the input; over axes and sizes
+  index::Condition inside;
+  ops::Number fill;
+};
+struct Concat {
+  int axis;
+};
+struct Iota {  // the position along `axis`
+  int axis;
+  ops::DType dtype;
+  Shape shape;
+};
+enum class Distribution : std::uint8_t { uniform, normal, integers };
+struct Random {
+  Distribution kind;
+  int number;  // no two draws of a graph have the same
+  ops::DType dtype;
+  Shape shape;
+  ops::Number low, high;  // of integers: low <= x < high
+};
+// Over `axes` (sorted, distinct); they vanish from the shape. Elements of f16 and bf16 are combined in
+// f32 and the result is rounded once.
+struct Reduce {
+  ops::Monoid monoid;
+  std::vector<int> axes;
+  int component = 0;  // which part of a tuple monoid; a place is the row-major position over `axes`
+};
+struct Scan {
+  ops::Monoid monoid;
+  int axis;
+  bool exclusive = false;
+  bool backwards = false;
+  int component = 0;
+};
+// Element `axes` of the result is element `source` of input 0. Input 1 + k has the result's shape and
+// an integer type; its element is bound to found[k] and checked: 0 <= found[k] < bounds[k], after
+// adding bounds[k] once to a negative one where negative_wraps.
+struct Gather {
+  std::vector<index::Symbol> axes;  // of the result
+  Shape sizes;                      // of the result
+  std::vector<index::Symbol> found;
+  Shape bounds;
+  std::vector<index::Expr> source;  // one for each dimension of input 0; over axes and found
+  bool negative_wraps = false;
+};
+enum class Mode : std::uint8_t { replace, add, multiply, least, greatest };
+// Input 0 with input 1 written at computed places. Input 2 + k has the shape of input 1. Where places
+// repeat: replace keeps the contribution of the highest row-major position over `axes`, the others
+// combine in ascending position, canonically, and then with what was there.
+struct Scatter {
+  std::vector<index::Symbol> axes;  // of input 1
+  std::vector<index::Symbol> found;
+  Shape bounds;
+  std::vector<index::Expr> place;  // one for each dimension of the result; over axes and found
+  Mode mode;
+  bool include_self = true;
+  bool negative_wraps = false;
+};
+// The value of its input, which becomes a buffer: a user's fusion barrier.
+struct Realize {};
+
+using Op = std::variant<Input, Constant, Size, Pointwise, Cast, View, Concat, Iota, Random, Reduce, Scan,
+                        Gather, Scatter, Realize>;
+
+// Where a node came from; not part of equality.
+struct Origin {
+  std::string file;       // of the user's program
+  int line = 0;
+  std::string name;       // the node's name in the source graph
+  std::string composite;  // "softmax", when a composite operator made it
+  int instance = 0;       // its how-manieth use
+};
+
+struct Node {
+  Op node;  // matched by match()
+  std::vector<NodeId> inputs;
+  ops::DType dtype;
+  Shape shape;
+  Origin origin;
+};
+
+// A parameter of the graph, in order: a tensor (an Input node), or a size. A size parameter whose
+// expression is a symbol binds it; any other is checked.
+struct Parameter {
+  std::string name;
+  std::variant<NodeId, index::Expr> value;
+};
+
+// What the caller gets, in order.
+enum class Ownership : std::uint8_t {
+  own,    // a value in memory of its own
+  input,  // parameter `input` itself or a view of it: nothing is computed
+  size,   // a number known from the sizes
+  none,   // None
+};
+struct Result {
+  Ownership kind = Ownership::own;
+  NodeId value;          // of own and input
+  int input = -1;        // of input: which parameter
+  index::Expr size;      // of size
+  std::string name;
+};
+
+// A condition on sizes that only the run can check, with the words for when it fails.
+struct Require {
+  index::Condition condition;
+  std::string message;
+};
+
+class Graph {
+ public:
+  NodeId add(Op op, std::vector<NodeId> inputs, Origin origin = {});
+  // Adds an Input and its Parameter.
+  NodeId input(std::string name, ops::DType dtype, Shape shape, bool donated = false);
+  void size_parameter(std::string name, index::Expr value);
+  void output(Result result);
+  void require(index::Condition condition, std::string message);
+  // Facts about sizes that hold whenever every requirement does; a size symbol is at least 0.
+  index::Facts& facts() { return facts_; }
+
+  const Node& operator[](NodeId id) const { return nodes_[id.index]; }
+  std::span<const Node> nodes() const { return nodes_; }
+  std::span<const Parameter> parameters() const { return parameters_; }
+  std::span<const Result> results() const { return results_; }
+  std::span<const Require> requirements() const { return requirements_; }
+  const index::Facts& facts() const { return facts_; }
+  std::string name = "graph";
+
+ private:
+  std::vector<Node> nodes_;
+  std::vector<Parameter> parameters_;
+  std::vector<Result> results_;
+  std::vector<Require> requirements_;
+  index::Facts facts_;
+  std::unordered_multimap<std::uint64_t, NodeId> by_hash_;
+};
+
+// What a person calls the node: its name in the source, else its kind and number.
+std::string describe(const Graph& graph, NodeId id);
+
+// The users of each node, by node, results not counted.
+std::vector<std::vector<NodeId>> users_of(const Graph& graph);
+// Whether a result needs the node.
+std::vector<bool> live_nodes(const Graph& graph);
+// Every size symbol that a shape, a parameter or a Size mentions.
+std::set<index::Symbol> size_symbols(const Graph& graph);
+
+// Bug with the node's printed line where the graph breaks the rules of its form.
+void verify(const Graph& graph);
+
+std::string print(const Graph& graph);
+Graph parse(std::string_view text);
+
+}  // namespace twinloom::graph

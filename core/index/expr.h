@@ -1,0 +1,171 @@
+// Integer expressions over symbols: sizes, loop counters and values known only at run time.
+//
+//   expr := integer | symbol | expr + expr | expr * expr | floor_div(expr, expr)
+//         | floor_mod(expr, expr) | least(expr, expr) | greatest(expr, expr)
+//
+// Canonical when made: a sum is flat, sorted and without zero terms, constants are folded, products
+// are distributed over sums, least and greatest have their arguments in order. So i*n + n and
+// (i + 1)*n are equal without any pass. Division rounds down and a divisor is positive (the maker's
+// promise; a constant divisor below 1 is a Bug). An expression never changes after it was made.
+//
+// Text: "4*i + floor_div(n, 8)", printed by print() and read by parse(). Constant folding that
+// leaves 64 bits throws Error ("... does not fit 64 bits").
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/scanner.h"
+
+namespace twinloom::index {
+
+// A symbol is its name: 1 to 23 characters, [A-Za-z_][A-Za-z0-9_.]*, not one of the function names
+// above. Two symbols with one name are one symbol.
+class Symbol {
+ public:
+  Symbol() = default;
+  explicit Symbol(std::string_view name);  // Error when the name is not of that form
+  std::string_view name() const { return std::string_view(name_.data()); }
+  friend auto operator<=>(const Symbol&, const Symbol&) = default;
+
+ private:
+  std::array<char, 24> name_{};  // padded with zeros
+};
+
+struct Form;
+
+class Expr {
+ public:
+  Expr() : Expr(std::int64_t{0}) {}
+  Expr(std::int64_t constant);
+  Expr(int constant) : Expr(std::int64_t{constant}) {}
+  Expr(Symbol symbol);
+  const Form& form() const { return *form_; }
+  std::uint64_t hash() const;
+  friend bool operator==(const Expr& a, const Expr& b);
+
+ private:
+  friend struct Maker;
+  explicit Expr(std::shared_ptr<const Form> form) : form_(std::move(form)) {}
+  std::shared_ptr<const Form> form_;
+};
+
+struct Term {
+  Expr factor;  // never a Sum
+  std::int64_t scale;
+};
+struct Sum {
+  std::vector<Term> terms;  // sorted; none: a constant
+  std::int64_t offset;
+};
+struct Product {
+  std::vector<Expr> factors;  // two or more, sorted, none a Sum or a Product
+};
+struct FloorDiv {
+  Expr dividend, divisor;
+};
+struct FloorMod {
+  Expr dividend, divisor;
+};
+struct Least {
+  Expr a, b;
+};
+struct Greatest {
+  Expr a, b;
+};
+struct Form {
+  std::variant<Sum, Symbol, Product, FloorDiv, FloorMod, Least, Greatest> node;
+  std::uint64_t hash = 0;
+};
+
+Expr operator+(const Expr& a, const Expr& b);
+Expr operator-(const Expr& a, const Expr& b);
+Expr operator-(const Expr& a);
+Expr operator*(const Expr& a, const Expr& b);
+Expr floor_div(const Expr& a, const Expr& b);
+Expr floor_mod(const Expr& a, const Expr& b);
+Expr ceil_div(const Expr& a, const Expr& b);  // -floor_div(-a, b)
+Expr least(const Expr& a, const Expr& b);
+Expr greatest(const Expr& a, const Expr& b);
+
+// A total order that is the same in every run; says nothing about values.
+bool comes_before(const Expr& a, const Expr& b);
+
+std::optional<std::int64_t> constant_of(const Expr& expr);  // nothing when a symbol is left
+std::optional<Symbol> symbol_of(const Expr& expr);          // when the expression is just a symbol
+std::set<Symbol> symbols_of(const Expr& expr);
+bool mentions(const Expr& expr, Symbol symbol);
+
+// Product of all; 1 for none.
+Expr product(std::span<const Expr> factors);
+
+// Row-major strides in elements for these sizes: the last is 1.
+std::vector<Expr> contiguous_strides(std::span<const Expr> sizes);
+
+using Substitution = std::map<Symbol, Expr>;
+Expr substitute(const Expr& expr, const Substitution& substitution);
+
+// expr == scale * symbol + rest, with neither scale nor rest mentioning the symbol; nothing when it
+// is not of that form. A symbol that is not mentioned has scale 0.
+struct Linear {
+  Expr scale, rest;
+};
+std::optional<Linear> linear_in(const Expr& expr, Symbol symbol);
+
+// a < b
+struct Less {
+  Expr a, b;
+  friend bool operator==(const Less&, const Less&) = default;
+};
+// All of them hold. Empty: always true.
+struct Condition {
+  std::vector<Less> all;
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+Condition operator&&(const Condition& a, const Condition& b);  // without repetition
+Condition substitute(const Condition& condition, const Substitution& substitution);
+std::set<Symbol> symbols_of(const Condition& condition);
+
+using Values = std::map<Symbol, std::int64_t>;
+// The value under an assignment. Bug when a symbol is missing or a divisor is not positive; Error
+// when a step leaves 64 bits.
+std::int64_t evaluate(const Expr& expr, const Values& values);
+bool evaluate(const Condition& condition, const Values& values);
+
+std::string print(const Expr& expr);
+std::string print(const Condition& condition);  // "a < b && c < d"; "true" when empty
+Expr parse(Scanner& scanner);
+Condition parse_condition(Scanner& scanner);
+Expr parse(std::string_view text);
+Condition parse_condition(std::string_view text);
+
+}  // namespace twinloom::index
+
+template <>
+struct fmt::formatter<twinloom::index::Expr> : fmt::formatter<std::string_view> {
+  auto format(const twinloom::index::Expr& expr, fmt::format_context& context) const {
+    return fmt::formatter<std::string_view>::format(twinloom::index::print(expr), context);
+  }
+};
+template <>
+struct fmt::formatter<twinloom::index::Condition> : fmt::formatter<std::string_view> {
+  auto format(const twinloom::index::Condition& condition, fmt::format_context& context) const {
+    return fmt::formatter<std::string_view>::format(twinloom::index::print(condition), context);
+  }
+};
+template <>
+struct fmt::formatter<twinloom::index::Symbol> : fmt::formatter<std::string_view> {
+  auto format(const twinloom::index::Symbol& symbol, fmt::format_context& context) const {
+    return fmt::formatter<std::string_view>::format(symbol.name(), context);
+  }
+};

@@ -1,0 +1,36 @@
+// Machine: all that may be known of hardware. Back ends make one; cost, fusion and schedules read it.
+// Sizes in bytes, bandwidths in bytes a second, rates in operations a second.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace twinloom::machine {
+
+struct MemoryLevel {
+  std::string name;             // "L1", "L2", "L3", "memory"
+  std::int64_t bytes = 0;       // that one worker may call its own; 0: unlimited
+  double bytes_per_second = 0;  // of one worker
+  friend bool operator==(const MemoryLevel&, const MemoryLevel&) = default;
+};
+
+struct Machine {
+  std::string name;                     // "cpu-avx2", "cpu-avx512", "h200"
+  int vector_bytes = 32;                // one register, or one wide load of a thread
+  int vector_registers = 16;            // that a loop body may keep alive
+  bool masked_memory = true;            // masked loads and stores cost about as much as plain ones
+  int max_threads = 1;                  // of a block; 1 where threads cannot share scratch
+  int warp_threads = 1;                 // that exchange registers directly
+  std::int64_t scratch_bytes = 1 << 15;  // of a block
+  int blocks_at_once = 1;               // cores, or blocks in flight
+  std::vector<MemoryLevel> memory;      // nearest first
+  double f32_operations_per_second = 0;  // of the whole machine
+  double launch_seconds = 0;
+  double worth_a_thread_seconds = 15e-6;  // a kernel with less work stays on the calling thread
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+std::string print(const Machine& machine);
+
+}  // namespace twinloom::machine

@@ -1,0 +1,64 @@
+// See dtype.h; the rows are in dtype.def.
+#include "core/ops/dtype.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.h"
+
+namespace twinloom::ops {
+
+namespace {
+
+struct Row {
+  DType dtype;
+  std::string_view name;
+  int bits;
+  TypeKind kind;
+};
+
+constexpr std::array rows = {
+#define DTYPE(name, bits, kind, words) Row{DType::name, #name, bits, TypeKind::kind},
+#include "core/ops/dtype.def"
+#undef DTYPE
+};
+
+constexpr auto dtypes = [] {
+  std::array<DType, rows.size()> all{};
+  std::ranges::transform(rows, all.begin(), &Row::dtype);
+  return all;
+}();
+
+const Row& row(DType dtype) { return rows.at(static_cast<std::size_t>(dtype)); }
+
+}  // namespace
+
+std::string_view name(DType dtype) { return row(dtype).name; }
+
+std::optional<DType> dtype_named(std::string_view name) {
+  if (name == "bool") return DType::b8;
+  const auto* found = std::ranges::find(rows, name, &Row::name);
+  if (found == rows.end()) return std::nullopt;
+  return found->dtype;
+}
+
+std::span<const DType> all_dtypes() { return dtypes; }
+TypeKind kind(DType dtype) { return row(dtype).kind; }
+int bits_of(DType dtype) { return row(dtype).bits; }
+
+int size_of(DType dtype) {
+  CHECK(row(dtype).bits % 8 == 0, "an element of ", name(dtype), " has no size in bytes");
+  return row(dtype).bits / 8;
+}
+
+bool is_floating(DType dtype) { return kind(dtype) == TypeKind::floating; }
+
+bool is_integer(DType dtype) {
+  return kind(dtype) == TypeKind::signed_int || kind(dtype) == TypeKind::unsigned_int;
+}
+
+bool is_16_bit_float(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+DType compute_type(DType dtype) { return is_16_bit_float(dtype) ? DType::f32 : dtype; }
+
+}  // namespace twinloom::ops

@@ -1,0 +1,41 @@
+// A number in a form: an integer of 64 bits, or a double. Integers survive exactly; u64 values above
+// the range of int64 are held by their bits. Equality is of kind and bits, so NaN equals itself and
+// -0.0 differs from 0.0.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "core/base/scanner.h"
+#include "core/ops/dtype.h"
+
+namespace twinloom::ops {
+
+class Number {
+ public:
+  Number() = default;
+  Number(std::int64_t integer) : value_(integer) {}
+  Number(int integer) : value_(std::int64_t{integer}) {}
+  Number(bool truth) : value_(std::int64_t{truth}) {}
+  Number(double real) : value_(real) {}
+
+  bool is_integer() const { return std::holds_alternative<std::int64_t>(value_); }
+  std::int64_t integer() const;  // a double is converted as cast() says
+  double real() const;           // an integer is rounded once
+  friend bool operator==(const Number& a, const Number& b);
+  std::uint64_t hash() const;
+
+ private:
+  std::variant<std::int64_t, double> value_ = std::int64_t{0};
+};
+
+// The number as an element of the type has it: floats rounded once to f64, f32, f16 or bf16 (held as
+// a double), integers wrapped, a float to an integer saturated with NaN giving 0, b8 to 0 or 1.
+Number cast(const Number& number, DType dtype);
+
+// Exact text: integers in decimal, doubles in hexadecimal (0x1.8p+1), inf, -inf, nan.
+std::string print(const Number& number);
+Number parse_number(Scanner& scanner);
+
+}  // namespace twinloom::ops

@@ -1,0 +1,60 @@
+// What a back end offers: a Machine, and kernels made from programs. It makes no scheduling decision.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/loops/interpret.h"
+#include "core/loops/loops.h"
+#include "core/machine/machine.h"
+
+namespace twinloom::runtime {
+
+using loops::Failure;
+using loops::Memory;
+
+// How the `block` range of a kernel is divided among workers: body(context, begin, end) must be called
+// so that every task of 0 <= task < tasks is covered exactly once, from any thread, and return when all
+// is done. A caller may hand in its own.
+using ParallelBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
+using ParallelFor = std::function<void(std::int64_t tasks, int threads, ParallelBody body, void* context)>;
+
+struct RunSettings {
+  int threads = 0;  // 0: one a core
+  const ParallelFor* parallel_for = nullptr;  // null: the back end's own
+};
+
+// Machine code of one or more programs that run one after the other. Immutable; run() may be called by
+// many threads at once.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // `arguments` in the order of the program's buffers; `sizes` as Program::sizes. Returns the first
+  // failed Index.
+  virtual std::optional<Failure> run(std::span<const Memory> arguments, std::span<const std::int64_t> sizes,
+                                     const RunSettings& settings) const = 0;
+};
+
+struct Built {
+  std::unique_ptr<const Kernel> kernel;
+  std::string source;          // what was compiled; empty where nothing was
+  double compile_seconds = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;      // "cpu", "reference"
+  virtual std::string describe() const = 0;  // one line for `twinloom devices`
+  virtual const machine::Machine& machine() const = 0;
+  virtual bool runs_nests() const { return false; }  // executes unscheduled nests (the reference does)
+  // Thread-safe. Bug when the text that was emitted is refused.
+  virtual Built build(const loops::Program& program) const = 0;
+};
+
+}  // namespace twinloom::runtime

@@ -1,0 +1,107 @@
+// How a nest is walked: a plain value that prints, parses and compares.
+//   choose       is taste: from the nest, the machine and nothing else.
+//   why_illegal  is law: says in words why a schedule may not be applied.
+//   apply        is mechanics: the same loops, split and bound; totals reached in the canonical order.
+// The three share no decision: apply obeys any schedule that why_illegal lets pass, and every program
+// that comes out gives the same bits.
+//
+// Siblings are numbered as they stand in loops::Nest, from 0; -1 means the common loops. An axis k cut
+// by factors {1024, 256, 16} has the pieces k.0 (steps of 1024), k.1 (of 256), k.2 (of 16) and k.3 (of
+// 1), where k = 1024*k.0 + 256*k.1 + 16*k.2 + k.3; an axis that is not cut has the one piece k.0.
+//
+//   schedule
+//     collapse -1 : i, j as r
+//     split -1 r : 4096, 8 remainder
+//     split 0 k : 1024, 256, 16 mask
+//     loop -1 r.0 block
+//     loop 0 k.0 serial
+//     stage x inside r.0 registers pad 0
+//     stream y
+//     grid k units 64 last_block
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/loops/loops.h"
+#include "core/machine/machine.h"
+
+namespace twinloom::schedule {
+
+enum class Tail : std::uint8_t {
+  exact,      // every factor divides; why_illegal proves it or refuses
+  mask,       // one loop; loads and stores past the end do nothing
+  remainder,  // a loop of full vectors without masks, then one masked turn for what is left
+};
+
+struct Collapse {  // neighbouring axes walked as one, row-major; before the splits
+  int sibling;
+  std::vector<std::string> axes;
+  std::string name;
+  friend bool operator==(const Collapse&, const Collapse&) = default;
+};
+
+struct SplitPlan {
+  int sibling;
+  std::string axis;
+  std::vector<std::int64_t> factors;  // steps of all pieces but the last, falling, each a multiple of the next
+  Tail tail;
+  friend bool operator==(const SplitPlan&, const SplitPlan&) = default;
+};
+
+struct LoopPlan {  // one loop of the result; the list is in final order, outermost first
+  int sibling;
+  std::string piece;
+  loops::Bind bind;
+  friend bool operator==(const LoopPlan&, const LoopPlan&) = default;
+};
+
+// A vector loop of the common axes encloses the row's own statements and all siblings: each member of
+// the register walks a turn of its own. A vector loop of a sibling is inside that sibling.
+
+struct TempPlan {
+  std::string buffer;     // an input that several siblings load at the same place of each turn
+  loops::Place place;     // registers or scratch
+  std::string inside;     // the piece whose every turn fills it again
+  int pad;                // elements after each row; scratch only
+  friend bool operator==(const TempPlan&, const TempPlan&) = default;
+};
+
+struct StorePlan {
+  std::string buffer;
+  bool streaming;  // past the caches
+  friend bool operator==(const StorePlan&, const StorePlan&) = default;
+};
+
+struct GridSplit {     // a reduction without enough turns, cut into parts that different blocks hold
+  std::string axis;    // of the reducing sibling, after collapsing
+  std::int64_t units;  // canonical units a part, a power of two
+  bool last_block;     // finished by the last block, else by a second program
+  friend bool operator==(const GridSplit&, const GridSplit&) = default;
+};
+
+struct Schedule {
+  std::vector<Collapse> collapses;
+  std::vector<GridSplit> grid_splits;
+  std::vector<SplitPlan> splits;
+  std::vector<LoopPlan> loops;
+  std::vector<TempPlan> temps;
+  std::vector<StorePlan> stores;
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+Schedule choose(const loops::Program& nest, const machine::Machine& machine);
+std::optional<std::string> why_illegal(const loops::Program& nest, const Schedule& schedule);
+
+// In launch order. Buffers that the programs share but the nest does not know (partial totals) are
+// arguments named "partial.."; they come after the nest's own, in the same order in each program, and
+// belong to the memory plan. Bug when why_illegal gives a reason.
+std::vector<loops::Program> apply(const loops::Program& nest, const Schedule& schedule);
+
+std::string print(const Schedule& schedule);
+Schedule parse(std::string_view text);
+
+}  // namespace twinloom::schedule
