@@ -1,0 +1,155 @@
+// Asks an expression for its parts and rebuilds it with others: symbols, substitution, linear form.
+#include <algorithm>
+
+#include "core/index/terms.h"
+
+namespace twinloom::index {
+
+namespace {
+
+// Calls visit(symbol) for each symbol, with repetition, until it returns true.
+template <class Visit>
+bool any_symbol(const Expr& expr, const Visit& visit) {
+  const auto both = [&](const Expr& a, const Expr& b) {
+    return any_symbol(a, visit) || any_symbol(b, visit);
+  };
+  return match(
+      expr.form(), [&](const Symbol& symbol) { return visit(symbol); },
+      [&](const Sum& sum) {
+        return std::ranges::any_of(sum.terms,
+                                   [&](const Term& term) { return any_symbol(term.factor, visit); });
+      },
+      [&](const Product& product) {
+        return std::ranges::any_of(product.factors,
+                                   [&](const Expr& factor) { return any_symbol(factor, visit); });
+      },
+      [&](const FloorDiv& div) { return both(div.dividend, div.divisor); },
+      [&](const FloorMod& mod) { return both(mod.dividend, mod.divisor); },
+      [&](const Least& extreme) { return both(extreme.a, extreme.b); },
+      [&](const Greatest& extreme) { return both(extreme.a, extreme.b); });
+}
+
+void collect_symbols(const Expr& expr, std::set<Symbol>& symbols) {
+  any_symbol(expr, [&](Symbol symbol) {
+    symbols.insert(symbol);
+    return false;
+  });
+}
+
+Expr rebuild(const Expr& expr, const Substitution& substitution) {
+  const auto inner = [&](const Expr& part) { return substitute(part, substitution); };
+  return match(
+      expr.form(),
+      [&](const Symbol& symbol) {
+        const auto found = substitution.find(symbol);
+        return found == substitution.end() ? expr : found->second;
+      },
+      [&](const Sum& sum) {
+        Expr result = sum.offset;
+        for (const Term& term : sum.terms) result = result + inner(term.factor) * Expr(term.scale);
+        return result;
+      },
+      [&](const Product& product_of) {
+        Expr result = 1;
+        for (const Expr& factor : product_of.factors) result = result * inner(factor);
+        return result;
+      },
+      [&](const FloorDiv& div) { return floor_div(inner(div.dividend), inner(div.divisor)); },
+      [&](const FloorMod& mod) { return floor_mod(inner(mod.dividend), inner(mod.divisor)); },
+      [&](const Least& extreme) { return least(inner(extreme.a), inner(extreme.b)); },
+      [&](const Greatest& extreme) { return greatest(inner(extreme.a), inner(extreme.b)); });
+}
+
+// The scale of the symbol in one term's factor: 0 without it, the other factors where it is one of
+// them, nothing where it is used in another way.
+std::optional<Expr> scale_in_factor(const Expr& factor, Symbol symbol) {
+  if (!mentions(factor, symbol)) return Expr(0);
+  const Expr wanted(symbol);
+  const auto others = without_factors(factors_of(factor), std::span(&wanted, 1));
+  if (!others) return std::nullopt;
+  const bool again = std::ranges::any_of(*others, [&](const Expr& other) { return mentions(other, symbol); });
+  return again ? std::nullopt : std::optional(make_product(*others));
+}
+
+}  // namespace
+
+std::optional<std::int64_t> constant_of(const Expr& expr) {
+  const Sum* sum = as<Sum>(expr);
+  return sum && sum->terms.empty() ? std::optional(sum->offset) : std::nullopt;
+}
+
+std::optional<Symbol> symbol_of(const Expr& expr) {
+  const Symbol* symbol = as<Symbol>(expr);
+  return symbol ? std::optional(*symbol) : std::nullopt;
+}
+
+std::set<Symbol> symbols_of(const Expr& expr) {
+  std::set<Symbol> symbols;
+  collect_symbols(expr, symbols);
+  return symbols;
+}
+
+std::set<Symbol> symbols_of(const Condition& condition) {
+  std::set<Symbol> symbols;
+  for (const Less& less : condition.all) {
+    collect_symbols(less.a, symbols);
+    collect_symbols(less.b, symbols);
+  }
+  return symbols;
+}
+
+bool mentions(const Expr& expr, Symbol symbol) {
+  return any_symbol(expr, [&](Symbol other) { return other == symbol; });
+}
+
+Expr product(std::span<const Expr> factors) {
+  Expr result = 1;
+  for (const Expr& factor : factors) result = result * factor;
+  return result;
+}
+
+std::vector<Expr> contiguous_strides(std::span<const Expr> sizes) {
+  std::vector<Expr> strides(sizes.size(), Expr(1));
+  for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
+  return strides;
+}
+
+Expr substitute(const Expr& expr, const Substitution& substitution) {
+  const auto replaced = [&](Symbol symbol) { return substitution.contains(symbol); };
+  return any_symbol(expr, replaced) ? rebuild(expr, substitution) : expr;
+}
+
+Condition substitute(const Condition& condition, const Substitution& substitution) {
+  Condition result;
+  for (const Less& less : condition.all) {
+    result.all.push_back({substitute(less.a, substitution), substitute(less.b, substitution)});
+  }
+  return result && Condition{};
+}
+
+std::optional<Linear> linear_in(const Expr& expr, Symbol symbol) {
+  const TermsOf sum(expr);
+  Linear linear{Expr(0), Expr(sum.offset())};
+  for (const Term& term : sum.terms()) {
+    const auto scale = scale_in_factor(term.factor, symbol);
+    if (!scale) return std::nullopt;
+    if (constant_of(*scale) == 0) {
+      linear.rest = linear.rest + term.factor * Expr(term.scale);
+    } else {
+      linear.scale = linear.scale + *scale * Expr(term.scale);
+    }
+  }
+  return linear;
+}
+
+Condition operator&&(const Condition& a, const Condition& b) {
+  Condition result;
+  for (const Condition* condition : {&a, &b}) {
+    for (const Less& less : condition->all) {
+      if (std::ranges::find(result.all, less) == result.all.end()) result.all.push_back(less);
+    }
+  }
+  return result;
+}
+
+}  // namespace twinloom::index
