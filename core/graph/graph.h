@@ -14,8 +14,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -47,42 +49,50 @@ struct Input {
   ops::DType dtype;
   Shape shape;
   bool donated = false;  // its memory may be reused for an output
+  friend bool operator==(const Input&, const Input&) = default;
 };
 struct Constant {
   std::variant<ops::Number, Content> value;  // a number fills the shape
   ops::DType dtype;
   Shape shape;
+  friend bool operator==(const Constant& a, const Constant& b);  // of contents, not of handles
 };
 // A size used as a number, shape [].
 struct Size {
   index::Expr value;
   ops::DType dtype;
+  friend bool operator==(const Size&, const Size&) = default;
 };
 // Inputs of equal shape (broadcasts are Views) and of the types that the row takes. f16 and bf16 are
 // computed in f32 and rounded once.
 struct Pointwise {
   ops::Pointwise op;
+  friend bool operator==(const Pointwise&, const Pointwise&) = default;
 };
 struct Cast {
   ops::DType to;
   bool implicit = false;  // put in by type promotion or a composite, not by the user
+  friend bool operator==(const Cast&, const Cast&) = default;
 };
 // reshape, transpose, slice, pad, flip, broadcast, as_strided: element `axes` of the result is
 // element `source` of the input where `inside` holds, else `fill`.
 struct View {
-  std::vector<index::Symbol> axes;   // one for each dimension of the result
-  Shape sizes;                       // of the result
-  std::vector<index::Expr> source;   // one for each dimension of the input; over axes and sizes
+  std::vector<index::Symbol> axes;  // one for each dimension of the result
+  Shape sizes;                      // of the result
+  std::vector<index::Expr> source;  // one for each dimension of the input; over axes and sizes
   index::Condition inside;
   ops::Number fill;
+  friend bool operator==(const View&, const View&) = default;
 };
 struct Concat {
   int axis;
+  friend bool operator==(const Concat&, const Concat&) = default;
 };
 struct Iota {  // the position along `axis`
   int axis;
   ops::DType dtype;
   Shape shape;
+  friend bool operator==(const Iota&, const Iota&) = default;
 };
 enum class Distribution : std::uint8_t { uniform, normal, integers };
 struct Random {
@@ -91,6 +101,7 @@ struct Random {
   ops::DType dtype;
   Shape shape;
   ops::Number low, high;  // of integers: low <= x < high
+  friend bool operator==(const Random&, const Random&) = default;
 };
 // Over `axes` (sorted, distinct); they vanish from the shape. Elements of f16 and bf16 are combined in
 // f32 and the result is rounded once.
@@ -98,6 +109,7 @@ struct Reduce {
   ops::Monoid monoid;
   std::vector<int> axes;
   int component = 0;  // which part of a tuple monoid; a place is the row-major position over `axes`
+  friend bool operator==(const Reduce&, const Reduce&) = default;
 };
 struct Scan {
   ops::Monoid monoid;
@@ -105,6 +117,7 @@ struct Scan {
   bool exclusive = false;
   bool backwards = false;
   int component = 0;
+  friend bool operator==(const Scan&, const Scan&) = default;
 };
 // Element `axes` of the result is element `source` of input 0. Input 1 + k has the result's shape and
 // an integer type; its element is bound to found[k] and checked: 0 <= found[k] < bounds[k], after
@@ -116,6 +129,7 @@ struct Gather {
   Shape bounds;
   std::vector<index::Expr> source;  // one for each dimension of input 0; over axes and found
   bool negative_wraps = false;
+  friend bool operator==(const Gather&, const Gather&) = default;
 };
 enum class Mode : std::uint8_t { replace, add, multiply, least, greatest };
 // Input 0 with input 1 written at computed places. Input 2 + k has the shape of input 1. Where places
@@ -129,16 +143,24 @@ struct Scatter {
   Mode mode;
   bool include_self = true;
   bool negative_wraps = false;
+  friend bool operator==(const Scatter&, const Scatter&) = default;
 };
 // The value of its input, which becomes a buffer: a user's fusion barrier.
-struct Realize {};
+struct Realize {
+  friend bool operator==(const Realize&, const Realize&) = default;
+};
 
 using Op = std::variant<Input, Constant, Size, Pointwise, Cast, View, Concat, Iota, Random, Reduce, Scan,
                         Gather, Scatter, Realize>;
 
+// The k-th axis of a View, Gather or Scatter as add() names it (i0, i1, ...), and the k-th found index
+// (f0, f1, ...). Sizes must not have such names.
+index::Symbol axis_symbol(int k);
+index::Symbol found_symbol(int k);
+
 // Where a node came from; not part of equality.
 struct Origin {
-  std::string file;       // of the user's program
+  std::string file;  // of the user's program
   int line = 0;
   std::string name;       // the node's name in the source graph
   std::string composite;  // "softmax", when a composite operator made it
@@ -169,9 +191,9 @@ enum class Ownership : std::uint8_t {
 };
 struct Result {
   Ownership kind = Ownership::own;
-  NodeId value;          // of own and input
-  int input = -1;        // of input: which parameter
-  index::Expr size;      // of size
+  NodeId value;      // of own and input
+  int input = -1;    // of input: which parameter
+  index::Expr size;  // of size
   std::string name;
 };
 
@@ -188,7 +210,11 @@ class Graph {
   NodeId input(std::string name, ops::DType dtype, Shape shape, bool donated = false);
   void size_parameter(std::string name, index::Expr value);
   void output(Result result);
+  // Keeps one requirement for each condition; drops one that the facts prove.
   void require(index::Condition condition, std::string message);
+  // Makes sure that the two sizes are equal: an Error starting with `words` where they cannot be, a
+  // requirement and a fact where only the run can tell.
+  void require_equal(const index::Expr& a, const index::Expr& b, const std::string& words);
   // Facts about sizes that hold whenever every requirement does; a size symbol is at least 0.
   index::Facts& facts() { return facts_; }
 

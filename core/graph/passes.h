@@ -1,0 +1,17 @@
+// Passes over graphs, one file each. A pass takes a graph and gives a graph with the same parameters
+// and results in the same order. The file's head shows a graph before and after.
+#pragma once
+
+#include "core/graph/graph.h"
+
+namespace twinloom::graph {
+
+// Leaves out what no result needs; parameters stay. remove_dead.cpp
+Graph remove_dead(const Graph& graph);
+// Mode `fused`: keeps 16-bit values that only Pointwise and Reduce nodes use in f32.
+// drop_implicit_rounding.cpp
+Graph drop_implicit_rounding(const Graph& graph);
+// A Scatter of one element a row upon a constant becomes a select. scatter_to_select.cpp
+Graph scatter_to_select(const Graph& graph);
+
+}  // namespace twinloom::graph
