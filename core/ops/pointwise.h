@@ -21,6 +21,7 @@ enum class Pointwise : std::uint8_t {
 // Which element types an operator takes. Its inputs are of one type, but where a row says otherwise.
 enum class Takes : std::uint8_t {
   real,      // f64 f32 f16 bf16
+  precise,   // f64 f32
   integer,   // i* u*
   bits,      // integers and b8
   number,    // real and integer
@@ -35,17 +36,45 @@ enum class Gives : std::uint8_t {
   same,   // the type of its inputs (for select: of the last input)
   truth,  // b8
   f32,
+  f64,
   i64,
 };
 
 int arity(Pointwise op);
 Takes takes(Pointwise op);
 Gives gives(Pointwise op);
+// Whether inputs of this type (of select: the last two) are taken.
+bool takes_element(Pointwise op, DType element);
+// The call of the device header's function that computes it, inputs as $0, $1, ...: "pow($0, $1)".
+// Overloads go by the type of the values; f16 and bf16 are computed in f32.
+std::string_view spelling(Pointwise op);
+// Bound on the error in units in the last place of the type the operator is computed in (f32 or f64).
+double ulp_bound(Pointwise op, DType element);
+
+struct TestRange {
+  double low, high;  // inputs that tests of whole graphs draw from
+};
+TestRange test_range(Pointwise op);
+
 std::string_view name(Pointwise op);
 std::optional<Pointwise> pointwise_named(std::string_view name);
 std::span<const Pointwise> all_pointwise();
 
 // The type of the result, or nothing when the operator does not take these types.
 std::optional<DType> result_type(Pointwise op, std::span<const DType> inputs);
+
+// Arrays of elements in, an array of elements out, one after the other. All inputs are of the type
+// `element`, but the first of a select is b8; the output is of result_type. 16-bit floats are
+// computed in f32 and rounded once. The output may be one of the inputs when the sizes of their
+// elements agree.
+//   strict   what the operator means: its formula in the type itself, every step rounded once
+//   spelled  what generated code does: the function of the device header that the spelling names
+void apply_strict(Pointwise op, DType element, std::span<const void* const> inputs, void* output,
+                  std::int64_t count);
+void apply_spelled(Pointwise op, DType element, std::span<const void* const> inputs, void* output,
+                   std::int64_t count);
+// One element, not rounded to its type: floats by the C library in double (so f64 is as good as that),
+// integers exactly.
+Number apply_wide(Pointwise op, DType element, std::span<const Number> inputs);
 
 }  // namespace twinloom::ops

@@ -1,0 +1,116 @@
+// See pointwise.h; the rows are in pointwise.def, what they mean in meaning.h.
+#include "core/ops/pointwise.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace twinloom::ops {
+
+namespace {
+
+struct Row {
+  Pointwise op;
+  std::string_view name;
+  int arity;
+  Takes takes;
+  Gives gives;
+  TestRange range;
+  double ulp;
+};
+
+constexpr std::array rows = {
+#define POINTWISE(name, arity, takes, gives, formula, low, high, ulp) \
+  Row{Pointwise::name, #name, arity, Takes::takes, Gives::gives, {low, high}, ulp},
+#include "core/ops/pointwise.def"
+#undef POINTWISE
+};
+
+constexpr auto operators = [] {
+  std::array<Pointwise, rows.size()> all{};
+  std::ranges::transform(rows, all.begin(), &Row::op);
+  return all;
+}();
+
+const Row& row(Pointwise op) { return rows.at(static_cast<std::size_t>(op)); }
+
+bool takes_type(Takes takes, DType element) {
+  const bool truth = element == DType::b8;
+  const bool number = is_floating(element) || is_integer(element);
+  switch (takes) {
+    case Takes::real: return is_floating(element);
+    case Takes::precise: return element == DType::f64 || element == DType::f32;
+    case Takes::integer: return is_integer(element);
+    case Takes::bits: return is_integer(element) || truth;
+    case Takes::number: return number;
+    case Takes::any: return number || truth;
+    case Takes::truth: return truth;
+    case Takes::select: return number || truth;
+    case Takes::counter: return element == DType::i64;
+  }
+  CHECK(false, "a kind of operand without a rule");
+  return false;
+}
+
+std::string call_of(const Row& row) {
+  std::string text(row.name);
+  for (int input = 0; input < row.arity; ++input) text += cat(input == 0 ? "($" : ", $", input);
+  return text + ")";
+}
+
+}  // namespace
+
+int arity(Pointwise op) { return row(op).arity; }
+Takes takes(Pointwise op) { return row(op).takes; }
+Gives gives(Pointwise op) { return row(op).gives; }
+std::string_view name(Pointwise op) { return row(op).name; }
+TestRange test_range(Pointwise op) { return row(op).range; }
+bool takes_element(Pointwise op, DType element) { return takes_type(takes(op), element); }
+
+std::string_view spelling(Pointwise op) {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> all;
+    std::ranges::transform(rows, std::back_inserter(all), call_of);
+    return all;
+  }();
+  return texts.at(static_cast<std::size_t>(op));
+}
+
+double ulp_bound(Pointwise op, DType element) {
+  const double bound = row(op).ulp;
+  if (!is_floating(element) || bound <= 0.5) return bound;
+  return element == DType::f64 ? std::max(bound, 2.0) : bound;
+}
+
+std::optional<Pointwise> pointwise_named(std::string_view name) {
+  const auto* found = std::ranges::find(rows, name, &Row::name);
+  if (found == rows.end()) return std::nullopt;
+  return found->op;
+}
+
+std::span<const Pointwise> all_pointwise() { return operators; }
+
+std::optional<DType> result_type(Pointwise op, std::span<const DType> inputs) {
+  if (inputs.size() != static_cast<std::size_t>(arity(op))) return std::nullopt;
+  const DType element = inputs.back();
+  if (!takes_element(op, element)) return std::nullopt;
+  const bool selects = takes(op) == Takes::select;
+  if (selects && inputs.front() != DType::b8) return std::nullopt;
+  for (const DType input : inputs.subspan(selects ? 1 : 0)) {
+    if (input != element) return std::nullopt;
+  }
+  switch (gives(op)) {
+    case Gives::same: return element;
+    case Gives::truth: return DType::b8;
+    case Gives::f32: return DType::f32;
+    case Gives::f64: return DType::f64;
+    case Gives::i64: return DType::i64;
+  }
+  CHECK(false, "a kind of result without a type");
+  return std::nullopt;
+}
+
+}  // namespace twinloom::ops
