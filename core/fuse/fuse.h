@@ -1,0 +1,52 @@
+// Fewer kernels: puts units under common loops, forwards what one stores to the loads of the other, and
+// drops stores that nobody else reads. Never changes bits: a fused nest computes every element by the
+// same operations in the same canonical order.
+//
+//   for i { s[i] = sum_k x[i,k] }   +   for i { for k { y[i,k] = x[i,k] / s[i] } }
+//     ->  for i { start t; for k { t += x[i,k] at k };  for k { y[i,k] = x[i,k] / t } }
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/lower/unit.h"
+
+namespace twinloom::fuse {
+
+// Why two units that touch the same buffer are two kernels.
+enum class Reason : std::uint8_t {
+  different_size,   // their loops cover different numbers of elements
+  broadcast,        // the reader reads each element in several turns of the outer loops
+  different_place,  // the reader's element of a turn is not the writer's: an offset, a flip, a gather
+  loop_order,       // equal but for the order of loops that cannot be changed
+  cycle,            // a third unit stands between the two
+  too_large,        // the fused kernel would be over a limit
+  parallelism,      // too few independent turns would be left
+  routine,          // one is a sort, which is a kernel of its own
+  no_gain,          // the shared bytes do not pay for it
+};
+
+struct Refusal {
+  std::size_t first, second;  // units as numbered in the result
+  lower::ValueId buffer;
+  Reason reason;
+  std::string words;
+};
+
+// What fusion may do: taste, as numbers.
+struct Limits {
+  int nodes = 64;                       // of the graph, in one kernel
+  int buffers = 48;                     // arguments of one kernel
+  std::int64_t small_elements = 16384;  // work that may run in one turn without hurting
+  std::int64_t enough_turns = 64;       // independent turns that keep a machine busy
+  std::int64_t typical_size = 128;      // what a size symbol is taken for where a number is needed
+};
+
+struct Fused {
+  lower::Lowered lowered;
+  std::vector<Refusal> refusals;
+};
+Fused fuse(const lower::Lowered& lowered, const Limits& limits = {});
+
+}  // namespace twinloom::fuse

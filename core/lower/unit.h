@@ -1,0 +1,75 @@
+// What lowering makes, fusion rewrites and the pipeline compiles: units in an order in which they can
+// run, each a nest that becomes one kernel, and the table of the values (buffers) that they read and
+// write.
+//
+//   Lowered := values [parameter | constant | result | temporary], units [nest + arguments]
+//
+// Always holds: argument k of a unit is the value behind buffer k of its nest; a nest stores no buffer
+// that it loads; a unit reads only parameters, constants and what earlier units wrote completely. A
+// temporary is written before it is read and dies with its last reader. Run-time integers of a nest
+// (Program::sizes) are matched by name: the graph's size symbols, the stride symbols of the layouts,
+// and "seed" and "offset" where random numbers are drawn.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/id.h"
+#include "core/graph/graph.h"
+#include "core/loops/loops.h"
+
+namespace twinloom::lower {
+
+using ValueId = Id<struct ValueTag>;
+
+// Whose memory a value lies in.
+enum class Storage : std::uint8_t {
+  parameter,  // the caller's tensor; never written
+  constant,   // an array of the graph
+  result,     // what the caller gets
+  temporary,  // between kernels
+};
+
+// A value that has memory of its own.
+struct Value {
+  Storage storage = Storage::temporary;
+  std::string name;                  // of the buffer in every nest: in0, const2, out1, temp7
+  graph::NodeId node;                // that it holds; of parts of a scatter, the Scatter
+  int parameter = -1;                // of parameter: its place in Graph::parameters()
+  std::vector<int> results;          // of result: the places in Graph::results() that it answers, all own
+  graph::Content content;            // of constant: row-major
+  ops::DType dtype = ops::DType::f32;
+  graph::Shape shape;
+  std::vector<index::Expr> strides;  // in elements, one for each size
+  index::Expr count;                 // elements of memory from the lowest to the highest, inclusive
+};
+
+struct Unit {
+  loops::Program nest;
+  std::vector<ValueId> arguments;    // one for each buffer of the nest, in order
+  std::vector<graph::NodeId> nodes;  // of the graph that it computes, ascending: for errors and `explain`
+};
+
+struct Lowered {
+  std::vector<Value> values;
+  std::vector<Unit> units;
+  index::Facts facts;                // about size and stride symbols
+
+  const Value& operator[](ValueId id) const { return values[id.index]; }
+};
+
+// Strides of the tensors handed in, by parameter; one that is not named is row-major. A stride is a
+// number or an expression of symbols ("st0", ...) that the run binds.
+using Layouts = std::map<int, std::vector<index::Expr>>;
+
+// What must run before each unit, by unit: writers of what it reads, and readers and writers of what it
+// writes that come before it. Ascending.
+std::vector<std::vector<std::size_t>> dependencies(const Lowered& lowered);
+
+// Bug where the table above is broken.
+void verify(const Lowered& lowered);
+
+std::string print(const Lowered& lowered);
+
+}  // namespace twinloom::lower
