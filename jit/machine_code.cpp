@@ -1,0 +1,101 @@
+// See machine_code.h.
+#include "jit/machine_code.h"
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Target/TargetOptions.h>
+
+#include <memory>
+
+#include "core/base/error.h"
+#include "jit/stopwatch.h"
+
+namespace twinloom::jit {
+
+namespace {
+
+void initialise_x86() {
+  [[maybe_unused]] static const bool once = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+    return true;
+  }();
+}
+
+std::unique_ptr<llvm::TargetMachine> make_machine(const MachineTarget& target) {
+  initialise_x86();
+  std::string words;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(target_triple, words);
+  CHECK(found != nullptr, words);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      found->createTargetMachine(target_triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+  CHECK(machine != nullptr, "LLVM has no code generator for ", target.cpu);
+  return machine;
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (auto error = builder.parsePassPipeline(passes, pass_pipeline()))
+    throw Bug(cat("pass pipeline: ", llvm::toString(std::move(error))));
+  passes.run(module, modules);
+}
+
+std::string emit(llvm::Module& module, llvm::TargetMachine& machine, Output output) {
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  llvm::MCContext* context = nullptr;
+  const bool unsupported =
+      output == Output::object
+          ? machine.addPassesToEmitMC(passes, context, stream, /*DisableVerify=*/true)
+          : machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+  CHECK(!unsupported, "LLVM's code generator has no such output");
+  passes.run(module);
+  return bytes.str().str();
+}
+
+}  // namespace
+
+// Made for text that is already in vectors. LLVM's vectorisers and unroller are left out: they would only
+// find the short loops of tails, and cost more than everything else together.
+const char* pass_pipeline() {
+  return "always-inline,"
+         "function("
+         "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+         "loop-mssa(loop-rotate,licm<allowspeculation>),"
+         "instcombine<no-verify-fixpoint>,gvn,simplifycfg,dse,instcombine<no-verify-fixpoint>),"
+         "globaldce";
+}
+
+void generate_code(llvm::Module& module, const MachineTarget& target, Output output, Object& object) {
+  const auto machine = make_machine(target);
+  Stopwatch watch;
+  module.setDataLayout(machine->createDataLayout());
+  optimise(module, *machine);
+  object.times.optimise = watch.lap();
+  object.bytes = emit(module, *machine, output);
+  object.times.codegen = watch.lap();
+}
+
+}  // namespace twinloom::jit

@@ -1,0 +1,31 @@
+# Clang 19 and LLVM 19 as static archives, hidden from whoever else loads an LLVM into the process. The
+# archives are named by file: the imported targets of Debian's Clang also ask for the shared LLVM, and two
+# copies of LLVM do not agree.
+find_program(LLVM_CONFIG_PROGRAM llvm-config-19 REQUIRED)
+execute_process(COMMAND ${LLVM_CONFIG_PROGRAM} --libdir OUTPUT_VARIABLE llvm_libdir
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${LLVM_CONFIG_PROGRAM} --includedir OUTPUT_VARIABLE llvm_includedir
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${LLVM_CONFIG_PROGRAM} --link-static --libfiles
+                        x86codegen x86asmparser x86desc x86info orcjit passes bitreader bitwriter irreader
+                        targetparser profiledata frontendopenmp frontendhlsl frontendoffloading coverage
+                        lto linker option windowsdriver hipstdpar
+                OUTPUT_VARIABLE llvm_archives OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(llvm_archives)
+# Named by llvm-config, shipped in no package, needed by nobody.
+list(FILTER llvm_archives EXCLUDE REGEX "Polly")
+foreach(part Frontend CodeGen Serialization Parse Sema Analysis Edit AST ASTMatchers Lex Driver APINotes
+        Support Basic)
+  list(APPEND llvm_archives ${llvm_libdir}/libclang${part}.a)
+endforeach()
+find_library(ZLIB_ARCHIVE libz.a REQUIRED)
+find_library(ZSTD_ARCHIVE libzstd.a REQUIRED)
+
+list(JOIN llvm_archives "," archives)
+target_include_directories(jit SYSTEM PRIVATE ${llvm_includedir})
+# The archives were built without assertions; some classes in the headers have other fields with them.
+target_compile_definitions(jit PRIVATE NDEBUG)
+target_link_libraries(jit PRIVATE
+  "$<LINK_GROUP:RESCAN,${archives}>" ${ZLIB_ARCHIVE} ${ZSTD_ARCHIVE}
+  pthread dl m)
+target_link_options(jit INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
