@@ -15,7 +15,7 @@ namespace twinloom::loops {
 // A failed Index.
 struct Failure {
   int node = -1;
-  std::int64_t value = 0;     // as it was loaded
+  std::int64_t value = 0;  // as it was loaded
   std::int64_t bound = 0;
 };
 

@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -190,7 +191,7 @@ struct Scratch {
   Place place;
   Ref<Stmt> body;
 };
-struct Sync {};  // all threads of the block have arrived
+struct Sync {};     // all threads of the block have arrived
 struct LastBlock {  // body: run by the member of `among` that arrives last; it sees all their stores
   Buffer counter;
   index::Expr offset;  // counter[offset] is 0 before and after
@@ -222,9 +223,9 @@ struct Stmt {
 };
 
 struct BufferInfo {
-  std::string name;    // letters, digits and _; distinct in a program
+  std::string name;  // letters, digits and _; distinct in a program
   ops::DType dtype;
-  index::Expr count;   // elements
+  index::Expr count;  // elements
   bool written = false;
   bool local = false;  // declared by a Scratch; not an argument
 };
@@ -234,7 +235,7 @@ struct SizeInfo {
   std::int64_t divisor = 1;
 };
 struct Program {
-  std::string name;  // letters, digits and _
+  std::string name;                 // letters, digits and _
   std::vector<BufferInfo> buffers;  // the arguments in order, then the local ones
   std::vector<SizeInfo> sizes;      // run-time integers, in order
   Ref<Stmt> body;
@@ -246,7 +247,10 @@ Ref<Value> count(index::Expr expr);
 Ref<Value> read(Temp temp, int part = 0);
 Ref<Value> load(Buffer buffer, index::Expr offset, index::Condition mask, Literal otherwise);
 Ref<Value> apply(ops::Pointwise op, std::vector<Ref<Value>> inputs);
-Ref<Value> convert(ops::DType to, Ref<Value> input);  // the input itself when it has that type: see type_of
+Ref<Value> convert(ops::DType to, Ref<Value> input);  // the input itself when type_of() is that type
+// The type as far as the value alone tells: nothing where it depends on a Read. Types of rewrite.h
+// knows the rest.
+std::optional<ops::DType> type_of(const Value& value);
 template <class Node>
 Ref<Stmt> stmt(Node node) {
   return std::make_shared<const Stmt>(Stmt{std::move(node)});

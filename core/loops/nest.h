@@ -33,12 +33,12 @@ struct NestLoop {
   friend bool operator==(const NestLoop&, const NestLoop&) = default;
 };
 struct Sibling {
-  std::vector<NestLoop> loops;    // outermost first, at least one
+  std::vector<NestLoop> loops;  // outermost first, at least one
   std::vector<Ref<Stmt>> inner;
 };
 using Item = std::variant<Ref<Stmt>, Sibling>;
 struct Nest {
-  std::vector<NestLoop> common;   // outermost first
+  std::vector<NestLoop> common;  // outermost first
   std::vector<Item> items;
 };
 

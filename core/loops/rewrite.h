@@ -16,9 +16,12 @@ class Types {
   explicit Types(const Program& program);
   ops::DType of(const Value& value) const;
   ops::DType of(Temp temp, int part) const;
+  int parts(Temp temp) const;  // 0 where it is not defined
   void define(Temp temp, int part, ops::DType dtype) { temps_[{temp, part}] = dtype; }
+  void define(const Stmt& stmt);  // the temps that the statement itself defines
 
  private:
+  void define_alike(Temp temp, Temp model);
   const Program* program_;
   std::map<std::pair<Temp, int>, ops::DType> temps_;
 };
@@ -48,7 +51,7 @@ void for_each_value(const Stmt& stmt, const std::function<void(const Value&)>& v
 void for_each_value(const Value& value, const std::function<void(const Value&)>& visit);
 
 std::set<index::Symbol> symbols_of(const Value& value);  // of its offsets, masks and counts
-Temp next_temp(const Program& program);                   // above every Temp in use
+Temp next_temp(const Program& program);                  // above every Temp in use
 bool equal(const Value& a, const Value& b);
 bool equal(const Stmt& a, const Stmt& b);
 std::uint64_t hash(const Value& value);
