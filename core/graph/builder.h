@@ -161,10 +161,9 @@ inline Tensor operator/(const Tensor& a, ops::Number b) { return div(a, b); }
 inline Tensor operator/(ops::Number a, const Tensor& b) { return div(a, b); }
 inline Tensor operator-(const Tensor& x) { return neg(x); }
 
-// The axis counted from the front; Error naming `what` where it is out of range. A tensor of rank 0
-// takes 0 and -1 where `scalars_too`, for 0.
+// The axis counted from the front; Error starting with `what` where it is out of range.
 int axis_of(int axis, int rank, std::string_view what);
-// Sorted and distinct; empty gives all.
+// Sorted and distinct; empty gives all. For rank 0 the axes 0 and -1 are none.
 Axes axes_of(const Axes& axes, int rank, std::string_view what);
 
 }  // namespace twinloom::graph

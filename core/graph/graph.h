@@ -210,7 +210,7 @@ class Graph {
   NodeId input(std::string name, ops::DType dtype, Shape shape, bool donated = false);
   void size_parameter(std::string name, index::Expr value);
   void output(Result result);
-  // Keeps one requirement for each condition; drops one that the facts prove.
+  // Keeps one requirement for each condition; drops one that holds for all sizes.
   void require(index::Condition condition, std::string message);
   // Makes sure that the two sizes are equal: an Error starting with `words` where they cannot be, a
   // requirement and a fact where only the run can tell.
@@ -232,13 +232,18 @@ class Graph {
   std::vector<Result> results_;
   std::vector<Require> requirements_;
   index::Facts facts_;
-  std::unordered_multimap<std::uint64_t, NodeId> by_hash_;
+  std::unordered_multimap<std::uint64_t, NodeId> by_hash_;  // of everything but the origin
 };
 
+// The kind, with the row of its table: "exp", "reduce sum", "scatter add".
+std::string kind_name(const Op& op);
 // What a person calls the node: its name in the source, else its kind and number.
 std::string describe(const Graph& graph, NodeId id);
 
-// The users of each node, by node, results not counted.
+std::string_view name(Mode mode);
+std::string_view name(Distribution distribution);
+
+// The users of each node, by node, each once, results not counted.
 std::vector<std::vector<NodeId>> users_of(const Graph& graph);
 // Whether a result needs the node.
 std::vector<bool> live_nodes(const Graph& graph);

@@ -1,0 +1,160 @@
+// Adds nodes, parameters, results and requirements; finds an equal node by its hash. See graph.h.
+#include "core/graph/graph.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/base/error.h"
+#include "core/graph/infer.h"
+#include "core/index/simplify.h"
+
+namespace twinloom::graph {
+
+namespace {
+
+bool is_reserved(std::string_view name) {
+  if (name.size() < 2 || (name[0] != 'i' && name[0] != 'f')) return false;
+  return std::ranges::all_of(name.substr(1), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+void check_size_symbols(const index::Expr& expr, const std::string& parameter) {
+  for (const index::Symbol symbol : index::symbols_of(expr)) {
+    if (is_reserved(symbol.name()))
+      throw Error(cat("parameter '", escaped(parameter), "': the size symbol ", symbol,
+                      " has the name of an axis; names of one i or f and digits are taken"));
+  }
+}
+
+index::Condition equal_sizes(const index::Expr& a, const index::Expr& b) {
+  return {{{a, b + 1}, {b, a + 1}}};
+}
+
+}  // namespace
+
+bool operator==(const Constant& a, const Constant& b) {
+  if (a.dtype != b.dtype || a.shape != b.shape || a.value.index() != b.value.index()) return false;
+  if (const auto* number = std::get_if<ops::Number>(&a.value))
+    return *number == std::get<ops::Number>(b.value);
+  const Content& left = std::get<Content>(a.value);
+  const Content& right = std::get<Content>(b.value);
+  return left == right ||
+         (left->dtype == right->dtype && left->sizes == right->sizes && left->bytes == right->bytes);
+}
+
+index::Symbol axis_symbol(int k) { return index::Symbol(cat("i", k)); }
+index::Symbol found_symbol(int k) { return index::Symbol(cat("f", k)); }
+
+NodeId Graph::add(Op op, std::vector<NodeId> inputs, Origin origin) {
+  const std::string subject = subject_of(op, origin);
+  for (const NodeId input : inputs)
+    CHECK(input.index < nodes_.size(), subject, ": input ", input.index, " is no node of the graph");
+  const SizeRules rules{
+      [this](const index::Expr& a, const index::Expr& b, const std::string& words) {
+        require_equal(a, b, words);
+      },
+      [this](const index::Condition& condition, const std::string& words) { require(condition, words); }};
+  op = canonical(std::move(op), inputs.empty() ? ops::DType::f32 : (*this)[inputs[0]].dtype);
+  Inferred inferred = infer(*this, op, inputs, subject, rules);
+  const std::uint64_t hash = hash_of(op, inputs);
+  const auto [first, last] = by_hash_.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    const Node& node = (*this)[it->second];
+    if (node.inputs == inputs && node.node == op) return it->second;
+  }
+  const NodeId id{static_cast<std::uint32_t>(nodes_.size())};
+  nodes_.push_back(
+      {std::move(op), std::move(inputs), inferred.dtype, std::move(inferred.shape), std::move(origin)});
+  by_hash_.emplace(hash, id);
+  return id;
+}
+
+NodeId Graph::input(std::string parameter, ops::DType dtype, Shape shape, bool donated) {
+  for (const index::Expr& size : shape) {
+    check_size_symbols(size, parameter);
+    for (const index::Symbol symbol : index::symbols_of(size)) facts_.assume(symbol, {0, {}});
+  }
+  const int slot = static_cast<int>(parameters_.size());
+  Origin origin;
+  origin.name = parameter;
+  const NodeId id = add(Input{slot, dtype, std::move(shape), donated}, {}, std::move(origin));
+  parameters_.push_back({std::move(parameter), id});
+  return id;
+}
+
+void Graph::size_parameter(std::string parameter, index::Expr value) {
+  check_size_symbols(value, parameter);
+  for (const index::Symbol symbol : index::symbols_of(value)) facts_.assume(symbol, {0, {}});
+  parameters_.push_back({std::move(parameter), std::move(value)});
+}
+
+void Graph::output(Result result) {
+  const bool has_value = result.kind == Ownership::own || result.kind == Ownership::input;
+  CHECK(!has_value || result.value.index < nodes_.size(), "result ", results_.size(),
+        " is no node of the graph");
+  const bool names_parameter =
+      result.kind != Ownership::input ||
+      (result.input >= 0 && static_cast<std::size_t>(result.input) < parameters_.size());
+  CHECK(names_parameter, "result ", results_.size(), " is of parameter ", result.input, ", which is none");
+  results_.push_back(std::move(result));
+}
+
+void Graph::require(index::Condition condition, std::string message) {
+  condition = index::simplify(condition, index::Facts{});
+  if (condition.all.empty()) return;
+  if (symbols_of(condition).empty() && !index::evaluate(condition, {})) throw Error(message);
+  const bool known = std::ranges::any_of(
+      requirements_, [&](const Require& require) { return require.condition == condition; });
+  if (!known) requirements_.push_back({std::move(condition), std::move(message)});
+}
+
+void Graph::require_equal(const index::Expr& a, const index::Expr& b, const std::string& words) {
+  if (a == b || facts_.proves_equal(a, b)) return;
+  const index::Range difference = facts_.range(a - b);
+  if ((difference.low && *difference.low > 0) || (difference.high && *difference.high < 0))
+    throw Error(words);
+  require(equal_sizes(a, b), words);
+  facts_.assume_equal(a, b);
+}
+
+std::string describe(const Graph& graph, NodeId id) {
+  const Node& node = graph[id];
+  if (!node.origin.name.empty()) return cat("'", escaped(node.origin.name), "'");
+  return cat(kind_name(node.node), " %", id.index);
+}
+
+std::vector<std::vector<NodeId>> users_of(const Graph& graph) {
+  std::vector<std::vector<NodeId>> users(graph.nodes().size());
+  for (std::uint32_t n = 0; n < graph.nodes().size(); ++n) {
+    for (const NodeId input : graph.nodes()[n].inputs) {
+      std::vector<NodeId>& of_input = users[input.index];
+      if (of_input.empty() || of_input.back() != NodeId{n}) of_input.push_back(NodeId{n});
+    }
+  }
+  return users;
+}
+
+std::vector<bool> live_nodes(const Graph& graph) {
+  std::vector<bool> live(graph.nodes().size(), false);
+  for (const Result& result : graph.results())
+    if (result.kind == Ownership::own || result.kind == Ownership::input) live[result.value.index] = true;
+  for (std::size_t n = live.size(); n-- > 0;) {
+    if (!live[n]) continue;
+    for (const NodeId input : graph.nodes()[n].inputs) live[input.index] = true;
+  }
+  return live;
+}
+
+std::set<index::Symbol> size_symbols(const Graph& graph) {
+  std::set<index::Symbol> symbols;
+  const auto mention = [&](const index::Expr& expr) { symbols.merge(index::symbols_of(expr)); };
+  for (const Node& node : graph.nodes()) {
+    std::ranges::for_each(node.shape, mention);
+    if (const auto* size = std::get_if<Size>(&node.node)) mention(size->value);
+  }
+  for (const Parameter& parameter : graph.parameters())
+    if (const auto* value = std::get_if<index::Expr>(&parameter.value)) mention(*value);
+  for (const Result& result : graph.results()) mention(result.size);
+  return symbols;
+}
+
+}  // namespace twinloom::graph

@@ -1,0 +1,38 @@
+// The type and shape of a node from its operator and inputs, and the rules of each kind. Used by add(),
+// which records sizes that only the run can compare, and by verify(), which expects none.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "core/graph/graph.h"
+
+namespace twinloom::graph {
+
+// What a rule asks of sizes. The words are a whole sentence for when it fails.
+struct SizeRules {
+  std::function<void(const index::Expr& a, const index::Expr& b, const std::string& words)> equal;
+  std::function<void(const index::Condition& condition, const std::string& words)> holds;
+};
+
+struct Inferred {
+  ops::DType dtype;
+  Shape shape;
+};
+
+// Error starting with `subject` ("add 'add_3' (model.py:12)") where a rule is broken.
+Inferred infer(const Graph& graph, const Op& op, std::span<const NodeId> inputs, const std::string& subject,
+               const SizeRules& rules);
+
+// The operator with axes and found symbols renamed to i0, f0, ... and its numbers cast to their types,
+// so that nodes that mean the same are equal. `element` is the type of input 0.
+Op canonical(Op op, ops::DType element);
+
+std::uint64_t hash_of(const Op& op, std::span<const NodeId> inputs);
+
+// The node's kind and name and where it comes from, for messages before it is part of a graph.
+std::string subject_of(const Op& op, const Origin& origin);
+std::string print_shape(const Shape& shape);
+
+}  // namespace twinloom::graph
