@@ -1,0 +1,24 @@
+// The printed form together with where each statement stands in it. For the inside of this room.
+#pragma once
+
+#include "core/loops/loops.h"
+
+namespace twinloom::loops {
+
+struct Printed {
+  std::string text;
+  std::vector<int> lines;  // of each statement but Blocks, outermost first; the first line is 1
+};
+Printed print_with_lines(const Program& program);
+
+// Words that print and parse share.
+std::string_view name(Bind bind);
+std::string_view name(Update update);
+std::string_view name(Pairing pairing);
+std::string_view name(Place place);
+std::string_view name(Routine routine);
+
+// What a load without a mask gives where it touches nothing, when nothing else is printed.
+Literal zero_of(ops::DType dtype);
+
+}  // namespace twinloom::loops
