@@ -1,0 +1,147 @@
+// The table of rules that need facts, and the walk that applies them from the leaves up until none
+// fires. A rule is given an expression whose parts are simplified already, and returns nothing or an
+// expression that is equal under the facts; the functions are in rules_*.cpp. What is true for all
+// integers belongs to the makers (divide.cpp), unless it needs a search.
+#include "core/index/simplify.h"
+
+#include <unordered_map>
+
+#include "core/index/prove.h"
+#include "core/index/rules.h"
+#include "core/index/terms.h"
+
+namespace twinloom::index {
+
+namespace {
+
+constexpr Rule table[] = {
+    {"one-value", replace_by_only_value, "2*n + i | n in 3..3", "i + 6"},
+    {"equal", replace_by_equal, "i*k | k = m*n", "i*m*n"},
+    {"div-below-divisor", divide_small, "floor_div(i, n) | n in 1.., i < n", "0"},
+    {"div-by-sum", divide_by_sum, "floor_div(i*n + i + j, n + 1) | n in 0.., j < n + 1", "i"},
+    {"div-common-factor", divide_common_factor, "floor_div(i*n, m*n) | n in 1.., m in 1..",
+     "floor_div(i, m)"},
+    {"div-drop-small-rest", divide_aligned, "floor_div(3*i + j, 8) | i % 4, j in 0..3", "floor_div(3*i, 8)"},
+    {"div-of-mod", divide_of_remainder, "floor_div(floor_mod(i, m*n), n) | n in 1.., m in 1..",
+     "floor_mod(floor_div(i, n), m)"},
+    {"mod-below-divisor", remainder_small, "floor_mod(i, n) | n in 1.., i < n", "i"},
+    {"mod-by-sum", remainder_by_sum, "floor_mod(i*n + i + j, n + 1) | n in 0.., j < n + 1", "j"},
+    {"mod-common-factor", remainder_common_factor, "floor_mod(i*n, m*n) | n in 1.., m in 1..",
+     "n*floor_mod(i, m)"},
+    {"mod-of-multiple", remainder_of_multiple, "floor_mod(i + j, 4) | i % 4", "floor_mod(j, 4)"},
+    {"mod-free-small-rest", remainder_aligned, "floor_mod(3*i + j, 8) | i % 4, j in 0..3",
+     "floor_mod(3*i, 8) + j"},
+    {"mod-of-mod", remainder_of_remainder, "floor_mod(floor_mod(i, m*n), n) | n in 1.., m in 1..",
+     "floor_mod(i, n)"},
+    {"div-and-mod-of-one", recombine_quotient, "n*floor_div(i, n) + floor_mod(i, n) | n in 1..", "i"},
+    {"mod-and-mod-of-div", recombine_remainders,
+     "4*floor_mod(floor_div(i, 4), 2) + floor_mod(i, 4) | i in 0..99", "floor_mod(i, 8)"},
+    {"least-decided", decide_least, "least(i, n) | i < n", "i"},
+    {"greatest-decided", decide_greatest, "greatest(i, n) | i < n", "n"},
+};
+
+// Each rule makes an expression shorter or closer to the canonical form; more firings than this in
+// one call mean two rules that undo each other.
+constexpr int firing_limit = 20000;
+
+struct SameForm {
+  bool operator()(const Expr& a, const Expr& b) const { return a == b; }
+};
+struct HashOfForm {
+  std::size_t operator()(const Expr& expr) const { return static_cast<std::size_t>(expr.hash()); }
+};
+
+class Walk {
+ public:
+  explicit Walk(const Facts& facts) : facts_(facts) {}
+
+  Expr simplified(const Expr& expr) {
+    if (constant_of(expr)) return expr;
+    if (const auto known = done_.find(expr); known != done_.end()) return known->second;
+    const Expr result = step(expr);
+    done_.emplace(expr, result);
+    return result;
+  }
+
+ private:
+  Expr step(const Expr& expr) {
+    const Expr rebuilt = with_simplified_parts(expr);
+    // The makers may have taken it apart, so its parts are looked at again.
+    if (rebuilt != expr) return simplified(rebuilt);
+    for (const Rule& rule : table) {
+      const Rewritten better = apply(rule, expr);
+      if (!better || *better == expr) continue;
+      CHECK(++firings_ < firing_limit, "simplify does not end: rule ", rule.name, " on ", expr);
+      return simplified(*better);
+    }
+    return expr;
+  }
+
+  Rewritten apply(const Rule& rule, const Expr& expr) const {
+    try {
+      return rule.apply(expr, facts_);
+    } catch (const Error&) {
+      return std::nullopt;  // the other form would not fit 64 bits, so this one stays
+    }
+  }
+
+  Expr with_simplified_parts(const Expr& expr) {
+    return match(
+        expr.form(), [&](const Symbol&) { return expr; }, [&](const Sum& sum) { return rebuilt(expr, sum); },
+        [&](const Product& product) { return rebuilt(expr, product); },
+        [&](const FloorDiv& x) { return rebuilt(expr, x.dividend, x.divisor, floor_div); },
+        [&](const FloorMod& x) { return rebuilt(expr, x.dividend, x.divisor, floor_mod); },
+        [&](const Least& x) { return rebuilt(expr, x.a, x.b, least); },
+        [&](const Greatest& x) { return rebuilt(expr, x.a, x.b, greatest); });
+  }
+
+  Expr rebuilt(const Expr& expr, const Expr& a, const Expr& b, Expr (*make)(const Expr&, const Expr&)) {
+    const Expr x = simplified(a), y = simplified(b);
+    return x == a && y == b ? expr : make(x, y);
+  }
+
+  Expr rebuilt(const Expr& expr, const Sum& sum) {
+    Expr result = expr;
+    for (const Term& term : sum.terms) {
+      const Expr factor = simplified(term.factor);
+      if (factor == term.factor) continue;
+      result = result - Expr(term.scale) * term.factor + Expr(term.scale) * factor;
+    }
+    return result;
+  }
+
+  Expr rebuilt(const Expr& expr, const Product& product_of) {
+    std::vector<Expr> factors;
+    bool same = true;
+    for (const Expr& factor : product_of.factors) {
+      factors.push_back(simplified(factor));
+      same = same && factors.back() == factor;
+    }
+    return same ? expr : product(factors);
+  }
+
+  const Facts& facts_;
+  std::unordered_map<Expr, Expr, HashOfForm, SameForm> done_;
+  int firings_ = 0;
+};
+
+}  // namespace
+
+std::span<const Rule> rules() { return table; }
+
+Expr simplify(const Expr& expr, const Facts& facts) { return Walk(facts).simplified(expr); }
+
+Condition simplify(const Condition& condition, const Facts& facts) {
+  Condition left;
+  for (const Less& less : condition.all) {
+    const Less shorter{simplify(less.a, facts), simplify(less.b, facts)};
+    if (facts.proves_less(shorter.a, shorter.b)) continue;
+    const auto excess = difference(shorter.a, shorter.b);
+    const auto above = excess ? add_scaled(*excess, Expr(1), 1) : std::nullopt;
+    if (above && proves_positive(*above, facts)) return Condition{{Less{Expr(0), Expr(0)}}};
+    left.all.push_back(shorter);
+  }
+  return left && Condition{};
+}
+
+}  // namespace twinloom::index
