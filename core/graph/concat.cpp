@@ -1,0 +1,80 @@
+// Tensors side by side, and parts of one. See views.h.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/integers.h"
+#include "core/graph/build_error.h"
+#include "core/graph/infer.h"
+#include "core/graph/views.h"
+
+namespace twinloom::graph {
+
+namespace {
+
+std::int64_t constant_size(const Tensor& x, int axis, std::string_view what) {
+  const index::Expr size = x.size(axis);
+  const auto known = index::constant_of(size);
+  if (!known)
+    fail(x.builder(), what, "the size ", size, " of axis ", axis, " must be known when the graph is built");
+  return *known;
+}
+
+}  // namespace
+
+Tensor concat(const std::vector<Tensor>& parts, int axis) {
+  CHECK(!parts.empty(), "concat of no tensors");
+  Builder& builder = parts[0].builder();
+  const int along = axis_of(axis, parts[0].rank(), subject(builder, "concat"));
+  std::vector<Tensor> filled;
+  for (const Tensor& part : parts) {
+    const bool empty = part.rank() == parts[0].rank() && part.dtype() == parts[0].dtype() &&
+                       part.size(along) == index::Expr(0);
+    if (!empty) filled.push_back(part);
+  }
+  if (filled.empty()) return parts[0];
+  if (filled.size() == 1) return filled[0];
+  return builder.add(Concat{along}, filled);
+}
+
+Tensor stack(const std::vector<Tensor>& parts, int axis) {
+  std::vector<Tensor> rows;
+  for (const Tensor& part : parts) rows.push_back(unsqueeze(part, axis));
+  return concat(rows, axis);
+}
+
+std::vector<Tensor> split(const Tensor& x, const std::vector<index::Expr>& sizes, int axis) {
+  const int along = axis_of(axis, x.rank(), subject(x.builder(), "split"));
+  index::Expr start = 0;
+  std::vector<Tensor> parts;
+  for (const index::Expr& size : sizes) {
+    parts.push_back(slice_exact(x, along, start, size));
+    start = start + size;
+  }
+  x.builder().graph().require_equal(start, x.size(along),
+                                    cat(subject(x.builder(), "split"), ": the sizes ", print_shape(sizes),
+                                        " add up to ", start, ", axis ", along, " has size ", x.size(along)));
+  return parts;
+}
+
+std::vector<Tensor> split_every(const Tensor& x, std::int64_t size, int axis) {
+  if (size < 1) fail(x.builder(), "split", "the size of a part is ", size, ", it must be at least 1");
+  const std::int64_t whole = constant_size(x, axis, "split");
+  std::vector<index::Expr> sizes;
+  for (std::int64_t start = 0; start < whole; start += size)
+    sizes.emplace_back(std::min(size, whole - start));
+  if (sizes.empty()) sizes.emplace_back(0);
+  return split(x, sizes, axis);
+}
+
+std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, int axis) {
+  if (chunks < 1) fail(x.builder(), "chunk", "the number of chunks is ", chunks, ", it must be at least 1");
+  return split_every(x, std::max<std::int64_t>(1, ceil_div(constant_size(x, axis, "chunk"), chunks)), axis);
+}
+
+std::vector<Tensor> unbind(const Tensor& x, int axis) {
+  std::vector<Tensor> parts;
+  for (std::int64_t at = 0; at < constant_size(x, axis, "unbind"); ++at) parts.push_back(select(x, axis, at));
+  return parts;
+}
+
+}  // namespace twinloom::graph

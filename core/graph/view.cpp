@@ -1,0 +1,128 @@
+// Builds one View where a chain of them says the same:
+//   b = view(a) at [i0, i1] from [i1, i0]; c = view(b) at [i0] from [i0, 2]   ->   view(a) at [i0] from [2,
+//   i0]
+// The outer map is put in place of the inner axes. Two maps that both have an outside are one only
+// where one outside contains the other, or both fill with the same number.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/infer.h"
+#include "core/graph/views.h"
+#include "core/index/simplify.h"
+
+namespace twinloom::graph {
+
+namespace {
+
+// What holds of the axes of a view of these sizes, beside what holds of the sizes.
+index::Facts axis_facts(const index::Facts& of_sizes, const View& view) {
+  index::Facts facts = of_sizes;
+  for (std::size_t k = 0; k < view.axes.size(); ++k) {
+    const index::Range size = of_sizes.range(view.sizes[k]);
+    if (size.high && *size.high < 1) continue;  // nothing is looked at
+    index::Range range{0, {}};
+    if (size.high) range.high = *size.high - 1;
+    facts.assume(view.axes[k], range);
+    if (!index::constant_of(view.sizes[k])) facts.assume_below(view.axes[k], view.sizes[k]);
+  }
+  return facts;
+}
+
+// `facts` and what the condition says of single symbols: i < n, 3 < i. Elements outside the condition
+// are not looked at, so their source may be anything.
+index::Facts facts_where(index::Facts facts, const index::Condition& condition) {
+  for (const index::Less& less : condition.all) {
+    const auto left = index::symbol_of(less.a);
+    const auto right = index::symbol_of(less.b);
+    const auto low = index::constant_of(less.a);
+    const auto high = index::constant_of(less.b);
+    if (left && high) facts.assume(*left, {{}, *high - 1});
+    if (right && low) facts.assume(*right, {*low + 1, {}});
+    if (left && !high) facts.assume_below(*left, less.b);
+  }
+  return facts;
+}
+
+bool never_holds(const index::Condition& condition) {
+  return std::ranges::any_of(condition.all, [](const index::Less& less) {
+    const auto a = index::constant_of(less.a);
+    const auto b = index::constant_of(less.b);
+    return a && b && *a >= *b;
+  });
+}
+
+// An axis of size 1 has only the position 0.
+View without_single_axes(View view) {
+  index::Substitution zeros;
+  for (std::size_t k = 0; k < view.axes.size(); ++k)
+    if (view.sizes[k] == index::Expr(1)) zeros.emplace(view.axes[k], 0);
+  if (zeros.empty()) return view;
+  for (index::Expr& expr : view.source) expr = index::substitute(expr, zeros);
+  view.inside = index::substitute(view.inside, zeros);
+  return view;
+}
+
+View simplified(View view, const index::Facts& of_sizes) {
+  view = without_single_axes(std::move(view));
+  const index::Facts facts = axis_facts(of_sizes, view);
+  view.inside = index::simplify(view.inside, facts);
+  const index::Facts inside = facts_where(facts, view.inside);
+  for (index::Expr& expr : view.source) expr = index::simplify(expr, inside);
+  return view;
+}
+
+// outer over inner as one map over the inner's input; nothing where the outsides differ.
+std::optional<View> merged(const View& outer, const View& inner, const index::Facts& of_sizes) {
+  index::Substitution positions;
+  for (std::size_t k = 0; k < inner.axes.size(); ++k) positions.emplace(inner.axes[k], outer.source[k]);
+  View one = outer;
+  one.source = inner.source;
+  for (index::Expr& expr : one.source) expr = index::substitute(expr, positions);
+  const index::Facts facts = facts_where(axis_facts(of_sizes, outer), outer.inside);
+  index::Condition rest;
+  for (const index::Less& less : index::simplify(index::substitute(inner.inside, positions), facts).all)
+    if (std::ranges::find(outer.inside.all, less) == outer.inside.all.end()) rest.all.push_back(less);
+  if (!rest.all.empty() && !outer.inside.all.empty() && !(outer.fill == inner.fill)) return std::nullopt;
+  if (outer.inside.all.empty()) one.fill = inner.fill;
+  one.inside = outer.inside && rest;
+  return one;
+}
+
+bool moves_nothing(const View& view, const Shape& shape, const index::Facts& facts) {
+  if (!view.inside.all.empty() || view.sizes.size() != shape.size()) return false;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    const bool same_size = view.sizes[k] == shape[k] || facts.proves_equal(view.sizes[k], shape[k]);
+    const bool in_place = view.source[k] == index::Expr(view.axes[k]) || view.sizes[k] == index::Expr(1);
+    if (!same_size || !in_place) return false;
+  }
+  return true;
+}
+
+std::optional<ops::Number> number_of(const Node& node) {
+  const auto* constant = std::get_if<Constant>(&node.node);
+  const auto* number = constant == nullptr ? nullptr : std::get_if<ops::Number>(&constant->value);
+  return number == nullptr ? std::nullopt : std::optional(*number);
+}
+
+}  // namespace
+
+Tensor view(const Tensor& x, View map) {
+  Builder& builder = x.builder();
+  const Graph& graph = builder.graph();
+  map = simplified(std::get<View>(canonical(std::move(map), x.dtype())), graph.facts());
+  Tensor base = x;
+  while (const auto* inner = std::get_if<View>(&graph[base.id()].node)) {
+    const std::optional<View> one = merged(map, *inner, graph.facts());
+    if (!one) break;
+    base = {&builder, graph[base.id()].inputs[0]};
+    map = simplified(*one, graph.facts());
+  }
+  if (moves_nothing(map, base.shape(), graph.facts())) return base;
+  const std::optional<ops::Number> number = number_of(graph[base.id()]);
+  const bool nothing_inside = never_holds(map.inside);
+  if (nothing_inside || (number && (map.inside.all.empty() || *number == map.fill)))
+    return builder.constant(nothing_inside ? map.fill : *number, x.dtype(), map.sizes);
+  return builder.add(std::move(map), {base});
+}
+
+}  // namespace twinloom::graph
