@@ -1,0 +1,215 @@
+// Softmax, activations and their gradients, by the formulas of composites.h.
+#include "core/graph/composites.h"
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/graph/build_error.h"
+#include "core/graph/reductions.h"
+#include "core/graph/views.h"
+
+namespace twinloom::graph {
+
+namespace {
+
+// Computes with every operand in its compute type and rounds the result to the type of the first.
+template <class Formula, class... Operands>
+Tensor rounded_once(std::string name, Formula&& formula, const Tensor& first, const Operands&... others) {
+  const CompositeScope scope(first.builder(), std::move(name));
+  return cast(formula(widened(first), widened(others)...), first.dtype(), true);
+}
+
+struct Centred {
+  Tensor d, e, s;  // x - max, its exponential and the sum of that
+};
+
+Centred centred(const Tensor& x, int axis) {
+  const Tensor highest = amax(x, {axis}, true);
+  const Tensor d = x - where(isinf(highest), 0.0, highest);
+  const Tensor e = exp(d);
+  return {d, e, sum(e, {axis}, true)};
+}
+
+void needs_real(const Tensor& x, std::string_view what) {
+  if (!ops::is_floating(x.dtype()))
+    fail(x.builder(), what, "needs elements of a floating type, given ", ops::name(x.dtype()));
+}
+
+constexpr double SQRT_HALF = 0.70710678118654752440;
+constexpr double INVERSE_SQRT_TWO_PI = 0.39894228040143267794;
+constexpr double SQRT_TWO_OVER_PI = 0.79788456080286535588;
+constexpr double GELU_CUBIC = 0.044715;
+
+// d gelu / dx = Phi(x) + x * phi(x)
+Tensor gelu_erf_slope(const Tensor& x) {
+  const Tensor below = (erf(x * SQRT_HALF) + 1.0) * 0.5;
+  const Tensor density = exp(x * x * -0.5) * INVERSE_SQRT_TWO_PI;
+  return below + x * density;
+}
+
+// With u = sqrt(2/pi) * (x + c x^3) and t = tanh u: 0.5 (1 + t) + 0.5 x (1 - t^2) u'
+Tensor gelu_tanh_slope(const Tensor& x) {
+  const Tensor square = x * x;
+  const Tensor t = tanh((x + square * x * GELU_CUBIC) * SQRT_TWO_OVER_PI);
+  const Tensor inner_slope = (square * (3 * GELU_CUBIC) + 1.0) * SQRT_TWO_OVER_PI;
+  return (t + 1.0) * 0.5 + x * 0.5 * (1.0 - t * t) * inner_slope;
+}
+
+}  // namespace
+
+Tensor softmax(const Tensor& x, int axis) {
+  needs_real(x, "softmax");
+  return rounded_once(
+      "softmax",
+      [&](const Tensor& wide) {
+        const Centred parts = centred(wide, axis);
+        return parts.e / parts.s;
+      },
+      x);
+}
+
+Tensor log_softmax(const Tensor& x, int axis) {
+  needs_real(x, "log_softmax");
+  return rounded_once(
+      "log_softmax",
+      [&](const Tensor& wide) {
+        const Centred parts = centred(wide, axis);
+        return parts.d - log(parts.s);
+      },
+      x);
+}
+
+Tensor softmax_backward(const Tensor& gradient, const Tensor& result, int axis) {
+  return rounded_once(
+      "softmax_backward",
+      [&](const Tensor& g, const Tensor& y) {
+        const Tensor gy = g * y;
+        return gy - y * sum(gy, {axis}, true);
+      },
+      gradient, result);
+}
+
+Tensor log_softmax_backward(const Tensor& gradient, const Tensor& result, int axis) {
+  return rounded_once(
+      "log_softmax_backward",
+      [&](const Tensor& g, const Tensor& y) { return g - exp(y) * sum(g, {axis}, true); }, gradient, result);
+}
+
+Tensor gelu(const Tensor& x, Gelu kind) {
+  needs_real(x, "gelu");
+  return kind == Gelu::erf ? gelu_erf(x) : gelu_tanh(x);
+}
+
+Tensor gelu_backward(const Tensor& gradient, const Tensor& x, Gelu kind) {
+  return rounded_once(
+      "gelu_backward",
+      [&](const Tensor& g, const Tensor& wide) {
+        return g * (kind == Gelu::erf ? gelu_erf_slope(wide) : gelu_tanh_slope(wide));
+      },
+      gradient, x);
+}
+
+Tensor silu_backward(const Tensor& gradient, const Tensor& x) {
+  return rounded_once(
+      "silu_backward",
+      [](const Tensor& g, const Tensor& wide) {
+        const Tensor s = sigmoid(wide);
+        return g * s * (wide * (1.0 - s) + 1.0);
+      },
+      gradient, x);
+}
+
+Tensor sigmoid_backward(const Tensor& gradient, const Tensor& result) {
+  return rounded_once(
+      "sigmoid_backward", [](const Tensor& g, const Tensor& y) { return g * (1.0 - y) * y; }, gradient,
+      result);
+}
+
+Tensor tanh_backward(const Tensor& gradient, const Tensor& result) {
+  return rounded_once(
+      "tanh_backward", [](const Tensor& g, const Tensor& y) { return g * (1.0 - y * y); }, gradient, result);
+}
+
+Tensor threshold_backward(const Tensor& gradient, const Tensor& x, double threshold) {
+  // A NaN in x passes the gradient on.
+  return where(le(x, threshold), 0.0, gradient);
+}
+
+Tensor leaky_relu(const Tensor& x, double slope) {
+  return rounded_once(
+      "leaky_relu", [&](const Tensor& wide) { return where(gt(wide, 0.0), wide, wide * slope); }, x);
+}
+
+Tensor elu(const Tensor& x, double alpha, double scale, double input_scale) {
+  return rounded_once(
+      "elu",
+      [&](const Tensor& wide) {
+        return where(gt(wide, 0.0), wide * scale, expm1(wide * input_scale) * (alpha * scale));
+      },
+      x);
+}
+
+Tensor hardtanh(const Tensor& x, double low, double high) {
+  return clamp(x, ops::Number(low), ops::Number(high));
+}
+
+Tensor hardsigmoid(const Tensor& x) {
+  return rounded_once(
+      "hardsigmoid", [](const Tensor& wide) { return minimum(maximum(wide + 3.0, 0.0), 6.0) / 6.0; }, x);
+}
+
+Tensor hardswish(const Tensor& x) {
+  return rounded_once(
+      "hardswish", [](const Tensor& wide) { return wide * minimum(maximum(wide + 3.0, 0.0), 6.0) / 6.0; }, x);
+}
+
+Tensor logit(const Tensor& x, std::optional<double> epsilon) {
+  return rounded_once(
+      "logit",
+      [&](const Tensor& wide) {
+        const Tensor p = epsilon ? minimum(maximum(wide, *epsilon), 1 - *epsilon) : wide;
+        return log(p / (1.0 - p));
+      },
+      x);
+}
+
+Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, double value) {
+  return rounded_once(
+      "addcmul",
+      [&](const Tensor& wide, const Tensor& left, const Tensor& right) {
+        return wide + (value == 1 ? left : left * value) * right;
+      },
+      x, a, b);
+}
+
+Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, double value) {
+  return rounded_once(
+      "addcdiv",
+      [&](const Tensor& wide, const Tensor& left, const Tensor& right) {
+        return wide + (value == 1 ? left : left * value) / right;
+      },
+      x, a, b);
+}
+
+// From the nearer end, so that a weight of 1 gives `end` exactly.
+Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
+  return rounded_once(
+      "lerp",
+      [](const Tensor& a, const Tensor& b, const Tensor& w) {
+        const Tensor distance = b - a;
+        return where(lt(abs(w), 0.5), a + w * distance, b - distance * (1.0 - w));
+      },
+      start, end, weight);
+}
+
+Tensor lerp(const Tensor& start, const Tensor& end, double weight) {
+  return rounded_once(
+      "lerp",
+      [&](const Tensor& a, const Tensor& b) {
+        const Tensor distance = b - a;
+        return std::abs(weight) < 0.5 ? a + distance * weight : b - distance * (1 - weight);
+      },
+      start, end);
+}
+
+}  // namespace twinloom::graph
