@@ -76,7 +76,7 @@ index::Expr Tensor::size(int axis) const {
 index::Expr Tensor::count() const { return index::product(builder().graph()[id_].shape); }
 
 Tensor Builder::input(std::string name, ops::DType dtype, Shape shape, bool donated) {
-  return {this, graph_.input(std::move(name), dtype, std::move(shape), donated)};
+  return {this, graph_.input(std::move(name), dtype, std::move(shape), donated, origin)};
 }
 
 void Builder::size_parameter(std::string name, index::Expr value) {

@@ -1,5 +1,8 @@
 // Makes operators that mean the same equal, hashes them and names them. See infer.h.
 //   view at [a, b] from [b, a]    ->    view at [i0, i1] from [i1, i0]
+#include <algorithm>
+#include <array>
+
 #include "core/base/hash.h"
 #include "core/graph/infer.h"
 
@@ -117,6 +120,16 @@ std::string kind_words(const Gather&) { return "gather"; }
 std::string kind_words(const Scatter& scatter) { return cat("scatter ", name(scatter.mode)); }
 std::string kind_words(const Realize&) { return "realize"; }
 
+constexpr std::array<std::string_view, 5> MODES{"replace", "add", "multiply", "least", "greatest"};
+constexpr std::array<std::string_view, 3> DISTRIBUTIONS{"uniform", "normal", "integers"};
+
+template <class Enum, class Names>
+std::optional<Enum> position_of(std::string_view name, const Names& names) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found - names.begin());
+}
+
 }  // namespace
 
 Op canonical(Op op, ops::DType element) {
@@ -132,14 +145,13 @@ std::uint64_t hash_of(const Op& op, std::span<const NodeId> inputs) {
   return hash.value;
 }
 
-std::string_view name(Mode mode) {
-  constexpr std::string_view names[] = {"replace", "add", "multiply", "least", "greatest"};
-  return names[static_cast<std::size_t>(mode)];
-}
-
+std::string_view name(Mode mode) { return MODES[static_cast<std::size_t>(mode)]; }
 std::string_view name(Distribution distribution) {
-  constexpr std::string_view names[] = {"uniform", "normal", "integers"};
-  return names[static_cast<std::size_t>(distribution)];
+  return DISTRIBUTIONS[static_cast<std::size_t>(distribution)];
+}
+std::optional<Mode> mode_named(std::string_view name) { return position_of<Mode>(name, MODES); }
+std::optional<Distribution> distribution_named(std::string_view name) {
+  return position_of<Distribution>(name, DISTRIBUTIONS);
 }
 
 std::string kind_name(const Op& op) {

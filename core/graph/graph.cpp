@@ -68,14 +68,13 @@ NodeId Graph::add(Op op, std::vector<NodeId> inputs, Origin origin) {
   return id;
 }
 
-NodeId Graph::input(std::string parameter, ops::DType dtype, Shape shape, bool donated) {
+NodeId Graph::input(std::string parameter, ops::DType dtype, Shape shape, bool donated, Origin origin) {
   for (const index::Expr& size : shape) {
     check_size_symbols(size, parameter);
     for (const index::Symbol symbol : index::symbols_of(size)) facts_.assume(symbol, {0, {}});
   }
   const int slot = static_cast<int>(parameters_.size());
-  Origin origin;
-  origin.name = parameter;
+  if (origin.name.empty()) origin.name = parameter;
   const NodeId id = add(Input{slot, dtype, std::move(shape), donated}, {}, std::move(origin));
   parameters_.push_back({std::move(parameter), id});
   return id;

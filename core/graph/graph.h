@@ -206,8 +206,8 @@ struct Require {
 class Graph {
  public:
   NodeId add(Op op, std::vector<NodeId> inputs, Origin origin = {});
-  // Adds an Input and its Parameter.
-  NodeId input(std::string name, ops::DType dtype, Shape shape, bool donated = false);
+  // Adds an Input and its Parameter. The node has the parameter's name where the origin has none.
+  NodeId input(std::string name, ops::DType dtype, Shape shape, bool donated = false, Origin origin = {});
   void size_parameter(std::string name, index::Expr value);
   void output(Result result);
   // Keeps one requirement for each condition; drops one that holds for all sizes.
@@ -242,6 +242,8 @@ std::string describe(const Graph& graph, NodeId id);
 
 std::string_view name(Mode mode);
 std::string_view name(Distribution distribution);
+std::optional<Mode> mode_named(std::string_view name);
+std::optional<Distribution> distribution_named(std::string_view name);
 
 // The users of each node, by node, each once, results not counted.
 std::vector<std::vector<NodeId>> users_of(const Graph& graph);
