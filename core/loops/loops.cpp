@@ -33,11 +33,14 @@ std::optional<ops::DType> type_of_apply(const Apply& apply) {
 
 }  // namespace
 
-Ref<Value> literal(ops::Number number, ops::DType dtype) { return value(Literal{number, dtype}); }
+Ref<Value> literal(ops::Number number, ops::DType dtype) {
+  return value(Literal{ops::cast(number, dtype), dtype});
+}
 Ref<Value> count(index::Expr expr) { return value(Count{std::move(expr)}); }
 Ref<Value> read(Temp temp, int part) { return value(Read{temp, part}); }
 
 Ref<Value> load(Buffer buffer, index::Expr offset, index::Condition mask, Literal otherwise) {
+  otherwise.value = ops::cast(otherwise.value, otherwise.dtype);
   return value(Load{buffer, std::move(offset), std::move(mask), otherwise});
 }
 

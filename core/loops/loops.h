@@ -14,8 +14,10 @@
 // Offsets are in elements from the start of the buffer's data and may be negative for an input with
 // negative strides.
 //
-// Names. An axis or an Index symbol is bound once in a program. A Temp is defined once (by a Let,
-// Start, Scan, Fold or Prefix), before every Read of it, in a statement whose loops enclose the Read.
+// Names. An Index symbol is bound once in a program. An axis is bound once too, but loops that stand
+// side by side may share one where their extents are equal: a total with copies along it is merged in
+// one of them and read in the next. A Temp is defined once (by a Let, Start, Scan, Fold or Prefix),
+// before every Read of it, in a statement whose loops enclose the Read.
 //
 // Vector loops are lock-step: the body, serial loops in it included, is meant once for each member,
 // and no statement's meaning depends on the others, so a back end may keep a Temp of the body as one
@@ -57,7 +59,7 @@ enum class Bind : std::uint8_t {
 
 struct Value;
 struct Literal {
-  ops::Number value;
+  ops::Number value;  // as cast() to the type gives it; the makers see to that
   ops::DType dtype;
 };
 struct Count {  // an index used as a number of type i64
