@@ -1,0 +1,180 @@
+// See executable.h.
+#include "core/runtime/executable.h"
+
+#include <algorithm>
+#include <cstring>
+#include <list>
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/base/integers.h"
+#include "core/graph/bind.h"
+#include "core/graph/passes.h"
+#include "core/runtime/arena.h"
+#include "core/runtime/plan.h"
+#include "core/runtime/results.h"
+
+namespace twinloom::runtime {
+
+namespace {
+
+using graph::Graph;
+
+std::string words_of_sizes(std::span<const std::int64_t> sizes) {
+  return cat("[", join(sizes, ", ", [](std::int64_t size) { return cat(size); }), "]");
+}
+
+void check_argument(const graph::Parameter& parameter, const Graph& graph, const Argument& argument) {
+  const auto* tensor = std::get_if<Tensor>(&argument);
+  const auto* id = std::get_if<graph::NodeId>(&parameter.value);
+  const std::string name = escaped(parameter.name);
+  if ((tensor != nullptr) != (id != nullptr)) {
+    throw Error(cat("parameter '", name, "' is ", id != nullptr ? "a tensor" : "a size", ", given was ", tensor != nullptr ? "a tensor" : "a number"));
+  }
+  if (tensor == nullptr) return;
+  const graph::Node& node = graph[*id];
+  if (tensor->dtype != node.dtype) {
+    throw Error(cat("parameter '", name, "' is of ", ops::name(node.dtype), ", given was ", ops::name(tensor->dtype)));
+  }
+  if (tensor->sizes.size() != node.shape.size() || tensor->strides.size() != tensor->sizes.size()) {
+    throw Error(cat("parameter '", name, "' has ", node.shape.size(), " axes, given was ", words_of_sizes(tensor->sizes)));
+  }
+  if (tensor->data == nullptr && element_count(*tensor) != 0) throw Error(cat("parameter '", name, "' has no memory"));
+}
+
+index::Values bind(const Graph& graph, std::span<const Argument> arguments) {
+  if (arguments.size() != graph.parameters().size()) {
+    throw Error(cat("the graph has ", graph.parameters().size(), " parameters, given were ", arguments.size()));
+  }
+  std::vector<graph::ParameterSizes> sizes;
+  for (std::size_t p = 0; p < arguments.size(); ++p) {
+    check_argument(graph.parameters()[p], graph, arguments[p]);
+    if (const auto* tensor = std::get_if<Tensor>(&arguments[p])) sizes.emplace_back(tensor->sizes);
+    else sizes.emplace_back(std::get<std::int64_t>(arguments[p]));
+  }
+  return graph::bind_sizes(graph, sizes);
+}
+
+index::Values zeros_of(const index::Values& sizes) {
+  index::Values zeros;
+  for (const auto& [symbol, value] : sizes) {
+    if (value == 0) zeros[symbol] = 0;
+  }
+  return zeros;
+}
+
+std::string variant_key(const index::Values& zeros, const lower::Layouts& layouts) {
+  return cat(join(zeros, ",", [](const auto& zero) { return std::string(zero.first.name()); }), " | ", key_of(layouts));
+}
+
+[[noreturn]] void raise(const Variant& variant, const Failure& failure) {
+  const graph::NodeId node{static_cast<std::uint32_t>(failure.node)};
+  const bool known = failure.node >= 0 && node.index < variant.graph.nodes().size();
+  throw Error(cat(known ? graph::describe(variant.graph, node) : std::string("an index"), ": index ", failure.value,
+                  " is out of range; expected 0 <= index < ", failure.bound));
+}
+
+}  // namespace
+
+struct Executable::State {
+  Graph graph;
+  Maker maker;
+  struct Kept {
+    std::string key;
+    std::shared_ptr<const Variant> variant;
+  };
+  std::mutex mutex;
+  std::list<Kept> kept;  // the most recently used first
+  ArenaPool arenas;
+
+  State(Graph given, Maker make) : graph(std::move(given)), maker(std::move(make)) {}
+
+  std::shared_ptr<const Variant> find(const std::string& key) {
+    const auto found = std::ranges::find(kept, key, &Kept::key);
+    if (found == kept.end()) return nullptr;
+    kept.splice(kept.begin(), kept, found);
+    return kept.front().variant;
+  }
+
+  struct Chosen {
+    std::shared_ptr<const Variant> variant;
+    index::Values strides;
+  };
+  // A graph of sizes above zero is compiled once for all of them; zeros are folded in.
+  Chosen choose(std::span<const Argument> arguments, const index::Values& sizes) {
+    const index::Values zeros = zeros_of(sizes);
+    const std::lock_guard lock(mutex);
+    BoundLayouts bound = layouts_of(graph, arguments, true);
+    std::string key = variant_key(zeros, bound.layouts);
+    if (auto variant = find(key)) return {variant, std::move(bound.strides)};
+    if (kept.size() >= most_variants) {
+      bound = layouts_of(graph, arguments, false);
+      key = variant_key(zeros, bound.layouts);
+      if (auto variant = find(key)) return {variant, std::move(bound.strides)};
+    }
+    std::shared_ptr<const Variant> made = maker(graph::specialise(graph, zeros), bound.layouts);
+    kept.push_front({key, made});
+    if (kept.size() > most_variants) kept.pop_back();
+    return {made, std::move(bound.strides)};
+  }
+};
+
+Executable::Executable(Graph graph, Maker maker) : state_(std::make_unique<State>(std::move(graph), std::move(maker))) {}
+Executable::Executable(Executable&&) noexcept = default;
+Executable& Executable::operator=(Executable&&) noexcept = default;
+Executable::~Executable() = default;
+
+const Graph& Executable::graph() const { return state_->graph; }
+
+std::shared_ptr<const Variant> Executable::variant(std::span<const Argument> arguments) const {
+  return state_->choose(arguments, bind(state_->graph, arguments)).variant;
+}
+
+index::Values Executable::symbols(std::span<const Argument> arguments, const RunOptions& options) const {
+  index::Values values = bind(state_->graph, arguments);
+  const index::Values strides = state_->choose(arguments, values).strides;
+  values.insert(strides.begin(), strides.end());
+  values[index::Symbol("seed")] = static_cast<std::int64_t>(options.seed);
+  values[index::Symbol("offset")] = static_cast<std::int64_t>(options.offset);
+  return values;
+}
+
+std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
+  const index::Values sizes = bind(state_->graph, arguments);
+  const State::Chosen chosen = state_->choose(arguments, sizes);
+  index::Values values = sizes;
+  values.insert(chosen.strides.begin(), chosen.strides.end());
+  std::int64_t bytes = plan_memory(*chosen.variant, values).bytes;
+  for (const lower::Value& value : chosen.variant->values) {
+    if (value.storage == lower::Storage::result) bytes += index::evaluate(value.count, values) * ops::size_of(value.dtype);
+  }
+  return bytes;
+}
+
+std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options, std::span<const Tensor> outputs) const {
+  index::Values values = bind(state_->graph, arguments);
+  const State::Chosen chosen = state_->choose(arguments, values);
+  const Variant& variant = *chosen.variant;
+  values.insert(chosen.strides.begin(), chosen.strides.end());
+  values[index::Symbol("seed")] = static_cast<std::int64_t>(options.seed);
+  values[index::Symbol("offset")] = static_cast<std::int64_t>(options.offset);
+
+  Results results(state_->graph, variant, values, arguments, outputs);
+  const MemoryPlan plan = plan_memory(variant, values);
+  const Arena arena = state_->arenas.take(plan.bytes);
+  const auto memory_of = [&](lower::ValueId id) {
+    const lower::Value& value = variant.values[id.index];
+    if (plan.offsets[id.index] < 0) return results.memory(id);
+    return Memory{arena.data() + plan.offsets[id.index], 0, index::evaluate(value.count, values)};
+  };
+  for (const Step& step : variant.steps) {
+    std::vector<Memory> memory;
+    for (const lower::ValueId id : step.arguments) memory.push_back(memory_of(id));
+    std::vector<std::int64_t> sizes;
+    for (const loops::SizeInfo& size : step.program.sizes) sizes.push_back(values.at(size.symbol));
+    if (const auto failure = step.kernel->run(memory, sizes, options.settings)) raise(variant, *failure);
+  }
+  return results.take();
+}
+
+}  // namespace twinloom::runtime

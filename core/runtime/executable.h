@@ -1,0 +1,62 @@
+// A compiled graph: run(inputs) -> outputs.
+//
+// Machine code is made for the layouts and the zero sizes that a run needs, once, and kept (a variant).
+// Up to `most_variants` are kept, the least used is dropped; strides then become run-time numbers.
+// Thread safety: every member is const and may be called by many threads at once. Each run has its own
+// memory and error record.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "core/runtime/layout.h"
+#include "core/runtime/variant.h"
+
+namespace twinloom::runtime {
+
+// What the graph gives back: a tensor, a size, or None.
+using Output = std::variant<std::monostate, Tensor, std::int64_t>;
+
+struct RunOptions {
+  RunSettings settings;
+  std::uint64_t seed = 0, offset = 0;  // of random numbers
+};
+
+class Executable {
+ public:
+  // Makes the machine code for a graph (with its zero sizes folded in) and layouts; called once a variant.
+  using Maker = std::function<std::shared_ptr<const Variant>(const graph::Graph&, const lower::Layouts&)>;
+  static constexpr std::size_t most_variants = 16;
+
+  Executable(graph::Graph graph, Maker maker);
+  Executable(Executable&&) noexcept;
+  Executable& operator=(Executable&&) noexcept;
+  ~Executable();
+
+  // One argument for each parameter, in order. Where `outputs` is not empty it holds one tensor for each
+  // `own` result, of the right type and sizes, which is written; it must overlap nothing. Error where an
+  // argument does not fit the graph, a guard fails, or an index is out of range.
+  std::vector<Output> run(std::span<const Argument> arguments, const RunOptions& options = {},
+                          std::span<const Tensor> outputs = {}) const;
+
+  // Bytes of new memory that a run with these arguments needs at once: temporaries and own outputs.
+  std::int64_t peak_bytes(std::span<const Argument> arguments) const;
+
+  // The variant that a run with these arguments uses; makes it when it is missing.
+  std::shared_ptr<const Variant> variant(std::span<const Argument> arguments) const;
+
+  // The values of all run-time symbols of such a run.
+  index::Values symbols(std::span<const Argument> arguments, const RunOptions& options) const;
+
+  const graph::Graph& graph() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace twinloom::runtime

@@ -1,0 +1,77 @@
+// See plan.h.
+#include "core/runtime/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/base/integers.h"
+
+namespace twinloom::runtime {
+
+namespace {
+
+constexpr std::int64_t alignment = 64;
+
+struct Life {
+  std::size_t value;
+  std::int64_t bytes;
+  std::size_t first, last;  // steps
+  std::int64_t offset = 0;
+};
+
+std::vector<Life> lives_of(const Variant& variant, const index::Values& sizes) {
+  std::vector<Life> lives;
+  for (std::size_t v = 0; v < variant.values.size(); ++v) {
+    const lower::Value& value = variant.values[v];
+    if (value.storage != lower::Storage::temporary) continue;
+    const auto bytes = checked_multiply(index::evaluate(value.count, sizes), ops::size_of(value.dtype));
+    if (!bytes) throw Error(cat("an intermediate result of ", ops::name(value.dtype), " has more bytes than 64 bits count"));
+    Life life{v, ceil_div(*bytes, alignment) * alignment, variant.steps.size(), 0};
+    for (std::size_t s = 0; s < variant.steps.size(); ++s) {
+      const auto& arguments = variant.steps[s].arguments;
+      const auto names_it = [&](lower::ValueId id) { return id.index == v; };
+      if (std::ranges::none_of(arguments, names_it)) continue;
+      life.first = std::min(life.first, s);
+      life.last = std::max(life.last, s);
+    }
+    if (life.first <= life.last) lives.push_back(life);
+  }
+  return lives;
+}
+
+// The lowest offset at which `life` overlaps none of the placed ones that live with it.
+std::int64_t lowest_free(const Life& life, const std::vector<Life>& placed) {
+  std::vector<const Life*> others;
+  for (const Life& other : placed) {
+    if (other.first <= life.last && life.first <= other.last) others.push_back(&other);
+  }
+  std::ranges::sort(others, {}, &Life::offset);
+  std::int64_t offset = 0;
+  for (const Life* other : others) {
+    if (offset + life.bytes <= other->offset) break;
+    offset = std::max(offset, other->offset + other->bytes);
+  }
+  return offset;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const Variant& variant, const index::Values& sizes) {
+  MemoryPlan plan;
+  plan.offsets.assign(variant.values.size(), -1);
+  std::vector<Life> lives = lives_of(variant, sizes);
+  std::ranges::stable_sort(lives, std::ranges::greater(), &Life::bytes);
+  std::vector<Life> placed;
+  for (Life& life : lives) {
+    life.offset = lowest_free(life, placed);
+    const auto end = checked_add(life.offset, life.bytes);
+    if (!end) throw Error("the intermediate results need more bytes than 64 bits count");
+    plan.bytes = std::max(plan.bytes, *end);
+    plan.offsets[life.value] = life.offset;
+    placed.push_back(life);
+  }
+  return plan;
+}
+
+}  // namespace twinloom::runtime

@@ -1,0 +1,35 @@
+// The tensors of one run: what the caller handed in, constants, and the outputs, new or the caller's.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/runtime/executable.h"
+
+namespace twinloom::runtime {
+
+class Results {
+ public:
+  // Allocates what is missing; Error where a tensor of the caller does not fit or overlaps another.
+  Results(const graph::Graph& graph, const Variant& variant, const index::Values& values,
+          std::span<const Argument> arguments, std::span<const Tensor> given);
+
+  // Of a value that is no temporary.
+  Memory memory(lower::ValueId id) const;
+
+  // One for each result of the graph; copies into the caller's tensors where their strides are not
+  // those the kernels wrote.
+  std::vector<Output> take();
+
+ private:
+  void adopt(std::span<const Tensor> given);
+  void check_overlap(std::span<const Argument> arguments) const;
+  const graph::Graph& graph_;
+  const Variant& variant_;
+  const index::Values& values_;
+  std::span<const Argument> arguments_;
+  std::vector<Tensor> tensors_;      // by value
+  std::vector<Tensor> own_;          // by result: the caller's tensor, or empty
+};
+
+}  // namespace twinloom::runtime

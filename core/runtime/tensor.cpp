@@ -1,0 +1,129 @@
+// See tensor.h.
+#include "core/runtime/tensor.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "core/base/error.h"
+#include "core/base/integers.h"
+
+namespace twinloom::runtime {
+
+namespace {
+
+constexpr std::size_t alignment = 64;  // a cache line, and the widest register
+
+std::string words(std::span<const std::int64_t> sizes) {
+  return cat("[", join(sizes, ", ", [](std::int64_t size) { return cat(size); }), "]");
+}
+
+// Bytes of a buffer of so many elements; Error where it does not fit 63 bits.
+std::int64_t checked_bytes(std::int64_t count, ops::DType dtype, std::span<const std::int64_t> sizes) {
+  const auto bytes = checked_multiply(count, ops::size_of(dtype));
+  if (!bytes) throw Error(cat("a tensor of ", ops::name(dtype), words(sizes), " has more bytes than 64 bits count"));
+  return *bytes;
+}
+
+void copy_elements(const Tensor& from, std::size_t dimension, const char* source, char*& target) {
+  const auto bytes = static_cast<std::size_t>(ops::size_of(from.dtype));
+  if (dimension == from.sizes.size()) {
+    std::memcpy(target, source, bytes);
+    target += bytes;
+    return;
+  }
+  const std::int64_t step = from.strides[dimension] * static_cast<std::int64_t>(bytes);
+  if (dimension + 1 == from.sizes.size() && from.strides[dimension] == 1) {
+    const std::size_t run = bytes * static_cast<std::size_t>(from.sizes[dimension]);
+    if (run != 0) std::memcpy(target, source, run);
+    target += run;
+    return;
+  }
+  for (std::int64_t i = 0; i < from.sizes[dimension]; ++i) copy_elements(from, dimension + 1, source + i * step, target);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> contiguous_strides(std::span<const std::int64_t> sizes) {
+  std::vector<std::int64_t> strides(sizes.size());
+  std::int64_t stride = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    strides[i] = stride;
+    const auto next = checked_multiply(stride, sizes[i] > 0 ? sizes[i] : 1);
+    if (!next) throw Error(cat("a tensor of sizes ", words(sizes), " has more elements than 64 bits count"));
+    stride = *next;
+  }
+  return strides;
+}
+
+std::int64_t element_count(const Tensor& tensor) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : tensor.sizes) {
+    const auto next = checked_multiply(count, size);
+    if (!next) throw Error(cat("a tensor of sizes ", words(tensor.sizes), " has more elements than 64 bits count"));
+    count = *next;
+  }
+  return count;
+}
+
+bool is_contiguous(const Tensor& tensor) {
+  std::int64_t stride = 1;
+  for (std::size_t i = tensor.sizes.size(); i-- > 0;) {
+    if (tensor.sizes[i] == 0) return true;
+    if (tensor.sizes[i] != 1 && tensor.strides[i] != stride) return false;
+    stride *= tensor.sizes[i];
+  }
+  return true;
+}
+
+Extent extent_of(const Tensor& tensor) {
+  Extent extent{0, 1};
+  for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
+    if (tensor.sizes[i] == 0) return {0, 0};
+    const auto reach = checked_multiply(tensor.sizes[i] - 1, tensor.strides[i]);
+    if (!reach) throw Error(cat("sizes ", words(tensor.sizes), " with strides ", words(tensor.strides), " reach further than 64 bits count"));
+    (*reach < 0 ? extent.first : extent.last) += *reach;
+  }
+  return extent;
+}
+
+Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes) {
+  std::vector<std::int64_t> strides = contiguous_strides(sizes);
+  return allocate(dtype, std::move(sizes), std::move(strides));
+}
+
+Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides) {
+  Tensor tensor = view_of(nullptr, dtype, std::move(sizes), std::move(strides));
+  const Extent extent = extent_of(tensor);
+  const std::int64_t bytes = checked_bytes(extent.last - extent.first, dtype, tensor.sizes);
+  const auto rounded = static_cast<std::size_t>(ceil_div(bytes == 0 ? 1 : bytes, alignment)) * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) throw Error(cat("no memory for a tensor of ", ops::name(dtype), words(tensor.sizes), " (", bytes, " bytes)"));
+  tensor.owner = std::shared_ptr<void>(memory, std::free);
+  tensor.data = static_cast<char*>(memory) - extent.first * ops::size_of(dtype);
+  return tensor;
+}
+
+Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes) {
+  std::vector<std::int64_t> strides = contiguous_strides(sizes);
+  return view_of(data, dtype, std::move(sizes), std::move(strides));
+}
+
+Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides) {
+  if (sizes.size() != strides.size()) {
+    throw Error(cat("a tensor has ", sizes.size(), " sizes but ", strides.size(), " strides"));
+  }
+  for (const std::int64_t size : sizes) {
+    if (size < 0) throw Error(cat("a tensor has a negative size: ", words(sizes)));
+  }
+  return Tensor{data, dtype, std::move(sizes), std::move(strides), nullptr};
+}
+
+Tensor contiguous(const Tensor& tensor) {
+  Tensor result = allocate(tensor.dtype, tensor.sizes);
+  auto* target = static_cast<char*>(result.data);
+  if (element_count(tensor) != 0) copy_elements(tensor, 0, static_cast<const char*>(tensor.data), target);
+  return result;
+}
+
+}  // namespace twinloom::runtime

@@ -1,0 +1,47 @@
+// What one run walks: kernels in order, and where each of their arguments lies. Made by core/compile for
+// one graph, one set of input layouts and one device; immutable.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/lower/unit.h"
+#include "core/runtime/backend.h"
+
+namespace twinloom::runtime {
+
+// One kernel launch.
+struct Step {
+  loops::Program program;                    // what the kernel does
+  std::shared_ptr<const Kernel> kernel;
+  std::vector<lower::ValueId> arguments;     // one for each buffer of the program that is not local
+  std::string schedule;                      // printed; empty for an unscheduled nest
+  std::string source;                        // what was compiled
+  double compile_seconds = 0;
+  std::size_t unit = 0;                      // of Variant::units, that it is part of
+};
+
+// A fused group of graph nodes, for reports.
+struct Group {
+  std::string name;
+  std::vector<graph::NodeId> nodes;
+  loops::Program nest;
+};
+
+// Why two groups that share a buffer are two.
+struct Missed {
+  std::size_t first, second;  // of Variant::groups
+  std::string words;
+};
+
+struct Variant {
+  graph::Graph graph;                 // after the graph passes; failures name its nodes
+  std::vector<lower::Value> values;
+  std::vector<Group> groups;
+  std::vector<Missed> missed;
+  std::vector<Step> steps;
+};
+
+}  // namespace twinloom::runtime

@@ -1,0 +1,32 @@
+// The operators that the frontend reads: one row each, over the graph builder. A row is found by its
+// exact name with the overload ("scatter.value"), else by the name alone ("scatter").
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "frontends/fx/items.h"
+
+namespace twinloom::fx {
+
+struct Row {
+  std::string_view name;
+  Item (*build)(const Arguments& arguments);
+};
+
+// One table a family.
+std::span<const Row> pointwise_rows();
+std::span<const Row> view_rows();
+std::span<const Row> reduction_rows();
+std::span<const Row> indexing_rows();
+std::span<const Row> composite_rows();
+std::span<const Row> creation_rows();
+std::span<const Row> size_rows();
+
+// Null when there is none. `target` as printed: torch.ops.aten.add.Tensor, operator.add, torch.sym_max.
+const Row* find_row(std::string_view target);
+// The names of all rows, sorted.
+std::vector<std::string_view> operator_names();
+
+}  // namespace twinloom::fx

@@ -1,0 +1,291 @@
+// Walks the statements of one module in order and evaluates each over the graph builder. See read.h.
+#include "frontends/fx/read.h"
+
+#include <set>
+
+#include "core/base/error.h"
+#include "core/graph/views.h"
+#include "frontends/fx/annotation.h"
+#include "frontends/fx/operators.h"
+#include "frontends/fx/promote.h"
+#include "frontends/fx/syntax.h"
+
+namespace twinloom::fx {
+
+namespace {
+
+using graph::Builder;
+using graph::Tensor;
+using index::Expr;
+
+// torch.float32 -> f32
+std::optional<ops::DType> torch_type(std::string_view name) {
+  static const std::map<std::string_view, ops::DType> types = {
+      {"torch.float64", ops::DType::f64}, {"torch.double", ops::DType::f64}, {"torch.float32", ops::DType::f32},
+      {"torch.float", ops::DType::f32},   {"torch.float16", ops::DType::f16}, {"torch.half", ops::DType::f16},
+      {"torch.bfloat16", ops::DType::bf16}, {"torch.int64", ops::DType::i64}, {"torch.long", ops::DType::i64},
+      {"torch.int32", ops::DType::i32},   {"torch.int", ops::DType::i32},     {"torch.int16", ops::DType::i16},
+      {"torch.int8", ops::DType::i8},     {"torch.uint8", ops::DType::u8},    {"torch.uint16", ops::DType::u16},
+      {"torch.uint32", ops::DType::u32},  {"torch.uint64", ops::DType::u64},  {"torch.bool", ops::DType::b8},
+      {"torch.float8_e4m3fn", ops::DType::f8e4m3}, {"torch.float8_e5m2", ops::DType::f8e5m2},
+  };
+  const auto found = types.find(name);
+  return found == types.end() ? std::nullopt : std::optional(found->second);
+}
+
+class Reader {
+ public:
+  Reader(const Module& module, const ReadOptions& options) : module_(module), options_(options) {}
+
+  graph::Graph read() {
+    for (const Parameter& parameter : module_.parameters) add_parameter(parameter);
+    for (const Statement& statement : module_.statements) add_statement(statement);
+    add_results();
+    return builder_.take();
+  }
+
+ private:
+  [[noreturn]] void fail(int line, std::string_view words) const { throw Error(cat("FX graph line ", line, ": ", words)); }
+
+  // Errors of the builder get the line in front.
+  template <class Work>
+  auto at_line(int line, Work&& work) const -> decltype(work()) {
+    try {
+      return work();
+    } catch (const Error& error) {
+      const std::string_view words = error.what();
+      if (words.starts_with("FX graph line")) throw;
+      fail(line, words);
+    }
+  }
+
+  void add_parameter(const Parameter& parameter) {
+    const int line = parameter.place.line;
+    const auto annotation = parse_annotation(parameter.annotation, line);
+    if (!annotation) fail(line, cat("parameter '", escaped(parameter.name), "' has no type"));
+    if (!parameters_.emplace(parameter.name, static_cast<int>(parameters_.size())).second) {
+      fail(line, cat("there are two parameters '", escaped(parameter.name), "'"));
+    }
+    at_line(line, [&] {
+      if (annotation->size) {
+        builder_.size_parameter(parameter.name, *annotation->size);
+        values_[parameter.name] = {*annotation->size};
+      } else {
+        builder_.origin = {parameter.place.file, parameter.place.file_line, parameter.name, "", 0};
+        values_[parameter.name] = {builder_.input(parameter.name, *annotation->dtype, annotation->shape)};
+      }
+    });
+  }
+
+  void add_statement(const Statement& statement) {
+    const int line = statement.place.line;
+    const auto annotation = parse_annotation(statement.annotation, line);
+    builder_.origin = {statement.place.file, statement.place.file_line, statement.name, "", 0};
+    printed_.reset();
+    if (annotation && annotation->dtype) printed_ = annotation->shape;
+    values_[statement.name] = at_line(line, [&] {
+      Item item = evaluate(*statement.value, line);
+      if (annotation) check(item, *annotation, statement);
+      return item;
+    });
+  }
+
+  // The printed type must be what the operator gives; sizes that may be equal become requirements.
+  void check(const Item& item, const Annotation& annotation, const Statement& statement) {
+    const int line = statement.place.line;
+    const auto* tensor = item.get<Tensor>();
+    if (annotation.size || tensor == nullptr) {
+      if (annotation.size.has_value() == (item.get<Expr>() != nullptr || item.get<bool>() != nullptr)) return;
+      fail(line, cat("'", escaped(statement.name), "' is ", describe(item), ", the text says ", escaped(statement.annotation)));
+    }
+    const graph::Shape shape = tensor->shape();
+    bool equal = tensor->dtype() == *annotation.dtype && shape.size() == annotation.shape.size();
+    for (std::size_t i = 0; equal && i < shape.size(); ++i) {
+      const Expr& given = annotation.shape[i];
+      if (builder_.graph().facts().proves_equal(shape[i], given)) continue;
+      if (index::constant_of(shape[i]) && index::constant_of(given)) equal = false;
+      else require_equal(shape[i], given, statement, i);
+    }
+    if (!equal) {
+      fail(line, cat("'", escaped(statement.name), "' is ", describe(item), ", the text says ", escaped(statement.annotation)));
+    }
+  }
+
+  void require_equal(const Expr& a, const Expr& b, const Statement& statement, std::size_t axis) {
+    builder_.graph().require({{index::Less{a, b + 1}, index::Less{b, a + 1}}},
+                             cat("axis ", axis, " of '", statement.name, "' must be ", b, ", it is ", a));
+    builder_.graph().facts().assume_equal(a, b);
+  }
+
+  Item evaluate(const Expression& expression, int line) {
+    return match(
+        expression, [](const None&) { return Item{}; }, [](const Boolean& node) { return Item{node.value}; },
+        [](const Integer& node) { return Item{Expr(node.value)}; }, [](const Real& node) { return Item{node.value}; },
+        [](const Text& node) { return Item{node.value}; }, [&](const Name& node) { return look_up(node.name, line); },
+        [&](const List& node) { return list(node, line); }, [&](const Call& node) { return call(node, line); },
+        [&](const Subscript& node) { return subscript(node, line); },
+        [&](const Slice&) -> Item { fail(line, "a slice does not stand alone"); },
+        [&](const Operation& node) { return operation(node, line); });
+  }
+
+  Item look_up(const std::string& name, int line) {
+    if (const auto found = values_.find(name); found != values_.end()) return found->second;
+    if (const auto dtype = torch_type(name)) return {*dtype};
+    if (name.starts_with("self.")) return constant(name.substr(5), line);
+    if (name.starts_with("torch.")) return {name};  // layouts and memory formats
+    std::vector<std::string> known;
+    for (const auto& [key, item] : values_) known.push_back(key);
+    const std::string near = nearest_name(name, known);
+    fail(line, cat("there is no value '", escaped(name), "'", near.empty() ? "" : cat("; did you mean '", escaped(near), "'?")));
+  }
+
+  Item constant(const std::string& name, int line) {
+    const auto found = options_.constants.find(name);
+    if (found == options_.constants.end()) {
+      fail(line, cat("the text reads the constant self.", escaped(name), ", which was not given; name it const_", escaped(name), " in the inputs' .npz"));
+    }
+    return {builder_.constant(found->second)};
+  }
+
+  Item list(const List& node, int line) {
+    Items items;
+    for (const Child& child : node.items) items.push_back(evaluate(*child, line));
+    return {std::move(items)};
+  }
+
+  Item call(const Call& node, int line) {
+    if (node.target == "device" || node.target == "torch.device") return {std::string("device")};
+    if (node.target.ends_with("getitem")) {
+      if (node.arguments.size() != 2) fail(line, "getitem takes two arguments");
+      return element(evaluate(*node.arguments[0], line), evaluate(*node.arguments[1], line), line);
+    }
+    const Row* row = find_row(node.target);
+    if (row == nullptr) unknown(node.target, line);
+    Items positional;
+    for (const Child& child : node.arguments) positional.push_back(evaluate(*child, line));
+    std::vector<std::pair<std::string, Item>> keywords;
+    for (const Keyword& keyword : node.keywords) keywords.emplace_back(keyword.name, evaluate(*keyword.value, line));
+    return row->build(Arguments(builder_, node.target, std::move(positional), std::move(keywords), printed_));
+  }
+
+  [[noreturn]] void unknown(const std::string& target, int line) const {
+    const std::vector<std::string> known = operators();
+    const std::size_t prefix = std::string_view("torch.ops.aten.").size();
+    const std::string name = target.starts_with("torch.ops.aten.") ? target.substr(prefix) : target;
+    const std::string near = nearest_name(name.substr(0, name.find('.')), known);
+    fail(line, cat("operator ", escaped(target), " is not known", near.empty() ? "" : cat("; the nearest known is '", near, "'")));
+  }
+
+  Item subscript(const Subscript& node, int line) { return element(evaluate(*node.base, line), evaluate(*node.index, line), line); }
+
+  Item element(const Item& base, const Item& at, int line) const {
+    const auto* items = base.get<Items>();
+    const auto* index = at.get<Expr>();
+    const auto constant = index == nullptr ? std::nullopt : index::constant_of(*index);
+    if (items == nullptr || !constant) fail(line, cat("cannot take an element of ", describe(base)));
+    const auto count = static_cast<std::int64_t>(items->size());
+    const std::int64_t position = *constant < 0 ? *constant + count : *constant;
+    if (position < 0 || position >= count) fail(line, cat("element ", *constant, " of ", describe(base), " does not exist"));
+    return (*items)[static_cast<std::size_t>(position)];
+  }
+
+  // Arithmetic on sizes; on tensors only what the operator table has a name for.
+  Item operation(const Operation& node, int line) {
+    std::vector<Item> operands;
+    bool sizes = true;
+    for (const Child& child : node.operands) {
+      operands.push_back(evaluate(*child, line));
+      sizes = sizes && (operands.back().get<Expr>() != nullptr || operands.back().get<bool>() != nullptr);
+    }
+    if (sizes) return size_operation(node, operands, line);
+    static const std::map<std::string_view, std::string_view> rows = {
+        {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"//", "floor_divide"}, {"%", "remainder"}, {"**", "pow"},
+        {"neg", "neg"}, {"<", "lt"}, {"<=", "le"}, {">", "gt"}, {">=", "ge"}, {"==", "eq"}, {"!=", "ne"}};
+    const auto found = rows.find(node.op);
+    if (found == rows.end()) fail(line, cat("'", node.op, "' is not known"));
+    return find_row(found->second)->build(Arguments(builder_, std::string(found->second), operands, {}, printed_));
+  }
+
+  Item size_operation(const Operation& node, const std::vector<Item>& operands, int line) {
+    static const std::set<std::string_view> comparisons = {"<", "<=", ">", ">=", "==", "!="};
+    if (comparisons.contains(node.op)) return {true};  // PyTorch has specialised on it: see _assert_scalar
+    const Expression* outer = nullptr;
+    Operation plain{node.op, {}};
+    std::map<std::string, Expr> names;
+    for (const Item& operand : operands) {
+      const std::string name = cat("operand.", names.size());
+      names[name] = operand.get<Expr>() != nullptr ? *operand.get<Expr>() : Expr(*operand.get<bool>() ? 1 : 0);
+      plain.operands.push_back(std::make_shared<const Expression>(Expression{Name{name}}));
+    }
+    const Expression whole{plain};
+    outer = &whole;
+    return {size_of_expression(*outer, line, [&](const std::string& name) { return names.at(name); })};
+  }
+
+  void add_results() {
+    const int line = module_.result_place.line;
+    const Item result = at_line(line, [&] { return evaluate(*module_.result, line); });
+    Items items = result.get<Items>() != nullptr ? *result.get<Items>() : Items{result};
+    for (const Item& item : items) at_line(line, [&] { add_result(item, line); });
+  }
+
+  void add_result(const Item& item, int line) {
+    if (item.is_none()) return builder_.output_none();
+    if (const auto* size = item.get<Expr>()) return builder_.output_size(*size);
+    const auto* tensor = item.get<Tensor>();
+    if (tensor == nullptr) fail(line, cat("a graph cannot return ", describe(item)));
+    const auto parameter = parameter_behind(tensor->id());
+    if (parameter && !item.copied) return builder_.output_of_input(*tensor, *parameter);
+    builder_.output(*tensor);
+  }
+
+  // The parameter that the value is, or is a plain strided view of.
+  std::optional<int> parameter_behind(graph::NodeId id) const {
+    const graph::Node* node = &builder_.graph()[id];
+    while (const auto* view = std::get_if<graph::View>(&node->node)) {
+      if (!is_strided(*view)) return std::nullopt;
+      node = &builder_.graph()[node->inputs[0]];
+    }
+    const auto* input = std::get_if<graph::Input>(&node->node);
+    return input == nullptr ? std::nullopt : std::optional(input->slot);
+  }
+
+  static bool is_strided(const graph::View& view) {
+    if (!view.inside.all.empty()) return false;
+    for (const Expr& source : view.source) {
+      Expr rest = source;
+      for (const index::Symbol axis : view.axes) {
+        const auto linear = index::linear_in(rest, axis);
+        if (!linear) return false;
+        rest = linear->rest;
+      }
+    }
+    return true;
+  }
+
+  const Module& module_;
+  const ReadOptions& options_;
+  Builder builder_{"graph"};
+  std::map<std::string, Item> values_;
+  std::map<std::string, int> parameters_;
+  std::optional<graph::Shape> printed_;
+};
+
+}  // namespace
+
+graph::Graph read(std::string_view text, const ReadOptions& options) {
+  const std::vector<Module> modules = parse_modules(text);
+  if (options.graph < 0 || static_cast<std::size_t>(options.graph) >= modules.size()) {
+    throw Error(cat("graph ", options.graph, " was asked for; the text holds ", modules.size(), ", counted from 0"));
+  }
+  return Reader(modules[static_cast<std::size_t>(options.graph)], options).read();
+}
+
+int count_modules(std::string_view text) { return static_cast<int>(parse_modules(text).size()); }
+
+std::vector<std::string> operators() {
+  const std::vector<std::string_view> names = operator_names();
+  return {names.begin(), names.end()};
+}
+
+}  // namespace twinloom::fx

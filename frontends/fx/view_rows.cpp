@@ -1,0 +1,173 @@
+// Movement of elements: views, copies, concatenation.
+#include <array>
+#include <limits>
+
+#include "core/graph/views.h"
+#include "frontends/fx/operators.h"
+#include "frontends/fx/promote.h"
+
+namespace twinloom::fx {
+
+namespace {
+
+using graph::Tensor;
+using index::Expr;
+
+constexpr std::int64_t to_the_end = std::numeric_limits<std::int64_t>::max();
+
+// A -1 takes the size that the text prints, where it prints one.
+graph::Shape with_printed(const Arguments& arguments, graph::Shape sizes) {
+  const auto& printed = arguments.printed();
+  if (!printed || printed->size() != sizes.size()) return sizes;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (index::constant_of(sizes[i]) == -1) sizes[i] = (*printed)[i];
+  }
+  return sizes;
+}
+
+Item view(const Arguments& arguments) {
+  return {graph::reshape(arguments.tensor(0, "self"), with_printed(arguments, arguments.sizes(1, "size")))};
+}
+Item same(const Arguments& arguments) { return {arguments.tensor(0, "self")}; }
+Item copy_of(const Arguments& arguments) { return {arguments.tensor(0, "self"), true}; }
+Item permute(const Arguments& arguments) {
+  return {graph::permute(arguments.tensor(0, "self"), arguments.axes(1, "dims"))};
+}
+Item transpose(const Arguments& arguments) {
+  return {graph::transpose(arguments.tensor(0, "self"), arguments.integer(1, "dim0"), arguments.integer(2, "dim1"))};
+}
+Item t(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  return {x.rank() < 2 ? x : graph::transpose(x, 0, 1)};
+}
+Item squeeze(const Arguments& arguments) {
+  return {graph::squeeze(arguments.tensor(0, "self"), arguments.axes(1, "dim"))};
+}
+Item unsqueeze(const Arguments& arguments) {
+  return {graph::unsqueeze(arguments.tensor(0, "self"), arguments.integer(1, "dim"))};
+}
+Item expand(const Arguments& arguments) {
+  return {graph::expand(arguments.tensor(0, "self"), arguments.sizes(1, "size"))};
+}
+Item slice(const Arguments& arguments) {
+  return {graph::slice(arguments.tensor(0, "self"), arguments.integer(1, "dim", 0), arguments.size(2, "start", 0),
+                       arguments.size(3, "end", to_the_end), arguments.size(4, "step", 1))};
+}
+Item slice_scatter(const Arguments& arguments) {
+  return {graph::slice_scatter(arguments.tensor(0, "self"), arguments.tensor(1, "src"), arguments.integer(2, "dim", 0),
+                               arguments.size(3, "start", 0), arguments.size(4, "end", to_the_end), arguments.size(5, "step", 1))};
+}
+Item slice_backward(const Arguments& arguments) {
+  const Tensor gradient = arguments.tensor(0, "grad_output");
+  const Tensor zeros = graph::expand(arguments.builder().constant(0, gradient.dtype()), arguments.sizes(1, "input_sizes"));
+  return {graph::slice_scatter(zeros, gradient, arguments.integer(2, "dim"), arguments.size(3, "start"), arguments.size(4, "end"), arguments.size(5, "step"))};
+}
+Item select(const Arguments& arguments) {
+  return {graph::select(arguments.tensor(0, "self"), arguments.integer(1, "dim"), arguments.size(2, "index"))};
+}
+Item select_scatter(const Arguments& arguments) {
+  return {graph::select_scatter(arguments.tensor(0, "self"), arguments.tensor(1, "src"), arguments.integer(2, "dim"), arguments.size(3, "index"))};
+}
+Item select_backward(const Arguments& arguments) {
+  const Tensor gradient = arguments.tensor(0, "grad_output");
+  const Tensor zeros = graph::expand(arguments.builder().constant(0, gradient.dtype()), arguments.sizes(1, "input_sizes"));
+  return {graph::select_scatter(zeros, gradient, arguments.integer(2, "dim"), arguments.size(3, "index"))};
+}
+
+// [last axis before, after, the one before it before, after, ...]
+Item pad(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  const std::vector<Expr> pairs = arguments.sizes(1, "pad");
+  if (pairs.size() % 2 != 0 || pairs.size() / 2 > static_cast<std::size_t>(x.rank())) {
+    arguments.fail(cat("'pad' must hold two numbers an axis, it holds ", pairs.size(), " for ", x.rank(), " axes"));
+  }
+  std::vector<graph::Padding> padding(static_cast<std::size_t>(x.rank()), graph::Padding{0, 0});
+  for (std::size_t i = 0; i < pairs.size() / 2; ++i) padding[padding.size() - 1 - i] = {pairs[2 * i], pairs[2 * i + 1]};
+  const ops::Number fill = arguments.find(2, "value") == nullptr ? ops::Number(0) : arguments.number(2, "value");
+  return {graph::pad(x, padding, fill)};
+}
+Item flip(const Arguments& arguments) {
+  return {graph::flip(arguments.tensor(0, "self"), arguments.axes(1, "dims"))};
+}
+Item repeat(const Arguments& arguments) {
+  return {graph::repeat(arguments.tensor(0, "self"), arguments.sizes(1, "repeats"))};
+}
+Item roll(const Arguments& arguments) {
+  return {graph::roll(arguments.tensor(0, "self"), arguments.sizes(1, "shifts"), arguments.axes(2, "dims"))};
+}
+Item as_strided(const Arguments& arguments) {
+  return {graph::as_strided(arguments.tensor(0, "self"), arguments.sizes(1, "size"), arguments.sizes(2, "stride"), arguments.size(3, "storage_offset", 0))};
+}
+Item diagonal(const Arguments& arguments) {
+  return {graph::diagonal(arguments.tensor(0, "self"), arguments.integer(1, "offset", 0), arguments.integer(2, "dim1", 0), arguments.integer(3, "dim2", 1))};
+}
+Item unfold(const Arguments& arguments) {
+  return {graph::unfold(arguments.tensor(0, "self"), arguments.integer(1, "dimension"), arguments.size(2, "size"), arguments.size(3, "step"))};
+}
+Item tril(const Arguments& arguments) {
+  return {graph::tril(arguments.tensor(0, "self"), arguments.size(1, "diagonal", 0))};
+}
+Item triu(const Arguments& arguments) {
+  return {graph::triu(arguments.tensor(0, "self"), arguments.size(1, "diagonal", 0))};
+}
+
+// The parts in one type, as promotion has it.
+std::vector<Tensor> joined_parts(const Arguments& arguments) {
+  std::vector<Tensor> parts = arguments.tensors(0, "tensors");
+  if (parts.empty()) arguments.fail("needs at least one tensor");
+  std::vector<Item> items(parts.begin(), parts.end());
+  std::vector<const Item*> pointers;
+  for (const Item& item : items) pointers.push_back(&item);
+  const ops::DType type = result_type(arguments, pointers);
+  for (Tensor& part : parts) part = graph::cast(part, type, true);
+  return parts;
+}
+Item cat_rows(const Arguments& arguments) {
+  std::vector<Tensor> parts = joined_parts(arguments);
+  // An empty tensor of one axis takes part in any concatenation.
+  std::vector<Tensor> kept;
+  for (const Tensor& part : parts) {
+    if (part.rank() != 1 || index::constant_of(part.size(0)) != 0) kept.push_back(part);
+  }
+  return {graph::concat(kept.empty() ? parts : kept, arguments.integer(1, "dim", 0))};
+}
+Item stack(const Arguments& arguments) {
+  return {graph::stack(joined_parts(arguments), arguments.integer(1, "dim", 0))};
+}
+
+Item list_of(const std::vector<Tensor>& tensors) {
+  Items items;
+  for (const Tensor& tensor : tensors) items.push_back({tensor});
+  return {std::move(items)};
+}
+Item split(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  const int axis = arguments.integer(2, "dim", 0);
+  if (arguments.item(1, "split_size").get<Items>() != nullptr) return list_of(graph::split(x, arguments.sizes(1, "split_sizes"), axis));
+  return list_of(graph::split_every(x, arguments.integer(1, "split_size"), axis));
+}
+Item chunk(const Arguments& arguments) {
+  return list_of(graph::chunk(arguments.tensor(0, "self"), arguments.integer(1, "chunks"), arguments.integer(2, "dim", 0)));
+}
+Item unbind(const Arguments& arguments) {
+  return list_of(graph::unbind(arguments.tensor(0, "self"), arguments.integer(1, "dim", 0)));
+}
+
+constexpr std::array rows = {
+    Row{"view", view}, Row{"_unsafe_view", view}, Row{"reshape", view},
+    Row{"alias", same}, Row{"detach", same}, Row{"lift_fresh_copy", copy_of}, Row{"lift_fresh", same},
+    Row{"clone", copy_of}, Row{"contiguous", copy_of}, Row{"device_put", same}, Row{"view_of", same},
+    Row{"permute", permute}, Row{"transpose", transpose}, Row{"t", t}, Row{"squeeze", squeeze},
+    Row{"unsqueeze", unsqueeze}, Row{"expand", expand}, Row{"slice", slice}, Row{"slice_scatter", slice_scatter},
+    Row{"slice_backward", slice_backward}, Row{"select", select}, Row{"select_scatter", select_scatter},
+    Row{"select_backward", select_backward}, Row{"constant_pad_nd", pad}, Row{"flip", flip},
+    Row{"repeat", repeat}, Row{"roll", roll}, Row{"as_strided", as_strided}, Row{"diagonal", diagonal},
+    Row{"unfold", unfold}, Row{"tril", tril}, Row{"triu", triu}, Row{"cat", cat_rows}, Row{"stack", stack},
+    Row{"split", split}, Row{"split_with_sizes", split}, Row{"chunk", chunk}, Row{"unbind", unbind},
+};
+
+}  // namespace
+
+std::span<const Row> view_rows() { return rows; }
+
+}  // namespace twinloom::fx
