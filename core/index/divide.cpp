@@ -76,7 +76,7 @@ Parts part(const Expr& dividend, const Expr& divisor) {
 }
 
 std::int64_t common_factor(const Expr& expr, std::int64_t number) {
-  for (const Term& term : TermsOf(expr).terms()) number = std::gcd(number, term.scale);
+  for (const TermsOf sum(expr); const Term& term : sum.terms()) number = std::gcd(number, term.scale);
   return number;
 }
 
@@ -117,7 +117,7 @@ std::optional<Expr> divide_remainder(const Expr& dividend, std::int64_t divisor)
 
 // floor_mod(s*floor_mod(x, n) + y, m) = floor_mod(s*x + y, m) where m divides s*n.
 std::optional<Expr> without_inner_mods(const Expr& dividend, std::int64_t divisor) {
-  for (const Term& term : TermsOf(dividend).terms()) {
+  for (const TermsOf sum(dividend); const Term& term : sum.terms()) {
     const FloorMod* inner = as<FloorMod>(term.factor);
     const auto number = inner ? constant_of(inner->divisor) : std::nullopt;
     const auto period = number ? checked_multiply(*number, term.scale) : std::nullopt;

@@ -1,5 +1,5 @@
 // Ranges and divisors of expressions. A bound that leaves 64 bits is unknown.
-// What is proven from several facts together is in prove.cpp.
+// What is proven from several facts together is in prove.cpp; equalities are kept in equalities.cpp.
 #include "core/index/facts.h"
 
 #include <algorithm>
@@ -95,6 +95,18 @@ std::int64_t product_of_divisors(std::int64_t a, std::int64_t b) {
   return checked_multiply(a, b).value_or(std::max(a, b));
 }
 
+// 0 divides only 0.
+std::int64_t common_multiple(std::int64_t a, std::int64_t b) {
+  return a == 0 || b == 0 ? 0 : product_of_divisors(a / std::gcd(a, b), b);
+}
+
+std::int64_t own_divisor(const std::map<Symbol, Facts::About>& symbols, Symbol symbol) {
+  const auto found = symbols.find(symbol);
+  if (found == symbols.end()) return 1;
+  const Range& range = found->second.range;
+  return range.low && range.low == range.high ? magnitude(*range.low) : found->second.divisor;
+}
+
 // How deep extents that are themselves bounded by extents are followed.
 constexpr int chain_limit = 6;
 
@@ -139,6 +151,19 @@ class Bounding {
   }
 
   Range range_of(Symbol symbol) {
+    Range result = own_range_of(symbol);
+    if (in_equality_) return result;
+    in_equality_ = true;
+    for (const auto& [kept, replaced] : facts_.equalities()) {
+      if (symbol_of(kept) != symbol && symbol_of(replaced) != symbol) continue;
+      const Range other = range(symbol_of(kept) == symbol ? replaced : kept);
+      result = {greater_known(result.low, other.low), lesser_known(result.high, other.high)};
+    }
+    in_equality_ = false;
+    return result;
+  }
+
+  Range own_range_of(Symbol symbol) {
     const auto found = facts_.symbols().find(symbol);
     if (found == facts_.symbols().end()) return {};
     Range result = found->second.range;
@@ -153,6 +178,7 @@ class Bounding {
 
   const Facts& facts_;
   int depth_ = 0;
+  bool in_equality_ = false;
 };
 
 }  // namespace
@@ -161,7 +187,7 @@ void Facts::assume(Symbol symbol, Range range, std::int64_t divisor) {
   CHECK(divisor >= 1, "a symbol is a multiple of a positive number; given ", divisor, " for ", symbol);
   About& about = symbols_[symbol];
   about.range = {greater_known(about.range.low, range.low), lesser_known(about.range.high, range.high)};
-  about.divisor = product_of_divisors(about.divisor / std::gcd(about.divisor, divisor), divisor);
+  about.divisor = common_multiple(about.divisor, divisor);
 }
 
 void Facts::assume_below(Symbol axis, const Expr& extent) {
@@ -174,24 +200,20 @@ void Facts::assume_below(Symbol axis, const Expr& extent) {
   if (std::ranges::find(below, extent) == below.end()) below.push_back(extent);
 }
 
-void Facts::assume_equal(const Expr& a, const Expr& b) {
-  if (a == b) return;
-  const bool in_order = comes_before(a, b);
-  std::pair<Expr, Expr> equality(in_order ? a : b, in_order ? b : a);
-  if (std::ranges::find(equalities_, equality) == equalities_.end())
-    equalities_.push_back(std::move(equality));
-}
-
 Range Facts::range(const Expr& expr) const { return Bounding(*this).range(expr); }
 
 std::int64_t Facts::divisor(const Expr& expr) const {
   return match(
       expr.form(),
       [&](const Symbol& symbol) {
-        const auto found = symbols_.find(symbol);
-        if (found == symbols_.end()) return std::int64_t{1};
-        const Range& range = found->second.range;
-        return range.low && range.low == range.high ? magnitude(*range.low) : found->second.divisor;
+        std::int64_t result = own_divisor(symbols_, symbol);
+        for (const auto& [kept, replaced] : equalities_) {
+          const auto a = symbol_of(kept), b = symbol_of(replaced);
+          if (a && b && (a == symbol || b == symbol)) {
+            result = common_multiple(result, own_divisor(symbols_, a == symbol ? *b : *a));
+          }
+        }
+        return result;
       },
       [&](const Sum& sum) {
         std::int64_t result = magnitude(sum.offset);

@@ -21,7 +21,8 @@ class Facts {
   void assume(Symbol symbol, Range range, std::int64_t divisor = 1);
   // 0 <= axis < extent, with a symbolic extent: floor_mod(i, n) = i follows.
   void assume_below(Symbol axis, const Expr& extent);
-  // The two are always equal; simplify() replaces the later one by the earlier in the total order.
+  // The two are always equal; simplify() replaces the later one by the earlier in the total order, or
+  // the last term of a sum by the rest: m + 1 = n makes n into m + 1.
   void assume_equal(const Expr& a, const Expr& b);
 
   Range range(const Expr& expr) const;
@@ -38,6 +39,7 @@ class Facts {
     std::vector<Expr> below;  // the symbol is less than each of these
   };
   const std::map<Symbol, About>& symbols() const { return symbols_; }
+  // Pairs (kept, replaced): no kept side has a part that a pair replaces.
   const std::vector<std::pair<Expr, Expr>>& equalities() const { return equalities_; }
 
  private:

@@ -105,7 +105,7 @@ class Proof {
   // The parts floor_div, floor_mod, least and greatest of a term, replaced by a bound. Nothing when
   // no term has one that can be replaced.
   std::optional<bool> by_operations(const Expr& expr) {
-    for (const Term& term : TermsOf(expr).terms()) {
+    for (const TermsOf sum(expr); const Term& term : sum.terms()) {
       for (const Expr& factor : factors_of(term.factor)) {
         const Expr wanted = factor;
         const auto others = without_factors(factors_of(term.factor), std::span(&wanted, 1));
@@ -184,6 +184,17 @@ class Proof {
     };
     return std::ranges::any_of(about.below, [&](const Expr& extent) { return replaced_by(extent - 1); }) ||
            (about.range.high && replaced_by(Expr(*about.range.high)));
+  }
+
+  // An extent speaks of the symbols it was given, an expression to prove of those that were kept.
+  Expr with_kept_symbols(const Expr& extent) const {
+    if (facts_.equalities().empty()) return extent;
+    Expr result = extent;
+    for (const auto& [kept, replaced] : facts_.equalities()) {
+      if (const auto symbol = symbol_of(replaced)) result = substitute(result, {{*symbol, kept}});
+      if (result == replaced) result = kept;
+    }
+    return result;
   }
 
   const Facts& facts_;

@@ -42,7 +42,7 @@ std::optional<Aligned> align_to(const Expr& dividend, std::int64_t number, const
 
 std::optional<Aligned> align_by_constant(const Expr& dividend, std::int64_t divisor, const Facts& facts) {
   std::vector<std::int64_t> numbers;
-  for (const Term& term : TermsOf(dividend).terms()) {
+  for (const TermsOf sum(dividend); const Term& term : sum.terms()) {
     // gcd(scale * step, divisor), without the product.
     const std::int64_t common = std::gcd(term.scale % divisor, divisor);
     const std::int64_t number = common * std::gcd(facts.divisor(term.factor), divisor / common);
@@ -145,7 +145,7 @@ std::optional<Divided> divide_polynomial(const Expr& dividend, const Expr& divis
   // Each round lowers the degree in the leading term; four are more than any index map needs.
   for (int round = 0; round < 4; ++round) {
     Expr quotient;
-    for (const Term& term : TermsOf(result.rest).terms()) {
+    for (const TermsOf sum(result.rest); const Term& term : sum.terms()) {
       const auto others = without_factors(factors_of(term.factor), factors_of(lead.factor));
       if (others && term.scale % lead.scale == 0) {
         quotient = quotient + make_product(*others) * Expr(term.scale / lead.scale);
@@ -157,6 +157,20 @@ std::optional<Divided> divide_polynomial(const Expr& dividend, const Expr& divis
   if (constant_of(result.quotient) == 0) return std::nullopt;
   if (constant_of(result.rest) == 0 || proves_within(result.rest, divisor, facts)) return result;
   return std::nullopt;
+}
+
+// The k with k*divisor <= dividend < (k + 1)*divisor, where there is one for all values. Under a symbolic
+// divisor only 0 and -1 are tried: the makers take every other multiple out.
+std::optional<std::int64_t> bucket_of(const Expr& dividend, const Expr& divisor, const Facts& facts) {
+  const Range range = facts.range(dividend);
+  if (const auto constant = constant_of(divisor); constant && range.low && range.high) {
+    const std::int64_t bucket = twinloom::floor_div(*range.low, *constant);
+    return bucket == twinloom::floor_div(*range.high, *constant) ? std::optional(bucket) : std::nullopt;
+  }
+  if (!(range.high && *range.high < 0) && proves_within(dividend, divisor, facts)) return 0;
+  if (range.low && *range.low >= 0) return std::nullopt;
+  const auto shifted = add_scaled(dividend, divisor, 1);
+  return shifted && proves_within(*shifted, divisor, facts) ? std::optional(-1) : std::nullopt;
 }
 
 // s*floor_mod(x, D) in a dividend, where d divides s*D.
@@ -174,8 +188,8 @@ const FloorMod* foldable_mod(const Term& term, const Expr& divisor, Expr& scale)
 
 Rewritten divide_small(const Expr& expr, const Facts& facts) {
   const FloorDiv* div = as<FloorDiv>(expr);
-  if (!div || !proves_within(div->dividend, div->divisor, facts)) return std::nullopt;
-  return Expr(0);
+  const auto bucket = div ? bucket_of(div->dividend, div->divisor, facts) : std::nullopt;
+  return bucket ? Rewritten(Expr(*bucket)) : std::nullopt;
 }
 
 Rewritten divide_aligned(const Expr& expr, const Facts& facts) {
@@ -207,13 +221,8 @@ Rewritten divide_of_remainder(const Expr& expr, const Facts&) {
 Rewritten remainder_small(const Expr& expr, const Facts& facts) {
   const FloorMod* mod = as<FloorMod>(expr);
   if (!mod) return std::nullopt;
-  if (proves_within(mod->dividend, mod->divisor, facts)) return mod->dividend;
-  const auto divisor = constant_of(mod->divisor);
-  const Range range = facts.range(mod->dividend);
-  if (!divisor || !range.low || !range.high) return std::nullopt;
-  const std::int64_t bucket = twinloom::floor_div(*range.low, *divisor);
-  if (bucket != twinloom::floor_div(*range.high, *divisor)) return std::nullopt;
-  return add_scaled(mod->dividend, mod->divisor, -bucket);
+  const auto bucket = bucket_of(mod->dividend, mod->divisor, facts);
+  return bucket ? add_scaled(mod->dividend, mod->divisor, -*bucket) : std::nullopt;
 }
 
 Rewritten remainder_of_multiple(const Expr& expr, const Facts& facts) {
@@ -252,7 +261,7 @@ Rewritten remainder_common_factor(const Expr& expr, const Facts& facts) {
 Rewritten remainder_of_remainder(const Expr& expr, const Facts&) {
   const FloorMod* mod = as<FloorMod>(expr);
   if (!mod) return std::nullopt;
-  for (const Term& term : TermsOf(mod->dividend).terms()) {
+  for (const TermsOf sum(mod->dividend); const Term& term : sum.terms()) {
     Expr scale;
     const FloorMod* inner = foldable_mod(term, mod->divisor, scale);
     const auto rest = inner ? add_scaled(mod->dividend, term.factor, -term.scale) : std::nullopt;

@@ -92,11 +92,9 @@ Rewritten replace_by_only_value(const Expr& expr, const Facts& facts) {
 
 Rewritten replace_by_equal(const Expr& expr, const Facts& facts) {
   for (const auto& [kept, replaced] : facts.equalities()) {
-    const Symbol* symbol = as<Symbol>(replaced);
-    if (symbol && mentions(kept, *symbol)) continue;
     if (expr == replaced) return kept;
     // Part of a product: m*n*i with m*n = k.
-    if (!as<Product>(expr) || as<Sum>(replaced) || as<Product>(kept) == nullptr) continue;
+    if (!as<Product>(expr) || !as<Product>(replaced)) continue;
     if (const auto others = without_factors(factors_of(expr), factors_of(replaced))) {
       return kept * make_product(*others);
     }

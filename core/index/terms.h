@@ -26,7 +26,8 @@ class TermsOf {
   explicit TermsOf(const Expr& expr);
   TermsOf(const TermsOf&) = delete;
   TermsOf& operator=(const TermsOf&) = delete;
-  std::span<const Term> terms() const { return terms_; }
+  std::span<const Term> terms() const& { return terms_; }
+  std::span<const Term> terms() && = delete;  // it would view what dies at the end of the line
   std::int64_t offset() const { return offset_; }
 
  private:

@@ -1,0 +1,1 @@
+twinloom_test(base core_base)

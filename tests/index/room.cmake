@@ -1,0 +1,2 @@
+find_library(Z3_LIBRARY z3 REQUIRED)
+twinloom_test(index core_index ${Z3_LIBRARY})
