@@ -75,7 +75,8 @@ constexpr const char* fixed_flags[] = {"-emit-llvm-only",
                                        "-ferror-limit",
                                        "20",
                                        "-fno-spell-checking",
-                                       "-w"};
+                                       "-w",
+                                       "-fno-modules-global-index"};
 
 std::vector<std::string> positive_features(const Target& target) {
   std::vector<std::string> features;
@@ -209,12 +210,12 @@ std::string joined_features(const Target& target) {
 }  // namespace
 
 struct Compiler::State {
-  Target target;
   std::vector<OwnedFile> files;
   std::string prelude;
   std::string dump_directory;
   std::vector<std::string> flags;
   std::string identity;
+  std::unique_ptr<CodeGenerator> generator;
   mutable std::once_flag prelude_once;
   mutable std::string compiled_prelude;
 
@@ -269,7 +270,7 @@ void Compiler::State::translate(const std::string& text, Output output, Object& 
   context.setDiagnosticHandlerCallBack(collect_diagnostic, &late_words);
   const auto module = parse(context, text, object.name);
   object.times.parse = watch.lap();
-  generate_code(*module, {target.cpu, joined_features(target)}, output, object);
+  generator->run(*module, output, object);
   if (!late_words.empty()) reject(text, object.name, late_words);
 }
 
@@ -296,11 +297,11 @@ Object Compiler::State::compile(const std::string& text, const std::string& name
   return object;
 }
 
-Compiler::Compiler(Target target, std::vector<VirtualFile> headers, std::string prelude,
+Compiler::Compiler(const Target& target, const std::vector<VirtualFile>& headers, std::string prelude,
                    std::string dump_directory)
     : state_(std::make_unique<State>()) {
   state_->flags = flags_of(target);
-  state_->target = std::move(target);
+  state_->generator = std::make_unique<CodeGenerator>(MachineTarget{target.cpu, joined_features(target)});
   std::uint64_t text_hash = stable_hash(prelude);
   for (const VirtualFile& header : headers) {
     state_->files.push_back({cat(root, header.path), std::string(header.text)});

@@ -32,7 +32,7 @@ struct VirtualFile {
 class Compiler {
  public:
   // A text that Clang rejects is also written to `dump_directory`, unless that is empty.
-  Compiler(Target target, std::vector<VirtualFile> headers, std::string prelude,
+  Compiler(const Target& target, const std::vector<VirtualFile>& headers, std::string prelude,
            std::string dump_directory = {});
   ~Compiler();
   Compiler(Compiler&&) noexcept;

@@ -7,10 +7,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/Target/TargetMachine.h>
 #include <llvm/Target/TargetOptions.h>
-
-#include <memory>
 
 #include "core/base/error.h"
 #include "jit/stopwatch.h"
@@ -88,14 +85,36 @@ const char* pass_pipeline() {
          "globaldce";
 }
 
-void generate_code(llvm::Module& module, const MachineTarget& target, Output output, Object& object) {
-  const auto machine = make_machine(target);
+CodeGenerator::CodeGenerator(MachineTarget target) : target_(std::move(target)) {}
+CodeGenerator::~CodeGenerator() = default;
+
+std::unique_ptr<llvm::TargetMachine> CodeGenerator::take_machine() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_machines_.empty()) {
+      auto machine = std::move(idle_machines_.back());
+      idle_machines_.pop_back();
+      return machine;
+    }
+  }
+  return make_machine(target_);
+}
+
+void CodeGenerator::give_back(std::unique_ptr<llvm::TargetMachine> machine) {
+  const std::lock_guard lock(mutex_);
+  idle_machines_.push_back(std::move(machine));
+}
+
+// A machine whose work crashed is never given back, so nobody meets it half changed.
+void CodeGenerator::run(llvm::Module& module, Output output, Object& object) {
+  auto machine = take_machine();
   Stopwatch watch;
   module.setDataLayout(machine->createDataLayout());
   optimise(module, *machine);
   object.times.optimise = watch.lap();
   object.bytes = emit(module, *machine, output);
   object.times.codegen = watch.lap();
+  give_back(std::move(machine));
 }
 
 }  // namespace twinloom::jit

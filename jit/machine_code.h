@@ -3,8 +3,12 @@
 #pragma once
 
 #include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
 
+#include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "jit/object.h"
 
@@ -25,8 +29,24 @@ struct MachineTarget {
   std::string features;  // "+a,+b"
 };
 
-// Optimises and translates the module, which is changed. The times of both are set in `object`, its bytes
-// are the output. What LLVM rejects (an unknown instruction in inline assembly) is a Bug.
-void generate_code(llvm::Module& module, const MachineTarget& target, Output output, Object& object);
+// The code generator of one target. Any number of threads may use it at once.
+class CodeGenerator {
+ public:
+  explicit CodeGenerator(MachineTarget target);
+  ~CodeGenerator();
+
+  // Optimises and translates the module, which is changed. The times of both are set in `object`, its
+  // bytes are the output. What LLVM rejects goes to the diagnostic handler of the module's context.
+  void run(llvm::Module& module, Output output, Object& object);
+
+ private:
+  std::unique_ptr<llvm::TargetMachine> take_machine();
+  void give_back(std::unique_ptr<llvm::TargetMachine> machine);
+
+  MachineTarget target_;
+  std::mutex mutex_;
+  // LLVM's description of the target costs half a millisecond to make and serves one module at a time.
+  std::vector<std::unique_ptr<llvm::TargetMachine>> idle_machines_;
+};
 
 }  // namespace twinloom::jit
