@@ -1,0 +1,419 @@
+// Statements as actions over the interpreter's state, and the run. See interpret.h.
+#include "core/loops/interpret.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/loops/printed.h"
+#include "core/loops/resolve.h"
+
+namespace twinloom::loops {
+
+namespace {
+
+constexpr std::byte poison{0xff};  // NaN as a float, -1 as an integer
+
+// The cells of a total from which a combine or prefix across one axis starts: those of this member
+// where a remaining copy's loop encloses the statement, of all members where none does.
+class Lines {
+ public:
+  Lines(const Resolver& names, const TotalForm& form, const Axis& across) : place_(form.place) {
+    for (const CopyAxis& copy : form.copies) {
+      if (copy.axis == across) across_ = copy;
+      if (copy.axis != across) (names.is_bound(copy.axis) ? fixed_ : free_).push_back(copy);
+    }
+    CHECK(across_.axis == across, "a total has no copies along ", across);
+  }
+
+  std::int64_t stride(const State& state) const { return total(state).strides[across_.position]; }
+  std::int64_t count(const State& state) const { return total(state).extents[across_.position]; }
+  std::vector<std::int64_t> firsts(const State& state) const {
+    std::vector<std::int64_t> firsts = {0};
+    for (const CopyAxis& copy : fixed_)
+      firsts[0] += state.symbols[copy.symbol] * total(state).strides[copy.position];
+    for (const CopyAxis& copy : free_) {
+      std::vector<std::int64_t> longer;
+      for (const std::int64_t first : firsts) {
+        for (std::int64_t i = 0; i < total(state).extents[copy.position]; ++i)
+          longer.push_back(first + i * total(state).strides[copy.position]);
+      }
+      firsts = std::move(longer);
+    }
+    return firsts;
+  }
+
+ private:
+  const Total& total(const State& state) const { return state.totals[place_]; }
+  std::size_t place_;
+  CopyAxis across_;
+  std::vector<CopyAxis> fixed_, free_;
+};
+
+class Actions {
+ public:
+  Actions(const Program& program, State& state) : names_(program, state) {
+    for (const SizeInfo& size : program.sizes) names_.bind(size.symbol);
+  }
+
+  Action of(const Stmt& stmt) {
+    return match(
+        stmt, [&](const Block& node) { return of(node); }, [&](const Loop& node) { return of(node); },
+        [&](const Let& node) { return of(node); }, [&](const Index& node) { return of(node); },
+        [&](const Store& node) { return of(node); }, [&](const Start& node) { return of(node); },
+        [&](const Accumulate& node) { return of(node); }, [&](const Scan& node) { return of(node); },
+        [&](const Merge& node) { return of(node); }, [&](const Combine& node) { return of(node); },
+        [&](const Push& node) { return of(node); }, [&](const Fold& node) { return of(node); },
+        [&](const Prefix& node) { return of(node); }, [&](const Scratch& node) { return of(node); },
+        // Thread loops are walked one after the other, so their turns have all arrived.
+        [](const Sync&) -> Action { return [](State&) {}; }, [&](const LastBlock& node) { return of(node); },
+        [&](const Call& node) { return of(node); });
+  }
+
+ private:
+  Action scoped(const Stmt& body) {
+    Resolver::Names outer = names_.enter();
+    Action action = of(body);
+    names_.leave(std::move(outer));
+    return action;
+  }
+
+  Action of(const Block& block) {
+    std::vector<Action> actions;
+    for (const Ref<Stmt>& stmt : block.stmts) actions.push_back(of(*stmt));
+    return [actions = std::move(actions)](State& state) {
+      for (const Action& action : actions) action(state);
+    };
+  }
+
+  Action of(const Loop& loop) {
+    const bool written_out = loop.bind == Bind::unroll || loop.bind == Bind::vector;
+    CHECK(!written_out || index::constant_of(loop.extent), "the ", name(loop.bind), " loop ", loop.axis,
+          " has the extent ", loop.extent);
+    Integer extent = names_.integer(loop.extent);
+    Resolver::Names outer = names_.enter();
+    const std::size_t axis = names_.bind(loop.axis);
+    Action body = of(*loop.body);
+    names_.leave(std::move(outer));
+    return [=, bind = loop.bind](State& state) {
+      const std::int64_t count = extent(state), thread = state.thread;
+      CHECK(count >= 0, "a loop has the extent ", count);
+      const bool reversed = bind == Bind::block && state.order.reversed_blocks;
+      for (std::int64_t i = 0; i < count; ++i) {
+        state.symbols[axis] = reversed ? count - 1 - i : i;
+        if (bind == Bind::thread) state.thread = thread * count + i;
+        body(state);
+      }
+      state.thread = thread;
+    };
+  }
+
+  Action of(const Let& let) {
+    Element value = names_.element(*let.value);
+    return [value = std::move(value), place = names_.define_value(let.temp, 1)](State& state) {
+      state.values[place] = value(state);
+    };
+  }
+
+  Action of(const Index& index) {
+    const ops::DType dtype = names_.type_of(*index.value);
+    CHECK(ops::is_integer(dtype), "the index ", index.symbol, " is ", ops::name(dtype));
+    Element value = names_.element(*index.value);
+    Integer bound = names_.integer(index.bound);
+    Truth mask = names_.truth(index.mask);
+    const std::size_t symbol = names_.bind(index.symbol, true);
+    return [=, wraps = index.negative_wraps, node = index.node](State& state) {
+      state.symbols[symbol] = 0;
+      state.usable[symbol] = 0;
+      if (!mask(state)) return;
+      const Bits bits = value(state);
+      const std::int64_t loaded = ops::load_number(dtype, &bits).integer();
+      const std::int64_t limit = bound(state);
+      // A u64 above the range of int64 is held as a negative number, and never means one.
+      const bool negative = loaded < 0 && dtype != ops::DType::u64;
+      const std::int64_t used = wraps && negative ? loaded + limit : loaded;
+      if (used >= 0 && used < limit) {
+        state.symbols[symbol] = used;
+        state.usable[symbol] = 1;
+      } else if (!state.failure) {
+        state.failure = Failure{node, loaded, limit};
+      }
+    };
+  }
+
+  Action of(const Store& store) {
+    const BufferInfo& info = names_.program().buffers.at(store.buffer.index);
+    const std::string where = cat("the store to ", info.name, "[", store.offset, "]");
+    return [=, dtype = info.dtype, update = store.update, array = store.buffer.index,
+            value = names_.element(*store.value), offset = names_.integer(store.offset),
+            mask = names_.truth(store.mask),
+            indices = names_.indices_in(store.offset, store.mask)](State& state) {
+      const bool usable = std::ranges::all_of(indices, [&](std::size_t i) { return state.usable[i] != 0; });
+      if (!usable || !mask(state)) return;
+      const Bits bits = value(state);
+      std::byte* element = state.element(array, offset(state), where);
+      const Bits after = update == Update::replace ? bits : updated(update, dtype, element, bits);
+      std::memcpy(element, &after, static_cast<std::size_t>(ops::size_of(dtype)));
+    };
+  }
+
+  static Bits updated(Update update, ops::DType dtype, const std::byte* element, Bits given) {
+    Bits old = 0, after = 0;
+    std::memcpy(&old, element, static_cast<std::size_t>(ops::size_of(dtype)));
+    const std::array<const void*, 2> inputs = {&old, &given};
+    const ops::Pointwise op = update == Update::atomic_add ? ops::Pointwise::add : ops::Pointwise::maximum;
+    ops::apply_spelled(op, dtype, inputs, &after, 1);
+    return after;
+  }
+
+  Action of(const Start& start) {
+    TotalForm form{.place = names_.make_total(),
+                   .combine = {start.monoid, start.element},
+                   .parts = ops::parts(start.monoid),
+                   .depth = start.depth,
+                   .copies = {}};
+    std::vector<Integer> extents;
+    for (const Axis& axis : start.copies) {
+      CHECK(!names_.is_bound(axis), "t", start.total.index, " has copies along ", axis,
+            ", which it stands in");
+      extents.push_back(names_.integer(names_.extent(axis)));
+      Resolver::Names outer = names_.enter();
+      form.copies.push_back({axis, names_.bind(axis), form.copies.size()});
+      names_.leave(std::move(outer));
+    }
+    names_.define(start.total, form);
+    return [extents = std::move(extents), place = form.place, combine = form.combine,
+            depth = form.depth](State& state) {
+      std::vector<std::int64_t> counts;
+      for (const Integer& extent : extents) counts.push_back(extent(state));
+      state.totals[place].start(combine, std::move(counts), depth);
+    };
+  }
+
+  Action of(const Accumulate& node) {
+    TotalForm& form = names_.total(node.total);
+    CHECK(form.copies.empty() && form.depth == 0, "t", node.total.index, " is accumulated and has copies");
+    form.filled = TotalForm::Filled::accumulated;
+    return [place = form.place, combine = form.combine, at = names_.integer(node.place),
+            parts = names_.parts(node.values)](State& state) {
+      state.totals[place].reduction.add(combine, at(state), parts(state));
+    };
+  }
+
+  Action of(const Scan& scan) {
+    TotalForm& form = names_.total(scan.total);
+    CHECK(form.copies.empty() && form.depth == 0, "t", scan.total.index, " is scanned and has copies");
+    form.filled = TotalForm::Filled::scanned;
+    auto keep = keeper(scan.result, form);
+    return [keep, place = form.place, combine = form.combine, at = names_.integer(scan.place),
+            exclusive = scan.exclusive, parts = names_.parts(scan.values)](State& state) {
+      keep(state, state.totals[place].prefixes.add(combine, at(state), parts(state), exclusive));
+    };
+  }
+
+  // Defines a temp of the same parts as a total and gives what sets it.
+  std::function<void(State&, const Parts&)> keeper(Temp temp, const TotalForm& form) {
+    std::vector<ops::DType> types;
+    for (int part = 0; part < form.parts; ++part)
+      types.push_back(ops::part_type(form.combine.monoid, form.combine.element, part));
+    return [types, place = names_.define_value(temp, form.parts)](State& state, const Parts& parts) {
+      for (std::size_t part = 0; part < types.size(); ++part) {
+        state.values[place + part] = 0;
+        ops::store_number(types[part], parts[part], &state.values[place + part]);
+      }
+    };
+  }
+
+  Action of(const Merge& merge) {
+    const TotalForm& form = names_.total(merge.total);
+    CHECK(form.depth == 0, "a merge into the stack t", merge.total.index);
+    return [place = form.place, combine = form.combine, mask = names_.truth(merge.mask),
+            cell = names_.cell(form), parts = names_.parts(merge.values)](State& state) {
+      if (!mask(state)) return;
+      const Parts added = parts(state);
+      Parts& copy = state.totals[place].cells[static_cast<std::size_t>(cell(state))];
+      copy = combine(copy, added);
+    };
+  }
+
+  Action of(const Combine& combine) {
+    TotalForm& form = names_.total(combine.total);
+    const Lines lines(names_, form, combine.across);
+    std::erase_if(form.copies, [&](const CopyAxis& copy) { return copy.axis == combine.across; });
+    return [lines, place = form.place, combiner = form.combine, pairing = combine.pairing](State& state) {
+      for (const std::int64_t first : lines.firsts(state))
+        combine_cells(state.totals[place], combiner, first, lines.stride(state), lines.count(state), pairing);
+    };
+  }
+
+  Action of(const Push& push) {
+    const TotalForm& form = names_.total(push.stack);
+    std::vector<Ref<Value>> unit;
+    for (int part = 0; part < form.parts; ++part) unit.push_back(read(push.unit, part));
+    return [place = form.place, combine = form.combine, depth = form.depth, mask = names_.truth(push.mask),
+            number = names_.integer(push.number), cell = names_.cell(form),
+            parts = names_.parts(unit)](State& state) {
+      if (!mask(state)) return;
+      push_cell(state.totals[place], combine, cell(state), depth, number(state), parts(state));
+    };
+  }
+
+  Action of(const Fold& fold) {
+    const TotalForm& form = names_.total(fold.stack);
+    CHECK(form.depth > 0, "a fold of t", fold.stack.index, ", which is no stack");
+    auto keep = keeper(fold.result, form);
+    return [keep, place = form.place, combine = form.combine, depth = form.depth,
+            count = names_.integer(fold.count), cell = names_.cell(form)](State& state) {
+      keep(state, fold_cells(state.totals[place], combine, cell(state), depth, count(state)));
+    };
+  }
+
+  // `before` has a cell for each cell of the total, `all` keeps its result in the first of each line,
+  // so both are walked with the total's own strides.
+  Action of(const Prefix& prefix) {
+    TotalForm& form = names_.total(prefix.total);
+    const Lines lines(names_, form, prefix.across);
+    TotalForm before = form, all = form;
+    before.place = names_.make_total();
+    all.place = names_.make_total();
+    const auto across = [&](const CopyAxis& copy) { return copy.axis == prefix.across; };
+    std::erase_if(form.copies, across);
+    std::erase_if(all.copies, across);
+    names_.define(prefix.before, before);
+    names_.define(prefix.all, all);
+    return [lines, combine = form.combine, from = form.place, before = before.place,
+            all = all.place](State& state) {
+      state.totals[before] = state.totals[from];
+      state.totals[all] = state.totals[from];
+      const std::vector<Parts>& cells = state.totals[from].cells;
+      for (const std::int64_t first : lines.firsts(state)) {
+        Parts running = combine.identity();
+        for (std::int64_t r = 0; r < lines.count(state); ++r) {
+          const auto at = static_cast<std::size_t>(first + r * lines.stride(state));
+          state.totals[before].cells[at] = running;
+          running = r == 0 ? cells[at] : combine(running, cells[at]);
+        }
+        state.totals[all].cells[static_cast<std::size_t>(first)] = running;
+      }
+    };
+  }
+
+  Action of(const Scratch& scratch) {
+    Integer count = names_.integer(scratch.count);
+    return [count = std::move(count), body = scoped(*scratch.body), array = scratch.buffer.index,
+            place = scratch.place](State& state) {
+      Array& local = state.arrays[array];
+      CHECK(local.local, "the scratch ", local.name, " is an argument");
+      local.count = count(state);
+      CHECK(local.count >= 0, "the scratch ", local.name, " has ", local.count, " elements");
+      local.each_thread = place == Place::registers;
+      local.of_thread.clear();
+      body(state);
+      local.of_thread.clear();
+      local.count = 0;
+    };
+  }
+
+  Action of(const LastBlock& last) {
+    std::vector<Integer> extents;
+    for (const Axis& axis : last.among) extents.push_back(names_.integer(names_.extent(axis)));
+    const BufferInfo& info = names_.program().buffers.at(last.counter.index);
+    return [extents = std::move(extents), array = last.counter.index, dtype = info.dtype,
+            where = cat("the counter ", info.name, "[", last.offset, "]"),
+            offset = names_.integer(last.offset), body = scoped(*last.body)](State& state) {
+      std::int64_t members = 1;
+      for (const Integer& extent : extents) members *= extent(state);
+      std::byte* counter = state.element(array, offset(state), where);
+      const std::int64_t arrived = ops::load_number(dtype, counter).integer() + 1;
+      CHECK(arrived >= 1 && arrived <= members, where, " counts ", arrived, " of ", members, " members");
+      ops::store_number(dtype, arrived == members ? 0 : arrived, counter);
+      if (arrived == members) body(state);
+    };
+  }
+
+  Action of(const Call& call) {
+    switch (call.routine) {
+      case Routine::stable_sort:
+        return sort(call);
+    }
+    return nullptr;
+  }
+
+  Action sort(const Call& call) {
+    CHECK(call.sizes.size() == 2 && call.operands.size() == 2 && call.slots.size() == 1 &&
+              call.slots.front().at.size() == 1,
+          "a stable_sort takes 2 sizes, 2 operands and 1 slot at 1 axis");
+    const Slot& slot = call.slots.front();
+    Integer n = names_.integer(call.sizes[0]), bound = names_.integer(call.sizes[1]);
+    const std::size_t axis = names_.bind(slot.at.front());
+    Action prologue = of(*slot.body);
+    Element key = names_.read({slot.element, 0});
+    return [=, order = call.operands[0].index, starts = call.operands[1].index](State& state) {
+      std::vector<std::int64_t> keys;
+      for (std::int64_t p = 0; p < n(state); ++p) {
+        state.symbols[axis] = p;
+        prologue(state);
+        keys.push_back(static_cast<std::int64_t>(key(state)));
+      }
+      const Sorted sorted = stable_sort(keys, bound(state));
+      store_all(state, order, sorted.order);
+      store_all(state, starts, sorted.starts);
+    };
+  }
+
+  static void store_all(State& state, std::size_t array, const std::vector<std::int64_t>& numbers) {
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      ops::store_number(ops::DType::i64, numbers[i],
+                        state.element(array, static_cast<std::int64_t>(i), "a stable_sort"));
+  }
+
+  Resolver names_;
+};
+
+std::vector<Array> arrays_of(const Program& program, std::span<const Memory> arguments) {
+  std::vector<Array> arrays;
+  for (const BufferInfo& info : program.buffers) {
+    Array array;
+    array.name = info.name;
+    array.dtype = info.dtype;
+    array.local = info.local;
+    if (!info.local) {
+      CHECK(arrays.size() < arguments.size(), program.name, " is given ", arguments.size(), " arguments");
+      array.memory = arguments[arrays.size()];
+    }
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+}  // namespace
+
+std::byte* State::element(std::size_t place, std::int64_t offset, const std::string& where) {
+  Array& array = arrays.at(place);
+  const std::int64_t size = ops::size_of(array.dtype);
+  const std::int64_t first = array.local ? 0 : array.memory.first;
+  const std::int64_t last = array.local ? array.count : array.memory.last;
+  CHECK(offset >= first && offset < last, where, " touches element ", offset, " of ", array.name,
+        ", which has the elements from ", first, " to below ", last);
+  if (!array.local) return static_cast<std::byte*>(array.memory.data) + offset * size;
+  auto& bytes = array.of_thread[array.each_thread ? thread : 0];
+  if (bytes.empty()) bytes.assign(static_cast<std::size_t>(array.count * size), poison);
+  return bytes.data() + offset * size;
+}
+
+std::optional<Failure> interpret(const Program& program, std::span<const Memory> arguments,
+                                 std::span<const std::int64_t> sizes, const Order& order) {
+  CHECK(sizes.size() == program.sizes.size(), program.name, " is given ", sizes.size(), " sizes");
+  const auto locals = std::ranges::count_if(program.buffers, &BufferInfo::local);
+  CHECK(arguments.size() + static_cast<std::size_t>(locals) == program.buffers.size(), program.name,
+        " is given ", arguments.size(), " arguments");
+  State state;
+  state.order = order;
+  state.arrays = arrays_of(program, arguments);
+  const Action run = Actions(program, state).of(*program.body);
+  std::ranges::copy(sizes, state.symbols.begin());
+  run(state);
+  return state.failure;
+}
+
+}  // namespace twinloom::loops

@@ -1,0 +1,27 @@
+// The meaning of each Routine, as loops.h words it. See state.h.
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/loops/state.h"
+
+namespace twinloom::loops {
+
+Sorted stable_sort(const std::vector<std::int64_t>& keys, std::int64_t bound) {
+  CHECK(bound >= 0, "a sort by keys below ", bound);
+  const auto key = [&](std::int64_t element) { return keys[static_cast<std::size_t>(element)]; };
+  Sorted sorted;
+  sorted.order.resize(keys.size());
+  std::iota(sorted.order.begin(), sorted.order.end(), 0);
+  std::erase_if(sorted.order,
+                [&](std::int64_t element) { return key(element) < 0 || key(element) >= bound; });
+  std::ranges::stable_sort(sorted.order, {}, key);
+  for (std::int64_t k = 0; k <= bound; ++k) {
+    const auto first = std::ranges::lower_bound(sorted.order, k, {}, key);
+    sorted.starts.push_back(first - sorted.order.begin());
+  }
+  sorted.order.resize(keys.size(), -1);
+  return sorted;
+}
+
+}  // namespace twinloom::loops

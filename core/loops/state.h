@@ -1,0 +1,55 @@
+// What the interpreter changes while it runs, and the form that a program is turned into once so that
+// it need not be looked up at every step: functions over that state. For the inside of this room.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/loops/interpret.h"
+#include "core/loops/totals.h"
+
+namespace twinloom::loops {
+
+using Bits = std::uint64_t;  // one element in its low bytes
+
+// A buffer: the caller's memory, or arrays of its own.
+struct Array {
+  std::string name;
+  ops::DType dtype = ops::DType::b8;
+  Memory memory;  // of an argument
+  bool local = false;
+  bool each_thread = false;
+  std::int64_t count = 0;  // of a local one
+  std::map<std::int64_t, std::vector<std::byte>> of_thread;
+};
+
+struct State {
+  std::vector<std::int64_t> symbols;
+  std::vector<char> usable;  // not so where the Index failed or was masked
+  std::vector<Bits> values;  // of Lets
+  std::vector<Total> totals;
+  std::vector<Array> arrays;
+  std::int64_t thread = 0;  // in the thread loops around here, innermost fastest
+  Order order;
+  std::optional<Failure> failure;
+
+  // The address of an element. Bug with `where` when the offset lies outside the memory.
+  std::byte* element(std::size_t array, std::int64_t offset, const std::string& where);
+};
+
+using Integer = std::function<std::int64_t(const State&)>;
+using Truth = std::function<bool(const State&)>;
+using Element = std::function<Bits(State&)>;
+using Action = std::function<void(State&)>;
+
+// What the row of a routine means.
+struct Sorted {
+  std::vector<std::int64_t> order, starts;
+};
+Sorted stable_sort(const std::vector<std::int64_t>& keys, std::int64_t bound);
+
+}  // namespace twinloom::loops
