@@ -18,6 +18,16 @@
 //     stage x inside r.0 registers pad 0
 //     stream y
 //     grid k units 64 last_block
+//
+// Which orders of pieces realise the canonical tree of a reduced axis: the pieces of at least UNIT steps
+// are outermost, falling; of the pieces below UNIT, those of at least LANES steps walk each lane's chain,
+// falling; the others are lanes, and those outside the chain are lower than those inside it. On AVX2:
+//     split 0 k : 1024, 256, 32, 8 remainder
+//     loop 0 k.0 serial     units
+//     loop 0 k.3 unroll     lanes 8 apart
+//     loop 0 k.4 vector     lanes 1 apart
+//     loop 0 k.1 serial     the chain
+//     loop 0 k.2 unroll     lanes 32 apart
 #pragma once
 
 #include <cstdint>
@@ -34,7 +44,10 @@ namespace twinloom::schedule {
 enum class Tail : std::uint8_t {
   exact,      // every factor divides; why_illegal proves it or refuses
   mask,       // one loop; loads and stores past the end do nothing
-  remainder,  // a loop of full vectors without masks, then one masked turn for what is left
+  remainder,  // a loop of full turns without masks, then one masked turn for what is left: of the piece of
+              // steps of UNIT for an axis reduced in the canonical order, else of the last piece (by step)
+              // outside every unroll and vector piece of the axis
+  clip,       // no masks: each loop ends where the axis ends; only where no piece is unroll or vector
 };
 
 struct Collapse {  // neighbouring axes walked as one, row-major; before the splits

@@ -1,0 +1,242 @@
+// Names, masks and loops: the mechanics that every sort of sibling shares. See build.h.
+#include "core/schedule/build.h"
+
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/index/simplify.h"
+
+namespace twinloom::schedule {
+
+using index::Expr;
+using loops::Bind;
+
+Names::Names(const loops::Program& nest)
+    : next_temp_(loops::next_temp(nest).index), buffers_(nest.buffers), facts_(loops::facts_of(nest)) {
+  for (const auto& [symbol, about] : facts_.symbols()) taken_.insert(symbol);
+  for (const loops::SizeInfo& size : nest.sizes) taken_.insert(size.symbol);
+}
+
+index::Symbol Names::symbol(std::string_view stem) {
+  constexpr std::size_t LONGEST = 23;
+  for (int number = 0;; ++number) {
+    const std::string ending = number == 0 ? "" : cat("_", number);
+    const index::Symbol name(cat(stem.substr(0, LONGEST - ending.size()), ending));
+    if (taken_.insert(name).second) return name;
+  }
+}
+
+loops::Buffer Names::buffer(loops::BufferInfo info) {
+  const std::string stem = info.name;
+  const auto taken = [&](const loops::BufferInfo& other) { return other.name == info.name; };
+  for (int number = 1; std::any_of(buffers_.begin(), buffers_.end(), taken); ++number) {
+    info.name = cat(stem, "_", number);
+  }
+  buffers_.push_back(std::move(info));
+  return loops::Buffer{static_cast<std::uint32_t>(buffers_.size() - 1)};
+}
+
+Ref<Stmt> Names::freshen(const Ref<Stmt>& stmt) {
+  loops::Renaming renaming;
+  const auto rename_temp = [&](Temp old) { renaming.temps.emplace(old, temp()); };
+  const auto rename_symbol = [&](const index::Symbol& old) { renaming.symbols.emplace(old, symbol(old.name())); };
+  loops::for_each_stmt(*stmt, [&](const Stmt& inner) {
+    if (const auto* loop = std::get_if<loops::Loop>(&inner.node)) rename_symbol(loop->axis);
+    if (const auto* index = std::get_if<loops::Index>(&inner.node)) rename_symbol(index->symbol);
+    if (const auto* let = std::get_if<loops::Let>(&inner.node)) rename_temp(let->temp);
+    if (const auto* start = std::get_if<loops::Start>(&inner.node)) rename_temp(start->total);
+    if (const auto* fold = std::get_if<loops::Fold>(&inner.node)) rename_temp(fold->result);
+    if (const auto* prefix = std::get_if<loops::Prefix>(&inner.node)) {
+      rename_temp(prefix->before);
+      rename_temp(prefix->all);
+    }
+    if (const auto* scratch = std::get_if<loops::Scratch>(&inner.node)) {
+      renaming.buffers.emplace(scratch->buffer, buffer(buffers_[scratch->buffer.index]));
+    }
+  });
+  return loops::rename(stmt, renaming);
+}
+
+namespace {
+
+bool uses(const loops::Load& load, const index::Symbol& axis, const std::set<index::Symbol>& found) {
+  std::set<index::Symbol> used = index::symbols_of(load.offset);
+  used.merge(index::symbols_of(load.mask));
+  return used.contains(axis) ||
+         std::any_of(found.begin(), found.end(), [&](const auto& symbol) { return used.contains(symbol); });
+}
+
+Ref<loops::Value> mask_loads(const Ref<loops::Value>& value, const Surroundings& around) {
+  if (around.ends.empty()) return value;
+  return loops::rewrite(value, [&](const Ref<loops::Value>& inner) {
+    const auto* load = std::get_if<loops::Load>(&inner->node);
+    if (load == nullptr) return inner;
+    index::Condition mask = load->mask;
+    for (const auto& [axis, end] : around.ends) {
+      if (uses(*load, axis, around.found)) mask = mask && index::Condition{{end}};
+    }
+    return mask == load->mask ? inner : loops::load(load->buffer, load->offset, mask, load->otherwise);
+  });
+}
+
+}  // namespace
+
+Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& around) {
+  Ref<Stmt> masked = stmt;
+  index::Condition all;
+  for (const auto& [axis, end] : around.ends) all.all.push_back(end);
+  if (const auto* let = std::get_if<loops::Let>(&stmt->node)) {
+    masked = loops::stmt(loops::Let{let->temp, mask_loads(let->value, around)});
+  } else if (const auto* index = std::get_if<loops::Index>(&stmt->node)) {
+    loops::Index copy = *index;
+    copy.value = mask_loads(copy.value, around);
+    copy.mask = copy.mask && all;
+    masked = loops::stmt(std::move(copy));
+  } else if (const auto* store = std::get_if<loops::Store>(&stmt->node)) {
+    loops::Store copy = *store;
+    copy.value = mask_loads(copy.value, around);
+    copy.mask = copy.mask && all;
+    masked = loops::stmt(std::move(copy));
+  }
+  return loops::substitute(masked, around.axes);
+}
+
+std::vector<Ref<loops::Value>> settle(const std::vector<Ref<loops::Value>>& values, const Surroundings& around) {
+  std::vector<Ref<loops::Value>> result;
+  for (const auto& value : values) result.push_back(loops::substitute(mask_loads(value, around), around.axes));
+  return result;
+}
+
+index::Condition ends_of(const Surroundings& around, const Scope& scope) {
+  index::Condition result;
+  for (const AxisPlan& axis : scope.axes) {
+    const auto end = around.ends.find(axis.axis);
+    if (end != around.ends.end()) result.all.push_back(end->second);
+  }
+  return result;
+}
+
+Ref<Stmt> Walk::run(const Innermost& innermost, const Wrap& wrap) {
+  innermost_ = &innermost;
+  wrap_ = &wrap;
+  State state;
+  for (const AxisPlan& axis : scope_.axes) {
+    if (axis.tail == Tail::mask) state.masked.insert(axis.axis);
+  }
+  return from(0, state);
+}
+
+Expr Walk::base_of(const AxisPlan& axis, std::int64_t step, const State& state) const {
+  Expr base;
+  for (const Piece& piece : axis.pieces) {
+    if (piece.step < step) break;
+    const auto fixed = state.pieces.find(piece.symbol);
+    base = base + (fixed != state.pieces.end() ? fixed->second : Expr(piece.symbol)) * piece.step;
+  }
+  return base;
+}
+
+Ref<Stmt> Walk::from(std::size_t at, const State& state) {
+  Ref<Stmt> inside = at == scope_.order.size() ? (*innermost_)(surroundings(state)) : turn(at, state);
+  return *wrap_ ? (*wrap_)(at, state, std::move(inside)) : inside;
+}
+
+Ref<Stmt> Walk::turn(std::size_t at, const State& state) {
+  const Turn& turn = scope_.order[at];
+  if (scope_.axes[turn.axis].cut == static_cast<int>(turn.piece)) return cut_turn(at, state);
+  return loop(at, extent_of(at, state), state);
+}
+
+Ref<Stmt> Walk::loop(std::size_t at, const Expr& extent, const State& state) {
+  const Piece& piece = scope_.piece(scope_.order[at]);
+  const Expr turns = index::simplify(extent, names_.facts());
+  const bool plain = (piece.bind == Bind::serial || piece.bind == Bind::unroll) && !piece.copied;
+  if (plain && index::constant_of(turns) == 1) {
+    State inside = state;
+    inside.pieces[piece.symbol] = 0;
+    return from(at + 1, inside);
+  }
+  names_.facts().assume_below(piece.symbol, turns);
+  return loops::stmt(loops::Loop{piece.symbol, turns, piece.bind, from(at + 1, state)});
+}
+
+// The whole turns without a mask, then the one that is begun and not ended, if there is one.
+Ref<Stmt> Walk::cut_turn(std::size_t at, const State& state) {
+  const Turn& turn = scope_.order[at];
+  const AxisPlan& axis = scope_.axes[turn.axis];
+  const Piece& piece = axis.pieces[turn.piece];
+  const Expr whole = index::simplify(turns_left(axis, turn.piece, state, false), names_.facts());
+  const Expr begun = index::simplify(turns_left(axis, turn.piece, state, true), names_.facts());
+  const Expr rest = index::simplify(begun - whole, names_.facts());
+  const auto rests = index::constant_of(rest);
+  if (rests == 0) return loop(at, whole, state);
+  State last = state;
+  last.pieces[piece.symbol] = whole;
+  last.masked.insert(axis.axis);
+  if (rests == 1 && index::constant_of(whole) == 0) return from(at + 1, last);
+  last.in_tail = true;
+  Ref<Stmt> main = loop(at, whole, state);
+  Ref<Stmt> tail = names_.freshen(from(at + 1, last));
+  if (rests != 1) {
+    tail = loops::stmt(loops::Loop{names_.symbol(cat(piece.symbol, "t")), rest, Bind::serial, std::move(tail)});
+  }
+  return loops::block({std::move(main), std::move(tail)});
+}
+
+Expr Walk::turns_left(const AxisPlan& axis, std::size_t number, const State& state, bool begun) const {
+  const Piece& piece = axis.pieces[number];
+  const Expr left = axis.extent - base_of(axis, piece.step + 1, state);
+  const Expr turns = begun ? ceil_div(left, piece.step) : floor_div(left, piece.step);
+  return piece.turns == 0 ? turns : least(piece.turns, turns);
+}
+
+// Masked turns may stop where the axis ends as long as every larger piece encloses the loop and stops too.
+bool Walk::ends_early(std::size_t at) const {
+  const Turn& turn = scope_.order[at];
+  const AxisPlan& axis = scope_.axes[turn.axis];
+  const auto plain = [](const Piece& piece) {
+    return (piece.bind == Bind::serial || piece.bind == Bind::block) && !piece.copied;
+  };
+  std::size_t enclosing = 0;
+  for (std::size_t outer = 0; outer < at; ++outer) {
+    if (scope_.order[outer].axis != turn.axis) continue;
+    if (scope_.order[outer].piece < turn.piece && plain(scope_.piece(scope_.order[outer]))) ++enclosing;
+  }
+  return plain(axis.pieces[turn.piece]) && enclosing == turn.piece;
+}
+
+Expr Walk::extent_of(std::size_t at, const State& state) const {
+  const Turn& turn = scope_.order[at];
+  const AxisPlan& axis = scope_.axes[turn.axis];
+  const Piece& piece = axis.pieces[turn.piece];
+  switch (axis.tail) {
+    case Tail::exact:
+      return piece.turns != 0 ? Expr(piece.turns) : floor_div(axis.extent, piece.step);
+    case Tail::clip:
+      return turns_left(axis, turn.piece, state, true);
+    case Tail::remainder:
+      if (static_cast<int>(turn.piece) < axis.cut) return turns_left(axis, turn.piece, state, true);
+      if (!state.masked.contains(axis.axis)) return piece.turns;
+      break;
+    case Tail::mask:
+      break;
+  }
+  if (ends_early(at)) return turns_left(axis, turn.piece, state, true);
+  if (piece.turns != 0) return piece.turns;
+  const Expr turns = ceil_div(axis.extent, piece.step);
+  const auto constant = index::constant_of(turns);
+  const bool rounded = piece.copied || piece.bind == Bind::vector;
+  return rounded && constant ? Expr(next_power_of_two(*constant)) : turns;
+}
+
+Surroundings Walk::surroundings(const State& state) const {
+  Surroundings result = around_;
+  for (const AxisPlan& axis : scope_.axes) {
+    const Expr place = base_of(axis, 1, state);
+    result.axes.insert_or_assign(axis.axis, place);
+    if (state.masked.contains(axis.axis)) result.ends.insert_or_assign(axis.axis, index::Less{place, axis.extent});
+  }
+  return result;
+}
+
+}  // namespace twinloom::schedule

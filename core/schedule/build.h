@@ -1,0 +1,107 @@
+// How apply puts a program together from a Plan: loops around statements, with totals started and
+// combined at the positions that the order of the pieces asks for. For the inside of this room.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/loops/rewrite.h"
+#include "core/schedule/plan.h"
+
+namespace twinloom::schedule {
+
+using loops::Ref;
+using loops::Stmt;
+using loops::Temp;
+
+// What grows while a program is built: names that are still free, buffers.
+class Names {
+ public:
+  explicit Names(const loops::Program& nest);
+  Temp temp() { return Temp{next_temp_++}; }
+  // The stem itself where it is free, else with a number behind it.
+  index::Symbol symbol(std::string_view stem);
+  loops::Buffer buffer(loops::BufferInfo info);
+  const std::vector<loops::BufferInfo>& buffers() const { return buffers_; }
+  // Of the nest's symbols, and of the pieces as their loops are made.
+  index::Facts& facts() { return facts_; }
+  // With fresh names for everything bound inside: a second copy of a body.
+  Ref<Stmt> freshen(const Ref<Stmt>& stmt);
+
+ private:
+  std::uint32_t next_temp_;
+  std::set<index::Symbol> taken_;
+  std::vector<loops::BufferInfo> buffers_;
+  index::Facts facts_;
+};
+
+// Where the walk is: the pieces that are not their own symbols, and the axes whose turns are masked.
+struct State {
+  std::map<index::Symbol, index::Expr> pieces;
+  std::set<index::Symbol> masked;  // axes
+  bool in_tail = false;            // in the masked turn of a remainder
+};
+
+// What the innermost statements see: each axis as an expression of loops, and which masks apply.
+struct Surroundings {
+  index::Substitution axes;
+  std::map<index::Symbol, index::Less> ends;  // of the masked axes
+  std::set<index::Symbol> found;  // symbols of Index statements: they may depend on any axis
+};
+// The statement at these places: axes substituted; loads that use a masked axis, and all stores, masked.
+Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& around);
+std::vector<Ref<loops::Value>> settle(const std::vector<Ref<loops::Value>>& values, const Surroundings& around);
+// All ends of the axes of this scope.
+index::Condition ends_of(const Surroundings& around, const Scope& scope);
+
+// Builds the loops of one scope. `innermost` makes what they enclose; `wrap(at, ...)` may put statements
+// around the loops from position `at` of the order inwards.
+class Walk {
+ public:
+  using Innermost = std::function<Ref<Stmt>(const Surroundings&)>;
+  using Wrap = std::function<Ref<Stmt>(std::size_t at, const State&, Ref<Stmt> loops)>;
+  Walk(const Scope& scope, const Surroundings& around, Names& names)
+      : scope_(scope), around_(around), names_(names) {}
+  Ref<Stmt> run(const Innermost& innermost, const Wrap& wrap);
+  // The place of the axis at the start of the turns of its pieces that are at least `step` long.
+  index::Expr base_of(const AxisPlan& axis, std::int64_t step, const State& state) const;
+
+ private:
+  Ref<Stmt> from(std::size_t at, const State& state);
+  Ref<Stmt> turn(std::size_t at, const State& state);
+  Ref<Stmt> cut_turn(std::size_t at, const State& state);
+  Ref<Stmt> loop(std::size_t at, const index::Expr& extent, const State& state);
+  index::Expr extent_of(std::size_t at, const State& state) const;
+  bool ends_early(std::size_t at) const;
+  // How many whole (or, rounded up, begun) turns of the piece are left in this turn of the larger ones.
+  index::Expr turns_left(const AxisPlan& axis, std::size_t piece, const State& state, bool begun) const;
+  Surroundings surroundings(const State& state) const;
+
+  const Scope& scope_;
+  const Surroundings& around_;
+  Names& names_;
+  const Innermost* innermost_ = nullptr;
+  const Wrap* wrap_ = nullptr;
+};
+
+// One sibling with everything that its totals need before and after.
+struct SiblingSource {
+  const Plan& plan;
+  const Scope& scope;
+  const loops::Sibling& sibling;
+  const std::map<Temp, loops::Start>& starts;  // of the nest
+};
+Ref<Stmt> build_stores(const SiblingSource& source, const Surroundings& around, Names& names);
+Ref<Stmt> build_any(const SiblingSource& source, const Surroundings& around, Names& names);
+Ref<Stmt> build_canonical(const SiblingSource& source, const Surroundings& around, Names& names);
+Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names);
+
+// Merges one total (all its parts) into another.
+Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask = {});
+// A start of a new total of the same monoid.
+loops::Start start_like(const loops::Start& start, Temp total, std::vector<loops::Axis> copies, int depth = 0);
+
+}  // namespace twinloom::schedule

@@ -1,0 +1,252 @@
+// Why the order of the pieces, their binds and tails do not suit the statements of a nest: what a split
+// must prove, what a vector may walk, and which orders realise the canonical tree.
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/schedule/plan.h"
+
+namespace twinloom::schedule {
+
+using loops::Bind;
+
+namespace {
+
+bool is_wide(Bind bind) { return bind == Bind::vector || bind == Bind::unroll; }
+
+std::optional<std::size_t> position_of(const Scope& scope, std::size_t axis, std::size_t piece) {
+  for (std::size_t at = 0; at < scope.order.size(); ++at) {
+    if (scope.order[at].axis == axis && scope.order[at].piece == piece) return at;
+  }
+  return std::nullopt;
+}
+
+// Whether the pieces first..last of the axis are walked from the largest to the smallest.
+bool is_falling(const Scope& scope, std::size_t axis, std::size_t first, std::size_t last) {
+  for (std::size_t piece = first; piece < last; ++piece) {
+    if (position_of(scope, axis, piece) > position_of(scope, axis, piece + 1)) return false;
+  }
+  return true;
+}
+
+std::string why_bad_bind(const AxisPlan& axis, const Piece& piece) {
+  if (piece.bind == Bind::thread) return cat("loop ", piece.symbol, ": thread loops are for devices that share scratch");
+  if (!is_wide(piece.bind) && !piece.copied) return "";
+  const std::string kind = piece.bind == Bind::vector   ? "a vector loop"
+                           : piece.bind == Bind::unroll ? "an unrolled loop"
+                                                        : "a loop over the lanes of a total";
+  const auto extent = index::constant_of(axis.extent);
+  if (piece.turns == 0 && !extent) return cat("loop ", piece.symbol, ": ", kind, " needs a constant extent");
+  if (piece.bind == Bind::unroll && !piece.copied) return "";
+  const bool rounded = piece.turns == 0 && axis.tail == Tail::mask;
+  const std::int64_t turns = piece.turns != 0 ? piece.turns : ceil_div(*extent, piece.step);
+  if (!rounded && !is_power_of_two(turns)) {
+    return cat("loop ", piece.symbol, ": ", kind, " needs a power of two of turns; it has ", turns);
+  }
+  return "";
+}
+
+std::string why_bad_tail(const Plan& plan, const Scope& scope, std::size_t number) {
+  const AxisPlan& axis = scope.axes[number];
+  const std::size_t last = axis.pieces.size() - 1;
+  const std::int64_t step = axis.pieces.front().step;
+  switch (axis.tail) {
+    case Tail::exact:
+      if (plan.facts.proves_equal(floor_mod(axis.extent, step), 0)) return "";
+      return cat("split ", axis.axis, ": exact, but ", step, " is not known to divide ", axis.extent);
+    case Tail::mask:
+      return "";
+    case Tail::clip:
+      if (std::any_of(axis.pieces.begin(), axis.pieces.end(), [](const Piece& piece) { return is_wide(piece.bind); })) {
+        return cat("split ", axis.axis, ": clip, but a piece is unroll or vector");
+      }
+      if (!is_falling(scope, number, 0, last)) return cat("split ", axis.axis, ": clip needs its pieces from the largest to the smallest");
+      return "";
+    case Tail::remainder: {
+      if (axis.cut < 0) return cat("split ", axis.axis, ": remainder needs a serial piece outside its unroll and vector pieces");
+      const auto cut = static_cast<std::size_t>(axis.cut);
+      if (axis.pieces[cut].bind != Bind::serial) return cat("split ", axis.axis, ": remainder cuts ", axis.pieces[cut].symbol, ", which is not serial");
+      const auto at = position_of(scope, number, cut);
+      for (std::size_t piece = cut + 1; piece <= last; ++piece) {
+        if (position_of(scope, number, piece) < at) {
+          return cat("split ", axis.axis, ": ", axis.pieces[piece].symbol, " stands outside ", axis.pieces[cut].symbol, ", where the remainder is cut");
+        }
+      }
+      if (!is_falling(scope, number, 0, cut)) return cat("split ", axis.axis, ": remainder needs the pieces down to ", axis.pieces[cut].symbol, " from the largest to the smallest");
+      return "";
+    }
+  }
+  return "";
+}
+
+std::string why_bad_blocks(const Plan& plan) {
+  bool inside = false;
+  std::vector<std::size_t> axes;
+  for (const Turn& turn : plan.common.order) {
+    const Piece& piece = plan.common.piece(turn);
+    if (piece.bind != Bind::block) {
+      inside = true;
+      continue;
+    }
+    if (inside) return cat("loop ", piece.symbol, ": a block loop inside one that is not");
+    if (std::find(axes.begin(), axes.end(), turn.axis) != axes.end()) return cat("loop ", piece.symbol, ": two block loops of one axis");
+    axes.push_back(turn.axis);
+  }
+  for (const Scope& sibling : plan.siblings) {
+    for (const Turn& turn : sibling.order) {
+      if (sibling.piece(turn).bind == Bind::block) return cat("loop ", sibling.piece(turn).symbol, ": a block loop inside a sibling");
+    }
+  }
+  return "";
+}
+
+std::string why_bad_vectors(const Plan& plan) {
+  const auto vectors = [](const Scope& scope) {
+    return std::count_if(scope.order.begin(), scope.order.end(), [&](const Turn& turn) { return scope.piece(turn).bind == Bind::vector; });
+  };
+  const auto common = vectors(plan.common);
+  if (common > 1) return "two vector loops, one inside the other";
+  for (const Scope& sibling : plan.siblings) {
+    if (common + vectors(sibling) > 1) return "two vector loops, one inside the other";
+  }
+  return "";
+}
+
+// The place of each Accumulate and Scan is the counter of the only axis.
+std::string why_bad_place(const Plan& plan, const Scope& scope, const loops::Sibling& sibling) {
+  for (const auto& inner : sibling.inner) {
+    const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
+    const auto* scan = std::get_if<loops::Scan>(&inner->node);
+    if (accumulate == nullptr && scan == nullptr) continue;
+    if (scope.axes.size() != 1) return "the canonical order needs the reduced axes walked as one: collapse them";
+    const index::Expr& place = accumulate != nullptr ? accumulate->place : scan->place;
+    if (!plan.facts.proves_equal(place, scope.axes.front().axis)) {
+      return cat("the place ", place, " of a total is not the counter of ", scope.axes.front().axis);
+    }
+  }
+  return "";
+}
+
+std::string why_bad_steps(const Plan& plan, const AxisPlan& axis) {
+  const auto has = [&](std::int64_t step) {
+    return std::any_of(axis.pieces.begin(), axis.pieces.end(), [&](const Piece& piece) { return piece.step == step; });
+  };
+  const bool units = axis.pieces.front().step >= loops::UNIT;
+  if (!units && !at_most(plan.facts, axis.extent, loops::UNIT)) return cat("axis ", axis.axis, ": the canonical order needs steps of ", loops::UNIT);
+  if (units && !has(loops::UNIT)) return cat("axis ", axis.axis, ": steps above ", loops::UNIT, " without one of it");
+  const bool chain = axis.pieces.front().step >= loops::LANES;
+  if ((units || !at_most(plan.facts, axis.extent, loops::LANES)) && !has(loops::LANES)) {
+    return cat("axis ", axis.axis, ": the canonical order needs steps of ", loops::LANES);
+  }
+  if (chain && !has(loops::LANES)) return cat("axis ", axis.axis, ": steps above ", loops::LANES, " without one of it");
+  for (const Piece& piece : axis.pieces) {
+    if (piece.step < loops::LANES && !is_power_of_two(piece.step)) return cat("axis ", axis.axis, ": lanes ", piece.step, " apart are no halves");
+    if (piece.step >= loops::LANES && piece.bind == Bind::vector) return cat("loop ", piece.symbol, ": a vector walks lanes of a unit only");
+  }
+  return "";
+}
+
+// See the words about the canonical tree in schedule.h.
+std::string why_bad_tree(const Scope& scope) {
+  const AxisPlan& axis = scope.axes.front();
+  std::int64_t unit_step = 0, chain_step = 0, highest_outside = 0;
+  bool inside_units = false;
+  for (const Turn& turn : scope.order) {
+    const Piece& piece = scope.piece(turn);
+    const std::string words = cat("loop ", piece.symbol, " of ", axis.axis, ": ");
+    if (piece.step >= loops::UNIT) {
+      if (inside_units) return words + "units must be the outermost loops";
+      if (unit_step != 0 && piece.step > unit_step) return words + "units must be walked in order";
+      unit_step = piece.step;
+      continue;
+    }
+    inside_units = true;
+    if (piece.step >= loops::LANES) {
+      if (chain_step != 0 && piece.step > chain_step) return words + "the chain of a lane must be walked in order";
+      chain_step = piece.step;
+    } else if (chain_step == 0) {
+      highest_outside = std::max(highest_outside, piece.step);
+    } else if (piece.step < highest_outside) {
+      return words + cat("lanes ", highest_outside, " apart would be combined after those ", piece.step, " apart");
+    }
+  }
+  return "";
+}
+
+std::string why_bad_scan(const Scope& scope) {
+  const AxisPlan& axis = scope.axes.front();
+  const bool steps = axis.pieces.size() == 3 && axis.pieces[0].step == loops::SCAN_CHUNK && axis.pieces[1].step == loops::SCAN_ROW;
+  if (!steps) return cat("axis ", axis.axis, ": a scan is split by ", loops::SCAN_CHUNK, ", ", loops::SCAN_ROW);
+  if (axis.tail != Tail::clip && axis.tail != Tail::exact) return cat("axis ", axis.axis, ": a scan ends by clip or exact");
+  for (const Piece& piece : axis.pieces) {
+    if (piece.bind == Bind::vector) return cat("loop ", piece.symbol, ": a vector loop over a scanned axis");
+  }
+  if (!is_falling(scope, 0, 0, 2)) return cat("axis ", axis.axis, ": a scan is walked in order");
+  return "";
+}
+
+// Masked turns of a total in any order have lanes of their own: one axis of them, and nothing copied outside.
+std::string why_bad_cuts(const Scope& scope) {
+  int cuts = 0;
+  for (const AxisPlan& axis : scope.axes) cuts += axis.cut >= 0 ? 1 : 0;
+  if (cuts > 1) return "two axes of one total with a remainder";
+  bool copied = false;
+  for (const Turn& turn : scope.order) {
+    copied |= scope.piece(turn).copied;
+    if (copied && scope.axes[turn.axis].cut == static_cast<int>(turn.piece)) {
+      return cat("loop ", scope.piece(turn).symbol, ": lanes of a total stand outside the remainder");
+    }
+  }
+  return "";
+}
+
+std::string why_bad_totals(const Plan& plan, const Scope& scope, const loops::Sibling& sibling) {
+  switch (scope.reach) {
+    case Reach::none:
+      return "";
+    case Reach::any:
+      return why_bad_cuts(scope);
+    case Reach::canonical:
+      if (std::string reason = why_bad_place(plan, scope, sibling); !reason.empty()) return reason;
+      if (std::string reason = why_bad_steps(plan, scope.axes.front()); !reason.empty()) return reason;
+      return why_bad_tree(scope);
+    case Reach::scan:
+      if (std::string reason = why_bad_place(plan, scope, sibling); !reason.empty()) return reason;
+      return why_bad_scan(scope);
+  }
+  return "";
+}
+
+std::string why_bad_scope(const Plan& plan, const Scope& scope) {
+  for (std::size_t axis = 0; axis < scope.axes.size(); ++axis) {
+    for (const Piece& piece : scope.axes[axis].pieces) {
+      if (std::string reason = why_bad_bind(scope.axes[axis], piece); !reason.empty()) return reason;
+    }
+    if (std::string reason = why_bad_tail(plan, scope, axis); !reason.empty()) return reason;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string why_unlawful(const Plan& plan) {
+  if (std::string reason = why_bad_blocks(plan); !reason.empty()) return reason;
+  if (std::string reason = why_bad_vectors(plan); !reason.empty()) return reason;
+  if (std::string reason = why_bad_scope(plan, plan.common); !reason.empty()) return reason;
+  const auto siblings = siblings_of(plan.shape);
+  std::vector<loops::Temp> reached;
+  for (std::size_t number = 0; number < siblings.size(); ++number) {
+    const Scope& scope = plan.siblings[number];
+    if (std::string reason = why_bad_totals(plan, scope, *siblings[number]); !reason.empty()) return reason;
+    if (std::string reason = why_bad_scope(plan, scope); !reason.empty()) return reason;
+    for (const auto& inner : siblings[number]->inner) {
+      const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
+      if (accumulate == nullptr) continue;
+      if (std::find(reached.begin(), reached.end(), accumulate->total) != reached.end()) return "a total that two siblings accumulate";
+      reached.push_back(accumulate->total);
+    }
+  }
+  return "";
+}
+
+}  // namespace twinloom::schedule

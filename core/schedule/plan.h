@@ -1,0 +1,75 @@
+// A schedule resolved against its nest: which piece walks what, in numbers instead of names. Made by
+// resolve(), which is also where most of the law stands; read by apply. For the inside of this room.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/loops/nest.h"
+#include "core/schedule/schedule.h"
+
+namespace twinloom::schedule {
+
+struct Piece {
+  index::Symbol symbol;      // k.0
+  std::int64_t step = 1;     // elements of the axis in one turn
+  std::int64_t turns = 0;    // in one turn of the next larger piece; 0 for the largest, which has no larger
+  loops::Bind bind = loops::Bind::serial;
+  bool copied = false;       // totals have a copy for each turn, so a constant power of two of them
+};
+
+struct AxisPlan {
+  index::Symbol axis;
+  index::Expr extent;
+  Tail tail = Tail::exact;
+  std::vector<Piece> pieces;  // falling steps
+  int cut = -1;               // Tail::remainder: the piece whose last turn is masked
+};
+
+struct Turn {  // one loop of a scope
+  std::size_t axis = 0, piece = 0;
+};
+
+// How the totals of a sibling are reached.
+enum class Reach : std::uint8_t {
+  none,       // it only stores
+  any,        // totals whose bits do not depend on the order
+  canonical,  // the tree of canonical.h
+  scan,
+};
+
+// The common loops, or those of one sibling.
+struct Scope {
+  std::vector<AxisPlan> axes;
+  std::vector<Turn> order;  // outermost first
+  Reach reach = Reach::none;
+  const Piece& piece(const Turn& turn) const { return axes[turn.axis].pieces[turn.piece]; }
+};
+
+struct Plan {
+  loops::Program nest;  // after collapsing
+  loops::Nest shape;    // of it
+  index::Facts facts;
+  Scope common;
+  std::vector<Scope> siblings;
+};
+
+// The plan, or why the schedule may not be applied.
+std::variant<Plan, std::string> resolve(const loops::Program& nest, const Schedule& schedule);
+
+// The nest with neighbouring axes walked as one, or why not. See collapse.cpp.
+std::variant<loops::Program, std::string> collapse(const loops::Program& nest,
+                                                   const std::vector<Collapse>& collapses);
+
+// Why the pieces and their order do not suit the statements of the scope, or an empty text. See law.cpp.
+std::string why_unlawful(const Plan& plan);
+
+// Whether an axis has at most `most` turns for all sizes.
+bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t most);
+
+// What the statements of a sibling do to totals.
+Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling);
+std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape);
+
+}  // namespace twinloom::schedule

@@ -1,0 +1,226 @@
+// Turns the names of a schedule into numbers, and says what does not fit: unknown or missing pieces,
+// factors, binds. What the statements ask of the order is law.cpp's.
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/loops/rewrite.h"
+#include "core/schedule/plan.h"
+
+namespace twinloom::schedule {
+
+using loops::Bind;
+
+bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t most) {
+  const auto high = facts.range(extent).high;
+  return high && *high <= most;
+}
+
+std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape) {
+  std::vector<const loops::Sibling*> result;
+  for (const loops::Item& item : shape.items) {
+    if (const auto* sibling = std::get_if<loops::Sibling>(&item)) result.push_back(sibling);
+  }
+  return result;
+}
+
+Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling) {
+  Reach reach = Reach::none;
+  const auto order_of = [&](loops::Temp total) {
+    for (const loops::Item& item : shape.items) {
+      const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item);
+      const auto* start = stmt == nullptr ? nullptr : std::get_if<loops::Start>(&(*stmt)->node);
+      if (start != nullptr && start->total == total) return ops::order(start->monoid, start->element);
+    }
+    throw Bug(cat("total ", total.index, " is started nowhere"));
+  };
+  for (const auto& inner : sibling.inner) {
+    if (std::holds_alternative<loops::Scan>(inner->node)) return Reach::scan;
+    const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
+    if (accumulate == nullptr || reach == Reach::canonical) continue;
+    reach = order_of(accumulate->total) == ops::Order::canonical ? Reach::canonical : Reach::any;
+  }
+  return reach;
+}
+
+namespace {
+
+std::string name_of(int sibling) { return sibling < 0 ? "the common loops" : cat("sibling ", sibling); }
+
+class Resolver {
+ public:
+  Resolver(const Schedule& schedule, Plan& plan) : schedule_(schedule), plan_(plan) {}
+
+  std::string run() {
+    start_scope(plan_.common, plan_.shape.common);
+    for (const loops::Sibling* sibling : siblings_of(plan_.shape)) {
+      plan_.siblings.emplace_back();
+      start_scope(plan_.siblings.back(), sibling->loops);
+      plan_.siblings.back().reach = reach_of(plan_.shape, *sibling);
+    }
+    for (const auto step : {&Resolver::split_axes, &Resolver::order_loops, &Resolver::find_missing}) {
+      if (std::string reason = (this->*step)(); !reason.empty()) return reason;
+    }
+    return "";
+  }
+
+ private:
+  static void start_scope(Scope& scope, const std::vector<loops::NestLoop>& loops) {
+    for (const loops::NestLoop& loop : loops) {
+      scope.axes.push_back({loop.axis, loop.extent, Tail::exact, {}, -1});
+      scope.axes.back().pieces.push_back({index::Symbol(cat(loop.axis, ".0"))});
+    }
+  }
+
+  Scope* scope_of(int sibling) {
+    if (sibling == -1) return &plan_.common;
+    if (sibling < 0 || static_cast<std::size_t>(sibling) >= plan_.siblings.size()) return nullptr;
+    return &plan_.siblings[static_cast<std::size_t>(sibling)];
+  }
+
+  std::string split_axes() {
+    for (const SplitPlan& split : schedule_.splits) {
+      Scope* scope = scope_of(split.sibling);
+      if (scope == nullptr) return cat("split ", split.axis, ": there is no sibling ", split.sibling);
+      const auto axis = std::find_if(scope->axes.begin(), scope->axes.end(),
+                                     [&](const AxisPlan& known) { return known.axis.name() == split.axis; });
+      if (axis == scope->axes.end()) {
+        return cat("split ", split.axis, ": ", name_of(split.sibling), " have no such axis");
+      }
+      if (axis->pieces.size() > 1 || axis->tail != Tail::exact) return cat("axis ", split.axis, " is split twice");
+      if (std::string reason = cut_by(split, *axis); !reason.empty()) return reason;
+    }
+    return "";
+  }
+
+  static std::string cut_by(const SplitPlan& split, AxisPlan& axis) {
+    axis.tail = split.tail;
+    axis.pieces.clear();
+    std::int64_t larger = 0;
+    std::vector<std::int64_t> steps = split.factors;
+    steps.push_back(1);
+    for (const std::int64_t step : steps) {
+      if (step < 1 || (larger != 0 && (step >= larger || larger % step != 0))) {
+        return cat("split ", split.axis, ": the factors must fall, each a multiple of the next, the last above 1");
+      }
+      Piece piece;
+      piece.symbol = index::Symbol(cat(split.axis, ".", axis.pieces.size()));
+      piece.step = step;
+      piece.turns = larger == 0 ? 0 : larger / step;
+      axis.pieces.push_back(piece);
+      larger = step;
+    }
+    return "";
+  }
+
+  std::string order_loops() {
+    int current = -1;
+    for (const LoopPlan& loop : schedule_.loops) {
+      Scope* scope = scope_of(loop.sibling);
+      if (scope == nullptr) return cat("loop ", loop.piece, ": there is no sibling ", loop.sibling);
+      if (loop.sibling < current) return cat("loop ", loop.piece, ": the loops of a sibling must stand together, in order");
+      current = loop.sibling;
+      const auto turn = find_piece(*scope, loop.piece);
+      if (!turn) return cat("loop ", loop.piece, ": ", name_of(loop.sibling), " have no such piece");
+      const auto same = [&](const Turn& other) { return other.axis == turn->axis && other.piece == turn->piece; };
+      if (std::any_of(scope->order.begin(), scope->order.end(), same)) {
+        return cat("loop ", loop.piece, " is given twice");
+      }
+      scope->order.push_back(*turn);
+      scope->axes[turn->axis].pieces[turn->piece].bind = loop.bind;
+    }
+    return "";
+  }
+
+  static std::optional<Turn> find_piece(const Scope& scope, const std::string& name) {
+    for (std::size_t axis = 0; axis < scope.axes.size(); ++axis) {
+      for (std::size_t piece = 0; piece < scope.axes[axis].pieces.size(); ++piece) {
+        if (scope.axes[axis].pieces[piece].symbol.name() == name) return Turn{axis, piece};
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::string find_missing() {
+    for (int sibling = -1; sibling < static_cast<int>(plan_.siblings.size()); ++sibling) {
+      const Scope& scope = *scope_of(sibling);
+      for (std::size_t axis = 0; axis < scope.axes.size(); ++axis) {
+        for (std::size_t piece = 0; piece < scope.axes[axis].pieces.size(); ++piece) {
+          const auto same = [&](const Turn& turn) { return turn.axis == axis && turn.piece == piece; };
+          if (!std::any_of(scope.order.begin(), scope.order.end(), same)) {
+            return cat("piece ", scope.axes[axis].pieces[piece].symbol, " of ", name_of(sibling), " has no loop");
+          }
+        }
+      }
+    }
+    return "";
+  }
+
+  const Schedule& schedule_;
+  Plan& plan_;
+};
+
+// Which piece has its last turn masked: see Tail::remainder.
+int cut_of(const Scope& scope, std::size_t axis) {
+  const AxisPlan& plan = scope.axes[axis];
+  int cut = -1;
+  if (scope.reach == Reach::canonical) {
+    for (std::size_t piece = 0; piece < plan.pieces.size(); ++piece) {
+      if (plan.pieces[piece].step == loops::UNIT) cut = static_cast<int>(piece);
+    }
+    return cut;
+  }
+  for (const Turn& turn : scope.order) {
+    const Bind bind = scope.piece(turn).bind;
+    if (turn.axis != axis) continue;
+    if (bind == Bind::vector || bind == Bind::unroll) break;
+    if (bind == Bind::serial) cut = std::max(cut, static_cast<int>(turn.piece));
+  }
+  return cut;
+}
+
+// How many turns the piece has: a constant, or nothing.
+std::optional<std::int64_t> turns_of(const AxisPlan& axis, const Piece& piece) {
+  if (piece.turns != 0) return piece.turns;
+  const auto extent = index::constant_of(axis.extent);
+  return extent ? std::optional(ceil_div(*extent, piece.step)) : std::nullopt;
+}
+
+// Lanes of totals: everything below the chain in the canonical order, else vector and unroll pieces. An
+// unroll piece whose turns are no power of two is walked like a serial one.
+void mark_copies(Scope& scope) {
+  for (AxisPlan& axis : scope.axes) {
+    for (Piece& piece : axis.pieces) {
+      const bool wide = piece.bind == Bind::vector || piece.bind == Bind::unroll;
+      if (scope.reach == Reach::canonical) piece.copied = piece.step < loops::LANES;
+      if (scope.reach != Reach::any || !wide) continue;
+      const auto turns = turns_of(axis, piece);
+      const bool rounded = piece.turns == 0 && axis.tail == Tail::mask;
+      piece.copied = turns && (rounded || is_power_of_two(*turns));
+    }
+  }
+}
+
+}  // namespace
+
+std::variant<Plan, std::string> resolve(const loops::Program& nest, const Schedule& schedule) {
+  auto collapsed = collapse(nest, schedule.collapses);
+  if (auto* reason = std::get_if<std::string>(&collapsed)) return std::move(*reason);
+  Plan plan;
+  plan.nest = std::get<loops::Program>(std::move(collapsed));
+  plan.shape = loops::take_apart(plan.nest);
+  plan.facts = loops::facts_of(plan.nest);
+  if (std::string reason = Resolver(schedule, plan).run(); !reason.empty()) return reason;
+  const auto finish = [](Scope& scope) {
+    for (std::size_t axis = 0; axis < scope.axes.size(); ++axis) {
+      if (scope.axes[axis].tail == Tail::remainder) scope.axes[axis].cut = cut_of(scope, axis);
+    }
+    mark_copies(scope);
+  };
+  finish(plan.common);
+  for (Scope& sibling : plan.siblings) finish(sibling);
+  if (std::string reason = why_unlawful(plan); !reason.empty()) return reason;
+  return plan;
+}
+
+}  // namespace twinloom::schedule

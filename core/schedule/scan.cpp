@@ -1,0 +1,105 @@
+// Siblings with scans, one element after the other; each association as canonical.h writes it.
+//   start carry
+//   for k.0 { start o
+//             for k.1 { start p
+//                       for k.2 { merge p (x); result = carry with (o with p) }
+//                       merge o (p) }
+//             merge carry (o) }
+// An exclusive scan reads before it merges: carry with (o with p) is then the result of the element
+// before, and the first element is given the value over nothing. Under a common vector loop every lane
+// walks a scan of its own.
+#include "core/schedule/build.h"
+
+namespace twinloom::schedule {
+
+namespace {
+
+struct Running {
+  loops::Scan scan;
+  loops::Start start;
+  Temp row, rows, carry;  // p, o and carry
+};
+
+class Scans {
+ public:
+  Scans(const SiblingSource& source, const Surroundings& around, Names& names)
+      : source_(source), walk_(source.scope, around, names), names_(names) {
+    for (const Ref<Stmt>& inner : source.sibling.inner) {
+      const auto* scan = std::get_if<loops::Scan>(&inner->node);
+      if (scan == nullptr) continue;
+      scans_.push_back({*scan, source.starts.at(scan->total), names.temp(), names.temp(), names.temp()});
+    }
+  }
+
+  Ref<Stmt> build() {
+    const auto innermost = [&](const Surroundings& here) { return inside(here); };
+    const auto wrap = [&](std::size_t at, const State&, Ref<Stmt> loops) {
+      if (at == 2) return enclose(std::move(loops), &Running::row, &Running::rows);
+      if (at == 1) return enclose(std::move(loops), &Running::rows, &Running::carry);
+      return at == 0 ? enclose(std::move(loops), &Running::carry, nullptr) : loops;
+    };
+    return walk_.run(innermost, wrap);
+  }
+
+ private:
+  // Starts a total before the loops and merges it afterwards into the one outside.
+  Ref<Stmt> enclose(Ref<Stmt> loops, Temp Running::*total, Temp Running::*outside) const {
+    std::vector<Ref<Stmt>> stmts;
+    for (const Running& running : scans_) {
+      stmts.push_back(loops::stmt(start_like(running.start, running.*total, {})));
+    }
+    stmts.push_back(std::move(loops));
+    for (const Running& running : scans_) {
+      if (outside != nullptr) stmts.push_back(merge_total(running.*outside, running.*total, running.start));
+    }
+    return loops::block(std::move(stmts));
+  }
+
+  Ref<Stmt> inside(const Surroundings& here) const {
+    std::vector<Ref<Stmt>> stmts;
+    auto running = scans_.begin();
+    for (const Ref<Stmt>& inner : source_.sibling.inner) {
+      if (std::holds_alternative<loops::Scan>(inner->node)) {
+        add_element(*running++, here, stmts);
+      } else {
+        stmts.push_back(settle(inner, here));
+      }
+    }
+    return loops::block(std::move(stmts));
+  }
+
+  void add_element(const Running& running, const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
+    const loops::Start& start = running.start;
+    const Ref<Stmt> merge =
+        loops::stmt(loops::Merge{running.row, settle(running.scan.values, here), ends_of(here, source_.scope)});
+    if (!running.scan.exclusive) stmts.push_back(merge);
+    const Temp in_chunk = names_.temp();
+    stmts.push_back(loops::stmt(start_like(start, in_chunk, {})));
+    stmts.push_back(merge_total(in_chunk, running.rows, start));
+    stmts.push_back(merge_total(in_chunk, running.row, start));
+    stmts.push_back(loops::stmt(start_like(start, running.scan.result, {})));
+    stmts.push_back(merge_total(running.scan.result, running.carry, start));
+    stmts.push_back(merge_total(running.scan.result, in_chunk, start));
+    if (!running.scan.exclusive) return;
+    const auto nothing = ops::over_nothing(start.monoid, start.element);
+    if (nothing && !(*nothing == ops::identity(start.monoid, start.element)[0])) {
+      const index::Expr place = index::substitute(running.scan.place, here.axes);
+      stmts.push_back(loops::stmt(loops::Merge{
+          running.scan.result, {loops::literal(*nothing, start.element)}, index::Condition{{{place, 1}}}}));
+    }
+    stmts.push_back(merge);
+  }
+
+  const SiblingSource& source_;
+  Walk walk_;
+  Names& names_;
+  std::vector<Running> scans_;
+};
+
+}  // namespace
+
+Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names) {
+  return Scans(source, around, names).build();
+}
+
+}  // namespace twinloom::schedule

@@ -1,0 +1,144 @@
+// Prints a schedule as the text of schedule.h and reads it back. One line a row; the lists keep their
+// order, so parse(print(s)) == s.
+#include <array>
+
+#include "core/schedule/schedule.h"
+
+namespace twinloom::schedule {
+
+namespace {
+
+template <class Enum, std::size_t count>
+using Words = std::array<std::pair<Enum, std::string_view>, count>;
+
+constexpr Words<Tail, 4> TAILS = {{{Tail::exact, "exact"},
+                                   {Tail::mask, "mask"},
+                                   {Tail::remainder, "remainder"},
+                                   {Tail::clip, "clip"}}};
+constexpr Words<loops::Bind, 5> BINDS = {{{loops::Bind::serial, "serial"},
+                                          {loops::Bind::unroll, "unroll"},
+                                          {loops::Bind::vector, "vector"},
+                                          {loops::Bind::thread, "thread"},
+                                          {loops::Bind::block, "block"}}};
+constexpr Words<loops::Place, 3> PLACES = {{{loops::Place::registers, "registers"},
+                                            {loops::Place::scratch, "scratch"},
+                                            {loops::Place::memory, "memory"}}};
+
+template <class Enum, std::size_t count>
+std::string_view word_of(Enum value, const Words<Enum, count>& words) {
+  for (const auto& [known, word] : words) {
+    if (known == value) return word;
+  }
+  throw Bug("a value of an enumeration without a word");
+}
+
+template <class Enum, std::size_t count>
+Enum read_word(Scanner& scanner, const Words<Enum, count>& words) {
+  for (const auto& [known, word] : words) {
+    if (scanner.accept(word)) return known;
+  }
+  scanner.fail(join(words, " or ", [](const auto& row) { return std::string(row.second); }));
+}
+
+template <class Item, class Read>
+std::vector<Item> read_list(Scanner& scanner, Read read) {
+  std::vector<Item> items;
+  do items.push_back(read());
+  while (scanner.accept(","));
+  return items;
+}
+
+int read_int(Scanner& scanner) { return static_cast<int>(scanner.integer()); }
+
+Collapse read_collapse(Scanner& scanner) {
+  Collapse plan;
+  plan.sibling = read_int(scanner);
+  scanner.expect(":");
+  plan.axes = read_list<std::string>(scanner, [&] { return scanner.word(); });
+  scanner.expect("as");
+  plan.name = scanner.word();
+  return plan;
+}
+
+SplitPlan read_split(Scanner& scanner) {
+  SplitPlan plan;
+  plan.sibling = read_int(scanner);
+  plan.axis = scanner.word();
+  scanner.expect(":");
+  if (scanner.peek_number()) {
+    plan.factors = read_list<std::int64_t>(scanner, [&] { return scanner.integer(); });
+  }
+  plan.tail = read_word(scanner, TAILS);
+  return plan;
+}
+
+LoopPlan read_loop(Scanner& scanner) {
+  LoopPlan plan;
+  plan.sibling = read_int(scanner);
+  plan.piece = scanner.word();
+  plan.bind = read_word(scanner, BINDS);
+  return plan;
+}
+
+TempPlan read_stage(Scanner& scanner) {
+  TempPlan plan;
+  plan.buffer = scanner.word();
+  scanner.expect("inside");
+  plan.inside = scanner.word();
+  plan.place = read_word(scanner, PLACES);
+  scanner.expect("pad");
+  plan.pad = read_int(scanner);
+  return plan;
+}
+
+GridSplit read_grid(Scanner& scanner) {
+  GridSplit plan;
+  plan.axis = scanner.word();
+  scanner.expect("units");
+  plan.units = scanner.integer();
+  plan.last_block = scanner.accept("last_block");
+  return plan;
+}
+
+}  // namespace
+
+std::string print(const Schedule& schedule) {
+  Writer writer;
+  writer.line("schedule");
+  const Indented indented(writer);
+  const auto same = [](const auto& word) { return cat(word); };
+  for (const Collapse& plan : schedule.collapses)
+    writer.line("collapse ", plan.sibling, " : ", join(plan.axes, ", ", same), " as ", plan.name);
+  for (const GridSplit& plan : schedule.grid_splits)
+    writer.line("grid ", plan.axis, " units ", plan.units, plan.last_block ? " last_block" : "");
+  for (const SplitPlan& plan : schedule.splits)
+    writer.line("split ", plan.sibling, " ", plan.axis, " : ", join(plan.factors, ", ", same),
+                plan.factors.empty() ? "" : " ", word_of(plan.tail, TAILS));
+  for (const LoopPlan& plan : schedule.loops)
+    writer.line("loop ", plan.sibling, " ", plan.piece, " ", word_of(plan.bind, BINDS));
+  for (const TempPlan& plan : schedule.temps)
+    writer.line("stage ", plan.buffer, " inside ", plan.inside, " ", word_of(plan.place, PLACES), " pad ",
+                plan.pad);
+  for (const StorePlan& plan : schedule.stores)
+    writer.line(plan.streaming ? "stream " : "keep ", plan.buffer);
+  return writer.take();
+}
+
+Schedule parse(std::string_view text) {
+  Scanner scanner(text, "schedule");
+  scanner.expect("schedule");
+  Schedule schedule;
+  while (!scanner.at_end()) {
+    if (scanner.accept("collapse")) schedule.collapses.push_back(read_collapse(scanner));
+    else if (scanner.accept("grid")) schedule.grid_splits.push_back(read_grid(scanner));
+    else if (scanner.accept("split")) schedule.splits.push_back(read_split(scanner));
+    else if (scanner.accept("loop")) schedule.loops.push_back(read_loop(scanner));
+    else if (scanner.accept("stage")) schedule.temps.push_back(read_stage(scanner));
+    else if (scanner.accept("stream")) schedule.stores.push_back({scanner.word(), true});
+    else if (scanner.accept("keep")) schedule.stores.push_back({scanner.word(), false});
+    else scanner.fail("collapse, grid, split, loop, stage, stream or keep");
+  }
+  return schedule;
+}
+
+}  // namespace twinloom::schedule

@@ -1,0 +1,115 @@
+// See tidy.h. Facts of all loops are gathered first: an axis is bound once, so they never contradict.
+#include "core/schedule/tidy.h"
+
+#include "core/index/simplify.h"
+#include "core/loops/rewrite.h"
+
+namespace twinloom::schedule {
+
+using loops::Ref;
+using loops::Stmt;
+using loops::Value;
+
+namespace {
+
+Ref<Value> tidy_value(const Ref<Value>& value, const index::Facts& facts) {
+  return loops::rewrite(value, [&](const Ref<Value>& inner) -> Ref<Value> {
+    if (const auto* number = std::get_if<loops::Count>(&inner->node)) {
+      return loops::count(index::simplify(number->expr, facts));
+    }
+    if (const auto* load = std::get_if<loops::Load>(&inner->node)) {
+      return loops::load(load->buffer, index::simplify(load->offset, facts),
+                         index::simplify(load->mask, facts), load->otherwise);
+    }
+    return inner;
+  });
+}
+
+// The expressions of one statement, not of those inside it.
+class Tidier {
+ public:
+  explicit Tidier(const index::Facts& facts) : facts_(facts) {}
+
+  Ref<Stmt> operator()(const Ref<Stmt>& stmt) const {
+    return std::visit([&](auto node) { return finish(std::move(node), stmt); }, stmt->node);
+  }
+
+ private:
+  void tidy(index::Expr& expr) const { expr = index::simplify(expr, facts_); }
+  void tidy(index::Condition& condition) const { condition = index::simplify(condition, facts_); }
+  void tidy(Ref<Value>& value) const { value = tidy_value(value, facts_); }
+  void tidy(std::vector<Ref<Value>>& values) const {
+    for (Ref<Value>& value : values) tidy(value);
+  }
+  template <class... Fields>
+  void tidy_all(Fields&... fields) const {
+    (tidy(fields), ...);
+  }
+
+  Ref<Stmt> finish(loops::Loop node, const Ref<Stmt>&) const {
+    tidy(node.extent);
+    return loops::stmt(std::move(node));
+  }
+  Ref<Stmt> finish(loops::Let node, const Ref<Stmt>&) const {
+    tidy(node.value);
+    return loops::stmt(std::move(node));
+  }
+  Ref<Stmt> finish(loops::Index node, const Ref<Stmt>&) const {
+    tidy_all(node.value, node.bound, node.mask);
+    return loops::stmt(std::move(node));
+  }
+  Ref<Stmt> finish(loops::Store node, const Ref<Stmt>&) const {
+    tidy_all(node.offset, node.mask, node.value);
+    return loops::stmt(std::move(node));
+  }
+  Ref<Stmt> finish(loops::Accumulate node, const Ref<Stmt>&) const {
+    tidy_all(node.values, node.place);
+    return loops::stmt(std::move(node));
+  }
+  Ref<Stmt> finish(loops::Scan node, const Ref<Stmt>&) const {
+    tidy_all(node.values, node.place);
+    return loops::stmt(std::move(node));
+  }
+  Ref<Stmt> finish(loops::Merge node, const Ref<Stmt>&) const {
+    tidy_all(node.values, node.mask);
+    return loops::stmt(std::move(node));
+  }
+  Ref<Stmt> finish(loops::Push node, const Ref<Stmt>&) const {
+    tidy_all(node.number, node.mask);
+    return loops::stmt(std::move(node));
+  }
+  Ref<Stmt> finish(loops::Fold node, const Ref<Stmt>&) const {
+    tidy(node.count);
+    return loops::stmt(std::move(node));
+  }
+  Ref<Stmt> finish(loops::Scratch node, const Ref<Stmt>&) const {
+    tidy(node.count);
+    return loops::stmt(std::move(node));
+  }
+  Ref<Stmt> finish(loops::LastBlock node, const Ref<Stmt>&) const {
+    tidy(node.offset);
+    return loops::stmt(std::move(node));
+  }
+  // What has no expression of its own.
+  Ref<Stmt> finish(const loops::Block&, const Ref<Stmt>& stmt) const { return stmt; }
+  Ref<Stmt> finish(const loops::Start&, const Ref<Stmt>& stmt) const { return stmt; }
+  Ref<Stmt> finish(const loops::Combine&, const Ref<Stmt>& stmt) const { return stmt; }
+  Ref<Stmt> finish(const loops::Prefix&, const Ref<Stmt>& stmt) const { return stmt; }
+  Ref<Stmt> finish(const loops::Sync&, const Ref<Stmt>& stmt) const { return stmt; }
+  Ref<Stmt> finish(const loops::Call&, const Ref<Stmt>& stmt) const { return stmt; }
+
+  const index::Facts& facts_;
+};
+
+}  // namespace
+
+Ref<Stmt> tidy(const Ref<Stmt>& stmt, index::Facts facts) {
+  loops::for_each_stmt(*stmt, [&](const Stmt& inner) {
+    if (const auto* loop = std::get_if<loops::Loop>(&inner.node)) {
+      facts.assume_below(loop->axis, index::simplify(loop->extent, facts));
+    }
+  });
+  return loops::rewrite_stmts(stmt, Tidier(facts));
+}
+
+}  // namespace twinloom::schedule

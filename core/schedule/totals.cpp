@@ -1,0 +1,275 @@
+// Siblings with totals.
+//
+// In any order: lanes of vectors and unrolled loops, combined at the end; a masked remainder has lanes of
+// its own, which are merged afterwards.
+//   start m copies k.1; for k.0 { for k.1 vector { merge m } }; combine m across k.1
+// In the canonical order: see schedule.h for the pieces. Lanes outside the chain close a chain each turn.
+//   start stack
+//   for k.0 { start unit copies k.3, k.4
+//             for k.3, k.4 { start chain copies k.2; for k.1, k.2 { merge chain }; combine; merge unit (chain) }
+//             combine unit across k.3, k.4; push stack, unit, k.0 }
+//   fold m = stack
+#include <algorithm>
+#include <bit>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/schedule/build.h"
+
+namespace twinloom::schedule {
+
+using loops::Axis;
+
+Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask) {
+  std::vector<Ref<loops::Value>> values;
+  for (int part = 0; part < ops::parts(start.monoid); ++part) values.push_back(loops::read(from, part));
+  return loops::stmt(loops::Merge{into, std::move(values), std::move(mask)});
+}
+
+loops::Start start_like(const loops::Start& start, Temp total, std::vector<Axis> copies, int depth) {
+  return {total, start.monoid, start.element, std::move(copies), depth};
+}
+
+namespace {
+
+// The totals that a sibling accumulates, with the names they have on the way.
+struct Total {
+  loops::Start start;
+  Temp lanes;  // has the copies that the innermost statements merge into
+  Temp unit;   // canonical: of one unit
+  Temp stack;  // canonical: of units
+};
+
+std::vector<Total> totals_of(const SiblingSource& source) {
+  std::vector<Total> result;
+  for (const Ref<Stmt>& inner : source.sibling.inner) {
+    const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
+    if (accumulate == nullptr) continue;
+    const loops::Start& start = source.starts.at(accumulate->total);
+    const auto same = [&](const Total& known) { return known.start.total == start.total; };
+    if (std::none_of(result.begin(), result.end(), same)) result.push_back({start, start.total, start.total, {}});
+  }
+  return result;
+}
+
+// The statements inside all loops: each Accumulate becomes a Merge into what `target` names.
+Ref<Stmt> merge_inner(const SiblingSource& source, const Surroundings& around,
+                      const std::function<Temp(Temp)>& target) {
+  std::vector<Ref<Stmt>> result;
+  for (const Ref<Stmt>& inner : source.sibling.inner) {
+    const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
+    if (accumulate == nullptr) {
+      result.push_back(settle(inner, around));
+      continue;
+    }
+    result.push_back(loops::stmt(loops::Merge{target(accumulate->total), settle(accumulate->values, around),
+                                              ends_of(around, source.scope)}));
+  }
+  return loops::block(std::move(result));
+}
+
+// The pieces with copies among the loops first..last, the largest steps first: the order of halves.
+std::vector<Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t last) {
+  std::vector<Piece> pieces;
+  for (std::size_t at = first; at < last; ++at) {
+    if (scope.piece(scope.order[at]).copied) pieces.push_back(scope.piece(scope.order[at]));
+  }
+  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.step > b.step; });
+  std::vector<Axis> result;
+  for (const Piece& piece : pieces) result.push_back(piece.symbol);
+  return result;
+}
+
+void combine_all(std::vector<Ref<Stmt>>& stmts, Temp total, const std::vector<Axis>& lanes) {
+  for (const Axis& lane : lanes) stmts.push_back(loops::stmt(loops::Combine{total, lane, loops::Pairing::halves}));
+}
+
+}  // namespace
+
+Ref<Stmt> build_stores(const SiblingSource& source, const Surroundings& around, Names& names) {
+  const auto innermost = [&](const Surroundings& here) {
+    std::vector<Ref<Stmt>> stmts;
+    for (const Ref<Stmt>& inner : source.sibling.inner) stmts.push_back(settle(inner, here));
+    return loops::block(std::move(stmts));
+  };
+  return Walk(source.scope, around, names).run(innermost, {});
+}
+
+namespace {
+
+class AnyOrder {
+ public:
+  AnyOrder(const SiblingSource& source, const Surroundings& around, Names& names)
+      : source_(source), walk_(source.scope, around, names), totals_(totals_of(source)) {
+    lanes_ = lanes_of(source.scope, 0, source.scope.order.size());
+    for (std::size_t at = 0; at < source.scope.order.size(); ++at) {
+      const Turn& turn = source.scope.order[at];
+      if (source.scope.axes[turn.axis].cut == static_cast<int>(turn.piece)) cut_at_ = at;
+    }
+    if (lanes_.empty()) cut_at_.reset();
+    for (const Total& total : totals_) {
+      rest_[total.start.total] = names.temp();
+      tail_[total.start.total] = names.temp();
+    }
+  }
+
+  Ref<Stmt> build() {
+    const auto innermost = [&](const Surroundings& here) {
+      return merge_inner(source_, here, [&](Temp total) { return total; });
+    };
+    const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
+      if (cut_at_ && state.in_tail && at == *cut_at_ + 1) return close_tail(std::move(loops));
+      return at == 0 ? close(std::move(loops)) : loops;
+    };
+    return walk_.run(innermost, wrap);
+  }
+
+ private:
+  // The remainder: the same statements, with the total under another name.
+  Ref<Stmt> close_tail(Ref<Stmt> loops) {
+    std::vector<Ref<Stmt>> before, after;
+    loops::Renaming renaming;
+    for (const Total& total : totals_) {
+      const Temp tail = tail_.at(total.start.total);
+      renaming.temps.emplace(total.start.total, tail);
+      before.push_back(loops::stmt(start_like(total.start, tail, lanes_)));
+      combine_all(after, tail, lanes_);
+      after.push_back(merge_total(rest_.at(total.start.total), tail, total.start));
+    }
+    before.push_back(loops::rename(loops, renaming));
+    before.insert(before.end(), after.begin(), after.end());
+    has_rest_ = true;
+    return loops::block(std::move(before));
+  }
+
+  Ref<Stmt> close(Ref<Stmt> loops) {
+    std::vector<Ref<Stmt>> before, after;
+    for (const Total& total : totals_) {
+      before.push_back(loops::stmt(start_like(total.start, total.start.total, lanes_)));
+      combine_all(after, total.start.total, lanes_);
+      if (!has_rest_) continue;
+      const Temp rest = rest_.at(total.start.total);
+      before.push_back(loops::stmt(start_like(total.start, rest, {})));
+      after.push_back(merge_total(total.start.total, rest, total.start));
+    }
+    before.push_back(std::move(loops));
+    before.insert(before.end(), after.begin(), after.end());
+    return loops::block(std::move(before));
+  }
+
+  const SiblingSource& source_;
+  Walk walk_;
+  std::vector<Total> totals_;
+  std::vector<Axis> lanes_;
+  std::optional<std::size_t> cut_at_;
+  bool has_rest_ = false;
+  std::map<Temp, Temp> rest_, tail_;
+};
+
+class Canonical {
+ public:
+  Canonical(const SiblingSource& source, const Surroundings& around, Names& names)
+      : source_(source), scope_(source.scope), axis_(source.scope.axes.front()), walk_(scope_, around, names),
+        totals_(totals_of(source)) {
+    while (unit_at_ < scope_.order.size() && step_at(unit_at_) >= loops::UNIT) ++unit_at_;
+    chain_at_ = unit_at_;
+    while (chain_at_ < scope_.order.size() && step_at(chain_at_) < loops::LANES) ++chain_at_;
+    if (chain_at_ == scope_.order.size()) chain_at_ = unit_at_;
+    outer_ = lanes_of(scope_, unit_at_, chain_at_);
+    inner_ = lanes_of(scope_, chain_at_, scope_.order.size());
+    const index::Range range = source.plan.facts.range(axis_.extent);
+    stacked_ = unit_at_ > 0 || !range.low || *range.low < 1;
+    for (Total& total : totals_) {
+      if (stacked_) total.unit = names.temp(), total.stack = names.temp();
+      total.lanes = outer_.empty() ? total.unit : names.temp();
+    }
+  }
+
+  Ref<Stmt> build() {
+    const auto innermost = [&](const Surroundings& here) {
+      return merge_inner(source_, here, [&](Temp total) {
+        const auto same = [&](const Total& known) { return known.start.total == total; };
+        return std::find_if(totals_.begin(), totals_.end(), same)->lanes;
+      });
+    };
+    const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
+      if (at == chain_at_ && !outer_.empty()) loops = close_chain(std::move(loops));
+      if (at == unit_at_) loops = close_unit(state, std::move(loops));
+      return at == 0 && stacked_ ? close_stack(std::move(loops)) : loops;
+    };
+    return walk_.run(innermost, wrap);
+  }
+
+ private:
+  std::int64_t step_at(std::size_t at) const { return scope_.piece(scope_.order[at]).step; }
+
+  Ref<Stmt> close_chain(Ref<Stmt> loops) const {
+    std::vector<Ref<Stmt>> before, after;
+    for (const Total& total : totals_) {
+      before.push_back(loops::stmt(start_like(total.start, total.lanes, inner_)));
+      combine_all(after, total.lanes, inner_);
+      after.push_back(merge_total(total.unit, total.lanes, total.start));
+    }
+    return around(std::move(before), std::move(loops), after);
+  }
+
+  Ref<Stmt> close_unit(const State& state, Ref<Stmt> loops) const {
+    std::vector<Ref<Stmt>> before, after;
+    const std::vector<Axis>& lanes = outer_.empty() ? inner_ : outer_;
+    const index::Expr base = walk_.base_of(axis_, loops::UNIT, state);
+    // A unit past the end is none: it may come where several pieces walk units, or the axis is empty.
+    index::Condition mask;
+    if (axis_.tail == Tail::mask && unit_at_ != 1) mask.all.push_back({base, axis_.extent});
+    if (unit_at_ == 0) mask.all = {{0, axis_.extent}};
+    for (const Total& total : totals_) {
+      before.push_back(loops::stmt(start_like(total.start, total.unit, lanes)));
+      combine_all(after, total.unit, lanes);
+      if (!stacked_) continue;
+      after.push_back(loops::stmt(loops::Push{total.stack, total.unit, floor_div(base, loops::UNIT), mask}));
+    }
+    return around(std::move(before), std::move(loops), after);
+  }
+
+  Ref<Stmt> close_stack(Ref<Stmt> loops) const {
+    std::vector<Ref<Stmt>> before, after;
+    const auto most = source_.plan.facts.range(axis_.extent).high;
+    // Without a bound: no tensor has 2^50 elements to add up.
+    constexpr int UNBOUNDED_DEPTH = 40;
+    const std::int64_t units = most ? ceil_div(std::max<std::int64_t>(*most, 1), loops::UNIT) : 0;
+    const int depth = units == 0 ? UNBOUNDED_DEPTH
+                                 : std::min(UNBOUNDED_DEPTH, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(units))));
+    for (const Total& total : totals_) {
+      before.push_back(loops::stmt(start_like(total.start, total.stack, {}, depth)));
+      after.push_back(loops::stmt(loops::Fold{total.start.total, total.stack, ceil_div(axis_.extent, loops::UNIT)}));
+    }
+    return around(std::move(before), std::move(loops), after);
+  }
+
+  static Ref<Stmt> around(std::vector<Ref<Stmt>> before, Ref<Stmt> loops, const std::vector<Ref<Stmt>>& after) {
+    before.push_back(std::move(loops));
+    before.insert(before.end(), after.begin(), after.end());
+    return loops::block(std::move(before));
+  }
+
+  const SiblingSource& source_;
+  const Scope& scope_;
+  const AxisPlan& axis_;
+  Walk walk_;
+  std::vector<Total> totals_;
+  std::size_t unit_at_ = 0;   // of the first loop inside the units
+  std::size_t chain_at_ = 0;  // of the first loop of the chain
+  std::vector<Axis> outer_, inner_;  // lanes outside and inside the chain
+  bool stacked_ = false;      // else there is exactly one unit
+};
+
+}  // namespace
+
+Ref<Stmt> build_any(const SiblingSource& source, const Surroundings& around, Names& names) {
+  return AnyOrder(source, around, names).build();
+}
+
+Ref<Stmt> build_canonical(const SiblingSource& source, const Surroundings& around, Names& names) {
+  return Canonical(source, around, names).build();
+}
+
+}  // namespace twinloom::schedule
