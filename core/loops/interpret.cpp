@@ -2,6 +2,7 @@
 #include "core/loops/interpret.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "core/base/error.h"

@@ -1,6 +1,8 @@
 // The makers of values and statements. See loops.h.
 #include "core/loops/loops.h"
 
+#include <utility>
+
 #include "core/base/error.h"
 
 namespace twinloom::loops {

@@ -2,6 +2,7 @@
 // and column; whether the program makes sense is verify()'s to say.
 #include <charconv>
 #include <map>
+#include <utility>
 
 #include "core/base/scanner.h"
 #include "core/loops/printed.h"
@@ -194,15 +195,14 @@ class Parser {
       scanner_.expect(")");
       return counted;
     }
+    const auto to = ops::dtype_named(name);
+    const auto op = to ? std::nullopt : std::optional(known("an operator", name, ops::pointwise_named(name)));
     std::vector<Ref<Value>> inputs = values();
-    if (const auto to = ops::dtype_named(name)) {
-      if (inputs.size() != 1) scanner_.fail(cat("one input of ", name, " before this place"));
-      return std::make_shared<const Value>(Value{Convert{*to, inputs.front()}});
-    }
-    const ops::Pointwise op = known("an operator", name, ops::pointwise_named(name));
-    if (!std::cmp_equal(inputs.size(), ops::arity(op)))
-      scanner_.fail(cat(ops::arity(op), " inputs of ", name, " before this place"));
-    return apply(op, std::move(inputs));
+    const int wanted = op ? ops::arity(*op) : 1;
+    if (!std::cmp_equal(inputs.size(), wanted))
+      scanner_.fail(cat(wanted, " inputs of ", name, " before this place"));
+    if (op) return apply(*op, std::move(inputs));
+    return std::make_shared<const Value>(Value{Convert{*to, inputs.front()}});
   }
 
   std::vector<Ref<Value>> values() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "core/base/error.h"
 #include "core/base/integers.h"

@@ -2,6 +2,7 @@
 #include "core/loops/scope.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 
