@@ -1,0 +1,246 @@
+// Arithmetic, comparisons and logic: total functions, one for each row of the operator table that is no
+// elementary function. Integers wrap: C++ would promote narrow ones, so every step is cast back.
+#pragma once
+
+#include "vector.h"
+
+namespace twinloom::device {
+
+// Integer steps are done in unsigned elements, where nothing overflows; one of 16 bits times another is
+// promoted to int, so that single elements go through u64.
+template <class Value>
+struct Wrapping {
+  using type = Unsigned<Value>;
+};
+#define TWINLOOM_WRAPPING(narrow)   \
+  template <>                       \
+  struct Wrapping<narrow> {         \
+    using type = u64;               \
+  };
+TWINLOOM_WRAPPING(i8)
+TWINLOOM_WRAPPING(u8)
+TWINLOOM_WRAPPING(i16)
+TWINLOOM_WRAPPING(u16)
+#undef TWINLOOM_WRAPPING
+
+#define TWINLOOM_WRAPPED(name, sign)                                                      \
+  template <class Value>                                                                  \
+  TWINLOOM_INLINE Value name(Value a, Value b) {                                          \
+    if constexpr (is_real<Value>) {                                                       \
+      return a sign b;                                                                    \
+    } else {                                                                              \
+      using Steps = typename Wrapping<Value>::type;                                       \
+      return truncated<Element<Value>>(Steps(truncated<Element<Steps>>(a) sign truncated<Element<Steps>>(b))); \
+    }                                                                                     \
+  }
+TWINLOOM_WRAPPED(add, +)
+TWINLOOM_WRAPPED(sub, -)
+TWINLOOM_WRAPPED(mul, *)
+#undef TWINLOOM_WRAPPED
+
+template <class Value>
+TWINLOOM_INLINE Value neg(Value x) {
+  if constexpr (is_real<Value>) return -x;
+  else return sub(Value(Element<Value>(0)), x);
+}
+
+// Questions.
+#define TWINLOOM_QUESTION(name, sign)                     \
+  template <class Value>                                  \
+  TWINLOOM_INLINE Mask<Value> name(Value a, Value b) {    \
+    if constexpr (lanes<Value> > 1 && is_truth<Value>) {  \
+      const auto left = truncated<i8>(a);                 \
+      const auto right = truncated<i8>(b);                \
+      return mask_of(left sign right);                    \
+    } else {                                              \
+      return mask_of(a sign b);                           \
+    }                                                     \
+  }
+TWINLOOM_QUESTION(eq, ==)
+TWINLOOM_QUESTION(ne, !=)
+TWINLOOM_QUESTION(lt, <)
+TWINLOOM_QUESTION(le, <=)
+TWINLOOM_QUESTION(gt, >)
+TWINLOOM_QUESTION(ge, >=)
+#undef TWINLOOM_QUESTION
+
+template <class Value>
+TWINLOOM_INLINE Mask<Value> truth(Value x) {
+  if constexpr (is_truth<Value>) return x;
+  else return mask_of(x != Value(Element<Value>(0)));
+}
+template <class Value>
+TWINLOOM_INLINE Mask<Value> logical_not(Value x) {
+  if constexpr (lanes<Value> == 1) return !truth(x);
+  else return ~truth(x);
+}
+template <class Value>
+TWINLOOM_INLINE Mask<Value> logical_and(Value a, Value b) {
+  return truth(a) & truth(b);
+}
+template <class Value>
+TWINLOOM_INLINE Mask<Value> logical_or(Value a, Value b) {
+  return truth(a) | truth(b);
+}
+template <class Value>
+TWINLOOM_INLINE Mask<Value> logical_xor(Value a, Value b) {
+  return truth(a) ^ truth(b);
+}
+
+template <class Value>
+TWINLOOM_INLINE Value where(Mask<Value> mask, Value yes, Value no) {
+  if constexpr (lanes<Value> == 1) return mask ? yes : no;
+  else if constexpr (is_truth<Value>) return (mask & yes) | (~mask & no);
+  else return select(test_of<Value>(mask), yes, no);
+}
+
+// Bits.
+template <class Value>
+TWINLOOM_INLINE Value bitwise_not(Value x) {
+  if constexpr (is_truth<Value>) return logical_not(x);
+  else return Value(~x);
+}
+template <class Value>
+TWINLOOM_INLINE Value bitwise_and(Value a, Value b) {
+  return Value(a & b);
+}
+template <class Value>
+TWINLOOM_INLINE Value bitwise_or(Value a, Value b) {
+  return Value(a | b);
+}
+template <class Value>
+TWINLOOM_INLINE Value bitwise_xor(Value a, Value b) {
+  return Value(a ^ b);
+}
+
+// An amount that is negative or at least the width shifts everything out.
+template <class Value>
+TWINLOOM_INLINE Value shift_left(Value x, Value amount) {
+  using Bits = Unsigned<Value>;
+  using Part = Element<Bits>;
+  const auto places = bit_cast<Bits>(amount);
+  const auto inside = places < Bits(Part(bits<Value>));
+  const auto moved = truncated<Part>(bit_cast<Bits>(x) << select(inside, places, Bits(Part(0))));
+  return bit_cast<Value>(select(inside, Bits(moved), Bits(Part(0))));
+}
+template <class Value>
+TWINLOOM_INLINE Value shift_right(Value x, Value amount) {
+  using Bits = Unsigned<Value>;
+  using Part = Element<Bits>;
+  const auto places = bit_cast<Bits>(amount);
+  const auto inside = places < Bits(Part(bits<Value>));
+  if constexpr (is_signed<Value>) {
+    const auto most = Bits(Part(bits<Value> - 1));
+    return truncated<Element<Value>>(x >> bit_cast<Value>(select(inside, places, most)));
+  } else {
+    const Value moved = truncated<Element<Value>>(x >> select(inside, places, Bits(Part(0))));
+    return select(inside, moved, Value(Element<Value>(0)));
+  }
+}
+
+// The bits of a real value without its sign, and the sign alone.
+template <class Real>
+constexpr Element<Unsigned<Real>> sign_bit = Element<Unsigned<Real>>(1) << (bits<Real> - 1);
+template <class Real>
+TWINLOOM_INLINE Unsigned<Real> magnitude_bits(Real x) {
+  return bit_cast<Unsigned<Real>>(x) & Unsigned<Real>(Element<Unsigned<Real>>(sign_bit<Real> - 1));
+}
+template <class Real>
+TWINLOOM_INLINE Unsigned<Real> sign_bits(Real x) {
+  return bit_cast<Unsigned<Real>>(x) & Unsigned<Real>(sign_bit<Real>);
+}
+template <class Real>
+TWINLOOM_INLINE Real with_sign(Real magnitude, Real sign) {
+  return bit_cast<Real>(magnitude_bits(magnitude) | sign_bits(sign));
+}
+template <class Real>
+constexpr Element<Unsigned<Real>> infinity_bits =
+    same<Element<Real>, f32> ? Element<Unsigned<Real>>(0x7f800000) : Element<Unsigned<Real>>(0x7ffull << 52);
+template <class Real>
+TWINLOOM_INLINE Real infinity() {
+  return bit_cast<Real>(Unsigned<Real>(infinity_bits<Real>));
+}
+template <class Real>
+TWINLOOM_INLINE Real not_a_number() {
+  return bit_cast<Real>(Unsigned<Real>(infinity_bits<Real> | (infinity_bits<Real> >> 1)));
+}
+
+template <class Value>
+TWINLOOM_INLINE Value abs(Value x) {
+  if constexpr (is_real<Value>) return bit_cast<Value>(magnitude_bits(x));
+  else if constexpr (is_signed<Value>) return select(x < Value(Element<Value>(0)), neg(x), x);
+  else return x;
+}
+template <class Real>
+TWINLOOM_INLINE Real copysign(Real magnitude, Real sign) {
+  return with_sign(magnitude, sign);
+}
+template <class Value>
+TWINLOOM_INLINE Mask<Value> signbit(Value x) {
+  if constexpr (is_real<Value>) return mask_of(sign_bits(x) != Unsigned<Value>(Element<Unsigned<Value>>(0)));
+  else return mask_of(x < Value(Element<Value>(0)));
+}
+template <class Real>
+TWINLOOM_INLINE Mask<Real> isnan(Real x) {
+  return mask_of(x != x);
+}
+template <class Real>
+TWINLOOM_INLINE Mask<Real> isinf(Real x) {
+  return mask_of(magnitude_bits(x) == Unsigned<Real>(infinity_bits<Real>));
+}
+template <class Real>
+TWINLOOM_INLINE Mask<Real> isfinite(Real x) {
+  return mask_of(magnitude_bits(x) < Unsigned<Real>(infinity_bits<Real>));
+}
+// 1, -1, or the zero itself; NaN for NaN.
+template <class Value>
+TWINLOOM_INLINE Value sign(Value x) {
+  using Part = Element<Value>;
+  const Value zero(Part(0));
+  const Value one(Part(1));
+  if constexpr (!is_signed<Value>) return select(x != zero, one, zero);
+  else return select(x > zero, one, select(x < zero, neg(one), x));
+}
+
+// IEEE 754-2019 maximum and minimum: -0 < +0, and a NaN wins.
+template <class Value>
+TWINLOOM_INLINE Value maximum(Value a, Value b) {
+  if constexpr (is_truth<Value>) {
+    return a | b;
+  } else if constexpr (is_real<Value>) {
+    const Value ordered = select(a > b, a, b);
+    const Value equal = bit_cast<Value>(bit_cast<Unsigned<Value>>(a) & bit_cast<Unsigned<Value>>(b));
+    return select(a == b, equal, select(a != a, a, ordered));
+  } else {
+    return select(a > b, a, b);
+  }
+}
+template <class Value>
+TWINLOOM_INLINE Value minimum(Value a, Value b) {
+  if constexpr (is_truth<Value>) {
+    return a & b;
+  } else if constexpr (is_real<Value>) {
+    const Value ordered = select(a < b, a, b);
+    const Value equal = bit_cast<Value>(bit_cast<Unsigned<Value>>(a) | bit_cast<Unsigned<Value>>(b));
+    return select(a == b, equal, select(a != a, a, ordered));
+  } else {
+    return select(a < b, a, b);
+  }
+}
+template <class Value>
+TWINLOOM_INLINE Value relu(Value x) {
+  const Value zero(Element<Value>(0));
+  if constexpr (is_real<Value>) return select(x <= zero, zero, x);
+  else return select(x > zero, x, zero);
+}
+
+template <class Real>
+TWINLOOM_INLINE Real div(Real a, Real b) {
+  return a / b;
+}
+template <class Real>
+TWINLOOM_INLINE Real reciprocal(Real x) {
+  return Real(Element<Real>(1)) / x;
+}
+
+}  // namespace twinloom::device

@@ -1,0 +1,268 @@
+// Exponentials and logarithms of f32 and f64, and what is made of them. One text serves both types; only
+// the polynomials and constants differ. Each rounds to within the bounds of the operator table, with
+// subnormals, infinities and NaN.
+//   exp(x) = 2^k * exp(r), r = x - k * ln 2 with |r| <= ln(2) / 2
+//   log(x) = k * ln 2 + log(m), m in [sqrt(1/2), sqrt(2))
+#pragma once
+
+#include "arithmetic.h"
+#include "polynomials.h"
+
+namespace twinloom::device {
+
+// A constant of the type.
+template <class Real>
+TWINLOOM_INLINE Real pick(f32 single, f64 twice) {
+  if constexpr (same<Element<Real>, f32>) return Real(single);
+  else return Real(twice);
+}
+template <class Real>
+TWINLOOM_INLINE Unsigned<Real> pick_bits(u32 single, u64 twice) {
+  if constexpr (same<Element<Real>, f32>) return Unsigned<Real>(single);
+  else return Unsigned<Real>(twice);
+}
+template <class Real>
+constexpr u32 fraction_bits = same<Element<Real>, f32> ? 23 : 52;
+
+// computed(wide x) rounded once to the type of x: for functions that are rare enough to be done in f64.
+template <class Real, class Computed, class... More>
+TWINLOOM_INLINE Real in_f64(Computed computed, Real x, More... more) {
+  return truncated<Element<Real>>(computed(truncated<f64>(x), truncated<f64>(more)...));
+}
+
+// A whole number held as a real, as an integer in the low bits. Adding 1.5 * 2^23 (2^52) puts it there.
+template <class Real>
+TWINLOOM_INLINE Unsigned<Real> low_bits_of(Real whole) {
+  return bit_cast<Unsigned<Real>>(whole + pick<Real>(0x1.8p23f, 0x1.8p52));
+}
+// The reverse, for an integer of few bits.
+template <class Real>
+TWINLOOM_INLINE Real real_of(Unsigned<Real> integer) {
+  const Real magic = pick<Real>(0x1.8p23f, 0x1.8p52);
+  return bit_cast<Real>(Unsigned<Real>(integer + bit_cast<Unsigned<Real>>(magic))) - magic;
+}
+// 2^k for a whole k whose power is a normal number.
+template <class Real>
+TWINLOOM_INLINE Real power_of_two(Real k) {
+  using Bits = Unsigned<Real>;
+  const Bits one = bit_cast<Bits>(Real(Element<Real>(1)));
+  return bit_cast<Real>(Bits((low_bits_of(k) << Bits(Element<Bits>(fraction_bits<Real>))) + one));
+}
+// x * 2^k, rounded once: the first factor is exact for an x near 1.
+template <class Real>
+TWINLOOM_INLINE Real scaled(Real x, Real k) {
+  const Real half = floor(k * Real(Element<Real>(0.5)));
+  return x * power_of_two(half) * power_of_two(k - half);
+}
+template <class Real>
+TWINLOOM_INLINE Real clamped(Real x, Real low, Real high) {
+  return select(x > high, high, select(x < low, low, x));
+}
+
+// exp(x + low) = factor * 2^k, factor in [0.7, 1.5]; low is far below x.
+template <class Real>
+struct Power {
+  Real factor, k;
+};
+template <class Real>
+struct Split {
+  Real rest, low, k;  // x = k * ln 2 + rest + low
+};
+template <class Real>
+TWINLOOM_INLINE Split<Real> split_by_ln2(Real x) {
+  const Real k = round(x * pick<Real>(0x1.715476p+0f, 0x1.71547652b82fep+0));
+  const Real ln2_low = pick<Real>(0x1.7f7d1cp-20f, 0x1.cf79abc9e3b3ap-40);
+  const Real exact = fma(-k, pick<Real>(0x1.62e4p-1f, 0x1.62e42fefap-1), x);
+  const Real rest = fma(-k, ln2_low, exact);
+  return {rest, fma(-k, ln2_low, exact - rest), k};
+}
+template <class Real>
+TWINLOOM_INLINE Real exp_limited(Real x) {
+  return clamped(x, pick<Real>(-150, -1200), pick<Real>(100, 800));
+}
+template <class Real>
+TWINLOOM_INLINE Power<Real> power(Real x) {
+  const auto [rest, low, k] = split_by_ln2(exp_limited(x));
+  return {Real(Element<Real>(1)) + fma(rest * rest, exp_rest(rest), rest), k};
+}
+template <class Real>
+TWINLOOM_INLINE Power<Real> power(Real x, Real below) {
+  const auto [rest, low, k] = split_by_ln2(exp_limited(x));
+  const Real tail = fma(rest * rest, exp_rest(rest), low + below);
+  return {Real(Element<Real>(1)) + (rest + tail), k};
+}
+
+template <class Real>
+TWINLOOM_INLINE Real exp(Real x) {
+  const auto [factor, k] = power(x);
+  return scaled(factor, k);
+}
+// exp(x) / 2, which does not overflow before sinh and cosh do.
+template <class Real>
+TWINLOOM_INLINE Real half_exp(Real x) {
+  const auto [factor, k] = power(x);
+  return scaled(factor, k - Real(Element<Real>(1)));
+}
+
+template <class Real>
+TWINLOOM_INLINE Real exp2(Real x) {
+  const Real ln2 = pick<Real>(0x1.62e43p-1f, 0x1.62e42fefa39efp-1);
+  const Real inside = clamped(x, pick<Real>(-200, -1200), pick<Real>(150, 1100));
+  const Real k = round(inside);
+  const Real part = inside - k;
+  const Real rest = part * ln2;
+  const Real low = fma(part, ln2, -rest) + part * pick<Real>(-0x1.05c61p-29f, 0x1.abc9e3b39803fp-56);
+  return scaled(Real(Element<Real>(1)) + (rest + fma(rest * rest, exp_rest(rest), low)), k);
+}
+
+template <class Real>
+TWINLOOM_INLINE Real expm1(Real x) {
+  const Real half(Element<Real>(0.5));
+  const auto [rest, low, k] = split_by_ln2(clamped(x, pick<Real>(-30, -50), pick<Real>(100, 800)));
+  const Real near = rest + fma(rest * rest, exp_rest(rest), low);
+  // Half of 2^k, as 2^128 (2^1024) is no number.
+  const Real scale = power_of_two(k - Real(Element<Real>(1)));
+  const Real far = fma(scale, near, scale - half);
+  const Real zero(Element<Real>(0));
+  return select(x == zero, x, select(k == zero, near, far + far));
+}
+
+// x = 2^k * (1 + part) for a positive x that is not infinite.
+template <class Real>
+struct Fraction {
+  Real part, k;
+};
+template <class Real>
+TWINLOOM_INLINE Fraction<Real> fraction_of(Real x) {
+  using Bits = Unsigned<Real>;
+  using Part = Element<Real>;
+  const auto subnormal = x < pick<Real>(0x1p-126f, 0x1p-1022);
+  const Real normal = select(subnormal, x * pick<Real>(0x1p32f, 0x1p64), x);
+  const Bits middle = pick_bits<Real>(0x3f3504f3u, 0x3fe6a09e667f3bcdull);  // sqrt(1/2)
+  const Bits one = bit_cast<Bits>(Real(Part(1)));
+  const Bits places(Element<Bits>{fraction_bits<Real>});
+  const Bits moved = bit_cast<Bits>(normal) + (one - middle);
+  const Bits mantissa = (moved & Bits((Element<Bits>(1) << fraction_bits<Real>) - 1)) + middle;
+  const Real bias = pick<Real>(127, 1023);
+  const Real shift = select(subnormal, bias + pick<Real>(32, 64), bias);
+  return {bit_cast<Real>(mantissa) - Real(Part(1)), real_of<Real>(moved >> places) - shift};
+}
+// log(1 + f) - f for f in [-0.293, 0.414].
+template <class Real>
+TWINLOOM_INLINE Real log_bend(Real f) {
+  if constexpr (same<Element<Real>, f32>) {
+    return f * f * fma(f, log_rest(f), Real(-0.5f));
+  } else {
+    const Real s = f / (Real(2.0) + f);
+    const Real z = s * s;
+    const Real half_square = Real(0.5) * f * f;
+    return fma(s, fma(z + z, atanh_rest(z), half_square), -half_square);
+  }
+}
+// k * unit + (high + low), |high| below |unit|; the unit comes in two parts so that k * unit_high is exact.
+template <class Real>
+TWINLOOM_INLINE Real plus_units(Real k, Real unit_high, Real unit_low, Real high, Real low) {
+  const Real base = k * unit_high;
+  const Real total = base + high;
+  return total + ((high - (total - base)) + fma(k, unit_low, low));
+}
+template <class Real>
+TWINLOOM_INLINE Real log_of(Fraction<Real> x) {
+  return plus_units(x.k, pick<Real>(0x1.62e4p-1f, 0x1.62e42fefap-1), pick<Real>(0x1.7f7d1cp-20f, 0x1.cf79abc9e3b3ap-40),
+                    x.part, log_bend(x.part));
+}
+// What a logarithm gives where there is no finite positive number.
+template <class Real>
+TWINLOOM_INLINE Real log_limits(Real x, Real usual) {
+  const Real zero(Element<Real>(0));
+  const Real outside = select(x == zero, -infinity<Real>(), select(x > zero, x, not_a_number<Real>()));
+  return select(both(x > zero, x < infinity<Real>()), usual, outside);
+}
+
+template <class Real>
+TWINLOOM_INLINE Real log(Real x) {
+  return log_limits(x, log_of(fraction_of(x)));
+}
+
+template <class Real>
+TWINLOOM_INLINE Real log1p(Real x) {
+  using Part = Element<Real>;
+  const Real one(Part(1));
+  const auto [part, k] = fraction_of(one + x);
+  // (1 + x) / 2^k - 1 with one rounding; when 2^k is large the one no longer matters.
+  const Real shrink = power_of_two(-clamped(k, -pick<Real>(100, 1000), pick<Real>(100, 1000)));
+  const Real exact = fma(x, shrink, shrink - one);
+  const Real usual = log_of(Fraction<Real>{select(k > pick<Real>(60, 120), part, exact), k});
+  return select(x == Real(Part(0)), x, log_limits(one + x, usual));
+}
+
+// log(x) in units of 1 / factor: log2 and log10. In f64.
+template <class Real>
+struct Base {
+  Real unit_high, unit_low, factor_high, factor_low;
+};
+template <class Real>
+TWINLOOM_INLINE Real log_in_base(Real x, Base<Real> base) {
+  const auto [part, k] = fraction_of(x);
+  const Real bend = log_bend(part);
+  const Real natural = part + bend;
+  const Real below = (part - natural) + bend;
+  const Real high = natural * base.factor_high;
+  const Real low = fma(natural, base.factor_high, -high) + fma(below, base.factor_high, natural * base.factor_low);
+  return log_limits(x, plus_units(k, base.unit_high, base.unit_low, high, low));
+}
+template <class Real>
+TWINLOOM_INLINE Real log2(Real x) {
+  return in_f64<Real>([](auto wide) {
+    using Wide = decltype(wide);
+    return log_in_base(wide, Base<Wide>{Wide(1.0), Wide(0.0), Wide(0x1.71547652b82fep+0), Wide(0x1.777d0ffda0d24p-56)});
+  }, x);
+}
+template <class Real>
+TWINLOOM_INLINE Real log10(Real x) {
+  return in_f64<Real>([](auto wide) {
+    using Wide = decltype(wide);
+    return log_in_base(wide, Base<Wide>{Wide(0x1.34413509f8p-2), Wide(-0x1.80433b83b532ap-44), Wide(0x1.bcb7b1526e50ep-2),
+                                        Wide(0x1.95355baaafad3p-57)});
+  }, x);
+}
+
+// 1 / sqrt(x): the quotient, then one step towards the root with the exact residue.
+template <class Real>
+TWINLOOM_INLINE Real rsqrt(Real x) {
+  const Real one(Element<Real>(1));
+  const Real rough = one / sqrt(x);
+  const Real root = x * rough;
+  const Real residue = fma(-root, rough, one) - fma(x, rough, -root) * rough;
+  const Real better = fma(rough * Real(Element<Real>(0.5)), residue, rough);
+  return select(both(x > Real(Element<Real>(0)), x < infinity<Real>()), better, rough);
+}
+
+template <class Real>
+TWINLOOM_INLINE Real sigmoid(Real x) {
+  const Real one(Element<Real>(1));
+  const Real small = exp(-abs(x));
+  return select(x < Real(Element<Real>(0)), small, one) / (one + small);
+}
+// x * factor * 2^k / (1 + factor * 2^k) for negative x with exp(x') = factor * 2^k, where only the last step
+// may be subnormal; x / (1 + exp(-x')) for the others.
+template <class Real>
+TWINLOOM_INLINE Real gated(Real x, Power<Real> small) {
+  const Real zero(Element<Real>(0));
+  const Real one(Element<Real>(1));
+  const auto negative = x < zero;
+  const Real inside = select(x < pick<Real>(-1000, -10000), pick<Real>(-1000, -10000), x);
+  const Real value = inside * select(negative, small.factor, one) / (one + scaled(small.factor, small.k));
+  return scaled(value, select(negative, small.k, zero));
+}
+template <class Real>
+TWINLOOM_INLINE Real silu(Real x) {
+  return gated(x, power(-abs(x)));
+}
+template <class Real>
+TWINLOOM_INLINE Real softplus(Real x) {
+  const Real above = select(x < Real(Element<Real>(0)), Real(Element<Real>(0)), x);
+  return above + log1p(exp(-abs(x)));
+}
+
+}  // namespace twinloom::device

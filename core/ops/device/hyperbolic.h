@@ -1,0 +1,78 @@
+// Hyperbolic functions and their inverses, by exponentials and logarithms. All but tanh of f32 are done
+// in f64.
+#pragma once
+
+#include "exponential.h"
+
+namespace twinloom::device {
+
+// 1 - 2 / (exp(2a) + 1) is right where the quotient is small; below 1 f32 has a polynomial.
+template <class Real>
+TWINLOOM_INLINE Real tanh(Real x) {
+  using Part = Element<Real>;
+  const Real one(Part(1));
+  const Real two(Part(2));
+  const Real a = abs(x);
+  if constexpr (same<Part, f32>) {
+    const Real z = x * x;
+    const Real far = one - two / (exp(a + a) + one);
+    return select(a < one, fma(x * z, tanh_rest(z), x), with_sign(far, x));
+  } else {
+    const Real t = expm1(-(a + a));
+    return select(a < Real(0x1p-30), x, with_sign(-t / (t + two), x));
+  }
+}
+
+template <class Real>
+TWINLOOM_INLINE Real sinh(Real x) {
+  return in_f64<Real>([](auto wide) {
+    using Wide = decltype(wide);
+    const Wide a = abs(wide);
+    const Wide t = expm1(a);
+    const Wide near = Wide(0.5) * (t + t / (t + Wide(1.0)));
+    return select(wide == Wide(0.0), wide, with_sign(select(a < Wide(20.0), near, half_exp(a)), wide));
+  }, x);
+}
+template <class Real>
+TWINLOOM_INLINE Real cosh(Real x) {
+  return in_f64<Real>([](auto wide) {
+    using Wide = decltype(wide);
+    const Wide half = half_exp(abs(wide));
+    return half + Wide(0.25) / half;
+  }, x);
+}
+
+template <class Real>
+TWINLOOM_INLINE Real asinh(Real x) {
+  return in_f64<Real>([](auto wide) {
+    using Wide = decltype(wide);
+    const Wide one(1.0);
+    const Wide a = abs(wide);
+    const auto large = a > Wide(0x1p28);
+    const Wide square = a * a;
+    const Wide near = a + square / (one + sqrt(one + square));
+    const Wide value = log1p(select(large, a, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
+    return select(a < Wide(0x1p-30), wide, with_sign(value, wide));
+  }, x);
+}
+template <class Real>
+TWINLOOM_INLINE Real acosh(Real x) {
+  return in_f64<Real>([](auto wide) {
+    using Wide = decltype(wide);
+    const Wide above = wide - Wide(1.0);
+    const auto large = wide > Wide(0x1p28);
+    const Wide near = above + sqrt(fma(above, above, above + above));
+    return log1p(select(large, above, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
+  }, x);
+}
+template <class Real>
+TWINLOOM_INLINE Real atanh(Real x) {
+  return in_f64<Real>([](auto wide) {
+    using Wide = decltype(wide);
+    const Wide a = abs(wide);
+    const Wide value = Wide(0.5) * log1p((a + a) / (Wide(1.0) - a));
+    return select(a < Wide(0x1p-30), wide, with_sign(value, wide));
+  }, x);
+}
+
+}  // namespace twinloom::device

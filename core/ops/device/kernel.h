@@ -1,0 +1,15 @@
+// All of the device header: what generated code includes. One source that Clang compiles for vectors and
+// for single elements, and GCC for single elements; the same input gives the same bits in all of them.
+#pragma once
+
+#include "arithmetic.h"
+#include "combine.h"
+#include "convert.h"
+#include "divide.h"
+#include "exponential.h"
+#include "hyperbolic.h"
+#include "powers.h"
+#include "random.h"
+#include "special.h"
+#include "trigonometric.h"
+#include "vector.h"

@@ -1,0 +1,405 @@
+// Polynomials of the elementary functions, by tools/coefficients/fit.py (method and weights are there):
+// least squares at Chebyshev nodes, each coefficient rounded in turn. Beside each: the largest weighted
+// error before the arithmetic's own rounding.
+#pragma once
+
+#include "vector.h"
+
+namespace twinloom::device {
+
+// (exp(r) - 1 - r) / r^2 of r.
+template <class Real>
+TWINLOOM_INLINE Real exp_rest(Real x) {
+  if constexpr (same<Element<Real>, f32>) {
+    // 2^-28.2
+    Real y(0x1.6d51560000000p-10f);
+    y = fma(y, x, Real(0x1.123e380000000p-7f));
+    y = fma(y, x, Real(0x1.5554e40000000p-5f));
+    y = fma(y, x, Real(0x1.55548a0000000p-3f));
+    y = fma(y, x, Real(0x1.0000000000000p-1f));
+    return y;
+  } else {
+    // 2^-58.0
+    Real y(0x1.af6eb812d8a52p-26);
+    y = fma(y, x, Real(0x1.28b106a442964p-22));
+    y = fma(y, x, Real(0x1.71ddee552f203p-19));
+    y = fma(y, x, Real(0x1.a01995abb34cdp-16));
+    y = fma(y, x, Real(0x1.a01a01b44ed79p-13));
+    y = fma(y, x, Real(0x1.6c16c1860b850p-10));
+    y = fma(y, x, Real(0x1.111111110e9e9p-7));
+    y = fma(y, x, Real(0x1.555555554fdf9p-5));
+    y = fma(y, x, Real(0x1.555555555555cp-3));
+    y = fma(y, x, Real(0x1.000000000000cp-1));
+    return y;
+  }
+}
+
+// (log(1 + f) - f + f^2/2) / f^3 of f.
+template <class Real>
+TWINLOOM_INLINE Real log_rest(Real x) {
+  // 2^-27.2
+  Real y(-0x1.3a036c0000000p-4f);
+  y = fma(y, x, Real(0x1.05eeb20000000p-3f));
+  y = fma(y, x, Real(-0x1.0d88fc0000000p-3f));
+  y = fma(y, x, Real(0x1.22c2880000000p-3f));
+  y = fma(y, x, Real(-0x1.546f320000000p-3f));
+  y = fma(y, x, Real(0x1.99a1320000000p-3f));
+  y = fma(y, x, Real(-0x1.0002380000000p-2f));
+  y = fma(y, x, Real(0x1.5555520000000p-2f));
+  return y;
+}
+
+// (atanh(s) - s) / s^3 of z = s^2.
+template <class Real>
+TWINLOOM_INLINE Real atanh_rest(Real x) {
+  // 2^-66.6
+  Real y(0x1.0f04b7fcf0a5cp-4);
+  y = fma(y, x, Real(0x1.0f684d96e45b0p-4));
+  y = fma(y, x, Real(0x1.3b20185eca203p-4));
+  y = fma(y, x, Real(0x1.745ce2113f96dp-4));
+  y = fma(y, x, Real(0x1.c71c724a8007ep-4));
+  y = fma(y, x, Real(0x1.249249243a373p-3));
+  y = fma(y, x, Real(0x1.9999999999d0ap-3));
+  y = fma(y, x, Real(0x1.5555555555555p-2));
+  return y;
+}
+
+// (atanh(s) - s - s^3/3) / s^5 of z = s^2.
+template <class Real>
+TWINLOOM_INLINE Real atanh_far_rest(Real x) {
+  // 2^-76.6
+  Real y(0x1.d9d53c6bb31c6p-5);
+  y = fma(y, x, Real(0x1.a793f12498590p-5));
+  y = fma(y, x, Real(0x1.e240dc0082b03p-5));
+  y = fma(y, x, Real(0x1.110fa9dd44bf9p-4));
+  y = fma(y, x, Real(0x1.3b13b7e3362ccp-4));
+  y = fma(y, x, Real(0x1.745d173212df3p-4));
+  y = fma(y, x, Real(0x1.c71c71c73f7f6p-4));
+  y = fma(y, x, Real(0x1.2492492492387p-3));
+  y = fma(y, x, Real(0x1.999999999999ap-3));
+  return y;
+}
+
+// (sin(r) - r) / r^3 of z = r^2.
+template <class Real>
+TWINLOOM_INLINE Real sin_rest(Real x) {
+  if constexpr (same<Element<Real>, f32>) {
+    // 2^-32.3
+    Real y(0x1.786ae80000000p-19f);
+    y = fma(y, x, Real(-0x1.a04a820000000p-13f));
+    y = fma(y, x, Real(0x1.1111660000000p-7f));
+    y = fma(y, x, Real(-0x1.5555560000000p-3f));
+    return y;
+  } else {
+    // 2^-57.9
+    Real y(0x1.5d8fa95f99082p-33);
+    y = fma(y, x, Real(-0x1.ae5e594f186b9p-26));
+    y = fma(y, x, Real(0x1.71de3564d5c32p-19));
+    y = fma(y, x, Real(-0x1.a01a019bf7f14p-13));
+    y = fma(y, x, Real(0x1.111111110f77dp-7));
+    y = fma(y, x, Real(-0x1.5555555555548p-3));
+    return y;
+  }
+}
+
+// (cos(r) - 1 + r^2/2) / r^4 of z = r^2.
+template <class Real>
+TWINLOOM_INLINE Real cos_rest(Real x) {
+  if constexpr (same<Element<Real>, f32>) {
+    // 2^-33.2
+    Real y(0x1.99ead00000000p-16f);
+    y = fma(y, x, Real(-0x1.6c0c2e0000000p-10f));
+    y = fma(y, x, Real(0x1.55554a0000000p-5f));
+    return y;
+  } else {
+    // 2^-64.1
+    Real y(-0x1.8fa99624c6e2dp-37);
+    y = fma(y, x, Real(0x1.1ee9e160a31d6p-29));
+    y = fma(y, x, Real(-0x1.27e4f7f8ec2bbp-22));
+    y = fma(y, x, Real(0x1.a01a019c97783p-16));
+    y = fma(y, x, Real(-0x1.6c16c16c1504bp-10));
+    y = fma(y, x, Real(0x1.555555555554bp-5));
+    return y;
+  }
+}
+
+// (tanh(x) - x) / x^3 of z = x^2.
+template <class Real>
+TWINLOOM_INLINE Real tanh_rest(Real x) {
+  // 2^-30.9
+  Real y(0x1.f790160000000p-14f);
+  y = fma(y, x, Real(-0x1.b5e2fc0000000p-11f));
+  y = fma(y, x, Real(0x1.922daa0000000p-9f));
+  y = fma(y, x, Real(-0x1.19576e0000000p-7f));
+  y = fma(y, x, Real(0x1.64d8100000000p-6f));
+  y = fma(y, x, Real(-0x1.b9f9160000000p-5f));
+  y = fma(y, x, Real(0x1.1110460000000p-3f));
+  y = fma(y, x, Real(-0x1.5555520000000p-2f));
+  return y;
+}
+
+// erf(x) / x - 1 of z = x^2.
+template <class Real>
+TWINLOOM_INLINE Real erf_rest(Real x) {
+  if constexpr (same<Element<Real>, f32>) {
+    // 2^-30.0
+    Real y(0x1.6cb4360000000p-21f);
+    y = fma(y, x, Real(-0x1.8ca8c40000000p-17f));
+    y = fma(y, x, Real(0x1.e129aa0000000p-14f));
+    y = fma(y, x, Real(-0x1.bcae6e0000000p-11f));
+    y = fma(y, x, Real(0x1.560de80000000p-8f));
+    y = fma(y, x, Real(-0x1.b824ee0000000p-6f));
+    y = fma(y, x, Real(0x1.ce2eb20000000p-4f));
+    y = fma(y, x, Real(-0x1.8127440000000p-2f));
+    y = fma(y, x, Real(0x1.06eba80000000p-3f));
+    return y;
+  } else {
+    // 2^-56.2
+    Real y(0x1.71b0913c804b5p-40);
+    y = fma(y, x, Real(-0x1.2a08a2adfe970p-36));
+    y = fma(y, x, Real(0x1.b5cb52a134cb6p-34));
+    y = fma(y, x, Real(-0x1.8753b0911324ep-32));
+    y = fma(y, x, Real(0x1.f988d6a15e9f7p-31));
+    y = fma(y, x, Real(-0x1.66c6718e9e586p-29));
+    y = fma(y, x, Real(0x1.1b5531381db92p-26));
+    y = fma(y, x, Real(-0x1.62b6e9c31d4b2p-23));
+    y = fma(y, x, Real(0x1.ba2c74d6ad815p-20));
+    y = fma(y, x, Real(-0x1.f4d6a44dcd219p-17));
+    y = fma(y, x, Real(0x1.f9a357cefd202p-14));
+    y = fma(y, x, Real(-0x1.c02db589689f0p-11));
+    y = fma(y, x, Real(0x1.565bcd16c90d3p-8));
+    y = fma(y, x, Real(-0x1.b82ce312c28ecp-6));
+    y = fma(y, x, Real(0x1.ce2f21a043a1ep-4));
+    y = fma(y, x, Real(-0x1.812746b037a01p-2));
+    y = fma(y, x, Real(0x1.06eba8214db69p-3));
+    return y;
+  }
+}
+
+// -log(erfc(a)) of a.
+template <class Real>
+TWINLOOM_INLINE Real erfc_log(Real x) {
+  // 2^-35.9
+  Real y(0x1.5e22880000000p-16f);
+  y = fma(y, x, Real(-0x1.c3313a0000000p-12f));
+  y = fma(y, x, Real(0x1.0f6d400000000p-8f));
+  y = fma(y, x, Real(-0x1.99cd9e0000000p-6f));
+  y = fma(y, x, Real(0x1.ba9ba40000000p-4f));
+  y = fma(y, x, Real(0x1.4468a20000000p-1f));
+  y = fma(y, x, Real(0x1.211cd40000000p+0f));
+  y = fma(y, x, Real(-0x1.100efc0000000p-13f));
+  return y;
+}
+
+// exp(a^2) erfc(a) of (a - 4) / (a + 4).
+template <class Real>
+TWINLOOM_INLINE Real erfcx_ratio(Real x) {
+  // 2^-54.1
+  Real y(-0x1.268236259d9dbp-32);
+  y = fma(y, x, Real(-0x1.5bd86edacaa12p-31));
+  y = fma(y, x, Real(0x1.22a9c71de5724p-31));
+  y = fma(y, x, Real(0x1.656f8a8f580d1p-29));
+  y = fma(y, x, Real(0x1.a0eba10f5a8e1p-30));
+  y = fma(y, x, Real(-0x1.b6f30f4a17ab9p-28));
+  y = fma(y, x, Real(-0x1.0db4e8182c05cp-26));
+  y = fma(y, x, Real(0x1.f8c721c10008cp-26));
+  y = fma(y, x, Real(0x1.a0abb9fd4b8b4p-24));
+  y = fma(y, x, Real(-0x1.33db895f307b7p-22));
+  y = fma(y, x, Real(-0x1.b77bd24a9649cp-22));
+  y = fma(y, x, Real(0x1.8b5e15fe2d29dp-19));
+  y = fma(y, x, Real(-0x1.fed461e9dcadap-20));
+  y = fma(y, x, Real(-0x1.7a6f01296b049p-16));
+  y = fma(y, x, Real(0x1.4b477d0556236p-14));
+  y = fma(y, x, Real(-0x1.6d198b31e8f2fp-16));
+  y = fma(y, x, Real(-0x1.a2f8fbf70b920p-11));
+  y = fma(y, x, Real(0x1.0a17eb6e0c048p-8));
+  y = fma(y, x, Real(-0x1.a4ded414655edp-7));
+  y = fma(y, x, Real(0x1.0066e104b98d7p-5));
+  y = fma(y, x, Real(-0x1.027d5744b6618p-4));
+  y = fma(y, x, Real(0x1.be502c3657637p-4));
+  y = fma(y, x, Real(-0x1.506666f69e535p-3));
+  y = fma(y, x, Real(0x1.bff01a5f9088ap-3));
+  y = fma(y, x, Real(-0x1.094922737431ap-2));
+  y = fma(y, x, Real(0x1.18932bf08e154p-3));
+  return y;
+}
+
+// exp(a^2 / 2) (1 - normal distribution(a)) of (a - 4) / (a + 4).
+template <class Real>
+TWINLOOM_INLINE Real normal_tail(Real x) {
+  // 2^-25.7
+  Real y(0x1.6ac78a0000000p-17f);
+  y = fma(y, x, Real(-0x1.9540fc0000000p-15f));
+  y = fma(y, x, Real(-0x1.68829a0000000p-13f));
+  y = fma(y, x, Real(0x1.5161a60000000p-11f));
+  y = fma(y, x, Real(0x1.0733b00000000p-11f));
+  y = fma(y, x, Real(-0x1.1652a60000000p-7f));
+  y = fma(y, x, Real(0x1.f9b4720000000p-6f));
+  y = fma(y, x, Real(-0x1.25b6740000000p-4f));
+  y = fma(y, x, Real(0x1.fd75060000000p-4f));
+  y = fma(y, x, Real(-0x1.5cf97c0000000p-3f));
+  y = fma(y, x, Real(0x1.82b4bc0000000p-4f));
+  return y;
+}
+
+// (atan(t) - t) / t^3 of z = t^2.
+template <class Real>
+TWINLOOM_INLINE Real atan_rest(Real x) {
+  // 2^-63.8
+  Real y(0x1.efdaf47e1fa0dp-7);
+  y = fma(y, x, Real(-0x1.11ac6df61753fp-5));
+  y = fma(y, x, Real(0x1.70ac7af247500p-5));
+  y = fma(y, x, Real(-0x1.ab6c1f5385ae4p-5));
+  y = fma(y, x, Real(0x1.e16f07e2a1268p-5));
+  y = fma(y, x, Real(-0x1.110c47ab5ed63p-4));
+  y = fma(y, x, Real(0x1.3b136ae3ab1b3p-4));
+  y = fma(y, x, Real(-0x1.745d148f120c5p-4));
+  y = fma(y, x, Real(0x1.c71c71b5e7ab8p-4));
+  y = fma(y, x, Real(-0x1.2492492471fb8p-3));
+  y = fma(y, x, Real(0x1.99999999995bcp-3));
+  y = fma(y, x, Real(-0x1.5555555555554p-2));
+  return y;
+}
+
+// (asin(t) - t) / t^3 of z = t^2.
+template <class Real>
+TWINLOOM_INLINE Real asin_rest(Real x) {
+  // 2^-59.9
+  Real y(0x1.0ac783d4e1577p-5);
+  y = fma(y, x, Real(-0x1.5667f5d274d99p-6));
+  y = fma(y, x, Real(0x1.627f8e45fcf05p-6));
+  y = fma(y, x, Real(0x1.e995aa7ea282cp-9));
+  y = fma(y, x, Real(0x1.60fff6c6f49f2p-7));
+  y = fma(y, x, Real(0x1.759020e3f57d1p-7));
+  y = fma(y, x, Real(0x1.ca1e4bde65f16p-7));
+  y = fma(y, x, Real(0x1.1c49fd309612cp-6));
+  y = fma(y, x, Real(0x1.6e8bde357e3ffp-6));
+  y = fma(y, x, Real(0x1.f1c71a9a612bcp-6));
+  y = fma(y, x, Real(0x1.6db6db72067c3p-5));
+  y = fma(y, x, Real(0x1.333333332e1d7p-4));
+  y = fma(y, x, Real(0x1.5555555555577p-3));
+  return y;
+}
+
+// lgamma(x) / ((x - 1)(x - 2)) of x - 2.
+template <class Real>
+TWINLOOM_INLINE Real lgamma_middle(Real x) {
+  // 2^-57.5
+  Real y(-0x1.c0f8128e0273ep-31);
+  y = fma(y, x, Real(0x1.b428bdf607d74p-30));
+  y = fma(y, x, Real(0x1.5127d86444929p-29));
+  y = fma(y, x, Real(-0x1.2dd2c21220514p-28));
+  y = fma(y, x, Real(-0x1.31d85655e73bcp-27));
+  y = fma(y, x, Real(0x1.1a36cbe8e8473p-26));
+  y = fma(y, x, Real(-0x1.e34ede96ec5f1p-31));
+  y = fma(y, x, Real(0x1.7ae2c9598af96p-28));
+  y = fma(y, x, Real(-0x1.be0d1a96578e7p-25));
+  y = fma(y, x, Real(0x1.c170038bd9d36p-24));
+  y = fma(y, x, Real(-0x1.8fe946bf76212p-23));
+  y = fma(y, x, Real(0x1.a8bc2d624f895p-22));
+  y = fma(y, x, Real(-0x1.cb4142c6946dep-21));
+  y = fma(y, x, Real(0x1.e649837daa7a9p-20));
+  y = fma(y, x, Real(-0x1.0222fa6befc5fp-18));
+  y = fma(y, x, Real(0x1.13db580338e19p-17));
+  y = fma(y, x, Real(-0x1.285110dc9b995p-16));
+  y = fma(y, x, Real(0x1.402f7fe1f82fbp-15));
+  y = fma(y, x, Real(-0x1.5c86af76da600p-14));
+  y = fma(y, x, Real(0x1.7ed7301748583p-13));
+  y = fma(y, x, Real(-0x1.a96a4038ddb24p-12));
+  y = fma(y, x, Real(0x1.dfebcfa04096bp-11));
+  y = fma(y, x, Real(-0x1.145121f95bce9p-9));
+  y = fma(y, x, Real(0x1.4797485392d45p-8));
+  y = fma(y, x, Real(-0x1.95ce223a9d1dap-7));
+  y = fma(y, x, Real(0x1.0e0c9df2935fap-5));
+  y = fma(y, x, Real(-0x1.9ae6509ea109ep-4));
+  y = fma(y, x, Real(0x1.b0ee6072093cep-2));
+  return y;
+}
+
+// x times the rest of Stirling's formula, of 1 / x^2.
+template <class Real>
+TWINLOOM_INLINE Real stirling_rest(Real x) {
+  // 2^-57.6
+  Real y(0x1.53e24f95c3e1bp-10);
+  y = fma(y, x, Real(0x1.41c9e20eef93bp-8));
+  y = fma(y, x, Real(-0x1.ee057b68e3476p-10));
+  y = fma(y, x, Real(0x1.b91eafc1492fbp-11));
+  y = fma(y, x, Real(-0x1.38132efd60fe8p-11));
+  y = fma(y, x, Real(0x1.a01a015bdfb5ep-11));
+  y = fma(y, x, Real(-0x1.6c16c16c107e3p-9));
+  y = fma(y, x, Real(0x1.5555555555555p-4));
+  return y;
+}
+
+// x^2 (log(x) - 1/(2x) - digamma(x)) of 1 / x^2.
+template <class Real>
+TWINLOOM_INLINE Real digamma_rest(Real x) {
+  // 2^-57.6
+  Real y(0x1.4c594ba89d781p-3);
+  y = fma(y, x, Real(0x1.018b0db3e788dp-4));
+  y = fma(y, x, Real(-0x1.54ba7da24b333p-6));
+  y = fma(y, x, Real(0x1.f056c795765ebp-8));
+  y = fma(y, x, Real(-0x1.1110ea5a14cc5p-8));
+  y = fma(y, x, Real(0x1.041040ef6353bp-8));
+  y = fma(y, x, Real(-0x1.111111110ea0bp-7));
+  y = fma(y, x, Real(0x1.5555555555555p-4));
+  return y;
+}
+
+// I0(x) of x^2.
+template <class Real>
+TWINLOOM_INLINE Real i0_near(Real x) {
+  // 2^-66.2
+  Real y(-0x1.21c5dc0fb3626p-141);
+  y = fma(y, x, Real(0x1.402f259af8d27p-132));
+  y = fma(y, x, Real(-0x1.404a962c9b885p-124));
+  y = fma(y, x, Real(0x1.a21d78f212ef8p-117));
+  y = fma(y, x, Real(-0x1.26bec7cf74a7ep-111));
+  y = fma(y, x, Real(0x1.6efdc22a8afe8p-101));
+  y = fma(y, x, Real(0x1.e1c538e9fee4ep-92));
+  y = fma(y, x, Real(0x1.41d096f0d4ecbp-82));
+  y = fma(y, x, Real(0x1.69c70b9f76006p-73));
+  y = fma(y, x, Real(0x1.5601b3adb6736p-64));
+  y = fma(y, x, Real(0x1.0b3130ff19b18p-55));
+  y = fma(y, x, Real(0x1.522a440b143d3p-47));
+  y = fma(y, x, Real(0x1.522a43f58babbp-39));
+  y = fma(y, x, Real(0x1.02e85c089df42p-31));
+  y = fma(y, x, Real(0x1.23456789aba0ep-24));
+  y = fma(y, x, Real(0x1.c71c71c71c738p-18));
+  y = fma(y, x, Real(0x1.c71c71c71c71cp-12));
+  y = fma(y, x, Real(0x1.0000000000000p-6));
+  y = fma(y, x, Real(0x1.0000000000000p-2));
+  y = fma(y, x, Real(0x1.0000000000000p+0));
+  return y;
+}
+
+// sqrt(x) exp(-x) I0(x) of 1 / x.
+template <class Real>
+TWINLOOM_INLINE Real i0_far(Real x) {
+  // 2^-54.1
+  Real y(0x1.50a23b76efcddp+49);
+  y = fma(y, x, Real(-0x1.05f0d7aebebaep+50));
+  y = fma(y, x, Real(0x1.70bc455d2762bp+49));
+  y = fma(y, x, Real(-0x1.3885d3b6284afp+48));
+  y = fma(y, x, Real(0x1.65a52d6b69241p+46));
+  y = fma(y, x, Real(-0x1.256ae6d113bbdp+44));
+  y = fma(y, x, Real(0x1.65a219e3268dcp+41));
+  y = fma(y, x, Real(-0x1.4b0daf54ceae2p+38));
+  y = fma(y, x, Real(0x1.d7eddd7587bfcp+34));
+  y = fma(y, x, Real(-0x1.05051edf9a305p+31));
+  y = fma(y, x, Real(0x1.c15d2e722a5abp+26));
+  y = fma(y, x, Real(-0x1.2c78576d20cf3p+22));
+  y = fma(y, x, Real(0x1.3631334f112a5p+17));
+  y = fma(y, x, Real(-0x1.e85f71f6fabe0p+11));
+  y = fma(y, x, Real(0x1.236441d3ef424p+6));
+  y = fma(y, x, Real(-0x1.7d72c247bf035p-1));
+  y = fma(y, x, Real(0x1.990082577091dp-4));
+  y = fma(y, x, Real(0x1.6e0c189453e52p-5));
+  y = fma(y, x, Real(0x1.debc07df22707p-6));
+  y = fma(y, x, Real(0x1.cb94dd2021bf5p-6));
+  y = fma(y, x, Real(0x1.9884533d526e4p-5));
+  y = fma(y, x, Real(0x1.9884533d4364fp-2));
+  return y;
+}
+
+}  // namespace twinloom::device

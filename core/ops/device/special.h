@@ -1,0 +1,219 @@
+// The error function and its relatives, gelu, the gamma function's, and the Bessel function i0. erf and
+// gelu have an f32 of their own; the others are done in f64.
+#pragma once
+
+#include "powers.h"
+#include "trigonometric.h"
+
+namespace twinloom::device {
+
+// The square of a in two parts, negated: exp(-a^2) is right only with both.
+template <class Real>
+TWINLOOM_INLINE Power<Real> power_of_minus_square(Real a, Real weight) {
+  const Real high = a * a;
+  const Real low = fma(a, a, -high);
+  return power(-weight * high, -weight * low);
+}
+// erfc(a) for 0 <= a, in f64.
+template <class Wide>
+TWINLOOM_INLINE Wide erfc_positive(Wide a) {
+  const Wide four(4.0);
+  const Wide inside = select(a > Wide(28.0), Wide(28.0), a);
+  const auto [factor, k] = power_of_minus_square(inside, Wide(1.0));
+  return scaled(factor * erfcx_ratio((inside - four) / (inside + four)), k);
+}
+template <class Wide>
+TWINLOOM_INLINE Wide erf_wide(Wide x) {
+  const Wide a = abs(x);
+  const Wide near = fma(x, erf_rest(x * x), x);
+  return select(a < Wide(1.0), near, with_sign(Wide(1.0) - erfc_positive(a), x));
+}
+
+template <class Real>
+TWINLOOM_INLINE Real erf(Real x) {
+  if constexpr (same<Element<Real>, f32>) {
+    const Real one(1.0f);
+    const Real a = clamped(abs(x), Real(0.0f), Real(4.0f));
+    const Real near = fma(x, erf_rest(x * x), x);
+    const Real far = one - exp(-erfc_log(a));
+    return select(abs(x) < Real(1.25f), near, with_sign(select(a < Real(3.95f), far, select(x != x, x, one)), x));
+  } else {
+    return erf_wide(x);
+  }
+}
+template <class Real>
+TWINLOOM_INLINE Real erfc(Real x) {
+  return in_f64<Real>([](auto wide) {
+    using Wide = decltype(wide);
+    const Wide tail = erfc_positive(abs(wide));
+    const Wide far = select(wide < Wide(0.0), Wide(2.0) - tail, tail);
+    return select(abs(wide) < Wide(0.5), Wide(1.0) - erf_wide(wide), far);
+  }, x);
+}
+
+// x * (1 - normal distribution(|x|)) keeps its digits in the tail; for positive x it is taken from x.
+template <class Real>
+TWINLOOM_INLINE Real gelu_erf(Real x) {
+  using Part = Element<Real>;
+  const Real zero(Part(0));
+  const Real limit = pick<Real>(15, 40);
+  const Real inside = clamped(x, -limit, limit);
+  const Real a = abs(inside);
+  const auto [factor, k] = power_of_minus_square(a, Real(Part(0.5)));
+  Real tail;
+  if constexpr (same<Part, f32>) {
+    tail = normal_tail((a - Real(4.0f)) / (a + Real(4.0f)));
+  } else {
+    const Real b = a * Real(0x1.6a09e667f3bcdp-1);
+    tail = Real(0.5) * erfcx_ratio((b - Real(4.0)) / (b + Real(4.0)));
+  }
+  const Real part = scaled(inside * (factor * tail), k);
+  return select(x > zero, x - part, part);
+}
+// x * sigmoid(v), v = 2 sqrt(2/pi) (x + 0.044715 x^3) in two parts.
+template <class Real>
+TWINLOOM_INLINE Real gelu_tanh(Real x) {
+  const Real limit = pick<Real>(20, 40);
+  const Real inside = -clamped(abs(x), Real(Element<Real>(0)), limit);
+  const Real first = pick<Real>(0x1.988454p+0f, 0x1.9884533d43651p+0);
+  const Real cubic = pick<Real>(0x1.2444f2p-4f, 0x1.2444f2a4d8b4bp-4);
+  const Real square = inside * inside;
+  const Real square_low = fma(inside, inside, -square);
+  const Real bend = cubic * square;
+  const Real bend_low =
+      fma(cubic, square, -bend) + fma(cubic, square_low, pick<Real>(0x1.49b16ap-29f, -0x1.6c843a29d1c7p-61) * square);
+  const Real slope = first + bend;
+  const Real back = slope - first;
+  const Real slope_low = ((first - (slope - back)) + (bend - back)) +
+                         (bend_low + pick<Real>(-0x1.857936p-25f, -0x1.cbc0d30ebfd15p-54));
+  const Real v = inside * slope;
+  const Real v_low = fma(inside, slope, -v) + inside * slope_low;
+  return gated(select(x < -limit, -limit, x), power(v, v_low));
+}
+
+// sin(pi x) / pi and pi / tan(pi x) near whole numbers lose nothing: the fraction is exact.
+template <class Wide>
+TWINLOOM_INLINE Angle<Wide> half_turns(Wide x) {
+  const Wide k = round(x + x);
+  const Wide part = fma(k, Wide(-0.5), x);
+  const Wide pi(0x1.921fb54442d18p+1);
+  const Wide high = part * pi;
+  return {high, fma(part, pi, -high) + part * Wide(0x1.1a62633145c07p-53), low_bits_of(k)};
+}
+
+// log(gamma(x)) for x > 0. Below 8 by steps down to [1, 3], where the roots at 1 and 2 are factors.
+template <class Wide>
+TWINLOOM_INLINE Wide lgamma_positive(Wide x) {
+  const Wide one(1.0);
+  Wide product = one;
+  Wide y = select(x < one, x + one, x);
+  const auto far = negated(x < Wide(8.0));
+  for (int step = 0; step < 5; ++step) {
+    const auto above = both(y > Wide(3.0), x < Wide(8.0));
+    y = select(above, y - one, y);
+    product = select(above, product * y, product);
+  }
+  const Wide factor = select(x < one, one / x, product);
+  const Wide logarithm = log(select(far, x, factor));
+  const Wide u = y - Wide(2.0);
+  const Wide first = select(x < one, x, y - one);
+  const Wide middle = fma(first * u, lgamma_middle(select(far, Wide(0.0), u)), logarithm);
+  const Wide inverse = one / x;
+  const Wide rest = fma(stirling_rest(inverse * inverse), inverse, Wide(0x1.d67f1c864beb5p-1));
+  const Wide stirling = fma(x - Wide(0.5), logarithm - one, rest - Wide(0.5));
+  return select(far, select(x < infinity<Wide>(), stirling, x), middle);
+}
+template <class Wide>
+TWINLOOM_INLINE Wide lgamma_wide(Wide x) {
+  const Wide a = abs(x);
+  // 1 / 2^-1074 is no number, but -log of it is.
+  const Wide safe = select(a < Wide(0x1p-1000), Wide(0x1p-1000), a);
+  const Wide tiny = -log(a);
+  const Wide positive = select(a < Wide(0x1p-1000), tiny, lgamma_positive(safe));
+  const auto negative = x < Wide(0.0);
+  if (!any_lane(negative)) return positive;
+  const auto angle = half_turns(a);
+  const Wide sine = abs(turned_sin(angle, 0));
+  const auto whole = floor(a) == a;
+  const Wide reflected = log(Wide(0x1.921fb54442d18p+1) / (a * sine)) - positive;
+  const Wide left = select(a < Wide(0x1p-1000), tiny, select(whole, infinity<Wide>(), reflected));
+  return select(negative, left, positive);
+}
+template <class Real>
+TWINLOOM_INLINE Real lgamma(Real x) {
+  return in_f64<Real>([](auto wide) { return lgamma_wide(wide); }, x);
+}
+
+// Steps up to 10, their reciprocals added as one fraction, then the asymptotic series.
+template <class Wide>
+TWINLOOM_INLINE Wide digamma_positive(Wide x) {
+  const Wide one(1.0);
+  Wide y = x;
+  Wide over(0.0);
+  Wide under = one;
+  for (int step = 0; step < 10; ++step) {
+    const auto below = y < Wide(10.0);
+    over = select(below, fma(over, y, under), over);
+    under = select(below, under * y, under);
+    y = select(below, y + one, y);
+  }
+  const Wide inverse = one / y;
+  const Wide w = inverse * inverse;
+  const Wide series = fma(-w, digamma_rest(w), Wide(-0.5) * inverse);
+  return (log(y) - over / under) + series;
+}
+template <class Wide>
+TWINLOOM_INLINE Wide digamma_wide(Wide x) {
+  const auto negative = x < Wide(0.5);
+  const Wide reflected = Wide(1.0) - x;
+  const Wide positive = digamma_positive(select(negative, reflected, x));
+  if (!any_lane(negative)) return positive;
+  const Wide pi(0x1.921fb54442d18p+1);
+  const Wide left = positive - pi / tan_of(half_turns(x));
+  const auto pole = both(floor(x) == x, x < Wide(0.0));
+  const Wide value = select(pole, not_a_number<Wide>(), select(x == Wide(0.0), -Wide(1.0) / x, left));
+  return select(negative, value, positive);
+}
+template <class Real>
+TWINLOOM_INLINE Real digamma(Real x) {
+  return in_f64<Real>([](auto wide) { return digamma_wide(wide); }, x);
+}
+
+// The inverse of erf: Winitzki's closed form is right to some 1/500, then steps of third order.
+template <class Wide>
+TWINLOOM_INLINE Wide erfinv_wide(Wide x) {
+  const Wide one(1.0);
+  const Wide a = abs(x);
+  const Wide logarithm = log1p(-a * a);
+  const Wide half = Wide(4.330746750799873) + Wide(0.5) * logarithm;  // 2 / (pi 0.147)
+  const Wide start = sqrt(sqrt(fma(half, half, logarithm * Wide(-6.802721088435374))) - half);
+  const auto central = a < Wide(0.5);
+  Wide y = select(a < Wide(0x1p-20), a * Wide(0x1.c5bf891b4ef6bp-1), start);
+  for (int step = 0; step < 2; ++step) {
+    const Wide above = select(central, erf_wide(y) - a, (one - a) - erfc_positive(y));
+    const Wide slope = Wide(0x1.20dd750429b6dp+0) * exp(-y * y);
+    const Wide newton = above / slope;
+    y = y - newton / fma(y, newton, one);
+  }
+  const Wide inside = select(a == Wide(0.0), a, y);
+  return with_sign(select(a < one, inside, select(a == one, infinity<Wide>(), not_a_number<Wide>())), x);
+}
+template <class Real>
+TWINLOOM_INLINE Real erfinv(Real x) {
+  return in_f64<Real>([](auto wide) { return erfinv_wide(wide); }, x);
+}
+
+template <class Real>
+TWINLOOM_INLINE Real i0(Real x) {
+  return in_f64<Real>([](auto wide) {
+    using Wide = decltype(wide);
+    const Wide limit(800.0);
+    const Wide a = select(abs(wide) > limit, limit, abs(wide));
+    const auto near = a < Wide(8.0);
+    const Wide root = exp(Wide(0.5) * a);
+    const Wide far = root * (i0_far(Wide(1.0) / select(near, Wide(8.0), a)) / sqrt(a)) * root;
+    return select(near, i0_near(a * a), far);
+  }, x);
+}
+
+}  // namespace twinloom::device

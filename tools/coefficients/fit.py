@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Writes core/ops/device/polynomials.h: the polynomials of the elementary functions.
+
+Method: for each function a table row gives what is approximated, the interval, the degree for f32 and
+f64, and a weight. Values come from mpmath with 100 digits. The coefficients are the weighted least squares
+fit at Chebyshev nodes (close to minimax for such smooth functions); the lowest coefficient is rounded to
+the type first, then the rest is fitted again with it held fixed, and so on, so that rounding one
+coefficient is made good by the others. Run without arguments; needs mpmath (pip install mpmath).
+"""
+import pathlib
+
+import mpmath
+from mpmath import mp, mpf
+
+mp.dps = 100
+OUTPUT = pathlib.Path(__file__).resolve().parents[2] / "core/ops/device/polynomials.h"
+
+
+def rounded(value, bits):
+    if value == 0:
+        return mpf(0)
+    mantissa, exponent = mpmath.frexp(value)
+    return mpmath.ldexp(mpmath.nint(mpmath.ldexp(mantissa, bits)), int(exponent) - bits)
+
+
+def fit(function, low, high, degree, bits, weight):
+    """Coefficients, lowest first, each a number of the type with so many bits."""
+    count = 3 * (degree + 2)
+    low, high = mpf(low), mpf(high)
+    nodes = [(low + high) / 2 + (high - low) / 2 * mpmath.cos(mp.pi * (2 * i + 1) / (2 * count)) for i in range(count)]
+    rest = [function(x) for x in nodes]
+    weights = [weight(x) for x in nodes]
+    coefficients = []
+    for fixed in range(degree + 1):
+        rows = mpmath.matrix(count, degree + 1 - fixed)
+        right = mpmath.matrix(count, 1)
+        for i, x in enumerate(nodes):
+            power = weights[i] * x**fixed
+            for j in range(degree + 1 - fixed):
+                rows[i, j] = power
+                power *= x
+            right[i] = rest[i] * weights[i]
+        coefficient = rounded(mpmath.lu_solve(rows, right)[0], bits)
+        coefficients.append(coefficient)
+        rest = [value - coefficient * x**fixed for value, x in zip(rest, nodes)]
+    error = max(abs(value * w) for value, w in zip(rest, weights))
+    return coefficients, error
+
+
+def safe(function, at_zero):
+    return lambda x: at_zero if x == 0 else function(x)
+
+
+def sqrt_form(function):
+    """Of z = x*x."""
+    return lambda z: function(mpmath.sqrt(z))
+
+
+def erfcx(x):
+    return mpmath.exp(x * x) * mpmath.erfc(x)
+
+
+def of_ratio(function, middle):
+    """Of t = (a - middle) / (a + middle), a >= 0."""
+    return lambda t: function(middle * (1 + t) / (1 - t))
+
+
+def stirling_rest(w):
+    x = 1 / mpmath.sqrt(w)
+    return (mpmath.loggamma(x) - (x - mpf(1) / 2) * mpmath.log(x) + x - mpmath.log(2 * mp.pi) / 2) * x
+
+
+def digamma_rest(w):
+    x = 1 / mpmath.sqrt(w)
+    return (mpmath.log(x) - 1 / (2 * x) - mpmath.digamma(x)) / w
+
+
+def bessel_tail(u):
+    x = 1 / u
+    return mpmath.sqrt(x) * mpmath.exp(-x) * mpmath.besseli(0, x)
+
+
+def lgamma_middle(u):
+    x = u + 2
+    if x == 1:
+        return mp.euler
+    if x == 2:
+        return 1 - mp.euler
+    return mpmath.loggamma(x) / ((x - 1) * (x - 2))
+
+
+one = lambda x: mpf(1)
+# name, what the variable is, function, low, high, degree of f32 (or None), degree of f64 (or None), weight
+TABLE = [
+    ("exp_rest", "(exp(r) - 1 - r) / r^2 of r", lambda r: (mpmath.exp(r) - 1 - r) / r**2, -0.3467, 0.3467, 4, 9,
+     lambda r: r**2),
+    ("log_rest", "(log(1 + f) - f + f^2/2) / f^3 of f", lambda f: (mpmath.log1p(f) - f + f**2 / 2) / f**3,
+     -0.29290, 0.41422, 7, None, lambda f: f * f),
+    ("atanh_rest", "(atanh(s) - s) / s^3 of z = s^2", sqrt_form(lambda s: (mpmath.atanh(s) - s) / s**3),
+     1e-12, 0.029438, None, 7, lambda z: z),
+    ("atanh_far_rest", "(atanh(s) - s - s^3/3) / s^5 of z = s^2",
+     sqrt_form(lambda s: (mpmath.atanh(s) - s - s**3 / 3) / s**5), 1e-10, 0.029438, None, 8, lambda z: z**2),
+    ("sin_rest", "(sin(r) - r) / r^3 of z = r^2", sqrt_form(lambda r: (mpmath.sin(r) - r) / r**3), 1e-12, 0.6169, 3, 5,
+     lambda z: z),
+    ("cos_rest", "(cos(r) - 1 + r^2/2) / r^4 of z = r^2",
+     sqrt_form(lambda r: (mpmath.cos(r) - 1 + r * r / 2) / r**4), 1e-9, 0.6169, 2, 5, lambda z: z * z),
+    ("tanh_rest", "(tanh(x) - x) / x^3 of z = x^2", sqrt_form(lambda x: (mpmath.tanh(x) - x) / x**3), 1e-12, 1.0, 7, None,
+     lambda z: z),
+    ("erf_rest", "erf(x) / x - 1 of z = x^2", sqrt_form(lambda x: mpmath.erf(x) / x - 1), 1e-20, 1.5625, 8, 16, one),
+    ("erfc_log", "-log(erfc(a)) of a", lambda a: -mpmath.log(mpmath.erfc(a)), 1.24, 4.0, 7, None,
+     lambda a: mpmath.erfc(a)),
+    ("erfcx_ratio", "exp(a^2) erfc(a) of (a - 4) / (a + 4)", of_ratio(erfcx, 4), -1, 0.752, None, 25,
+     lambda t: 1 / erfcx(4 * (1 + t) / (1 - t))),
+    ("normal_tail", "exp(a^2 / 2) (1 - normal distribution(a)) of (a - 4) / (a + 4)",
+     of_ratio(lambda a: erfcx(a / mpmath.sqrt(2)) / 2, 4), -1, 0.58, 10, None,
+     lambda t: 2 / erfcx(4 * (1 + t) / (1 - t) / mpmath.sqrt(2))),
+    ("atan_rest", "(atan(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.atan(t) - t) / t**3), 1e-12, 0.17158,
+     None, 11, lambda z: z),
+    ("asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.25, None,
+     12, lambda z: z),
+    ("lgamma_middle", "lgamma(x) / ((x - 1)(x - 2)) of x - 2", lgamma_middle, -1, 1, None, 27, one),
+    ("stirling_rest", "x times the rest of Stirling's formula, of 1 / x^2", stirling_rest, 1e-14, 0.015625, None, 7, one),
+    ("digamma_rest", "x^2 (log(x) - 1/(2x) - digamma(x)) of 1 / x^2", digamma_rest, 1e-10, 0.01, None, 7, one),
+    ("i0_near", "I0(x) of x^2", sqrt_form(lambda x: mpmath.besseli(0, x)), 0, 64, None, 19,
+     sqrt_form(lambda x: 1 / mpmath.besseli(0, x))),
+    ("i0_far", "sqrt(x) exp(-x) I0(x) of 1 / x", bessel_tail, 1e-4, 0.125, None, 21, one),
+]
+
+HEAD = """// Polynomials of the elementary functions, by tools/coefficients/fit.py (method and weights are there):
+// least squares at Chebyshev nodes, each coefficient rounded in turn. Beside each: the largest weighted
+// error before the arithmetic's own rounding.
+#pragma once
+
+#include "vector.h"
+
+namespace twinloom::device {
+"""
+
+
+def literal(value, bits):
+    return (float(value)).hex() + ("f" if bits == 24 else "")
+
+
+def body(row, bits, degree, indent):
+    _, _, function, low, high, _, _, weight = row
+    coefficients, error = fit(function, low, high, degree, bits, weight)
+    print(f"{row[0]:16s} {bits} bits, degree {degree}: error 2^{float(mpmath.log(error, 2)):.1f}")
+    lines = [f"// 2^{float(mpmath.log(error, 2)):.1f}", f"Real y({literal(coefficients[-1], bits)});"]
+    for coefficient in reversed(coefficients[:-1]):
+        lines.append(f"y = fma(y, x, Real({literal(coefficient, bits)}));")
+    lines.append("return y;")
+    return "".join(f"{indent}{line}\n" for line in lines)
+
+
+def function_text(row):
+    name, words, _, _, _, single, double, _ = row
+    text = f"\n// {words}.\ntemplate <class Real>\nTWINLOOM_INLINE Real {name}(Real x) {{\n"
+    if single is not None and double is not None:
+        text += "  if constexpr (same<Element<Real>, f32>) {\n" + body(row, 24, single, "    ")
+        text += "  } else {\n" + body(row, 53, double, "    ") + "  }\n"
+    else:
+        text += body(row, 24 if single is not None else 53, single if single is not None else double, "  ")
+    return text + "}\n"
+
+
+OUTPUT.write_text(HEAD + "".join(function_text(row) for row in TABLE) + "\n}  // namespace twinloom::device\n")
