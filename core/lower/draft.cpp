@@ -1,0 +1,133 @@
+// See draft.h.
+#include "core/lower/draft.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/loops/rewrite.h"
+#include "core/lower/share.h"
+
+namespace twinloom::lower {
+
+using namespace loops;
+
+namespace {
+
+BufferInfo info_of(const Value& value, bool written) {
+  return {.name = value.name, .dtype = value.dtype, .count = value.count, .written = written, .local = false};
+}
+
+std::vector<SizeInfo> sizes_of(const Nest& nest, const std::vector<BufferInfo>& buffers, const index::Facts& facts) {
+  std::set<index::Symbol> symbols = free_symbols(nest);
+  for (const BufferInfo& buffer : buffers) symbols.merge(index::symbols_of(buffer.count));
+  std::vector<SizeInfo> sizes;
+  for (const index::Symbol& symbol : symbols) {
+    const auto known = facts.symbols().find(symbol);
+    sizes.push_back({.symbol = symbol, .range = facts.range(symbol),
+                     .divisor = known == facts.symbols().end() ? 1 : std::max<std::int64_t>(1, known->second.divisor)});
+  }
+  return sizes;
+}
+
+// What a statement binds gets a name of its own.
+void rename_bound(const Stmt& body, Names& names, Renaming& renaming) {
+  const auto fresh_symbol = [&](const index::Symbol& symbol) { renaming.symbols[symbol] = names.symbol("a"); };
+  const auto fresh_temp = [&](Temp temp) { renaming.temps[temp] = names.temp(); };
+  for_each_stmt(body, [&](const Stmt& stmt) {
+    if (const auto* loop = std::get_if<Loop>(&stmt.node)) fresh_symbol(loop->axis);
+    if (const auto* index = std::get_if<Index>(&stmt.node)) fresh_symbol(index->symbol);
+    if (const auto* let = std::get_if<Let>(&stmt.node)) fresh_temp(let->temp);
+    if (const auto* start = std::get_if<Start>(&stmt.node)) fresh_temp(start->total);
+    if (const auto* scan = std::get_if<Scan>(&stmt.node)) fresh_temp(scan->result);
+    if (const auto* call = std::get_if<Call>(&stmt.node)) {
+      for (const Slot& slot : call->slots)
+        for (const Axis& axis : slot.at) fresh_symbol(axis);
+    }
+  });
+}
+
+}  // namespace
+
+Touched touched_by(const Nest& nest) {
+  Touched touched;
+  const Ref<Stmt> body = put_together(nest);
+  for_each_stmt(*body, [&](const Stmt& stmt) {
+    if (const auto* store = std::get_if<Store>(&stmt.node)) touched.stored.insert(ValueId{store->buffer.index});
+    if (const auto* call = std::get_if<Call>(&stmt.node))
+      for (const Buffer buffer : call->operands) touched.stored.insert(ValueId{buffer.index});
+  });
+  for_each_value(*body, [&](const loops::Value& value) {
+    if (const auto* load = std::get_if<Load>(&value.node)) touched.loaded.insert(ValueId{load->buffer.index});
+  });
+  return touched;
+}
+
+Unit finish(const Draft& draft, const Lowered& lowered) {
+  const Nest nest = share(draft.nest, lowered.facts);
+  const Touched touched = touched_by(nest);
+  Unit unit;
+  unit.nodes = draft.nodes;
+  std::ranges::sort(unit.nodes);
+  unit.nodes.erase(std::ranges::unique(unit.nodes).begin(), unit.nodes.end());
+  std::set<ValueId> used = touched.loaded;
+  used.insert(touched.stored.begin(), touched.stored.end());
+  unit.arguments.assign(used.begin(), used.end());
+  std::ranges::stable_sort(unit.arguments, {}, [&](ValueId id) {
+    const Storage storage = lowered[id].storage;
+    return storage == Storage::parameter ? 0 : storage == Storage::constant ? 1 : storage == Storage::temporary ? 2 : 3;
+  });
+  Renaming renaming;
+  for (std::uint32_t k = 0; k < unit.arguments.size(); ++k) {
+    const ValueId id = unit.arguments[k];
+    renaming.buffers[Buffer{id.index}] = Buffer{k};
+    unit.nest.buffers.push_back(info_of(lowered[id], touched.stored.contains(id)));
+  }
+  unit.nest.name = "nest";
+  unit.nest.sizes = sizes_of(nest, unit.nest.buffers, lowered.facts);
+  unit.nest.body = rename(put_together(nest), renaming);
+  return unit;
+}
+
+Draft open(const Unit& unit, Names& names) {
+  Renaming renaming;
+  for (std::uint32_t k = 0; k < unit.arguments.size(); ++k)
+    renaming.buffers[Buffer{k}] = Buffer{unit.arguments[k].index};
+  rename_bound(*unit.nest.body, names, renaming);
+  // Only buffers, axes and temps change, so the shape of the nest stays.
+  const Program renamed{unit.nest.name, {}, {}, rename(unit.nest.body, renaming)};
+  return {take_apart(renamed), unit.nodes};
+}
+
+std::set<index::Symbol> taken_symbols(const Lowered& lowered) {
+  std::set<index::Symbol> taken = {index::Symbol("seed"), index::Symbol("offset")};
+  for (const auto& [symbol, about] : lowered.facts.symbols()) taken.insert(symbol);
+  for (const Value& value : lowered.values) {
+    for (const index::Expr& size : value.shape) taken.merge(index::symbols_of(size));
+    for (const index::Expr& stride : value.strides) taken.merge(index::symbols_of(stride));
+  }
+  for (const Unit& unit : lowered.units)
+    for (const SizeInfo& size : unit.nest.sizes) taken.insert(size.symbol);
+  return taken;
+}
+
+std::string kernel_name(std::size_t number, const graph::Graph& graph, const Unit& unit) {
+  constexpr std::size_t most_words = 4;
+  std::vector<std::string> words;
+  const auto add = [&](std::string_view word) {
+    if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+  };
+  for (const graph::NodeId id : unit.nodes) {
+    const graph::Node& node = graph[id];
+    if (const auto* pointwise = std::get_if<graph::Pointwise>(&node.node)) add(ops::name(pointwise->op));
+    if (const auto* reduce = std::get_if<graph::Reduce>(&node.node)) add(ops::name(reduce->monoid));
+    if (const auto* scan = std::get_if<graph::Scan>(&node.node)) add(cat("scan_", ops::name(scan->monoid)));
+    if (std::holds_alternative<graph::Gather>(node.node)) add("gather");
+    if (std::holds_alternative<graph::Scatter>(node.node)) add("scatter");
+    if (std::holds_alternative<graph::Random>(node.node)) add("random");
+  }
+  if (words.empty()) words.emplace_back("copy");
+  if (words.size() > most_words) words.resize(most_words);
+  return cat("k", number, "_", join(words, "_", [](const std::string& word) { return word; }));
+}
+
+}  // namespace twinloom::lower

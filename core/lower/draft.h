@@ -1,0 +1,37 @@
+// A unit while it is being made or fused: its nest speaks of buffers by ValueId (Buffer k is value k), and
+// axes, Index symbols and temps have names that no other open draft has.
+#pragma once
+
+#include <vector>
+
+#include "core/loops/nest.h"
+#include "core/lower/names.h"
+#include "core/lower/unit.h"
+
+namespace twinloom::lower {
+
+struct Draft {
+  loops::Nest nest;
+  std::vector<graph::NodeId> nodes;
+};
+
+// The unit with short names, values shared (share.h), and only the arguments that it uses: parameters,
+// constants, temporaries, results, each by ValueId.
+Unit finish(const Draft& draft, const Lowered& lowered);
+// The other way round.
+Draft open(const Unit& unit, Names& names);
+
+// The buffers that the nest loads and stores, by value; operands of a Call are stored.
+struct Touched {
+  std::set<ValueId> loaded, stored;
+};
+Touched touched_by(const loops::Nest& nest);
+
+// Every size and stride symbol that the table of values mentions, and the two of random numbers: what no
+// axis may be called.
+std::set<index::Symbol> taken_symbols(const Lowered& lowered);
+
+// "k3_sum_exp": a number and what the unit computes.
+std::string kernel_name(std::size_t number, const graph::Graph& graph, const Unit& unit);
+
+}  // namespace twinloom::lower

@@ -1,0 +1,84 @@
+// Values that are computed element by element, and concatenations that are written part by part.
+//   y = relu(x + b)        ->   for i0 { for i1 { y[..] = relu(x[..] + b[i1]) } }
+//   c = concat(a, b, ...)  ->   for i0 { for i1 { c[.. + start of a] = a[..] } }, then the same for b, ...
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/index/simplify.h"
+#include "core/lower/families.h"
+#include "core/lower/share.h"
+
+namespace twinloom::lower {
+
+using namespace loops;
+
+namespace {
+
+// One element a turn, the turns in the order of the memory that is written.
+Draft store_each(Reader& reader, const Walk& walk, const std::vector<std::size_t>& order, Ref<Stmt> store) {
+  Draft draft;
+  for (const std::size_t d : order)
+    for (const NestLoop& loop : walk.loops)
+      if (index::symbol_of(walk.at[d]) == loop.axis) draft.nest.common.push_back(loop);
+  for (Ref<Stmt>& index : reader.take_indexes()) draft.nest.items.emplace_back(std::move(index));
+  draft.nest.items.emplace_back(std::move(store));
+  draft.nodes = reader.computed();
+  return draft;
+}
+
+bool follows_its_inputs(const graph::Node& node) {
+  return std::holds_alternative<graph::Pointwise>(node.node) || std::holds_alternative<graph::Cast>(node.node) ||
+         std::holds_alternative<graph::Input>(node.node);
+}
+
+}  // namespace
+
+Walk walk_over(Lowering& lowering, Reader& reader, const graph::Shape& shape) {
+  Walk walk;
+  for (const index::Expr& size : shape) {
+    if (index::constant_of(size) == 1) {
+      walk.at.emplace_back(0);
+      continue;
+    }
+    const Axis axis = lowering.names.symbol("a");
+    assume_axis(reader.facts(), axis, size);
+    walk.loops.push_back({axis, size});
+    walk.at.emplace_back(axis);
+  }
+  return walk;
+}
+
+Draft lower_elements(Lowering& lowering, graph::NodeId id, ValueId into) {
+  const graph::Node& node = lowering.graph[id];
+  Reader reader(lowering);
+  const Walk walk = walk_over(lowering, reader, node.shape);
+  const Ref<loops::Value> value = reader.definition(id, walk.at);
+  std::vector<std::size_t> order(node.shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (follows_its_inputs(node)) order = memory_order(reader.loads(), walk);
+  lowering.lowered.values[into.index].strides = strides_in_order(node.shape, order);
+  return store_each(reader, walk, order, stmt(Store{Buffer{into.index}, reader.offset(into, walk.at), {}, value}));
+}
+
+std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId into) {
+  const graph::Node& node = lowering.graph[id];
+  const auto axis = static_cast<std::size_t>(std::get<graph::Concat>(node.node).axis);
+  std::vector<std::size_t> order(node.shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<Draft> drafts;
+  index::Expr start = 0;
+  for (const graph::NodeId part : node.inputs) {
+    Reader reader(lowering);
+    const Walk walk = walk_over(lowering, reader, lowering.graph[part].shape);
+    const Ref<loops::Value> value = reader.element(part, walk.at);
+    At at = walk.at;
+    at[axis] = at[axis] + start;
+    Draft draft = store_each(reader, walk, order, stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, value}));
+    draft.nodes.push_back(id);
+    drafts.push_back(std::move(draft));
+    start = index::simplify(start + lowering.graph[part].shape[axis], lowering.lowered.facts);
+  }
+  return drafts;
+}
+
+}  // namespace twinloom::lower

@@ -1,0 +1,40 @@
+// Inside of the room: how each family of values with memory becomes drafts. Each function appends the drafts
+// that compute the node, in order, to `drafts`.
+#pragma once
+
+#include <vector>
+
+#include "core/lower/draft.h"
+#include "core/lower/reader.h"
+
+namespace twinloom::lower {
+
+// Everything that is computed element by element: one draft.
+Draft lower_elements(Lowering& lowering, graph::NodeId id, ValueId into);
+// A Concat part by part: one draft a part, into disjoint places.
+std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId into);
+// Reduce nodes that differ in their component only.
+Draft lower_reduce(Lowering& lowering, const std::vector<graph::NodeId>& components);
+// Scan nodes that differ in their component only.
+Draft lower_scan(Lowering& lowering, const std::vector<graph::NodeId>& components);
+// A Scatter whose places may repeat: a sort of the places, then a walk over the result.
+std::vector<Draft> lower_scatter(Lowering& lowering, graph::NodeId id);
+
+// Axes for a shape: a loop for each dimension but those of size 1, and the position that they say.
+struct Walk {
+  std::vector<loops::NestLoop> loops;
+  At at;
+};
+Walk walk_over(Lowering& lowering, Reader& reader, const graph::Shape& shape);
+
+// A value of the table for a node, not yet written by anybody.
+ValueId add_value(Lowering& lowering, Storage storage, graph::NodeId node, const graph::Shape& shape,
+                  ops::DType dtype, std::vector<index::Expr> strides);
+
+// The dimensions of a value that is computed element by element from outermost to innermost in memory:
+// as the first load that walks all of them has them (channels-last stays channels-last), else row-major.
+std::vector<std::size_t> memory_order(std::span<const loops::Load> loads, const Walk& walk);
+// Strides without gaps for dimensions in this order.
+std::vector<index::Expr> strides_in_order(const graph::Shape& shape, const std::vector<std::size_t>& order);
+
+}  // namespace twinloom::lower

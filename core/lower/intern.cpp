@@ -1,0 +1,91 @@
+// See intern.h. Two values are one when their printed keys are equal; a key names inputs by number, so
+// it stays short however deep the value is.
+#include "core/lower/intern.h"
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/ops/number.h"
+
+namespace twinloom::lower {
+
+using namespace loops;
+
+namespace {
+
+std::string key_of(const Literal& literal) {
+  return cat(ops::name(literal.dtype), literal.value.is_integer() ? ":i" : ":r", ops::print(literal.value));
+}
+
+bool is_narrow_type(ops::DType dtype) {
+  return ops::is_16_bit_float(dtype) || ops::kind(dtype) == ops::TypeKind::narrow_float;
+}
+
+}  // namespace
+
+int Interner::add(const std::string& key, const Value& value, std::vector<int> inputs) {
+  const auto [found, fresh] = by_key_.try_emplace(key, count());
+  if (fresh) known_.push_back({std::make_shared<const Value>(value), std::move(inputs)});
+  return found->second;
+}
+
+int Interner::intern_apply(const Apply& apply) {
+  std::vector<int> inputs;
+  std::vector<Ref<Value>> values;
+  for (const Ref<Value>& input : apply.inputs) {
+    inputs.push_back(intern(input));
+    values.push_back((*this)[inputs.back()].value);
+  }
+  const std::string key =
+      cat("A", ops::name(apply.op), join(inputs, "", [](int input) { return cat(",", input); }));
+  return add(key, Value{Apply{apply.op, std::move(values)}}, std::move(inputs));
+}
+
+int Interner::intern_load(const Load& load) {
+  Load tidied{load.buffer, tidy_(load.offset), tidy_mask_(load.mask), load.otherwise};
+  // Without a mask no value outside it is ever seen.
+  if (tidied.mask.all.empty()) tidied.otherwise.value = ops::cast(0, load.otherwise.dtype);
+  const std::string key = cat("M", load.buffer.index, "[", tidied.offset, "]", tidied.mask, key_of(tidied.otherwise));
+  return add(key, Value{std::move(tidied)}, {});
+}
+
+int Interner::intern(const Ref<Value>& value) {
+  if (const auto found = by_pointer_.find(value.get()); found != by_pointer_.end()) return found->second;
+  const int number = match(
+      *value, [&](const Literal& literal) { return add(cat("L", key_of(literal)), *value, {}); },
+      [&](const Count& count) {
+        Count tidied{tidy_(count.expr)};
+        const std::string key = cat("C", tidied.expr);
+        return add(key, Value{std::move(tidied)}, {});
+      },
+      [&](const Read& read) {
+        if (const auto let = lets_.find(read.temp); let != lets_.end()) return let->second;
+        return add(cat("R", read.temp.index, ".", read.part), *value, {});
+      },
+      [&](const Load& load) { return intern_load(load); },
+      [&](const Apply& apply) { return intern_apply(apply); },
+      [&](const Convert& convert) {
+        const int input = intern(convert.input);
+        return add(cat("V", ops::name(convert.to), ",", input), Value{Convert{convert.to, (*this)[input].value}},
+                   {input});
+      });
+  by_pointer_[value.get()] = number;
+  seen_.push_back(value);
+  return number;
+}
+
+bool is_plain(const Value& value) {
+  return match(
+      value, [](const Literal&) { return true; }, [](const Count&) { return true; },
+      [](const Read&) { return true; }, [](const Load&) { return false; }, [](const Apply&) { return false; },
+      [](const Convert&) { return false; });
+}
+
+bool is_narrow(const Value& value) {
+  return match(
+      value, [](const Literal& literal) { return is_narrow_type(literal.dtype); },
+      [](const Count&) { return false; }, [](const Read&) { return false; },
+      [](const Load& load) { return is_narrow_type(load.otherwise.dtype); },
+      [](const Apply&) { return false; }, [](const Convert& convert) { return is_narrow_type(convert.to); });
+}
+
+}  // namespace twinloom::lower

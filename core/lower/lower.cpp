@@ -1,0 +1,208 @@
+// See lower.h. One walk over the graph from front to back: a node with memory becomes a value of the table
+// and its drafts, which are finished as they come.
+#include "core/lower/lower.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/index/simplify.h"
+#include "core/lower/families.h"
+#include "core/lower/realize.h"
+
+namespace twinloom::lower {
+
+using graph::NodeId;
+
+namespace {
+
+// One past the highest element that the strides reach, where they point forwards.
+index::Expr reach(const graph::Shape& shape, const std::vector<index::Expr>& strides) {
+  if (strides == index::contiguous_strides(shape)) return index::product(shape);
+  index::Expr last = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const auto step = index::constant_of(strides[d]);
+    if (!step || *step > 0) last = last + (shape[d] - 1) * strides[d];
+  }
+  return last + 1;
+}
+
+std::string_view prefix(Storage storage) {
+  switch (storage) {
+    case Storage::parameter: return "in";
+    case Storage::constant: return "const";
+    case Storage::result: return "out";
+    case Storage::temporary: return "temp";
+  }
+  return "";
+}
+
+class Lowerer {
+ public:
+  Lowerer(const graph::Graph& graph, const Layouts& layouts)
+      : graph_(graph), layouts_(layouts), live_(graph::live_nodes(graph)), realized_(choose_realized(graph)),
+        lowering_{graph, {{}, {}, graph.facts()}, std::vector<std::optional<ValueId>>(graph.nodes().size()),
+                  Names(taken())} {}
+
+  Lowered run() {
+    for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
+      if (live_[i]) give_memory(NodeId{i});
+    for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
+      if (live_[i] && lowering_.memory[i]) lower(NodeId{i});
+    copy_given_results();
+    for (std::size_t number = 0; number < lowering_.lowered.units.size(); ++number) {
+      Unit& unit = lowering_.lowered.units[number];
+      unit.nest.name = kernel_name(number, graph_, unit);
+    }
+    return std::move(lowering_.lowered);
+  }
+
+ private:
+  std::set<index::Symbol> taken() const {
+    std::set<index::Symbol> symbols = graph::size_symbols(graph_);
+    symbols.insert({index::Symbol("seed"), index::Symbol("offset")});
+    for (const auto& [parameter, strides] : layouts_)
+      for (const index::Expr& stride : strides) symbols.merge(index::symbols_of(stride));
+    return symbols;
+  }
+
+  std::vector<int> results_of(NodeId id) const {
+    std::vector<int> results;
+    for (std::size_t k = 0; k < graph_.results().size(); ++k) {
+      const graph::Result& result = graph_.results()[k];
+      if (result.kind == graph::Ownership::own && result.value == id) results.push_back(static_cast<int>(k));
+    }
+    return results;
+  }
+
+  // Every buffer is known before the first nest is written; strides of results may still change.
+  void give_memory(NodeId id) {
+    const graph::Node& node = graph_[id];
+    if (const auto* input = std::get_if<graph::Input>(&node.node)) {
+      const auto layout = layouts_.find(input->slot);
+      lowering_.memory[id.index] =
+          add(Storage::parameter, id, layout == layouts_.end() ? index::contiguous_strides(node.shape) : layout->second);
+      lowering_.lowered.values.back().parameter = input->slot;
+      return;
+    }
+    const auto* constant = std::get_if<graph::Constant>(&node.node);
+    if (constant != nullptr && std::holds_alternative<graph::Content>(constant->value)) {
+      lowering_.memory[id.index] = add(Storage::constant, id, index::contiguous_strides(node.shape));
+      lowering_.lowered.values.back().content = std::get<graph::Content>(constant->value);
+      return;
+    }
+    if (!realized_.values[id.index]) return;
+    const bool result = !results_of(id).empty();
+    lowering_.memory[id.index] =
+        add(result ? Storage::result : Storage::temporary, id, index::contiguous_strides(node.shape));
+    lowering_.lowered.values.back().results = results_of(id);
+  }
+
+  ValueId add(Storage storage, NodeId id, std::vector<index::Expr> strides) {
+    return add_value(lowering_, storage, id, graph_[id].shape, graph_[id].dtype, std::move(strides));
+  }
+
+  void keep(const Draft& draft) { lowering_.lowered.units.push_back(finish(draft, lowering_.lowered)); }
+  void keep(const std::vector<Draft>& drafts) {
+    for (const Draft& draft : drafts) keep(draft);
+  }
+
+  void lower(NodeId id) {
+    const ValueId into = *lowering_.memory[id.index];
+    const auto elements = [&] { keep(lower_elements(lowering_, id, into)); };
+    match(
+        graph_[id], [](const graph::Input&) {},
+        [&](const graph::Constant& constant) {
+          if (std::holds_alternative<ops::Number>(constant.value)) elements();
+        },
+        [&](const graph::Reduce&) { lower_components(id); }, [&](const graph::Scan&) { lower_components(id); },
+        [&](const graph::Scatter&) {
+          if (places_are_single(graph_, id)) return elements();
+          keep(lower_scatter(lowering_, id));
+        },
+        [&](const graph::Concat&) {
+          const bool few = static_cast<int>(graph_[id].inputs.size()) <= RealizeLimits{}.concat_parts;
+          if (few) return elements();
+          keep(lower_parts(lowering_, id, into));
+        },
+        [&](const graph::Size&) { elements(); }, [&](const graph::Pointwise&) { elements(); },
+        [&](const graph::Cast&) { elements(); }, [&](const graph::View&) { elements(); },
+        [&](const graph::Iota&) { elements(); }, [&](const graph::Random&) { elements(); },
+        [&](const graph::Gather&) { elements(); }, [&](const graph::Realize&) { elements(); });
+  }
+
+  // Nodes that are components of one total are lowered with the first of them.
+  void lower_components(NodeId id) {
+    const std::vector<NodeId> all = components_of(id);
+    if (all.front() != id) return;
+    if (std::holds_alternative<graph::Reduce>(graph_[id].node)) {
+      keep(lower_reduce(lowering_, all));
+    } else {
+      keep(lower_scan(lowering_, all));
+    }
+  }
+
+  bool is_component_of_same(const graph::Node& a, const graph::Node& b) const {
+    if (a.inputs != b.inputs) return false;
+    if (const auto* left = std::get_if<graph::Reduce>(&a.node)) {
+      const auto* right = std::get_if<graph::Reduce>(&b.node);
+      return right != nullptr && left->monoid == right->monoid && left->axes == right->axes;
+    }
+    const auto* left = std::get_if<graph::Scan>(&a.node);
+    const auto* right = std::get_if<graph::Scan>(&b.node);
+    return left != nullptr && right != nullptr && left->monoid == right->monoid && left->axis == right->axis &&
+           left->exclusive == right->exclusive && left->backwards == right->backwards;
+  }
+
+  std::vector<NodeId> components_of(NodeId id) const {
+    std::vector<NodeId> all;
+    for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
+      if (lowering_.memory[i] && is_component_of_same(graph_[id], graph_.nodes()[i])) all.push_back(NodeId{i});
+    return all;
+  }
+
+  // A result that is a parameter or a constant as it stands, but in memory of its own.
+  void copy_given_results() {
+    for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
+      if (!lowering_.memory[i]) continue;
+      const Storage storage = lowering_.lowered[*lowering_.memory[i]].storage;
+      if (storage != Storage::parameter && storage != Storage::constant) continue;
+      std::vector<int> results = results_of(NodeId{i});
+      if (results.empty()) continue;
+      const ValueId copy = add(Storage::result, NodeId{i}, index::contiguous_strides(graph_.nodes()[i].shape));
+      lowering_.lowered.values.back().results = std::move(results);
+      keep(lower_elements(lowering_, NodeId{i}, copy));
+    }
+  }
+
+  const graph::Graph& graph_;
+  const Layouts& layouts_;
+  std::vector<bool> live_;
+  Realized realized_;
+  Lowering lowering_;
+};
+
+}  // namespace
+
+ValueId add_value(Lowering& lowering, Storage storage, NodeId node, const graph::Shape& shape, ops::DType dtype,
+                  std::vector<index::Expr> strides) {
+  std::vector<Value>& values = lowering.lowered.values;
+  Value value;
+  value.storage = storage;
+  value.name = cat(prefix(storage), values.size());
+  value.node = node;
+  value.dtype = dtype;
+  value.shape = shape;
+  value.count = index::simplify(reach(shape, strides), lowering.lowered.facts);
+  value.strides = std::move(strides);
+  values.push_back(std::move(value));
+  return ValueId{static_cast<std::uint32_t>(values.size() - 1)};
+}
+
+Lowered lower(const graph::Graph& graph, const Layouts& layouts) {
+  Lowered lowered = Lowerer(graph, layouts).run();
+  verify(lowered);
+  return lowered;
+}
+
+}  // namespace twinloom::lower

@@ -1,0 +1,206 @@
+// See realize.h. How often each value would be computed is counted from the results backwards.
+#include "core/lower/realize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/base/error.h"
+
+namespace twinloom::lower {
+
+using namespace graph;
+
+namespace {
+
+bool is_function(ops::Pointwise op) {
+  using enum ops::Pointwise;
+  switch (op) {
+    case exp: case exp2: case expm1: case log: case log2: case log10: case log1p: case sin: case cos:
+    case tan: case sinh: case cosh: case tanh: case asin: case acos: case atan: case asinh: case acosh:
+    case atanh: case erf: case erfc: case erfinv: case lgamma: case digamma: case i0: case sigmoid:
+    case silu: case gelu_erf: case gelu_tanh: case softplus: case pow: case atan2: case hypot:
+    case remainder: case fmod: case random_uniform: case random_normal: case random_integers:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_division(ops::Pointwise op) {
+  using enum ops::Pointwise;
+  return op == div || op == div_floor || op == div_trunc || op == sqrt || op == rsqrt || op == reciprocal;
+}
+
+double work_of(const Node& node, const RealizeLimits& limits) {
+  if (std::holds_alternative<Random>(node.node)) return limits.function;
+  const auto* pointwise = std::get_if<Pointwise>(&node.node);
+  if (pointwise == nullptr) return std::holds_alternative<View>(node.node) ? 0 : limits.simple;
+  if (is_function(pointwise->op)) return limits.function;
+  return is_division(pointwise->op) ? limits.division : limits.simple;
+}
+
+// What has memory whatever the cost, and why; empty for the others.
+std::string must_reason(const Graph& graph, NodeId id, const RealizeLimits& limits) {
+  const Node& node = graph[id];
+  if (std::holds_alternative<Reduce>(node.node)) return "a reduction";
+  if (std::holds_alternative<Scan>(node.node)) return "a scan";
+  if (std::holds_alternative<Realize>(node.node)) return "a fusion barrier";
+  if (std::holds_alternative<Scatter>(node.node) && !places_are_single(graph, id)) return "a scatter";
+  if (std::holds_alternative<Concat>(node.node) && static_cast<int>(node.inputs.size()) > limits.concat_parts)
+    return "a concatenation of many parts";
+  return {};
+}
+
+bool is_memory(const Node& node) {
+  const auto* constant = std::get_if<Constant>(&node.node);
+  return std::holds_alternative<Input>(node.node) ||
+         (constant != nullptr && std::holds_alternative<Content>(constant->value));
+}
+
+bool may_have_memory(const Node& node) {
+  return !is_memory(node) && !std::holds_alternative<Constant>(node.node) &&
+         !std::holds_alternative<Size>(node.node) && !std::holds_alternative<Iota>(node.node) &&
+         !std::holds_alternative<View>(node.node);
+}
+
+// The elements of input `k` that computing all of the node asks for.
+double space_of(const Graph& graph, const Node& node, std::size_t k, double typical) {
+  if (std::holds_alternative<Reduce>(node.node)) return typical_count(graph[node.inputs[0]].shape, typical);
+  if (std::holds_alternative<Scatter>(node.node) && k > 0)
+    return typical_count(graph[node.inputs[1]].shape, typical);
+  return typical_count(node.shape, typical);
+}
+
+class Choice {
+ public:
+  Choice(const Graph& graph, const RealizeLimits& limits) : graph_(graph), limits_(limits) {}
+
+  Realized run() {
+    const std::size_t count = graph_.nodes().size();
+    chosen_ = {std::vector<bool>(count, false), std::vector<std::string>(count)};
+    reads_.resize(count);
+    const std::vector<bool> live = live_nodes(graph_);
+    for (std::size_t i = 0; i < count; ++i) {
+      const NodeId id{static_cast<std::uint32_t>(i)};
+      if (live[i]) choose(i, must_reason(graph_, id, limits_));
+    }
+    for (const Result& result : graph_.results())
+      if (result.kind == Ownership::own) choose(result.value.index, "a result");
+    for (std::size_t i = count; i-- > 0;) {
+      if (!live[i]) continue;
+      weigh(i);
+      spread(i);
+    }
+    return std::move(chosen_);
+  }
+
+ private:
+  void choose(std::size_t node, std::string reason) {
+    if (reason.empty() || chosen_.values[node]) return;
+    chosen_.values[node] = true;
+    chosen_.reasons[node] = std::move(reason);
+  }
+
+  // The work of computing one element from memory, memory included, each node once.
+  double work_of_element(std::size_t node) const {
+    double work = 0;
+    std::set<std::size_t> seen;
+    std::vector<std::size_t> open{node};
+    while (!open.empty()) {
+      const std::size_t next = open.back();
+      open.pop_back();
+      if (!seen.insert(next).second) continue;
+      if (next != node && (chosen_.values[next] || is_memory(graph_.nodes()[next]))) {
+        work += limits_.memory;
+        continue;
+      }
+      work += lower::work_of(graph_.nodes()[next], limits_);
+      for (const NodeId input : graph_.nodes()[next].inputs) open.push_back(input.index);
+    }
+    return work;
+  }
+
+  void weigh(std::size_t node) {
+    if (chosen_.values[node] || !may_have_memory(graph_.nodes()[node])) return;
+    double reads = 0;
+    for (const auto& [reader, count] : reads_[node]) reads += count;
+    const double count = typical_count(graph_.nodes()[node].shape, limits_.typical_size);
+    const double work = work_of_element(node);
+    if (work > limits_.largest) return choose(node, "more work than one kernel should hold");
+    const double again = (reads - count) * work;
+    if (again > (reads + count) * limits_.memory + limits_.launch)
+      choose(node, "read again more often than computing it again would cost");
+  }
+
+  // Tells the inputs how often they are read, and by which value with memory.
+  void spread(std::size_t i) {
+    const Node& node = graph_.nodes()[i];
+    for (std::size_t k = 0; k < node.inputs.size(); ++k) {
+      std::map<std::size_t, double>& reads = reads_[node.inputs[k].index];
+      if (chosen_.values[i]) {
+        add(reads, i, space_of(graph_, node, k, limits_.typical_size), node);
+      } else {
+        for (const auto& [reader, count] : reads_[i]) add(reads, reader, count, node);
+      }
+    }
+  }
+
+  // Pointwise users in one kernel read the same element once; others read other elements.
+  static void add(std::map<std::size_t, double>& reads, std::size_t reader, double count, const Node& user) {
+    const bool same_element = std::holds_alternative<Pointwise>(user.node) ||
+                              std::holds_alternative<Cast>(user.node);
+    double& known = reads[reader];
+    known = same_element ? std::max(known, count) : known + count;
+  }
+
+  const Graph& graph_;
+  const RealizeLimits& limits_;
+  Realized chosen_;
+  std::vector<std::map<std::size_t, double>> reads_;  // by node: the readers with memory
+};
+
+// Whether `expr` is a symbol of `axes` that no other place of `places` mentions, and covers `size`.
+bool is_axis_of_its_own(const Scatter& scatter, std::size_t dimension, const Node& source, const Node& result) {
+  const auto symbol = index::symbol_of(scatter.place[dimension]);
+  if (!symbol) return false;
+  const auto axis = std::ranges::find(scatter.axes, *symbol);
+  if (axis == scatter.axes.end()) return false;
+  for (std::size_t other = 0; other < scatter.place.size(); ++other)
+    if (other != dimension && index::mentions(scatter.place[other], *symbol)) return false;
+  const auto number = static_cast<std::size_t>(axis - scatter.axes.begin());
+  return source.shape[number] == result.shape[dimension];
+}
+
+}  // namespace
+
+double typical_count(const Shape& shape, double typical) {
+  double count = 1;
+  for (const index::Expr& size : shape) {
+    index::Values values;
+    for (const index::Symbol& symbol : index::symbols_of(size)) values[symbol] = std::llround(typical);
+    count *= static_cast<double>(std::max<std::int64_t>(0, index::evaluate(size, values)));
+  }
+  return count;
+}
+
+bool places_are_single(const Graph& graph, NodeId id) {
+  const Node& node = graph[id];
+  const Scatter& scatter = std::get<Scatter>(node.node);
+  const Node& source = graph[node.inputs[1]];
+  std::set<index::Symbol> own;
+  for (std::size_t d = 0; d < scatter.place.size(); ++d) {
+    const auto symbol = index::symbol_of(scatter.place[d]);
+    if (symbol && std::ranges::find(scatter.found, *symbol) != scatter.found.end()) continue;
+    if (!is_axis_of_its_own(scatter, d, source, node)) return false;
+    own.insert(*symbol);
+  }
+  for (std::size_t axis = 0; axis < scatter.axes.size(); ++axis)
+    if (!own.contains(scatter.axes[axis]) && index::constant_of(source.shape[axis]) != 1) return false;
+  return true;
+}
+
+Realized choose_realized(const Graph& graph, const RealizeLimits& limits) { return Choice(graph, limits).run(); }
+
+}  // namespace twinloom::lower

@@ -1,0 +1,130 @@
+// Reductions and scans: a total for each turn of the axes that stay, filled by a sibling loop over the axes
+// that go.
+//   s = sum(x, axis 1)      ->   for i0 { start t; for r0 { t += x[..] at r0 }; s[i0] = t }
+//   c = cumsum(x, axis 1)   ->   for i0 { start t; for r0 { u = scan t of x[..] at r0; c[..] = u } }
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/lower/families.h"
+#include "core/lower/share.h"
+
+namespace twinloom::lower {
+
+using namespace loops;
+
+namespace {
+
+// What the total takes of an element: the element, and its place for a monoid that tells where.
+std::vector<Ref<loops::Value>> parts_of(ops::Monoid monoid, Ref<loops::Value> element, const index::Expr& place) {
+  std::vector<Ref<loops::Value>> values = {std::move(element)};
+  if (ops::parts(monoid) == 2) values.push_back(count(place));
+  return values;
+}
+
+// Part `component` of a total as an element of the node's type.
+Ref<loops::Value> result_of(Temp temp, int component, ops::DType total, ops::DType result) {
+  const Ref<loops::Value> part = read(temp, component);
+  const ops::DType from = component == 0 ? total : ops::DType::i64;
+  return from == result ? part : convert(result, part);
+}
+
+void append(std::vector<Ref<Stmt>>& stmts, std::vector<Ref<Stmt>> more) {
+  stmts.insert(stmts.end(), more.begin(), more.end());
+}
+
+// Loops over the given dimensions of a shape, one at least, their positions, and the row-major place.
+struct Across {
+  std::vector<NestLoop> loops;
+  index::Expr place = 0;
+};
+Across walk_across(Lowering& lowering, Reader& reader, const graph::Shape& shape, const std::vector<int>& axes, At& at) {
+  Across across;
+  for (const int number : axes) {
+    const auto d = static_cast<std::size_t>(number);
+    at[d] = 0;
+    across.place = across.place * shape[d];
+    const bool last_chance = number == axes.back() && across.loops.empty();
+    if (index::constant_of(shape[d]) == 1 && !last_chance) continue;
+    const Axis axis = lowering.names.symbol("a");
+    assume_axis(reader.facts(), axis, shape[d]);
+    across.loops.push_back({axis, shape[d]});
+    at[d] = axis;
+    across.place = across.place + axis;
+  }
+  if (across.loops.empty()) across.loops.push_back({lowering.names.symbol("a"), 1});
+  return across;
+}
+
+}  // namespace
+
+Draft lower_reduce(Lowering& lowering, const std::vector<graph::NodeId>& components) {
+  const graph::Node& node = lowering.graph[components.front()];
+  const auto& reduce = std::get<graph::Reduce>(node.node);
+  const graph::Node& input = lowering.graph[node.inputs[0]];
+  Reader reader(lowering);
+  const Walk kept = walk_over(lowering, reader, node.shape);
+  At at(input.shape.size());
+  std::size_t next = 0;
+  for (std::size_t d = 0; d < at.size(); ++d)
+    if (std::ranges::find(reduce.axes, static_cast<int>(d)) == reduce.axes.end()) at[d] = kept.at[next++];
+  Across across = walk_across(lowering, reader, input.shape, reduce.axes, at);
+
+  const ops::DType total = arithmetic_type(input.dtype);
+  const Temp temp = lowering.names.temp();
+  const Ref<loops::Value> element = widen(reader.element(node.inputs[0], at), input.dtype);
+  Sibling sibling{std::move(across.loops), reader.take_indexes()};
+  sibling.inner.push_back(stmt(Accumulate{temp, parts_of(reduce.monoid, element, across.place), across.place}));
+
+  Draft draft;
+  draft.nest.common = kept.loops;
+  draft.nest.items.emplace_back(stmt(Start{temp, reduce.monoid, total, {}, 0}));
+  draft.nest.items.emplace_back(std::move(sibling));
+  for (const graph::NodeId id : components) {
+    const graph::Node& part = lowering.graph[id];
+    const ValueId into = *lowering.memory[id.index];
+    const Ref<loops::Value> value =
+        result_of(temp, std::get<graph::Reduce>(part.node).component, total, part.dtype);
+    draft.nest.items.emplace_back(stmt(Store{Buffer{into.index}, reader.offset(into, kept.at), {}, value}));
+    draft.nodes.push_back(id);
+  }
+  draft.nodes.insert(draft.nodes.end(), reader.computed().begin(), reader.computed().end());
+  return draft;
+}
+
+Draft lower_scan(Lowering& lowering, const std::vector<graph::NodeId>& components) {
+  const graph::Node& node = lowering.graph[components.front()];
+  const auto& scan = std::get<graph::Scan>(node.node);
+  const graph::Node& input = lowering.graph[node.inputs[0]];
+  const auto axis = static_cast<std::size_t>(scan.axis);
+  Reader reader(lowering);
+  graph::Shape kept_shape = node.shape;
+  kept_shape[axis] = 1;
+  const Walk kept = walk_over(lowering, reader, kept_shape);
+  const Axis step = lowering.names.symbol("a");
+  assume_axis(reader.facts(), step, node.shape[axis]);
+  At at = kept.at;
+  at[axis] = scan.backwards ? node.shape[axis] - 1 - step : index::Expr(step);
+
+  const ops::DType total = arithmetic_type(input.dtype);
+  const Temp running = lowering.names.temp(), result = lowering.names.temp();
+  const Ref<loops::Value> element = widen(reader.element(node.inputs[0], at), input.dtype);
+  Sibling sibling{{{step, node.shape[axis]}}, {}};
+  append(sibling.inner, reader.take_indexes());
+  sibling.inner.push_back(
+      stmt(Scan{result, running, parts_of(scan.monoid, element, at[axis]), index::Expr(step), scan.exclusive}));
+  Draft draft;
+  for (const graph::NodeId id : components) {
+    const graph::Node& part = lowering.graph[id];
+    const ValueId into = *lowering.memory[id.index];
+    const Ref<loops::Value> value = result_of(result, std::get<graph::Scan>(part.node).component, total, part.dtype);
+    sibling.inner.push_back(stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, value}));
+    draft.nodes.push_back(id);
+  }
+  draft.nest.common = kept.loops;
+  draft.nest.items.emplace_back(stmt(Start{running, scan.monoid, total, {}, 0}));
+  draft.nest.items.emplace_back(std::move(sibling));
+  draft.nodes.insert(draft.nodes.end(), reader.computed().begin(), reader.computed().end());
+  return draft;
+}
+
+}  // namespace twinloom::lower

@@ -1,0 +1,249 @@
+// A Scatter whose places may repeat, in the canonical order of its contributions.
+//   order, starts = stable sort of the source's elements by place
+//   for each place { start t; for r0 < starts[place + 1] - starts[place] { t += v[order[starts[place] + r0]] at r0 }
+//                    y[place] = where(there are some, x[place] + t, x[place]) }
+// Dimensions of the result that are written whole at an axis of their own, by indices that do not change
+// along it, take no part in the sort: a row of a table is sorted once.
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/index/simplify.h"
+#include "core/loops/rewrite.h"
+#include "core/lower/families.h"
+#include "core/lower/share.h"
+
+namespace twinloom::lower {
+
+using namespace loops;
+
+namespace {
+
+// Which dimensions and axes are sorted, and which stay outside the sort.
+struct Plan {
+  std::vector<std::size_t> keyed;        // dimensions of the result that the sort tells apart
+  std::vector<std::size_t> sorted;       // axes of the source that are sorted
+  std::map<std::size_t, std::size_t> free;  // axis of the source -> dimension of the result
+  index::Expr elements, places;          // how many are sorted, and into how many places
+};
+
+graph::Shape pick(const graph::Shape& shape, const std::vector<std::size_t>& which) {
+  graph::Shape picked;
+  for (const std::size_t k : which) picked.push_back(shape[k]);
+  return picked;
+}
+
+// Row-major over the picked dimensions.
+index::Expr flatten(const At& at, const graph::Shape& shape, const std::vector<std::size_t>& which) {
+  index::Expr flat = 0;
+  for (const std::size_t k : which) flat = flat * shape[k] + at[k];
+  return flat;
+}
+
+// The other way: fills the picked positions.
+void unflatten(const index::Expr& flat, const graph::Shape& shape, const std::vector<std::size_t>& which, At& at) {
+  index::Expr rest = flat;
+  for (std::size_t n = which.size(); n-- > 0;) {
+    const std::size_t k = which[n];
+    at[k] = n == 0 ? rest : index::floor_mod(rest, shape[k]);
+    rest = index::floor_div(rest, shape[k]);
+  }
+}
+
+// Whether an element of the node may change along the dimension; true where it is not plain.
+bool changes_along(const graph::Graph& graph, graph::NodeId id, std::size_t dimension) {
+  const graph::Node& node = graph[id];
+  if (std::holds_alternative<graph::Size>(node.node)) return false;
+  if (const auto* constant = std::get_if<graph::Constant>(&node.node))
+    return std::holds_alternative<graph::Content>(constant->value);
+  if (const auto* iota = std::get_if<graph::Iota>(&node.node))
+    return static_cast<std::size_t>(iota->axis) == dimension;
+  if (const auto* view = std::get_if<graph::View>(&node.node)) {
+    const index::Symbol axis = view->axes[dimension];
+    return index::symbols_of(view->inside).contains(axis) ||
+           std::ranges::any_of(view->source, [&](const index::Expr& expr) { return index::mentions(expr, axis); });
+  }
+  if (std::holds_alternative<graph::Pointwise>(node.node) || std::holds_alternative<graph::Cast>(node.node)) {
+    return std::ranges::any_of(node.inputs,
+                               [&](graph::NodeId input) { return changes_along(graph, input, dimension); });
+  }
+  return true;
+}
+
+// The axis of the source at which dimension `d` of the result is written whole, outside the sort.
+std::optional<std::size_t> free_axis(const graph::Graph& graph, const graph::Node& node, std::size_t d) {
+  const auto& scatter = std::get<graph::Scatter>(node.node);
+  const auto symbol = index::symbol_of(scatter.place[d]);
+  if (!symbol) return std::nullopt;
+  const auto found = std::ranges::find(scatter.axes, *symbol);
+  if (found == scatter.axes.end()) return std::nullopt;
+  const auto axis = static_cast<std::size_t>(found - scatter.axes.begin());
+  if (graph[node.inputs[1]].shape[axis] != node.shape[d]) return std::nullopt;
+  for (std::size_t other = 0; other < scatter.place.size(); ++other)
+    if (other != d && index::mentions(scatter.place[other], *symbol)) return std::nullopt;
+  for (std::size_t k = 2; k < node.inputs.size(); ++k)
+    if (changes_along(graph, node.inputs[k], axis)) return std::nullopt;
+  return axis;
+}
+
+Plan plan_of(const graph::Graph& graph, const graph::Node& node) {
+  Plan plan;
+  const graph::Shape& source = graph[node.inputs[1]].shape;
+  for (std::size_t d = 0; d < node.shape.size(); ++d) {
+    if (const auto axis = free_axis(graph, node, d)) {
+      plan.free[*axis] = d;
+    } else {
+      plan.keyed.push_back(d);
+    }
+  }
+  for (std::size_t axis = 0; axis < source.size(); ++axis)
+    if (!plan.free.contains(axis)) plan.sorted.push_back(axis);
+  plan.elements = index::product(pick(source, plan.sorted));
+  plan.places = index::product(pick(node.shape, plan.keyed));
+  return plan;
+}
+
+// order and starts of the source's elements by place, as a kernel of its own.
+Draft sort_places(Lowering& lowering, graph::NodeId id, const Plan& plan, ValueId order, ValueId starts) {
+  const graph::Node& node = lowering.graph[id];
+  const auto& scatter = std::get<graph::Scatter>(node.node);
+  const graph::Shape& source = lowering.graph[node.inputs[1]].shape;
+  Reader reader(lowering);
+  const Axis element = lowering.names.symbol("a");
+  assume_axis(reader.facts(), element, plan.elements);
+  At at(source.size(), index::Expr(0));
+  unflatten(element, source, plan.sorted, at);
+  for (index::Expr& position : at) position = index::simplify(position, reader.facts());
+  index::Substitution here;
+  for (std::size_t axis = 0; axis < at.size(); ++axis) here.emplace(scatter.axes[axis], at[axis]);
+  for (std::size_t k = 0; k < scatter.found.size(); ++k) {
+    Index index;
+    index.value = reader.element(node.inputs[2 + k], at);
+    index.bound = scatter.bounds[k];
+    index.negative_wraps = scatter.negative_wraps;
+    index.node = static_cast<int>(id.index);
+    here.emplace(scatter.found[k], index::Expr(reader.find(std::move(index))));
+  }
+  At place(node.shape.size(), index::Expr(0));
+  for (const std::size_t d : plan.keyed) place[d] = index::substitute(scatter.place[d], here);
+  const Temp key = lowering.names.temp();
+  std::vector<Ref<Stmt>> body = reader.take_indexes();
+  body.push_back(stmt(Let{key, count(index::simplify(flatten(place, node.shape, plan.keyed), reader.facts()))}));
+  Draft draft;
+  draft.nest.items.emplace_back(stmt(Call{Routine::stable_sort,
+                                          {Buffer{order.index}, Buffer{starts.index}},
+                                          {plan.elements, plan.places},
+                                          {Slot{{element}, key, block(std::move(body))}}}));
+  draft.nodes = reader.computed();
+  draft.nodes.push_back(id);
+  return draft;
+}
+
+// A symbol for element `at` of a vector of positions, each below `bound` and right by construction.
+index::Symbol position(Reader& reader, ValueId values, const index::Expr& at, const index::Expr& bound,
+                       const index::Condition& mask = {}) {
+  Index index;
+  index.value = reader.load(values, {at}, mask);
+  index.bound = bound;
+  index.mask = mask;
+  return reader.find(std::move(index));
+}
+
+ops::Monoid monoid_of(graph::Mode mode) {
+  switch (mode) {
+    case graph::Mode::add: return ops::Monoid::sum;
+    case graph::Mode::multiply: return ops::Monoid::prod;
+    case graph::Mode::least: return ops::Monoid::min;
+    case graph::Mode::greatest: return ops::Monoid::max;
+    case graph::Mode::replace: break;
+  }
+  CHECK(false, "what replaces has no total");
+  return ops::Monoid::sum;
+}
+
+// One walk over the result, after the sort.
+class Gathering {
+ public:
+  Gathering(Lowering& lowering, graph::NodeId id, const Plan& plan)
+      : lowering_(lowering), id_(id), node_(lowering.graph[id]), plan_(plan), reader_(lowering),
+        walk_(walk_over(lowering, reader_, node_.shape)) {}
+
+  Draft run(ValueId order, ValueId starts) {
+    draft_.nest.common = walk_.loops;
+    const index::Expr key = index::simplify(flatten(walk_.at, node_.shape, plan_.keyed), reader_.facts());
+    const index::Expr low = position(reader_, starts, key, plan_.elements + 1);
+    const index::Expr high = position(reader_, starts, key + 1, plan_.elements + 1);
+    const Ref<loops::Value> old = widen(reader_.element(node_.inputs[0], walk_.at), node_.dtype);
+    add_indexes(draft_.nest.items);
+    const auto& scatter = std::get<graph::Scatter>(node_.node);
+    const Ref<loops::Value> contribution =
+        scatter.mode == graph::Mode::replace ? last(order, low, high) : total(order, low, high);
+    const Ref<loops::Value> value =
+        apply(ops::Pointwise::where, {truth({{{low, high}}}),
+                                      combine(scatter.mode, scatter.include_self, old, contribution), old});
+    const ValueId into = *lowering_.memory[id_.index];
+    draft_.nest.items.emplace_back(
+        stmt(Store{Buffer{into.index}, reader_.offset(into, walk_.at), {}, narrow(value, node_.dtype)}));
+    draft_.nodes.insert(draft_.nodes.end(), reader_.computed().begin(), reader_.computed().end());
+    draft_.nodes.push_back(id_);
+    return std::move(draft_);
+  }
+
+ private:
+  void add_indexes(std::vector<Item>& items) {
+    for (Ref<Stmt>& index : reader_.take_indexes()) items.emplace_back(std::move(index));
+  }
+
+  // The contribution at place `sorted` of the sort.
+  Ref<loops::Value> contribution(ValueId order, const index::Expr& sorted, const index::Condition& mask) {
+    const graph::Shape& source = lowering_.graph[node_.inputs[1]].shape;
+    const index::Symbol element = position(reader_, order, sorted, plan_.elements, mask);
+    At at(source.size(), index::Expr(0));
+    unflatten(element, source, plan_.sorted, at);
+    for (const auto& [axis, dimension] : plan_.free) at[axis] = walk_.at[dimension];
+    for (index::Expr& each : at) each = index::simplify(each, reader_.facts());
+    return widen(reader_.element(node_.inputs[1], at, mask), node_.dtype);
+  }
+
+  // Where places repeat, the contribution of the highest position stays.
+  Ref<loops::Value> last(ValueId order, const index::Expr& low, const index::Expr& high) {
+    const Ref<loops::Value> value = contribution(order, high - 1, {{{low, high}}});
+    add_indexes(draft_.nest.items);
+    return value;
+  }
+
+  Ref<loops::Value> total(ValueId order, const index::Expr& low, const index::Expr& high) {
+    const Axis step = lowering_.names.symbol("a");
+    assume_axis(reader_.facts(), step, high - low);
+    const Temp temp = lowering_.names.temp();
+    const Ref<loops::Value> value = contribution(order, low + step, {});
+    Sibling sibling{{{step, high - low}}, reader_.take_indexes()};
+    sibling.inner.push_back(stmt(Accumulate{temp, {value}, index::Expr(step)}));
+    const ops::Monoid monoid = monoid_of(std::get<graph::Scatter>(node_.node).mode);
+    draft_.nest.items.emplace_back(stmt(Start{temp, monoid, arithmetic_type(node_.dtype), {}, 0}));
+    draft_.nest.items.emplace_back(std::move(sibling));
+    return read(temp);
+  }
+
+  Lowering& lowering_;
+  graph::NodeId id_;
+  const graph::Node& node_;
+  const Plan& plan_;
+  Reader reader_;
+  Walk walk_;
+  Draft draft_;
+};
+
+}  // namespace
+
+std::vector<Draft> lower_scatter(Lowering& lowering, graph::NodeId id) {
+  const Plan plan = plan_of(lowering.graph, lowering.graph[id]);
+  const ValueId order = add_value(lowering, Storage::temporary, id, {plan.elements}, ops::DType::i64, {1});
+  const ValueId starts = add_value(lowering, Storage::temporary, id, {plan.places + 1}, ops::DType::i64, {1});
+  std::vector<Draft> drafts;
+  drafts.push_back(sort_places(lowering, id, plan, order, starts));
+  drafts.push_back(Gathering(lowering, id, plan).run(order, starts));
+  return drafts;
+}
+
+}  // namespace twinloom::lower
