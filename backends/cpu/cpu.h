@@ -1,0 +1,26 @@
+// The CPU as a back end: programs become C++ over vectors, and machine code in this process.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/runtime/backend.h"
+
+namespace twinloom::cpu {
+
+struct CpuOptions {
+  std::string isa;             // "avx2" or "avx512"; empty: the widest that this CPU has
+  int threads = 0;             // that a kernel may use; 0: one for each CPU of this process
+  double worth_a_thread_seconds = 15e-6;  // kernels with less work run on the calling thread
+  bool compile_only = false;   // accepts an isa that this CPU lacks; kernels then must not be run
+  std::string dump_directory;  // where text goes that the compiler rejects; empty: nowhere
+};
+
+// Error when the isa is unknown or this CPU does not have it.
+std::unique_ptr<runtime::Backend> make_cpu(const CpuOptions& options = {});
+
+// The instruction sets that this CPU has, widest last.
+std::vector<std::string> supported_isas();
+
+}  // namespace twinloom::cpu

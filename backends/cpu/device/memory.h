@@ -1,0 +1,331 @@
+// Index arithmetic, lanes and memory for the kernels of the CPU: functions that core/emit/dialect.h lists.
+// Pointers may have any alignment. No lane outside a mask touches memory.
+#pragma once
+
+#include "device/kernel.h"
+
+namespace twinloom::device {
+
+// Index arithmetic. Divisors are positive; where a loop that does not run hid one that is not, the
+// quotient is computed all the same, before the loop, and not used.
+TWINLOOM_INLINE i64 floor_div(i64 a, i64 b) {
+  if (b <= 0) return 0;
+  const i64 quotient = a / b;
+  return a % b < 0 ? quotient - 1 : quotient;
+}
+TWINLOOM_INLINE i64 floor_mod(i64 a, i64 b) {
+  if (b <= 0) return 0;
+  const i64 remainder = a % b;
+  return remainder < 0 ? remainder + b : remainder;
+}
+TWINLOOM_INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
+TWINLOOM_INLINE i64 greatest(i64 a, i64 b) { return a > b ? a : b; }
+TWINLOOM_INLINE i64 trailing_zeros(i64 value) { return __builtin_ctzll(static_cast<u64>(value)); }
+
+// The numbers 0 .. count-1 as a pack, for what is done lane by lane.
+template <class Number, Number... each>
+struct Sequence {};
+template <int count>
+using Each = __make_integer_seq<Sequence, int, count>;
+
+template <class Of, int... each>
+TWINLOOM_INLINE Vector<Of, sizeof...(each)> counted(Sequence<int, each...>) {
+  return Vector<Of, sizeof...(each)>{Of(each)...};
+}
+template <int count>
+TWINLOOM_INLINE Vector<i64, count> ramp(i64 first, i64 step) {
+  return Vector<i64, count>(first) + Vector<i64, count>(step) * counted<i64>(Each<count>());
+}
+
+template <int count>
+TWINLOOM_INLINE Lanes<i64, count> least(Lanes<i64, count> a, Lanes<i64, count> b) {
+  return a < b ? a : b;
+}
+template <int count>
+TWINLOOM_INLINE Lanes<i64, count> greatest(Lanes<i64, count> a, Lanes<i64, count> b) {
+  return a > b ? a : b;
+}
+template <int count, int... each>
+TWINLOOM_INLINE Lanes<i64, count> floor_div(Lanes<i64, count> a, Lanes<i64, count> b, Sequence<int, each...>) {
+  return Lanes<i64, count>{floor_div(i64(a[each]), i64(b[each]))...};
+}
+template <int count>
+TWINLOOM_INLINE Lanes<i64, count> floor_div(Lanes<i64, count> a, Lanes<i64, count> b) {
+  return floor_div(a, b, Each<count>());
+}
+template <int count>
+TWINLOOM_INLINE Lanes<i64, count> floor_mod(Lanes<i64, count> a, Lanes<i64, count> b) {
+  return a - floor_div(a, b) * b;
+}
+
+// Parts of a vector; half of two lanes is an element.
+template <class Value, int... each>
+TWINLOOM_INLINE auto picked(Value value, int first, int step, Sequence<int, each...>) {
+  return Vector<Element<Value>, sizeof...(each)>{value[first + step * each]...};
+}
+#define TWINLOOM_HALF(name, first, step)                                                            \
+  template <class Value>                                                                            \
+  TWINLOOM_INLINE Vector<Element<Value>, lanes<Value> / 2> name(Value value) {                      \
+    if constexpr (lanes<Value> == 2) return value[first];                                           \
+    else if constexpr (is_truth<Value>) return truth(name(truncated<u8>(value)));                   \
+    else return picked(value, first, step, Each<lanes<Value> / 2>());                               \
+  }
+TWINLOOM_HALF(low, 0, 1)
+TWINLOOM_HALF(high, (lanes<Value> / 2), 1)
+TWINLOOM_HALF(even, 0, 2)
+TWINLOOM_HALF(odd, 1, 2)
+#undef TWINLOOM_HALF
+template <class Of, int half, int... each>
+TWINLOOM_INLINE Vector<Of, 2 * half> joined(Lanes<Of, half> left, Lanes<Of, half> right,
+                                            Sequence<int, each...>) {
+  return __builtin_shufflevector(left, right, each...);
+}
+
+// Loads and stores of neighbours.
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load(const Of* pointer) {
+  Vector<Of, count> value;
+  __builtin_memcpy(&value, pointer, sizeof value);
+  return value;
+}
+template <class Of, class Value>
+TWINLOOM_INLINE void store(Of* pointer, Value value) {
+  __builtin_memcpy(pointer, &value, sizeof value);
+}
+template <class Value, int... each>
+TWINLOOM_INLINE Value reversed(Value value, Sequence<int, each...>) {
+  return __builtin_shufflevector(value, value, (int(sizeof...(each)) - 1 - each)...);
+}
+// `pointer` is the place of lane 0; lane l is l elements before it.
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_reversed(const Of* pointer) {
+  return reversed(load<count>(pointer - (count - 1)), Each<count>());
+}
+template <class Of, class Value>
+TWINLOOM_INLINE void store_reversed(Of* pointer, Value value) {
+  store(pointer - (lanes<Value> - 1), reversed(value, Each<lanes<Value>>()));
+}
+
+// Masks. A count of lanes may be negative or larger than there are lanes.
+template <int count>
+TWINLOOM_INLINE i64 clamped(i64 active) {
+  return least(greatest(active, 0), count);
+}
+template <int count>
+TWINLOOM_INLINE Lanes<bool, count> first_lanes(i64 active) {
+  return mask_of(counted<i32>(Each<count>()) < Lanes<i32, count>(i32(clamped<count>(active))));
+}
+
+// The first lanes of elements of 1 and 2 bytes where the machine has no masked load of them: whole vectors
+// at once, the last one by elements.
+template <int count, class Of>
+__attribute__((noinline)) Vector<Of, count> load_few(const Of* pointer, i64 active, Of otherwise) {
+  Of elements[count];
+  for (int i = 0; i < count; ++i) elements[i] = i < active ? pointer[i] : otherwise;
+  return load<count>(elements);
+}
+template <class Of, int count>
+__attribute__((noinline)) void store_few(Of* pointer, i64 active, Lanes<Of, count> value) {
+  Of elements[count];
+  store(elements, value);
+  for (int i = 0; i < count && i < active; ++i) pointer[i] = elements[i];
+}
+
+template <int bytes, int count>
+constexpr bool has_masked_memory = false;
+template <int bytes, int count>
+struct MaskedMemory;
+
+#ifdef __AVX512BW__
+#define TWINLOOM_MASKED(bytes, count, number, bits, loads, stores)                                  \
+  template <>                                                                                       \
+  constexpr bool has_masked_memory<bytes, count> = true;                                            \
+  template <>                                                                                       \
+  struct MaskedMemory<bytes, count> {                                                               \
+    using Values = Vector<number, count>;                                                           \
+    static TWINLOOM_INLINE bits mask(i64 active) {                                                  \
+      return bits(active >= 64 ? ~u64(0) : (u64(1) << active) - 1);                                 \
+    }                                                                                               \
+    static TWINLOOM_INLINE Values load(const number* pointer, i64 active, Values otherwise) {       \
+      return loads(pointer, otherwise, mask(active));                                               \
+    }                                                                                               \
+    static TWINLOOM_INLINE void store(number* pointer, i64 active, Values value) {                  \
+      stores(pointer, value, mask(active));                                                         \
+    }                                                                                               \
+  };
+// The builtins name their own types: char and short, and long long for 8 bytes.
+TWINLOOM_MASKED(1, 64, char, u64, __builtin_ia32_loaddquqi512_mask, __builtin_ia32_storedquqi512_mask)
+TWINLOOM_MASKED(1, 32, char, u32, __builtin_ia32_loaddquqi256_mask, __builtin_ia32_storedquqi256_mask)
+TWINLOOM_MASKED(1, 16, char, u16, __builtin_ia32_loaddquqi128_mask, __builtin_ia32_storedquqi128_mask)
+TWINLOOM_MASKED(2, 32, short, u32, __builtin_ia32_loaddquhi512_mask, __builtin_ia32_storedquhi512_mask)
+TWINLOOM_MASKED(2, 16, short, u16, __builtin_ia32_loaddquhi256_mask, __builtin_ia32_storedquhi256_mask)
+TWINLOOM_MASKED(2, 8, short, u8, __builtin_ia32_loaddquhi128_mask, __builtin_ia32_storedquhi128_mask)
+TWINLOOM_MASKED(4, 16, int, u16, __builtin_ia32_loaddqusi512_mask, __builtin_ia32_storedqusi512_mask)
+TWINLOOM_MASKED(4, 8, int, u8, __builtin_ia32_loaddqusi256_mask, __builtin_ia32_storedqusi256_mask)
+TWINLOOM_MASKED(4, 4, int, u8, __builtin_ia32_loaddqusi128_mask, __builtin_ia32_storedqusi128_mask)
+TWINLOOM_MASKED(8, 8, long long, u8, __builtin_ia32_loaddqudi512_mask, __builtin_ia32_storedqudi512_mask)
+TWINLOOM_MASKED(8, 4, long long, u8, __builtin_ia32_loaddqudi256_mask, __builtin_ia32_storedqudi256_mask)
+TWINLOOM_MASKED(8, 2, long long, u8, __builtin_ia32_loaddqudi128_mask, __builtin_ia32_storedqudi128_mask)
+#undef TWINLOOM_MASKED
+#elif defined(__AVX2__)
+#define TWINLOOM_MASKED(bytes, count, number, loads, stores)                                        \
+  template <>                                                                                       \
+  constexpr bool has_masked_memory<bytes, count> = true;                                            \
+  template <>                                                                                       \
+  struct MaskedMemory<bytes, count> {                                                               \
+    using Values = Vector<number, count>;                                                           \
+    static TWINLOOM_INLINE Values mask(i64 active) {                                                \
+      return counted<number>(Each<count>()) < Values(number(active));                               \
+    }                                                                                               \
+    static TWINLOOM_INLINE Values load(const number* pointer, i64 active, Values otherwise) {       \
+      const Values taking = mask(active);                                                           \
+      return taking ? Values(loads(reinterpret_cast<const Values*>(pointer), taking)) : otherwise;  \
+    }                                                                                               \
+    static TWINLOOM_INLINE void store(number* pointer, i64 active, Values value) {                  \
+      stores(reinterpret_cast<Values*>(pointer), mask(active), value);                              \
+    }                                                                                               \
+  };
+TWINLOOM_MASKED(4, 8, int, __builtin_ia32_maskloadd256, __builtin_ia32_maskstored256)
+TWINLOOM_MASKED(4, 4, int, __builtin_ia32_maskloadd, __builtin_ia32_maskstored)
+TWINLOOM_MASKED(8, 4, long long, __builtin_ia32_maskloadq256, __builtin_ia32_maskstoreq256)
+TWINLOOM_MASKED(8, 2, long long, __builtin_ia32_maskloadq, __builtin_ia32_maskstoreq)
+#undef TWINLOOM_MASKED
+#endif
+
+template <int bytes, int count>
+constexpr bool has_masked_parts = has_masked_memory<bytes, count>;
+template <int bytes, int count>
+  requires(count > 1 && !has_masked_memory<bytes, count>)
+constexpr bool has_masked_parts<bytes, count> = has_masked_parts<bytes, count / 2>;
+
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_first(const Of* pointer, i64 active, Of otherwise) {
+  using Value = Vector<Of, count>;
+  if constexpr (has_masked_memory<sizeof(Of), count>) {
+    using Access = MaskedMemory<sizeof(Of), count>;
+    using Values = typename Access::Values;
+    return bit_cast<Value>(Access::load(reinterpret_cast<const Element<Values>*>(pointer),
+                                        clamped<count>(active), bit_cast<Values>(Value(otherwise))));
+  } else if constexpr (has_masked_parts<sizeof(Of), count>) {
+    constexpr int half = count / 2;
+    return joined(load_first<half>(pointer, active, otherwise),
+                  load_first<half>(pointer + half, active - half, otherwise), Each<count>());
+  } else {
+    if (__builtin_expect(active >= count, 1)) return load<count>(pointer);
+    return load_few<count>(pointer, active, otherwise);
+  }
+}
+template <class Of, class Value>
+TWINLOOM_INLINE void store_first(Of* pointer, i64 active, Value value) {
+  constexpr int count = lanes<Value>;
+  if constexpr (has_masked_memory<sizeof(Of), count>) {
+    using Access = MaskedMemory<sizeof(Of), count>;
+    using Values = typename Access::Values;
+    Access::store(reinterpret_cast<Element<Values>*>(pointer), clamped<count>(active), bit_cast<Values>(value));
+  } else if constexpr (has_masked_parts<sizeof(Of), count>) {
+    store_first(pointer, active, low(value));
+    store_first(pointer + count / 2, active - count / 2, high(value));
+  } else {
+    if (__builtin_expect(active >= count, 1)) store(pointer, value);
+    else store_few(pointer, active, value);
+  }
+}
+
+// Lane by lane.
+template <class Of, int... each>
+TWINLOOM_INLINE Vector<Of, sizeof...(each)> load_each(const Of* pointer, i64 stride, Sequence<int, each...>) {
+  return Vector<Of, sizeof...(each)>{pointer[each * stride]...};
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_strided(const Of* pointer, i64 stride) {
+  return load_each(pointer, stride, Each<count>());
+}
+template <class Of, class Places, int... each>
+TWINLOOM_INLINE Vector<Of, sizeof...(each)> gather_each(const Of* pointer, Places places,
+                                                        Sequence<int, each...>) {
+  return Vector<Of, sizeof...(each)>{pointer[places[each]]...};
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> gather(const Of* pointer, Vector<i64, count> places) {
+  return gather_each(pointer, places, Each<count>());
+}
+template <class Of, class Places, class Active, int... each>
+TWINLOOM_INLINE Vector<Of, sizeof...(each)> gather_each_where(const Of* pointer, Places places, Active active,
+                                                              Of otherwise, Sequence<int, each...>) {
+  return Vector<Of, sizeof...(each)>{(active[each] != 0 ? pointer[places[each]] : otherwise)...};
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> gather_where(const Of* pointer, Vector<i64, count> places,
+                                               Vector<bool, count> mask, Of otherwise) {
+  return gather_each_where(pointer, places, truncated<u8>(mask), otherwise, Each<count>());
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_strided_where(const Of* pointer, i64 stride, Vector<bool, count> mask,
+                                                     Of otherwise) {
+  return gather_where<count>(pointer, ramp<count>(0, stride), mask, otherwise);
+}
+
+// What is done to one element by a store and by its atomic forms. Lanes go in ascending order.
+struct Replace {
+  template <class Of>
+  static TWINLOOM_INLINE void put(Of* pointer, Of value) {
+    *pointer = value;
+  }
+};
+struct AtomicAdd {
+  template <class Of>
+  static TWINLOOM_INLINE void put(Of* pointer, Of value) {
+    __atomic_fetch_add(pointer, value, __ATOMIC_RELAXED);
+  }
+};
+struct AtomicMax {
+  template <class Of>
+  static TWINLOOM_INLINE void put(Of* pointer, Of value) {
+    Of held = __atomic_load_n(pointer, __ATOMIC_RELAXED);
+    while (held < value &&
+           !__atomic_compare_exchange_n(pointer, &held, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+  }
+};
+template <class How, class Of, class Places, class Value, int... each>
+TWINLOOM_INLINE void put_each(Of* pointer, Places places, Value value, Sequence<int, each...>) {
+  (How::put(pointer + places[each], Of(value[each])), ...);
+}
+template <class How, class Of, class Places, class Active, class Value, int... each>
+TWINLOOM_INLINE void put_each_where(Of* pointer, Places places, Active active, Value value,
+                                    Sequence<int, each...>) {
+  ((active[each] != 0 ? How::put(pointer + places[each], Of(value[each])) : void()), ...);
+}
+#define TWINLOOM_STORES(prefix, How)                                                                   \
+  template <class Of, class Value>                                                                     \
+  TWINLOOM_INLINE void prefix##scatter(Of* pointer, Like<Value, i64> places, Value value) {            \
+    put_each<How>(pointer, places, value, Each<lanes<Value>>());                                       \
+  }                                                                                                    \
+  template <class Of, class Value>                                                                     \
+  TWINLOOM_INLINE void prefix##scatter_where(Of* pointer, Like<Value, i64> places, Mask<Value> mask,   \
+                                             Value value) {                                            \
+    put_each_where<How>(pointer, places, truncated<u8>(mask), value, Each<lanes<Value>>());            \
+  }                                                                                                    \
+  template <class Of, class Value>                                                                     \
+  TWINLOOM_INLINE void prefix##store_strided(Of* pointer, i64 stride, Value value) {                   \
+    prefix##scatter(pointer, ramp<lanes<Value>>(0, stride), value);                                    \
+  }                                                                                                    \
+  template <class Of, class Value>                                                                     \
+  TWINLOOM_INLINE void prefix##store_strided_where(Of* pointer, i64 stride, Mask<Value> mask,          \
+                                                   Value value) {                                      \
+    prefix##scatter_where(pointer, ramp<lanes<Value>>(0, stride), mask, value);                        \
+  }
+TWINLOOM_STORES(, Replace)
+TWINLOOM_STORES(atomic_add_, AtomicAdd)
+TWINLOOM_STORES(atomic_max_, AtomicMax)
+#undef TWINLOOM_STORES
+template <class Of>
+TWINLOOM_INLINE void atomic_add_store(Of* pointer, Of value) {
+  AtomicAdd::put(pointer, value);
+}
+template <class Of>
+TWINLOOM_INLINE void atomic_max_store(Of* pointer, Of value) {
+  AtomicMax::put(pointer, value);
+}
+
+}  // namespace twinloom::device

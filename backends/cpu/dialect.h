@@ -1,0 +1,33 @@
+// C++ over Clang's vectors: the language of kernels for the CPU.
+#pragma once
+
+#include "core/emit/dialect.h"
+#include "jit/clang_compiler.h"
+
+namespace twinloom::cpu {
+
+class CpuDialect final : public emit::Dialect {
+ public:
+  std::string before() const override;
+  std::string head() const override;
+  std::string after() const override;
+  std::string type(ops::DType dtype, int lanes) const override;
+  std::string memory_type(ops::DType dtype) const override;
+  std::string literal(const ops::Number& number, ops::DType dtype) const override;
+  std::string converted(ops::DType from, ops::DType to, const std::string& text) const override;
+  std::string loaded(ops::DType dtype, const std::string& text) const override;
+  std::string stored(ops::DType dtype, const std::string& text) const override;
+  std::string array(const std::string& type, const std::string& name, const std::string& count,
+                    loops::Place place) const override;
+  std::string sync() const override { return {}; }
+  bool has_threads() const override { return false; }
+};
+
+// What every kernel's text begins with, and the headers behind it.
+std::string prelude();
+std::vector<jit::VirtualFile> all_headers();
+std::vector<jit::VirtualFile> cpu_headers();  // those of backends/cpu/device
+std::vector<jit::VirtualFile> abi_headers();  // core/emit/abi.h
+std::vector<jit::VirtualFile> ops_headers();  // core/ops/device
+
+}  // namespace twinloom::cpu

@@ -1,0 +1,93 @@
+// See kernel.h.
+#include "backends/cpu/kernel.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "backends/cpu/floating_point.h"
+#include "core/base/error.h"
+#include "core/emit/emit.h"
+
+namespace twinloom::cpu {
+
+namespace {
+
+// What a worker needs to run a range of tasks.
+struct Launch {
+  emit::KernelFunction function;
+  emit::Arguments arguments;
+};
+
+void run_range(void* context, std::int64_t begin, std::int64_t end) {
+  if (begin >= end) return;
+  const FloatingPointScope scope;
+  const auto* launch = static_cast<const Launch*>(context);
+  launch->function(&launch->arguments, begin, end);
+}
+
+}  // namespace
+
+void openmp_parallel_for(std::int64_t tasks, int threads, runtime::ParallelBody body, void* context) {
+#pragma omp parallel num_threads(threads)
+  {
+    // There may be fewer threads than were asked for.
+    const auto count = static_cast<std::int64_t>(omp_get_num_threads());
+    const auto self = static_cast<std::int64_t>(omp_get_thread_num());
+    const std::int64_t share = tasks / count;
+    const std::int64_t larger = tasks % count;  // so many threads have one task more
+    const std::int64_t begin = self * share + std::min(self, larger);
+    body(context, begin, begin + share + (self < larger ? 1 : 0));
+  }
+}
+
+CpuKernel::CpuKernel(const loops::Program& program, jit::Module code, const machine::Machine& machine)
+    : code_(std::move(code)),
+      function_(reinterpret_cast<emit::KernelFunction>(code_.address("kernel"))),
+      task_count_(emit::task_count(program)),
+      constant_tasks_(index::constant_of(task_count_)),
+      most_threads_(machine.blocks_at_once) {
+  for (const loops::SizeInfo& size : program.sizes) sizes_.push_back(size.symbol);
+  for (const loops::BufferInfo& buffer : program.buffers)
+    if (!buffer.local) element_bytes_.push_back(ops::size_of(buffer.dtype));
+  worth_a_thread_bytes_ = machine.worth_a_thread_seconds * machine.memory.back().bytes_per_second;
+}
+
+std::int64_t CpuKernel::tasks(std::span<const std::int64_t> sizes) const {
+  CHECK(sizes.size() == sizes_.size(), "a kernel with ", sizes_.size(), " sizes was given ", sizes.size());
+  if (constant_tasks_) return *constant_tasks_;
+  index::Values values;
+  for (std::size_t at = 0; at < sizes.size(); ++at) values[sizes_[at]] = sizes[at];
+  return index::evaluate(task_count_, values);
+}
+
+// By the memory that the arguments span, as if each byte were moved once from where memory is slowest.
+int CpuKernel::threads_for(std::int64_t tasks, std::span<const runtime::Memory> arguments, int given) const {
+  const std::int64_t most = std::min<std::int64_t>(given > 0 ? given : most_threads_, tasks);
+  if (most <= 1) return 1;
+  double bytes = 0;
+  for (std::size_t at = 0; at < arguments.size(); ++at)
+    bytes += static_cast<double>(arguments[at].last - arguments[at].first) * element_bytes_[at];
+  return bytes < worth_a_thread_bytes_ ? 1 : static_cast<int>(most);
+}
+
+std::optional<runtime::Failure> CpuKernel::run(std::span<const runtime::Memory> arguments,
+                                               std::span<const std::int64_t> sizes,
+                                               const runtime::RunSettings& settings) const {
+  CHECK(arguments.size() == element_bytes_.size(), "a kernel with ", element_bytes_.size(),
+        " arguments was given ", arguments.size());
+  const std::int64_t count = tasks(sizes);
+  if (count <= 0) return std::nullopt;
+  std::vector<void*> buffers;
+  for (const runtime::Memory& memory : arguments) buffers.push_back(memory.data);
+  emit::FailureRecord failure;
+  Launch launch{function_, {buffers.data(), reinterpret_cast<const emit::Integer*>(sizes.data()), &failure}};
+  const int threads = threads_for(count, arguments, settings.threads);
+  if (threads == 1) run_range(&launch, 0, count);
+  else if (settings.parallel_for != nullptr) (*settings.parallel_for)(count, threads, run_range, &launch);
+  else openmp_parallel_for(count, threads, run_range, &launch);
+  if (failure.claimed == 0) return std::nullopt;
+  return runtime::Failure{static_cast<int>(failure.node), failure.value, failure.bound};
+}
+
+}  // namespace twinloom::cpu

@@ -1,0 +1,35 @@
+// Machine code of one program, and how its tasks are divided among threads.
+#pragma once
+
+#include "core/emit/abi.h"
+#include "core/runtime/backend.h"
+#include "jit/orc_session.h"
+
+namespace twinloom::cpu {
+
+// The OpenMP pool of this process: each thread takes one range of neighbouring tasks.
+void openmp_parallel_for(std::int64_t tasks, int threads, runtime::ParallelBody body, void* context);
+
+class CpuKernel final : public runtime::Kernel {
+ public:
+  CpuKernel(const loops::Program& program, jit::Module code, const machine::Machine& machine);
+
+  std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
+                                      std::span<const std::int64_t> sizes,
+                                      const runtime::RunSettings& settings) const override;
+
+ private:
+  std::int64_t tasks(std::span<const std::int64_t> sizes) const;
+  int threads_for(std::int64_t tasks, std::span<const runtime::Memory> arguments, int given) const;
+
+  jit::Module code_;
+  emit::KernelFunction function_;
+  index::Expr task_count_;
+  std::optional<std::int64_t> constant_tasks_;
+  std::vector<index::Symbol> sizes_;
+  std::vector<int> element_bytes_;  // of each argument
+  int most_threads_;
+  double worth_a_thread_bytes_;
+};
+
+}  // namespace twinloom::cpu

@@ -1,0 +1,180 @@
+// Copies of a total made one: the part of Totals that has Combine and Prefix.
+#include "core/base/error.h"
+#include "core/base/integers.h"
+#include "core/emit/totals.h"
+
+namespace twinloom::emit {
+
+namespace {
+
+constexpr std::int64_t written_out = 32;
+
+}  // namespace
+
+void Totals::combine(const loops::Combine& combine) {
+  Total& total = values_.total(combine.total);
+  if (total.across == combine.across) combine_lanes(total, combine.total, combine.pairing);
+  else combine_copies(total, combine.across, combine.pairing);
+  scopes_.forget({.buffer = {}, .total = combine.total});
+}
+
+// halves: l and l + h, with h falling; neighbours: l and l + s for the l that 2s divides, with s rising.
+// Either way member 0 has the whole in the end.
+void Totals::combine_copies(Total& total, loops::Axis across, loops::Pairing pairing) {
+  const auto copies = std::find_if(total.copies.begin(), total.copies.end(),
+                                   [&](const Total::Copies& of) { return of.axis == across; });
+  CHECK(copies != total.copies.end(), "combine across ", across, ", along which there are no copies");
+  const std::int64_t extent = copies->extent;
+  CHECK(is_power_of_two(extent), "combine across ", extent, " copies");
+  const bool halves = pairing == loops::Pairing::halves;
+  for_each_member(total, across, [&](Places places) {
+    const auto pair = [&](const std::string& at, const std::string& other) {
+      places[across] = at;
+      const Parts left = members(total, places);
+      places[across] = other;
+      combine_into(total, left, left, members(total, places), total.lanes);
+    };
+    for (std::int64_t step = 1; step < extent; step *= 2) {
+      const std::int64_t distance = halves ? extent / (2 * step) : step;
+      const std::int64_t pairs = extent / (2 * step);
+      const std::int64_t apart = halves ? 1 : 2 * step;
+      if (extent <= written_out) {
+        for (std::int64_t at = 0; at < pairs; ++at) pair(cat(at * apart), cat(at * apart + distance));
+        continue;
+      }
+      const std::string name = scopes_.fresh("i");
+      scopes_.open();
+      const std::string at = apart == 1 ? name : cat("(", apart, " * ", name, ")");
+      pair(at, cat("(", at, " + ", distance, ")"));
+      scopes_.close(cat("for (i64 ", name, " = 0; ", name, " < ", pairs, "; ++", name, ") {"), "}");
+    }
+  });
+  copies->combined = true;
+}
+
+// One register to one element: each step combines its two halves.
+Totals::Parts Totals::halved(const Total& total, Parts parts, loops::Pairing pairing) {
+  const bool halves = pairing == loops::Pairing::halves;
+  for (int lanes = total.lanes / 2; lanes >= 1; lanes /= 2) {
+    Parts left, right, target;
+    for (int part = 0; part < part_count(total); ++part) {
+      const auto at = static_cast<std::size_t>(part);
+      left.push_back(cat(halves ? "low(" : "even(", parts[at], ")"));
+      right.push_back(cat(halves ? "high(" : "odd(", parts[at], ")"));
+      target.push_back(scopes_.fresh("t"));
+      scopes_.line(cat(values_.type(part_type(total, part), lanes), " ", target[at], ";"));
+    }
+    combine_into(total, target, left, right, lanes);
+    parts = target;
+  }
+  return parts;
+}
+
+void Totals::combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairing) {
+  Total single = total;
+  single.lanes = 1;
+  single.across.reset();
+  const int number = scopes_.next_number();
+  for (int part = 0; part < part_count(total); ++part)
+    single.names[static_cast<std::size_t>(part)] = cat("t", number, part == 0 ? "" : "_place");
+  declare(single, total.level);
+  for_each_member(total, std::nullopt, [&](const Places& places) {
+    const Parts whole = halved(total, members(total, places), pairing);
+    const Parts target = members(single, places);
+    for (std::size_t part = 0; part < target.size(); ++part)
+      scopes_.line(cat(target[part], " = ", whole[part], ";"));
+  });
+  values_.set_total(temp, std::move(single));
+}
+
+void Totals::prefix(const loops::Prefix& prefix) {
+  const Total& total = values_.total(prefix.total);
+  const bool along_lanes = total.across == prefix.across;
+  Total before = total;
+  Total all = total;
+  before.level = all.level = scopes_.level();
+  if (along_lanes) {
+    all.lanes = 1;
+    all.across.reset();
+  } else {
+    std::erase_if(all.copies, [&](const Total::Copies& of) { return of.axis == prefix.across; });
+  }
+  const int number = scopes_.next_number();
+  for (int part = 0; part < part_count(total); ++part) {
+    before.names[static_cast<std::size_t>(part)] = cat("t", number, "_before", part == 0 ? "" : "_place");
+    all.names[static_cast<std::size_t>(part)] = cat("t", number, "_all", part == 0 ? "" : "_place");
+  }
+  declare(before, scopes_.level());
+  declare(all, scopes_.level());
+  fill_with_identity(all);
+  for_each_member(total, prefix.across, [&](const Places& places) {
+    if (along_lanes) prefix_lanes(before, all, total, places);
+    else prefix_copies(before, all, total, prefix.across, places);
+  });
+  values_.set_total(prefix.before, std::move(before));
+  values_.set_total(prefix.all, std::move(all));
+}
+
+// `all` runs from left to right; before(r) is what it was when it came to r.
+void Totals::prefix_copies(const Total& before, const Total& all, const Total& total, loops::Axis across,
+                           const Places& places) {
+  std::int64_t extent = 1;
+  for (const Total::Copies& copies : total.copies)
+    if (copies.axis == across) extent = copies.extent;
+  const Parts running = members(all, places);
+  const auto step = [&](const std::string& at) {
+    Places here = places;
+    here[across] = at;
+    const Parts target = members(before, here);
+    for (std::size_t part = 0; part < target.size(); ++part)
+      scopes_.line(cat(target[part], " = ", running[part], ";"));
+    combine_into(total, running, running, members(total, here), total.lanes);
+  };
+  if (extent <= written_out / 2) {
+    for (std::int64_t at = 0; at < extent; ++at) step(cat(at));
+    return;
+  }
+  const std::string name = scopes_.fresh("i");
+  scopes_.open();
+  step(name);
+  scopes_.close(cat("for (i64 ", name, " = 0; ", name, " < ", extent, "; ++", name, ") {"), "}");
+}
+
+// The lanes go through memory: a loop over elements of a register would spill at every step.
+void Totals::prefix_lanes(const Total& before, const Total& all, const Total& total, const Places& places) {
+  const Parts source = members(total, places);
+  const Parts target = members(before, places);
+  const Parts running = members(all, places);
+  Parts arrays;
+  scopes_.open();
+  for (int part = 0; part < part_count(total); ++part) {
+    const auto at = static_cast<std::size_t>(part);
+    const ops::DType dtype = part_type(total, part);
+    arrays.push_back(scopes_.fresh("t"));
+    scopes_.line(dialect_.array(dialect_.memory_type(dtype), arrays[at], cat(total.lanes),
+                                loops::Place::registers));
+    scopes_.line(cat("store(", arrays[at], ", ", dialect_.stored(dtype, source[at]), ");"));
+  }
+  const std::string name = scopes_.fresh("i");
+  scopes_.open();
+  Parts member;
+  for (int part = 0; part < part_count(total); ++part) {
+    const auto at = static_cast<std::size_t>(part);
+    const ops::DType dtype = part_type(total, part);
+    member.push_back(scopes_.fresh("v"));
+    scopes_.line(cat("const ", values_.type(dtype, 1), " ", member[at], " = ",
+                     dialect_.loaded(dtype, cat(arrays[at], "[", name, "]")), ";"));
+    scopes_.line(cat(arrays[at], "[", name, "] = ", dialect_.stored(dtype, running[at]), ";"));
+  }
+  combine_into(total, running, running, member, 1);
+  scopes_.close(cat("for (i64 ", name, " = 0; ", name, " < ", total.lanes, "; ++", name, ") {"), "}");
+  for (int part = 0; part < part_count(total); ++part) {
+    const auto at = static_cast<std::size_t>(part);
+    scopes_.line(cat(target[at], " = ",
+                     dialect_.loaded(part_type(total, part), cat("load<", total.lanes, ">(", arrays[at], ")")),
+                     ";"));
+  }
+  scopes_.close("{", "}");
+}
+
+}  // namespace twinloom::emit

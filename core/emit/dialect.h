@@ -1,0 +1,53 @@
+// What differs between the languages that kernels are written in. Everything else of a kernel's text is
+// the emitter's, and calls functions that the device header of each language offers under one name:
+//   operators and monoids   as their tables spell them: add(a, b), where(mask, a, b), sum(a, b)
+//   index arithmetic        floor_div, floor_mod, least, greatest over i64 and lanes of it; ramp<N>(first,
+//                           step), first_lanes<N>(count), any_lane(mask)
+//   memory                  load<N>(p), load_first<N>(p, count, otherwise), load_reversed<N>(p),
+//                           load_strided<N>(p, stride), load_strided_where<N>(p, stride, mask, otherwise),
+//                           gather<N>(p, offsets), gather_where<N>(p, offsets, mask, otherwise);
+//                           store(p, v), store_first(p, count, v), store_reversed(p, v),
+//                           store_strided(p, stride, v), store_strided_where(p, stride, mask, v),
+//                           scatter(p, offsets, v), scatter_where(p, offsets, mask, v)
+//   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
+//   lanes                   low, high, even, odd: one half of a vector; of two lanes, one element
+//   run-time indices        find<N>(value, active, bound, wraps, node, failure) with .place and .ok
+// A mask never lets a function touch memory for a lane outside it.
+#pragma once
+
+#include <string>
+
+#include "core/loops/loops.h"
+
+namespace twinloom::emit {
+
+class Dialect {
+ public:
+  virtual ~Dialect() = default;
+
+  // The lines around the kernel, and how the kernel begins: its parameters are `arguments`, `begin`, `end`.
+  virtual std::string before() const = 0;
+  virtual std::string head() const = 0;
+  virtual std::string after() const = 0;
+
+  // A value of `lanes` elements in registers, and an element in memory.
+  virtual std::string type(ops::DType dtype, int lanes) const = 0;
+  virtual std::string memory_type(ops::DType dtype) const = 0;
+  // A constant of type(dtype, 1); `number` is one that ops::cast gives for the type.
+  virtual std::string literal(const ops::Number& number, ops::DType dtype) const = 0;
+  // `text` of type(from, lanes) as type(to, lanes).
+  virtual std::string converted(ops::DType from, ops::DType to, const std::string& text) const = 0;
+  // An element or vector of memory_type as type(), and back.
+  virtual std::string loaded(ops::DType dtype, const std::string& text) const = 0;
+  virtual std::string stored(ops::DType dtype, const std::string& text) const = 0;
+
+  // The declaration of an array that lives as long as the scope around it.
+  virtual std::string array(const std::string& type, const std::string& name, const std::string& count,
+                            loops::Place place) const = 0;
+  // The line that waits for all threads of a block; nothing where a block has one thread.
+  virtual std::string sync() const = 0;
+  // Whether loops may be bound to threads that share a block.
+  virtual bool has_threads() const = 0;
+};
+
+}  // namespace twinloom::emit

@@ -1,0 +1,299 @@
+// The walk over a program's statements. See emit.h; the parts are scopes.h, indices.h, values.h, totals.h.
+#include "core/emit/emit.h"
+
+#include "core/base/error.h"
+#include "core/emit/totals.h"
+#include "core/emit/values.h"
+#include "core/loops/rewrite.h"
+
+namespace twinloom::emit {
+
+namespace {
+
+using loops::Bind;
+using loops::Loop;
+using loops::Ref;
+using loops::Stmt;
+
+// The outermost block loops, whose turns are the tasks, and what a task does.
+struct Tasks {
+  std::vector<const Loop*> loops;
+  Ref<Stmt> body;
+};
+
+Tasks tasks_of(const loops::Program& program) {
+  Tasks tasks;
+  tasks.body = program.body;
+  while (const auto* loop = std::get_if<Loop>(&tasks.body->node)) {
+    if (loop->bind != Bind::block) break;
+    bool depends = false;
+    for (const Loop* outer : tasks.loops) depends = depends || index::mentions(loop->extent, outer->axis);
+    if (depends) break;
+    tasks.loops.push_back(loop);
+    tasks.body = loop->body;
+  }
+  return tasks;
+}
+
+class Emitter {
+ public:
+  Emitter(const loops::Program& program, const Dialect& dialect)
+      : program_(program),
+        dialect_(dialect),
+        indices_(scopes_, dialect),
+        values_(program, scopes_, indices_, dialect),
+        totals_(program, scopes_, indices_, values_, dialect) {}
+
+  std::vector<std::string> lines() {
+    bind_arguments();
+    const Tasks tasks = tasks_of(program_);
+    if (tasks.loops.empty()) stmt(*tasks.body);
+    else task_loop(tasks);
+    return scopes_.lines();
+  }
+
+ private:
+  void bind_arguments();
+  void task_loop(const Tasks& tasks);
+  void stmt(const Stmt& stmt);
+  void loop(const Loop& loop);
+  void serial(const Loop& loop);
+  void unroll(const Loop& loop, std::int64_t extent);
+  void vector(const Loop& loop);
+  void let(const loops::Let& let);
+  void scratch(const loops::Scratch& scratch);
+  void last_block(const loops::LastBlock& last);
+  void call(const loops::Call& call);
+  std::string slot(const loops::Slot& slot);
+  void forget_what_changes(const Stmt& stmt);
+  std::string i64() const { return dialect_.type(ops::DType::i64, 1); }
+
+  const loops::Program& program_;
+  const Dialect& dialect_;
+  Scopes scopes_;
+  Indices indices_;
+  Values values_;
+  Totals totals_;
+};
+
+void Emitter::bind_arguments() {
+  for (std::size_t at = 0; at < program_.buffers.size(); ++at) {
+    const loops::BufferInfo& buffer = program_.buffers[at];
+    if (buffer.local) continue;
+    const std::string type = cat(buffer.written ? "" : "const ", dialect_.memory_type(buffer.dtype));
+    const std::string name = cat("b", at);
+    scopes_.line(cat(type, "* const ", name, " = static_cast<", type, "*>(arguments->buffers[", at, "]);"));
+    values_.set_buffer(loops::Buffer{static_cast<std::uint32_t>(at)}, name);
+  }
+  for (std::size_t at = 0; at < program_.sizes.size(); ++at) {
+    const std::string name = scopes_.fresh("n");
+    scopes_.line(cat("const ", i64(), " ", name, " = arguments->sizes[", at, "];"));
+    indices_.bind(program_.sizes[at].symbol, {name, 0, false, {}});
+  }
+}
+
+// One counter for one loop; several are taken out of the task's number, the last is the fastest.
+void Emitter::task_loop(const Tasks& tasks) {
+  const bool single = tasks.loops.size() == 1;
+  const std::string task = single ? scopes_.fresh("i") : "task";
+  std::vector<std::string> extents;
+  for (const Loop* loop : tasks.loops) extents.push_back(indices_.name(loop->extent));
+  scopes_.open();
+  if (single) {
+    indices_.bind(tasks.loops.front()->axis, {task, scopes_.level(), false, {}});
+  } else {
+    std::string rest = task;
+    for (std::size_t at = tasks.loops.size(); at-- > 0;) {
+      const std::string name = scopes_.fresh("i");
+      scopes_.line(at == 0 ? cat("const ", i64(), " ", name, " = ", rest, ";")
+                           : cat("const ", i64(), " ", name, " = floor_mod(", rest, ", ", extents[at], ");"));
+      indices_.bind(tasks.loops[at]->axis, {name, scopes_.level(), false, {}});
+      if (at == 0) continue;
+      const std::string left = scopes_.fresh("n");
+      scopes_.line(cat("const ", i64(), " ", left, " = floor_div(", rest, ", ", extents[at], ");"));
+      rest = left;
+    }
+  }
+  stmt(*tasks.body);
+  scopes_.close(cat("for (", i64(), " ", task, " = begin; ", task, " < end; ++", task, ") {"), "}");
+}
+
+void Emitter::stmt(const Stmt& stmt) {
+  match(
+      stmt,
+      [&](const loops::Block& node) {
+        for (const Ref<Stmt>& inner : node.stmts) this->stmt(*inner);
+      },
+      [&](const Loop& node) { loop(node); }, [&](const loops::Let& node) { let(node); },
+      [&](const loops::Index& node) { values_.index(node); },
+      [&](const loops::Store& node) { values_.store(node); },
+      [&](const loops::Start& node) { totals_.start(node); },
+      [&](const loops::Accumulate&) { CHECK(false, "an Accumulate in a program"); },
+      [&](const loops::Scan&) { CHECK(false, "a Scan in a program"); },
+      [&](const loops::Merge& node) { totals_.merge(node); },
+      [&](const loops::Combine& node) { totals_.combine(node); },
+      [&](const loops::Push& node) { totals_.push(node); },
+      [&](const loops::Fold& node) { totals_.fold(node); },
+      [&](const loops::Prefix& node) { totals_.prefix(node); },
+      [&](const loops::Scratch& node) { scratch(node); },
+      [&](const loops::Sync&) {
+        if (const std::string line = dialect_.sync(); !line.empty()) scopes_.line(line);
+      },
+      [&](const loops::LastBlock& node) { last_block(node); },
+      [&](const loops::Call& node) { call(node); });
+}
+
+void Emitter::loop(const Loop& loop) {
+  const auto extent = index::constant_of(indices_.here(loop.extent));
+  if (extent && *extent <= 0) return;
+  if (loop.bind == Bind::thread)
+    CHECK(dialect_.has_threads(), "a thread loop over ", loop.axis, " where blocks have one thread");
+  if (extent == 1) {
+    unroll(loop, 1);
+  } else if (loop.bind == Bind::vector) {
+    vector(loop);
+  } else if (loop.bind == Bind::unroll) {
+    CHECK(extent.has_value(), "an unrolled loop over ", loop.axis, " of extent ", loop.extent);
+    unroll(loop, *extent);
+  } else {
+    serial(loop);
+  }
+}
+
+void Emitter::serial(const Loop& loop) {
+  CHECK(indices_.along(loop.extent).kind == Along::Kind::uniform, "the loop over ", loop.axis,
+        " has another extent for each lane");
+  const std::string extent = indices_.name(loop.extent);
+  const std::string name = scopes_.fresh("i");
+  forget_what_changes(*loop.body);
+  scopes_.open();
+  indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
+  stmt(*loop.body);
+  indices_.unbind(loop.axis);
+  scopes_.close(cat("for (", i64(), " ", name, " = 0; ", name, " < ", extent, "; ++", name, ") {"), "}");
+}
+
+void Emitter::unroll(const Loop& loop, std::int64_t extent) {
+  for (std::int64_t at = 0; at < extent; ++at) {
+    indices_.set_constant(loop.axis, at);
+    stmt(*loop.body);
+  }
+  indices_.clear_constant(loop.axis);
+}
+
+void Emitter::vector(const Loop& loop) {
+  const auto extent = index::constant_of(indices_.here(loop.extent));
+  CHECK(extent.has_value(), "a vector loop over ", loop.axis, " of extent ", loop.extent);
+  CHECK(!indices_.vector(), "a vector loop over ", loop.axis, " inside one over ", indices_.vector()->axis);
+  indices_.set_vector(VectorAxis{loop.axis, static_cast<int>(*extent)});
+  stmt(*loop.body);
+  indices_.set_vector(std::nullopt);
+}
+
+void Emitter::let(const loops::Let& let) { values_.set_temp(let.temp, {values_.value(*let.value)}); }
+
+void Emitter::scratch(const loops::Scratch& scratch) {
+  const loops::BufferInfo& buffer = program_.buffers[scratch.buffer.index];
+  const auto count = index::constant_of(scratch.count);
+  CHECK(count.has_value(), "scratch ", buffer.name, " of ", scratch.count, " elements");
+  const std::string name = cat("b", scratch.buffer.index);
+  scopes_.line(dialect_.array(dialect_.memory_type(buffer.dtype), name, cat(std::max<std::int64_t>(*count, 1)),
+                              scratch.place));
+  values_.set_buffer(scratch.buffer, name);
+  stmt(*scratch.body);
+  scopes_.forget({.buffer = scratch.buffer, .total = {}});
+}
+
+// Blocks arrive one by one at a counter; the last one resets it.
+void Emitter::last_block(const loops::LastBlock& last) {
+  index::Expr count = 1;
+  for (const loops::Axis axis : last.among) {
+    for (const Loop* loop : tasks_of(program_).loops)
+      if (loop->axis == axis) count = count * loop->extent;
+  }
+  const std::string counter =
+      indices_.pointer(values_.buffer(last.counter),
+                       dialect_.memory_type(program_.buffers[last.counter.index].dtype), last.offset);
+  const std::string members = indices_.name(count);
+  forget_what_changes(*last.body);
+  scopes_.open();
+  stmt(*last.body);
+  scopes_.close(cat("if (arrives_last(", counter, ", ", members, ")) {"), "}");
+}
+
+std::string Emitter::slot(const loops::Slot& slot) {
+  std::vector<std::string> counters;
+  scopes_.open();
+  for (const loops::Axis axis : slot.at) {
+    counters.push_back(scopes_.fresh("i"));
+    indices_.bind(axis, {counters.back(), scopes_.level(), false, {}});
+  }
+  stmt(*slot.body);
+  const Operand element = values_.value(loops::Value{loops::Read{slot.element, 0}});
+  scopes_.line(cat("return ", element.text, ";"));
+  const std::string parameters =
+      join(counters, ", ", [&](const std::string& name) { return cat(i64(), " ", name); });
+  const std::string name = scopes_.fresh("slot");
+  scopes_.close(cat("const auto ", name, " = [&](", parameters, ") -> ",
+                    dialect_.type(element.dtype, element.lanes), " {"), "};");
+  return name;
+}
+
+void Emitter::call(const loops::Call& call) {
+  std::vector<std::string> arguments;
+  for (const loops::Buffer buffer : call.operands) arguments.push_back(values_.buffer(buffer));
+  for (const index::Expr& size : call.sizes) arguments.push_back(indices_.name(size));
+  for (const loops::Slot& inner : call.slots) arguments.push_back(slot(inner));
+  const auto name = [&] {
+    switch (call.routine) {
+      case loops::Routine::stable_sort: return "stable_sort";
+    }
+    return "";
+  };
+  scopes_.line(cat(name(), "(", join(arguments, ", ", [](const std::string& text) { return text; }), ");"));
+}
+
+// A loop comes back to its beginning after its end has changed memory and totals.
+void Emitter::forget_what_changes(const Stmt& stmt) {
+  const auto total = [&](loops::Temp temp) { scopes_.forget({.buffer = {}, .total = temp}); };
+  loops::for_each_stmt(stmt, [&](const Stmt& inner) {
+    if (const auto* store = std::get_if<loops::Store>(&inner.node))
+      scopes_.forget({.buffer = store->buffer, .total = {}});
+    if (const auto* merge = std::get_if<loops::Merge>(&inner.node)) total(merge->total);
+    if (const auto* combine = std::get_if<loops::Combine>(&inner.node)) total(combine->total);
+    if (const auto* push = std::get_if<loops::Push>(&inner.node)) total(push->stack);
+  });
+}
+
+void comment_lines(Writer& writer, std::string_view comment) {
+  while (!comment.empty()) {
+    const std::size_t end = std::min(comment.find('\n'), comment.size());
+    const std::string text = escaped(comment.substr(0, end));
+    writer.line("// ", text, text.ends_with('\\') ? "." : "");  // a last backslash would join the next line
+    comment.remove_prefix(std::min(end + 1, comment.size()));
+  }
+}
+
+}  // namespace
+
+index::Expr task_count(const loops::Program& program) {
+  index::Expr count = 1;
+  for (const Loop* loop : tasks_of(program).loops) count = count * loop->extent;
+  return count;
+}
+
+std::string emit(const loops::Program& program, const Dialect& dialect, std::string_view comment) {
+  Writer writer;
+  comment_lines(writer, comment);
+  writer.line(dialect.before());
+  writer.line(dialect.head(), " {");
+  {
+    const Indented indented(writer);
+    for (const std::string& line : Emitter(program, dialect).lines()) writer.line(line);
+  }
+  writer.line("}");
+  writer.line(dialect.after());
+  return writer.take();
+}
+
+}  // namespace twinloom::emit

@@ -1,0 +1,119 @@
+// See indices.h. What follows the vector axis is in lanes.cpp.
+#include "core/emit/indices.h"
+
+#include "core/base/error.h"
+
+namespace twinloom::emit {
+
+using index::Expr;
+
+std::string integer_text(std::int64_t value) {
+  if (value == INT64_MIN) return "(-9223372036854775807 - 1)";
+  return cat(value);
+}
+
+bool Indices::is_active(index::Symbol axis) const {
+  return bounds_.contains(axis) || constants_.contains(axis) || (vector_ && vector_->axis == axis);
+}
+
+const Bound& Indices::bound(index::Symbol symbol) const {
+  const auto found = bounds_.find(symbol);
+  CHECK(found != bounds_.end(), "symbol ", symbol, " is used outside of what binds it");
+  return found->second;
+}
+
+Expr Indices::here(const Expr& expr) const {
+  return constants_.empty() ? expr : index::substitute(expr, constants_);
+}
+
+int Indices::level_of(const Expr& expr) const {
+  int level = 0;
+  for (const index::Symbol symbol : index::symbols_of(expr)) level = std::max(level, bound(symbol).level);
+  return level;
+}
+
+// Terms of outer scopes first, under one name; the constant last.
+std::string Indices::sum_text(const index::Sum& sum, int level) {
+  Expr outer;
+  std::string text;
+  std::vector<const index::Term*> inner;
+  for (const index::Term& term : sum.terms) {
+    if (level_of(term.factor) < level) outer = outer + term.factor * Expr(term.scale);
+    else inner.push_back(&term);
+  }
+  if (outer != Expr(0)) text = name(outer);
+  for (const index::Term* term : inner) {
+    const bool minus = term->scale == -1;
+    text += text.empty() ? (minus ? "-" : "") : (minus ? " - " : " + ");
+    if (term->scale != 1 && !minus) text += cat(integer_text(term->scale), " * ");
+    text += text_at(term->factor, level);
+  }
+  if (text.empty()) return integer_text(sum.offset);
+  if (sum.offset == 0) return text;
+  if (sum.offset > INT64_MIN && sum.offset < 0) return cat(text, " - ", -sum.offset);
+  return cat(text, " + ", integer_text(sum.offset));
+}
+
+std::string Indices::product_text(const index::Product& product, int level) {
+  Expr outer = 1;
+  std::string text;
+  for (const Expr& factor : product.factors) {
+    if (level_of(factor) < level) outer = outer * factor;
+    else text += cat(text.empty() ? "" : " * ", text_at(factor, level));
+  }
+  return outer == Expr(1) ? text : cat(name(outer), " * ", text);
+}
+
+std::string Indices::text_at(const Expr& expr, int level) {
+  if (const auto constant = index::constant_of(expr)) return integer_text(*constant);
+  if (level_of(expr) < level) return name(expr);
+  const auto call = [&](const char* function, const Expr& a, const Expr& b) {
+    return cat(function, "(", text_at(a, level), ", ", text_at(b, level), ")");
+  };
+  return match(
+      expr.form(), [&](const index::Sum& sum) { return sum_text(sum, level); },
+      [&](const index::Symbol& symbol) { return bound(symbol).name; },
+      [&](const index::Product& product) { return product_text(product, level); },
+      [&](const index::FloorDiv& node) { return call("floor_div", node.dividend, node.divisor); },
+      [&](const index::FloorMod& node) { return call("floor_mod", node.dividend, node.divisor); },
+      [&](const index::Least& node) { return call("least", node.a, node.b); },
+      [&](const index::Greatest& node) { return call("greatest", node.a, node.b); });
+}
+
+std::string Indices::text(const Expr& expr) { return text_at(here(expr), scopes_.level()); }
+
+std::string Indices::name(const Expr& given) {
+  const Expr expr = here(given);
+  if (const auto constant = index::constant_of(expr)) return integer_text(*constant);
+  if (const auto symbol = index::symbol_of(expr)) return bound(*symbol).name;
+  const int level = level_of(expr);
+  return scopes_.named(level, "n", dialect_.type(ops::DType::i64, 1), text_at(expr, level));
+}
+
+// The constant is left to the use, so that neighbours share one pointer.
+std::string Indices::pointer(const std::string& base, const std::string& type, const Expr& offset) {
+  const Expr expr = here(offset);
+  const auto* sum = std::get_if<index::Sum>(&expr.form().node);
+  const std::int64_t constant = sum == nullptr ? 0 : sum->offset;
+  std::string place = pointer_at(base, type, expr - Expr(constant), scopes_.level());
+  if (constant == 0) return place;
+  return constant < 0 && constant > INT64_MIN ? cat(place, " - ", -constant)
+                                              : cat(place, " + ", integer_text(constant));
+}
+
+// One pointer a scope that changes it: p2 = p1 + what the scope's own symbols add.
+std::string Indices::pointer_at(const std::string& base, const std::string& type, const Expr& offset,
+                                int level) {
+  if (offset == Expr(0)) return base;
+  level = std::min(level, level_of(offset));
+  const auto* sum = std::get_if<index::Sum>(&offset.form().node);
+  Expr outer;
+  if (sum != nullptr) {
+    for (const index::Term& term : sum->terms)
+      if (level_of(term.factor) < level) outer = outer + term.factor * Expr(term.scale);
+  }
+  const std::string before = pointer_at(base, type, outer, level - 1);
+  return scopes_.named(level, "p", cat(type, "* "), cat(before, " + ", text_at(offset - outer, level)));
+}
+
+}  // namespace twinloom::emit

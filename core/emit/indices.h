@@ -1,0 +1,111 @@
+// Index expressions as text. Parts that do not depend on the inner loops are given a name outside of them,
+// so an inner loop computes only what its own counter changes:
+//   4096*i + 8*k + 3   in the loop over k   ->   p1 = b0 + 4096 * i outside,   p1 + 8 * k + 3 inside
+// In a vector loop an expression is uniform (it does not depend on the axis), linear in it, or general.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/emit/dialect.h"
+#include "core/emit/scopes.h"
+#include "core/loops/loops.h"
+
+namespace twinloom::emit {
+
+// Where a symbol comes from.
+struct Bound {
+  std::string name;
+  int level = 0;         // of the scope that defines it
+  bool varying = false;  // one value a lane
+  std::string ok;        // of an Index: where it succeeded; empty: everywhere
+};
+
+struct VectorAxis {
+  loops::Axis axis;
+  int lanes = 1;
+};
+
+// Which lanes take part.
+struct Mask {
+  enum class Kind {
+    always,
+    uniform,  // text: a bool for all lanes
+    first,    // text: an i64, the number of lanes from lane 0 that take part
+    lanes,    // text: a mask
+  };
+  Kind kind = Kind::always;
+  std::string text;
+};
+
+// How an offset runs along the vector axis: rest + stride * lane, or a vector of places.
+struct Along {
+  enum class Kind { uniform, linear, general };
+  Kind kind = Kind::uniform;
+  index::Expr stride, rest;
+};
+
+class Indices {
+ public:
+  Indices(Scopes& scopes, const Dialect& dialect) : scopes_(scopes), dialect_(dialect) {}
+
+  void bind(index::Symbol symbol, Bound bound) { bounds_[symbol] = std::move(bound); }
+  void unbind(index::Symbol symbol) { bounds_.erase(symbol); }
+  void set_constant(index::Symbol symbol, std::int64_t value) { constants_.insert_or_assign(symbol, value); }
+  void clear_constant(index::Symbol symbol) { constants_.erase(symbol); }
+  void set_vector(std::optional<VectorAxis> vector) { vector_ = vector; }
+  const std::optional<VectorAxis>& vector() const { return vector_; }
+  int lanes() const { return vector_ ? vector_->lanes : 1; }
+  // Whether a loop over the axis encloses what is being written.
+  bool is_active(index::Symbol axis) const;
+
+  // The expression with the counters of unrolled loops put in.
+  index::Expr here(const index::Expr& expr) const;
+  Along along(const index::Expr& expr) const;
+
+  // Text of a uniform expression: for use as an argument; and a name or a number.
+  std::string text(const index::Expr& expr);
+  std::string name(const index::Expr& expr);
+  // Text of any expression as a vector of i64.
+  std::string lanes_text(const index::Expr& expr);
+  // `base` plus a uniform offset, as a pointer: hoisted, then "p1 + 8".
+  std::string pointer(const std::string& base, const std::string& type, const index::Expr& offset);
+
+  Mask mask(const index::Condition& condition) { return mask(condition, {}); }
+  // Also false for lanes where an Index whose symbol `mentioned` names has failed.
+  Mask mask(const index::Condition& condition, const std::set<index::Symbol>& mentioned);
+  // The mask in the forms that its users need. A bool exists of uniform masks only.
+  std::string as_bool(const Mask& mask);
+  std::string as_count(const Mask& mask);
+  std::string as_lanes(const Mask& mask);
+  std::string any(const Mask& mask);  // whether one lane takes part
+
+ private:
+  struct Conjuncts {
+    std::vector<std::string> uniform, counts, lanes;
+  };
+  const Bound& bound(index::Symbol symbol) const;
+  bool varies(const index::Expr& expr) const;
+  int level_of(const index::Expr& expr) const;
+  // The text as it stands in the scope `level`; parts that outer scopes know are named there.
+  std::string text_at(const index::Expr& expr, int level);
+  std::string sum_text(const index::Sum& sum, int level);
+  std::string product_text(const index::Product& product, int level);
+  std::string pointer_at(const std::string& base, const std::string& type, const index::Expr& offset,
+                         int level);
+  void add_conjunct(const index::Less& less, Conjuncts& conjuncts);
+  Mask joined(const Conjuncts& conjuncts);
+  std::string mask_type(int lanes) const { return dialect_.type(ops::DType::b8, lanes); }
+
+  Scopes& scopes_;
+  const Dialect& dialect_;
+  std::map<index::Symbol, Bound> bounds_;
+  index::Substitution constants_;
+  std::optional<VectorAxis> vector_;
+};
+
+std::string integer_text(std::int64_t value);
+
+}  // namespace twinloom::emit

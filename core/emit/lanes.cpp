@@ -1,0 +1,132 @@
+// The part of Indices that knows of the vector axis: expressions with one value a lane, and masks.
+#include "core/base/error.h"
+#include "core/emit/indices.h"
+
+namespace twinloom::emit {
+
+using index::Expr;
+
+bool Indices::varies(const Expr& expr) const {
+  if (!vector_) return false;
+  for (const index::Symbol symbol : index::symbols_of(expr))
+    if (symbol == vector_->axis || bound(symbol).varying) return true;
+  return false;
+}
+
+Along Indices::along(const Expr& given) const {
+  const Expr expr = here(given);
+  if (!varies(expr)) return {Along::Kind::uniform, 0, expr};
+  const auto linear = index::linear_in(expr, vector_->axis);
+  if (!linear || varies(linear->scale) || varies(linear->rest)) return {Along::Kind::general, 0, expr};
+  return {Along::Kind::linear, linear->scale, linear->rest};
+}
+
+std::string Indices::lanes_text(const Expr& given) {
+  const Along run = along(given);
+  const std::string type = dialect_.type(ops::DType::i64, lanes());
+  if (run.kind == Along::Kind::uniform) return cat(type, "(", text(run.rest), ")");
+  if (run.kind == Along::Kind::linear)
+    return cat("ramp<", lanes(), ">(", text(run.rest), ", ", text(run.stride), ")");
+  const auto call = [&](const char* function, const Expr& a, const Expr& b) {
+    return cat(function, "(", lanes_text(a), ", ", lanes_text(b), ")");
+  };
+  return match(
+      run.rest.form(),
+      [&](const index::Sum& sum) {
+        std::string text = cat(type, "(", integer_text(sum.offset), ")");
+        for (const index::Term& term : sum.terms)
+          text += cat(" + ", type, "(", integer_text(term.scale), ") * ", lanes_text(term.factor));
+        return cat("(", text, ")");
+      },
+      [&](const index::Symbol& symbol) { return bound(symbol).name; },
+      [&](const index::Product& product) {
+        return join(product.factors, " * ", [&](const Expr& factor) { return lanes_text(factor); });
+      },
+      [&](const index::FloorDiv& node) { return call("floor_div", node.dividend, node.divisor); },
+      [&](const index::FloorMod& node) { return call("floor_mod", node.dividend, node.divisor); },
+      [&](const index::Least& node) { return call("least", node.a, node.b); },
+      [&](const index::Greatest& node) { return call("greatest", node.a, node.b); });
+}
+
+// a < b. Along the axis: lane * k < rest for the first lanes, else lane by lane.
+void Indices::add_conjunct(const index::Less& less, Conjuncts& conjuncts) {
+  const Expr a = here(less.a);
+  const Expr b = here(less.b);
+  if (!varies(a) && !varies(b)) {
+    const int level = std::max(level_of(a), level_of(b));
+    conjuncts.uniform.push_back(
+        scopes_.named(level, "m", mask_type(1), cat(text_at(a, level), " < ", text_at(b, level))));
+    return;
+  }
+  const Along run = along(b - a);
+  const auto stride = index::constant_of(run.stride);
+  if (run.kind == Along::Kind::uniform) {
+    add_conjunct({0, run.rest}, conjuncts);
+  } else if (run.kind == Along::Kind::linear && stride && *stride < 0 && *stride > INT64_MIN) {
+    conjuncts.counts.push_back(name(index::ceil_div(run.rest, Expr(-*stride))));
+  } else {
+    const std::string type = dialect_.type(ops::DType::i64, lanes());
+    conjuncts.lanes.push_back(scopes_.named(scopes_.level(), "m", mask_type(lanes()),
+                                            cat("lt(", type, "(0), ", lanes_text(run.rest), ")")));
+  }
+}
+
+Mask Indices::joined(const Conjuncts& conjuncts) {
+  const auto itself = [](const std::string& text) { return text; };
+  const std::string all = join(conjuncts.uniform, " && ", itself);
+  if (conjuncts.counts.empty() && conjuncts.lanes.empty()) {
+    if (conjuncts.uniform.empty()) return {};
+    if (conjuncts.uniform.size() == 1) return {Mask::Kind::uniform, all};
+    return {Mask::Kind::uniform, scopes_.named(scopes_.level(), "m", mask_type(1), all)};
+  }
+  std::string count;
+  for (const std::string& limit : conjuncts.counts)
+    count = count.empty() ? limit : cat("least(", count, ", ", limit, ")");
+  if (!all.empty()) count = cat(all, " ? ", count.empty() ? cat("i64(", lanes(), ")") : count, " : i64(0)");
+  if (!count.empty() && (conjuncts.counts.empty() || count != conjuncts.counts.front()))
+    count = scopes_.named(scopes_.level(), "n", dialect_.type(ops::DType::i64, 1), count);
+  if (conjuncts.lanes.empty()) return {Mask::Kind::first, count};
+  std::string mask = join(conjuncts.lanes, " & ", itself);
+  if (!count.empty()) mask += cat(" & ", as_lanes({Mask::Kind::first, count}));
+  if (conjuncts.lanes.size() + (count.empty() ? 0u : 1u) > 1)
+    mask = scopes_.named(scopes_.level(), "m", mask_type(lanes()), mask);
+  return {Mask::Kind::lanes, mask};
+}
+
+Mask Indices::mask(const index::Condition& condition, const std::set<index::Symbol>& mentioned) {
+  Conjuncts conjuncts;
+  std::set<index::Symbol> symbols = mentioned;
+  symbols.merge(index::symbols_of(condition));
+  for (const index::Symbol symbol : symbols) {
+    const auto found = bounds_.find(symbol);
+    if (found == bounds_.end() || found->second.ok.empty()) continue;
+    (found->second.varying ? conjuncts.lanes : conjuncts.uniform).push_back(found->second.ok);
+  }
+  for (const index::Less& less : condition.all) add_conjunct(less, conjuncts);
+  return joined(conjuncts);
+}
+
+std::string Indices::as_bool(const Mask& mask) {
+  if (mask.kind == Mask::Kind::always) return "true";
+  CHECK(mask.kind == Mask::Kind::uniform, "a mask of lanes where all lanes must agree");
+  return mask.text;
+}
+
+std::string Indices::as_count(const Mask& mask) {
+  if (mask.kind == Mask::Kind::first) return mask.text;
+  return cat("i64(", as_bool(mask), " ? ", lanes(), " : 0)");
+}
+
+std::string Indices::as_lanes(const Mask& mask) {
+  if (mask.kind == Mask::Kind::lanes) return mask.text;
+  return scopes_.named(scopes_.level(), "m", mask_type(lanes()),
+                       cat("first_lanes<", lanes(), ">(", as_count(mask), ")"));
+}
+
+std::string Indices::any(const Mask& mask) {
+  if (mask.kind == Mask::Kind::first) return cat("0 < ", mask.text);
+  if (mask.kind == Mask::Kind::lanes) return cat("any_lane(", mask.text, ")");
+  return as_bool(mask);
+}
+
+}  // namespace twinloom::emit

@@ -1,0 +1,159 @@
+// Loads, stores and run-time indices: the part of Values that touches memory. A lane outside a mask
+// touches none.
+#include "core/base/error.h"
+#include "core/emit/values.h"
+
+namespace twinloom::emit {
+
+namespace {
+
+std::set<index::Symbol> mentioned(const index::Expr& offset) { return index::symbols_of(offset); }
+
+std::string_view prefix_of(loops::Update update) {
+  switch (update) {
+    case loops::Update::replace: return "";
+    case loops::Update::atomic_add: return "atomic_add_";
+    case loops::Update::atomic_max: return "atomic_max_";
+  }
+  return "";
+}
+
+}  // namespace
+
+const loops::BufferInfo& Values::info(loops::Buffer buffer) const {
+  CHECK(buffer.index < program_.buffers.size(), "no buffer ", buffer.index);
+  return program_.buffers[buffer.index];
+}
+
+const std::string& Values::buffer(loops::Buffer buffer) const {
+  const auto found = buffers_.find(buffer);
+  CHECK(found != buffers_.end(), "buffer ", info(buffer).name, " is used outside its scratch");
+  return found->second;
+}
+
+std::string Values::pointer(loops::Buffer buffer, const index::Expr& offset) {
+  const loops::BufferInfo& of = info(buffer);
+  const std::string type = dialect_.memory_type(of.dtype);
+  return indices_.pointer(this->buffer(buffer), of.written || of.local ? type : cat("const ", type), offset);
+}
+
+// As an element of memory, which for b8 is a byte.
+std::string Values::memory_literal(const loops::Literal& literal) const {
+  const std::string text = dialect_.literal(ops::cast(literal.value, literal.dtype), literal.dtype);
+  return dialect_.stored(literal.dtype, text);
+}
+
+Operand Values::load(const loops::Load& load) {
+  const Along run = indices_.along(load.offset);
+  const Mask mask = indices_.mask(load.mask, mentioned(load.offset));
+  if (run.kind == Along::Kind::uniform) return uniform_load(load, mask);
+  Operand operand{dialect_.loaded(info(load.buffer).dtype, lanes_load(load, run, mask)),
+                  info(load.buffer).dtype, indices_.lanes()};
+  operand.text = named(operand, {.buffer = load.buffer, .total = {}});
+  return operand;
+}
+
+Operand Values::uniform_load(const loops::Load& load, const Mask& mask) {
+  const ops::DType dtype = info(load.buffer).dtype;
+  const std::string element = cat("*(", pointer(load.buffer, load.offset), ")");
+  std::string text = dialect_.loaded(dtype, element);
+  const std::string otherwise = literal(load.otherwise.value, dtype, 1);
+  if (mask.kind != Mask::Kind::always) text = cat(indices_.any(mask), " ? ", text, " : ", otherwise);
+  Operand operand{text, dtype, 1};
+  operand.text = named(operand, {.buffer = load.buffer, .total = {}});
+  if (mask.kind == Mask::Kind::always || mask.kind == Mask::Kind::uniform) return operand;
+  const int lanes = indices_.lanes();
+  const Operand outside{otherwise, dtype, 1};
+  Operand chosen{cat("where(", indices_.as_lanes(mask), ", ", with_lanes(operand, lanes), ", ",
+                     with_lanes(outside, lanes), ")"), dtype, lanes};
+  chosen.text = named(chosen);
+  return chosen;
+}
+
+std::string Values::lanes_load(const loops::Load& load, const Along& run, const Mask& mask) {
+  const std::string count = cat("<", indices_.lanes(), ">(");
+  const bool all = mask.kind == Mask::Kind::always;
+  const std::string otherwise = memory_literal(load.otherwise);
+  if (run.kind == Along::Kind::general) {
+    const std::string places = cat(buffer(load.buffer), ", ", indices_.lanes_text(run.rest));
+    if (all) return cat("gather", count, places, ")");
+    return cat("gather_where", count, places, ", ", indices_.as_lanes(mask), ", ", otherwise, ")");
+  }
+  const std::string first = pointer(load.buffer, run.rest);
+  const auto stride = index::constant_of(run.stride);
+  if (all && stride == 1) return cat("load", count, first, ")");
+  if (all && stride == -1) return cat("load_reversed", count, first, ")");
+  if (all) return cat("load_strided", count, first, ", ", indices_.name(run.stride), ")");
+  if (stride == 1 && mask.kind != Mask::Kind::lanes)
+    return cat("load_first", count, first, ", ", indices_.as_count(mask), ", ", otherwise, ")");
+  return cat("load_strided_where", count, first, ", ", indices_.name(run.stride), ", ",
+             indices_.as_lanes(mask), ", ", otherwise, ")");
+}
+
+void Values::store(const loops::Store& store) {
+  const Along run = indices_.along(store.offset);
+  const Operand operand = value(*store.value);
+  const ops::DType dtype = info(store.buffer).dtype;
+  CHECK(operand.dtype == dtype, "a store of ", ops::name(operand.dtype), " into ", ops::name(dtype));
+  const Mask mask = indices_.mask(store.mask, mentioned(store.offset));
+  const std::string prefix(prefix_of(store.update));
+  const bool one_lane = indices_.lanes() == 1 ||
+                        (store.update == loops::Update::replace && operand.lanes == 1);
+  if (run.kind == Along::Kind::uniform && one_lane) {
+    uniform_store(store, operand, mask, prefix);
+  } else {
+    const std::string text = dialect_.stored(dtype, with_lanes(operand, indices_.lanes()));
+    scopes_.line(cat(prefix, lanes_store(store, run, text, mask), ";"));
+  }
+  scopes_.forget({.buffer = store.buffer, .total = {}});
+}
+
+void Values::uniform_store(const loops::Store& store, const Operand& value, const Mask& mask,
+                           const std::string& prefix) {
+  const std::string place = pointer(store.buffer, store.offset);
+  const std::string stored = dialect_.stored(info(store.buffer).dtype, value.text);
+  const std::string text = prefix.empty() ? cat("*(", place, ") = ", stored, ";")
+                                          : cat(prefix, "store(", place, ", ", stored, ");");
+  scopes_.line(mask.kind == Mask::Kind::always ? text : cat("if (", indices_.any(mask), ") ", text));
+}
+
+std::string Values::lanes_store(const loops::Store& store, const Along& run, const std::string& value,
+                                const Mask& mask) {
+  const bool all = mask.kind == Mask::Kind::always;
+  if (run.kind == Along::Kind::general) {
+    const std::string places = cat(buffer(store.buffer), ", ", indices_.lanes_text(run.rest), ", ");
+    return all ? cat("scatter(", places, value, ")")
+               : cat("scatter_where(", places, indices_.as_lanes(mask), ", ", value, ")");
+  }
+  const std::string first = pointer(store.buffer, run.rest);
+  const auto stride = index::constant_of(run.stride);
+  const bool plain = store.update == loops::Update::replace;
+  if (all && plain && stride == 1) return cat("store(", first, ", ", value, ")");
+  if (all && plain && stride == -1) return cat("store_reversed(", first, ", ", value, ")");
+  if (all) return cat("store_strided(", first, ", ", indices_.name(run.stride), ", ", value, ")");
+  if (plain && stride == 1 && mask.kind != Mask::Kind::lanes)
+    return cat("store_first(", first, ", ", indices_.as_count(mask), ", ", value, ")");
+  return cat("store_strided_where(", first, ", ", indices_.name(run.stride), ", ", indices_.as_lanes(mask),
+             ", ", value, ")");
+}
+
+// The symbol's value and where it may be used come back from the device header as one struct.
+void Values::index(const loops::Index& index) {
+  const Operand given = value(*index.value);
+  const Mask mask = indices_.mask(index.mask);
+  const bool varying = given.lanes > 1 || mask.kind == Mask::Kind::first || mask.kind == Mask::Kind::lanes;
+  const int lanes = varying ? indices_.lanes() : 1;
+  Operand place{given.dtype == ops::DType::i64
+                    ? given.text
+                    : dialect_.converted(given.dtype, ops::DType::i64, given.text),
+                ops::DType::i64, given.lanes};
+  const std::string active = varying ? indices_.as_lanes(mask) : indices_.as_bool(mask);
+  CHECK(indices_.along(index.bound).kind == Along::Kind::uniform, "a bound with a value for each lane");
+  const std::string name = scopes_.fresh("s");
+  scopes_.line(cat("const Found<", lanes, "> ", name, " = find<", lanes, ">(", with_lanes(place, lanes), ", ",
+                   active, ", ", indices_.name(index.bound), ", ", index.negative_wraps ? "true" : "false",
+                   ", ", index.node, ", arguments->failure);"));
+  indices_.bind(index.symbol, {cat(name, ".place"), scopes_.level(), varying, cat(name, ".ok")});
+}
+
+}  // namespace twinloom::emit

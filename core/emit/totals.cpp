@@ -1,0 +1,220 @@
+// See totals.h. Start, Merge, Push and Fold; combining of copies is in combine.cpp.
+#include "core/emit/totals.h"
+
+#include "core/base/error.h"
+#include "core/loops/rewrite.h"
+#include "core/ops/monoid.h"
+
+namespace twinloom::emit {
+
+namespace {
+
+// An array of more members is filled by a loop.
+constexpr std::int64_t written_out = 32;
+
+std::int64_t constant_extent(const index::Expr& extent) {
+  const auto constant = index::constant_of(extent);
+  CHECK(constant.has_value(), "copies along a loop of extent ", extent);
+  return *constant;
+}
+
+}  // namespace
+
+Totals::Totals(const loops::Program& program, Scopes& scopes, Indices& indices, Values& values,
+               const Dialect& dialect)
+    : scopes_(scopes), indices_(indices), values_(values), dialect_(dialect) {
+  loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
+    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) loops_.emplace(loop->axis, *loop);
+  });
+}
+
+Totals::Parts Totals::members(const Total& total, const Places& places, const std::string& slot) {
+  Parts parts;
+  for (int part = 0; part < part_count(total); ++part)
+    parts.push_back(values_.member(total, part, places, slot));
+  return parts;
+}
+
+void Totals::combine_into(const Total& total, const Parts& target, const Parts& left, const Parts& right,
+                          int lanes, const std::string& mask) {
+  const std::string_view spelling = ops::spelling(total.monoid);
+  if (part_count(total) == 1) {
+    std::string text = values_.spelled(spelling, {left[0], right[0]});
+    if (!mask.empty()) text = cat("where(", mask, ", ", text, ", ", target[0], ")");
+    scopes_.line(cat(target[0], " = ", text, ";"));
+    return;
+  }
+  const std::string type = values_.type(ops::DType::b8, lanes);
+  std::string replaces = values_.spelled(spelling, {left[0], left[1], right[0], right[1]});
+  if (!mask.empty()) replaces += cat(" & ", mask);
+  const std::string name = scopes_.fresh("m");
+  scopes_.line(cat("const ", type, " ", name, " = ", replaces, ";"));
+  for (std::size_t part = 0; part < 2; ++part)
+    scopes_.line(cat(target[part], " = where(", name, ", ", right[part], ", ", left[part], ");"));
+}
+
+void Totals::declare(const Total& total, int level) {
+  std::int64_t count = std::max(total.depth, 1);
+  for (const Total::Copies& copies : total.copies) count *= copies.extent;
+  for (int part = 0; part < part_count(total); ++part) {
+    const std::string type = values_.type(part_type(total, part), total.lanes);
+    const std::string& name = total.names[static_cast<std::size_t>(part)];
+    scopes_.line_at(level, total.is_array()
+                               ? dialect_.array(type, name, cat(count), loops::Place::registers)
+                               : cat(type, " ", name, ";"));
+  }
+}
+
+void Totals::fill_with_identity(const Total& total) {
+  const auto identity = ops::identity(total.monoid, total.element);
+  Parts texts;
+  for (int part = 0; part < part_count(total); ++part)
+    texts.push_back(values_.literal(identity[static_cast<std::size_t>(part)], part_type(total, part),
+                                    total.lanes));
+  for_each_member(total, std::nullopt, [&](const Places& places) {
+    const Parts targets = members(total, places);
+    for (std::size_t part = 0; part < targets.size(); ++part)
+      scopes_.line(cat(targets[part], " = ", texts[part], ";"));
+  });
+}
+
+void Totals::start(const loops::Start& start) {
+  Total total{.monoid = start.monoid, .element = start.element, .depth = start.depth,
+              .lanes = indices_.lanes(), .across = {}, .copies = {}, .names = {},
+              .level = scopes_.level()};
+  CHECK(start.depth <= 62, "a stack of depth ", start.depth);
+  for (const loops::Axis axis : start.copies) {
+    const auto found = loops_.find(axis);
+    CHECK(found != loops_.end(), "copies along ", axis, ", which is no loop");
+    CHECK(found->second.bind != loops::Bind::block, "copies along the block loop ", axis);
+    const std::int64_t extent = constant_extent(found->second.extent);
+    if (found->second.bind != loops::Bind::vector) {
+      total.copies.push_back({axis, extent});
+      continue;
+    }
+    CHECK(total.lanes == 1, "copies along the vector loop ", axis, " of a total that is a vector already");
+    total.across = axis;
+    total.lanes = static_cast<int>(extent);
+  }
+  const int number = scopes_.next_number();
+  for (int part = 0; part < ops::parts(start.monoid); ++part)
+    total.names.push_back(cat("t", number, part == 0 ? "" : "_place"));
+  declare(total, scopes_.level());
+  if (total.depth == 0) fill_with_identity(total);
+  values_.set_total(start.total, std::move(total));
+}
+
+void Totals::for_each_member(const Total& total, std::optional<loops::Axis> without,
+                             const std::function<void(const Places&)>& body) {
+  std::vector<Total::Copies> walked;
+  std::int64_t count = 1;
+  for (const Total::Copies& copies : total.copies) {
+    if (copies.combined || copies.axis == without || indices_.is_active(copies.axis)) continue;
+    walked.push_back(copies);
+    count *= copies.extent;
+  }
+  if (count > written_out) {
+    Places places;
+    std::string tail;
+    for (const Total::Copies& copies : walked) places[copies.axis] = scopes_.fresh("i");
+    for (std::size_t depth = 0; depth < walked.size(); ++depth) scopes_.open();
+    body(places);
+    for (auto copies = walked.rbegin(); copies != walked.rend(); ++copies) {
+      const std::string& name = places[copies->axis];
+      scopes_.close(cat("for (i64 ", name, " = 0; ", name, " < ", copies->extent, "; ++", name, ") {"), "}");
+    }
+    return;
+  }
+  for (std::int64_t at = 0; at < count; ++at) {
+    Places places;
+    std::int64_t rest = at;
+    for (auto copies = walked.rbegin(); copies != walked.rend(); ++copies) {
+      places[copies->axis] = cat(rest % copies->extent);
+      rest /= copies->extent;
+    }
+    body(places);
+  }
+}
+
+void Totals::merge(const loops::Merge& merge) {
+  const Total& total = values_.total(merge.total);
+  Parts given;
+  for (const auto& value : merge.values) given.push_back(values_.with_lanes(values_.value(*value), total.lanes));
+  const Mask mask = indices_.mask(merge.mask);
+  const Parts target = members(total, {});
+  if (mask.kind == Mask::Kind::always) {
+    combine_into(total, target, target, given, total.lanes);
+  } else if (total.lanes == 1 || mask.kind == Mask::Kind::uniform) {
+    const std::string condition = indices_.as_bool(mask);
+    scopes_.open();
+    combine_into(total, target, target, given, total.lanes);
+    scopes_.close(cat("if (", condition, ") {"), "}");
+  } else {
+    combine_into(total, target, target, given, total.lanes, indices_.as_lanes(mask));
+  }
+  scopes_.forget({.buffer = {}, .total = merge.total});
+}
+
+// The carries of a binary counter; `number` has as many low bits set as units wait to be combined.
+void Totals::push(const loops::Push& push) {
+  const Total& stack = values_.total(push.stack);
+  const Total& unit = values_.total(push.unit);
+  CHECK(stack.depth > 0 && stack.lanes == unit.lanes, "a push of ", unit.lanes, " lanes onto a stack of ",
+        stack.lanes);
+  const Mask mask = indices_.mask(push.mask);
+  const std::string number = indices_.name(push.number);
+  const bool some_lanes = mask.kind == Mask::Kind::first || mask.kind == Mask::Kind::lanes;
+  const std::string lanes_mask = some_lanes ? indices_.as_lanes(mask) : std::string();
+  const std::string slot = scopes_.fresh("i");
+  const Parts source = members(unit, {});
+  scopes_.open();
+  Parts carried;
+  for (std::size_t part = 0; part < source.size(); ++part) {
+    carried.push_back(scopes_.fresh("t"));
+    scopes_.line(cat(values_.type(part_type(stack, static_cast<int>(part)), stack.lanes), " ", carried[part],
+                     " = ", source[part], ";"));
+  }
+  scopes_.line(cat("i64 ", slot, " = 0;"));
+  const Parts place = members(stack, {}, slot);
+  scopes_.open();
+  combine_into(stack, carried, place, carried, stack.lanes);
+  scopes_.close(cat("for (; (", number, " >> ", slot, " & 1) != 0; ++", slot, ") {"), "}");
+  for (std::size_t part = 0; part < place.size(); ++part)
+    scopes_.line(cat(place[part], " = ",
+                     some_lanes ? cat("where(", lanes_mask, ", ", carried[part], ", ", place[part], ")")
+                                : carried[part], ";"));
+  scopes_.close(mask.kind == Mask::Kind::uniform ? cat("if (", mask.text, ") {") : "{", "}");
+  scopes_.forget({.buffer = {}, .total = push.stack});
+}
+
+void Totals::fold(const loops::Fold& fold) {
+  const Total& stack = values_.total(fold.stack);
+  const std::string count = indices_.name(fold.count);
+  const auto identity = ops::identity(stack.monoid, stack.element);
+  const auto nothing = ops::over_nothing(stack.monoid, stack.element);
+  std::vector<Operand> result;
+  Parts names;
+  for (int part = 0; part < part_count(stack); ++part) {
+    const ops::DType dtype = part_type(stack, part);
+    const ops::Number empty = part == 0 && nothing ? *nothing : identity[static_cast<std::size_t>(part)];
+    names.push_back(scopes_.fresh("t"));
+    result.push_back({names.back(), dtype, stack.lanes});
+    scopes_.line(cat(values_.type(dtype, stack.lanes), " ", names.back(), " = ",
+                     values_.literal(empty, dtype, stack.lanes), ";"));
+  }
+  const std::string slot = scopes_.fresh("i");
+  const Parts place = members(stack, {}, slot);
+  scopes_.open();
+  scopes_.line(cat("i64 ", slot, " = trailing_zeros(", count, ");"));
+  for (std::size_t part = 0; part < names.size(); ++part)
+    scopes_.line(cat(names[part], " = ", place[part], ";"));
+  scopes_.open();
+  scopes_.open();
+  combine_into(stack, names, place, names, stack.lanes);
+  scopes_.close(cat("if ((", count, " >> ", slot, " & 1) != 0) {"), "}");
+  scopes_.close(cat("for (++", slot, "; ", count, " >> ", slot, " != 0; ++", slot, ") {"), "}");
+  scopes_.close(cat("if (", count, " != 0) {"), "}");
+  values_.set_temp(fold.result, std::move(result));
+}
+
+}  // namespace twinloom::emit

@@ -1,0 +1,54 @@
+// Totals as text: Start, Merge, Combine, Push, Fold and Prefix. A combine across an unrolled axis is written
+// out, across the vector axis it halves the register, across a serial axis it is a loop over memory.
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "core/emit/values.h"
+
+namespace twinloom::emit {
+
+class Totals {
+ public:
+  Totals(const loops::Program& program, Scopes& scopes, Indices& indices, Values& values,
+         const Dialect& dialect);
+
+  void start(const loops::Start& start);
+  void merge(const loops::Merge& merge);
+  void combine(const loops::Combine& combine);
+  void push(const loops::Push& push);
+  void fold(const loops::Fold& fold);
+  void prefix(const loops::Prefix& prefix);
+
+ private:
+  using Parts = std::vector<std::string>;
+  using Places = std::map<loops::Axis, std::string>;
+  int part_count(const Total& total) const { return ops::parts(total.monoid); }
+  ops::DType part_type(const Total& total, int part) const {
+    return ops::part_type(total.monoid, total.element, part);
+  }
+  Parts members(const Total& total, const Places& places, const std::string& slot = {});
+  // target = combine(left, right), for all parts; where `mask` is not empty only in its lanes.
+  void combine_into(const Total& total, const Parts& target, const Parts& left, const Parts& right,
+                    int lanes, const std::string& mask = {});
+  void declare(const Total& total, int level);
+  void fill_with_identity(const Total& total);
+  // body(places) for each member of the copies that no loop around walks, but those along `without`.
+  void for_each_member(const Total& total, std::optional<loops::Axis> without,
+                       const std::function<void(const Places&)>& body);
+  void combine_copies(Total& total, loops::Axis across, loops::Pairing pairing);
+  void combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairing);
+  Parts halved(const Total& total, Parts parts, loops::Pairing pairing);
+  void prefix_copies(const Total& before, const Total& all, const Total& total, loops::Axis across,
+                     const Places& places);
+  void prefix_lanes(const Total& before, const Total& all, const Total& total, const Places& places);
+
+  Scopes& scopes_;
+  Indices& indices_;
+  Values& values_;
+  const Dialect& dialect_;
+  std::map<loops::Axis, loops::Loop> loops_;  // every loop of the program
+};
+
+}  // namespace twinloom::emit

@@ -1,0 +1,97 @@
+// Values as text: each step of a value gets a name, one statement a line, and what is computed twice is
+// computed once. In a vector loop a value that does not depend on the axis stays a scalar.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/emit/dialect.h"
+#include "core/emit/indices.h"
+#include "core/emit/scopes.h"
+#include "core/loops/loops.h"
+
+namespace twinloom::emit {
+
+// An expression without side effects, cheap to repeat: a name or a constant.
+struct Operand {
+  std::string text;
+  ops::DType dtype = ops::DType::f32;
+  int lanes = 1;
+};
+
+// A total in the text: a variable, or an array of them where there are copies along axes other than the
+// vector axis.
+struct Total {
+  struct Copies {
+    loops::Axis axis;
+    std::int64_t extent;
+    bool combined = false;  // member 0 stands for all
+  };
+  ops::Monoid monoid{};
+  ops::DType element{};
+  int depth = 0;                       // of a stack; its places are the fastest index of the array
+  int lanes = 1;
+  std::optional<loops::Axis> across;   // the vector axis that the lanes are copies along
+  std::vector<Copies> copies;
+  std::vector<std::string> names;      // one a part
+  int level = 0;                       // of the scope that declares it
+  bool is_array() const { return depth > 0 || !copies.empty(); }
+};
+
+class Values {
+ public:
+  Values(const loops::Program& program, Scopes& scopes, Indices& indices, const Dialect& dialect)
+      : program_(program), scopes_(scopes), indices_(indices), dialect_(dialect) {}
+
+  Operand value(const loops::Value& value);
+  // The value as a vector of all lanes of the vector loop, or as it is where `lanes` is 1.
+  std::string with_lanes(const Operand& operand, int lanes);
+  void store(const loops::Store& store);
+  void index(const loops::Index& index);
+
+  void set_temp(loops::Temp temp, std::vector<Operand> parts) { temps_[temp] = std::move(parts); }
+  void set_total(loops::Temp temp, Total total) { totals_[temp] = std::move(total); }
+  Total& total(loops::Temp temp);
+  void set_buffer(loops::Buffer buffer, std::string name) { buffers_[buffer] = std::move(name); }
+  const std::string& buffer(loops::Buffer buffer) const;
+
+  // The variable of the active member of a total, or of stack place `slot`.
+  std::string member(const Total& total, int part, const std::string& slot = {});
+  // The same with the indices of some copies given as text.
+  std::string member(const Total& total, int part, const std::map<loops::Axis, std::string>& places,
+                     const std::string& slot = {});
+  std::string literal(const ops::Number& number, ops::DType dtype, int lanes) const;
+  std::string type(ops::DType dtype, int lanes) const { return dialect_.type(dtype, lanes); }
+  std::string spelled(std::string_view spelling, const std::vector<std::string>& inputs) const;
+  std::string named(const Operand& operand, const Origin& origin = {});
+
+ private:
+  Operand literal(const loops::Literal& literal);
+  Operand count(const loops::Count& count);
+  Operand read(const loops::Read& read);
+  Operand load(const loops::Load& load);
+  Operand apply(const loops::Apply& apply);
+  Operand convert(const loops::Convert& convert);
+  Operand uniform_load(const loops::Load& load, const Mask& mask);
+  std::string lanes_load(const loops::Load& load, const Along& run, const Mask& mask);
+  std::string memory_literal(const loops::Literal& literal) const;
+  std::string pointer(loops::Buffer buffer, const index::Expr& offset);
+  const loops::BufferInfo& info(loops::Buffer buffer) const;
+  void uniform_store(const loops::Store& store, const Operand& value, const Mask& mask,
+                     const std::string& prefix);
+  std::string lanes_store(const loops::Store& store, const Along& run, const std::string& value,
+                          const Mask& mask);
+
+  const loops::Program& program_;
+  Scopes& scopes_;
+  Indices& indices_;
+  const Dialect& dialect_;
+  std::map<loops::Temp, std::vector<Operand>> temps_;
+  std::map<loops::Temp, Total> totals_;
+  std::map<loops::Buffer, std::string> buffers_;
+  std::map<const loops::Value*, Operand> done_;  // within one call of value() from outside
+  int nesting_ = 0;
+};
+
+}  // namespace twinloom::emit
