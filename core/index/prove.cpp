@@ -150,21 +150,27 @@ class Proof {
     return positive(rest + scale * b);
   }
 
-  // A symbol that bounds another one must wait for it: 0 <= n - 1 - i needs i = n - 1 first.
-  bool bounds_another(Symbol symbol, const std::set<Symbol>& present) const {
-    return std::ranges::any_of(present, [&](Symbol other) {
-      const auto found = facts_.symbols().find(other);
-      return other != symbol && found != facts_.symbols().end() &&
-             std::ranges::any_of(found->second.below,
-                                 [&](const Expr& extent) { return mentions(extent, symbol); });
+  // A symbol that bounds another one must wait for it: 0 <= n - 1 - i needs i = n - 1 first. Sizes come
+  // last, because their lowest value says little while a counter below them is left.
+  int turn_of(Symbol symbol, const std::set<Symbol>& present) const {
+    const bool bounds_another = std::ranges::any_of(present, [&](Symbol other) {
+      return other != symbol && std::ranges::any_of(extents_of(other), [&](const Expr& extent) {
+               return mentions(with_kept_symbols(extent), symbol);
+             });
     });
+    return extents_of(symbol).empty() ? 2 : bounds_another ? 1 : 0;
+  }
+
+  std::span<const Expr> extents_of(Symbol symbol) const {
+    const auto found = facts_.symbols().find(symbol);
+    return found == facts_.symbols().end() ? std::span<const Expr>() : std::span(found->second.below);
   }
 
   bool by_symbols(const Expr& expr) {
     const std::set<Symbol> present = symbols_of(expr);
-    for (const bool waiting : {false, true}) {
+    for (const int turn : {0, 1, 2}) {
       for (const Symbol& symbol : present) {
-        if (bounds_another(symbol, present) != waiting) continue;
+        if (turn_of(symbol, present) != turn) continue;
         if (const auto decided = by_symbol(expr, symbol)) return *decided;
       }
     }
@@ -182,7 +188,8 @@ class Proof {
     const auto replaced_by = [&](const Expr& highest) {
       return positive(substitute(expr, {{symbol, highest}}));
     };
-    return std::ranges::any_of(about.below, [&](const Expr& extent) { return replaced_by(extent - 1); }) ||
+    const auto below = [&](const Expr& extent) { return replaced_by(with_kept_symbols(extent) - 1); };
+    return std::ranges::any_of(about.below, below) ||
            (about.range.high && replaced_by(Expr(*about.range.high)));
   }
 
