@@ -200,6 +200,8 @@ Inferred infer_kind(const Rule& rule, const Scan& scan) {
   rule.axis_in_range(scan.axis, input.shape.size());
   if (scan.exclusive && !ops::over_nothing(scan.monoid, input.dtype))
     rule.fail("an exclusive scan of ", ops::name(scan.monoid), " has no first value");
+  // From the end a place could be told from either side.
+  if (scan.backwards && ops::parts(scan.monoid) > 1) rule.fail("a scan for places runs forwards only");
   return {ops::part_type(scan.monoid, input.dtype, scan.component), input.shape};
 }
 

@@ -14,4 +14,7 @@ Graph drop_implicit_rounding(const Graph& graph);
 // A Scatter of one element a row upon a constant becomes a select. scatter_to_select.cpp
 Graph scatter_to_select(const Graph& graph);
 
+// Numbers in place of size symbols; the other symbols are at least 1 from then on. specialise.cpp
+Graph specialise(const Graph& graph, const index::Values& numbers);
+
 }  // namespace twinloom::graph
