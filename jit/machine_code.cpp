@@ -75,9 +75,11 @@ std::string emit(llvm::Module& module, llvm::TargetMachine& machine, Output outp
 }  // namespace
 
 // Made for text that is already in vectors. LLVM's vectorisers and unroller are left out: they would only
-// find the short loops of tails, and cost more than everything else together.
+// find the short loops of tails, and cost more than everything else together. The first two passes run
+// before inlining so that a function which is inlined at ten places is cleaned up once.
 const char* pass_pipeline() {
-  return "always-inline,"
+  return "function(sroa<modify-cfg>,early-cse),"
+         "always-inline,"
          "function("
          "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
          "loop-mssa(loop-rotate,licm<allowspeculation>),"
