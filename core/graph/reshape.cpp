@@ -128,8 +128,8 @@ index::Expr missing_size(const Tensor& x, const Shape& sizes, std::size_t missin
   if (const auto quotient = exact_quotient(whole, others)) return *quotient;
   if (index::constant_of(whole) && index::constant_of(others)) refuse();
   require_sizes(x.builder(), at_most(1, others),
-                cat(subject(x.builder(), "reshape"), ": -1 in ", print_shape(sizes), " is of no size where ", others,
-                    " is 0"));
+                cat(subject(x.builder(), "reshape"), ": -1 in ", print_shape(sizes), " is of no size where ",
+                    others, " is 0"));
   const index::Expr quotient = index::simplify(index::floor_div(whole, others), x.builder().graph().facts());
   x.builder().graph().require_equal(
       quotient * others, whole,

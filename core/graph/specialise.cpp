@@ -1,5 +1,6 @@
 // Puts numbers in place of size symbols.
-//   specialise({n: 0}):  in0: f32[n, 4]; y = relu(in0): f32[n, 4]   ->   in0: f32[0, 4]; y = relu(in0): f32[0, 4]
+//   specialise({n: 0}):  in0: f32[n, 4]; y = relu(in0): f32[n, 4]   ->   in0: f32[0, 4]; y = relu(in0):
+//   f32[0, 4]
 // The symbols that are left are at least 1 from then on: the caller names all that are 0.
 #include "core/graph/passes.h"
 
@@ -64,14 +65,16 @@ Op substituted(const Op& op, const index::Substitution& numbers) {
   return std::visit(Rewrite{numbers}, op);
 }
 
-void take_facts(Graph& result, const Graph& graph, const index::Values& numbers, const index::Substitution& substitution) {
+void take_facts(Graph& result, const Graph& graph, const index::Values& numbers,
+                const index::Substitution& substitution) {
   for (const auto& [symbol, about] : graph.facts().symbols()) {
     if (!numbers.contains(symbol)) result.facts().assume(symbol, about.range, about.divisor);
   }
   for (const auto& [a, b] : graph.facts().equalities()) {
     const index::Expr left = index::substitute(a, substitution);
     const index::Expr right = index::substitute(b, substitution);
-    if (left != right && !(index::constant_of(left) && index::constant_of(right))) result.facts().assume_equal(left, right);
+    if (left != right && !(index::constant_of(left) && index::constant_of(right)))
+      result.facts().assume_equal(left, right);
   }
   for (const index::Symbol symbol : size_symbols(graph)) {
     if (!numbers.contains(symbol)) result.facts().assume(symbol, {1, std::nullopt});
@@ -90,9 +93,11 @@ Graph specialise(const Graph& graph, const index::Values& numbers) {
   for (const Parameter& parameter : graph.parameters()) {
     if (const auto* id = std::get_if<NodeId>(&parameter.value)) {
       const Node& node = graph[*id];
-      ids[id->index] = result.input(parameter.name, node.dtype, substituted(node.shape, substitution), std::get<Input>(node.node).donated);
+      ids[id->index] = result.input(parameter.name, node.dtype, substituted(node.shape, substitution),
+                                    std::get<Input>(node.node).donated);
     } else {
-      result.size_parameter(parameter.name, index::substitute(std::get<index::Expr>(parameter.value), substitution));
+      result.size_parameter(parameter.name,
+                            index::substitute(std::get<index::Expr>(parameter.value), substitution));
     }
   }
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {

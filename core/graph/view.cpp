@@ -106,23 +106,29 @@ std::optional<ops::Number> number_of(const Node& node) {
 
 }  // namespace
 
-Tensor view(const Tensor& x, View map) {
-  Builder& builder = x.builder();
-  const Graph& graph = builder.graph();
-  map = simplified(std::get<View>(canonical(std::move(map), x.dtype())), graph.facts());
-  Tensor base = x;
-  while (const auto* inner = std::get_if<View>(&graph[base.id()].node)) {
+NodeId add_view(Graph& graph, NodeId input, View map, Origin origin) {
+  const ops::DType dtype = graph[input].dtype;
+  map = simplified(std::get<View>(canonical(std::move(map), dtype)), graph.facts());
+  NodeId base = input;
+  while (const auto* inner = std::get_if<View>(&graph[base].node)) {
     const std::optional<View> one = merged(map, *inner, graph.facts());
     if (!one) break;
-    base = {&builder, graph[base.id()].inputs[0]};
+    base = graph[base].inputs[0];
     map = simplified(*one, graph.facts());
   }
-  if (moves_nothing(map, base.shape(), graph.facts())) return base;
-  const std::optional<ops::Number> number = number_of(graph[base.id()]);
+  if (moves_nothing(map, graph[base].shape, graph.facts())) return base;
+  const std::optional<ops::Number> number = number_of(graph[base]);
   const bool nothing_inside = never_holds(map.inside);
-  if (nothing_inside || (number && (map.inside.all.empty() || *number == map.fill)))
-    return builder.constant(nothing_inside ? map.fill : *number, x.dtype(), map.sizes);
-  return builder.add(std::move(map), {base});
+  if (nothing_inside || (number && (map.inside.all.empty() || *number == map.fill))) {
+    const ops::Number value = nothing_inside ? map.fill : *number;
+    return graph.add(Constant{value, dtype, std::move(map.sizes)}, {}, std::move(origin));
+  }
+  return graph.add(std::move(map), {base}, std::move(origin));
+}
+
+Tensor view(const Tensor& x, View map) {
+  Builder& builder = x.builder();
+  return {&builder, add_view(builder.graph(), x.id(), std::move(map), builder.origin)};
 }
 
 }  // namespace twinloom::graph

@@ -9,6 +9,8 @@ namespace twinloom::graph {
 // Element `axes` of the result is element `source` of x where `inside` holds, else `fill`. Merges with
 // x where x is a View and the two maps are one; the bricks of all functions below.
 Tensor view(const Tensor& x, View map);
+// The same over a graph, for passes.
+NodeId add_view(Graph& graph, NodeId input, View map, Origin origin = {});
 
 // A size of -1 (once at most) is what is left; elsewhere sizes must multiply to the same count.
 Tensor reshape(const Tensor& x, const Shape& sizes);

@@ -1,0 +1,49 @@
+// See rebuild.h.
+#include "core/graph/rebuild.h"
+
+#include "core/base/error.h"
+
+namespace twinloom::graph {
+
+Rebuild::Rebuild(const Graph& from) : from_(from), standing_(from.nodes().size()) {
+  made_.name = from.name;
+  made_.facts() = from.facts();
+  for (const Require& require : from.requirements()) made_.require(require.condition, require.message);
+  for (const Parameter& parameter : from.parameters()) {
+    if (const auto* value = std::get_if<index::Expr>(&parameter.value)) {
+      made_.size_parameter(parameter.name, *value);
+      continue;
+    }
+    const NodeId id = std::get<NodeId>(parameter.value);
+    const Node& node = from[id];
+    const bool donated = std::get<Input>(node.node).donated;
+    standing_[id.index] = made_.input(parameter.name, node.dtype, node.shape, donated, node.origin);
+  }
+}
+
+NodeId Rebuild::operator[](NodeId old) const {
+  CHECK(has(old), "nothing stands for ", describe(from_, old));
+  return *standing_[old.index];
+}
+
+NodeId Rebuild::add(Op op, std::vector<NodeId> inputs, NodeId like) {
+  return made_.add(std::move(op), std::move(inputs), from_[like].origin);
+}
+
+void Rebuild::copy(NodeId old) {
+  if (has(old)) return;  // a parameter
+  std::vector<NodeId> inputs;
+  for (const NodeId input : from_[old].inputs) inputs.push_back((*this)[input]);
+  stands_for(old, add(from_[old].node, std::move(inputs), old));
+}
+
+Graph Rebuild::finish() {
+  for (Result result : from_.results()) {
+    if (result.kind == Ownership::own || result.kind == Ownership::input)
+      result.value = (*this)[result.value];
+    made_.output(std::move(result));
+  }
+  return std::move(made_);
+}
+
+}  // namespace twinloom::graph

@@ -1,0 +1,40 @@
+// What passes over graphs have in common: a new graph with the parameters, facts and requirements of an
+// old one, and for each old node the one that stands for it.
+//
+//   Rebuild rebuild(graph);
+//   for (each node, front to back) rebuild.stands_for(id, ...) or rebuild.copy(id);
+//   return rebuild.finish();
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace twinloom::graph {
+
+class Rebuild {
+ public:
+  // All parameters are there from the start, used or not.
+  explicit Rebuild(const Graph& from);
+
+  const Graph& from() const { return from_; }
+  Graph& made() { return made_; }
+  bool has(NodeId old) const { return standing_[old.index].has_value(); }
+  // The node that stands for the old one; Bug where there is none.
+  NodeId operator[](NodeId old) const;
+  void stands_for(NodeId old, NodeId made) { standing_[old.index] = made; }
+  // The same operator over what stands for its inputs.
+  void copy(NodeId old);
+  // Adds a node with the origin of an old one.
+  NodeId add(Op op, std::vector<NodeId> inputs, NodeId like);
+  // The results over what stands for their values.
+  Graph finish();
+
+ private:
+  const Graph& from_;
+  Graph made_;
+  std::vector<std::optional<NodeId>> standing_;
+};
+
+}  // namespace twinloom::graph
