@@ -174,7 +174,7 @@ class Canonical {
     while (unit_at_ < scope_.order.size() && step_at(unit_at_) >= loops::UNIT) ++unit_at_;
     chain_at_ = unit_at_;
     while (chain_at_ < scope_.order.size() && step_at(chain_at_) < loops::LANES) ++chain_at_;
-    if (chain_at_ == scope_.order.size()) chain_at_ = unit_at_;
+    if (chain_at_ == scope_.order.size()) chain_at_ = lower_lanes_end();
     outer_ = lanes_of(scope_, unit_at_, chain_at_);
     inner_ = lanes_of(scope_, chain_at_, scope_.order.size());
     const index::Range range = source.plan.facts.range(axis_.extent);
@@ -202,6 +202,18 @@ class Canonical {
 
  private:
   std::int64_t step_at(std::size_t at) const { return scope_.piece(scope_.order[at]).step; }
+
+  // Without a chain: where loops over lower lanes end and all that follow walk higher ones, which may then be
+  // combined in each turn of the lower.
+  std::size_t lower_lanes_end() const {
+    for (std::size_t end = unit_at_ + 1; end < scope_.order.size(); ++end) {
+      std::int64_t highest = 0, lowest = loops::UNIT;
+      for (std::size_t at = unit_at_; at < end; ++at) highest = std::max(highest, step_at(at));
+      for (std::size_t at = end; at < scope_.order.size(); ++at) lowest = std::min(lowest, step_at(at));
+      if (highest < lowest) return end;
+    }
+    return unit_at_;
+  }
 
   Ref<Stmt> close_chain(Ref<Stmt> loops) const {
     std::vector<Ref<Stmt>> before, after;

@@ -1,0 +1,72 @@
+// See accesses.h.
+#include "core/schedule/accesses.h"
+
+#include "core/loops/rewrite.h"
+
+namespace twinloom::schedule {
+
+namespace {
+
+void add_accesses(const loops::Program& nest, const loops::Stmt& stmt, int sibling, std::vector<Access>& result) {
+  const auto add = [&](loops::Buffer buffer, const index::Expr& offset, bool store) {
+    const ops::DType dtype = nest.buffers[buffer.index].dtype;
+    result.push_back({offset, ops::size_of(dtype), ops::size_of(ops::compute_type(dtype)), store, sibling});
+  };
+  loops::for_each_value(stmt, [&](const loops::Value& value) {
+    if (const auto* load = std::get_if<loops::Load>(&value.node)) add(load->buffer, load->offset, false);
+  });
+  if (const auto* store = std::get_if<loops::Store>(&stmt.node)) add(store->buffer, store->offset, true);
+}
+
+// A function of the device header that is a polynomial or a division takes many instructions.
+int work_of(ops::Pointwise op) {
+  constexpr int FUNCTION = 16, PLAIN = 1;
+  switch (op) {
+    case ops::Pointwise::add:
+    case ops::Pointwise::sub:
+    case ops::Pointwise::mul:
+    case ops::Pointwise::div:
+    case ops::Pointwise::neg:
+    case ops::Pointwise::abs:
+    case ops::Pointwise::relu:
+    case ops::Pointwise::sqrt:
+      return PLAIN;
+    default:
+      return ops::arity(op) == 1 && ops::takes(op) == ops::Takes::real && ops::gives(op) == ops::Gives::same ? FUNCTION
+                                                                                                              : 2 * PLAIN;
+  }
+}
+
+}  // namespace
+
+std::vector<Access> accesses_of(const loops::Program& nest, const loops::Nest& shape) {
+  std::vector<Access> result;
+  int number = 0;
+  for (const loops::Item& item : shape.items) {
+    if (const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item)) {
+      add_accesses(nest, **stmt, -1, result);
+      continue;
+    }
+    for (const auto& inner : std::get<loops::Sibling>(item).inner) add_accesses(nest, *inner, number, result);
+    ++number;
+  }
+  return result;
+}
+
+std::optional<std::int64_t> stride_along(const Access& access, const index::Symbol& axis) {
+  const auto linear = index::linear_in(access.offset, axis);
+  return linear ? index::constant_of(linear->scale) : std::nullopt;
+}
+
+int work_of(const std::vector<loops::Ref<loops::Stmt>>& stmts) {
+  int work = 0;
+  for (const auto& stmt : stmts) {
+    loops::for_each_value(*stmt, [&](const loops::Value& value) {
+      if (const auto* apply = std::get_if<loops::Apply>(&value.node)) work += work_of(apply->op);
+      if (std::holds_alternative<loops::Load>(value.node)) ++work;
+    });
+  }
+  return work;
+}
+
+}  // namespace twinloom::schedule

@@ -1,0 +1,25 @@
+// What a nest touches, as choose looks at it. For the inside of this room.
+#pragma once
+
+#include <vector>
+
+#include "core/loops/nest.h"
+
+namespace twinloom::schedule {
+
+struct Access {
+  index::Expr offset;
+  int bytes = 4;        // of an element in memory
+  int lane_bytes = 4;   // of an element in a register: 16-bit floats are computed in f32
+  bool store = false;
+  int sibling = -1;     // whose inner statement it stands in; -1: a row's own statement
+};
+std::vector<Access> accesses_of(const loops::Program& nest, const loops::Nest& shape);
+
+// Elements between neighbours along the axis; nothing where that is not a constant.
+std::optional<std::int64_t> stride_along(const Access& access, const index::Symbol& axis);
+
+// Operators of one execution of the inner statements, dear ones (exp, div) counted several times.
+int work_of(const std::vector<loops::Ref<loops::Stmt>>& stmts);
+
+}  // namespace twinloom::schedule

@@ -1,0 +1,79 @@
+// See random.h. Splits come from a list that holds those of the canonical order among others, so that a
+// fair share is legal.
+#include "tests/schedule/random.h"
+
+#include <algorithm>
+
+#include "core/loops/nest.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+using loops::Bind;
+using schedule::Tail;
+
+const std::vector<std::vector<std::int64_t>> factor_lists = {
+    {},           {4},           {8},           {16},           {64, 8},           {100, 20},         {12, 4},
+    {32, 8},      {256},         {256, 32, 8},  {256, 16},      {1024, 256},       {1024, 256, 32, 8}, {1024, 256, 16},
+    {1024, 32},   {1024, 512, 256, 64}, {2048, 1024, 256, 8}, {1024, 256, 128, 4}};
+
+class Draw {
+ public:
+  explicit Draw(std::mt19937_64& random) : random_(random) {}
+
+  schedule::Schedule schedule(const loops::Program& nest) {
+    const loops::Nest shape = loops::take_apart(nest);
+    scope(-1, shape.common);
+    int sibling = 0;
+    for (const loops::Item& item : shape.items) {
+      if (const auto* found = std::get_if<loops::Sibling>(&item)) scope(sibling++, found->loops);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  std::size_t below(std::size_t count) { return random_() % count; }
+
+  void scope(int sibling, const std::vector<loops::NestLoop>& loops) {
+    std::vector<std::string> axes;
+    for (const loops::NestLoop& loop : loops) axes.emplace_back(loop.axis.name());
+    if (axes.size() > 1 && below(2) == 0) {
+      const std::string name = cat("r", sibling + 1);
+      result_.collapses.push_back({sibling, axes, name});
+      axes = {name};
+    }
+    std::vector<schedule::LoopPlan> order;
+    for (const std::string& axis : axes) {
+      const auto& factors = factor_lists[below(factor_lists.size())];
+      const Tail tail = std::array{Tail::exact, Tail::mask, Tail::remainder, Tail::clip}[below(4)];
+      result_.splits.push_back({sibling, axis, factors, tail});
+      for (std::size_t piece = 0; piece <= factors.size(); ++piece) {
+        order.push_back({sibling, cat(axis, ".", piece), draw_bind(sibling)});
+      }
+    }
+    // A few exchanges keep most of the falling order that many tails ask for.
+    for (std::size_t exchanges = below(4); exchanges > 0 && order.size() > 1; --exchanges) {
+      std::swap(order[below(order.size())], order[below(order.size())]);
+    }
+    std::stable_partition(order.begin(), order.end(), [](const auto& loop) { return loop.bind == Bind::block; });
+    result_.loops.insert(result_.loops.end(), order.begin(), order.end());
+  }
+
+  Bind draw_bind(int sibling) {
+    const std::size_t draw = below(10);
+    if (draw < 2 && sibling < 0) return Bind::block;
+    return draw < 6 ? Bind::serial : draw < 8 ? Bind::unroll : Bind::vector;
+  }
+
+  std::mt19937_64& random_;
+  schedule::Schedule result_;
+};
+
+}  // namespace
+
+schedule::Schedule random_schedule(const loops::Program& nest, std::mt19937_64& random) {
+  return Draw(random).schedule(nest);
+}
+
+}  // namespace twinloom::tests

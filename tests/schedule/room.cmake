@@ -1,0 +1,1 @@
+twinloom_test(schedule core_schedule)
