@@ -28,4 +28,10 @@ target_compile_definitions(jit PRIVATE NDEBUG)
 target_link_libraries(jit PRIVATE
   "$<LINK_GROUP:RESCAN,${archives}>" ${ZLIB_ARCHIVE} ${ZSTD_ARCHIVE}
   pthread dl m)
-target_link_options(jit INTERFACE -Wl,--exclude-libs,ALL -Wl,--gc-sections)
+set(hidden)
+foreach(archive IN LISTS llvm_archives ZLIB_ARCHIVE ZSTD_ARCHIVE)
+  get_filename_component(name ${archive} NAME)
+  list(APPEND hidden ${name})
+endforeach()
+list(JOIN hidden ":" hidden)
+target_link_options(jit INTERFACE -Wl,--exclude-libs,${hidden} -Wl,--gc-sections)
