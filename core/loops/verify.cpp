@@ -172,7 +172,6 @@ class Verifier {
     CHECK(std::erase(facts.copies, across) == 1, "t", total.index, " has no copies along ", across, " for ",
           what);
     CHECK(!scope_.has(across), what, " across ", across, " stands in that loop");
-    CHECK(!scope_.inside(Bind::vector), what, " stands in a vector loop");
     for (std::size_t i = facts.levels.size(); i < scope_.levels().size(); ++i) {
       const Axis& axis = scope_.levels()[i].axis;
       CHECK(std::ranges::count(facts.copies, axis) == 1, what, " of t", total.index, " stands in the loop ",
@@ -191,6 +190,7 @@ class Verifier {
   void check(const Push& push) {
     only_in(Stage::program, "a push");
     scope_.check_own_copy(push.stack, TempKind::stack);
+    scope_.check_read(push.unit);
     std::vector<Ref<Value>> parts;
     for (int part = 0; part < scope_.parts(push.unit); ++part) parts.push_back(read(push.unit, part));
     scope_.check_parts(push.stack, parts);
