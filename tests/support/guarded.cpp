@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -30,7 +31,17 @@ Guarded::Guarded(std::size_t bytes, Against side)
   std::fill_n(data_, bytes, poison);
 }
 
-Guarded::~Guarded() { munmap(mapping_, mapped_); }
+Guarded::~Guarded() {
+  if (mapping_ != nullptr) munmap(mapping_, mapped_);
+}
+
+void Guarded::swap(Guarded& other) noexcept {
+  std::swap(mapping_, other.mapping_);
+  std::swap(mapped_, other.mapped_);
+  std::swap(page_, other.page_);
+  std::swap(size_, other.size_);
+  std::swap(data_, other.data_);
+}
 
 std::span<std::byte> Guarded::slack() const {
   std::byte* const inside = mapping_ + page_;

@@ -17,8 +17,11 @@ class Guarded {
  public:
   explicit Guarded(std::size_t bytes, Against side = Against::end);
   ~Guarded();
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
+  Guarded(Guarded&& other) noexcept { swap(other); }
+  Guarded& operator=(Guarded&& other) noexcept {
+    swap(other);
+    return *this;
+  }
 
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
@@ -28,6 +31,7 @@ class Guarded {
  private:
   // The accessible bytes that are not data: before it or after it.
   std::span<std::byte> slack() const;
+  void swap(Guarded& other) noexcept;
 
   std::byte* mapping_ = nullptr;
   std::size_t mapped_ = 0, page_ = 0, size_ = 0;
