@@ -41,7 +41,7 @@ double gelu_tanh(double x) {
   return gated(x, slope * (x + 0.044715 * x * x * x));
 }
 
-double softplus(double x) { return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x))) + (x - x == 0 ? 0 : 0 * x); }
+double softplus(double x) { return (x < 0 ? 0 : x) + std::log1p(std::exp(-std::fabs(x))); }
 
 double lgamma(double x) {
   int sign = 0;

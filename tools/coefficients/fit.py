@@ -90,6 +90,9 @@ def lgamma_middle(u):
 
 
 one = lambda x: mpf(1)
+# The two lowest coefficients of erf(x)/x - 1 in x^2, as f32.
+ERF_FIRST = mpf(float.fromhex("0x1.06eba80000000p-3"))
+ERF_SECOND = mpf(float.fromhex("-0x1.8127460000000p-2"))
 # name, what the variable is, function, low, high, degree of f32 (or None), degree of f64 (or None), weight
 TABLE = [
     ("exp_rest", "(exp(r) - 1 - r) / r^2 of r", lambda r: (mpmath.exp(r) - 1 - r) / r**2, -0.3467, 0.3467, 4, 9,
@@ -106,14 +109,16 @@ TABLE = [
      sqrt_form(lambda r: (mpmath.cos(r) - 1 + r * r / 2) / r**4), 1e-9, 0.6169, 2, 5, lambda z: z * z),
     ("tanh_rest", "(tanh(x) - x) / x^3 of z = x^2", sqrt_form(lambda x: (mpmath.tanh(x) - x) / x**3), 1e-12, 1.0, 7, None,
      lambda z: z),
-    ("erf_rest", "erf(x) / x - 1 of z = x^2", sqrt_form(lambda x: mpmath.erf(x) / x - 1), 1e-20, 1.5625, 8, 16, one),
-    ("erfc_log", "-log(erfc(a)) of a", lambda a: -mpmath.log(mpmath.erfc(a)), 1.24, 4.0, 7, None,
+    ("erf_rest", "erf(x) / x - 1 of z = x^2", sqrt_form(lambda x: mpmath.erf(x) / x - 1), 1e-20, 1.0, None, 14, one),
+    ("erf_bend", "((erf(x)/x - 1 - first) / z - second) / z of z = x^2; first and second as in special.h",
+     sqrt_form(lambda x: ((mpmath.erf(x) / x - 1 - ERF_FIRST) / x**2 - ERF_SECOND) / x**2), 1e-20, 1.13, 5, None,
+     lambda z: z * z),
+    ("erfc_log", "-log(erfc(a)) of a", lambda a: -mpmath.log(mpmath.erfc(a)), 1.06, 4.0, 8, None,
      lambda a: mpmath.erfc(a)),
-    ("erfcx_ratio", "exp(a^2) erfc(a) of (a - 4) / (a + 4)", of_ratio(erfcx, 4), -1, 0.752, None, 25,
-     lambda t: 1 / erfcx(4 * (1 + t) / (1 - t))),
-    ("normal_tail", "exp(a^2 / 2) (1 - normal distribution(a)) of (a - 4) / (a + 4)",
-     of_ratio(lambda a: erfcx(a / mpmath.sqrt(2)) / 2, 4), -1, 0.58, 10, None,
-     lambda t: 2 / erfcx(4 * (1 + t) / (1 - t) / mpmath.sqrt(2))),
+    ("erfcx_flat", "(a + 9/16) exp(a^2) erfc(a) of (a - 4) / (a + 4)",
+     of_ratio(lambda a: (a + mpf(9) / 16) * erfcx(a), 4), -1, 0.752, None, 24, one),
+    ("normal_flat", "(a + 51/64) exp(a^2 / 2) (1 - normal distribution(a)) of (a - 4) / (a + 4)",
+     of_ratio(lambda a: (a + mpf(51) / 64) * erfcx(a / mpmath.sqrt(2)) / 2, 4), -1, 0.58, 10, None, one),
     ("atan_rest", "(atan(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.atan(t) - t) / t**3), 1e-12, 0.17158,
      None, 11, lambda z: z),
     ("asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.25, None,

@@ -59,10 +59,10 @@ TWINLOOM_INLINE Real clamped(Real x, Real low, Real high) {
   return select(x > high, high, select(x < low, low, x));
 }
 
-// exp(x + low) = factor * 2^k, factor in [0.7, 1.5]; low is far below x.
+// exp(x) = (factor + low) * 2^k, factor in [0.7, 1.5]; low is what rounding factor lost.
 template <class Real>
 struct Power {
-  Real factor, k;
+  Real factor, low, k;
 };
 template <class Real>
 struct Split {
@@ -81,26 +81,36 @@ TWINLOOM_INLINE Real exp_limited(Real x) {
   return clamped(x, pick<Real>(-150, -1200), pick<Real>(100, 800));
 }
 template <class Real>
-TWINLOOM_INLINE Power<Real> power(Real x) {
-  const auto [rest, low, k] = split_by_ln2(exp_limited(x));
-  return {Real(Element<Real>(1)) + fma(rest * rest, exp_rest(rest), rest), k};
+TWINLOOM_INLINE Power<Real> power_of_rest(Real rest, Real low, Real k) {
+  const Real one(Element<Real>(1));
+  const Real first = one + rest;
+  const Real tail = fma(rest * rest, exp_rest(rest), ((one - first) + rest) + low);
+  const Real factor = first + tail;
+  return {factor, (first - factor) + tail, k};
 }
 template <class Real>
-TWINLOOM_INLINE Power<Real> power(Real x, Real below) {
+TWINLOOM_INLINE Power<Real> power(Real x) {
   const auto [rest, low, k] = split_by_ln2(exp_limited(x));
-  const Real tail = fma(rest * rest, exp_rest(rest), low + below);
-  return {Real(Element<Real>(1)) + (rest + tail), k};
+  return power_of_rest(rest, low, k);
+}
+// Of x + below, where below is far smaller than x and than 1.
+template <class Real>
+TWINLOOM_INLINE Power<Real> power(Real x, Real below) {
+  const auto [factor, low, k] = power(x);
+  const Real more = fma(factor, below, low);
+  const Real sum = factor + more;
+  return {sum, (factor - sum) + more, k};
 }
 
 template <class Real>
 TWINLOOM_INLINE Real exp(Real x) {
-  const auto [factor, k] = power(x);
+  const auto [factor, low, k] = power(x);
   return scaled(factor, k);
 }
 // exp(x) / 2, which does not overflow before sinh and cosh do.
 template <class Real>
 TWINLOOM_INLINE Real half_exp(Real x) {
-  const auto [factor, k] = power(x);
+  const auto [factor, low, k] = power(x);
   return scaled(factor, k - Real(Element<Real>(1)));
 }
 
@@ -112,17 +122,23 @@ TWINLOOM_INLINE Real exp2(Real x) {
   const Real part = inside - k;
   const Real rest = part * ln2;
   const Real low = fma(part, ln2, -rest) + part * pick<Real>(-0x1.05c61p-29f, 0x1.abc9e3b39803fp-56);
-  return scaled(Real(Element<Real>(1)) + (rest + fma(rest * rest, exp_rest(rest), low)), k);
+  return scaled(power_of_rest(rest, low, k).factor, k);
 }
 
 template <class Real>
 TWINLOOM_INLINE Real expm1(Real x) {
   const Real half(Element<Real>(0.5));
-  const auto [rest, low, k] = split_by_ln2(clamped(x, pick<Real>(-30, -50), pick<Real>(100, 800)));
-  const Real near = rest + fma(rest * rest, exp_rest(rest), low);
-  // Half of 2^k, as 2^128 (2^1024) is no number.
+  const auto [rest, low, k] = split_by_ln2(clamped(x, pick<Real>(-30, -50), pick<Real>(89, 710)));
+  const Real tail = fma(rest * rest, exp_rest(rest), fma(low, rest, low));
+  const Real near = rest + tail;
+  const Real near_low = (rest - near) + tail;
+  // Half of 2^k, as 2^128 (2^1024) is no number. |offset| >= |moved| when k is not 0.
   const Real scale = power_of_two(k - Real(Element<Real>(1)));
-  const Real far = fma(scale, near, scale - half);
+  const Real offset = scale - half;
+  const Real moved = scale * near;
+  const Real sum = offset + moved;
+  const Real offset_low = (scale - offset) - half;
+  const Real far = sum + (offset_low + fma(scale, near_low, (offset - sum) + moved));
   const Real zero(Element<Real>(0));
   return select(x == zero, x, select(k == zero, near, far + far));
 }
@@ -167,9 +183,9 @@ TWINLOOM_INLINE Real plus_units(Real k, Real unit_high, Real unit_low, Real high
   return total + ((high - (total - base)) + fma(k, unit_low, low));
 }
 template <class Real>
-TWINLOOM_INLINE Real log_of(Fraction<Real> x) {
+TWINLOOM_INLINE Real log_of(Fraction<Real> x, Real low) {
   return plus_units(x.k, pick<Real>(0x1.62e4p-1f, 0x1.62e42fefap-1), pick<Real>(0x1.7f7d1cp-20f, 0x1.cf79abc9e3b3ap-40),
-                    x.part, log_bend(x.part));
+                    x.part, log_bend(x.part) + low);
 }
 // What a logarithm gives where there is no finite positive number.
 template <class Real>
@@ -181,7 +197,7 @@ TWINLOOM_INLINE Real log_limits(Real x, Real usual) {
 
 template <class Real>
 TWINLOOM_INLINE Real log(Real x) {
-  return log_limits(x, log_of(fraction_of(x)));
+  return log_limits(x, log_of(fraction_of(x), Real(Element<Real>(0))));
 }
 
 template <class Real>
@@ -189,10 +205,16 @@ TWINLOOM_INLINE Real log1p(Real x) {
   using Part = Element<Real>;
   const Real one(Part(1));
   const auto [part, k] = fraction_of(one + x);
-  // (1 + x) / 2^k - 1 with one rounding; when 2^k is large the one no longer matters.
+  // (1 + x) / 2^k - 1 and what rounding it lost; when 2^k is large the one no longer matters.
   const Real shrink = power_of_two(-clamped(k, -pick<Real>(100, 1000), pick<Real>(100, 1000)));
-  const Real exact = fma(x, shrink, shrink - one);
-  const Real usual = log_of(Fraction<Real>{select(k > pick<Real>(60, 120), part, exact), k});
+  const Real shrunk = x * shrink;
+  const Real offset = shrink - one;
+  const Real sum = shrunk + offset;
+  const Real back = sum - offset;
+  const Real lost = (offset - (sum - back)) + (shrunk - back);
+  const auto huge = k > pick<Real>(60, 120);
+  const Real low = select(huge, Real(Part(0)), fma(-lost, sum, lost));
+  const Real usual = log_of(Fraction<Real>{select(huge, part, sum), k}, low);
   return select(x == Real(Part(0)), x, log_limits(one + x, usual));
 }
 
@@ -238,22 +260,36 @@ TWINLOOM_INLINE Real rsqrt(Real x) {
   return select(both(x > Real(Element<Real>(0)), x < infinity<Real>()), better, rough);
 }
 
+// sigmoid(v) from exp(-|v|): value * 2^k, where only that last step may give a subnormal number. The
+// quotient is taken one step nearer with what the roundings of its parts lost.
 template <class Real>
-TWINLOOM_INLINE Real sigmoid(Real x) {
-  const Real one(Element<Real>(1));
-  const Real small = exp(-abs(x));
-  return select(x < Real(Element<Real>(0)), small, one) / (one + small);
-}
-// x * factor * 2^k / (1 + factor * 2^k) for negative x with exp(x') = factor * 2^k, where only the last step
-// may be subnormal; x / (1 + exp(-x')) for the others.
-template <class Real>
-TWINLOOM_INLINE Real gated(Real x, Power<Real> small) {
+TWINLOOM_INLINE Fraction<Real> gate(Real v, Power<Real> small) {
   const Real zero(Element<Real>(0));
   const Real one(Element<Real>(1));
-  const auto negative = x < zero;
-  const Real inside = select(x < pick<Real>(-1000, -10000), pick<Real>(-1000, -10000), x);
-  const Real value = inside * select(negative, small.factor, one) / (one + scaled(small.factor, small.k));
-  return scaled(value, select(negative, small.k, zero));
+  const auto negative = v < zero;
+  // Far below one it no longer matters how far.
+  const Real scale = power_of_two(select(small.k < Real(Element<Real>(-100)), Real(Element<Real>(-100)), small.k));
+  const Real exponential = small.factor * scale;
+  const Real under = one + exponential;
+  const Real under_low = (exponential - (under - one)) + small.low * scale;
+  const Real over = select(negative, small.factor, one);
+  const Real over_low = select(negative, small.low, zero);
+  const Real inverse = one / under;
+  const Real rough = over * inverse;
+  const Real residue = fma(-rough, under, over) + fma(-rough, under_low, over_low);
+  return {fma(residue, inverse, rough), select(negative, small.k, zero)};
+}
+template <class Real>
+TWINLOOM_INLINE Real sigmoid(Real x) {
+  const auto [value, k] = gate(x, power(-abs(x)));
+  return scaled(value, k);
+}
+// x * sigmoid(v), v of x's sign, given exp(-|v|).
+template <class Real>
+TWINLOOM_INLINE Real gated(Real x, Power<Real> small) {
+  const auto [value, k] = gate(x, small);
+  const Real least = pick<Real>(-1000, -10000);
+  return scaled(select(x < least, least, x) * value, k);
 }
 template <class Real>
 TWINLOOM_INLINE Real silu(Real x) {

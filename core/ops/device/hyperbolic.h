@@ -16,7 +16,7 @@ TWINLOOM_INLINE Real tanh(Real x) {
   if constexpr (same<Part, f32>) {
     const Real z = x * x;
     const Real far = one - two / (exp(a + a) + one);
-    return select(a < one, fma(x * z, tanh_rest(z), x), with_sign(far, x));
+    return with_sign(select(a < one, fma(a * z, tanh_rest(z), a), far), x);
   } else {
     const Real t = expm1(-(a + a));
     return select(a < Real(0x1p-30), x, with_sign(-t / (t + two), x));
@@ -62,7 +62,8 @@ TWINLOOM_INLINE Real acosh(Real x) {
     const Wide above = wide - Wide(1.0);
     const auto large = wide > Wide(0x1p28);
     const Wide near = above + sqrt(fma(above, above, above + above));
-    return log1p(select(large, above, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
+    const Wide value = log1p(select(large, above, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
+    return select(above < Wide(0.0), not_a_number<Wide>(), value);
   }, x);
 }
 template <class Real>

@@ -141,104 +141,101 @@ TWINLOOM_INLINE Real tanh_rest(Real x) {
 // erf(x) / x - 1 of z = x^2.
 template <class Real>
 TWINLOOM_INLINE Real erf_rest(Real x) {
-  if constexpr (same<Element<Real>, f32>) {
-    // 2^-30.0
-    Real y(0x1.6cb4360000000p-21f);
-    y = fma(y, x, Real(-0x1.8ca8c40000000p-17f));
-    y = fma(y, x, Real(0x1.e129aa0000000p-14f));
-    y = fma(y, x, Real(-0x1.bcae6e0000000p-11f));
-    y = fma(y, x, Real(0x1.560de80000000p-8f));
-    y = fma(y, x, Real(-0x1.b824ee0000000p-6f));
-    y = fma(y, x, Real(0x1.ce2eb20000000p-4f));
-    y = fma(y, x, Real(-0x1.8127440000000p-2f));
-    y = fma(y, x, Real(0x1.06eba80000000p-3f));
-    return y;
-  } else {
-    // 2^-56.2
-    Real y(0x1.71b0913c804b5p-40);
-    y = fma(y, x, Real(-0x1.2a08a2adfe970p-36));
-    y = fma(y, x, Real(0x1.b5cb52a134cb6p-34));
-    y = fma(y, x, Real(-0x1.8753b0911324ep-32));
-    y = fma(y, x, Real(0x1.f988d6a15e9f7p-31));
-    y = fma(y, x, Real(-0x1.66c6718e9e586p-29));
-    y = fma(y, x, Real(0x1.1b5531381db92p-26));
-    y = fma(y, x, Real(-0x1.62b6e9c31d4b2p-23));
-    y = fma(y, x, Real(0x1.ba2c74d6ad815p-20));
-    y = fma(y, x, Real(-0x1.f4d6a44dcd219p-17));
-    y = fma(y, x, Real(0x1.f9a357cefd202p-14));
-    y = fma(y, x, Real(-0x1.c02db589689f0p-11));
-    y = fma(y, x, Real(0x1.565bcd16c90d3p-8));
-    y = fma(y, x, Real(-0x1.b82ce312c28ecp-6));
-    y = fma(y, x, Real(0x1.ce2f21a043a1ep-4));
-    y = fma(y, x, Real(-0x1.812746b037a01p-2));
-    y = fma(y, x, Real(0x1.06eba8214db69p-3));
-    return y;
-  }
+  // 2^-56.2
+  Real y(0x1.f7ad0efe4f5c1p-34);
+  y = fma(y, x, Real(-0x1.cac4b8d879f5cp-31));
+  y = fma(y, x, Real(0x1.7ed177845bfe3p-29));
+  y = fma(y, x, Real(-0x1.b82b72cf8479bp-28));
+  y = fma(y, x, Real(0x1.6ee557333a484p-26));
+  y = fma(y, x, Real(-0x1.6bc2ead8c63acp-23));
+  y = fma(y, x, Real(0x1.badad5e2afd0cp-20));
+  y = fma(y, x, Real(-0x1.f4dfd52b97d29p-17));
+  y = fma(y, x, Real(0x1.f9a3adb9d9255p-14));
+  y = fma(y, x, Real(-0x1.c02db7a6c13c3p-11));
+  y = fma(y, x, Real(0x1.565bcd1f53f66p-8));
+  y = fma(y, x, Real(-0x1.b82ce312eb273p-6));
+  y = fma(y, x, Real(0x1.ce2f21a04402ap-4));
+  y = fma(y, x, Real(-0x1.812746b037a06p-2));
+  y = fma(y, x, Real(0x1.06eba8214db69p-3));
+  return y;
+}
+
+// ((erf(x)/x - 1 - first) / z - second) / z of z = x^2; first and second as in special.h.
+template <class Real>
+TWINLOOM_INLINE Real erf_bend(Real x) {
+  // 2^-30.0
+  Real y(-0x1.41aa580000000p-17f);
+  y = fma(y, x, Real(0x1.d853540000000p-14f));
+  y = fma(y, x, Real(-0x1.bcf6740000000p-11f));
+  y = fma(y, x, Real(0x1.5631e00000000p-8f));
+  y = fma(y, x, Real(-0x1.b82ab40000000p-6f));
+  y = fma(y, x, Real(0x1.ce2f100000000p-4f));
+  return y;
 }
 
 // -log(erfc(a)) of a.
 template <class Real>
 TWINLOOM_INLINE Real erfc_log(Real x) {
-  // 2^-35.9
-  Real y(0x1.5e22880000000p-16f);
-  y = fma(y, x, Real(-0x1.c3313a0000000p-12f));
-  y = fma(y, x, Real(0x1.0f6d400000000p-8f));
-  y = fma(y, x, Real(-0x1.99cd9e0000000p-6f));
-  y = fma(y, x, Real(0x1.ba9ba40000000p-4f));
-  y = fma(y, x, Real(0x1.4468a20000000p-1f));
-  y = fma(y, x, Real(0x1.211cd40000000p+0f));
-  y = fma(y, x, Real(-0x1.100efc0000000p-13f));
+  // 2^-36.6
+  Real y(-0x1.a75d820000000p-21f);
+  y = fma(y, x, Real(0x1.1650360000000p-15f));
+  y = fma(y, x, Real(-0x1.0d0eac0000000p-11f));
+  y = fma(y, x, Real(0x1.240ece0000000p-8f));
+  y = fma(y, x, Real(-0x1.a5e3380000000p-6f));
+  y = fma(y, x, Real(0x1.bf14de0000000p-4f));
+  y = fma(y, x, Real(0x1.43e5c00000000p-1f));
+  y = fma(y, x, Real(0x1.213e9e0000000p+0f));
+  y = fma(y, x, Real(-0x1.00c4320000000p-12f));
   return y;
 }
 
-// exp(a^2) erfc(a) of (a - 4) / (a + 4).
+// (a + 9/16) exp(a^2) erfc(a) of (a - 4) / (a + 4).
 template <class Real>
-TWINLOOM_INLINE Real erfcx_ratio(Real x) {
-  // 2^-54.1
-  Real y(-0x1.268236259d9dbp-32);
-  y = fma(y, x, Real(-0x1.5bd86edacaa12p-31));
-  y = fma(y, x, Real(0x1.22a9c71de5724p-31));
-  y = fma(y, x, Real(0x1.656f8a8f580d1p-29));
-  y = fma(y, x, Real(0x1.a0eba10f5a8e1p-30));
-  y = fma(y, x, Real(-0x1.b6f30f4a17ab9p-28));
-  y = fma(y, x, Real(-0x1.0db4e8182c05cp-26));
-  y = fma(y, x, Real(0x1.f8c721c10008cp-26));
-  y = fma(y, x, Real(0x1.a0abb9fd4b8b4p-24));
-  y = fma(y, x, Real(-0x1.33db895f307b7p-22));
-  y = fma(y, x, Real(-0x1.b77bd24a9649cp-22));
-  y = fma(y, x, Real(0x1.8b5e15fe2d29dp-19));
-  y = fma(y, x, Real(-0x1.fed461e9dcadap-20));
-  y = fma(y, x, Real(-0x1.7a6f01296b049p-16));
-  y = fma(y, x, Real(0x1.4b477d0556236p-14));
-  y = fma(y, x, Real(-0x1.6d198b31e8f2fp-16));
-  y = fma(y, x, Real(-0x1.a2f8fbf70b920p-11));
-  y = fma(y, x, Real(0x1.0a17eb6e0c048p-8));
-  y = fma(y, x, Real(-0x1.a4ded414655edp-7));
-  y = fma(y, x, Real(0x1.0066e104b98d7p-5));
-  y = fma(y, x, Real(-0x1.027d5744b6618p-4));
-  y = fma(y, x, Real(0x1.be502c3657637p-4));
-  y = fma(y, x, Real(-0x1.506666f69e535p-3));
-  y = fma(y, x, Real(0x1.bff01a5f9088ap-3));
-  y = fma(y, x, Real(-0x1.094922737431ap-2));
-  y = fma(y, x, Real(0x1.18932bf08e154p-3));
+TWINLOOM_INLINE Real erfcx_flat(Real x) {
+  // 2^-56.2
+  Real y(0x1.5e8606a6a5b39p-32);
+  y = fma(y, x, Real(0x1.aa7ad0155b2cfp-30));
+  y = fma(y, x, Real(0x1.91920bb5665e1p-31));
+  y = fma(y, x, Real(-0x1.50bf4c3ada786p-27));
+  y = fma(y, x, Real(-0x1.652a6f1fa6f61p-27));
+  y = fma(y, x, Real(0x1.f15445892225fp-25));
+  y = fma(y, x, Real(0x1.6612b20cb667ep-25));
+  y = fma(y, x, Real(-0x1.b7c5a73b11643p-22));
+  y = fma(y, x, Real(0x1.0fa0e273bedffp-23));
+  y = fma(y, x, Real(0x1.7bec4c811723cp-19));
+  y = fma(y, x, Real(-0x1.6c1940876adefp-18));
+  y = fma(y, x, Real(-0x1.9d5af2446d367p-17));
+  y = fma(y, x, Real(0x1.35f61f11343c1p-14));
+  y = fma(y, x, Real(-0x1.8d2a93247d8cap-14));
+  y = fma(y, x, Real(-0x1.8eb7ad8b88b82p-12));
+  y = fma(y, x, Real(0x1.433a8e7ae3625p-9));
+  y = fma(y, x, Real(-0x1.01117930e6e9bp-7));
+  y = fma(y, x, Real(0x1.2352f75622be2p-6));
+  y = fma(y, x, Real(-0x1.ff53ffdba3b6fp-6));
+  y = fma(y, x, Real(0x1.5f9e55657a2bep-5));
+  y = fma(y, x, Real(-0x1.66111e3d206e9p-5));
+  y = fma(y, x, Real(0x1.85a6ac23fb550p-6));
+  y = fma(y, x, Real(0x1.5df5850987c00p-6));
+  y = fma(y, x, Real(-0x1.6043f5b227355p-4));
+  y = fma(y, x, Real(0x1.4007de1e62104p-1));
   return y;
 }
 
-// exp(a^2 / 2) (1 - normal distribution(a)) of (a - 4) / (a + 4).
+// (a + 51/64) exp(a^2 / 2) (1 - normal distribution(a)) of (a - 4) / (a + 4).
 template <class Real>
-TWINLOOM_INLINE Real normal_tail(Real x) {
-  // 2^-25.7
-  Real y(0x1.6ac78a0000000p-17f);
-  y = fma(y, x, Real(-0x1.9540fc0000000p-15f));
-  y = fma(y, x, Real(-0x1.68829a0000000p-13f));
-  y = fma(y, x, Real(0x1.5161a60000000p-11f));
-  y = fma(y, x, Real(0x1.0733b00000000p-11f));
-  y = fma(y, x, Real(-0x1.1652a60000000p-7f));
-  y = fma(y, x, Real(0x1.f9b4720000000p-6f));
-  y = fma(y, x, Real(-0x1.25b6740000000p-4f));
-  y = fma(y, x, Real(0x1.fd75060000000p-4f));
-  y = fma(y, x, Real(-0x1.5cf97c0000000p-3f));
-  y = fma(y, x, Real(0x1.82b4bc0000000p-4f));
+TWINLOOM_INLINE Real normal_flat(Real x) {
+  // 2^-26.2
+  Real y(-0x1.6b700c0000000p-14f);
+  y = fma(y, x, Real(-0x1.564ba80000000p-14f));
+  y = fma(y, x, Real(0x1.77629c0000000p-11f));
+  y = fma(y, x, Real(-0x1.b16b620000000p-12f));
+  y = fma(y, x, Real(-0x1.4db1880000000p-8f));
+  y = fma(y, x, Real(0x1.4220020000000p-6f));
+  y = fma(y, x, Real(-0x1.3b28180000000p-5f));
+  y = fma(y, x, Real(0x1.619d4c0000000p-5f));
+  y = fma(y, x, Real(-0x1.711d180000000p-7f));
+  y = fma(y, x, Real(-0x1.fca72c0000000p-5f));
+  y = fma(y, x, Real(0x1.cfbebc0000000p-2f));
   return y;
 }
 

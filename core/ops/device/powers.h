@@ -50,7 +50,7 @@ TWINLOOM_INLINE Real pow_positive(Real x, Real y) {
     const auto [high, low] = log_in_two(x);
     const Real exponent = y * high;
     const Real below = fma(y, high, -exponent) + y * low;
-    const auto [factor, k] = power(exponent, select(abs(exponent) < Real(1000.0), below, Real(0.0)));
+    const auto [factor, low_factor, k] = power(exponent, select(abs(exponent) < Real(1000.0), below, Real(0.0)));
     const auto inside = both(x > Real(0.0), x < infinity<Real>());
     return select(inside, scaled(factor, k), exp(y * log(x)));
   }

@@ -14,13 +14,18 @@ TWINLOOM_INLINE Power<Real> power_of_minus_square(Real a, Real weight) {
   const Real low = fma(a, a, -high);
   return power(-weight * high, -weight * low);
 }
+// exp(a^2) erfc(a) for 0 <= a <= 28, in f64: a polynomial of (a - 4) / (a + 4) over a + 9/16, which is
+// flat.
+template <class Wide>
+TWINLOOM_INLINE Wide erfcx_wide(Wide a) {
+  return erfcx_flat((a - Wide(4.0)) / (a + Wide(4.0))) / (a + Wide(0.5625));
+}
 // erfc(a) for 0 <= a, in f64.
 template <class Wide>
 TWINLOOM_INLINE Wide erfc_positive(Wide a) {
-  const Wide four(4.0);
   const Wide inside = select(a > Wide(28.0), Wide(28.0), a);
-  const auto [factor, k] = power_of_minus_square(inside, Wide(1.0));
-  return scaled(factor * erfcx_ratio((inside - four) / (inside + four)), k);
+  const auto [factor, low, k] = power_of_minus_square(inside, Wide(1.0));
+  return scaled(factor * erfcx_wide(inside), k);
 }
 template <class Wide>
 TWINLOOM_INLINE Wide erf_wide(Wide x) {
@@ -29,14 +34,25 @@ TWINLOOM_INLINE Wide erf_wide(Wide x) {
   return select(a < Wide(1.0), near, with_sign(Wide(1.0) - erfc_positive(a), x));
 }
 
+// x + x * (first + z * (second + z * rest)), z = x^2, where z and the inner sum keep what rounding loses.
+template <class Real>
+TWINLOOM_INLINE Real erf_near(Real x) {
+  const Real z = x * x;
+  const Real z_low = fma(x, x, -z);
+  const Real second(-0x1.8127460000000p-2f);
+  const Real rest = z * erf_bend(z);
+  const Real slope = second + rest;
+  const Real slope_low = (second - slope) + rest;
+  const Real low = fma(z_low, slope, fma(z, slope_low, Real(0x1.06eba80000000p-3f)));
+  return fma(x, fma(z, slope, low), x);
+}
 template <class Real>
 TWINLOOM_INLINE Real erf(Real x) {
   if constexpr (same<Element<Real>, f32>) {
     const Real one(1.0f);
     const Real a = clamped(abs(x), Real(0.0f), Real(4.0f));
-    const Real near = fma(x, erf_rest(x * x), x);
     const Real far = one - exp(-erfc_log(a));
-    return select(abs(x) < Real(1.25f), near, with_sign(select(a < Real(3.95f), far, select(x != x, x, one)), x));
+    return select(abs(x) < Real(1.0625f), erf_near(x), with_sign(select(a < Real(3.95f), far, select(x != x, x, one)), x));
   } else {
     return erf_wide(x);
   }
@@ -56,16 +72,15 @@ template <class Real>
 TWINLOOM_INLINE Real gelu_erf(Real x) {
   using Part = Element<Real>;
   const Real zero(Part(0));
-  const Real limit = pick<Real>(15, 40);
+  const Real limit = pick<Real>(15, 39);
   const Real inside = clamped(x, -limit, limit);
   const Real a = abs(inside);
-  const auto [factor, k] = power_of_minus_square(a, Real(Part(0.5)));
+  const auto [factor, low, k] = power_of_minus_square(a, Real(Part(0.5)));
   Real tail;
   if constexpr (same<Part, f32>) {
-    tail = normal_tail((a - Real(4.0f)) / (a + Real(4.0f)));
+    tail = normal_flat((a - Real(4.0f)) / (a + Real(4.0f))) / (a + Real(0.796875f));
   } else {
-    const Real b = a * Real(0x1.6a09e667f3bcdp-1);
-    tail = Real(0.5) * erfcx_ratio((b - Real(4.0)) / (b + Real(4.0)));
+    tail = Real(0.5) * erfcx_wide(a * Real(0x1.6a09e667f3bcdp-1));
   }
   const Real part = scaled(inside * (factor * tail), k);
   return select(x > zero, x - part, part);

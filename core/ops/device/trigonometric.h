@@ -13,15 +13,20 @@ struct Angle {
   Unsigned<Real> quarter;  // k; only its two last bits count
 };
 
-// x = k * pi/2 + t is exact: both are multiples of x's last place or of that of pi/2, and |t| < 1.
+// t = x - k * pi/2's first part is exact: both are multiples of 2^-24 (2^-53) and |t| < 1. The second part
+// may be larger than what is left of t, so its difference keeps what its rounding loses.
 template <class Real>
 TWINLOOM_INLINE Angle<Real> angle_of(Real x) {
   const Real k = round(x * pick<Real>(0x1.45f306p-1f, 0x1.45f306dc9c883p-1));
   const Real second = pick<Real>(-0x1.777a5cp-25f, 0x1.1a62633145c07p-54);
   const Real exact = fma(-k, pick<Real>(0x1.921fb6p+0f, 0x1.921fb54442d18p+0), x);
-  const Real high = fma(-k, second, exact);
-  const Real low = fma(-k, second, exact - high);
-  return {high, fma(-k, pick<Real>(-0x1.ee59dap-50f, -0x1.f1976b7ed8fbcp-110), low), low_bits_of(k)};
+  const Real product = k * second;
+  const Real product_low = fma(k, second, -product);
+  const Real high = exact - product;
+  const Real back = high - exact;
+  const Real lost = (exact - (high - back)) - (product + back);
+  const Real low = fma(-k, pick<Real>(-0x1.ee59dap-50f, -0x1.f1976b7ed8fbcp-110), lost - product_low);
+  return {high, low, low_bits_of(k)};
 }
 template <class Real>
 TWINLOOM_INLINE auto is_far_angle(Real x) {
