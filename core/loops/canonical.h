@@ -1,4 +1,5 @@
-// The constants of the canonical order, under the names that this room uses. See core/ops/canonical.h.
+// The canonical order of sums, products and scans: the constants of core/ops/canonical.h, which holds
+// the order in words, under the names that schedules and the interpreter use.
 #pragma once
 
 #include "core/ops/canonical.h"

@@ -21,7 +21,8 @@ constexpr std::string_view row_sum =
 
 // One of everything that row_sum has not.
 constexpr std::string_view everything =
-    R"(program all_kinds(x: f32[n], h: bf16[n], p: i64[n], y: written f32[n], c: written i32[1], s: local f32[64], r: local i32[n]; n in ..4096) {
+    R"(program all_kinds(x: f32[n], h: bf16[n], p: i64[n], y: written f32[n], c: written i32[1],
+    s: local f32[64], r: local i32[n]; n in ..4096) {
   for b < ceil_blocks block {
     scratch s[64] in scratch {
       scratch r[n] in memory {
