@@ -48,12 +48,12 @@ std::set<Symbol> symbols_with_bounds(const Facts& facts, std::set<Symbol> symbol
   return symbols;
 }
 
-std::int64_t draw_value(const Facts& facts, Symbol symbol, std::mt19937_64& random) {
-  const auto found = facts.symbols().find(symbol);
-  const Facts::About about = found == facts.symbols().end() ? Facts::About{} : found->second;
+// `values` has those of the symbols in the extents.
+std::int64_t draw_value(const Facts::About& about, const Values& values, std::mt19937_64& random) {
   const std::int64_t low =
       about.range.low.value_or(std::min<std::int64_t>(-20, about.range.high.value_or(0) - 20));
-  const std::int64_t high = std::min(about.range.high.value_or(low + 40), low + 1000);
+  std::int64_t high = std::min(about.range.high.value_or(low + 40), low + 1000);
+  for (const Expr& extent : about.below) high = std::min(high, evaluate(extent, values) - 1);
   const std::int64_t value = std::uniform_int_distribution<std::int64_t>(low, std::max(low, high))(random);
   return twinloom::floor_div(value, about.divisor) * about.divisor;
 }
@@ -83,12 +83,19 @@ bool allowed(const Facts& facts, const Values& values) {
 
 std::optional<Values> draw(const Facts& facts, const std::set<Symbol>& symbols, std::mt19937_64& random) {
   const std::set<Symbol> all = symbols_with_bounds(facts, symbols);
-  for (int attempt = 0; attempt < 200; ++attempt) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
     Values values;
-    for (const Symbol& symbol : all) values[symbol] = draw_value(facts, symbol, random);
-    // An equality such as k = m*n is met by choice, not by luck.
-    for (const auto& [kept, replaced] : facts.equalities()) {
-      if (const auto symbol = symbol_of(replaced)) values[*symbol] = evaluate(kept, values);
+    // Sizes first, then what lies below them. An equality such as k = m*n is met by choice, not by luck.
+    for (const bool bounded : {false, true}) {
+      for (const Symbol& symbol : all) {
+        const auto found = facts.symbols().find(symbol);
+        const Facts::About about = found == facts.symbols().end() ? Facts::About{} : found->second;
+        if (about.below.empty() != bounded) values[symbol] = draw_value(about, values, random);
+      }
+      for (const auto& [kept, replaced] : facts.equalities()) {
+        if (const auto symbol = symbol_of(replaced); symbol && !bounded)
+          values[*symbol] = evaluate(kept, values);
+      }
     }
     if (allowed(facts, values)) return values;
   }
