@@ -17,7 +17,7 @@ bool is_call(const loops::Program& nest) {
 
 class Applier {
  public:
-  explicit Applier(const Plan& plan) : plan_(plan), names_(plan.nest) {
+  explicit Applier(const Plan& plan) : plan_(plan), names_(plan) {
     for (const loops::Item& item : plan.shape.items) {
       const auto* stmt = std::get_if<Ref<Stmt>>(&item);
       if (stmt == nullptr) continue;

@@ -11,10 +11,16 @@ namespace twinloom::schedule {
 using index::Expr;
 using loops::Bind;
 
-Names::Names(const loops::Program& nest)
-    : next_temp_(loops::next_temp(nest).index), buffers_(nest.buffers), facts_(loops::facts_of(nest)) {
+Names::Names(const Plan& plan)
+    : next_temp_(loops::next_temp(plan.nest).index), buffers_(plan.nest.buffers), facts_(plan.facts) {
   for (const auto& [symbol, about] : facts_.symbols()) taken_.insert(symbol);
-  for (const loops::SizeInfo& size : nest.sizes) taken_.insert(size.symbol);
+  for (const loops::SizeInfo& size : plan.nest.sizes) taken_.insert(size.symbol);
+  take_pieces(plan.common);
+  for (const Scope& sibling : plan.siblings) take_pieces(sibling);
+}
+
+void Names::take_pieces(const Scope& scope) {
+  for (const Turn& turn : scope.order) taken_.insert(scope.piece(turn).symbol);
 }
 
 index::Symbol Names::symbol(std::string_view stem) {

@@ -20,7 +20,7 @@ using loops::Temp;
 // What grows while a program is built: names that are still free, buffers.
 class Names {
  public:
-  explicit Names(const loops::Program& nest);
+  explicit Names(const Plan& plan);
   Temp temp() { return Temp{next_temp_++}; }
   // The stem itself where it is free, else with a number behind it.
   index::Symbol symbol(std::string_view stem);
@@ -32,6 +32,7 @@ class Names {
   Ref<Stmt> freshen(const Ref<Stmt>& stmt);
 
  private:
+  void take_pieces(const Scope& scope);
   std::uint32_t next_temp_;
   std::set<index::Symbol> taken_;
   std::vector<loops::BufferInfo> buffers_;

@@ -40,8 +40,13 @@ index::Substitution by_one(std::span<const loops::NestLoop> axes, const index::S
   index::Substitution result;
   index::Expr inside = 1;
   for (std::size_t i = axes.size(); i-- > 0;) {
+    if (index::constant_of(inside) == 0) {  // no turn at all, so any place will do
+      result.emplace(axes[i].axis, index::Expr(0));
+      continue;
+    }
     const index::Expr from_here = floor_div(index::Expr(one), inside);
-    result.emplace(axes[i].axis, i == 0 ? from_here : floor_mod(from_here, axes[i].extent));
+    const bool empty = index::constant_of(axes[i].extent) == 0;
+    result.emplace(axes[i].axis, i == 0 || empty ? from_here : floor_mod(from_here, axes[i].extent));
     inside = inside * axes[i].extent;
   }
   return result;

@@ -128,6 +128,7 @@ std::string why_bad_place(const Plan& plan, const Scope& scope, const loops::Sib
 }
 
 std::string why_bad_steps(const Plan& plan, const AxisPlan& axis) {
+  if (axis.tail == Tail::clip) return cat("axis ", axis.axis, ": the lanes of a canonical total are masked, not clipped");
   const auto has = [&](std::int64_t step) {
     return std::any_of(axis.pieces.begin(), axis.pieces.end(), [&](const Piece& piece) { return piece.step == step; });
   };

@@ -40,7 +40,7 @@ const std::vector<NestCase> cases = {
   for i < m { for j < n { y[i*n + j] = mul(add(x[i*n + j], b[j]), s[i]) } }
 })",
      {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {7, 8}, {5, 33}, {2, 257}, {40, 3}},
-     {"schedule loop -1 j.0 serial loop -1 i.0 block",
+     {"schedule loop -1 j.0 block loop -1 i.0 serial",
       "schedule collapse -1 : i, j as r split -1 r : 64, 8 remainder loop -1 r.0 block loop -1 r.1 serial loop -1 r.2 vector",
       "schedule split -1 i : 4 clip split -1 j : 16, 8 remainder loop -1 i.0 block loop -1 j.0 block loop -1 i.1 serial "
       "loop -1 j.1 serial loop -1 j.2 vector"}},
