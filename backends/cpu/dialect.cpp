@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/ops/device_text.h"
 
 namespace twinloom::cpu {
 
@@ -85,7 +86,9 @@ std::string CpuDialect::array(const std::string& type, const std::string& name, 
 }
 
 std::vector<jit::VirtualFile> all_headers() {
-  std::vector<jit::VirtualFile> headers = ops_headers();
+  std::vector<jit::VirtualFile> headers;
+  for (const ops::DeviceHeader& header : ops::device_headers())
+    headers.push_back({std::string(header.path), header.text});
   for (const jit::VirtualFile& header : cpu_headers()) headers.push_back(header);
   for (const jit::VirtualFile& header : abi_headers()) headers.push_back(header);
   return headers;

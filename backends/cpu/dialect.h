@@ -28,6 +28,5 @@ std::string prelude();
 std::vector<jit::VirtualFile> all_headers();
 std::vector<jit::VirtualFile> cpu_headers();  // those of backends/cpu/device
 std::vector<jit::VirtualFile> abi_headers();  // core/emit/abi.h
-std::vector<jit::VirtualFile> ops_headers();  // core/ops/device
 
 }  // namespace twinloom::cpu

@@ -6,5 +6,3 @@ file(GLOB cpu_device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cpu/
 twinloom_embed(backends_cpu twinloom::cpu::cpu_headers backends/cpu/dialect.h cpu ${cpu_device_headers})
 twinloom_embed(backends_cpu twinloom::cpu::abi_headers backends/cpu/dialect.h core/emit
                ${CMAKE_SOURCE_DIR}/core/emit/abi.h)
-file(GLOB ops_device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/ops/device/*.h)
-twinloom_embed(backends_cpu twinloom::cpu::ops_headers backends/cpu/dialect.h device ${ops_device_headers})

@@ -211,9 +211,7 @@ void Emitter::last_block(const loops::LastBlock& last) {
     for (const Loop* loop : tasks_of(program_).loops)
       if (loop->axis == axis) count = count * loop->extent;
   }
-  const std::string counter =
-      indices_.pointer(values_.buffer(last.counter),
-                       dialect_.memory_type(program_.buffers[last.counter.index].dtype), last.offset);
+  const std::string counter = indices_.pointer(values_.buffer(last.counter), last.offset);
   const std::string members = indices_.name(count);
   forget_what_changes(*last.body);
   scopes_.open();

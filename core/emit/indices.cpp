@@ -91,19 +91,18 @@ std::string Indices::name(const Expr& given) {
 }
 
 // The constant is left to the use, so that neighbours share one pointer.
-std::string Indices::pointer(const std::string& base, const std::string& type, const Expr& offset) {
+std::string Indices::pointer(const std::string& base, const Expr& offset) {
   const Expr expr = here(offset);
   const auto* sum = std::get_if<index::Sum>(&expr.form().node);
   const std::int64_t constant = sum == nullptr ? 0 : sum->offset;
-  std::string place = pointer_at(base, type, expr - Expr(constant), scopes_.level());
+  std::string place = pointer_at(base, expr - Expr(constant), scopes_.level());
   if (constant == 0) return place;
   return constant < 0 && constant > INT64_MIN ? cat(place, " - ", -constant)
                                               : cat(place, " + ", integer_text(constant));
 }
 
 // One pointer a scope that changes it: p2 = p1 + what the scope's own symbols add.
-std::string Indices::pointer_at(const std::string& base, const std::string& type, const Expr& offset,
-                                int level) {
+std::string Indices::pointer_at(const std::string& base, const Expr& offset, int level) {
   if (offset == Expr(0)) return base;
   level = std::min(level, level_of(offset));
   const auto* sum = std::get_if<index::Sum>(&offset.form().node);
@@ -112,8 +111,8 @@ std::string Indices::pointer_at(const std::string& base, const std::string& type
     for (const index::Term& term : sum->terms)
       if (level_of(term.factor) < level) outer = outer + term.factor * Expr(term.scale);
   }
-  const std::string before = pointer_at(base, type, outer, level - 1);
-  return scopes_.named(level, "p", cat(type, "* "), cat(before, " + ", text_at(offset - outer, level)));
+  const std::string before = pointer_at(base, outer, level - 1);
+  return scopes_.named(level, "p", "auto", cat(before, " + ", text_at(offset - outer, level)));
 }
 
 }  // namespace twinloom::emit

@@ -32,9 +32,7 @@ const std::string& Values::buffer(loops::Buffer buffer) const {
 }
 
 std::string Values::pointer(loops::Buffer buffer, const index::Expr& offset) {
-  const loops::BufferInfo& of = info(buffer);
-  const std::string type = dialect_.memory_type(of.dtype);
-  return indices_.pointer(this->buffer(buffer), of.written || of.local ? type : cat("const ", type), offset);
+  return indices_.pointer(this->buffer(buffer), offset);
 }
 
 // As an element of memory, which for b8 is a byte.

@@ -136,36 +136,39 @@ constexpr bool has_masked_memory = false;
 template <int bytes, int count>
 struct MaskedMemory;
 
+// The builtins name their own types: char, short, int and, for 8 bytes, long long; some take a pointer to
+// a vector, some to an element.
+using Wide = long long;
 #ifdef __AVX512BW__
-#define TWINLOOM_MASKED(bytes, count, number, bits, loads, stores)                                  \
+#define TWINLOOM_MASKED(bytes, count, number, Place, bits, loads, stores)                           \
   template <>                                                                                       \
   constexpr bool has_masked_memory<bytes, count> = true;                                            \
   template <>                                                                                       \
   struct MaskedMemory<bytes, count> {                                                               \
     using Values = Vector<number, count>;                                                           \
+    typedef number Native __attribute__((vector_size(bytes * count)));                              \
     static TWINLOOM_INLINE bits mask(i64 active) {                                                  \
       return bits(active >= 64 ? ~u64(0) : (u64(1) << active) - 1);                                 \
     }                                                                                               \
     static TWINLOOM_INLINE Values load(const number* pointer, i64 active, Values otherwise) {       \
-      return loads(pointer, otherwise, mask(active));                                               \
+      return loads(reinterpret_cast<const Place*>(pointer), otherwise, mask(active));                                             \
     }                                                                                               \
     static TWINLOOM_INLINE void store(number* pointer, i64 active, Values value) {                  \
-      stores(pointer, value, mask(active));                                                         \
+      stores(reinterpret_cast<Place*>(pointer), value, mask(active));                                             \
     }                                                                                               \
   };
-// The builtins name their own types: char and short, and long long for 8 bytes.
-TWINLOOM_MASKED(1, 64, char, u64, __builtin_ia32_loaddquqi512_mask, __builtin_ia32_storedquqi512_mask)
-TWINLOOM_MASKED(1, 32, char, u32, __builtin_ia32_loaddquqi256_mask, __builtin_ia32_storedquqi256_mask)
-TWINLOOM_MASKED(1, 16, char, u16, __builtin_ia32_loaddquqi128_mask, __builtin_ia32_storedquqi128_mask)
-TWINLOOM_MASKED(2, 32, short, u32, __builtin_ia32_loaddquhi512_mask, __builtin_ia32_storedquhi512_mask)
-TWINLOOM_MASKED(2, 16, short, u16, __builtin_ia32_loaddquhi256_mask, __builtin_ia32_storedquhi256_mask)
-TWINLOOM_MASKED(2, 8, short, u8, __builtin_ia32_loaddquhi128_mask, __builtin_ia32_storedquhi128_mask)
-TWINLOOM_MASKED(4, 16, int, u16, __builtin_ia32_loaddqusi512_mask, __builtin_ia32_storedqusi512_mask)
-TWINLOOM_MASKED(4, 8, int, u8, __builtin_ia32_loaddqusi256_mask, __builtin_ia32_storedqusi256_mask)
-TWINLOOM_MASKED(4, 4, int, u8, __builtin_ia32_loaddqusi128_mask, __builtin_ia32_storedqusi128_mask)
-TWINLOOM_MASKED(8, 8, long long, u8, __builtin_ia32_loaddqudi512_mask, __builtin_ia32_storedqudi512_mask)
-TWINLOOM_MASKED(8, 4, long long, u8, __builtin_ia32_loaddqudi256_mask, __builtin_ia32_storedqudi256_mask)
-TWINLOOM_MASKED(8, 2, long long, u8, __builtin_ia32_loaddqudi128_mask, __builtin_ia32_storedqudi128_mask)
+TWINLOOM_MASKED(1, 64, char, Native, u64, __builtin_ia32_loaddquqi512_mask, __builtin_ia32_storedquqi512_mask)
+TWINLOOM_MASKED(1, 32, char, Native, u32, __builtin_ia32_loaddquqi256_mask, __builtin_ia32_storedquqi256_mask)
+TWINLOOM_MASKED(1, 16, char, Native, u16, __builtin_ia32_loaddquqi128_mask, __builtin_ia32_storedquqi128_mask)
+TWINLOOM_MASKED(2, 32, short, Native, u32, __builtin_ia32_loaddquhi512_mask, __builtin_ia32_storedquhi512_mask)
+TWINLOOM_MASKED(2, 16, short, Native, u16, __builtin_ia32_loaddquhi256_mask, __builtin_ia32_storedquhi256_mask)
+TWINLOOM_MASKED(2, 8, short, Native, u8, __builtin_ia32_loaddquhi128_mask, __builtin_ia32_storedquhi128_mask)
+TWINLOOM_MASKED(4, 16, int, int, u16, __builtin_ia32_loaddqusi512_mask, __builtin_ia32_storedqusi512_mask)
+TWINLOOM_MASKED(4, 8, int, Native, u8, __builtin_ia32_loaddqusi256_mask, __builtin_ia32_storedqusi256_mask)
+TWINLOOM_MASKED(4, 4, int, Native, u8, __builtin_ia32_loaddqusi128_mask, __builtin_ia32_storedqusi128_mask)
+TWINLOOM_MASKED(8, 8, Wide, Wide, u8, __builtin_ia32_loaddqudi512_mask, __builtin_ia32_storedqudi512_mask)
+TWINLOOM_MASKED(8, 4, Wide, Native, u8, __builtin_ia32_loaddqudi256_mask, __builtin_ia32_storedqudi256_mask)
+TWINLOOM_MASKED(8, 2, Wide, Native, u8, __builtin_ia32_loaddqudi128_mask, __builtin_ia32_storedqudi128_mask)
 #undef TWINLOOM_MASKED
 #elif defined(__AVX2__)
 #define TWINLOOM_MASKED(bytes, count, number, loads, stores)                                        \
@@ -174,21 +177,23 @@ TWINLOOM_MASKED(8, 2, long long, u8, __builtin_ia32_loaddqudi128_mask, __builtin
   template <>                                                                                       \
   struct MaskedMemory<bytes, count> {                                                               \
     using Values = Vector<number, count>;                                                           \
+    typedef number Native __attribute__((vector_size(bytes * count)));                              \
     static TWINLOOM_INLINE Values mask(i64 active) {                                                \
-      return counted<number>(Each<count>()) < Values(number(active));                               \
+      return bit_cast<Values>(counted<number>(Each<count>()) < Values(number(active)));             \
     }                                                                                               \
     static TWINLOOM_INLINE Values load(const number* pointer, i64 active, Values otherwise) {       \
       const Values taking = mask(active);                                                           \
-      return taking ? Values(loads(reinterpret_cast<const Values*>(pointer), taking)) : otherwise;  \
+      const Values loaded = loads(reinterpret_cast<const Native*>(pointer), taking);                \
+      return bit_cast<Values>(taking ? loaded : otherwise);                                         \
     }                                                                                               \
     static TWINLOOM_INLINE void store(number* pointer, i64 active, Values value) {                  \
-      stores(reinterpret_cast<Values*>(pointer), mask(active), value);                              \
+      stores(reinterpret_cast<Native*>(pointer), mask(active), value);                              \
     }                                                                                               \
   };
 TWINLOOM_MASKED(4, 8, int, __builtin_ia32_maskloadd256, __builtin_ia32_maskstored256)
 TWINLOOM_MASKED(4, 4, int, __builtin_ia32_maskloadd, __builtin_ia32_maskstored)
-TWINLOOM_MASKED(8, 4, long long, __builtin_ia32_maskloadq256, __builtin_ia32_maskstoreq256)
-TWINLOOM_MASKED(8, 2, long long, __builtin_ia32_maskloadq, __builtin_ia32_maskstoreq)
+TWINLOOM_MASKED(8, 4, Wide, __builtin_ia32_maskloadq256, __builtin_ia32_maskstoreq256)
+TWINLOOM_MASKED(8, 2, Wide, __builtin_ia32_maskloadq, __builtin_ia32_maskstoreq)
 #undef TWINLOOM_MASKED
 #endif
 

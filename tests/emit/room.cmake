@@ -1,0 +1,1 @@
+twinloom_test(emit backends_cpu)
