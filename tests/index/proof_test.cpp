@@ -96,7 +96,7 @@ z3::check_result search_difference(z3::context& context, const Expr& a, const Ex
   z3::solver solver(context);
   z3::params params(context);
   // Z3 counts steps: the same in every run, unlike time.
-  params.set("rlimit", 150000u);
+  params.set("rlimit", 60000u);
   solver.set(params);
   Translation translate(context, solver);
   translate.assume(facts, needed_symbols(a, facts));
@@ -113,7 +113,8 @@ TEST(Proof, SimplifyChangesNoValue) {
   const std::clock_t start = std::clock();
   int proven = 0, undecided = 0;
   while (proven < 1000) {
-    const Facts facts = testing::random_facts(random);
+    // Known sizes make linear questions, which Z3 decides; unknown ones it often does not.
+    const Facts facts = testing::random_facts(random, random() % 2 == 0);
     const Expr expr = testing::random_expr(random, 2);
     const Expr shorter = simplify(expr, facts);
     if (shorter == expr) continue;

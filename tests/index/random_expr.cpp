@@ -45,13 +45,7 @@ Expr random_leaf(std::mt19937_64& random) {
   }
 }
 
-}  // namespace
-
-Facts random_facts(std::mt19937_64& random) {
-  Facts facts;
-  for (const char* size : sizes) facts.assume(Symbol(size), {1, number(random, 1, 12)});
-  if (number(random, 0, 5) == 0) facts.assume_equal(Expr(Symbol("n")), Expr(Symbol("m")));
-  if (number(random, 0, 5) == 0) facts.assume_equal(Expr(Symbol("s")), Expr(Symbol("m")) + 1);
+Facts with_counters(Facts facts, std::mt19937_64& random) {
   for (const char* counter : counters) {
     const Symbol symbol(counter);
     switch (number(random, 0, 4)) {
@@ -73,6 +67,20 @@ Facts random_facts(std::mt19937_64& random) {
     }
   }
   return facts;
+}
+
+}  // namespace
+
+Facts random_facts(std::mt19937_64& random, bool known_sizes) {
+  Facts facts;
+  for (const char* size : sizes) {
+    const std::int64_t high = number(random, 1, 12);
+    facts.assume(Symbol(size), {known_sizes ? high : 1, high});
+  }
+  if (known_sizes) return with_counters(std::move(facts), random);
+  if (number(random, 0, 5) == 0) facts.assume_equal(Expr(Symbol("n")), Expr(Symbol("m")));
+  if (number(random, 0, 5) == 0) facts.assume_equal(Expr(Symbol("s")), Expr(Symbol("m")) + 1);
+  return with_counters(std::move(facts), random);
 }
 
 Expr random_expr(std::mt19937_64& random, int depth) {
