@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/loops/rewrite.h"
 #include "core/lower/share.h"
+#include "core/lower/transform.h"
 
 namespace twinloom::lower {
 
@@ -95,7 +96,8 @@ Draft open(const Unit& unit, Names& names) {
   rename_bound(*unit.nest.body, names, renaming);
   // Only buffers, axes and temps change, so the shape of the nest stays.
   const Program renamed{unit.nest.name, {}, {}, rename(unit.nest.body, renaming)};
-  return {take_apart(renamed), unit.nodes};
+  const Nest nest = take_apart(renamed);
+  return {is_call(nest) ? nest : without_lets(nest), unit.nodes};
 }
 
 std::set<index::Symbol> taken_symbols(const Lowered& lowered) {

@@ -18,7 +18,7 @@ struct Draft {
 // The unit with short names, values shared (share.h), and only the arguments that it uses: parameters,
 // constants, temporaries, results, each by ValueId.
 Unit finish(const Draft& draft, const Lowered& lowered);
-// The other way round.
+// The other way round, with every Let written out.
 Draft open(const Unit& unit, Names& names);
 
 // The buffers that the nest loads and stores, by value; operands of a Call are stored.

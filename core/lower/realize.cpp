@@ -33,12 +33,11 @@ bool is_division(ops::Pointwise op) {
   return op == div || op == div_floor || op == div_trunc || op == sqrt || op == rsqrt || op == reciprocal;
 }
 
-double work_of(const Node& node, const RealizeLimits& limits) {
+double work_of_node(const Node& node, const RealizeLimits& limits) {
   if (std::holds_alternative<Random>(node.node)) return limits.function;
   const auto* pointwise = std::get_if<Pointwise>(&node.node);
   if (pointwise == nullptr) return std::holds_alternative<View>(node.node) ? 0 : limits.simple;
-  if (is_function(pointwise->op)) return limits.function;
-  return is_division(pointwise->op) ? limits.division : limits.simple;
+  return lower::work_of(pointwise->op, limits);
 }
 
 // What has memory whatever the cost, and why; empty for the others.
@@ -116,7 +115,7 @@ class Choice {
         work += limits_.memory;
         continue;
       }
-      work += lower::work_of(graph_.nodes()[next], limits_);
+      work += work_of_node(graph_.nodes()[next], limits_);
       for (const NodeId input : graph_.nodes()[next].inputs) open.push_back(input.index);
     }
     return work;
@@ -174,6 +173,11 @@ bool is_axis_of_its_own(const Scatter& scatter, std::size_t dimension, const Nod
 }
 
 }  // namespace
+
+double work_of(ops::Pointwise op, const RealizeLimits& limits) {
+  if (is_function(op)) return limits.function;
+  return is_division(op) ? limits.division : limits.simple;
+}
 
 double typical_count(const Shape& shape, double typical) {
   double count = 1;

@@ -373,13 +373,13 @@ Nest renamed(const Nest& nest, const Renaming& renaming) {
   return result;
 }
 
+}  // namespace
+
 bool is_call(const Nest& nest) {
   if (nest.items.size() != 1) return false;
   const auto* only = std::get_if<Ref<Stmt>>(&nest.items.front());
   return only != nullptr && std::holds_alternative<Call>((*only)->node);
 }
-
-}  // namespace
 
 void assume_axis(index::Facts& facts, Axis axis, const index::Expr& extent) {
   facts.assume_below(axis, extent);

@@ -27,6 +27,9 @@ loops::Nest share(const loops::Nest& nest, const index::Facts& sizes);
 index::Facts facts_of(const loops::Nest& nest, const index::Facts& sizes);
 void assume_axis(index::Facts& facts, loops::Axis axis, const index::Expr& extent);
 
+// Whether the nest is a routine, which is the whole of its kernel.
+bool is_call(const loops::Nest& nest);
+
 // Every symbol that the nest mentions but does not bind.
 std::set<index::Symbol> free_symbols(const loops::Nest& nest);
 

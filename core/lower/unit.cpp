@@ -11,10 +11,6 @@ namespace twinloom::lower {
 
 namespace {
 
-struct History {  // of one value, while walking the units in order
-  std::vector<std::size_t> writers, readers;
-};
-
 std::string spell(const Value& value) {
   const auto list = [](const auto& items) {
     return join(items, ", ", [](const index::Expr& item) { return index::print(item); });
@@ -47,23 +43,22 @@ void verify_unit(const Lowered& lowered, const Unit& unit, std::size_t number) {
 
 }  // namespace
 
+// A value is written once, by one unit or by several in disjoint parts, and never again: only readers
+// depend, on all of its writers.
 std::vector<std::vector<std::size_t>> dependencies(const Lowered& lowered) {
-  std::vector<History> history(lowered.values.size());
+  std::vector<std::vector<std::size_t>> writers(lowered.values.size());
+  const auto for_each_argument = [&](std::size_t number, bool written, const auto& visit) {
+    const Unit& unit = lowered.units[number];
+    for (std::size_t k = 0; k < unit.arguments.size(); ++k)
+      if (unit.nest.buffers[k].written == written) visit(writers[unit.arguments[k].index]);
+  };
+  for (std::size_t number = 0; number < lowered.units.size(); ++number)
+    for_each_argument(number, true, [&](std::vector<std::size_t>& all) { all.push_back(number); });
   std::vector<std::vector<std::size_t>> result;
   for (std::size_t number = 0; number < lowered.units.size(); ++number) {
-    const Unit& unit = lowered.units[number];
     std::set<std::size_t> before;
-    for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
-      History& value = history[unit.arguments[k].index];
-      if (unit.nest.buffers[k].written) {
-        // Units that write one value write disjoint parts of it.
-        before.insert(value.readers.begin(), value.readers.end());
-        value.writers.push_back(number);
-      } else {
-        before.insert(value.writers.begin(), value.writers.end());
-        value.readers.push_back(number);
-      }
-    }
+    for_each_argument(number, false,
+                      [&](const std::vector<std::size_t>& all) { before.insert(all.begin(), all.end()); });
     result.emplace_back(before.begin(), before.end());
   }
   return result;

@@ -63,8 +63,7 @@ struct Lowered {
 // number or an expression of symbols ("st0", ...) that the run binds.
 using Layouts = std::map<int, std::vector<index::Expr>>;
 
-// What must run before each unit, by unit: writers of what it reads, and readers and writers of what it
-// writes that come before it. Ascending.
+// What must run before each unit, by unit: the writers of what it reads. Ascending.
 std::vector<std::vector<std::size_t>> dependencies(const Lowered& lowered);
 
 // Bug where the table above is broken.

@@ -1,0 +1,257 @@
+// See align.h.
+#include "core/fuse/align.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/index/simplify.h"
+#include "core/lower/share.h"
+#include "core/lower/transform.h"
+
+namespace twinloom::fuse {
+
+using namespace loops;
+
+namespace {
+
+bool mentions_any(const index::Expr& expr, const std::vector<NestLoop>& axes) {
+  const std::set<index::Symbol> symbols = index::symbols_of(expr);
+  return std::ranges::any_of(axes, [&](const NestLoop& loop) { return symbols.contains(loop.axis); });
+}
+
+// How far apart in memory the axis's turns are; nothing where it is not in steps.
+std::optional<index::Expr> step_of(const Reach& reach, Axis axis) {
+  const auto linear = index::linear_in(reach.offset, axis);
+  if (!linear || linear->scale == index::Expr(0) || mentions_any(linear->scale, reach.axes)) return std::nullopt;
+  return linear->scale;
+}
+
+void replace_loop(std::vector<NestLoop>& loops, Axis axis, const Cut& cut) {
+  for (std::size_t k = 0; k < loops.size(); ++k) {
+    if (loops[k].axis != axis) continue;
+    loops[k] = cut.outer;
+    loops.insert(loops.begin() + static_cast<std::ptrdiff_t>(k) + 1, cut.inner);
+    return;
+  }
+}
+
+std::optional<index::Expr> extent_of(const Nest& nest, Axis axis) {
+  const auto in = [&](const std::vector<NestLoop>& loops) -> std::optional<index::Expr> {
+    for (const NestLoop& loop : loops)
+      if (loop.axis == axis) return loop.extent;
+    return std::nullopt;
+  };
+  if (auto found = in(nest.common)) return found;
+  for (const Item& item : nest.items) {
+    if (const auto* sibling = std::get_if<Sibling>(&item))
+      if (auto found = in(sibling->loops)) return found;
+  }
+  return std::nullopt;
+}
+
+void cut_in_reach(Reach& reach, Axis axis, const Cut& cut, const index::Facts& facts) {
+  replace_loop(reach.axes, axis, cut);
+  reach.offset = index::simplify(index::substitute(reach.offset, cut.by), facts);
+}
+
+// One step of align(): true when something was matched or cut.
+class Aligner {
+ public:
+  Aligner(Side& first, Reach& first_reach, Side& second, Reach& second_reach, lower::Names& names)
+      : first_(first), first_reach_(first_reach), second_(second), second_reach_(second_reach), names_(names) {}
+
+  Alignment run() {
+    while (step()) {
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool step() {
+    for (const NestLoop& a : first_reach_.axes) {
+      if (result_.second_by_first.contains(a.axis)) continue;
+      const auto step_a = step_of(first_reach_, a.axis);
+      if (!step_a) continue;
+      for (const NestLoop& b : second_reach_.axes) {
+        if (result_.first_by_second.contains(b.axis) || step_of(second_reach_, b.axis) != step_a) continue;
+        if (match_or_cut(NestLoop(a), NestLoop(b))) return true;
+      }
+    }
+    return false;
+  }
+
+  bool match_or_cut(const NestLoop& a, const NestLoop& b) {
+    if (a.extent == b.extent || first_.facts.proves_equal(a.extent, b.extent)) {
+      result_.second_by_first.emplace(a.axis, b.axis);
+      result_.first_by_second.emplace(b.axis, a.axis);
+      return true;
+    }
+    if (exact_quotient(b.extent, a.extent, second_.facts)) {
+      cut_in_reach(second_reach_, b.axis, cut_axis(second_, b.axis, a.extent, names_), second_.facts);
+      return true;
+    }
+    if (exact_quotient(a.extent, b.extent, first_.facts)) {
+      cut_in_reach(first_reach_, a.axis, cut_axis(first_, a.axis, b.extent, names_), first_.facts);
+      return true;
+    }
+    return false;
+  }
+
+  Side& first_;
+  Reach& first_reach_;
+  Side& second_;
+  Reach& second_reach_;
+  lower::Names& names_;
+  Alignment result_;
+};
+
+// The quotients and remainders of exactly this axis.
+void collect_divisors(const index::Expr& expr, Axis axis, std::vector<index::Expr>& divisors) {
+  const auto both = [&](const index::Expr& dividend, const index::Expr& divisor) {
+    if (index::symbol_of(dividend) == axis) divisors.push_back(divisor);
+    collect_divisors(dividend, axis, divisors);
+    collect_divisors(divisor, axis, divisors);
+  };
+  std::visit(Overloaded{[](const index::Symbol&) {},
+                        [&](const index::Sum& sum) {
+                          for (const index::Term& term : sum.terms) collect_divisors(term.factor, axis, divisors);
+                        },
+                        [&](const index::Product& product) {
+                          for (const index::Expr& factor : product.factors) collect_divisors(factor, axis, divisors);
+                        },
+                        [&](const index::FloorDiv& node) { both(node.dividend, node.divisor); },
+                        [&](const index::FloorMod& node) { both(node.dividend, node.divisor); },
+                        [&](const index::Least& node) {
+                          collect_divisors(node.a, axis, divisors);
+                          collect_divisors(node.b, axis, divisors);
+                        },
+                        [&](const index::Greatest& node) {
+                          collect_divisors(node.a, axis, divisors);
+                          collect_divisors(node.b, axis, divisors);
+                        }},
+             expr.form().node);
+}
+
+std::vector<Ref<Stmt>> all_statements(const Nest& nest) {
+  std::vector<Ref<Stmt>> all;
+  for (const Item& item : nest.items) {
+    if (const auto* sibling = std::get_if<Sibling>(&item)) {
+      all.insert(all.end(), sibling->inner.begin(), sibling->inner.end());
+    } else {
+      all.push_back(std::get<Ref<Stmt>>(item));
+    }
+  }
+  return all;
+}
+
+std::vector<index::Expr> all_offsets(const Nest& nest) {
+  std::vector<index::Expr> offsets;
+  std::vector<Ref<Value>> values;
+  for (const Ref<Stmt>& stmt : all_statements(nest)) {
+    if (const auto* store = std::get_if<Store>(&stmt->node)) offsets.push_back(store->offset);
+    for (Ref<Value>& value : lower::values_of(*stmt)) values.push_back(std::move(value));
+  }
+  lower::for_each_distinct(values, [&](const Value& value) {
+    if (const auto* load = std::get_if<Load>(&value.node)) offsets.push_back(load->offset);
+  });
+  return offsets;
+}
+
+std::vector<Axis> all_axes(const Nest& nest) {
+  std::vector<Axis> axes;
+  for (const NestLoop& loop : nest.common) axes.push_back(loop.axis);
+  for (const Item& item : nest.items) {
+    if (const auto* sibling = std::get_if<Sibling>(&item)) {
+      const bool scans = std::ranges::any_of(
+          sibling->inner, [](const Ref<Stmt>& stmt) { return std::holds_alternative<Scan>(stmt->node); });
+      if (scans) continue;  // a scan has one loop
+      for (const NestLoop& loop : sibling->loops) axes.push_back(loop.axis);
+    }
+  }
+  return axes;
+}
+
+bool refine_once(Side& side, lower::Names& names) {
+  const std::vector<index::Expr> offsets = all_offsets(side.draft.nest);
+  for (const Axis axis : all_axes(side.draft.nest)) {
+    std::vector<index::Expr> divisors;
+    for (const index::Expr& offset : offsets) collect_divisors(offset, axis, divisors);
+    for (const index::Expr& divisor : divisors) {
+      if (!exact_quotient(*extent_of(side.draft.nest, axis), divisor, side.facts)) continue;
+      cut_axis(side, axis, divisor, names);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<index::Expr> exact_quotient(const index::Expr& whole, const index::Expr& part, const index::Facts& facts) {
+  const auto range = facts.range(part);
+  if (!range.low || *range.low < 1) {
+    // A symbolic size is a divisor where the whole is a product with it: for a size of 0 both are empty.
+    if (index::constant_of(part)) return std::nullopt;
+  }
+  if (part == index::Expr(1)) return std::nullopt;
+  const index::Expr quotient = index::simplify(index::floor_div(whole, part), facts);
+  if (index::simplify(quotient * part, facts) != index::simplify(whole, facts)) return std::nullopt;
+  return quotient == index::Expr(1) ? std::nullopt : std::optional(quotient);
+}
+
+Cut cut_axis(Side& side, Axis axis, const index::Expr& inner, lower::Names& names) {
+  const auto extent = extent_of(side.draft.nest, axis);
+  CHECK(extent.has_value(), "axis ", axis, " is not of the nest");
+  const auto outer = exact_quotient(*extent, inner, side.facts);
+  CHECK(outer.has_value(), inner, " does not divide the extent of ", axis);
+  Cut cut{{names.symbol("a"), *outer}, {names.symbol("a"), inner}, {}};
+  cut.by.emplace(axis, inner * cut.outer.axis + cut.inner.axis);
+  lower::assume_axis(side.facts, cut.outer.axis, cut.outer.extent);
+  lower::assume_axis(side.facts, cut.inner.axis, cut.inner.extent);
+  lower::Transformer move{lower::Change{.symbols = cut.by, .reads = {}, .mask = {}, .load = {}, .facts = &side.facts}};
+  Nest& nest = side.draft.nest;
+  replace_loop(nest.common, axis, cut);
+  for (Item& item : nest.items) {
+    if (auto* sibling = std::get_if<Sibling>(&item)) {
+      replace_loop(sibling->loops, axis, cut);
+      for (Ref<Stmt>& inner_stmt : sibling->inner) inner_stmt = move(inner_stmt);
+    } else {
+      auto& stmt = std::get<Ref<Stmt>>(item);
+      stmt = move(stmt);
+    }
+  }
+  return cut;
+}
+
+void refine(Side& side, lower::Names& names) {
+  while (refine_once(side, names)) {
+  }
+}
+
+Alignment align(Side& first, Reach& first_reach, Side& second, Reach& second_reach, lower::Names& names) {
+  return Aligner(first, first_reach, second, second_reach, names).run();
+}
+
+std::optional<index::Substitution> invert(const index::Expr& stored, const std::vector<NestLoop>& axes,
+                                          const index::Expr& offset, const index::Facts& facts) {
+  index::Substitution zero;
+  for (const NestLoop& loop : axes) zero.emplace(loop.axis, index::Expr(0));
+  index::Expr rest = index::simplify(offset - index::substitute(stored, zero), facts);
+  if (axes.empty() && rest != index::Expr(0)) return std::nullopt;
+  std::vector<NestLoop> left = axes;
+  const Reach reach{stored, axes};
+  index::Expr step = 1;
+  index::Substitution values;
+  while (!left.empty()) {
+    const auto next = std::ranges::find_if(left, [&](const NestLoop& loop) { return step_of(reach, loop.axis) == step; });
+    if (next == left.end()) return std::nullopt;
+    const NestLoop loop = *next;
+    left.erase(next);
+    values[loop.axis] = left.empty() ? rest : index::simplify(index::floor_mod(rest, loop.extent), facts);
+    rest = index::simplify(index::floor_div(rest, loop.extent), facts);
+    step = step * loop.extent;
+  }
+  return values;
+}
+
+}  // namespace twinloom::fuse
