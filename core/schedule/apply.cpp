@@ -25,33 +25,81 @@ class Applier {
     }
   }
 
-  loops::Program build() {
-    Surroundings outside;
+  std::vector<loops::Program> build() {
     loops::for_each_stmt(*plan_.nest.body, [&](const Stmt& stmt) {
-      if (const auto* index = std::get_if<loops::Index>(&stmt.node)) outside.found.insert(index->symbol);
+      if (const auto* index = std::get_if<loops::Index>(&stmt.node)) outside_.found.insert(index->symbol);
     });
-    const auto innermost = [&](const Surroundings& here) { return items(here); };
+    if (plan_.grid) return build_grid();
+    staged_ = stage_rows(plan_, names_);
+    return {program_of(walk([&](const Surroundings& here) { return in_arrays(items(here)); }), "")};
+  }
+
+ private:
+  Ref<Stmt> walk(const Walk::Innermost& innermost) { return Walk(plan_.common, outside_, names_).run(innermost, {}); }
+
+  loops::Program program_of(const Ref<Stmt>& body, std::string_view ending) const {
     loops::Program program = plan_.nest;
-    const Ref<Stmt> body = Walk(plan_.common, outside, names_).run(innermost, {});
-    program.body = tidy(body, loops::facts_of(plan_.nest));
+    program.name += ending;
+    program.body = tidy(body, plan_.facts);
     program.buffers = names_.buffers();
     return program;
   }
 
- private:
+  std::vector<loops::Program> build_grid() {
+    staged_.shape = plan_.shape;
+    const Parts parts(plan_, starts_, names_);
+    const index::Symbol at = names_.symbol("grid");
+    names_.facts().assume_below(at, parts.count());
+    const Scope scope = parts.scope_of(at);
+    const Ref<Stmt> rows = walk([&](const Surroundings& here) { return part(parts, scope, at, here); });
+    const Ref<Stmt> blocks = loops::stmt(loops::Loop{at, parts.count(), loops::Bind::block, rows});
+    parts_ = &parts;
+    const Ref<Stmt> rest = walk([&](const Surroundings& here) { return items(here); });
+    parts_ = nullptr;
+    return {program_of(blocks, "_parts"), program_of(rest, "")};
+  }
+
+  // Everything up to the first sibling, over one part, and the store of its totals.
+  Ref<Stmt> part(const Parts& parts, const Scope& scope, const index::Symbol& at, const Surroundings& here) {
+    std::vector<Ref<Stmt>> result;
+    for (const loops::Item& item : plan_.shape.items) {
+      if (const auto* sibling = std::get_if<loops::Sibling>(&item)) {
+        result.push_back(build_sibling({plan_, scope, *sibling, starts_}, here));
+        break;
+      }
+      add_own(std::get<Ref<Stmt>>(item), here, result);
+    }
+    result.push_back(parts.store(at, here));
+    return loops::block(std::move(result));
+  }
+
+  // A row's own statement. A total is started by the sibling that reaches it.
+  static void add_own(const Ref<Stmt>& stmt, const Surroundings& here, std::vector<Ref<Stmt>>& result) {
+    if (!std::holds_alternative<loops::Start>(stmt->node)) result.push_back(settle(stmt, here));
+  }
+
   Ref<Stmt> items(const Surroundings& here) {
     std::vector<Ref<Stmt>> result;
     std::size_t number = 0;
-    for (const loops::Item& item : plan_.shape.items) {
-      if (const auto* sibling = std::get_if<loops::Sibling>(&item)) {
-        result.push_back(build_sibling({plan_, plan_.siblings[number++], *sibling, starts_}, here));
-        continue;
+    for (const loops::Item& item : staged_.shape.items) {
+      const auto* sibling = std::get_if<loops::Sibling>(&item);
+      if (sibling == nullptr) {
+        add_own(std::get<Ref<Stmt>>(item), here, result);
+      } else if (const Scope& scope = plan_.siblings[number++]; number == 1 && parts_ != nullptr) {
+        result.push_back(parts_->gather(here, names_));
+      } else {
+        result.push_back(build_sibling({plan_, scope, *sibling, starts_}, here));
       }
-      const auto& stmt = std::get<Ref<Stmt>>(item);
-      // A total is started by the sibling that reaches it.
-      if (!std::holds_alternative<loops::Start>(stmt->node)) result.push_back(settle(stmt, here));
     }
     return loops::block(std::move(result));
+  }
+
+  Ref<Stmt> in_arrays(Ref<Stmt> stmt) const {
+    for (loops::Scratch array : staged_.arrays) {
+      array.body = std::move(stmt);
+      stmt = loops::stmt(std::move(array));
+    }
+    return stmt;
   }
 
   Ref<Stmt> build_sibling(const SiblingSource& source, const Surroundings& here) {
@@ -71,6 +119,9 @@ class Applier {
   const Plan& plan_;
   Names names_;
   std::map<Temp, loops::Start> starts_;
+  Surroundings outside_;
+  StagedNest staged_;
+  const Parts* parts_ = nullptr;  // while the second program of a grid split is built
 };
 
 }  // namespace
@@ -91,7 +142,7 @@ std::vector<loops::Program> apply(const loops::Program& nest, const Schedule& sc
   const auto* plan = std::get_if<Plan>(&resolved);
   CHECK(plan != nullptr, "the schedule is illegal: ", *std::get_if<std::string>(&resolved), "\n",
         loops::print(nest), print(schedule));
-  return {Applier(*plan).build()};
+  return Applier(*plan).build();
 }
 
 }  // namespace twinloom::schedule

@@ -196,19 +196,19 @@ Expr Walk::turns_left(const AxisPlan& axis, std::size_t number, const State& sta
   return piece.turns == 0 ? turns : least(piece.turns, turns);
 }
 
-// Masked turns may stop where the axis ends as long as every larger piece encloses the loop and stops too.
+// Masked turns may stop where the axis ends, as long as every larger piece encloses the loop, the largest
+// outermost, and stops there too.
 bool Walk::ends_early(std::size_t at) const {
   const Turn& turn = scope_.order[at];
-  const AxisPlan& axis = scope_.axes[turn.axis];
-  const auto plain = [](const Piece& piece) {
-    return (piece.bind == Bind::serial || piece.bind == Bind::block) && !piece.copied;
-  };
-  std::size_t enclosing = 0;
-  for (std::size_t outer = 0; outer < at; ++outer) {
-    if (scope_.order[outer].axis != turn.axis) continue;
-    if (scope_.order[outer].piece < turn.piece && plain(scope_.piece(scope_.order[outer]))) ++enclosing;
+  std::size_t piece = 0;
+  for (std::size_t outer = 0; outer <= at; ++outer) {
+    const Turn& other = scope_.order[outer];
+    if (other.axis != turn.axis) continue;
+    const Piece& walked = scope_.piece(other);
+    const bool plain = (walked.bind == Bind::serial || walked.bind == Bind::block) && !walked.copied;
+    if (!plain || other.piece != piece++) return false;
   }
-  return plain(axis.pieces[turn.piece]) && enclosing == turn.piece;
+  return true;
 }
 
 Expr Walk::extent_of(std::size_t at, const State& state) const {
@@ -238,9 +238,9 @@ Expr Walk::extent_of(std::size_t at, const State& state) const {
 Surroundings Walk::surroundings(const State& state) const {
   Surroundings result = around_;
   for (const AxisPlan& axis : scope_.axes) {
-    const Expr place = base_of(axis, 1, state);
+    const Expr place = axis.base + base_of(axis, 1, state);
     result.axes.insert_or_assign(axis.axis, place);
-    if (state.masked.contains(axis.axis)) result.ends.insert_or_assign(axis.axis, index::Less{place, axis.extent});
+    if (state.masked.contains(axis.axis)) result.ends.insert_or_assign(axis.axis, index::Less{place, axis.base + axis.extent});
   }
   return result;
 }

@@ -100,6 +100,36 @@ Ref<Stmt> build_any(const SiblingSource& source, const Surroundings& around, Nam
 Ref<Stmt> build_canonical(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names);
 
+// The partial totals of a grid split. See grid.cpp.
+class Parts {
+ public:
+  Parts(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names& names);
+  // The first sibling over one part only: `at` is the part's number.
+  Scope scope_of(const index::Symbol& at) const;
+  index::Expr count() const { return count_; }
+  // partial[..] = the totals of this part; and the totals from all parts.
+  Ref<Stmt> store(const index::Symbol& at, const Surroundings& around) const;
+  Ref<Stmt> gather(const Surroundings& around, Names& names) const;
+
+ private:
+  struct Partial {
+    loops::Start start;
+    std::vector<loops::Buffer> buffers;  // one a part of the tuple
+  };
+  index::Expr place(const index::Expr& at, const Surroundings& around) const;
+  const Plan& plan_;
+  std::int64_t elements_;  // of one part
+  index::Expr count_, rows_;
+  std::vector<Partial> partials_;
+};
+
+// The nest with staged rows: stored where they are loaded first, loaded from there afterwards.
+struct StagedNest {
+  loops::Nest shape;
+  std::vector<loops::Scratch> arrays;  // their bodies are still empty
+};
+StagedNest stage_rows(const Plan& plan, Names& names);
+
 // Merges one total (all its parts) into another.
 Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask = {});
 // A start of a new total of the same monoid.

@@ -122,7 +122,45 @@ class Chooser {
       choose_common();
     }
     for (std::size_t number = 0; number < siblings_.size(); ++number) choose_sibling(static_cast<int>(number));
-    return std::move(result_);
+    return result_;
+  }
+
+  // Parts of the first reduction where there are fewer rows than workers.
+  std::vector<GridSplit> grid_splits() const {
+    if (siblings_.empty() || lockstep_ || machine_.blocks_at_once < 2) return {};
+    std::int64_t rows = 1;
+    for (const NestLoop& loop : shape_.common) rows *= std::max<std::int64_t>(guess(loop), 1);
+    const NestLoop& loop = siblings_.front()->loops.back();
+    const auto extent = constant(loop);
+    if (!extent || rows >= machine_.blocks_at_once) return {};
+    const std::int64_t parts = ceil_div(TASKS_A_WORKER * machine_.blocks_at_once, rows);
+    const std::int64_t units = power_of_two_below(*extent / loops::UNIT / parts);
+    constexpr std::int64_t LEAST_UNITS = 16;  // a part of 16 units takes some microseconds
+    if (units < LEAST_UNITS) return {};
+    return {{std::string(loop.axis.name()), units, false}};
+  }
+
+  // Inputs whose rows could be kept at hand for later siblings.
+  std::vector<TempPlan> stages() const {
+    std::vector<TempPlan> result;
+    if (siblings_.size() < 2 || lockstep_ || shape_.common.empty()) return result;
+    std::string inside;
+    for (const LoopPlan& loop : result_.loops) {
+      if (loop.sibling < 0) inside = loop.piece;
+    }
+    const loops::Program& nest = collapser_.nest();
+    for (const loops::BufferInfo& info : nest.buffers) {
+      if (info.written || !constant(siblings_.front()->loops.back())) continue;
+      result.push_back({info.name, loops::Place::registers, inside, 0});
+    }
+    return result;
+  }
+
+  std::int64_t bytes_of(const TempPlan& stage) const {
+    const auto& buffers = collapser_.nest().buffers;
+    const auto named = [&](const loops::BufferInfo& info) { return info.name == stage.buffer; };
+    const loops::BufferInfo& info = *std::find_if(buffers.begin(), buffers.end(), named);
+    return guess(siblings_.front()->loops.back()) * ops::size_of(ops::compute_type(info.dtype));
   }
 
  private:
@@ -481,7 +519,20 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   const loops::Nest shape = loops::take_apart(nest);
   const auto* only = shape.items.size() == 1 ? std::get_if<loops::Ref<loops::Stmt>>(&shape.items.front()) : nullptr;
   if (only != nullptr && std::holds_alternative<loops::Call>((*only)->node)) return {};
-  return Chooser(nest, machine).choose();
+  Chooser chooser(nest, machine);
+  Schedule schedule = chooser.choose();
+  // What the law refuses of the extras is left out: a store before a reduction, rows read at different places.
+  schedule.grid_splits = chooser.grid_splits();
+  if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
+  std::int64_t room = machine.scratch_bytes;
+  for (const TempPlan& stage : chooser.stages()) {
+    const std::int64_t bytes = chooser.bytes_of(stage);
+    if (bytes > room) continue;
+    schedule.temps.push_back(stage);
+    if (why_illegal(nest, schedule)) schedule.temps.pop_back();
+    else room -= bytes;
+  }
+  return schedule;
 }
 
 }  // namespace twinloom::schedule

@@ -2,6 +2,7 @@
 // resolve(), which is also where most of the law stands; read by apply. For the inside of this room.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,6 +26,7 @@ struct AxisPlan {
   Tail tail = Tail::exact;
   std::vector<Piece> pieces;  // falling steps
   int cut = -1;               // Tail::remainder: the piece whose last turn is masked
+  index::Expr base = 0;       // of the part of a grid split: the place where its turns start
 };
 
 struct Turn {  // one loop of a scope
@@ -47,12 +49,20 @@ struct Scope {
   const Piece& piece(const Turn& turn) const { return axes[turn.axis].pieces[turn.piece]; }
 };
 
+// An input row that a sibling loads once and that stays at hand for the siblings after it.
+struct Staged {
+  loops::Buffer buffer;
+  std::int64_t count = 0;     // elements of a row
+};
+
 struct Plan {
   loops::Program nest;  // after collapsing
   loops::Nest shape;    // of it
   index::Facts facts;
   Scope common;
   std::vector<Scope> siblings;
+  std::optional<GridSplit> grid;
+  std::vector<Staged> staged;
 };
 
 // The plan, or why the schedule may not be applied.
@@ -64,6 +74,11 @@ std::variant<loops::Program, std::string> collapse(const loops::Program& nest,
 
 // Why the pieces and their order do not suit the statements of the scope, or an empty text. See law.cpp.
 std::string why_unlawful(const Plan& plan);
+
+// Why the first sibling cannot be cut into parts, or an empty text. See grid.cpp.
+std::string why_unlawful(const Plan& plan, const GridSplit& grid);
+// What is staged, or why not. See stage.cpp.
+std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp);
 
 // Whether an axis has at most `most` turns for all sizes.
 bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t most);

@@ -201,6 +201,33 @@ void mark_copies(Scope& scope) {
   }
 }
 
+const loops::BufferInfo* buffer_named(const Plan& plan, const std::string& name) {
+  const auto& buffers = plan.nest.buffers;
+  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const auto& info) { return info.name == name; });
+  return found == buffers.end() ? nullptr : &*found;
+}
+
+// Parts of a grid, staged rows, and how stores are done.
+std::string add_extras(const Schedule& schedule, Plan& plan) {
+  if (schedule.grid_splits.size() > 1) return "two grid splits";
+  for (const GridSplit& grid : schedule.grid_splits) {
+    if (std::string reason = why_unlawful(plan, grid); !reason.empty()) return reason;
+    plan.grid = grid;
+  }
+  for (const TempPlan& temp : schedule.temps) {
+    if (buffer_named(plan, temp.buffer) == nullptr) return cat("stage ", temp.buffer, ": there is no such buffer");
+    auto staged = stage(plan, temp);
+    if (auto* reason = std::get_if<std::string>(&staged)) return std::move(*reason);
+    plan.staged.push_back(std::get<Staged>(staged));
+  }
+  for (const StorePlan& store : schedule.stores) {
+    const loops::BufferInfo* info = buffer_named(plan, store.buffer);
+    if (info == nullptr || !info->written) return cat("stream ", store.buffer, ": no such buffer is written");
+    if (store.streaming) return cat("stream ", store.buffer, ": programs have no stores past the caches");
+  }
+  return "";
+}
+
 }  // namespace
 
 std::variant<Plan, std::string> resolve(const loops::Program& nest, const Schedule& schedule) {
@@ -220,6 +247,7 @@ std::variant<Plan, std::string> resolve(const loops::Program& nest, const Schedu
   finish(plan.common);
   for (Scope& sibling : plan.siblings) finish(sibling);
   if (std::string reason = why_unlawful(plan); !reason.empty()) return reason;
+  if (std::string reason = add_extras(schedule, plan); !reason.empty()) return reason;
   return plan;
 }
 

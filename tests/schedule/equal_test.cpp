@@ -82,6 +82,7 @@ TEST_P(Equal, ChosenSchedules) {
 
 TEST_P(Equal, RandomSchedules) {
   const std::uint64_t seed = 20;
+  SCOPED_TRACE(cat("seed ", seed));
   std::mt19937_64 random(seed);
   for (const auto& values : GetParam().sizes) {
     const Arguments arguments(nest_, sizes(values));

@@ -139,7 +139,32 @@ const std::vector<NestCase> cases = {
     {"full_sum", R"(program full_sum(x: f32[n], y: written f32[1]; n in 0..) {
   start t0: sum f32 for k < n { t0 += mul(x[k], x[k]) at k } y[0] = t0
 })",
-     lengths, {}},
+     lengths,
+     {"schedule grid k units 1 split 0 k : 1024, 256, 16 remainder loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll "
+      "loop 0 k.3 vector",
+      "schedule grid k units 2 split 0 k : 1024, 256, 64, 8 mask loop 0 k.0 serial loop 0 k.3 serial loop 0 k.4 vector loop 0 "
+      "k.1 serial loop 0 k.2 unroll"}},
+    {"full_sum_long", R"(program full_sum_long(x: f32[n], y: written f32[1]; n in 0..) {
+  start t0: sum f32 for k < n { t0 += x[k] at k } y[0] = t0
+})",
+     each({140000}), {}},
+    {"whole_argmax", R"(program whole_argmax(x: f32[m*n], y: written i64[m]; m in 0.., n in 1..) {
+  for i < m { start t0: argmax f32 for k < n { t0 += x[i*n + k], count(k) at k } y[i] = t0.1 }
+})",
+     {{1, 9}, {2, 1024}, {3, 1025}, {2, 5000}},
+     {"schedule grid k units 1 split 0 k : 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 "
+      "vector"}},
+    {"half_norm", R"(program half_norm(x: bf16[m*n], g: f32[m*n], y: written bf16[m*n]; m in 0.., n in 1..) {
+  for i < m {
+    start t0: sum f32
+    for k < n { t0 += mul(f32(x[i*n + k]), g[i*n + k]) at k }
+    for k2 < n { y[i*n + k2] = bf16(sub(mul(f32(x[i*n + k2]), t0), g[i*n + k2])) }
+  }
+})",
+     short_rows,
+     {"schedule split -1 i : 2 clip split 0 k : 1024, 256, 16 remainder split 1 k2 : 8 remainder loop -1 i.0 block loop -1 i.1 "
+      "serial loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 vector loop 1 k2.0 serial loop 1 k2.1 vector "
+      "stage x inside i.1 registers pad 0 stage g inside i.1 registers pad 0"}},
     {"softmax", R"(program softmax(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 1..) {
   for i < m {
     start t0: max f32
