@@ -1,0 +1,387 @@
+// See combine.h. Two ways: a producer that nobody else reads is written into its reader; else the two get
+// common loops (the frame) and stand in them one after the other.
+#include "core/fuse/combine.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/fuse/align.h"
+#include "core/fuse/forward.h"
+#include "core/fuse/siblings.h"
+#include "core/index/simplify.h"
+#include "core/lower/realize.h"
+#include "core/lower/share.h"
+#include "core/lower/transform.h"
+
+namespace twinloom::fuse {
+
+using namespace loops;
+using lower::ValueId;
+
+namespace {
+
+std::vector<Load> loads_in(const Nest& nest) {
+  std::vector<Load> loads;
+  for (const Item& item : nest.items)
+    for (const Ref<Stmt>& stmt : statements_in(item))
+      for (Load& load : fuse::loads_of(*stmt)) loads.push_back(std::move(load));
+  return loads;
+}
+
+std::vector<NestLoop> axes_not_in(const std::vector<NestLoop>& loops, const std::map<Axis, Axis>& matched) {
+  std::vector<NestLoop> left;
+  for (const NestLoop& loop : loops)
+    if (!matched.contains(loop.axis)) left.push_back(loop);
+  return left;
+}
+
+// The items of a draft under fewer common loops: the others become loops of one sibling.
+std::vector<Item> under(const Nest& nest, const std::vector<NestLoop>& left) {
+  if (left.empty()) return nest.items;
+  Sibling sibling{left, {}};
+  for (const Item& item : nest.items) sibling.inner.push_back(std::get<Ref<Stmt>>(item));
+  return {Item{std::move(sibling)}};
+}
+
+Nest renamed(const Nest& nest, const std::map<Axis, Axis>& names) {
+  index::Substitution symbols;
+  for (const auto& [from, to] : names) symbols.emplace(from, index::Expr(to));
+  lower::Transformer move{lower::Change{.symbols = symbols, .reads = {}, .mask = {}, .load = {}, .facts = nullptr}};
+  Nest result{nest.common, {}};
+  for (NestLoop& loop : result.common)
+    if (names.contains(loop.axis)) loop.axis = names.at(loop.axis);
+  for (const Item& item : nest.items) {
+    if (const auto* sibling = std::get_if<Sibling>(&item)) {
+      Sibling copy{sibling->loops, {}};
+      for (NestLoop& loop : copy.loops) loop.extent = index::substitute(loop.extent, symbols);
+      for (const Ref<Stmt>& stmt : sibling->inner) copy.inner.push_back(move(stmt));
+      result.items.emplace_back(std::move(copy));
+    } else {
+      result.items.emplace_back(move(std::get<Ref<Stmt>>(item)));
+    }
+  }
+  return result;
+}
+
+// Without the stores of these buffers, and without what is then empty.
+std::vector<Item> without_stores(const std::vector<Item>& items, const std::set<Buffer>& dropped) {
+  const auto goes = [&](const Ref<Stmt>& stmt) {
+    const auto* store = std::get_if<Store>(&stmt->node);
+    return store != nullptr && dropped.contains(store->buffer);
+  };
+  std::vector<Item> kept;
+  for (const Item& item : items) {
+    if (const auto* sibling = std::get_if<Sibling>(&item)) {
+      Sibling copy{sibling->loops, {}};
+      std::ranges::remove_copy_if(sibling->inner, std::back_inserter(copy.inner), goes);
+      if (!copy.inner.empty()) kept.emplace_back(std::move(copy));
+    } else if (!goes(std::get<Ref<Stmt>>(item))) {
+      kept.push_back(item);
+    }
+  }
+  return kept;
+}
+
+class Combiner {
+ public:
+  Combiner(const Around& around, std::size_t first, std::size_t second, lower::Names& names)
+      : around_(around), names_(names), first_number_(first), second_number_(second),
+        first_(open_side(first)), second_(open_side(second)) {
+    find_flows();
+  }
+
+  Combined run() {
+    if (lower::is_call(first_.draft.nest) || lower::is_call(second_.draft.nest))
+      return refuse(Reason::routine, "a sort is a kernel of its own");
+    if (const std::string words = over_limits(); !words.empty()) return refuse(Reason::too_large, words);
+    if (!flows_.empty() && only_writer_is_first() == false)
+      return refuse(Reason::different_place, "the buffer is written in parts by several kernels");
+    if (may_vanish()) {
+      if (auto combined = write_into_reader()) return std::move(*combined);
+    }
+    return with_frame();
+  }
+
+ private:
+  Side open_side(std::size_t number) {
+    Side side{lower::open(around_.lowered.units[number], names_), {}};
+    if (lower::is_call(side.draft.nest)) return side;
+    side.facts = lower::facts_of(side.draft.nest, around_.lowered.facts);
+    refine(side, names_);
+    return side;
+  }
+
+  static Combined refuse(Reason reason, std::string words) { return {std::nullopt, reason, std::move(words)}; }
+
+  void find_flows() {
+    const lower::Unit& first = around_.lowered.units[first_number_];
+    const lower::Unit& second = around_.lowered.units[second_number_];
+    for (std::size_t k = 0; k < first.arguments.size(); ++k) {
+      const auto found = std::ranges::find(second.arguments, first.arguments[k]);
+      if (found == second.arguments.end()) continue;
+      const auto at = static_cast<std::size_t>(found - second.arguments.begin());
+      const Buffer buffer{first.arguments[k].index};
+      const bool written = first.nest.buffers[k].written, read = !second.nest.buffers[at].written;
+      if (written && read) flows_.insert(buffer);
+      if (!written && read) shared_.insert(buffer);
+    }
+    for (const Buffer buffer : flows_) {
+      const lower::Value& value = around_.lowered[ValueId{buffer.index}];
+      const std::vector<std::size_t>& readers = around_.readers[buffer.index];
+      if (value.storage == lower::Storage::temporary && readers.size() == 1) dropped_.insert(buffer);
+    }
+  }
+
+  bool only_writer_is_first() const {
+    return std::ranges::all_of(flows_, [&](Buffer buffer) { return around_.writers[buffer.index].size() == 1; });
+  }
+
+  // Nothing of the first is left when the second computes what it needs of it.
+  bool may_vanish() const {
+    if (flows_.empty() || !is_elementwise(first_.draft.nest)) return false;
+    return std::ranges::all_of(stores_of(first_.draft.nest),
+                               [&](const Stored& stored) { return dropped_.contains(stored.store->buffer); });
+  }
+
+  std::string over_limits() const {
+    const lower::Unit& first = around_.lowered.units[first_number_];
+    const lower::Unit& second = around_.lowered.units[second_number_];
+    const auto nodes = static_cast<int>(first.nodes.size() + second.nodes.size());
+    if (nodes > around_.limits.nodes)
+      return cat("the two compute ", nodes, " nodes, a kernel at most ", around_.limits.nodes);
+    std::set<ValueId> buffers(first.arguments.begin(), first.arguments.end());
+    buffers.insert(second.arguments.begin(), second.arguments.end());
+    const auto count = static_cast<int>(buffers.size());
+    if (count <= around_.limits.buffers) return {};
+    return cat("the two touch ", count, " buffers, a kernel at most ", around_.limits.buffers);
+  }
+
+  double typical() const { return static_cast<double>(around_.limits.typical_size); }
+  double elements_of(Buffer buffer) const {
+    return lower::typical_count(around_.lowered[ValueId{buffer.index}].shape, typical());
+  }
+
+  // Whether computing again costs less than writing, reading and launching. `kept`: the first computes its
+  // elements in any case.
+  bool worth_it(const Forwarded& forwarded, bool kept) const {
+    const lower::RealizeLimits costs;
+    double elements = 0, saved = costs.launch;
+    for (const Buffer buffer : flows_) {
+      elements = std::max(elements, elements_of(buffer));
+      saved += elements_of(buffer) * costs.memory * (dropped_.contains(buffer) ? 2 : 1);
+    }
+    double again = forwarded.evaluations - (kept ? 0 : elements);
+    // A reader with the writer's own loops is merged with them.
+    if (kept && forwarded.evaluations <= elements) again = 0;
+    saved += std::max(0.0, forwarded.evaluations - elements) * costs.memory;
+    return again * forwarded.work <= saved;
+  }
+
+  std::optional<Combined> write_into_reader() {
+    index::Facts facts = lower::facts_of(second_.draft.nest, first_.facts);
+    const Handover handover{.same_turn = false, .facts = &facts, .limits = &around_.limits};
+    Forwarded forwarded = forward(first_.draft.nest, second_.draft.nest, flows_, handover, names_);
+    if (!forwarded.refused.empty()) return std::nullopt;
+    if (!worth_it(forwarded, false))
+      return refuse(Reason::no_gain, "computing the elements again costs more than reading them");
+    return finish(std::move(forwarded.nest), facts);
+  }
+
+  Combined finish(Nest nest, const index::Facts& facts) {
+    lower::Draft draft{merge_siblings(std::move(nest), facts), first_.draft.nodes};
+    draft.nodes.insert(draft.nodes.end(), second_.draft.nodes.begin(), second_.draft.nodes.end());
+    return {lower::finish(draft, around_.lowered), Reason::no_gain, {}};
+  }
+
+  // The frame.
+  Combined with_frame() {
+    const std::vector<std::pair<index::Expr, index::Expr>> pairs = places_in_common();
+    if (pairs.empty()) return refuse(Reason::no_gain, "the two touch no element in common");
+    std::optional<Combined> refusal;
+    for (const auto& [first_offset, second_offset] : pairs) {
+      const Side first = first_, second = second_;
+      Combined combined = at_places(first_offset, second_offset);
+      if (combined.unit) return combined;
+      if (!refusal) refusal = std::move(combined);
+      first_ = first;
+      second_ = second;
+    }
+    return std::move(*refusal);
+  }
+
+  // Offsets of one buffer on both sides that may be the same element: of what flows, else of what is shared.
+  std::vector<std::pair<index::Expr, index::Expr>> places_in_common() const {
+    constexpr std::size_t most = 8;
+    std::vector<std::pair<index::Expr, index::Expr>> pairs;
+    const auto add = [&](const index::Expr& a, const index::Expr& b) {
+      const std::pair pair(a, b);
+      if (pairs.size() < most && std::ranges::find(pairs, pair) == pairs.end()) pairs.push_back(pair);
+    };
+    const std::vector<Load> second_loads = loads_in(second_.draft.nest);
+    for (const Stored& stored : stores_of(first_.draft.nest)) {
+      if (!flows_.contains(stored.store->buffer)) continue;
+      for (const Load& load : second_loads)
+        if (load.buffer == stored.store->buffer) add(stored.store->offset, load.offset);
+    }
+    if (!flows_.empty()) return pairs;
+    for (const Load& a : loads_in(first_.draft.nest))
+      for (const Load& b : second_loads)
+        if (a.buffer == b.buffer && shared_.contains(a.buffer)) add(a.offset, b.offset);
+    return pairs;
+  }
+
+  Combined at_places(const index::Expr& first_offset, const index::Expr& second_offset) {
+    Reach first_reach{first_offset, first_.draft.nest.common}, second_reach{second_offset, second_.draft.nest.common};
+    Alignment alignment = align(first_, first_reach, second_, second_reach, names_);
+    const bool first_fixed = !is_elementwise(first_.draft.nest), second_fixed = !is_elementwise(second_.draft.nest);
+    if (flows_.empty()) match_the_rest(alignment);
+    const std::vector<NestLoop> first_left = axes_not_in(first_.draft.nest.common, alignment.second_by_first);
+    const std::vector<NestLoop> second_left = axes_not_in(second_.draft.nest.common, alignment.first_by_second);
+    const bool fits = (first_left.empty() || !first_fixed) && (second_left.empty() || !second_fixed);
+    if (!fits) return why_no_frame(first_left, second_left);
+    if (!first_fixed && !second_fixed) {
+      const bool one_whole = first_left.empty() || second_left.empty();
+      const bool both_whole = first_left.empty() && second_left.empty();
+      if (!(flows_.empty() ? both_whole : one_whole)) return why_no_frame(first_left, second_left);
+    }
+    if (const std::string words = loses_turns(alignment, first_left, second_left); !words.empty())
+      return refuse(Reason::parallelism, words);
+    return in_frame(alignment, first_left, second_left);
+  }
+
+  // A shared load may not walk every common axis; one axis of equal extent that is left on both sides is the same.
+  void match_the_rest(Alignment& alignment) const {
+    for (const NestLoop& a : axes_not_in(first_.draft.nest.common, alignment.second_by_first)) {
+      for (const NestLoop& b : axes_not_in(second_.draft.nest.common, alignment.first_by_second)) {
+        if (a.extent != b.extent) continue;
+        alignment.second_by_first.emplace(a.axis, b.axis);
+        alignment.first_by_second.emplace(b.axis, a.axis);
+        break;
+      }
+    }
+  }
+
+  Combined why_no_frame(const std::vector<NestLoop>& first_left, const std::vector<NestLoop>& second_left) const {
+    const auto spell = [](const std::vector<NestLoop>& loops) {
+      return cat("[", twinloom::join(loops, ", ", [](const NestLoop& loop) { return index::print(loop.extent); }), "]");
+    };
+    const std::vector<NestLoop>&a = first_.draft.nest.common, &b = second_.draft.nest.common;
+    const auto extents = [](const std::vector<NestLoop>& loops) {
+      std::vector<std::string> all;
+      for (const NestLoop& loop : loops) all.push_back(index::print(loop.extent));
+      std::ranges::sort(all);
+      return all;
+    };
+    const std::string words = cat("common loops ", spell(a), " and ", spell(b));
+    if (extents(a) == extents(b)) return refuse(Reason::loop_order, cat(words, " walk the buffer in different orders"));
+    if (typical_turns(a, typical()) == typical_turns(b, typical()))
+      return refuse(Reason::different_place, cat(words, " do not meet the same elements"));
+    if (!first_left.empty() && second_left.empty())
+      return refuse(Reason::broadcast, cat(words, ": one turn of the second needs several of the first"));
+    return refuse(Reason::different_size, cat(words, " run differently often"));
+  }
+
+  // What used to run in many independent turns must not end up in few.
+  std::string loses_turns(const Alignment& alignment, const std::vector<NestLoop>& first_left,
+                          const std::vector<NestLoop>& second_left) const {
+    std::vector<NestLoop> frame;
+    for (const NestLoop& loop : first_.draft.nest.common)
+      if (alignment.second_by_first.contains(loop.axis)) frame.push_back(loop);
+    const double turns = typical_turns(frame, typical());
+    if (turns >= static_cast<double>(around_.limits.enough_turns)) return {};
+    const double first = turns * typical_turns(first_left, typical()), second = turns * typical_turns(second_left, typical());
+    const double most = std::max(first_left.empty() ? 0 : first, second_left.empty() ? 0 : second);
+    if (most <= static_cast<double>(around_.limits.small_elements)) return {};
+    return cat("only ", turns, " independent turns would be left");
+  }
+
+  // The common loops in the order of the side that cannot choose, else of the reader.
+  std::vector<NestLoop> frame_of(const Alignment& alignment, bool first_fixed) const {
+    std::vector<NestLoop> frame;
+    if (first_fixed) return first_.draft.nest.common;
+    for (const NestLoop& loop : second_.draft.nest.common) {
+      const auto same = alignment.first_by_second.find(loop.axis);
+      if (same != alignment.first_by_second.end()) frame.push_back({same->second, loop.extent});
+    }
+    return frame;
+  }
+
+  Combined in_frame(const Alignment& alignment, const std::vector<NestLoop>& first_left,
+                    const std::vector<NestLoop>& second_left) {
+    const std::vector<NestLoop> frame = frame_of(alignment, !is_elementwise(first_.draft.nest));
+    const Nest second = renamed(second_.draft.nest, alignment.first_by_second);
+    const Nest reader{frame, under(second, second_left)};
+    Nest writer = first_.draft.nest;
+    if (!first_left.empty()) writer = Nest{frame, under(first_.draft.nest, first_left)};
+    const index::Facts facts = lower::facts_of(reader, lower::facts_of(writer, first_.facts));
+    // An element by element writer can be computed anywhere, so it is handed over as it was.
+    const Nest& source = is_elementwise(first_.draft.nest) ? first_.draft.nest : writer;
+    const Handover handover{.same_turn = true, .facts = &facts, .limits = &around_.limits};
+    Forwarded forwarded = forward(source, reader, flows_, handover, names_);
+    if (!forwarded.refused.empty()) return refuse(Reason::different_place, forwarded.refused);
+    if (!flows_.empty() && !worth_it(forwarded, !may_vanish()))
+      return refuse(Reason::no_gain, "computing the elements again costs more than reading them");
+    return put_together(writer, std::move(forwarded), frame, facts);
+  }
+
+  Combined put_together(const Nest& writer, Forwarded forwarded, const std::vector<NestLoop>& frame,
+                        const index::Facts& facts) {
+    Nest nest{frame, writer.items};
+    nest.items.insert(nest.items.end(), forwarded.nest.items.begin(), forwarded.nest.items.end());
+    // Positions shift with each join, so joins go from the last reader to the first.
+    std::map<std::size_t, Forwarded::Join> by_reader;
+    for (const Forwarded::Join& each : forwarded.joins) {
+      const auto [known, fresh] = by_reader.emplace(each.reader, each);
+      if (!fresh && known->second.writer_by_reader != each.writer_by_reader)
+        return refuse(Reason::different_place, "an element of a scan is read in two orders");
+    }
+    for (auto each = by_reader.rbegin(); each != by_reader.rend(); ++each) {
+      auto joined = fuse::join(nest, each->second.writer, writer.items.size() + each->first, each->second.writer_by_reader);
+      if (!joined || !is_still_at(*joined, each->second.writer, writer))
+        return refuse(Reason::different_place, "the reader of a scan needs a total that comes later");
+      nest = std::move(*joined);
+    }
+    nest.items = without_stores(nest.items, may_vanish() ? stored_buffers() : dropped_);
+    return finish(std::move(nest), facts);
+  }
+
+  // Items that a join moves in front of the writer would shift it.
+  static bool is_still_at(const Nest& nest, std::size_t item, const Nest& writer) {
+    const auto* sibling = std::get_if<Sibling>(&nest.items[item]);
+    return sibling != nullptr && sibling->loops == std::get<Sibling>(writer.items[item]).loops;
+  }
+
+  std::set<Buffer> stored_buffers() const {
+    std::set<Buffer> all;
+    for (const Stored& stored : stores_of(first_.draft.nest)) all.insert(stored.store->buffer);
+    return all;
+  }
+
+  const Around& around_;
+  lower::Names& names_;
+  std::size_t first_number_, second_number_;
+  Side first_, second_;
+  std::set<Buffer> flows_, shared_, dropped_;
+};
+
+}  // namespace
+
+Around around(const lower::Lowered& lowered, const Limits& limits) {
+  Around result{lowered, limits, {}, {}};
+  result.readers.resize(lowered.values.size());
+  result.writers.resize(lowered.values.size());
+  for (std::size_t number = 0; number < lowered.units.size(); ++number) {
+    const lower::Unit& unit = lowered.units[number];
+    for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
+      auto& list = unit.nest.buffers[k].written ? result.writers : result.readers;
+      list[unit.arguments[k].index].push_back(number);
+    }
+  }
+  return result;
+}
+
+Combined combine(const Around& around, std::size_t first, std::size_t second, lower::Names& names) {
+  return Combiner(around, first, second, names).run();
+}
+
+}  // namespace twinloom::fuse

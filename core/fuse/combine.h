@@ -1,0 +1,29 @@
+// Inside of the room: two units made one, or the reason why not. See fuse.h.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/fuse/fuse.h"
+#include "core/lower/names.h"
+
+namespace twinloom::fuse {
+
+// What combine() must know of the units around the two.
+struct Around {
+  const lower::Lowered& lowered;
+  const Limits& limits;
+  // By value: the units that load it and those that store it.
+  std::vector<std::vector<std::size_t>> readers, writers;
+};
+Around around(const lower::Lowered& lowered, const Limits& limits);
+
+struct Combined {
+  std::optional<lower::Unit> unit;
+  Reason reason = Reason::no_gain;  // of a refusal
+  std::string words;
+};
+// `first` may store what `second` loads, not the other way round; nothing stands between them.
+Combined combine(const Around& around, std::size_t first, std::size_t second, lower::Names& names);
+
+}  // namespace twinloom::fuse
