@@ -82,7 +82,7 @@ std::string CpuDialect::stored(DType dtype, const std::string& text) const {
 
 std::string CpuDialect::array(const std::string& type, const std::string& name, const std::string& count,
                               loops::Place) const {
-  return cat("alignas(64) ", type, " ", name, "[", count, "];");
+  return cat("alignas(64) alignas(", type, ") ", type, " ", name, "[", count, "];");
 }
 
 std::vector<jit::VirtualFile> all_headers() {

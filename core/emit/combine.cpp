@@ -42,7 +42,7 @@ void Totals::combine_copies(Total& total, loops::Axis across, loops::Pairing pai
         for (std::int64_t at = 0; at < pairs; ++at) pair(cat(at * apart), cat(at * apart + distance));
         continue;
       }
-      const std::string name = scopes_.fresh("i");
+      const std::string name = scopes_.fresh("k");
       scopes_.open();
       const std::string at = apart == 1 ? name : cat("(", apart, " * ", name, ")");
       pair(at, cat("(", at, " + ", distance, ")"));
@@ -134,7 +134,7 @@ void Totals::prefix_copies(const Total& before, const Total& all, const Total& t
     for (std::int64_t at = 0; at < extent; ++at) step(cat(at));
     return;
   }
-  const std::string name = scopes_.fresh("i");
+  const std::string name = scopes_.fresh("k");
   scopes_.open();
   step(name);
   scopes_.close(cat("for (i64 ", name, " = 0; ", name, " < ", extent, "; ++", name, ") {"), "}");
@@ -155,7 +155,7 @@ void Totals::prefix_lanes(const Total& before, const Total& all, const Total& to
                                 loops::Place::registers));
     scopes_.line(cat("store(", arrays[at], ", ", dialect_.stored(dtype, source[at]), ");"));
   }
-  const std::string name = scopes_.fresh("i");
+  const std::string name = scopes_.fresh("k");
   scopes_.open();
   Parts member;
   for (int part = 0; part < part_count(total); ++part) {

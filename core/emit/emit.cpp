@@ -81,7 +81,7 @@ void Emitter::bind_arguments() {
     const loops::BufferInfo& buffer = program_.buffers[at];
     if (buffer.local) continue;
     const std::string type = cat(buffer.written ? "" : "const ", dialect_.memory_type(buffer.dtype));
-    const std::string name = cat("b", at);
+    const std::string name = cat("a", at);
     scopes_.line(cat(type, "* const ", name, " = static_cast<", type, "*>(arguments->buffers[", at, "]);"));
     values_.set_buffer(loops::Buffer{static_cast<std::uint32_t>(at)}, name);
   }
@@ -95,7 +95,7 @@ void Emitter::bind_arguments() {
 // One counter for one loop; several are taken out of the task's number, the last is the fastest.
 void Emitter::task_loop(const Tasks& tasks) {
   const bool single = tasks.loops.size() == 1;
-  const std::string task = single ? scopes_.fresh("i") : "task";
+  const std::string task = single ? scopes_.fresh("k") : "task";
   std::vector<std::string> extents;
   for (const Loop* loop : tasks.loops) extents.push_back(indices_.name(loop->extent));
   scopes_.open();
@@ -104,7 +104,7 @@ void Emitter::task_loop(const Tasks& tasks) {
   } else {
     std::string rest = task;
     for (std::size_t at = tasks.loops.size(); at-- > 0;) {
-      const std::string name = scopes_.fresh("i");
+      const std::string name = scopes_.fresh("k");
       scopes_.line(at == 0 ? cat("const ", i64(), " ", name, " = ", rest, ";")
                            : cat("const ", i64(), " ", name, " = floor_mod(", rest, ", ", extents[at], ");"));
       indices_.bind(tasks.loops[at]->axis, {name, scopes_.level(), false, {}});
@@ -164,7 +164,7 @@ void Emitter::serial(const Loop& loop) {
   CHECK(indices_.along(loop.extent).kind == Along::Kind::uniform, "the loop over ", loop.axis,
         " has another extent for each lane");
   const std::string extent = indices_.name(loop.extent);
-  const std::string name = scopes_.fresh("i");
+  const std::string name = scopes_.fresh("k");
   forget_what_changes(*loop.body);
   scopes_.open();
   indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
@@ -196,7 +196,7 @@ void Emitter::scratch(const loops::Scratch& scratch) {
   const loops::BufferInfo& buffer = program_.buffers[scratch.buffer.index];
   const auto count = index::constant_of(scratch.count);
   CHECK(count.has_value(), "scratch ", buffer.name, " of ", scratch.count, " elements");
-  const std::string name = cat("b", scratch.buffer.index);
+  const std::string name = cat("a", scratch.buffer.index);
   scopes_.line(dialect_.array(dialect_.memory_type(buffer.dtype), name, cat(std::max<std::int64_t>(*count, 1)),
                               scratch.place));
   values_.set_buffer(scratch.buffer, name);
@@ -223,7 +223,7 @@ std::string Emitter::slot(const loops::Slot& slot) {
   std::vector<std::string> counters;
   scopes_.open();
   for (const loops::Axis axis : slot.at) {
-    counters.push_back(scopes_.fresh("i"));
+    counters.push_back(scopes_.fresh("k"));
     indices_.bind(axis, {counters.back(), scopes_.level(), false, {}});
   }
   stmt(*slot.body);

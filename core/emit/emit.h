@@ -1,13 +1,14 @@
 // Programs to text: one emitter, and a Dialect that answers what differs between the languages.
 // The text is a function over a range of tasks, as abi.h says. It reads top to bottom like the program:
-//   for (i64 i0 = begin; i0 < end; ++i0) {
-//     const f32* const p1 = b0 + 4096 * i0;
-//     for (i64 i2 = 0; i2 < 512; ++i2) {
-//       const Vector<f32, 8> v3 = load<8>(p1 + 8 * i2);
-//       store(p4 + 8 * i2, exp(v3));
+//   for (i64 k0 = begin; k0 < end; ++k0) {
+//     const auto p1 = a0 + 4096 * k0;
+//     for (i64 k2 = 0; k2 < 512; ++k2) {
+//       const auto p3 = p1 + 8 * k2;
+//       const Vector<f32, 8> v4 = load<8>(p3);
 // A vector loop is no loop of the text: what depends on its axis is a vector, the rest stays scalar.
-// Names are a letter of the emitter and a number: b buffers, n sizes and index values, i counters, p
-// pointers, v values, m masks, t totals, s symbols found at run time.
+// Names are a letter of the emitter and a number: a arrays, n sizes and index values, k counters, p
+// pointers, v values, m masks, t totals, s symbols found at run time. No type or function of the device
+// headers is such a name (b8, i64, u8, f32 and i0 are).
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Index expressions as text. Parts that do not depend on the inner loops are given a name outside of them,
 // so an inner loop computes only what its own counter changes:
-//   4096*i + 8*k + 3   in the loop over k   ->   p1 = b0 + 4096 * i outside,   p1 + 8 * k + 3 inside
+//   4096*i + 8*k + 3   in the loop over k   ->   p1 = a0 + 4096 * i outside,   p1 + 8 * k + 3 inside
 // In a vector loop an expression is uniform (it does not depend on the axis), linear in it, or general.
 #pragma once
 

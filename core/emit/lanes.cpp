@@ -67,7 +67,7 @@ void Indices::add_conjunct(const index::Less& less, Conjuncts& conjuncts) {
   } else {
     const std::string type = dialect_.type(ops::DType::i64, lanes());
     conjuncts.lanes.push_back(scopes_.named(scopes_.level(), "m", mask_type(lanes()),
-                                            cat("lt(", type, "(0), ", lanes_text(run.rest), ")")));
+                                            cat("lt(", type, "(0), ", lanes_text(b - a), ")")));
   }
 }
 
@@ -114,6 +114,7 @@ std::string Indices::as_bool(const Mask& mask) {
 
 std::string Indices::as_count(const Mask& mask) {
   if (mask.kind == Mask::Kind::first) return mask.text;
+  if (mask.kind == Mask::Kind::always) return cat("i64(", lanes(), ")");
   return cat("i64(", as_bool(mask), " ? ", lanes(), " : 0)");
 }
 

@@ -38,7 +38,7 @@ class Scopes {
   void line(std::string text) { scopes_.back().lines.push_back(std::move(text)); }
   void line_at(int level, std::string text) { at(level).lines.push_back(std::move(text)); }
 
-  // A number that no other name of the kernel has.
+  // A number that no other name of the kernel has; from 1, since i0 is a function of the device header.
   int next_number() { return next_number_++; }
   std::string fresh(std::string_view prefix);
 
@@ -62,7 +62,7 @@ class Scopes {
   Scope& at(int level);
 
   std::vector<Scope> scopes_;
-  int next_number_ = 0;
+  int next_number_ = 1;
 };
 
 }  // namespace twinloom::emit

@@ -116,7 +116,7 @@ void Totals::for_each_member(const Total& total, std::optional<loops::Axis> with
   if (count > written_out) {
     Places places;
     std::string tail;
-    for (const Total::Copies& copies : walked) places[copies.axis] = scopes_.fresh("i");
+    for (const Total::Copies& copies : walked) places[copies.axis] = scopes_.fresh("k");
     for (std::size_t depth = 0; depth < walked.size(); ++depth) scopes_.open();
     body(places);
     for (auto copies = walked.rbegin(); copies != walked.rend(); ++copies) {
@@ -163,9 +163,8 @@ void Totals::push(const loops::Push& push) {
         stack.lanes);
   const Mask mask = indices_.mask(push.mask);
   const std::string number = indices_.name(push.number);
-  const bool some_lanes = mask.kind == Mask::Kind::first || mask.kind == Mask::Kind::lanes;
-  const std::string lanes_mask = some_lanes ? indices_.as_lanes(mask) : std::string();
-  const std::string slot = scopes_.fresh("i");
+  const std::string condition = indices_.as_bool(mask);  // lanes push together: a fold has one count for all
+  const std::string slot = scopes_.fresh("k");
   const Parts source = members(unit, {});
   scopes_.open();
   Parts carried;
@@ -180,10 +179,8 @@ void Totals::push(const loops::Push& push) {
   combine_into(stack, carried, place, carried, stack.lanes);
   scopes_.close(cat("for (; (", number, " >> ", slot, " & 1) != 0; ++", slot, ") {"), "}");
   for (std::size_t part = 0; part < place.size(); ++part)
-    scopes_.line(cat(place[part], " = ",
-                     some_lanes ? cat("where(", lanes_mask, ", ", carried[part], ", ", place[part], ")")
-                                : carried[part], ";"));
-  scopes_.close(mask.kind == Mask::Kind::uniform ? cat("if (", mask.text, ") {") : "{", "}");
+    scopes_.line(cat(place[part], " = ", carried[part], ";"));
+  scopes_.close(mask.kind == Mask::Kind::always ? "{" : cat("if (", condition, ") {"), "}");
   scopes_.forget({.buffer = {}, .total = push.stack});
 }
 
@@ -202,7 +199,7 @@ void Totals::fold(const loops::Fold& fold) {
     scopes_.line(cat(values_.type(dtype, stack.lanes), " ", names.back(), " = ",
                      values_.literal(empty, dtype, stack.lanes), ";"));
   }
-  const std::string slot = scopes_.fresh("i");
+  const std::string slot = scopes_.fresh("k");
   const Parts place = members(stack, {}, slot);
   scopes_.open();
   scopes_.line(cat("i64 ", slot, " = trailing_zeros(", count, ");"));

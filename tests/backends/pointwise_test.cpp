@@ -1,4 +1,4 @@
-// Pointwise programs on the CPU against the interpreter, bit for bit.
+// Pointwise programs on the CPU against the interpreter, bit for bit: element types, tails, strides, masks.
 #include <gtest/gtest.h>
 
 #include "core/base/text.h"
@@ -9,18 +9,168 @@ namespace twinloom::tests {
 
 namespace {
 
+using ops::DType;
+
+constexpr DType types[] = {DType::b8,  DType::i8,  DType::i16, DType::i32, DType::i64,  DType::u8, DType::u16,
+                           DType::u32, DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64};
+
+std::string zero_of(DType dtype) {
+  return cat(ops::is_floating(dtype) ? "0x0p+0" : "0", ": ", ops::name(dtype));
+}
+
+// `text` with every "$name" replaced.
+std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& words) {
+  for (const auto& [name, word] : words) {
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + word.size()))
+      text.replace(at, name.size(), word);
+  }
+  return text;
+}
+
 TEST(Pointwise, AVectorLoopWithAMaskedTail) {
   const char* text = R"(program add(x: f32[n], y: f32[n], z: written f32[n]; n in 0..) {
     for i < floor_div(n + 31, 32) block {
       for j < 4 unroll {
         for l < 8 vector {
-          z[32*i + 8*j + l] = add((x[32*i + 8*j + l] if 32*i + 8*j + l < n else 0x0p+0: f32), (y[32*i + 8*j + l] if 32*i + 8*j + l < n else 0x0p+0: f32)) if 32*i + 8*j + l < n
+          z[32*i + 8*j + l] = add((x[32*i + 8*j + l] if 32*i + 8*j + l < n else 0x0p+0: f32),
+                                  (y[32*i + 8*j + l] if 32*i + 8*j + l < n else 0x0p+0: f32))
+              if 32*i + 8*j + l < n
         }
       }
     }
   })";
   for (const std::int64_t n : {0, 1, 7, 8, 9, 31, 32, 33, 100}) expect_same(text, {.sizes = {n}});
   for (const int threads : {1, 2, 3}) expect_same(text, {.sizes = {1000}, .threads = threads});
+}
+
+TEST(Pointwise, EveryElementTypeIsMaskedAndComputed) {
+  for (const DType dtype : types) {
+    const DType wide = ops::compute_type(dtype);
+    const std::string element = cat(ops::name(wide), "((x[$at] if $at < n else ", zero_of(dtype), "))");
+    const std::string value =
+        dtype == DType::b8 ? cat("logical_not(", element, ")")
+                           : cat(ops::name(dtype), "(mul(", element, ", ", element, "))");
+    const std::string text = filled(R"(program square(x: $T[n], y: written $T[n]; n in 0..) {
+      for i < floor_div(n + 15, 16) block { for l < 16 vector { y[$at] = $value if $at < n } } })",
+                                    {{"$value", value}, {"$at", "16*i + l"}, {"$T", std::string(ops::name(dtype))}});
+    SCOPED_TRACE(ops::name(dtype));
+    for (const std::int64_t n : {1, 15, 16, 17, 45}) expect_same(text, {.sizes = {n}});
+  }
+}
+
+TEST(Pointwise, EveryTypeIsConvertedToEveryOther) {
+  for (const DType from : types) {
+    std::string buffers, stores;
+    for (const DType to : types) {
+      if (to == from) continue;
+      buffers += cat(", y_", ops::name(to), ": written ", ops::name(to), "[64]");
+      stores += cat("y_", ops::name(to), "[8*i + l] = ", ops::name(to), "(x[8*i + l])\n");
+    }
+    SCOPED_TRACE(ops::name(from));
+    expect_same(cat("program all_types(x: ", ops::name(from), "[64]", buffers, ") { for i < 8 { for l < 8 vector {",
+                    stores, "} } }"),
+                {});
+    expect_same(cat("program single(x: ", ops::name(from), "[64]", buffers, ") { for i < 8 { for l < 8 {", stores,
+                    "} } }"),
+                {.seed = 7});
+  }
+}
+
+// Stores of one vector at a time whose loads run along the axis in every way there is.
+TEST(Pointwise, EveryWayAnOffsetRunsAlongTheAxis) {
+  const char* loads[] = {
+      "x[i]",                                       // uniform
+      "x[8*i + l]",                                 // neighbours
+      "x[n - 1 - 8*i - l]",                         // backwards
+      "x[2*i + 3*l]",                               // a constant stride
+      "x[n*l + i]",                                 // a stride of the run: transposed
+      "x[floor_div(8*i + l, 3)]",                   // not linear
+      "x[floor_mod(5*i + 7*l, n) + 2*floor_div(l, 2)]",
+      "x[least(i, l) + greatest(i, 3)]",
+      "x[i*l]",                                     // a stride that the loop changes
+  };
+  for (const char* load : loads) {
+    SCOPED_TRACE(load);
+    for (const char* dtype : {"f32", "i64", "u8"}) {
+      const std::string text = filled(R"(program p(x: $T[8*n + 64], y: written $T[n]; n in 1..) {
+          for i < floor_div(n, 8) block { for l < 8 vector { y[8*i + l] = $load } } })",
+                                      {{"$T", dtype}, {"$load", load}});
+      expect_same(text, {.sizes = {40}});
+    }
+  }
+}
+
+TEST(Pointwise, EveryWayUnderAMaskInTheMiddle) {
+  const char* loads[] = {"x[i]", "x[8*i + l]", "x[8*n - 1 - 8*i - l]", "x[2*i + 3*l]", "x[n*l + i]",
+                         "x[floor_div(8*i + l, 3)]"};
+  const char* masks[] = {"8*i + l < n",            "2 < 8*i + l",         "8*i + l < n && 3 < i",
+                         "8*i + 2*l < n",          "floor_mod(l, 2) < i", "3 < i && 2 < l && l < 6",
+                         "i < 3"};
+  for (const char* load : loads) {
+    for (const char* mask : masks) {
+      SCOPED_TRACE(cat(load, " if ", mask));
+      const std::string text = filled(R"(program p(x: $T[8*n + 64], y: written $T[8*n + 64]; n in 1..) {
+          for i < floor_div(n + 7, 8) block { for l < 8 vector {
+              y[8*i + l] = ($load if $mask else $other)
+              y[n + 63 + 7*n - 8*i - l] = ($load if $mask else $other) if $mask } } })",
+                                      {{"$T", "f32"}, {"$other", "-0x1.8p+0: f32"}, {"$load", load}, {"$mask", mask}});
+      expect_same(text, {.sizes = {37}});
+    }
+  }
+}
+
+TEST(Pointwise, StoresRunAlongTheAxisInEveryWay) {
+  const char* offsets[] = {"8*i + l", "n - 1 - 8*i - l", "24*i + 3*l", "n*l + i", "9*floor_div(8*i + l, 1)"};
+  for (const char* offset : offsets) {
+    for (const char* mask : {"", "if 8*i + l < 19", "if 3 < l", "if 1 < i"}) {
+      SCOPED_TRACE(cat(offset, " ", mask));
+      for (const char* dtype : {"f64", "b8", "i16"}) {
+        expect_same(filled(R"(program p(x: $T[n], y: written $T[12*n]; n in 1..) {
+            for i < floor_div(n, 8) { for l < 8 vector { y[$offset] = x[8*i + l] $mask } } })",
+                           {{"$T", dtype}, {"$offset", offset}, {"$mask", mask}}),
+                    {.sizes = {40}});
+      }
+    }
+  }
+}
+
+TEST(Pointwise, SerialLoopsInAVectorLoopAreInLockStep) {
+  expect_same(R"(program p(x: f32[n*n], y: written f32[n*n]; n in 1..) {
+      for i < n block { for l < 8 vector { for k < floor_div(n, 8) {
+          y[n*i + 8*k + l] = sub(x[n*i + 8*k + l], f32(count(k + l))) } } } })",
+              {.sizes = {24}, .threads = 3});
+}
+
+TEST(Pointwise, AStoreIsSeenByTheLoadsAfterIt) {
+  expect_same(R"(program p(x: written f32[64]) {
+      for i < 7 { for l < 8 vector {
+          x[8*i + l] = add(x[8*i + l], x[8*i + l + 8])
+          x[8*i + l] = add(x[8*i + l], x[8*i + l + 8]) } } })",
+              {});
+  expect_same(R"(program p(x: written f32[64]) {
+      for i < 60 { for k < 3 { x[i] = add(x[i], x[i + 1]) } } })",
+              {});
+}
+
+TEST(Pointwise, LiteralsAreExact) {
+  expect_same(R"(program p(a: written i64[3], b: written f32[6], c: written f64[3], d: written u64[1],
+                           e: written bf16[2], g: written f16[2], h: written i8[1]) {
+      a[0] = -9223372036854775808: i64  a[1] = 9223372036854775807: i64  a[2] = -1: i64
+      b[0] = nan: f32  b[1] = inf: f32  b[2] = -inf: f32  b[3] = -0x0p+0: f32  b[4] = 0x1p-149: f32
+      b[5] = 0x1.fffffep+127: f32
+      c[0] = 0x1.5555555555555p-2: f64  c[1] = -0x0p+0: f64  c[2] = 0x0.0000000000001p-1022: f64
+      d[0] = -1: u64
+      e[0] = 0x1.8p+0: bf16  e[1] = -inf: bf16  g[0] = 0x1p-24: f16  g[1] = nan: f16  h[0] = -128: i8 })",
+              {});
+}
+
+TEST(Pointwise, ElementaryFunctionsAgreeWithTheInterpreter) {
+  expect_same(R"(program p(x: f32[n], y: written f32[n], z: written f32[n]; n in 1..) {
+      for i < floor_div(n, 8) block { for l < 8 vector {
+          t0 = x[8*i + l]
+          y[8*i + l] = tanh(exp(t0))
+          z[8*i + l] = where(lt(t0, 0x0p+0: f32), erf(t0), sqrt(t0)) } } })",
+              {.sizes = {256}, .threads = 2});
 }
 
 }  // namespace
