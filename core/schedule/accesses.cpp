@@ -7,7 +7,8 @@ namespace twinloom::schedule {
 
 namespace {
 
-void add_accesses(const loops::Program& nest, const loops::Stmt& stmt, int sibling, std::vector<Access>& result) {
+void add_accesses(const loops::Program& nest, const loops::Stmt& stmt, int sibling,
+                  std::vector<Access>& result) {
   const auto add = [&](loops::Buffer buffer, const index::Expr& offset, bool store) {
     const ops::DType dtype = nest.buffers[buffer.index].dtype;
     result.push_back({offset, ops::size_of(dtype), ops::size_of(ops::compute_type(dtype)), store, sibling});
@@ -32,8 +33,9 @@ int work_of(ops::Pointwise op) {
     case ops::Pointwise::sqrt:
       return PLAIN;
     default:
-      return ops::arity(op) == 1 && ops::takes(op) == ops::Takes::real && ops::gives(op) == ops::Gives::same ? FUNCTION
-                                                                                                              : 2 * PLAIN;
+      return ops::arity(op) == 1 && ops::takes(op) == ops::Takes::real && ops::gives(op) == ops::Gives::same
+                 ? FUNCTION
+                 : 2 * PLAIN;
   }
 }
 

@@ -9,10 +9,10 @@ namespace twinloom::schedule {
 
 struct Access {
   index::Expr offset;
-  int bytes = 4;        // of an element in memory
-  int lane_bytes = 4;   // of an element in a register: 16-bit floats are computed in f32
+  int bytes = 4;       // of an element in memory
+  int lane_bytes = 4;  // of an element in a register: 16-bit floats are computed in f32
   bool store = false;
-  int sibling = -1;     // whose inner statement it stands in; -1: a row's own statement
+  int sibling = -1;  // whose inner statement it stands in; -1: a row's own statement
 };
 std::vector<Access> accesses_of(const loops::Program& nest, const loops::Nest& shape);
 

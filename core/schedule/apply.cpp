@@ -21,7 +21,8 @@ class Applier {
     for (const loops::Item& item : plan.shape.items) {
       const auto* stmt = std::get_if<Ref<Stmt>>(&item);
       if (stmt == nullptr) continue;
-      if (const auto* start = std::get_if<loops::Start>(&(*stmt)->node)) starts_.emplace(start->total, *start);
+      if (const auto* start = std::get_if<loops::Start>(&(*stmt)->node))
+        starts_.emplace(start->total, *start);
     }
   }
 
@@ -35,7 +36,9 @@ class Applier {
   }
 
  private:
-  Ref<Stmt> walk(const Walk::Innermost& innermost) { return Walk(plan_.common, outside_, names_).run(innermost, {}); }
+  Ref<Stmt> walk(const Walk::Innermost& innermost) {
+    return Walk(plan_.common, outside_, names_).run(innermost, {});
+  }
 
   loops::Program program_of(const Ref<Stmt>& body, std::string_view ending) const {
     loops::Program program = plan_.nest;

@@ -45,7 +45,9 @@ loops::Buffer Names::buffer(loops::BufferInfo info) {
 Ref<Stmt> Names::freshen(const Ref<Stmt>& stmt) {
   loops::Renaming renaming;
   const auto rename_temp = [&](Temp old) { renaming.temps.emplace(old, temp()); };
-  const auto rename_symbol = [&](const index::Symbol& old) { renaming.symbols.emplace(old, symbol(old.name())); };
+  const auto rename_symbol = [&](const index::Symbol& old) {
+    renaming.symbols.emplace(old, symbol(old.name()));
+  };
   loops::for_each_stmt(*stmt, [&](const Stmt& inner) {
     if (const auto* loop = std::get_if<loops::Loop>(&inner.node)) rename_symbol(loop->axis);
     if (const auto* index = std::get_if<loops::Index>(&inner.node)) rename_symbol(index->symbol);
@@ -107,9 +109,11 @@ Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& around) {
   return loops::substitute(masked, around.axes);
 }
 
-std::vector<Ref<loops::Value>> settle(const std::vector<Ref<loops::Value>>& values, const Surroundings& around) {
+std::vector<Ref<loops::Value>> settle(const std::vector<Ref<loops::Value>>& values,
+                                      const Surroundings& around) {
   std::vector<Ref<loops::Value>> result;
-  for (const auto& value : values) result.push_back(loops::substitute(mask_loads(value, around), around.axes));
+  for (const auto& value : values)
+    result.push_back(loops::substitute(mask_loads(value, around), around.axes));
   return result;
 }
 
@@ -184,7 +188,8 @@ Ref<Stmt> Walk::cut_turn(std::size_t at, const State& state) {
   Ref<Stmt> main = loop(at, whole, state);
   Ref<Stmt> tail = names_.freshen(from(at + 1, last));
   if (rests != 1) {
-    tail = loops::stmt(loops::Loop{names_.symbol(cat(piece.symbol, "t")), rest, Bind::serial, std::move(tail)});
+    tail =
+        loops::stmt(loops::Loop{names_.symbol(cat(piece.symbol, "t")), rest, Bind::serial, std::move(tail)});
   }
   return loops::block({std::move(main), std::move(tail)});
 }
@@ -240,7 +245,8 @@ Surroundings Walk::surroundings(const State& state) const {
   for (const AxisPlan& axis : scope_.axes) {
     const Expr place = axis.base + base_of(axis, 1, state);
     result.axes.insert_or_assign(axis.axis, place);
-    if (state.masked.contains(axis.axis)) result.ends.insert_or_assign(axis.axis, index::Less{place, axis.base + axis.extent});
+    if (state.masked.contains(axis.axis))
+      result.ends.insert_or_assign(axis.axis, index::Less{place, axis.base + axis.extent});
   }
   return result;
 }

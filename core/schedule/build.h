@@ -50,11 +50,12 @@ struct State {
 struct Surroundings {
   index::Substitution axes;
   std::map<index::Symbol, index::Less> ends;  // of the masked axes
-  std::set<index::Symbol> found;  // symbols of Index statements: they may depend on any axis
+  std::set<index::Symbol> found;              // symbols of Index statements: they may depend on any axis
 };
 // The statement at these places: axes substituted; loads that use a masked axis, and all stores, masked.
 Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& around);
-std::vector<Ref<loops::Value>> settle(const std::vector<Ref<loops::Value>>& values, const Surroundings& around);
+std::vector<Ref<loops::Value>> settle(const std::vector<Ref<loops::Value>>& values,
+                                      const Surroundings& around);
 // All ends of the axes of this scope.
 index::Condition ends_of(const Surroundings& around, const Scope& scope);
 
@@ -133,6 +134,7 @@ StagedNest stage_rows(const Plan& plan, Names& names);
 // Merges one total (all its parts) into another.
 Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask = {});
 // A start of a new total of the same monoid.
-loops::Start start_like(const loops::Start& start, Temp total, std::vector<loops::Axis> copies, int depth = 0);
+loops::Start start_like(const loops::Start& start, Temp total, std::vector<loops::Axis> copies,
+                        int depth = 0);
 
 }  // namespace twinloom::schedule

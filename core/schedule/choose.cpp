@@ -71,7 +71,8 @@ class Collapser {
   static int divisions(const loops::Program& nest) {
     int count = 0;
     const auto look = [&](const std::string& text) {
-      for (std::size_t at = text.find("floor_"); at != std::string::npos; at = text.find("floor_", at + 1)) ++count;
+      for (std::size_t at = text.find("floor_"); at != std::string::npos; at = text.find("floor_", at + 1))
+        ++count;
     };
     look(loops::print(nest));
     return count;
@@ -101,7 +102,8 @@ class Collapser {
 std::optional<std::int64_t> constant(const NestLoop& loop) { return index::constant_of(loop.extent); }
 std::int64_t guess(const NestLoop& loop) { return constant(loop).value_or(UNKNOWN_EXTENT); }
 std::int64_t power_of_two_below(std::int64_t value) {
-  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1))));
+  return static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1))));
 }
 
 class Chooser {
@@ -121,7 +123,8 @@ class Chooser {
       if (lockstep_) vector_axis_ = best_axis(shape_.common);
       choose_common();
     }
-    for (std::size_t number = 0; number < siblings_.size(); ++number) choose_sibling(static_cast<int>(number));
+    for (std::size_t number = 0; number < siblings_.size(); ++number)
+      choose_sibling(static_cast<int>(number));
     return result_;
   }
 
@@ -169,8 +172,10 @@ class Chooser {
     collapser_.collapse_neighbours(-1);
     int number = 0;
     for (const loops::Sibling* sibling : siblings_of(shape)) {
-      if (reach_of(shape, *sibling) == Reach::canonical) collapser_.collapse_all(number);
-      else collapser_.collapse_neighbours(number);
+      if (reach_of(shape, *sibling) == Reach::canonical)
+        collapser_.collapse_all(number);
+      else
+        collapser_.collapse_neighbours(number);
       ++number;
     }
   }
@@ -199,7 +204,8 @@ class Chooser {
   std::size_t best_axis(const std::vector<NestLoop>& loops) const {
     std::size_t best = loops.size() - 1;
     for (std::size_t i = loops.size(); i-- > 0;) {
-      if (unit_bytes(loops[i].axis, !siblings_.empty()) > unit_bytes(loops[best].axis, !siblings_.empty())) best = i;
+      if (unit_bytes(loops[i].axis, !siblings_.empty()) > unit_bytes(loops[best].axis, !siblings_.empty()))
+        best = i;
     }
     return best;
   }
@@ -255,10 +261,10 @@ class Chooser {
 
   // Common loops.
 
-  struct Common {                // how one common axis is cut
-    std::int64_t block = 0;      // steps of its block piece; 0: none
-    std::int64_t lanes = 0;      // of its vector piece; 0: none
-    bool masked = false;         // shorter than a vector
+  struct Common {            // how one common axis is cut
+    std::int64_t block = 0;  // steps of its block piece; 0: none
+    std::int64_t lanes = 0;  // of its vector piece; 0: none
+    bool masked = false;     // shorter than a vector
   };
 
   void choose_common() {
@@ -321,7 +327,8 @@ class Chooser {
   // Blocks of the outermost axes until a task would become too short or there are enough of them.
   void set_blocks(std::vector<Common>& plans) const {
     double inside = turn_seconds();
-    for (const NestLoop& loop : shape_.common) inside *= static_cast<double>(std::max<std::int64_t>(guess(loop), 1));
+    for (const NestLoop& loop : shape_.common)
+      inside *= static_cast<double>(std::max<std::int64_t>(guess(loop), 1));
     if (is_known() && inside < machine_.worth_a_thread_seconds) return;
     double tasks = 1;
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -333,8 +340,10 @@ class Chooser {
       const bool aligned = plans[i].lanes != 0 && step <= plans[i].lanes && divides(plans[i].lanes, loop);
       plans[i].block = aligned ? plans[i].lanes : std::max(step, least);
       if (plans[i].block >= guess(loop) && constant(loop)) plans[i].block = 0;
-      tasks *= static_cast<double>(guess(loop)) / static_cast<double>(std::max<std::int64_t>(plans[i].block, 1));
-      if (plans[i].block > 1 || tasks >= static_cast<double>(TASKS_A_WORKER * machine_.blocks_at_once)) return;
+      tasks *=
+          static_cast<double>(guess(loop)) / static_cast<double>(std::max<std::int64_t>(plans[i].block, 1));
+      if (plans[i].block > 1 || tasks >= static_cast<double>(TASKS_A_WORKER * machine_.blocks_at_once))
+        return;
     }
   }
   bool is_known() const { return collapser_.nest().sizes.empty(); }
@@ -346,7 +355,8 @@ class Chooser {
     const double share = static_cast<double>(guess(loop)) / std::max(wanted, 1.0);
     const double longest = constant(loop) ? std::max(share, enough) : enough;
     constexpr double LONGEST = 1 << 15;
-    return next_power_of_two(static_cast<std::int64_t>(std::clamp(std::ceil(std::min(longest, LONGEST)), 1.0, LONGEST)));
+    return next_power_of_two(
+        static_cast<std::int64_t>(std::clamp(std::ceil(std::min(longest, LONGEST)), 1.0, LONGEST)));
   }
 
   void split_common(const NestLoop& loop, const Common& plan) {
@@ -382,7 +392,8 @@ class Chooser {
   }
   void add_serial(const Common& plan, const NestLoop& loop) {
     const std::size_t last = pieces_of(plan) - (plan.lanes != 0 ? 1u : 0u);
-    for (std::size_t piece = plan.block != 0 ? 1u : 0u; piece < last; ++piece) add_loop(-1, loop, piece, Bind::serial);
+    for (std::size_t piece = plan.block != 0 ? 1u : 0u; piece < last; ++piece)
+      add_loop(-1, loop, piece, Bind::serial);
   }
 
   // Siblings.
@@ -409,7 +420,8 @@ class Chooser {
   }
 
   void choose_any(int number, const loops::Sibling& sibling, bool totals) {
-    for (std::size_t i = 0; i + 1 < sibling.loops.size(); ++i) add_loop(number, sibling.loops[i], 0, Bind::serial);
+    for (std::size_t i = 0; i + 1 < sibling.loops.size(); ++i)
+      add_loop(number, sibling.loops[i], 0, Bind::serial);
     const NestLoop& loop = sibling.loops.back();
     const std::int64_t lanes = sibling_lanes(loop);
     const std::int64_t chains = totals && work_of(sibling.inner) <= HEAVY_WORK ? 4 : 1;
@@ -440,12 +452,14 @@ class Chooser {
   std::int64_t accumulators(const loops::Sibling& sibling) const {
     std::set<loops::Temp> totals;
     for (const auto& inner : sibling.inner) {
-      if (const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node)) totals.insert(accumulate->total);
+      if (const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node))
+        totals.insert(accumulate->total);
     }
     if (work_of(sibling.inner) > HEAVY_WORK) return 4;
     const std::int64_t wide = lockstep_ ? wide_vectors() : 1;
     const std::int64_t half = machine_.vector_registers / 2;
-    return std::max<std::int64_t>(1, power_of_two_below(half / static_cast<std::int64_t>(totals.size()) / wide));
+    return std::max<std::int64_t>(1,
+                                  power_of_two_below(half / static_cast<std::int64_t>(totals.size()) / wide));
   }
 
   // See schedule.h for which orders of pieces are the canonical tree.
@@ -455,7 +469,8 @@ class Chooser {
     const auto extent = constant(loop);
     const bool one_lane_each = extent && *extent <= loops::LANES;
     const bool one_unit = at_most(facts_, loop.extent, loops::UNIT) && extent;
-    const std::int64_t span = one_lane_each ? next_power_of_two(std::max<std::int64_t>(*extent, 1)) : loops::LANES;
+    const std::int64_t span =
+        one_lane_each ? next_power_of_two(std::max<std::int64_t>(*extent, 1)) : loops::LANES;
     const std::int64_t apart = std::max(lanes, span / accumulators(sibling));
     std::vector<std::int64_t> factors;
     if (!one_unit) factors.push_back(loops::UNIT);
@@ -472,30 +487,37 @@ class Chooser {
     const std::int64_t step = factors.empty() ? 1 : factors.front();
     // Without a chain the pieces are lanes, and there must be a power of two of them.
     const bool lanes_only = step < loops::LANES;
-    const bool whole = extent && lanes_only ? is_power_of_two(std::max<std::int64_t>(*extent, 1)) && *extent > 0
-                                            : divides(step, loop);
+    const bool whole = extent && lanes_only
+                           ? is_power_of_two(std::max<std::int64_t>(*extent, 1)) && *extent > 0
+                           : divides(step, loop);
     if (whole) return Tail::exact;
     return one_unit ? Tail::mask : Tail::remainder;
   }
 
-  void add_canonical_loops(int number, const loops::Sibling& sibling, const std::vector<std::int64_t>& factors,
-                           std::int64_t lanes, std::int64_t apart) {
+  void add_canonical_loops(int number, const loops::Sibling& sibling,
+                           const std::vector<std::int64_t>& factors, std::int64_t lanes, std::int64_t apart) {
     const NestLoop& loop = sibling.loops.back();
     std::vector<std::size_t> units, chain, far, near;
     std::optional<std::size_t> vector;
     for (std::size_t piece = 0; piece <= factors.size(); ++piece) {
       const std::int64_t step = piece < factors.size() ? factors[piece] : 1;
-      if (step >= loops::UNIT) units.push_back(piece);
-      else if (step >= loops::LANES) chain.push_back(piece);
-      else if (step == 1 && lanes > 1) vector = piece;
-      else if (step >= apart) far.push_back(piece);
-      else near.push_back(piece);
+      if (step >= loops::UNIT)
+        units.push_back(piece);
+      else if (step >= loops::LANES)
+        chain.push_back(piece);
+      else if (step == 1 && lanes > 1)
+        vector = piece;
+      else if (step >= apart)
+        far.push_back(piece);
+      else
+        near.push_back(piece);
     }
     const bool heavy = work_of(sibling.inner) > HEAVY_WORK;
     // Lanes that are not kept in registers at once are walked outside the chain.
     const bool outside = !near.empty();
     for (const std::size_t piece : units) add_loop(number, loop, piece, Bind::serial);
-    for (const std::size_t piece : near) add_loop(number, loop, piece, heavy || lockstep_ || lanes == 1 ? Bind::serial : Bind::unroll);
+    for (const std::size_t piece : near)
+      add_loop(number, loop, piece, heavy || lockstep_ || lanes == 1 ? Bind::serial : Bind::unroll);
     if (vector && outside) add_loop(number, loop, *vector, Bind::vector);
     for (const std::size_t piece : chain) add_loop(number, loop, piece, Bind::serial);
     for (const std::size_t piece : far) add_loop(number, loop, piece, Bind::unroll);
@@ -508,7 +530,7 @@ class Chooser {
   index::Facts facts_;
   std::vector<const loops::Sibling*> siblings_;
   std::vector<Access> accesses_;
-  bool lockstep_ = false;       // the vector is along a common axis
+  bool lockstep_ = false;        // the vector is along a common axis
   std::size_t vector_axis_ = 0;  // of the common loops
   Schedule result_;
 };
@@ -517,11 +539,13 @@ class Chooser {
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   const loops::Nest shape = loops::take_apart(nest);
-  const auto* only = shape.items.size() == 1 ? std::get_if<loops::Ref<loops::Stmt>>(&shape.items.front()) : nullptr;
+  const auto* only =
+      shape.items.size() == 1 ? std::get_if<loops::Ref<loops::Stmt>>(&shape.items.front()) : nullptr;
   if (only != nullptr && std::holds_alternative<loops::Call>((*only)->node)) return {};
   Chooser chooser(nest, machine);
   Schedule schedule = chooser.choose();
-  // What the law refuses of the extras is left out: a store before a reduction, rows read at different places.
+  // What the law refuses of the extras is left out: a store before a reduction, rows read at different
+  // places.
   schedule.grid_splits = chooser.grid_splits();
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
   std::int64_t room = machine.scratch_bytes;
@@ -529,8 +553,10 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
     const std::int64_t bytes = chooser.bytes_of(stage);
     if (bytes > room) continue;
     schedule.temps.push_back(stage);
-    if (why_illegal(nest, schedule)) schedule.temps.pop_back();
-    else room -= bytes;
+    if (why_illegal(nest, schedule))
+      schedule.temps.pop_back();
+    else
+      room -= bytes;
   }
   return schedule;
 }

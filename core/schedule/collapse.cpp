@@ -26,7 +26,9 @@ std::vector<loops::NestLoop>* loops_of(loops::Nest& nest, int sibling) {
 // Where the named axes stand as neighbours, or nothing.
 std::optional<std::size_t> place_of(const std::vector<loops::NestLoop>& scope, const Collapse& plan) {
   for (std::size_t at = 0; at + plan.axes.size() <= scope.size(); ++at) {
-    const auto same = [](const loops::NestLoop& loop, const std::string& name) { return loop.axis.name() == name; };
+    const auto same = [](const loops::NestLoop& loop, const std::string& name) {
+      return loop.axis.name() == name;
+    };
     if (std::equal(plan.axes.begin(), plan.axes.end(), scope.begin() + static_cast<std::ptrdiff_t>(at),
                    [&](const std::string& name, const loops::NestLoop& loop) { return same(loop, name); })) {
       return at;

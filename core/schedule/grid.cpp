@@ -30,19 +30,24 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
   if (scope.axes.size() != 1 || scope.axes.front().axis.name() != grid.axis) {
     return words + "it is not the only axis of the first sibling";
   }
-  if (scope.reach != Reach::any && scope.reach != Reach::canonical) return words + "the first sibling has no totals";
+  if (scope.reach != Reach::any && scope.reach != Reach::canonical)
+    return words + "the first sibling has no totals";
   for (const loops::Item& item : plan.shape.items) {
     const auto* stmt = std::get_if<Ref<Stmt>>(&item);
     if (stmt == nullptr) break;
     if (!is_harmless(**stmt)) return words + "a store before the reduction would be done twice";
   }
   const loops::Sibling& sibling = *siblings_of(plan.shape).front();
-  if (std::any_of(sibling.inner.begin(), sibling.inner.end(), [](const Ref<Stmt>& stmt) { return std::holds_alternative<loops::Index>(stmt->node) || std::holds_alternative<loops::Store>(stmt->node); })) {
+  if (std::any_of(sibling.inner.begin(), sibling.inner.end(), [](const Ref<Stmt>& stmt) {
+        return std::holds_alternative<loops::Index>(stmt->node) ||
+               std::holds_alternative<loops::Store>(stmt->node);
+      })) {
     return words + "the reduction also stores or checks indices";
   }
   for (const Turn& turn : plan.common.order) {
     const Piece& piece = plan.common.piece(turn);
-    if (piece.bind == loops::Bind::vector) return words + cat("a vector of rows (", piece.symbol, ") holds several totals");
+    if (piece.bind == loops::Bind::vector)
+      return words + cat("a vector of rows (", piece.symbol, ") holds several totals");
   }
   const AxisPlan& axis = scope.axes.front();
   if (axis.pieces.front().turns == 0 && axis.pieces.front().copied) {
@@ -115,7 +120,8 @@ Ref<Stmt> Parts::gather(const Surroundings& around, Names& names) const {
     inside.push_back(loops::stmt(loops::Push{stack, unit, at, {}}));
     after.push_back(loops::stmt(loops::Fold{partial.start.total, stack, count_}));
   }
-  before.push_back(loops::stmt(loops::Loop{at, count_, loops::Bind::serial, loops::block(std::move(inside))}));
+  before.push_back(
+      loops::stmt(loops::Loop{at, count_, loops::Bind::serial, loops::block(std::move(inside))}));
   before.insert(before.end(), after.begin(), after.end());
   return loops::block(std::move(before));
 }

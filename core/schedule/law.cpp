@@ -30,7 +30,8 @@ bool is_falling(const Scope& scope, std::size_t axis, std::size_t first, std::si
 }
 
 std::string why_bad_bind(const AxisPlan& axis, const Piece& piece) {
-  if (piece.bind == Bind::thread) return cat("loop ", piece.symbol, ": thread loops are for devices that share scratch");
+  if (piece.bind == Bind::thread)
+    return cat("loop ", piece.symbol, ": thread loops are for devices that share scratch");
   if (!is_wide(piece.bind) && !piece.copied) return "";
   const std::string kind = piece.bind == Bind::vector   ? "a vector loop"
                            : piece.bind == Bind::unroll ? "an unrolled loop"
@@ -57,22 +58,31 @@ std::string why_bad_tail(const Plan& plan, const Scope& scope, std::size_t numbe
     case Tail::mask:
       return "";
     case Tail::clip:
-      if (std::any_of(axis.pieces.begin(), axis.pieces.end(), [](const Piece& piece) { return is_wide(piece.bind); })) {
+      if (std::any_of(axis.pieces.begin(), axis.pieces.end(),
+                      [](const Piece& piece) { return is_wide(piece.bind); })) {
         return cat("split ", axis.axis, ": clip, but a piece is unroll or vector");
       }
-      if (!is_falling(scope, number, 0, last)) return cat("split ", axis.axis, ": clip needs its pieces from the largest to the smallest");
+      if (!is_falling(scope, number, 0, last))
+        return cat("split ", axis.axis, ": clip needs its pieces from the largest to the smallest");
       return "";
     case Tail::remainder: {
-      if (axis.cut < 0) return cat("split ", axis.axis, ": remainder needs a serial piece outside its unroll and vector pieces");
+      if (axis.cut < 0)
+        return cat("split ", axis.axis,
+                   ": remainder needs a serial piece outside its unroll and vector pieces");
       const auto cut = static_cast<std::size_t>(axis.cut);
-      if (axis.pieces[cut].bind != Bind::serial) return cat("split ", axis.axis, ": remainder cuts ", axis.pieces[cut].symbol, ", which is not serial");
+      if (axis.pieces[cut].bind != Bind::serial)
+        return cat("split ", axis.axis, ": remainder cuts ", axis.pieces[cut].symbol,
+                   ", which is not serial");
       const auto at = position_of(scope, number, cut);
       for (std::size_t piece = cut + 1; piece <= last; ++piece) {
         if (position_of(scope, number, piece) < at) {
-          return cat("split ", axis.axis, ": ", axis.pieces[piece].symbol, " stands outside ", axis.pieces[cut].symbol, ", where the remainder is cut");
+          return cat("split ", axis.axis, ": ", axis.pieces[piece].symbol, " stands outside ",
+                     axis.pieces[cut].symbol, ", where the remainder is cut");
         }
       }
-      if (!is_falling(scope, number, 0, cut)) return cat("split ", axis.axis, ": remainder needs the pieces down to ", axis.pieces[cut].symbol, " from the largest to the smallest");
+      if (!is_falling(scope, number, 0, cut))
+        return cat("split ", axis.axis, ": remainder needs the pieces down to ", axis.pieces[cut].symbol,
+                   " from the largest to the smallest");
       return "";
     }
   }
@@ -89,12 +99,14 @@ std::string why_bad_blocks(const Plan& plan) {
       continue;
     }
     if (inside) return cat("loop ", piece.symbol, ": a block loop inside one that is not");
-    if (std::find(axes.begin(), axes.end(), turn.axis) != axes.end()) return cat("loop ", piece.symbol, ": two block loops of one axis");
+    if (std::find(axes.begin(), axes.end(), turn.axis) != axes.end())
+      return cat("loop ", piece.symbol, ": two block loops of one axis");
     axes.push_back(turn.axis);
   }
   for (const Scope& sibling : plan.siblings) {
     for (const Turn& turn : sibling.order) {
-      if (sibling.piece(turn).bind == Bind::block) return cat("loop ", sibling.piece(turn).symbol, ": a block loop inside a sibling");
+      if (sibling.piece(turn).bind == Bind::block)
+        return cat("loop ", sibling.piece(turn).symbol, ": a block loop inside a sibling");
     }
   }
   return "";
@@ -102,7 +114,8 @@ std::string why_bad_blocks(const Plan& plan) {
 
 std::string why_bad_vectors(const Plan& plan) {
   const auto vectors = [](const Scope& scope) {
-    return std::count_if(scope.order.begin(), scope.order.end(), [&](const Turn& turn) { return scope.piece(turn).bind == Bind::vector; });
+    return std::count_if(scope.order.begin(), scope.order.end(),
+                         [&](const Turn& turn) { return scope.piece(turn).bind == Bind::vector; });
   };
   const auto common = vectors(plan.common);
   if (common > 1) return "two vector loops, one inside the other";
@@ -118,7 +131,8 @@ std::string why_bad_place(const Plan& plan, const Scope& scope, const loops::Sib
     const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
     const auto* scan = std::get_if<loops::Scan>(&inner->node);
     if (accumulate == nullptr && scan == nullptr) continue;
-    if (scope.axes.size() != 1) return "the canonical order needs the reduced axes walked as one: collapse them";
+    if (scope.axes.size() != 1)
+      return "the canonical order needs the reduced axes walked as one: collapse them";
     const index::Expr& place = accumulate != nullptr ? accumulate->place : scan->place;
     if (!plan.facts.proves_equal(place, scope.axes.front().axis)) {
       return cat("the place ", place, " of a total is not the counter of ", scope.axes.front().axis);
@@ -128,21 +142,28 @@ std::string why_bad_place(const Plan& plan, const Scope& scope, const loops::Sib
 }
 
 std::string why_bad_steps(const Plan& plan, const AxisPlan& axis) {
-  if (axis.tail == Tail::clip) return cat("axis ", axis.axis, ": the lanes of a canonical total are masked, not clipped");
+  if (axis.tail == Tail::clip)
+    return cat("axis ", axis.axis, ": the lanes of a canonical total are masked, not clipped");
   const auto has = [&](std::int64_t step) {
-    return std::any_of(axis.pieces.begin(), axis.pieces.end(), [&](const Piece& piece) { return piece.step == step; });
+    return std::any_of(axis.pieces.begin(), axis.pieces.end(),
+                       [&](const Piece& piece) { return piece.step == step; });
   };
   const bool units = axis.pieces.front().step >= loops::UNIT;
-  if (!units && !at_most(plan.facts, axis.extent, loops::UNIT)) return cat("axis ", axis.axis, ": the canonical order needs steps of ", loops::UNIT);
-  if (units && !has(loops::UNIT)) return cat("axis ", axis.axis, ": steps above ", loops::UNIT, " without one of it");
+  if (!units && !at_most(plan.facts, axis.extent, loops::UNIT))
+    return cat("axis ", axis.axis, ": the canonical order needs steps of ", loops::UNIT);
+  if (units && !has(loops::UNIT))
+    return cat("axis ", axis.axis, ": steps above ", loops::UNIT, " without one of it");
   const bool chain = axis.pieces.front().step >= loops::LANES;
   if ((units || !at_most(plan.facts, axis.extent, loops::LANES)) && !has(loops::LANES)) {
     return cat("axis ", axis.axis, ": the canonical order needs steps of ", loops::LANES);
   }
-  if (chain && !has(loops::LANES)) return cat("axis ", axis.axis, ": steps above ", loops::LANES, " without one of it");
+  if (chain && !has(loops::LANES))
+    return cat("axis ", axis.axis, ": steps above ", loops::LANES, " without one of it");
   for (const Piece& piece : axis.pieces) {
-    if (piece.step < loops::LANES && !is_power_of_two(piece.step)) return cat("axis ", axis.axis, ": lanes ", piece.step, " apart are no halves");
-    if (piece.step >= loops::LANES && piece.bind == Bind::vector) return cat("loop ", piece.symbol, ": a vector walks lanes of a unit only");
+    if (piece.step < loops::LANES && !is_power_of_two(piece.step))
+      return cat("axis ", axis.axis, ": lanes ", piece.step, " apart are no halves");
+    if (piece.step >= loops::LANES && piece.bind == Bind::vector)
+      return cat("loop ", piece.symbol, ": a vector walks lanes of a unit only");
   }
   return "";
 }
@@ -163,12 +184,14 @@ std::string why_bad_tree(const Scope& scope) {
     }
     inside_units = true;
     if (piece.step >= loops::LANES) {
-      if (chain_step != 0 && piece.step > chain_step) return words + "the chain of a lane must be walked in order";
+      if (chain_step != 0 && piece.step > chain_step)
+        return words + "the chain of a lane must be walked in order";
       chain_step = piece.step;
     } else if (chain_step == 0) {
       highest_outside = std::max(highest_outside, piece.step);
     } else if (piece.step < highest_outside) {
-      return words + cat("lanes ", highest_outside, " apart would be combined after those ", piece.step, " apart");
+      return words +
+             cat("lanes ", highest_outside, " apart would be combined after those ", piece.step, " apart");
     }
   }
   return "";
@@ -176,9 +199,12 @@ std::string why_bad_tree(const Scope& scope) {
 
 std::string why_bad_scan(const Scope& scope) {
   const AxisPlan& axis = scope.axes.front();
-  const bool steps = axis.pieces.size() == 3 && axis.pieces[0].step == loops::SCAN_CHUNK && axis.pieces[1].step == loops::SCAN_ROW;
-  if (!steps) return cat("axis ", axis.axis, ": a scan is split by ", loops::SCAN_CHUNK, ", ", loops::SCAN_ROW);
-  if (axis.tail != Tail::clip && axis.tail != Tail::exact) return cat("axis ", axis.axis, ": a scan ends by clip or exact");
+  const bool steps = axis.pieces.size() == 3 && axis.pieces[0].step == loops::SCAN_CHUNK &&
+                     axis.pieces[1].step == loops::SCAN_ROW;
+  if (!steps)
+    return cat("axis ", axis.axis, ": a scan is split by ", loops::SCAN_CHUNK, ", ", loops::SCAN_ROW);
+  if (axis.tail != Tail::clip && axis.tail != Tail::exact)
+    return cat("axis ", axis.axis, ": a scan ends by clip or exact");
   for (const Piece& piece : axis.pieces) {
     if (piece.bind == Bind::vector) return cat("loop ", piece.symbol, ": a vector loop over a scanned axis");
   }
@@ -243,7 +269,8 @@ std::string why_unlawful(const Plan& plan) {
     for (const auto& inner : siblings[number]->inner) {
       const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
       if (accumulate == nullptr) continue;
-      if (std::find(reached.begin(), reached.end(), accumulate->total) != reached.end()) return "a total that two siblings accumulate";
+      if (std::find(reached.begin(), reached.end(), accumulate->total) != reached.end())
+        return "a total that two siblings accumulate";
       reached.push_back(accumulate->total);
     }
   }

@@ -13,11 +13,11 @@
 namespace twinloom::schedule {
 
 struct Piece {
-  index::Symbol symbol;      // k.0
-  std::int64_t step = 1;     // elements of the axis in one turn
-  std::int64_t turns = 0;    // in one turn of the next larger piece; 0 for the largest, which has no larger
+  index::Symbol symbol;    // k.0
+  std::int64_t step = 1;   // elements of the axis in one turn
+  std::int64_t turns = 0;  // in one turn of the next larger piece; 0 for the largest, which has no larger
   loops::Bind bind = loops::Bind::serial;
-  bool copied = false;       // totals have a copy for each turn, so a constant power of two of them
+  bool copied = false;  // totals have a copy for each turn, so a constant power of two of them
 };
 
 struct AxisPlan {
@@ -52,7 +52,7 @@ struct Scope {
 // An input row that a sibling loads once and that stays at hand for the siblings after it.
 struct Staged {
   loops::Buffer buffer;
-  std::int64_t count = 0;     // elements of a row
+  std::int64_t count = 0;  // elements of a row
 };
 
 struct Plan {

@@ -87,7 +87,8 @@ class Resolver {
       if (axis == scope->axes.end()) {
         return cat("split ", split.axis, ": ", name_of(split.sibling), " have no such axis");
       }
-      if (axis->pieces.size() > 1 || axis->tail != Tail::exact) return cat("axis ", split.axis, " is split twice");
+      if (axis->pieces.size() > 1 || axis->tail != Tail::exact)
+        return cat("axis ", split.axis, " is split twice");
       if (std::string reason = cut_by(split, *axis); !reason.empty()) return reason;
     }
     return "";
@@ -101,7 +102,8 @@ class Resolver {
     steps.push_back(1);
     for (const std::int64_t step : steps) {
       if (step < 1 || (larger != 0 && (step >= larger || larger % step != 0))) {
-        return cat("split ", split.axis, ": the factors must fall, each a multiple of the next, the last above 1");
+        return cat("split ", split.axis,
+                   ": the factors must fall, each a multiple of the next, the last above 1");
       }
       Piece piece;
       piece.symbol = index::Symbol(cat(split.axis, ".", axis.pieces.size()));
@@ -118,11 +120,14 @@ class Resolver {
     for (const LoopPlan& loop : schedule_.loops) {
       Scope* scope = scope_of(loop.sibling);
       if (scope == nullptr) return cat("loop ", loop.piece, ": there is no sibling ", loop.sibling);
-      if (loop.sibling < current) return cat("loop ", loop.piece, ": the loops of a sibling must stand together, in order");
+      if (loop.sibling < current)
+        return cat("loop ", loop.piece, ": the loops of a sibling must stand together, in order");
       current = loop.sibling;
       const auto turn = find_piece(*scope, loop.piece);
       if (!turn) return cat("loop ", loop.piece, ": ", name_of(loop.sibling), " have no such piece");
-      const auto same = [&](const Turn& other) { return other.axis == turn->axis && other.piece == turn->piece; };
+      const auto same = [&](const Turn& other) {
+        return other.axis == turn->axis && other.piece == turn->piece;
+      };
       if (std::any_of(scope->order.begin(), scope->order.end(), same)) {
         return cat("loop ", loop.piece, " is given twice");
       }
@@ -148,7 +153,8 @@ class Resolver {
         for (std::size_t piece = 0; piece < scope.axes[axis].pieces.size(); ++piece) {
           const auto same = [&](const Turn& turn) { return turn.axis == axis && turn.piece == piece; };
           if (!std::any_of(scope.order.begin(), scope.order.end(), same)) {
-            return cat("piece ", scope.axes[axis].pieces[piece].symbol, " of ", name_of(sibling), " has no loop");
+            return cat("piece ", scope.axes[axis].pieces[piece].symbol, " of ", name_of(sibling),
+                       " has no loop");
           }
         }
       }
@@ -203,7 +209,8 @@ void mark_copies(Scope& scope) {
 
 const loops::BufferInfo* buffer_named(const Plan& plan, const std::string& name) {
   const auto& buffers = plan.nest.buffers;
-  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const auto& info) { return info.name == name; });
+  const auto found =
+      std::find_if(buffers.begin(), buffers.end(), [&](const auto& info) { return info.name == name; });
   return found == buffers.end() ? nullptr : &*found;
 }
 
@@ -215,7 +222,8 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
     plan.grid = grid;
   }
   for (const TempPlan& temp : schedule.temps) {
-    if (buffer_named(plan, temp.buffer) == nullptr) return cat("stage ", temp.buffer, ": there is no such buffer");
+    if (buffer_named(plan, temp.buffer) == nullptr)
+      return cat("stage ", temp.buffer, ": there is no such buffer");
     auto staged = stage(plan, temp);
     if (auto* reason = std::get_if<std::string>(&staged)) return std::move(*reason);
     plan.staged.push_back(std::get<Staged>(staged));

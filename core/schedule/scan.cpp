@@ -70,8 +70,8 @@ class Scans {
 
   void add_element(const Running& running, const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
     const loops::Start& start = running.start;
-    const Ref<Stmt> merge =
-        loops::stmt(loops::Merge{running.row, settle(running.scan.values, here), ends_of(here, source_.scope)});
+    const Ref<Stmt> merge = loops::stmt(
+        loops::Merge{running.row, settle(running.scan.values, here), ends_of(here, source_.scope)});
     if (!running.scan.exclusive) stmts.push_back(merge);
     const Temp in_chunk = names_.temp();
     stmts.push_back(loops::stmt(start_like(start, in_chunk, {})));

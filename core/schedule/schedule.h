@@ -60,7 +60,8 @@ struct Collapse {  // neighbouring axes walked as one, row-major; before the spl
 struct SplitPlan {
   int sibling;
   std::string axis;
-  std::vector<std::int64_t> factors;  // steps of all pieces but the last, falling, each a multiple of the next
+  std::vector<std::int64_t>
+      factors;  // steps of all pieces but the last, falling, each a multiple of the next
   Tail tail;
   friend bool operator==(const SplitPlan&, const SplitPlan&) = default;
 };
@@ -76,10 +77,10 @@ struct LoopPlan {  // one loop of the result; the list is in final order, outerm
 // the register walks a turn of its own. A vector loop of a sibling is inside that sibling.
 
 struct TempPlan {
-  std::string buffer;     // an input that several siblings load at the same place of each turn
-  loops::Place place;     // registers or scratch
-  std::string inside;     // the piece whose every turn fills it again
-  int pad;                // elements after each row; scratch only
+  std::string buffer;  // an input that several siblings load at the same place of each turn
+  loops::Place place;  // registers or scratch
+  std::string inside;  // the piece whose every turn fills it again
+  int pad;             // elements after each row; scratch only
   friend bool operator==(const TempPlan&, const TempPlan&) = default;
 };
 

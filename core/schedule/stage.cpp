@@ -36,10 +36,12 @@ std::vector<std::size_t> readers_of(const loops::Nest& shape, loops::Buffer buff
     const loops::Sibling& sibling = *siblings[number];
     const auto load = only_load(sibling, buffer);
     if (!load || sibling.loops.size() != 1) continue;
-    const index::Expr here = index::substitute(load->offset, {{sibling.loops.front().axis, index::Expr(place)}});
+    const index::Expr here =
+        index::substitute(load->offset, {{sibling.loops.front().axis, index::Expr(place)}});
     if (!index::mentions(here, place)) continue;
     if (!pattern) pattern = here;
-    const bool same_extent = readers.empty() || siblings[readers.front()]->loops.front().extent == sibling.loops.front().extent;
+    const bool same_extent =
+        readers.empty() || siblings[readers.front()]->loops.front().extent == sibling.loops.front().extent;
     if (*pattern == here && same_extent) readers.push_back(number);
   }
   return readers;
@@ -53,7 +55,8 @@ class Stager {
   void fill(Temp temp) const {
     const loops::Load load = *only_load(sibling_, staged_.buffer);
     const auto loaded = std::make_shared<const loops::Value>(loops::Value{load});
-    const auto converted = load.otherwise.dtype == dtype_ ? Ref<loops::Value>(loaded) : loops::convert(dtype_, loaded);
+    const auto converted =
+        load.otherwise.dtype == dtype_ ? Ref<loops::Value>(loaded) : loops::convert(dtype_, loaded);
     replace(loops::read(temp));
     const index::Expr at = sibling_.loops.front().axis;
     std::vector<Ref<Stmt>> inner = {
@@ -63,7 +66,8 @@ class Stager {
     sibling_.inner = std::move(inner);
   }
   void read() const {
-    replace(loops::load(array_, sibling_.loops.front().axis, {}, {ops::cast(ops::Number(0), dtype_), dtype_}));
+    replace(
+        loops::load(array_, sibling_.loops.front().axis, {}, {ops::cast(ops::Number(0), dtype_), dtype_}));
   }
 
  private:
@@ -96,10 +100,14 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   if (temp.pad != 0) return words + "padding is for scratch";
   if (plan.grid) return words + "the siblings of a grid split are in different programs";
   for (const Turn& turn : plan.common.order) {
-    if (plan.common.piece(turn).bind == loops::Bind::vector) return words + "rows in lock-step have no arrays of their own";
+    if (plan.common.piece(turn).bind == loops::Bind::vector)
+      return words + "rows in lock-step have no arrays of their own";
   }
-  const bool innermost = !plan.common.order.empty() && plan.common.piece(plan.common.order.back()).symbol.name() == temp.inside;
-  if (!innermost) return words + cat(temp.inside, " is not the innermost common loop, in whose turns the row stays the same");
+  const bool innermost =
+      !plan.common.order.empty() && plan.common.piece(plan.common.order.back()).symbol.name() == temp.inside;
+  if (!innermost)
+    return words +
+           cat(temp.inside, " is not the innermost common loop, in whose turns the row stays the same");
   const auto readers = readers_of(plan.shape, staged.buffer);
   if (readers.size() < 2) return words + "no two siblings load it at the same places";
   const auto count = index::constant_of(siblings_of(plan.shape)[readers.front()]->loops.front().extent);
@@ -121,8 +129,10 @@ StagedNest stage_rows(const Plan& plan, Names& names) {
       auto* sibling = std::get_if<loops::Sibling>(&item);
       if (sibling == nullptr) continue;
       const Stager stager(*sibling, staged, array, dtype);
-      if (number == readers.front()) stager.fill(names.temp());
-      else if (std::find(readers.begin(), readers.end(), number) != readers.end()) stager.read();
+      if (number == readers.front())
+        stager.fill(names.temp());
+      else if (std::find(readers.begin(), readers.end(), number) != readers.end())
+        stager.read();
       ++number;
     }
   }

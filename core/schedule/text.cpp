@@ -11,10 +11,8 @@ namespace {
 template <class Enum, std::size_t count>
 using Words = std::array<std::pair<Enum, std::string_view>, count>;
 
-constexpr Words<Tail, 4> TAILS = {{{Tail::exact, "exact"},
-                                   {Tail::mask, "mask"},
-                                   {Tail::remainder, "remainder"},
-                                   {Tail::clip, "clip"}}};
+constexpr Words<Tail, 4> TAILS = {
+    {{Tail::exact, "exact"}, {Tail::mask, "mask"}, {Tail::remainder, "remainder"}, {Tail::clip, "clip"}}};
 constexpr Words<loops::Bind, 5> BINDS = {{{loops::Bind::serial, "serial"},
                                           {loops::Bind::unroll, "unroll"},
                                           {loops::Bind::vector, "vector"},
@@ -129,14 +127,22 @@ Schedule parse(std::string_view text) {
   scanner.expect("schedule");
   Schedule schedule;
   while (!scanner.at_end()) {
-    if (scanner.accept("collapse")) schedule.collapses.push_back(read_collapse(scanner));
-    else if (scanner.accept("grid")) schedule.grid_splits.push_back(read_grid(scanner));
-    else if (scanner.accept("split")) schedule.splits.push_back(read_split(scanner));
-    else if (scanner.accept("loop")) schedule.loops.push_back(read_loop(scanner));
-    else if (scanner.accept("stage")) schedule.temps.push_back(read_stage(scanner));
-    else if (scanner.accept("stream")) schedule.stores.push_back({scanner.word(), true});
-    else if (scanner.accept("keep")) schedule.stores.push_back({scanner.word(), false});
-    else scanner.fail("collapse, grid, split, loop, stage, stream or keep");
+    if (scanner.accept("collapse"))
+      schedule.collapses.push_back(read_collapse(scanner));
+    else if (scanner.accept("grid"))
+      schedule.grid_splits.push_back(read_grid(scanner));
+    else if (scanner.accept("split"))
+      schedule.splits.push_back(read_split(scanner));
+    else if (scanner.accept("loop"))
+      schedule.loops.push_back(read_loop(scanner));
+    else if (scanner.accept("stage"))
+      schedule.temps.push_back(read_stage(scanner));
+    else if (scanner.accept("stream"))
+      schedule.stores.push_back({scanner.word(), true});
+    else if (scanner.accept("keep"))
+      schedule.stores.push_back({scanner.word(), false});
+    else
+      scanner.fail("collapse, grid, split, loop, stage, stream or keep");
   }
   return schedule;
 }

@@ -6,8 +6,8 @@
 // In the canonical order: see schedule.h for the pieces. Lanes outside the chain close a chain each turn.
 //   start stack
 //   for k.0 { start unit copies k.3, k.4
-//             for k.3, k.4 { start chain copies k.2; for k.1, k.2 { merge chain }; combine; merge unit (chain) }
-//             combine unit across k.3, k.4; push stack, unit, k.0 }
+//             for k.3, k.4 { start chain copies k.2; for k.1, k.2 { merge chain }; combine; merge unit
+//             (chain) } combine unit across k.3, k.4; push stack, unit, k.0 }
 //   fold m = stack
 #include <algorithm>
 #include <bit>
@@ -47,7 +47,8 @@ std::vector<Total> totals_of(const SiblingSource& source) {
     if (accumulate == nullptr) continue;
     const loops::Start& start = source.starts.at(accumulate->total);
     const auto same = [&](const Total& known) { return known.start.total == start.total; };
-    if (std::none_of(result.begin(), result.end(), same)) result.push_back({start, start.total, start.total, {}});
+    if (std::none_of(result.begin(), result.end(), same))
+      result.push_back({start, start.total, start.total, {}});
   }
   return result;
 }
@@ -74,14 +75,16 @@ std::vector<Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t la
   for (std::size_t at = first; at < last; ++at) {
     if (scope.piece(scope.order[at]).copied) pieces.push_back(scope.piece(scope.order[at]));
   }
-  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.step > b.step; });
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const Piece& a, const Piece& b) { return a.step > b.step; });
   std::vector<Axis> result;
   for (const Piece& piece : pieces) result.push_back(piece.symbol);
   return result;
 }
 
 void combine_all(std::vector<Ref<Stmt>>& stmts, Temp total, const std::vector<Axis>& lanes) {
-  for (const Axis& lane : lanes) stmts.push_back(loops::stmt(loops::Combine{total, lane, loops::Pairing::halves}));
+  for (const Axis& lane : lanes)
+    stmts.push_back(loops::stmt(loops::Combine{total, lane, loops::Pairing::halves}));
 }
 
 }  // namespace
@@ -169,7 +172,10 @@ class AnyOrder {
 class Canonical {
  public:
   Canonical(const SiblingSource& source, const Surroundings& around, Names& names)
-      : source_(source), scope_(source.scope), axis_(source.scope.axes.front()), walk_(scope_, around, names),
+      : source_(source),
+        scope_(source.scope),
+        axis_(source.scope.axes.front()),
+        walk_(scope_, around, names),
         totals_(totals_of(source)) {
     while (unit_at_ < scope_.order.size() && step_at(unit_at_) >= loops::UNIT) ++unit_at_;
     chain_at_ = unit_at_;
@@ -248,16 +254,20 @@ class Canonical {
     // Without a bound: no tensor has 2^50 elements to add up.
     constexpr int UNBOUNDED_DEPTH = 40;
     const std::int64_t units = most ? ceil_div(std::max<std::int64_t>(*most, 1), loops::UNIT) : 0;
-    const int depth = units == 0 ? UNBOUNDED_DEPTH
-                                 : std::min(UNBOUNDED_DEPTH, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(units))));
+    const int depth =
+        units == 0
+            ? UNBOUNDED_DEPTH
+            : std::min(UNBOUNDED_DEPTH, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(units))));
     for (const Total& total : totals_) {
       before.push_back(loops::stmt(start_like(total.start, total.stack, {}, depth)));
-      after.push_back(loops::stmt(loops::Fold{total.start.total, total.stack, ceil_div(axis_.extent, loops::UNIT)}));
+      after.push_back(
+          loops::stmt(loops::Fold{total.start.total, total.stack, ceil_div(axis_.extent, loops::UNIT)}));
     }
     return around(std::move(before), std::move(loops), after);
   }
 
-  static Ref<Stmt> around(std::vector<Ref<Stmt>> before, Ref<Stmt> loops, const std::vector<Ref<Stmt>>& after) {
+  static Ref<Stmt> around(std::vector<Ref<Stmt>> before, Ref<Stmt> loops,
+                          const std::vector<Ref<Stmt>>& after) {
     before.push_back(std::move(loops));
     before.insert(before.end(), after.begin(), after.end());
     return loops::block(std::move(before));
@@ -268,10 +278,10 @@ class Canonical {
   const AxisPlan& axis_;
   Walk walk_;
   std::vector<Total> totals_;
-  std::size_t unit_at_ = 0;   // of the first loop inside the units
-  std::size_t chain_at_ = 0;  // of the first loop of the chain
+  std::size_t unit_at_ = 0;          // of the first loop inside the units
+  std::size_t chain_at_ = 0;         // of the first loop of the chain
   std::vector<Axis> outer_, inner_;  // lanes outside and inside the chain
-  bool stacked_ = false;      // else there is exactly one unit
+  bool stacked_ = false;             // else there is exactly one unit
 };
 
 }  // namespace

@@ -23,8 +23,8 @@ class Equal : public testing::TestWithParam<NestCase> {
     return result;
   }
 
-  static void expect_equal(const loops::Program& nest, const schedule::Schedule& plan, const Arguments& arguments,
-                           const std::vector<std::vector<std::byte>>& expected) {
+  static void expect_equal(const loops::Program& nest, const schedule::Schedule& plan,
+                           const Arguments& arguments, const std::vector<std::vector<std::byte>>& expected) {
     const std::vector<loops::Program> programs = schedule::apply(nest, plan);
     std::string text = print(plan);
     for (const loops::Program& program : programs) {

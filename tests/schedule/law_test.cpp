@@ -12,7 +12,8 @@ constexpr std::string_view POINTWISE = R"(program add(x: f32[m*n], y: written f3
   for i < m { for j < n { y[i*n + j] = x[i*n + j] } } })";
 constexpr std::string_view SUM = R"(program row_sum(x: f32[m*n], y: written f32[m]; m in 0.., n in 0..) {
   for i < m { start t0: sum f32 for k < n { t0 += x[i*n + k] at k } y[i] = t0 } })";
-constexpr std::string_view TWO_AXES = R"(program two_axes(x: f32[m*n], y: written f32[1]; m in 0.., n in 0..) {
+constexpr std::string_view TWO_AXES =
+    R"(program two_axes(x: f32[m*n], y: written f32[1]; m in 0.., n in 0..) {
   start t0: sum f32 for i < m { for k < n { t0 += x[i*n + k] at i*n + k } } y[0] = t0 })";
 constexpr std::string_view SCAN = R"(program cumsum(x: f32[n], y: written f32[n]; n in 0..) {
   start t0: sum f32 for k < n { scan t1 = t0 (x[k]) at k y[k] = t1 } })";
@@ -22,20 +23,28 @@ struct Refusal {
 };
 const std::vector<Refusal> refusals = {
     {POINTWISE, "schedule loop -1 i.0 serial", "piece j.0 of the common loops has no loop"},
-    {POINTWISE, "schedule loop -1 i.0 serial loop -1 j.0 serial loop -1 i.0 serial", "loop i.0 is given twice"},
+    {POINTWISE, "schedule loop -1 i.0 serial loop -1 j.0 serial loop -1 i.0 serial",
+     "loop i.0 is given twice"},
     {POINTWISE, "schedule loop -1 q.0 serial", "loop q.0: the common loops have no such piece"},
     {POINTWISE, "schedule loop 0 i.0 serial", "loop i.0: there is no sibling 0"},
     {POINTWISE, "schedule split -1 q : 8 mask", "split q: the common loops have no such axis"},
     {POINTWISE, "schedule split -1 j : 8 mask split -1 j : 4 mask", "axis j is split twice"},
-    {POINTWISE, "schedule split -1 j : 8, 16 mask", "split j: the factors must fall, each a multiple of the next, the last above 1"},
-    {POINTWISE, "schedule split -1 j : 24, 16 mask", "split j: the factors must fall, each a multiple of the next, the last above 1"},
+    {POINTWISE, "schedule split -1 j : 8, 16 mask",
+     "split j: the factors must fall, each a multiple of the next, the last above 1"},
+    {POINTWISE, "schedule split -1 j : 24, 16 mask",
+     "split j: the factors must fall, each a multiple of the next, the last above 1"},
     {POINTWISE, "schedule split -1 j : 8 exact loop -1 i.0 block loop -1 j.0 serial loop -1 j.1 vector",
      "split j: exact, but 8 is not known to divide n"},
-    {POINTWISE, "schedule loop -1 i.0 block loop -1 j.0 vector", "loop j.0: a vector loop needs a constant extent"},
-    {POINTWISE, "schedule split -1 j : 24, 8 mask loop -1 i.0 block loop -1 j.0 serial loop -1 j.2 serial loop -1 j.1 vector",
+    {POINTWISE, "schedule loop -1 i.0 block loop -1 j.0 vector",
+     "loop j.0: a vector loop needs a constant extent"},
+    {POINTWISE,
+     "schedule split -1 j : 24, 8 mask loop -1 i.0 block loop -1 j.0 serial loop -1 j.2 serial loop -1 j.1 "
+     "vector",
      "loop j.1: a vector loop needs a power of two of turns; it has 3"},
-    {POINTWISE, "schedule loop -1 i.0 serial loop -1 j.0 block", "loop j.0: a block loop inside one that is not"},
-    {POINTWISE, "schedule loop -1 i.0 thread loop -1 j.0 serial", "loop i.0: thread loops are for devices that share scratch"},
+    {POINTWISE, "schedule loop -1 i.0 serial loop -1 j.0 block",
+     "loop j.0: a block loop inside one that is not"},
+    {POINTWISE, "schedule loop -1 i.0 thread loop -1 j.0 serial",
+     "loop i.0: thread loops are for devices that share scratch"},
     {POINTWISE, "schedule split -1 j : 8 mask loop -1 i.0 serial loop -1 j.0 block loop -1 j.1 block",
      "loop j.0: a block loop inside one that is not"},
     {POINTWISE, "schedule split -1 j : 8 mask loop -1 j.0 block loop -1 j.1 block loop -1 i.0 serial",
@@ -48,31 +57,51 @@ const std::vector<Refusal> refusals = {
      "split j: clip, but a piece is unroll or vector"},
     {POINTWISE, "schedule split -1 j : 8 clip loop -1 i.0 serial loop -1 j.1 serial loop -1 j.0 serial",
      "split j: clip needs its pieces from the largest to the smallest"},
-    {POINTWISE, "schedule split -1 i : 4 mask split -1 j : 8 mask loop -1 i.0 serial loop -1 j.0 serial loop -1 i.1 vector loop -1 j.1 vector",
+    {POINTWISE,
+     "schedule split -1 i : 4 mask split -1 j : 8 mask loop -1 i.0 serial loop -1 j.0 serial loop -1 i.1 "
+     "vector loop -1 j.1 vector",
      "two vector loops, one inside the other"},
-    {POINTWISE, "schedule collapse -1 : j, i as r loop -1 r.0 serial", "collapse as r: j, i are not neighbouring axes of the common loops"},
+    {POINTWISE, "schedule collapse -1 : j, i as r loop -1 r.0 serial",
+     "collapse as r: j, i are not neighbouring axes of the common loops"},
     {POINTWISE, "schedule collapse -1 : i, j as n loop -1 n.0 serial", "collapse: the name n is taken"},
     {POINTWISE, "schedule stage x inside j.0 registers pad 0 loop -1 i.0 serial loop -1 j.0 serial",
      "stage x: no two siblings load it at the same places"},
-    {POINTWISE, "schedule grid j units 1 loop -1 i.0 serial loop -1 j.0 serial", "grid j: there is no reduction"},
-    {POINTWISE, "schedule stream x loop -1 i.0 serial loop -1 j.0 serial", "stream x: no such buffer is written"},
+    {POINTWISE, "schedule grid j units 1 loop -1 i.0 serial loop -1 j.0 serial",
+     "grid j: there is no reduction"},
+    {POINTWISE, "schedule stream x loop -1 i.0 serial loop -1 j.0 serial",
+     "stream x: no such buffer is written"},
     {SUM, "schedule loop -1 i.0 block loop 0 k.0 serial", "axis k: the canonical order needs steps of 1024"},
-    {SUM, "schedule split 0 k : 1024, 32 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 serial",
+    {SUM,
+     "schedule split 0 k : 1024, 32 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 "
+     "k.2 serial",
      "axis k: the canonical order needs steps of 256"},
-    {SUM, "schedule split 0 k : 1024, 256, 8 remainder loop -1 i.0 block loop 0 k.1 serial loop 0 k.0 serial loop 0 k.2 unroll loop 0 k.3 vector",
+    {SUM,
+     "schedule split 0 k : 1024, 256, 8 remainder loop -1 i.0 block loop 0 k.1 serial loop 0 k.0 serial loop "
+     "0 k.2 unroll loop 0 k.3 vector",
      "loop k.0 of k: units must be the outermost loops"},
-    {SUM, "schedule split 0 k : 1024, 256, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 unroll loop 0 k.1 serial loop 0 k.3 vector",
+    {SUM,
+     "schedule split 0 k : 1024, 256, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 unroll loop "
+     "0 k.1 serial loop 0 k.3 vector",
      "loop k.3 of k: lanes 8 apart would be combined after those 1 apart"},
-    {SUM, "schedule split 0 k : 1024, 512, 256, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 serial loop 0 k.3 unroll loop 0 k.4 vector",
+    {SUM,
+     "schedule split 0 k : 1024, 512, 256, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial "
+     "loop 0 k.1 serial loop 0 k.3 unroll loop 0 k.4 vector",
      "loop k.1 of k: the chain of a lane must be walked in order"},
-    {SUM, "schedule split 0 k : 1024, 256 remainder loop -1 i.0 block loop 0 k.0 block loop 0 k.1 serial loop 0 k.2 serial",
+    {SUM,
+     "schedule split 0 k : 1024, 256 remainder loop -1 i.0 block loop 0 k.0 block loop 0 k.1 serial loop 0 "
+     "k.2 serial",
      "loop k.0: a block loop inside a sibling"},
-    {SUM, "schedule grid k units 3 split 0 k : 1024, 256 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+    {SUM,
+     "schedule grid k units 3 split 0 k : 1024, 256 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
+     "serial loop 0 k.2 serial",
      "grid k: the units of a part are a power of two"},
-    {TWO_AXES, "schedule loop 0 i.0 serial loop 0 k.0 serial", "the canonical order needs the reduced axes walked as one: collapse them"},
+    {TWO_AXES, "schedule loop 0 i.0 serial loop 0 k.0 serial",
+     "the canonical order needs the reduced axes walked as one: collapse them"},
     {SCAN, "schedule loop 0 k.0 serial", "axis k: a scan is split by 1024, 32"},
-    {SCAN, "schedule split 0 k : 1024, 32 mask loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial", "axis k: a scan ends by clip or exact"},
-    {SCAN, "schedule split 0 k : 1024, 32 clip loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 serial", "axis k: a scan is walked in order"},
+    {SCAN, "schedule split 0 k : 1024, 32 mask loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+     "axis k: a scan ends by clip or exact"},
+    {SCAN, "schedule split 0 k : 1024, 32 clip loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 serial",
+     "axis k: a scan is walked in order"},
 };
 
 TEST(Law, RefusesInWords) {
@@ -83,7 +112,8 @@ TEST(Law, RefusesInWords) {
 }
 
 TEST(Law, RefusesToScheduleACall) {
-  const loops::Program nest = loops::parse(R"(program sort(keys: i64[n], order: written i64[n], starts: written i64[9]; n in 0..) {
+  const loops::Program nest =
+      loops::parse(R"(program sort(keys: i64[n], order: written i64[n], starts: written i64[9]; n in 0..) {
   call stable_sort(order, starts) sizes (n, 8) { slot t0 at (p) { t0 = keys[p] } } })");
   EXPECT_EQ(schedule::why_illegal(nest, schedule::Schedule{}), std::nullopt);
   EXPECT_EQ(schedule::choose(nest, machines().front()), schedule::Schedule{});
@@ -110,7 +140,8 @@ TEST(Text, SaysWhatItExpected) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "schedule line 2 column 3: expected collapse, grid, split, loop, stage, stream or keep, found 'splt'");
+                 "schedule line 2 column 3: expected collapse, grid, split, loop, stage, stream or keep, "
+                 "found 'splt 0 k : 8 mask'");
   }
 }
 

@@ -20,107 +20,144 @@ Lists rows_of(std::initializer_list<std::int64_t> sizes) {
   return result;
 }
 
-const Lists lengths = each({0, 1, 7, 8, 9, 31, 255, 256, 257, 1023, 1024, 1025, 1026, 2047, 2048, 2049, 4097});
-const Lists reductions =
-    rows_of({0, 1, 7, 8, 9, 31, 100, 255, 256, 257, 600, 1023, 1024, 1025, 1026, 2047, 2048, 2049, 3075, 4097});
+const Lists lengths =
+    each({0, 1, 7, 8, 9, 31, 255, 256, 257, 1023, 1024, 1025, 1026, 2047, 2048, 2049, 4097});
+const Lists reductions = rows_of(
+    {0, 1, 7, 8, 9, 31, 100, 255, 256, 257, 600, 1023, 1024, 1025, 1026, 2047, 2048, 2049, 3075, 4097});
 const Lists short_rows = rows_of({1, 7, 8, 9, 31, 100, 255, 256, 257, 600, 1023, 1024, 1025, 2049, 4097});
 
 const std::vector<NestCase> cases = {
-    {"add", R"(program add(x: f32[n], z: f32[n], y: written f32[n]; n in 0..) {
+    {"add",
+     R"(program add(x: f32[n], z: f32[n], y: written f32[n]; n in 0..) {
   for i < n { y[i] = add(x[i], z[i]) }
 })",
      lengths,
      {"schedule loop -1 i.0 serial", "schedule loop -1 i.0 block",
       "schedule split -1 i : 256, 8 remainder loop -1 i.0 block loop -1 i.1 serial loop -1 i.2 vector",
       "schedule split -1 i : 256, 8 mask loop -1 i.0 block loop -1 i.1 serial loop -1 i.2 vector",
-      "schedule split -1 i : 256, 64, 16 remainder loop -1 i.0 block loop -1 i.1 serial loop -1 i.2 unroll loop -1 i.3 vector",
+      "schedule split -1 i : 256, 64, 16 remainder loop -1 i.0 block loop -1 i.1 serial loop -1 i.2 unroll "
+      "loop -1 i.3 vector",
       "schedule split -1 i : 100 clip loop -1 i.0 block loop -1 i.1 serial",
       "schedule split -1 i : 8 exact loop -1 i.0 block loop -1 i.1 vector"}},
-    {"broadcast", R"(program broadcast(x: f32[m*n], b: f32[n], s: f32[m], y: written f32[m*n]; m in 0.., n in 0..) {
+    {"broadcast",
+     R"(program broadcast(x: f32[m*n], b: f32[n], s: f32[m], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { for j < n { y[i*n + j] = mul(add(x[i*n + j], b[j]), s[i]) } }
 })",
      {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {7, 8}, {5, 33}, {2, 257}, {40, 3}},
      {"schedule loop -1 j.0 block loop -1 i.0 serial",
-      "schedule collapse -1 : i, j as r split -1 r : 64, 8 remainder loop -1 r.0 block loop -1 r.1 serial loop -1 r.2 vector",
-      "schedule split -1 i : 4 clip split -1 j : 16, 8 remainder loop -1 i.0 block loop -1 j.0 block loop -1 i.1 serial "
+      "schedule collapse -1 : i, j as r split -1 r : 64, 8 remainder loop -1 r.0 block loop -1 r.1 serial "
+      "loop -1 r.2 vector",
+      "schedule split -1 i : 4 clip split -1 j : 16, 8 remainder loop -1 i.0 block loop -1 j.0 block loop -1 "
+      "i.1 serial "
       "loop -1 j.1 serial loop -1 j.2 vector"}},
-    {"same_shape", R"(program same_shape(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
+    {"same_shape",
+     R"(program same_shape(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { for j < n { y[i*n + j] = exp(x[i*n + j]) } }
 })",
      {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {7, 8}, {5, 33}, {2, 257}},
-     {"schedule collapse -1 : i, j as r split -1 r : 64, 8 mask loop -1 r.0 block loop -1 r.1 serial loop -1 r.2 vector"}},
-    {"transpose", R"(program transpose(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
+     {"schedule collapse -1 : i, j as r split -1 r : 64, 8 mask loop -1 r.0 block loop -1 r.1 serial loop -1 "
+      "r.2 vector"}},
+    {"transpose",
+     R"(program transpose(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for j < n { for i < m { y[j*m + i] = x[i*n + j] } }
 })",
      {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {8, 8}, {33, 40}, {65, 31}},
-     {"schedule split -1 i : 32, 8 remainder split -1 j : 16 clip loop -1 i.0 block loop -1 j.0 block loop -1 i.1 serial "
+     {"schedule split -1 i : 32, 8 remainder split -1 j : 16 clip loop -1 i.0 block loop -1 j.0 block loop "
+      "-1 i.1 serial "
       "loop -1 j.1 serial loop -1 i.2 vector",
-      "schedule split -1 i : 32, 8 remainder split -1 j : 16, 4 remainder loop -1 i.0 block loop -1 j.0 block loop -1 j.1 "
+      "schedule split -1 i : 32, 8 remainder split -1 j : 16, 4 remainder loop -1 i.0 block loop -1 j.0 "
+      "block loop -1 j.1 "
       "serial loop -1 i.1 serial loop -1 j.2 unroll loop -1 i.2 vector"}},
-    {"strided_backwards", R"(program strided(x: f32[3*n], y: written f32[n]; n in 0..) {
+    {"strided_backwards",
+     R"(program strided(x: f32[3*n], y: written f32[n]; n in 0..) {
   for i < n { y[i] = neg(x[2*n - 2*i]) }
 })",
      lengths,
      {"schedule split -1 i : 8 remainder loop -1 i.0 serial loop -1 i.1 vector"}},
-    {"padded", R"(program padded(x: f32[n], y: written f32[n + 5]; n in 0..) {
+    {"padded",
+     R"(program padded(x: f32[n], y: written f32[n + 5]; n in 0..) {
   for i < n + 5 { y[i] = (x[i - 2] if 1 < i && i < n + 2 else 0x1.8p+1:f32) }
 })",
      lengths,
      {"schedule split -1 i : 16 remainder loop -1 i.0 serial loop -1 i.1 vector",
       "schedule split -1 i : 16 mask loop -1 i.0 block loop -1 i.1 vector"}},
-    {"gather", R"(program gather(x: f32[10*n], p: i64[m], y: written f32[m*n]; m in 0.., n in 0..) {
+    {"gather",
+     R"(program gather(x: f32[10*n], p: i64[m], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { for j < n { index a = p[i] below 10 wraps  y[i*n + j] = x[a*n + j] } }
 })",
      {{3, 5}, {4, 16}, {2, 65}},
      {"schedule split -1 j : 8 remainder loop -1 i.0 block loop -1 j.0 serial loop -1 j.1 vector",
       "schedule split -1 i : 8 mask loop -1 j.0 block loop -1 i.0 serial loop -1 i.1 vector"}},
-    {"row_sum", R"(program row_sum(x: f32[m*n], y: written f32[m]; m in 0.., n in 0..) {
+    {"row_sum",
+     R"(program row_sum(x: f32[m*n], y: written f32[m]; m in 0.., n in 0..) {
   for i < m { start t0: sum f32 for k < n { t0 += x[i*n + k] at k } y[i] = t0 }
 })",
      reductions,
-     {"schedule split 0 k : 1024, 256, 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.3 unroll loop 0 k.4 "
+     {"schedule split 0 k : 1024, 256, 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.3 unroll "
+      "loop 0 k.4 "
       "vector loop 0 k.1 serial loop 0 k.2 unroll",
-      "schedule split 0 k : 1024, 256, 16 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop "
+      "schedule split 0 k : 1024, 256, 16 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 "
+      "k.2 unroll loop "
       "0 k.3 vector",
-      "schedule split 0 k : 4096, 1024, 256, 16 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 "
+      "schedule split 0 k : 4096, 1024, 256, 16 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial "
+      "loop 0 k.2 "
       "serial loop 0 k.3 unroll loop 0 k.4 vector",
-      "schedule split 0 k : 4096, 1024, 256, 16 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 "
+      "schedule split 0 k : 4096, 1024, 256, 16 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
+      "serial loop 0 k.2 "
       "serial loop 0 k.3 unroll loop 0 k.4 vector",
-      "schedule split 0 k : 1024, 256 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 serial",
-      "schedule split 0 k : 256, 8 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 vector",
-      "schedule split 0 k : 32, 8 mask loop -1 i.0 block loop 0 k.1 serial loop 0 k.2 vector loop 0 k.0 unroll",
-      "schedule split -1 i : 2 mask split 0 k : 1024, 256, 64 remainder loop -1 i.0 block loop -1 i.1 vector loop 0 k.0 "
+      "schedule split 0 k : 1024, 256 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
+      "serial",
+      "schedule split 0 k : 256, 8 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 "
+      "vector",
+      "schedule split 0 k : 32, 8 mask loop -1 i.0 block loop 0 k.1 serial loop 0 k.2 vector loop 0 k.0 "
+      "unroll",
+      "schedule split -1 i : 2 mask split 0 k : 1024, 256, 64 remainder loop -1 i.0 block loop -1 i.1 vector "
+      "loop 0 k.0 "
       "serial loop 0 k.2 unroll loop 0 k.3 serial loop 0 k.1 serial"}},
-    {"column_sum", R"(program column_sum(x: f32[n*m], y: written f32[m]; m in 0.., n in 0..) {
+    {"column_sum",
+     R"(program column_sum(x: f32[n*m], y: written f32[m]; m in 0.., n in 0..) {
   for j < m { start t0: sum f32 for k < n { t0 += x[k*m + j] at k } y[j] = t0 }
 })",
      {{3, 0}, {9, 1}, {17, 31}, {8, 255}, {16, 257}, {40, 1025}, {3, 2049}},
-     {"schedule split -1 j : 16, 8 remainder split 0 k : 1024, 256, 64 remainder loop -1 j.0 block loop -1 j.1 serial loop "
+     {"schedule split -1 j : 16, 8 remainder split 0 k : 1024, 256, 64 remainder loop -1 j.0 block loop -1 "
+      "j.1 serial loop "
       "-1 j.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll"}},
-    {"row_prod_f64", R"(program row_prod(x: f64[m*n], y: written f64[m]; m in 0.., n in 0..) {
+    {"row_prod_f64",
+     R"(program row_prod(x: f64[m*n], y: written f64[m]; m in 0.., n in 0..) {
   for i < m { start t0: prod f64 for k < n { t0 += x[i*n + k] at k } y[i] = t0 }
 })",
-     short_rows, {}},
-    {"row_max", R"(program row_max(x: f32[m*n], y: written f32[m]; m in 0.., n in 1..) {
+     short_rows,
+     {}},
+    {"row_max",
+     R"(program row_max(x: f32[m*n], y: written f32[m]; m in 0.., n in 1..) {
   for i < m { start t0: max f32 for k < n { t0 += x[i*n + k] at k } y[i] = t0 }
 })",
      short_rows,
-     {"schedule split 0 k : 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 vector",
-      "schedule split 0 k : 32, 8 mask loop -1 i.0 block loop 0 k.1 serial loop 0 k.0 serial loop 0 k.2 vector",
-      "schedule split 0 k : 24, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 vector"}},
-    {"row_argmax", R"(program row_argmax(x: f32[m*n], y: written i64[m]; m in 0.., n in 1..) {
+     {"schedule split 0 k : 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 "
+      "vector",
+      "schedule split 0 k : 32, 8 mask loop -1 i.0 block loop 0 k.1 serial loop 0 k.0 serial loop 0 k.2 "
+      "vector",
+      "schedule split 0 k : 24, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 "
+      "vector"}},
+    {"row_argmax",
+     R"(program row_argmax(x: f32[m*n], y: written i64[m]; m in 0.., n in 1..) {
   for i < m { start t0: argmax f32 for k < n { t0 += abs(x[i*n + k]), count(k) at k } y[i] = t0.1 }
 })",
      short_rows,
-     {"schedule split 0 k : 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 vector"}},
-    {"integer_sum", R"(program integer_sum(x: i64[a*b*c], y: written i64[b]; a in 0.., b in 0.., c in 0..) {
+     {"schedule split 0 k : 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 "
+      "vector"}},
+    {"integer_sum",
+     R"(program integer_sum(x: i64[a*b*c], y: written i64[b]; a in 0.., b in 0.., c in 0..) {
   for j < b { start t0: sum i64 for i < a { for k < c { t0 += x[(i*b + j)*c + k] at i*c + k } } y[j] = t0 }
 })",
      {{2, 3, 4}, {0, 2, 3}, {3, 2, 9}, {2, 2, 65}},
-     {"schedule split 0 k : 8 remainder loop -1 j.0 block loop 0 i.0 serial loop 0 k.0 serial loop 0 k.1 vector",
-      "schedule split 0 k : 8 mask split 0 i : 2 remainder loop -1 j.0 block loop 0 i.0 serial loop 0 k.0 serial loop 0 i.1 "
+     {"schedule split 0 k : 8 remainder loop -1 j.0 block loop 0 i.0 serial loop 0 k.0 serial loop 0 k.1 "
+      "vector",
+      "schedule split 0 k : 8 mask split 0 i : 2 remainder loop -1 j.0 block loop 0 i.0 serial loop 0 k.0 "
+      "serial loop 0 i.1 "
       "unroll loop 0 k.1 vector"}},
-    {"two_totals", R"(program two_totals(x: f32[m*n], y: written f32[m], z: written f32[m]; m in 0.., n in 1..) {
+    {"two_totals",
+     R"(program two_totals(x: f32[m*n], y: written f32[m], z: written f32[m]; m in 0.., n in 1..) {
   for i < m {
     start t0: sum f32 start t1: max f32
     for k < n { t2 = abs(x[i*n + k]) t0 += t2 at k t1 += t2 at k }
@@ -128,33 +165,44 @@ const std::vector<NestCase> cases = {
   }
 })",
      short_rows,
-     {"schedule split 0 k : 1024, 256, 64, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.3 serial loop 0 k.4 "
+     {"schedule split 0 k : 1024, 256, 64, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.3 serial "
+      "loop 0 k.4 "
       "vector loop 0 k.1 unroll loop 0 k.2 unroll"}},
-    {"channel_sum", R"(program channel_sum(x: f32[a*b*c], y: written f32[b]; a in 0.., b in 0.., c in 0..) {
+    {"channel_sum",
+     R"(program channel_sum(x: f32[a*b*c], y: written f32[b]; a in 0.., b in 0.., c in 0..) {
   for j < b { start t0: sum f32 for i < a { for k < c { t0 += x[(i*b + j)*c + k] at i*c + k } } y[j] = t0 }
 })",
      {{2, 3, 4}, {0, 2, 3}, {3, 2, 16}, {20, 2, 65}, {3, 1, 512}},
-     {"schedule collapse 0 : i, k as e split 0 e : 1024, 256, 32, 8 remainder loop -1 j.0 block loop 0 e.0 serial loop 0 "
+     {"schedule collapse 0 : i, k as e split 0 e : 1024, 256, 32, 8 remainder loop -1 j.0 block loop 0 e.0 "
+      "serial loop 0 "
       "e.3 unroll loop 0 e.4 vector loop 0 e.1 serial loop 0 e.2 unroll"}},
-    {"full_sum", R"(program full_sum(x: f32[n], y: written f32[1]; n in 0..) {
+    {"full_sum",
+     R"(program full_sum(x: f32[n], y: written f32[1]; n in 0..) {
   start t0: sum f32 for k < n { t0 += mul(x[k], x[k]) at k } y[0] = t0
 })",
      lengths,
-     {"schedule grid k units 1 split 0 k : 1024, 256, 16 remainder loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll "
+     {"schedule grid k units 1 split 0 k : 1024, 256, 16 remainder loop 0 k.0 serial loop 0 k.1 serial loop "
+      "0 k.2 unroll "
       "loop 0 k.3 vector",
-      "schedule grid k units 2 split 0 k : 1024, 256, 64, 8 mask loop 0 k.0 serial loop 0 k.3 serial loop 0 k.4 vector loop 0 "
+      "schedule grid k units 2 split 0 k : 1024, 256, 64, 8 mask loop 0 k.0 serial loop 0 k.3 serial loop 0 "
+      "k.4 vector loop 0 "
       "k.1 serial loop 0 k.2 unroll"}},
-    {"full_sum_long", R"(program full_sum_long(x: f32[n], y: written f32[1]; n in 0..) {
+    {"full_sum_long",
+     R"(program full_sum_long(x: f32[n], y: written f32[1]; n in 0..) {
   start t0: sum f32 for k < n { t0 += x[k] at k } y[0] = t0
 })",
-     each({140000}), {}},
-    {"whole_argmax", R"(program whole_argmax(x: f32[m*n], y: written i64[m]; m in 0.., n in 1..) {
+     each({140000}),
+     {}},
+    {"whole_argmax",
+     R"(program whole_argmax(x: f32[m*n], y: written i64[m]; m in 0.., n in 1..) {
   for i < m { start t0: argmax f32 for k < n { t0 += x[i*n + k], count(k) at k } y[i] = t0.1 }
 })",
      {{1, 9}, {2, 1024}, {3, 1025}, {2, 5000}},
-     {"schedule grid k units 1 split 0 k : 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 "
+     {"schedule grid k units 1 split 0 k : 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
+      "unroll loop 0 k.2 "
       "vector"}},
-    {"half_norm", R"(program half_norm(x: bf16[m*n], g: f32[m*n], y: written bf16[m*n]; m in 0.., n in 1..) {
+    {"half_norm",
+     R"(program half_norm(x: bf16[m*n], g: f32[m*n], y: written bf16[m*n]; m in 0.., n in 1..) {
   for i < m {
     start t0: sum f32
     for k < n { t0 += mul(f32(x[i*n + k]), g[i*n + k]) at k }
@@ -162,10 +210,13 @@ const std::vector<NestCase> cases = {
   }
 })",
      short_rows,
-     {"schedule split -1 i : 2 clip split 0 k : 1024, 256, 16 remainder split 1 k2 : 8 remainder loop -1 i.0 block loop -1 i.1 "
-      "serial loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 vector loop 1 k2.0 serial loop 1 k2.1 vector "
+     {"schedule split -1 i : 2 clip split 0 k : 1024, 256, 16 remainder split 1 k2 : 8 remainder loop -1 i.0 "
+      "block loop -1 i.1 "
+      "serial loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 vector loop 1 k2.0 serial "
+      "loop 1 k2.1 vector "
       "stage x inside i.1 registers pad 0 stage g inside i.1 registers pad 0"}},
-    {"softmax", R"(program softmax(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 1..) {
+    {"softmax",
+     R"(program softmax(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 1..) {
   for i < m {
     start t0: max f32
     for k < n { t0 += x[i*n + k] at k }
@@ -179,7 +230,8 @@ const std::vector<NestCase> cases = {
       "loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 vector "
       "loop 1 k1.0 serial loop 1 k1.3 serial loop 1 k1.4 vector loop 1 k1.1 serial loop 1 k1.2 unroll "
       "loop 2 k2.0 serial loop 2 k2.1 vector"}},
-    {"outer_softmax", R"(program outer_softmax(x: f32[n*m], y: written f32[n*m]; m in 0.., n in 1..) {
+    {"outer_softmax",
+     R"(program outer_softmax(x: f32[n*m], y: written f32[n*m]; m in 0.., n in 1..) {
   for i < m {
     start t0: max f32
     for k < n { t0 += x[k*m + i] at k }
@@ -189,9 +241,12 @@ const std::vector<NestCase> cases = {
   }
 })",
      {{3, 5}, {9, 31}, {17, 257}, {8, 1025}},
-     {"schedule split -1 i : 8 remainder split 1 k1 : 1024, 256, 32 remainder loop -1 i.0 serial loop -1 i.1 vector "
-      "loop 0 k.0 serial loop 1 k1.0 serial loop 1 k1.3 serial loop 1 k1.1 serial loop 1 k1.2 unroll loop 2 k2.0 serial"}},
-    {"layer_norm", R"(program layer_norm(x: f32[m*n], w: f32[n], y: written f32[m*n]; m in 0.., n in 1..) {
+     {"schedule split -1 i : 8 remainder split 1 k1 : 1024, 256, 32 remainder loop -1 i.0 serial loop -1 i.1 "
+      "vector "
+      "loop 0 k.0 serial loop 1 k1.0 serial loop 1 k1.3 serial loop 1 k1.1 serial loop 1 k1.2 unroll loop 2 "
+      "k2.0 serial"}},
+    {"layer_norm",
+     R"(program layer_norm(x: f32[m*n], w: f32[n], y: written f32[m*n]; m in 0.., n in 1..) {
   for i < m {
     start t0: sum f32
     for k < n { t0 += x[i*n + k] at k }
@@ -202,28 +257,38 @@ const std::vector<NestCase> cases = {
     for k2 < n { y[i*n + k2] = mul(mul(sub(x[i*n + k2], t1), t4), w[k2]) }
   }
 })",
-     short_rows, {}},
-    {"cumsum", R"(program cumsum(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
+     short_rows,
+     {}},
+    {"cumsum",
+     R"(program cumsum(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: sum f32 for k < n { scan t1 = t0 (x[i*n + k]) at k y[i*n + k] = t1 } }
 })",
      reductions,
-     {"schedule split 0 k : 1024, 32 clip loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
-      "schedule split 0 k : 1024, 32 exact loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll"}},
-    {"outer_cumsum_exclusive", R"(program outer_cumsum(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
+     {"schedule split 0 k : 1024, 32 clip loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 "
+      "serial",
+      "schedule split 0 k : 1024, 32 exact loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 "
+      "unroll"}},
+    {"outer_cumsum_exclusive",
+     R"(program outer_cumsum(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: sum f32 for k < n { scan t1 = t0 (x[k*m + i]) at k exclusive y[k*m + i] = t1 } }
 })",
      {{9, 0}, {3, 1}, {9, 33}, {8, 1025}, {2, 2100}},
-     {"schedule split -1 i : 8 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop -1 i.1 vector loop 0 k.0 serial "
+     {"schedule split -1 i : 8 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop -1 i.1 vector "
+      "loop 0 k.0 serial "
       "loop 0 k.1 serial loop 0 k.2 serial"}},
-    {"backwards_cumprod", R"(program backwards_cumprod(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
+    {"backwards_cumprod",
+     R"(program backwards_cumprod(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: prod f32 for k < n { scan t1 = t0 (x[i*n + n - 1 - k]) at k y[i*n + n - 1 - k] = t1 } }
 })",
-     short_rows, {}},
-    {"cummax", R"(program cummax(x: f32[m*n], y: written f32[m*n], z: written i64[m*n]; m in 0.., n in 0..) {
+     short_rows,
+     {}},
+    {"cummax",
+     R"(program cummax(x: f32[m*n], y: written f32[m*n], z: written i64[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: argmax_last f32 for k < n {
     scan t1 = t0 (x[i*n + k], count(k)) at k y[i*n + k] = t1 z[i*n + k] = t1.1 } }
 })",
-     short_rows, {}},
+     short_rows,
+     {}},
 };
 
 }  // namespace

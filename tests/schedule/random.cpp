@@ -13,10 +13,24 @@ namespace {
 using loops::Bind;
 using schedule::Tail;
 
-const std::vector<std::vector<std::int64_t>> factor_lists = {
-    {},           {4},           {8},           {16},           {64, 8},           {100, 20},         {12, 4},
-    {32, 8},      {256},         {256, 32, 8},  {256, 16},      {1024, 256},       {1024, 256, 32, 8}, {1024, 256, 16},
-    {1024, 32},   {1024, 512, 256, 64}, {2048, 1024, 256, 8}, {1024, 256, 128, 4}};
+const std::vector<std::vector<std::int64_t>> factor_lists = {{},
+                                                             {4},
+                                                             {8},
+                                                             {16},
+                                                             {64, 8},
+                                                             {100, 20},
+                                                             {12, 4},
+                                                             {32, 8},
+                                                             {256},
+                                                             {256, 32, 8},
+                                                             {256, 16},
+                                                             {1024, 256},
+                                                             {1024, 256, 32, 8},
+                                                             {1024, 256, 16},
+                                                             {1024, 32},
+                                                             {1024, 512, 256, 64},
+                                                             {2048, 1024, 256, 8},
+                                                             {1024, 256, 128, 4}};
 
 class Draw {
  public:
@@ -56,7 +70,8 @@ class Draw {
     for (std::size_t exchanges = below(4); exchanges > 0 && order.size() > 1; --exchanges) {
       std::swap(order[below(order.size())], order[below(order.size())]);
     }
-    std::stable_partition(order.begin(), order.end(), [](const auto& loop) { return loop.bind == Bind::block; });
+    std::stable_partition(order.begin(), order.end(),
+                          [](const auto& loop) { return loop.bind == Bind::block; });
     result_.loops.insert(result_.loops.end(), order.begin(), order.end());
   }
 

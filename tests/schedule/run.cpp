@@ -22,7 +22,8 @@ std::size_t bytes_of(const loops::BufferInfo& info, const Sizes& sizes) {
 }
 
 ops::Number random_number(ops::DType dtype, std::mt19937_64& random) {
-  if (!ops::is_floating(dtype)) return ops::cast(ops::Number(static_cast<std::int64_t>(random() % 200) - 100), dtype);
+  if (!ops::is_floating(dtype))
+    return ops::cast(ops::Number(static_cast<std::int64_t>(random() % 200) - 100), dtype);
   const double large = std::ldexp(1.0, static_cast<int>(random() % 24) - 12);
   const double value = (static_cast<double>(random() % 2000001) - 1e6) * 1e-6 * large;
   return ops::cast(ops::Number(random() % 97 == 0 ? -0.0 : value), dtype);
@@ -44,7 +45,8 @@ void unify_nans(ops::DType dtype, std::vector<std::byte>& data) {
   const auto size = static_cast<std::size_t>(ops::size_of(dtype));
   for (std::size_t at = 0; at + size <= data.size(); at += size) {
     const ops::Number number = ops::load_number(dtype, &data[at]);
-    if (std::isnan(number.real())) ops::store_number(dtype, ops::cast(ops::Number(std::nan("")), dtype), &data[at]);
+    if (std::isnan(number.real()))
+      ops::store_number(dtype, ops::cast(ops::Number(std::nan("")), dtype), &data[at]);
   }
 }
 

@@ -1,0 +1,169 @@
+// Walks the loops of a program once. A loop whose counter no extent inside mentions is kept as a side of a
+// box, and members are counted where a statement stands; the others are walked turn by turn.
+#include "core/cost/cost.h"
+
+#include <algorithm>
+
+#include "core/cost/count.h"
+#include "core/loops/rewrite.h"
+
+namespace twinloom::cost {
+
+namespace {
+
+class Counter {
+ public:
+  Counter(const loops::Program& program, index::Values sizes)
+      : program_(program), values_(std::move(sizes)) {}
+
+  Work count() {
+    walk(*program_.body);
+    return work_;
+  }
+
+ private:
+  void walk(const loops::Stmt& stmt) {
+    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) return walk_loop(*loop);
+    if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
+      // Equal loads of one body are one load.
+      seen_.emplace_back();
+      for (const auto& inner : block->stmts) walk(*inner);
+      seen_.pop_back();
+      return;
+    }
+    if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node)) return walk(*scratch->body);
+    if (const auto* last = std::get_if<loops::LastBlock>(&stmt.node)) return walk(*last->body);
+    if (const auto* call = std::get_if<loops::Call>(&stmt.node)) return add_call(*call);
+    add(stmt);
+  }
+
+  void walk_loop(const loops::Loop& loop) {
+    const std::int64_t extent = index::evaluate(loop.extent, values_);
+    if (extent <= 0) return;
+    if (!shapes_loops(*loop.body, loop.axis)) {
+      box_.push_back({loop.axis, extent});
+      enter(*loop.body);
+      box_.pop_back();
+      return;
+    }
+    // What is outside may not be skipped by a load any more, but its turns count.
+    for (std::int64_t k = 0; k < extent; ++k) {
+      values_.insert_or_assign(loop.axis, k);
+      enter(*loop.body);
+    }
+    values_.erase(loop.axis);
+  }
+  void enter(const loops::Stmt& body) {
+    seen_.emplace_back();
+    walk(body);
+    seen_.pop_back();
+  }
+
+  static bool shapes_loops(const loops::Stmt& body, const loops::Axis& axis) {
+    bool found = false;
+    loops::for_each_stmt(body, [&](const loops::Stmt& stmt) {
+      if (const auto* loop = std::get_if<loops::Loop>(&stmt.node))
+        found |= index::mentions(loop->extent, axis);
+    });
+    return found;
+  }
+
+  // The condition without what is known only at run time.
+  index::Condition known(const index::Condition& condition) const {
+    index::Condition result;
+    const auto is_known = [&](const index::Symbol& symbol) {
+      return values_.contains(symbol) ||
+             std::any_of(box_.begin(), box_.end(), [&](const Side& side) { return side.axis == symbol; });
+    };
+    for (const index::Less& less : condition.all) {
+      const auto symbols = index::symbols_of(index::Condition{{less}});
+      if (std::all_of(symbols.begin(), symbols.end(), is_known)) result.all.push_back(less);
+    }
+    return result;
+  }
+
+  void add(const loops::Stmt& stmt) {
+    const std::int64_t turns = count_members(box_, {}, values_);
+    loops::for_each_value(stmt, [&](const loops::Value& value) {
+      if (std::holds_alternative<loops::Apply>(value.node)) work_.operations += turns;
+      if (std::holds_alternative<loops::Load>(value.node)) add_load(value);
+    });
+    if (const auto* store = std::get_if<loops::Store>(&stmt.node)) {
+      work_.stored += bytes_of(store->buffer) * count_members(box_, known(store->mask), values_);
+    }
+    const bool combines = std::holds_alternative<loops::Merge>(stmt.node) ||
+                          std::holds_alternative<loops::Accumulate>(stmt.node) ||
+                          std::holds_alternative<loops::Scan>(stmt.node) ||
+                          std::holds_alternative<loops::Push>(stmt.node);
+    if (combines) work_.operations += turns;
+  }
+
+  void add_load(const loops::Value& value) {
+    const auto& load = std::get<loops::Load>(value.node);
+    for (const auto& earlier : seen_) {
+      if (std::any_of(earlier.begin(), earlier.end(),
+                      [&](const loops::Value& one) { return loops::equal(one, value); }))
+        return;
+    }
+    seen_.back().push_back(value);
+    std::set<index::Symbol> used = index::symbols_of(load.offset);
+    used.merge(index::symbols_of(load.mask));
+    std::vector<Side> box = box_;
+    while (!box.empty() && !used.contains(box.back().axis) && depends_on_loops_only(used)) box.pop_back();
+    work_.loaded += bytes_of(load.buffer) * count_members(box, known(load.mask), values_);
+  }
+  // An index found at run time may change in every turn.
+  bool depends_on_loops_only(const std::set<index::Symbol>& used) const {
+    return std::all_of(used.begin(), used.end(), [&](const index::Symbol& symbol) {
+      return values_.contains(symbol) ||
+             std::any_of(box_.begin(), box_.end(), [&](const Side& side) { return side.axis == symbol; });
+    });
+  }
+
+  void add_call(const loops::Call& call) {
+    for (const loops::Buffer& buffer : call.operands) {
+      const std::int64_t bytes =
+          bytes_of(buffer) * index::evaluate(program_.buffers[buffer.index].count, values_);
+      work_.loaded += bytes;
+      work_.stored += bytes;
+    }
+  }
+
+  std::int64_t bytes_of(loops::Buffer buffer) const {
+    const loops::BufferInfo& info = program_.buffers[buffer.index];
+    return info.local ? 0 : ops::size_of(info.dtype);
+  }
+
+  const loops::Program& program_;
+  index::Values values_;
+  std::vector<Side> box_;
+  std::vector<std::vector<loops::Value>> seen_ = {{}};  // loads of the bodies around, innermost last
+  Work work_;
+};
+
+}  // namespace
+
+Work work_of(const loops::Program& program, const index::Values& sizes) {
+  return Counter(program, sizes).count();
+}
+
+std::int64_t touched_bytes(const loops::Program& program, const index::Values& sizes) {
+  const Work work = work_of(program, sizes);
+  return work.loaded + work.stored;
+}
+
+double seconds(const Work& work, const machine::Machine& machine) {
+  const auto bytes = static_cast<double>(work.loaded + work.stored);
+  double moving = 0;
+  for (const machine::MemoryLevel& level : machine.memory) {
+    moving = level.bytes_per_second > 0 ? bytes / level.bytes_per_second : 0;
+    if (level.bytes != 0 && bytes <= static_cast<double>(level.bytes)) break;
+  }
+  const double workers = std::max(machine.blocks_at_once, 1);
+  const double rate = machine.f32_operations_per_second;
+  const double computing = rate > 0 ? static_cast<double>(work.operations) * workers / rate : 0;
+  const double alone = std::max(moving, computing);
+  return machine.launch_seconds + (alone < machine.worth_a_thread_seconds ? alone : alone / workers);
+}
+
+}  // namespace twinloom::cost

@@ -1,0 +1,29 @@
+// What a nest or a program costs: bytes that cross between arguments and registers, operations, and from
+// both an estimate of the time on a machine.
+//
+// Bytes are those of executed loads and stores of arguments. A load in a loop that its offset does not
+// mention is counted once for the loop, equal loads of one loop body once; local buffers cost nothing.
+// Masks are counted exactly; a condition on a value known only at run time counts as true.
+#pragma once
+
+#include <cstdint>
+
+#include "core/loops/loops.h"
+#include "core/machine/machine.h"
+
+namespace twinloom::cost {
+
+struct Work {
+  std::int64_t loaded = 0, stored = 0;  // bytes
+  std::int64_t operations = 0;          // pointwise operators and combinations of totals
+  friend bool operator==(const Work&, const Work&) = default;
+};
+
+// For these values of Program::sizes. A routine's call costs what its operands hold.
+Work work_of(const loops::Program& program, const index::Values& sizes);
+std::int64_t touched_bytes(const loops::Program& program, const index::Values& sizes);
+
+// The roofline: the longer of moving the bytes and doing the operations, and one launch.
+double seconds(const Work& work, const machine::Machine& machine);
+
+}  // namespace twinloom::cost

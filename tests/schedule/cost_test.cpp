@@ -1,0 +1,80 @@
+// Bytes and operations of nests and of their programs: tails, masks and staged rows are counted exactly.
+#include <gtest/gtest.h>
+
+#include "core/cost/cost.h"
+#include "tests/schedule/nests.h"
+#include "tests/schedule/run.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+using cost::Work;
+
+index::Values sizes_of(std::int64_t m, std::int64_t n) {
+  return {{index::Symbol("m"), m}, {index::Symbol("n"), n}};
+}
+
+TEST(Cost, CountsWhatANestExecutes) {
+  const loops::Program nest = loops::parse(
+      R"(program scaled(x: f32[m*n], s: f32[m], b: f32[n], y: written f16[m*n]; m in 0.., n in 0..) {
+  for i < m { for j < n { y[i*n + j] = f16(add(mul(x[i*n + j], x[i*n + j]), mul(s[i], b[j]))) } }
+})");
+  // x once, s once a row, b in every turn.
+  EXPECT_EQ(cost::work_of(nest, sizes_of(3, 5)), (Work{4 * 15 + 4 * 3 + 4 * 15, 2 * 15, 3 * 15}));
+  EXPECT_EQ(cost::work_of(nest, sizes_of(3, 0)), (Work{0, 0, 0}));
+}
+
+TEST(Cost, CountsMasksExactly) {
+  const loops::Program nest =
+      loops::parse(R"(program padded(x: f32[n], y: written f32[m]; m in 0.., n in 0..) {
+  for i < m { y[i] = (x[i - 2] if 1 < i && i < n + 2 else 0x0p+0:f32) }
+})");
+  EXPECT_EQ(cost::work_of(nest, sizes_of(20, 10)), (Work{4 * 10, 4 * 20, 0}));
+}
+
+TEST(Cost, ProgramsStoreWhatTheirNestsStore) {
+  for (const NestCase& given : nest_cases()) {
+    const loops::Program nest = loops::parse(given.text);
+    for (const auto& values : given.sizes) {
+      Sizes sizes;
+      for (std::size_t i = 0; i < values.size(); ++i) sizes.emplace(nest.sizes[i].symbol, values[i]);
+      for (const machine::Machine& machine : machines()) {
+        const auto programs = schedule::apply(nest, schedule::choose(nest, machine));
+        if (programs.size() != 1) continue;  // the parts are stored too
+        EXPECT_EQ(cost::work_of(programs[0], sizes).stored, cost::work_of(nest, sizes).stored) << given.name;
+      }
+    }
+  }
+}
+
+TEST(Cost, AStagedRowIsLoadedOnce) {
+  const loops::Program nest =
+      loops::parse(R"(program centred(x: f32[m*100], y: written f32[m*100]; m in 0..) {
+  for i < m {
+    start t0: sum f32 for k < 100 { t0 += x[i*100 + k] at k }
+    for k1 < 100 { y[i*100 + k1] = sub(x[i*100 + k1], t0) }
+  }
+})");
+  const Sizes sizes = {{index::Symbol("m"), 7}};
+  EXPECT_EQ(cost::touched_bytes(nest, sizes), 3 * 4 * 700);
+  for (const machine::Machine& machine : machines()) {
+    const schedule::Schedule plan = schedule::choose(nest, machine);
+    ASSERT_EQ(plan.temps.size(), 1u) << print(plan);
+    EXPECT_EQ(cost::touched_bytes(schedule::apply(nest, plan).front(), sizes), 2 * 4 * 700) << machine.name;
+  }
+}
+
+TEST(Cost, TheRooflineTakesTheLongerWay) {
+  machine::Machine machine = machines().front();
+  machine.memory = {{"L2", 1000, 1e10}, {"memory", 0, 1e9}};
+  machine.f32_operations_per_second = 2e9;
+  machine.blocks_at_once = 2;
+  EXPECT_DOUBLE_EQ(cost::seconds({500, 500, 0}, machine), 1e-7);
+  EXPECT_DOUBLE_EQ(cost::seconds({1000000, 0, 0}, machine), 1e-3 / 2);
+  EXPECT_DOUBLE_EQ(cost::seconds({0, 0, 4000000}, machine), 4e-3 / 2);
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests
