@@ -42,7 +42,7 @@ void check_argument(const graph::Parameter& parameter, const Graph& graph, const
   if (tensor->data == nullptr && element_count(*tensor) != 0) throw Error(cat("parameter '", name, "' has no memory"));
 }
 
-index::Values bind(const Graph& graph, std::span<const Argument> arguments) {
+index::Values bound_sizes(const Graph& graph, std::span<const Argument> arguments) {
   if (arguments.size() != graph.parameters().size()) {
     throw Error(cat("the graph has ", graph.parameters().size(), " parameters, given were ", arguments.size()));
   }
@@ -127,11 +127,11 @@ Executable::~Executable() = default;
 const Graph& Executable::graph() const { return state_->graph; }
 
 std::shared_ptr<const Variant> Executable::variant(std::span<const Argument> arguments) const {
-  return state_->choose(arguments, bind(state_->graph, arguments)).variant;
+  return state_->choose(arguments, bound_sizes(state_->graph, arguments)).variant;
 }
 
 index::Values Executable::symbols(std::span<const Argument> arguments, const RunOptions& options) const {
-  index::Values values = bind(state_->graph, arguments);
+  index::Values values = bound_sizes(state_->graph, arguments);
   const index::Values strides = state_->choose(arguments, values).strides;
   values.insert(strides.begin(), strides.end());
   values[index::Symbol("seed")] = static_cast<std::int64_t>(options.seed);
@@ -140,7 +140,7 @@ index::Values Executable::symbols(std::span<const Argument> arguments, const Run
 }
 
 std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
-  const index::Values sizes = bind(state_->graph, arguments);
+  const index::Values sizes = bound_sizes(state_->graph, arguments);
   const State::Chosen chosen = state_->choose(arguments, sizes);
   index::Values values = sizes;
   values.insert(chosen.strides.begin(), chosen.strides.end());
@@ -152,7 +152,7 @@ std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
 }
 
 std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options, std::span<const Tensor> outputs) const {
-  index::Values values = bind(state_->graph, arguments);
+  index::Values values = bound_sizes(state_->graph, arguments);
   const State::Chosen chosen = state_->choose(arguments, values);
   const Variant& variant = *chosen.variant;
   values.insert(chosen.strides.begin(), chosen.strides.end());

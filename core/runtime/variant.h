@@ -1,4 +1,4 @@
-// What one run walks: kernels in order, and where each of their arguments lies. Made by core/compile for
+// What one run walks: kernels in order, and where each of their arguments lies. made by core/pipeline for
 // one graph, one set of input layouts and one device; immutable.
 #pragma once
 

@@ -1,0 +1,57 @@
+// Twinloom: a tensor compiler. Everything a program needs.
+//
+//   twinloom::Builder builder;
+//   const twinloom::Symbol n("n");
+//   const auto x = builder.input("x", twinloom::DType::f32, {n, 64});
+//   builder.output(softmax(x, -1));  // operators are found by their arguments; see core/graph/*.h
+//   const auto executable = twinloom::compile(builder.take(), twinloom::Device::cpu());
+//
+//   std::vector<float> memory(10 * 64, 1.0f);
+//   const auto outputs = executable.run({{twinloom::view_of(memory.data(), twinloom::DType::f32, {10, 64})}});
+//
+// Errors that a caller can cause are thrown as twinloom::Error with words; twinloom::Bug is ours.
+// Thread safety: an Executable, a Device and a const Graph may be used by many threads at once; a Builder
+// by one. `run` has a memory and an error record of its own for each call.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "api/devices.h"
+#include "core/base/error.h"
+#include "core/pipeline/pipeline.h"
+#include "core/graph/builder.h"
+#include "core/graph/composites.h"
+#include "core/graph/indexing.h"
+#include "core/graph/reductions.h"
+#include "core/graph/views.h"
+#include "core/runtime/executable.h"
+
+namespace twinloom {
+
+using index::Symbol;
+using ops::DType;
+using ops::Number;
+using SizeExpr = index::Expr;
+using graph::Builder;
+using graph::Graph;
+// A handle on a value of the graph that is being built.
+using Value = graph::Tensor;
+// A tensor in memory.
+using runtime::Tensor;
+using runtime::allocate;
+using runtime::contiguous;
+using runtime::Executable;
+using runtime::Output;
+using runtime::ParallelFor;
+using runtime::RunOptions;
+using runtime::RunSettings;
+using runtime::view_of;
+using CompileOptions = pipeline::Options;
+using Mode = pipeline::Mode;
+
+// Prepares `graph` for the device. Machine code is made when the first run of a layout needs it; call
+// Executable::variant with its arguments to have it made before.
+Executable compile(const Graph& graph, const Device& device, const CompileOptions& options = {});
+
+}  // namespace twinloom

@@ -1,0 +1,177 @@
+// The pipeline as a list. See compile.h.
+#include <array>
+
+#include "core/base/error.h"
+#include "core/pipeline/pipeline.h"
+#include "core/fuse/fuse.h"
+#include "core/graph/passes.h"
+#include "core/lower/lower.h"
+#include "core/schedule/schedule.h"
+
+namespace twinloom::pipeline {
+
+namespace {
+
+// Everything that a pass may read or change. What a later form is made of is kept for reports.
+struct State {
+  const lower::Layouts& layouts;
+  const runtime::Backend& backend;
+  const Options& options;
+  graph::Graph graph;
+  fuse::Fused fused;                     // after `lower` without refusals
+  runtime::Variant variant;
+};
+
+enum class Form : std::uint8_t { graph, nests, programs };
+
+struct Pass {
+  std::string_view name;
+  Form form;  // what is printed afterwards
+  void (*run)(State& state);
+};
+
+void drop_implicit_rounding(State& state) {
+  if (state.options.mode != Mode::strict) state.graph = graph::drop_implicit_rounding(state.graph);
+}
+
+void fuse_units(State& state) {
+  if (state.options.fuse) state.fused = fuse::fuse(state.fused.lowered);
+}
+
+// The programs of one unit in launch order, with the schedule they came from.
+struct Scheduled {
+  std::vector<loops::Program> programs;
+  std::string schedule;
+};
+Scheduled schedule_unit(const loops::Program& nest, const runtime::Backend& backend) {
+  if (backend.runs_nests()) return {{nest}, ""};
+  const schedule::Schedule chosen = schedule::choose(nest, backend.machine());
+  return {schedule::apply(nest, chosen), schedule::print(chosen)};
+}
+
+// The arguments of a program: the nest's, then partial totals, which become temporaries.
+std::vector<lower::ValueId> arguments_of(const loops::Program& program, const lower::Unit& unit,
+                                         std::vector<lower::Value>& values, std::map<std::string, lower::ValueId>& partials) {
+  std::vector<lower::ValueId> arguments = unit.arguments;
+  for (std::size_t b = unit.arguments.size(); b < program.buffers.size(); ++b) {
+    const loops::BufferInfo& buffer = program.buffers[b];
+    if (buffer.local) continue;
+    const auto next = lower::ValueId{static_cast<std::uint32_t>(values.size())};
+    const auto [found, added] = partials.emplace(buffer.name, next);
+    if (added) {
+      lower::Value value;
+      value.name = buffer.name;
+      value.dtype = buffer.dtype;
+      value.shape = {buffer.count};
+      value.strides = {1};
+      value.count = buffer.count;
+      values.push_back(std::move(value));
+    }
+    arguments.push_back(found->second);
+  }
+  return arguments;
+}
+
+void schedule_units(State& state) {
+  runtime::Variant& variant = state.variant;
+  variant.values = state.fused.lowered.values;
+  for (std::size_t u = 0; u < state.fused.lowered.units.size(); ++u) {
+    const lower::Unit& unit = state.fused.lowered.units[u];
+    variant.groups.push_back({unit.nest.name, unit.nodes, unit.nest});
+    Scheduled scheduled = schedule_unit(unit.nest, state.backend);
+    std::map<std::string, lower::ValueId> partials;
+    for (loops::Program& program : scheduled.programs) {
+      runtime::Step step;
+      step.arguments = arguments_of(program, unit, variant.values, partials);
+      step.program = std::move(program);
+      step.schedule = scheduled.schedule;
+      step.unit = u;
+      variant.steps.push_back(std::move(step));
+    }
+  }
+  for (const fuse::Refusal& refusal : state.fused.refusals) variant.missed.push_back({refusal.first, refusal.second, refusal.words});
+}
+
+void build_kernels(State& state) {
+  for (runtime::Step& step : state.variant.steps) {
+    runtime::Built built = state.backend.build(step.program);
+    step.kernel = std::move(built.kernel);
+    step.source = std::move(built.source);
+    step.compile_seconds = built.compile_seconds;
+  }
+}
+
+constexpr std::array passes = {
+    Pass{"remove_dead", Form::graph, [](State& state) { state.graph = graph::remove_dead(state.graph); }},
+    Pass{"drop_implicit_rounding", Form::graph, drop_implicit_rounding},
+    Pass{"scatter_to_select", Form::graph, [](State& state) { state.graph = graph::scatter_to_select(state.graph); }},
+    Pass{"lower", Form::nests, [](State& state) { state.fused.lowered = lower::lower(state.graph, state.layouts); }},
+    Pass{"fuse", Form::nests, fuse_units},
+    Pass{"schedule", Form::programs, schedule_units},
+    Pass{"build", Form::programs, build_kernels},
+};
+
+std::string print(const State& state, Form form) {
+  switch (form) {
+    case Form::graph: return graph::print(state.graph);
+    case Form::nests: return lower::print(state.fused.lowered);
+    case Form::programs:
+      return join(state.variant.steps, "\n", [](const runtime::Step& step) { return loops::print(step.program); });
+  }
+  return {};
+}
+
+void verify(const State& state, Form form) {
+  const loops::Stage stage = state.backend.runs_nests() ? loops::Stage::nest : loops::Stage::program;
+  switch (form) {
+    case Form::graph: return graph::verify(state.graph);
+    case Form::nests: return lower::verify(state.fused.lowered);
+    case Form::programs:
+      for (const runtime::Step& step : state.variant.steps) loops::verify(step.program, stage);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const Pass& pass : passes) names.emplace_back(pass.name);
+  return names;
+}
+
+std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, const lower::Layouts& layouts,
+                                                     const runtime::Backend& backend, const Options& options,
+                                                     std::vector<PassText>* texts) {
+  State state{layouts, backend, options, graph, {}, {}};
+  for (const Pass& pass : passes) {
+    pass.run(state);
+    if (options.verify) verify(state, pass.form);
+    if (texts != nullptr) texts->push_back({std::string(pass.name), print(state, pass.form)});
+  }
+  state.variant.graph = std::move(state.graph);
+  return std::make_shared<const runtime::Variant>(std::move(state.variant));
+}
+
+runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend, const Options& options) {
+  return {graph, [backend = std::move(backend), options](const graph::Graph& specialised, const lower::Layouts& layouts) {
+            return make_variant(specialised, layouts, *backend, options);
+          }};
+}
+
+std::string_view name(Mode mode) {
+  switch (mode) {
+    case Mode::strict: return "strict";
+    case Mode::fused: return "fused";
+    case Mode::fast: return "fast";
+  }
+  return {};
+}
+
+std::optional<Mode> mode_named(std::string_view given) {
+  for (const Mode mode : {Mode::strict, Mode::fused, Mode::fast}) {
+    if (name(mode) == given) return mode;
+  }
+  return std::nullopt;
+}
+
+}  // namespace twinloom::pipeline

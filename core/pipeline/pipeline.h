@@ -1,0 +1,48 @@
+// The pipeline: a graph and a device in, an Executable out. The passes and their order are the list in
+// pipeline.cpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/runtime/backend.h"
+#include "core/runtime/executable.h"
+
+namespace twinloom::pipeline {
+
+// What the user may rely on about the bits of floating-point results.
+enum class Mode : std::uint8_t {
+  strict,  // every operator rounds once to its type; the same bits on every device
+  fused,   // implicit roundings to 16 bits between pointwise operators and reductions are left out
+  fast,    // named relaxations; none beyond `fused` so far
+};
+std::string_view name(Mode mode);
+std::optional<Mode> mode_named(std::string_view name);
+
+struct Options {
+  Mode mode = Mode::fused;
+  bool fuse = true;      // false: one kernel for each value that has memory
+  bool verify = false;   // check every form after every pass
+};
+
+// The text of the form after one pass.
+struct PassText {
+  std::string pass;
+  std::string text;
+};
+
+// The names of all passes, in order.
+std::vector<std::string> pass_names();
+
+// Thread-safe. `backend` must outlive what is made with it; so it is shared.
+runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend, const Options& options = {});
+
+// One variant, with the text after each pass where `texts` is not null.
+std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, const lower::Layouts& layouts,
+                                                     const runtime::Backend& backend, const Options& options,
+                                                     std::vector<PassText>* texts = nullptr);
+
+}  // namespace twinloom::pipeline

@@ -1,0 +1,41 @@
+// The commands of the `twinloom` program. Each adds its subcommand to the parser and, when it was asked
+// for, runs and returns the exit code.
+//   0 done   1 a difference was found   2 an Error (the user's)   3 a Bug (ours)   64 the command line is wrong
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <memory>
+
+#include "api/twinloom/twinloom.h"
+#include "tools/twinloom/model.h"
+
+namespace twinloom::tool {
+
+using Command = std::function<int()>;
+
+// Where and how a graph runs; shared by run, verify, bench and explain.
+struct DeviceOptions {
+  std::string device = "cpu";
+  std::string isa;
+  std::string mode;
+  int threads = 0;
+};
+void add_model_options(CLI::App& app, ModelOptions& options);
+void add_device_options(CLI::App& app, DeviceOptions& options);
+Device make_device(const DeviceOptions& options);
+CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);
+RunOptions run_options(const DeviceOptions& options, const ModelOptions& model);
+
+// The name that an output has in archives and in messages.
+std::string output_name(const graph::Graph& graph, std::size_t result);
+
+Command add_run(CLI::App& app);
+Command add_verify(CLI::App& app);
+Command add_explain(CLI::App& app);
+Command add_dump(CLI::App& app);
+Command add_devices(CLI::App& app);
+Command add_ops(CLI::App& app);
+
+}  // namespace twinloom::tool

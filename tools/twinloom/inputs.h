@@ -1,0 +1,21 @@
+// The arguments of a run: from files, from a specification, or drawn from the seed.
+//
+//   floats             N(0, 1)
+//   integers           -8..8; one that reaches an index through views, casts or selects lies inside the
+//                      smallest bound that it meets
+//   truths             both alike
+//   sizes              --size, else what the given arrays say, else 16
+#pragma once
+
+#include <vector>
+
+#include "tools/twinloom/model.h"
+
+namespace twinloom::tool {
+
+std::vector<runtime::Argument> make_arguments(const Model& model, const ModelOptions& options);
+
+// For each parameter the smallest bound of the indices that are made of it; nothing where none is.
+std::vector<std::optional<index::Expr>> index_bounds(const graph::Graph& graph);
+
+}  // namespace twinloom::tool

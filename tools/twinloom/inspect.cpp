@@ -1,0 +1,147 @@
+// twinloom explain, dump, devices, ops: what the compiler decided, knows and has.
+#include <iostream>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/passes.h"
+#include "core/ops/pointwise.h"
+#include "frontends/fx/read.h"
+#include "tools/twinloom/commands.h"
+#include "tools/twinloom/inputs.h"
+
+namespace twinloom::tool {
+
+namespace {
+
+struct ExplainCommand {
+  ModelOptions model;
+  DeviceOptions device;
+  bool source = false;
+};
+
+std::string indented(const std::string& text, std::string_view margin) {
+  std::string result;
+  std::size_t start = 0;
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    result += cat(margin, text.substr(start, end - start), "\n");
+    start = end + 1;
+  }
+  return result;
+}
+
+void print_group(const runtime::Variant& variant, std::size_t group, bool source) {
+  const runtime::Group& shown = variant.groups[group];
+  std::cout << "kernel " << group << ": " << shown.name << '\n';
+  for (const graph::NodeId node : shown.nodes) {
+    const graph::Origin& origin = variant.graph[node].origin;
+    std::cout << "  computes " << graph::describe(variant.graph, node);
+    if (!origin.file.empty()) std::cout << "  (" << escaped(origin.file) << ':' << origin.line << ')';
+    std::cout << '\n';
+  }
+  std::cout << indented(loops::print(shown.nest), "  | ");
+  bool first = true;
+  for (const runtime::Step& step : variant.steps) {
+    if (step.unit != group) continue;
+    if (first) std::cout << indented(step.schedule, "  ");
+    first = false;
+    if (source) std::cout << indented(step.source, "    ");
+  }
+}
+
+int explain(const ExplainCommand& command) {
+  const Model model = read_model(command.model);
+  const auto arguments = make_arguments(model, command.model);
+  const Executable executable = compile(model.graph, make_device(command.device), compile_options(command.device, Mode::fused));
+  const auto variant = executable.variant(arguments);
+  for (std::size_t group = 0; group < variant->groups.size(); ++group) print_group(*variant, group, command.source);
+  for (const runtime::Missed& missed : variant->missed) {
+    std::cout << "not fused: kernel " << missed.first << " and kernel " << missed.second << ": " << missed.words << '\n';
+  }
+  std::cout << variant->groups.size() << " kernels, peak memory " << executable.peak_bytes(arguments) << " bytes\n";
+  return 0;
+}
+
+struct DumpCommand {
+  ModelOptions model;
+  DeviceOptions device;
+  std::string after;
+};
+
+int dump(const DumpCommand& command) {
+  const std::vector<std::string> names = pipeline::pass_names();
+  if (!command.after.empty() && std::ranges::find(names, command.after) == names.end()) {
+    throw Error(cat("there is no pass '", escaped(command.after), "'; passes are ", join(names, ", ", [](const std::string& name) { return name; })));
+  }
+  const Model model = read_model(command.model);
+  const auto arguments = make_arguments(model, command.model);
+  const auto bound = runtime::layouts_of(model.graph, arguments, true);
+  std::vector<pipeline::PassText> texts;
+  const Device device = make_device(command.device);
+  pipeline::make_variant(graph::specialise(model.graph, {}), bound.layouts, device.backend(), compile_options(command.device, Mode::fused), &texts);
+  for (const pipeline::PassText& text : texts) {
+    if (!command.after.empty() && text.pass != command.after) continue;
+    if (command.after.empty()) std::cout << "# after " << text.pass << '\n';
+    std::cout << text.text << '\n';
+  }
+  return 0;
+}
+
+int list_devices() {
+  for (const Device& device : devices()) {
+    std::cout << device.backend().name() << ": " << device.backend().describe() << '\n';
+  }
+  return 0;
+}
+
+struct OpsCommand {
+  std::string frontend;
+};
+
+int list_operators(const OpsCommand& command) {
+  if (command.frontend == "fx") {
+    for (const std::string& name : fx::operators()) std::cout << name << '\n';
+    return 0;
+  }
+  if (!command.frontend.empty()) throw Error(cat("there is no frontend '", escaped(command.frontend), "'; frontends are fx"));
+  for (const ops::Pointwise op : ops::all_pointwise()) std::cout << ops::name(op) << "  " << ops::arity(op) << " inputs\n";
+  for (const ops::Monoid monoid : ops::all_monoids()) std::cout << ops::name(monoid) << "  reduction\n";
+  return 0;
+}
+
+}  // namespace
+
+Command add_explain(CLI::App& app) {
+  auto command = std::make_shared<ExplainCommand>();
+  CLI::App* sub = app.add_subcommand("explain", "Say which kernels a model becomes, and why neighbours are not fused");
+  add_model_options(*sub, command->model);
+  add_device_options(*sub, command->device);
+  sub->add_flag("--source", command->source, "Also print the generated source");
+  sub->footer("Example: twinloom explain model.fx --source");
+  return [sub, command] { return sub->parsed() ? explain(*command) : -1; };
+}
+
+Command add_dump(CLI::App& app) {
+  auto command = std::make_shared<DumpCommand>();
+  CLI::App* sub = app.add_subcommand("dump", "Print the form after a pass");
+  add_model_options(*sub, command->model);
+  add_device_options(*sub, command->device);
+  sub->add_option("--after", command->after, "The pass; left out, all of them");
+  sub->footer("Example: twinloom dump model.fx --after fuse");
+  return [sub, command] { return sub->parsed() ? dump(*command) : -1; };
+}
+
+Command add_devices(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("devices", "List the devices that can be used here");
+  return [sub] { return sub->parsed() ? list_devices() : -1; };
+}
+
+Command add_ops(CLI::App& app) {
+  auto command = std::make_shared<OpsCommand>();
+  CLI::App* sub = app.add_subcommand("ops", "List the operators");
+  sub->add_option("--frontend", command->frontend, "Those that a frontend reads: fx");
+  return [sub, command] { return sub->parsed() ? list_operators(*command) : -1; };
+}
+
+}  // namespace twinloom::tool

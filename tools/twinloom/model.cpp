@@ -1,0 +1,101 @@
+// See model.h.
+#include "tools/twinloom/model.h"
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "core/base/error.h"
+#include "frontends/arrays/arrays.h"
+#include "frontends/fx/read.h"
+
+namespace twinloom::tool {
+
+namespace {
+
+std::string read_text(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream || std::filesystem::is_directory(file)) throw Error(cat("cannot read '", escaped(file.string()), "'"));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// Takes the ending off; false where it has another.
+bool take_suffix(std::string& name, std::string_view suffix) {
+  if (!name.ends_with(suffix)) return false;
+  name.resize(name.size() - suffix.size());
+  return true;
+}
+
+std::vector<std::int64_t> integers_of(const runtime::Tensor& tensor, const std::string& name) {
+  if (tensor.dtype != ops::DType::i64 || tensor.sizes.size() != 1) throw Error(cat("array '", escaped(name), "' must be a list of int64"));
+  const auto* data = static_cast<const std::int64_t*>(tensor.data);
+  return {data, data + tensor.sizes[0]};
+}
+
+// The same elements in memory with these strides.
+runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int64_t> strides, const std::string& name) {
+  if (strides.size() != tensor.sizes.size()) {
+    throw Error(cat("'", escaped(name), "_strides' has ", strides.size(), " numbers for ", tensor.sizes.size(), " axes"));
+  }
+  runtime::Tensor result = runtime::allocate(tensor.dtype, tensor.sizes, std::move(strides));
+  const std::int64_t bytes = ops::size_of(tensor.dtype);
+  const std::int64_t count = runtime::element_count(tensor);
+  const auto* from = static_cast<const std::byte*>(tensor.data);
+  for (std::int64_t e = 0; e < count; ++e) {
+    std::int64_t rest = e;
+    std::int64_t offset = 0;
+    for (std::size_t axis = result.sizes.size(); axis-- > 0;) {
+      offset += rest % result.sizes[axis] * result.strides[axis];
+      rest /= result.sizes[axis];
+    }
+    std::memcpy(static_cast<std::byte*>(result.data) + offset * bytes, from + e * bytes, static_cast<std::size_t>(bytes));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& file) {
+  std::map<std::string, Model::Given> arrays;
+  std::map<std::string, std::vector<std::int64_t>> strides;
+  for (const arrays::Entry& entry : arrays::read_npz(file)) {
+    std::string name = entry.name;
+    runtime::Tensor tensor = entry.tensor;
+    if (take_suffix(name, "_strides")) {
+      strides[name] = integers_of(tensor, entry.name);
+    } else if (take_suffix(name, "_none")) {
+      arrays[name].none = true;
+    } else {
+      if (take_suffix(name, "_bf16")) {
+        if (tensor.dtype != ops::DType::u16) throw Error(cat("array '", escaped(entry.name), "' must be uint16"));
+        tensor.dtype = ops::DType::bf16;
+      }
+      take_suffix(name, "_scalar");
+      arrays[name].tensor = std::move(tensor);
+    }
+  }
+  for (auto& [name, numbers] : strides) {
+    const auto found = arrays.find(name);
+    if (found != arrays.end() && found->second.tensor) found->second.tensor = with_strides(*found->second.tensor, numbers, name);
+  }
+  return arrays;
+}
+
+Model read_model(const ModelOptions& options) {
+  Model model;
+  if (!options.inputs.empty()) model.arrays = read_arrays(options.inputs);
+  fx::ReadOptions fx_options{options.graph, {}};
+  constexpr std::string_view prefix = "const_";
+  for (const auto& [name, given] : model.arrays) {
+    if (!name.starts_with(prefix) || !given.tensor) continue;
+    const runtime::Tensor tensor = runtime::contiguous(*given.tensor);
+    const auto* bytes = static_cast<const std::byte*>(tensor.data);
+    const auto count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
+    fx_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes, {bytes, bytes + count}};
+  }
+  model.graph = fx::read(read_text(options.file), fx_options);
+  model.graph.name = "graph";
+  return model;
+}
+
+}  // namespace twinloom::tool

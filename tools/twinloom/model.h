@@ -1,0 +1,41 @@
+// A model file and the arrays beside it.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/runtime/layout.h"
+
+namespace twinloom::tool {
+
+// What the command line says of the model and its inputs; shared by run, verify, bench, explain, dump.
+struct ModelOptions {
+  std::filesystem::path file;
+  int graph = 0;                      // which one of a file with several
+  std::filesystem::path inputs;       // .npz
+  std::vector<std::string> input;     // NAME=F.npy or NAME=SPEC
+  std::vector<std::string> sizes;     // SYMBOL=N
+  std::uint64_t seed = 0;
+};
+
+struct Model {
+  graph::Graph graph;
+  // By name, as the archive holds them, bfloat16 and strides already applied.
+  struct Given {
+    std::optional<runtime::Tensor> tensor;
+    bool none = false;
+  };
+  std::map<std::string, Given> arrays;
+};
+
+// Reads the file (FX text) and, for its constants and inputs, the archive. Error where either is broken.
+Model read_model(const ModelOptions& options);
+
+// The arrays of an archive under the names of their parameters: NAME, and the suffixes _bf16 (uint16 bits
+// of bfloat16), _strides (elements between neighbours), _scalar (a number of a size parameter), _none.
+std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& file);
+
+}  // namespace twinloom::tool

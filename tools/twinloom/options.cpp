@@ -1,0 +1,47 @@
+// Options that several commands share. See commands.h.
+#include "core/base/error.h"
+#include "tools/twinloom/commands.h"
+
+namespace twinloom::tool {
+
+void add_model_options(CLI::App& app, ModelOptions& options) {
+  app.add_option("model", options.file, "The text that PyTorch prints for an FX graph")->required();
+  app.add_option("--graph", options.graph, "Which graph of a file with several, from 0")->capture_default_str();
+  app.add_option("--inputs", options.inputs, "An .npz with in0, in1, ... or arrays by parameter name");
+  app.add_option("--input", options.input, "NAME=F.npy: one parameter, by name or as inK");
+  app.add_option("--size", options.sizes, "SYMBOL=N: a symbolic size");
+  app.add_option("--seed", options.seed, "Of inputs that are drawn, and of random operators")->capture_default_str();
+}
+
+void add_device_options(CLI::App& app, DeviceOptions& options) {
+  app.add_option("--device", options.device, "cpu or reference")->capture_default_str();
+  app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
+  app.add_option("--mode", options.mode, "strict, fused or fast");
+  app.add_option("--threads", options.threads, "Threads of a kernel; 0: one a core")->capture_default_str()->check(CLI::NonNegativeNumber);
+}
+
+Device make_device(const DeviceOptions& options) { return Device::named(options.device, {options.isa}); }
+
+CompileOptions compile_options(const DeviceOptions& options, Mode otherwise) {
+  CompileOptions result;
+  result.mode = otherwise;
+  if (options.mode.empty()) return result;
+  const auto mode = pipeline::mode_named(options.mode);
+  if (!mode) throw Error(cat("--mode must be strict, fused or fast, it is '", escaped(options.mode), "'"));
+  result.mode = *mode;
+  return result;
+}
+
+RunOptions run_options(const DeviceOptions& options, const ModelOptions& model) {
+  RunOptions result;
+  result.settings.threads = options.threads;
+  result.seed = model.seed;
+  return result;
+}
+
+std::string output_name(const graph::Graph& graph, std::size_t result) {
+  const std::string& name = graph.results()[result].name;
+  return name.empty() ? cat("out", result) : name;
+}
+
+}  // namespace twinloom::tool

@@ -1,0 +1,68 @@
+// twinloom run: runs a model, compares with expected outputs, writes outputs.
+#include <iostream>
+
+#include "core/base/error.h"
+#include "frontends/arrays/arrays.h"
+#include "tools/twinloom/commands.h"
+#include "tools/twinloom/compare.h"
+#include "tools/twinloom/inputs.h"
+#include "tools/twinloom/report.h"
+
+namespace twinloom::tool {
+
+namespace {
+
+struct RunCommand {
+  ModelOptions model;
+  DeviceOptions device;
+  std::filesystem::path expect, outputs;
+  Tolerance tolerance;
+};
+
+void write_outputs(const std::filesystem::path& file, const graph::Graph& graph, const std::vector<Output>& outputs) {
+  std::vector<arrays::Entry> entries;
+  for (std::size_t r = 0; r < outputs.size(); ++r) {
+    std::string name = output_name(graph, r);
+    if (const auto* tensor = std::get_if<Tensor>(&outputs[r])) {
+      entries.push_back({tensor->dtype == DType::bf16 ? name + "_bf16" : name, *tensor});
+    } else {
+      Tensor number = allocate(DType::i64, {});
+      const auto* size = std::get_if<std::int64_t>(&outputs[r]);
+      *static_cast<std::int64_t*>(number.data) = size == nullptr ? 0 : *size;
+      entries.push_back({name + (size == nullptr ? "_none" : "_scalar"), number});
+    }
+  }
+  arrays::write_npz(file, entries);
+}
+
+int run(const RunCommand& command) {
+  const Model model = read_model(command.model);
+  const std::vector<runtime::Argument> arguments = make_arguments(model, command.model);
+  const Executable executable = compile(model.graph, make_device(command.device), compile_options(command.device, Mode::fused));
+  const std::vector<Output> outputs = executable.run(arguments, run_options(command.device, command.model));
+  if (!command.outputs.empty()) write_outputs(command.outputs, model.graph, outputs);
+  if (command.expect.empty()) {
+    print_outputs(std::cout, model.graph, outputs);
+    return 0;
+  }
+  return print_comparison(std::cout, model.graph, outputs, read_arrays(command.expect), command.tolerance) ? 0 : 1;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& app) {
+  auto command = std::make_shared<RunCommand>();
+  CLI::App* sub = app.add_subcommand("run", "Run a model; with --expect, compare its outputs");
+  add_model_options(*sub, command->model);
+  add_device_options(*sub, command->device);
+  sub->add_option("--expect", command->expect, "An .npz with out0, out1, ... or arrays by name");
+  sub->add_option("--outputs", command->outputs, "Write the outputs to this .npz");
+  sub->add_option("--rtol", command->tolerance.relative, "Relative tolerance")->capture_default_str();
+  sub->add_option("--atol", command->tolerance.absolute, "Absolute tolerance")->capture_default_str();
+  sub->add_option("--ulp", command->tolerance.ulp, "Steps of the output's type that are also enough");
+  sub->add_flag("--exact", command->tolerance.exact, "Compare bits; any NaN equals any NaN");
+  sub->footer("Example: twinloom run model.fx --inputs data.npz --expect data.npz --mode strict");
+  return [sub, command] { return sub->parsed() ? run(*command) : -1; };
+}
+
+}  // namespace twinloom::tool

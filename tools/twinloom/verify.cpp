@@ -1,0 +1,70 @@
+// twinloom verify: a device against the graph evaluator, bit for bit.
+#include <iostream>
+
+#include "core/base/error.h"
+#include "core/evaluate/evaluate.h"
+#include "core/graph/passes.h"
+#include "tools/twinloom/commands.h"
+#include "tools/twinloom/inputs.h"
+#include "tools/twinloom/report.h"
+
+namespace twinloom::tool {
+
+namespace {
+
+struct VerifyCommand {
+  ModelOptions model;
+  DeviceOptions device;
+};
+
+evaluate::Argument plain(const runtime::Argument& argument) {
+  if (const auto* size = std::get_if<std::int64_t>(&argument)) return *size;
+  const Tensor tensor = contiguous(std::get<Tensor>(argument));
+  const auto* bytes = static_cast<const std::byte*>(tensor.data);
+  const std::int64_t count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
+  return evaluate::Value{tensor.dtype, tensor.sizes, {bytes, bytes + count}};
+}
+
+Tensor tensor_of(const evaluate::Value& value) {
+  return view_of(const_cast<std::byte*>(value.bytes.data()), value.dtype, value.sizes);
+}
+
+int verify(const VerifyCommand& command) {
+  const Model model = read_model(command.model);
+  const std::vector<runtime::Argument> arguments = make_arguments(model, command.model);
+  const CompileOptions options = compile_options(command.device, Mode::strict);
+  const RunOptions run = run_options(command.device, command.model);
+  const Executable executable = compile(model.graph, make_device(command.device), options);
+  const std::vector<Output> outputs = executable.run(arguments, run);
+
+  const graph::Graph meant = options.mode == Mode::strict ? model.graph : graph::drop_implicit_rounding(model.graph);
+  std::vector<evaluate::Argument> plain_arguments;
+  for (const runtime::Argument& argument : arguments) plain_arguments.push_back(plain(argument));
+  const evaluate::RunNumbers numbers{static_cast<std::int64_t>(run.seed), static_cast<std::int64_t>(run.offset)};
+  const auto expected = evaluate::evaluate(meant, plain_arguments, evaluate::Arithmetic::strict, numbers);
+
+  Tolerance exact;
+  exact.exact = true;
+  bool good = true;
+  for (std::size_t r = 0; r < outputs.size(); ++r) {
+    const auto* tensor = std::get_if<Tensor>(&outputs[r]);
+    if (tensor == nullptr || !expected[r]) continue;
+    good = print_difference(std::cout, output_name(model.graph, r), *tensor, tensor_of(*expected[r]), exact) && good;
+  }
+  std::cout << (good ? "verified: " : "NOT verified: ") << command.device.device << " against the evaluator, mode "
+            << pipeline::name(options.mode) << ", bit for bit\n";
+  return good ? 0 : 1;
+}
+
+}  // namespace
+
+Command add_verify(CLI::App& app) {
+  auto command = std::make_shared<VerifyCommand>();
+  CLI::App* sub = app.add_subcommand("verify", "Run a model and compare every bit with the graph evaluator");
+  add_model_options(*sub, command->model);
+  add_device_options(*sub, command->device);
+  sub->footer("Example: twinloom verify model.fx --size s27=1 --size s77=0 --isa avx2");
+  return [sub, command] { return sub->parsed() ? verify(*command) : -1; };
+}
+
+}  // namespace twinloom::tool
