@@ -1,0 +1,123 @@
+// The nests of every family give the evaluator's bits, before and after fusion.
+#include <gtest/gtest.h>
+
+#include "core/graph/composites.h"
+#include "core/graph/indexing.h"
+#include "core/graph/reductions.h"
+#include "core/graph/views.h"
+#include "tests/lower/run_lowered.h"
+
+namespace twinloom::tests {
+
+using namespace graph;
+using ops::DType;
+
+TEST(LoweredBits, Pointwise) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {5, 7}), y = b.input("y", DType::f32, {7});
+  b.output(relu(sin(x) * y + 0.5));
+  b.output(gt(x, sin(x)));
+  expect_same_bits(b.take());
+}
+
+TEST(LoweredBits, Bfloat16RoundsAfterEachOperator) {
+  Builder b;
+  const Tensor x = b.input("x", DType::bf16, {33}), y = b.input("y", DType::bf16, {33});
+  b.output(exp(x * y) - x);
+  b.output(sum(x * y));
+  expect_same_bits(b.take());
+}
+
+TEST(LoweredBits, ViewsAndConcat) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {9, 30}), y = b.input("y", DType::f32, {9, 21});
+  const Tensor p = slice(pad(x, {{0, 0}, {1, 2}}, 0.5), 1, 0, 33, 2);
+  b.output(cos(concat({p, slice(flip(y, {1}), 1, 1, 21)}, 1)));
+  b.output(pad(exp(x), {{1, 1}, {0, -3}}, 2.0));
+  b.output(concat({y, y + 1.0, y, y * y, y, y}, 0));
+  b.output(reshape(transpose(x, 0, 1), {27, 10}));
+  expect_same_bits(b.take());
+}
+
+TEST(LoweredBits, Reductions) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {5, 41, 67});
+  b.output(var(x, {1}));
+  b.output(mean(x));
+  b.output(amax(x, {0, 2}));
+  b.output(argmax(x, 2));
+  b.output(sum(x, {1}, true) + x);
+  expect_same_bits(b.take());
+}
+
+TEST(LoweredBits, ReductionsOfMoreThanAUnit) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {3, 2500});
+  b.output(softmax(x, 1));
+  b.output(sum(x, {}));
+  expect_same_bits(b.take());
+}
+
+TEST(LoweredBits, Scans) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {4, 1100}), m = b.input("m", DType::b8, {4, 1100});
+  b.output(where(m, cumsum(x, 1), 0.0));
+  b.output(cumprod(x, 0, {.exclusive = true}));
+  b.output(cumsum(x, 1, {.exclusive = false, .backwards = true}));
+  const Extreme extreme = cummax(x, 1);
+  b.output(extreme.value);
+  b.output(extreme.place);
+  expect_same_bits(b.take());
+}
+
+TEST(LoweredBits, Gathers) {
+  Builder b;
+  const Tensor table = b.input("table", DType::f32, {11, 6}), rows = b.input("rows", DType::i64, {4, 3});
+  const Tensor along = b.input("along", DType::i32, {5, 6});
+  b.output(embedding(exp(table), rows));
+  b.output(take_along(table, 0, along) * 2.0);
+  b.output(graph::index(table, {rows, rows}));
+  expect_same_bits(b.take(), {}, 6);
+}
+
+TEST(LoweredBits, ScattersWithRepeatedPlaces) {
+  for (const Mode mode : {Mode::replace, Mode::add, Mode::multiply, Mode::least, Mode::greatest}) {
+    Builder b;
+    const Tensor x = b.input("x", DType::f32, {7, 5}), rows = b.input("rows", DType::i64, {40});
+    const Tensor v = b.input("v", DType::f32, {40, 5}), along = b.input("along", DType::i64, {9, 5});
+    const Tensor w = b.input("w", DType::f32, {9, 5});
+    b.output(index_update(x, 0, rows, v, mode));
+    b.output(scatter(sin(x), 0, along, w, mode, mode == Mode::replace));
+    expect_same_bits(b.take(), {}, 5);
+  }
+}
+
+TEST(LoweredBits, ScatterOfOneElementARow) {
+  Builder b;
+  const Tensor target = b.input("target", DType::i64, {6});
+  const Tensor zeros = b.constant(0.0, DType::f32, {6, 10});
+  b.output(scatter(zeros, 1, unsqueeze(target, 1), ops::Number(-1.0)) * 2.0);
+  EXPECT_EQ(expect_same_bits(b.take(), {}, 10), 1U);
+}
+
+TEST(LoweredBits, RandomNumbersAndIota) {
+  Builder b;
+  b.output(b.uniform({4, 9}, DType::f32) * b.normal({4, 9}, DType::f32));
+  b.output(b.integers(-3, 12, {17}));
+  b.output(b.iota({3, 5}, 1) + 2);
+  expect_same_bits(b.take());
+}
+
+TEST(LoweredBits, SymbolicSizes) {
+  Builder b;
+  const index::Symbol n("s77"), m("s27");
+  b.size_parameter("n", n);
+  b.size_parameter("m", m);
+  const Tensor x = b.input("x", DType::f32, {n, m});
+  const Tensor y = reshape(transpose(x, 0, 1), {n, m}) * cast(b.size(m), DType::f32);
+  b.output(sum(concat({softmax(x, 0), y}, 0), {1}));
+  for (const auto& [rows, columns] : {std::pair{9, 31}, std::pair{1, 1}, std::pair{4, 1}})
+    expect_same_bits(b.graph(), {{n, rows}, {m, columns}});
+}
+
+}  // namespace twinloom::tests
