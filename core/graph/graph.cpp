@@ -98,7 +98,9 @@ void Graph::output(Result result) {
 }
 
 void Graph::require(index::Condition condition, std::string message) {
-  condition = index::simplify(condition, index::Facts{});
+  index::Facts not_negative;
+  for (const index::Symbol symbol : symbols_of(condition)) not_negative.assume(symbol, {0, {}});
+  condition = index::simplify(condition, not_negative);
   if (condition.all.empty()) return;
   if (symbols_of(condition).empty() && !index::evaluate(condition, {})) throw Error(message);
   const bool known = std::ranges::any_of(

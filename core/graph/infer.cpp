@@ -25,7 +25,7 @@ struct Rule {
     if (inputs.size() != count) fail("takes ", count, " inputs, given ", inputs.size());
   }
   std::string spell(std::size_t k) const {
-    return cat("input ", k, " (", describe(graph, inputs[k]), ", ", ops::name(input(k).dtype),
+    return cat("input ", k, " (", describe(graph, inputs[k]), ", ", ops::name(input(k).dtype), " ",
                print_shape(input(k).shape), ")");
   }
   void equal_shapes(std::size_t k, const Shape& expected, const std::string& of_what) const {

@@ -351,14 +351,14 @@ Graph Reader::read() {
   graph_.name = scan_.quoted();
   while (scan_.accept("fact")) fact();
   while (scan_.accept("equal")) equality();
+  while (scan_.accept("require")) requirement();
   while (scan_.accept("parameter")) parameter();
   while (scan_.peek("%")) node();
   add_size_parameters();
   if (graph_.parameters().size() != parameters_.size())
     scan_.fail(cat("an input for parameter ", graph_.parameters().size()));
-  while (scan_.accept("require")) requirement();
   while (scan_.accept("result")) result();
-  if (!scan_.at_end()) scan_.fail("a requirement, a result or the end");
+  if (!scan_.at_end()) scan_.fail("a node, a result or the end");
   return std::move(graph_);
 }
 

@@ -1,12 +1,12 @@
 // The text form, which parse.cpp reads back:
 //
 //   graph "example"
-//   fact n in 0..inf
+//   fact n in 0 to inf
+//   require n < 9 "n must be small"
 //   parameter "x" = %0
 //   %0: f32 [n, 4] = input slot 0
 //   %1: f32 [4, n] = view(%0) at [i0, i1] from [i1, i0]
 //   %2: f32 [4] = reduce sum over [1] (%1) name "total"
-//   require n < 9 "n must be small"
 //   result "y" = own %2
 #include "core/graph/print.h"
 
@@ -140,10 +140,10 @@ std::string print(const Graph& graph) {
   writer.line("graph ", quote(graph.name));
   for (const auto& [symbol, about] : graph.facts().symbols()) writer.line(fact_line(symbol, about));
   for (const auto& [a, b] : graph.facts().equalities()) writer.line("equal ", a, " = ", b);
-  for (const Parameter& parameter : graph.parameters()) writer.line(parameter_line(parameter));
-  for (std::uint32_t n = 0; n < graph.nodes().size(); ++n) writer.line(print_node(graph, NodeId{n}));
   for (const Require& require : graph.requirements())
     writer.line("require ", require.condition, " ", quote(require.message));
+  for (const Parameter& parameter : graph.parameters()) writer.line(parameter_line(parameter));
+  for (std::uint32_t n = 0; n < graph.nodes().size(); ++n) writer.line(print_node(graph, NodeId{n}));
   for (const Result& result : graph.results()) writer.line(result_line(result));
   return writer.take();
 }

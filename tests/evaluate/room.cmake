@@ -1,0 +1,1 @@
+twinloom_test(evaluate core_evaluate)

@@ -1,0 +1,202 @@
+// Gather and Scatter in the shapes that users know, against tables that NumPy gives.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "core/base/error.h"
+#include "core/graph/indexing.h"
+#include "core/graph/passes.h"
+#include "core/graph/views.h"
+#include "tests/evaluate/arrays.h"
+
+namespace twinloom::evaluate {
+namespace {
+
+using graph::Builder;
+using graph::index;
+using graph::Indices;
+using graph::Mode;
+using graph::Negative;
+using graph::Tensor;
+using ops::DType;
+using Sizes = std::vector<std::int64_t>;
+using Reals = std::vector<double>;
+
+Tensor integers(Builder& builder, Sizes sizes, const Reals& numbers) {
+  return builder.constant(array(DType::i64, std::move(sizes), numbers));
+}
+
+struct Case {
+  std::string name;
+  std::function<Tensor(Builder&, const Tensor&)> build;
+  Sizes sizes;
+  Reals numbers;
+};
+
+// x = arange(24).reshape(2, 3, 4); a = [0, 1], c = [1, -1] are the indices.
+TEST(Indexing, PlacesTheAxesOfAdvancedIndicesAsNumPyDoes) {
+  const auto a = [](Builder& b) { return integers(b, {2}, {0, 1}); };
+  const auto c = [](Builder& b) { return integers(b, {2}, {1, -1}); };
+  const Case cases[] = {
+      {"x[a]",
+       [&](Builder& b, const Tensor& x) { return index(select(x, 0, 0), {a(b)}); },
+       {2, 4},
+       {0, 1, 2, 3, 4, 5, 6, 7}},
+      {"x[:, c]",
+       [&](Builder& b, const Tensor& x) {
+         return index(x, {std::nullopt, c(b)});
+       },
+       {2, 2, 4},
+       {4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 20, 21, 22, 23}},
+      {"x[a, c]: neighbours",
+       [&](Builder& b, const Tensor& x) {
+         return index(x, {a(b), c(b)});
+       },
+       {2, 4},
+       {4, 5, 6, 7, 20, 21, 22, 23}},
+      {"x[:, a, c]",
+       [&](Builder& b, const Tensor& x) {
+         return index(x, {std::nullopt, a(b), c(b)});
+       },
+       {2, 2},
+       {1, 7, 13, 19}},
+      {"x[a, :, c]: apart, so in front",
+       [&](Builder& b, const Tensor& x) {
+         return index(x, {a(b), std::nullopt, c(b)});
+       },
+       {2, 3},
+       {1, 5, 9, 15, 19, 23}},
+      {"x[:, [[0], [2]], [1, 3]]: broadcast",
+       [&](Builder& b, const Tensor& x) {
+         return index(x, {std::nullopt, integers(b, {2, 1}, {0, 2}), integers(b, {2}, {1, 3})});
+       },
+       {2, 2, 2},
+       {1, 3, 9, 11, 13, 15, 21, 23}},
+      {"take(x, c, axis=2)",
+       [&](Builder& b, const Tensor& x) { return take(x, 2, c(b), Negative::wraps); },
+       {2, 3, 2},
+       {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23}},
+      {"take(x, scalar)",
+       [&](Builder& b, const Tensor& x) { return take(x, 1, integers(b, {}, {2})); },
+       {2, 4},
+       {8, 9, 10, 11, 20, 21, 22, 23}},
+      {"take_along(x, axis 2)",
+       [&](Builder& b, const Tensor& x) {
+         return take_along(x, 2, integers(b, {1, 2, 2}, {3, 0, 1, 1}));
+       },
+       {1, 2, 2},
+       {3, 0, 5, 5}},
+      {"index_put x[0, [2, 2, 0]] = [1, 2, 3]",
+       [&](Builder& b, const Tensor& x) {
+         const Tensor row = select(x, 0, 0);
+         const Tensor values = b.constant(array(DType::f32, {3, 1}, {-1, -2, -3}));
+         return index_put(row, {integers(b, {3}, {2, 2, 0})}, values);
+       },
+       {3, 4},
+       {-3, -3, -3, -3, 4, 5, 6, 7, -2, -2, -2, -2}},
+      {"index_put with accumulate",
+       [&](Builder& b, const Tensor& x) {
+         const Tensor column = select(select(x, 0, 0), 1, 0);
+         return index_put(column, {integers(b, {3}, {2, 2, -3})},
+                          b.constant(array(DType::f32, {3}, {1, 2, 3})), Mode::add);
+       },
+       {3},
+       {3, 4, 11}},
+      {"scatter along axis 1",
+       [&](Builder& b, const Tensor& x) {
+         const Tensor table = select(x, 0, 0);
+         return scatter(table, 1, integers(b, {2, 1}, {3, 0}), 50.0);
+       },
+       {3, 4},
+       {0, 1, 2, 50, 50, 5, 6, 7, 8, 9, 10, 11}},
+      {"scatter greatest without self",
+       [&](Builder& b, const Tensor& x) {
+         const Tensor row = select(select(x, 0, 1), 0, 0);
+         return scatter(row, 0, integers(b, {3}, {1, 1, 2}), b.constant(array(DType::f32, {3}, {-5, -7, -9})),
+                        Mode::greatest, false);
+       },
+       {4},
+       {12, -5, -9, 15}},
+      {"index_update adds rows",
+       [&](Builder& b, const Tensor& x) {
+         const Tensor table = select(x, 0, 0);
+         return index_update(table, 0, integers(b, {2}, {1, 1}), slice(table, 0, 0, 2), Mode::add);
+       },
+       {3, 4},
+       {0, 1, 2, 3, 8, 11, 14, 17, 8, 9, 10, 11}},
+      {"one_hot",
+       [&](Builder& b, const Tensor&) {
+         return one_hot(integers(b, {3}, {2, 0, 7}), 3, DType::f32);
+       },
+       {3, 3},
+       {0, 0, 1, 1, 0, 0, 0, 0, 0}},
+  };
+  for (const Case& row : cases) {
+    SCOPED_TRACE(row.name);
+    Builder builder;
+    const Tensor x = builder.input("x", DType::f32, {2, 3, 4});
+    const Tensor y = row.build(builder, x);
+    verify(builder.graph());
+    for (const Arithmetic arithmetic : {Arithmetic::strict, Arithmetic::wide}) {
+      const Value value = value_of(y, {counting(DType::f32, {2, 3, 4})}, arithmetic);
+      EXPECT_EQ(value.sizes, row.sizes);
+      EXPECT_EQ(numbers_in(value), row.numbers);
+    }
+  }
+}
+
+std::string error_of(const Tensor& x, const std::vector<Argument>& arguments) {
+  try {
+    value_of(x, arguments);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Indexing, OutOfRangeNamesThePlace) {
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {4, 2});
+  const Tensor at = builder.input("at", DType::i32, {3});
+  const std::vector<Argument> arguments{counting(DType::f32, {4, 2}), array(DType::i32, {3}, {1, -4, 4})};
+  builder.origin.name = "picked";
+  EXPECT_EQ(error_of(index(x, {at}), arguments),
+            "gather 'picked': index 0 at position [2, 0] is 4, out of range for size 4");
+  EXPECT_EQ(error_of(embedding(x, at), arguments),
+            "gather 'picked': index 0 at position [1, 0] is -4, out of range for size 4");
+  EXPECT_EQ(error_of(index_update(x, 0, at, slice(x, 0, 0, 3), Mode::add), arguments),
+            "scatter add 'picked': index 0 at position [1, 0] is -4, out of range for size 4");
+}
+
+TEST(ScatterToSelect, KeepsValuesAndTheCheck) {
+  Builder builder;
+  const index::Expr n = index::Symbol("n");
+  const Tensor at = builder.input("at", DType::i64, {n, 1});
+  const Tensor base = builder.constant(0.5, DType::f32, {n, 4});
+  const Tensor y = scatter(base, 1, at, -1.0);
+  const Tensor several = scatter(base, 1, expand(at, {n, 2}), -1.0);
+  builder.output(y);
+  builder.output(several);
+  const graph::Graph before = builder.take();
+  const graph::Graph after = scatter_to_select(before);
+  verify(after);
+  const auto scatters = [](const graph::Graph& graph) {
+    return std::ranges::count_if(graph.nodes(), [](const graph::Node& node) {
+      return std::holds_alternative<graph::Scatter>(node.node);
+    });
+  };
+  EXPECT_EQ(scatters(before), 2);
+  EXPECT_EQ(scatters(after), 1);
+  const std::vector<Argument> arguments{array(DType::i64, {2, 1}, {3, 0})};
+  const auto expected = evaluate(before, arguments, Arithmetic::strict);
+  const auto given = evaluate(after, arguments, Arithmetic::strict);
+  EXPECT_EQ(numbers_in(*expected[0]), (Reals{0.5, 0.5, 0.5, -1, -1, 0.5, 0.5, 0.5}));
+  for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(given[k]->bytes, expected[k]->bytes);
+  const std::vector<Argument> wrong{array(DType::i64, {2, 1}, {3, 4})};
+  EXPECT_THROW(evaluate(before, wrong, Arithmetic::strict), Error);
+  EXPECT_THROW(evaluate(after, wrong, Arithmetic::strict), Error);
+}
+
+}  // namespace
+}  // namespace twinloom::evaluate

@@ -1,0 +1,1 @@
+twinloom_test(graph core_graph)
