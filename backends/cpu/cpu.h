@@ -10,11 +10,11 @@
 namespace twinloom::cpu {
 
 struct CpuOptions {
-  std::string isa = {};        // "avx2" or "avx512"; empty: the widest that this CPU has
-  int threads = 0;             // that a kernel may use; 0: one for each CPU of this process
+  std::string isa = {};                   // "avx2" or "avx512"; empty: the widest that this CPU has
+  int threads = 0;                        // that a kernel may use; 0: one for each CPU of this process
   double worth_a_thread_seconds = 15e-6;  // kernels with less work run on the calling thread
-  bool compile_only = false;   // accepts an isa that this CPU lacks; kernels then must not be run
-  std::string dump_directory = {};  // where text goes that the compiler rejects; empty: nowhere
+  bool compile_only = false;              // accepts an isa that this CPU lacks; kernels then must not be run
+  std::string dump_directory = {};        // where text goes that the compiler rejects; empty: nowhere
 };
 
 // Error when the isa is unknown or this CPU does not have it.

@@ -14,7 +14,9 @@ using ops::DType;
 namespace {
 
 // Formats of storage: their bits are what a register holds.
-bool is_format(DType dtype) { return ops::is_16_bit_float(dtype) || ops::kind(dtype) == ops::TypeKind::narrow_float; }
+bool is_format(DType dtype) {
+  return ops::is_16_bit_float(dtype) || ops::kind(dtype) == ops::TypeKind::narrow_float;
+}
 
 // What a register holds of an element.
 std::string_view register_type(DType dtype) {
@@ -32,8 +34,7 @@ std::uint64_t bits_of_number(const ops::Number& number, DType dtype) {
 std::string real_literal(double value, DType dtype) {
   const bool single = dtype == DType::f32;
   if (std::isnan(value)) return single ? "not_a_number<f32>()" : "not_a_number<f64>()";
-  if (std::isinf(value))
-    return cat(value < 0 ? "-" : "", single ? "infinity<f32>()" : "infinity<f64>()");
+  if (std::isinf(value)) return cat(value < 0 ? "-" : "", single ? "infinity<f32>()" : "infinity<f64>()");
   return fmt::format("{:a}{}", value, single ? "f" : "");
 }
 

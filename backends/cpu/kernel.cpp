@@ -83,9 +83,12 @@ std::optional<runtime::Failure> CpuKernel::run(std::span<const runtime::Memory> 
   emit::FailureRecord failure;
   Launch launch{function_, {buffers.data(), reinterpret_cast<const emit::Integer*>(sizes.data()), &failure}};
   const int threads = threads_for(count, arguments, settings.threads);
-  if (threads == 1) run_range(&launch, 0, count);
-  else if (settings.parallel_for != nullptr) (*settings.parallel_for)(count, threads, run_range, &launch);
-  else openmp_parallel_for(count, threads, run_range, &launch);
+  if (threads == 1)
+    run_range(&launch, 0, count);
+  else if (settings.parallel_for != nullptr)
+    (*settings.parallel_for)(count, threads, run_range, &launch);
+  else
+    openmp_parallel_for(count, threads, run_range, &launch);
   if (failure.claimed == 0) return std::nullopt;
   return runtime::Failure{static_cast<int>(failure.node), failure.value, failure.bound};
 }

@@ -19,8 +19,8 @@ struct FailureRecord {
 };
 
 struct Arguments {
-  void* const* buffers;   // element 0 of each argument, in the order of Program::buffers
-  const Integer* sizes;   // as Program::sizes
+  void* const* buffers;  // element 0 of each argument, in the order of Program::buffers
+  const Integer* sizes;  // as Program::sizes
   FailureRecord* failure;
 };
 

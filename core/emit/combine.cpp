@@ -13,8 +13,10 @@ constexpr std::int64_t written_out = 32;
 
 void Totals::combine(const loops::Combine& combine) {
   Total& total = values_.total(combine.total);
-  if (total.across == combine.across) combine_lanes(total, combine.total, combine.pairing);
-  else combine_copies(total, combine.across, combine.pairing);
+  if (total.across == combine.across)
+    combine_lanes(total, combine.total, combine.pairing);
+  else
+    combine_copies(total, combine.across, combine.pairing);
   scopes_.forget({.buffer = {}, .total = combine.total});
 }
 
@@ -62,9 +64,8 @@ Totals::Parts Totals::halved(const Total& total, Parts parts, loops::Pairing pai
       left.push_back(cat(halves ? "low(" : "even(", parts[at], ")"));
       right.push_back(cat(halves ? "high(" : "odd(", parts[at], ")"));
       target.push_back(scopes_.fresh("t"));
-      scopes_.line(cat(values_.type(part_type(total, part), lanes), " ", target[at], ";"));
     }
-    combine_into(total, target, left, right, lanes);
+    define_combined(total, target, left, right, lanes);
     parts = target;
   }
   return parts;
@@ -74,6 +75,7 @@ void Totals::combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairin
   Total single = total;
   single.lanes = 1;
   single.across.reset();
+  std::erase_if(single.copies, [](const Total::Copies& copies) { return copies.combined; });
   const int number = scopes_.next_number();
   for (int part = 0; part < part_count(total); ++part)
     single.names[static_cast<std::size_t>(part)] = cat("t", number, part == 0 ? "" : "_place");
@@ -108,8 +110,10 @@ void Totals::prefix(const loops::Prefix& prefix) {
   declare(all, scopes_.level());
   fill_with_identity(all);
   for_each_member(total, prefix.across, [&](const Places& places) {
-    if (along_lanes) prefix_lanes(before, all, total, places);
-    else prefix_copies(before, all, total, prefix.across, places);
+    if (along_lanes)
+      prefix_lanes(before, all, total, places);
+    else
+      prefix_copies(before, all, total, prefix.across, places);
   });
   values_.set_total(prefix.before, std::move(before));
   values_.set_total(prefix.all, std::move(all));
@@ -151,8 +155,8 @@ void Totals::prefix_lanes(const Total& before, const Total& all, const Total& to
     const auto at = static_cast<std::size_t>(part);
     const ops::DType dtype = part_type(total, part);
     arrays.push_back(scopes_.fresh("t"));
-    scopes_.line(dialect_.array(dialect_.memory_type(dtype), arrays[at], cat(total.lanes),
-                                loops::Place::registers));
+    scopes_.line(
+        dialect_.array(dialect_.memory_type(dtype), arrays[at], cat(total.lanes), loops::Place::registers));
     scopes_.line(cat("store(", arrays[at], ", ", dialect_.stored(dtype, source[at]), ");"));
   }
   const std::string name = scopes_.fresh("k");
@@ -170,9 +174,9 @@ void Totals::prefix_lanes(const Total& before, const Total& all, const Total& to
   scopes_.close(cat("for (i64 ", name, " = 0; ", name, " < ", total.lanes, "; ++", name, ") {"), "}");
   for (int part = 0; part < part_count(total); ++part) {
     const auto at = static_cast<std::size_t>(part);
-    scopes_.line(cat(target[at], " = ",
-                     dialect_.loaded(part_type(total, part), cat("load<", total.lanes, ">(", arrays[at], ")")),
-                     ";"));
+    scopes_.line(
+        cat(target[at], " = ",
+            dialect_.loaded(part_type(total, part), cat("load<", total.lanes, ">(", arrays[at], ")")), ";"));
   }
   scopes_.close("{", "}");
 }

@@ -47,8 +47,10 @@ class Emitter {
   std::vector<std::string> lines() {
     bind_arguments();
     const Tasks tasks = tasks_of(program_);
-    if (tasks.loops.empty()) stmt(*tasks.body);
-    else task_loop(tasks);
+    if (tasks.loops.empty())
+      stmt(*tasks.body);
+    else
+      task_loop(tasks);
     return scopes_.lines();
   }
 
@@ -104,11 +106,10 @@ void Emitter::task_loop(const Tasks& tasks) {
   } else {
     std::string rest = task;
     for (std::size_t at = tasks.loops.size(); at-- > 0;) {
-      const std::string name = scopes_.fresh("k");
-      scopes_.line(at == 0 ? cat("const ", i64(), " ", name, " = ", rest, ";")
-                           : cat("const ", i64(), " ", name, " = floor_mod(", rest, ", ", extents[at], ");"));
+      const std::string name = at == 0 ? rest : scopes_.fresh("k");
       indices_.bind(tasks.loops[at]->axis, {name, scopes_.level(), false, {}});
       if (at == 0) continue;
+      scopes_.line(cat("const ", i64(), " ", name, " = floor_mod(", rest, ", ", extents[at], ");"));
       const std::string left = scopes_.fresh("n");
       scopes_.line(cat("const ", i64(), " ", left, " = floor_div(", rest, ", ", extents[at], ");"));
       rest = left;
@@ -139,8 +140,7 @@ void Emitter::stmt(const Stmt& stmt) {
       [&](const loops::Sync&) {
         if (const std::string line = dialect_.sync(); !line.empty()) scopes_.line(line);
       },
-      [&](const loops::LastBlock& node) { last_block(node); },
-      [&](const loops::Call& node) { call(node); });
+      [&](const loops::LastBlock& node) { last_block(node); }, [&](const loops::Call& node) { call(node); });
 }
 
 void Emitter::loop(const Loop& loop) {
@@ -197,8 +197,8 @@ void Emitter::scratch(const loops::Scratch& scratch) {
   const auto count = index::constant_of(scratch.count);
   CHECK(count.has_value(), "scratch ", buffer.name, " of ", scratch.count, " elements");
   const std::string name = cat("a", scratch.buffer.index);
-  scopes_.line(dialect_.array(dialect_.memory_type(buffer.dtype), name, cat(std::max<std::int64_t>(*count, 1)),
-                              scratch.place));
+  scopes_.line(dialect_.array(dialect_.memory_type(buffer.dtype), name,
+                              cat(std::max<std::int64_t>(*count, 1)), scratch.place));
   values_.set_buffer(scratch.buffer, name);
   stmt(*scratch.body);
   scopes_.forget({.buffer = scratch.buffer, .total = {}});
@@ -233,7 +233,8 @@ std::string Emitter::slot(const loops::Slot& slot) {
       join(counters, ", ", [&](const std::string& name) { return cat(i64(), " ", name); });
   const std::string name = scopes_.fresh("slot");
   scopes_.close(cat("const auto ", name, " = [&](", parameters, ") -> ",
-                    dialect_.type(element.dtype, element.lanes), " {"), "};");
+                    dialect_.type(element.dtype, element.lanes), " {"),
+                "};");
   return name;
 }
 
@@ -244,7 +245,8 @@ void Emitter::call(const loops::Call& call) {
   for (const loops::Slot& inner : call.slots) arguments.push_back(slot(inner));
   const auto name = [&] {
     switch (call.routine) {
-      case loops::Routine::stable_sort: return "stable_sort";
+      case loops::Routine::stable_sort:
+        return "stable_sort";
     }
     return "";
   };

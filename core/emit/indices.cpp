@@ -38,14 +38,17 @@ std::string Indices::sum_text(const index::Sum& sum, int level) {
   std::string text;
   std::vector<const index::Term*> inner;
   for (const index::Term& term : sum.terms) {
-    if (level_of(term.factor) < level) outer = outer + term.factor * Expr(term.scale);
-    else inner.push_back(&term);
+    if (level_of(term.factor) < level)
+      outer = outer + term.factor * Expr(term.scale);
+    else
+      inner.push_back(&term);
   }
   if (outer != Expr(0)) text = name(outer);
   for (const index::Term* term : inner) {
-    const bool minus = term->scale == -1;
+    const bool minus = term->scale < 0 && term->scale > INT64_MIN;
+    const std::int64_t scale = minus ? -term->scale : term->scale;
     text += text.empty() ? (minus ? "-" : "") : (minus ? " - " : " + ");
-    if (term->scale != 1 && !minus) text += cat(integer_text(term->scale), " * ");
+    if (scale != 1) text += cat(integer_text(scale), " * ");
     text += text_at(term->factor, level);
   }
   if (text.empty()) return integer_text(sum.offset);
@@ -58,8 +61,10 @@ std::string Indices::product_text(const index::Product& product, int level) {
   Expr outer = 1;
   std::string text;
   for (const Expr& factor : product.factors) {
-    if (level_of(factor) < level) outer = outer * factor;
-    else text += cat(text.empty() ? "" : " * ", text_at(factor, level));
+    if (level_of(factor) < level)
+      outer = outer * factor;
+    else
+      text += cat(text.empty() ? "" : " * ", text_at(factor, level));
   }
   return outer == Expr(1) ? text : cat(name(outer), " * ", text);
 }
@@ -112,7 +117,10 @@ std::string Indices::pointer_at(const std::string& base, const Expr& offset, int
       if (level_of(term.factor) < level) outer = outer + term.factor * Expr(term.scale);
   }
   const std::string before = pointer_at(base, outer, level - 1);
-  return scopes_.named(level, "p", "auto", cat(before, " + ", text_at(offset - outer, level)));
+  const std::string added = text_at(offset - outer, level);
+  return scopes_.named(
+      level, "p", "auto",
+      added.starts_with('-') ? cat(before, " - ", added.substr(1)) : cat(before, " + ", added));
 }
 
 }  // namespace twinloom::emit

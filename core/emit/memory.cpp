@@ -11,11 +11,18 @@ std::set<index::Symbol> mentioned(const index::Expr& offset) { return index::sym
 
 std::string_view prefix_of(loops::Update update) {
   switch (update) {
-    case loops::Update::replace: return "";
-    case loops::Update::atomic_add: return "atomic_add_";
-    case loops::Update::atomic_max: return "atomic_max_";
+    case loops::Update::replace:
+      return "";
+    case loops::Update::atomic_add:
+      return "atomic_add_";
+    case loops::Update::atomic_max:
+      return "atomic_max_";
   }
   return "";
+}
+
+std::string element_at(const std::string& pointer) {
+  return pointer.find(' ') == std::string::npos ? cat("*", pointer) : cat("*(", pointer, ")");
 }
 
 }  // namespace
@@ -53,7 +60,7 @@ Operand Values::load(const loops::Load& load) {
 
 Operand Values::uniform_load(const loops::Load& load, const Mask& mask) {
   const ops::DType dtype = info(load.buffer).dtype;
-  const std::string element = cat("*(", pointer(load.buffer, load.offset), ")");
+  const std::string element = element_at(pointer(load.buffer, load.offset));
   std::string text = dialect_.loaded(dtype, element);
   const std::string otherwise = literal(load.otherwise.value, dtype, 1);
   if (mask.kind != Mask::Kind::always) text = cat(indices_.any(mask), " ? ", text, " : ", otherwise);
@@ -63,7 +70,8 @@ Operand Values::uniform_load(const loops::Load& load, const Mask& mask) {
   const int lanes = indices_.lanes();
   const Operand outside{otherwise, dtype, 1};
   Operand chosen{cat("where(", indices_.as_lanes(mask), ", ", with_lanes(operand, lanes), ", ",
-                     with_lanes(outside, lanes), ")"), dtype, lanes};
+                     with_lanes(outside, lanes), ")"),
+                 dtype, lanes};
   chosen.text = named(chosen);
   return chosen;
 }
@@ -95,8 +103,8 @@ void Values::store(const loops::Store& store) {
   CHECK(operand.dtype == dtype, "a store of ", ops::name(operand.dtype), " into ", ops::name(dtype));
   const Mask mask = indices_.mask(store.mask, mentioned(store.offset));
   const std::string prefix(prefix_of(store.update));
-  const bool one_lane = indices_.lanes() == 1 ||
-                        (store.update == loops::Update::replace && operand.lanes == 1);
+  const bool one_lane =
+      indices_.lanes() == 1 || (store.update == loops::Update::replace && operand.lanes == 1);
   if (run.kind == Along::Kind::uniform && one_lane) {
     uniform_store(store, operand, mask, prefix);
   } else {
@@ -110,7 +118,7 @@ void Values::uniform_store(const loops::Store& store, const Operand& value, cons
                            const std::string& prefix) {
   const std::string place = pointer(store.buffer, store.offset);
   const std::string stored = dialect_.stored(info(store.buffer).dtype, value.text);
-  const std::string text = prefix.empty() ? cat("*(", place, ") = ", stored, ";")
+  const std::string text = prefix.empty() ? cat(element_at(place), " = ", stored, ";")
                                           : cat(prefix, "store(", place, ", ", stored, ");");
   scopes_.line(mask.kind == Mask::Kind::always ? text : cat("if (", indices_.any(mask), ") ", text));
 }
@@ -141,9 +149,8 @@ void Values::index(const loops::Index& index) {
   const Mask mask = indices_.mask(index.mask);
   const bool varying = given.lanes > 1 || mask.kind == Mask::Kind::first || mask.kind == Mask::Kind::lanes;
   const int lanes = varying ? indices_.lanes() : 1;
-  Operand place{given.dtype == ops::DType::i64
-                    ? given.text
-                    : dialect_.converted(given.dtype, ops::DType::i64, given.text),
+  Operand place{given.dtype == ops::DType::i64 ? given.text
+                                               : dialect_.converted(given.dtype, ops::DType::i64, given.text),
                 ops::DType::i64, given.lanes};
   const std::string active = varying ? indices_.as_lanes(mask) : indices_.as_bool(mask);
   CHECK(indices_.along(index.bound).kind == Along::Kind::uniform, "a bound with a value for each lane");

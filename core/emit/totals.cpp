@@ -53,15 +53,27 @@ void Totals::combine_into(const Total& total, const Parts& target, const Parts& 
     scopes_.line(cat(target[part], " = where(", name, ", ", right[part], ", ", left[part], ");"));
 }
 
+void Totals::define_combined(const Total& total, const Parts& target, const Parts& left, const Parts& right,
+                             int lanes) {
+  if (part_count(total) == 1) {
+    scopes_.line(cat("const ", values_.type(part_type(total, 0), lanes), " ", target[0], " = ",
+                     values_.spelled(ops::spelling(total.monoid), {left[0], right[0]}), ";"));
+    return;
+  }
+  for (int part = 0; part < part_count(total); ++part)
+    scopes_.line(
+        cat(values_.type(part_type(total, part), lanes), " ", target[static_cast<std::size_t>(part)], ";"));
+  combine_into(total, target, left, right, lanes);
+}
+
 void Totals::declare(const Total& total, int level) {
   std::int64_t count = std::max(total.depth, 1);
   for (const Total::Copies& copies : total.copies) count *= copies.extent;
   for (int part = 0; part < part_count(total); ++part) {
     const std::string type = values_.type(part_type(total, part), total.lanes);
     const std::string& name = total.names[static_cast<std::size_t>(part)];
-    scopes_.line_at(level, total.is_array()
-                               ? dialect_.array(type, name, cat(count), loops::Place::registers)
-                               : cat(type, " ", name, ";"));
+    scopes_.line_at(level, total.is_array() ? dialect_.array(type, name, cat(count), loops::Place::registers)
+                                            : cat(type, " ", name, ";"));
   }
 }
 
@@ -69,8 +81,8 @@ void Totals::fill_with_identity(const Total& total) {
   const auto identity = ops::identity(total.monoid, total.element);
   Parts texts;
   for (int part = 0; part < part_count(total); ++part)
-    texts.push_back(values_.literal(identity[static_cast<std::size_t>(part)], part_type(total, part),
-                                    total.lanes));
+    texts.push_back(
+        values_.literal(identity[static_cast<std::size_t>(part)], part_type(total, part), total.lanes));
   for_each_member(total, std::nullopt, [&](const Places& places) {
     const Parts targets = members(total, places);
     for (std::size_t part = 0; part < targets.size(); ++part)
@@ -79,8 +91,13 @@ void Totals::fill_with_identity(const Total& total) {
 }
 
 void Totals::start(const loops::Start& start) {
-  Total total{.monoid = start.monoid, .element = start.element, .depth = start.depth,
-              .lanes = indices_.lanes(), .across = {}, .copies = {}, .names = {},
+  Total total{.monoid = start.monoid,
+              .element = start.element,
+              .depth = start.depth,
+              .lanes = indices_.lanes(),
+              .across = {},
+              .copies = {},
+              .names = {},
               .level = scopes_.level()};
   CHECK(start.depth <= 62, "a stack of depth ", start.depth);
   for (const loops::Axis axis : start.copies) {
@@ -139,7 +156,8 @@ void Totals::for_each_member(const Total& total, std::optional<loops::Axis> with
 void Totals::merge(const loops::Merge& merge) {
   const Total& total = values_.total(merge.total);
   Parts given;
-  for (const auto& value : merge.values) given.push_back(values_.with_lanes(values_.value(*value), total.lanes));
+  for (const auto& value : merge.values)
+    given.push_back(values_.with_lanes(values_.value(*value), total.lanes));
   const Mask mask = indices_.mask(merge.mask);
   const Parts target = members(total, {});
   if (mask.kind == Mask::Kind::always) {

@@ -30,8 +30,11 @@ class Totals {
   }
   Parts members(const Total& total, const Places& places, const std::string& slot = {});
   // target = combine(left, right), for all parts; where `mask` is not empty only in its lanes.
-  void combine_into(const Total& total, const Parts& target, const Parts& left, const Parts& right,
-                    int lanes, const std::string& mask = {});
+  void combine_into(const Total& total, const Parts& target, const Parts& left, const Parts& right, int lanes,
+                    const std::string& mask = {});
+  // The same into new variables.
+  void define_combined(const Total& total, const Parts& target, const Parts& left, const Parts& right,
+                       int lanes);
   void declare(const Total& total, int level);
   void fill_with_identity(const Total& total);
   // body(places) for each member of the copies that no loop around walks, but those along `without`.

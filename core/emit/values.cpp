@@ -17,8 +17,10 @@ Operand Values::value(const loops::Value& value) {
       [&](const loops::Apply& node) { return apply(node); },
       [&](const loops::Convert& node) { return convert(node); });
   --nesting_;
-  if (nesting_ > 0) done_[&value] = operand;
-  else done_.clear();
+  if (nesting_ > 0)
+    done_[&value] = operand;
+  else
+    done_.clear();
   return operand;
 }
 
@@ -129,8 +131,10 @@ std::string Values::member(const Total& total, int part, const std::map<loops::A
     stride *= copies->extent;
   }
   const std::string rest = indices_.text(active);
-  if (given.empty()) given = rest;
-  else if (rest != "0") given += cat(" + ", rest);
+  if (given.empty())
+    given = rest;
+  else if (rest != "0")
+    given += cat(" + ", rest);
   return cat(name, "[", given, "]");
 }
 

@@ -30,12 +30,12 @@ struct Total {
   };
   ops::Monoid monoid{};
   ops::DType element{};
-  int depth = 0;                       // of a stack; its places are the fastest index of the array
+  int depth = 0;  // of a stack; its places are the fastest index of the array
   int lanes = 1;
-  std::optional<loops::Axis> across;   // the vector axis that the lanes are copies along
+  std::optional<loops::Axis> across;  // the vector axis that the lanes are copies along
   std::vector<Copies> copies;
-  std::vector<std::string> names;      // one a part
-  int level = 0;                       // of the scope that declares it
+  std::vector<std::string> names;  // one a part
+  int level = 0;                   // of the scope that declares it
   bool is_array() const { return depth > 0 || !copies.empty(); }
 };
 

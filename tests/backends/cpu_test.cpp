@@ -32,8 +32,11 @@ constexpr const char* halve = R"(program halve(x: f32[n], y: written f32[n]; n i
 TEST(Cpu, UnknownAndMissingInstructionSetsAreErrors) {
   EXPECT_EQ(message_of({.isa = "avx3"}), "cpu: unknown instruction set 'avx3'; known are avx2 and avx512");
   for (const cpu::Isa& isa : cpu::all_isas()) {
-    if (cpu::is_supported(isa)) EXPECT_EQ(message_of({.isa = isa.name}), "");
-    else EXPECT_EQ(message_of({.isa = isa.name}), cat("cpu: this CPU does not have the instruction set '", isa.name, "'"));
+    if (cpu::is_supported(isa))
+      EXPECT_EQ(message_of({.isa = isa.name}), "");
+    else
+      EXPECT_EQ(message_of({.isa = isa.name}),
+                cat("cpu: this CPU does not have the instruction set '", isa.name, "'"));
   }
   EXPECT_EQ(message_of({.threads = -1}), "cpu: -1 threads");
 }
@@ -76,7 +79,8 @@ TEST(Cpu, TheCallersPoolCoversEachTaskOnce) {
   std::vector<float> x(800, 3.0f), y(800);
   const std::vector<runtime::Memory> memory = {{x.data(), 0, 800}, {y.data(), 0, 800}};
   int calls = 0;
-  const runtime::ParallelFor pool = [&](std::int64_t tasks, int threads, runtime::ParallelBody body, void* context) {
+  const runtime::ParallelFor pool = [&](std::int64_t tasks, int threads, runtime::ParallelBody body,
+                                        void* context) {
     ++calls;
     EXPECT_EQ(tasks, 100);
     EXPECT_EQ(threads, 7);
@@ -112,8 +116,8 @@ TEST(Cpu, ManyThreadsBuildAndRunAtOnce) {
 }
 
 TEST(Cpu, ThreadLoopsAreRefused) {
-  EXPECT_THROW(cpu_backend().build(loops::parse(
-                   "program p(x: written f32[4]) { for i < 4 thread { x[i] = 0x0p+0: f32 } }")),
+  EXPECT_THROW(cpu_backend().build(
+                   loops::parse("program p(x: written f32[4]) { for i < 4 thread { x[i] = 0x0p+0: f32 } }")),
                Bug);
 }
 

@@ -12,14 +12,16 @@ std::vector<ops::Number> numbers(const std::vector<std::int64_t>& integers) {
   return {integers.begin(), integers.end()};
 }
 
-constexpr const char* gather = R"(program gather(at: i32[n], x: f32[m], y: written f32[n]; n in 0.., m in 0..) {
+constexpr const char* gather =
+    R"(program gather(at: i32[n], x: f32[m], y: written f32[n]; n in 0.., m in 0..) {
   for i < floor_div(n + 7, 8) block { for l < 8 vector {
     index s = i64((at[8*i + l] if 8*i + l < n else 0: i32)) below m wraps if 8*i + l < n node 5
     y[8*i + l] = (x[s] if 8*i + l < n else 0x1p+0: f32) if 8*i + l < n
   } } })";
 
 TEST(Places, AGatherOfEveryLane) {
-  const Outcome outcome = expect_same(gather, {.sizes = {11, 7}, .contents = {{"at", numbers({0, 6, -1, -7, 3, 3, 2, 1, 0, 5, 4})}}});
+  const Outcome outcome = expect_same(
+      gather, {.sizes = {11, 7}, .contents = {{"at", numbers({0, 6, -1, -7, 3, 3, 2, 1, 0, 5, 4})}}});
   EXPECT_FALSE(outcome.failure.has_value());
 }
 
@@ -45,27 +47,32 @@ TEST(Places, AScalarIndexWithRowsOfVectors) {
       index s = at[i] below m node 9
       for l < 8 vector { y[8*i + l] = x[8*s + l] }
     } })";
-  EXPECT_FALSE(expect_same(text, {.sizes = {3, 4}, .contents = {{"at", numbers({3, 0, 2})}}}).failure.has_value());
+  EXPECT_FALSE(
+      expect_same(text, {.sizes = {3, 4}, .contents = {{"at", numbers({3, 0, 2})}}}).failure.has_value());
   const Outcome outcome = expect_same(text, {.sizes = {3, 4}, .contents = {{"at", numbers({3, -1, 4})}}});
   ASSERT_TRUE(outcome.failure.has_value());
   EXPECT_EQ(outcome.failure->node, 9);
 }
 
 TEST(Places, AScatterOfLanesAndAtomics) {
-  const char* text = R"(program p(at: i64[n], x: i32[n], y: written i32[m], z: written i64[m]; n in 0.., m in 0..) {
+  const char* text =
+      R"(program p(at: i64[n], x: i32[n], y: written i32[m], z: written i64[m]; n in 0.., m in 0..) {
     for i < floor_div(n, 8) { for l < 8 vector {
       index s = at[8*i + l] below m node 1
       y[s] = x[8*i + l]
       z[s] atomic_add 1: i64 if 2 < l
       z[0] atomic_max count(8*i + l)
     } } })";
-  expect_same(text, {.sizes = {16, 5}, .contents = {{"at", numbers({0, 1, 2, 3, 4, 0, 1, 2, 3, 3, 3, 9, 0, 1, 4, -1})}}});
+  expect_same(text, {.sizes = {16, 5},
+                     .contents = {{"at", numbers({0, 1, 2, 3, 4, 0, 1, 2, 3, 3, 3, 9, 0, 1, 4, -1})}}});
 }
 
 TEST(Places, AStableSortLeavesOutKeysOutOfRange) {
-  const char* text = R"(program sort(key: i32[n], order: written i64[n], starts: written i64[m + 1]; n in 0.., m in 0..) {
+  const char* text =
+      R"(program sort(key: i32[n], order: written i64[n], starts: written i64[m + 1]; n in 0.., m in 0..) {
     call stable_sort (order, starts) sizes (n, m) { slot t0 at (p) { t0 = i64(key[p]) } } })";
-  const Outcome outcome = expect_same(text, {.sizes = {8, 4}, .contents = {{"key", numbers({3, 0, 1, 0, 4, -1, 3, 1})}}});
+  const Outcome outcome =
+      expect_same(text, {.sizes = {8, 4}, .contents = {{"key", numbers({3, 0, 1, 0, 4, -1, 3, 1})}}});
   const auto& order = outcome.buffers.at("order");
   EXPECT_EQ(order[0].integer(), 1);
   EXPECT_EQ(order[7].integer(), -1);

@@ -11,7 +11,7 @@ namespace {
 
 using ops::DType;
 
-constexpr DType types[] = {DType::b8,  DType::i8,  DType::i16, DType::i32, DType::i64,  DType::u8, DType::u16,
+constexpr DType types[] = {DType::b8,  DType::i8,  DType::i16, DType::i32,  DType::i64, DType::u8, DType::u16,
                            DType::u32, DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64};
 
 std::string zero_of(DType dtype) {
@@ -47,12 +47,13 @@ TEST(Pointwise, EveryElementTypeIsMaskedAndComputed) {
   for (const DType dtype : types) {
     const DType wide = ops::compute_type(dtype);
     const std::string element = cat(ops::name(wide), "((x[$at] if $at < n else ", zero_of(dtype), "))");
-    const std::string value =
-        dtype == DType::b8 ? cat("logical_not(", element, ")")
-                           : cat(ops::name(dtype), "(mul(", element, ", ", element, "))");
-    const std::string text = filled(R"(program square(x: $T[n], y: written $T[n]; n in 0..) {
+    const std::string value = dtype == DType::b8
+                                  ? cat("logical_not(", element, ")")
+                                  : cat(ops::name(dtype), "(mul(", element, ", ", element, "))");
+    const std::string text =
+        filled(R"(program square(x: $T[n], y: written $T[n]; n in 0..) {
       for i < floor_div(n + 15, 16) block { for l < 16 vector { y[$at] = $value if $at < n } } })",
-                                    {{"$value", value}, {"$at", "16*i + l"}, {"$T", std::string(ops::name(dtype))}});
+               {{"$value", value}, {"$at", "16*i + l"}, {"$T", std::string(ops::name(dtype))}});
     SCOPED_TRACE(ops::name(dtype));
     for (const std::int64_t n : {1, 15, 16, 17, 45}) expect_same(text, {.sizes = {n}});
   }
@@ -67,11 +68,11 @@ TEST(Pointwise, EveryTypeIsConvertedToEveryOther) {
       stores += cat("y_", ops::name(to), "[8*i + l] = ", ops::name(to), "(x[8*i + l])\n");
     }
     SCOPED_TRACE(ops::name(from));
-    expect_same(cat("program all_types(x: ", ops::name(from), "[64]", buffers, ") { for i < 8 { for l < 8 vector {",
-                    stores, "} } }"),
+    expect_same(cat("program all_types(x: ", ops::name(from), "[64]", buffers,
+                    ") { for i < 8 { for l < 8 vector {", stores, "} } }"),
                 {});
-    expect_same(cat("program single(x: ", ops::name(from), "[64]", buffers, ") { for i < 8 { for l < 8 {", stores,
-                    "} } }"),
+    expect_same(cat("program single(x: ", ops::name(from), "[64]", buffers, ") { for i < 8 { for l < 8 {",
+                    stores, "} } }"),
                 {.seed = 7});
   }
 }
@@ -79,15 +80,15 @@ TEST(Pointwise, EveryTypeIsConvertedToEveryOther) {
 // Stores of one vector at a time whose loads run along the axis in every way there is.
 TEST(Pointwise, EveryWayAnOffsetRunsAlongTheAxis) {
   const char* loads[] = {
-      "x[i]",                                       // uniform
-      "x[8*i + l]",                                 // neighbours
-      "x[n - 1 - 8*i - l]",                         // backwards
-      "x[2*i + 3*l]",                               // a constant stride
-      "x[n*l + i]",                                 // a stride of the run: transposed
-      "x[floor_div(8*i + l, 3)]",                   // not linear
+      "x[i]",                      // uniform
+      "x[8*i + l]",                // neighbours
+      "x[n - 1 - 8*i - l]",        // backwards
+      "x[2*i + 3*l]",              // a constant stride
+      "x[n*l + i]",                // a stride of the run: transposed
+      "x[floor_div(8*i + l, 3)]",  // not linear
       "x[floor_mod(5*i + 7*l, n) + 2*floor_div(l, 2)]",
       "x[least(i, l) + greatest(i, 3)]",
-      "x[i*l]",                                     // a stride that the loop changes
+      "x[i*l]",  // a stride that the loop changes
   };
   for (const char* load : loads) {
     SCOPED_TRACE(load);
@@ -101,19 +102,20 @@ TEST(Pointwise, EveryWayAnOffsetRunsAlongTheAxis) {
 }
 
 TEST(Pointwise, EveryWayUnderAMaskInTheMiddle) {
-  const char* loads[] = {"x[i]", "x[8*i + l]", "x[8*n - 1 - 8*i - l]", "x[2*i + 3*l]", "x[n*l + i]",
-                         "x[floor_div(8*i + l, 3)]"};
-  const char* masks[] = {"8*i + l < n",            "2 < 8*i + l",         "8*i + l < n && 3 < i",
-                         "8*i + 2*l < n",          "floor_mod(l, 2) < i", "3 < i && 2 < l && l < 6",
+  const char* loads[] = {"x[i]",         "x[8*i + l]", "x[8*n - 1 - 8*i - l]",
+                         "x[2*i + 3*l]", "x[n*l + i]", "x[floor_div(8*i + l, 3)]"};
+  const char* masks[] = {"8*i + l < n",   "2 < 8*i + l",         "8*i + l < n && 3 < i",
+                         "8*i + 2*l < n", "floor_mod(l, 2) < i", "3 < i && 2 < l && l < 6",
                          "i < 3"};
   for (const char* load : loads) {
     for (const char* mask : masks) {
       SCOPED_TRACE(cat(load, " if ", mask));
-      const std::string text = filled(R"(program p(x: $T[8*n + 64], y: written $T[8*n + 64]; n in 1..) {
+      const std::string text =
+          filled(R"(program p(x: $T[8*n + 64], y: written $T[8*n + 64]; n in 1..) {
           for i < floor_div(n + 7, 8) block { for l < 8 vector {
               y[8*i + l] = ($load if $mask else $other)
               y[n + 63 + 7*n - 8*i - l] = ($load if $mask else $other) if $mask } } })",
-                                      {{"$T", "f32"}, {"$other", "-0x1.8p+0: f32"}, {"$load", load}, {"$mask", mask}});
+                 {{"$T", "f32"}, {"$other", "-0x1.8p+0: f32"}, {"$load", load}, {"$mask", mask}});
       expect_same(text, {.sizes = {37}});
     }
   }

@@ -21,9 +21,9 @@ struct Case {
   const char* dtype;
   const char* outside;
 };
-constexpr Case single_part[] = {{"sum", "f32", "-0x0p+0"}, {"sum", "f64", "-0x0p+0"}, {"prod", "f32", "0x1p+0"},
-                                {"max", "f32", "-inf"},    {"min", "i8", "127"},      {"sum", "i64", "0"},
-                                {"any", "b8", "0"},        {"all", "b8", "1"}};
+constexpr Case single_part[] = {
+    {"sum", "f32", "-0x0p+0"}, {"sum", "f64", "-0x0p+0"}, {"prod", "f32", "0x1p+0"}, {"max", "f32", "-inf"},
+    {"min", "i8", "127"},      {"sum", "i64", "0"},       {"any", "b8", "0"},        {"all", "b8", "1"}};
 
 // The canonical tree of each row: chains in lanes, halves, a stack of units.
 constexpr const char* inner = R"(program inner(x: $T[n*m], y: written $T[n]; n in 0.., m in 1..) {
@@ -89,7 +89,8 @@ TEST(Totals, ColumnsInLockStep) {
 TEST(Totals, ATupleTotalKeepsThePlaceOfTheFirstOfEquals) {
   for (const char* monoid : {"argmax", "argmin", "argmax_last", "argmin_last"}) {
     for (const char* dtype : {"f32", "i32", "f64"}) {
-      const std::string text = filled(R"(program p(x: $T[n*m], v: written $T[n], y: written i64[n]; n in 0.., m in 1..) {
+      const std::string text =
+          filled(R"(program p(x: $T[n*m], v: written $T[n], y: written i64[n]; n in 0.., m in 1..) {
           for i < n block {
             start t0 : $op $T copies (g, l)
             for c < floor_div(m + 15, 16) { for g < 2 unroll { for l < 8 vector {
@@ -101,7 +102,7 @@ TEST(Totals, ATupleTotalKeepsThePlaceOfTheFirstOfEquals) {
             v[i] = t0.0
             y[i] = t0.1
           } })",
-                                      {{"$op", monoid}, {"0: $T", dtype[0] == 'f' ? "0x0p+0: $T" : "0: $T"}, {"$T", dtype}});
+                 {{"$op", monoid}, {"0: $T", dtype[0] == 'f' ? "0x0p+0: $T" : "0: $T"}, {"$T", dtype}});
       SCOPED_TRACE(cat(monoid, " ", dtype));
       for (const std::int64_t m : {1, 15, 16, 100}) expect_same(text, {.sizes = {6, m}});
     }

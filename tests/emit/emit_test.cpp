@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cpu/dialect.h"
+#include "core/base/error.h"
 
 namespace twinloom::tests {
 
@@ -11,11 +12,132 @@ namespace {
 
 std::string text_of(std::string_view program) { return emit::emit(loops::parse(program), cpu::CpuDialect()); }
 
-TEST(Emit, CountsTasksOfBlockLoopsOnly) {
+TEST(Emit, TheOutermostBlockLoopsAreTheTasks) {
   const loops::Program program = loops::parse(R"(program p(x: written f32[n*m]; n in 0.., m in 0..) {
     for i < n block { for j < 4 block { for k < m { x[m*i + j + k] = 0x0p+0: f32 } } } })");
   EXPECT_EQ(index::print(emit::task_count(program)), "4*n");
-  EXPECT_NE(text_of("program p(x: written f32[1]) { x[0] = 0x1p+0: f32 }"), "");
+  EXPECT_EQ(emit::emit(program, cpu::CpuDialect()), R"(namespace twinloom::device {
+extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
+  f32* const a0 = static_cast<f32*>(arguments->buffers[0]);
+  const i64 n1 = arguments->sizes[0];
+  const i64 n2 = arguments->sizes[1];
+  for (i64 task = begin; task < end; ++task) {
+    const i64 k3 = floor_mod(task, 4);
+    const i64 n4 = floor_div(task, 4);
+    const auto p6 = a0 + n2 * n4 + k3;
+    for (i64 k5 = 0; k5 < n2; ++k5) {
+      const auto p7 = p6 + k5;
+      *p7 = 0x0p+0f;
+    }
+  }
+}
+}  // namespace twinloom::device
+)");
+}
+
+TEST(Emit, AVectorLoopIsNoLoop) {
+  EXPECT_EQ(text_of(R"(program add(x: f32[n], y: f32[8], z: written f32[n]; n in 0..) {
+    for i < floor_div(n + 15, 16) block { for j < 2 unroll { for l < 8 vector {
+      z[16*i + 8*j + l] = mul((x[16*i + 8*j + l] if 16*i + 8*j + l < n else 0x1p+0: f32), y[j])
+          if 16*i + 8*j + l < n
+    } } } })"),
+            R"(namespace twinloom::device {
+extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
+  const f32* const a0 = static_cast<const f32*>(arguments->buffers[0]);
+  const f32* const a1 = static_cast<const f32*>(arguments->buffers[1]);
+  f32* const a2 = static_cast<f32*>(arguments->buffers[2]);
+  const i64 n1 = arguments->sizes[0];
+  const i64 n3 = floor_div(n1 + 15, 16);
+  for (i64 k2 = begin; k2 < end; ++k2) {
+    const i64 n4 = n1 - 16 * k2;
+    const auto p5 = a0 + 16 * k2;
+    const Vector<f32, 8> v6 = load_first<8>(p5, n4, 0x1p+0f);
+    const f32 v7 = *a1;
+    const Vector<f32, 8> v8 = mul(v6, Vector<f32, 8>(v7));
+    const auto p9 = a2 + 16 * k2;
+    store_first(p9, n4, v8);
+    const i64 n10 = n1 - 16 * k2 - 8;
+    const Vector<f32, 8> v11 = load_first<8>(p5 + 8, n10, 0x1p+0f);
+    const f32 v12 = *(a1 + 1);
+    const Vector<f32, 8> v13 = mul(v11, Vector<f32, 8>(v12));
+    store_first(p9 + 8, n10, v13);
+  }
+}
+}  // namespace twinloom::device
+)");
+}
+
+TEST(Emit, APointerForEachLoopThatMovesIt) {
+  EXPECT_EQ(text_of(R"(program p(x: f32[n*m], y: written f32[n*m]; n in 0.., m in 0..) {
+    for i < n block { for k < m { y[m*i + k] = neg(x[m*i + m - 1 - k]) } } })"),
+            R"(namespace twinloom::device {
+extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
+  const f32* const a0 = static_cast<const f32*>(arguments->buffers[0]);
+  f32* const a1 = static_cast<f32*>(arguments->buffers[1]);
+  const i64 n1 = arguments->sizes[0];
+  const i64 n2 = arguments->sizes[1];
+  const auto p5 = a0 + n2;
+  for (i64 k3 = begin; k3 < end; ++k3) {
+    const auto p6 = p5 + n2 * k3;
+    const auto p10 = a1 + n2 * k3;
+    for (i64 k4 = 0; k4 < n2; ++k4) {
+      const auto p7 = p6 - k4;
+      const f32 v8 = *(p7 - 1);
+      const f32 v9 = neg(v8);
+      const auto p11 = p10 + k4;
+      *p11 = v9;
+    }
+  }
+}
+}  // namespace twinloom::device
+)");
+}
+
+TEST(Emit, ATotalInRegistersIsCombinedByHalves) {
+  EXPECT_EQ(text_of(R"(program total(x: f32[16*n], y: written f32[1]; n in 0..) {
+    start t0 : sum f32 copies (g, l)
+    for c < n { for g < 2 unroll { for l < 4 vector { merge t0 (x[16*c + 4*g + l]) } } }
+    combine t0 across g halves
+    combine t0 across l halves
+    y[0] = t0
+  })"),
+            R"(namespace twinloom::device {
+extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
+  const f32* const a0 = static_cast<const f32*>(arguments->buffers[0]);
+  f32* const a1 = static_cast<f32*>(arguments->buffers[1]);
+  const i64 n1 = arguments->sizes[0];
+  alignas(64) alignas(Vector<f32, 4>) Vector<f32, 4> t2[2];
+  t2[0] = Vector<f32, 4>(-0x0p+0f);
+  t2[1] = Vector<f32, 4>(-0x0p+0f);
+  for (i64 k3 = 0; k3 < n1; ++k3) {
+    const auto p4 = a0 + 16 * k3;
+    const Vector<f32, 4> v5 = load<4>(p4);
+    t2[0] = sum(t2[0], v5);
+    const Vector<f32, 4> v6 = load<4>(p4 + 4);
+    t2[1] = sum(t2[1], v6);
+  }
+  t2[0] = sum(t2[0], t2[1]);
+  f32 t7;
+  const Vector<f32, 2> t8 = sum(low(t2[0]), high(t2[0]));
+  const f32 t9 = sum(low(t8), high(t8));
+  t7 = t9;
+  const f32 v10 = t7;
+  *a1 = v10;
+}
+}  // namespace twinloom::device
+)");
+}
+
+TEST(Emit, TheCommentIsEscapedAndEndsWithItsLine) {
+  const loops::Program program = loops::parse("program p(x: written f32[1]) { x[0] = 0x0p+0: f32 }");
+  const std::string text = emit::emit(program, cpu::CpuDialect(), "name \x01\nback\\");
+  EXPECT_EQ(text.substr(0, text.find("namespace")), "// name \\x01\n// back\\\\.\n");
+}
+
+TEST(Emit, WhatIsNoProgramIsABug) {
+  EXPECT_THROW(text_of(R"(program p(x: f32[8], y: written f32[1]) {
+    start t0 : sum f32 for i < 8 { t0 += x[i] at i } y[0] = t0 })"),
+               Bug);
 }
 
 }  // namespace
