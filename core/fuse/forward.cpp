@@ -65,8 +65,7 @@ class Forwarder {
     lower::Transformer move{lower::Change{.symbols = {}, .reads = {}, .mask = {},
                                           .load = [this](const Load& load) { return value_of(load); },
                                           .facts = nullptr}};
-    turns_ = typical_turns(reader_.common, static_cast<double>(handover_.limits->typical_size));
-    if (sibling != nullptr) turns_ *= typical_turns(sibling->loops, static_cast<double>(handover_.limits->typical_size));
+    loops_ = sibling == nullptr ? std::vector<NestLoop>{} : sibling->loops;
     counted_.clear();
     std::vector<Ref<Stmt>> stmts;
     for (const Ref<Stmt>& stmt : statements_in(item)) {
@@ -103,7 +102,8 @@ class Forwarder {
       if (!join(stored, *sibling, *places)) return refuse("an element of a scan is read in another order");
       return masked(move(stored, *places, {}, false), load);
     }
-    count(stored, load);
+    // A row's own value is there already.
+    if (elementwise_ || sibling != nullptr) count(stored, load);
     return masked(move(stored, *places, load.mask, elementwise_ || sibling != nullptr), load);
   }
 
@@ -136,7 +136,11 @@ class Forwarder {
   // What is computed again: once in each turn of the place that reads it.
   void count(const Stored& stored, const Load& load) {
     if (!counted_.insert(cat(load.buffer.index, "@", load.offset)).second) return;
-    result_.evaluations += turns_;
+    // What does not change along the sibling's loops is computed in front of them.
+    const std::set<index::Symbol> symbols = index::symbols_of(load.offset);
+    const bool walks = std::ranges::any_of(loops_, [&](const NestLoop& loop) { return symbols.contains(loop.axis); });
+    const auto typical = static_cast<double>(handover_.limits->typical_size);
+    result_.evaluations += typical_turns(reader_.common, typical) * (walks ? typical_turns(loops_, typical) : 1);
     result_.work = std::max(result_.work, work_of(stored.store->value));
   }
 
@@ -182,7 +186,7 @@ class Forwarder {
   std::vector<Ref<Stmt>> indexes_;
   std::set<std::string> counted_;
   std::size_t here_ = 0;
-  double turns_ = 1;
+  std::vector<NestLoop> loops_;  // of the sibling that is walked
 };
 
 }  // namespace

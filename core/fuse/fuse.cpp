@@ -34,6 +34,7 @@ class Fuser {
     }
     std::vector<Refusal> refusals = explain();
     drop_unused_values();
+    lower::name_kernels(lowered_);
     return {std::move(lowered_), std::move(refusals)};
   }
 
@@ -153,7 +154,7 @@ class Fuser {
     return refusals;
   }
 
-  // Values that no unit touches any more leave the table.
+  // Values that no unit touches any more take no memory; they stay in the table so that others keep theirs.
   void drop_unused_values() {
     std::set<ValueId> used;
     for (const lower::Unit& unit : lowered_.units) used.insert(unit.arguments.begin(), unit.arguments.end());

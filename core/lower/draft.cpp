@@ -112,24 +112,26 @@ std::set<index::Symbol> taken_symbols(const Lowered& lowered) {
   return taken;
 }
 
-std::string kernel_name(std::size_t number, const graph::Graph& graph, const Unit& unit) {
+void name_kernels(Lowered& lowered) {
   constexpr std::size_t most_words = 4;
-  std::vector<std::string> words;
-  const auto add = [&](std::string_view word) {
-    if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
-  };
-  for (const graph::NodeId id : unit.nodes) {
-    const graph::Node& node = graph[id];
-    if (const auto* pointwise = std::get_if<graph::Pointwise>(&node.node)) add(ops::name(pointwise->op));
-    if (const auto* reduce = std::get_if<graph::Reduce>(&node.node)) add(ops::name(reduce->monoid));
-    if (const auto* scan = std::get_if<graph::Scan>(&node.node)) add(cat("scan_", ops::name(scan->monoid)));
-    if (std::holds_alternative<graph::Gather>(node.node)) add("gather");
-    if (std::holds_alternative<graph::Scatter>(node.node)) add("scatter");
-    if (std::holds_alternative<graph::Random>(node.node)) add("random");
+  for (std::size_t number = 0; number < lowered.units.size(); ++number) {
+    Program& nest = lowered.units[number].nest;
+    std::vector<std::string> words;
+    const auto add = [&](std::string_view word) {
+      if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+    };
+    for_each_stmt(*nest.body, [&](const Stmt& stmt) {
+      if (const auto* start = std::get_if<Start>(&stmt.node)) add(ops::name(start->monoid));
+      if (std::holds_alternative<Scan>(stmt.node)) add("scan");
+      if (std::holds_alternative<Call>(stmt.node)) add("sort");
+    });
+    for_each_value(*nest.body, [&](const loops::Value& value) {
+      if (const auto* apply = std::get_if<Apply>(&value.node)) add(ops::name(apply->op));
+    });
+    if (words.empty()) words.emplace_back("copy");
+    if (words.size() > most_words) words.resize(most_words);
+    nest.name = cat("k", number, "_", join(words, "_", [](const std::string& word) { return word; }));
   }
-  if (words.empty()) words.emplace_back("copy");
-  if (words.size() > most_words) words.resize(most_words);
-  return cat("k", number, "_", join(words, "_", [](const std::string& word) { return word; }));
 }
 
 }  // namespace twinloom::lower

@@ -31,7 +31,7 @@ Touched touched_by(const loops::Nest& nest);
 // axis may be called.
 std::set<index::Symbol> taken_symbols(const Lowered& lowered);
 
-// "k3_sum_exp": a number and what the unit computes.
-std::string kernel_name(std::size_t number, const graph::Graph& graph, const Unit& unit);
+// Names every nest by its number and what it computes: "k3_sum_exp".
+void name_kernels(Lowered& lowered);
 
 }  // namespace twinloom::lower

@@ -30,14 +30,24 @@ int Interner::add(const std::string& key, const Value& value, std::vector<int> i
 
 int Interner::intern_apply(const Apply& apply) {
   std::vector<int> inputs;
+  for (const Ref<Value>& input : apply.inputs) inputs.push_back(intern(input));
+  if (apply.op == ops::Pointwise::where) inputs = without_repeated_question(std::move(inputs));
   std::vector<Ref<Value>> values;
-  for (const Ref<Value>& input : apply.inputs) {
-    inputs.push_back(intern(input));
-    values.push_back((*this)[inputs.back()].value);
-  }
+  for (const int input : inputs) values.push_back((*this)[input].value);
   const std::string key =
       cat("A", ops::name(apply.op), join(inputs, "", [](int input) { return cat(",", input); }));
   return add(key, Value{Apply{apply.op, std::move(values)}}, std::move(inputs));
+}
+
+// where(c, where(c, a, b), where(c, d, e)) = where(c, a, e)
+std::vector<int> Interner::without_repeated_question(std::vector<int> inputs) const {
+  const auto same_question = [&](int branch) {
+    const auto* apply = std::get_if<Apply>(&(*this)[branch].value->node);
+    return apply != nullptr && apply->op == ops::Pointwise::where && (*this)[branch].inputs[0] == inputs[0];
+  };
+  if (same_question(inputs[1])) inputs[1] = (*this)[inputs[1]].inputs[1];
+  if (same_question(inputs[2])) inputs[2] = (*this)[inputs[2]].inputs[2];
+  return inputs;
 }
 
 int Interner::intern_load(const Load& load) {

@@ -31,6 +31,7 @@ class Interner {
 
  private:
   int add(const std::string& key, const loops::Value& value, std::vector<int> inputs);
+  std::vector<int> without_repeated_question(std::vector<int> inputs) const;
   int intern_apply(const loops::Apply& apply);
   int intern_load(const loops::Load& load);
   Tidy tidy_;

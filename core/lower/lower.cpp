@@ -50,10 +50,7 @@ class Lowerer {
     for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
       if (live_[i] && lowering_.memory[i]) lower(NodeId{i});
     copy_given_results();
-    for (std::size_t number = 0; number < lowering_.lowered.units.size(); ++number) {
-      Unit& unit = lowering_.lowered.units[number];
-      unit.nest.name = kernel_name(number, graph_, unit);
-    }
+    name_kernels(lowering_.lowered);
     return std::move(lowering_.lowered);
   }
 
