@@ -90,12 +90,15 @@ def lgamma_middle(u):
 
 
 one = lambda x: mpf(1)
+DIGAMMA_ROOT = mpmath.findroot(mpmath.digamma, mpf("1.46"))
 # The two lowest coefficients of erf(x)/x - 1 in x^2, as f32.
 ERF_FIRST = mpf(float.fromhex("0x1.06eba80000000p-3"))
 ERF_SECOND = mpf(float.fromhex("-0x1.8127460000000p-2"))
 # name, what the variable is, function, low, high, degree of f32 (or None), degree of f64 (or None), weight
 TABLE = [
     ("exp_rest", "(exp(r) - 1 - r) / r^2 of r", lambda r: (mpmath.exp(r) - 1 - r) / r**2, -0.3467, 0.3467, 4, 9,
+     lambda r: r**2),
+    ("expm1_rest", "the same, of one degree more for f32", lambda r: (mpmath.exp(r) - 1 - r) / r**2, -0.3467, 0.3467, 5, 10,
      lambda r: r**2),
     ("log_rest", "(log(1 + f) - f + f^2/2) / f^3 of f", lambda f: (mpmath.log1p(f) - f + f**2 / 2) / f**3,
      -0.29290, 0.41422, 7, None, lambda f: f * f),
@@ -111,10 +114,10 @@ TABLE = [
      lambda z: z),
     ("erf_rest", "erf(x) / x - 1 of z = x^2", sqrt_form(lambda x: mpmath.erf(x) / x - 1), 1e-20, 1.0, None, 14, one),
     ("erf_bend", "((erf(x)/x - 1 - first) / z - second) / z of z = x^2; first and second as in special.h",
-     sqrt_form(lambda x: ((mpmath.erf(x) / x - 1 - ERF_FIRST) / x**2 - ERF_SECOND) / x**2), 1e-20, 1.13, 5, None,
+     sqrt_form(lambda x: ((mpmath.erf(x) / x - 1 - ERF_FIRST) / x**2 - ERF_SECOND) / x**2), 1e-20, 1.2657, 6, None,
      lambda z: z * z),
-    ("erfc_log", "-log(erfc(a)) of a", lambda a: -mpmath.log(mpmath.erfc(a)), 1.06, 4.0, 8, None,
-     lambda a: mpmath.erfc(a)),
+    ("erfc_slope", "-log(erfc(a)) / a of a", lambda a: -mpmath.log(mpmath.erfc(a)) / a, 1.12, 4.0, 8, None,
+     lambda a: a * mpmath.erfc(a)),
     ("erfcx_flat", "(a + 9/16) exp(a^2) erfc(a) of (a - 4) / (a + 4)",
      of_ratio(lambda a: (a + mpf(9) / 16) * erfcx(a), 4), -1, 0.752, None, 24, one),
     ("normal_flat", "(a + 51/64) exp(a^2 / 2) (1 - normal distribution(a)) of (a - 4) / (a + 4)",
@@ -124,6 +127,8 @@ TABLE = [
     ("asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.25, None,
      12, lambda z: z),
     ("lgamma_middle", "lgamma(x) / ((x - 1)(x - 2)) of x - 2", lgamma_middle, -1, 1, None, 27, one),
+    ("digamma_middle", "digamma(x) / (x - root) of x - 2",
+     lambda u: mpmath.digamma(u + 2) / (u + 2 - DIGAMMA_ROOT), -1, 1, None, 27, one),
     ("stirling_rest", "x times the rest of Stirling's formula, of 1 / x^2", stirling_rest, 1e-14, 0.015625, None, 7, one),
     ("digamma_rest", "x^2 (log(x) - 1/(2x) - digamma(x)) of 1 / x^2", digamma_rest, 1e-10, 0.01, None, 7, one),
     ("i0_near", "I0(x) of x^2", sqrt_form(lambda x: mpmath.besseli(0, x)), 0, 64, None, 19,

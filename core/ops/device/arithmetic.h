@@ -76,11 +76,11 @@ TWINLOOM_INLINE Mask<Value> logical_not(Value x) {
 }
 template <class Value>
 TWINLOOM_INLINE Mask<Value> logical_and(Value a, Value b) {
-  return truth(a) & truth(b);
+  return both(truth(a), truth(b));
 }
 template <class Value>
 TWINLOOM_INLINE Mask<Value> logical_or(Value a, Value b) {
-  return truth(a) | truth(b);
+  return either(truth(a), truth(b));
 }
 template <class Value>
 TWINLOOM_INLINE Mask<Value> logical_xor(Value a, Value b) {
@@ -102,11 +102,13 @@ TWINLOOM_INLINE Value bitwise_not(Value x) {
 }
 template <class Value>
 TWINLOOM_INLINE Value bitwise_and(Value a, Value b) {
-  return Value(a & b);
+  if constexpr (is_truth<Value>) return both(a, b);
+  else return Value(a & b);
 }
 template <class Value>
 TWINLOOM_INLINE Value bitwise_or(Value a, Value b) {
-  return Value(a | b);
+  if constexpr (is_truth<Value>) return either(a, b);
+  else return Value(a | b);
 }
 template <class Value>
 TWINLOOM_INLINE Value bitwise_xor(Value a, Value b) {
@@ -206,7 +208,7 @@ TWINLOOM_INLINE Value sign(Value x) {
 template <class Value>
 TWINLOOM_INLINE Value maximum(Value a, Value b) {
   if constexpr (is_truth<Value>) {
-    return a | b;
+    return either(a, b);
   } else if constexpr (is_real<Value>) {
     const Value ordered = select(a > b, a, b);
     const Value equal = bit_cast<Value>(bit_cast<Unsigned<Value>>(a) & bit_cast<Unsigned<Value>>(b));
@@ -218,7 +220,7 @@ TWINLOOM_INLINE Value maximum(Value a, Value b) {
 template <class Value>
 TWINLOOM_INLINE Value minimum(Value a, Value b) {
   if constexpr (is_truth<Value>) {
-    return a & b;
+    return both(a, b);
   } else if constexpr (is_real<Value>) {
     const Value ordered = select(a < b, a, b);
     const Value equal = bit_cast<Value>(bit_cast<Unsigned<Value>>(a) | bit_cast<Unsigned<Value>>(b));

@@ -129,7 +129,7 @@ template <class Real>
 TWINLOOM_INLINE Real expm1(Real x) {
   const Real half(Element<Real>(0.5));
   const auto [rest, low, k] = split_by_ln2(clamped(x, pick<Real>(-30, -50), pick<Real>(89, 710)));
-  const Real tail = fma(rest * rest, exp_rest(rest), fma(low, rest, low));
+  const Real tail = fma(rest * rest, expm1_rest(rest), fma(low, rest, low));
   const Real near = rest + tail;
   const Real near_low = (rest - near) + tail;
   // Half of 2^k, as 2^128 (2^1024) is no number. |offset| >= |moved| when k is not 0.

@@ -18,8 +18,9 @@ TWINLOOM_INLINE Real tanh(Real x) {
     const Real far = one - two / (exp(a + a) + one);
     return with_sign(select(a < one, fma(a * z, tanh_rest(z), a), far), x);
   } else {
-    const Real t = expm1(-(a + a));
-    return select(a < Real(0x1p-30), x, with_sign(-t / (t + two), x));
+    const Real t = expm1(a + a);
+    const Real far = one - two / (t + two);
+    return select(a < Real(0x1p-30), x, with_sign(select(a < Real(0.5), t / (t + two), far), x));
   }
 }
 
@@ -48,7 +49,7 @@ TWINLOOM_INLINE Real asinh(Real x) {
     using Wide = decltype(wide);
     const Wide one(1.0);
     const Wide a = abs(wide);
-    const auto large = a > Wide(0x1p28);
+    const auto large = a > Wide(0x1p100);
     const Wide square = a * a;
     const Wide near = a + square / (one + sqrt(one + square));
     const Wide value = log1p(select(large, a, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
@@ -60,7 +61,7 @@ TWINLOOM_INLINE Real acosh(Real x) {
   return in_f64<Real>([](auto wide) {
     using Wide = decltype(wide);
     const Wide above = wide - Wide(1.0);
-    const auto large = wide > Wide(0x1p28);
+    const auto large = wide > Wide(0x1p100);
     const Wide near = above + sqrt(fma(above, above, above + above));
     const Wide value = log1p(select(large, above, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
     return select(above < Wide(0.0), not_a_number<Wide>(), value);

@@ -34,6 +34,35 @@ TWINLOOM_INLINE Real exp_rest(Real x) {
   }
 }
 
+// the same, of one degree more for f32.
+template <class Real>
+TWINLOOM_INLINE Real expm1_rest(Real x) {
+  if constexpr (same<Element<Real>, f32>) {
+    // 2^-33.1
+    Real y(0x1.a274020000000p-13f);
+    y = fma(y, x, Real(0x1.6d51560000000p-10f));
+    y = fma(y, x, Real(0x1.110fee0000000p-7f));
+    y = fma(y, x, Real(0x1.5554e40000000p-5f));
+    y = fma(y, x, Real(0x1.5555560000000p-3f));
+    y = fma(y, x, Real(0x1.0000000000000p-1f));
+    return y;
+  } else {
+    // 2^-63.8
+    Real y(0x1.1f8bc08d928b8p-29);
+    y = fma(y, x, Real(0x1.af6eb812d8a52p-26));
+    y = fma(y, x, Real(0x1.27e4cc20d3b5ap-22));
+    y = fma(y, x, Real(0x1.71ddee552f203p-19));
+    y = fma(y, x, Real(0x1.a01a01ad79380p-16));
+    y = fma(y, x, Real(0x1.a01a01b44ed79p-13));
+    y = fma(y, x, Real(0x1.6c16c16c15007p-10));
+    y = fma(y, x, Real(0x1.111111110e9e9p-7));
+    y = fma(y, x, Real(0x1.5555555555558p-5));
+    y = fma(y, x, Real(0x1.555555555555cp-3));
+    y = fma(y, x, Real(0x1.0000000000000p-1));
+    return y;
+  }
+}
+
 // (log(1 + f) - f + f^2/2) / f^3 of f.
 template <class Real>
 TWINLOOM_INLINE Real log_rest(Real x) {
@@ -164,28 +193,29 @@ TWINLOOM_INLINE Real erf_rest(Real x) {
 template <class Real>
 TWINLOOM_INLINE Real erf_bend(Real x) {
   // 2^-30.0
-  Real y(-0x1.41aa580000000p-17f);
-  y = fma(y, x, Real(0x1.d853540000000p-14f));
-  y = fma(y, x, Real(-0x1.bcf6740000000p-11f));
-  y = fma(y, x, Real(0x1.5631e00000000p-8f));
-  y = fma(y, x, Real(-0x1.b82ab40000000p-6f));
-  y = fma(y, x, Real(0x1.ce2f100000000p-4f));
+  Real y(0x1.55904a0000000p-20f);
+  y = fma(y, x, Real(-0x1.f9f7260000000p-17f));
+  y = fma(y, x, Real(0x1.000a4a0000000p-13f));
+  y = fma(y, x, Real(-0x1.c14fde0000000p-11f));
+  y = fma(y, x, Real(0x1.56723e0000000p-8f));
+  y = fma(y, x, Real(-0x1.b82e5e0000000p-6f));
+  y = fma(y, x, Real(0x1.ce2f240000000p-4f));
   return y;
 }
 
-// -log(erfc(a)) of a.
+// -log(erfc(a)) / a of a.
 template <class Real>
-TWINLOOM_INLINE Real erfc_log(Real x) {
-  // 2^-36.6
-  Real y(-0x1.a75d820000000p-21f);
-  y = fma(y, x, Real(0x1.1650360000000p-15f));
-  y = fma(y, x, Real(-0x1.0d0eac0000000p-11f));
-  y = fma(y, x, Real(0x1.240ece0000000p-8f));
-  y = fma(y, x, Real(-0x1.a5e3380000000p-6f));
-  y = fma(y, x, Real(0x1.bf14de0000000p-4f));
-  y = fma(y, x, Real(0x1.43e5c00000000p-1f));
-  y = fma(y, x, Real(0x1.213e9e0000000p+0f));
-  y = fma(y, x, Real(-0x1.00c4320000000p-12f));
+TWINLOOM_INLINE Real erfc_slope(Real x) {
+  // 2^-36.4
+  Real y(-0x1.680d460000000p-20f);
+  y = fma(y, x, Real(0x1.74f7f00000000p-16f));
+  y = fma(y, x, Real(-0x1.2434220000000p-13f));
+  y = fma(y, x, Real(0x1.de30d40000000p-13f));
+  y = fma(y, x, Real(0x1.4049600000000p-9f));
+  y = fma(y, x, Real(-0x1.6b292c0000000p-6f));
+  y = fma(y, x, Real(0x1.adee000000000p-4f));
+  y = fma(y, x, Real(0x1.457b960000000p-1f));
+  y = fma(y, x, Real(0x1.20e8660000000p+0f));
   return y;
 }
 
@@ -310,6 +340,41 @@ TWINLOOM_INLINE Real lgamma_middle(Real x) {
   y = fma(y, x, Real(0x1.0e0c9df2935fap-5));
   y = fma(y, x, Real(-0x1.9ae6509ea109ep-4));
   y = fma(y, x, Real(0x1.b0ee6072093cep-2));
+  return y;
+}
+
+// digamma(x) / (x - root) of x - 2.
+template <class Real>
+TWINLOOM_INLINE Real digamma_middle(Real x) {
+  // 2^-53.2
+  Real y(-0x1.48a7fc5b92df1p-26);
+  y = fma(y, x, Real(0x1.3309350608f42p-25));
+  y = fma(y, x, Real(0x1.0c6eab361fa47p-24));
+  y = fma(y, x, Real(-0x1.cfe77a1a3e3afp-24));
+  y = fma(y, x, Real(-0x1.b3d8dc088b127p-23));
+  y = fma(y, x, Real(0x1.7d230f57cbc43p-22));
+  y = fma(y, x, Real(0x1.0879dd78650c9p-24));
+  y = fma(y, x, Real(-0x1.20ec64e230633p-25));
+  y = fma(y, x, Real(-0x1.ceb00b7d6778bp-21));
+  y = fma(y, x, Real(0x1.b34d705fc9acfp-20));
+  y = fma(y, x, Real(-0x1.4c3a5e5db2f76p-19));
+  y = fma(y, x, Real(0x1.51a0097f683e0p-18));
+  y = fma(y, x, Real(-0x1.60b16136426a8p-17));
+  y = fma(y, x, Real(0x1.60229a0eaf49bp-16));
+  y = fma(y, x, Real(-0x1.5ed91f3af4801p-15));
+  y = fma(y, x, Real(0x1.5f47fe7b16b6ep-14));
+  y = fma(y, x, Real(-0x1.5ff1a2e535b71p-13));
+  y = fma(y, x, Real(0x1.60c7d12b4ca0ap-12));
+  y = fma(y, x, Real(-0x1.620eef264b495p-11));
+  y = fma(y, x, Real(0x1.6407559b3c77bp-10));
+  y = fma(y, x, Real(-0x1.6714d0694e797p-9));
+  y = fma(y, x, Real(0x1.6bdf5e4d802adp-8));
+  y = fma(y, x, Real(-0x1.7389aa7ecffc8p-7));
+  y = fma(y, x, Real(0x1.802924f923d5ap-6));
+  y = fma(y, x, Real(-0x1.95ec0c3bac10fp-5));
+  y = fma(y, x, Real(0x1.be76b26db88b1p-4));
+  y = fma(y, x, Real(-0x1.0aff270ca079dp-2));
+  y = fma(y, x, Real(0x1.9213d46736ba3p-1));
   return y;
 }
 

@@ -51,8 +51,11 @@ TWINLOOM_INLINE Real erf(Real x) {
   if constexpr (same<Element<Real>, f32>) {
     const Real one(1.0f);
     const Real a = clamped(abs(x), Real(0.0f), Real(4.0f));
-    const Real far = one - exp(-erfc_log(a));
-    return select(abs(x) < Real(1.0625f), erf_near(x), with_sign(select(a < Real(3.95f), far, select(x != x, x, one)), x));
+    const Real slope = erfc_slope(a);
+    const Real height = a * slope;
+    const auto [factor, low, k] = power(-height, -fma(a, slope, -height));
+    const Real far = one - scaled(factor, k);
+    return select(abs(x) < Real(1.125f), erf_near(x), with_sign(select(a < Real(3.95f), far, select(x != x, x, one)), x));
   } else {
     return erf_wide(x);
   }
@@ -82,7 +85,9 @@ TWINLOOM_INLINE Real gelu_erf(Real x) {
   } else {
     tail = Real(0.5) * erfcx_wide(a * Real(0x1.6a09e667f3bcdp-1));
   }
-  const Real part = scaled(inside * (factor * tail), k);
+  const Real share = factor * tail;
+  const Real share_low = fma(factor, tail, -share) + low * tail;
+  const Real part = scaled(fma(inside, share, inside * share_low), k);
   return select(x > zero, x - part, part);
 }
 // x * sigmoid(v), v = 2 sqrt(2/pi) (x + 0.044715 x^3) in two parts.
@@ -128,11 +133,12 @@ TWINLOOM_INLINE Wide lgamma_positive(Wide x) {
     y = select(above, y - one, y);
     product = select(above, product * y, product);
   }
-  const Wide factor = select(x < one, one / x, product);
-  const Wide logarithm = log(select(far, x, factor));
-  const Wide u = y - Wide(2.0);
-  const Wide first = select(x < one, x, y - one);
-  const Wide middle = fma(first * u, lgamma_middle(select(far, Wide(0.0), u)), logarithm);
+  const auto low = x < one;
+  const Wide logarithm = log(select(either(far, low), x, product));
+  // y - 2 and y - 1 from x itself, as x + 1 is rounded.
+  const Wide u = select(low, x - one, y - Wide(2.0));
+  const Wide first = select(low, x, y - one);
+  const Wide middle = fma(first * u, lgamma_middle(select(far, Wide(0.0), u)), select(low, -logarithm, logarithm));
   const Wide inverse = one / x;
   const Wide rest = fma(stirling_rest(inverse * inverse), inverse, Wide(0x1.d67f1c864beb5p-1));
   const Wide stirling = fma(x - Wide(0.5), logarithm - one, rest - Wide(0.5));
@@ -159,23 +165,29 @@ TWINLOOM_INLINE Real lgamma(Real x) {
   return in_f64<Real>([](auto wide) { return lgamma_wide(wide); }, x);
 }
 
-// Steps up to 10, their reciprocals added as one fraction, then the asymptotic series.
+// For x >= 0.5. Below 10 by steps to [1, 3], where the root is a factor and the reciprocals of the steps are
+// added as one fraction; then the asymptotic series.
 template <class Wide>
 TWINLOOM_INLINE Wide digamma_positive(Wide x) {
   const Wide one(1.0);
-  Wide y = x;
-  Wide over(0.0);
-  Wide under = one;
-  for (int step = 0; step < 10; ++step) {
-    const auto below = y < Wide(10.0);
-    over = select(below, fma(over, y, under), over);
-    under = select(below, under * y, under);
-    y = select(below, y + one, y);
+  const Wide zero(0.0);
+  const auto low = x < one;
+  const auto far = negated(x < Wide(10.0));
+  Wide y = select(low, x + one, x);
+  Wide over = select(low, -one, zero);
+  Wide under = select(low, x, one);
+  for (int step = 0; step < 7; ++step) {
+    const auto above = both(y > Wide(3.0), x < Wide(10.0));
+    y = select(above, y - one, y);
+    over = select(above, fma(over, y, under), over);
+    under = select(above, under * y, under);
   }
-  const Wide inverse = one / y;
+  const Wide root(0x1.762d86356be3fp+0);
+  const Wide from_root = select(low, x - (root - one), y - root) - Wide(0x1.b86a722197829p-54);
+  const Wide near = fma(from_root, digamma_middle(select(far, zero, y - Wide(2.0))), over / under);
+  const Wide inverse = one / x;
   const Wide w = inverse * inverse;
-  const Wide series = fma(-w, digamma_rest(w), Wide(-0.5) * inverse);
-  return (log(y) - over / under) + series;
+  return select(far, log(x) + fma(-w, digamma_rest(w), Wide(-0.5) * inverse), near);
 }
 template <class Wide>
 TWINLOOM_INLINE Wide digamma_wide(Wide x) {
