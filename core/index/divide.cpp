@@ -123,8 +123,7 @@ std::optional<Expr> without_inner_mods(const Expr& dividend, std::int64_t diviso
     const auto period = number ? checked_multiply(*number, term.scale) : std::nullopt;
     if (!period || *period % divisor != 0) continue;
     // The term is s*x - s*n*floor_div(x, n).
-    const auto less = add_scaled(dividend, term.factor, -term.scale);
-    const auto more = less ? add_scaled(*less, inner->dividend, term.scale) : std::nullopt;
+    const auto more = add_scaled(without_term(dividend, term), inner->dividend, term.scale);
     if (more) return more;
   }
   return std::nullopt;

@@ -42,8 +42,7 @@ std::optional<Equality> solved(const Expr& a, const Expr& b) {
   for (std::size_t i = sum.terms().size(); i-- > 0;) {
     const Term& term = sum.terms()[i];
     if (term.scale != 1 && term.scale != -1) continue;
-    const auto rest = add_scaled(zero, term.factor, -term.scale);
-    const auto kept = rest ? add_scaled(Expr(0), *rest, -term.scale) : std::nullopt;
+    const auto kept = add_scaled(Expr(0), without_term(zero, term), -term.scale);
     if (kept && !has_part(*kept, term.factor)) return Equality(*kept, term.factor);
   }
   // 4*n = 3*m: a whole side is replaced.

@@ -218,6 +218,15 @@ std::optional<Expr> add_scaled(const Expr& a, const Expr& b, std::int64_t scale)
   return make_sorted_sum(std::move(terms), *offset);
 }
 
+Expr without_term(const Expr& sum, const Term& term) {
+  const TermsOf all(sum);
+  std::vector<Term> left;
+  for (const Term& other : all.terms()) {
+    if (other.factor != term.factor) left.push_back(other);
+  }
+  return make_sorted_sum(std::move(left), all.offset());
+}
+
 std::optional<std::vector<Expr>> without_factors(std::span<const Expr> whole, std::span<const Expr> part) {
   std::vector<Expr> left;
   std::size_t next = 0;

@@ -30,50 +30,76 @@ std::string print_sum(const Sum& sum) {
   return text + (negative ? cat(" - ", -sum.offset) : cat(" + ", sum.offset));
 }
 
-Expr parse_call(Scanner& scanner, Expr (*function)(const Expr&, const Expr&)) {
-  scanner.expect("(");
-  const Expr a = parse(scanner);
-  scanner.expect(",");
-  const Expr b = parse(scanner);
-  scanner.expect(")");
-  return function(a, b);
-}
+// Texts come from users: deeper nesting than this is refused before it can use up the stack.
+constexpr int depth_limit = 200;
 
-// A divisor that a text gives must not reach the maker's CHECK: a text is a user's.
-Expr parse_division(Scanner& scanner, Expr (*function)(const Expr&, const Expr&)) {
-  scanner.expect("(");
-  const Expr dividend = parse(scanner);
-  scanner.expect(",");
-  const Expr divisor = parse(scanner);
-  if (const auto constant = constant_of(divisor); constant && *constant < 1) {
-    scanner.fail(cat("a positive divisor before this place instead of ", *constant));
+class Parser {
+ public:
+  explicit Parser(Scanner& scanner) : scanner_(scanner) {}
+
+  Expr sum() {
+    if (++depth_ > depth_limit) scanner_.fail(cat("an expression of at most ", depth_limit, " levels"));
+    Expr result = term();
+    while (true) {
+      if (scanner_.accept("+")) {
+        result = result + term();
+      } else if (scanner_.accept("-")) {
+        result = result - term();
+      } else {
+        --depth_;
+        return result;
+      }
+    }
   }
-  scanner.expect(")");
-  return function(dividend, divisor);
-}
 
-Expr parse_factor(Scanner& scanner) {
-  if (scanner.peek_number()) return Expr(scanner.integer());
-  if (scanner.accept("-")) return -parse_factor(scanner);
-  if (scanner.accept("(")) {
-    const Expr inner = parse(scanner);
-    scanner.expect(")");
-    return inner;
+ private:
+  using Function = Expr (*)(const Expr&, const Expr&);
+
+  Expr term() {
+    Expr result = factor();
+    while (scanner_.accept("*")) result = result * factor();
+    return result;
   }
-  if (scanner.accept("floor_div")) return parse_division(scanner, floor_div);
-  if (scanner.accept("floor_mod")) return parse_division(scanner, floor_mod);
-  if (scanner.accept("ceil_div")) return parse_division(scanner, ceil_div);
-  if (scanner.accept("least")) return parse_call(scanner, least);
-  if (scanner.accept("greatest")) return parse_call(scanner, greatest);
-  if (!scanner.peek_word()) scanner.fail("an index expression");
-  return Expr(Symbol(scanner.word()));
-}
 
-Expr parse_term(Scanner& scanner) {
-  Expr result = parse_factor(scanner);
-  while (scanner.accept("*")) result = result * parse_factor(scanner);
-  return result;
-}
+  Expr factor() {
+    if (scanner_.peek_number()) return Expr(scanner_.integer());
+    bool negative = false;
+    while (!scanner_.peek_number() && scanner_.accept("-")) negative = !negative;
+    return negative ? -primary() : primary();
+  }
+
+  Expr primary() {
+    if (scanner_.peek_number()) return Expr(scanner_.integer());
+    if (scanner_.accept("(")) {
+      const Expr inner = sum();
+      scanner_.expect(")");
+      return inner;
+    }
+    if (scanner_.accept("floor_div")) return call(floor_div, true);
+    if (scanner_.accept("floor_mod")) return call(floor_mod, true);
+    if (scanner_.accept("ceil_div")) return call(ceil_div, true);
+    if (scanner_.accept("least")) return call(least, false);
+    if (scanner_.accept("greatest")) return call(greatest, false);
+    if (!scanner_.peek_word()) scanner_.fail("an index expression");
+    return Expr(Symbol(scanner_.word()));
+  }
+
+  // A divisor that a text gives must not reach the maker's CHECK: a text is a user's.
+  Expr call(Function function, bool divides) {
+    scanner_.expect("(");
+    const Expr a = sum();
+    scanner_.expect(",");
+    const Expr b = sum();
+    if (const auto constant = constant_of(b); divides && constant && *constant < 1) {
+      scanner_.fail(cat("a positive divisor before this place instead of ", *constant));
+    }
+    scanner_.expect(")");
+    return function(a, b);
+  }
+
+  Scanner& scanner_;
+  int depth_ = 0;
+};
 
 }  // namespace
 
@@ -96,18 +122,7 @@ std::string print(const Condition& condition) {
               [](const Less& less) { return cat(print(less.a), " < ", print(less.b)); });
 }
 
-Expr parse(Scanner& scanner) {
-  Expr result = parse_term(scanner);
-  while (true) {
-    if (scanner.accept("+")) {
-      result = result + parse_term(scanner);
-    } else if (scanner.accept("-")) {
-      result = result - parse_term(scanner);
-    } else {
-      return result;
-    }
-  }
-}
+Expr parse(Scanner& scanner) { return Parser(scanner).sum(); }
 
 Condition parse_condition(Scanner& scanner) {
   Condition condition;

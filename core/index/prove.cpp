@@ -110,9 +110,7 @@ class Proof {
         const Expr wanted = factor;
         const auto others = without_factors(factors_of(term.factor), std::span(&wanted, 1));
         const Expr scale = make_product(*others) * Expr(term.scale);
-        const auto rest = add_scaled(expr, term.factor, -term.scale);
-        if (!rest) continue;
-        if (const auto decided = by_operation(factor, scale, *rest)) return decided;
+        if (const auto decided = by_operation(factor, scale, without_term(expr, term))) return decided;
       }
     }
     return std::nullopt;

@@ -36,8 +36,9 @@ std::optional<Aligned> align_to(const Expr& dividend, std::int64_t number, const
   if (!range.low || !range.high) return std::nullopt;
   const std::int64_t bucket = twinloom::floor_div(*range.low, number);
   if (bucket != twinloom::floor_div(*range.high, number)) return std::nullopt;
-  const Expr shift = bucket * number;
-  return Aligned{make_sum(std::move(aligned), 0) + shift, small - shift};
+  const auto shift = checked_multiply(bucket, number);
+  if (!shift) return std::nullopt;
+  return Aligned{make_sum(std::move(aligned), 0) + Expr(*shift), small - Expr(*shift)};
 }
 
 std::optional<Aligned> align_by_constant(const Expr& dividend, std::int64_t divisor, const Facts& facts) {
@@ -132,7 +133,7 @@ struct Divided {
 };
 
 // The term of a divisor that is taken out first: the one with most factors.
-Term leading_term(const TermsOf& divisor) {
+const Term& leading_term(const TermsOf& divisor) {
   return *std::ranges::max_element(divisor.terms(), {},
                                    [](const Term& term) { return factors_of(term.factor).size(); });
 }
@@ -140,7 +141,8 @@ Term leading_term(const TermsOf& divisor) {
 std::optional<Divided> divide_polynomial(const Expr& dividend, const Expr& divisor, const Facts& facts) {
   const TermsOf under(divisor);
   if (under.terms().empty() || (under.terms().size() == 1 && under.offset() == 0)) return std::nullopt;
-  const Term lead = leading_term(under);
+  const Term& lead = leading_term(under);
+  if (lead.scale < 1) return std::nullopt;  // 4 - n: sizes do not look like that
   Divided result{Expr(0), dividend};
   // Each round lowers the degree in the leading term; four are more than any index map needs.
   for (int round = 0; round < 4; ++round) {
@@ -264,8 +266,7 @@ Rewritten remainder_of_remainder(const Expr& expr, const Facts&) {
   for (const TermsOf sum(mod->dividend); const Term& term : sum.terms()) {
     Expr scale;
     const FloorMod* inner = foldable_mod(term, mod->divisor, scale);
-    const auto rest = inner ? add_scaled(mod->dividend, term.factor, -term.scale) : std::nullopt;
-    if (rest) return floor_mod(*rest + scale * inner->dividend, mod->divisor);
+    if (inner) return floor_mod(without_term(mod->dividend, term) + scale * inner->dividend, mod->divisor);
   }
   return std::nullopt;
 }

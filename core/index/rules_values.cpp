@@ -124,9 +124,7 @@ Rewritten recombine_quotient(const Expr& expr, const Facts&) {
     const Expr quotient = floor_div(part.mod->dividend, part.mod->divisor);
     const Expr whole = part.scale * part.mod->divisor * quotient;
     if (constant_of(whole) || !contains(*sum, whole)) continue;
-    const auto rest = difference(expr, whole);
-    const auto without = rest ? add_scaled(*rest, part.term->factor, -part.term->scale) : std::nullopt;
-    if (without) return *without + part.scale * part.mod->dividend;
+    return without_term(expr, *part.term) - whole + part.scale * part.mod->dividend;
   }
   return std::nullopt;
 }
@@ -142,7 +140,7 @@ Rewritten recombine_remainders(const Expr& expr, const Facts&) {
     const TermsOf searched(quotient);
     if (searched.terms().empty()) continue;
     for (const Part& high : parts) {
-      if (high.mod == low.mod || high.scale != low.scale * low.mod->divisor) continue;
+      if (high.term == low.term || high.scale != low.scale * low.mod->divisor) continue;
       const TermsOf dividend(high.mod->dividend);
       const bool found = std::ranges::all_of(
           searched.terms(), [&](const Term& term) { return has_term(dividend.terms(), term); });
@@ -150,9 +148,7 @@ Rewritten recombine_remainders(const Expr& expr, const Facts&) {
       const Expr before = high.mod->dividend - quotient;
       const Expr both =
           floor_mod(low.mod->divisor * before + low.mod->dividend, high.mod->divisor * low.mod->divisor);
-      const auto rest = add_scaled(expr, low.term->factor, -low.term->scale);
-      const auto without = rest ? add_scaled(*rest, high.term->factor, -high.term->scale) : std::nullopt;
-      if (without) return *without + low.scale * both;
+      return without_term(without_term(expr, *low.term), *high.term) + low.scale * both;
     }
   }
   return std::nullopt;

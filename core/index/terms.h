@@ -48,6 +48,9 @@ Expr make_sum(std::vector<Term> terms, std::int64_t offset);
 // a + scale*b; nothing where a number leaves 64 bits.
 std::optional<Expr> add_scaled(const Expr& a, const Expr& b, std::int64_t scale);
 
+// The sum without one of its terms.
+Expr without_term(const Expr& sum, const Term& term);
+
 // `whole` without the factors in `part` (both sorted); nothing when one of them is missing.
 std::optional<std::vector<Expr>> without_factors(std::span<const Expr> whole, std::span<const Expr> part);
 

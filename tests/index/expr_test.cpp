@@ -28,6 +28,8 @@ TEST(Expr, SumsAreFlatSortedAndFolded) {
   expect_made("n + i - n + 0*k", "i");
   expect_made("i + 4*j - i - 4*j", "0");
   expect_made("-i - 2*j", "-i - 2*j");
+  expect_made("2 - -3*i - (-j)", "3*i + j + 2");
+  expect_made("i -3", "i - 3");
 }
 
 TEST(Expr, ProductsAreDistributed) {
@@ -109,6 +111,11 @@ TEST(Expr, BadTextIsAnErrorWithItsPlace) {
             "index expression line 1 column 6: expected an index expression, found the end of the text");
   EXPECT_EQ(message_of([] { parse("i j"); }),
             "index expression line 1 column 3: expected the end of the text, found 'j'");
+  const std::string deep = std::string(100000, '(') + "i";
+  EXPECT_EQ(message_of([&] { parse(deep); }),
+            "index expression line 1 column 201: expected an expression of at most 200 levels, found "
+            "'(((((((((((((((((((((((('");
+  EXPECT_EQ(parse(std::string(100000, '-') + "i"), parse("i"));
   EXPECT_EQ(message_of([] { parse_condition("i < n &&"); }),
             "condition line 1 column 9: expected an index expression, found the end of the text");
 }

@@ -26,17 +26,6 @@ class Fuzz : public ::testing::Test {
 
 constexpr int expressions = 4000;
 
-std::string facts_text(const Facts& facts) {
-  std::string text;
-  for (const auto& [symbol, about] : facts.symbols()) {
-    text += cat(symbol, " in ", about.range.low ? cat(*about.range.low) : "", "..",
-                about.range.high ? cat(*about.range.high) : "", ", ", symbol, " % ", about.divisor, ", ");
-    for (const Expr& extent : about.below) text += cat(symbol, " < ", extent, ", ");
-  }
-  for (const auto& [kept, replaced] : facts.equalities()) text += cat(replaced, " = ", kept, ", ");
-  return text;
-}
-
 TEST_F(Fuzz, SimplifiedKeepsItsValue) {
   for (int i = 0; i < expressions; ++i) {
     const Facts facts = testing::random_facts(random_);
@@ -46,7 +35,7 @@ TEST_F(Fuzz, SimplifiedKeepsItsValue) {
       const auto values = testing::draw(facts, symbols_of(expr), random_);
       if (!values) break;
       ASSERT_EQ(evaluate(expr, *values), evaluate(shorter, *values))
-          << print(expr) << " became " << print(shorter) << " | " << facts_text(facts);
+          << print(expr) << " became " << print(shorter) << " | " << testing::facts_text(facts);
     }
   }
 }
@@ -56,7 +45,7 @@ TEST_F(Fuzz, SimplifiedTwiceIsSimplifiedOnce) {
     const Facts facts = testing::random_facts(random_);
     const Expr expr = testing::random_expr(random_, 3);
     const Expr once = simplify(expr, facts);
-    ASSERT_EQ(simplify(once, facts), once) << print(expr) << " | " << facts_text(facts);
+    ASSERT_EQ(simplify(once, facts), once) << print(expr) << " | " << testing::facts_text(facts);
   }
 }
 
@@ -82,7 +71,7 @@ TEST_F(Fuzz, RangesDivisorsAndProofsHold) {
       const auto values = testing::draw(facts, symbols, random_);
       if (!values) break;
       const std::int64_t value = evaluate(expr, *values);
-      const std::string where = cat(expr, " and ", other, " | ", facts_text(facts));
+      const std::string where = cat(expr, " and ", other, " | ", testing::facts_text(facts));
       ASSERT_FALSE(range.low && value < *range.low) << where;
       ASSERT_FALSE(range.high && value > *range.high) << where;
       ASSERT_TRUE(divisor == 0 ? value == 0 : value % divisor == 0) << where;

@@ -72,6 +72,17 @@ Example parse_example(std::string_view text) {
   return example;
 }
 
+std::string facts_text(const Facts& facts) {
+  std::string text;
+  for (const auto& [symbol, about] : facts.symbols()) {
+    text += cat(symbol, " in ", about.range.low ? cat(*about.range.low) : "", "..",
+                about.range.high ? cat(*about.range.high) : "", ", ", symbol, " % ", about.divisor, ", ");
+    for (const Expr& extent : about.below) text += cat(symbol, " < ", extent, ", ");
+  }
+  for (const auto& [kept, replaced] : facts.equalities()) text += cat(replaced, " = ", kept, ", ");
+  return text;
+}
+
 bool allowed(const Facts& facts, const Values& values) {
   for (const auto& [symbol, about] : facts.symbols()) {
     if (!allowed(about, values.at(symbol), values)) return false;

@@ -21,6 +21,9 @@ struct Example {
 
 Example parse_example(std::string_view text);
 
+// As parse_example() reads them, for messages.
+std::string facts_text(const Facts& facts);
+
 // Whether the assignment is one that the facts allow.
 bool allowed(const Facts& facts, const Values& values);
 
