@@ -22,7 +22,8 @@ bool mentions_any(const index::Expr& expr, const std::vector<NestLoop>& axes) {
 // How far apart in memory the axis's turns are; nothing where it is not in steps.
 std::optional<index::Expr> step_of(const Reach& reach, Axis axis) {
   const auto linear = index::linear_in(reach.offset, axis);
-  if (!linear || linear->scale == index::Expr(0) || mentions_any(linear->scale, reach.axes)) return std::nullopt;
+  if (!linear || linear->scale == index::Expr(0) || mentions_any(linear->scale, reach.axes))
+    return std::nullopt;
   return linear->scale;
 }
 
@@ -58,7 +59,11 @@ void cut_in_reach(Reach& reach, Axis axis, const Cut& cut, const index::Facts& f
 class Aligner {
  public:
   Aligner(Side& first, Reach& first_reach, Side& second, Reach& second_reach, lower::Names& names)
-      : first_(first), first_reach_(first_reach), second_(second), second_reach_(second_reach), names_(names) {}
+      : first_(first),
+        first_reach_(first_reach),
+        second_(second),
+        second_reach_(second_reach),
+        names_(names) {}
 
   Alignment run() {
     while (step()) {
@@ -114,10 +119,12 @@ void collect_divisors(const index::Expr& expr, Axis axis, std::vector<index::Exp
   };
   std::visit(Overloaded{[](const index::Symbol&) {},
                         [&](const index::Sum& sum) {
-                          for (const index::Term& term : sum.terms) collect_divisors(term.factor, axis, divisors);
+                          for (const index::Term& term : sum.terms)
+                            collect_divisors(term.factor, axis, divisors);
                         },
                         [&](const index::Product& product) {
-                          for (const index::Expr& factor : product.factors) collect_divisors(factor, axis, divisors);
+                          for (const index::Expr& factor : product.factors)
+                            collect_divisors(factor, axis, divisors);
                         },
                         [&](const index::FloorDiv& node) { both(node.dividend, node.divisor); },
                         [&](const index::FloorMod& node) { both(node.dividend, node.divisor); },
@@ -187,7 +194,8 @@ bool refine_once(Side& side, lower::Names& names) {
 
 }  // namespace
 
-std::optional<index::Expr> exact_quotient(const index::Expr& whole, const index::Expr& part, const index::Facts& facts) {
+std::optional<index::Expr> exact_quotient(const index::Expr& whole, const index::Expr& part,
+                                          const index::Facts& facts) {
   const auto range = facts.range(part);
   if (!range.low || *range.low < 1) {
     // A symbolic size is a divisor where the whole is a product with it: for a size of 0 both are empty.
@@ -208,7 +216,8 @@ Cut cut_axis(Side& side, Axis axis, const index::Expr& inner, lower::Names& name
   cut.by.emplace(axis, inner * cut.outer.axis + cut.inner.axis);
   lower::assume_axis(side.facts, cut.outer.axis, cut.outer.extent);
   lower::assume_axis(side.facts, cut.inner.axis, cut.inner.extent);
-  lower::Transformer move{lower::Change{.symbols = cut.by, .reads = {}, .mask = {}, .load = {}, .facts = &side.facts}};
+  lower::Transformer move{
+      lower::Change{.symbols = cut.by, .reads = {}, .mask = {}, .load = {}, .facts = &side.facts}};
   Nest& nest = side.draft.nest;
   replace_loop(nest.common, axis, cut);
   for (Item& item : nest.items) {
@@ -243,7 +252,8 @@ std::optional<index::Substitution> invert(const index::Expr& stored, const std::
   index::Expr step = 1;
   index::Substitution values;
   while (!left.empty()) {
-    const auto next = std::ranges::find_if(left, [&](const NestLoop& loop) { return step_of(reach, loop.axis) == step; });
+    const auto next =
+        std::ranges::find_if(left, [&](const NestLoop& loop) { return step_of(reach, loop.axis) == step; });
     if (next == left.end()) return std::nullopt;
     const NestLoop loop = *next;
     left.erase(next);

@@ -1,7 +1,7 @@
 // Inside of the room: finds which axes of two nests are the same by looking at one offset of each.
 //   A stores b[96*i + j], i < 264, j < 96;   B loads b[96*k + l], k < 264, l < 96   ->   i = k, j = l
-//   A stores b[i], i < 264;   B loads b[33*k + l], k < 8, l < 33   ->   i is cut in two, i = 33*i' + i'', and then
-//   i' = k, i'' = l
+//   A stores b[i], i < 264;   B loads b[33*k + l], k < 8, l < 33   ->   i is cut in two, i = 33*i' + i'', and
+//   then i' = k, i'' = l
 #pragma once
 
 #include <map>
@@ -34,7 +34,8 @@ struct Alignment {
 Alignment align(Side& first, Reach& first_reach, Side& second, Reach& second_reach, lower::Names& names);
 
 // whole / part where it is known to divide.
-std::optional<index::Expr> exact_quotient(const index::Expr& whole, const index::Expr& part, const index::Facts& facts);
+std::optional<index::Expr> exact_quotient(const index::Expr& whole, const index::Expr& part,
+                                          const index::Facts& facts);
 
 // The axis becomes inner * outer axis + inner axis, everywhere in the draft. Returns {outer, inner}.
 struct Cut {

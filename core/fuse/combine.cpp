@@ -46,7 +46,8 @@ std::vector<Item> under(const Nest& nest, const std::vector<NestLoop>& left) {
 Nest renamed(const Nest& nest, const std::map<Axis, Axis>& names) {
   index::Substitution symbols;
   for (const auto& [from, to] : names) symbols.emplace(from, index::Expr(to));
-  lower::Transformer move{lower::Change{.symbols = symbols, .reads = {}, .mask = {}, .load = {}, .facts = nullptr}};
+  lower::Transformer move{
+      lower::Change{.symbols = symbols, .reads = {}, .mask = {}, .load = {}, .facts = nullptr}};
   Nest result{nest.common, {}};
   for (NestLoop& loop : result.common)
     if (names.contains(loop.axis)) loop.axis = names.at(loop.axis);
@@ -85,16 +86,23 @@ std::vector<Item> without_stores(const std::vector<Item>& items, const std::set<
 class Combiner {
  public:
   Combiner(const Around& around, std::size_t first, std::size_t second, lower::Names& names)
-      : around_(around), names_(names), first_number_(first), second_number_(second),
-        first_(open_side(first)), second_(open_side(second)) {
+      : around_(around),
+        names_(names),
+        first_number_(first),
+        second_number_(second),
+        first_(open_side(first)),
+        second_(open_side(second)) {
     find_flows();
   }
 
   Combined run() {
     if (lower::is_call(first_.draft.nest) || lower::is_call(second_.draft.nest))
       return refuse(Reason::routine, "a sort is a kernel of its own");
+    const auto is_barrier = [&](Buffer buffer) { return around_.lowered[ValueId{buffer.index}].barrier; };
+    if (std::ranges::any_of(flows_, is_barrier))
+      return refuse(Reason::barrier, "the user asked for the buffer");
     if (const std::string words = over_limits(); !words.empty()) return refuse(Reason::too_large, words);
-    if (!flows_.empty() && only_writer_is_first() == false)
+    if (!flows_.empty() && !only_writer_is_first())
       return refuse(Reason::different_place, "the buffer is written in parts by several kernels");
     if (may_vanish()) {
       if (auto combined = write_into_reader()) return std::move(*combined);
@@ -111,7 +119,9 @@ class Combiner {
     return side;
   }
 
-  static Combined refuse(Reason reason, std::string words) { return {std::nullopt, reason, std::move(words)}; }
+  static Combined refuse(Reason reason, std::string words) {
+    return {std::nullopt, reason, std::move(words)};
+  }
 
   void find_flows() {
     const lower::Unit& first = around_.lowered.units[first_number_];
@@ -133,7 +143,8 @@ class Combiner {
   }
 
   bool only_writer_is_first() const {
-    return std::ranges::all_of(flows_, [&](Buffer buffer) { return around_.writers[buffer.index].size() == 1; });
+    return std::ranges::all_of(flows_,
+                               [&](Buffer buffer) { return around_.writers[buffer.index].size() == 1; });
   }
 
   // Nothing of the first is left when the second computes what it needs of it.
@@ -231,12 +242,15 @@ class Combiner {
   }
 
   Combined at_places(const index::Expr& first_offset, const index::Expr& second_offset) {
-    Reach first_reach{first_offset, first_.draft.nest.common}, second_reach{second_offset, second_.draft.nest.common};
+    Reach first_reach{first_offset, first_.draft.nest.common},
+        second_reach{second_offset, second_.draft.nest.common};
     Alignment alignment = align(first_, first_reach, second_, second_reach, names_);
-    const bool first_fixed = !is_elementwise(first_.draft.nest), second_fixed = !is_elementwise(second_.draft.nest);
+    const bool first_fixed = !is_elementwise(first_.draft.nest),
+               second_fixed = !is_elementwise(second_.draft.nest);
     if (flows_.empty()) match_the_rest(alignment);
     const std::vector<NestLoop> first_left = axes_not_in(first_.draft.nest.common, alignment.second_by_first);
-    const std::vector<NestLoop> second_left = axes_not_in(second_.draft.nest.common, alignment.first_by_second);
+    const std::vector<NestLoop> second_left =
+        axes_not_in(second_.draft.nest.common, alignment.first_by_second);
     const bool fits = (first_left.empty() || !first_fixed) && (second_left.empty() || !second_fixed);
     if (!fits) return why_no_frame(first_left, second_left);
     if (!first_fixed && !second_fixed) {
@@ -249,7 +263,8 @@ class Combiner {
     return in_frame(alignment, first_left, second_left);
   }
 
-  // A shared load may not walk every common axis; one axis of equal extent that is left on both sides is the same.
+  // A shared load may not walk every common axis; one axis of equal extent that is left on both sides is the
+  // same.
   void match_the_rest(Alignment& alignment) const {
     for (const NestLoop& a : axes_not_in(first_.draft.nest.common, alignment.second_by_first)) {
       for (const NestLoop& b : axes_not_in(second_.draft.nest.common, alignment.first_by_second)) {
@@ -261,9 +276,12 @@ class Combiner {
     }
   }
 
-  Combined why_no_frame(const std::vector<NestLoop>& first_left, const std::vector<NestLoop>& second_left) const {
+  Combined why_no_frame(const std::vector<NestLoop>& first_left,
+                        const std::vector<NestLoop>& second_left) const {
     const auto spell = [](const std::vector<NestLoop>& loops) {
-      return cat("[", twinloom::join(loops, ", ", [](const NestLoop& loop) { return index::print(loop.extent); }), "]");
+      return cat("[",
+                 twinloom::join(loops, ", ", [](const NestLoop& loop) { return index::print(loop.extent); }),
+                 "]");
     };
     const std::vector<NestLoop>&a = first_.draft.nest.common, &b = second_.draft.nest.common;
     const auto extents = [](const std::vector<NestLoop>& loops) {
@@ -273,7 +291,8 @@ class Combiner {
       return all;
     };
     const std::string words = cat("common loops ", spell(a), " and ", spell(b));
-    if (extents(a) == extents(b)) return refuse(Reason::loop_order, cat(words, " walk the buffer in different orders"));
+    if (extents(a) == extents(b))
+      return refuse(Reason::loop_order, cat(words, " walk the buffer in different orders"));
     if (typical_turns(a, typical()) == typical_turns(b, typical()))
       return refuse(Reason::different_place, cat(words, " do not meet the same elements"));
     if (!first_left.empty() && second_left.empty())
@@ -289,10 +308,11 @@ class Combiner {
       if (alignment.second_by_first.contains(loop.axis)) frame.push_back(loop);
     const double turns = typical_turns(frame, typical());
     if (turns >= static_cast<double>(around_.limits.enough_turns)) return {};
-    const double first = turns * typical_turns(first_left, typical()), second = turns * typical_turns(second_left, typical());
+    const double first = turns * typical_turns(first_left, typical()),
+                 second = turns * typical_turns(second_left, typical());
     const double most = std::max(first_left.empty() ? 0 : first, second_left.empty() ? 0 : second);
     if (most <= static_cast<double>(around_.limits.small_elements)) return {};
-    return cat("only ", turns, " independent turns would be left");
+    return cat("independent turns that would be left: ", turns);
   }
 
   // The common loops in the order of the side that cannot choose, else of the reader.
@@ -336,7 +356,8 @@ class Combiner {
         return refuse(Reason::different_place, "an element of a scan is read in two orders");
     }
     for (auto each = by_reader.rbegin(); each != by_reader.rend(); ++each) {
-      auto joined = fuse::join(nest, each->second.writer, writer.items.size() + each->first, each->second.writer_by_reader);
+      auto joined = fuse::join(nest, each->second.writer, writer.items.size() + each->first,
+                               each->second.writer_by_reader);
       if (!joined || !is_still_at(*joined, each->second.writer, writer))
         return refuse(Reason::different_place, "the reader of a scan needs a total that comes later");
       nest = std::move(*joined);

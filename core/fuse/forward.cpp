@@ -45,7 +45,11 @@ class Forwarder {
  public:
   Forwarder(const Nest& writer, const Nest& reader, const std::set<Buffer>& buffers, const Handover& handover,
             lower::Names& names)
-      : writer_(writer), reader_(reader), handover_(handover), names_(names), elementwise_(is_elementwise(writer)) {
+      : writer_(writer),
+        reader_(reader),
+        handover_(handover),
+        names_(names),
+        elementwise_(is_elementwise(writer)) {
     for (const Stored& stored : stores_of(writer))
       if (buffers.contains(stored.store->buffer)) stored_.emplace(stored.store->buffer, stored);
   }
@@ -62,7 +66,9 @@ class Forwarder {
  private:
   void walk_item(const Item& item) {
     const auto* sibling = std::get_if<Sibling>(&item);
-    lower::Transformer move{lower::Change{.symbols = {}, .reads = {}, .mask = {},
+    lower::Transformer move{lower::Change{.symbols = {},
+                                          .reads = {},
+                                          .mask = {},
                                           .load = [this](const Load& load) { return value_of(load); },
                                           .facts = nullptr}};
     loops_ = sibling == nullptr ? std::vector<NestLoop>{} : sibling->loops;
@@ -138,9 +144,11 @@ class Forwarder {
     if (!counted_.insert(cat(load.buffer.index, "@", load.offset)).second) return;
     // What does not change along the sibling's loops is computed in front of them.
     const std::set<index::Symbol> symbols = index::symbols_of(load.offset);
-    const bool walks = std::ranges::any_of(loops_, [&](const NestLoop& loop) { return symbols.contains(loop.axis); });
+    const bool walks =
+        std::ranges::any_of(loops_, [&](const NestLoop& loop) { return symbols.contains(loop.axis); });
     const auto typical = static_cast<double>(handover_.limits->typical_size);
-    result_.evaluations += typical_turns(reader_.common, typical) * (walks ? typical_turns(loops_, typical) : 1);
+    result_.evaluations +=
+        typical_turns(reader_.common, typical) * (walks ? typical_turns(loops_, typical) : 1);
     result_.work = std::max(result_.work, work_of(stored.store->value));
   }
 
@@ -226,8 +234,8 @@ std::vector<Load> loads_of(const Stmt& stmt) {
   return loads;
 }
 
-Forwarded forward(const Nest& writer, const Nest& reader, const std::set<Buffer>& buffers, const Handover& handover,
-                  lower::Names& names) {
+Forwarded forward(const Nest& writer, const Nest& reader, const std::set<Buffer>& buffers,
+                  const Handover& handover, lower::Names& names) {
   return Forwarder(writer, reader, buffers, handover, names).run();
 }
 

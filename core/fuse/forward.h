@@ -30,17 +30,17 @@ struct Handover {
 // The reader with every load of `buffers` replaced by what the writer stores there.
 struct Forwarded {
   loops::Nest nest;
-  double evaluations = 0;                   // elements that are computed again, typically
-  double work = 0;                          // of one of them
+  double evaluations = 0;  // elements that are computed again, typically
+  double work = 0;         // of one of them
   // Items of the reader (siblings) that must be walked with an item of the writer, by their axes.
   struct Join {
     std::size_t writer, reader;
     std::map<loops::Axis, loops::Axis> writer_by_reader;
   };
   std::vector<Join> joins;
-  std::string refused;                      // why not, where something stood against it
+  std::string refused;  // why not, where something stood against it
 };
-Forwarded forward(const loops::Nest& writer, const loops::Nest& reader, const std::set<loops::Buffer>& buffers,
-                  const Handover& handover, lower::Names& names);
+Forwarded forward(const loops::Nest& writer, const loops::Nest& reader,
+                  const std::set<loops::Buffer>& buffers, const Handover& handover, lower::Names& names);
 
 }  // namespace twinloom::fuse

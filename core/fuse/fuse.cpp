@@ -18,8 +18,8 @@ namespace {
 
 struct Pair {
   std::size_t first, second;
-  double saved = 0;   // bytes that need not be moved
-  ValueId buffer;     // one that both touch
+  double saved = 0;  // bytes that need not be moved
+  ValueId buffer;    // one that both touch
 };
 
 class Fuser {
@@ -58,7 +58,8 @@ class Fuser {
       const bool vanishes =
           lowered_.values[k].storage == lower::Storage::temporary && near.readers[k].size() == 1;
       for (const std::size_t writer : near.writers[k])
-        for (const std::size_t reader : near.readers[k]) add(writer, reader, ValueId{k}, bytes * (vanishes ? 2 : 1));
+        for (const std::size_t reader : near.readers[k])
+          add(writer, reader, ValueId{k}, bytes * (vanishes ? 2 : 1));
       for (const std::size_t a : near.readers[k])
         for (const std::size_t b : near.readers[k])
           if (a < b && near.readers[k].size() <= most_readers) add(a, b, ValueId{k}, bytes);
@@ -84,8 +85,10 @@ class Fuser {
   }
 
   // A unit that needs the first and that the second needs.
-  static bool stands_between(const std::vector<std::set<std::size_t>>& before, std::size_t first, std::size_t second) {
-    return std::ranges::any_of(before[second], [&](std::size_t middle) { return before[middle].contains(first); });
+  static bool stands_between(const std::vector<std::set<std::size_t>>& before, std::size_t first,
+                             std::size_t second) {
+    return std::ranges::any_of(before[second],
+                               [&](std::size_t middle) { return before[middle].contains(first); });
   }
 
   bool fuse_one() {
@@ -94,7 +97,8 @@ class Fuser {
     for (const Pair& pair : pairs(near)) {
       const std::pair key(ids_[pair.first], ids_[pair.second]);
       if (refused_.contains(key)) continue;
-      if (before[pair.first].contains(pair.second) || stands_between(before, pair.first, pair.second)) continue;
+      if (before[pair.first].contains(pair.second) || stands_between(before, pair.first, pair.second))
+        continue;
       Combined combined = combine(near, pair.first, pair.second, names_);
       if (combined.unit) {
         replace(pair, std::move(*combined.unit));

@@ -91,7 +91,8 @@ std::set<std::size_t> needed_between(const Nest& nest, std::size_t first, std::s
 Sibling renamed(const Sibling& sibling, const std::map<Axis, Axis>& names) {
   index::Substitution symbols;
   for (const auto& [from, to] : names) symbols.emplace(from, index::Expr(to));
-  lower::Transformer move{lower::Change{.symbols = symbols, .reads = {}, .mask = {}, .load = {}, .facts = nullptr}};
+  lower::Transformer move{
+      lower::Change{.symbols = symbols, .reads = {}, .mask = {}, .load = {}, .facts = nullptr}};
   Sibling result{sibling.loops, {}};
   for (NestLoop& loop : result.loops) loop.axis = names.at(loop.axis);
   for (const Ref<Stmt>& stmt : sibling.inner) result.inner.push_back(move(stmt));
@@ -108,14 +109,16 @@ std::set<std::pair<Buffer, std::string>> loads_of(const Sibling& sibling, const 
     if (load == nullptr) return;
     // What every turn of the sibling loads at one place is no reason to walk together.
     const std::set<index::Symbol> symbols = index::symbols_of(load->offset);
-    const bool walks = std::ranges::any_of(sibling.loops, [&](const NestLoop& loop) { return symbols.contains(loop.axis); });
+    const bool walks =
+        std::ranges::any_of(sibling.loops, [&](const NestLoop& loop) { return symbols.contains(loop.axis); });
     if (walks) loads.emplace(load->buffer, index::print(index::simplify(load->offset, facts)));
   });
   return loads;
 }
 
 // The renaming of second's axes that makes the two load most in common; nothing where that is nothing.
-std::optional<std::map<Axis, Axis>> best_match(const Sibling& first, const Sibling& second, const index::Facts& facts) {
+std::optional<std::map<Axis, Axis>> best_match(const Sibling& first, const Sibling& second,
+                                               const index::Facts& facts) {
   constexpr std::size_t most_loops = 5;
   if (first.loops.size() != second.loops.size() || first.loops.size() > most_loops) return std::nullopt;
   const auto known = loads_of(first, facts);

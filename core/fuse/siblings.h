@@ -1,5 +1,5 @@
-// Inside of the room: siblings of one nest that walk the same loops and do not need each other's totals become
-// one, so that what both load is loaded once.
+// Inside of the room: siblings of one nest that walk the same loops and do not need each other's totals
+// become one, so that what both load is loaded once.
 //   for r { s += x[r] };  for q { t += x[q] * y[q] }   ->   for r { s += x[r]; t += x[r] * y[r] }
 #pragma once
 

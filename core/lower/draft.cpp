@@ -18,21 +18,26 @@ BufferInfo info_of(const Value& value, bool written) {
   return {.name = value.name, .dtype = value.dtype, .count = value.count, .written = written, .local = false};
 }
 
-std::vector<SizeInfo> sizes_of(const Nest& nest, const std::vector<BufferInfo>& buffers, const index::Facts& facts) {
+std::vector<SizeInfo> sizes_of(const Nest& nest, const std::vector<BufferInfo>& buffers,
+                               const index::Facts& facts) {
   std::set<index::Symbol> symbols = free_symbols(nest);
   for (const BufferInfo& buffer : buffers) symbols.merge(index::symbols_of(buffer.count));
   std::vector<SizeInfo> sizes;
   for (const index::Symbol& symbol : symbols) {
     const auto known = facts.symbols().find(symbol);
-    sizes.push_back({.symbol = symbol, .range = facts.range(symbol),
-                     .divisor = known == facts.symbols().end() ? 1 : std::max<std::int64_t>(1, known->second.divisor)});
+    sizes.push_back(
+        {.symbol = symbol,
+         .range = facts.range(symbol),
+         .divisor = known == facts.symbols().end() ? 1 : std::max<std::int64_t>(1, known->second.divisor)});
   }
   return sizes;
 }
 
 // What a statement binds gets a name of its own.
 void rename_bound(const Stmt& body, Names& names, Renaming& renaming) {
-  const auto fresh_symbol = [&](const index::Symbol& symbol) { renaming.symbols[symbol] = names.symbol("a"); };
+  const auto fresh_symbol = [&](const index::Symbol& symbol) {
+    renaming.symbols[symbol] = names.symbol("a");
+  };
   const auto fresh_temp = [&](Temp temp) { renaming.temps[temp] = names.temp(); };
   for_each_stmt(body, [&](const Stmt& stmt) {
     if (const auto* loop = std::get_if<Loop>(&stmt.node)) fresh_symbol(loop->axis);
@@ -53,7 +58,8 @@ Touched touched_by(const Nest& nest) {
   Touched touched;
   const Ref<Stmt> body = put_together(nest);
   for_each_stmt(*body, [&](const Stmt& stmt) {
-    if (const auto* store = std::get_if<Store>(&stmt.node)) touched.stored.insert(ValueId{store->buffer.index});
+    if (const auto* store = std::get_if<Store>(&stmt.node))
+      touched.stored.insert(ValueId{store->buffer.index});
     if (const auto* call = std::get_if<Call>(&stmt.node))
       for (const Buffer buffer : call->operands) touched.stored.insert(ValueId{buffer.index});
   });
@@ -75,7 +81,10 @@ Unit finish(const Draft& draft, const Lowered& lowered) {
   unit.arguments.assign(used.begin(), used.end());
   std::ranges::stable_sort(unit.arguments, {}, [&](ValueId id) {
     const Storage storage = lowered[id].storage;
-    return storage == Storage::parameter ? 0 : storage == Storage::constant ? 1 : storage == Storage::temporary ? 2 : 3;
+    return storage == Storage::parameter   ? 0
+           : storage == Storage::constant  ? 1
+           : storage == Storage::temporary ? 2
+                                           : 3;
   });
   Renaming renaming;
   for (std::uint32_t k = 0; k < unit.arguments.size(); ++k) {

@@ -27,8 +27,8 @@ Draft store_each(Reader& reader, const Walk& walk, const std::vector<std::size_t
 }
 
 bool follows_its_inputs(const graph::Node& node) {
-  return std::holds_alternative<graph::Pointwise>(node.node) || std::holds_alternative<graph::Cast>(node.node) ||
-         std::holds_alternative<graph::Input>(node.node);
+  return std::holds_alternative<graph::Pointwise>(node.node) ||
+         std::holds_alternative<graph::Cast>(node.node) || std::holds_alternative<graph::Input>(node.node);
 }
 
 }  // namespace
@@ -57,7 +57,8 @@ Draft lower_elements(Lowering& lowering, graph::NodeId id, ValueId into) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (follows_its_inputs(node)) order = memory_order(reader.loads(), walk);
   lowering.lowered.values[into.index].strides = strides_in_order(node.shape, order);
-  return store_each(reader, walk, order, stmt(Store{Buffer{into.index}, reader.offset(into, walk.at), {}, value}));
+  return store_each(reader, walk, order,
+                    stmt(Store{Buffer{into.index}, reader.offset(into, walk.at), {}, value}));
 }
 
 std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId into) {
@@ -73,7 +74,8 @@ std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId int
     const Ref<loops::Value> value = reader.element(part, walk.at);
     At at = walk.at;
     at[axis] = at[axis] + start;
-    Draft draft = store_each(reader, walk, order, stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, value}));
+    Draft draft =
+        store_each(reader, walk, order, stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, value}));
     draft.nodes.push_back(id);
     drafts.push_back(std::move(draft));
     start = index::simplify(start + lowering.graph[part].shape[axis], lowering.lowered.facts);

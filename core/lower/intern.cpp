@@ -54,7 +54,8 @@ int Interner::intern_load(const Load& load) {
   Load tidied{load.buffer, tidy_(load.offset), tidy_mask_(load.mask), load.otherwise};
   // Without a mask no value outside it is ever seen.
   if (tidied.mask.all.empty()) tidied.otherwise.value = ops::cast(0, load.otherwise.dtype);
-  const std::string key = cat("M", load.buffer.index, "[", tidied.offset, "]", tidied.mask, key_of(tidied.otherwise));
+  const std::string key =
+      cat("M", load.buffer.index, "[", tidied.offset, "]", tidied.mask, key_of(tidied.otherwise));
   return add(key, Value{std::move(tidied)}, {});
 }
 
@@ -75,8 +76,8 @@ int Interner::intern(const Ref<Value>& value) {
       [&](const Apply& apply) { return intern_apply(apply); },
       [&](const Convert& convert) {
         const int input = intern(convert.input);
-        return add(cat("V", ops::name(convert.to), ",", input), Value{Convert{convert.to, (*this)[input].value}},
-                   {input});
+        return add(cat("V", ops::name(convert.to), ",", input),
+                   Value{Convert{convert.to, (*this)[input].value}}, {input});
       });
   by_pointer_[value.get()] = number;
   seen_.push_back(value);

@@ -29,10 +29,14 @@ index::Expr reach(const graph::Shape& shape, const std::vector<index::Expr>& str
 
 std::string_view prefix(Storage storage) {
   switch (storage) {
-    case Storage::parameter: return "in";
-    case Storage::constant: return "const";
-    case Storage::result: return "out";
-    case Storage::temporary: return "temp";
+    case Storage::parameter:
+      return "in";
+    case Storage::constant:
+      return "const";
+    case Storage::result:
+      return "out";
+    case Storage::temporary:
+      return "temp";
   }
   return "";
 }
@@ -40,8 +44,13 @@ std::string_view prefix(Storage storage) {
 class Lowerer {
  public:
   Lowerer(const graph::Graph& graph, const Layouts& layouts)
-      : graph_(graph), layouts_(layouts), live_(graph::live_nodes(graph)), realized_(choose_realized(graph)),
-        lowering_{graph, {{}, {}, graph.facts()}, std::vector<std::optional<ValueId>>(graph.nodes().size()),
+      : graph_(graph),
+        layouts_(layouts),
+        live_(graph::live_nodes(graph)),
+        realized_(choose_realized(graph)),
+        lowering_{graph,
+                  {{}, {}, graph.facts()},
+                  std::vector<std::optional<ValueId>>(graph.nodes().size()),
                   Names(taken())} {}
 
   Lowered run() {
@@ -78,7 +87,8 @@ class Lowerer {
     if (const auto* input = std::get_if<graph::Input>(&node.node)) {
       const auto layout = layouts_.find(input->slot);
       lowering_.memory[id.index] =
-          add(Storage::parameter, id, layout == layouts_.end() ? index::contiguous_strides(node.shape) : layout->second);
+          add(Storage::parameter, id,
+              layout == layouts_.end() ? index::contiguous_strides(node.shape) : layout->second);
       lowering_.lowered.values.back().parameter = input->slot;
       return;
     }
@@ -112,7 +122,8 @@ class Lowerer {
         [&](const graph::Constant& constant) {
           if (std::holds_alternative<ops::Number>(constant.value)) elements();
         },
-        [&](const graph::Reduce&) { lower_components(id); }, [&](const graph::Scan&) { lower_components(id); },
+        [&](const graph::Reduce&) { lower_components(id); },
+        [&](const graph::Scan&) { lower_components(id); },
         [&](const graph::Scatter&) {
           if (places_are_single(graph_, id)) return elements();
           keep(lower_scatter(lowering_, id));
@@ -147,14 +158,16 @@ class Lowerer {
     }
     const auto* left = std::get_if<graph::Scan>(&a.node);
     const auto* right = std::get_if<graph::Scan>(&b.node);
-    return left != nullptr && right != nullptr && left->monoid == right->monoid && left->axis == right->axis &&
-           left->exclusive == right->exclusive && left->backwards == right->backwards;
+    return left != nullptr && right != nullptr && left->monoid == right->monoid &&
+           left->axis == right->axis && left->exclusive == right->exclusive &&
+           left->backwards == right->backwards;
   }
 
   std::vector<NodeId> components_of(NodeId id) const {
     std::vector<NodeId> all;
     for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
-      if (lowering_.memory[i] && is_component_of_same(graph_[id], graph_.nodes()[i])) all.push_back(NodeId{i});
+      if (lowering_.memory[i] && is_component_of_same(graph_[id], graph_.nodes()[i]))
+        all.push_back(NodeId{i});
     return all;
   }
 
@@ -166,7 +179,8 @@ class Lowerer {
       if (storage != Storage::parameter && storage != Storage::constant) continue;
       std::vector<int> results = results_of(NodeId{i});
       if (results.empty()) continue;
-      const ValueId copy = add(Storage::result, NodeId{i}, index::contiguous_strides(graph_.nodes()[i].shape));
+      const ValueId copy =
+          add(Storage::result, NodeId{i}, index::contiguous_strides(graph_.nodes()[i].shape));
       lowering_.lowered.values.back().results = std::move(results);
       keep(lower_elements(lowering_, NodeId{i}, copy));
     }
@@ -181,13 +195,14 @@ class Lowerer {
 
 }  // namespace
 
-ValueId add_value(Lowering& lowering, Storage storage, NodeId node, const graph::Shape& shape, ops::DType dtype,
-                  std::vector<index::Expr> strides) {
+ValueId add_value(Lowering& lowering, Storage storage, NodeId node, const graph::Shape& shape,
+                  ops::DType dtype, std::vector<index::Expr> strides) {
   std::vector<Value>& values = lowering.lowered.values;
   Value value;
   value.storage = storage;
   value.name = cat(prefix(storage), values.size());
   value.node = node;
+  value.barrier = std::holds_alternative<graph::Realize>(lowering.graph[node].node);
   value.dtype = dtype;
   value.shape = shape;
   value.count = index::simplify(reach(shape, strides), lowering.lowered.facts);

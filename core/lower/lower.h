@@ -2,7 +2,8 @@
 // Everything else is computed where it is used.
 //
 //   y = relu(x + broadcast(b))      ->    for i0 < n { for i1 < m { y[i0*m + i1] = relu(x[..] + b[i1]) } }
-//   s = sum(exp(x), axis 1)         ->    for i0 < n { start t; for r0 < m { t += exp(x[..]) at r0 }; s[i0] = t }
+//   s = sum(exp(x), axis 1)         ->    for i0 < n { start t; for r0 < m { t += exp(x[..]) at r0 }; s[i0] =
+//   t }
 //
 // Nothing is fused here but what has no memory; that is core/fuse's work. In `strict`, the interpreter of
 // the nests gives the bits of the graph evaluator.

@@ -56,11 +56,13 @@ Ref<loops::Value> truth(const index::Condition& condition) {
   return all;
 }
 
-Ref<loops::Value> select(const Ref<loops::Value>& condition, const Ref<loops::Value>& yes, const Ref<loops::Value>& no, DType dtype) {
+Ref<loops::Value> select(const Ref<loops::Value>& condition, const Ref<loops::Value>& yes,
+                         const Ref<loops::Value>& no, DType dtype) {
   return narrow(apply(ops::Pointwise::where, {condition, widen(yes, dtype), widen(no, dtype)}), dtype);
 }
 
-Ref<loops::Value> combine(graph::Mode mode, bool include_self, Ref<loops::Value> old, Ref<loops::Value> contribution) {
+Ref<loops::Value> combine(graph::Mode mode, bool include_self, Ref<loops::Value> old,
+                          Ref<loops::Value> contribution) {
   using enum graph::Mode;
   if (mode == replace || !include_self) return contribution;
   const ops::Pointwise op = mode == add        ? ops::Pointwise::add
@@ -89,7 +91,8 @@ index::Condition Reader::tidy(const index::Condition& mask) const { return index
 
 index::Expr Reader::offset(ValueId value, const At& at) const {
   const lower::Value& info = lowering_.lowered[value];
-  CHECK(at.size() == info.strides.size(), info.name, " has ", info.strides.size(), " dimensions, not ", at.size());
+  CHECK(at.size() == info.strides.size(), info.name, " has ", info.strides.size(), " dimensions, not ",
+        at.size());
   index::Expr offset = 0;
   for (std::size_t d = 0; d < at.size(); ++d) offset = offset + at[d] * info.strides[d];
   return tidy(offset);
@@ -132,7 +135,9 @@ Ref<loops::Value> Reader::definition(NodeId id, const At& at, const index::Condi
           return load(*lowering_.memory[id.index], at, mask);
         return literal(ops::cast(std::get<ops::Number>(constant.value), constant.dtype), constant.dtype);
       },
-      [&](const graph::Size& size) { return size.dtype == DType::i64 ? count(size.value) : convert(size.dtype, count(size.value)); },
+      [&](const graph::Size& size) {
+        return size.dtype == DType::i64 ? count(size.value) : convert(size.dtype, count(size.value));
+      },
       [&](const graph::Iota& iota) {
         const Ref<loops::Value> number = count(at[static_cast<std::size_t>(iota.axis)]);
         return iota.dtype == DType::i64 ? number : convert(iota.dtype, number);
@@ -205,9 +210,12 @@ Ref<loops::Value> Reader::compute(const graph::Concat& concat, const Place& plac
 
 Ref<loops::Value> Reader::compute(const graph::Random& random, const Place& place) {
   const graph::Node& node = lowering_.graph[place.id];
-  const auto number = [](const ops::Number& value) { return literal(ops::cast(value, DType::i64), DType::i64); };
-  std::vector<Ref<loops::Value>> inputs = {count(tidy(row_major(node.shape, place.at))), count(index::Symbol("seed")),
-                                    count(index::Symbol("offset")), number(random.number)};
+  const auto number = [](const ops::Number& value) {
+    return literal(ops::cast(value, DType::i64), DType::i64);
+  };
+  std::vector<Ref<loops::Value>> inputs = {count(tidy(row_major(node.shape, place.at))),
+                                           count(index::Symbol("seed")), count(index::Symbol("offset")),
+                                           number(random.number)};
   ops::Pointwise op = ops::Pointwise::random_uniform;
   if (random.kind == graph::Distribution::normal) op = ops::Pointwise::random_normal;
   if (random.kind == graph::Distribution::integers) {
@@ -221,8 +229,8 @@ Ref<loops::Value> Reader::compute(const graph::Random& random, const Place& plac
 }
 
 // Inputs first, first + 1, ... are indices.
-std::vector<index::Symbol> Reader::find_all(const graph::Shape& bounds, bool negative_wraps, std::size_t first,
-                                            const Place& place) {
+std::vector<index::Symbol> Reader::find_all(const graph::Shape& bounds, bool negative_wraps,
+                                            std::size_t first, const Place& place) {
   const graph::Node& node = lowering_.graph[place.id];
   std::vector<index::Symbol> found;
   for (std::size_t k = 0; k < bounds.size(); ++k) {
@@ -253,7 +261,8 @@ Ref<loops::Value> Reader::compute(const graph::Scatter& scatter, const Place& pl
   At source(scatter.axes.size(), index::Expr(0));
   for (std::size_t d = 0; d < scatter.place.size(); ++d) {
     const auto axis = std::ranges::find(scatter.axes, *index::symbol_of(scatter.place[d]));
-    if (axis != scatter.axes.end()) source[static_cast<std::size_t>(axis - scatter.axes.begin())] = place.at[d];
+    if (axis != scatter.axes.end())
+      source[static_cast<std::size_t>(axis - scatter.axes.begin())] = place.at[d];
   }
   const std::vector<index::Symbol> found =
       find_all(scatter.bounds, scatter.negative_wraps, 2, {place.id, source, place.mask});
@@ -262,7 +271,8 @@ Ref<loops::Value> Reader::compute(const graph::Scatter& scatter, const Place& pl
     const auto which = std::ranges::find(scatter.found, *index::symbol_of(scatter.place[d]));
     if (which == scatter.found.end()) continue;
     const index::Symbol symbol = found[static_cast<std::size_t>(which - scatter.found.begin())];
-    const Ref<loops::Value> here = apply(ops::Pointwise::eq, {count(index::Expr(symbol)), count(place.at[d])});
+    const Ref<loops::Value> here =
+        apply(ops::Pointwise::eq, {count(index::Expr(symbol)), count(place.at[d])});
     hit = hit == nullptr ? here : apply(ops::Pointwise::logical_and, {hit, here});
   }
   const Ref<loops::Value> old = widen(element(node.inputs[0], place.at, place.mask), node.dtype);

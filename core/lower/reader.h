@@ -91,8 +91,9 @@ ops::DType arithmetic_type(ops::DType dtype);
 // A condition as a b8.
 loops::Ref<loops::Value> truth(const index::Condition& condition);
 // where(condition, yes, no), the two of type `dtype`.
-loops::Ref<loops::Value> select(const loops::Ref<loops::Value>& condition, const loops::Ref<loops::Value>& yes,
-                                const loops::Ref<loops::Value>& no, ops::DType dtype);
+loops::Ref<loops::Value> select(const loops::Ref<loops::Value>& condition,
+                                const loops::Ref<loops::Value>& yes, const loops::Ref<loops::Value>& no,
+                                ops::DType dtype);
 // What a contribution of a Scatter makes of what was there; both of arithmetic type.
 loops::Ref<loops::Value> combine(graph::Mode mode, bool include_self, loops::Ref<loops::Value> old,
                                  loops::Ref<loops::Value> contribution);

@@ -2,6 +2,7 @@
 #include "core/lower/realize.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -14,19 +15,50 @@ using namespace graph;
 
 namespace {
 
-bool is_function(ops::Pointwise op) {
+// What takes a dozen simple operations or more.
+constexpr std::array functions = [] {
   using enum ops::Pointwise;
-  switch (op) {
-    case exp: case exp2: case expm1: case log: case log2: case log10: case log1p: case sin: case cos:
-    case tan: case sinh: case cosh: case tanh: case asin: case acos: case atan: case asinh: case acosh:
-    case atanh: case erf: case erfc: case erfinv: case lgamma: case digamma: case i0: case sigmoid:
-    case silu: case gelu_erf: case gelu_tanh: case softplus: case pow: case atan2: case hypot:
-    case remainder: case fmod: case random_uniform: case random_normal: case random_integers:
-      return true;
-    default:
-      return false;
-  }
-}
+  return std::array{exp,
+                    exp2,
+                    expm1,
+                    log,
+                    log2,
+                    log10,
+                    log1p,
+                    sin,
+                    cos,
+                    tan,
+                    sinh,
+                    cosh,
+                    tanh,
+                    asin,
+                    acos,
+                    atan,
+                    asinh,
+                    acosh,
+                    atanh,
+                    erf,
+                    erfc,
+                    erfinv,
+                    lgamma,
+                    digamma,
+                    i0,
+                    sigmoid,
+                    silu,
+                    gelu_erf,
+                    gelu_tanh,
+                    softplus,
+                    pow,
+                    atan2,
+                    hypot,
+                    remainder,
+                    fmod,
+                    random_uniform,
+                    random_normal,
+                    random_integers};
+}();
+
+bool is_function(ops::Pointwise op) { return std::ranges::find(functions, op) != functions.end(); }
 
 bool is_division(ops::Pointwise op) {
   using enum ops::Pointwise;
@@ -148,8 +180,8 @@ class Choice {
 
   // Pointwise users in one kernel read the same element once; others read other elements.
   static void add(std::map<std::size_t, double>& reads, std::size_t reader, double count, const Node& user) {
-    const bool same_element = std::holds_alternative<Pointwise>(user.node) ||
-                              std::holds_alternative<Cast>(user.node);
+    const bool same_element =
+        std::holds_alternative<Pointwise>(user.node) || std::holds_alternative<Cast>(user.node);
     double& known = reads[reader];
     known = same_element ? std::max(known, count) : known + count;
   }
@@ -161,7 +193,8 @@ class Choice {
 };
 
 // Whether `expr` is a symbol of `axes` that no other place of `places` mentions, and covers `size`.
-bool is_axis_of_its_own(const Scatter& scatter, std::size_t dimension, const Node& source, const Node& result) {
+bool is_axis_of_its_own(const Scatter& scatter, std::size_t dimension, const Node& source,
+                        const Node& result) {
   const auto symbol = index::symbol_of(scatter.place[dimension]);
   if (!symbol) return false;
   const auto axis = std::ranges::find(scatter.axes, *symbol);
@@ -205,6 +238,8 @@ bool places_are_single(const Graph& graph, NodeId id) {
   return true;
 }
 
-Realized choose_realized(const Graph& graph, const RealizeLimits& limits) { return Choice(graph, limits).run(); }
+Realized choose_realized(const Graph& graph, const RealizeLimits& limits) {
+  return Choice(graph, limits).run();
+}
 
 }  // namespace twinloom::lower

@@ -15,7 +15,8 @@ using namespace loops;
 namespace {
 
 // What the total takes of an element: the element, and its place for a monoid that tells where.
-std::vector<Ref<loops::Value>> parts_of(ops::Monoid monoid, Ref<loops::Value> element, const index::Expr& place) {
+std::vector<Ref<loops::Value>> parts_of(ops::Monoid monoid, Ref<loops::Value> element,
+                                        const index::Expr& place) {
   std::vector<Ref<loops::Value>> values = {std::move(element)};
   if (ops::parts(monoid) == 2) values.push_back(count(place));
   return values;
@@ -37,7 +38,8 @@ struct Across {
   std::vector<NestLoop> loops;
   index::Expr place = 0;
 };
-Across walk_across(Lowering& lowering, Reader& reader, const graph::Shape& shape, const std::vector<int>& axes, At& at) {
+Across walk_across(Lowering& lowering, Reader& reader, const graph::Shape& shape,
+                   const std::vector<int>& axes, At& at) {
   Across across;
   for (const int number : axes) {
     const auto d = static_cast<std::size_t>(number);
@@ -73,7 +75,8 @@ Draft lower_reduce(Lowering& lowering, const std::vector<graph::NodeId>& compone
   const Temp temp = lowering.names.temp();
   const Ref<loops::Value> element = widen(reader.element(node.inputs[0], at), input.dtype);
   Sibling sibling{std::move(across.loops), reader.take_indexes()};
-  sibling.inner.push_back(stmt(Accumulate{temp, parts_of(reduce.monoid, element, across.place), across.place}));
+  sibling.inner.push_back(
+      stmt(Accumulate{temp, parts_of(reduce.monoid, element, across.place), across.place}));
 
   Draft draft;
   draft.nest.common = kept.loops;
@@ -110,13 +113,14 @@ Draft lower_scan(Lowering& lowering, const std::vector<graph::NodeId>& component
   const Ref<loops::Value> element = widen(reader.element(node.inputs[0], at), input.dtype);
   Sibling sibling{{{step, node.shape[axis]}}, {}};
   append(sibling.inner, reader.take_indexes());
-  sibling.inner.push_back(
-      stmt(Scan{result, running, parts_of(scan.monoid, element, at[axis]), index::Expr(step), scan.exclusive}));
+  sibling.inner.push_back(stmt(
+      Scan{result, running, parts_of(scan.monoid, element, at[axis]), index::Expr(step), scan.exclusive}));
   Draft draft;
   for (const graph::NodeId id : components) {
     const graph::Node& part = lowering.graph[id];
     const ValueId into = *lowering.memory[id.index];
-    const Ref<loops::Value> value = result_of(result, std::get<graph::Scan>(part.node).component, total, part.dtype);
+    const Ref<loops::Value> value =
+        result_of(result, std::get<graph::Scan>(part.node).component, total, part.dtype);
     sibling.inner.push_back(stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, value}));
     draft.nodes.push_back(id);
   }

@@ -1,6 +1,7 @@
 // A Scatter whose places may repeat, in the canonical order of its contributions.
 //   order, starts = stable sort of the source's elements by place
-//   for each place { start t; for r0 < starts[place + 1] - starts[place] { t += v[order[starts[place] + r0]] at r0 }
+//   for each place { start t; for r0 < starts[place + 1] - starts[place] { t += v[order[starts[place] + r0]]
+//   at r0 }
 //                    y[place] = where(there are some, x[place] + t, x[place]) }
 // Dimensions of the result that are written whole at an axis of their own, by indices that do not change
 // along it, take no part in the sort: a row of a table is sorted once.
@@ -21,10 +22,10 @@ namespace {
 
 // Which dimensions and axes are sorted, and which stay outside the sort.
 struct Plan {
-  std::vector<std::size_t> keyed;        // dimensions of the result that the sort tells apart
-  std::vector<std::size_t> sorted;       // axes of the source that are sorted
+  std::vector<std::size_t> keyed;           // dimensions of the result that the sort tells apart
+  std::vector<std::size_t> sorted;          // axes of the source that are sorted
   std::map<std::size_t, std::size_t> free;  // axis of the source -> dimension of the result
-  index::Expr elements, places;          // how many are sorted, and into how many places
+  index::Expr elements, places;             // how many are sorted, and into how many places
 };
 
 graph::Shape pick(const graph::Shape& shape, const std::vector<std::size_t>& which) {
@@ -41,7 +42,8 @@ index::Expr flatten(const At& at, const graph::Shape& shape, const std::vector<s
 }
 
 // The other way: fills the picked positions.
-void unflatten(const index::Expr& flat, const graph::Shape& shape, const std::vector<std::size_t>& which, At& at) {
+void unflatten(const index::Expr& flat, const graph::Shape& shape, const std::vector<std::size_t>& which,
+               At& at) {
   index::Expr rest = flat;
   for (std::size_t n = which.size(); n-- > 0;) {
     const std::size_t k = which[n];
@@ -61,7 +63,8 @@ bool changes_along(const graph::Graph& graph, graph::NodeId id, std::size_t dime
   if (const auto* view = std::get_if<graph::View>(&node.node)) {
     const index::Symbol axis = view->axes[dimension];
     return index::symbols_of(view->inside).contains(axis) ||
-           std::ranges::any_of(view->source, [&](const index::Expr& expr) { return index::mentions(expr, axis); });
+           std::ranges::any_of(view->source,
+                               [&](const index::Expr& expr) { return index::mentions(expr, axis); });
   }
   if (std::holds_alternative<graph::Pointwise>(node.node) || std::holds_alternative<graph::Cast>(node.node)) {
     return std::ranges::any_of(node.inputs,
@@ -128,7 +131,8 @@ Draft sort_places(Lowering& lowering, graph::NodeId id, const Plan& plan, ValueI
   for (const std::size_t d : plan.keyed) place[d] = index::substitute(scatter.place[d], here);
   const Temp key = lowering.names.temp();
   std::vector<Ref<Stmt>> body = reader.take_indexes();
-  body.push_back(stmt(Let{key, count(index::simplify(flatten(place, node.shape, plan.keyed), reader.facts()))}));
+  body.push_back(
+      stmt(Let{key, count(index::simplify(flatten(place, node.shape, plan.keyed), reader.facts()))}));
   Draft draft;
   draft.nest.items.emplace_back(stmt(Call{Routine::stable_sort,
                                           {Buffer{order.index}, Buffer{starts.index}},
@@ -151,11 +155,16 @@ index::Symbol position(Reader& reader, ValueId values, const index::Expr& at, co
 
 ops::Monoid monoid_of(graph::Mode mode) {
   switch (mode) {
-    case graph::Mode::add: return ops::Monoid::sum;
-    case graph::Mode::multiply: return ops::Monoid::prod;
-    case graph::Mode::least: return ops::Monoid::min;
-    case graph::Mode::greatest: return ops::Monoid::max;
-    case graph::Mode::replace: break;
+    case graph::Mode::add:
+      return ops::Monoid::sum;
+    case graph::Mode::multiply:
+      return ops::Monoid::prod;
+    case graph::Mode::least:
+      return ops::Monoid::min;
+    case graph::Mode::greatest:
+      return ops::Monoid::max;
+    case graph::Mode::replace:
+      break;
   }
   CHECK(false, "what replaces has no total");
   return ops::Monoid::sum;
@@ -165,7 +174,11 @@ ops::Monoid monoid_of(graph::Mode mode) {
 class Gathering {
  public:
   Gathering(Lowering& lowering, graph::NodeId id, const Plan& plan)
-      : lowering_(lowering), id_(id), node_(lowering.graph[id]), plan_(plan), reader_(lowering),
+      : lowering_(lowering),
+        id_(id),
+        node_(lowering.graph[id]),
+        plan_(plan),
+        reader_(lowering),
         walk_(walk_over(lowering, reader_, node_.shape)) {}
 
   Draft run(ValueId order, ValueId starts) {
@@ -179,8 +192,8 @@ class Gathering {
     const Ref<loops::Value> contribution =
         scatter.mode == graph::Mode::replace ? last(order, low, high) : total(order, low, high);
     const Ref<loops::Value> value =
-        apply(ops::Pointwise::where, {truth({{{low, high}}}),
-                                      combine(scatter.mode, scatter.include_self, old, contribution), old});
+        apply(ops::Pointwise::where,
+              {truth({{{low, high}}}), combine(scatter.mode, scatter.include_self, old, contribution), old});
     const ValueId into = *lowering_.memory[id_.index];
     draft_.nest.items.emplace_back(
         stmt(Store{Buffer{into.index}, reader_.offset(into, walk_.at), {}, narrow(value, node_.dtype)}));

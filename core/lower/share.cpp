@@ -134,8 +134,8 @@ void Sharing::read_index(const Index& index, int place) {
   const int value = number(index.value);
   const index::Condition mask = tidy(index.mask);
   const index::Expr bound = tidy(index.bound);
-  const int deepest = std::max({levels_[at(value)], place_of(index::symbols_of(mask)),
-                                place_of(index::symbols_of(bound))});
+  const int deepest =
+      std::max({levels_[at(value)], place_of(index::symbols_of(mask)), place_of(index::symbols_of(bound))});
   const int home = deepest == outside ? outside : place;
   const auto key = [&](int where) {
     return cat(where, "|", value, "|", bound, "|", mask, "|", index.negative_wraps ? 1 : 0);
@@ -148,7 +148,9 @@ void Sharing::read_index(const Index& index, int place) {
   }
   indexes_.emplace(key(home), index.symbol);
   symbol_places_[index.symbol] = home;
-  steps_.push_back({place, home, stmt(Index{index.symbol, index.value, bound, mask, index.negative_wraps, index.node}),
+  steps_.push_back({place,
+                    home,
+                    stmt(Index{index.symbol, index.value, bound, mask, index.negative_wraps, index.node}),
                     {value}});
 }
 
@@ -367,7 +369,8 @@ Nest renamed(const Nest& nest, const Renaming& renaming) {
       continue;
     }
     Sibling sibling{rename_loops(std::get<Sibling>(item).loops), {}};
-    for (const Ref<Stmt>& inner : std::get<Sibling>(item).inner) sibling.inner.push_back(rename(inner, renaming));
+    for (const Ref<Stmt>& inner : std::get<Sibling>(item).inner)
+      sibling.inner.push_back(rename(inner, renaming));
     result.items.emplace_back(std::move(sibling));
   }
   return result;

@@ -69,7 +69,8 @@ Ref<Stmt> Transformer::operator()(const Ref<Stmt>& from) {
     return stmt(std::move(copy));
   }
   if (const auto* store = std::get_if<Store>(&from->node)) {
-    return stmt(Store{store->buffer, changed(store->offset), changed(store->mask), (*this)(store->value), store->update});
+    return stmt(Store{store->buffer, changed(store->offset), changed(store->mask), (*this)(store->value),
+                      store->update});
   }
   if (const auto* let = std::get_if<Let>(&from->node)) return stmt(Let{let->temp, (*this)(let->value)});
   if (const auto* total = std::get_if<Accumulate>(&from->node))
@@ -89,7 +90,8 @@ std::vector<Ref<Value>> values_of(const Stmt& stmt) {
   return {};
 }
 
-void for_each_distinct(const std::vector<Ref<Value>>& values, const std::function<void(const Value&)>& visit) {
+void for_each_distinct(const std::vector<Ref<Value>>& values,
+                       const std::function<void(const Value&)>& visit) {
   std::unordered_set<const Value*> seen;
   std::vector<const Value*> open;
   for (const Ref<Value>& value : values) open.push_back(value.get());

@@ -18,9 +18,12 @@ std::string spell(const Value& value) {
   std::string text = cat(value.name, ": ", ops::name(value.dtype), "[", list(value.shape), "] strides [",
                          list(value.strides), "] ");
   switch (value.storage) {
-    case Storage::parameter: return cat(text, "parameter ", value.parameter);
-    case Storage::constant: return cat(text, "constant");
-    case Storage::temporary: return cat(text, "temporary");
+    case Storage::parameter:
+      return cat(text, "parameter ", value.parameter);
+    case Storage::constant:
+      return cat(text, "constant");
+    case Storage::temporary:
+      return cat(text, "temporary");
     case Storage::result:
       return cat(text, "result ", join(value.results, ", ", [](int result) { return cat(result); }));
   }
@@ -72,8 +75,8 @@ void verify(const Lowered& lowered) {
     for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
       const Value& value = lowered[unit.arguments[k]];
       const bool given = value.storage == Storage::parameter || value.storage == Storage::constant;
-      CHECK(given || unit.nest.buffers[k].written || written.contains(unit.arguments[k].index), "unit ", number,
-            " reads ", value.name, " before it is written");
+      CHECK(given || unit.nest.buffers[k].written || written.contains(unit.arguments[k].index), "unit ",
+            number, " reads ", value.name, " before it is written");
     }
     for (std::size_t k = 0; k < unit.arguments.size(); ++k)
       if (unit.nest.buffers[k].written) written.insert(unit.arguments[k].index);

@@ -34,11 +34,12 @@ enum class Storage : std::uint8_t {
 // A value that has memory of its own.
 struct Value {
   Storage storage = Storage::temporary;
-  std::string name;                  // of the buffer in every nest: in0, const2, out1, temp7
-  graph::NodeId node;                // that it holds; of parts of a scatter, the Scatter
-  int parameter = -1;                // of parameter: its place in Graph::parameters()
-  std::vector<int> results;          // of result: the places in Graph::results() that it answers, all own
-  graph::Content content;            // of constant: row-major
+  std::string name;          // of the buffer in every nest: in0, const2, out1, temp7
+  graph::NodeId node;        // that it holds; of parts of a scatter, the Scatter
+  int parameter = -1;        // of parameter: its place in Graph::parameters()
+  std::vector<int> results;  // of result: the places in Graph::results() that it answers, all own
+  graph::Content content;    // of constant: row-major
+  bool barrier = false;      // the user's Realize: its writer and readers stay kernels of their own
   ops::DType dtype = ops::DType::f32;
   graph::Shape shape;
   std::vector<index::Expr> strides;  // in elements, one for each size
@@ -54,7 +55,7 @@ struct Unit {
 struct Lowered {
   std::vector<Value> values;
   std::vector<Unit> units;
-  index::Facts facts;                // about size and stride symbols
+  index::Facts facts;  // about size and stride symbols
 
   const Value& operator[](ValueId id) const { return values[id.index]; }
 };

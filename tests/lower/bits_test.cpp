@@ -120,4 +120,17 @@ TEST(LoweredBits, SymbolicSizes) {
     expect_same_bits(b.graph(), {{n, rows}, {m, columns}});
 }
 
+TEST(LoweredBits, NothingAndSingleElements) {
+  Builder b;
+  const Tensor none = b.input("none", DType::f32, {0, 5}), one = b.input("one", DType::f32, {});
+  const Tensor single = b.input("single", DType::f32, {1, 1});
+  b.output(sum(none, {0}));
+  b.output(mean(exp(none), {1}));
+  b.output(cumsum(none, 0));
+  b.output(one * single + sum(none, {}));
+  b.output(softmax(single, 1));
+  b.output(one);
+  expect_same_bits(b.take());
+}
+
 }  // namespace twinloom::tests

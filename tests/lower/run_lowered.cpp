@@ -25,7 +25,8 @@ std::vector<std::int64_t> numbers(const graph::Shape& shape, const index::Values
 
 // visit(row-major position, offset by strides) for every element.
 template <class Visit>
-void for_each_element(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides, Visit visit) {
+void for_each_element(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides,
+                      Visit visit) {
   std::int64_t count = 1;
   for (const std::int64_t size : sizes) count *= size;
   for (std::int64_t flat = 0; flat < count; ++flat) {
@@ -66,11 +67,14 @@ class Run {
   }
 
  private:
-  std::size_t bytes_of(const lower::Value& value) const { return static_cast<std::size_t>(ops::size_of(value.dtype)); }
+  std::size_t bytes_of(const lower::Value& value) const {
+    return static_cast<std::size_t>(ops::size_of(value.dtype));
+  }
 
   void fill(std::size_t k, const std::vector<evaluate::Argument>& arguments) {
     const lower::Value& value = lowered_.values[k];
-    const auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, index::evaluate(value.count, values_)));
+    const auto count =
+        static_cast<std::size_t>(std::max<std::int64_t>(0, index::evaluate(value.count, values_)));
     memory_[k].assign(count * bytes_of(value) + 16, std::byte{0xcd});
     if (value.storage == lower::Storage::constant) copy_in(k, *value.content);
     if (value.storage == lower::Storage::parameter)
@@ -95,7 +99,8 @@ class Run {
     std::vector<std::int64_t> sizes;
     for (const loops::SizeInfo& size : unit.nest.sizes) sizes.push_back(values_.at(size.symbol));
     const auto failure = loops::interpret(unit.nest, arguments, sizes);
-    CHECK(!failure, "index ", failure ? failure->value : 0, " of node ", failure ? failure->node : 0, " failed");
+    CHECK(!failure, "index ", failure ? failure->value : 0, " of node ", failure ? failure->node : 0,
+          " failed");
   }
 
   Results collect() const {
@@ -109,7 +114,8 @@ class Run {
       }
     }
     for (std::size_t id = 0; id < lowered_.values.size(); ++id)
-      for (const int result : lowered_.values[id].results) results[static_cast<std::size_t>(result)] = copy_out(id);
+      for (const int result : lowered_.values[id].results)
+        results[static_cast<std::size_t>(result)] = copy_out(id);
     return results;
   }
 
@@ -133,7 +139,8 @@ class Run {
   std::vector<Bytes> memory_;
 };
 
-graph::Array random_array(ops::DType dtype, std::vector<std::int64_t> sizes, std::mt19937& random, std::int64_t below) {
+graph::Array random_array(ops::DType dtype, std::vector<std::int64_t> sizes, std::mt19937& random,
+                          std::int64_t below) {
   graph::Array array{dtype, std::move(sizes), {}};
   std::size_t count = 1;
   for (const std::int64_t size : array.sizes) count *= static_cast<std::size_t>(size);
@@ -178,8 +185,8 @@ std::optional<std::string> difference(const Results& given, const Results& expec
   return std::nullopt;
 }
 
-std::vector<evaluate::Argument> random_arguments(const graph::Graph& graph, unsigned seed, const index::Values& sizes,
-                                                 std::int64_t below) {
+std::vector<evaluate::Argument> random_arguments(const graph::Graph& graph, unsigned seed,
+                                                 const index::Values& sizes, std::int64_t below) {
   std::mt19937 random(seed);
   std::vector<evaluate::Argument> arguments;
   for (const graph::Parameter& parameter : graph.parameters()) {

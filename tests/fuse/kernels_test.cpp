@@ -1,0 +1,185 @@
+// How many kernels graphs become, always with the evaluator's bits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/fuse/fuse.h"
+#include "core/graph/composites.h"
+#include "core/graph/indexing.h"
+#include "core/graph/reductions.h"
+#include "core/graph/views.h"
+#include "tests/lower/run_lowered.h"
+
+namespace twinloom::tests {
+
+using namespace graph;
+using ops::DType;
+
+TEST(Kernels, SoftmaxIsOneOverAnyAxis) {
+  for (const int axis : {0, 1}) {
+    Builder b;
+    b.output(softmax(b.input("x", DType::f32, {37, 129}), axis));
+    EXPECT_EQ(expect_same_bits(b.take()), 1U);
+  }
+}
+
+TEST(Kernels, LayerNormIsOneAndItsGradientTwo) {
+  Builder forward;
+  const Tensor x = forward.input("x", DType::f32, {8, 33, 96});
+  const Tensor w = forward.input("w", DType::f32, {96}), c = forward.input("c", DType::f32, {96});
+  const Normalized norm = layer_norm(x, 1, w, c, 1e-5);
+  forward.output(norm.value);
+  forward.output(norm.mean);
+  forward.output(norm.rstd);
+  EXPECT_EQ(expect_same_bits(forward.take()), 1U);
+
+  Builder backward;
+  const Tensor g = backward.input("g", DType::f32, {8, 33, 96}),
+               y = backward.input("x", DType::f32, {8, 33, 96});
+  const Tensor mean = backward.input("mean", DType::f32, {8, 33, 1}),
+               rstd = backward.input("rstd", DType::f32, {8, 33, 1});
+  const Tensor v = backward.input("w", DType::f32, {96});
+  const NormGradients gradients = layer_norm_backward(g, y, 1, mean, rstd, v);
+  backward.output(*gradients.x);
+  backward.output(*gradients.weight);
+  backward.output(*gradients.bias);
+  EXPECT_LE(expect_same_bits(backward.take()), 2U);
+}
+
+TEST(Kernels, CrossEntropyIsRowsAndOneFinalMean) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {96, 103}), target = b.input("target", DType::i64, {96});
+  const Tensor logs = log_softmax(x, 1);
+  b.output(logs);
+  b.output(mean(neg(take_along(logs, 1, unsqueeze(target, 1)))));
+  EXPECT_EQ(expect_same_bits(b.take(), {}, 103), 2U);
+}
+
+TEST(Kernels, ARowAndWhatReadsItFlat) {
+  Builder b;
+  const Tensor x = b.input("x", DType::bf16, {16, 64});
+  const Tensor heads = widened(reshape(x, {16, 4, 16}));
+  const Tensor scale = rsqrt(mean(heads * heads, {2}, true) + 1e-5);
+  b.output(cast(reshape(heads * scale, {16, 64}), DType::bf16));
+  EXPECT_EQ(expect_same_bits(b.take()), 1U);
+}
+
+TEST(Kernels, SumsOfTheSameElementsShareTheirLoads) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {70, 50}), y = b.input("y", DType::f32, {70, 50});
+  b.output(sum(x, {1}));
+  b.output(sum(x * y, {1}));
+  b.output(cos(x));
+  const Graph graph = b.take();
+  EXPECT_EQ(expect_same_bits(graph), 1U);
+  const fuse::Fused fused = fuse::fuse(lower::lower(graph));
+  EXPECT_EQ(
+      loops::print(fused.lowered.units.front().nest),
+      R"(program k0_sum_mul_cos(in0: f32[3500], in1: f32[3500], out2: written f32[70], out3: written f32[70], out4: written f32[3500]) {
+  for i0 < 70 {
+    start t0: sum f32
+    start t1: sum f32
+    for r0 < 50 {
+      t2 = in0[50*i0 + r0]
+      t0 += t2 at r0
+      t1 += mul(t2, in1[50*i0 + r0]) at r0
+      out4[50*i0 + r0] = cos(t2)
+    }
+    out2[i0] = t0
+    out3[i0] = t1
+  }
+}
+)");
+}
+
+TEST(Kernels, AMaskedScanIsOneLoop) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {7, 100}), m = b.input("m", DType::b8, {7, 100});
+  b.output(where(m, cumsum(x, 1), 0.0));
+  EXPECT_EQ(expect_same_bits(b.take()), 1U);
+}
+
+TEST(Kernels, QuantizedRowsAreOne) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {33, 128});
+  const Tensor scale = clamp(amax(abs(x), {1}, true), 1e-6, std::nullopt) / 127.0;
+  const Tensor q = cast(clamp(round(x / scale), -128.0, 127.0), DType::i8);
+  b.output(q);
+  b.output(scale);
+  b.output(cast(q, DType::f32) * scale);
+  EXPECT_EQ(expect_same_bits(b.take()), 1U);
+}
+
+TEST(Kernels, SmallTotalsStandBesideTheirElements) {
+  Builder b;
+  const Tensor x = b.input("x", DType::i64, {3, 41}), y = b.input("y", DType::i64, {3, 41});
+  b.output(div_floor(x, y));
+  b.output(bitwise_and(x, y));
+  b.output(sum(cast(gt(x, y), DType::i64), {}));
+  EXPECT_EQ(expect_same_bits(b.take()), 1U);
+}
+
+TEST(Kernels, ALargeTotalKeepsAKernelOfItsOwn) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {300, 200});
+  b.output(sum(x, {}));
+  b.output(x / sum(x, {}));
+  const Graph graph = b.take();
+  EXPECT_EQ(expect_same_bits(graph), 2U);
+  const fuse::Fused fused = fuse::fuse(lower::lower(graph));
+  ASSERT_FALSE(fused.refusals.empty());
+  EXPECT_EQ(fused.refusals.front().reason, fuse::Reason::parallelism);
+  EXPECT_EQ(fused.refusals.front().words, "independent turns that would be left: 1");
+}
+
+TEST(Kernels, RowsAndColumnsAreTwo) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 80});
+  b.output(sum(x, {0}));
+  b.output(sum(x, {1}));
+  const Graph graph = b.take();
+  EXPECT_EQ(expect_same_bits(graph), 2U);
+  const fuse::Fused fused = fuse::fuse(lower::lower(graph));
+  ASSERT_EQ(fused.refusals.size(), 1U);
+  EXPECT_EQ(fused.refusals.front().reason, fuse::Reason::different_size);
+}
+
+TEST(Kernels, ABarrierIsKept) {
+  for (const bool barrier : {false, true}) {
+    Builder b;
+    const Tensor x = b.input("x", DType::f32, {30, 20});
+    const Tensor e = barrier ? realize(exp(x)) : exp(x);
+    b.output(sum(e, {1}));
+    const Graph graph = b.take();
+    EXPECT_EQ(expect_same_bits(graph), barrier ? 2U : 1U);
+    const fuse::Fused fused = fuse::fuse(lower::lower(graph));
+    if (barrier) {
+      ASSERT_EQ(fused.refusals.size(), 1U);
+      EXPECT_EQ(fused.refusals.front().reason, fuse::Reason::barrier);
+    }
+  }
+}
+
+TEST(Kernels, NothingStandsBetweenTwoThatAreFused) {
+  // The total over everything needs the rows' kernel and is needed by the last: the ends cannot be one.
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {300, 200});
+  const Tensor rows = softmax(x, 1);
+  b.output(rows);
+  b.output(rows * sum(rows, {}));
+  const Graph graph = b.take();
+  EXPECT_EQ(expect_same_bits(graph), 3U);
+  const fuse::Fused fused = fuse::fuse(lower::lower(graph));
+  const bool cycle = std::ranges::any_of(
+      fused.refusals, [](const fuse::Refusal& refusal) { return refusal.reason == fuse::Reason::cycle; });
+  EXPECT_TRUE(cycle);
+}
+
+TEST(Kernels, ASortIsAKernelOfItsOwn) {
+  Builder b;
+  const Tensor rows = b.input("rows", DType::i64, {200}), v = b.input("v", DType::f32, {200});
+  b.output(scatter(b.constant(0.0, DType::f32, {13}), 0, rows, v, Mode::add) * 2.0);
+  EXPECT_EQ(expect_same_bits(b.take(), {}, 13), 2U);
+}
+
+}  // namespace twinloom::tests
