@@ -25,11 +25,11 @@ struct Computed {
   static constexpr DType dtype = which;
 };
 // The types that values are computed in.
-using Elements =
-    std::tuple<Computed<bool, DType::b8>, Computed<std::int8_t, DType::i8>, Computed<std::int16_t, DType::i16>,
-               Computed<std::int32_t, DType::i32>, Computed<std::int64_t, DType::i64>, Computed<std::uint8_t, DType::u8>,
-               Computed<std::uint16_t, DType::u16>, Computed<std::uint32_t, DType::u32>,
-               Computed<std::uint64_t, DType::u64>, Computed<float, DType::f32>, Computed<double, DType::f64>>;
+using Elements = std::tuple<
+    Computed<bool, DType::b8>, Computed<std::int8_t, DType::i8>, Computed<std::int16_t, DType::i16>,
+    Computed<std::int32_t, DType::i32>, Computed<std::int64_t, DType::i64>, Computed<std::uint8_t, DType::u8>,
+    Computed<std::uint16_t, DType::u16>, Computed<std::uint32_t, DType::u32>,
+    Computed<std::uint64_t, DType::u64>, Computed<float, DType::f32>, Computed<double, DType::f64>>;
 constexpr std::size_t element_count = std::tuple_size_v<Elements>;
 
 using Inputs = std::span<const void* const>;
@@ -38,8 +38,10 @@ using Arrays = std::array<Loop, element_count>;
 
 template <class Element>
 Element load(const void* input, std::int64_t index) {
-  if constexpr (std::is_same_v<Element, bool>) return static_cast<const std::uint8_t*>(input)[index] != 0;
-  else return static_cast<const Element*>(input)[index];
+  if constexpr (std::is_same_v<Element, bool>)
+    return static_cast<const std::uint8_t*>(input)[index] != 0;
+  else
+    return static_cast<const Element*>(input)[index];
 }
 
 template <class Row, class First, class Rest, std::size_t... next>
@@ -52,7 +54,8 @@ void run_loop(Inputs inputs, void* output, std::int64_t count, std::index_sequen
 }
 template <class Row, class First, class Rest, int arity>
 void loop(Inputs inputs, void* output, std::int64_t count) {
-  run_loop<Row, First, Rest>(inputs, output, count, std::make_index_sequence<static_cast<std::size_t>(arity - 1)>{});
+  run_loop<Row, First, Rest>(inputs, output, count,
+                             std::make_index_sequence<static_cast<std::size_t>(arity - 1)>{});
 }
 
 // The kinds of operands, for the choice of what to instantiate; takes_element() says the same at run time.
@@ -62,29 +65,40 @@ constexpr bool is_taken(Takes takes) {
   constexpr bool truth = std::is_same_v<Element, bool>;
   switch (takes) {
     case Takes::real:
-    case Takes::precise: return real;
-    case Takes::integer: return !real && !truth;
-    case Takes::bits: return !real;
-    case Takes::number: return !truth;
+    case Takes::precise:
+      return real;
+    case Takes::integer:
+      return !real && !truth;
+    case Takes::bits:
+      return !real;
+    case Takes::number:
+      return !truth;
     case Takes::any:
-    case Takes::select: return true;
-    case Takes::truth: return truth;
-    case Takes::counter: return std::is_same_v<Element, std::int64_t>;
+    case Takes::select:
+      return true;
+    case Takes::truth:
+      return truth;
+    case Takes::counter:
+      return std::is_same_v<Element, std::int64_t>;
   }
   return false;
 }
 
 template <class Row, Takes takes, int arity, class Element>
 constexpr Loop loop_of() {
-  if constexpr (!is_taken<Element>(takes)) return nullptr;
-  else if constexpr (takes == Takes::select) return &loop<Row, bool, Element, arity>;
-  else return &loop<Row, Element, Element, arity>;
+  if constexpr (!is_taken<Element>(takes))
+    return nullptr;
+  else if constexpr (takes == Takes::select)
+    return &loop<Row, bool, Element, arity>;
+  else
+    return &loop<Row, Element, Element, arity>;
 }
 template <class Row, Takes takes, int arity>
 constexpr Arrays arrays_of() {
   return []<std::size_t... i>(std::index_sequence<i...>) {
     return Arrays{loop_of<Row, takes, arity, typename std::tuple_element_t<i, Elements>::type>()...};
-  }(std::make_index_sequence<element_count>{});
+  }
+  (std::make_index_sequence<element_count>{});
 }
 
 constexpr std::size_t place_of(DType computed) {
@@ -92,7 +106,8 @@ constexpr std::size_t place_of(DType computed) {
     std::size_t place = element_count;
     ((std::tuple_element_t<i, Elements>::dtype == wanted ? void(place = i) : void()), ...);
     return place;
-  }(computed, std::make_index_sequence<element_count>{});
+  }
+  (computed, std::make_index_sequence<element_count>{});
 }
 
 // Runs `loop` over f32 copies of 16-bit inputs, a piece at a time.
@@ -105,7 +120,8 @@ inline void run_widened(Loop loop, DType element, bool selects, bool gives_same,
     const std::int64_t part = std::min(piece, count - start);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const bool is_mask = selects && i == 0;
-      const auto* from = static_cast<const std::uint8_t*>(inputs[i]) + start * (is_mask ? 1 : size_of(element));
+      const auto* from =
+          static_cast<const std::uint8_t*>(inputs[i]) + start * (is_mask ? 1 : size_of(element));
       if (!is_mask) convert(element, DType::f32, from, wide[i].data(), part);
       pointers[i] = is_mask ? static_cast<const void*>(from) : wide[i].data();
     }

@@ -42,10 +42,10 @@ struct Narrow {
 };
 
 // In the order of dtype.def, up to the packed types.
-using Forms = std::tuple<Truth, Plain<std::int8_t>, Plain<std::int16_t>, Plain<std::int32_t>, Plain<std::int64_t>,
-                         Plain<std::uint8_t>, Plain<std::uint16_t>, Plain<std::uint32_t>, Plain<std::uint64_t>,
-                         Narrow<device::f16>, Narrow<device::bf16>, Plain<float>, Plain<double>, Narrow<device::f8e4m3>,
-                         Narrow<device::f8e5m2>>;
+using Forms = std::tuple<Truth, Plain<std::int8_t>, Plain<std::int16_t>, Plain<std::int32_t>,
+                         Plain<std::int64_t>, Plain<std::uint8_t>, Plain<std::uint16_t>, Plain<std::uint32_t>,
+                         Plain<std::uint64_t>, Narrow<device::f16>, Narrow<device::bf16>, Plain<float>,
+                         Plain<double>, Narrow<device::f8e4m3>, Narrow<device::f8e5m2>>;
 constexpr std::size_t form_count = std::tuple_size_v<Forms>;
 static_assert(form_count == static_cast<std::size_t>(DType::i4), "dtype.def has another order");
 
@@ -62,7 +62,8 @@ constexpr std::array<Loop, form_count> row_of(std::index_sequence<to...>) {
 }
 constexpr auto loops = []<std::size_t... from>(std::index_sequence<from...>) {
   return std::array{row_of<from>(std::make_index_sequence<form_count>{})...};
-}(std::make_index_sequence<form_count>{});
+}
+(std::make_index_sequence<form_count>{});
 
 }  // namespace
 

@@ -15,12 +15,12 @@ enum class DType : std::uint8_t {
 };
 
 enum class TypeKind : std::uint8_t {
-  boolean,         // one byte; any non-zero byte is true when loaded, 0 or 1 is stored
-  signed_int,      // two's complement, wraps
-  unsigned_int,    // wraps
-  floating,        // IEEE 754 binary, subnormals kept
-  narrow_float,    // 8-bit floats: storage only, computed in f32
-  packed_int,      // below one byte: storage only
+  boolean,       // one byte; any non-zero byte is true when loaded, 0 or 1 is stored
+  signed_int,    // two's complement, wraps
+  unsigned_int,  // wraps
+  floating,      // IEEE 754 binary, subnormals kept
+  narrow_float,  // 8-bit floats: storage only, computed in f32
+  packed_int,    // below one byte: storage only
 };
 
 std::string_view name(DType dtype);                       // "f32", "b8", ...
@@ -28,7 +28,7 @@ std::optional<DType> dtype_named(std::string_view name);  // "bool" is b8
 std::span<const DType> all_dtypes();
 TypeKind kind(DType dtype);
 int bits_of(DType dtype);
-int size_of(DType dtype);  // bytes of one element; Bug for packed types
+int size_of(DType dtype);       // bytes of one element; Bug for packed types
 bool is_floating(DType dtype);  // f64, f32, f16, bf16
 bool is_integer(DType dtype);   // signed and unsigned, not b8
 bool is_16_bit_float(DType dtype);

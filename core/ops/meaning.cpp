@@ -78,8 +78,8 @@ void apply_strict(Pointwise op, DType element, std::span<const void* const> inpu
 }
 
 Number apply_wide(Pointwise op, DType element, std::span<const Number> inputs) {
-  CHECK(inputs.size() == static_cast<std::size_t>(arity(op)) && inputs.size() <= 6, name(op), " of ", inputs.size(),
-        " inputs");
+  CHECK(inputs.size() == static_cast<std::size_t>(arity(op)) && inputs.size() <= 6, name(op), " of ",
+        inputs.size(), " inputs");
   const bool real = is_floating(element);
   std::array<std::uint64_t, 6> elements{};
   std::array<const void*, 6> pointers{};
@@ -97,11 +97,16 @@ Number apply_wide(Pointwise op, DType element, std::span<const Number> inputs) {
     arrays::apply(tables, op, element, used, &result, 1);
   }
   switch (gives(op)) {
-    case Gives::same: return load_number(real ? DType::f64 : element, &result);
-    case Gives::truth: return load_number(DType::b8, &result);
-    case Gives::f32: return load_number(DType::f32, &result);
-    case Gives::f64: return load_number(DType::f64, &result);
-    case Gives::i64: return load_number(DType::i64, &result);
+    case Gives::same:
+      return load_number(real ? DType::f64 : element, &result);
+    case Gives::truth:
+      return load_number(DType::b8, &result);
+    case Gives::f32:
+      return load_number(DType::f32, &result);
+    case Gives::f64:
+      return load_number(DType::f64, &result);
+    case Gives::i64:
+      return load_number(DType::i64, &result);
   }
   CHECK(false, "a kind of result without a type");
   return {};

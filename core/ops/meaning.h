@@ -45,14 +45,15 @@ Value<Element, kind> infinity(Value<Element, kind>) {
 }
 
 // Integers are computed modulo 2^64 and cut to their type, so that nothing overflows.
-#define WRAPPED(sign)                                                                              \
-  template <class Element, Arithmetic kind>                                                        \
-  Value<Element, kind> operator sign(Value<Element, kind> x, Value<Element, kind> y) {             \
-    if constexpr (is_real<Element>) {                                                              \
-      return {x.value sign y.value};                                                               \
-    } else {                                                                                       \
-      return {static_cast<Element>(static_cast<std::uint64_t>(x.value) sign static_cast<std::uint64_t>(y.value))}; \
-    }                                                                                              \
+#define WRAPPED(sign)                                                                  \
+  template <class Element, Arithmetic kind>                                            \
+  Value<Element, kind> operator sign(Value<Element, kind> x, Value<Element, kind> y) { \
+    if constexpr (is_real<Element>) {                                                  \
+      return {x.value sign y.value};                                                   \
+    } else {                                                                           \
+      return {static_cast<Element>(static_cast<std::uint64_t>(x.value)                 \
+                                       sign static_cast<std::uint64_t>(y.value))};     \
+    }                                                                                  \
   }
 WRAPPED(+)
 WRAPPED(-)
@@ -65,8 +66,10 @@ Value<Element, kind> operator/(Value<Element, kind> x, Value<Element, kind> y) {
 }
 template <class Element, Arithmetic kind>
 Value<Element, kind> operator-(Value<Element, kind> x) {
-  if constexpr (is_real<Element>) return {-x.value};
-  else return same(x, 0) - x;
+  if constexpr (is_real<Element>)
+    return {-x.value};
+  else
+    return same(x, 0) - x;
 }
 
 #define BITWISE(sign)                                                                  \
@@ -79,10 +82,10 @@ BITWISE(|)
 BITWISE(^)
 #undef BITWISE
 
-#define COMPARISON(sign)                                                       \
-  template <class Element, Arithmetic kind>                                    \
-  Truth<kind> operator sign(Value<Element, kind> x, Value<Element, kind> y) {  \
-    return {x.value sign y.value};                                             \
+#define COMPARISON(sign)                                                      \
+  template <class Element, Arithmetic kind>                                   \
+  Truth<kind> operator sign(Value<Element, kind> x, Value<Element, kind> y) { \
+    return {x.value sign y.value};                                            \
   }
 COMPARISON(==)
 COMPARISON(!=)
@@ -102,20 +105,27 @@ Truth<kind> operator!(Truth<kind> x) {
 }
 template <class Element, Arithmetic kind>
 Value<Element, kind> operator~(Value<Element, kind> x) {
-  if constexpr (is_truth<Element>) return !x;
-  else return {static_cast<Element>(~x.value)};
+  if constexpr (is_truth<Element>)
+    return !x;
+  else
+    return {static_cast<Element>(~x.value)};
 }
 
 template <class Element, Arithmetic kind>
 Truth<kind> signbit(Value<Element, kind> x) {
-  if constexpr (is_real<Element>) return {std::signbit(x.value)};
-  else if constexpr (std::is_signed_v<Element>) return {x.value < 0};
-  else return {false};
+  if constexpr (is_real<Element>)
+    return {std::signbit(x.value)};
+  else if constexpr (std::is_signed_v<Element>)
+    return {x.value < 0};
+  else
+    return {false};
 }
 template <class Element, Arithmetic kind>
 Value<Element, kind> abs(Value<Element, kind> x) {
-  if constexpr (is_real<Element>) return {std::fabs(x.value)};
-  else return signbit(x).value ? -x : x;
+  if constexpr (is_real<Element>)
+    return {std::fabs(x.value)};
+  else
+    return signbit(x).value ? -x : x;
 }
 // A zero and a NaN are their own sign.
 template <class Element, Arithmetic kind>
@@ -214,8 +224,10 @@ Value<Element, kind> shift_right(Value<Element, kind> x, Value<Element, kind> am
 template <class Element, Arithmetic kind>
 Value<Element, kind> pow(Value<Element, kind> x, Value<Element, kind> y) {
   if constexpr (is_real<Element>) {
-    if constexpr (kind == Arithmetic::wide) return {std::pow(x.value, y.value)};
-    else return {device::pow(x.value, y.value)};
+    if constexpr (kind == Arithmetic::wide)
+      return {std::pow(x.value, y.value)};
+    else
+      return {device::pow(x.value, y.value)};
   } else {
     const auto one = same(x, 1);
     if (signbit(y).value) {
@@ -233,15 +245,15 @@ Value<Element, kind> pow(Value<Element, kind> x, Value<Element, kind> y) {
 }
 
 // Functions of reals that the C library gives exactly in every arithmetic.
-#define EXACT_1(name, function)                           \
-  template <class Element, Arithmetic kind>               \
-  Value<Element, kind> name(Value<Element, kind> x) {     \
-    return {function(x.value)};                           \
+#define EXACT_1(name, function)                       \
+  template <class Element, Arithmetic kind>           \
+  Value<Element, kind> name(Value<Element, kind> x) { \
+    return {function(x.value)};                       \
   }
-#define EXACT_2(name, function)                                                    \
-  template <class Element, Arithmetic kind>                                        \
-  Value<Element, kind> name(Value<Element, kind> x, Value<Element, kind> y) {      \
-    return {function(x.value, y.value)};                                           \
+#define EXACT_2(name, function)                                               \
+  template <class Element, Arithmetic kind>                                   \
+  Value<Element, kind> name(Value<Element, kind> x, Value<Element, kind> y) { \
+    return {function(x.value, y.value)};                                      \
   }
 EXACT_1(ceil, std::ceil)
 EXACT_1(floor, std::floor)
@@ -253,11 +265,13 @@ EXACT_2(nextafter, std::nextafter)
 #undef EXACT_1
 #undef EXACT_2
 
-#define ELEMENTARY(name, wide_function)                                              \
-  template <class Element, Arithmetic kind>                                          \
-  Value<Element, kind> name(Value<Element, kind> x) {                                \
-    if constexpr (kind == Arithmetic::wide) return {wide_function(x.value)};         \
-    else return {device::name(x.value)};                                             \
+#define ELEMENTARY(name, wide_function)               \
+  template <class Element, Arithmetic kind>           \
+  Value<Element, kind> name(Value<Element, kind> x) { \
+    if constexpr (kind == Arithmetic::wide)           \
+      return {wide_function(x.value)};                \
+    else                                              \
+      return {device::name(x.value)};                 \
   }
 ELEMENTARY(exp, std::exp)
 ELEMENTARY(exp2, std::exp2)
@@ -292,11 +306,13 @@ ELEMENTARY(gelu_tanh, wide::gelu_tanh)
 ELEMENTARY(softplus, wide::softplus)
 #undef ELEMENTARY
 
-#define ELEMENTARY_2(name)                                                            \
-  template <class Element, Arithmetic kind>                                           \
-  Value<Element, kind> name(Value<Element, kind> x, Value<Element, kind> y) {         \
-    if constexpr (kind == Arithmetic::wide) return {std::name(x.value, y.value)};     \
-    else return {device::name(x.value, y.value)};                                     \
+#define ELEMENTARY_2(name)                                                    \
+  template <class Element, Arithmetic kind>                                   \
+  Value<Element, kind> name(Value<Element, kind> x, Value<Element, kind> y) { \
+    if constexpr (kind == Arithmetic::wide)                                   \
+      return {std::name(x.value, y.value)};                                   \
+    else                                                                      \
+      return {device::name(x.value, y.value)};                                \
   }
 ELEMENTARY_2(atan2)
 ELEMENTARY_2(hypot)

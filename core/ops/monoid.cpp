@@ -63,12 +63,18 @@ Number highest(DType element) {
 std::optional<Number> value_of(Start start, DType element) {
   const bool real = is_floating(element);
   switch (start) {
-    case Start::zero: return real ? Number(0.0) : Number(0);
-    case Start::negative_zero: return Number(-0.0);
-    case Start::one: return real ? Number(1.0) : Number(1);
-    case Start::lowest: return lowest(element);
-    case Start::highest: return highest(element);
-    case Start::refused: return std::nullopt;
+    case Start::zero:
+      return real ? Number(0.0) : Number(0);
+    case Start::negative_zero:
+      return Number(-0.0);
+    case Start::one:
+      return real ? Number(1.0) : Number(1);
+    case Start::lowest:
+      return lowest(element);
+    case Start::highest:
+      return highest(element);
+    case Start::refused:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -105,16 +111,23 @@ bool right_replaces(Monoid monoid, DType element, const std::array<Number, 2>& l
 // The operator that a monoid of one part repeats.
 Pointwise operator_of(Monoid monoid) {
   switch (monoid) {
-    case Monoid::sum: return Pointwise::add;
-    case Monoid::prod: return Pointwise::mul;
-    case Monoid::max: return Pointwise::maximum;
-    case Monoid::min: return Pointwise::minimum;
-    case Monoid::any: return Pointwise::logical_or;
-    case Monoid::all: return Pointwise::logical_and;
+    case Monoid::sum:
+      return Pointwise::add;
+    case Monoid::prod:
+      return Pointwise::mul;
+    case Monoid::max:
+      return Pointwise::maximum;
+    case Monoid::min:
+      return Pointwise::minimum;
+    case Monoid::any:
+      return Pointwise::logical_or;
+    case Monoid::all:
+      return Pointwise::logical_and;
     case Monoid::argmax:
     case Monoid::argmin:
     case Monoid::argmax_last:
-    case Monoid::argmin_last: break;
+    case Monoid::argmin_last:
+      break;
   }
   CHECK(false, name(monoid), " is no repeated operator");
   return Pointwise::add;
@@ -139,15 +152,19 @@ std::optional<Monoid> monoid_named(std::string_view name) {
 bool accepts(Monoid monoid, DType element) {
   const bool number = is_floating(element) || is_integer(element);
   switch (row(monoid).takes) {
-    case Takes::number: return number;
-    case Takes::any: return number || element == DType::b8;
-    case Takes::truth: return element == DType::b8;
+    case Takes::number:
+      return number;
+    case Takes::any:
+      return number || element == DType::b8;
+    case Takes::truth:
+      return element == DType::b8;
     case Takes::real:
     case Takes::precise:
     case Takes::integer:
     case Takes::bits:
     case Takes::select:
-    case Takes::counter: break;
+    case Takes::counter:
+      break;
   }
   CHECK(false, "monoid.def uses a word that monoids do not have");
   return false;

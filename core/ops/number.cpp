@@ -78,8 +78,8 @@ Number load_number(DType dtype, const void* element) {
 }
 
 void store_number(DType dtype, const Number& number, void* element) {
-  const std::uint64_t bits = holds_real(dtype) ? encode(dtype, exact(number.real()))
-                                               : static_cast<std::uint64_t>(number.integer());
+  const std::uint64_t bits =
+      holds_real(dtype) ? encode(dtype, exact(number.real())) : static_cast<std::uint64_t>(number.integer());
   std::memcpy(element, &bits, static_cast<std::size_t>(size_of(dtype)));
 }
 

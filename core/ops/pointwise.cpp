@@ -41,15 +41,24 @@ bool takes_type(Takes takes, DType element) {
   const bool truth = element == DType::b8;
   const bool number = is_floating(element) || is_integer(element);
   switch (takes) {
-    case Takes::real: return is_floating(element);
-    case Takes::precise: return element == DType::f64 || element == DType::f32;
-    case Takes::integer: return is_integer(element);
-    case Takes::bits: return is_integer(element) || truth;
-    case Takes::number: return number;
-    case Takes::any: return number || truth;
-    case Takes::truth: return truth;
-    case Takes::select: return number || truth;
-    case Takes::counter: return element == DType::i64;
+    case Takes::real:
+      return is_floating(element);
+    case Takes::precise:
+      return element == DType::f64 || element == DType::f32;
+    case Takes::integer:
+      return is_integer(element);
+    case Takes::bits:
+      return is_integer(element) || truth;
+    case Takes::number:
+      return number;
+    case Takes::any:
+      return number || truth;
+    case Takes::truth:
+      return truth;
+    case Takes::select:
+      return number || truth;
+    case Takes::counter:
+      return element == DType::i64;
   }
   CHECK(false, "a kind of operand without a rule");
   return false;
@@ -103,11 +112,16 @@ std::optional<DType> result_type(Pointwise op, std::span<const DType> inputs) {
     if (input != element) return std::nullopt;
   }
   switch (gives(op)) {
-    case Gives::same: return element;
-    case Gives::truth: return DType::b8;
-    case Gives::f32: return DType::f32;
-    case Gives::f64: return DType::f64;
-    case Gives::i64: return DType::i64;
+    case Gives::same:
+      return element;
+    case Gives::truth:
+      return DType::b8;
+    case Gives::f32:
+      return DType::f32;
+    case Gives::f64:
+      return DType::f64;
+    case Gives::i64:
+      return DType::i64;
   }
   CHECK(false, "a kind of result without a type");
   return std::nullopt;

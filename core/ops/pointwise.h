@@ -20,15 +20,15 @@ enum class Pointwise : std::uint8_t {
 
 // Which element types an operator takes. Its inputs are of one type, but where a row says otherwise.
 enum class Takes : std::uint8_t {
-  real,      // f64 f32 f16 bf16
-  precise,   // f64 f32
-  integer,   // i* u*
-  bits,      // integers and b8
-  number,    // real and integer
-  any,       // number and b8
-  truth,     // b8
-  select,    // (b8, any T, the same T) -> T
-  counter,   // Philox rows: (i64 element number, i64 seed, i64 offset, i64 operator number[, ...])
+  real,     // f64 f32 f16 bf16
+  precise,  // f64 f32
+  integer,  // i* u*
+  bits,     // integers and b8
+  number,   // real and integer
+  any,      // number and b8
+  truth,    // b8
+  select,   // (b8, any T, the same T) -> T
+  counter,  // Philox rows: (i64 element number, i64 seed, i64 offset, i64 operator number[, ...])
 };
 
 // What it gives.

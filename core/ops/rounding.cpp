@@ -25,13 +25,20 @@ struct Format {
 
 Format format_of(DType dtype) {
   switch (dtype) {
-    case DType::f64: return {11, 52, true};
-    case DType::f32: return {8, 23, true};
-    case DType::f16: return {5, 10, true};
-    case DType::bf16: return {8, 7, true};
-    case DType::f8e4m3: return {4, 3, false};
-    case DType::f8e5m2: return {5, 2, true};
-    default: break;  // every other type is no float
+    case DType::f64:
+      return {11, 52, true};
+    case DType::f32:
+      return {8, 23, true};
+    case DType::f16:
+      return {5, 10, true};
+    case DType::bf16:
+      return {8, 7, true};
+    case DType::f8e4m3:
+      return {4, 3, false};
+    case DType::f8e5m2:
+      return {5, 2, true};
+    default:
+      break;  // every other type is no float
   }
   CHECK(false, name(dtype), " is no floating type");
   return {};
@@ -80,9 +87,12 @@ std::uint64_t encode(DType to, const Exact& value) {
   const std::uint64_t sign = value.negative ? format.sign() : 0;
   const std::uint64_t beyond = format.has_infinity ? format.infinity() : format.nan();
   switch (value.kind) {
-    case Exact::Kind::nan: return format.nan();
-    case Exact::Kind::infinite: return sign | beyond;
-    case Exact::Kind::finite: break;
+    case Exact::Kind::nan:
+      return format.nan();
+    case Exact::Kind::infinite:
+      return sign | beyond;
+    case Exact::Kind::finite:
+      break;
   }
   const std::uint64_t magnitude = encode_magnitude(format, value.significand, value.exponent);
   return sign | (magnitude >= beyond ? beyond : magnitude);
@@ -100,7 +110,8 @@ Exact decode(DType from, std::uint64_t bits) {
   }
   const std::uint64_t fraction = magnitude & (format.one() - 1);
   const auto steps = static_cast<int>(magnitude >> format.fraction_bits);
-  if (steps == 0) return {.negative = negative, .significand = fraction, .exponent = format.lowest_exponent()};
+  if (steps == 0)
+    return {.negative = negative, .significand = fraction, .exponent = format.lowest_exponent()};
   return {.negative = negative,
           .significand = fraction | format.one(),
           .exponent = format.lowest_exponent() + steps - 1};

@@ -11,7 +11,7 @@ namespace twinloom::ops {
 
 struct Exact {
   enum class Kind : std::uint8_t {
-    finite,    // (-1)^negative * significand * 2^exponent; a zero has significand 0
+    finite,  // (-1)^negative * significand * 2^exponent; a zero has significand 0
     infinite,
     nan,
   };

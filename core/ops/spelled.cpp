@@ -9,7 +9,8 @@ namespace {
 
 constexpr auto tables = std::array{
 #define POINTWISE(name, arity, takes, ...)                                                              \
-  arrays::arrays_of<decltype([](auto... elements) { return device::name(elements...); }), Takes::takes, arity>(),
+  arrays::arrays_of<decltype([](auto... elements) { return device::name(elements...); }), Takes::takes, \
+                    arity>(),
 #include "core/ops/pointwise.def"
 #undef POINTWISE
 };

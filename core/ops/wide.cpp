@@ -60,7 +60,8 @@ double digamma(double x) {
   long double total = 0;
   for (; y < 20; y += 1) total -= 1 / y;
   // The Bernoulli numbers of the asymptotic series, B(2k) / 2k.
-  constexpr long double terms[] = {1.0L / 12, -1.0L / 120, 1.0L / 252, -1.0L / 240, 1.0L / 132, -691.0L / 32760, 1.0L / 12};
+  constexpr long double terms[] = {1.0L / 12,  -1.0L / 120,     1.0L / 252, -1.0L / 240,
+                                   1.0L / 132, -691.0L / 32760, 1.0L / 12};
   const long double w = 1 / (y * y);
   long double power = w;
   for (const long double term : terms) {

@@ -12,10 +12,10 @@ template <class Value>
 struct Wrapping {
   using type = Unsigned<Value>;
 };
-#define TWINLOOM_WRAPPING(narrow)   \
-  template <>                       \
-  struct Wrapping<narrow> {         \
-    using type = u64;               \
+#define TWINLOOM_WRAPPING(narrow) \
+  template <>                     \
+  struct Wrapping<narrow> {       \
+    using type = u64;             \
   };
 TWINLOOM_WRAPPING(i8)
 TWINLOOM_WRAPPING(u8)
@@ -23,15 +23,16 @@ TWINLOOM_WRAPPING(i16)
 TWINLOOM_WRAPPING(u16)
 #undef TWINLOOM_WRAPPING
 
-#define TWINLOOM_WRAPPED(name, sign)                                                      \
-  template <class Value>                                                                  \
-  TWINLOOM_INLINE Value name(Value a, Value b) {                                          \
-    if constexpr (is_real<Value>) {                                                       \
-      return a sign b;                                                                    \
-    } else {                                                                              \
-      using Steps = typename Wrapping<Value>::type;                                       \
-      return truncated<Element<Value>>(Steps(truncated<Element<Steps>>(a) sign truncated<Element<Steps>>(b))); \
-    }                                                                                     \
+#define TWINLOOM_WRAPPED(name, sign)                                              \
+  template <class Value>                                                          \
+  TWINLOOM_INLINE Value name(Value a, Value b) {                                  \
+    if constexpr (is_real<Value>) {                                               \
+      return a sign b;                                                            \
+    } else {                                                                      \
+      using Steps = typename Wrapping<Value>::type;                               \
+      return truncated<Element<Value>>(                                           \
+          Steps(truncated<Element<Steps>>(a) sign truncated<Element<Steps>>(b))); \
+    }                                                                             \
   }
 TWINLOOM_WRAPPED(add, +)
 TWINLOOM_WRAPPED(sub, -)
@@ -40,21 +41,23 @@ TWINLOOM_WRAPPED(mul, *)
 
 template <class Value>
 TWINLOOM_INLINE Value neg(Value x) {
-  if constexpr (is_real<Value>) return -x;
-  else return sub(Value(Element<Value>(0)), x);
+  if constexpr (is_real<Value>)
+    return -x;
+  else
+    return sub(Value(Element<Value>(0)), x);
 }
 
 // Questions.
-#define TWINLOOM_QUESTION(name, sign)                     \
-  template <class Value>                                  \
-  TWINLOOM_INLINE Mask<Value> name(Value a, Value b) {    \
-    if constexpr (lanes<Value> > 1 && is_truth<Value>) {  \
-      const auto left = truncated<i8>(a);                 \
-      const auto right = truncated<i8>(b);                \
-      return mask_of(left sign right);                    \
-    } else {                                              \
-      return mask_of(a sign b);                           \
-    }                                                     \
+#define TWINLOOM_QUESTION(name, sign)                      \
+  template <class Value>                                   \
+  TWINLOOM_INLINE Mask<Value> name(Value a, Value b) {     \
+    if constexpr (lanes < Value >> 1 && is_truth<Value>) { \
+      const auto left = truncated<i8>(a);                  \
+      const auto right = truncated<i8>(b);                 \
+      return mask_of(left sign right);                     \
+    } else {                                               \
+      return mask_of(a sign b);                            \
+    }                                                      \
   }
 TWINLOOM_QUESTION(eq, ==)
 TWINLOOM_QUESTION(ne, !=)
@@ -66,13 +69,17 @@ TWINLOOM_QUESTION(ge, >=)
 
 template <class Value>
 TWINLOOM_INLINE Mask<Value> truth(Value x) {
-  if constexpr (is_truth<Value>) return x;
-  else return mask_of(x != Value(Element<Value>(0)));
+  if constexpr (is_truth<Value>)
+    return x;
+  else
+    return mask_of(x != Value(Element<Value>(0)));
 }
 template <class Value>
 TWINLOOM_INLINE Mask<Value> logical_not(Value x) {
-  if constexpr (lanes<Value> == 1) return !truth(x);
-  else return ~truth(x);
+  if constexpr (lanes<Value> == 1)
+    return !truth(x);
+  else
+    return ~truth(x);
 }
 template <class Value>
 TWINLOOM_INLINE Mask<Value> logical_and(Value a, Value b) {
@@ -89,26 +96,35 @@ TWINLOOM_INLINE Mask<Value> logical_xor(Value a, Value b) {
 
 template <class Value>
 TWINLOOM_INLINE Value where(Mask<Value> mask, Value yes, Value no) {
-  if constexpr (lanes<Value> == 1) return mask ? yes : no;
-  else if constexpr (is_truth<Value>) return (mask & yes) | (~mask & no);
-  else return select(test_of<Value>(mask), yes, no);
+  if constexpr (lanes<Value> == 1)
+    return mask ? yes : no;
+  else if constexpr (is_truth<Value>)
+    return (mask & yes) | (~mask & no);
+  else
+    return select(test_of<Value>(mask), yes, no);
 }
 
 // Bits.
 template <class Value>
 TWINLOOM_INLINE Value bitwise_not(Value x) {
-  if constexpr (is_truth<Value>) return logical_not(x);
-  else return Value(~x);
+  if constexpr (is_truth<Value>)
+    return logical_not(x);
+  else
+    return Value(~x);
 }
 template <class Value>
 TWINLOOM_INLINE Value bitwise_and(Value a, Value b) {
-  if constexpr (is_truth<Value>) return both(a, b);
-  else return Value(a & b);
+  if constexpr (is_truth<Value>)
+    return both(a, b);
+  else
+    return Value(a & b);
 }
 template <class Value>
 TWINLOOM_INLINE Value bitwise_or(Value a, Value b) {
-  if constexpr (is_truth<Value>) return either(a, b);
-  else return Value(a | b);
+  if constexpr (is_truth<Value>)
+    return either(a, b);
+  else
+    return Value(a | b);
 }
 template <class Value>
 TWINLOOM_INLINE Value bitwise_xor(Value a, Value b) {
@@ -156,8 +172,9 @@ TWINLOOM_INLINE Real with_sign(Real magnitude, Real sign) {
   return bit_cast<Real>(magnitude_bits(magnitude) | sign_bits(sign));
 }
 template <class Real>
-constexpr Element<Unsigned<Real>> infinity_bits =
-    same<Element<Real>, f32> ? Element<Unsigned<Real>>(0x7f800000) : Element<Unsigned<Real>>(0x7ffull << 52);
+constexpr Element<Unsigned<Real>> infinity_bits = same<Element<Real>, f32>
+                                                      ? Element<Unsigned<Real>>(0x7f800000)
+                                                      : Element<Unsigned<Real>>(0x7ffull << 52);
 template <class Real>
 TWINLOOM_INLINE Real infinity() {
   return bit_cast<Real>(Unsigned<Real>(infinity_bits<Real>));
@@ -169,9 +186,12 @@ TWINLOOM_INLINE Real not_a_number() {
 
 template <class Value>
 TWINLOOM_INLINE Value abs(Value x) {
-  if constexpr (is_real<Value>) return bit_cast<Value>(magnitude_bits(x));
-  else if constexpr (is_signed<Value>) return select(x < Value(Element<Value>(0)), neg(x), x);
-  else return x;
+  if constexpr (is_real<Value>)
+    return bit_cast<Value>(magnitude_bits(x));
+  else if constexpr (is_signed<Value>)
+    return select(x < Value(Element<Value>(0)), neg(x), x);
+  else
+    return x;
 }
 template <class Real>
 TWINLOOM_INLINE Real copysign(Real magnitude, Real sign) {
@@ -179,8 +199,10 @@ TWINLOOM_INLINE Real copysign(Real magnitude, Real sign) {
 }
 template <class Value>
 TWINLOOM_INLINE Mask<Value> signbit(Value x) {
-  if constexpr (is_real<Value>) return mask_of(sign_bits(x) != Unsigned<Value>(Element<Unsigned<Value>>(0)));
-  else return mask_of(x < Value(Element<Value>(0)));
+  if constexpr (is_real<Value>)
+    return mask_of(sign_bits(x) != Unsigned<Value>(Element<Unsigned<Value>>(0)));
+  else
+    return mask_of(x < Value(Element<Value>(0)));
 }
 template <class Real>
 TWINLOOM_INLINE Mask<Real> isnan(Real x) {
@@ -200,8 +222,10 @@ TWINLOOM_INLINE Value sign(Value x) {
   using Part = Element<Value>;
   const Value zero(Part(0));
   const Value one(Part(1));
-  if constexpr (!is_signed<Value>) return select(x != zero, one, zero);
-  else return select(x > zero, one, select(x < zero, neg(one), x));
+  if constexpr (!is_signed<Value>)
+    return select(x != zero, one, zero);
+  else
+    return select(x > zero, one, select(x < zero, neg(one), x));
 }
 
 // IEEE 754-2019 maximum and minimum: -0 < +0, and a NaN wins.
@@ -232,8 +256,10 @@ TWINLOOM_INLINE Value minimum(Value a, Value b) {
 template <class Value>
 TWINLOOM_INLINE Value relu(Value x) {
   const Value zero(Element<Value>(0));
-  if constexpr (is_real<Value>) return select(x <= zero, zero, x);
-  else return select(x > zero, x, zero);
+  if constexpr (is_real<Value>)
+    return select(x <= zero, zero, x);
+  else
+    return select(x > zero, x, zero);
 }
 
 template <class Real>

@@ -35,20 +35,25 @@ TWINLOOM_INLINE Truth all(Truth left, Truth right) {
 // A NaN is before every number, and two NaNs are equal.
 template <class Value>
 TWINLOOM_INLINE Mask<Value> tied(Value left, Value right) {
-  if constexpr (is_real<Value>) return logical_or(eq(left, right), logical_and(isnan(left), isnan(right)));
-  else return eq(left, right);
+  if constexpr (is_real<Value>)
+    return logical_or(eq(left, right), logical_and(isnan(left), isnan(right)));
+  else
+    return eq(left, right);
 }
 template <class Value>
 TWINLOOM_INLINE Mask<Value> newly_nan(Value left, Value right) {
-  if constexpr (is_real<Value>) return logical_and(isnan(right), logical_not(isnan(left)));
-  else return Mask<Value>(false);
+  if constexpr (is_real<Value>)
+    return logical_and(isnan(right), logical_not(isnan(left)));
+  else
+    return Mask<Value>(false);
 }
 
-#define TWINLOOM_FOUND(name, better, wins_tie)                                                   \
-  template <class Value, class Place>                                                            \
-  TWINLOOM_INLINE Mask<Value> name(Value left, Place left_place, Value right, Place right_place) { \
-    const auto found = logical_or(newly_nan(left, right), logical_and(logical_not(newly_nan(right, left)), better(right, left))); \
-    return logical_or(found, logical_and(tied(left, right), wins_tie(right_place, left_place))); \
+#define TWINLOOM_FOUND(name, better, wins_tie)                                                            \
+  template <class Value, class Place>                                                                     \
+  TWINLOOM_INLINE Mask<Value> name(Value left, Place left_place, Value right, Place right_place) {        \
+    const auto found = logical_or(newly_nan(left, right),                                                 \
+                                  logical_and(logical_not(newly_nan(right, left)), better(right, left))); \
+    return logical_or(found, logical_and(tied(left, right), wins_tie(right_place, left_place)));          \
   }
 TWINLOOM_FOUND(argmax, gt, lt)
 TWINLOOM_FOUND(argmin, lt, lt)

@@ -25,10 +25,14 @@ TWINLOOM_INLINE Like<Real, To> saturated(Real x) {
 
 template <class To, class Value>
 TWINLOOM_INLINE Like<Value, To> convert(Value x) {
-  if constexpr (same<To, Element<Value>>) return x;
-  else if constexpr (is_truth<To>) return truth(x);
-  else if constexpr (is_real<Value> && !is_real<To>) return saturated<To>(x);
-  else return truncated<To>(x);
+  if constexpr (same<To, Element<Value>>)
+    return x;
+  else if constexpr (is_truth<To>)
+    return truth(x);
+  else if constexpr (is_real<Value> && !is_real<To>)
+    return saturated<To>(x);
+  else
+    return truncated<To>(x);
 }
 
 // To f32 with rounding to odd: what is lost leaves a trace in the last bit, so that a later rounding to
@@ -56,19 +60,26 @@ TWINLOOM_INLINE Like<Value, f64> odd_f64(Value x) {
   const Bits kept = magnitude ^ lost;
   const Bits odd = select(lost != zero, Bits(kept | Bits(u64(0x800))), kept);
   const auto real = truncated<f64>(select(magnitude < Bits(u64(1) << 53), magnitude, odd));
-  if constexpr (is_signed<Value>) return select(x < Value(Element<Value>(0)), -real, real);
-  else return real;
+  if constexpr (is_signed<Value>)
+    return select(x < Value(Element<Value>(0)), -real, real);
+  else
+    return real;
 }
 
 // Any value as an f32 from which a rounding to 11 bits or fewer is right.
 template <class Value>
 TWINLOOM_INLINE Like<Value, f32> sticky_f32(Value x) {
   using Part = Element<Value>;
-  if constexpr (same<Part, f32>) return x;
-  else if constexpr (same<Part, f64>) return odd_f32(x);
-  else if constexpr (is_truth<Value> || sizeof(Part) <= 2) return truncated<f32>(x);
-  else if constexpr (sizeof(Part) == 4) return odd_f32(truncated<f64>(x));
-  else return odd_f32(odd_f64(x));
+  if constexpr (same<Part, f32>)
+    return x;
+  else if constexpr (same<Part, f64>)
+    return odd_f32(x);
+  else if constexpr (is_truth<Value> || sizeof(Part) <= 2)
+    return truncated<f32>(x);
+  else if constexpr (sizeof(Part) == 4)
+    return odd_f32(truncated<f64>(x));
+  else
+    return odd_f32(odd_f64(x));
 }
 
 // The bits of an f32 magnitude in a format of `fraction` fraction bits and this bias; what is beyond the
@@ -106,7 +117,8 @@ TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
     return truncated<Out>(Bits((select(nan, Bits(0x7fc00000u), carried) | sign) >> 16u));
   } else if constexpr (same<Format, f16>) {
 #ifdef __F16C__
-    if constexpr (lanes<Real> >= 4) return bit_cast<Like<Real, u16>>(__builtin_convertvector(x, Like<Real, _Float16>));
+    if constexpr (lanes<Real> >= 4)
+      return bit_cast<Like<Real, u16>>(__builtin_convertvector(x, Like<Real, _Float16>));
 #endif
     const Bits number = narrowed<10, 15>(magnitude);
     const Bits held = select(number < Bits(0x7c00u), number, Bits(0x7c00u));
@@ -137,7 +149,8 @@ TWINLOOM_INLINE Like<Stored, f32> widen(Stored stored) {
     return bit_cast<Real>(Bits(all << 16u));
   } else if constexpr (same<Format, f16>) {
 #ifdef __F16C__
-    if constexpr (lanes<Real> >= 4) return __builtin_convertvector(bit_cast<Like<Real, _Float16>>(stored), Real);
+    if constexpr (lanes<Real> >= 4)
+      return __builtin_convertvector(bit_cast<Like<Real, _Float16>>(stored), Real);
 #endif
     const Bits magnitude = all & Bits(0x7fffu);
     const Bits number = bit_cast<Bits>(widened<10, 15>(magnitude));

@@ -40,10 +40,14 @@ TWINLOOM_INLINE Real slow_fmod(Real a, Real b) {
   int to = int(y >> fraction);
   u64 rest = u64(x) & ((1ull << fraction) - 1);
   u64 divisor = u64(y) & ((1ull << fraction) - 1);
-  if (from == 0) from = 1;
-  else rest |= 1ull << fraction;
-  if (to == 0) to = 1;
-  else divisor |= 1ull << fraction;
+  if (from == 0)
+    from = 1;
+  else
+    rest |= 1ull << fraction;
+  if (to == 0)
+    to = 1;
+  else
+    divisor |= 1ull << fraction;
   int places = from - to;
   rest %= divisor;
   while (places > 0) {
@@ -75,7 +79,7 @@ TWINLOOM_INLINE Real real_fmod(Real a, Real b) {
   const Real rest = select(rough < zero, rough + y, rough);
   const Real limit(same<Part, f32> ? Part(4194304.0) : Part(2251799813685248.0));
   const auto usual = ratio < limit;
-  const auto defined = both(both(x < infinity<Real>(), y > zero), y == y);
+  const auto defined = both(both(x<infinity<Real>(), y> zero), y == y);
   const Real small = select(x < y, a, with_sign(rest, a));
   const Real known = replaced_lanes(
       both(negated(usual), both(defined, y < infinity<Real>())), small,
@@ -85,8 +89,10 @@ TWINLOOM_INLINE Real real_fmod(Real a, Real b) {
 
 template <class Value>
 TWINLOOM_INLINE Value fmod(Value a, Value b) {
-  if constexpr (is_real<Value>) return real_fmod(a, b);
-  else return divided(a, b).remainder;
+  if constexpr (is_real<Value>)
+    return real_fmod(a, b);
+  else
+    return divided(a, b).remainder;
 }
 
 // With the sign of b; a zero keeps the sign of a.
@@ -95,14 +101,18 @@ TWINLOOM_INLINE Value remainder(Value a, Value b) {
   using Part = Element<Value>;
   const Value zero(Part(0));
   const Value rest = fmod(a, b);
-  if constexpr (!is_signed<Value>) return rest;
-  else return select(both(rest != zero, (rest < zero) != (b < zero)), add(rest, b), rest);
+  if constexpr (!is_signed<Value>)
+    return rest;
+  else
+    return select(both(rest != zero, (rest < zero) != (b < zero)), add(rest, b), rest);
 }
 
 template <class Value>
 TWINLOOM_INLINE Value div_trunc(Value a, Value b) {
-  if constexpr (is_real<Value>) return trunc(a / b);
-  else return divided(a, b).quotient;
+  if constexpr (is_real<Value>)
+    return trunc(a / b);
+  else
+    return divided(a, b).quotient;
 }
 
 // Reals: from the exact fmod, so that the quotient agrees with remainder().
@@ -128,8 +138,11 @@ TWINLOOM_INLINE Value div_floor(Value a, Value b) {
   } else {
     const auto [quotient, rest] = divided(a, b);
     const Value zero(Element<Value>(0));
-    if constexpr (!is_signed<Value>) return quotient;
-    else return select(both(rest != zero, (rest < zero) != (b < zero)), sub(quotient, Value(Element<Value>(1))), quotient);
+    if constexpr (!is_signed<Value>)
+      return quotient;
+    else
+      return select(both(rest != zero, (rest < zero) != (b < zero)), sub(quotient, Value(Element<Value>(1))),
+                    quotient);
   }
 }
 

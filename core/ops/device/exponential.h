@@ -13,13 +13,17 @@ namespace twinloom::device {
 // A constant of the type.
 template <class Real>
 TWINLOOM_INLINE Real pick(f32 single, f64 twice) {
-  if constexpr (same<Element<Real>, f32>) return Real(single);
-  else return Real(twice);
+  if constexpr (same<Element<Real>, f32>)
+    return Real(single);
+  else
+    return Real(twice);
 }
 template <class Real>
 TWINLOOM_INLINE Unsigned<Real> pick_bits(u32 single, u64 twice) {
-  if constexpr (same<Element<Real>, f32>) return Unsigned<Real>(single);
-  else return Unsigned<Real>(twice);
+  if constexpr (same<Element<Real>, f32>)
+    return Unsigned<Real>(single);
+  else
+    return Unsigned<Real>(twice);
 }
 template <class Real>
 constexpr u32 fraction_bits = same<Element<Real>, f32> ? 23 : 52;
@@ -158,7 +162,7 @@ TWINLOOM_INLINE Fraction<Real> fraction_of(Real x) {
   const Bits one = bit_cast<Bits>(Real(Part(1)));
   const Bits places(Element<Bits>{fraction_bits<Real>});
   const Bits moved = bit_cast<Bits>(normal) + (one - middle);
-  const Bits mantissa = (moved & Bits((Element<Bits>(1) << fraction_bits<Real>) - 1)) + middle;
+  const Bits mantissa = (moved & Bits((Element<Bits>(1) << fraction_bits<Real>)-1)) + middle;
   const Real bias = pick<Real>(127, 1023);
   const Real shift = select(subnormal, bias + pick<Real>(32, 64), bias);
   return {bit_cast<Real>(mantissa) - Real(Part(1)), real_of<Real>(moved >> places) - shift};
@@ -184,8 +188,8 @@ TWINLOOM_INLINE Real plus_units(Real k, Real unit_high, Real unit_low, Real high
 }
 template <class Real>
 TWINLOOM_INLINE Real log_of(Fraction<Real> x, Real low) {
-  return plus_units(x.k, pick<Real>(0x1.62e4p-1f, 0x1.62e42fefap-1), pick<Real>(0x1.7f7d1cp-20f, 0x1.cf79abc9e3b3ap-40),
-                    x.part, log_bend(x.part) + low);
+  return plus_units(x.k, pick<Real>(0x1.62e4p-1f, 0x1.62e42fefap-1),
+                    pick<Real>(0x1.7f7d1cp-20f, 0x1.cf79abc9e3b3ap-40), x.part, log_bend(x.part) + low);
 }
 // What a logarithm gives where there is no finite positive number.
 template <class Real>
@@ -230,23 +234,29 @@ TWINLOOM_INLINE Real log_in_base(Real x, Base<Real> base) {
   const Real natural = part + bend;
   const Real below = (part - natural) + bend;
   const Real high = natural * base.factor_high;
-  const Real low = fma(natural, base.factor_high, -high) + fma(below, base.factor_high, natural * base.factor_low);
+  const Real low =
+      fma(natural, base.factor_high, -high) + fma(below, base.factor_high, natural * base.factor_low);
   return log_limits(x, plus_units(k, base.unit_high, base.unit_low, high, low));
 }
 template <class Real>
 TWINLOOM_INLINE Real log2(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    return log_in_base(wide, Base<Wide>{Wide(1.0), Wide(0.0), Wide(0x1.71547652b82fep+0), Wide(0x1.777d0ffda0d24p-56)});
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        return log_in_base(
+            wide, Base<Wide>{Wide(1.0), Wide(0.0), Wide(0x1.71547652b82fep+0), Wide(0x1.777d0ffda0d24p-56)});
+      },
+      x);
 }
 template <class Real>
 TWINLOOM_INLINE Real log10(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    return log_in_base(wide, Base<Wide>{Wide(0x1.34413509f8p-2), Wide(-0x1.80433b83b532ap-44), Wide(0x1.bcb7b1526e50ep-2),
-                                        Wide(0x1.95355baaafad3p-57)});
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        return log_in_base(wide, Base<Wide>{Wide(0x1.34413509f8p-2), Wide(-0x1.80433b83b532ap-44),
+                                            Wide(0x1.bcb7b1526e50ep-2), Wide(0x1.95355baaafad3p-57)});
+      },
+      x);
 }
 
 // 1 / sqrt(x): the quotient, then one step towards the root with the exact residue.
@@ -268,7 +278,8 @@ TWINLOOM_INLINE Fraction<Real> gate(Real v, Power<Real> small) {
   const Real one(Element<Real>(1));
   const auto negative = v < zero;
   // Far below one it no longer matters how far.
-  const Real scale = power_of_two(select(small.k < Real(Element<Real>(-100)), Real(Element<Real>(-100)), small.k));
+  const Real scale =
+      power_of_two(select(small.k < Real(Element<Real>(-100)), Real(Element<Real>(-100)), small.k));
   const Real exponential = small.factor * scale;
   const Real under = one + exponential;
   const Real under_low = (exponential - (under - one)) + small.low * scale;

@@ -26,55 +26,67 @@ TWINLOOM_INLINE Real tanh(Real x) {
 
 template <class Real>
 TWINLOOM_INLINE Real sinh(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    const Wide a = abs(wide);
-    const Wide t = expm1(a);
-    const Wide near = Wide(0.5) * (t + t / (t + Wide(1.0)));
-    return select(wide == Wide(0.0), wide, with_sign(select(a < Wide(20.0), near, half_exp(a)), wide));
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        const Wide a = abs(wide);
+        const Wide t = expm1(a);
+        const Wide near = Wide(0.5) * (t + t / (t + Wide(1.0)));
+        return select(wide == Wide(0.0), wide, with_sign(select(a < Wide(20.0), near, half_exp(a)), wide));
+      },
+      x);
 }
 template <class Real>
 TWINLOOM_INLINE Real cosh(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    const Wide half = half_exp(abs(wide));
-    return half + Wide(0.25) / half;
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        const Wide half = half_exp(abs(wide));
+        return half + Wide(0.25) / half;
+      },
+      x);
 }
 
 template <class Real>
 TWINLOOM_INLINE Real asinh(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    const Wide one(1.0);
-    const Wide a = abs(wide);
-    const auto large = a > Wide(0x1p100);
-    const Wide square = a * a;
-    const Wide near = a + square / (one + sqrt(one + square));
-    const Wide value = log1p(select(large, a, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
-    return select(a < Wide(0x1p-30), wide, with_sign(value, wide));
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        const Wide one(1.0);
+        const Wide a = abs(wide);
+        const auto large = a > Wide(0x1p100);
+        const Wide square = a * a;
+        const Wide near = a + square / (one + sqrt(one + square));
+        const Wide value =
+            log1p(select(large, a, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
+        return select(a < Wide(0x1p-30), wide, with_sign(value, wide));
+      },
+      x);
 }
 template <class Real>
 TWINLOOM_INLINE Real acosh(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    const Wide above = wide - Wide(1.0);
-    const auto large = wide > Wide(0x1p100);
-    const Wide near = above + sqrt(fma(above, above, above + above));
-    const Wide value = log1p(select(large, above, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
-    return select(above < Wide(0.0), not_a_number<Wide>(), value);
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        const Wide above = wide - Wide(1.0);
+        const auto large = wide > Wide(0x1p100);
+        const Wide near = above + sqrt(fma(above, above, above + above));
+        const Wide value =
+            log1p(select(large, above, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
+        return select(above < Wide(0.0), not_a_number<Wide>(), value);
+      },
+      x);
 }
 template <class Real>
 TWINLOOM_INLINE Real atanh(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    const Wide a = abs(wide);
-    const Wide value = Wide(0.5) * log1p((a + a) / (Wide(1.0) - a));
-    return select(a < Wide(0x1p-30), wide, with_sign(value, wide));
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        const Wide a = abs(wide);
+        const Wide value = Wide(0.5) * log1p((a + a) / (Wide(1.0) - a));
+        return select(a < Wide(0x1p-30), wide, with_sign(value, wide));
+      },
+      x);
 }
 
 }  // namespace twinloom::device

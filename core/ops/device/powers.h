@@ -50,7 +50,8 @@ TWINLOOM_INLINE Real pow_positive(Real x, Real y) {
     const auto [high, low] = log_in_two(x);
     const Real exponent = y * high;
     const Real below = fma(y, high, -exponent) + y * low;
-    const auto [factor, low_factor, k] = power(exponent, select(abs(exponent) < Real(1000.0), below, Real(0.0)));
+    const auto [factor, low_factor, k] =
+        power(exponent, select(abs(exponent) < Real(1000.0), below, Real(0.0)));
     const auto inside = both(x > Real(0.0), x < infinity<Real>());
     return select(inside, scaled(factor, k), exp(y * log(x)));
   }
@@ -67,7 +68,8 @@ TWINLOOM_INLINE Value pow(Value x, Value y) {
     const Value a = abs(x);
     const Value size = abs(y);
     const auto whole = trunc(y) == y;
-    const auto odd = both(both(whole, size < infinity<Value>()), trunc(y * Value(Part(0.5))) != y * Value(Part(0.5)));
+    const auto odd =
+        both(both(whole, size < infinity<Value>()), trunc(y * Value(Part(0.5))) != y * Value(Part(0.5)));
     const Value positive = pow_positive(a, y);
     const auto flips = both(odd, sign_bits(x) != Unsigned<Value>(Element<Unsigned<Value>>(0)));
     const Value flipped = select(flips, -positive, positive);
@@ -88,7 +90,8 @@ TWINLOOM_INLINE Real hypot(Real x, Real y) {
   } else {
     const Real one(1.0);
     const Real most = select(abs(x) > abs(y), abs(x), abs(y));
-    const Real scale = select(most > Real(0x1p500), Real(0x1p-600), select(most < Real(0x1p-400), Real(0x1p600), one));
+    const Real scale =
+        select(most > Real(0x1p500), Real(0x1p-600), select(most < Real(0x1p-400), Real(0x1p600), one));
     const Real a = x * scale;
     const Real b = y * scale;
     length = sqrt(fma(a, a, b * b)) / scale;

@@ -34,8 +34,11 @@ TWINLOOM_INLINE FourWords<Words> philox(FourWords<Words> counter, Words key0, Wo
 template <class Integer>
 TWINLOOM_INLINE auto random_words(Integer number, Integer seed, Integer offset, Integer operation) {
   using Words = Like<Integer, u32>;
-  const auto high = [](Integer value) { return truncated<u32>(bit_cast<Unsigned<Integer>>(value) >> u64(32)); };
-  return philox(FourWords<Words>{truncated<u32>(number), high(number), truncated<u32>(operation), truncated<u32>(offset)},
+  const auto high = [](Integer value) {
+    return truncated<u32>(bit_cast<Unsigned<Integer>>(value) >> u64(32));
+  };
+  return philox(FourWords<Words>{truncated<u32>(number), high(number), truncated<u32>(operation),
+                                 truncated<u32>(offset)},
                 Words(truncated<u32>(seed)), Words(high(seed)));
 }
 
@@ -45,12 +48,14 @@ TWINLOOM_INLINE Like<Words, f32> unit_of(Words word) {
   return truncated<f32>(bit_cast<Signed<Words>>(Words(word >> 8u))) * Like<Words, f32>(0x1p-24f);
 }
 template <class Integer>
-TWINLOOM_INLINE Like<Integer, f32> random_uniform(Integer number, Integer seed, Integer offset, Integer operation) {
+TWINLOOM_INLINE Like<Integer, f32> random_uniform(Integer number, Integer seed, Integer offset,
+                                                  Integer operation) {
   return unit_of(random_words(number, seed, offset, operation).w0);
 }
 // In [0, 1), a multiple of 2^-53: the high bits of w1:w0.
 template <class Integer>
-TWINLOOM_INLINE Like<Integer, f64> random_uniform_f64(Integer number, Integer seed, Integer offset, Integer operation) {
+TWINLOOM_INLINE Like<Integer, f64> random_uniform_f64(Integer number, Integer seed, Integer offset,
+                                                      Integer operation) {
   const auto words = random_words(number, seed, offset, operation);
   const auto all = (truncated<u64>(words.w1) << u64(32)) | truncated<u64>(words.w0);
   return truncated<f64>(truncated<i64>(all >> u64(11))) * Like<Integer, f64>(0x1p-53);
@@ -67,7 +72,8 @@ TWINLOOM_INLINE Real cospi(Real turns) {
   return turned_sin(Angle<Real>{high, low, low_bits_of(k)}, 1);
 }
 template <class Integer>
-TWINLOOM_INLINE Like<Integer, f32> random_normal(Integer number, Integer seed, Integer offset, Integer operation) {
+TWINLOOM_INLINE Like<Integer, f32> random_normal(Integer number, Integer seed, Integer offset,
+                                                 Integer operation) {
   using Real = Like<Integer, f32>;
   const auto words = random_words(number, seed, offset, operation);
   const Real radius = sqrt(Real(-2.0f) * log(Real(1.0f) - unit_of(words.w0)));
@@ -75,8 +81,8 @@ TWINLOOM_INLINE Like<Integer, f32> random_normal(Integer number, Integer seed, I
 }
 // low + the high word of w1:w0 times (high - low); the range may be all of i64.
 template <class Integer>
-TWINLOOM_INLINE Integer random_integers(Integer number, Integer seed, Integer offset, Integer operation, Integer low,
-                                        Integer high) {
+TWINLOOM_INLINE Integer random_integers(Integer number, Integer seed, Integer offset, Integer operation,
+                                        Integer low, Integer high) {
   using Bits = Unsigned<Integer>;
   const auto words = random_words(number, seed, offset, operation);
   const Bits range = bit_cast<Bits>(high) - bit_cast<Bits>(low);

@@ -55,19 +55,22 @@ TWINLOOM_INLINE Real erf(Real x) {
     const Real height = a * slope;
     const auto [factor, low, k] = power(-height, -fma(a, slope, -height));
     const Real far = one - scaled(factor, k);
-    return select(abs(x) < Real(1.125f), erf_near(x), with_sign(select(a < Real(3.95f), far, select(x != x, x, one)), x));
+    return select(abs(x) < Real(1.125f), erf_near(x),
+                  with_sign(select(a < Real(3.95f), far, select(x != x, x, one)), x));
   } else {
     return erf_wide(x);
   }
 }
 template <class Real>
 TWINLOOM_INLINE Real erfc(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    const Wide tail = erfc_positive(abs(wide));
-    const Wide far = select(wide < Wide(0.0), Wide(2.0) - tail, tail);
-    return select(abs(wide) < Wide(0.5), Wide(1.0) - erf_wide(wide), far);
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        const Wide tail = erfc_positive(abs(wide));
+        const Wide far = select(wide < Wide(0.0), Wide(2.0) - tail, tail);
+        return select(abs(wide) < Wide(0.5), Wide(1.0) - erf_wide(wide), far);
+      },
+      x);
 }
 
 // x * (1 - normal distribution(|x|)) keeps its digits in the tail; for positive x it is taken from x.
@@ -100,8 +103,8 @@ TWINLOOM_INLINE Real gelu_tanh(Real x) {
   const Real square = inside * inside;
   const Real square_low = fma(inside, inside, -square);
   const Real bend = cubic * square;
-  const Real bend_low =
-      fma(cubic, square, -bend) + fma(cubic, square_low, pick<Real>(0x1.49b16ap-29f, -0x1.6c843a29d1c7p-61) * square);
+  const Real bend_low = fma(cubic, square, -bend) +
+                        fma(cubic, square_low, pick<Real>(0x1.49b16ap-29f, -0x1.6c843a29d1c7p-61) * square);
   const Real slope = first + bend;
   const Real back = slope - first;
   const Real slope_low = ((first - (slope - back)) + (bend - back)) +
@@ -138,7 +141,8 @@ TWINLOOM_INLINE Wide lgamma_positive(Wide x) {
   // y - 2 and y - 1 from x itself, as x + 1 is rounded.
   const Wide u = select(low, x - one, y - Wide(2.0));
   const Wide first = select(low, x, y - one);
-  const Wide middle = fma(first * u, lgamma_middle(select(far, Wide(0.0), u)), select(low, -logarithm, logarithm));
+  const Wide middle =
+      fma(first * u, lgamma_middle(select(far, Wide(0.0), u)), select(low, -logarithm, logarithm));
   const Wide inverse = one / x;
   const Wide rest = fma(stirling_rest(inverse * inverse), inverse, Wide(0x1.d67f1c864beb5p-1));
   const Wide stirling = fma(x - Wide(0.5), logarithm - one, rest - Wide(0.5));
@@ -232,15 +236,17 @@ TWINLOOM_INLINE Real erfinv(Real x) {
 
 template <class Real>
 TWINLOOM_INLINE Real i0(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    const Wide limit(800.0);
-    const Wide a = select(abs(wide) > limit, limit, abs(wide));
-    const auto near = a < Wide(8.0);
-    const Wide root = exp(Wide(0.5) * a);
-    const Wide far = root * (i0_far(Wide(1.0) / select(near, Wide(8.0), a)) / sqrt(a)) * root;
-    return select(near, i0_near(a * a), far);
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        const Wide limit(800.0);
+        const Wide a = select(abs(wide) > limit, limit, abs(wide));
+        const auto near = a < Wide(8.0);
+        const Wide root = exp(Wide(0.5) * a);
+        const Wide far = root * (i0_far(Wide(1.0) / select(near, Wide(8.0), a)) / sqrt(a)) * root;
+        return select(near, i0_near(a * a), far);
+      },
+      x);
 }
 
 }  // namespace twinloom::device

@@ -47,12 +47,13 @@ TWINLOOM_INLINE Wide128 product(u64 a, u64 b) {
 // x = mantissa * 2^exponent. Of mantissa * 2/pi * 2^exponent only what is below 4 matters, so 192 bits of
 // 2/pi from place exponent - 2 on, times the mantissa, modulo 2^192: two bits of k, 190 of fraction.
 inline __attribute__((noinline)) Angle<f64> far_angle(f64 x) {
-  constexpr u64 two_over_pi[] = {
-      0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull,
-      0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull,
-      0x3991d639835339f4ull, 0x9c845f8bbdf9283bull, 0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull,
-      0x4f463f669e5fea2dull, 0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
-      0xf0cfbc209af4361dull};
+  constexpr u64 two_over_pi[] = {0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull,
+                                 0xdb6295993c439041ull, 0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull,
+                                 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull,
+                                 0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull,
+                                 0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull,
+                                 0x4f463f669e5fea2dull, 0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull,
+                                 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull, 0xf0cfbc209af4361dull};
   const u64 all = bit_cast<u64>(x);
   const int biased = int((all >> 52) & 0x7ff);
   if (biased == 0x7ff) return {x - x, x - x, 0};
@@ -84,7 +85,8 @@ inline __attribute__((noinline)) Angle<f64> far_angle(f64 x) {
   const f64 upper = f64(i64(high >> 11)) * scale;
   const f64 lower = f64(i64(((high & 0x7ff) << 42) | (low >> 22))) * scale * 0x1p-53;
   const f64 top = upper * 0x1.921fb54442d18p+0;
-  const f64 rest = fma(upper, 0x1.921fb54442d18p+0, -top) + (upper * 0x1.1a62633145c07p-54 + lower * 0x1.921fb54442d18p+0);
+  const f64 rest =
+      fma(upper, 0x1.921fb54442d18p+0, -top) + (upper * 0x1.1a62633145c07p-54 + lower * 0x1.921fb54442d18p+0);
   const f64 sum = top + rest;
   const f64 below = rest - (sum - top);
   const bool negative = above_half != ((all >> 63) != 0);
@@ -128,7 +130,8 @@ TWINLOOM_INLINE Real turned_sin(Angle<Real> angle, Element<Unsigned<Real>> turns
   const Bits quarter = angle.quarter + Bits(turns);
   const auto odd = Bits(quarter & Bits(Bit(1))) != Bits(Bit(0));
   const Real value = select(odd, cos_near(angle.high, angle.low), sin_near(angle.high, angle.low));
-  return bit_cast<Real>(Bits(bit_cast<Bits>(value) ^ Bits(Bits(quarter & Bits(Bit(2))) << Bits(Bit(bits<Real> - 2)))));
+  return bit_cast<Real>(
+      Bits(bit_cast<Bits>(value) ^ Bits(Bits(quarter & Bits(Bit(2))) << Bits(Bit(bits<Real> - 2)))));
 }
 
 template <class Real>
@@ -136,13 +139,15 @@ TWINLOOM_INLINE Real sin(Real x) {
   using One = Element<Real>;
   // A zero keeps its sign: fma(-0, pi/2, -0) would lose it.
   const Real near = select(x == Real(One(0)), x, turned_sin(angle_of(x), 0));
-  return replaced_lanes(is_far_angle(x), near, [](One one) { return turned_sin(far_angle_of(one), 0); }, x);
+  return replaced_lanes(
+      is_far_angle(x), near, [](One one) { return turned_sin(far_angle_of(one), 0); }, x);
 }
 template <class Real>
 TWINLOOM_INLINE Real cos(Real x) {
   using One = Element<Real>;
-  return replaced_lanes(is_far_angle(x), turned_sin(angle_of(x), 1),
-                        [](One one) { return turned_sin(far_angle_of(one), 1); }, x);
+  return replaced_lanes(
+      is_far_angle(x), turned_sin(angle_of(x), 1), [](One one) { return turned_sin(far_angle_of(one), 1); },
+      x);
 }
 template <class Real>
 TWINLOOM_INLINE Real tan_of(Angle<Real> angle) {
@@ -155,11 +160,14 @@ TWINLOOM_INLINE Real tan_of(Angle<Real> angle) {
 }
 template <class Real>
 TWINLOOM_INLINE Real tan(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    const Wide near = select(wide == Wide(0.0), wide, tan_of(angle_of(wide)));
-    return replaced_lanes(is_far_angle(wide), near, [](f64 one) { return tan_of(far_angle(one)); }, wide);
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        const Wide near = select(wide == Wide(0.0), wide, tan_of(angle_of(wide)));
+        return replaced_lanes(
+            is_far_angle(wide), near, [](f64 one) { return tan_of(far_angle(one)); }, wide);
+      },
+      x);
 }
 
 // atan(a) for a >= 0, in f64: three pieces, each turned to |t| <= tan(pi/8).
@@ -167,14 +175,15 @@ template <class Wide>
 TWINLOOM_INLINE Wide atan_positive(Wide a) {
   const Wide one(1.0);
   const Wide zero(0.0);
-  const auto middle = a > Wide(0x1.a827999fcef32p-2);   // tan(pi/8)
-  const auto far = a > Wide(0x1.3504f333f9de6p+1);      // tan(3 pi/8)
+  const auto middle = a > Wide(0x1.a827999fcef32p-2);  // tan(pi/8)
+  const auto far = a > Wide(0x1.3504f333f9de6p+1);     // tan(3 pi/8)
   const Wide over = select(far, -one, select(middle, a - one, a));
   const Wide under = select(far, a, select(middle, a + one, one));
   const Wide t = over / under;
   const Wide z = t * t;
   const Wide base = select(far, Wide(0x1.921fb54442d18p+0), select(middle, Wide(0x1.921fb54442d18p-1), zero));
-  const Wide below = select(far, Wide(0x1.1a62633145c07p-54), select(middle, Wide(0x1.1a62633145c07p-55), zero));
+  const Wide below =
+      select(far, Wide(0x1.1a62633145c07p-54), select(middle, Wide(0x1.1a62633145c07p-55), zero));
   return base + (t + fma(t * z, atan_rest(z), below));
 }
 template <class Real>
@@ -183,22 +192,28 @@ TWINLOOM_INLINE Real atan(Real x) {
 }
 template <class Real>
 TWINLOOM_INLINE Real atan2(Real y, Real x) {
-  return in_f64<Real>([](auto wide_y, auto wide_x) {
-    using Wide = decltype(wide_y);
-    const Wide zero(0.0);
-    const Wide a = abs(wide_y);
-    const Wide b = abs(wide_x);
-    const auto steep = a > b;
-    const Wide over = select(steep, b, a);
-    const Wide under = select(steep, a, b);
-    // 0 / 0 and inf / inf are met at the corners: 0 and 1.
-    const Wide ratio = select(under == zero, zero, select(over == infinity<Wide>(), Wide(1.0), over / under));
-    const Wide near = atan_positive(ratio);
-    const Wide first = select(steep, Wide(0x1.921fb54442d18p+0) - (near - Wide(0x1.1a62633145c07p-54)), near);
-    const auto left = sign_bits(wide_x) != Unsigned<Wide>(u64(0));
-    const Wide full = select(left, Wide(0x1.921fb54442d18p+1) - (first - Wide(0x1.1a62633145c07p-53)), first);
-    return select(either(wide_x != wide_x, wide_y != wide_y), not_a_number<Wide>(), with_sign(full, wide_y));
-  }, y, x);
+  return in_f64<Real>(
+      [](auto wide_y, auto wide_x) {
+        using Wide = decltype(wide_y);
+        const Wide zero(0.0);
+        const Wide a = abs(wide_y);
+        const Wide b = abs(wide_x);
+        const auto steep = a > b;
+        const Wide over = select(steep, b, a);
+        const Wide under = select(steep, a, b);
+        // 0 / 0 and inf / inf are met at the corners: 0 and 1.
+        const Wide ratio =
+            select(under == zero, zero, select(over == infinity<Wide>(), Wide(1.0), over / under));
+        const Wide near = atan_positive(ratio);
+        const Wide first =
+            select(steep, Wide(0x1.921fb54442d18p+0) - (near - Wide(0x1.1a62633145c07p-54)), near);
+        const auto left = sign_bits(wide_x) != Unsigned<Wide>(u64(0));
+        const Wide full =
+            select(left, Wide(0x1.921fb54442d18p+1) - (first - Wide(0x1.1a62633145c07p-53)), first);
+        return select(either(wide_x != wide_x, wide_y != wide_y), not_a_number<Wide>(),
+                      with_sign(full, wide_y));
+      },
+      y, x);
 }
 
 // asin(t) - t for |t| <= 0.5, in f64.
@@ -208,31 +223,35 @@ TWINLOOM_INLINE Wide asin_bend(Wide t, Wide z) {
 }
 template <class Real>
 TWINLOOM_INLINE Real asin(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    const Wide a = abs(wide);
-    const auto outer = a > Wide(0.5);
-    const Wide z = select(outer, Wide(0.5) * (Wide(1.0) - a), a * a);
-    const Wide t = select(outer, sqrt(z), a);
-    const Wide near = t + asin_bend(t, z);
-    const Wide far = Wide(0x1.921fb54442d18p+0) - (Wide(2.0) * near - Wide(0x1.1a62633145c07p-54));
-    return with_sign(select(outer, far, near), wide);
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        const Wide a = abs(wide);
+        const auto outer = a > Wide(0.5);
+        const Wide z = select(outer, Wide(0.5) * (Wide(1.0) - a), a * a);
+        const Wide t = select(outer, sqrt(z), a);
+        const Wide near = t + asin_bend(t, z);
+        const Wide far = Wide(0x1.921fb54442d18p+0) - (Wide(2.0) * near - Wide(0x1.1a62633145c07p-54));
+        return with_sign(select(outer, far, near), wide);
+      },
+      x);
 }
 template <class Real>
 TWINLOOM_INLINE Real acos(Real x) {
-  return in_f64<Real>([](auto wide) {
-    using Wide = decltype(wide);
-    const Wide a = abs(wide);
-    const auto outer = a > Wide(0.5);
-    const Wide z = select(outer, Wide(0.5) * (Wide(1.0) - a), a * a);
-    const Wide t = select(outer, sqrt(z), wide);
-    const Wide near = t + asin_bend(t, z);
-    const Wide twice = near + near;
-    const Wide left = Wide(0x1.921fb54442d18p+1) - (twice - Wide(0x1.1a62633145c07p-53));
-    const Wide inner = Wide(0x1.921fb54442d18p+0) - (near - Wide(0x1.1a62633145c07p-54));
-    return select(outer, select(wide < Wide(0.0), left, twice), inner);
-  }, x);
+  return in_f64<Real>(
+      [](auto wide) {
+        using Wide = decltype(wide);
+        const Wide a = abs(wide);
+        const auto outer = a > Wide(0.5);
+        const Wide z = select(outer, Wide(0.5) * (Wide(1.0) - a), a * a);
+        const Wide t = select(outer, sqrt(z), wide);
+        const Wide near = t + asin_bend(t, z);
+        const Wide twice = near + near;
+        const Wide left = Wide(0x1.921fb54442d18p+1) - (twice - Wide(0x1.1a62633145c07p-53));
+        const Wide inner = Wide(0x1.921fb54442d18p+0) - (near - Wide(0x1.1a62633145c07p-54));
+        return select(outer, select(wide < Wide(0.0), left, twice), inner);
+      },
+      x);
 }
 
 }  // namespace twinloom::device

@@ -184,15 +184,15 @@ TWINLOOM_INLINE Real fma(Real a, Real b, Real c) {
 }
 
 #ifdef __clang__
-#define TWINLOOM_ROUNDING(name, clang_name, gcc_name)   \
-  template <class Real>                                 \
-  TWINLOOM_INLINE Real name(Real x) {                   \
-    return __builtin_elementwise_##clang_name(x);       \
+#define TWINLOOM_ROUNDING(name, clang_name, gcc_name) \
+  template <class Real>                               \
+  TWINLOOM_INLINE Real name(Real x) {                 \
+    return __builtin_elementwise_##clang_name(x);     \
   }
 #else
-#define TWINLOOM_ROUNDING(name, clang_name, gcc_name)              \
-  template <class Real>                                            \
-  TWINLOOM_INLINE Real name(Real x) {                              \
+#define TWINLOOM_ROUNDING(name, clang_name, gcc_name)                 \
+  template <class Real>                                               \
+  TWINLOOM_INLINE Real name(Real x) {                                 \
     if constexpr (same<Real, f32>) return __builtin_##gcc_name##f(x); \
     if constexpr (same<Real, f64>) return __builtin_##gcc_name(x);    \
   }
@@ -208,19 +208,11 @@ TWINLOOM_ROUNDING(sqrt, sqrt, sqrt)
 template <class To, class From>
 TWINLOOM_INLINE Like<From, To> truncated(From value) {
 #ifdef __clang__
-  if constexpr (lanes<From> > 1) return __builtin_convertvector(value, Like<From, To>);
+  if constexpr (lanes < From >> 1)
+    return __builtin_convertvector(value, Like<From, To>);
   else
 #endif
     return static_cast<To>(value);
-}
-
-template <class Value>
-TWINLOOM_INLINE Element<Value> lane(Value value, int index) {
-#ifdef __clang__
-  if constexpr (lanes<Value> > 1) return value[index];
-  else
-#endif
-    return (void)index, value;
 }
 
 // rare(x) for the lanes of `test`, one after the other; the other lanes keep `common`. For inputs so seldom
@@ -228,7 +220,7 @@ TWINLOOM_INLINE Element<Value> lane(Value value, int index) {
 template <class Test, class Real, class Rare, class... More>
 TWINLOOM_INLINE Real replaced_lanes(Test test, Real common, Rare rare, Real x, More... more) {
 #ifdef __clang__
-  if constexpr (lanes<Real> > 1) {
+  if constexpr (lanes < Real >> 1) {
     if (__builtin_expect(any_lane(test), 0)) {
 #pragma clang loop unroll(disable)
       for (int i = 0; i < lanes<Real>; ++i) {
