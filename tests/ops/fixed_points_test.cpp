@@ -103,6 +103,7 @@ struct Point {
   Number want;
 };
 
+// Long because it is a table: one row a fixed point.
 std::vector<Point> points() {
   using enum Pointwise;
   using enum DType;
