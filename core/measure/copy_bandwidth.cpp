@@ -1,0 +1,93 @@
+// What memory can give at best: the yardstick of `twinloom bench`. See measure.h.
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "core/measure/measure.h"
+#include "core/runtime/tensor.h"
+
+namespace twinloom::measure {
+
+namespace {
+
+using Copy = void (*)(std::byte* to, const std::byte* from, std::size_t bytes);
+
+void copy_plain(std::byte* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
+#if defined(__x86_64__)
+// Both addresses and the count are multiples of 64.
+void copy_streaming(std::byte* to, const std::byte* from, std::size_t bytes) {
+  for (std::size_t at = 0; at < bytes; at += 64) {
+    const auto* source = reinterpret_cast<const __m128i*>(from + at);
+    auto* target = reinterpret_cast<__m128i*>(to + at);
+    for (int quarter = 0; quarter < 4; ++quarter) _mm_stream_si128(target + quarter, _mm_load_si128(source + quarter));
+  }
+  _mm_sfence();
+}
+#else
+constexpr Copy copy_streaming = copy_plain;
+#endif
+
+// Each worker copies one part; the caller's thread is one of them.
+void copy_divided(Copy copy, std::byte* to, const std::byte* from, std::size_t bytes, int threads) {
+  const auto workers = static_cast<std::size_t>(threads);
+  const std::size_t part = bytes / workers / 64 * 64;
+  std::vector<std::jthread> others;
+  for (std::size_t w = 1; w < workers; ++w) {
+    const std::size_t begin = w * part;
+    others.emplace_back(copy, to + begin, from + begin, w + 1 == workers ? bytes - begin : part);
+  }
+  copy(to, from, workers == 1 ? bytes : part);
+}
+
+struct Way {
+  std::string_view name;
+  Copy copy;
+};
+constexpr std::array ways = {Way{"memcpy", copy_plain}, Way{"streaming stores", copy_streaming}};
+
+constexpr std::int64_t most_buffer_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t caches_a_buffer = 4;
+
+}  // namespace
+
+std::int64_t last_level_cache_bytes() {
+  constexpr std::int64_t usual = std::int64_t{32} << 20;
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+  for (const int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
+    if (const long bytes = sysconf(level); bytes > 0) return bytes;
+  }
+#endif
+  return usual;
+}
+
+CopyBandwidth copy_bandwidth(int threads) {
+  if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const std::int64_t bytes = std::min(caches_a_buffer * last_level_cache_bytes(), most_buffer_bytes) / 64 * 64;
+  const runtime::Tensor from = runtime::allocate(ops::DType::u8, {bytes});
+  const runtime::Tensor to = runtime::allocate(ops::DType::u8, {bytes});
+  std::memset(from.data, 1, static_cast<std::size_t>(bytes));
+  std::memset(to.data, 2, static_cast<std::size_t>(bytes));
+  CopyBandwidth best;
+  best.buffer_bytes = bytes;
+  for (const Way& way : ways) {
+    const auto durations = repeat({1, 5, 50, 0.4}, [&] {
+      copy_divided(way.copy, static_cast<std::byte*>(to.data), static_cast<const std::byte*>(from.data), static_cast<std::size_t>(bytes), threads);
+    });
+    const double bandwidth = 2 * static_cast<double>(bytes) / least(durations);
+    if (bandwidth > best.bytes_per_second) best.bytes_per_second = bandwidth, best.way = way.name;
+  }
+  return best;
+}
+
+}  // namespace twinloom::measure

@@ -1,0 +1,1 @@
+twinloom_test(measure core_measure)
