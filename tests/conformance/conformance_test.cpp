@@ -1,0 +1,128 @@
+// 500 random graphs: every stage gives the evaluator's bits. A test is a range of seeds, so that they run
+// side by side; TWINLOOM_GRAPHS asks for another number of graphs in all, TWINLOOM_SEED for other seeds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <iostream>
+
+#include "core/base/error.h"
+#include "tests/conformance/shrink.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+constexpr int ranges = 20;
+
+std::int64_t number_from(const char* variable, std::int64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+std::uint64_t first_seed() { return static_cast<std::uint64_t>(number_from("TWINLOOM_SEED", 1)); }
+std::int64_t graph_count() { return number_from("TWINLOOM_GRAPHS", 500); }
+
+Against side_of(std::uint64_t seed) { return seed % 2 == 0 ? Against::start : Against::end; }
+
+struct Failure {
+  std::size_t sizes;  // of Generated::sizes
+  Difference difference;
+};
+
+std::optional<Failure> check(const Generated& generated, std::uint64_t seed) {
+  for (std::size_t at = 0; at < generated.sizes.size(); ++at) {
+    const Arguments arguments(generated.graph, generated.inputs, generated.sizes[at], seed, side_of(seed));
+    if (auto difference = first_difference(generated.graph, arguments, seed)) return Failure{at, *difference};
+  }
+  return std::nullopt;
+}
+
+std::string words(const index::Values& sizes) {
+  return join(sizes, ", ", [](const auto& size) { return cat(size.first.name(), " = ", size.second); });
+}
+
+// Halves sizes while it fails, then takes the graph apart; says where the result is.
+std::string report(std::uint64_t seed, Generated generated, Failure failure) {
+  std::string text = cat("seed ", seed, ", sizes {", words(generated.sizes[failure.sizes]), "}: ", failure.difference.stage, ": ",
+                         failure.difference.words, "\n");
+  for (int halved = 1; halved <= 6; ++halved) {
+    Generated smaller = generate({seed, halved});
+    const auto still = check(smaller, seed);
+    if (!still || still->difference.stage != failure.difference.stage) continue;
+    generated = std::move(smaller);
+    failure = *still;
+  }
+  const Arguments arguments(generated.graph, generated.inputs, generated.sizes[failure.sizes], seed, side_of(seed));
+  const auto fails = [&](const Case& given) {
+    const auto difference = first_difference(given.graph, Arguments(given.values, side_of(seed)), seed);
+    return difference && difference->stage == failure.difference.stage;
+  };
+  Case small{generated.graph, arguments.values(), seed};
+  const bool row_major_fails = fails(small);
+  if (row_major_fails) small = shrink(std::move(small), fails);
+  else text += "with row-major inputs all stages agree: the layout of an input matters\n";
+  const auto now = first_difference(small.graph, Arguments(small.values, side_of(seed)), seed);
+  if (now) text += cat("shrunk: ", now->stage, ": ", now->words, "\n");
+  text += cat("run: ", write_case(small, TWINLOOM_FAILURES, cat("seed_", seed)), "\n");
+  return text + graph::print(small.graph).substr(0, 4000);
+}
+
+class RandomGraphs : public testing::TestWithParam<int> {};
+
+TEST_P(RandomGraphs, AllStagesAgree) {
+  const std::int64_t each = (graph_count() + ranges - 1) / ranges;
+  const std::uint64_t first = first_seed() + static_cast<std::uint64_t>(GetParam()) * static_cast<std::uint64_t>(each);
+  std::cout << "seeds " << first << " to " << first + static_cast<std::uint64_t>(each) - 1 << "\n";
+  for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(each); ++seed) {
+    const Generated generated = generate({seed, 0});
+    const auto failure = check(generated, seed);
+    if (failure) ADD_FAILURE() << report(seed, generated, *failure);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Range, RandomGraphs, testing::Range(0, ranges));
+
+TEST(RandomGraphsHold, EveryFeatureOften) {
+  constexpr int graphs = 500;
+  std::array<int, feature_count> having{};
+  std::vector<int> nodes;
+  Counts all;
+  int framed = 0, symbolic = 0, empty = 0;
+  for (std::uint64_t seed = first_seed(); nodes.size() < graphs; ++seed) {
+    const Generated generated = generate({seed, 0});
+    for (std::size_t at = 0; at < feature_count; ++at) having[at] += generated.features.test(at) ? 1 : 0;
+    const Counts counts = count(generated);
+    nodes.push_back(counts.nodes);
+    all.lengths += counts.lengths;
+    all.near_borders += counts.near_borders;
+    all.above_2_17 += counts.above_2_17;
+    framed += counts.framed ? 1 : 0;
+    symbolic += counts.symbolic ? 1 : 0;
+    empty += generated.graph.results().empty() ? 1 : 0;
+  }
+  std::ranges::sort(nodes);
+  for (std::size_t at = 0; at < feature_count; ++at)
+    EXPECT_GE(having[at], graphs / 20) << name(static_cast<Feature>(at));
+  EXPECT_GE(nodes[graphs / 2], 12);
+  EXPECT_GE(all.near_borders * 4, all.lengths) << all.near_borders << " of " << all.lengths;
+  EXPECT_GE(all.above_2_17 * 20, all.lengths) << all.above_2_17 << " of " << all.lengths;
+  EXPECT_GE(framed * 10, graphs * 3);
+  EXPECT_GE(symbolic * 5, graphs);
+  EXPECT_EQ(empty, 0);
+  std::cout << "median of nodes " << nodes[graphs / 2] << ", totals " << all.lengths << ", near borders " << all.near_borders
+            << ", above 2^17 " << all.above_2_17 << ", framed " << framed << ", symbolic " << symbolic << "\n";
+}
+
+TEST(RandomGraphsHold, TheSameGraphForASeed) {
+  for (const std::uint64_t seed : {3, 17, 40}) {
+    EXPECT_EQ(graph::print(generate({seed, 0}).graph), graph::print(generate({seed, 0}).graph));
+    const std::string text = graph::print(generate({seed, 0}).graph);
+    EXPECT_EQ(graph::print(graph::parse(text)), text);
+  }
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests

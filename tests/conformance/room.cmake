@@ -1,0 +1,4 @@
+include(tests/support/room.cmake)
+twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_support)
+target_compile_definitions(test_conformance PRIVATE
+  TWINLOOM_FAILURES="${CMAKE_BINARY_DIR}/Testing/Temporary/conformance")

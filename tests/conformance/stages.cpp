@@ -1,0 +1,149 @@
+// See stages.h.
+#include "tests/conformance/stages.h"
+
+#include <cstring>
+#include <optional>
+
+#include "backends/cpu/cpu.h"
+#include "backends/reference/reference.h"
+#include "core/base/error.h"
+#include "core/loops/interpret.h"
+#include "core/pipeline/pipeline.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+using runtime::Tensor;
+
+// Schedules for a machine, as its back end would, and interprets the programs: the JIT's place is taken by
+// the meaning of the loop form. Blocks run from the last to the first.
+class ProgramInterpreter final : public runtime::Backend {
+ public:
+  explicit ProgramInterpreter(machine::Machine machine) : machine_(std::move(machine)) {}
+  std::string name() const override { return "programs"; }
+  std::string describe() const override { return "interprets scheduled programs"; }
+  const machine::Machine& machine() const override { return machine_; }
+  runtime::Built build(const loops::Program& program) const override { return {std::make_unique<const Interpreted>(program), {}, 0}; }
+
+ private:
+  class Interpreted final : public runtime::Kernel {
+   public:
+    explicit Interpreted(loops::Program program) : program_(std::move(program)) {}
+    std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments, std::span<const std::int64_t> sizes,
+                                        const runtime::RunSettings&) const override {
+      return loops::interpret(program_, arguments, sizes, {.reversed_blocks = true});
+    }
+
+   private:
+    loops::Program program_;
+  };
+  machine::Machine machine_;
+};
+
+struct Stage {
+  std::string name;
+  std::shared_ptr<const runtime::Backend> backend;
+  bool fuse;
+};
+
+const std::vector<Stage>& stages() {
+  static const std::vector<Stage> all = [] {
+    const std::shared_ptr<const runtime::Backend> reference = reference::make_reference();
+    std::vector<Stage> result = {{"interpreter of unfused nests", reference, false}, {"interpreter of fused nests", reference, true}};
+    for (const std::string& isa : cpu::supported_isas()) {
+      std::shared_ptr<const runtime::Backend> cpu = cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});
+      result.push_back({cat("interpreter of programs for ", isa), std::make_shared<const ProgramInterpreter>(cpu->machine()), true});
+      result.push_back({cat("JIT for ", isa), std::move(cpu), true});
+    }
+    return result;
+  }();
+  return all;
+}
+
+// Poisoned, guarded memory for each own result.
+struct OwnResults {
+  std::vector<Guarded> memory;
+  std::vector<Tensor> tensors;
+};
+
+OwnResults own_results(const graph::Graph& graph, const std::vector<std::optional<evaluate::Value>>& expected, Against side) {
+  OwnResults own;
+  for (std::size_t r = 0; r < expected.size(); ++r) {
+    if (graph.results()[r].kind != graph::Ownership::own) continue;
+    const Guarded& memory = own.memory.emplace_back(expected[r]->bytes.size(), side);
+    own.tensors.push_back(runtime::view_of(memory.data(), expected[r]->dtype, expected[r]->sizes));
+  }
+  return own;
+}
+
+std::string position(const std::vector<std::int64_t>& sizes, std::int64_t element) {
+  std::string text;
+  for (std::size_t axis = sizes.size(); axis-- > 0; element /= sizes[axis])
+    text = cat(element % sizes[axis], text.empty() ? "" : ", ", text);
+  return cat("[", text, "]");
+}
+
+std::optional<std::string> difference_of(const std::byte* given, const evaluate::Value& expected) {
+  if (std::memcmp(given, expected.bytes.data(), expected.bytes.size()) == 0) return std::nullopt;
+  const std::int64_t size = ops::size_of(expected.dtype);
+  const std::int64_t count = static_cast<std::int64_t>(expected.bytes.size()) / size;
+  std::int64_t differing = 0;
+  std::optional<std::string> first;
+  for (std::int64_t e = 0; e < count; ++e) {
+    const ops::Number a = ops::load_number(expected.dtype, given + e * size);
+    const ops::Number b = ops::load_number(expected.dtype, expected.bytes.data() + e * size);
+    if (a == b || ++differing > 1) continue;
+    first = cat(position(expected.sizes, e), " is ", ops::print(a), ", the evaluator has ", ops::print(b));
+  }
+  if (first) *first += cat(" (", differing, " of ", count, " differ)");
+  return first;
+}
+
+std::optional<std::string> run_stage(const Stage& stage, const graph::Graph& graph, const Arguments& arguments,
+                                     const std::vector<std::optional<evaluate::Value>>& expected, std::uint64_t seed) {
+  const pipeline::Options options{pipeline::Mode::strict, stage.fuse, true};
+  const runtime::Executable executable = pipeline::compile(graph, stage.backend, options);
+  const OwnResults own = own_results(graph, expected, arguments.side());
+  runtime::RunOptions run;
+  run.settings.threads = 1 + static_cast<int>(seed % 2);
+  run.seed = seed;
+  executable.run(arguments.tensors(), run, own.tensors);
+  arguments.check();
+  std::size_t next = 0;
+  for (std::size_t r = 0; r < expected.size(); ++r) {
+    if (graph.results()[r].kind != graph::Ownership::own) continue;
+    own.memory[next].check();
+    const auto words = difference_of(own.memory[next++].data(), *expected[r]);
+    if (words) return cat("output ", r, " '", graph.results()[r].name, "' ", *words);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> stage_names() {
+  std::vector<std::string> names;
+  for (const Stage& stage : stages()) names.push_back(stage.name);
+  return names;
+}
+
+std::optional<Difference> first_difference(const graph::Graph& graph, const Arguments& arguments, std::uint64_t seed) {
+  std::vector<std::optional<evaluate::Value>> expected;
+  try {
+    const std::vector<evaluate::Argument> values = arguments.values();
+    expected = evaluate::evaluate(graph, values, evaluate::Arithmetic::strict, {static_cast<std::int64_t>(seed), 0});
+  } catch (const std::exception& problem) {
+    return Difference{"evaluator", problem.what()};
+  }
+  for (const Stage& stage : stages()) {
+    try {
+      if (auto words = run_stage(stage, graph, arguments, expected, seed)) return Difference{stage.name, *words};
+    } catch (const std::exception& problem) {
+      return Difference{stage.name, problem.what()};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace twinloom::tests

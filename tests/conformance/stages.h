@@ -1,0 +1,55 @@
+// Runs a graph through every stage and compares the bits with those of the evaluator.
+//
+//   evaluator = interpreter of unfused nests = interpreter of fused nests = interpreter of programs = JIT
+//
+// So the first stage that differs names the guilty half. Inputs and outputs lie in guarded memory, hard
+// against its end or its start; outputs are poisoned; inputs must be as they were afterwards.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/evaluate/evaluate.h"
+#include "core/runtime/executable.h"
+#include "tests/conformance/generate.h"
+#include "tests/conformance/random.h"
+#include "tests/support/guarded.h"
+
+namespace twinloom::tests {
+
+// The arguments of one run in memory that notices.
+class Arguments {
+ public:
+  // Drawn from the seed, laid out and filled as the plans say.
+  Arguments(const graph::Graph& graph, const std::vector<InputPlan>& inputs, const index::Values& sizes, std::uint64_t seed, Against side);
+  // These values, row-major.
+  Arguments(const std::vector<evaluate::Argument>& values, Against side);
+
+  const std::vector<runtime::Argument>& tensors() const { return tensors_; }
+  std::vector<evaluate::Argument> values() const;
+  // Bug where a byte of them or around them was written.
+  void check() const;
+  Against side() const { return side_; }
+
+ private:
+  void add(const runtime::Tensor& like, const InputPlan& plan, const index::Values& sizes, Random& random);
+  Against side_;
+  std::vector<Guarded> memory_;
+  std::vector<std::vector<std::byte>> copies_;
+  std::vector<runtime::Argument> tensors_;
+};
+
+struct Difference {
+  std::string stage;
+  std::string words;  // output, position, both values; or what was thrown
+};
+
+// Nothing when all stages agree.
+std::optional<Difference> first_difference(const graph::Graph& graph, const Arguments& arguments, std::uint64_t seed);
+
+// The names of the stages that can run here.
+std::vector<std::string> stage_names();
+
+}  // namespace twinloom::tests
