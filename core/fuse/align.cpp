@@ -247,6 +247,9 @@ std::optional<index::Substitution> invert(const index::Expr& stored, const std::
   for (const NestLoop& loop : axes) zero.emplace(loop.axis, index::Expr(0));
   index::Expr rest = index::simplify(offset - index::substitute(stored, zero), facts);
   if (axes.empty() && rest != index::Expr(0)) return std::nullopt;
+  // Nothing is stored where a loop has no turns.
+  if (std::ranges::any_of(axes, [](const NestLoop& loop) { return loop.extent == index::Expr(0); }))
+    return std::nullopt;
   std::vector<NestLoop> left = axes;
   const Reach reach{stored, axes};
   index::Expr step = 1;
