@@ -193,29 +193,29 @@ TWINLOOM_INLINE Real erf_rest(Real x) {
 template <class Real>
 TWINLOOM_INLINE Real erf_bend(Real x) {
   // 2^-30.0
-  Real y(0x1.55904a0000000p-20f);
-  y = fma(y, x, Real(-0x1.f9f7260000000p-17f));
-  y = fma(y, x, Real(0x1.000a4a0000000p-13f));
-  y = fma(y, x, Real(-0x1.c14fde0000000p-11f));
-  y = fma(y, x, Real(0x1.56723e0000000p-8f));
-  y = fma(y, x, Real(-0x1.b82e5e0000000p-6f));
-  y = fma(y, x, Real(0x1.ce2f240000000p-4f));
+  Real y(0x1.dc3d940000000p-19f);
+  y = fma(y, x, Real(-0x1.90d0da0000000p-16f));
+  y = fma(y, x, Real(0x1.1c99b60000000p-13f));
+  y = fma(y, x, Real(-0x1.c6e5c20000000p-11f));
+  y = fma(y, x, Real(0x1.56bbee0000000p-8f));
+  y = fma(y, x, Real(-0x1.b832180000000p-6f));
+  y = fma(y, x, Real(0x1.ce2f360000000p-4f));
   return y;
 }
 
 // -log(erfc(a)) / a of a.
 template <class Real>
 TWINLOOM_INLINE Real erfc_slope(Real x) {
-  // 2^-36.4
-  Real y(-0x1.680d460000000p-20f);
-  y = fma(y, x, Real(0x1.74f7f00000000p-16f));
-  y = fma(y, x, Real(-0x1.2434220000000p-13f));
-  y = fma(y, x, Real(0x1.de30d40000000p-13f));
-  y = fma(y, x, Real(0x1.4049600000000p-9f));
-  y = fma(y, x, Real(-0x1.6b292c0000000p-6f));
-  y = fma(y, x, Real(0x1.adee000000000p-4f));
-  y = fma(y, x, Real(0x1.457b960000000p-1f));
-  y = fma(y, x, Real(0x1.20e8660000000p+0f));
+  // 2^-35.2
+  Real y(-0x1.ed4aa20000000p-20f);
+  y = fma(y, x, Real(0x1.f599480000000p-16f));
+  y = fma(y, x, Real(-0x1.8ecbb00000000p-13f));
+  y = fma(y, x, Real(0x1.b532580000000p-12f));
+  y = fma(y, x, Real(0x1.07d3260000000p-9f));
+  y = fma(y, x, Real(-0x1.610c760000000p-6f));
+  y = fma(y, x, Real(0x1.abb4be0000000p-4f));
+  y = fma(y, x, Real(0x1.459ebc0000000p-1f));
+  y = fma(y, x, Real(0x1.20e4aa0000000p+0f));
   return y;
 }
 

@@ -55,7 +55,7 @@ TWINLOOM_INLINE Real erf(Real x) {
     const Real height = a * slope;
     const auto [factor, low, k] = power(-height, -fma(a, slope, -height));
     const Real far = one - scaled(factor, k);
-    return select(abs(x) < Real(1.125f), erf_near(x),
+    return select(abs(x) < one, erf_near(x),
                   with_sign(select(a < Real(3.95f), far, select(x != x, x, one)), x));
   } else {
     return erf_wide(x);
