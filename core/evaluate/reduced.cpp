@@ -58,7 +58,8 @@ Value evaluate_kind(const Turn& turn, const graph::Reduce& reduce) {
   Row row;
   for (std::size_t k = 0; k < offsets.kept.size(); ++k) {
     load_row(input, offsets.kept[k], offsets.reduced, row);
-    const std::optional<Pair> total = total_of(reduce.monoid, total_type, row);
+    std::optional<Pair> total = total_of(reduce.monoid, total_type, row);
+    if (!total && reduce.identity_over_nothing) total = ops::identity(reduce.monoid, total_type);
     CHECK(total.has_value(), turn.subject(), " is over no elements, which a requirement refuses");
     store_part(*total, total_type, reduce.component, result, static_cast<std::int64_t>(k));
   }

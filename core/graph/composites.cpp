@@ -24,7 +24,7 @@ struct Centred {
 };
 
 Centred centred(const Tensor& x, int axis) {
-  const Tensor highest = amax(x, {axis}, true);
+  const Tensor highest = amax_or_lowest(x, {axis}, true);
   const Tensor d = x - where(isinf(highest), 0.0, highest);
   const Tensor e = exp(d);
   return {d, e, sum(e, {axis}, true)};

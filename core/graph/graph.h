@@ -110,6 +110,9 @@ struct Reduce {
   std::vector<int> axes;
   int component = 0;  // which part of a tuple monoid; a place is the row-major position over `axes`
   friend bool operator==(const Reduce&, const Reduce&) = default;
+  // Where a total over nothing has no value: give the monoid's identity in place of a requirement. For
+  // composites, whose own result is then empty too or follows from the identity.
+  bool identity_over_nothing = false;
 };
 struct Scan {
   ops::Monoid monoid;

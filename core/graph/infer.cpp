@@ -184,7 +184,7 @@ Inferred infer_kind(const Rule& rule, const Reduce& reduce) {
     const bool vanishes = std::ranges::binary_search(reduce.axes, static_cast<int>(axis));
     (vanishes ? reduced : kept).push_back(input.shape[axis]);
   }
-  if (!ops::over_nothing(reduce.monoid, input.dtype)) {
+  if (!ops::over_nothing(reduce.monoid, input.dtype) && !reduce.identity_over_nothing) {
     // results <= results * elements: either there are no results or there are elements.
     const index::Expr results = index::product(kept);
     rule.sizes.holds({{{results, results * index::product(reduced) + 1}}},

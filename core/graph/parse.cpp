@@ -222,6 +222,10 @@ Op Reader::reduce() {
   if (scan_.accept("part")) reduce.component = number();
   scan_.expect("over");
   reduce.axes = list<int>([&] { return number(); });
+  if (scan_.accept("or")) {
+    scan_.expect("identity");
+    reduce.identity_over_nothing = true;
+  }
   inputs_ = arguments();
   return reduce;
 }

@@ -68,7 +68,7 @@ std::string words(const Node&, const Random& random) {
 std::string part_words(int component) { return component == 0 ? "" : cat(" part ", component); }
 std::string words(const Node& node, const Reduce& reduce) {
   return cat("reduce ", ops::name(reduce.monoid), part_words(reduce.component), " over ", list(reduce.axes),
-             " ", arguments(node));
+             reduce.identity_over_nothing ? " or identity " : " ", arguments(node));
 }
 std::string words(const Node& node, const Scan& scan) {
   return cat("scan ", ops::name(scan.monoid), part_words(scan.component), " axis ", scan.axis,

@@ -78,13 +78,21 @@ Extreme running_extreme(ops::Monoid monoid, const Tensor& x, int axis) {
   return {scan(monoid, x, axis, {}, 0), scan(monoid, x, axis, {}, 1)};
 }
 
+Tensor reduced_by(Reduce reduction, const Tensor& x, const Axes& axes, bool keep) {
+  reduction.axes = axes_for(x, axes, ops::name(reduction.monoid));
+  if (reduction.axes.empty()) return x;
+  const Tensor result = x.builder().add(reduction, {x});
+  return keep ? with_axes_kept(result, reduction.axes) : result;
+}
+
 }  // namespace
 
 Tensor reduce(ops::Monoid monoid, const Tensor& x, const Axes& axes, bool keep, int component) {
-  const Axes reduced = axes_for(x, axes, ops::name(monoid));
-  if (reduced.empty()) return x;
-  const Tensor result = x.builder().add(Reduce{monoid, reduced, component}, {x});
-  return keep ? with_axes_kept(result, reduced) : result;
+  return reduced_by({monoid, {}, component, false}, x, axes, keep);
+}
+
+Tensor amax_or_lowest(const Tensor& x, const Axes& axes, bool keep) {
+  return reduced_by({ops::Monoid::max, {}, 0, true}, x, axes, keep);
 }
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keep) { return reduce(ops::Monoid::sum, x, axes, keep); }
@@ -147,7 +155,7 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep) {
   const CompositeScope scope(x.builder(), "logsumexp");
   const Axes reduced = axes_for(x, axes, "logsumexp");
   const Tensor wide = widened(x);
-  const Tensor highest = amax(wide, reduced, true);
+  const Tensor highest = amax_or_lowest(wide, reduced, true);
   const Tensor m = where(isinf(highest), 0.0, highest);
   const Tensor result = log(sum(exp(wide - m), reduced, true)) + m;
   return cast(keep || reduced.empty() ? result : squeeze(result, reduced), x.dtype(), true);

@@ -2,6 +2,8 @@
 //   specialise({n: 0}):  in0: f32[n, 4]; y = relu(in0): f32[n, 4]   ->   in0: f32[0, 4]; y = relu(in0):
 //   f32[0, 4]
 // The symbols that are left are at least 1 from then on: the caller names all that are 0.
+#include <algorithm>
+
 #include "core/graph/passes.h"
 
 namespace twinloom::graph {
@@ -12,6 +14,63 @@ Shape substituted(const Shape& shape, const index::Substitution& numbers) {
   Shape result;
   for (const index::Expr& size : shape) result.push_back(index::substitute(size, numbers));
   return result;
+}
+
+// Whether a division in the expression is by a size that becomes 0. Such an expression is of elements
+// that do not exist.
+bool divides_by_zero(const index::Expr& expr, const index::Values& numbers) {
+  const auto of = [&](const index::Expr& part) { return divides_by_zero(part, numbers); };
+  const auto divided = [&](const index::Expr& dividend, const index::Expr& divisor) {
+    if (of(dividend) || of(divisor)) return true;
+    index::Substitution substitution;
+    for (const auto& [symbol, value] : numbers) substitution.emplace(symbol, index::Expr(value));
+    return index::substitute(divisor, substitution) == index::Expr(0);
+  };
+  return match(
+      expr.form(),
+      [&](const index::Sum& sum) {
+        return std::ranges::any_of(sum.terms, [&](const index::Term& term) { return of(term.factor); });
+      },
+      [](const index::Symbol&) { return false; },
+      [&](const index::Product& product) { return std::ranges::any_of(product.factors, of); },
+      [&](const index::FloorDiv& node) { return divided(node.dividend, node.divisor); },
+      [&](const index::FloorMod& node) { return divided(node.dividend, node.divisor); },
+      [&](const index::Least& node) { return of(node.a) || of(node.b); },
+      [&](const index::Greatest& node) { return of(node.a) || of(node.b); });
+}
+
+bool divides_by_zero(const Shape& expressions, const index::Values& numbers) {
+  return std::ranges::any_of(expressions, [&](const index::Expr& expr) { return divides_by_zero(expr, numbers); });
+}
+
+bool divides_by_zero(const index::Condition& condition, const index::Values& numbers) {
+  return std::ranges::any_of(condition.all, [&](const index::Less& less) {
+    return divides_by_zero(less.a, numbers) || divides_by_zero(less.b, numbers);
+  });
+}
+
+Shape zeros(const Shape& expressions) { return Shape(expressions.size(), index::Expr(0)); }
+
+// A map that reads or writes no element: its expressions may hold anything that is no division by 0.
+Op without_zero_divisors(const Op& op, const index::Values& numbers) {
+  if (const auto* given = std::get_if<View>(&op)) {
+    if (!divides_by_zero(given->source, numbers) && !divides_by_zero(given->inside, numbers)) return op;
+    View view = *given;
+    view.source = zeros(view.source);
+    view.inside = {{index::Less{0, 0}}};
+    return view;
+  }
+  if (const auto* given = std::get_if<Gather>(&op); given != nullptr && divides_by_zero(given->source, numbers)) {
+    Gather gather = *given;
+    gather.source = zeros(gather.source);
+    return gather;
+  }
+  if (const auto* given = std::get_if<Scatter>(&op); given != nullptr && divides_by_zero(given->place, numbers)) {
+    Scatter scatter = *given;
+    scatter.place = zeros(scatter.place);
+    return scatter;
+  }
+  return op;
 }
 
 // The operator with every expression over sizes rewritten.
@@ -105,7 +164,7 @@ Graph specialise(const Graph& graph, const index::Values& numbers) {
     if (std::holds_alternative<Input>(node.node)) continue;
     std::vector<NodeId> operands;
     for (const NodeId operand : node.inputs) operands.push_back(ids[operand.index]);
-    ids[i] = result.add(substituted(node.node, substitution), std::move(operands), node.origin);
+    ids[i] = result.add(substituted(without_zero_divisors(node.node, numbers), substitution), std::move(operands), node.origin);
   }
   for (Result output : graph.results()) {
     output.value = graph.nodes().empty() ? output.value : ids[output.value.index];
