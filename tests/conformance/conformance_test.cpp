@@ -116,7 +116,7 @@ TEST(RandomGraphsHold, EveryFeatureOften) {
 }
 
 TEST(RandomGraphsHold, TheSameGraphForASeed) {
-  for (const std::uint64_t seed : {3, 17, 40}) {
+  for (const std::uint64_t seed : std::array<std::uint64_t, 3>{3, 17, 40}) {
     EXPECT_EQ(graph::print(generate({seed, 0}).graph), graph::print(generate({seed, 0}).graph));
     const std::string text = graph::print(generate({seed, 0}).graph);
     EXPECT_EQ(graph::print(graph::parse(text)), text);

@@ -42,10 +42,10 @@ Drawn with(const Tensor& tensor, std::initializer_list<const Drawn*> from, std::
 }
 
 Draw::Draw(const Plan& plan) : random(plan.seed), plan_(plan) {
-  large_ = random.chance(7);
+  large_ = random.chance(9);
   zeros_ = random.chance(15);
   sizes_.emplace_back();
-  if (large_ || !random.chance(30)) return;
+  if (large_ || !random.chance(45)) return;
   const std::int64_t few = random.below(3);
   const std::int64_t odd = 2 * random.between(1, 15) + 1;
   const std::int64_t many = random.chance(50) ? random.pick(borders) + random.between(-1, 1) : random.between(33, 130);
@@ -172,7 +172,7 @@ Drawn Draw::indices(graph::Shape shape, const index::Expr& bound, bool wrapping)
 }
 
 Draw::Line Draw::line(bool one_axis, const std::function<bool(DType)>& wanted) {
-  if (!large_ && !random.chance(50)) {
+  if (!large_ && !random.chance(62)) {
     Line line{pick([&](const Tensor& x) { return x.rank() > 0 && wanted(x.dtype()); }), {}};
     const int rank = line.value.tensor.rank();
     const int first = random.axis(rank);

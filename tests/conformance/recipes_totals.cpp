@@ -116,8 +116,8 @@ std::vector<Drawn> variance(Draw& draw) {
           with(moments.variance, {&line.value}, {Feature::variance, direction(line)})};
 }
 
-constexpr std::array recipes = {Recipe{30, reduce}, Recipe{5, all_axes}, Recipe{11, question},      Recipe{12, extreme},
-                                Recipe{16, scan},   Recipe{9, running_extreme}, Recipe{11, softmax}, Recipe{6, layer_norm},
+constexpr std::array recipes = {Recipe{30, reduce}, Recipe{5, all_axes}, Recipe{11, question},      Recipe{17, extreme},
+                                Recipe{16, scan},   Recipe{14, running_extreme}, Recipe{14, softmax}, Recipe{10, layer_norm},
                                 Recipe{6, variance}};
 
 }  // namespace

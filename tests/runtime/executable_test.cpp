@@ -1,0 +1,241 @@
+// What a caller of an Executable may rely on: words of errors, outputs of the caller's, zero sizes, layouts,
+// many threads at once, the same bits whatever the number of threads, memory known before the run.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "api/twinloom/twinloom.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+using graph::Axes;
+
+// y = sum over axis 1 of tanh(x) + b, and the row itself with b added; b has one element a column.
+Graph rows_graph() {
+  Builder builder("rows");
+  const Symbol n("n"), m("m");
+  const Value x = builder.input("x", DType::f32, {n, m});
+  const Value b = builder.input("b", DType::f32, {m});
+  builder.output(graph::sum(graph::tanh(x) + b, {1}), "totals");
+  builder.output(x + b, "moved");
+  return builder.take();
+}
+
+Executable rows(const Device& device = Device::cpu()) { return compile(rows_graph(), device, {.mode = Mode::strict}); }
+
+struct Rows {
+  Rows(std::int64_t n, std::int64_t m) : x(static_cast<std::size_t>(n * m)), b(static_cast<std::size_t>(m)) {
+    std::iota(x.begin(), x.end(), -3.0f);
+    for (float& number : x) number *= 0.125f;
+    std::iota(b.begin(), b.end(), 0.5f);
+    arguments = {view_of(x.data(), DType::f32, {n, m}), view_of(b.data(), DType::f32, {m})};
+  }
+  std::vector<float> x, b;
+  std::vector<runtime::Argument> arguments;
+};
+
+std::vector<float> numbers(const Output& output) {
+  const Tensor tensor = contiguous(std::get<Tensor>(output));
+  const auto* data = static_cast<const float*>(tensor.data);
+  return {data, data + runtime::element_count(tensor)};
+}
+
+template <class Run>
+void expect_error(Run&& run, const std::string& words) {
+  try {
+    run();
+    ADD_FAILURE() << "no Error; expected one with '" << words << "'";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what() << "\nshould say '" << words << "'";
+  }
+}
+
+TEST(Executable, SaysWhatDoesNotFit) {
+  const Executable executable = rows();
+  Rows good(4, 5);
+  const auto with_x = [&](const Tensor& x) { executable.run(std::vector<runtime::Argument>{x, good.arguments[1]}); };
+  expect_error([&] { executable.run(std::vector<runtime::Argument>{good.arguments[0]}); }, "2 parameters");
+  expect_error([&] { with_x(view_of(good.x.data(), DType::i32, {4, 5})); }, "parameter 'x' is of f32, given was i32");
+  expect_error([&] { with_x(view_of(good.x.data(), DType::f32, {20})); }, "2 axes");
+  expect_error([&] { with_x(view_of(good.x.data(), DType::f32, {5, 4})); }, "is 5, expected");
+  expect_error([&] { with_x(view_of(nullptr, DType::f32, {4, 5})); }, "no memory");
+  expect_error([&] { executable.run(std::vector<runtime::Argument>{std::int64_t{4}, good.arguments[1]}); }, "is a tensor, given was a number");
+}
+
+TEST(Executable, WritesIntoTheCallersOutputs) {
+  const Executable executable = rows();
+  Rows given(3, 7);
+  const auto expected = executable.run(given.arguments);
+  std::vector<float> totals(3, -1), moved(21, -1);
+  const std::vector<Tensor> outputs = {view_of(totals.data(), DType::f32, {3}), view_of(moved.data(), DType::f32, {3, 7})};
+  executable.run(given.arguments, {}, outputs);
+  EXPECT_EQ(totals, numbers(expected[0]));
+  EXPECT_EQ(moved, numbers(expected[1]));
+  std::vector<float> columns(21, -1);
+  executable.run(given.arguments, {}, std::vector<Tensor>{outputs[0], view_of(columns.data(), DType::f32, {3, 7}, {1, 3})});
+  EXPECT_EQ(columns[3], moved[1]);
+  EXPECT_EQ(columns[1], moved[7]);
+}
+
+TEST(Executable, RefusesOutputsThatDoNotFit) {
+  const Executable executable = rows();
+  Rows given(3, 7);
+  std::vector<float> totals(3), moved(64);
+  const Tensor good = view_of(totals.data(), DType::f32, {3});
+  const auto with_moved = [&](const Tensor& tensor) { executable.run(given.arguments, {}, std::vector<Tensor>{good, tensor}); };
+  expect_error([&] { with_moved(view_of(moved.data(), DType::f32, {7, 3})); }, "output 1 is f32[3, 7]");
+  expect_error([&] { with_moved(view_of(moved.data(), DType::f64, {3, 7})); }, "given was f64");
+  expect_error([&] { with_moved(view_of(moved.data(), DType::f32, {3, 7}, {7, 0})); }, "overlap");
+  expect_error([&] { with_moved(view_of(given.x.data(), DType::f32, {3, 7})); }, "overlaps parameter 'x'");
+  expect_error([&] { executable.run(given.arguments, {}, std::vector<Tensor>{good}); }, "2 outputs of its own");
+  expect_error([&] { executable.run(given.arguments, {}, std::vector<Tensor>{view_of(moved.data(), DType::f32, {3}), view_of(moved.data(), DType::f32, {3, 7})}); },
+               "outputs 0 and 1 overlap");
+}
+
+TEST(Executable, HasVariantsForZeroSizes) {
+  const Executable executable = rows();
+  Rows no_rows(0, 5), no_columns(4, 0), usual(4, 5);
+  EXPECT_TRUE(numbers(executable.run(no_rows.arguments)[0]).empty());
+  EXPECT_EQ(numbers(executable.run(no_columns.arguments)[0]), std::vector<float>(4, 0.0f));
+  EXPECT_EQ(numbers(executable.run(usual.arguments)[0]).size(), 4u);
+  EXPECT_NE(executable.variant(no_rows.arguments), executable.variant(usual.arguments));
+  Rows larger(9, 33);
+  EXPECT_EQ(executable.variant(larger.arguments), executable.variant(usual.arguments));
+}
+
+// The same matrix in memory of several layouts.
+std::vector<Tensor> layouts_of(const std::vector<float>& values, std::vector<std::vector<float>>& memory) {
+  const std::vector<std::vector<std::int64_t>> strides = {{6, 1}, {1, 4}, {12, 2}, {-6, 1}, {6, -1}, {7, 1}};
+  std::vector<Tensor> tensors;
+  for (const auto& stride : strides) {
+    std::vector<float>& place = memory.emplace_back(64, -9.0f);
+    Tensor tensor = view_of(place.data(), DType::f32, {4, 6}, stride);
+    tensor.data = place.data() - runtime::extent_of(tensor).first;
+    for (std::int64_t i = 0; i < 4; ++i)
+      for (std::int64_t j = 0; j < 6; ++j)
+        static_cast<float*>(tensor.data)[i * stride[0] + j * stride[1]] = values[static_cast<std::size_t>(i * 6 + j)];
+    tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+TEST(Executable, TakesAnyLayout) {
+  const Executable executable = rows();
+  Rows given(4, 6);
+  const auto expected = executable.run(given.arguments);
+  std::vector<std::vector<float>> memory;
+  memory.reserve(8);
+  for (const Tensor& x : layouts_of(given.x, memory)) {
+    const auto outputs = executable.run(std::vector<runtime::Argument>{x, given.arguments[1]});
+    EXPECT_EQ(numbers(outputs[0]), numbers(expected[0])) << x.strides[0] << " " << x.strides[1];
+    EXPECT_EQ(numbers(outputs[1]), numbers(expected[1])) << x.strides[0] << " " << x.strides[1];
+  }
+}
+
+TEST(Executable, KeepsFewVariants) {
+  Builder builder;
+  const Value x = builder.input("x", DType::f32, {3, 4});
+  builder.output(x * 2.0);
+  const Executable executable = compile(builder.take(), Device::reference());
+  std::vector<float> memory(400);
+  std::iota(memory.begin(), memory.end(), 0.0f);
+  for (std::int64_t pitch = 4; pitch < 30; ++pitch) {
+    const auto outputs = executable.run(std::vector<runtime::Argument>{view_of(memory.data(), DType::f32, {3, 4}, {pitch, 1})});
+    EXPECT_EQ(numbers(outputs[0])[5], 2 * static_cast<float>(pitch + 1));
+  }
+}
+
+TEST(Executable, RunsOnManyThreadsAtOnce) {
+  const Executable executable = rows();
+  Rows small(5, 9), large(17, 1030);
+  const auto expected_small = numbers(executable.run(small.arguments)[0]);
+  const auto expected_large = numbers(executable.run(large.arguments)[0]);
+  std::atomic<int> different{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int run = 0; run < 50; ++run) {
+        const bool use_small = (run + t) % 2 == 0;
+        const auto outputs = executable.run(use_small ? small.arguments : large.arguments);
+        if (numbers(outputs[0]) != (use_small ? expected_small : expected_large)) ++different;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(different, 0);
+}
+
+RunOptions on_threads(int threads) {
+  RunOptions options;
+  options.settings.threads = threads;
+  return options;
+}
+
+TEST(Executable, TheNumberOfThreadsChangesNoBit) {
+  const Executable executable = rows();
+  Rows given(600, 1031);
+  const auto expected = numbers(executable.run(given.arguments, on_threads(1))[0]);
+  for (const int threads : {2, 3}) {
+    const auto outputs = executable.run(given.arguments, on_threads(threads));
+    EXPECT_EQ(numbers(outputs[0]), expected) << threads << " threads";
+  }
+}
+
+TEST(Executable, KnowsItsPeakMemory) {
+  Builder builder;
+  const Symbol n("n");
+  const Value x = builder.input("x", DType::f32, {n, 8});
+  builder.output(x + 1.0);
+  const Executable executable = compile(builder.take(), Device::cpu());
+  std::vector<float> memory(80);
+  const auto peak = [&](std::int64_t rows) {
+    return executable.peak_bytes(std::vector<runtime::Argument>{view_of(memory.data(), DType::f32, {rows, 8})});
+  };
+  EXPECT_EQ(peak(10), 10 * 8 * 4);
+  EXPECT_EQ(peak(3), 3 * 8 * 4);
+  EXPECT_EQ(peak(0), 0);
+}
+
+TEST(Executable, NamesTheNodeOfAnIndexOutOfRange) {
+  Builder builder;
+  const Value table = builder.input("table", DType::f32, {10, 4});
+  const Value at = builder.input("at", DType::i64, {3});
+  builder.origin.name = "lookup";
+  builder.output(graph::take(table, 0, at));
+  const Graph graph = builder.take();
+  std::vector<float> rows(40, 1.0f);
+  std::vector<std::int64_t> places = {0, 12, 9};
+  const std::vector<runtime::Argument> arguments = {view_of(rows.data(), DType::f32, {10, 4}), view_of(places.data(), DType::i64, {3})};
+  for (const Device& device : {Device::cpu(), Device::reference()}) {
+    const Executable executable = compile(graph, device);
+    expect_error([&] { executable.run(arguments); }, "lookup");
+    expect_error([&] { executable.run(arguments); }, "index 12 is out of range");
+    places[1] = 5;
+    EXPECT_EQ(numbers(executable.run(arguments)[0]).size(), 12u);
+    places[1] = 12;
+  }
+}
+
+TEST(Executable, DrawsTheSameNumbersForASeed) {
+  Builder builder;
+  builder.output(builder.normal({1000}, DType::f32));
+  const Graph graph = builder.take();
+  const Executable on_cpu = compile(graph, Device::cpu()), interpreted = compile(graph, Device::reference());
+  const auto draw = [](const Executable& executable, std::uint64_t seed) {
+    RunOptions options;
+    options.seed = seed;
+    return numbers(executable.run({}, options)[0]);
+  };
+  EXPECT_EQ(draw(on_cpu, 7), draw(on_cpu, 7));
+  EXPECT_EQ(draw(on_cpu, 7), draw(interpreted, 7));
+  EXPECT_NE(draw(on_cpu, 7), draw(on_cpu, 8));
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests
