@@ -82,6 +82,24 @@ TEST_F(Fuzz, RangesDivisorsAndProofsHold) {
   EXPECT_GT(proven, expressions / 100);
 }
 
+TEST_F(Fuzz, SimplifiedConditionsKeepTheirTruth) {
+  for (int i = 0; i < expressions / 4; ++i) {
+    const Facts facts = testing::random_facts(random_);
+    Condition condition;
+    for (int k = 0; k < 3; ++k) {
+      condition.all.push_back({testing::random_expr(random_, 1), testing::random_expr(random_, 2)});
+    }
+    const Condition shorter = simplify(condition, facts);
+    ASSERT_EQ(simplify(shorter, facts), shorter) << print(condition) << " | " << testing::facts_text(facts);
+    for (int k = 0; k < 10; ++k) {
+      const auto values = testing::draw(facts, symbols_of(condition), random_);
+      if (!values) break;
+      ASSERT_EQ(evaluate(condition, *values), evaluate(shorter, *values))
+          << print(condition) << " became " << print(shorter) << " | " << testing::facts_text(facts);
+    }
+  }
+}
+
 // Substituting and then evaluating is evaluating with the substituted value.
 TEST_F(Fuzz, SubstitutionKeepsTheMeaning) {
   for (int i = 0; i < expressions; ++i) {
