@@ -223,7 +223,11 @@ Ref<loops::Value> Reader::compute(const graph::Random& random, const Place& plac
     inputs.push_back(number(random.low));
     inputs.push_back(number(random.high));
   }
-  const DType drawn = random.kind == graph::Distribution::integers ? DType::i64 : DType::f32;
+  const bool precise = random.kind == graph::Distribution::uniform && random.dtype == DType::f64;
+  if (precise) op = ops::Pointwise::random_uniform_f64;
+  const DType drawn = precise ? DType::f64
+                      : random.kind == graph::Distribution::integers ? DType::i64
+                                                                     : DType::f32;
   const Ref<loops::Value> value = apply(op, std::move(inputs));
   return drawn == random.dtype ? value : convert(random.dtype, value);
 }

@@ -54,6 +54,7 @@ constexpr std::array functions = [] {
                     remainder,
                     fmod,
                     random_uniform,
+                    random_uniform_f64,
                     random_normal,
                     random_integers};
 }();
