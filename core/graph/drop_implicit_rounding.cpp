@@ -62,6 +62,13 @@ class Widening {
     return rebuild_.finish();
   }
 
+  std::vector<NodeId> dropped() const {
+    std::vector<NodeId> nodes;
+    for (std::uint32_t n = 0; n < wide_.size(); ++n)
+      if (wide_[n] && rounds(graph_.nodes()[n])) nodes.push_back(NodeId{n});
+    return nodes;
+  }
+
  private:
   bool is_wide(NodeId id) const { return wide_[id.index]; }
   // What stands for a value, in f32 where it is of 16 bits.
@@ -113,5 +120,7 @@ void Widening::rebuild(NodeId id) {
 }  // namespace
 
 Graph drop_implicit_rounding(const Graph& graph) { return Widening(graph).run(); }
+
+std::vector<NodeId> dropped_roundings(const Graph& graph) { return Widening(graph).dropped(); }
 
 }  // namespace twinloom::graph

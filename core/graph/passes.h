@@ -11,6 +11,8 @@ Graph remove_dead(const Graph& graph);
 // Mode `fused`: keeps 16-bit values that only Pointwise and Reduce nodes use in f32.
 // drop_implicit_rounding.cpp
 Graph drop_implicit_rounding(const Graph& graph);
+// The nodes of `graph` that lose their rounding to 16 bits by it, ascending.
+std::vector<NodeId> dropped_roundings(const Graph& graph);
 // A Scatter of one element a row upon a constant becomes a select. scatter_to_select.cpp
 Graph scatter_to_select(const Graph& graph);
 

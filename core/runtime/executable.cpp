@@ -2,6 +2,7 @@
 #include "core/runtime/executable.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -72,6 +73,14 @@ std::string variant_key(const index::Values& zeros, const lower::Layouts& layout
   const bool known = failure.node >= 0 && node.index < variant.graph.nodes().size();
   throw Error(cat(known ? graph::describe(variant.graph, node) : std::string("an index"), ": index ", failure.value,
                   " is out of range; expected 0 <= index < ", failure.bound));
+}
+
+template <class Run>
+void run_step(const Variant& variant, std::size_t step, Run&& run, const RunOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::optional<Failure> failure = run();
+  if (options.after_step) options.after_step(step, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (failure) raise(variant, *failure);
 }
 
 }  // namespace
@@ -167,12 +176,13 @@ std::vector<Output> Executable::run(std::span<const Argument> arguments, const R
     if (plan.offsets[id.index] < 0) return results.memory(id);
     return Memory{arena.data() + plan.offsets[id.index], 0, index::evaluate(value.count, values)};
   };
-  for (const Step& step : variant.steps) {
+  for (std::size_t s = 0; s < variant.steps.size(); ++s) {
+    const Step& step = variant.steps[s];
     std::vector<Memory> memory;
     for (const lower::ValueId id : step.arguments) memory.push_back(memory_of(id));
     std::vector<std::int64_t> sizes;
     for (const loops::SizeInfo& size : step.program.sizes) sizes.push_back(values.at(size.symbol));
-    if (const auto failure = step.kernel->run(memory, sizes, options.settings)) raise(variant, *failure);
+    run_step(variant, s, [&] { return step.kernel->run(memory, sizes, options.settings); }, options);
   }
   return results.take();
 }

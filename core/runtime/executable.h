@@ -24,6 +24,8 @@ using Output = std::variant<std::monostate, Tensor, std::int64_t>;
 struct RunOptions {
   RunSettings settings;
   std::uint64_t seed = 0, offset = 0;  // of random numbers
+  // Called after each step of the variant with how long it took; left empty, nothing is timed.
+  std::function<void(std::size_t step, double seconds)> after_step;
 };
 
 class Executable {

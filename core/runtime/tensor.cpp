@@ -1,8 +1,11 @@
 // See tensor.h.
 #include "core/runtime/tensor.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "core/base/error.h"
@@ -23,6 +26,12 @@ std::int64_t checked_bytes(std::int64_t count, ops::DType dtype, std::span<const
   const auto bytes = checked_multiply(count, ops::size_of(dtype));
   if (!bytes) throw Error(cat("a tensor of ", ops::name(dtype), words(sizes), " has more bytes than 64 bits count"));
   return *bytes;
+}
+
+// More can never be had, and some allocators end the program when they are asked for it.
+std::int64_t memory_of_machine() {
+  static const std::int64_t bytes = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return bytes > 0 ? bytes : std::numeric_limits<std::int64_t>::max() / 2;
 }
 
 void copy_elements(const Tensor& from, std::size_t dimension, const char* source, char*& target) {
@@ -82,7 +91,10 @@ Extent extent_of(const Tensor& tensor) {
     if (tensor.sizes[i] == 0) return {0, 0};
     const auto reach = checked_multiply(tensor.sizes[i] - 1, tensor.strides[i]);
     if (!reach) throw Error(cat("sizes ", words(tensor.sizes), " with strides ", words(tensor.strides), " reach further than 64 bits count"));
-    (*reach < 0 ? extent.first : extent.last) += *reach;
+    std::int64_t& end = *reach < 0 ? extent.first : extent.last;
+    const auto next = checked_add(end, *reach);
+    if (!next) throw Error(cat("sizes ", words(tensor.sizes), " with strides ", words(tensor.strides), " reach further than 64 bits count"));
+    end = *next;
   }
   return extent;
 }
@@ -95,9 +107,13 @@ Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes) {
 Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides) {
   Tensor tensor = view_of(nullptr, dtype, std::move(sizes), std::move(strides));
   const Extent extent = extent_of(tensor);
-  const std::int64_t bytes = checked_bytes(extent.last - extent.first, dtype, tensor.sizes);
+  const bool far = extent.first < -std::numeric_limits<std::int64_t>::max();
+  const auto span = far ? std::nullopt : checked_add(extent.last, -extent.first);
+  if (!span) throw Error(cat("a tensor of sizes ", words(tensor.sizes), " reaches further than 64 bits count"));
+  const std::int64_t bytes = checked_bytes(*span, dtype, tensor.sizes);
+  const bool absurd = bytes > memory_of_machine();
   const auto rounded = static_cast<std::size_t>(ceil_div(bytes == 0 ? 1 : bytes, alignment)) * alignment;
-  void* memory = std::aligned_alloc(alignment, rounded);
+  void* memory = absurd ? nullptr : std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) throw Error(cat("no memory for a tensor of ", ops::name(dtype), words(tensor.sizes), " (", bytes, " bytes)"));
   tensor.owner = std::shared_ptr<void>(memory, std::free);
   tensor.data = static_cast<char*>(memory) - extent.first * ops::size_of(dtype);

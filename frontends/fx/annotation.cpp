@@ -73,6 +73,8 @@ Child parse_expression(std::string_view text, int line) {
   fail(line, cat("'", escaped(text), "' is not a size"));
 }
 
+constexpr std::size_t most_axes = 64;
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -94,6 +96,7 @@ graph::Shape parse_shape(std::string_view text, int line) {
     if (c != ',' || depth > 0) continue;
     const std::string_view size = trimmed(text.substr(start, i - start));
     start = i + 1;
+    if (shape.size() == most_axes) fail(line, cat("a tensor has more than ", most_axes, " axes"));
     if (size.empty() && i == text.size() && shape.empty()) break;
     shape.push_back(parse_size(size, line));
   }

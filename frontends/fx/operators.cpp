@@ -26,7 +26,7 @@ const Table& table() {
 }
 
 std::string_view without_namespace(std::string_view target) {
-  static constexpr std::array<std::string_view, 6> namespaces = {"torch.ops.aten.", "torch.ops.prims.", "torch.ops.prim.", "aten.", "prims.", "operator."};
+  static constexpr std::array<std::string_view, 7> namespaces = {"torch.ops.aten.", "torch.ops.prims.", "torch.ops.prim.", "aten.", "prims.", "operator.", "_operator."};
   for (const std::string_view prefix : namespaces) {
     if (target.starts_with(prefix)) return target.substr(prefix.size());
   }
@@ -41,6 +41,22 @@ const Row* find_row(std::string_view target) {
     if (const auto found = table().find(key); found != table().end()) return found->second;
   }
   return nullptr;
+}
+
+std::vector<std::string> nearest_operators(std::string_view target) {
+  constexpr std::size_t most = 3;
+  const std::string_view full = without_namespace(target);
+  const std::string_view name = full.substr(0, full.find('.'));
+  const int farthest = std::max(1, static_cast<int>(name.size()) / 2);
+  std::vector<std::pair<int, std::string>> near;
+  for (const auto& [known, row] : table()) {
+    const int distance = edit_distance(name, known);
+    if (distance <= farthest) near.emplace_back(distance, known);
+  }
+  std::ranges::sort(near);
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < std::min(most, near.size()); ++k) names.push_back(near[k].second);
+  return names;
 }
 
 std::vector<std::string_view> operator_names() {

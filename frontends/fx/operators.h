@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,8 @@ std::span<const Row> size_rows();
 
 // Null when there is none. `target` as printed: torch.ops.aten.add.Tensor, operator.add, torch.sym_max.
 const Row* find_row(std::string_view target);
+// Up to three names near to `target`, the nearest first.
+std::vector<std::string> nearest_operators(std::string_view target);
 // The names of all rows, sorted.
 std::vector<std::string_view> operator_names();
 

@@ -1,13 +1,12 @@
 // Walks the statements of one module in order and evaluates each over the graph builder. See read.h.
 #include "frontends/fx/read.h"
 
-#include <set>
-
 #include "core/base/error.h"
 #include "core/graph/views.h"
 #include "frontends/fx/annotation.h"
 #include "frontends/fx/operators.h"
 #include "frontends/fx/promote.h"
+#include "frontends/fx/sizes.h"
 #include "frontends/fx/syntax.h"
 
 namespace twinloom::fx {
@@ -163,17 +162,18 @@ class Reader {
     if (row == nullptr) unknown(node.target, line);
     Items positional;
     for (const Child& child : node.arguments) positional.push_back(evaluate(*child, line));
+    if (const auto op = operator_called(node.target)) {
+      if (const auto size = size_arithmetic(*op, positional, line)) return {*size};
+    }
     std::vector<std::pair<std::string, Item>> keywords;
     for (const Keyword& keyword : node.keywords) keywords.emplace_back(keyword.name, evaluate(*keyword.value, line));
     return row->build(Arguments(builder_, node.target, std::move(positional), std::move(keywords), printed_));
   }
 
   [[noreturn]] void unknown(const std::string& target, int line) const {
-    const std::vector<std::string> known = operators();
-    const std::size_t prefix = std::string_view("torch.ops.aten.").size();
-    const std::string name = target.starts_with("torch.ops.aten.") ? target.substr(prefix) : target;
-    const std::string near = nearest_name(name.substr(0, name.find('.')), known);
-    fail(line, cat("operator ", escaped(target), " is not known", near.empty() ? "" : cat("; the nearest known is '", near, "'")));
+    const std::vector<std::string> near = nearest_operators(target);
+    const std::string words = join(near, ", ", [](const std::string& name) { return cat("'", name, "'"); });
+    fail(line, cat("operator ", escaped(target), " is not known", near.empty() ? "" : cat("; the nearest known: ", words)));
   }
 
   Item subscript(const Subscript& node, int line) { return element(evaluate(*node.base, line), evaluate(*node.index, line), line); }
@@ -191,35 +191,15 @@ class Reader {
 
   // Arithmetic on sizes; on tensors only what the operator table has a name for.
   Item operation(const Operation& node, int line) {
-    std::vector<Item> operands;
-    bool sizes = true;
-    for (const Child& child : node.operands) {
-      operands.push_back(evaluate(*child, line));
-      sizes = sizes && (operands.back().get<Expr>() != nullptr || operands.back().get<bool>() != nullptr);
-    }
-    if (sizes) return size_operation(node, operands, line);
+    Items operands;
+    for (const Child& child : node.operands) operands.push_back(evaluate(*child, line));
+    if (const auto size = size_arithmetic(node.op, operands, line)) return {*size};
     static const std::map<std::string_view, std::string_view> rows = {
         {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"//", "floor_divide"}, {"%", "remainder"}, {"**", "pow"},
         {"neg", "neg"}, {"<", "lt"}, {"<=", "le"}, {">", "gt"}, {">=", "ge"}, {"==", "eq"}, {"!=", "ne"}};
     const auto found = rows.find(node.op);
     if (found == rows.end()) fail(line, cat("'", node.op, "' is not known"));
     return find_row(found->second)->build(Arguments(builder_, std::string(found->second), operands, {}, printed_));
-  }
-
-  Item size_operation(const Operation& node, const std::vector<Item>& operands, int line) {
-    static const std::set<std::string_view> comparisons = {"<", "<=", ">", ">=", "==", "!="};
-    if (comparisons.contains(node.op)) return {true};  // PyTorch has specialised on it: see _assert_scalar
-    const Expression* outer = nullptr;
-    Operation plain{node.op, {}};
-    std::map<std::string, Expr> names;
-    for (const Item& operand : operands) {
-      const std::string name = cat("operand.", names.size());
-      names[name] = operand.get<Expr>() != nullptr ? *operand.get<Expr>() : Expr(*operand.get<bool>() ? 1 : 0);
-      plain.operands.push_back(std::make_shared<const Expression>(Expression{Name{name}}));
-    }
-    const Expression whole{plain};
-    outer = &whole;
-    return {size_of_expression(*outer, line, [&](const std::string& name) { return names.at(name); })};
   }
 
   void add_results() {

@@ -11,7 +11,8 @@ namespace twinloom::fx {
 
 namespace {
 
-constexpr int max_depth = 64;  // of nested brackets; printed graphs have two or three
+constexpr int max_depth = 64;   // of nested brackets; printed graphs have two or three
+constexpr int max_chain = 256;  // operators or subscripts one after the other
 
 template <class Node>
 Child make(Node node) {
@@ -216,7 +217,8 @@ class Parser {
   Child binary(int depth, int weakest) {
     const Level level(*this, depth);
     Child left = unary(level.depth);
-    while (token().kind == Kind::symbol && strength(token().text) >= weakest) {
+    for (int links = 0; token().kind == Kind::symbol && strength(token().text) >= weakest; ++links) {
+      if (links == max_chain) fail("a shorter expression");
       const std::string op = token().text;
       next();
       left = make(Operation{op, {left, binary(level.depth, strength(op) + 1)}});
@@ -242,7 +244,8 @@ class Parser {
 
   Child postfix(int depth) {
     Child base = primary(depth);
-    while (accept("[")) {
+    for (int links = 0; accept("["); ++links) {
+      if (links == max_chain) fail("a shorter expression");
       base = make(Subscript{base, subscript(depth)});
       expect("]");
     }
@@ -294,7 +297,8 @@ class Parser {
       next();
       return make(Integer{integer});
     }
-    if (const auto [stop, status] = std::from_chars(text.data(), end, real); status == std::errc() && stop == end) {
+    const bool is_integer = text.find_first_not_of("0123456789") == std::string::npos;
+    if (const auto [stop, status] = std::from_chars(text.data(), end, real); status == std::errc() && stop == end && !is_integer) {
       next();
       return make(Real{real});
     }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cctype>
+#include <optional>
 
 #include "core/base/error.h"
 
@@ -30,8 +31,9 @@ std::string without_colours(std::string_view line) {
   return out;
 }
 
-// "V1121 09:30:00.123000 4711 torch/fx.py:12] [0/0] [__aot_graphs] rest" -> " rest"
+// "V1121 09:30:00.123000 4711 torch/fx.py:12] [0/0] [__aot_graphs] rest" -> " rest", also behind "[rank0]:"
 std::string_view without_log_prefix(std::string_view line) {
+  if (line.starts_with("[rank") && line.find("]:") != std::string_view::npos) line.remove_prefix(line.find("]:") + 2);
   const bool level = !line.empty() && std::string_view("VDIWEC").find(line[0]) != std::string_view::npos;
   if (!level || line.size() < 6 || !is_digit(line[1]) || !is_digit(line[4]) || line[5] != ' ') return line;
   const std::size_t end = line.find(']');
@@ -45,16 +47,37 @@ std::string_view without_log_prefix(std::string_view line) {
   return line;
 }
 
+// Where `class NAME(BASE):` starts; a path may stand before it, as in logs.
+std::optional<std::size_t> start_of_class(std::string_view line) {
+  constexpr std::string_view word = "class ";
+  const std::size_t at = line.starts_with(word) ? 0 : line.find(" class ");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::size_t start = line.find(word, at);
+  std::string_view rest = line.substr(start);
+  while (!rest.empty() && (rest.back() == ' ' || rest.back() == '\r')) rest.remove_suffix(1);
+  const bool is_head = rest.ends_with(':') && rest.size() > word.size() && (starts_name(rest[word.size()]) || rest[word.size()] == '<');
+  return is_head ? std::optional(start) : std::nullopt;
+}
+
 class Lexer {
  public:
   explicit Lexer(std::vector<Token>& tokens) : tokens_(tokens) {}
 
+  // Text between modules is anything at all: only what stands from a class to the end of its return counts.
   void read_line(std::string_view text, int line) {
     line_ = line;
+    if (const auto start = depth_ == 0 ? start_of_class(text) : std::nullopt) {
+      text.remove_prefix(*start);
+      in_module_ = true;
+    }
+    if (!in_module_) return;
+    const std::size_t before = tokens_.size();
     while (!text.empty()) text.remove_prefix(read_token(text));
     if (depth_ == 0 && !tokens_.empty() && tokens_.back().kind != Token::Kind::line_end) {
       tokens_.push_back({Token::Kind::line_end, "", line_});
     }
+    if (tokens_.size() > before && tokens_[before].kind == Token::Kind::name && tokens_[before].text == "return") returns_ = true;
+    if (returns_ && depth_ == 0) in_module_ = returns_ = false;
   }
 
  private:
@@ -111,7 +134,9 @@ class Lexer {
 
   std::vector<Token>& tokens_;
   int line_ = 0;
-  int depth_ = 0;
+  int depth_ = 0;           // of open brackets
+  bool in_module_ = false;  // from the class on
+  bool returns_ = false;    // the return statement has begun
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The words of an FX text. Ends of lines count only outside brackets, as in Python.
+// The words of the modules in an FX text. Ends of lines count only outside brackets, as in Python; what
+// stands before a class and after its return is skipped.
 #pragma once
 
 #include <string>

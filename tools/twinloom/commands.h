@@ -26,6 +26,8 @@ void add_model_options(CLI::App& app, ModelOptions& options);
 void add_device_options(CLI::App& app, DeviceOptions& options);
 Device make_device(const DeviceOptions& options);
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);
+// How many threads a kernel runs on at most; --threads 0 is one a core.
+int thread_count(const DeviceOptions& options);
 RunOptions run_options(const DeviceOptions& options, const ModelOptions& model);
 
 // The name that an output has in archives and in messages.
@@ -33,6 +35,7 @@ std::string output_name(const graph::Graph& graph, std::size_t result);
 
 Command add_run(CLI::App& app);
 Command add_verify(CLI::App& app);
+Command add_bench(CLI::App& app);
 Command add_explain(CLI::App& app);
 Command add_dump(CLI::App& app);
 Command add_devices(CLI::App& app);

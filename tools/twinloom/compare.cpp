@@ -19,16 +19,6 @@ std::vector<double> reals_of(const runtime::Tensor& tensor) {
   return numbers;
 }
 
-// The step between neighbouring values of the type at |x|.
-double step_of(ops::DType dtype, double x) {
-  int digits = 53, lowest = -1022;
-  if (dtype == ops::DType::f32) digits = 24, lowest = -126;
-  if (dtype == ops::DType::f16) digits = 11, lowest = -14;
-  if (dtype == ops::DType::bf16) digits = 8, lowest = -126;
-  const int exponent = x == 0 || !std::isfinite(x) ? lowest : std::max(std::ilogb(x), lowest);
-  return std::ldexp(1.0, exponent - digits + 1);
-}
-
 std::int64_t bits_at(const runtime::Tensor& tensor, std::size_t element) {
   const auto bytes = static_cast<std::size_t>(ops::size_of(tensor.dtype));
   std::int64_t bits = 0;
@@ -56,6 +46,15 @@ Distance distance(double given, double expected, ops::DType dtype, const Toleran
 }
 
 }  // namespace
+
+double step_of(ops::DType dtype, double x) {
+  int digits = 53, lowest = -1022;
+  if (dtype == ops::DType::f32) digits = 24, lowest = -126;
+  if (dtype == ops::DType::f16) digits = 11, lowest = -14;
+  if (dtype == ops::DType::bf16) digits = 8, lowest = -126;
+  const int exponent = x == 0 || !std::isfinite(x) ? lowest : std::max(std::ilogb(x), lowest);
+  return std::ldexp(1.0, exponent - digits + 1);
+}
 
 Difference compare(const runtime::Tensor& given_tensor, const runtime::Tensor& expected_tensor, const Tolerance& tolerance) {
   Difference difference;

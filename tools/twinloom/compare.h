@@ -1,6 +1,7 @@
 // Compares tensors and says how far they are apart.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/runtime/tensor.h"
@@ -12,7 +13,7 @@ struct Tolerance {
   double absolute = 1e-5;
   std::int64_t ulp = 0;      // of the output's type, also enough
   bool exact = false;        // bits; any NaN equals any NaN
-  double extra = 0;          // absolute, on top
+  double extra = 0;          // absolute, on top: see rounding.h
 };
 
 struct Difference {
@@ -23,6 +24,9 @@ struct Difference {
   std::int64_t where = -1;         // row-major position of the worst element; -1: all equal
   std::string given, expected;     // it, in words
 };
+
+// The distance between neighbouring values of the floating type at |x|.
+double step_of(ops::DType dtype, double x);
 
 // Integers and truths are always compared exactly. 16-bit floats get one rounding step of their type on
 // top of the tolerance.

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <numbers>
-#include <random>
 
 #include "core/base/error.h"
 #include "core/graph/bind.h"
 #include "core/index/solve.h"
-#include "core/ops/convert.h"
 #include "frontends/arrays/arrays.h"
+#include "tools/twinloom/draw.h"
 
 namespace twinloom::tool {
 
@@ -35,104 +32,109 @@ std::int64_t parse_integer(const std::string& text, std::string_view what) {
   return value;
 }
 
-// The arrays by parameter, from the archive (by name or as inK) and from --input.
-std::vector<std::optional<runtime::Tensor>> given_tensors(const Model& model, const ModelOptions& options) {
+// What is said of a parameter: its elements, or what they are drawn from.
+struct Given {
+  std::optional<runtime::Tensor> tensor;
+  std::optional<Specification> specification;
+};
+
+// The place of the parameter with this name, or of inK.
+std::size_t parameter_named(const Graph& graph, const std::string& name) {
+  const auto parameters = graph.parameters();
+  std::vector<std::string> known;
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (name == parameters[p].name || name == cat("in", p)) return p;
+    known.push_back(parameters[p].name);
+  }
+  const std::string near = nearest_name(name, known);
+  throw Error(cat("--input: the graph has no parameter '", escaped(name), "'", near.empty() ? "" : cat("; did you mean '", escaped(near), "'?")));
+}
+
+Given parse_given(const std::string& value) {
+  if (const auto specification = parse_specification(value)) return {std::nullopt, specification};
+  if (value.ends_with(".npy")) return {arrays::read_npy(value), std::nullopt};
+  throw Error(cat("--input takes NAME=F.npy or one of normal, uniform, zeros, ones, a number, LOW..HIGH; given was '", escaped(value), "'"));
+}
+
+// By parameter, from the archive (by name or as inK) and from --input.
+std::vector<Given> given_inputs(const Model& model, const ModelOptions& options) {
   const auto parameters = model.graph.parameters();
-  std::vector<std::optional<runtime::Tensor>> given(parameters.size());
+  std::vector<Given> given(parameters.size());
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     for (const std::string& name : {cat("in", p), parameters[p].name}) {
       const auto found = model.arrays.find(name);
-      if (found != model.arrays.end()) given[p] = found->second.tensor;
+      if (found != model.arrays.end()) given[p].tensor = found->second.tensor;
     }
   }
   for (const std::string& text : options.input) {
     const auto [name, value] = split_at_equals(text, "input");
-    const auto is_it = [&, wanted = name](const graph::Parameter& parameter) { return parameter.name == wanted; };
-    auto found = std::ranges::find_if(parameters, is_it);
-    if (found == parameters.end() && name.starts_with("in")) {
-      const std::int64_t k = parse_integer(name.substr(2), "the number of an input");
-      if (k >= 0 && k < static_cast<std::int64_t>(parameters.size())) found = parameters.begin() + k;
-    }
-    if (found == parameters.end()) throw Error(cat("--input: the graph has no parameter '", escaped(name), "'"));
-    given[static_cast<std::size_t>(found - parameters.begin())] = arrays::read_npy(value);
+    given[parameter_named(model.graph, name)] = parse_given(value);
   }
   return given;
 }
 
-// Symbols from --size, and from the shapes of given arrays where a dimension is solved.
-index::Values known_sizes(const Graph& graph, const ModelOptions& options, const std::vector<std::optional<runtime::Tensor>>& given) {
+// The number that an array gives a size parameter.
+std::int64_t size_in(const runtime::Tensor& tensor, const std::string& name) {
+  if (tensor.dtype != ops::DType::i64 || runtime::element_count(tensor) != 1) {
+    throw Error(cat("parameter '", escaped(name), "' is a size; its array must be one int64"));
+  }
+  return *static_cast<const std::int64_t*>(tensor.data);
+}
+
+// The sizes that --size names.
+index::Values asked_sizes(const Graph& graph, const ModelOptions& options) {
+  std::vector<std::string> known;
+  for (const index::Symbol symbol : graph::size_symbols(graph)) known.emplace_back(symbol.name());
   index::Values values;
   for (const std::string& text : options.sizes) {
     const auto [name, value] = split_at_equals(text, "size");
     const std::int64_t size = parse_integer(value, cat("size ", escaped(name)));
     if (size < 0) throw Error(cat("size ", escaped(name), " must not be negative, it is ", size));
+    if (std::ranges::find(known, name) == known.end()) {
+      const std::string words = known.empty() ? "the graph has no symbolic sizes" : cat("the graph's sizes are ", join(known, ", ", [](const std::string& one) { return one; }));
+      throw Error(cat("--size: there is no size '", escaped(name), "'; ", words));
+    }
     values[index::Symbol(name)] = size;
   }
+  return values;
+}
+
+// The sizes that were asked for, then what the shapes of given arrays say, then a default.
+index::Values known_sizes(const Graph& graph, const ModelOptions& options, const std::vector<Given>& given) {
+  index::Values values = asked_sizes(graph, options);
   const auto learn = [&](const index::Expr& expr, std::int64_t value) {
     for (const index::Symbol symbol : index::symbols_of(expr)) {
       if (values.contains(symbol)) continue;
       if (const auto solved = index::solve(expr, value, symbol, values)) values[symbol] = *solved;
     }
   };
+  // Twice, for a dimension such as 2*a + b that is solved only when a is known.
   for (int round = 0; round < 2; ++round) {
     for (std::size_t p = 0; p < given.size(); ++p) {
-      if (!given[p]) continue;
+      if (!given[p].tensor) continue;
+      const runtime::Tensor& tensor = *given[p].tensor;
       const auto& parameter = graph.parameters()[p].value;
       if (const auto* expr = std::get_if<index::Expr>(&parameter)) {
-        if (given[p]->dtype == ops::DType::i64 && runtime::element_count(*given[p]) == 1) learn(*expr, *static_cast<const std::int64_t*>(given[p]->data));
+        learn(*expr, size_in(tensor, graph.parameters()[p].name));
         continue;
       }
       const graph::Shape& shape = graph[std::get<NodeId>(parameter)].shape;
-      for (std::size_t axis = 0; axis < std::min(shape.size(), given[p]->sizes.size()); ++axis) learn(shape[axis], given[p]->sizes[axis]);
+      for (std::size_t axis = 0; axis < std::min(shape.size(), tensor.sizes.size()); ++axis) learn(shape[axis], tensor.sizes[axis]);
     }
   }
   for (const index::Symbol symbol : graph::size_symbols(graph)) values.try_emplace(symbol, default_size);
   return values;
 }
 
-template <class Integer>
-void fill_integers(runtime::Tensor& tensor, std::int64_t low, std::int64_t high, std::mt19937_64& random) {
-  auto* data = static_cast<Integer*>(tensor.data);
-  const std::int64_t count = runtime::element_count(tensor);
-  const auto span = static_cast<std::uint64_t>(high - low + 1);
-  for (std::int64_t e = 0; e < count; ++e) data[e] = static_cast<Integer>(low + static_cast<std::int64_t>(random() % span));
-}
-
-// Box and Muller's, so that a seed means the same numbers with every standard library.
-void fill_normal(runtime::Tensor& tensor, std::mt19937_64& random) {
-  const std::int64_t count = runtime::element_count(tensor);
-  std::vector<double> numbers(static_cast<std::size_t>(count));
-  for (double& number : numbers) {
-    const double u = (static_cast<double>(random() >> 11) + 1) * 0x1p-53;
-    const double v = static_cast<double>(random() >> 11) * 0x1p-53;
-    number = std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);
-  }
-  ops::convert(ops::DType::f64, tensor.dtype, numbers.data(), tensor.data, count);
-}
-
-runtime::Tensor drawn(const graph::Node& node, const index::Values& sizes, const std::optional<index::Expr>& bound, std::mt19937_64& random) {
-  runtime::Tensor tensor = runtime::allocate(node.dtype, graph::sizes_of(node.shape, sizes));
-  if (!ops::is_integer(node.dtype) && node.dtype != ops::DType::b8) {
-    fill_normal(tensor, random);
-    return tensor;
-  }
-  const bool is_signed = ops::kind(node.dtype) == ops::TypeKind::signed_int;
-  std::int64_t low = is_signed ? -8 : 0;
-  std::int64_t high = 8;
-  if (node.dtype == ops::DType::b8) high = 1;
-  if (bound) {
-    const std::int64_t widest = is_signed ? 127 : 255;  // what every integer type holds
-    low = 0;
-    high = std::max<std::int64_t>(0, index::evaluate(*bound, sizes) - 1);
-    if (ops::size_of(node.dtype) == 1) high = std::min(high, widest);
-  }
-  switch (ops::size_of(node.dtype)) {
-    case 1: fill_integers<std::int8_t>(tensor, low, high, random); break;
-    case 2: fill_integers<std::int16_t>(tensor, low, high, random); break;
-    case 4: fill_integers<std::int32_t>(tensor, low, high, random); break;
-    default: fill_integers<std::int64_t>(tensor, low, high, random); break;
-  }
-  return tensor;
+// What an input that nothing is said about is drawn from.
+Specification usual(ops::DType dtype, const index::Values& sizes, const std::optional<index::Expr>& bound) {
+  if (ops::is_floating(dtype)) return {};
+  if (dtype == ops::DType::b8) return {Law::even, 0, 1, false};
+  const bool is_signed = ops::kind(dtype) == ops::TypeKind::signed_int;
+  if (!bound) return {Law::even, is_signed ? -8.0 : 0.0, 8, false};
+  std::int64_t high = std::max<std::int64_t>(0, index::evaluate(*bound, sizes) - 1);
+  if (ops::size_of(dtype) == 1) high = std::min<std::int64_t>(high, is_signed ? 127 : 255);
+  return {Law::even, 0, static_cast<double>(high), false};
 }
 
 // Walks from an index back to the parameters whose elements it is made of.
@@ -169,22 +171,43 @@ std::vector<std::optional<index::Expr>> index_bounds(const Graph& graph) {
 
 std::vector<runtime::Argument> make_arguments(const Model& model, const ModelOptions& options) {
   const Graph& graph = model.graph;
-  const auto given = given_tensors(model, options);
+  const std::vector<Given> given = given_inputs(model, options);
   const index::Values sizes = known_sizes(graph, options, given);
   const auto bounds = index_bounds(graph);
   std::vector<runtime::Argument> arguments;
   for (std::size_t p = 0; p < given.size(); ++p) {
     const graph::Parameter& parameter = graph.parameters()[p];
     if (const auto* expr = std::get_if<index::Expr>(&parameter.value)) {
-      arguments.emplace_back(index::evaluate(*expr, sizes));
-    } else if (given[p]) {
-      arguments.emplace_back(*given[p]);
+      const bool said = given[p].tensor && options.sizes.empty();
+      arguments.emplace_back(said ? size_in(*given[p].tensor, parameter.name) : index::evaluate(*expr, sizes));
+    } else if (given[p].tensor) {
+      arguments.emplace_back(*given[p].tensor);
     } else {
-      std::mt19937_64 random(options.seed * 1000003 + p);
-      arguments.emplace_back(drawn(graph[std::get<NodeId>(parameter.value)], sizes, bounds[p], random));
+      const graph::Node& node = graph[std::get<NodeId>(parameter.value)];
+      const Specification specification = given[p].specification.value_or(usual(node.dtype, sizes, bounds[p]));
+      arguments.emplace_back(draw(node.dtype, graph::sizes_of(node.shape, sizes), specification, options.seed * 1000003 + p));
     }
   }
   return arguments;
+}
+
+std::vector<evaluate::Argument> for_evaluator(std::span<const runtime::Argument> arguments) {
+  std::vector<evaluate::Argument> result;
+  for (const runtime::Argument& argument : arguments) {
+    if (const auto* size = std::get_if<std::int64_t>(&argument)) {
+      result.emplace_back(*size);
+      continue;
+    }
+    const runtime::Tensor tensor = runtime::contiguous(std::get<runtime::Tensor>(argument));
+    const auto* bytes = static_cast<const std::byte*>(tensor.data);
+    const std::int64_t count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
+    result.emplace_back(evaluate::Value{tensor.dtype, tensor.sizes, {bytes, bytes + count}});
+  }
+  return result;
+}
+
+evaluate::RunNumbers run_numbers(const runtime::RunOptions& options) {
+  return {static_cast<std::int64_t>(options.seed), static_cast<std::int64_t>(options.offset)};
 }
 
 }  // namespace twinloom::tool

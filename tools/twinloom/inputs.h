@@ -1,19 +1,26 @@
 // The arguments of a run: from files, from a specification, or drawn from the seed.
 //
-//   floats             N(0, 1)
-//   integers           -8..8; one that reaches an index through views, casts or selects lies inside the
-//                      smallest bound that it meets
-//   truths             both alike
-//   sizes              --size, else what the given arrays say, else 16
+//   floats      N(0, 1)
+//   integers    -8..8; one that reaches an index through views, casts or selects lies inside the smallest
+//               bound that it meets
+//   truths      both alike
+//   sizes       --size, else what the given arrays say, else 16
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "core/evaluate/evaluate.h"
+#include "core/runtime/executable.h"
 #include "tools/twinloom/model.h"
 
 namespace twinloom::tool {
 
 std::vector<runtime::Argument> make_arguments(const Model& model, const ModelOptions& options);
+
+// The same for the evaluator, and the numbers of such a run.
+std::vector<evaluate::Argument> for_evaluator(std::span<const runtime::Argument> arguments);
+evaluate::RunNumbers run_numbers(const runtime::RunOptions& options);
 
 // For each parameter the smallest bound of the indices that are made of it; nothing where none is.
 std::vector<std::optional<index::Expr>> index_bounds(const graph::Graph& graph);

@@ -1,4 +1,7 @@
 // Options that several commands share. See commands.h.
+#include <algorithm>
+#include <thread>
+
 #include "core/base/error.h"
 #include "tools/twinloom/commands.h"
 
@@ -8,8 +11,8 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   app.add_option("model", options.file, "The text that PyTorch prints for an FX graph")->required();
   app.add_option("--graph", options.graph, "Which graph of a file with several, from 0")->capture_default_str();
   app.add_option("--inputs", options.inputs, "An .npz with in0, in1, ... or arrays by parameter name");
-  app.add_option("--input", options.input, "NAME=F.npy: one parameter, by name or as inK");
-  app.add_option("--size", options.sizes, "SYMBOL=N: a symbolic size");
+  app.add_option("--input", options.input, "NAME=F.npy, or NAME= normal, uniform, zeros, ones, a number or LOW..HIGH: one parameter, by name or as inK");
+  app.add_option("--size", options.sizes, "SYMBOL=N: a symbolic size; left out, the given arrays tell, else it is 16");
   app.add_option("--seed", options.seed, "Of inputs that are drawn, and of random operators")->capture_default_str();
 }
 
@@ -30,6 +33,10 @@ CompileOptions compile_options(const DeviceOptions& options, Mode otherwise) {
   if (!mode) throw Error(cat("--mode must be strict, fused or fast, it is '", escaped(options.mode), "'"));
   result.mode = *mode;
   return result;
+}
+
+int thread_count(const DeviceOptions& options) {
+  return options.threads != 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 RunOptions run_options(const DeviceOptions& options, const ModelOptions& model) {

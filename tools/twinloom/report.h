@@ -15,10 +15,10 @@ namespace twinloom::tool {
 // One line an output: name, type, sizes, first elements.
 void print_outputs(std::ostream& stream, const graph::Graph& graph, const std::vector<Output>& outputs);
 
-// One line an output: the largest errors and where. True where every output is within the tolerance.
-// Error where an expected array is missing or of another type or shape.
+// One line an output: the largest errors and where. True where every output is within its tolerance, of
+// which there is one for each. Error where an expected array is missing.
 bool print_comparison(std::ostream& stream, const graph::Graph& graph, const std::vector<Output>& outputs,
-                      const std::map<std::string, Model::Given>& expected, const Tolerance& tolerance);
+                      const std::map<std::string, Model::Given>& expected, const std::vector<Tolerance>& tolerances);
 
 // The line of one tensor; true where it is within the tolerance.
 bool print_difference(std::ostream& stream, const std::string& name, const Tensor& given, const Tensor& expected, const Tolerance& tolerance);

@@ -7,6 +7,7 @@
 #include "tools/twinloom/compare.h"
 #include "tools/twinloom/inputs.h"
 #include "tools/twinloom/report.h"
+#include "tools/twinloom/rounding.h"
 
 namespace twinloom::tool {
 
@@ -35,17 +36,31 @@ void write_outputs(const std::filesystem::path& file, const graph::Graph& graph,
   arrays::write_npz(file, entries);
 }
 
+// Only leaving roundings out asks for more than the user's tolerance.
+std::vector<Tolerance> tolerances_of(const RunCommand& command, const graph::Graph& graph, std::span<const runtime::Argument> arguments,
+                                     Mode mode) {
+  std::vector<Tolerance> tolerances(graph.results().size(), command.tolerance);
+  if (mode == Mode::strict || command.tolerance.exact) return tolerances;
+  const RunOptions options = run_options(command.device, command.model);
+  const std::vector<double> steps = dropped_steps(graph, for_evaluator(arguments), run_numbers(options));
+  for (std::size_t r = 0; r < tolerances.size(); ++r) tolerances[r].extra = steps[r];
+  return tolerances;
+}
+
 int run(const RunCommand& command) {
   const Model model = read_model(command.model);
   const std::vector<runtime::Argument> arguments = make_arguments(model, command.model);
-  const Executable executable = compile(model.graph, make_device(command.device), compile_options(command.device, Mode::fused));
+  // A comparison is with what each operator alone gives, unless a mode is asked for.
+  const CompileOptions options = compile_options(command.device, command.expect.empty() ? Mode::fused : Mode::strict);
+  const Executable executable = compile(model.graph, make_device(command.device), options);
   const std::vector<Output> outputs = executable.run(arguments, run_options(command.device, command.model));
   if (!command.outputs.empty()) write_outputs(command.outputs, model.graph, outputs);
   if (command.expect.empty()) {
     print_outputs(std::cout, model.graph, outputs);
     return 0;
   }
-  return print_comparison(std::cout, model.graph, outputs, read_arrays(command.expect), command.tolerance) ? 0 : 1;
+  const auto tolerances = tolerances_of(command, model.graph, arguments, options.mode);
+  return print_comparison(std::cout, model.graph, outputs, read_arrays(command.expect), tolerances) ? 0 : 1;
 }
 
 }  // namespace

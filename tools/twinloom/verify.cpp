@@ -17,14 +17,6 @@ struct VerifyCommand {
   DeviceOptions device;
 };
 
-evaluate::Argument plain(const runtime::Argument& argument) {
-  if (const auto* size = std::get_if<std::int64_t>(&argument)) return *size;
-  const Tensor tensor = contiguous(std::get<Tensor>(argument));
-  const auto* bytes = static_cast<const std::byte*>(tensor.data);
-  const std::int64_t count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
-  return evaluate::Value{tensor.dtype, tensor.sizes, {bytes, bytes + count}};
-}
-
 Tensor tensor_of(const evaluate::Value& value) {
   return view_of(const_cast<std::byte*>(value.bytes.data()), value.dtype, value.sizes);
 }
@@ -38,10 +30,7 @@ int verify(const VerifyCommand& command) {
   const std::vector<Output> outputs = executable.run(arguments, run);
 
   const graph::Graph meant = options.mode == Mode::strict ? model.graph : graph::drop_implicit_rounding(model.graph);
-  std::vector<evaluate::Argument> plain_arguments;
-  for (const runtime::Argument& argument : arguments) plain_arguments.push_back(plain(argument));
-  const evaluate::RunNumbers numbers{static_cast<std::int64_t>(run.seed), static_cast<std::int64_t>(run.offset)};
-  const auto expected = evaluate::evaluate(meant, plain_arguments, evaluate::Arithmetic::strict, numbers);
+  const auto expected = evaluate::evaluate(meant, for_evaluator(arguments), evaluate::Arithmetic::strict, run_numbers(run));
 
   Tolerance exact;
   exact.exact = true;

@@ -1,0 +1,65 @@
+// See program.h.
+#include "tests/tool/program.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "core/base/text.h"
+
+namespace twinloom::tests {
+
+const char* const softmax_text = R"(class GraphModule(torch.nn.Module):
+    def forward(self, x: "f32[s0, 8]"):
+        # File: model.py:3 in forward, code: return (x * 2).softmax(1)
+        mul: "f32[s0, 8]" = torch.ops.aten.mul.Tensor(x, 2);  x = None
+        y: "f32[s0, 8]" = torch.ops.aten._softmax.default(mul, 1, False);  mul = None
+        return (y,)
+)";
+
+const char* const lookup_text = R"(class GraphModule(torch.nn.Module):
+    def forward(self, table: "f32[10, 4]", place: "i64[6]"):
+        rows: "f32[6, 4]" = torch.ops.aten.index.Tensor(table, [place])
+        total: "f32[6]" = torch.ops.aten.sum.dim_IntList(rows, [1])
+        return (rows, total)
+)";
+
+Workplace::Workplace() {
+  path_ = (std::filesystem::temp_directory_path() / "twinloom_tool_XXXXXX").string();
+  if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no folder for the test's files");
+}
+
+Workplace::~Workplace() {
+  std::error_code ignored;  // a folder that stays behind fails no test
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Outcome Workplace::run(std::string_view arguments) const {
+  const std::string command = cat("cd '", path_, "' && '", TWINLOOM_PROGRAM, "' ", arguments, " 2>&1");
+  FILE* stream = popen(command.c_str(), "r");
+  if (stream == nullptr) throw std::runtime_error("cannot run " + command);
+  Outcome outcome;
+  std::array<char, 4096> piece{};
+  for (std::size_t got = 0; (got = fread(piece.data(), 1, piece.size(), stream)) > 0;) outcome.output.append(piece.data(), got);
+  const int status = pclose(stream);
+  if (WIFEXITED(status)) outcome.code = WEXITSTATUS(status);
+  return outcome;
+}
+
+void Workplace::write(std::string_view name, std::string_view text) const {
+  std::ofstream stream(cat(path_, "/", name), std::ios::binary);
+  stream << text;
+}
+
+std::string Workplace::read(std::string_view name) const {
+  std::ifstream stream(cat(path_, "/", name), std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+}  // namespace twinloom::tests

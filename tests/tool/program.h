@@ -1,0 +1,35 @@
+// The built program, run end to end in a folder of its own.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace twinloom::tests {
+
+struct Outcome {
+  int code = -1;       // what the program exits with; -1 where it was ended by a signal
+  std::string output;  // of both streams
+};
+
+class Workplace {
+ public:
+  Workplace();
+  ~Workplace();
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+
+  // twinloom ARGUMENTS, in the folder. The arguments go through the shell.
+  Outcome run(std::string_view arguments) const;
+  void write(std::string_view name, std::string_view text) const;
+  std::string read(std::string_view name) const;
+
+ private:
+  std::string path_;
+};
+
+// y = softmax(x * 2, 1) of x: f32[s0, 8].
+extern const char* const softmax_text;
+// Rows of a table found by integers, and their sum: a gather and a reduction.
+extern const char* const lookup_text;
+
+}  // namespace twinloom::tests

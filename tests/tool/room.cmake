@@ -1,0 +1,3 @@
+twinloom_test(tool core_base nlohmann_json::nlohmann_json)
+add_dependencies(test_tool twinloom)
+target_compile_definitions(test_tool PRIVATE TWINLOOM_PROGRAM="$<TARGET_FILE:twinloom>")

@@ -1,0 +1,172 @@
+// The program from its command line to its exit code.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/tool/program.h"
+
+namespace twinloom::tests {
+namespace {
+
+#define EXPECT_CODE(outcome, expected) EXPECT_EQ((outcome).code, expected) << (outcome).output
+#define EXPECT_SAYS(outcome, words) EXPECT_NE((outcome).output.find(words), std::string::npos) << (outcome).output
+
+class Tool : public testing::Test {
+ protected:
+  void SetUp() override {
+    place.write("softmax.fx", softmax_text);
+    place.write("lookup.fx", lookup_text);
+  }
+  Workplace place;
+};
+
+TEST_F(Tool, RunPrintsOutputsOfDrawnInputs) {
+  const Outcome first = place.run("run softmax.fx --size s0=3 --seed 7 --device reference");
+  EXPECT_CODE(first, 0);
+  EXPECT_SAYS(first, "out0: f32[3, 8]");
+  EXPECT_EQ(place.run("run softmax.fx --size s0=3 --seed 7 --device reference").output, first.output);
+  EXPECT_NE(place.run("run softmax.fx --size s0=3 --seed 8 --device reference").output, first.output);
+  EXPECT_SAYS(place.run("run softmax.fx --input x=zeros --size s0=1 --device reference"), "0.125 0.125");
+}
+
+TEST_F(Tool, ExpectedOutputsAreCompared) {
+  EXPECT_CODE(place.run("run softmax.fx --size s0=3 --mode strict --outputs out.npz"), 0);
+  const Outcome same = place.run("run softmax.fx --size s0=3 --device reference --expect out.npz --exact");
+  EXPECT_CODE(same, 0);
+  EXPECT_SAYS(same, "out0: ok f32[3, 8]  equal");
+  const Outcome other = place.run("run softmax.fx --size s0=3 --device reference --seed 1 --expect out.npz");
+  EXPECT_CODE(other, 1);
+  EXPECT_SAYS(other, "out0: DIFFERENT f32[3, 8]  largest error ");
+  const Outcome shape = place.run("run softmax.fx --size s0=4 --device reference --expect out.npz");
+  EXPECT_CODE(shape, 1);
+  EXPECT_SAYS(shape, "out0: DIFFERENT is f32[4, 8], expected f32[3, 8]");
+  const Outcome generous = place.run("run softmax.fx --size s0=3 --device reference --seed 1 --expect out.npz --atol 10");
+  EXPECT_CODE(generous, 0);
+}
+
+TEST_F(Tool, VerifyComparesBits) {
+  for (const char* size : {"0", "1", "5"}) {
+    const Outcome verified = place.run(std::string("verify softmax.fx --size s0=") + size);
+    EXPECT_CODE(verified, 0);
+    EXPECT_SAYS(verified, "verified: cpu against the evaluator, mode strict, bit for bit");
+  }
+  EXPECT_CODE(place.run("verify lookup.fx --mode fused"), 0);
+}
+
+TEST_F(Tool, DrawnIndicesStayInside) {
+  for (int seed = 0; seed < 3; ++seed) EXPECT_CODE(place.run("run lookup.fx --device reference --seed " + std::to_string(seed)), 0);
+  const Outcome outside = place.run("run lookup.fx --device reference --input place=10");
+  EXPECT_CODE(outside, 2);
+  EXPECT_SAYS(outside, "index 10 is out of range; expected 0 <= index < 10");
+}
+
+TEST_F(Tool, BenchWritesItsFields) {
+  const Outcome timed = place.run("bench softmax.fx --size s0=64 --threads 1 --json bench.json");
+  EXPECT_CODE(timed, 0);
+  EXPECT_SAYS(timed, "copy bandwidth ");
+  EXPECT_EQ(timed.output.find('\r'), std::string::npos) << "progress belongs to a terminal";
+  const auto json = nlohmann::json::parse(place.read("bench.json"));
+  const auto names_of = [](const nlohmann::json& object) {
+    std::set<std::string> names;
+    for (const auto& [name, value] : object.items()) names.insert(name);
+    return names;
+  };
+  EXPECT_EQ(names_of(json), (std::set<std::string>{"device", "mode", "threads", "copy_gbps", "run_ms", "compile_ms", "peak_bytes", "kernels"}));
+  ASSERT_EQ(json["kernels"].size(), 1u);
+  const auto& kernel = json["kernels"][0];
+  EXPECT_EQ(names_of(kernel), (std::set<std::string>{"name", "ops", "median_ms", "bytes", "touched_bytes", "floor_bytes", "gbps", "flops", "compile_ms"}));
+  EXPECT_EQ(json["threads"], 1);
+  EXPECT_EQ(json["peak_bytes"], 64 * 8 * 4);
+  EXPECT_EQ(kernel["bytes"], 2 * 64 * 8 * 4);
+  EXPECT_EQ(kernel["floor_bytes"], 2 * 64 * 8 * 4);
+  EXPECT_GE(kernel["touched_bytes"], kernel["floor_bytes"]);
+  for (const char* rate : {"median_ms", "gbps", "flops", "compile_ms"}) EXPECT_GT(kernel[rate], 0) << rate;
+}
+
+TEST_F(Tool, BytesFollowTheCountingRule) {
+  EXPECT_CODE(place.run("bench lookup.fx --threads 1 --json bench.json"), 0);
+  const auto json = nlohmann::json::parse(place.read("bench.json"));
+  std::int64_t floor = 0;
+  for (const auto& kernel : json["kernels"]) floor += kernel["floor_bytes"].get<std::int64_t>();
+  // 6 rows of 4 out of the table, 6 places, the rows and their totals.
+  EXPECT_EQ(floor, 4 * (24 + 24 + 6) + 8 * 6);
+}
+
+TEST_F(Tool, ExplainAndDump) {
+  const Outcome explained = place.run("explain softmax.fx --source");
+  EXPECT_CODE(explained, 0);
+  EXPECT_SAYS(explained, "kernel 0:");
+  EXPECT_SAYS(explained, "(model.py:3)");
+  EXPECT_SAYS(explained, "1 kernels, peak memory ");
+  const Outcome dumped = place.run("dump softmax.fx --after remove_dead");
+  EXPECT_CODE(dumped, 0);
+  EXPECT_SAYS(dumped, "f32 [s0, 8] = mul(");
+  const Outcome unknown = place.run("dump softmax.fx --after nothing");
+  EXPECT_CODE(unknown, 2);
+  EXPECT_SAYS(unknown, "there is no pass 'nothing'; passes are remove_dead, ");
+}
+
+TEST_F(Tool, ListsOfOperatorsAndDevices) {
+  EXPECT_SAYS(place.run("ops"), "exp  1 inputs");
+  EXPECT_SAYS(place.run("ops --frontend fx"), "\nadd\n");
+  const Outcome unknown = place.run("ops --frontend tf");
+  EXPECT_CODE(unknown, 2);
+  const Outcome devices = place.run("devices");
+  EXPECT_CODE(devices, 0);
+  EXPECT_SAYS(devices, "reference: ");
+}
+
+TEST_F(Tool, HelpHasExamplesAndExitCodes) {
+  const Outcome help = place.run("--help");
+  EXPECT_CODE(help, 0);
+  EXPECT_SAYS(help, "Exit codes: 0 done, 1 a difference was found, 2 wrong input, 3 a bug in Twinloom, 64 wrong command line");
+  for (const char* command : {"run", "verify", "bench", "explain", "dump"}) EXPECT_SAYS(place.run(std::string(command) + " --help"), "Example: twinloom ");
+  EXPECT_CODE(place.run("--version"), 0);
+}
+
+TEST_F(Tool, WrongCommandLines) {
+  for (const char* wrong : {"", "fly", "run", "run softmax.fx --no-such-option", "run softmax.fx --threads many", "run softmax.fx --threads -1", "verify softmax.fx more"}) {
+    EXPECT_CODE(place.run(wrong), 64);
+  }
+}
+
+TEST_F(Tool, WrongInputs) {
+  struct Row {
+    const char* arguments;
+    const char* words;
+  };
+  place.write("broken.fx", std::string(softmax_text).substr(0, 200));
+  place.write("broken.npz", "no archive");
+  place.write("broken.npy", "no array");
+  const Row rows[] = {
+      {"run nothing.fx", "error: cannot read 'nothing.fx'"},
+      {"run .", "error: cannot read '.'"},
+      {"run broken.fx", "error: FX graph line "},
+      {"run softmax.fx --inputs broken.npz", "as an .npz archive: Not a zip archive"},
+      {"run softmax.fx --input x=broken.npy", "not a usable .npy array"},
+      {"run softmax.fx --input x=sometimes", "--input takes NAME=F.npy or one of normal, uniform, zeros, ones, a number, LOW..HIGH"},
+      {"run softmax.fx --input x=9..3", "the range 9..3 has its ends the wrong way round"},
+      {"run softmax.fx --input z=ones", "--input: the graph has no parameter 'z'"},
+      {"run softmax.fx --input x", "--input takes NAME=VALUE, given was 'x'"},
+      {"run softmax.fx --size s1=3", "--size: there is no size 's1'; the graph's sizes are s0"},
+      {"run softmax.fx --size s0=-3", "size s0 must not be negative, it is -3"},
+      {"run softmax.fx --size s0=many", "size s0 must be an integer, it is 'many'"},
+      {"run softmax.fx --size s0=4611686018427387904", "64 bits"},
+      {"run softmax.fx --size s0=100000000000000", "no memory for a tensor of f32[100000000000000, 8]"},
+      {"run softmax.fx --mode quick", "--mode must be strict, fused or fast, it is 'quick'"},
+      {"run softmax.fx --device cpx", "there is no device 'cpx'; devices are cpu and reference; did you mean 'cpu'?"},
+      {"run softmax.fx --isa mmx", "mmx"},
+      {"run softmax.fx --graph 3", "graph 3 was asked for; the text holds 1, counted from 0"},
+      {"run lookup.fx --input place=normal", "'normal' and 'uniform' are for floating types; for i64 give LOW..HIGH"},
+      {"run lookup.fx --input place=0.5", "0.5 is not an integer that i64 can be drawn from"},
+  };
+  for (const Row& row : rows) {
+    const Outcome outcome = place.run(row.arguments);
+    EXPECT_EQ(outcome.code, 2) << row.arguments << '\n' << outcome.output;
+    EXPECT_NE(outcome.output.find(row.words), std::string::npos) << row.arguments << '\n' << outcome.output;
+  }
+}
+
+}  // namespace
+}  // namespace twinloom::tests

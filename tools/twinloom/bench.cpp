@@ -1,0 +1,221 @@
+// twinloom bench: how long each kernel of a model takes, and what it moves. See traffic.h for the bytes.
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/graph/graph.h"
+#include "core/measure/measure.h"
+#include "tools/twinloom/commands.h"
+#include "tools/twinloom/inputs.h"
+#include "tools/twinloom/traffic.h"
+
+namespace twinloom::tool {
+
+namespace {
+
+struct BenchCommand {
+  ModelOptions model;
+  DeviceOptions device;
+  std::filesystem::path json;
+};
+
+struct KernelLine {
+  std::string name;
+  std::vector<std::string> ops;  // fused operators, in order, each once
+  double median_seconds = 0;
+  double compile_seconds = 0;
+  Traffic traffic;
+  double bytes_per_second() const { return static_cast<double>(traffic.bytes) / median_seconds; }
+  double operations_per_second() const { return static_cast<double>(traffic.operations) / median_seconds; }
+};
+
+struct Report {
+  std::string device, mode;
+  int threads = 0;
+  measure::CopyBandwidth copy;
+  double run_seconds = 0, compile_seconds = 0;
+  std::int64_t peak_bytes = 0;
+  std::vector<KernelLine> kernels;
+};
+
+// Says at a terminal, and only there, what is being done.
+class Progress {
+ public:
+  ~Progress() { say(""); }
+  void say(const std::string& words) {
+    if (!shown_) return;
+    std::cerr << '\r' << words << std::string(width_ > words.size() ? width_ - words.size() : 0, ' ') << '\r' << std::flush;
+    width_ = words.size();
+  }
+
+ private:
+  bool shown_ = isatty(STDERR_FILENO) == 1;
+  std::size_t width_ = 0;
+};
+
+std::vector<std::string> fused_operators(const graph::Graph& graph, const runtime::Group& group) {
+  std::vector<std::string> names;
+  for (const graph::NodeId id : group.nodes) {
+    const graph::Node& node = graph[id];
+    const std::string name = node.origin.composite.empty() ? graph::kind_name(node.node) : node.origin.composite;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<KernelLine> kernel_lines(const runtime::Variant& variant, const index::Values& values) {
+  const std::vector<Traffic> traffic = traffic_of(variant, values);
+  std::vector<KernelLine> lines;
+  for (std::size_t g = 0; g < variant.groups.size(); ++g) {
+    const runtime::Group& group = variant.groups[g];
+    lines.push_back({group.name, fused_operators(variant.graph, group), 0, 0, traffic[g]});
+  }
+  for (const runtime::Step& step : variant.steps) lines[step.unit].compile_seconds += step.compile_seconds;
+  return lines;
+}
+
+// Fills in the times. A kernel of several launches takes the sum of theirs.
+void time_runs(const Executable& executable, std::span<const runtime::Argument> arguments, const runtime::Variant& variant,
+               RunOptions options, Report& report) {
+  Progress progress;
+  std::vector<std::vector<double>> seconds(variant.groups.size());
+  options.after_step = [&](std::size_t step, double taken) {
+    const std::size_t group = variant.steps[step].unit;
+    const bool first = step == 0 || variant.steps[step - 1].unit != group;
+    if (first) seconds[group].push_back(taken);
+    else seconds[group].back() += taken;
+  };
+  int runs = 0;
+  const measure::Enough enough{2, 5, 1000, 1.0};
+  const auto durations = measure::repeat(enough, [&] {
+    progress.say(cat("run ", ++runs));
+    executable.run(arguments, options);
+  });
+  report.run_seconds = measure::median(durations);
+  for (std::size_t g = 0; g < seconds.size(); ++g) {
+    const auto counted = static_cast<std::ptrdiff_t>(durations.size());
+    report.kernels[g].median_seconds = measure::median({seconds[g].end() - counted, seconds[g].end()});
+  }
+  progress.say("copy bandwidth");
+  report.copy = measure::copy_bandwidth(options.settings.threads);
+}
+
+Report make_report(const BenchCommand& command) {
+  const Model model = read_model(command.model);
+  const auto arguments = make_arguments(model, command.model);
+  const CompileOptions compiled = compile_options(command.device, Mode::fused);
+  const Executable executable = compile(model.graph, make_device(command.device), compiled);
+  const RunOptions options = run_options(command.device, command.model);
+  Report report;
+  report.device = command.device.device;
+  report.mode = pipeline::name(compiled.mode);
+  report.threads = thread_count(command.device);
+  const auto variant = executable.variant(arguments);
+  report.kernels = kernel_lines(*variant, executable.symbols(arguments, options));
+  for (const KernelLine& kernel : report.kernels) report.compile_seconds += kernel.compile_seconds;
+  report.peak_bytes = executable.peak_bytes(arguments);
+  time_runs(executable, arguments, *variant, options, report);
+  return report;
+}
+
+std::string bytes_words(std::int64_t bytes) {
+  const auto number = static_cast<double>(bytes);
+  if (number >= 1e9) return fmt::format("{:.2f} GB", number * 1e-9);
+  if (number >= 1e6) return fmt::format("{:.2f} MB", number * 1e-6);
+  if (number >= 1e3) return fmt::format("{:.2f} kB", number * 1e-3);
+  return cat(bytes, " B");
+}
+
+std::vector<std::string> cells(const KernelLine& kernel, const measure::CopyBandwidth& copy) {
+  const double rate = kernel.bytes_per_second();
+  return {kernel.name,
+          fmt::format("{:.4f}", kernel.median_seconds * 1e3),
+          bytes_words(kernel.traffic.bytes),
+          bytes_words(kernel.traffic.floor_bytes),
+          bytes_words(kernel.traffic.touched_bytes),
+          fmt::format("{:.2f}", rate * 1e-9),
+          fmt::format("{:.0f} %", 100 * rate / copy.bytes_per_second),
+          fmt::format("{:.2f}", kernel.operations_per_second() * 1e-9),
+          fmt::format("{:.1f}", kernel.compile_seconds * 1e3),
+          join(kernel.ops, " ", [](const std::string& name) { return name; })};
+}
+
+void print_table(const Report& report) {
+  std::vector<std::vector<std::string>> rows = {
+      {"kernel", "ms", "bytes", "floor", "touched", "GB/s", "of copy", "GFLOP/s", "compile ms", "operators"}};
+  for (const KernelLine& kernel : report.kernels) rows.push_back(cells(kernel, report.copy));
+  for (const auto& row : rows) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      std::size_t width = 0;
+      for (const auto& other : rows) width = std::max(width, other[column].size());
+      const bool words = column == 0 || column + 1 == row.size();
+      if (column + 1 == row.size()) width = 0;
+      std::cout << (words ? fmt::format("{:<{}}", row[column], width) : fmt::format("{:>{}}", row[column], width))
+                << (column + 1 == row.size() ? "\n" : "  ");
+    }
+  }
+  std::cout << fmt::format("{} kernels on {}, mode {}, {} threads; run {:.4f} ms, compile {:.1f} ms, peak memory {}\n", report.kernels.size(),
+                           report.device, report.mode, report.threads, report.run_seconds * 1e3, report.compile_seconds * 1e3, bytes_words(report.peak_bytes))
+            << fmt::format("copy bandwidth {:.2f} GB/s ({}, buffers of {})\n", report.copy.bytes_per_second * 1e-9, report.copy.way,
+                           bytes_words(report.copy.buffer_bytes));
+}
+
+nlohmann::ordered_json json_of(const Report& report) {
+  auto kernels = nlohmann::ordered_json::array();
+  for (const KernelLine& kernel : report.kernels) {
+    kernels.push_back({{"name", kernel.name},
+                       {"ops", kernel.ops},
+                       {"median_ms", kernel.median_seconds * 1e3},
+                       {"bytes", kernel.traffic.bytes},
+                       {"touched_bytes", kernel.traffic.touched_bytes},
+                       {"floor_bytes", kernel.traffic.floor_bytes},
+                       {"gbps", kernel.bytes_per_second() * 1e-9},
+                       {"flops", kernel.operations_per_second()},
+                       {"compile_ms", kernel.compile_seconds * 1e3}});
+  }
+  return {{"device", report.device},
+          {"mode", report.mode},
+          {"threads", report.threads},
+          {"copy_gbps", report.copy.bytes_per_second * 1e-9},
+          {"run_ms", report.run_seconds * 1e3},
+          {"compile_ms", report.compile_seconds * 1e3},
+          {"peak_bytes", report.peak_bytes},
+          {"kernels", kernels}};
+}
+
+int bench(const BenchCommand& command) {
+  const Report report = make_report(command);
+  print_table(report);
+  if (command.json.empty()) return 0;
+  std::ofstream stream(command.json);
+  stream << json_of(report).dump(2) << '\n';
+  if (!stream.flush()) throw Error(cat("cannot write '", escaped(command.json.string()), "'"));
+  return 0;
+}
+
+constexpr const char* notes =
+    "Example: twinloom bench model.fx --threads 1 --json result.json\n"
+    "  bytes    for every buffer that a kernel reads or writes, the elements covered, at most the whole buffer\n"
+    "  floor    the graph's inputs, as far as an output needs them, and its outputs\n"
+    "  touched  the bytes of the loads and stores that the kernel executes\n"
+    "  GB/s     bytes / median time; of copy: their share of the copy bandwidth, measured after the runs\n"
+    "  GFLOP/s  operators on elements and combinations of totals / median time\n"
+    "In the JSON, flops is operations a second and gbps 10^9 bytes a second.";
+
+}  // namespace
+
+Command add_bench(CLI::App& app) {
+  auto command = std::make_shared<BenchCommand>();
+  CLI::App* sub = app.add_subcommand("bench", "Time the kernels of a model");
+  add_model_options(*sub, command->model);
+  add_device_options(*sub, command->device);
+  sub->add_option("--json", command->json, "Also write the numbers to this file");
+  sub->footer(notes);
+  return [sub, command] { return sub->parsed() ? bench(*command) : -1; };
+}
+
+}  // namespace twinloom::tool
