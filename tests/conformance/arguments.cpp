@@ -20,15 +20,21 @@ std::vector<std::int64_t> strides_of(const InputPlan& plan, const std::vector<st
   if (sizes.empty()) return strides;
   const auto axis = static_cast<std::size_t>(plan.axis);
   switch (plan.layout) {
-    case Layout::contiguous: break;
+    case Layout::contiguous:
+      break;
     case Layout::other_order:
       for (std::size_t at = 0; at < sizes.size(); ++at)
         strides[at] = at == 0 ? 1 : strides[at - 1] * std::max<std::int64_t>(1, sizes[at - 1]);
       break;
-    case Layout::zero: strides[axis] = 0; break;
-    case Layout::negative: strides[axis] = -strides[axis]; break;
+    case Layout::zero:
+      strides[axis] = 0;
+      break;
+    case Layout::negative:
+      strides[axis] = -strides[axis];
+      break;
     case Layout::overlapping:
-      for (std::size_t at = 0; at + 1 < sizes.size(); ++at) strides[at] = std::max<std::int64_t>(1, strides[at] / 2);
+      for (std::size_t at = 0; at + 1 < sizes.size(); ++at)
+        strides[at] = std::max<std::int64_t>(1, strides[at] / 2);
       break;
     case Layout::gaps:
       for (std::int64_t& stride : strides) stride *= 2;
@@ -38,18 +44,22 @@ std::vector<std::int64_t> strides_of(const InputPlan& plan, const std::vector<st
 }
 
 ops::Number special_number(ops::DType dtype, Random& random) {
-  if (!ops::is_floating(dtype)) return ops::cast(ops::Number(static_cast<std::int64_t>(random.next())), dtype);
+  if (!ops::is_floating(dtype))
+    return ops::cast(ops::Number(static_cast<std::int64_t>(random.next())), dtype);
   const double subnormal = dtype == ops::DType::f64 ? 3e-310 : dtype == ops::DType::f16 ? 3e-6 : 4e-40;
-  const std::array<double, 9> numbers = {std::nan(""), HUGE_VAL, -HUGE_VAL, subnormal, -subnormal, 0.0, -0.0, 6e4, -1.5};
+  const std::array<double, 9> numbers = {std::nan(""), HUGE_VAL, -HUGE_VAL, subnormal, -subnormal,
+                                         0.0,          -0.0,     6e4,       -1.5};
   return random.pick(numbers);
 }
 
 ops::Number element(const InputPlan& plan, ops::DType dtype, std::int64_t bound, Random& random) {
   if (plan.contents == Contents::indices) return random.below(std::max<std::int64_t>(1, bound));
-  if (plan.contents == Contents::wrapping) return random.between(-std::max<std::int64_t>(1, bound), std::max<std::int64_t>(1, bound) - 1);
+  if (plan.contents == Contents::wrapping)
+    return random.between(-std::max<std::int64_t>(1, bound), std::max<std::int64_t>(1, bound) - 1);
   if (plan.contents == Contents::special && random.chance(6)) return special_number(dtype, random);
   if (dtype == ops::DType::b8) return random.below(2);
-  if (ops::is_integer(dtype)) return random.between(ops::kind(dtype) == ops::TypeKind::signed_int ? -9 : 0, 9);
+  if (ops::is_integer(dtype))
+    return random.between(ops::kind(dtype) == ops::TypeKind::signed_int ? -9 : 0, 9);
   return random.real() * (random.chance(10) ? 20 : 2);
 }
 
@@ -68,8 +78,13 @@ void Arguments::add(const Tensor& like, const InputPlan& plan, const index::Valu
   for (std::int64_t at = 0; at < count; ++at) {
     ops::Number number = element(plan, like.dtype, bound, random);
     if (plan.contents == Contents::special && floating && at < kinds_of_special && count >= 16)
-      number = std::array<double, kinds_of_special>{std::nan(""), HUGE_VAL, like.dtype == ops::DType::f16 ? 3e-6 : like.dtype == ops::DType::f64 ? 3e-310 : 4e-40}[static_cast<std::size_t>(at)];
-    ops::store_number(like.dtype, ops::cast(number, like.dtype), memory.data() + static_cast<std::size_t>(at) * size);
+      number = std::array<double, kinds_of_special>{std::nan(""), HUGE_VAL,
+                                                    like.dtype == ops::DType::f16 ? 3e-6
+                                                    : like.dtype == ops::DType::f64
+                                                        ? 3e-310
+                                                        : 4e-40}[static_cast<std::size_t>(at)];
+    ops::store_number(like.dtype, ops::cast(number, like.dtype),
+                      memory.data() + static_cast<std::size_t>(at) * size);
   }
   Tensor tensor = like;
   tensor.data = memory.data() - extent.first * static_cast<std::int64_t>(size);
@@ -77,8 +92,8 @@ void Arguments::add(const Tensor& like, const InputPlan& plan, const index::Valu
   tensors_.emplace_back(std::move(tensor));
 }
 
-Arguments::Arguments(const graph::Graph& graph, const std::vector<InputPlan>& inputs, const index::Values& sizes, std::uint64_t seed,
-                     Against side)
+Arguments::Arguments(const graph::Graph& graph, const std::vector<InputPlan>& inputs,
+                     const index::Values& sizes, std::uint64_t seed, Against side)
     : side_(side) {
   for (const InputPlan& plan : inputs) {
     const auto& parameter = graph.parameters()[static_cast<std::size_t>(plan.parameter)].value;
@@ -122,7 +137,8 @@ std::vector<evaluate::Argument> Arguments::values() const {
 void Arguments::check() const {
   for (std::size_t at = 0; at < memory_.size(); ++at) {
     memory_[at].check();
-    CHECK(std::ranges::equal(copies_[at], std::span(memory_[at].data(), memory_[at].size())), "input memory ", at, " was written");
+    CHECK(std::ranges::equal(copies_[at], std::span(memory_[at].data(), memory_[at].size())), "input memory ",
+          at, " was written");
   }
 }
 

@@ -45,8 +45,8 @@ std::string words(const index::Values& sizes) {
 
 // Halves sizes while it fails, then takes the graph apart; says where the result is.
 std::string report(std::uint64_t seed, Generated generated, Failure failure) {
-  std::string text = cat("seed ", seed, ", sizes {", words(generated.sizes[failure.sizes]), "}: ", failure.difference.stage, ": ",
-                         failure.difference.words, "\n");
+  std::string text = cat("seed ", seed, ", sizes {", words(generated.sizes[failure.sizes]),
+                         "}: ", failure.difference.stage, ": ", failure.difference.words, "\n");
   for (int halved = 1; halved <= 6; ++halved) {
     Generated smaller = generate({seed, halved});
     const auto still = check(smaller, seed);
@@ -54,15 +54,18 @@ std::string report(std::uint64_t seed, Generated generated, Failure failure) {
     generated = std::move(smaller);
     failure = *still;
   }
-  const Arguments arguments(generated.graph, generated.inputs, generated.sizes[failure.sizes], seed, side_of(seed));
+  const Arguments arguments(generated.graph, generated.inputs, generated.sizes[failure.sizes], seed,
+                            side_of(seed));
   const auto fails = [&](const Case& given) {
     const auto difference = first_difference(given.graph, Arguments(given.values, side_of(seed)), seed);
     return difference && difference->stage == failure.difference.stage;
   };
   Case small{generated.graph, arguments.values(), seed};
   const bool row_major_fails = fails(small);
-  if (row_major_fails) small = shrink(std::move(small), fails);
-  else text += "with row-major inputs all stages agree: the layout of an input matters\n";
+  if (row_major_fails)
+    small = shrink(std::move(small), fails);
+  else
+    text += "with row-major inputs all stages agree: the layout of an input matters\n";
   const auto now = first_difference(small.graph, Arguments(small.values, side_of(seed)), seed);
   if (now) text += cat("shrunk: ", now->stage, ": ", now->words, "\n");
   text += cat("run: ", write_case(small, TWINLOOM_FAILURES, cat("seed_", seed)), "\n");
@@ -73,7 +76,8 @@ class RandomGraphs : public testing::TestWithParam<int> {};
 
 TEST_P(RandomGraphs, AllStagesAgree) {
   const std::int64_t each = (graph_count() + ranges - 1) / ranges;
-  const std::uint64_t first = first_seed() + static_cast<std::uint64_t>(GetParam()) * static_cast<std::uint64_t>(each);
+  const std::uint64_t first =
+      first_seed() + static_cast<std::uint64_t>(GetParam()) * static_cast<std::uint64_t>(each);
   std::cout << "seeds " << first << " to " << first + static_cast<std::uint64_t>(each) - 1 << "\n";
   for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(each); ++seed) {
     const Generated generated = generate({seed, 0});
@@ -111,8 +115,9 @@ TEST(RandomGraphsHold, EveryFeatureOften) {
   EXPECT_GE(framed * 10, graphs * 3);
   EXPECT_GE(symbolic * 5, graphs);
   EXPECT_EQ(empty, 0);
-  std::cout << "median of nodes " << nodes[graphs / 2] << ", totals " << all.lengths << ", near borders " << all.near_borders
-            << ", above 2^17 " << all.above_2_17 << ", framed " << framed << ", symbolic " << symbolic << "\n";
+  std::cout << "median of nodes " << nodes[graphs / 2] << ", totals " << all.lengths << ", near borders "
+            << all.near_borders << ", above 2^17 " << all.above_2_17 << ", framed " << framed << ", symbolic "
+            << symbolic << "\n";
 }
 
 TEST(RandomGraphsHold, TheSameGraphForASeed) {

@@ -15,12 +15,12 @@ namespace {
 using graph::Tensor;
 using ops::DType;
 
-constexpr std::int64_t usual_elements = 40000, large_elements = 1200000;
+constexpr std::int64_t usual_elements = 40000, large_elements = 1500000;
 
-constexpr std::array dtypes = {DType::f32, DType::f32, DType::f32,  DType::f32, DType::f64, DType::f16,
-                               DType::f16, DType::bf16, DType::bf16, DType::i64, DType::i64, DType::i32,
-                               DType::i16, DType::i8,  DType::u64,  DType::u32, DType::u16, DType::u8,
-                               DType::b8,  DType::b8};
+constexpr std::array dtypes = {DType::f32, DType::f32, DType::f32,  DType::f32,  DType::f64,
+                               DType::f16, DType::f16, DType::bf16, DType::bf16, DType::i64,
+                               DType::i64, DType::i32, DType::i16,  DType::i8,   DType::u64,
+                               DType::u32, DType::u16, DType::u8,   DType::b8,   DType::b8};
 
 constexpr std::array calm = {ops::Pointwise::sin,     ops::Pointwise::cos,      ops::Pointwise::tanh,
                              ops::Pointwise::sigmoid, ops::Pointwise::erf,      ops::Pointwise::neg,
@@ -31,7 +31,8 @@ constexpr std::int64_t borders[] = {256, 1024, 2048, 4096, 1025, 2050, 3075};
 
 }  // namespace
 
-Drawn with(const Tensor& tensor, std::initializer_list<const Drawn*> from, std::initializer_list<Feature> own) {
+Drawn with(const Tensor& tensor, std::initializer_list<const Drawn*> from,
+           std::initializer_list<Feature> own) {
   Drawn result{tensor, {}, false};
   for (const Drawn* source : from) result.features |= source->features;
   for (const Feature feature : own) result.features.set(static_cast<std::size_t>(feature));
@@ -42,19 +43,23 @@ Drawn with(const Tensor& tensor, std::initializer_list<const Drawn*> from, std::
 }
 
 Draw::Draw(const Plan& plan) : random(plan.seed), plan_(plan) {
-  large_ = random.chance(9);
+  large_ = random.chance(7);
   zeros_ = random.chance(15);
   sizes_.emplace_back();
   if (large_ || !random.chance(45)) return;
   const std::int64_t few = random.below(3);
   const std::int64_t odd = 2 * random.between(1, 15) + 1;
-  const std::int64_t many = random.chance(50) ? random.pick(borders) + random.between(-1, 1) : random.between(33, 130);
+  const std::int64_t many =
+      random.chance(50) ? random.pick(borders) + random.between(-1, 1) : random.between(33, 130);
   sizes_.clear();
   for (const std::int64_t size : {few, odd, many})
-    sizes_.push_back({{index::Symbol("n"), shrunk(size)}, {index::Symbol("m"), shrunk(random.between(1, 9))}});
+    sizes_.push_back(
+        {{index::Symbol("n"), shrunk(size)}, {index::Symbol("m"), shrunk(random.between(1, 9))}});
 }
 
-std::int64_t Draw::shrunk(std::int64_t size) const { return size > 1 ? std::max<std::int64_t>(1, size >> plan_.shrink) : size; }
+std::int64_t Draw::shrunk(std::int64_t size) const {
+  return size > 1 ? std::max<std::int64_t>(1, size >> plan_.shrink) : size;
+}
 
 std::int64_t Draw::smallest(const index::Expr& expr) const {
   std::int64_t least = INT64_MAX;
@@ -83,14 +88,17 @@ Drawn Draw::pick(const std::function<bool(const Tensor&)>& wanted) {
 
 Drawn Draw::pick_real() {
   const auto real = [](const Tensor& x) { return ops::is_floating(x.dtype()); };
-  if (random.chance(85) && std::ranges::any_of(pool_, [&](const Drawn& x) { return real(x.tensor); })) return pick(real);
+  if (random.chance(85) && std::ranges::any_of(pool_, [&](const Drawn& x) { return real(x.tensor); }))
+    return pick(real);
   return cast_to(pick(), real_dtype());
 }
 
 Drawn Draw::pick_integer() {
   const auto integer = [](const Tensor& x) { return ops::is_integer(x.dtype()); };
-  if (random.chance(80) && std::ranges::any_of(pool_, [&](const Drawn& x) { return integer(x.tensor); })) return pick(integer);
-  return cast_to(pick(), random.pick(std::array{DType::i64, DType::i32, DType::i16, DType::i8, DType::u8, DType::u32}));
+  if (random.chance(80) && std::ranges::any_of(pool_, [&](const Drawn& x) { return integer(x.tensor); }))
+    return pick(integer);
+  return cast_to(
+      pick(), random.pick(std::array{DType::i64, DType::i32, DType::i16, DType::i8, DType::u8, DType::u32}));
 }
 
 std::int64_t Draw::small_size() {
@@ -110,19 +118,24 @@ graph::Shape Draw::shape() {
   bool symbolic = false;
   for (int axis = 0; axis < rank; ++axis) {
     const bool symbol = sizes_.size() > 1 && random.chance(symbolic ? 15 : 45);
-    if (symbol) result.emplace_back(index::Symbol(symbolic ? "m" : "n"));
-    else result.emplace_back(rank > 3 ? std::min<std::int64_t>(small_size(), 5) : small_size());
+    if (symbol)
+      result.emplace_back(index::Symbol(symbolic ? "m" : "n"));
+    else
+      result.emplace_back(rank > 3 ? std::min<std::int64_t>(small_size(), 5) : small_size());
     symbolic = symbolic || symbol;
   }
   return result;
 }
 
 DType Draw::dtype() { return random.pick(dtypes); }
-DType Draw::real_dtype() { return random.pick(std::array{DType::f32, DType::f32, DType::f32, DType::f64, DType::f16, DType::bf16}); }
+DType Draw::real_dtype() {
+  return random.pick(std::array{DType::f32, DType::f32, DType::f32, DType::f64, DType::f16, DType::bf16});
+}
 
 Layout Draw::layout(const graph::Shape& shape) {
   if (shape.empty() || random.chance(45)) return Layout::contiguous;
-  return random.pick(std::array{Layout::other_order, Layout::zero, Layout::negative, Layout::overlapping, Layout::gaps});
+  return random.pick(
+      std::array{Layout::other_order, Layout::zero, Layout::negative, Layout::overlapping, Layout::gaps});
 }
 
 Drawn Draw::input(DType dtype, graph::Shape shape) {
@@ -134,10 +147,12 @@ Drawn Draw::input(DType dtype, graph::Shape shape) {
   const std::int64_t elements = count(shape);
   Drawn result = with(builder.input(cat("x", plan.parameter), dtype, shape), {});
   const auto set = [&](Feature feature) { result.features.set(static_cast<std::size_t>(feature)); };
-  const bool seen = elements > 1 && largest(shape.empty() ? 1 : shape[static_cast<std::size_t>(plan.axis)]) > 1;
+  const bool seen =
+      elements > 1 && largest(shape.empty() ? 1 : shape[static_cast<std::size_t>(plan.axis)]) > 1;
   if (plan.layout == Layout::zero && seen) set(Feature::zero_stride);
   if (plan.layout == Layout::negative && seen) set(Feature::negative_stride);
-  if (plan.layout == Layout::overlapping && shape.size() > 1 && elements > 3) set(Feature::overlapping_strides);
+  if (plan.layout == Layout::overlapping && shape.size() > 1 && elements > 3)
+    set(Feature::overlapping_strides);
   if (plan.layout == Layout::other_order && shape.size() > 1) set(Feature::other_order);
   if (plan.layout == Layout::gaps && elements > 1) set(Feature::gaps);
   if (plan.contents == Contents::special && ops::is_floating(dtype) && elements >= 16)
@@ -176,7 +191,8 @@ Draw::Line Draw::line(bool one_axis, const std::function<bool(DType)>& wanted) {
     Line line{pick([&](const Tensor& x) { return x.rank() > 0 && wanted(x.dtype()); }), {}};
     const int rank = line.value.tensor.rank();
     const int first = random.axis(rank);
-    const int last = one_axis || random.chance(60) ? first : static_cast<int>(random.between(first, rank - 1));
+    const int last =
+        one_axis || random.chance(60) ? first : static_cast<int>(random.between(first, rank - 1));
     for (int axis = first; axis <= last; ++axis) line.axes.push_back(axis);
     return line;
   }
@@ -200,7 +216,8 @@ Draw::Line Draw::line(bool one_axis, const std::function<bool(DType)>& wanted) {
   if (cut > 0) {
     const int axis = line.axes[0];
     const index::Expr size = value.tensor.size(axis);
-    value = with(graph::slice_exact(value.tensor, axis, cut, size - cut), {&value}, {Feature::misaligned, Feature::slice});
+    value = with(graph::slice_exact(value.tensor, axis, cut, size - cut), {&value},
+                 {Feature::misaligned, Feature::slice});
   }
   line.value = value;
   return line;
@@ -228,9 +245,11 @@ bool Draw::affordable(std::size_t first_node) const {
     if (nodes[at].shape.size() > 6) return false;
     total += elements;
   }
-  const bool guarded = std::ranges::all_of(builder.graph().requirements(), [&](const graph::Require& require) {
-    return std::ranges::all_of(sizes_, [&](const index::Values& values) { return index::evaluate(require.condition, values); });
-  });
+  const bool guarded =
+      std::ranges::all_of(builder.graph().requirements(), [&](const graph::Require& require) {
+        return std::ranges::all_of(
+            sizes_, [&](const index::Values& values) { return index::evaluate(require.condition, values); });
+      });
   return guarded && total < (large_ ? large_elements : usual_elements);
 }
 
@@ -268,7 +287,8 @@ Generated Draw::finish() {
   for (std::size_t at = pool_.size(); at-- > 0;) {
     const Drawn& value = pool_[at];
     const bool is_input = std::holds_alternative<graph::Input>(builder.graph()[value.tensor.id()].node);
-    if (is_input || (value.used && !random.chance(5))) continue;
+    const bool last = at == 0 && outputs == 0;
+    if (!last && (is_input || (value.used && !random.chance(5)))) continue;
     builder.output(value.tensor, cat("y", outputs++));
     generated.features |= value.features;
   }

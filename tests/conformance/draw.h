@@ -57,6 +57,7 @@ class Draw {
   void attempt(const std::function<std::vector<Drawn>(Draw&)>& recipe);
   Generated finish();
   bool large() const { return large_; }
+  bool is_empty() const { return pool_.empty(); }
 
  private:
   bool affordable(std::size_t first_node) const;

@@ -28,11 +28,21 @@ const Recipe& draw_recipe(Random& random, std::span<const Recipe> recipes) {
   return recipes.back();
 }
 
-const Recipe& draw_family(Random& random) {
-  const std::int64_t at = random.below(100);
-  if (at < 38) return draw_recipe(random, arithmetic_recipes());
-  if (at < 60) return draw_recipe(random, movement_recipes());
+const Recipe& draw_family(Random& random, bool large) {
+  // Large graphs are there for their totals.
+  const std::int64_t at = large ? random.between(45, 85) : random.below(100);
+  if (at < 34) return draw_recipe(random, arithmetic_recipes());
+  if (at < 57) return draw_recipe(random, movement_recipes());
   return draw_recipe(random, at < 84 ? total_recipes() : place_recipes());
+}
+
+// Every recipe in turn, two a graph, so that none is rare however the weights are.
+const Recipe& recipe_in_turn(std::uint64_t number) {
+  for (const auto recipes : {arithmetic_recipes(), movement_recipes(), total_recipes(), place_recipes()}) {
+    if (number < recipes.size()) return recipes[number];
+    number -= recipes.size();
+  }
+  return recipe_in_turn(number);
 }
 
 bool is_near_border(std::int64_t length) {
@@ -59,18 +69,22 @@ bool has_epilogue(const graph::Graph& graph, const std::vector<std::vector<graph
   for (const graph::NodeId user : users[id.index]) {
     if (!live[user.index]) continue;
     if (is_pointwise(graph[user].node)) return true;
-    if (std::holds_alternative<graph::View>(graph[user].node) && has_epilogue(graph, users, live, user)) return true;
+    if (std::holds_alternative<graph::View>(graph[user].node) && has_epilogue(graph, users, live, user))
+      return true;
   }
   return false;
 }
 
 // How many elements one total of the node is made of, for these sizes; 0 for other nodes.
 std::int64_t length_of(const graph::Graph& graph, const graph::Node& node, const index::Values& sizes) {
-  const auto size_at = [&](graph::NodeId id, int axis) { return index::evaluate(graph[id].shape[static_cast<std::size_t>(axis)], sizes); };
+  const auto size_at = [&](graph::NodeId id, int axis) {
+    return index::evaluate(graph[id].shape[static_cast<std::size_t>(axis)], sizes);
+  };
   if (const auto* scan = std::get_if<graph::Scan>(&node.node)) return size_at(node.inputs[0], scan->axis);
   if (std::holds_alternative<graph::Scatter>(node.node)) {
     std::int64_t length = 1;
-    for (const index::Expr& size : graph[node.inputs[1]].shape) length = std::max(length, index::evaluate(size, sizes));
+    for (const index::Expr& size : graph[node.inputs[1]].shape)
+      length = std::max(length, index::evaluate(size, sizes));
     return length;
   }
   const auto* reduce = std::get_if<graph::Reduce>(&node.node);
@@ -93,11 +107,18 @@ Feature feature_named(std::string_view wanted) {
 Generated generate(const Plan& plan) {
   Draw draw(plan);
   const std::int64_t first_inputs = draw.random.between(1, 3);
-  for (std::int64_t i = 0; i < first_inputs; ++i)
+  for (std::int64_t i = 0; i < first_inputs || draw.is_empty(); ++i)
     draw.attempt([](Draw& d) { return std::vector{d.input(d.dtype(), d.shape())}; });
-  const std::int64_t recipes = draw.large() ? draw.random.between(4, 7) : draw.random.between(12, 24);
-  for (std::int64_t r = 0; r < recipes; ++r) draw.attempt(draw_family(draw.random).make);
+  const std::int64_t recipes = draw.large() ? draw.random.between(7, 11) : draw.random.between(12, 22);
+  for (std::int64_t r = 0; r < recipes; ++r) {
+    if (r * 2 == recipes || r * 2 == recipes - 1) {
+      draw.attempt(recipe_in_turn(2 * plan.seed).make);
+      draw.attempt(recipe_in_turn(2 * plan.seed + 1).make);
+    }
+    draw.attempt(draw_family(draw.random, draw.large()).make);
+  }
   draw.attempt([](Draw& d) { return std::vector{d.calmed(d.pick_real())}; });
+  draw.attempt([](Draw& d) { return std::vector{d.cast_to(d.pick(), ops::DType::f64)}; });
   return draw.finish();
 }
 
@@ -121,7 +142,8 @@ Counts count(const Generated& generated) {
     counts.near_borders += near > 0 ? 1 : 0;
     counts.above_2_17 += length > 131072 ? 1 : 0;
     const bool reduces = std::holds_alternative<graph::Reduce>(node.node);
-    counts.framed = counts.framed || (reduces && has_prologue(graph, {at}) && has_epilogue(graph, users, live, {at}));
+    counts.framed =
+        counts.framed || (reduces && has_prologue(graph, {at}) && has_epilogue(graph, users, live, {at}));
   }
   counts.symbolic = !graph::size_symbols(graph).empty();
   return counts;

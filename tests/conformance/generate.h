@@ -38,10 +38,10 @@ enum class Layout : std::uint8_t {
 };
 
 enum class Contents : std::uint8_t {
-  plain,    // moderate numbers
-  special,  // among them NaN, infinities, subnormals, the ends of integer types
-  indices,  // 0 <= element < bound
-  wrapping, // -bound <= element < bound
+  plain,     // moderate numbers
+  special,   // among them NaN, infinities, subnormals, the ends of integer types
+  indices,   // 0 <= element < bound
+  wrapping,  // -bound <= element < bound
 };
 
 struct InputPlan {
@@ -68,12 +68,12 @@ Generated generate(const Plan& plan);
 
 // What is counted over all graphs: see Done.
 struct Counts {
-  int lengths = 0;        // reductions, scans and scatters
-  int near_borders = 0;   // of these, with a length around a border of the canonical order
+  int lengths = 0;       // reductions, scans and scatters
+  int near_borders = 0;  // of these, with a length around a border of the canonical order
   int above_2_17 = 0;
-  bool framed = false;    // a reduction with prologue and epilogue
+  bool framed = false;  // a reduction with prologue and epilogue
   bool symbolic = false;
-  int nodes = 0;          // that reach an output
+  int nodes = 0;  // that reach an output
 };
 Counts count(const Generated& generated);
 

@@ -18,11 +18,15 @@ using ops::Pointwise;
 Feature family(Pointwise op) {
   switch (ops::takes(op)) {
     case ops::Takes::bits:
-    case ops::Takes::integer: return Feature::bits;
-    case ops::Takes::select: return Feature::where;
-    default: break;
+    case ops::Takes::integer:
+      return Feature::bits;
+    case ops::Takes::select:
+      return Feature::where;
+    default:
+      break;
   }
-  static constexpr std::array divisions = {Pointwise::div_floor, Pointwise::div_trunc, Pointwise::remainder, Pointwise::fmod, Pointwise::div};
+  static constexpr std::array divisions = {Pointwise::div_floor, Pointwise::div_trunc, Pointwise::remainder,
+                                           Pointwise::fmod, Pointwise::div};
   if (std::ranges::find(divisions, op) != divisions.end()) return Feature::division;
   if (ops::gives(op) == ops::Gives::truth) return Feature::comparison;
   return ops::arity(op) == 1 ? Feature::function : Feature::arithmetic;
@@ -31,7 +35,8 @@ Feature family(Pointwise op) {
 std::optional<Pointwise> row(Draw& draw, int arity, DType element) {
   std::vector<Pointwise> fitting;
   for (const Pointwise op : ops::all_pointwise())
-    if (ops::arity(op) == arity && ops::takes_element(op, element) && ops::takes(op) != ops::Takes::counter) fitting.push_back(op);
+    if (ops::arity(op) == arity && ops::takes_element(op, element) && ops::takes(op) != ops::Takes::counter)
+      fitting.push_back(op);
   if (fitting.empty()) return std::nullopt;
   return draw.random.pick(fitting);
 }
@@ -52,7 +57,9 @@ std::vector<Drawn> function(Draw& draw) {
 Drawn partner(Draw& draw, const Drawn& x) {
   const graph::Shape shape = x.tensor.shape();
   if (draw.random.chance(45)) {
-    const auto fits = [&](const Tensor& other) { return other.shape() == shape && other.id() != x.tensor.id(); };
+    const auto fits = [&](const Tensor& other) {
+      return other.shape() == shape && other.id() != x.tensor.id();
+    };
     try {
       return draw.pick(fits);
     } catch (const Error&) {
@@ -74,8 +81,10 @@ std::vector<Drawn> binary(Draw& draw) {
   if (!op) throw Error("no such row");
   if (draw.random.chance(20)) {
     const bool real = ops::is_floating(x.tensor.dtype());
-    const ops::Number number = real ? ops::Number(draw.random.real() * 3) : ops::Number(draw.random.between(0, 5));
-    const Tensor y = draw.random.chance(70) ? graph::pointwise(*op, x.tensor, number) : graph::pointwise(*op, number, x.tensor);
+    const ops::Number number =
+        real ? ops::Number(draw.random.real() * 3) : ops::Number(draw.random.between(0, 5));
+    const Tensor y = draw.random.chance(70) ? graph::pointwise(*op, x.tensor, number)
+                                            : graph::pointwise(*op, number, x.tensor);
     return {with(y, {&x}, {family(*op), Feature::number_operand})};
   }
   const Drawn other = draw.cast_to(partner(draw, x), x.tensor.dtype());
@@ -86,7 +95,8 @@ std::vector<Drawn> binary(Draw& draw) {
 std::vector<Drawn> simple(Draw& draw) {
   const Drawn x = draw.pick();
   const Drawn other = draw.cast_to(partner(draw, x), x.tensor.dtype());
-  const Pointwise op = draw.random.pick(std::array{Pointwise::add, Pointwise::sub, Pointwise::mul, Pointwise::maximum});
+  const Pointwise op =
+      draw.random.pick(std::array{Pointwise::add, Pointwise::sub, Pointwise::mul, Pointwise::maximum});
   return {with(graph::pointwise(op, {x.tensor, other.tensor}), {&x, &other}, {Feature::arithmetic})};
 }
 
@@ -95,7 +105,8 @@ std::vector<Drawn> select(Draw& draw) {
   const Drawn y = draw.cast_to(partner(draw, x), x.tensor.dtype());
   const Drawn z = draw.cast_to(partner(draw, x), x.tensor.dtype());
   const Drawn truth{graph::lt(x.tensor, z.tensor), {}, false};
-  return {with(graph::where(truth.tensor, x.tensor, y.tensor), {&x, &y, &z}, {Feature::where, Feature::comparison})};
+  return {with(graph::where(truth.tensor, x.tensor, y.tensor), {&x, &y, &z},
+               {Feature::where, Feature::comparison})};
 }
 
 std::vector<Drawn> cast(Draw& draw) {
@@ -108,7 +119,9 @@ std::vector<Drawn> fresh(Draw& draw) { return {draw.input(draw.dtype(), draw.sha
 
 std::vector<Drawn> iota(Draw& draw) {
   const Drawn x = draw.pick([](const Tensor& value) { return value.rank() > 0; });
-  const Drawn number = with(draw.builder.iota(x.tensor.shape(), draw.random.axis(x.tensor.rank()), DType::i64), {}, {Feature::iota});
+  const Drawn number =
+      with(draw.builder.iota(x.tensor.shape(), draw.random.axis(x.tensor.rank()), DType::i64), {},
+           {Feature::iota});
   const Drawn cast = draw.cast_to(number, x.tensor.dtype());
   return {with(graph::maximum(x.tensor, cast.tensor), {&x, &cast}, {Feature::arithmetic})};
 }
@@ -116,27 +129,33 @@ std::vector<Drawn> iota(Draw& draw) {
 std::vector<Drawn> random_numbers(Draw& draw) {
   const Drawn x = draw.pick_real();
   const DType dtype = draw.random.pick(std::array{DType::f32, DType::f64});
-  const Tensor drawn = draw.random.chance(50) ? draw.builder.uniform(x.tensor.shape(), dtype) : draw.builder.normal(x.tensor.shape(), dtype);
+  const Tensor drawn = draw.random.chance(50) ? draw.builder.uniform(x.tensor.shape(), dtype)
+                                              : draw.builder.normal(x.tensor.shape(), dtype);
   const Drawn noise = draw.cast_to(with(drawn, {}, {Feature::random}), x.tensor.dtype());
   return {with(graph::mul(x.tensor, noise.tensor), {&x, &noise}, {Feature::arithmetic})};
 }
 
 std::vector<Drawn> size_value(Draw& draw) {
-  const Drawn x = draw.pick([](const Tensor& value) { return value.rank() > 0 && ops::takes_element(Pointwise::add, value.dtype()); });
+  const Drawn x = draw.pick([](const Tensor& value) {
+    return value.rank() > 0 && ops::takes_element(Pointwise::add, value.dtype());
+  });
   const Drawn size = with(draw.builder.size(x.tensor.count() + 1), {}, {Feature::size_value});
   const Drawn cast = draw.cast_to(size, x.tensor.dtype());
   return {with(graph::sub(x.tensor, cast.tensor), {&x, &cast}, {Feature::arithmetic, Feature::broadcast})};
 }
 
 std::vector<Drawn> constant_array(Draw& draw) {
-  const Drawn x = draw.pick([](const Tensor& value) { return value.rank() > 0 && ops::takes_element(Pointwise::mul, value.dtype()); });
+  const Drawn x = draw.pick([](const Tensor& value) {
+    return value.rank() > 0 && ops::takes_element(Pointwise::mul, value.dtype());
+  });
   const auto length = index::constant_of(x.tensor.size(-1 + x.tensor.rank()));
   if (!length || *length > 64) throw Error("only short arrays");
   graph::Array array{x.tensor.dtype(), {*length}, {}};
   const auto size = static_cast<std::size_t>(ops::size_of(array.dtype));
   array.bytes.resize(static_cast<std::size_t>(*length) * size);
   for (std::size_t at = 0; at < array.bytes.size(); at += size)
-    ops::store_number(array.dtype, ops::cast(ops::Number(draw.random.real() * 4), array.dtype), &array.bytes[at]);
+    ops::store_number(array.dtype, ops::cast(ops::Number(draw.random.real() * 4), array.dtype),
+                      &array.bytes[at]);
   const Tensor constant = draw.builder.constant(std::move(array));
   return {with(graph::mul(x.tensor, constant), {&x}, {Feature::constant_array, Feature::arithmetic})};
 }
@@ -146,10 +165,10 @@ std::vector<Drawn> realize(Draw& draw) {
   return {with(graph::realize(x.tensor), {&x}, {Feature::realize})};
 }
 
-constexpr std::array recipes = {Recipe{10, unary},         Recipe{8, function},  Recipe{14, binary},
-                                Recipe{10, simple},        Recipe{6, select},    Recipe{10, cast},
-                                Recipe{7, fresh},          Recipe{4, iota},      Recipe{4, random_numbers},
-                                Recipe{4, size_value},     Recipe{5, constant_array}, Recipe{4, realize}};
+constexpr std::array recipes = {Recipe{10, unary},     Recipe{8, function},       Recipe{14, binary},
+                                Recipe{10, simple},    Recipe{6, select},         Recipe{10, cast},
+                                Recipe{7, fresh},      Recipe{4, iota},           Recipe{4, random_numbers},
+                                Recipe{4, size_value}, Recipe{5, constant_array}, Recipe{4, realize}};
 
 }  // namespace
 

@@ -19,7 +19,8 @@ Drawn with_axes(Draw& draw, int least = 1) {
 std::vector<Drawn> permute(Draw& draw) {
   const Drawn x = with_axes(draw, 2);
   graph::Axes order;
-  for (int axis = 0; axis < x.tensor.rank(); ++axis) order.insert(order.begin() + draw.random.below(axis + 1), axis);
+  for (int axis = 0; axis < x.tensor.rank(); ++axis)
+    order.insert(order.begin() + draw.random.below(axis + 1), axis);
   return {with(graph::permute(x.tensor, order), {&x}, {Feature::permute})};
 }
 
@@ -28,7 +29,8 @@ std::vector<Drawn> reshape(Draw& draw) {
   graph::Shape shape = x.tensor.shape();
   if (shape.size() > 1 && draw.random.chance(60)) {
     const auto axis = draw.random.below(static_cast<std::int64_t>(shape.size()) - 1);
-    shape[static_cast<std::size_t>(axis)] = shape[static_cast<std::size_t>(axis)] * shape[static_cast<std::size_t>(axis + 1)];
+    shape[static_cast<std::size_t>(axis)] =
+        shape[static_cast<std::size_t>(axis)] * shape[static_cast<std::size_t>(axis + 1)];
     shape.erase(shape.begin() + axis + 1);
   } else {
     shape = {x.tensor.count()};
@@ -51,7 +53,8 @@ std::vector<Drawn> slice(Draw& draw) {
   const std::int64_t start = draw.random.below(std::min<std::int64_t>(size, 5));
   const std::int64_t step = draw.random.chance(50) ? 1 : draw.random.between(2, 4);
   const bool cut_end = draw.random.chance(40);
-  const Tensor y = graph::slice(x.tensor, axis, start, cut_end ? index::Expr(-1) : index::Expr(INT64_MAX), step);
+  const Tensor y =
+      graph::slice(x.tensor, axis, start, cut_end ? index::Expr(-1) : index::Expr(INT64_MAX), step);
   return {with(y, {&x}, {step == 1 ? Feature::slice : Feature::slice_step})};
 }
 
@@ -59,8 +62,10 @@ std::vector<Drawn> pad(Draw& draw) {
   const Drawn x = with_axes(draw);
   std::vector<graph::Padding> padding;
   for (int axis = 0; axis < x.tensor.rank(); ++axis) {
-    if (draw.random.chance(50)) padding.push_back({0, 0});
-    else padding.push_back({draw.random.below(4), draw.random.below(3)});
+    if (draw.random.chance(50))
+      padding.push_back({0, 0});
+    else
+      padding.push_back({draw.random.below(4), draw.random.below(3)});
   }
   padding.back().before = draw.random.between(1, 3);
   return {with(graph::pad(x.tensor, padding, draw.random.below(3)), {&x}, {Feature::pad})};
@@ -94,14 +99,16 @@ std::vector<Drawn> as_strided(Draw& draw) {
   const std::int64_t room = count - 1 - offset - (columns - 1) * step;
   if (room < 0) throw Error("does not fit");
   const std::int64_t rows = pitch == 0 ? 3 : 1 + std::min<std::int64_t>(room / pitch, 40);
-  return {with(graph::as_strided(x.tensor, {rows, columns}, {pitch, step}, offset), {&x}, {Feature::as_strided})};
+  return {
+      with(graph::as_strided(x.tensor, {rows, columns}, {pitch, step}, offset), {&x}, {Feature::as_strided})};
 }
 
 std::vector<Drawn> repeat(Draw& draw) {
   const Drawn x = with_axes(draw);
   if (draw.random.chance(40)) {
     const int axis = draw.random.axis(x.tensor.rank());
-    return {with(graph::repeat_interleave(x.tensor, axis, draw.random.between(2, 3)), {&x}, {Feature::repeat})};
+    return {
+        with(graph::repeat_interleave(x.tensor, axis, draw.random.between(2, 3)), {&x}, {Feature::repeat})};
   }
   graph::Shape times;
   for (int axis = 0; axis < x.tensor.rank(); ++axis) times.emplace_back(draw.random.between(1, 2));
@@ -142,9 +149,9 @@ std::vector<Drawn> concat(Draw& draw) {
   return {with(graph::concat(tensors, axis), {&all}, {Feature::concat})};
 }
 
-constexpr std::array recipes = {Recipe{8, permute}, Recipe{9, reshape},    Recipe{9, slice},  Recipe{7, pad},
-                                Recipe{6, flip},    Recipe{6, expand},     Recipe{6, as_strided}, Recipe{5, repeat},
-                                Recipe{4, roll},    Recipe{7, concat}};
+constexpr std::array recipes = {
+    Recipe{12, permute}, Recipe{9, reshape},    Recipe{9, slice},  Recipe{7, pad},  Recipe{6, flip},
+    Recipe{6, expand},   Recipe{6, as_strided}, Recipe{5, repeat}, Recipe{7, roll}, Recipe{7, concat}};
 
 }  // namespace
 

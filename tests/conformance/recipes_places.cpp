@@ -41,7 +41,8 @@ std::vector<Drawn> take_along(Draw& draw) {
   graph::Shape shape = x.tensor.shape();
   shape[static_cast<std::size_t>(axis)] = draw.small_size();
   const Drawn at = places(draw, shape, x.tensor.size(axis), wraps);
-  Drawn result = with(graph::take_along(x.tensor, axis, at.tensor, negative(wraps)), {&x, &at}, {Feature::take_along});
+  Drawn result =
+      with(graph::take_along(x.tensor, axis, at.tensor, negative(wraps)), {&x, &at}, {Feature::take_along});
   note_wraps(result, wraps);
   return {result};
 }
@@ -71,7 +72,8 @@ Chosen choose_indices(Draw& draw, const Drawn& x) {
       chosen.indices.emplace_back(std::nullopt);
       continue;
     }
-    const Drawn at = places(draw, draw.random.chance(30) ? graph::Shape{2, 1} : shape, x.tensor.size(axis), draw.random.chance(50));
+    const Drawn at = places(draw, draw.random.chance(30) ? graph::Shape{2, 1} : shape, x.tensor.size(axis),
+                            draw.random.chance(50));
     chosen.indices.emplace_back(at.tensor);
     chosen.all.features |= at.features;
   }
@@ -81,16 +83,19 @@ Chosen choose_indices(Draw& draw, const Drawn& x) {
 std::vector<Drawn> index(Draw& draw) {
   const Drawn x = with_axes(draw);
   const Chosen chosen = choose_indices(draw, x);
-  return {with(graph::index(x.tensor, chosen.indices), {&chosen.all}, {Feature::index, Feature::negative_index})};
+  return {
+      with(graph::index(x.tensor, chosen.indices), {&chosen.all}, {Feature::index, Feature::negative_index})};
 }
 
 std::vector<Drawn> index_put(Draw& draw) {
-  const Drawn x = draw.pick([](const Tensor& value) { return value.rank() > 0 && value.dtype() != DType::b8; });
+  const Drawn x =
+      draw.pick([](const Tensor& value) { return value.rank() > 0 && value.dtype() != DType::b8; });
   const Chosen chosen = choose_indices(draw, x);
   const Tensor read = graph::index(x.tensor, chosen.indices);
   const Drawn values = draw.input(x.tensor.dtype(), read.shape());
   const Mode mode = draw.random.chance(50) ? Mode::add : Mode::replace;
-  return {with(graph::index_put(x.tensor, chosen.indices, values.tensor, mode), {&chosen.all, &values}, {Feature::index_put})};
+  return {with(graph::index_put(x.tensor, chosen.indices, values.tensor, mode), {&chosen.all, &values},
+               {Feature::index_put})};
 }
 
 Feature feature_of(Mode mode) {
@@ -99,7 +104,8 @@ Feature feature_of(Mode mode) {
 }
 
 Mode any_mode(Draw& draw) {
-  return draw.random.pick(std::array{Mode::replace, Mode::replace, Mode::add, Mode::add, Mode::add, Mode::multiply, Mode::least, Mode::greatest});
+  return draw.random.pick(std::array{Mode::replace, Mode::replace, Mode::add, Mode::add, Mode::add,
+                                     Mode::multiply, Mode::least, Mode::greatest});
 }
 
 // Many contributions to few places: the length of the segmented total is that of the source.
@@ -112,12 +118,14 @@ std::vector<Drawn> scatter_line(Draw& draw) {
   const Drawn x = draw.input(source.tensor.dtype(), shape);
   const Mode mode = any_mode(draw);
   const Drawn at = draw.indices({source.tensor.size(axis)}, shape[static_cast<std::size_t>(axis)], false);
-  const Tensor y = graph::index_update(x.tensor, axis, at.tensor, source.tensor, mode, draw.random.chance(80));
+  const Tensor y =
+      graph::index_update(x.tensor, axis, at.tensor, source.tensor, mode, draw.random.chance(80));
   return {with(y, {&x, &at, &source}, {feature_of(mode)})};
 }
 
 std::vector<Drawn> scatter_along(Draw& draw) {
-  const Drawn x = draw.pick([](const Tensor& value) { return value.rank() > 0 && value.dtype() != DType::b8; });
+  const Drawn x =
+      draw.pick([](const Tensor& value) { return value.rank() > 0 && value.dtype() != DType::b8; });
   const int axis = draw.random.axis(x.tensor.rank());
   const bool wraps = draw.random.chance(30);
   graph::Shape shape = x.tensor.shape();
@@ -125,7 +133,8 @@ std::vector<Drawn> scatter_along(Draw& draw) {
   const Drawn at = places(draw, shape, x.tensor.size(axis), wraps);
   const Mode mode = any_mode(draw);
   const Drawn source = draw.input(x.tensor.dtype(), shape);
-  const Tensor y = graph::scatter(x.tensor, axis, at.tensor, source.tensor, mode, draw.random.chance(80), negative(wraps));
+  const Tensor y =
+      graph::scatter(x.tensor, axis, at.tensor, source.tensor, mode, draw.random.chance(80), negative(wraps));
   Drawn result = with(y, {&x, &at, &source}, {feature_of(mode)});
   note_wraps(result, wraps);
   return {result};

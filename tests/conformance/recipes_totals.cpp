@@ -36,14 +36,16 @@ Drawn prepared(Draw& draw, const Drawn& value) { return draw.random.chance(70) ?
 std::vector<Drawn> reduce(Draw& draw) {
   Draw::Line line = draw.line(false, is_number);
   line.value = prepared(draw, line.value);
-  static constexpr std::array rows = {ops::Monoid::sum, ops::Monoid::sum, ops::Monoid::prod, ops::Monoid::max, ops::Monoid::min};
+  static constexpr std::array rows = {ops::Monoid::sum, ops::Monoid::prod, ops::Monoid::max,
+                                      ops::Monoid::min};
   const ops::Monoid monoid = draw.random.pick(rows);
   const Tensor total = graph::reduce(monoid, line.value.tensor, line.axes, draw.random.chance(30));
   return {finished(draw, with(total, {&line.value}, {feature_named(ops::name(monoid)), direction(line)}))};
 }
 
 std::vector<Drawn> all_axes(Draw& draw) {
-  const Drawn x = prepared(draw, draw.pick([](const Tensor& value) { return value.rank() > 0 && is_number(value.dtype()); }));
+  const Drawn x = prepared(
+      draw, draw.pick([](const Tensor& value) { return value.rank() > 0 && is_number(value.dtype()); }));
   const Feature axes = x.tensor.rank() > 1 ? Feature::several_axes : Feature::inner;
   return {finished(draw, with(graph::sum(x.tensor), {&x}, {Feature::sum, axes}))};
 }
@@ -66,9 +68,11 @@ std::vector<Drawn> extreme(Draw& draw) {
     const Tensor place = most ? graph::argmax(x, line.axes[0]) : graph::argmin(x, line.axes[0]);
     return {with(place, {&line.value}, {most ? Feature::argmax : Feature::argmin, direction(line)})};
   }
-  const graph::Extreme both = most ? graph::max_with_place(x, line.axes[0]) : graph::min_with_place(x, line.axes[0]);
+  const graph::Extreme both =
+      most ? graph::max_with_place(x, line.axes[0]) : graph::min_with_place(x, line.axes[0]);
   const Feature kind = most ? Feature::argmax : Feature::argmin;
-  return {with(both.value, {&line.value}, {kind, direction(line)}), with(both.place, {&line.value}, {kind, direction(line)})};
+  return {with(both.value, {&line.value}, {kind, direction(line)}),
+          with(both.place, {&line.value}, {kind, direction(line)})};
 }
 
 std::vector<Drawn> scan(Draw& draw) {
@@ -77,7 +81,8 @@ std::vector<Drawn> scan(Draw& draw) {
   const graph::ScanOptions options{draw.random.chance(35), draw.random.chance(35)};
   const bool product = draw.random.chance(40);
   const Tensor& x = line.value.tensor;
-  const Tensor y = product ? graph::cumprod(x, line.axes[0], options) : graph::cumsum(x, line.axes[0], options);
+  const Tensor y =
+      product ? graph::cumprod(x, line.axes[0], options) : graph::cumsum(x, line.axes[0], options);
   Drawn result = with(y, {&line.value}, {product ? Feature::cumprod : Feature::cumsum, direction(line)});
   if (options.exclusive) result.features.set(static_cast<std::size_t>(Feature::exclusive));
   if (options.backwards) result.features.set(static_cast<std::size_t>(Feature::backwards));
@@ -87,7 +92,8 @@ std::vector<Drawn> scan(Draw& draw) {
 std::vector<Drawn> running_extreme(Draw& draw) {
   const Draw::Line line = draw.line(true, is_number);
   const bool most = draw.random.chance(50);
-  const graph::Extreme both = most ? graph::cummax(line.value.tensor, line.axes[0]) : graph::cummin(line.value.tensor, line.axes[0]);
+  const graph::Extreme both =
+      most ? graph::cummax(line.value.tensor, line.axes[0]) : graph::cummin(line.value.tensor, line.axes[0]);
   const Feature kind = most ? Feature::cummax : Feature::cummin;
   return {with(both.value, {&line.value}, {kind}), with(both.place, {&line.value}, {kind})};
 }
@@ -95,7 +101,12 @@ std::vector<Drawn> running_extreme(Draw& draw) {
 std::vector<Drawn> softmax(Draw& draw) {
   const Draw::Line line = draw.line(true, ops::is_floating);
   const Drawn x = prepared(draw, line.value);
-  if (draw.random.chance(50)) return {with(graph::softmax(x.tensor, line.axes[0]), {&x}, {Feature::softmax, direction(line)})};
+  return {with(graph::softmax(x.tensor, line.axes[0]), {&x}, {Feature::softmax, direction(line)})};
+}
+
+std::vector<Drawn> log_softmax(Draw& draw) {
+  const Draw::Line line = draw.line(true, ops::is_floating);
+  const Drawn x = prepared(draw, line.value);
   return {with(graph::log_softmax(x.tensor, line.axes[0]), {&x}, {Feature::log_softmax, direction(line)})};
 }
 
@@ -111,14 +122,17 @@ std::vector<Drawn> layer_norm(Draw& draw) {
 
 std::vector<Drawn> variance(Draw& draw) {
   const Draw::Line line = draw.line(false, ops::is_floating);
-  const graph::Moments moments = graph::var_mean(line.value.tensor, line.axes, draw.random.chance(50) ? 1.0 : 0.0, true);
-  return {with(graph::sub(line.value.tensor, moments.mean), {&line.value}, {Feature::variance, direction(line)}),
-          with(moments.variance, {&line.value}, {Feature::variance, direction(line)})};
+  const graph::Moments moments =
+      graph::var_mean(line.value.tensor, line.axes, draw.random.chance(50) ? 1.0 : 0.0, true);
+  return {
+      with(graph::sub(line.value.tensor, moments.mean), {&line.value}, {Feature::variance, direction(line)}),
+      with(moments.variance, {&line.value}, {Feature::variance, direction(line)})};
 }
 
-constexpr std::array recipes = {Recipe{30, reduce}, Recipe{5, all_axes}, Recipe{11, question},      Recipe{17, extreme},
-                                Recipe{16, scan},   Recipe{14, running_extreme}, Recipe{14, softmax}, Recipe{10, layer_norm},
-                                Recipe{6, variance}};
+constexpr std::array recipes = {Recipe{42, reduce},  Recipe{5, all_axes},    Recipe{16, question},
+                                Recipe{17, extreme}, Recipe{16, scan},       Recipe{14, running_extreme},
+                                Recipe{9, softmax},  Recipe{9, log_softmax}, Recipe{10, layer_norm},
+                                Recipe{11, variance}};
 
 }  // namespace
 

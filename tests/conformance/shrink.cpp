@@ -21,7 +21,8 @@ struct Rebuilt {
   std::vector<int> parameters;  // of the copy: their places in the original; -1 is `cut`
 };
 
-std::vector<bool> needed(const Graph& graph, std::span<const graph::Result> results, std::optional<NodeId> cut) {
+std::vector<bool> needed(const Graph& graph, std::span<const graph::Result> results,
+                         std::optional<NodeId> cut) {
   std::vector<bool> live(graph.nodes().size());
   for (const graph::Result& result : results)
     if (result.kind == graph::Ownership::own) live[result.value.index] = true;
@@ -35,7 +36,8 @@ std::vector<bool> needed(const Graph& graph, std::span<const graph::Result> resu
 Rebuilt rebuild(const Graph& original, std::span<const graph::Result> results, std::optional<NodeId> cut) {
   Rebuilt rebuilt;
   rebuilt.graph.name = original.name;
-  for (const graph::Require& require : original.requirements()) rebuilt.graph.require(require.condition, require.message);
+  for (const graph::Require& require : original.requirements())
+    rebuilt.graph.require(require.condition, require.message);
   const std::vector<bool> live = needed(original, results, cut);
   std::vector<NodeId> moved(live.size());
   for (std::size_t at = 0; at < live.size(); ++at) {
@@ -63,7 +65,8 @@ Rebuilt rebuild(const Graph& original, std::span<const graph::Result> results, s
 evaluate::Value value_of(const Case& whole, NodeId id) {
   Graph graph = whole.graph;
   graph.output({graph::Ownership::own, id, -1, 0, "cut"});
-  const auto values = evaluate::evaluate(graph, whole.values, evaluate::Arithmetic::strict, {static_cast<std::int64_t>(whole.seed), 0});
+  const auto values = evaluate::evaluate(graph, whole.values, evaluate::Arithmetic::strict,
+                                         {static_cast<std::int64_t>(whole.seed), 0});
   return *values.back();
 }
 
@@ -71,14 +74,17 @@ Case candidate(const Case& whole, std::span<const graph::Result> results, std::o
   Rebuilt rebuilt = rebuild(whole.graph, results, cut);
   Case smaller{std::move(rebuilt.graph), {}, whole.seed};
   for (const int place : rebuilt.parameters) {
-    if (place >= 0) smaller.values.push_back(whole.values[static_cast<std::size_t>(place)]);
-    else smaller.values.emplace_back(value_of(whole, *cut));
+    if (place >= 0)
+      smaller.values.push_back(whole.values[static_cast<std::size_t>(place)]);
+    else
+      smaller.values.emplace_back(value_of(whole, *cut));
   }
   return smaller;
 }
 
 // A candidate that cannot be built or evaluated is none.
-bool try_smaller(Case& best, std::span<const graph::Result> results, std::optional<NodeId> cut, const Fails& fails) {
+bool try_smaller(Case& best, std::span<const graph::Result> results, std::optional<NodeId> cut,
+                 const Fails& fails) {
   try {
     Case smaller = candidate(best, results, cut);
     if (!fails(smaller)) return false;
@@ -107,7 +113,8 @@ bool cut_nodes(Case& best, const Fails& fails) {
   for (std::size_t at = best.graph.nodes().size(); at-- > 0;) {
     const graph::Op& op = best.graph.nodes()[at].node;
     if (std::holds_alternative<graph::Input>(op)) continue;
-    const bool is_result = std::ranges::any_of(results, [&](const graph::Result& result) { return result.value.index == at; });
+    const bool is_result =
+        std::ranges::any_of(results, [&](const graph::Result& result) { return result.value.index == at; });
     if (is_result) continue;
     if (try_smaller(best, results, NodeId{static_cast<std::uint32_t>(at)}, fails)) return true;
   }
@@ -140,7 +147,8 @@ std::string write_case(const Case& small, const std::filesystem::path& folder, c
     entries.push_back({cat("in", p, is_bf16 ? "_bf16" : ""), std::move(tensor)});
   }
   arrays::write_npz(inputs, entries);
-  return cat("twinloom verify ", file.string(), " --inputs ", inputs.string(), " --seed ", small.seed, " --mode strict");
+  return cat("twinloom verify ", file.string(), " --inputs ", inputs.string(), " --seed ", small.seed,
+             " --mode strict");
 }
 
 }  // namespace twinloom::tests

@@ -24,13 +24,16 @@ class ProgramInterpreter final : public runtime::Backend {
   std::string name() const override { return "programs"; }
   std::string describe() const override { return "interprets scheduled programs"; }
   const machine::Machine& machine() const override { return machine_; }
-  runtime::Built build(const loops::Program& program) const override { return {std::make_unique<const Interpreted>(program), {}, 0}; }
+  runtime::Built build(const loops::Program& program) const override {
+    return {std::make_unique<const Interpreted>(program), {}, 0};
+  }
 
  private:
   class Interpreted final : public runtime::Kernel {
    public:
     explicit Interpreted(loops::Program program) : program_(std::move(program)) {}
-    std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments, std::span<const std::int64_t> sizes,
+    std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
+                                        std::span<const std::int64_t> sizes,
                                         const runtime::RunSettings&) const override {
       return loops::interpret(program_, arguments, sizes, {.reversed_blocks = true});
     }
@@ -50,10 +53,13 @@ struct Stage {
 const std::vector<Stage>& stages() {
   static const std::vector<Stage> all = [] {
     const std::shared_ptr<const runtime::Backend> reference = reference::make_reference();
-    std::vector<Stage> result = {{"interpreter of unfused nests", reference, false}, {"interpreter of fused nests", reference, true}};
+    std::vector<Stage> result = {{"interpreter of unfused nests", reference, false},
+                                 {"interpreter of fused nests", reference, true}};
     for (const std::string& isa : cpu::supported_isas()) {
-      std::shared_ptr<const runtime::Backend> cpu = cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});
-      result.push_back({cat("interpreter of programs for ", isa), std::make_shared<const ProgramInterpreter>(cpu->machine()), true});
+      std::shared_ptr<const runtime::Backend> cpu =
+          cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});
+      result.push_back({cat("interpreter of programs for ", isa),
+                        std::make_shared<const ProgramInterpreter>(cpu->machine()), true});
       result.push_back({cat("JIT for ", isa), std::move(cpu), true});
     }
     return result;
@@ -67,7 +73,8 @@ struct OwnResults {
   std::vector<Tensor> tensors;
 };
 
-OwnResults own_results(const graph::Graph& graph, const std::vector<std::optional<evaluate::Value>>& expected, Against side) {
+OwnResults own_results(const graph::Graph& graph, const std::vector<std::optional<evaluate::Value>>& expected,
+                       Against side) {
   OwnResults own;
   for (std::size_t r = 0; r < expected.size(); ++r) {
     if (graph.results()[r].kind != graph::Ownership::own) continue;
@@ -100,8 +107,10 @@ std::optional<std::string> difference_of(const std::byte* given, const evaluate:
   return first;
 }
 
-std::optional<std::string> run_stage(const Stage& stage, const graph::Graph& graph, const Arguments& arguments,
-                                     const std::vector<std::optional<evaluate::Value>>& expected, std::uint64_t seed) {
+std::optional<std::string> run_stage(const Stage& stage, const graph::Graph& graph,
+                                     const Arguments& arguments,
+                                     const std::vector<std::optional<evaluate::Value>>& expected,
+                                     std::uint64_t seed) {
   const pipeline::Options options{pipeline::Mode::strict, stage.fuse, true};
   const runtime::Executable executable = pipeline::compile(graph, stage.backend, options);
   const OwnResults own = own_results(graph, expected, arguments.side());
@@ -128,17 +137,20 @@ std::vector<std::string> stage_names() {
   return names;
 }
 
-std::optional<Difference> first_difference(const graph::Graph& graph, const Arguments& arguments, std::uint64_t seed) {
+std::optional<Difference> first_difference(const graph::Graph& graph, const Arguments& arguments,
+                                           std::uint64_t seed) {
   std::vector<std::optional<evaluate::Value>> expected;
   try {
     const std::vector<evaluate::Argument> values = arguments.values();
-    expected = evaluate::evaluate(graph, values, evaluate::Arithmetic::strict, {static_cast<std::int64_t>(seed), 0});
+    expected =
+        evaluate::evaluate(graph, values, evaluate::Arithmetic::strict, {static_cast<std::int64_t>(seed), 0});
   } catch (const std::exception& problem) {
     return Difference{"evaluator", problem.what()};
   }
   for (const Stage& stage : stages()) {
     try {
-      if (auto words = run_stage(stage, graph, arguments, expected, seed)) return Difference{stage.name, *words};
+      if (auto words = run_stage(stage, graph, arguments, expected, seed))
+        return Difference{stage.name, *words};
     } catch (const std::exception& problem) {
       return Difference{stage.name, problem.what()};
     }

@@ -23,7 +23,8 @@ namespace twinloom::tests {
 class Arguments {
  public:
   // Drawn from the seed, laid out and filled as the plans say.
-  Arguments(const graph::Graph& graph, const std::vector<InputPlan>& inputs, const index::Values& sizes, std::uint64_t seed, Against side);
+  Arguments(const graph::Graph& graph, const std::vector<InputPlan>& inputs, const index::Values& sizes,
+            std::uint64_t seed, Against side);
   // These values, row-major.
   Arguments(const std::vector<evaluate::Argument>& values, Against side);
 
@@ -47,7 +48,8 @@ struct Difference {
 };
 
 // Nothing when all stages agree.
-std::optional<Difference> first_difference(const graph::Graph& graph, const Arguments& arguments, std::uint64_t seed);
+std::optional<Difference> first_difference(const graph::Graph& graph, const Arguments& arguments,
+                                           std::uint64_t seed);
 
 // The names of the stages that can run here.
 std::vector<std::string> stage_names();

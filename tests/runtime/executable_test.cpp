@@ -26,7 +26,9 @@ Graph rows_graph() {
   return builder.take();
 }
 
-Executable rows(const Device& device = Device::cpu()) { return compile(rows_graph(), device, {.mode = Mode::strict}); }
+Executable rows(const Device& device = Device::cpu()) {
+  return compile(rows_graph(), device, {.mode = Mode::strict});
+}
 
 struct Rows {
   Rows(std::int64_t n, std::int64_t m) : x(static_cast<std::size_t>(n * m)), b(static_cast<std::size_t>(m)) {
@@ -51,20 +53,31 @@ void expect_error(Run&& run, const std::string& words) {
     run();
     ADD_FAILURE() << "no Error; expected one with '" << words << "'";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what() << "\nshould say '" << words << "'";
+    EXPECT_NE(std::string(error.what()).find(words), std::string::npos)
+        << error.what() << "\nshould say '" << words << "'";
   }
 }
 
 TEST(Executable, SaysWhatDoesNotFit) {
   const Executable executable = rows();
   Rows good(4, 5);
-  const auto with_x = [&](const Tensor& x) { executable.run(std::vector<runtime::Argument>{x, good.arguments[1]}); };
+  const auto with_x = [&](const Tensor& x) {
+    executable.run(std::vector<runtime::Argument>{x, good.arguments[1]});
+  };
   expect_error([&] { executable.run(std::vector<runtime::Argument>{good.arguments[0]}); }, "2 parameters");
-  expect_error([&] { with_x(view_of(good.x.data(), DType::i32, {4, 5})); }, "parameter 'x' is of f32, given was i32");
+  expect_error(
+      [&] {
+        with_x(view_of(good.x.data(), DType::i32, {4, 5}));
+      },
+      "parameter 'x' is of f32, given was i32");
   expect_error([&] { with_x(view_of(good.x.data(), DType::f32, {20})); }, "2 axes");
   expect_error([&] { with_x(view_of(good.x.data(), DType::f32, {5, 4})); }, "is 5, expected");
   expect_error([&] { with_x(view_of(nullptr, DType::f32, {4, 5})); }, "no memory");
-  expect_error([&] { executable.run(std::vector<runtime::Argument>{std::int64_t{4}, good.arguments[1]}); }, "is a tensor, given was a number");
+  expect_error(
+      [&] {
+        executable.run(std::vector<runtime::Argument>{std::int64_t{4}, good.arguments[1]});
+      },
+      "is a tensor, given was a number");
 }
 
 TEST(Executable, WritesIntoTheCallersOutputs) {
@@ -72,12 +85,14 @@ TEST(Executable, WritesIntoTheCallersOutputs) {
   Rows given(3, 7);
   const auto expected = executable.run(given.arguments);
   std::vector<float> totals(3, -1), moved(21, -1);
-  const std::vector<Tensor> outputs = {view_of(totals.data(), DType::f32, {3}), view_of(moved.data(), DType::f32, {3, 7})};
+  const std::vector<Tensor> outputs = {view_of(totals.data(), DType::f32, {3}),
+                                       view_of(moved.data(), DType::f32, {3, 7})};
   executable.run(given.arguments, {}, outputs);
   EXPECT_EQ(totals, numbers(expected[0]));
   EXPECT_EQ(moved, numbers(expected[1]));
   std::vector<float> columns(21, -1);
-  executable.run(given.arguments, {}, std::vector<Tensor>{outputs[0], view_of(columns.data(), DType::f32, {3, 7}, {1, 3})});
+  executable.run(given.arguments, {},
+                 std::vector<Tensor>{outputs[0], view_of(columns.data(), DType::f32, {3, 7}, {1, 3})});
   EXPECT_EQ(columns[3], moved[1]);
   EXPECT_EQ(columns[1], moved[7]);
 }
@@ -87,14 +102,22 @@ TEST(Executable, RefusesOutputsThatDoNotFit) {
   Rows given(3, 7);
   std::vector<float> totals(3), moved(64);
   const Tensor good = view_of(totals.data(), DType::f32, {3});
-  const auto with_moved = [&](const Tensor& tensor) { executable.run(given.arguments, {}, std::vector<Tensor>{good, tensor}); };
+  const auto with_moved = [&](const Tensor& tensor) {
+    executable.run(given.arguments, {}, std::vector<Tensor>{good, tensor});
+  };
   expect_error([&] { with_moved(view_of(moved.data(), DType::f32, {7, 3})); }, "output 1 is f32[3, 7]");
   expect_error([&] { with_moved(view_of(moved.data(), DType::f64, {3, 7})); }, "given was f64");
   expect_error([&] { with_moved(view_of(moved.data(), DType::f32, {3, 7}, {7, 0})); }, "overlap");
   expect_error([&] { with_moved(view_of(given.x.data(), DType::f32, {3, 7})); }, "overlaps parameter 'x'");
-  expect_error([&] { executable.run(given.arguments, {}, std::vector<Tensor>{good}); }, "2 outputs of its own");
-  expect_error([&] { executable.run(given.arguments, {}, std::vector<Tensor>{view_of(moved.data(), DType::f32, {3}), view_of(moved.data(), DType::f32, {3, 7})}); },
-               "outputs 0 and 1 overlap");
+  expect_error([&] { executable.run(given.arguments, {}, std::vector<Tensor>{good}); },
+               "2 outputs of its own");
+  expect_error(
+      [&] {
+        executable.run(given.arguments, {},
+                       std::vector<Tensor>{view_of(moved.data(), DType::f32, {3}),
+                                           view_of(moved.data(), DType::f32, {3, 7})});
+      },
+      "outputs 0 and 1 overlap");
 }
 
 TEST(Executable, HasVariantsForZeroSizes) {
@@ -118,7 +141,8 @@ std::vector<Tensor> layouts_of(const std::vector<float>& values, std::vector<std
     tensor.data = place.data() - runtime::extent_of(tensor).first;
     for (std::int64_t i = 0; i < 4; ++i)
       for (std::int64_t j = 0; j < 6; ++j)
-        static_cast<float*>(tensor.data)[i * stride[0] + j * stride[1]] = values[static_cast<std::size_t>(i * 6 + j)];
+        static_cast<float*>(tensor.data)[i * stride[0] + j * stride[1]] =
+            values[static_cast<std::size_t>(i * 6 + j)];
     tensors.push_back(tensor);
   }
   return tensors;
@@ -145,7 +169,8 @@ TEST(Executable, KeepsFewVariants) {
   std::vector<float> memory(400);
   std::iota(memory.begin(), memory.end(), 0.0f);
   for (std::int64_t pitch = 4; pitch < 30; ++pitch) {
-    const auto outputs = executable.run(std::vector<runtime::Argument>{view_of(memory.data(), DType::f32, {3, 4}, {pitch, 1})});
+    const auto outputs = executable.run(
+        std::vector<runtime::Argument>{view_of(memory.data(), DType::f32, {3, 4}, {pitch, 1})});
     EXPECT_EQ(numbers(outputs[0])[5], 2 * static_cast<float>(pitch + 1));
   }
 }
@@ -194,7 +219,8 @@ TEST(Executable, KnowsItsPeakMemory) {
   const Executable executable = compile(builder.take(), Device::cpu());
   std::vector<float> memory(80);
   const auto peak = [&](std::int64_t rows) {
-    return executable.peak_bytes(std::vector<runtime::Argument>{view_of(memory.data(), DType::f32, {rows, 8})});
+    return executable.peak_bytes(
+        std::vector<runtime::Argument>{view_of(memory.data(), DType::f32, {rows, 8})});
   };
   EXPECT_EQ(peak(10), 10 * 8 * 4);
   EXPECT_EQ(peak(3), 3 * 8 * 4);
@@ -210,7 +236,8 @@ TEST(Executable, NamesTheNodeOfAnIndexOutOfRange) {
   const Graph graph = builder.take();
   std::vector<float> rows(40, 1.0f);
   std::vector<std::int64_t> places = {0, 12, 9};
-  const std::vector<runtime::Argument> arguments = {view_of(rows.data(), DType::f32, {10, 4}), view_of(places.data(), DType::i64, {3})};
+  const std::vector<runtime::Argument> arguments = {view_of(rows.data(), DType::f32, {10, 4}),
+                                                    view_of(places.data(), DType::i64, {3})};
   for (const Device& device : {Device::cpu(), Device::reference()}) {
     const Executable executable = compile(graph, device);
     expect_error([&] { executable.run(arguments); }, "lookup");
