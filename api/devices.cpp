@@ -22,7 +22,8 @@ Device Device::named(std::string_view name, const CpuOptions& options) {
   if (name == names[0]) return cpu(options);
   if (name == names[1]) return reference();
   const std::string near = nearest_name(name, names);
-  throw Error(cat("there is no device '", escaped(name), "'; devices are cpu and reference", near.empty() ? "" : cat("; did you mean '", near, "'?")));
+  throw Error(cat("there is no device '", escaped(name), "'; devices are cpu and reference",
+                  near.empty() ? "" : cat("; did you mean '", near, "'?")));
 }
 
 std::vector<Device> devices() { return {Device::cpu(), Device::reference()}; }

@@ -11,7 +11,7 @@
 namespace twinloom {
 
 struct CpuOptions {
-  std::string isa;   // "avx2" or "avx512"; empty: the best that this processor has
+  std::string isa;  // "avx2" or "avx512"; empty: the best that this processor has
 };
 
 class Device {

@@ -39,6 +39,7 @@ using graph::Graph;
 using Value = graph::Tensor;
 // A tensor in memory.
 using runtime::Tensor;
+using runtime::Argument;
 using runtime::allocate;
 using runtime::contiguous;
 using runtime::Executable;

@@ -30,7 +30,8 @@ void copy_streaming(std::byte* to, const std::byte* from, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += 64) {
     const auto* source = reinterpret_cast<const __m128i*>(from + at);
     auto* target = reinterpret_cast<__m128i*>(to + at);
-    for (int quarter = 0; quarter < 4; ++quarter) _mm_stream_si128(target + quarter, _mm_load_si128(source + quarter));
+    for (int quarter = 0; quarter < 4; ++quarter)
+      _mm_stream_si128(target + quarter, _mm_load_si128(source + quarter));
   }
   _mm_sfence();
 }
@@ -73,7 +74,8 @@ std::int64_t last_level_cache_bytes() {
 
 CopyBandwidth copy_bandwidth(int threads) {
   if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const std::int64_t bytes = std::min(caches_a_buffer * last_level_cache_bytes(), most_buffer_bytes) / 64 * 64;
+  const std::int64_t bytes =
+      std::min(caches_a_buffer * last_level_cache_bytes(), most_buffer_bytes) / 64 * 64;
   const runtime::Tensor from = runtime::allocate(ops::DType::u8, {bytes});
   const runtime::Tensor to = runtime::allocate(ops::DType::u8, {bytes});
   std::memset(from.data, 1, static_cast<std::size_t>(bytes));
@@ -82,7 +84,8 @@ CopyBandwidth copy_bandwidth(int threads) {
   best.buffer_bytes = bytes;
   for (const Way& way : ways) {
     const auto durations = repeat({1, 5, 50, 0.4}, [&] {
-      copy_divided(way.copy, static_cast<std::byte*>(to.data), static_cast<const std::byte*>(from.data), static_cast<std::size_t>(bytes), threads);
+      copy_divided(way.copy, static_cast<std::byte*>(to.data), static_cast<const std::byte*>(from.data),
+                   static_cast<std::size_t>(bytes), threads);
     });
     const double bandwidth = 2 * static_cast<double>(bytes) / least(durations);
     if (bandwidth > best.bytes_per_second) best.bytes_per_second = bandwidth, best.way = way.name;

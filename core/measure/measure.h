@@ -28,8 +28,8 @@ double least(const std::vector<double>& numbers);
 double quantile(std::vector<double> numbers, double q);
 
 struct CopyBandwidth {
-  double bytes_per_second = 0;  // of the best run of the best way; a byte read and written counts as two
-  std::string_view way;         // "memcpy" or "streaming stores"
+  double bytes_per_second = 0;    // of the best run of the best way; a byte read and written counts as two
+  std::string_view way;           // "memcpy" or "streaming stores"
   std::int64_t buffer_bytes = 0;  // of one of the two buffers
 };
 

@@ -2,10 +2,10 @@
 #include <array>
 
 #include "core/base/error.h"
-#include "core/pipeline/pipeline.h"
 #include "core/fuse/fuse.h"
 #include "core/graph/passes.h"
 #include "core/lower/lower.h"
+#include "core/pipeline/pipeline.h"
 #include "core/schedule/schedule.h"
 
 namespace twinloom::pipeline {
@@ -18,7 +18,7 @@ struct State {
   const runtime::Backend& backend;
   const Options& options;
   graph::Graph graph;
-  fuse::Fused fused;                     // after `lower` without refusals
+  fuse::Fused fused;  // after `lower` without refusals
   runtime::Variant variant;
 };
 
@@ -51,7 +51,8 @@ Scheduled schedule_unit(const loops::Program& nest, const runtime::Backend& back
 
 // The arguments of a program: the nest's, then partial totals, which become temporaries.
 std::vector<lower::ValueId> arguments_of(const loops::Program& program, const lower::Unit& unit,
-                                         std::vector<lower::Value>& values, std::map<std::string, lower::ValueId>& partials) {
+                                         std::vector<lower::Value>& values,
+                                         std::map<std::string, lower::ValueId>& partials) {
   std::vector<lower::ValueId> arguments = unit.arguments;
   for (std::size_t b = unit.arguments.size(); b < program.buffers.size(); ++b) {
     const loops::BufferInfo& buffer = program.buffers[b];
@@ -89,7 +90,8 @@ void schedule_units(State& state) {
       variant.steps.push_back(std::move(step));
     }
   }
-  for (const fuse::Refusal& refusal : state.fused.refusals) variant.missed.push_back({refusal.first, refusal.second, refusal.words});
+  for (const fuse::Refusal& refusal : state.fused.refusals)
+    variant.missed.push_back({refusal.first, refusal.second, refusal.words});
 }
 
 void build_kernels(State& state) {
@@ -104,8 +106,10 @@ void build_kernels(State& state) {
 constexpr std::array passes = {
     Pass{"remove_dead", Form::graph, [](State& state) { state.graph = graph::remove_dead(state.graph); }},
     Pass{"drop_implicit_rounding", Form::graph, drop_implicit_rounding},
-    Pass{"scatter_to_select", Form::graph, [](State& state) { state.graph = graph::scatter_to_select(state.graph); }},
-    Pass{"lower", Form::nests, [](State& state) { state.fused.lowered = lower::lower(state.graph, state.layouts); }},
+    Pass{"scatter_to_select", Form::graph,
+         [](State& state) { state.graph = graph::scatter_to_select(state.graph); }},
+    Pass{"lower", Form::nests,
+         [](State& state) { state.fused.lowered = lower::lower(state.graph, state.layouts); }},
     Pass{"fuse", Form::nests, fuse_units},
     Pass{"schedule", Form::programs, schedule_units},
     Pass{"build", Form::programs, build_kernels},
@@ -113,10 +117,13 @@ constexpr std::array passes = {
 
 std::string print(const State& state, Form form) {
   switch (form) {
-    case Form::graph: return graph::print(state.graph);
-    case Form::nests: return lower::print(state.fused.lowered);
+    case Form::graph:
+      return graph::print(state.graph);
+    case Form::nests:
+      return lower::print(state.fused.lowered);
     case Form::programs:
-      return join(state.variant.steps, "\n", [](const runtime::Step& step) { return loops::print(step.program); });
+      return join(state.variant.steps, "\n",
+                  [](const runtime::Step& step) { return loops::print(step.program); });
   }
   return {};
 }
@@ -124,8 +131,10 @@ std::string print(const State& state, Form form) {
 void verify(const State& state, Form form) {
   const loops::Stage stage = state.backend.runs_nests() ? loops::Stage::nest : loops::Stage::program;
   switch (form) {
-    case Form::graph: return graph::verify(state.graph);
-    case Form::nests: return lower::verify(state.fused.lowered);
+    case Form::graph:
+      return graph::verify(state.graph);
+    case Form::nests:
+      return lower::verify(state.fused.lowered);
     case Form::programs:
       for (const runtime::Step& step : state.variant.steps) loops::verify(step.program, stage);
   }
@@ -152,17 +161,22 @@ std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, 
   return std::make_shared<const runtime::Variant>(std::move(state.variant));
 }
 
-runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend, const Options& options) {
-  return {graph, [backend = std::move(backend), options](const graph::Graph& specialised, const lower::Layouts& layouts) {
+runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend,
+                            const Options& options) {
+  return {graph, [backend = std::move(backend), options](const graph::Graph& specialised,
+                                                         const lower::Layouts& layouts) {
             return make_variant(specialised, layouts, *backend, options);
           }};
 }
 
 std::string_view name(Mode mode) {
   switch (mode) {
-    case Mode::strict: return "strict";
-    case Mode::fused: return "fused";
-    case Mode::fast: return "fast";
+    case Mode::strict:
+      return "strict";
+    case Mode::fused:
+      return "fused";
+    case Mode::fast:
+      return "fast";
   }
   return {};
 }

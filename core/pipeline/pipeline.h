@@ -24,8 +24,8 @@ std::optional<Mode> mode_named(std::string_view name);
 
 struct Options {
   Mode mode = Mode::fused;
-  bool fuse = true;      // false: one kernel for each value that has memory
-  bool verify = false;   // check every form after every pass
+  bool fuse = true;     // false: one kernel for each value that has memory
+  bool verify = false;  // check every form after every pass
 };
 
 // The text of the form after one pass.
@@ -38,7 +38,8 @@ struct PassText {
 std::vector<std::string> pass_names();
 
 // Thread-safe. `backend` must outlive what is made with it; so it is shared.
-runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend, const Options& options = {});
+runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend,
+                            const Options& options = {});
 
 // One variant, with the text after each pass where `texts` is not null.
 std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, const lower::Layouts& layouts,

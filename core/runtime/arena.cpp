@@ -9,7 +9,8 @@
 
 namespace twinloom::runtime {
 
-Arena::Arena(Arena&& other) noexcept : pool_(other.pool_), block_(std::move(other.block_)), bytes_(other.bytes_) {}
+Arena::Arena(Arena&& other) noexcept
+    : pool_(other.pool_), block_(std::move(other.block_)), bytes_(other.bytes_) {}
 
 Arena::~Arena() {
   if (block_) pool_->give_back(std::move(block_), bytes_);

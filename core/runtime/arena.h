@@ -23,7 +23,8 @@ class Arena {
  private:
   friend class ArenaPool;
   using Block = std::unique_ptr<std::byte, void (*)(void*)>;
-  Arena(ArenaPool& pool, Block block, std::int64_t bytes) : pool_(&pool), block_(std::move(block)), bytes_(bytes) {}
+  Arena(ArenaPool& pool, Block block, std::int64_t bytes)
+      : pool_(&pool), block_(std::move(block)), bytes_(bytes) {}
   ArenaPool* pool_;
   Block block_;
   std::int64_t bytes_;

@@ -25,7 +25,7 @@ using ParallelBody = void (*)(void* context, std::int64_t begin, std::int64_t en
 using ParallelFor = std::function<void(std::int64_t tasks, int threads, ParallelBody body, void* context)>;
 
 struct RunSettings {
-  int threads = 0;  // 0: one a core
+  int threads = 0;                            // 0: one a core
   const ParallelFor* parallel_for = nullptr;  // null: the back end's own
 };
 
@@ -42,7 +42,7 @@ class Kernel {
 
 struct Built {
   std::unique_ptr<const Kernel> kernel;
-  std::string source;          // what was compiled; empty where nothing was
+  std::string source;  // what was compiled; empty where nothing was
   double compile_seconds = 0;
 };
 

@@ -30,28 +30,35 @@ void check_argument(const graph::Parameter& parameter, const Graph& graph, const
   const auto* id = std::get_if<graph::NodeId>(&parameter.value);
   const std::string name = escaped(parameter.name);
   if ((tensor != nullptr) != (id != nullptr)) {
-    throw Error(cat("parameter '", name, "' is ", id != nullptr ? "a tensor" : "a size", ", given was ", tensor != nullptr ? "a tensor" : "a number"));
+    throw Error(cat("parameter '", name, "' is ", id != nullptr ? "a tensor" : "a size", ", given was ",
+                    tensor != nullptr ? "a tensor" : "a number"));
   }
   if (tensor == nullptr) return;
   const graph::Node& node = graph[*id];
   if (tensor->dtype != node.dtype) {
-    throw Error(cat("parameter '", name, "' is of ", ops::name(node.dtype), ", given was ", ops::name(tensor->dtype)));
+    throw Error(cat("parameter '", name, "' is of ", ops::name(node.dtype), ", given was ",
+                    ops::name(tensor->dtype)));
   }
   if (tensor->sizes.size() != node.shape.size() || tensor->strides.size() != tensor->sizes.size()) {
-    throw Error(cat("parameter '", name, "' has ", node.shape.size(), " axes, given was ", words_of_sizes(tensor->sizes)));
+    throw Error(cat("parameter '", name, "' has ", node.shape.size(), " axes, given was ",
+                    words_of_sizes(tensor->sizes)));
   }
-  if (tensor->data == nullptr && element_count(*tensor) != 0) throw Error(cat("parameter '", name, "' has no memory"));
+  if (tensor->data == nullptr && element_count(*tensor) != 0)
+    throw Error(cat("parameter '", name, "' has no memory"));
 }
 
 index::Values bound_sizes(const Graph& graph, std::span<const Argument> arguments) {
   if (arguments.size() != graph.parameters().size()) {
-    throw Error(cat("the graph has ", graph.parameters().size(), " parameters, given were ", arguments.size()));
+    throw Error(
+        cat("the graph has ", graph.parameters().size(), " parameters, given were ", arguments.size()));
   }
   std::vector<graph::ParameterSizes> sizes;
   for (std::size_t p = 0; p < arguments.size(); ++p) {
     check_argument(graph.parameters()[p], graph, arguments[p]);
-    if (const auto* tensor = std::get_if<Tensor>(&arguments[p])) sizes.emplace_back(tensor->sizes);
-    else sizes.emplace_back(std::get<std::int64_t>(arguments[p]));
+    if (const auto* tensor = std::get_if<Tensor>(&arguments[p]))
+      sizes.emplace_back(tensor->sizes);
+    else
+      sizes.emplace_back(std::get<std::int64_t>(arguments[p]));
   }
   return graph::bind_sizes(graph, sizes);
 }
@@ -65,21 +72,23 @@ index::Values zeros_of(const index::Values& sizes) {
 }
 
 std::string variant_key(const index::Values& zeros, const lower::Layouts& layouts) {
-  return cat(join(zeros, ",", [](const auto& zero) { return std::string(zero.first.name()); }), " | ", key_of(layouts));
+  return cat(join(zeros, ",", [](const auto& zero) { return std::string(zero.first.name()); }), " | ",
+             key_of(layouts));
 }
 
 [[noreturn]] void raise(const Variant& variant, const Failure& failure) {
   const graph::NodeId node{static_cast<std::uint32_t>(failure.node)};
   const bool known = failure.node >= 0 && node.index < variant.graph.nodes().size();
-  throw Error(cat(known ? graph::describe(variant.graph, node) : std::string("an index"), ": index ", failure.value,
-                  " is out of range; expected 0 <= index < ", failure.bound));
+  throw Error(cat(known ? graph::describe(variant.graph, node) : std::string("an index"), ": index ",
+                  failure.value, " is out of range; expected 0 <= index < ", failure.bound));
 }
 
 template <class Run>
 void run_step(const Variant& variant, std::size_t step, Run&& run, const RunOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const std::optional<Failure> failure = run();
-  if (options.after_step) options.after_step(step, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (options.after_step)
+    options.after_step(step, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   if (failure) raise(variant, *failure);
 }
 
@@ -128,7 +137,8 @@ struct Executable::State {
   }
 };
 
-Executable::Executable(Graph graph, Maker maker) : state_(std::make_unique<State>(std::move(graph), std::move(maker))) {}
+Executable::Executable(Graph graph, Maker maker)
+    : state_(std::make_unique<State>(std::move(graph), std::move(maker))) {}
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
 Executable::~Executable() = default;
@@ -155,12 +165,14 @@ std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
   values.insert(chosen.strides.begin(), chosen.strides.end());
   std::int64_t bytes = plan_memory(*chosen.variant, values).bytes;
   for (const lower::Value& value : chosen.variant->values) {
-    if (value.storage == lower::Storage::result) bytes += index::evaluate(value.count, values) * ops::size_of(value.dtype);
+    if (value.storage == lower::Storage::result)
+      bytes += index::evaluate(value.count, values) * ops::size_of(value.dtype);
   }
   return bytes;
 }
 
-std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options, std::span<const Tensor> outputs) const {
+std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options,
+                                    std::span<const Tensor> outputs) const {
   index::Values values = bound_sizes(state_->graph, arguments);
   const State::Chosen chosen = state_->choose(arguments, values);
   const Variant& variant = *chosen.variant;
@@ -182,7 +194,8 @@ std::vector<Output> Executable::run(std::span<const Argument> arguments, const R
     for (const lower::ValueId id : step.arguments) memory.push_back(memory_of(id));
     std::vector<std::int64_t> sizes;
     for (const loops::SizeInfo& size : step.program.sizes) sizes.push_back(values.at(size.symbol));
-    run_step(variant, s, [&] { return step.kernel->run(memory, sizes, options.settings); }, options);
+    run_step(
+        variant, s, [&] { return step.kernel->run(memory, sizes, options.settings); }, options);
   }
   return results.take();
 }

@@ -70,7 +70,8 @@ BoundLayouts layouts_of(const graph::Graph& graph, std::span<const Argument> arg
     if (auto dense = dense_strides(*tensor, shape)) {
       bound.layouts[parameter] = std::move(*dense);
     } else {
-      bound.layouts[parameter] = loose_strides(*tensor, parameter, known_numbers && all_known(shape), bound.strides);
+      bound.layouts[parameter] =
+          loose_strides(*tensor, parameter, known_numbers && all_known(shape), bound.strides);
     }
   }
   return bound;
@@ -78,7 +79,8 @@ BoundLayouts layouts_of(const graph::Graph& graph, std::span<const Argument> arg
 
 std::string key_of(const lower::Layouts& layouts) {
   return join(layouts, "; ", [](const auto& layout) {
-    return cat(layout.first, ": ", join(layout.second, ", ", [](const Expr& stride) { return index::print(stride); }));
+    return cat(layout.first, ": ",
+               join(layout.second, ", ", [](const Expr& stride) { return index::print(stride); }));
   });
 }
 

@@ -26,7 +26,9 @@ std::vector<Life> lives_of(const Variant& variant, const index::Values& sizes) {
     const lower::Value& value = variant.values[v];
     if (value.storage != lower::Storage::temporary) continue;
     const auto bytes = checked_multiply(index::evaluate(value.count, sizes), ops::size_of(value.dtype));
-    if (!bytes) throw Error(cat("an intermediate result of ", ops::name(value.dtype), " has more bytes than 64 bits count"));
+    if (!bytes)
+      throw Error(
+          cat("an intermediate result of ", ops::name(value.dtype), " has more bytes than 64 bits count"));
     Life life{v, ceil_div(*bytes, alignment) * alignment, variant.steps.size(), 0};
     for (std::size_t s = 0; s < variant.steps.size(); ++s) {
       const auto& arguments = variant.steps[s].arguments;

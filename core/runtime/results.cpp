@@ -37,24 +37,28 @@ bool overlap(const Tensor& a, const Tensor& b) {
 }
 
 // Element by element, in any strides.
-void copy_into(const Tensor& target, const Tensor& source, std::size_t axis, std::byte* to, const std::byte* from) {
+void copy_into(const Tensor& target, const Tensor& source, std::size_t axis, std::byte* to,
+               const std::byte* from) {
   const std::int64_t bytes = ops::size_of(target.dtype);
   if (axis == target.sizes.size()) {
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
     return;
   }
   for (std::int64_t i = 0; i < target.sizes[axis]; ++i) {
-    copy_into(target, source, axis + 1, to + i * target.strides[axis] * bytes, from + i * source.strides[axis] * bytes);
+    copy_into(target, source, axis + 1, to + i * target.strides[axis] * bytes,
+              from + i * source.strides[axis] * bytes);
   }
 }
 
 // A View chain over an Input as strides over its tensor. The frontends promise that it is linear.
-Tensor strided_view(const graph::Graph& graph, graph::NodeId id, const Tensor& base, const index::Values& values) {
+Tensor strided_view(const graph::Graph& graph, graph::NodeId id, const Tensor& base,
+                    const index::Values& values) {
   const graph::Node& node = graph[id];
   const auto* view = std::get_if<graph::View>(&node.node);
   if (view == nullptr) return base;
   const Tensor inner = strided_view(graph, node.inputs[0], base, values);
-  Tensor result{inner.data, inner.dtype, numbers(view->sizes, values), std::vector<std::int64_t>(view->axes.size(), 0), inner.owner};
+  Tensor result{inner.data, inner.dtype, numbers(view->sizes, values),
+                std::vector<std::int64_t>(view->axes.size(), 0), inner.owner};
   std::int64_t offset = 0;
   for (std::size_t dimension = 0; dimension < view->source.size(); ++dimension) {
     index::Expr rest = view->source[dimension];
@@ -66,14 +70,21 @@ Tensor strided_view(const graph::Graph& graph, graph::NodeId id, const Tensor& b
     }
     offset += index::evaluate(rest, values) * inner.strides[dimension];
   }
-  if (element_count(result) != 0) result.data = static_cast<std::byte*>(inner.data) + offset * ops::size_of(inner.dtype);
+  if (element_count(result) != 0)
+    result.data = static_cast<std::byte*>(inner.data) + offset * ops::size_of(inner.dtype);
   return result;
 }
 
 }  // namespace
 
-Results::Results(const graph::Graph& graph, const Variant& variant, const index::Values& values, std::span<const Argument> arguments, std::span<const Tensor> given)
-    : graph_(graph), variant_(variant), values_(values), arguments_(arguments), tensors_(variant.values.size()), own_(graph.results().size()) {
+Results::Results(const graph::Graph& graph, const Variant& variant, const index::Values& values,
+                 std::span<const Argument> arguments, std::span<const Tensor> given)
+    : graph_(graph),
+      variant_(variant),
+      values_(values),
+      arguments_(arguments),
+      tensors_(variant.values.size()),
+      own_(graph.results().size()) {
   adopt(given);
   for (std::size_t v = 0; v < tensors_.size(); ++v) {
     const lower::Value& value = variant_.values[v];
@@ -82,13 +93,16 @@ Results::Results(const graph::Graph& graph, const Variant& variant, const index:
         tensors_[v] = std::get<Tensor>(arguments_[static_cast<std::size_t>(value.parameter)]);
         break;
       case lower::Storage::constant:
-        tensors_[v] = view_of(const_cast<std::byte*>(value.content->bytes.data()), value.dtype, value.content->sizes);
+        tensors_[v] =
+            view_of(const_cast<std::byte*>(value.content->bytes.data()), value.dtype, value.content->sizes);
         break;
       case lower::Storage::result: {
         const std::vector<std::int64_t> sizes = numbers(value.shape, values_);
         const std::vector<std::int64_t> strides = numbers(value.strides, values_);
         const Tensor& own = own_[static_cast<std::size_t>(value.results.front())];
-        tensors_[v] = own.strides == strides && own.sizes == sizes && own.data != nullptr ? own : allocate(value.dtype, sizes, strides);
+        tensors_[v] = own.strides == strides && own.sizes == sizes && own.data != nullptr
+                          ? own
+                          : allocate(value.dtype, sizes, strides);
         break;
       }
       case lower::Storage::temporary:
@@ -109,12 +123,16 @@ void Results::adopt(std::span<const Tensor> given) {
     const Tensor& tensor = given[next++];
     const graph::Node& node = graph_[result.value];
     const std::vector<std::int64_t> sizes = graph::sizes_of(node.shape, values_);
-    const auto words = [](const std::vector<std::int64_t>& list) { return join(list, ", ", [](std::int64_t size) { return cat(size); }); };
+    const auto words = [](const std::vector<std::int64_t>& list) {
+      return join(list, ", ", [](std::int64_t size) { return cat(size); });
+    };
     if (tensor.dtype != node.dtype || tensor.sizes != sizes) {
-      throw Error(cat("output ", r, " is ", ops::name(node.dtype), "[", words(sizes), "], given was ", ops::name(tensor.dtype), "[", words(tensor.sizes), "]"));
+      throw Error(cat("output ", r, " is ", ops::name(node.dtype), "[", words(sizes), "], given was ",
+                      ops::name(tensor.dtype), "[", words(tensor.sizes), "]"));
     }
     for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
-      if (tensor.strides[axis] == 0 && sizes[axis] > 1) throw Error(cat("output ", r, " has stride 0 along axis ", axis, "; its elements must not overlap"));
+      if (tensor.strides[axis] == 0 && sizes[axis] > 1)
+        throw Error(cat("output ", r, " has stride 0 along axis ", axis, "; its elements must not overlap"));
     }
     own_[r] = tensor;
   }
@@ -130,11 +148,13 @@ void Results::check_overlap(std::span<const Argument> arguments) const {
     for (std::size_t p = 0; p < arguments.size(); ++p) {
       const auto* tensor = std::get_if<Tensor>(&arguments[p]);
       if (tensor != nullptr && overlap(own_[r], *tensor)) {
-        throw Error(cat("output ", r, " overlaps parameter '", escaped(graph_.parameters()[p].name), "' in memory"));
+        throw Error(
+            cat("output ", r, " overlaps parameter '", escaped(graph_.parameters()[p].name), "' in memory"));
       }
     }
     for (std::size_t other = 0; other < r; ++other) {
-      if (own_[other].data != nullptr && overlap(own_[r], own_[other])) throw Error(cat("outputs ", other, " and ", r, " overlap in memory"));
+      if (own_[other].data != nullptr && overlap(own_[r], own_[other]))
+        throw Error(cat("outputs ", other, " and ", r, " overlap in memory"));
     }
   }
 }
@@ -147,7 +167,9 @@ std::vector<Output> Results::take() {
     const graph::Result& result = graph_.results()[r];
     if (result.kind == graph::Ownership::size) outputs[r] = index::evaluate(result.size, values_);
     if (result.kind == graph::Ownership::input) {
-      outputs[r] = strided_view(graph_, result.value, std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]), values_);
+      outputs[r] =
+          strided_view(graph_, result.value,
+                       std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]), values_);
     }
   }
   for (std::size_t v = 0; v < tensors_.size(); ++v) {
@@ -156,7 +178,8 @@ std::vector<Output> Results::take() {
       const auto r = static_cast<std::size_t>(index);
       const Tensor& own = own_[r];
       if (own.data != nullptr && own.data != tensors_[v].data && element_count(own) != 0) {
-        copy_into(own, tensors_[v], 0, static_cast<std::byte*>(own.data), static_cast<const std::byte*>(tensors_[v].data));
+        copy_into(own, tensors_[v], 0, static_cast<std::byte*>(own.data),
+                  static_cast<const std::byte*>(tensors_[v].data));
       }
       outputs[r] = own.data != nullptr ? own : tensors_[v];
     }

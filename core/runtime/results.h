@@ -28,8 +28,8 @@ class Results {
   const Variant& variant_;
   const index::Values& values_;
   std::span<const Argument> arguments_;
-  std::vector<Tensor> tensors_;      // by value
-  std::vector<Tensor> own_;          // by result: the caller's tensor, or empty
+  std::vector<Tensor> tensors_;  // by value
+  std::vector<Tensor> own_;      // by result: the caller's tensor, or empty
 };
 
 }  // namespace twinloom::runtime

@@ -24,7 +24,8 @@ std::string words(std::span<const std::int64_t> sizes) {
 // Bytes of a buffer of so many elements; Error where it does not fit 63 bits.
 std::int64_t checked_bytes(std::int64_t count, ops::DType dtype, std::span<const std::int64_t> sizes) {
   const auto bytes = checked_multiply(count, ops::size_of(dtype));
-  if (!bytes) throw Error(cat("a tensor of ", ops::name(dtype), words(sizes), " has more bytes than 64 bits count"));
+  if (!bytes)
+    throw Error(cat("a tensor of ", ops::name(dtype), words(sizes), " has more bytes than 64 bits count"));
   return *bytes;
 }
 
@@ -48,7 +49,8 @@ void copy_elements(const Tensor& from, std::size_t dimension, const char* source
     target += run;
     return;
   }
-  for (std::int64_t i = 0; i < from.sizes[dimension]; ++i) copy_elements(from, dimension + 1, source + i * step, target);
+  for (std::int64_t i = 0; i < from.sizes[dimension]; ++i)
+    copy_elements(from, dimension + 1, source + i * step, target);
 }
 
 }  // namespace
@@ -69,7 +71,8 @@ std::int64_t element_count(const Tensor& tensor) {
   std::int64_t count = 1;
   for (const std::int64_t size : tensor.sizes) {
     const auto next = checked_multiply(count, size);
-    if (!next) throw Error(cat("a tensor of sizes ", words(tensor.sizes), " has more elements than 64 bits count"));
+    if (!next)
+      throw Error(cat("a tensor of sizes ", words(tensor.sizes), " has more elements than 64 bits count"));
     count = *next;
   }
   return count;
@@ -90,10 +93,14 @@ Extent extent_of(const Tensor& tensor) {
   for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
     if (tensor.sizes[i] == 0) return {0, 0};
     const auto reach = checked_multiply(tensor.sizes[i] - 1, tensor.strides[i]);
-    if (!reach) throw Error(cat("sizes ", words(tensor.sizes), " with strides ", words(tensor.strides), " reach further than 64 bits count"));
+    if (!reach)
+      throw Error(cat("sizes ", words(tensor.sizes), " with strides ", words(tensor.strides),
+                      " reach further than 64 bits count"));
     std::int64_t& end = *reach < 0 ? extent.first : extent.last;
     const auto next = checked_add(end, *reach);
-    if (!next) throw Error(cat("sizes ", words(tensor.sizes), " with strides ", words(tensor.strides), " reach further than 64 bits count"));
+    if (!next)
+      throw Error(cat("sizes ", words(tensor.sizes), " with strides ", words(tensor.strides),
+                      " reach further than 64 bits count"));
     end = *next;
   }
   return extent;
@@ -109,12 +116,15 @@ Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<s
   const Extent extent = extent_of(tensor);
   const bool far = extent.first < -std::numeric_limits<std::int64_t>::max();
   const auto span = far ? std::nullopt : checked_add(extent.last, -extent.first);
-  if (!span) throw Error(cat("a tensor of sizes ", words(tensor.sizes), " reaches further than 64 bits count"));
+  if (!span)
+    throw Error(cat("a tensor of sizes ", words(tensor.sizes), " reaches further than 64 bits count"));
   const std::int64_t bytes = checked_bytes(*span, dtype, tensor.sizes);
   const bool absurd = bytes > memory_of_machine();
   const auto rounded = static_cast<std::size_t>(ceil_div(bytes == 0 ? 1 : bytes, alignment)) * alignment;
   void* memory = absurd ? nullptr : std::aligned_alloc(alignment, rounded);
-  if (memory == nullptr) throw Error(cat("no memory for a tensor of ", ops::name(dtype), words(tensor.sizes), " (", bytes, " bytes)"));
+  if (memory == nullptr)
+    throw Error(
+        cat("no memory for a tensor of ", ops::name(dtype), words(tensor.sizes), " (", bytes, " bytes)"));
   tensor.owner = std::shared_ptr<void>(memory, std::free);
   tensor.data = static_cast<char*>(memory) - extent.first * ops::size_of(dtype);
   return tensor;
@@ -125,7 +135,8 @@ Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes) {
   return view_of(data, dtype, std::move(sizes), std::move(strides));
 }
 
-Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides) {
+Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes,
+               std::vector<std::int64_t> strides) {
   if (sizes.size() != strides.size()) {
     throw Error(cat("a tensor has ", sizes.size(), " sizes but ", strides.size(), " strides"));
   }

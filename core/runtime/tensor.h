@@ -12,7 +12,7 @@
 namespace twinloom::runtime {
 
 struct Tensor {
-  void* data = nullptr;               // element 0
+  void* data = nullptr;  // element 0
   ops::DType dtype = ops::DType::f32;
   std::vector<std::int64_t> sizes;
   std::vector<std::int64_t> strides;  // in elements, one for each size; may be 0 or negative in inputs
@@ -37,7 +37,8 @@ Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<s
 
 // The caller's memory, row-major or with strides.
 Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes);
-Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides);
+Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes,
+               std::vector<std::int64_t> strides);
 
 // The same elements, row-major and without gaps, in new memory.
 Tensor contiguous(const Tensor& tensor);

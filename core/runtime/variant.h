@@ -14,13 +14,13 @@ namespace twinloom::runtime {
 
 // One kernel launch.
 struct Step {
-  loops::Program program;                    // what the kernel does
+  loops::Program program;  // what the kernel does
   std::shared_ptr<const Kernel> kernel;
-  std::vector<lower::ValueId> arguments;     // one for each buffer of the program that is not local
-  std::string schedule;                      // printed; empty for an unscheduled nest
-  std::string source;                        // what was compiled
+  std::vector<lower::ValueId> arguments;  // one for each buffer of the program that is not local
+  std::string schedule;                   // printed; empty for an unscheduled nest
+  std::string source;                     // what was compiled
   double compile_seconds = 0;
-  std::size_t unit = 0;                      // of Variant::units, that it is part of
+  std::size_t unit = 0;  // of Variant::units, that it is part of
 };
 
 // A fused group of graph nodes, for reports.
@@ -37,7 +37,7 @@ struct Missed {
 };
 
 struct Variant {
-  graph::Graph graph;                 // after the graph passes; failures name its nodes
+  graph::Graph graph;  // after the graph passes; failures name its nodes
   std::vector<lower::Value> values;
   std::vector<Group> groups;
   std::vector<Missed> missed;

@@ -27,9 +27,10 @@ struct Row {
   ops::DType dtype;
 };
 constexpr std::array rows = {
-    Row{"b1", ops::DType::b8},  Row{"i1", ops::DType::i8},  Row{"i2", ops::DType::i16}, Row{"i4", ops::DType::i32},
-    Row{"i8", ops::DType::i64}, Row{"u1", ops::DType::u8},  Row{"u2", ops::DType::u16}, Row{"u4", ops::DType::u32},
-    Row{"u8", ops::DType::u64}, Row{"f2", ops::DType::f16}, Row{"f4", ops::DType::f32}, Row{"f8", ops::DType::f64},
+    Row{"b1", ops::DType::b8},  Row{"i1", ops::DType::i8},  Row{"i2", ops::DType::i16},
+    Row{"i4", ops::DType::i32}, Row{"i8", ops::DType::i64}, Row{"u1", ops::DType::u8},
+    Row{"u2", ops::DType::u16}, Row{"u4", ops::DType::u32}, Row{"u8", ops::DType::u64},
+    Row{"f2", ops::DType::f16}, Row{"f4", ops::DType::f32}, Row{"f8", ops::DType::f64},
 };
 
 struct Header {
@@ -56,10 +57,13 @@ ops::DType parse_descr(std::string_view rest, std::string_view what) {
   if (rest.size() < 2 || rest[0] != '\'') fail(what, "'descr' is not a plain type");
   std::string_view descr = rest.substr(1, rest.find('\'', 1) - 1);
   const std::string whole(descr);
-  if (descr.starts_with('>')) fail(what, cat("type '", escaped(whole), "' is big-endian; little-endian is read"));
-  if (!descr.empty() && std::string_view("<|=").find(descr.front()) != std::string_view::npos) descr.remove_prefix(1);
+  if (descr.starts_with('>'))
+    fail(what, cat("type '", escaped(whole), "' is big-endian; little-endian is read"));
+  if (!descr.empty() && std::string_view("<|=").find(descr.front()) != std::string_view::npos)
+    descr.remove_prefix(1);
   const auto* row = std::ranges::find(rows, descr, &Row::descr);
-  if (row == rows.end()) fail(what, cat("type '", escaped(whole), "' is not one of bool, (u)int8..64, float16..64"));
+  if (row == rows.end())
+    fail(what, cat("type '", escaped(whole), "' is not one of bool, (u)int8..64, float16..64"));
   return row->dtype;
 }
 
@@ -82,7 +86,9 @@ std::vector<std::int64_t> parse_shape(std::string_view rest, std::string_view wh
 // The header's text and where the elements start.
 std::pair<std::string_view, std::size_t> find_header(std::string_view bytes, std::string_view what) {
   if (bytes.size() < 10 || !bytes.starts_with(magic)) fail(what, "it does not start as NumPy's format does");
-  const auto byte = [&](std::size_t at) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at])); };
+  const auto byte = [&](std::size_t at) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[at]));
+  };
   const std::size_t version = byte(6);
   if (version < 1 || version > 3) fail(what, cat("version ", version, " of the format; 1 to 3 are read"));
   const std::size_t start = version == 1 ? 10 : 12;
@@ -118,7 +124,8 @@ std::int64_t checked_count(const Header& header, std::string_view what, const Li
 runtime::Tensor parse_npy(std::string_view bytes, std::string_view what, const Limits& limits) {
   const auto [text, start] = find_header(bytes, what);
   const Header header = parse_header(text, what);
-  const auto needed = static_cast<std::size_t>(checked_count(header, what, limits) * ops::size_of(header.dtype));
+  const auto needed =
+      static_cast<std::size_t>(checked_count(header, what, limits) * ops::size_of(header.dtype));
   if (bytes.size() - start < needed) {
     fail(what, cat("its shape needs ", needed, " bytes of elements, there are ", bytes.size() - start));
   }
@@ -134,12 +141,14 @@ runtime::Tensor parse_npy(std::string_view bytes, std::string_view what, const L
 
 std::string print_npy(const runtime::Tensor& given) {
   const runtime::Tensor tensor = runtime::contiguous(given);
-  const auto* row = std::ranges::find(rows, tensor.dtype == ops::DType::bf16 ? ops::DType::u16 : tensor.dtype, &Row::dtype);
+  const auto* row =
+      std::ranges::find(rows, tensor.dtype == ops::DType::bf16 ? ops::DType::u16 : tensor.dtype, &Row::dtype);
   if (row == rows.end()) throw Error(cat("NumPy has no type for ", ops::name(tensor.dtype)));
   const char order = ops::size_of(tensor.dtype) == 1 ? '|' : '<';
   std::string shape = join(tensor.sizes, ", ", [](std::int64_t size) { return cat(size); });
   if (tensor.sizes.size() == 1) shape += ",";
-  std::string header = cat("{'descr': '", order, row->descr, "', 'fortran_order': False, 'shape': (", shape, "), }");
+  std::string header =
+      cat("{'descr': '", order, row->descr, "', 'fortran_order': False, 'shape': (", shape, "), }");
   constexpr std::size_t fixed = 10 + 1;  // magic, version, length; end of line
   header.append((64 - (fixed + header.size()) % 64) % 64, ' ');
   header += '\n';
@@ -156,7 +165,8 @@ std::string print_npy(const runtime::Tensor& given) {
 
 runtime::Tensor read_npy(const std::filesystem::path& file, const Limits& limits) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file)) throw Error(cat("cannot read '", escaped(file.string()), "'"));
+  if (!stream || std::filesystem::is_directory(file))
+    throw Error(cat("cannot read '", escaped(file.string()), "'"));
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   return parse_npy(bytes, file.string(), limits);
 }

@@ -30,7 +30,8 @@ std::string words_of(int code) {
 Archive open_archive(const std::filesystem::path& file, int flags) {
   int code = 0;
   Archive archive(zip_open(file.c_str(), flags, &code));
-  if (!archive) throw Error(cat("cannot open '", escaped(file.string()), "' as an .npz archive: ", words_of(code)));
+  if (!archive)
+    throw Error(cat("cannot open '", escaped(file.string()), "' as an .npz archive: ", words_of(code)));
   return archive;
 }
 
@@ -63,8 +64,11 @@ std::string read_entry(zip_t* archive, zip_uint64_t index, const std::string& wh
 
 std::vector<Entry> read_npz(const std::filesystem::path& file, const Limits& limits) {
   const Archive archive = open_archive(file, ZIP_RDONLY);
-  const auto count = static_cast<zip_uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(archive.get(), 0)));
-  if (count > limits.entries) throw Error(cat("'", escaped(file.string()), "' holds ", count, " arrays; at most ", limits.entries, " are read"));
+  const auto count =
+      static_cast<zip_uint64_t>(std::max<zip_int64_t>(0, zip_get_num_entries(archive.get(), 0)));
+  if (count > limits.entries)
+    throw Error(cat("'", escaped(file.string()), "' holds ", count, " arrays; at most ", limits.entries,
+                    " are read"));
   std::vector<Entry> entries;
   for (zip_uint64_t i = 0; i < count; ++i) {
     const char* given = zip_get_name(archive.get(), i, ZIP_FL_ENC_RAW);
@@ -85,7 +89,9 @@ void write_npz(const std::filesystem::path& file, const std::vector<Entry>& entr
   for (std::size_t i = 0; i < entries.size(); ++i) {
     zip_source_t* source = zip_source_buffer(archive.get(), bytes[i].data(), bytes[i].size(), 0);
     const zip_int64_t added =
-        source == nullptr ? -1 : zip_file_add(archive.get(), (entries[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+        source == nullptr
+            ? -1
+            : zip_file_add(archive.get(), (entries[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
     if (added < 0) {
       zip_source_free(source);
       throw Error(cat("cannot write '", escaped(file.string()), "': ", zip_strerror(archive.get())));

@@ -11,11 +11,14 @@ namespace {
 
 using index::Expr;
 
-[[noreturn]] void fail(int line, std::string_view words) { throw Error(cat("FX graph line ", line, ": ", words)); }
+[[noreturn]] void fail(int line, std::string_view words) {
+  throw Error(cat("FX graph line ", line, ": ", words));
+}
 
 Expr symbol_named(const std::string& name, int line) {
   constexpr std::size_t longest = 23;
-  if (name.size() > longest) fail(line, cat("the size '", escaped(name), "' has a name of more than ", longest, " characters"));
+  if (name.size() > longest)
+    fail(line, cat("the size '", escaped(name), "' has a name of more than ", longest, " characters"));
   return index::Symbol(name);
 }
 
@@ -34,7 +37,8 @@ Expr arithmetic(const std::string& op, const std::vector<Expr>& operands, int li
   if (op == "%") return index::floor_mod(operands[0], positive_divisor(operands[1], line));
   if (op == "**") {
     const auto exponent = index::constant_of(operands[1]);
-    if (!exponent || *exponent < 0 || *exponent > 16) fail(line, "a size has an exponent that is not in 0..16");
+    if (!exponent || *exponent < 0 || *exponent > 16)
+      fail(line, "a size has an exponent that is not in 0..16");
     Expr power = 1;
     for (std::int64_t i = 0; i < *exponent; ++i) power = power * operands[0];
     return power;
@@ -43,7 +47,9 @@ Expr arithmetic(const std::string& op, const std::vector<Expr>& operands, int li
 }
 
 Expr function(const std::string& target, const std::vector<Expr>& operands, int line) {
-  const auto is = [&](std::initializer_list<std::string_view> names) { return std::ranges::find(names, target) != names.end(); };
+  const auto is = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, target) != names.end();
+  };
   if (operands.size() == 1 && is({"Sym", "sym_int", "TruncToInt", "IntTrueDiv"})) return operands[0];
   if (operands.size() == 2) {
     if (is({"FloorDiv", "CleanDiv", "floordiv"})) return arithmetic("//", operands, line);
@@ -54,7 +60,8 @@ Expr function(const std::string& target, const std::vector<Expr>& operands, int 
   }
   if (is({"Max", "Min"}) && operands.size() > 2) {
     Expr result = operands[0];
-    for (const Expr& operand : operands) result = target == "Max" ? index::greatest(result, operand) : index::least(result, operand);
+    for (const Expr& operand : operands)
+      result = target == "Max" ? index::greatest(result, operand) : index::least(result, operand);
     return result;
   }
   fail(line, cat("'", escaped(target), "' of ", operands.size(), " is not integer arithmetic on sizes"));
@@ -82,7 +89,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 Expr parse_size(std::string_view text, int line) {
-  return size_of_expression(*parse_expression(text, line), line, [&](const std::string& name) { return symbol_named(name, line); });
+  return size_of_expression(*parse_expression(text, line), line,
+                            [&](const std::string& name) { return symbol_named(name, line); });
 }
 
 graph::Shape parse_shape(std::string_view text, int line) {
@@ -105,7 +113,8 @@ graph::Shape parse_shape(std::string_view text, int line) {
 
 }  // namespace
 
-Expr size_of_expression(const Expression& expression, int line, const std::function<Expr(const std::string& name)>& look_up) {
+Expr size_of_expression(const Expression& expression, int line,
+                        const std::function<Expr(const std::string& name)>& look_up) {
   const auto of = [&](const Child& child) { return size_of_expression(*child, line, look_up); };
   const auto no_size = [&]() -> Expr { fail(line, cat("'", print(expression), "' is not a size")); };
   const auto all = [&](const std::vector<Child>& children) {
@@ -114,7 +123,8 @@ Expr size_of_expression(const Expression& expression, int line, const std::funct
     return sizes;
   };
   return match(
-      expression, [&](const None&) { return no_size(); }, [](const Boolean& node) { return Expr(node.value ? 1 : 0); },
+      expression, [&](const None&) { return no_size(); },
+      [](const Boolean& node) { return Expr(node.value ? 1 : 0); },
       [](const Integer& node) { return Expr(node.value); }, [&](const Real&) { return no_size(); },
       [&](const Text&) { return no_size(); }, [&](const Name& node) { return look_up(node.name); },
       [&](const List&) { return no_size(); },

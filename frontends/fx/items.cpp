@@ -116,7 +116,8 @@ std::vector<index::Expr> Arguments::sizes(std::size_t position, std::string_view
 
 int Arguments::integer(std::size_t position, std::string_view name) const {
   const auto constant = index::constant_of(size(position, name));
-  if (!constant || *constant > std::numeric_limits<int>::max() || *constant < std::numeric_limits<int>::min()) {
+  if (!constant || *constant > std::numeric_limits<int>::max() ||
+      *constant < std::numeric_limits<int>::min()) {
     wrong(name, "a known integer of 32 bits", item(position, name));
   }
   return static_cast<int>(*constant);

@@ -17,7 +17,8 @@ using Items = std::vector<Item>;
 
 struct Item {
   // Nothing (None), truth, size or integer, real, text, element type, tensor, list or tuple.
-  std::variant<std::monostate, bool, index::Expr, double, std::string, ops::DType, graph::Tensor, Items> value;
+  std::variant<std::monostate, bool, index::Expr, double, std::string, ops::DType, graph::Tensor, Items>
+      value;
   // Of a tensor: the text asks for memory of its own (clone, _to_copy), although the elements are those
   // of a parameter.
   bool copied = false;
@@ -38,7 +39,11 @@ class Arguments {
  public:
   Arguments(graph::Builder& builder, std::string target, Items positional,
             std::vector<std::pair<std::string, Item>> keywords, std::optional<graph::Shape> printed)
-      : builder_(builder), target_(std::move(target)), positional_(std::move(positional)), keywords_(std::move(keywords)), printed_(std::move(printed)) {}
+      : builder_(builder),
+        target_(std::move(target)),
+        positional_(std::move(positional)),
+        keywords_(std::move(keywords)),
+        printed_(std::move(printed)) {}
 
   graph::Builder& builder() const { return builder_; }
   const std::string& target() const { return target_; }

@@ -14,7 +14,8 @@ using Table = std::map<std::string_view, const Row*>;
 const Table& table() {
   static const Table rows = [] {
     Table all;
-    for (const auto family : {pointwise_rows(), view_rows(), reduction_rows(), indexing_rows(), composite_rows(), creation_rows(), size_rows()}) {
+    for (const auto family : {pointwise_rows(), view_rows(), reduction_rows(), indexing_rows(),
+                              composite_rows(), creation_rows(), size_rows()}) {
       for (const Row& row : family) {
         const bool added = all.emplace(row.name, &row).second;
         CHECK(added, "two rows for the operator ", row.name);
@@ -26,7 +27,8 @@ const Table& table() {
 }
 
 std::string_view without_namespace(std::string_view target) {
-  static constexpr std::array<std::string_view, 7> namespaces = {"torch.ops.aten.", "torch.ops.prims.", "torch.ops.prim.", "aten.", "prims.", "operator.", "_operator."};
+  static constexpr std::array<std::string_view, 7> namespaces = {
+      "torch.ops.aten.", "torch.ops.prims.", "torch.ops.prim.", "aten.", "prims.", "operator.", "_operator."};
   for (const std::string_view prefix : namespaces) {
     if (target.starts_with(prefix)) return target.substr(prefix.size());
   }

@@ -2,10 +2,10 @@
 #include <array>
 #include <cmath>
 
-#include "frontends/fx/operators.h"
-#include "frontends/fx/promote.h"
 #include "core/graph/composites.h"
 #include "core/graph/views.h"
+#include "frontends/fx/operators.h"
+#include "frontends/fx/promote.h"
 
 namespace twinloom::fx {
 
@@ -47,7 +47,8 @@ Item add_or_sub(const Arguments& arguments, Pointwise op) {
 Item add(const Arguments& arguments) { return add_or_sub(arguments, Pointwise::add); }
 Item sub(const Arguments& arguments) { return add_or_sub(arguments, Pointwise::sub); }
 Item rsub(const Arguments& arguments) {
-  return {promoted(arguments, Pointwise::sub, std::array{&arguments.item(1, "other"), &arguments.item(0, "self")})};
+  return {promoted(arguments, Pointwise::sub,
+                   std::array{&arguments.item(1, "other"), &arguments.item(0, "self")})};
 }
 
 Item div(const Arguments& arguments) {
@@ -59,9 +60,7 @@ Item div(const Arguments& arguments) {
   arguments.fail(cat("rounding_mode must be None, 'floor' or 'trunc', it is '", escaped(rounding), "'"));
 }
 
-Item logical_not(const Arguments& arguments) {
-  return {graph::logical_not(arguments.tensor(0, "self"))};
-}
+Item logical_not(const Arguments& arguments) { return {graph::logical_not(arguments.tensor(0, "self"))}; }
 
 Item isnan(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
@@ -96,7 +95,8 @@ Item where(const Arguments& arguments) {
 
 Item masked_fill(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
-  return {graph::where(arguments.tensor(1, "mask"), as_tensor(arguments, arguments.item(2, "value"), x.dtype()), x)};
+  return {graph::where(arguments.tensor(1, "mask"),
+                       as_tensor(arguments, arguments.item(2, "value"), x.dtype()), x)};
 }
 
 Item clamp(const Arguments& arguments) {
@@ -104,13 +104,16 @@ Item clamp(const Arguments& arguments) {
   const Item* low = arguments.find(1, "min");
   const Item* high = arguments.find(2, "max");
   if (low == nullptr && high == nullptr) arguments.fail("needs 'min' or 'max'");
-  if (low != nullptr) result = {promoted(arguments, Pointwise::maximum, std::array<const Item*, 2>{&result, low})};
-  if (high != nullptr) result = {promoted(arguments, Pointwise::minimum, std::array<const Item*, 2>{&result, high})};
+  if (low != nullptr)
+    result = {promoted(arguments, Pointwise::maximum, std::array<const Item*, 2>{&result, low})};
+  if (high != nullptr)
+    result = {promoted(arguments, Pointwise::minimum, std::array<const Item*, 2>{&result, high})};
   return result;
 }
 
 Item pow(const Arguments& arguments) {
-  return {promoted(arguments, Pointwise::pow, std::array{&arguments.item(0, "self"), &arguments.item(1, "exponent")})};
+  return {promoted(arguments, Pointwise::pow,
+                   std::array{&arguments.item(0, "self"), &arguments.item(1, "exponent")})};
 }
 
 Item gelu(const Arguments& arguments) {
@@ -119,7 +122,8 @@ Item gelu(const Arguments& arguments) {
 }
 Item gelu_backward(const Arguments& arguments) {
   const bool tanh = arguments.text(2, "approximate", "none") == "tanh";
-  return {graph::gelu_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "self"), tanh ? graph::Gelu::tanh : graph::Gelu::erf)};
+  return {graph::gelu_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "self"),
+                               tanh ? graph::Gelu::tanh : graph::Gelu::erf)};
 }
 Item silu_backward(const Arguments& arguments) {
   return {graph::silu_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "self"))};
@@ -131,24 +135,29 @@ Item tanh_backward(const Arguments& arguments) {
   return {graph::tanh_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "output"))};
 }
 Item threshold_backward(const Arguments& arguments) {
-  return {graph::threshold_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "self"), arguments.real(2, "threshold"))};
+  return {graph::threshold_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "self"),
+                                    arguments.real(2, "threshold"))};
 }
 Item leaky_relu(const Arguments& arguments) {
   return {graph::leaky_relu(arguments.tensor(0, "self"), arguments.real(1, "negative_slope", 0.01))};
 }
 Item elu(const Arguments& arguments) {
-  return {graph::elu(arguments.tensor(0, "self"), arguments.real(1, "alpha", 1), arguments.real(2, "scale", 1), arguments.real(3, "input_scale", 1))};
+  return {graph::elu(arguments.tensor(0, "self"), arguments.real(1, "alpha", 1),
+                     arguments.real(2, "scale", 1), arguments.real(3, "input_scale", 1))};
 }
 Item hardtanh(const Arguments& arguments) {
-  return {graph::hardtanh(arguments.tensor(0, "self"), arguments.real(1, "min_val", -1), arguments.real(2, "max_val", 1))};
+  return {graph::hardtanh(arguments.tensor(0, "self"), arguments.real(1, "min_val", -1),
+                          arguments.real(2, "max_val", 1))};
 }
 Item hardsigmoid(const Arguments& arguments) { return {graph::hardsigmoid(arguments.tensor(0, "self"))}; }
 Item hardswish(const Arguments& arguments) { return {graph::hardswish(arguments.tensor(0, "self"))}; }
 Item addcmul(const Arguments& arguments) {
-  return {graph::addcmul(arguments.tensor(0, "self"), arguments.tensor(1, "tensor1"), arguments.tensor(2, "tensor2"), arguments.real(3, "value", 1))};
+  return {graph::addcmul(arguments.tensor(0, "self"), arguments.tensor(1, "tensor1"),
+                         arguments.tensor(2, "tensor2"), arguments.real(3, "value", 1))};
 }
 Item addcdiv(const Arguments& arguments) {
-  return {graph::addcdiv(arguments.tensor(0, "self"), arguments.tensor(1, "tensor1"), arguments.tensor(2, "tensor2"), arguments.real(3, "value", 1))};
+  return {graph::addcdiv(arguments.tensor(0, "self"), arguments.tensor(1, "tensor1"),
+                         arguments.tensor(2, "tensor2"), arguments.real(3, "value", 1))};
 }
 Item lerp(const Arguments& arguments) {
   const Tensor start = arguments.tensor(0, "self");

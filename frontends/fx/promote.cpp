@@ -25,10 +25,14 @@ DType joined_integers(DType a, DType b) {
   const DType without = a_signed ? b : a;
   if (ops::bits_of(with_sign) > ops::bits_of(without)) return with_sign;
   switch (ops::bits_of(without)) {
-    case 8: return DType::i16;
-    case 16: return DType::i32;
-    case 32: return DType::i64;
-    default: throw Error(cat("no type holds both ", ops::name(a), " and ", ops::name(b)));
+    case 8:
+      return DType::i16;
+    case 16:
+      return DType::i32;
+    case 32:
+      return DType::i64;
+    default:
+      throw Error(cat("no type holds both ", ops::name(a), " and ", ops::name(b)));
   }
 }
 
@@ -95,10 +99,12 @@ graph::Tensor promoted(const Arguments& arguments, ops::Pointwise op, std::span<
   DType type = result_type(arguments, items);
   if (ops::takes(op) == ops::Takes::real) type = floating(type);
   if (items.size() == 2 && items[0]->get<graph::Tensor>() != nullptr) {
-    if (const auto right = number_of(*items[1])) return graph::pointwise(op, as_tensor(arguments, *items[0], type), *right);
+    if (const auto right = number_of(*items[1]))
+      return graph::pointwise(op, as_tensor(arguments, *items[0], type), *right);
   }
   if (items.size() == 2 && items[1]->get<graph::Tensor>() != nullptr) {
-    if (const auto left = number_of(*items[0])) return graph::pointwise(op, *left, as_tensor(arguments, *items[1], type));
+    if (const auto left = number_of(*items[0]))
+      return graph::pointwise(op, *left, as_tensor(arguments, *items[1], type));
   }
   std::vector<graph::Tensor> inputs;
   for (const Item* item : items) inputs.push_back(as_tensor(arguments, *item, type));

@@ -20,13 +20,26 @@ using index::Expr;
 // torch.float32 -> f32
 std::optional<ops::DType> torch_type(std::string_view name) {
   static const std::map<std::string_view, ops::DType> types = {
-      {"torch.float64", ops::DType::f64}, {"torch.double", ops::DType::f64}, {"torch.float32", ops::DType::f32},
-      {"torch.float", ops::DType::f32},   {"torch.float16", ops::DType::f16}, {"torch.half", ops::DType::f16},
-      {"torch.bfloat16", ops::DType::bf16}, {"torch.int64", ops::DType::i64}, {"torch.long", ops::DType::i64},
-      {"torch.int32", ops::DType::i32},   {"torch.int", ops::DType::i32},     {"torch.int16", ops::DType::i16},
-      {"torch.int8", ops::DType::i8},     {"torch.uint8", ops::DType::u8},    {"torch.uint16", ops::DType::u16},
-      {"torch.uint32", ops::DType::u32},  {"torch.uint64", ops::DType::u64},  {"torch.bool", ops::DType::b8},
-      {"torch.float8_e4m3fn", ops::DType::f8e4m3}, {"torch.float8_e5m2", ops::DType::f8e5m2},
+      {"torch.float64", ops::DType::f64},
+      {"torch.double", ops::DType::f64},
+      {"torch.float32", ops::DType::f32},
+      {"torch.float", ops::DType::f32},
+      {"torch.float16", ops::DType::f16},
+      {"torch.half", ops::DType::f16},
+      {"torch.bfloat16", ops::DType::bf16},
+      {"torch.int64", ops::DType::i64},
+      {"torch.long", ops::DType::i64},
+      {"torch.int32", ops::DType::i32},
+      {"torch.int", ops::DType::i32},
+      {"torch.int16", ops::DType::i16},
+      {"torch.int8", ops::DType::i8},
+      {"torch.uint8", ops::DType::u8},
+      {"torch.uint16", ops::DType::u16},
+      {"torch.uint32", ops::DType::u32},
+      {"torch.uint64", ops::DType::u64},
+      {"torch.bool", ops::DType::b8},
+      {"torch.float8_e4m3fn", ops::DType::f8e4m3},
+      {"torch.float8_e5m2", ops::DType::f8e5m2},
   };
   const auto found = types.find(name);
   return found == types.end() ? std::nullopt : std::optional(found->second);
@@ -44,7 +57,9 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(int line, std::string_view words) const { throw Error(cat("FX graph line ", line, ": ", words)); }
+  [[noreturn]] void fail(int line, std::string_view words) const {
+    throw Error(cat("FX graph line ", line, ": ", words));
+  }
 
   // Errors of the builder get the line in front.
   template <class Work>
@@ -95,18 +110,22 @@ class Reader {
     const auto* tensor = item.get<Tensor>();
     if (annotation.size || tensor == nullptr) {
       if (annotation.size.has_value() == (item.get<Expr>() != nullptr || item.get<bool>() != nullptr)) return;
-      fail(line, cat("'", escaped(statement.name), "' is ", describe(item), ", the text says ", escaped(statement.annotation)));
+      fail(line, cat("'", escaped(statement.name), "' is ", describe(item), ", the text says ",
+                     escaped(statement.annotation)));
     }
     const graph::Shape shape = tensor->shape();
     bool equal = tensor->dtype() == *annotation.dtype && shape.size() == annotation.shape.size();
     for (std::size_t i = 0; equal && i < shape.size(); ++i) {
       const Expr& given = annotation.shape[i];
       if (builder_.graph().facts().proves_equal(shape[i], given)) continue;
-      if (index::constant_of(shape[i]) && index::constant_of(given)) equal = false;
-      else require_equal(shape[i], given, statement, i);
+      if (index::constant_of(shape[i]) && index::constant_of(given))
+        equal = false;
+      else
+        require_equal(shape[i], given, statement, i);
     }
     if (!equal) {
-      fail(line, cat("'", escaped(statement.name), "' is ", describe(item), ", the text says ", escaped(statement.annotation)));
+      fail(line, cat("'", escaped(statement.name), "' is ", describe(item), ", the text says ",
+                     escaped(statement.annotation)));
     }
   }
 
@@ -119,9 +138,11 @@ class Reader {
   Item evaluate(const Expression& expression, int line) {
     return match(
         expression, [](const None&) { return Item{}; }, [](const Boolean& node) { return Item{node.value}; },
-        [](const Integer& node) { return Item{Expr(node.value)}; }, [](const Real& node) { return Item{node.value}; },
-        [](const Text& node) { return Item{node.value}; }, [&](const Name& node) { return look_up(node.name, line); },
-        [&](const List& node) { return list(node, line); }, [&](const Call& node) { return call(node, line); },
+        [](const Integer& node) { return Item{Expr(node.value)}; },
+        [](const Real& node) { return Item{node.value}; }, [](const Text& node) { return Item{node.value}; },
+        [&](const Name& node) { return look_up(node.name, line); },
+        [&](const List& node) { return list(node, line); },
+        [&](const Call& node) { return call(node, line); },
         [&](const Subscript& node) { return subscript(node, line); },
         [&](const Slice&) -> Item { fail(line, "a slice does not stand alone"); },
         [&](const Operation& node) { return operation(node, line); });
@@ -135,13 +156,15 @@ class Reader {
     std::vector<std::string> known;
     for (const auto& [key, item] : values_) known.push_back(key);
     const std::string near = nearest_name(name, known);
-    fail(line, cat("there is no value '", escaped(name), "'", near.empty() ? "" : cat("; did you mean '", escaped(near), "'?")));
+    fail(line, cat("there is no value '", escaped(name), "'",
+                   near.empty() ? "" : cat("; did you mean '", escaped(near), "'?")));
   }
 
   Item constant(const std::string& name, int line) {
     const auto found = options_.constants.find(name);
     if (found == options_.constants.end()) {
-      fail(line, cat("the text reads the constant self.", escaped(name), ", which was not given; name it const_", escaped(name), " in the inputs' .npz"));
+      fail(line, cat("the text reads the constant self.", escaped(name),
+                     ", which was not given; name it const_", escaped(name), " in the inputs' .npz"));
     }
     return {builder_.constant(found->second)};
   }
@@ -166,17 +189,21 @@ class Reader {
       if (const auto size = size_arithmetic(*op, positional, line)) return {*size};
     }
     std::vector<std::pair<std::string, Item>> keywords;
-    for (const Keyword& keyword : node.keywords) keywords.emplace_back(keyword.name, evaluate(*keyword.value, line));
+    for (const Keyword& keyword : node.keywords)
+      keywords.emplace_back(keyword.name, evaluate(*keyword.value, line));
     return row->build(Arguments(builder_, node.target, std::move(positional), std::move(keywords), printed_));
   }
 
   [[noreturn]] void unknown(const std::string& target, int line) const {
     const std::vector<std::string> near = nearest_operators(target);
     const std::string words = join(near, ", ", [](const std::string& name) { return cat("'", name, "'"); });
-    fail(line, cat("operator ", escaped(target), " is not known", near.empty() ? "" : cat("; the nearest known: ", words)));
+    fail(line, cat("operator ", escaped(target), " is not known",
+                   near.empty() ? "" : cat("; the nearest known: ", words)));
   }
 
-  Item subscript(const Subscript& node, int line) { return element(evaluate(*node.base, line), evaluate(*node.index, line), line); }
+  Item subscript(const Subscript& node, int line) {
+    return element(evaluate(*node.base, line), evaluate(*node.index, line), line);
+  }
 
   Item element(const Item& base, const Item& at, int line) const {
     const auto* items = base.get<Items>();
@@ -185,7 +212,8 @@ class Reader {
     if (items == nullptr || !constant) fail(line, cat("cannot take an element of ", describe(base)));
     const auto count = static_cast<std::int64_t>(items->size());
     const std::int64_t position = *constant < 0 ? *constant + count : *constant;
-    if (position < 0 || position >= count) fail(line, cat("element ", *constant, " of ", describe(base), " does not exist"));
+    if (position < 0 || position >= count)
+      fail(line, cat("element ", *constant, " of ", describe(base), " does not exist"));
     return (*items)[static_cast<std::size_t>(position)];
   }
 
@@ -195,11 +223,13 @@ class Reader {
     for (const Child& child : node.operands) operands.push_back(evaluate(*child, line));
     if (const auto size = size_arithmetic(node.op, operands, line)) return {*size};
     static const std::map<std::string_view, std::string_view> rows = {
-        {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"//", "floor_divide"}, {"%", "remainder"}, {"**", "pow"},
-        {"neg", "neg"}, {"<", "lt"}, {"<=", "le"}, {">", "gt"}, {">=", "ge"}, {"==", "eq"}, {"!=", "ne"}};
+        {"+", "add"},       {"-", "sub"},  {"*", "mul"},   {"/", "div"}, {"//", "floor_divide"},
+        {"%", "remainder"}, {"**", "pow"}, {"neg", "neg"}, {"<", "lt"},  {"<=", "le"},
+        {">", "gt"},        {">=", "ge"},  {"==", "eq"},   {"!=", "ne"}};
     const auto found = rows.find(node.op);
     if (found == rows.end()) fail(line, cat("'", node.op, "' is not known"));
-    return find_row(found->second)->build(Arguments(builder_, std::string(found->second), operands, {}, printed_));
+    return find_row(found->second)
+        ->build(Arguments(builder_, std::string(found->second), operands, {}, printed_));
   }
 
   void add_results() {
@@ -256,7 +286,8 @@ class Reader {
 graph::Graph read(std::string_view text, const ReadOptions& options) {
   const std::vector<Module> modules = parse_modules(text);
   if (options.graph < 0 || static_cast<std::size_t>(options.graph) >= modules.size()) {
-    throw Error(cat("graph ", options.graph, " was asked for; the text holds ", modules.size(), ", counted from 0"));
+    throw Error(
+        cat("graph ", options.graph, " was asked for; the text holds ", modules.size(), ", counted from 0"));
   }
   return Reader(modules[static_cast<std::size_t>(options.graph)], options).read();
 }

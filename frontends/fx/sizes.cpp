@@ -17,9 +17,10 @@ struct Spelling {
   std::string_view function, op;
 };
 constexpr std::array spellings = {
-    Spelling{"add", "+"},  Spelling{"sub", "-"},  Spelling{"mul", "*"}, Spelling{"floordiv", "//"}, Spelling{"mod", "%"},
-    Spelling{"pow", "**"}, Spelling{"neg", "neg"}, Spelling{"lt", "<"},  Spelling{"le", "<="},       Spelling{"gt", ">"},
-    Spelling{"ge", ">="},  Spelling{"eq", "=="},  Spelling{"ne", "!="},
+    Spelling{"add", "+"}, Spelling{"sub", "-"},  Spelling{"mul", "*"},   Spelling{"floordiv", "//"},
+    Spelling{"mod", "%"}, Spelling{"pow", "**"}, Spelling{"neg", "neg"}, Spelling{"lt", "<"},
+    Spelling{"le", "<="}, Spelling{"gt", ">"},   Spelling{"ge", ">="},   Spelling{"eq", "=="},
+    Spelling{"ne", "!="},
 };
 constexpr std::array<std::string_view, 6> comparisons = {"<", "<=", ">", ">=", "==", "!="};
 
@@ -39,15 +40,20 @@ std::optional<Item> size_arithmetic(std::string_view op, const Items& operands, 
   std::map<std::string, Expr> names;
   for (const Item& operand : operands) {
     const std::string name = cat("operand", names.size());
-    if (const auto* size = operand.get<Expr>()) names[name] = *size;
-    else if (const auto* truth = operand.get<bool>()) names[name] = *truth ? 1 : 0;
-    else return std::nullopt;
+    if (const auto* size = operand.get<Expr>())
+      names[name] = *size;
+    else if (const auto* truth = operand.get<bool>())
+      names[name] = *truth ? 1 : 0;
+    else
+      return std::nullopt;
     plain.operands.push_back(std::make_shared<const Expression>(Expression{Name{name}}));
   }
   // PyTorch has specialised the graph on what a comparison gave: see _assert_scalar.
   if (std::ranges::find(comparisons, op) != comparisons.end()) return Item{true};
-  if (operands.size() != (op == "neg" ? 1u : 2u)) throw Error(cat("FX graph line ", line, ": '", op, "' of ", operands.size(), " sizes"));
-  return Item{size_of_expression(Expression{plain}, line, [&](const std::string& name) { return names.at(name); })};
+  if (operands.size() != (op == "neg" ? 1u : 2u))
+    throw Error(cat("FX graph line ", line, ": '", op, "' of ", operands.size(), " sizes"));
+  return Item{
+      size_of_expression(Expression{plain}, line, [&](const std::string& name) { return names.at(name); })};
 }
 
 }  // namespace twinloom::fx

@@ -44,9 +44,10 @@ class Parser {
     return true;
   }
   [[noreturn]] void fail(std::string_view expected) const {
-    const std::string found = token().kind == Kind::end        ? "the end of the text"
-                              : token().kind == Kind::line_end ? "the end of the line"
-                                                               : cat("'", escaped(token().text.substr(0, 40)), "'");
+    const std::string found = token().kind == Kind::end ? "the end of the text"
+                              : token().kind == Kind::line_end
+                                  ? "the end of the line"
+                                  : cat("'", escaped(token().text.substr(0, 40)), "'");
     throw Error(cat("FX graph line ", token().line, ": expected ", expected, ", found ", found));
   }
   void expect(std::string_view text) {
@@ -64,7 +65,9 @@ class Parser {
     while (token().kind != Kind::end && !(at("class") && starts_line())) next();
     return token().kind != Kind::end;
   }
-  bool starts_line() const { return at_ == 0 || tokens_[at_ - 1].kind == Kind::line_end || tokens_[at_ - 1].kind == Kind::comment; }
+  bool starts_line() const {
+    return at_ == 0 || tokens_[at_ - 1].kind == Kind::line_end || tokens_[at_ - 1].kind == Kind::comment;
+  }
   void skip_line_ends() {
     while (token().kind == Kind::line_end || token().kind == Kind::comment) {
       if (token().kind == Kind::comment) remember_origin(token().text);
@@ -114,7 +117,9 @@ class Parser {
       while (token().kind == Kind::comment) next();
       if (accept(")")) break;
       if (accept(",")) continue;
-      if (!module.parameters.empty() && tokens_[at_ - 1].text != "," && tokens_[at_ - 1].kind != Kind::comment) fail("',' or ')'");
+      if (!module.parameters.empty() && tokens_[at_ - 1].text != "," &&
+          tokens_[at_ - 1].kind != Kind::comment)
+        fail("',' or ')'");
       Parameter parameter{"", "", place()};
       parameter.name = name("the name of a parameter");
       if (accept(":")) parameter.annotation = annotation();
@@ -162,7 +167,8 @@ class Parser {
     Statement statement{"", "", nullptr, place()};
     statement.name = name("the name of a value");
     if (statement.name.find('.') != std::string::npos) {
-      throw Error(cat("FX graph line ", statement.place.line, ": '", statement.name, "' cannot be assigned to"));
+      throw Error(
+          cat("FX graph line ", statement.place.line, ": '", statement.name, "' cannot be assigned to"));
     }
     if (accept(":")) statement.annotation = annotation();
     expect("=");
@@ -199,7 +205,8 @@ class Parser {
     int depth;
     explicit Level(Parser& parser, int at) : depth(at + 1) {
       if (depth > max_depth) {
-        throw Error(cat("FX graph line ", parser.token().line, ": brackets are nested more than ", max_depth, " deep"));
+        throw Error(cat("FX graph line ", parser.token().line, ": brackets are nested more than ", max_depth,
+                        " deep"));
       }
     }
   };
@@ -231,7 +238,8 @@ class Parser {
     if (accept("+")) return unary(level.depth);
     if (accept("-")) {
       Child operand = unary(level.depth);
-      if (const auto* integer = std::get_if<Integer>(&operand->node); integer != nullptr && integer->value != std::numeric_limits<std::int64_t>::min()) {
+      if (const auto* integer = std::get_if<Integer>(&operand->node);
+          integer != nullptr && integer->value != std::numeric_limits<std::int64_t>::min()) {
         return make(Integer{-integer->value});
       }
       if (const auto* real = std::get_if<Real>(&operand->node)) return make(Real{-real->value});
@@ -293,12 +301,14 @@ class Parser {
     const char* end = text.data() + text.size();
     std::int64_t integer = 0;
     double real = 0;
-    if (const auto [stop, status] = std::from_chars(text.data(), end, integer); status == std::errc() && stop == end) {
+    if (const auto [stop, status] = std::from_chars(text.data(), end, integer);
+        status == std::errc() && stop == end) {
       next();
       return make(Integer{integer});
     }
     const bool is_integer = text.find_first_not_of("0123456789") == std::string::npos;
-    if (const auto [stop, status] = std::from_chars(text.data(), end, real); status == std::errc() && stop == end && !is_integer) {
+    if (const auto [stop, status] = std::from_chars(text.data(), end, real);
+        status == std::errc() && stop == end && !is_integer) {
       next();
       return make(Real{real});
     }
@@ -321,7 +331,8 @@ class Parser {
     expect("(");
     Call call{target, {}, {}};
     while (!accept(")")) {
-      if (token().kind == Kind::name && tokens_[at_ + 1].kind == Kind::symbol && tokens_[at_ + 1].text == "=") {
+      if (token().kind == Kind::name && tokens_[at_ + 1].kind == Kind::symbol &&
+          tokens_[at_ + 1].text == "=") {
         const std::string keyword = name("a keyword");
         expect("=");
         call.keywords.push_back({keyword, expression(depth)});
@@ -353,14 +364,17 @@ std::string print(const Expression& expression) {
       expression, [](const None&) { return std::string("None"); },
       [](const Boolean& node) { return std::string(node.value ? "True" : "False"); },
       [](const Integer& node) { return cat(node.value); }, [](const Real& node) { return cat(node.value); },
-      [](const Text& node) { return cat("'", escaped(node.value), "'"); }, [](const Name& node) { return node.name; },
+      [](const Text& node) { return cat("'", escaped(node.value), "'"); },
+      [](const Name& node) { return node.name; },
       [&](const List& node) {
         return cat(node.tuple ? "(" : "[", join(node.items, ", ", spell), node.tuple ? ")" : "]");
       },
       [&](const Call& node) { return cat(node.target, "(", join(node.arguments, ", ", spell), ")"); },
       [&](const Subscript& node) { return cat(spell(node.base), "[", spell(node.index), "]"); },
       [&](const Slice& node) { return cat(spell(node.start), ":", spell(node.stop)); },
-      [&](const Operation& node) { return cat("(", join(node.operands, cat(" ", node.op, " "), spell), ")"); });
+      [&](const Operation& node) {
+        return cat("(", join(node.operands, cat(" ", node.op, " "), spell), ")");
+      });
   return text.size() > longest ? text.substr(0, longest) + "..." : text;
 }
 

@@ -58,7 +58,7 @@ struct Call {
 struct Subscript {
   Child base, index;
 };
-struct Slice {  // inside a subscript
+struct Slice {              // inside a subscript
   Child start, stop, step;  // null where left out
 };
 struct Operation {  // op: + - * / // % ** and, as one operand, neg; also comparisons
@@ -70,8 +70,8 @@ struct Expression {
 };
 
 struct Place {
-  int line = 0;         // in the text that was read, from 1
-  std::string file;     // of the user's program, from a `# File:` comment
+  int line = 0;      // in the text that was read, from 1
+  std::string file;  // of the user's program, from a `# File:` comment
   int file_line = 0;
 };
 struct Parameter {

@@ -33,7 +33,8 @@ std::string without_colours(std::string_view line) {
 
 // "V1121 09:30:00.123000 4711 torch/fx.py:12] [0/0] [__aot_graphs] rest" -> " rest", also behind "[rank0]:"
 std::string_view without_log_prefix(std::string_view line) {
-  if (line.starts_with("[rank") && line.find("]:") != std::string_view::npos) line.remove_prefix(line.find("]:") + 2);
+  if (line.starts_with("[rank") && line.find("]:") != std::string_view::npos)
+    line.remove_prefix(line.find("]:") + 2);
   const bool level = !line.empty() && std::string_view("VDIWEC").find(line[0]) != std::string_view::npos;
   if (!level || line.size() < 6 || !is_digit(line[1]) || !is_digit(line[4]) || line[5] != ' ') return line;
   const std::size_t end = line.find(']');
@@ -55,7 +56,8 @@ std::optional<std::size_t> start_of_class(std::string_view line) {
   const std::size_t start = line.find(word, at);
   std::string_view rest = line.substr(start);
   while (!rest.empty() && (rest.back() == ' ' || rest.back() == '\r')) rest.remove_suffix(1);
-  const bool is_head = rest.ends_with(':') && rest.size() > word.size() && (starts_name(rest[word.size()]) || rest[word.size()] == '<');
+  const bool is_head = rest.ends_with(':') && rest.size() > word.size() &&
+                       (starts_name(rest[word.size()]) || rest[word.size()] == '<');
   return is_head ? std::optional(start) : std::nullopt;
 }
 
@@ -76,7 +78,9 @@ class Lexer {
     if (depth_ == 0 && !tokens_.empty() && tokens_.back().kind != Token::Kind::line_end) {
       tokens_.push_back({Token::Kind::line_end, "", line_});
     }
-    if (tokens_.size() > before && tokens_[before].kind == Token::Kind::name && tokens_[before].text == "return") returns_ = true;
+    if (tokens_.size() > before && tokens_[before].kind == Token::Kind::name &&
+        tokens_[before].text == "return")
+      returns_ = true;
     if (returns_ && depth_ == 0) in_module_ = returns_ = false;
   }
 
@@ -105,14 +109,17 @@ class Lexer {
 
   std::size_t read_name(std::string_view text) {
     std::size_t n = 0;
-    while (n < text.size() && (continues_name(text[n]) || (text[n] == '.' && n + 1 < text.size() && starts_name(text[n + 1])))) ++n;
+    while (n < text.size() &&
+           (continues_name(text[n]) || (text[n] == '.' && n + 1 < text.size() && starts_name(text[n + 1]))))
+      ++n;
     return add(Token::Kind::name, text.substr(0, n), n);
   }
 
   std::size_t read_number(std::string_view text) {
     std::size_t n = 0;
     while (n < text.size()) {
-      const bool exponent_sign = (text[n] == '+' || text[n] == '-') && n > 0 && (text[n - 1] == 'e' || text[n - 1] == 'E');
+      const bool exponent_sign =
+          (text[n] == '+' || text[n] == '-') && n > 0 && (text[n - 1] == 'e' || text[n - 1] == 'E');
       if (!continues_name(text[n]) && text[n] != '.' && !exponent_sign) break;
       ++n;
     }
@@ -141,7 +148,9 @@ class Lexer {
 
 }  // namespace
 
-std::string without_prefix(std::string_view line) { return std::string(without_log_prefix(without_colours(line))); }
+std::string without_prefix(std::string_view line) {
+  return std::string(without_log_prefix(without_colours(line)));
+}
 
 std::vector<Token> tokens_of(std::string_view text) {
   std::vector<Token> tokens;

@@ -10,7 +10,7 @@ namespace twinloom::fx {
 
 struct Token {
   enum class Kind {
-    name,     // letters, digits, _ and inner dots: torch.ops.aten.add.Tensor
+    name,  // letters, digits, _ and inner dots: torch.ops.aten.add.Tensor
     number,
     text,     // without its quotes
     symbol,   // ( ) [ ] { } , : ; = + - * / // % ** < <= > >= == != ->

@@ -34,7 +34,8 @@ Item permute(const Arguments& arguments) {
   return {graph::permute(arguments.tensor(0, "self"), arguments.axes(1, "dims"))};
 }
 Item transpose(const Arguments& arguments) {
-  return {graph::transpose(arguments.tensor(0, "self"), arguments.integer(1, "dim0"), arguments.integer(2, "dim1"))};
+  return {graph::transpose(arguments.tensor(0, "self"), arguments.integer(1, "dim0"),
+                           arguments.integer(2, "dim1"))};
 }
 Item t(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
@@ -50,27 +51,34 @@ Item expand(const Arguments& arguments) {
   return {graph::expand(arguments.tensor(0, "self"), arguments.sizes(1, "size"))};
 }
 Item slice(const Arguments& arguments) {
-  return {graph::slice(arguments.tensor(0, "self"), arguments.integer(1, "dim", 0), arguments.size(2, "start", 0),
-                       arguments.size(3, "end", to_the_end), arguments.size(4, "step", 1))};
+  return {graph::slice(arguments.tensor(0, "self"), arguments.integer(1, "dim", 0),
+                       arguments.size(2, "start", 0), arguments.size(3, "end", to_the_end),
+                       arguments.size(4, "step", 1))};
 }
 Item slice_scatter(const Arguments& arguments) {
-  return {graph::slice_scatter(arguments.tensor(0, "self"), arguments.tensor(1, "src"), arguments.integer(2, "dim", 0),
-                               arguments.size(3, "start", 0), arguments.size(4, "end", to_the_end), arguments.size(5, "step", 1))};
+  return {graph::slice_scatter(arguments.tensor(0, "self"), arguments.tensor(1, "src"),
+                               arguments.integer(2, "dim", 0), arguments.size(3, "start", 0),
+                               arguments.size(4, "end", to_the_end), arguments.size(5, "step", 1))};
 }
 Item slice_backward(const Arguments& arguments) {
   const Tensor gradient = arguments.tensor(0, "grad_output");
-  const Tensor zeros = graph::expand(arguments.builder().constant(0, gradient.dtype()), arguments.sizes(1, "input_sizes"));
-  return {graph::slice_scatter(zeros, gradient, arguments.integer(2, "dim"), arguments.size(3, "start"), arguments.size(4, "end"), arguments.size(5, "step"))};
+  const Tensor zeros =
+      graph::expand(arguments.builder().constant(0, gradient.dtype()), arguments.sizes(1, "input_sizes"));
+  return {graph::slice_scatter(zeros, gradient, arguments.integer(2, "dim"), arguments.size(3, "start"),
+                               arguments.size(4, "end"), arguments.size(5, "step"))};
 }
 Item select(const Arguments& arguments) {
-  return {graph::select(arguments.tensor(0, "self"), arguments.integer(1, "dim"), arguments.size(2, "index"))};
+  return {
+      graph::select(arguments.tensor(0, "self"), arguments.integer(1, "dim"), arguments.size(2, "index"))};
 }
 Item select_scatter(const Arguments& arguments) {
-  return {graph::select_scatter(arguments.tensor(0, "self"), arguments.tensor(1, "src"), arguments.integer(2, "dim"), arguments.size(3, "index"))};
+  return {graph::select_scatter(arguments.tensor(0, "self"), arguments.tensor(1, "src"),
+                                arguments.integer(2, "dim"), arguments.size(3, "index"))};
 }
 Item select_backward(const Arguments& arguments) {
   const Tensor gradient = arguments.tensor(0, "grad_output");
-  const Tensor zeros = graph::expand(arguments.builder().constant(0, gradient.dtype()), arguments.sizes(1, "input_sizes"));
+  const Tensor zeros =
+      graph::expand(arguments.builder().constant(0, gradient.dtype()), arguments.sizes(1, "input_sizes"));
   return {graph::select_scatter(zeros, gradient, arguments.integer(2, "dim"), arguments.size(3, "index"))};
 }
 
@@ -79,11 +87,14 @@ Item pad(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
   const std::vector<Expr> pairs = arguments.sizes(1, "pad");
   if (pairs.size() % 2 != 0 || pairs.size() / 2 > static_cast<std::size_t>(x.rank())) {
-    arguments.fail(cat("'pad' must hold two numbers an axis, it holds ", pairs.size(), " for ", x.rank(), " axes"));
+    arguments.fail(
+        cat("'pad' must hold two numbers an axis, it holds ", pairs.size(), " for ", x.rank(), " axes"));
   }
   std::vector<graph::Padding> padding(static_cast<std::size_t>(x.rank()), graph::Padding{0, 0});
-  for (std::size_t i = 0; i < pairs.size() / 2; ++i) padding[padding.size() - 1 - i] = {pairs[2 * i], pairs[2 * i + 1]};
-  const ops::Number fill = arguments.find(2, "value") == nullptr ? ops::Number(0) : arguments.number(2, "value");
+  for (std::size_t i = 0; i < pairs.size() / 2; ++i)
+    padding[padding.size() - 1 - i] = {pairs[2 * i], pairs[2 * i + 1]};
+  const ops::Number fill =
+      arguments.find(2, "value") == nullptr ? ops::Number(0) : arguments.number(2, "value");
   return {graph::pad(x, padding, fill)};
 }
 Item flip(const Arguments& arguments) {
@@ -96,13 +107,16 @@ Item roll(const Arguments& arguments) {
   return {graph::roll(arguments.tensor(0, "self"), arguments.sizes(1, "shifts"), arguments.axes(2, "dims"))};
 }
 Item as_strided(const Arguments& arguments) {
-  return {graph::as_strided(arguments.tensor(0, "self"), arguments.sizes(1, "size"), arguments.sizes(2, "stride"), arguments.size(3, "storage_offset", 0))};
+  return {graph::as_strided(arguments.tensor(0, "self"), arguments.sizes(1, "size"),
+                            arguments.sizes(2, "stride"), arguments.size(3, "storage_offset", 0))};
 }
 Item diagonal(const Arguments& arguments) {
-  return {graph::diagonal(arguments.tensor(0, "self"), arguments.integer(1, "offset", 0), arguments.integer(2, "dim1", 0), arguments.integer(3, "dim2", 1))};
+  return {graph::diagonal(arguments.tensor(0, "self"), arguments.integer(1, "offset", 0),
+                          arguments.integer(2, "dim1", 0), arguments.integer(3, "dim2", 1))};
 }
 Item unfold(const Arguments& arguments) {
-  return {graph::unfold(arguments.tensor(0, "self"), arguments.integer(1, "dimension"), arguments.size(2, "size"), arguments.size(3, "step"))};
+  return {graph::unfold(arguments.tensor(0, "self"), arguments.integer(1, "dimension"),
+                        arguments.size(2, "size"), arguments.size(3, "step"))};
 }
 Item tril(const Arguments& arguments) {
   return {graph::tril(arguments.tensor(0, "self"), arguments.size(1, "diagonal", 0))};
@@ -143,27 +157,57 @@ Item list_of(const std::vector<Tensor>& tensors) {
 Item split(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
   const int axis = arguments.integer(2, "dim", 0);
-  if (arguments.item(1, "split_size").get<Items>() != nullptr) return list_of(graph::split(x, arguments.sizes(1, "split_sizes"), axis));
+  if (arguments.item(1, "split_size").get<Items>() != nullptr)
+    return list_of(graph::split(x, arguments.sizes(1, "split_sizes"), axis));
   return list_of(graph::split_every(x, arguments.integer(1, "split_size"), axis));
 }
 Item chunk(const Arguments& arguments) {
-  return list_of(graph::chunk(arguments.tensor(0, "self"), arguments.integer(1, "chunks"), arguments.integer(2, "dim", 0)));
+  return list_of(graph::chunk(arguments.tensor(0, "self"), arguments.integer(1, "chunks"),
+                              arguments.integer(2, "dim", 0)));
 }
 Item unbind(const Arguments& arguments) {
   return list_of(graph::unbind(arguments.tensor(0, "self"), arguments.integer(1, "dim", 0)));
 }
 
 constexpr std::array rows = {
-    Row{"view", view}, Row{"_unsafe_view", view}, Row{"reshape", view},
-    Row{"alias", same}, Row{"detach", same}, Row{"lift_fresh_copy", copy_of}, Row{"lift_fresh", same},
-    Row{"clone", copy_of}, Row{"contiguous", copy_of}, Row{"device_put", same}, Row{"view_of", same},
-    Row{"permute", permute}, Row{"transpose", transpose}, Row{"t", t}, Row{"squeeze", squeeze},
-    Row{"unsqueeze", unsqueeze}, Row{"expand", expand}, Row{"slice", slice}, Row{"slice_scatter", slice_scatter},
-    Row{"slice_backward", slice_backward}, Row{"select", select}, Row{"select_scatter", select_scatter},
-    Row{"select_backward", select_backward}, Row{"constant_pad_nd", pad}, Row{"flip", flip},
-    Row{"repeat", repeat}, Row{"roll", roll}, Row{"as_strided", as_strided}, Row{"diagonal", diagonal},
-    Row{"unfold", unfold}, Row{"tril", tril}, Row{"triu", triu}, Row{"cat", cat_rows}, Row{"stack", stack},
-    Row{"split", split}, Row{"split_with_sizes", split}, Row{"chunk", chunk}, Row{"unbind", unbind},
+    Row{"view", view},
+    Row{"_unsafe_view", view},
+    Row{"reshape", view},
+    Row{"alias", same},
+    Row{"detach", same},
+    Row{"lift_fresh_copy", copy_of},
+    Row{"lift_fresh", same},
+    Row{"clone", copy_of},
+    Row{"contiguous", copy_of},
+    Row{"device_put", same},
+    Row{"view_of", same},
+    Row{"permute", permute},
+    Row{"transpose", transpose},
+    Row{"t", t},
+    Row{"squeeze", squeeze},
+    Row{"unsqueeze", unsqueeze},
+    Row{"expand", expand},
+    Row{"slice", slice},
+    Row{"slice_scatter", slice_scatter},
+    Row{"slice_backward", slice_backward},
+    Row{"select", select},
+    Row{"select_scatter", select_scatter},
+    Row{"select_backward", select_backward},
+    Row{"constant_pad_nd", pad},
+    Row{"flip", flip},
+    Row{"repeat", repeat},
+    Row{"roll", roll},
+    Row{"as_strided", as_strided},
+    Row{"diagonal", diagonal},
+    Row{"unfold", unfold},
+    Row{"tril", tril},
+    Row{"triu", triu},
+    Row{"cat", cat_rows},
+    Row{"stack", stack},
+    Row{"split", split},
+    Row{"split_with_sizes", split},
+    Row{"chunk", chunk},
+    Row{"unbind", unbind},
 };
 
 }  // namespace

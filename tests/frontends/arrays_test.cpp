@@ -17,7 +17,8 @@ Tensor counting(ops::DType dtype, std::vector<std::int64_t> sizes) {
   Tensor tensor = runtime::allocate(dtype, std::move(sizes));
   auto* bytes = static_cast<unsigned char*>(tensor.data);
   const std::int64_t count = runtime::element_count(tensor) * ops::size_of(dtype);
-  for (std::int64_t b = 0; b < count; ++b) bytes[b] = static_cast<unsigned char>(dtype == ops::DType::b8 ? b % 2 : b * 7 % 251);
+  for (std::int64_t b = 0; b < count; ++b)
+    bytes[b] = static_cast<unsigned char>(dtype == ops::DType::b8 ? b % 2 : b * 7 % 251);
   return tensor;
 }
 
@@ -51,7 +52,8 @@ std::string npy_error(std::string_view bytes) {
 TEST(Npy, RoundTripOfEveryType) {
   using enum ops::DType;
   for (const ops::DType dtype : {b8, i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64}) {
-    for (const std::vector<std::int64_t>& sizes : {std::vector<std::int64_t>{}, {1}, {0}, {5}, {3, 4}, {2, 0, 3}, {2, 3, 4, 5}}) {
+    for (const std::vector<std::int64_t>& sizes :
+         {std::vector<std::int64_t>{}, {1}, {0}, {5}, {3, 4}, {2, 0, 3}, {2, 3, 4, 5}}) {
       const Tensor tensor = counting(dtype, sizes);
       expect_equal(arrays::parse_npy(arrays::print_npy(tensor), "x"), tensor);
     }
@@ -65,7 +67,8 @@ TEST(Npy, StridedTensorsAreWrittenRowMajor) {
 }
 
 TEST(Npy, FortranOrder) {
-  const Tensor tensor = arrays::parse_npy(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }", 0) + "abcdef", "x");
+  const Tensor tensor =
+      arrays::parse_npy(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }", 0) + "abcdef", "x");
   EXPECT_EQ(std::string(static_cast<const char*>(tensor.data), 6), "acebdf");
 }
 
@@ -89,17 +92,23 @@ TEST(Npy, BrokenOnesAreRefusedInWords) {
   EXPECT_EQ(npy_error(""), head + "it does not start as NumPy's format does");
   EXPECT_EQ(npy_error("PK" + whole), head + "it does not start as NumPy's format does");
   EXPECT_EQ(npy_error(whole.substr(0, 40)), head + "it ends within its header");
-  EXPECT_EQ(npy_error(whole.substr(0, whole.size() - 1)), head + "its shape needs 24 bytes of elements, there are 23");
+  EXPECT_EQ(npy_error(whole.substr(0, whole.size() - 1)),
+            head + "its shape needs 24 bytes of elements, there are 23");
   EXPECT_EQ(npy_error(with("'>f4'", "(2, 3)")), head + "type '>f4' is big-endian; little-endian is read");
-  EXPECT_EQ(npy_error(with("'<c8'", "(2, 3)")), head + "type '<c8' is not one of bool, (u)int8..64, float16..64");
-  EXPECT_EQ(npy_error(with("'|O'", "(2, 3)")), head + "type '|O' is not one of bool, (u)int8..64, float16..64");
+  EXPECT_EQ(npy_error(with("'<c8'", "(2, 3)")),
+            head + "type '<c8' is not one of bool, (u)int8..64, float16..64");
+  EXPECT_EQ(npy_error(with("'|O'", "(2, 3)")),
+            head + "type '|O' is not one of bool, (u)int8..64, float16..64");
   EXPECT_EQ(npy_error(with("[('a', '<f4')]", "(2, 3)")), head + "'descr' is not a plain type");
   EXPECT_EQ(npy_error(with("'<f4'", "7")), head + "'shape' is not a tuple");
   EXPECT_EQ(npy_error(with("'<f4'", "(2, -3)")), head + "'shape' holds something that is not a size");
-  EXPECT_EQ(npy_error(with("'<f4'", "(4294967296, 4294967296)")), head + "its shape has more elements than 64 bits count");
+  EXPECT_EQ(npy_error(with("'<f4'", "(4294967296, 4294967296)")),
+            head + "its shape has more elements than 64 bits count");
   EXPECT_EQ(npy_error(with("'<f4'", "(1099511627776,)")), head + "it asks for more than 1099511627776 bytes");
-  EXPECT_EQ(npy_error(with("'<f4'", "(1000000000,)")), head + "its shape needs 4000000000 bytes of elements, there are 24");
-  EXPECT_EQ(npy_error(npy("{'descr': '<f4', 'shape': (2, 3), }", 24)), head + "its header has no 'fortran_order'");
+  EXPECT_EQ(npy_error(with("'<f4'", "(1000000000,)")),
+            head + "its shape needs 4000000000 bytes of elements, there are 24");
+  EXPECT_EQ(npy_error(npy("{'descr': '<f4', 'shape': (2, 3), }", 24)),
+            head + "its header has no 'fortran_order'");
   std::string version = whole;
   version[6] = '\x09';
   EXPECT_EQ(npy_error(version), head + "version 9 of the format; 1 to 3 are read");
@@ -107,7 +116,9 @@ TEST(Npy, BrokenOnesAreRefusedInWords) {
 
 TEST(Npz, RoundTripInOrder) {
   const ScratchFolder folder;
-  const std::vector<arrays::Entry> entries = {{"in1", counting(ops::DType::f32, {2, 3})}, {"in0", counting(ops::DType::i64, {})}, {"é x", counting(ops::DType::b8, {9})}};
+  const std::vector<arrays::Entry> entries = {{"in1", counting(ops::DType::f32, {2, 3})},
+                                              {"in0", counting(ops::DType::i64, {})},
+                                              {"é x", counting(ops::DType::b8, {9})}};
   arrays::write_npz(folder.file("a.npz"), entries);
   const auto back = arrays::read_npz(folder.file("a.npz"));
   ASSERT_EQ(back.size(), entries.size());
@@ -121,7 +132,8 @@ TEST(Npz, CompressedEntriesAreRead) {
   const ScratchFolder folder;
   const std::string bytes = arrays::print_npy(counting(ops::DType::f32, {100, 100}));
   zip_t* archive = zip_open(folder.file("a.npz").c_str(), ZIP_CREATE, nullptr);
-  const zip_int64_t added = zip_file_add(archive, "x.npy", zip_source_buffer(archive, bytes.data(), bytes.size(), 0), 0);
+  const zip_int64_t added =
+      zip_file_add(archive, "x.npy", zip_source_buffer(archive, bytes.data(), bytes.size(), 0), 0);
   zip_set_file_compression(archive, static_cast<zip_uint64_t>(added), ZIP_CM_DEFLATE, 0);
   ASSERT_EQ(zip_close(archive), 0);
   expect_equal(arrays::read_npz(folder.file("a.npz")).at(0).tensor, counting(ops::DType::f32, {100, 100}));

@@ -16,17 +16,17 @@ namespace {
 using Random = std::mt19937;
 
 const std::string& whole_text() {
-  static const std::string text = module_text(
-      "arg0_1: \"Sym(s27)\", x: \"f32[s27, 64]\", w: \"f32[64]\", i: \"i64[s27]\"",
-      "a: \"f32[s27, 64]\" = torch.ops.aten.mul.Tensor(x, w);  x = None\n"
-      "# File: model.py:12 in forward, code: y = a.softmax(1)\n"
-      "b: \"f32[s27, 64]\" = torch.ops.aten._softmax.default(a, 1, False);  a = None\n"
-      "c: \"f32[s27, 32]\" = torch.ops.aten.slice.Tensor(b, 1, 0, 32)\n"
-      "d: \"i64[s27, 1]\" = torch.ops.aten.unsqueeze.default(i, 1);  i = None\n"
-      "e: \"f32[s27, 1]\" = torch.ops.aten.gather.default(b, 1, d);  b = d = None\n"
-      "f: \"f32[]\" = torch.ops.aten.sum.dim_IntList(e, []);  e = None\n"
-      "m: \"Sym(2*s27)\" = arg0_1 * 2",
-      "(c, f, m, None)");
+  static const std::string text =
+      module_text("arg0_1: \"Sym(s27)\", x: \"f32[s27, 64]\", w: \"f32[64]\", i: \"i64[s27]\"",
+                  "a: \"f32[s27, 64]\" = torch.ops.aten.mul.Tensor(x, w);  x = None\n"
+                  "# File: model.py:12 in forward, code: y = a.softmax(1)\n"
+                  "b: \"f32[s27, 64]\" = torch.ops.aten._softmax.default(a, 1, False);  a = None\n"
+                  "c: \"f32[s27, 32]\" = torch.ops.aten.slice.Tensor(b, 1, 0, 32)\n"
+                  "d: \"i64[s27, 1]\" = torch.ops.aten.unsqueeze.default(i, 1);  i = None\n"
+                  "e: \"f32[s27, 1]\" = torch.ops.aten.gather.default(b, 1, d);  b = d = None\n"
+                  "f: \"f32[]\" = torch.ops.aten.sum.dim_IntList(e, []);  e = None\n"
+                  "m: \"Sym(2*s27)\" = arg0_1 * 2",
+                  "(c, f, m, None)");
   return text;
 }
 
@@ -35,7 +35,8 @@ std::size_t any_below(Random& random, std::size_t count) { return random() % cou
 // The text with the k-th of all places of `from` replaced.
 std::string replaced(std::string text, std::string_view from, std::string_view to, Random& random) {
   std::vector<std::size_t> places;
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1)) places.push_back(at);
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1))
+    places.push_back(at);
   if (places.empty()) return text;
   return text.replace(places[any_below(random, places.size())], from.size(), to);
 }
@@ -43,7 +44,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 // Cuts the n-th line out.
 std::string without_line(const std::string& text, Random& random) {
   std::vector<std::size_t> starts = {0};
-  for (std::size_t at = text.find('\n'); at + 1 < text.size(); at = text.find('\n', at + 1)) starts.push_back(at + 1);
+  for (std::size_t at = text.find('\n'); at + 1 < text.size(); at = text.find('\n', at + 1))
+    starts.push_back(at + 1);
   const std::size_t k = any_below(random, starts.size());
   const std::size_t end = k + 1 < starts.size() ? starts[k + 1] : text.size();
   return text.substr(0, starts[k]) + text.substr(end);
@@ -60,19 +62,40 @@ struct Damage {
 };
 
 const Damage damages[] = {
-    {"cut", [](const std::string& text, Random& random) { return text.substr(0, any_below(random, text.size())); }},
-    {"without a start", [](const std::string& text, Random& random) { return text.substr(1 + any_below(random, 60)); }},
+    {"cut",
+     [](const std::string& text, Random& random) { return text.substr(0, any_below(random, text.size())); }},
+    {"without a start",
+     [](const std::string& text, Random& random) { return text.substr(1 + any_below(random, 60)); }},
     {"mutated bytes", swapped_bytes},
     {"a missing line", without_line},
-    {"unknown operator", [](const std::string& text, Random& random) { return replaced(text, "aten.", cat("aten.no", random() % 1000), random); }},
-    {"absurd size", [](const std::string& text, Random& random) { return replaced(text, "64", "9223372036854775807", random); }},
-    {"negative size", [](const std::string& text, Random& random) { return replaced(text, "64]", "-5]", random); }},
-    {"wrong type", [](const std::string& text, Random& random) { return replaced(text, "f32[", random() % 2 ? "i64[" : "f31[", random); }},
-    {"unclosed bracket", [](const std::string& text, Random& random) { return replaced(text, ")", "", random); }},
-    {"unclosed quote", [](const std::string& text, Random& random) { return replaced(text, "\"", "", random); }},
-    {"deep nesting", [](const std::string& text, Random& random) { return replaced(text, "(", std::string(1000 + random() % 100000, random() % 2 ? '(' : '['), random); }},
-    {"unknown value", [](const std::string& text, Random& random) { return replaced(text, "(b, ", cat("(b", random() % 99, ", "), random); }},
-    {"wrong arguments", [](const std::string& text, Random& random) { return replaced(text, ", 1", random() % 2 ? ", 7" : ", None", random); }},
+    {"unknown operator",
+     [](const std::string& text, Random& random) {
+       return replaced(text, "aten.", cat("aten.no", random() % 1000), random);
+     }},
+    {"absurd size", [](const std::string& text,
+                       Random& random) { return replaced(text, "64", "9223372036854775807", random); }},
+    {"negative size",
+     [](const std::string& text, Random& random) { return replaced(text, "64]", "-5]", random); }},
+    {"wrong type",
+     [](const std::string& text, Random& random) {
+       return replaced(text, "f32[", random() % 2 ? "i64[" : "f31[", random);
+     }},
+    {"unclosed bracket",
+     [](const std::string& text, Random& random) { return replaced(text, ")", "", random); }},
+    {"unclosed quote",
+     [](const std::string& text, Random& random) { return replaced(text, "\"", "", random); }},
+    {"deep nesting",
+     [](const std::string& text, Random& random) {
+       return replaced(text, "(", std::string(1000 + random() % 100000, random() % 2 ? '(' : '['), random);
+     }},
+    {"unknown value",
+     [](const std::string& text, Random& random) {
+       return replaced(text, "(b, ", cat("(b", random() % 99, ", "), random);
+     }},
+    {"wrong arguments",
+     [](const std::string& text, Random& random) {
+       return replaced(text, ", 1", random() % 2 ? ", 7" : ", None", random);
+     }},
 };
 
 // "Error", or what else reading does.
@@ -115,7 +138,8 @@ TEST(Broken, ArchivesGiveAnErrorOrTheirArrays) {
   Random random(seed);
   const ScratchFolder folder;
   const std::string file = folder.file("a.npz");
-  arrays::write_npz(file, {{"in0", runtime::contiguous(runtime::allocate(ops::DType::u8, {40}))}, {"in1", runtime::allocate(ops::DType::f32, {0, 3})}});
+  arrays::write_npz(file, {{"in0", runtime::contiguous(runtime::allocate(ops::DType::u8, {40}))},
+                           {"in1", runtime::allocate(ops::DType::f32, {0, 3})}});
   const std::string good = read_file(file);
   int errors = 0;
   for (int k = 0; k < 300; ++k) {
@@ -138,8 +162,10 @@ TEST(Broken, ArraysGiveAnErrorEach) {
   runtime::Tensor tensor = runtime::allocate(ops::DType::f32, {3, 5});
   const std::string good = arrays::print_npy(runtime::contiguous(tensor));
   for (int k = 0; k < 100; ++k) {
-    const std::string bytes = k % 2 == 0 ? good.substr(0, any_below(random, good.size()))
-                                         : replaced(good, k % 4 == 1 ? "(3, 5)" : "5)", k % 4 == 1 ? cat("(", random(), ", ", random(), ")") : "99999999999)", random);
+    const std::string bytes =
+        k % 2 == 0 ? good.substr(0, any_below(random, good.size()))
+                   : replaced(good, k % 4 == 1 ? "(3, 5)" : "5)",
+                              k % 4 == 1 ? cat("(", random(), ", ", random(), ")") : "99999999999)", random);
     ASSERT_EQ(outcome([&] { arrays::parse_npy(bytes, "x"); }), "Error") << k;
   }
 }

@@ -13,24 +13,32 @@ struct Row {
 
 TEST(FxErrors, OfStatements) {
   const Row rows[] = {
-      {"y = torch.ops.aten.sofmax.int(x, 1)", "FX graph line 3: operator torch.ops.aten.sofmax.int is not known; the nearest known: '_softmax', 'amax', 'argmax'"},
+      {"y = torch.ops.aten.sofmax.int(x, 1)",
+       "FX graph line 3: operator torch.ops.aten.sofmax.int is not known; the nearest known: '_softmax', "
+       "'amax', 'argmax'"},
       {"y = torch.ops.aten.relu.default(z)", "FX graph line 3: there is no value 'z'"},
       {"y = torch.ops.aten.relu.default(xx)", "FX graph line 3: there is no value 'xx'; did you mean 'x'?"},
-      {"y = torch.ops.aten.relu.default()", "FX graph line 3: torch.ops.aten.relu.default: argument 'self' is missing"},
-      {"y: \"f32[5]\" = torch.ops.aten.relu.default(x)", "FX graph line 3: 'y' is a tensor f32[3, 4], the text says f32[5]"},
-      {"y: \"i64[3, 4]\" = torch.ops.aten.relu.default(x)", "FX graph line 3: 'y' is a tensor f32[3, 4], the text says i64[3, 4]"},
-      {"y: \"g32[5]\" = torch.ops.aten.relu.default(x)", "FX graph line 3: 'g32[5]' is not a type such as \"f32[2, s0]\" or \"Sym(s0)\""},
+      {"y = torch.ops.aten.relu.default()",
+       "FX graph line 3: torch.ops.aten.relu.default: argument 'self' is missing"},
+      {"y: \"f32[5]\" = torch.ops.aten.relu.default(x)",
+       "FX graph line 3: 'y' is a tensor f32[3, 4], the text says f32[5]"},
+      {"y: \"i64[3, 4]\" = torch.ops.aten.relu.default(x)",
+       "FX graph line 3: 'y' is a tensor f32[3, 4], the text says i64[3, 4]"},
+      {"y: \"g32[5]\" = torch.ops.aten.relu.default(x)",
+       "FX graph line 3: 'g32[5]' is not a type such as \"f32[2, s0]\" or \"Sym(s0)\""},
       {"y = torch.ops.aten.relu.default(x", "FX graph line 4: expected ',' or ')', found 'return'"},
       {"y = x[0]", "FX graph line 3: cannot take an element of a tensor f32[3, 4]"},
       {"y.z = x", "FX graph line 3: 'y.z' cannot be assigned to"},
-      {"y = torch.ops.aten.mul.Tensor(x, 99999999999999999999)", "FX graph line 3: expected a number within 64 bits, found '99999999999999999999'"},
+      {"y = torch.ops.aten.mul.Tensor(x, 99999999999999999999)",
+       "FX graph line 3: expected a number within 64 bits, found '99999999999999999999'"},
       {"y = 'abc", "FX graph line 3: a quote is not closed"},
       {"y = x ? 2", "FX graph line 3: '?' does not belong here"},
       {"y = x; x = 3", "FX graph line 3: expected 'None', found '3'"},
       {"y = ", "FX graph line 3: expected a value, found the end of the line"},
       {"= x", "FX graph line 3: expected the name of a value, found '='"},
   };
-  for (const Row& row : rows) EXPECT_EQ(error_of(module_text("x: \"f32[3, 4]\"", row.statements, "(x,)")), row.words) << row.statements;
+  for (const Row& row : rows)
+    EXPECT_EQ(error_of(module_text("x: \"f32[3, 4]\"", row.statements, "(x,)")), row.words) << row.statements;
 }
 
 TEST(FxErrors, OfParameters) {
@@ -41,30 +49,37 @@ TEST(FxErrors, OfParameters) {
       {"x: \"f32[s0 / 0]\"", "FX graph line 2: '/' is not integer arithmetic on sizes"},
       {"x: \"f32[s0 // 0]\"", "FX graph line 2: a size is divided by something that is not positive"},
       {"x: \"f32[a_size_with_a_name_that_is_too_long]\"",
-       "FX graph line 2: the size 'a_size_with_a_name_that_is_too_long' has a name of more than 23 characters"},
+       "FX graph line 2: the size 'a_size_with_a_name_that_is_too_long' has a name of more than 23 "
+       "characters"},
       {"x: \"Sym(s0\"", "FX graph line 2: 'Sym(s0' is not a type such as \"f32[2, s0]\" or \"Sym(s0)\""},
   };
-  for (const Row& row : rows) EXPECT_EQ(error_of(module_text(row.statements, "y = 1", "(None,)")), row.words) << row.statements;
+  for (const Row& row : rows)
+    EXPECT_EQ(error_of(module_text(row.statements, "y = 1", "(None,)")), row.words) << row.statements;
 }
 
 TEST(FxErrors, OfWholeTexts) {
   const Row rows[] = {
       {"", "FX graph: there is no 'class NAME(torch.nn.Module):' in the text"},
-      {"def forward(self):\n  return 1\n", "FX graph: there is no 'class NAME(torch.nn.Module):' in the text"},
+      {"def forward(self):\n  return 1\n",
+       "FX graph: there is no 'class NAME(torch.nn.Module):' in the text"},
       {"class A(b):\n", "FX graph line 1: expected 'def forward', found the end of the text"},
-      {"class A(b):\n  def forward(self):\n    x = 1\n", "FX graph line 3: expected 'return', found the end of the text"},
-      {"class A(b):\n  def backward(self):\n    return 1\n", "FX graph line 2: expected the body of 'forward', found '('"},
+      {"class A(b):\n  def forward(self):\n    x = 1\n",
+       "FX graph line 3: expected 'return', found the end of the text"},
+      {"class A(b):\n  def backward(self):\n    return 1\n",
+       "FX graph line 2: expected the body of 'forward', found '('"},
   };
   for (const Row& row : rows) EXPECT_EQ(error_of(row.statements), row.words) << row.statements;
 }
 
 TEST(FxErrors, OfResults) {
-  EXPECT_EQ(error_of(module_text("x: \"f32[3]\"", "y = 1", "('text',)")), "FX graph line 4: a graph cannot return the text 'text'");
+  EXPECT_EQ(error_of(module_text("x: \"f32[3]\"", "y = 1", "('text',)")),
+            "FX graph line 4: a graph cannot return the text 'text'");
 }
 
 TEST(FxErrors, NestingAndChainsAreLimited) {
   const std::string deep = "y = " + std::string(100000, '(') + "1" + std::string(100000, ')');
-  EXPECT_EQ(error_of(module_text("x: \"f32[3]\"", deep, "(x,)")), "FX graph line 3: brackets are nested more than 64 deep");
+  EXPECT_EQ(error_of(module_text("x: \"f32[3]\"", deep, "(x,)")),
+            "FX graph line 3: brackets are nested more than 64 deep");
   std::string chain = "y = 1";
   std::string picks = "y = x";
   std::string powers = "y = 1";

@@ -28,32 +28,42 @@ TEST(FxForms, Annotations) {
       {"x: \"f32[FloorDiv(s0, 2), Mod(s1, 3)]\"", "f32[floor_div(s0, 2), floor_mod(s1, 3)]"},
   };
   for (const Form& form : forms) {
-    const std::string text = module_text(form.parameter, "y = torch.ops.aten.add.Tensor(x, x);  x = None", "(y,)");
+    const std::string text =
+        module_text(form.parameter, "y = torch.ops.aten.add.Tensor(x, x);  x = None", "(y,)");
     EXPECT_EQ(error_of(text), "no error") << form.parameter;
     EXPECT_EQ(result_type(fx::read(text)), form.type) << form.parameter;
   }
 }
 
 TEST(FxForms, TruthsAreB8OrBool) {
-  EXPECT_EQ(result_type(fx::read(module_text("x: \"b8[3]\"", "y = torch.ops.aten.logical_not.default(x)", "(y,)"))), "b8[3]");
+  EXPECT_EQ(
+      result_type(fx::read(module_text("x: \"b8[3]\"", "y = torch.ops.aten.logical_not.default(x)", "(y,)"))),
+      "b8[3]");
 }
 
 TEST(FxForms, ClassesOfAnyName) {
-  const std::string text = module_text("x: \"f32[3]\"", "y: \"f32[3]\" = torch.ops.aten.neg.default(x)", "(y,)");
+  const std::string text =
+      module_text("x: \"f32[3]\"", "y: \"f32[3]\" = torch.ops.aten.neg.default(x)", "(y,)");
   const std::string head = "class GraphModule(torch.nn.Module):";
-  for (const char* name : {"class <lambda>(torch.nn.Module):", "class joint_helper(torch.nn.Module):", "class inner_f(torch.nn.Module):",
-                           "/usr/lib/python3/torch/fx/_lazy_graph_module.py class GraphModule(torch.nn.Module):"}) {
+  for (const char* name :
+       {"class <lambda>(torch.nn.Module):", "class joint_helper(torch.nn.Module):",
+        "class inner_f(torch.nn.Module):",
+        "/usr/lib/python3/torch/fx/_lazy_graph_module.py class GraphModule(torch.nn.Module):"}) {
     EXPECT_EQ(result_type(fx::read(name + text.substr(head.size()))), "f32[3]") << name;
   }
 }
 
 TEST(FxForms, LogsAndColours) {
-  const std::string text = module_text("x: \"f32[3]\"", "y: \"f32[3]\" = torch.ops.aten.neg.default(x);  x = None", "(y,)");
-  std::string logged = "don't mind this line: @!? \"\nV1121 09:30:00.123000 4711 torch/a.py:12] [0/0] [__aot_graphs] TRACED GRAPH\n";
+  const std::string text =
+      module_text("x: \"f32[3]\"", "y: \"f32[3]\" = torch.ops.aten.neg.default(x);  x = None", "(y,)");
+  std::string logged =
+      "don't mind this line: @!? \"\nV1121 09:30:00.123000 4711 torch/a.py:12] [0/0] [__aot_graphs] TRACED "
+      "GRAPH\n";
   std::size_t start = 0;
   while (start < text.size()) {
     const std::size_t end = text.find('\n', start);
-    logged += cat("V1121 09:30:00.123000 4711 torch/a.py:12] [0/0] [__aot_graphs] \x1b[34m", text.substr(start, end - start), "\x1b[0m\n");
+    logged += cat("V1121 09:30:00.123000 4711 torch/a.py:12] [0/0] [__aot_graphs] \x1b[34m",
+                  text.substr(start, end - start), "\x1b[0m\n");
     start = end + 1;
   }
   logged += "I1121 09:30:01.000000 4711 torch/b.py:3] what's next?\n";
@@ -63,16 +73,19 @@ TEST(FxForms, LogsAndColours) {
 }
 
 TEST(FxForms, SeveralGraphs) {
-  const std::string text = "first:\n" + module_text("x: \"f32[3]\"", "y = torch.ops.aten.neg.default(x)", "(y,)") + "\nsecond, isn't it:\n" +
-                           module_text("x: \"f32[5]\"", "y = torch.ops.aten.neg.default(x)", "[y]");
+  const std::string text =
+      "first:\n" + module_text("x: \"f32[3]\"", "y = torch.ops.aten.neg.default(x)", "(y,)") +
+      "\nsecond, isn't it:\n" + module_text("x: \"f32[5]\"", "y = torch.ops.aten.neg.default(x)", "[y]");
   EXPECT_EQ(fx::count_modules(text), 2);
   EXPECT_EQ(result_type(fx::read(text, {1, {}})), "f32[5]");
   EXPECT_EQ(error_of(text, {2, {}}), "graph 2 was asked for; the text holds 2, counted from 0");
 }
 
 TEST(FxForms, CommentsGiveOrigins) {
-  const std::string text = module_text(
-      "x: \"f32[3]\"", "# No stacktrace found for following nodes\n # File: model.py:12 in forward, code: y = -x\ny: \"f32[3]\" = torch.ops.aten.neg.default(x)", "(y,)");
+  const std::string text = module_text("x: \"f32[3]\"",
+                                       "# No stacktrace found for following nodes\n # File: model.py:12 in "
+                                       "forward, code: y = -x\ny: \"f32[3]\" = torch.ops.aten.neg.default(x)",
+                                       "(y,)");
   const graph::Graph graph = fx::read(text);
   const graph::Origin& origin = graph[graph.results()[0].value].origin;
   EXPECT_EQ(origin.file, "model.py");
@@ -81,7 +94,8 @@ TEST(FxForms, CommentsGiveOrigins) {
 }
 
 TEST(FxForms, ResultsOfEveryKind) {
-  const graph::Graph graph = fx::read(module_text("s0: \"Sym(s0)\", x: \"f32[s0]\"", "y = torch.ops.aten.neg.default(x)", "[y, None, s0, x, y]"));
+  const graph::Graph graph = fx::read(module_text(
+      "s0: \"Sym(s0)\", x: \"f32[s0]\"", "y = torch.ops.aten.neg.default(x)", "[y, None, s0, x, y]"));
   EXPECT_EQ(result_type(graph, 0), "f32[s0]");
   EXPECT_EQ(result_type(graph, 1), "None");
   EXPECT_EQ(result_type(graph, 2), "size s0");
@@ -91,44 +105,54 @@ TEST(FxForms, ResultsOfEveryKind) {
 
 TEST(FxForms, TuplesAndTheirElements) {
   const std::string text = module_text("x: \"f32[4, 6]\"",
-                                       "split = torch.ops.aten.split.Tensor(x, 2, 1)\na: \"f32[4, 2]\" = split[0]\nb: \"f32[4, 2]\" = split[2];  split = None\n"
+                                       "split = torch.ops.aten.split.Tensor(x, 2, 1)\na: \"f32[4, 2]\" = "
+                                       "split[0]\nb: \"f32[4, 2]\" = split[2];  split = None\n"
                                        "y: \"f32[4, 2]\" = torch.ops.aten.add.Tensor(a, b);  a = b = None",
                                        "(y,)");
   EXPECT_EQ(error_of(text), "no error");
-  const std::string beyond = module_text("x: \"f32[4, 6]\"", "split = torch.ops.aten.split.Tensor(x, 2, 1)\na = split[3]", "(a,)");
+  const std::string beyond =
+      module_text("x: \"f32[4, 6]\"", "split = torch.ops.aten.split.Tensor(x, 2, 1)\na = split[3]", "(a,)");
   EXPECT_EQ(error_of(beyond), "FX graph line 4: element 3 of a list of 3 does not exist");
 }
 
 TEST(FxForms, SizesAreComputed) {
   const std::string parameters = "a: \"Sym(s1)\", b: \"Sym(s2)\", x: \"f32[s1, s2]\"";
-  const std::string infix = module_text(parameters, "m: \"Sym(s1*s2)\" = a * b\ny: \"f32[s1*s2]\" = torch.ops.aten.view.default(x, [m])", "(y, m)");
+  const std::string infix = module_text(
+      parameters, "m: \"Sym(s1*s2)\" = a * b\ny: \"f32[s1*s2]\" = torch.ops.aten.view.default(x, [m])",
+      "(y, m)");
   EXPECT_EQ(error_of(infix), "no error");
   EXPECT_EQ(result_type(fx::read(infix), 1), "size s1*s2");
-  const std::string calls = module_text(parameters,
-                                        "n = torch.ops.aten.sym_size.int(x, 0)\nm: \"Sym(2*s1)\" = _operator.mul(n, 2);  n = None\n"
-                                        "y = torch.ops.aten.expand.default(torch.ops.aten.unsqueeze.default(x, 0), [m, -1, -1])",
-                                        "(y,)");
+  const std::string calls =
+      module_text(parameters,
+                  "n = torch.ops.aten.sym_size.int(x, 0)\nm: \"Sym(2*s1)\" = _operator.mul(n, 2);  n = None\n"
+                  "y = torch.ops.aten.expand.default(torch.ops.aten.unsqueeze.default(x, 0), [m, -1, -1])",
+                  "(y,)");
   EXPECT_EQ(error_of(calls), "no error");
   EXPECT_EQ(result_type(fx::read(calls)), "f32[2*s1, s1, s2]");
 }
 
 TEST(FxForms, NumbersOfPython) {
-  const std::string text = module_text("x: \"f32[8]\"",
-                                       "a = torch.ops.aten.slice.Tensor(x, 0, 2, 9223372036854775807)\nb = torch.ops.aten.clamp.default(a, -inf, inf)\n"
-                                       "c = torch.ops.aten.mul.Tensor(b, 1e-05)\nd: \"f32[]\" = torch.ops.aten.sum.dim_IntList(c, [])",
-                                       "(d,)");
+  const std::string text = module_text(
+      "x: \"f32[8]\"",
+      "a = torch.ops.aten.slice.Tensor(x, 0, 2, 9223372036854775807)\nb = torch.ops.aten.clamp.default(a, "
+      "-inf, inf)\n"
+      "c = torch.ops.aten.mul.Tensor(b, 1e-05)\nd: \"f32[]\" = torch.ops.aten.sum.dim_IntList(c, [])",
+      "(d,)");
   EXPECT_EQ(error_of(text), "no error");
 }
 
 TEST(FxForms, NoneInsideIndices) {
-  const std::string text = module_text("x: \"f32[4, 5, 6]\", i: \"i64[3]\"", "y: \"f32[4, 3, 6]\" = torch.ops.aten.index.Tensor(x, [None, i])", "(y,)");
+  const std::string text =
+      module_text("x: \"f32[4, 5, 6]\", i: \"i64[3]\"",
+                  "y: \"f32[4, 3, 6]\" = torch.ops.aten.index.Tensor(x, [None, i])", "(y,)");
   EXPECT_EQ(error_of(text), "no error");
 }
 
 TEST(FxForms, DevicesAreIgnored) {
   const std::string text =
       module_text("x: \"f32[3]\"",
-                  "z = torch.ops.aten.full.default([3], 2, dtype = torch.float32, layout = torch.strided, device = device(type='cuda', index=0), pin_memory = False)\n"
+                  "z = torch.ops.aten.full.default([3], 2, dtype = torch.float32, layout = torch.strided, "
+                  "device = device(type='cuda', index=0), pin_memory = False)\n"
                   "y: \"f32[3]\" = torch.ops.aten.add.Tensor(x, z)",
                   "(y,)");
   EXPECT_EQ(error_of(text), "no error");
@@ -137,16 +161,23 @@ TEST(FxForms, DevicesAreIgnored) {
 TEST(FxForms, OutputMasksGiveNone) {
   const std::string text = module_text(
       "g: \"f32[2, 8]\", x: \"f32[2, 8]\", m: \"f32[2, 1]\", r: \"f32[2, 1]\", w: \"f32[8]\", b: \"f32[8]\"",
-      "n = torch.ops.aten.native_layer_norm_backward.default(g, x, [8], m, r, w, b, [False, True, True])\na = n[0]\nc: \"f32[8]\" = n[1]", "(a, c)");
+      "n = torch.ops.aten.native_layer_norm_backward.default(g, x, [8], m, r, w, b, [False, True, True])\na "
+      "= n[0]\nc: \"f32[8]\" = n[1]",
+      "(a, c)");
   EXPECT_EQ(error_of(text), "no error");
   EXPECT_EQ(result_type(fx::read(text), 0), "None");
 }
 
 TEST(FxForms, ConstantsOfTheModule) {
-  const std::string text = module_text("x: \"f32[2]\"", "_tensor_constant0 = self._tensor_constant0;  y: \"f32[2]\"", "(x,)");
-  const std::string good = module_text("x: \"f32[2]\"", "k: \"f32[2]\" = self._tensor_constant0\ny: \"f32[2]\" = torch.ops.aten.add.Tensor(x, k)", "(y,)");
-  EXPECT_EQ(error_of(good), "FX graph line 3: the text reads the constant self._tensor_constant0, which was not given; name it "
-                            "const__tensor_constant0 in the inputs' .npz");
+  const std::string text =
+      module_text("x: \"f32[2]\"", "_tensor_constant0 = self._tensor_constant0;  y: \"f32[2]\"", "(x,)");
+  const std::string good = module_text(
+      "x: \"f32[2]\"",
+      "k: \"f32[2]\" = self._tensor_constant0\ny: \"f32[2]\" = torch.ops.aten.add.Tensor(x, k)", "(y,)");
+  EXPECT_EQ(
+      error_of(good),
+      "FX graph line 3: the text reads the constant self._tensor_constant0, which was not given; name it "
+      "const__tensor_constant0 in the inputs' .npz");
   fx::ReadOptions options;
   options.constants["_tensor_constant0"] = {ops::DType::f32, {2}, std::vector<std::byte>(8)};
   EXPECT_EQ(error_of(good, options), "no error");

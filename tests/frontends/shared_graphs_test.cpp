@@ -22,7 +22,8 @@ class SharedGraphs : public testing::TestWithParam<const char*> {};
 TEST_P(SharedGraphs, AreReadAndFitTheirArrays) {
   const std::filesystem::path folder = graphs_folder();
   const std::string name = GetParam();
-  if (!std::filesystem::exists(folder / (name + ".fx"))) GTEST_SKIP() << "there is no " << folder / (name + ".fx");
+  if (!std::filesystem::exists(folder / (name + ".fx")))
+    GTEST_SKIP() << "there is no " << folder / (name + ".fx");
   const graph::Graph graph = fx::read(read_file(folder / (name + ".fx")));
   graph::verify(graph);
   std::size_t outputs = 0;
@@ -34,9 +35,11 @@ TEST_P(SharedGraphs, AreReadAndFitTheirArrays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SharedGraphs,
-                         testing::Values("sincos.fw", "softmax_dim0.fw", "layernorm.fw", "layernorm.bw", "cross_entropy.fw", "cross_entropy.bw",
-                                         "nhwc_scale_bias_relu.fw", "cumsum_mask.fw", "quantize_int8.fw", "var_mean_std.fw", "pad_slice_cat_flip.fw",
-                                         "scatter_add_bincount.fw", "adamw_step.fw", "int_ops.fw", "special_functions.fw", "dyn_softmax_stack.fw",
+                         testing::Values("sincos.fw", "softmax_dim0.fw", "layernorm.fw", "layernorm.bw",
+                                         "cross_entropy.fw", "cross_entropy.bw", "nhwc_scale_bias_relu.fw",
+                                         "cumsum_mask.fw", "quantize_int8.fw", "var_mean_std.fw",
+                                         "pad_slice_cat_flip.fw", "scatter_add_bincount.fw", "adamw_step.fw",
+                                         "int_ops.fw", "special_functions.fw", "dyn_softmax_stack.fw",
                                          "bf16_norm_gelu.fw"));
 
 }  // namespace

@@ -36,7 +36,8 @@ std::string result_type(const graph::Graph& graph, std::size_t k) {
   if (result.kind == graph::Ownership::none) return "None";
   if (result.kind == graph::Ownership::size) return cat("size ", result.size);
   const graph::Node& node = graph[result.value];
-  return cat(ops::name(node.dtype), "[", join(node.shape, ", ", [](const index::Expr& size) { return index::print(size); }), "]");
+  return cat(ops::name(node.dtype), "[",
+             join(node.shape, ", ", [](const index::Expr& size) { return index::print(size); }), "]");
 }
 
 ScratchFolder::ScratchFolder() {

@@ -46,7 +46,8 @@ Outcome Workplace::run(std::string_view arguments) const {
   if (stream == nullptr) throw std::runtime_error("cannot run " + command);
   Outcome outcome;
   std::array<char, 4096> piece{};
-  for (std::size_t got = 0; (got = fread(piece.data(), 1, piece.size(), stream)) > 0;) outcome.output.append(piece.data(), got);
+  for (std::size_t got = 0; (got = fread(piece.data(), 1, piece.size(), stream)) > 0;)
+    outcome.output.append(piece.data(), got);
   const int status = pclose(stream);
   if (WIFEXITED(status)) outcome.code = WEXITSTATUS(status);
   return outcome;

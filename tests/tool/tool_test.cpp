@@ -10,7 +10,8 @@ namespace twinloom::tests {
 namespace {
 
 #define EXPECT_CODE(outcome, expected) EXPECT_EQ((outcome).code, expected) << (outcome).output
-#define EXPECT_SAYS(outcome, words) EXPECT_NE((outcome).output.find(words), std::string::npos) << (outcome).output
+#define EXPECT_SAYS(outcome, words) \
+  EXPECT_NE((outcome).output.find(words), std::string::npos) << (outcome).output
 
 class Tool : public testing::Test {
  protected:
@@ -41,7 +42,8 @@ TEST_F(Tool, ExpectedOutputsAreCompared) {
   const Outcome shape = place.run("run softmax.fx --size s0=4 --device reference --expect out.npz");
   EXPECT_CODE(shape, 1);
   EXPECT_SAYS(shape, "out0: DIFFERENT is f32[4, 8], expected f32[3, 8]");
-  const Outcome generous = place.run("run softmax.fx --size s0=3 --device reference --seed 1 --expect out.npz --atol 10");
+  const Outcome generous =
+      place.run("run softmax.fx --size s0=3 --device reference --seed 1 --expect out.npz --atol 10");
   EXPECT_CODE(generous, 0);
 }
 
@@ -55,7 +57,8 @@ TEST_F(Tool, VerifyComparesBits) {
 }
 
 TEST_F(Tool, DrawnIndicesStayInside) {
-  for (int seed = 0; seed < 3; ++seed) EXPECT_CODE(place.run("run lookup.fx --device reference --seed " + std::to_string(seed)), 0);
+  for (int seed = 0; seed < 3; ++seed)
+    EXPECT_CODE(place.run("run lookup.fx --device reference --seed " + std::to_string(seed)), 0);
   const Outcome outside = place.run("run lookup.fx --device reference --input place=10");
   EXPECT_CODE(outside, 2);
   EXPECT_SAYS(outside, "index 10 is out of range; expected 0 <= index < 10");
@@ -72,10 +75,12 @@ TEST_F(Tool, BenchWritesItsFields) {
     for (const auto& [name, value] : object.items()) names.insert(name);
     return names;
   };
-  EXPECT_EQ(names_of(json), (std::set<std::string>{"device", "mode", "threads", "copy_gbps", "run_ms", "compile_ms", "peak_bytes", "kernels"}));
+  EXPECT_EQ(names_of(json), (std::set<std::string>{"device", "mode", "threads", "copy_gbps", "run_ms",
+                                                   "compile_ms", "peak_bytes", "kernels"}));
   ASSERT_EQ(json["kernels"].size(), 1u);
   const auto& kernel = json["kernels"][0];
-  EXPECT_EQ(names_of(kernel), (std::set<std::string>{"name", "ops", "median_ms", "bytes", "touched_bytes", "floor_bytes", "gbps", "flops", "compile_ms"}));
+  EXPECT_EQ(names_of(kernel), (std::set<std::string>{"name", "ops", "median_ms", "bytes", "touched_bytes",
+                                                     "floor_bytes", "gbps", "flops", "compile_ms"}));
   EXPECT_EQ(json["threads"], 1);
   EXPECT_EQ(json["peak_bytes"], 64 * 8 * 4);
   EXPECT_EQ(kernel["bytes"], 2 * 64 * 8 * 4);
@@ -120,13 +125,18 @@ TEST_F(Tool, ListsOfOperatorsAndDevices) {
 TEST_F(Tool, HelpHasExamplesAndExitCodes) {
   const Outcome help = place.run("--help");
   EXPECT_CODE(help, 0);
-  EXPECT_SAYS(help, "Exit codes: 0 done, 1 a difference was found, 2 wrong input, 3 a bug in Twinloom, 64 wrong command line");
-  for (const char* command : {"run", "verify", "bench", "explain", "dump"}) EXPECT_SAYS(place.run(std::string(command) + " --help"), "Example: twinloom ");
+  EXPECT_SAYS(help,
+              "Exit codes: 0 done, 1 a difference was found, 2 wrong input, 3 a bug in Twinloom, 64 wrong "
+              "command line");
+  for (const char* command : {"run", "verify", "bench", "explain", "dump"})
+    EXPECT_SAYS(place.run(std::string(command) + " --help"), "Example: twinloom ");
   EXPECT_CODE(place.run("--version"), 0);
 }
 
 TEST_F(Tool, WrongCommandLines) {
-  for (const char* wrong : {"", "fly", "run", "run softmax.fx --no-such-option", "run softmax.fx --threads many", "run softmax.fx --threads -1", "verify softmax.fx more"}) {
+  for (const char* wrong :
+       {"", "fly", "run", "run softmax.fx --no-such-option", "run softmax.fx --threads many",
+        "run softmax.fx --threads -1", "verify softmax.fx more"}) {
     EXPECT_CODE(place.run(wrong), 64);
   }
 }
@@ -145,7 +155,8 @@ TEST_F(Tool, WrongInputs) {
       {"run broken.fx", "error: FX graph line "},
       {"run softmax.fx --inputs broken.npz", "as an .npz archive: Not a zip archive"},
       {"run softmax.fx --input x=broken.npy", "not a usable .npy array"},
-      {"run softmax.fx --input x=sometimes", "--input takes NAME=F.npy or one of normal, uniform, zeros, ones, a number, LOW..HIGH"},
+      {"run softmax.fx --input x=sometimes",
+       "--input takes NAME=F.npy or one of normal, uniform, zeros, ones, a number, LOW..HIGH"},
       {"run softmax.fx --input x=9..3", "the range 9..3 has its ends the wrong way round"},
       {"run softmax.fx --input z=ones", "--input: the graph has no parameter 'z'"},
       {"run softmax.fx --input x", "--input takes NAME=VALUE, given was 'x'"},
@@ -155,10 +166,12 @@ TEST_F(Tool, WrongInputs) {
       {"run softmax.fx --size s0=4611686018427387904", "64 bits"},
       {"run softmax.fx --size s0=100000000000000", "no memory for a tensor of f32[100000000000000, 8]"},
       {"run softmax.fx --mode quick", "--mode must be strict, fused or fast, it is 'quick'"},
-      {"run softmax.fx --device cpx", "there is no device 'cpx'; devices are cpu and reference; did you mean 'cpu'?"},
+      {"run softmax.fx --device cpx",
+       "there is no device 'cpx'; devices are cpu and reference; did you mean 'cpu'?"},
       {"run softmax.fx --isa mmx", "mmx"},
       {"run softmax.fx --graph 3", "graph 3 was asked for; the text holds 1, counted from 0"},
-      {"run lookup.fx --input place=normal", "'normal' and 'uniform' are for floating types; for i64 give LOW..HIGH"},
+      {"run lookup.fx --input place=normal",
+       "'normal' and 'uniform' are for floating types; for i64 give LOW..HIGH"},
       {"run lookup.fx --input place=0.5", "0.5 is not an integer that i64 can be drawn from"},
   };
   for (const Row& row : rows) {

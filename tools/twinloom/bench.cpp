@@ -48,7 +48,8 @@ class Progress {
   ~Progress() { say(""); }
   void say(const std::string& words) {
     if (!shown_) return;
-    std::cerr << '\r' << words << std::string(width_ > words.size() ? width_ - words.size() : 0, ' ') << '\r' << std::flush;
+    std::cerr << '\r' << words << std::string(width_ > words.size() ? width_ - words.size() : 0, ' ') << '\r'
+              << std::flush;
     width_ = words.size();
   }
 
@@ -61,7 +62,8 @@ std::vector<std::string> fused_operators(const graph::Graph& graph, const runtim
   std::vector<std::string> names;
   for (const graph::NodeId id : group.nodes) {
     const graph::Node& node = graph[id];
-    const std::string name = node.origin.composite.empty() ? graph::kind_name(node.node) : node.origin.composite;
+    const std::string name =
+        node.origin.composite.empty() ? graph::kind_name(node.node) : node.origin.composite;
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
@@ -79,15 +81,17 @@ std::vector<KernelLine> kernel_lines(const runtime::Variant& variant, const inde
 }
 
 // Fills in the times. A kernel of several launches takes the sum of theirs.
-void time_runs(const Executable& executable, std::span<const runtime::Argument> arguments, const runtime::Variant& variant,
-               RunOptions options, Report& report) {
+void time_runs(const Executable& executable, std::span<const runtime::Argument> arguments,
+               const runtime::Variant& variant, RunOptions options, Report& report) {
   Progress progress;
   std::vector<std::vector<double>> seconds(variant.groups.size());
   options.after_step = [&](std::size_t step, double taken) {
     const std::size_t group = variant.steps[step].unit;
     const bool first = step == 0 || variant.steps[step - 1].unit != group;
-    if (first) seconds[group].push_back(taken);
-    else seconds[group].back() += taken;
+    if (first)
+      seconds[group].push_back(taken);
+    else
+      seconds[group].back() += taken;
   };
   int runs = 0;
   const measure::Enough enough{2, 5, 1000, 1.0};
@@ -154,14 +158,18 @@ void print_table(const Report& report) {
       for (const auto& other : rows) width = std::max(width, other[column].size());
       const bool words = column == 0 || column + 1 == row.size();
       if (column + 1 == row.size()) width = 0;
-      std::cout << (words ? fmt::format("{:<{}}", row[column], width) : fmt::format("{:>{}}", row[column], width))
+      std::cout << (words ? fmt::format("{:<{}}", row[column], width)
+                          : fmt::format("{:>{}}", row[column], width))
                 << (column + 1 == row.size() ? "\n" : "  ");
     }
   }
-  std::cout << fmt::format("{} kernels on {}, mode {}, {} threads; run {:.4f} ms, compile {:.1f} ms, peak memory {}\n", report.kernels.size(),
-                           report.device, report.mode, report.threads, report.run_seconds * 1e3, report.compile_seconds * 1e3, bytes_words(report.peak_bytes))
-            << fmt::format("copy bandwidth {:.2f} GB/s ({}, buffers of {})\n", report.copy.bytes_per_second * 1e-9, report.copy.way,
-                           bytes_words(report.copy.buffer_bytes));
+  std::cout
+      << fmt::format(
+             "{} kernels on {}, mode {}, {} threads; run {:.4f} ms, compile {:.1f} ms, peak memory {}\n",
+             report.kernels.size(), report.device, report.mode, report.threads, report.run_seconds * 1e3,
+             report.compile_seconds * 1e3, bytes_words(report.peak_bytes))
+      << fmt::format("copy bandwidth {:.2f} GB/s ({}, buffers of {})\n", report.copy.bytes_per_second * 1e-9,
+                     report.copy.way, bytes_words(report.copy.buffer_bytes));
 }
 
 nlohmann::ordered_json json_of(const Report& report) {
@@ -199,7 +207,8 @@ int bench(const BenchCommand& command) {
 
 constexpr const char* notes =
     "Example: twinloom bench model.fx --threads 1 --json result.json\n"
-    "  bytes    for every buffer that a kernel reads or writes, the elements covered, at most the whole buffer\n"
+    "  bytes    for every buffer that a kernel reads or writes, the elements covered, at most the whole "
+    "buffer\n"
     "  floor    the graph's inputs, as far as an output needs them, and its outputs\n"
     "  touched  the bytes of the loads and stores that the kernel executes\n"
     "  GB/s     bytes / median time; of copy: their share of the copy bandwidth, measured after the runs\n"

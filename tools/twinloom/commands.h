@@ -1,6 +1,7 @@
 // The commands of the `twinloom` program. Each adds its subcommand to the parser and, when it was asked
 // for, runs and returns the exit code.
-//   0 done   1 a difference was found   2 an Error (the user's)   3 a Bug (ours)   64 the command line is wrong
+//   0 done   1 a difference was found   2 an Error (the user's)   3 a Bug (ours)   64 the command line is
+//   wrong
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -15,7 +15,8 @@ namespace {
 
 std::vector<double> reals_of(const runtime::Tensor& tensor) {
   std::vector<double> numbers(static_cast<std::size_t>(runtime::element_count(tensor)));
-  ops::convert(tensor.dtype, ops::DType::f64, tensor.data, numbers.data(), static_cast<std::int64_t>(numbers.size()));
+  ops::convert(tensor.dtype, ops::DType::f64, tensor.data, numbers.data(),
+               static_cast<std::int64_t>(numbers.size()));
   return numbers;
 }
 
@@ -56,9 +57,11 @@ double step_of(ops::DType dtype, double x) {
   return std::ldexp(1.0, exponent - digits + 1);
 }
 
-Difference compare(const runtime::Tensor& given_tensor, const runtime::Tensor& expected_tensor, const Tolerance& tolerance) {
+Difference compare(const runtime::Tensor& given_tensor, const runtime::Tensor& expected_tensor,
+                   const Tolerance& tolerance) {
   Difference difference;
-  difference.same_shape = given_tensor.dtype == expected_tensor.dtype && given_tensor.sizes == expected_tensor.sizes;
+  difference.same_shape =
+      given_tensor.dtype == expected_tensor.dtype && given_tensor.sizes == expected_tensor.sizes;
   if (!difference.same_shape) return difference;
   const runtime::Tensor given = runtime::contiguous(given_tensor);
   const runtime::Tensor expected = runtime::contiguous(expected_tensor);

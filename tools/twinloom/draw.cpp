@@ -38,10 +38,12 @@ bool is_whole(double x) { return x == std::floor(x) && std::abs(x) <= most_integ
 void check_fits(DType dtype, const Specification& specification) {
   if (ops::is_floating(dtype)) return;
   if (specification.law == Law::normal || specification.open) {
-    throw Error(cat("'normal' and 'uniform' are for floating types; for ", ops::name(dtype), " give LOW..HIGH"));
+    throw Error(
+        cat("'normal' and 'uniform' are for floating types; for ", ops::name(dtype), " give LOW..HIGH"));
   }
   for (const double end : {specification.low, specification.high}) {
-    if (!is_whole(end)) throw Error(cat(end, " is not an integer that ", ops::name(dtype), " can be drawn from"));
+    if (!is_whole(end))
+      throw Error(cat(end, " is not an integer that ", ops::name(dtype), " can be drawn from"));
     std::array<std::byte, 8> element{};
     double back = 0;
     ops::convert(DType::f64, dtype, &end, element.data(), 1);
@@ -72,7 +74,8 @@ std::optional<Specification> parse_specification(const std::string& text) {
   return Specification{Law::even, *low, *high, false};
 }
 
-runtime::Tensor draw(DType dtype, std::vector<std::int64_t> sizes, const Specification& specification, std::uint64_t seed) {
+runtime::Tensor draw(DType dtype, std::vector<std::int64_t> sizes, const Specification& specification,
+                     std::uint64_t seed) {
   check_fits(dtype, specification);
   runtime::Tensor tensor = runtime::allocate(dtype, std::move(sizes));
   const std::int64_t count = runtime::element_count(tensor);
@@ -82,8 +85,10 @@ runtime::Tensor draw(DType dtype, std::vector<std::int64_t> sizes, const Specifi
   std::array<double, 1024> piece{};
   for (std::int64_t first = 0; first < count; first += static_cast<std::int64_t>(piece.size())) {
     const std::int64_t many = std::min(count - first, static_cast<std::int64_t>(piece.size()));
-    for (std::int64_t e = 0; e < many; ++e) piece[static_cast<std::size_t>(e)] = draw_one(specification, whole, random);
-    ops::convert(DType::f64, dtype, piece.data(), static_cast<std::byte*>(tensor.data) + first * ops::size_of(dtype), many);
+    for (std::int64_t e = 0; e < many; ++e)
+      piece[static_cast<std::size_t>(e)] = draw_one(specification, whole, random);
+    ops::convert(DType::f64, dtype, piece.data(),
+                 static_cast<std::byte*>(tensor.data) + first * ops::size_of(dtype), many);
   }
   return tensor;
 }

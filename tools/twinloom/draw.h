@@ -28,6 +28,7 @@ struct Specification {
 std::optional<Specification> parse_specification(const std::string& text);
 
 // Error where the type does not hold what is specified. A seed means the same numbers on every machine.
-runtime::Tensor draw(ops::DType dtype, std::vector<std::int64_t> sizes, const Specification& specification, std::uint64_t seed);
+runtime::Tensor draw(ops::DType dtype, std::vector<std::int64_t> sizes, const Specification& specification,
+                     std::uint64_t seed);
 
 }  // namespace twinloom::tool

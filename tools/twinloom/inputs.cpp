@@ -21,14 +21,16 @@ constexpr std::int64_t default_size = 16;
 
 std::pair<std::string, std::string> split_at_equals(const std::string& text, std::string_view option) {
   const std::size_t at = text.find('=');
-  if (at == std::string::npos || at == 0) throw Error(cat("--", option, " takes NAME=VALUE, given was '", escaped(text), "'"));
+  if (at == std::string::npos || at == 0)
+    throw Error(cat("--", option, " takes NAME=VALUE, given was '", escaped(text), "'"));
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
 std::int64_t parse_integer(const std::string& text, std::string_view what) {
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size()) throw Error(cat(what, " must be an integer, it is '", escaped(text), "'"));
+  if (status != std::errc() || end != text.data() + text.size())
+    throw Error(cat(what, " must be an integer, it is '", escaped(text), "'"));
   return value;
 }
 
@@ -47,13 +49,16 @@ std::size_t parameter_named(const Graph& graph, const std::string& name) {
     known.push_back(parameters[p].name);
   }
   const std::string near = nearest_name(name, known);
-  throw Error(cat("--input: the graph has no parameter '", escaped(name), "'", near.empty() ? "" : cat("; did you mean '", escaped(near), "'?")));
+  throw Error(cat("--input: the graph has no parameter '", escaped(name), "'",
+                  near.empty() ? "" : cat("; did you mean '", escaped(near), "'?")));
 }
 
 Given parse_given(const std::string& value) {
   if (const auto specification = parse_specification(value)) return {std::nullopt, specification};
   if (value.ends_with(".npy")) return {arrays::read_npy(value), std::nullopt};
-  throw Error(cat("--input takes NAME=F.npy or one of normal, uniform, zeros, ones, a number, LOW..HIGH; given was '", escaped(value), "'"));
+  throw Error(
+      cat("--input takes NAME=F.npy or one of normal, uniform, zeros, ones, a number, LOW..HIGH; given was '",
+          escaped(value), "'"));
 }
 
 // By parameter, from the archive (by name or as inK) and from --input.
@@ -91,7 +96,10 @@ index::Values asked_sizes(const Graph& graph, const ModelOptions& options) {
     const std::int64_t size = parse_integer(value, cat("size ", escaped(name)));
     if (size < 0) throw Error(cat("size ", escaped(name), " must not be negative, it is ", size));
     if (std::ranges::find(known, name) == known.end()) {
-      const std::string words = known.empty() ? "the graph has no symbolic sizes" : cat("the graph's sizes are ", join(known, ", ", [](const std::string& one) { return one; }));
+      const std::string words =
+          known.empty()
+              ? "the graph has no symbolic sizes"
+              : cat("the graph's sizes are ", join(known, ", ", [](const std::string& one) { return one; }));
       throw Error(cat("--size: there is no size '", escaped(name), "'; ", words));
     }
     values[index::Symbol(name)] = size;
@@ -119,7 +127,8 @@ index::Values known_sizes(const Graph& graph, const ModelOptions& options, const
         continue;
       }
       const graph::Shape& shape = graph[std::get<NodeId>(parameter)].shape;
-      for (std::size_t axis = 0; axis < std::min(shape.size(), tensor.sizes.size()); ++axis) learn(shape[axis], tensor.sizes[axis]);
+      for (std::size_t axis = 0; axis < std::min(shape.size(), tensor.sizes.size()); ++axis)
+        learn(shape[axis], tensor.sizes[axis]);
     }
   }
   for (const index::Symbol symbol : graph::size_symbols(graph)) values.try_emplace(symbol, default_size);
@@ -138,7 +147,8 @@ Specification usual(ops::DType dtype, const index::Values& sizes, const std::opt
 }
 
 // Walks from an index back to the parameters whose elements it is made of.
-void bound_parameters(const Graph& graph, NodeId id, const index::Expr& bound, std::vector<std::optional<index::Expr>>& bounds) {
+void bound_parameters(const Graph& graph, NodeId id, const index::Expr& bound,
+                      std::vector<std::optional<index::Expr>>& bounds) {
   const graph::Node& node = graph[id];
   if (const auto* input = std::get_if<graph::Input>(&node.node)) {
     auto& smallest = bounds[static_cast<std::size_t>(input->slot)];
@@ -146,9 +156,10 @@ void bound_parameters(const Graph& graph, NodeId id, const index::Expr& bound, s
     return;
   }
   const auto* pointwise = std::get_if<graph::Pointwise>(&node.node);
-  const bool passes = std::holds_alternative<graph::View>(node.node) || std::holds_alternative<graph::Cast>(node.node) ||
-                      std::holds_alternative<graph::Concat>(node.node) || std::holds_alternative<graph::Realize>(node.node) ||
-                      (pointwise != nullptr && pointwise->op == ops::Pointwise::where);
+  const bool passes =
+      std::holds_alternative<graph::View>(node.node) || std::holds_alternative<graph::Cast>(node.node) ||
+      std::holds_alternative<graph::Concat>(node.node) || std::holds_alternative<graph::Realize>(node.node) ||
+      (pointwise != nullptr && pointwise->op == ops::Pointwise::where);
   if (!passes) return;
   for (const NodeId operand : node.inputs) {
     if (ops::is_integer(graph[operand].dtype)) bound_parameters(graph, operand, bound, bounds);
@@ -161,9 +172,11 @@ std::vector<std::optional<index::Expr>> index_bounds(const Graph& graph) {
   std::vector<std::optional<index::Expr>> bounds(graph.parameters().size());
   for (const graph::Node& node : graph.nodes()) {
     if (const auto* gather = std::get_if<graph::Gather>(&node.node)) {
-      for (std::size_t k = 0; k < gather->found.size(); ++k) bound_parameters(graph, node.inputs[1 + k], gather->bounds[k], bounds);
+      for (std::size_t k = 0; k < gather->found.size(); ++k)
+        bound_parameters(graph, node.inputs[1 + k], gather->bounds[k], bounds);
     } else if (const auto* scatter = std::get_if<graph::Scatter>(&node.node)) {
-      for (std::size_t k = 0; k < scatter->found.size(); ++k) bound_parameters(graph, node.inputs[2 + k], scatter->bounds[k], bounds);
+      for (std::size_t k = 0; k < scatter->found.size(); ++k)
+        bound_parameters(graph, node.inputs[2 + k], scatter->bounds[k], bounds);
     }
   }
   return bounds;
@@ -179,13 +192,16 @@ std::vector<runtime::Argument> make_arguments(const Model& model, const ModelOpt
     const graph::Parameter& parameter = graph.parameters()[p];
     if (const auto* expr = std::get_if<index::Expr>(&parameter.value)) {
       const bool said = given[p].tensor && options.sizes.empty();
-      arguments.emplace_back(said ? size_in(*given[p].tensor, parameter.name) : index::evaluate(*expr, sizes));
+      arguments.emplace_back(said ? size_in(*given[p].tensor, parameter.name)
+                                  : index::evaluate(*expr, sizes));
     } else if (given[p].tensor) {
       arguments.emplace_back(*given[p].tensor);
     } else {
       const graph::Node& node = graph[std::get<NodeId>(parameter.value)];
-      const Specification specification = given[p].specification.value_or(usual(node.dtype, sizes, bounds[p]));
-      arguments.emplace_back(draw(node.dtype, graph::sizes_of(node.shape, sizes), specification, options.seed * 1000003 + p));
+      const Specification specification =
+          given[p].specification.value_or(usual(node.dtype, sizes, bounds[p]));
+      arguments.emplace_back(
+          draw(node.dtype, graph::sizes_of(node.shape, sizes), specification, options.seed * 1000003 + p));
     }
   }
   return arguments;

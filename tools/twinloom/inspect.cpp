@@ -53,13 +53,17 @@ void print_group(const runtime::Variant& variant, std::size_t group, bool source
 int explain(const ExplainCommand& command) {
   const Model model = read_model(command.model);
   const auto arguments = make_arguments(model, command.model);
-  const Executable executable = compile(model.graph, make_device(command.device), compile_options(command.device, Mode::fused));
+  const Executable executable =
+      compile(model.graph, make_device(command.device), compile_options(command.device, Mode::fused));
   const auto variant = executable.variant(arguments);
-  for (std::size_t group = 0; group < variant->groups.size(); ++group) print_group(*variant, group, command.source);
+  for (std::size_t group = 0; group < variant->groups.size(); ++group)
+    print_group(*variant, group, command.source);
   for (const runtime::Missed& missed : variant->missed) {
-    std::cout << "not fused: kernel " << missed.first << " and kernel " << missed.second << ": " << missed.words << '\n';
+    std::cout << "not fused: kernel " << missed.first << " and kernel " << missed.second << ": "
+              << missed.words << '\n';
   }
-  std::cout << variant->groups.size() << " kernels, peak memory " << executable.peak_bytes(arguments) << " bytes\n";
+  std::cout << variant->groups.size() << " kernels, peak memory " << executable.peak_bytes(arguments)
+            << " bytes\n";
   return 0;
 }
 
@@ -72,14 +76,16 @@ struct DumpCommand {
 int dump(const DumpCommand& command) {
   const std::vector<std::string> names = pipeline::pass_names();
   if (!command.after.empty() && std::ranges::find(names, command.after) == names.end()) {
-    throw Error(cat("there is no pass '", escaped(command.after), "'; passes are ", join(names, ", ", [](const std::string& name) { return name; })));
+    throw Error(cat("there is no pass '", escaped(command.after), "'; passes are ",
+                    join(names, ", ", [](const std::string& name) { return name; })));
   }
   const Model model = read_model(command.model);
   const auto arguments = make_arguments(model, command.model);
   const auto bound = runtime::layouts_of(model.graph, arguments, true);
   std::vector<pipeline::PassText> texts;
   const Device device = make_device(command.device);
-  pipeline::make_variant(graph::specialise(model.graph, {}), bound.layouts, device.backend(), compile_options(command.device, Mode::fused), &texts);
+  pipeline::make_variant(graph::specialise(model.graph, {}), bound.layouts, device.backend(),
+                         compile_options(command.device, Mode::fused), &texts);
   for (const pipeline::PassText& text : texts) {
     if (!command.after.empty() && text.pass != command.after) continue;
     if (command.after.empty()) std::cout << "# after " << text.pass << '\n';
@@ -104,8 +110,10 @@ int list_operators(const OpsCommand& command) {
     for (const std::string& name : fx::operators()) std::cout << name << '\n';
     return 0;
   }
-  if (!command.frontend.empty()) throw Error(cat("there is no frontend '", escaped(command.frontend), "'; frontends are fx"));
-  for (const ops::Pointwise op : ops::all_pointwise()) std::cout << ops::name(op) << "  " << ops::arity(op) << " inputs\n";
+  if (!command.frontend.empty())
+    throw Error(cat("there is no frontend '", escaped(command.frontend), "'; frontends are fx"));
+  for (const ops::Pointwise op : ops::all_pointwise())
+    std::cout << ops::name(op) << "  " << ops::arity(op) << " inputs\n";
   for (const ops::Monoid monoid : ops::all_monoids()) std::cout << ops::name(monoid) << "  reduction\n";
   return 0;
 }
@@ -114,7 +122,8 @@ int list_operators(const OpsCommand& command) {
 
 Command add_explain(CLI::App& app) {
   auto command = std::make_shared<ExplainCommand>();
-  CLI::App* sub = app.add_subcommand("explain", "Say which kernels a model becomes, and why neighbours are not fused");
+  CLI::App* sub =
+      app.add_subcommand("explain", "Say which kernels a model becomes, and why neighbours are not fused");
   add_model_options(*sub, command->model);
   add_device_options(*sub, command->device);
   sub->add_flag("--source", command->source, "Also print the generated source");

@@ -21,10 +21,13 @@ int run_asked(const std::vector<twinloom::tool::Command>& commands) {
 
 int main(int count, char** words) {
   using namespace twinloom::tool;
-  CLI::App app("Twinloom, a tensor compiler: runs, checks, times and explains graphs of tensor operations.", "twinloom");
+  CLI::App app("Twinloom, a tensor compiler: runs, checks, times and explains graphs of tensor operations.",
+               "twinloom");
   app.require_subcommand(1);
   app.set_version_flag("--version", TWINLOOM_VERSION);
-  app.footer("Exit codes: 0 done, 1 a difference was found, 2 wrong input, 3 a bug in Twinloom, 64 wrong command line.");
+  app.footer(
+      "Exit codes: 0 done, 1 a difference was found, 2 wrong input, 3 a bug in Twinloom, 64 wrong command "
+      "line.");
   const std::vector<Command> commands = {add_run(app),  add_verify(app),  add_bench(app), add_explain(app),
                                          add_dump(app), add_devices(app), add_ops(app)};
   try {

@@ -15,7 +15,8 @@ namespace {
 
 std::string read_text(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file)) throw Error(cat("cannot read '", escaped(file.string()), "'"));
+  if (!stream || std::filesystem::is_directory(file))
+    throw Error(cat("cannot read '", escaped(file.string()), "'"));
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
@@ -27,15 +28,18 @@ bool take_suffix(std::string& name, std::string_view suffix) {
 }
 
 std::vector<std::int64_t> integers_of(const runtime::Tensor& tensor, const std::string& name) {
-  if (tensor.dtype != ops::DType::i64 || tensor.sizes.size() != 1) throw Error(cat("array '", escaped(name), "' must be a list of int64"));
+  if (tensor.dtype != ops::DType::i64 || tensor.sizes.size() != 1)
+    throw Error(cat("array '", escaped(name), "' must be a list of int64"));
   const auto* data = static_cast<const std::int64_t*>(tensor.data);
   return {data, data + tensor.sizes[0]};
 }
 
 // The same elements in memory with these strides.
-runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int64_t> strides, const std::string& name) {
+runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int64_t> strides,
+                             const std::string& name) {
   if (strides.size() != tensor.sizes.size()) {
-    throw Error(cat("'", escaped(name), "_strides' has ", strides.size(), " numbers for ", tensor.sizes.size(), " axes"));
+    throw Error(cat("'", escaped(name), "_strides' has ", strides.size(), " numbers for ",
+                    tensor.sizes.size(), " axes"));
   }
   runtime::Tensor result = runtime::allocate(tensor.dtype, tensor.sizes, std::move(strides));
   const std::int64_t bytes = ops::size_of(tensor.dtype);
@@ -48,7 +52,8 @@ runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int
       offset += rest % result.sizes[axis] * result.strides[axis];
       rest /= result.sizes[axis];
     }
-    std::memcpy(static_cast<std::byte*>(result.data) + offset * bytes, from + e * bytes, static_cast<std::size_t>(bytes));
+    std::memcpy(static_cast<std::byte*>(result.data) + offset * bytes, from + e * bytes,
+                static_cast<std::size_t>(bytes));
   }
   return result;
 }
@@ -67,7 +72,8 @@ std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& fil
       arrays[name].none = true;
     } else {
       if (take_suffix(name, "_bf16")) {
-        if (tensor.dtype != ops::DType::u16) throw Error(cat("array '", escaped(entry.name), "' must be uint16"));
+        if (tensor.dtype != ops::DType::u16)
+          throw Error(cat("array '", escaped(entry.name), "' must be uint16"));
         tensor.dtype = ops::DType::bf16;
       }
       take_suffix(name, "_scalar");
@@ -76,7 +82,8 @@ std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& fil
   }
   for (auto& [name, numbers] : strides) {
     const auto found = arrays.find(name);
-    if (found != arrays.end() && found->second.tensor) found->second.tensor = with_strides(*found->second.tensor, numbers, name);
+    if (found != arrays.end() && found->second.tensor)
+      found->second.tensor = with_strides(*found->second.tensor, numbers, name);
   }
   return arrays;
 }

@@ -14,10 +14,10 @@ namespace twinloom::tool {
 // What the command line says of the model and its inputs; shared by run, verify, bench, explain, dump.
 struct ModelOptions {
   std::filesystem::path file;
-  int graph = 0;                      // which one of a file with several
-  std::filesystem::path inputs;       // .npz
-  std::vector<std::string> input;     // NAME=F.npy or NAME=SPEC
-  std::vector<std::string> sizes;     // SYMBOL=N
+  int graph = 0;                   // which one of a file with several
+  std::filesystem::path inputs;    // .npz
+  std::vector<std::string> input;  // NAME=F.npy or NAME=SPEC
+  std::vector<std::string> sizes;  // SYMBOL=N
   std::uint64_t seed = 0;
 };
 

@@ -9,18 +9,25 @@ namespace twinloom::tool {
 
 void add_model_options(CLI::App& app, ModelOptions& options) {
   app.add_option("model", options.file, "The text that PyTorch prints for an FX graph")->required();
-  app.add_option("--graph", options.graph, "Which graph of a file with several, from 0")->capture_default_str();
+  app.add_option("--graph", options.graph, "Which graph of a file with several, from 0")
+      ->capture_default_str();
   app.add_option("--inputs", options.inputs, "An .npz with in0, in1, ... or arrays by parameter name");
-  app.add_option("--input", options.input, "NAME=F.npy, or NAME= normal, uniform, zeros, ones, a number or LOW..HIGH: one parameter, by name or as inK");
-  app.add_option("--size", options.sizes, "SYMBOL=N: a symbolic size; left out, the given arrays tell, else it is 16");
-  app.add_option("--seed", options.seed, "Of inputs that are drawn, and of random operators")->capture_default_str();
+  app.add_option("--input", options.input,
+                 "NAME=F.npy, or NAME= normal, uniform, zeros, ones, a number or LOW..HIGH: one parameter, "
+                 "by name or as inK");
+  app.add_option("--size", options.sizes,
+                 "SYMBOL=N: a symbolic size; left out, the given arrays tell, else it is 16");
+  app.add_option("--seed", options.seed, "Of inputs that are drawn, and of random operators")
+      ->capture_default_str();
 }
 
 void add_device_options(CLI::App& app, DeviceOptions& options) {
   app.add_option("--device", options.device, "cpu or reference")->capture_default_str();
   app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
   app.add_option("--mode", options.mode, "strict, fused or fast");
-  app.add_option("--threads", options.threads, "Threads of a kernel; 0: one a core")->capture_default_str()->check(CLI::NonNegativeNumber);
+  app.add_option("--threads", options.threads, "Threads of a kernel; 0: one a core")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
 }
 
 Device make_device(const DeviceOptions& options) { return Device::named(options.device, {options.isa}); }
@@ -36,7 +43,8 @@ CompileOptions compile_options(const DeviceOptions& options, Mode otherwise) {
 }
 
 int thread_count(const DeviceOptions& options) {
-  return options.threads != 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return options.threads != 0 ? options.threads
+                              : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 RunOptions run_options(const DeviceOptions& options, const ModelOptions& model) {

@@ -32,7 +32,8 @@ std::string position_words(const Tensor& tensor, std::int64_t element) {
 }
 
 // The array for output r: by its name, else outR.
-const Model::Given* find_expected(const graph::Graph& graph, std::size_t r, const std::map<std::string, Model::Given>& expected) {
+const Model::Given* find_expected(const graph::Graph& graph, std::size_t r,
+                                  const std::map<std::string, Model::Given>& expected) {
   for (const std::string& name : {output_name(graph, r), cat("out", r)}) {
     const auto found = expected.find(name);
     if (found != expected.end() && (found->second.none || found->second.tensor)) return &found->second;
@@ -49,19 +50,24 @@ Tensor tensor_of_size(std::int64_t size) {
 }  // namespace
 
 std::string type_words(const Tensor& tensor) {
-  return cat(ops::name(tensor.dtype), "[", join(tensor.sizes, ", ", [](std::int64_t size) { return cat(size); }), "]");
+  return cat(ops::name(tensor.dtype), "[",
+             join(tensor.sizes, ", ", [](std::int64_t size) { return cat(size); }), "]");
 }
 
 void print_outputs(std::ostream& stream, const graph::Graph& graph, const std::vector<Output>& outputs) {
   for (std::size_t r = 0; r < outputs.size(); ++r) {
     stream << output_name(graph, r) << ": ";
-    if (const auto* tensor = std::get_if<Tensor>(&outputs[r])) stream << type_words(*tensor) << "  " << first_elements(*tensor) << '\n';
-    else if (const auto* size = std::get_if<std::int64_t>(&outputs[r])) stream << *size << '\n';
-    else stream << "None\n";
+    if (const auto* tensor = std::get_if<Tensor>(&outputs[r]))
+      stream << type_words(*tensor) << "  " << first_elements(*tensor) << '\n';
+    else if (const auto* size = std::get_if<std::int64_t>(&outputs[r]))
+      stream << *size << '\n';
+    else
+      stream << "None\n";
   }
 }
 
-bool print_difference(std::ostream& stream, const std::string& name, const Tensor& given, const Tensor& expected, const Tolerance& tolerance) {
+bool print_difference(std::ostream& stream, const std::string& name, const Tensor& given,
+                      const Tensor& expected, const Tolerance& tolerance) {
   const Difference difference = compare(given, expected, tolerance);
   if (!difference.same_shape) {
     stream << name << ": DIFFERENT is " << type_words(given) << ", expected " << type_words(expected) << '\n';
@@ -72,15 +78,18 @@ bool print_difference(std::ostream& stream, const std::string& name, const Tenso
     stream << "  equal\n";
     return true;
   }
-  stream << fmt::format("  largest error {:.3g} absolute, {:.3g} relative, {:.3g} ulp", difference.largest_absolute, difference.largest_relative, difference.largest_ulp)
-         << "; at " << position_words(given, difference.where) << " is " << difference.given << ", expected " << difference.expected;
+  stream << fmt::format("  largest error {:.3g} absolute, {:.3g} relative, {:.3g} ulp",
+                        difference.largest_absolute, difference.largest_relative, difference.largest_ulp)
+         << "; at " << position_words(given, difference.where) << " is " << difference.given << ", expected "
+         << difference.expected;
   if (difference.different != 0) stream << "; " << difference.different << " elements outside the tolerance";
   stream << '\n';
   return difference.different == 0;
 }
 
 bool print_comparison(std::ostream& stream, const graph::Graph& graph, const std::vector<Output>& outputs,
-                      const std::map<std::string, Model::Given>& expected, const std::vector<Tolerance>& tolerances) {
+                      const std::map<std::string, Model::Given>& expected,
+                      const std::vector<Tolerance>& tolerances) {
   bool good = true;
   for (std::size_t r = 0; r < outputs.size(); ++r) {
     const std::string name = output_name(graph, r);

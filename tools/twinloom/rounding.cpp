@@ -23,7 +23,8 @@ double largest_value(const evaluate::Value& value) {
 
 // For each dropped node one step of its type at its largest value; all of them become results of a copy.
 std::vector<double> steps_of(const graph::Graph& graph, const std::vector<graph::NodeId>& dropped,
-                             std::span<const evaluate::Argument> arguments, const evaluate::RunNumbers& numbers) {
+                             std::span<const evaluate::Argument> arguments,
+                             const evaluate::RunNumbers& numbers) {
   graph::Graph probe = graph;
   for (const graph::NodeId id : dropped) probe.output({graph::Ownership::own, id, -1, 0, {}});
   const auto values = evaluate::evaluate(probe, arguments, evaluate::Arithmetic::wide, numbers);
@@ -46,7 +47,8 @@ std::vector<double> dropped_steps(const graph::Graph& graph, std::span<const eva
   const std::vector<double> steps = steps_of(graph, dropped, arguments, numbers);
   for (std::size_t d = 0; d < dropped.size(); ++d) by_node[dropped[d].index] = steps[d];
   for (std::size_t n = 0; n < by_node.size(); ++n) {
-    for (const graph::NodeId input : graph.nodes()[n].inputs) by_node[n] = std::max(by_node[n], by_node[input.index]);
+    for (const graph::NodeId input : graph.nodes()[n].inputs)
+      by_node[n] = std::max(by_node[n], by_node[input.index]);
   }
   for (std::size_t r = 0; r < allowed.size(); ++r) {
     const graph::Result& result = graph.results()[r];

@@ -20,7 +20,8 @@ struct RunCommand {
   Tolerance tolerance;
 };
 
-void write_outputs(const std::filesystem::path& file, const graph::Graph& graph, const std::vector<Output>& outputs) {
+void write_outputs(const std::filesystem::path& file, const graph::Graph& graph,
+                   const std::vector<Output>& outputs) {
   std::vector<arrays::Entry> entries;
   for (std::size_t r = 0; r < outputs.size(); ++r) {
     std::string name = output_name(graph, r);
@@ -37,8 +38,8 @@ void write_outputs(const std::filesystem::path& file, const graph::Graph& graph,
 }
 
 // Only leaving roundings out asks for more than the user's tolerance.
-std::vector<Tolerance> tolerances_of(const RunCommand& command, const graph::Graph& graph, std::span<const runtime::Argument> arguments,
-                                     Mode mode) {
+std::vector<Tolerance> tolerances_of(const RunCommand& command, const graph::Graph& graph,
+                                     std::span<const runtime::Argument> arguments, Mode mode) {
   std::vector<Tolerance> tolerances(graph.results().size(), command.tolerance);
   if (mode == Mode::strict || command.tolerance.exact) return tolerances;
   const RunOptions options = run_options(command.device, command.model);
@@ -51,7 +52,8 @@ int run(const RunCommand& command) {
   const Model model = read_model(command.model);
   const std::vector<runtime::Argument> arguments = make_arguments(model, command.model);
   // A comparison is with what each operator alone gives, unless a mode is asked for.
-  const CompileOptions options = compile_options(command.device, command.expect.empty() ? Mode::fused : Mode::strict);
+  const CompileOptions options =
+      compile_options(command.device, command.expect.empty() ? Mode::fused : Mode::strict);
   const Executable executable = compile(model.graph, make_device(command.device), options);
   const std::vector<Output> outputs = executable.run(arguments, run_options(command.device, command.model));
   if (!command.outputs.empty()) write_outputs(command.outputs, model.graph, outputs);

@@ -20,7 +20,7 @@ using loops::Stmt;
 struct Access {
   loops::Buffer buffer;
   bool store;
-  Ref<Stmt> stmt;                   // that does only this
+  Ref<Stmt> stmt;  // that does only this
   index::Expr offset;
   index::Condition mask;
   std::set<index::Symbol> symbols;  // of both
@@ -78,17 +78,20 @@ class Accesses {
   }
 
   void add(const Ref<Stmt>& stmt) {
-    if (const auto* index = std::get_if<loops::Index>(&stmt->node)) found_[index->symbol] = {index->value, enclosing_};
+    if (const auto* index = std::get_if<loops::Index>(&stmt->node))
+      found_[index->symbol] = {index->value, enclosing_};
     loops::for_each_value(*stmt, [&](const loops::Value& value) {
       const auto* load = std::get_if<loops::Load>(&value.node);
       if (load == nullptr) return;
       const auto alone = std::make_shared<const loops::Value>(value);
-      add({load->buffer, false, loops::stmt(loops::Let{loops::Temp{}, alone}), load->offset, load->mask, symbols_of(load->offset, load->mask)});
+      add({load->buffer, false, loops::stmt(loops::Let{loops::Temp{}, alone}), load->offset, load->mask,
+           symbols_of(load->offset, load->mask)});
     });
     if (const auto* store = std::get_if<loops::Store>(&stmt->node)) {
       loops::Store alone = *store;
       alone.value = loops::literal(ops::Number(std::int64_t{0}), nest_.buffers[store->buffer.index].dtype);
-      add({store->buffer, true, loops::stmt(alone), store->offset, store->mask, symbols_of(store->offset, store->mask)});
+      add({store->buffer, true, loops::stmt(alone), store->offset, store->mask,
+           symbols_of(store->offset, store->mask)});
     }
   }
   void add(Access access) { all_.emplace_back(std::move(access), enclosing_); }
@@ -124,7 +127,8 @@ class Accesses {
     std::string text = cat(access.buffer.index, ":");
     for (const auto& [axis, extent] : enclosing) {
       numbered[axis] = index::Symbol(cat("loop", numbered.size()));
-      text += cat(index::substitute(extent, numbered), ",");
+      if (access.symbols.contains(axis))
+        text += cat(numbered[axis], "<", index::substitute(extent, numbered), ",");
     }
     for (const index::Symbol symbol : access.symbols) {
       const auto found = found_.find(symbol);
@@ -132,7 +136,8 @@ class Accesses {
       const std::string value = loops::print(*loops::substitute(found->second.value, numbered), nest_);
       numbered[symbol] = index::Symbol(cat("found", stable_hash(value) % 1000000007));
     }
-    return cat(text, index::substitute(access.offset, numbered), " if ", index::substitute(access.mask, numbered));
+    return cat(text, index::substitute(access.offset, numbered), " if ",
+               index::substitute(access.mask, numbered));
   }
 
   std::int64_t bytes_of(loops::Buffer buffer, const index::Values& values) const {

@@ -29,8 +29,10 @@ int verify(const VerifyCommand& command) {
   const Executable executable = compile(model.graph, make_device(command.device), options);
   const std::vector<Output> outputs = executable.run(arguments, run);
 
-  const graph::Graph meant = options.mode == Mode::strict ? model.graph : graph::drop_implicit_rounding(model.graph);
-  const auto expected = evaluate::evaluate(meant, for_evaluator(arguments), evaluate::Arithmetic::strict, run_numbers(run));
+  const graph::Graph meant =
+      options.mode == Mode::strict ? model.graph : graph::drop_implicit_rounding(model.graph);
+  const auto expected =
+      evaluate::evaluate(meant, for_evaluator(arguments), evaluate::Arithmetic::strict, run_numbers(run));
 
   Tolerance exact;
   exact.exact = true;
@@ -38,10 +40,12 @@ int verify(const VerifyCommand& command) {
   for (std::size_t r = 0; r < outputs.size(); ++r) {
     const auto* tensor = std::get_if<Tensor>(&outputs[r]);
     if (tensor == nullptr || !expected[r]) continue;
-    good = print_difference(std::cout, output_name(model.graph, r), *tensor, tensor_of(*expected[r]), exact) && good;
+    good =
+        print_difference(std::cout, output_name(model.graph, r), *tensor, tensor_of(*expected[r]), exact) &&
+        good;
   }
-  std::cout << (good ? "verified: " : "NOT verified: ") << command.device.device << " against the evaluator, mode "
-            << pipeline::name(options.mode) << ", bit for bit\n";
+  std::cout << (good ? "verified: " : "NOT verified: ") << command.device.device
+            << " against the evaluator, mode " << pipeline::name(options.mode) << ", bit for bit\n";
   return good ? 0 : 1;
 }
 

@@ -1,0 +1,5 @@
+# Small programs that the README shows; each is a test that it runs.
+add_executable(example_softmax ${CMAKE_SOURCE_DIR}/examples/softmax.cpp)
+target_link_libraries(example_softmax PRIVATE api)
+add_test(NAME example_softmax COMMAND example_softmax)
+set_tests_properties(example_softmax PROPERTIES PASS_REGULAR_EXPRESSION "0.0321 0.0871 0.2369 0.6439")
