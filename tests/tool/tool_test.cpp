@@ -1,6 +1,8 @@
 // The program from its command line to its exit code.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -179,6 +181,17 @@ TEST_F(Tool, WrongInputs) {
     EXPECT_EQ(outcome.code, 2) << row.arguments << '\n' << outcome.output;
     EXPECT_NE(outcome.output.find(row.words), std::string::npos) << row.arguments << '\n' << outcome.output;
   }
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream stream(std::string(TWINLOOM_SOURCE) + "/" + file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(Readme, ShowsTheExampleAsItIs) {
+  const std::string example = text_of("examples/softmax.cpp");
+  ASSERT_FALSE(example.empty());
+  EXPECT_NE(text_of("README.md").find("```cpp\n" + example + "```"), std::string::npos);
 }
 
 }  // namespace
