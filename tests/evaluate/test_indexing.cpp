@@ -34,6 +34,7 @@ struct Case {
   Reals numbers;
 };
 
+// Long because it is a table: of cases with the answers that NumPy gives.
 // x = arange(24).reshape(2, 3, 4); a = [0, 1], c = [1, -1] are the indices.
 TEST(Indexing, PlacesTheAxesOfAdvancedIndicesAsNumPyDoes) {
   const auto a = [](Builder& b) { return integers(b, {2}, {0, 1}); };

@@ -26,7 +26,7 @@ struct Case {
   Reals numbers;
 };
 
-// Of x = arange(6).reshape(2, 3), by hand.
+// Long because it is a table: of views of x = arange(6).reshape(2, 3), by hand.
 TEST(Views, SmallTable) {
   const Case cases[] = {
       {"transpose", [](const Tensor& x) { return transpose(x, 0, 1); }, {3, 2}, {0, 3, 1, 4, 2, 5}},
