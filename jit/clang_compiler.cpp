@@ -21,6 +21,8 @@
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 #include <mutex>

@@ -1,6 +1,8 @@
 // See dialect.h.
 #include "backends/cpu/dialect.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 

@@ -1,11 +1,20 @@
 // See text.h.
 #include "core/base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 namespace twinloom {
+
+namespace base {
+void append(std::string& text, std::int64_t value) { text += fmt::format_int(value).c_str(); }
+void append(std::string& text, std::uint64_t value) { text += fmt::format_int(value).c_str(); }
+void append(std::string& text, float value) { fmt::format_to(std::back_inserter(text), "{}", value); }
+void append(std::string& text, double value) { fmt::format_to(std::back_inserter(text), "{}", value); }
+}  // namespace base
 
 std::string escaped(std::string_view text) {
   std::string out;

@@ -1,18 +1,47 @@
 // Text in small pieces: cat() joins values, join() a list, Writer writes indented lines.
 #pragma once
 
-#include <fmt/format.h>
-
+#include <concepts>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace twinloom {
 
-// The values one after the other, each as fmt prints it.
+namespace base {
+void append(std::string& text, std::int64_t value);
+void append(std::string& text, std::uint64_t value);
+void append(std::string& text, float value);  // the shortest decimal that reads back
+void append(std::string& text, double value);
+
+template <class Value>
+void append_any(std::string& text, const Value& value) {
+  if constexpr (std::is_convertible_v<const Value&, std::string_view>) {
+    text += std::string_view(value);
+  } else if constexpr (std::same_as<Value, char>) {
+    text += value;
+  } else if constexpr (std::same_as<Value, bool>) {
+    text += value ? "true" : "false";
+  } else if constexpr (std::signed_integral<Value>) {
+    append(text, static_cast<std::int64_t>(value));
+  } else if constexpr (std::unsigned_integral<Value>) {
+    append(text, static_cast<std::uint64_t>(value));
+  } else if constexpr (std::floating_point<Value>) {
+    append(text, value);
+  } else {
+    text += print(value);
+  }
+}
+}  // namespace base
+
+// The values one after the other; one of our own types as its print() spells it. No header of a
+// formatting library here: nearly every file includes this one.
 template <class... Values>
 std::string cat(const Values&... values) {
   std::string text;
-  (fmt::format_to(std::back_inserter(text), "{}", values), ...);
+  (base::append_any(text, values), ...);
   return text;
 }
 

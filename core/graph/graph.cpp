@@ -44,6 +44,13 @@ bool operator==(const Constant& a, const Constant& b) {
 index::Symbol axis_symbol(int k) { return index::Symbol(cat("i", k)); }
 index::Symbol found_symbol(int k) { return index::Symbol(cat("f", k)); }
 
+Graph::Graph() = default;
+Graph::Graph(const Graph&) = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(const Graph&) = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
 NodeId Graph::add(Op op, std::vector<NodeId> inputs, Origin origin) {
   const std::string subject = subject_of(op, origin);
   for (const NodeId input : inputs)

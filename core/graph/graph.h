@@ -208,6 +208,14 @@ struct Require {
 
 class Graph {
  public:
+  // In graph.cpp: the variant in its nodes is costly to compile.
+  Graph();
+  Graph(const Graph&);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(const Graph&);
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
+
   NodeId add(Op op, std::vector<NodeId> inputs, Origin origin = {});
   // Adds an Input and its Parameter. The node has the parameter's name where the origin has none.
   NodeId input(std::string name, ops::DType dtype, Shape shape, bool donated = false, Origin origin = {});

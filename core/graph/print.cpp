@@ -10,6 +10,8 @@
 //   result "y" = own %2
 #include "core/graph/print.h"
 
+#include <fmt/format.h>
+
 #include "core/base/text.h"
 #include "core/graph/infer.h"
 
@@ -22,7 +24,6 @@ using ops::print;
 
 std::string quote(std::string_view text) { return cat("\"", escaped(text), "\""); }
 std::string print(NodeId id) { return cat("%", id.index); }
-std::string print(index::Symbol symbol) { return std::string(symbol.name()); }
 std::string print(int number) { return cat(number); }
 
 template <class Items>

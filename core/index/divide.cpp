@@ -13,8 +13,6 @@ namespace twinloom::index {
 
 namespace {
 
-enum Seed : std::uint64_t { seed_div = 11, seed_mod };
-
 Expr make_div(const Expr& dividend, const Expr& divisor) {
   return Maker::make(FloorDiv{dividend, divisor},
                      mix_hash(mix_hash(seed_div, dividend.hash()), divisor.hash()));

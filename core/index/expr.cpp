@@ -16,8 +16,6 @@ namespace {
 constexpr std::int64_t smallest_shared = -64;
 constexpr std::int64_t largest_shared = 1024;
 
-enum Seed : std::uint64_t { seed_sum = 1, seed_symbol, seed_product };
-
 std::uint64_t hash_of_sum(std::span<const Term> terms, std::int64_t offset) {
   std::uint64_t hash = mix_hash(seed_sum, static_cast<std::uint64_t>(offset));
   for (const Term& term : terms) {

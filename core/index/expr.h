@@ -142,6 +142,7 @@ using Values = std::map<Symbol, std::int64_t>;
 std::int64_t evaluate(const Expr& expr, const Values& values);
 bool evaluate(const Condition& condition, const Values& values);
 
+inline std::string_view print(const Symbol& symbol) { return symbol.name(); }
 std::string print(const Expr& expr);
 std::string print(const Condition& condition);  // "a < b && c < d"; "true" when empty
 Expr parse(Scanner& scanner);
@@ -150,22 +151,3 @@ Expr parse(std::string_view text);
 Condition parse_condition(std::string_view text);
 
 }  // namespace twinloom::index
-
-template <>
-struct fmt::formatter<twinloom::index::Expr> : fmt::formatter<std::string_view> {
-  auto format(const twinloom::index::Expr& expr, fmt::format_context& context) const {
-    return fmt::formatter<std::string_view>::format(twinloom::index::print(expr), context);
-  }
-};
-template <>
-struct fmt::formatter<twinloom::index::Condition> : fmt::formatter<std::string_view> {
-  auto format(const twinloom::index::Condition& condition, fmt::format_context& context) const {
-    return fmt::formatter<std::string_view>::format(twinloom::index::print(condition), context);
-  }
-};
-template <>
-struct fmt::formatter<twinloom::index::Symbol> : fmt::formatter<std::string_view> {
-  auto format(const twinloom::index::Symbol& symbol, fmt::format_context& context) const {
-    return fmt::formatter<std::string_view>::format(symbol.name(), context);
-  }
-};

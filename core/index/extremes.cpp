@@ -10,8 +10,6 @@ namespace twinloom::index {
 
 namespace {
 
-enum Seed : std::uint64_t { seed_least = 21, seed_greatest };
-
 // +1, 0 or -1 as a is greater than b, equal or less for all values; nothing when that depends.
 std::optional<int> compare_by_constant(const Expr& a, const Expr& b) {
   const TermsOf left(a), right(b);

@@ -183,6 +183,13 @@ class Bounding {
 
 }  // namespace
 
+Facts::Facts() = default;
+Facts::Facts(const Facts&) = default;
+Facts::Facts(Facts&&) noexcept = default;
+Facts& Facts::operator=(const Facts&) = default;
+Facts& Facts::operator=(Facts&&) noexcept = default;
+Facts::~Facts() = default;
+
 void Facts::assume(Symbol symbol, Range range, std::int64_t divisor) {
   CHECK(divisor >= 1, "a symbol is a multiple of a positive number; given ", divisor, " for ", symbol);
   About& about = symbols_[symbol];

@@ -17,6 +17,13 @@ struct Range {
 
 class Facts {
  public:
+  Facts();
+  Facts(const Facts&);
+  Facts(Facts&&) noexcept;
+  Facts& operator=(const Facts&);
+  Facts& operator=(Facts&&) noexcept;
+  ~Facts();
+
   // The value lies in `range` and is a multiple of `divisor` (>= 1).
   void assume(Symbol symbol, Range range, std::int64_t divisor = 1);
   // 0 <= axis < extent, with a symbolic extent: floor_mod(i, n) = i follows.

@@ -14,6 +14,17 @@ namespace twinloom::index {
 
 using Node = decltype(Form::node);
 
+// What the hash of each kind starts from.
+enum Seed : std::uint64_t {
+  seed_sum = 1,
+  seed_symbol,
+  seed_product,
+  seed_div = 11,
+  seed_mod,
+  seed_least = 21,
+  seed_greatest,
+};
+
 struct Maker {
   // Trusts that the node is canonical.
   static Expr make(Node node, std::uint64_t hash);

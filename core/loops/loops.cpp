@@ -35,6 +35,28 @@ std::optional<ops::DType> type_of_apply(const Apply& apply) {
 
 }  // namespace
 
+template <class Node>
+Ref<Stmt> stmt(Node node) {
+  return std::make_shared<const Stmt>(Stmt{std::move(node)});
+}
+template Ref<Stmt> stmt(Block);
+template Ref<Stmt> stmt(Loop);
+template Ref<Stmt> stmt(Let);
+template Ref<Stmt> stmt(Index);
+template Ref<Stmt> stmt(Store);
+template Ref<Stmt> stmt(Start);
+template Ref<Stmt> stmt(Accumulate);
+template Ref<Stmt> stmt(Scan);
+template Ref<Stmt> stmt(Merge);
+template Ref<Stmt> stmt(Combine);
+template Ref<Stmt> stmt(Push);
+template Ref<Stmt> stmt(Fold);
+template Ref<Stmt> stmt(Prefix);
+template Ref<Stmt> stmt(Scratch);
+template Ref<Stmt> stmt(Sync);
+template Ref<Stmt> stmt(LastBlock);
+template Ref<Stmt> stmt(Call);
+
 Ref<Value> literal(ops::Number number, ops::DType dtype) {
   return value(Literal{ops::cast(number, dtype), dtype});
 }

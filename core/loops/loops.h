@@ -254,9 +254,7 @@ Ref<Value> convert(ops::DType to, Ref<Value> input);  // the input itself when t
 // knows the rest.
 std::optional<ops::DType> type_of(const Value& value);
 template <class Node>
-Ref<Stmt> stmt(Node node) {
-  return std::make_shared<const Stmt>(Stmt{std::move(node)});
-}
+Ref<Stmt> stmt(Node node);  // of any kind; made in loops.cpp, because the variant is costly to compile
 Ref<Stmt> block(std::vector<Ref<Stmt>> stmts);  // flat: blocks in it are opened; one statement stays itself
 
 // Text that parse() reads back; see README.md of this room for the grammar.

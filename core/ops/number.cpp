@@ -1,6 +1,8 @@
 // See number.h; the roundings are those of rounding.h.
 #include "core/ops/number.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>

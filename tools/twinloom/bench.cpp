@@ -1,6 +1,8 @@
 // twinloom bench: how long each kernel of a model takes, and what it moves. See traffic.h for the bytes.
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iostream>

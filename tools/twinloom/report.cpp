@@ -1,6 +1,8 @@
 // See report.h.
 #include "tools/twinloom/report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/base/error.h"
