@@ -1,0 +1,273 @@
+// How long a kernel takes from graph to callable when nothing is cached, phase by phase, beside the time that
+// `clang++-19 -O2 -c` takes for an empty file. `cpu` is the processor's time, on which other programs have
+// less influence.
+//   compile_time [--isa avx2|avx512] [--rounds N] [--only NAME] [--source NAME] [GRAPH.fx...]
+// Without files the graphs of cases.h. One row a graph: its round of least cpu, divided by its kernels. The
+// last line has the medians; exit code 1 when that of the whole is above the bound.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/dialect.h"
+#include "backends/cpu/isa.h"
+#include "core/base/error.h"
+#include "core/emit/emit.h"
+#include "core/fuse/fuse.h"
+#include "core/graph/passes.h"
+#include "core/lower/lower.h"
+#include "core/measure/measure.h"
+#include "core/schedule/schedule.h"
+#include "frontends/fx/read.h"
+#include "jit/orc_session.h"
+#include "perf/cases.h"
+
+namespace twinloom::perf {
+
+namespace {
+
+constexpr std::array<const char*, 8> phases = {"graph", "lower", "fuse",   "schedule",
+                                               "emit",  "parse", "passes", "codegen"};
+// Milliseconds of one kernel.
+struct Times {
+  std::array<double, phases.size()> phase{};
+  double link = 0, whole = 0, cpu = 0;
+  std::size_t kernels = 0, text_bytes = 0, object_bytes = 0;
+};
+
+class Watch {
+ public:
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const double passed = std::chrono::duration<double, std::milli>(now - last_).count();
+    last_ = now;
+    return passed;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// Of this process, which other programs do not lengthen.
+double cpu_milliseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+}
+
+struct Options {
+  std::string isa, only, source;
+  int rounds = 3;
+  std::vector<std::filesystem::path> files;
+};
+
+class Bench {
+ public:
+  explicit Bench(const std::string& isa)
+      : isa_(cpu::choose_isa(isa, true)),
+        backend_(cpu::make_cpu({.isa = isa, .compile_only = true})),
+        compiler_(isa_.target, cpu::all_headers(), cpu::prelude()),
+        session_({}) {
+    Watch watch;
+    compiler_.prepare();
+    std::cout << fmt::format("{}: prelude {:.1f} ms, once\n", isa_.name, watch.lap());
+  }
+
+  // All kernels of the graph; `sources` takes their texts.
+  Times run(const graph::Graph& given, std::vector<std::string>* sources) const {
+    Times times;
+    Watch whole, watch;
+    const double cpu = cpu_milliseconds();
+    graph::Graph graph = graph::drop_implicit_rounding(graph::remove_dead(given));
+    graph = graph::scatter_to_select(graph);
+    times.phase[0] = watch.lap();
+    lower::Lowered lowered = lower::lower(graph, {});
+    times.phase[1] = watch.lap();
+    const fuse::Fused fused = fuse::fuse(lowered);
+    times.phase[2] = watch.lap();
+    for (const lower::Unit& unit : fused.lowered.units) {
+      watch.lap();
+      const auto schedule = schedule::choose(unit.nest, backend_->machine());
+      const auto programs = schedule::apply(unit.nest, schedule);
+      times.phase[3] += watch.lap();
+      for (const loops::Program& program : programs) add_kernel(program, times, sources);
+    }
+    times.whole = whole.lap();
+    times.cpu = cpu_milliseconds() - cpu;
+    return times;
+  }
+
+ private:
+  void add_kernel(const loops::Program& program, Times& times, std::vector<std::string>* sources) const {
+    Watch watch;
+    const std::string text = emit::emit(program, dialect_, loops::print(program));
+    times.phase[4] += watch.lap();
+    const jit::Object object = compiler_.compile(text, program.name);
+    times.phase[5] += object.times.parse * 1e3;
+    times.phase[6] += object.times.optimise * 1e3;
+    times.phase[7] += object.times.codegen * 1e3;
+    watch.lap();
+    const jit::Module module = session_.load(object);
+    CHECK(module.address("kernel") != nullptr, "no kernel");
+    times.link += watch.lap();
+    ++times.kernels;
+    times.text_bytes += text.size();
+    times.object_bytes += object.bytes.size();
+    if (sources != nullptr) sources->push_back(text);
+  }
+
+  cpu::Isa isa_;
+  std::unique_ptr<runtime::Backend> backend_;
+  cpu::CpuDialect dialect_;
+  jit::Compiler compiler_;
+  jit::Session session_;
+};
+
+std::vector<Case> cases_of(const Options& options) {
+  if (options.files.empty()) return kernel_cases();
+  std::vector<Case> cases;
+  for (const auto& file : options.files) {
+    std::ifstream stream(file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    cases.push_back({file.stem().string(), fx::read(text)});
+  }
+  return cases;
+}
+
+Times fastest(const Bench& bench, const Case& given, int rounds) {
+  Times best;
+  for (int round = 0; round < rounds; ++round) {
+    const Times times = bench.run(given.graph, nullptr);
+    if (round == 0 || times.cpu < best.cpu) best = times;
+  }
+  const auto kernels = static_cast<double>(best.kernels);
+  for (double& phase : best.phase) phase /= kernels;
+  best.link /= kernels;
+  best.whole /= kernels;
+  best.cpu /= kernels;
+  return best;
+}
+
+void print_row(const std::string& name, const Times& times) {
+  std::cout << fmt::format("{:<26}", name);
+  for (const double phase : times.phase) std::cout << fmt::format("{:>9.1f}", phase);
+  std::cout << fmt::format("{:>7.2f}{:>8.1f}{:>8.1f}{:>9}{:>9}{:>9}\n", times.link, times.whole, times.cpu,
+                           times.kernels, times.text_bytes, times.object_bytes);
+}
+
+Times medians(const std::vector<Times>& all) {
+  const auto median_of = [&](auto&& of) {
+    std::vector<double> numbers;
+    for (const Times& times : all) numbers.push_back(of(times));
+    return measure::median(numbers);
+  };
+  Times result;
+  for (std::size_t at = 0; at < phases.size(); ++at)
+    result.phase[at] = median_of([&](const Times& times) { return times.phase[at]; });
+  result.link = median_of([](const Times& times) { return times.link; });
+  result.whole = median_of([](const Times& times) { return times.whole; });
+  result.cpu = median_of([](const Times& times) { return times.cpu; });
+  return result;
+}
+
+double children_milliseconds() {
+  rusage usage{};
+  getrusage(RUSAGE_CHILDREN, &usage);
+  const auto of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) * 1e-3;
+  };
+  return of(usage.ru_utime) + of(usage.ru_stime);
+}
+
+struct Empty {
+  double whole = 0, cpu = 0;  // milliseconds; 0 where there is no such program
+};
+Empty empty_clang() {
+  const auto folder = std::filesystem::temp_directory_path();
+  const std::string source = (folder / "twinloom_empty.cpp").string();
+  std::ofstream(source).close();
+  const std::string command = cat("clang++-19 -O2 -c ", source, " -o /dev/null 2>/dev/null");
+  std::vector<double> whole, cpu;
+  for (int round = 0; round < 11; ++round) {
+    Watch watch;
+    const double before = children_milliseconds();
+    if (std::system(command.c_str()) != 0) return {};
+    whole.push_back(watch.lap());
+    cpu.push_back(children_milliseconds() - before);
+  }
+  return {measure::median(whole), measure::median(cpu)};
+}
+
+Options options_of(int count, char** words) {
+  Options options;
+  for (int at = 1; at < count; ++at) {
+    const std::string word = words[at];
+    const bool more = at + 1 < count;
+    if (word == "--isa" && more)
+      options.isa = words[++at];
+    else if (word == "--rounds" && more)
+      options.rounds = std::max(std::atoi(words[++at]), 1);
+    else if (word == "--only" && more)
+      options.only = words[++at];
+    else if (word == "--source" && more)
+      options.source = words[++at];
+    else
+      options.files.emplace_back(word);
+  }
+  return options;
+}
+
+int print_source(const Bench& bench, const Options& options) {
+  for (const Case& given : cases_of(options)) {
+    if (given.name != options.source) continue;
+    std::vector<std::string> sources;
+    bench.run(given.graph, &sources);
+    for (const std::string& source : sources) std::cout << source;
+  }
+  return 0;
+}
+
+int run(const Options& options) {
+  const Bench bench(options.isa);
+  if (!options.source.empty()) return print_source(bench, options);
+  std::cout << fmt::format("{:<26}", "ms");
+  for (const char* phase : phases) std::cout << fmt::format("{:>9}", phase);
+  std::cout << fmt::format("{:>7}{:>8}{:>8}{:>9}{:>9}{:>9}\n", "link", "whole", "cpu", "kernels", "text",
+                           "object");
+  std::vector<Times> all;
+  for (const Case& given : cases_of(options)) {
+    if (!options.only.empty() && given.name != options.only) continue;
+    all.push_back(fastest(bench, given, options.rounds));
+    print_row(given.name, all.back());
+  }
+  const Times median = medians(all);
+  print_row(cat("median of ", all.size()), median);
+  const Empty empty = empty_clang();
+  const double bound = std::max(empty.whole, 40.0);
+  std::cout
+      << fmt::format(
+             "whole {:.1f} ms (cpu {:.1f}); clang++-19 -O2 -c of an empty file {:.1f} ms (cpu {:.1f}); ",
+             median.whole, median.cpu, empty.whole, empty.cpu)
+      << fmt::format("the bound is {:.1f} ms\n", bound);
+  return median.whole <= bound ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace twinloom::perf
+
+int main(int count, char** words) {
+  try {
+    return twinloom::perf::run(twinloom::perf::options_of(count, words));
+  } catch (const std::exception& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return 2;
+  }
+}
