@@ -5,11 +5,7 @@
 
 namespace twinloom::emit {
 
-namespace {
-
-constexpr std::int64_t written_out = 32;
-
-}  // namespace
+std::int64_t Totals::written_out(const Total& total) { return total.in_memory ? 4 : 32; }
 
 void Totals::combine(const loops::Combine& combine) {
   Total& total = values_.total(combine.total);
@@ -36,22 +32,30 @@ void Totals::combine_copies(Total& total, loops::Axis across, loops::Pairing pai
       places[across] = other;
       combine_into(total, left, left, members(total, places), total.lanes);
     };
+    if (extent > written_out(total)) return combine_by_loops(extent, halves, pair);
     for (std::int64_t step = 1; step < extent; step *= 2) {
       const std::int64_t distance = halves ? extent / (2 * step) : step;
       const std::int64_t pairs = extent / (2 * step);
       const std::int64_t apart = halves ? 1 : 2 * step;
-      if (extent <= written_out) {
-        for (std::int64_t at = 0; at < pairs; ++at) pair(cat(at * apart), cat(at * apart + distance));
-        continue;
-      }
-      const std::string name = scopes_.fresh("k");
-      scopes_.open();
-      const std::string at = apart == 1 ? name : cat("(", apart, " * ", name, ")");
-      pair(at, cat("(", at, " + ", distance, ")"));
-      scopes_.close(cat("for (i64 ", name, " = 0; ", name, " < ", pairs, "; ++", name, ") {"), "}");
+      for (std::int64_t at = 0; at < pairs; ++at) pair(cat(at * apart), cat(at * apart + distance));
     }
   });
   copies->combined = true;
+}
+
+void Totals::combine_by_loops(std::int64_t extent, bool halves, const Pair& pair) {
+  const std::string step = scopes_.fresh("k");
+  const std::string at = scopes_.fresh("k");
+  scopes_.open();
+  scopes_.open();
+  pair(at, cat("(", at, " + ", step, ")"));
+  if (halves) {
+    scopes_.close(cat("for (i64 ", at, " = 0; ", at, " < ", step, "; ++", at, ") {"), "}");
+    scopes_.close(cat("for (i64 ", step, " = ", extent / 2, "; ", step, " > 0; ", step, " /= 2) {"), "}");
+  } else {
+    scopes_.close(cat("for (i64 ", at, " = 0; ", at, " < ", extent, "; ", at, " += 2 * ", step, ") {"), "}");
+    scopes_.close(cat("for (i64 ", step, " = 1; ", step, " < ", extent, "; ", step, " *= 2) {"), "}");
+  }
 }
 
 // One register to one element: each step combines its two halves.
@@ -134,7 +138,7 @@ void Totals::prefix_copies(const Total& before, const Total& all, const Total& t
       scopes_.line(cat(target[part], " = ", running[part], ";"));
     combine_into(total, running, running, members(total, here), total.lanes);
   };
-  if (extent <= written_out / 2) {
+  if (extent <= written_out(total) / 2) {
     for (std::int64_t at = 0; at < extent; ++at) step(cat(at));
     return;
   }

@@ -9,9 +9,6 @@ namespace twinloom::emit {
 
 namespace {
 
-// An array of more members is filled by a loop.
-constexpr std::int64_t written_out = 32;
-
 std::int64_t constant_extent(const index::Expr& extent) {
   const auto constant = index::constant_of(extent);
   CHECK(constant.has_value(), "copies along a loop of extent ", extent);
@@ -97,6 +94,7 @@ void Totals::start(const loops::Start& start) {
               .lanes = indices_.lanes(),
               .across = {},
               .copies = {},
+              .in_memory = false,
               .names = {},
               .level = scopes_.level()};
   CHECK(start.depth <= 62, "a stack of depth ", start.depth);
@@ -107,6 +105,7 @@ void Totals::start(const loops::Start& start) {
     const std::int64_t extent = constant_extent(found->second.extent);
     if (found->second.bind != loops::Bind::vector) {
       total.copies.push_back({axis, extent});
+      total.in_memory |= found->second.bind != loops::Bind::unroll;
       continue;
     }
     CHECK(total.lanes == 1, "copies along the vector loop ", axis, " of a total that is a vector already");
@@ -130,9 +129,8 @@ void Totals::for_each_member(const Total& total, std::optional<loops::Axis> with
     walked.push_back(copies);
     count *= copies.extent;
   }
-  if (count > written_out) {
+  if (count > written_out(total)) {
     Places places;
-    std::string tail;
     for (const Total::Copies& copies : walked) places[copies.axis] = scopes_.fresh("k");
     for (std::size_t depth = 0; depth < walked.size(); ++depth) scopes_.open();
     body(places);

@@ -40,7 +40,11 @@ class Totals {
   // body(places) for each member of the copies that no loop around walks, but those along `without`.
   void for_each_member(const Total& total, std::optional<loops::Axis> without,
                        const std::function<void(const Places&)>& body);
+  // How many members an array may have for statements that walk it to be written out, not put into a loop.
+  static std::int64_t written_out(const Total& total);
   void combine_copies(Total& total, loops::Axis across, loops::Pairing pairing);
+  using Pair = std::function<void(const std::string& at, const std::string& other)>;
+  void combine_by_loops(std::int64_t extent, bool halves, const Pair& pair);
   void combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairing);
   Parts halved(const Total& total, Parts parts, loops::Pairing pairing);
   void prefix_copies(const Total& before, const Total& all, const Total& total, loops::Axis across,

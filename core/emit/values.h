@@ -34,6 +34,7 @@ struct Total {
   int lanes = 1;
   std::optional<loops::Axis> across;  // the vector axis that the lanes are copies along
   std::vector<Copies> copies;
+  bool in_memory = false;          // a serial loop walks some of the copies, so no register can hold them
   std::vector<std::string> names;  // one a part
   int level = 0;                   // of the scope that declares it
   bool is_array() const { return depth > 0 || !copies.empty(); }

@@ -59,16 +59,16 @@ TWINLOOM_INLINE Lanes<i64, count> floor_mod(Lanes<i64, count> a, Lanes<i64, coun
 }
 
 // Parts of a vector; half of two lanes is an element.
-template <class Value, int... each>
-TWINLOOM_INLINE auto picked(Value value, int first, int step, Sequence<int, each...>) {
-  return Vector<Element<Value>, sizeof...(each)>{value[first + step * each]...};
+template <int first, int step, class Value, int... each>
+TWINLOOM_INLINE auto picked(Value value, Sequence<int, each...>) {
+  return __builtin_shufflevector(value, value, (first + step * each)...);
 }
 #define TWINLOOM_HALF(name, first, step)                                                            \
   template <class Value>                                                                            \
   TWINLOOM_INLINE Vector<Element<Value>, lanes<Value> / 2> name(Value value) {                      \
     if constexpr (lanes<Value> == 2) return value[first];                                           \
     else if constexpr (is_truth<Value>) return truth(name(truncated<u8>(value)));                   \
-    else return picked(value, first, step, Each<lanes<Value> / 2>());                               \
+    else return picked<first, step>(value, Each<lanes<Value> / 2>());                                \
   }
 TWINLOOM_HALF(low, 0, 1)
 TWINLOOM_HALF(high, (lanes<Value> / 2), 1)
