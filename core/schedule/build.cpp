@@ -136,6 +136,13 @@ Ref<Stmt> Walk::run(const Innermost& innermost, const Wrap& wrap) {
   return from(0, state);
 }
 
+Ref<Stmt> Walk::run_from(std::size_t at, const State& state, const Innermost& innermost) {
+  const Wrap none;
+  innermost_ = &innermost;
+  wrap_ = &none;
+  return from(at, state);
+}
+
 Expr Walk::base_of(const AxisPlan& axis, std::int64_t step, const State& state) const {
   Expr base;
   for (const Piece& piece : axis.pieces) {
@@ -167,7 +174,9 @@ Ref<Stmt> Walk::loop(std::size_t at, const Expr& extent, const State& state) {
     return from(at + 1, inside);
   }
   names_.facts().assume_below(piece.symbol, turns);
-  return loops::stmt(loops::Loop{piece.symbol, turns, piece.bind, from(at + 1, state)});
+  // What runs once for what is left is not worth being written out.
+  const Bind bind = state.in_tail && piece.bind == Bind::unroll ? Bind::serial : piece.bind;
+  return loops::stmt(loops::Loop{piece.symbol, turns, bind, from(at + 1, state)});
 }
 
 // The whole turns without a mask, then the one that is begun and not ended, if there is one.
@@ -216,6 +225,22 @@ bool Walk::ends_early(std::size_t at) const {
   return true;
 }
 
+// Turns until all that is left is masked, as far as the serial loops around tell.
+Expr Walk::turns_not_past(std::size_t at, const State& state) const {
+  const Turn& turn = scope_.order[at];
+  const AxisPlan& axis = scope_.axes[turn.axis];
+  Expr base;
+  for (std::size_t outer = 0; outer < at; ++outer) {
+    const Piece& piece = scope_.piece(scope_.order[outer]);
+    if (scope_.order[outer].axis != turn.axis) continue;
+    if (piece.bind != Bind::serial && piece.bind != Bind::block) continue;
+    const auto fixed = state.pieces.find(piece.symbol);
+    base = base + (fixed != state.pieces.end() ? fixed->second : Expr(piece.symbol)) * piece.step;
+  }
+  const Piece& piece = axis.pieces[turn.piece];
+  return greatest(0, least(piece.turns, ceil_div(axis.extent - base, piece.step)));
+}
+
 Expr Walk::extent_of(std::size_t at, const State& state) const {
   const Turn& turn = scope_.order[at];
   const AxisPlan& axis = scope_.axes[turn.axis];
@@ -233,6 +258,7 @@ Expr Walk::extent_of(std::size_t at, const State& state) const {
       break;
   }
   if (ends_early(at)) return turns_left(axis, turn.piece, state, true);
+  if (piece.turns != 0 && piece.bind == Bind::serial && !piece.copied) return turns_not_past(at, state);
   if (piece.turns != 0) return piece.turns;
   const Expr turns = ceil_div(axis.extent, piece.step);
   const auto constant = index::constant_of(turns);
@@ -242,6 +268,7 @@ Expr Walk::extent_of(std::size_t at, const State& state) const {
 
 Surroundings Walk::surroundings(const State& state) const {
   Surroundings result = around_;
+  for (const auto& [piece, at] : state.pieces) result.fixed.insert_or_assign(piece, at);
   for (const AxisPlan& axis : scope_.axes) {
     const Expr place = axis.base + base_of(axis, 1, state);
     result.axes.insert_or_assign(axis.axis, place);

@@ -49,6 +49,7 @@ struct State {
 // What the innermost statements see: each axis as an expression of loops, and which masks apply.
 struct Surroundings {
   index::Substitution axes;
+  index::Substitution fixed;                  // pieces without a loop, which have one turn
   std::map<index::Symbol, index::Less> ends;  // of the masked axes
   std::set<index::Symbol> found;              // symbols of Index statements: they may depend on any axis
 };
@@ -68,6 +69,8 @@ class Walk {
   Walk(const Scope& scope, const Surroundings& around, Names& names)
       : scope_(scope), around_(around), names_(names) {}
   Ref<Stmt> run(const Innermost& innermost, const Wrap& wrap);
+  // The loops from position `at` of the order inwards, where a walk in this state has come to.
+  Ref<Stmt> run_from(std::size_t at, const State& state, const Innermost& innermost);
   // The place of the axis at the start of the turns of its pieces that are at least `step` long.
   index::Expr base_of(const AxisPlan& axis, std::int64_t step, const State& state) const;
 
@@ -77,6 +80,7 @@ class Walk {
   Ref<Stmt> cut_turn(std::size_t at, const State& state);
   Ref<Stmt> loop(std::size_t at, const index::Expr& extent, const State& state);
   index::Expr extent_of(std::size_t at, const State& state) const;
+  index::Expr turns_not_past(std::size_t at, const State& state) const;
   bool ends_early(std::size_t at) const;
   // How many whole (or, rounded up, begun) turns of the piece are left in this turn of the larger ones.
   index::Expr turns_left(const AxisPlan& axis, std::size_t piece, const State& state, bool begun) const;
@@ -100,6 +104,10 @@ Ref<Stmt> build_stores(const SiblingSource& source, const Surroundings& around, 
 Ref<Stmt> build_any(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_canonical(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names);
+Ref<Stmt> build_row_scan(const SiblingSource& source, const Surroundings& around, Names& names);
+// result = carry with in_chunk; the first element of an exclusive scan is given the value over nothing.
+void add_scan_result(const loops::Scan& scan, const loops::Start& start, Temp carry, Temp in_chunk,
+                     const Surroundings& here, std::vector<Ref<Stmt>>& stmts);
 
 // The partial totals of a grid split. See grid.cpp.
 class Parts {

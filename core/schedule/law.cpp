@@ -197,12 +197,22 @@ std::string why_bad_tree(const Scope& scope) {
   return "";
 }
 
-std::string why_bad_scan(const Scope& scope) {
+// One element after the other, or the rows of a chunk side by side in a vector.
+std::string why_bad_scan(const Scope& scope, const loops::Sibling& sibling) {
   const AxisPlan& axis = scope.axes.front();
   const bool steps = axis.pieces.size() == 3 && axis.pieces[0].step == loops::SCAN_CHUNK &&
                      axis.pieces[1].step == loops::SCAN_ROW;
   if (!steps)
     return cat("axis ", axis.axis, ": a scan is split by ", loops::SCAN_CHUNK, ", ", loops::SCAN_ROW);
+  if (axis.pieces[1].bind == Bind::vector) {
+    if (axis.tail != Tail::mask && axis.tail != Tail::exact)
+      return cat("axis ", axis.axis, ": a scan with a vector of rows ends by mask or exact");
+    const bool rows_inside = scope.order[0].piece == 0 && scope.order[2].piece == 1;
+    if (!rows_inside || axis.pieces[0].bind != Bind::serial || axis.pieces[2].bind != Bind::serial)
+      return cat("loop ", axis.pieces[1].symbol, ": a vector of rows stands inside two serial loops");
+    if (!scans_stand_alone(sibling)) return cat("axis ", axis.axis, ": a scan reads another's result");
+    return "";
+  }
   if (axis.tail != Tail::clip && axis.tail != Tail::exact)
     return cat("axis ", axis.axis, ": a scan ends by clip or exact");
   for (const Piece& piece : axis.pieces) {
@@ -239,7 +249,7 @@ std::string why_bad_totals(const Plan& plan, const Scope& scope, const loops::Si
       return why_bad_tree(scope);
     case Reach::scan:
       if (std::string reason = why_bad_place(plan, scope, sibling); !reason.empty()) return reason;
-      return why_bad_scan(scope);
+      return why_bad_scan(scope, sibling);
   }
   return "";
 }

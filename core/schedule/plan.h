@@ -85,6 +85,8 @@ bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t 
 
 // What the statements of a sibling do to totals.
 Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling);
+// Whether no scan of the sibling reads the result of another.
+bool scans_stand_alone(const loops::Sibling& sibling);
 std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape);
 
 }  // namespace twinloom::schedule

@@ -77,17 +77,8 @@ class Scans {
     stmts.push_back(loops::stmt(start_like(start, in_chunk, {})));
     stmts.push_back(merge_total(in_chunk, running.rows, start));
     stmts.push_back(merge_total(in_chunk, running.row, start));
-    stmts.push_back(loops::stmt(start_like(start, running.scan.result, {})));
-    stmts.push_back(merge_total(running.scan.result, running.carry, start));
-    stmts.push_back(merge_total(running.scan.result, in_chunk, start));
-    if (!running.scan.exclusive) return;
-    const auto nothing = ops::over_nothing(start.monoid, start.element);
-    if (nothing && !(*nothing == ops::identity(start.monoid, start.element)[0])) {
-      const index::Expr place = index::substitute(running.scan.place, here.axes);
-      stmts.push_back(loops::stmt(loops::Merge{
-          running.scan.result, {loops::literal(*nothing, start.element)}, index::Condition{{{place, 1}}}}));
-    }
-    stmts.push_back(merge);
+    add_scan_result(running.scan, start, running.carry, in_chunk, here, stmts);
+    if (running.scan.exclusive) stmts.push_back(merge);
   }
 
   const SiblingSource& source_;
@@ -98,8 +89,21 @@ class Scans {
 
 }  // namespace
 
+void add_scan_result(const loops::Scan& scan, const loops::Start& start, Temp carry, Temp in_chunk,
+                     const Surroundings& here, std::vector<Ref<Stmt>>& stmts) {
+  stmts.push_back(loops::stmt(start_like(start, scan.result, {})));
+  stmts.push_back(merge_total(scan.result, carry, start));
+  stmts.push_back(merge_total(scan.result, in_chunk, start));
+  const auto nothing = ops::over_nothing(start.monoid, start.element);
+  if (!scan.exclusive || !nothing || *nothing == ops::identity(start.monoid, start.element)[0]) return;
+  const index::Expr place = index::substitute(scan.place, here.axes);
+  stmts.push_back(loops::stmt(
+      loops::Merge{scan.result, {loops::literal(*nothing, start.element)}, index::Condition{{{place, 1}}}}));
+}
+
 Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names) {
-  return Scans(source, around, names).build();
+  const bool side_by_side = source.scope.axes.front().pieces[1].bind == loops::Bind::vector;
+  return side_by_side ? build_row_scan(source, around, names) : Scans(source, around, names).build();
 }
 
 }  // namespace twinloom::schedule

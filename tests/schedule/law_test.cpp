@@ -17,6 +17,9 @@ constexpr std::string_view TWO_AXES =
   start t0: sum f32 for i < m { for k < n { t0 += x[i*n + k] at i*n + k } } y[0] = t0 })";
 constexpr std::string_view SCAN = R"(program cumsum(x: f32[n], y: written f32[n]; n in 0..) {
   start t0: sum f32 for k < n { scan t1 = t0 (x[k]) at k y[k] = t1 } })";
+constexpr std::string_view SCAN_OF_SCAN = R"(program cumsum(x: f32[n], y: written f32[n]; n in 0..) {
+  start t0: sum f32 start t2: sum f32 for k < n {
+    scan t1 = t0 (x[k]) at k t4 = neg(t1) scan t3 = t2 (t4) at k y[k] = t3 } })";
 
 struct Refusal {
   std::string_view nest, schedule, words;
@@ -102,6 +105,12 @@ const std::vector<Refusal> refusals = {
      "axis k: a scan ends by clip or exact"},
     {SCAN, "schedule split 0 k : 1024, 32 clip loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 serial",
      "axis k: a scan is walked in order"},
+    {SCAN, "schedule split 0 k : 1024, 32 clip loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 vector",
+     "axis k: a scan with a vector of rows ends by mask or exact"},
+    {SCAN, "schedule split 0 k : 1024, 32 mask loop 0 k.0 serial loop 0 k.1 vector loop 0 k.2 serial",
+     "loop k.1: a vector of rows stands inside two serial loops"},
+    {SCAN_OF_SCAN, "schedule split 0 k : 1024, 32 mask loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 vector",
+     "axis k: a scan reads another's result"},
 };
 
 TEST(Law, RefusesInWords) {

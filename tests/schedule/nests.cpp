@@ -267,7 +267,23 @@ const std::vector<NestCase> cases = {
      {"schedule split 0 k : 1024, 32 clip loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 "
       "serial",
       "schedule split 0 k : 1024, 32 exact loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 "
-      "unroll"}},
+      "unroll",
+      "schedule split 0 k : 1024, 32 exact loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
+      "vector",
+      "schedule split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
+      "vector"}},
+    {"two_scans",
+     R"(program two_scans(x: f32[m*n], y: written f32[m*n], z: written i64[m*n]; m in 0.., n in 0..) {
+  for i < m { start t0: sum f32 start t1: argmax_last f32 for k < n {
+    t2 = exp(x[i*n + k])
+    scan t3 = t0 (t2) at k exclusive
+    scan t4 = t1 (x[i*n + k], count(k)) at k
+    t5 = mul(x[i*n + n - 1 - k], t3)
+    y[i*n + k] = add(t5, t2) z[i*n + k] = t4.1 } }
+})",
+     short_rows,
+     {"schedule split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
+      "vector"}},
     {"outer_cumsum_exclusive",
      R"(program outer_cumsum(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: sum f32 for k < n { scan t1 = t0 (x[k*m + i]) at k exclusive y[k*m + i] = t1 } }
@@ -281,7 +297,8 @@ const std::vector<NestCase> cases = {
   for i < m { start t0: prod f32 for k < n { scan t1 = t0 (x[i*n + n - 1 - k]) at k y[i*n + n - 1 - k] = t1 } }
 })",
      short_rows,
-     {}},
+     {"schedule split 0 k : 1024, 32 mask loop -1 i.0 serial loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
+      "vector"}},
     {"cummax",
      R"(program cummax(x: f32[m*n], y: written f32[m*n], z: written i64[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: argmax_last f32 for k < n {

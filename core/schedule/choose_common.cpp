@@ -1,0 +1,169 @@
+// Taste: how the common loops are cut into tasks, tiles and vectors.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/integers.h"
+#include "core/schedule/taste.h"
+
+namespace twinloom::schedule {
+
+using loops::Bind;
+using loops::NestLoop;
+
+namespace {
+
+constexpr double TASK_SECONDS = 10e-6;
+
+struct Common {            // how one common axis is cut
+  std::int64_t block = 0;  // steps of its block piece; 0: none
+  std::int64_t lanes = 0;  // of its vector piece; 0: none
+  bool masked = false;     // shorter than a vector
+};
+
+class CommonChooser {
+ public:
+  explicit CommonChooser(const Situation& situation) : situation_(situation) {}
+
+  ScopeChoice choose() {
+    std::vector<Common> plans(situation_.shape.common.size());
+    if (situation_.lockstep && situation_.machine.vector_bytes > 4) set_lanes(plans[situation_.vector_axis]);
+    const auto tile = situation_.siblings.empty() ? tiled_axis() : std::nullopt;
+    if (tile) {
+      set_tile(plans, *tile);
+    } else {
+      set_blocks(plans);
+    }
+    for (std::size_t i = 0; i < plans.size(); ++i) split_common(situation_.shape.common[i], plans[i]);
+    add_common_loops(plans, tile);
+    return choice_;
+  }
+
+ private:
+  void set_lanes(Common& plan) const {
+    const NestLoop& loop = situation_.shape.common[situation_.vector_axis];
+    std::int64_t lanes = situation_.lanes_along(loop.axis);
+    if (!situation_.siblings.empty() && total_work() <= HEAVY_WORK) lanes *= Situation::wide_vectors;
+    const auto extent = constant(loop);
+    if (extent && *extent < lanes) {
+      lanes = std::min(lanes, next_power_of_two(std::max<std::int64_t>(*extent, 1)));
+      plan.masked = !situation_.divides(lanes, loop);
+    }
+    plan.lanes = lanes < 2 ? 0 : lanes;
+  }
+  int total_work() const {
+    int work = 0;
+    for (const loops::Sibling* sibling : situation_.siblings) work = std::max(work, work_of(sibling->inner));
+    return work;
+  }
+
+  // An axis other than the vector's along which some load has neighbours.
+  std::optional<std::size_t> tiled_axis() const {
+    for (std::size_t i = 0; i < situation_.shape.common.size(); ++i) {
+      if (i == situation_.vector_axis) continue;
+      for (const Access& access : situation_.accesses) {
+        const auto along = stride_along(access, situation_.shape.common[i].axis);
+        const auto vector = stride_along(access, situation_.shape.common[situation_.vector_axis].axis);
+        if (along == 1 && vector != 0 && vector != 1) return i;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void set_tile(std::vector<Common>& plans, std::size_t tile) const {
+    constexpr std::int64_t TILE = 32;
+    Common& vector = plans[situation_.vector_axis];
+    if (guess(situation_.shape.common[tile]) > TILE) plans[tile].block = TILE;
+    if (vector.lanes != 0 && !vector.masked &&
+        guess(situation_.shape.common[situation_.vector_axis]) > 2 * TILE) {
+      vector.block = std::max<std::int64_t>(2 * TILE, 2 * vector.lanes);
+    }
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (i != tile && i != situation_.vector_axis) plans[i].block = 1;
+    }
+  }
+
+  // Blocks of the outermost axes until a task would become too short or there are enough of them.
+  void set_blocks(std::vector<Common>& plans) const {
+    double inside = situation_.turn_seconds();
+    for (const NestLoop& loop : situation_.shape.common)
+      inside *= static_cast<double>(std::max<std::int64_t>(guess(loop), 1));
+    if (is_known() && inside < situation_.machine.worth_a_thread_seconds) return;
+    double tasks = 1;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const NestLoop& loop = situation_.shape.common[i];
+      inside /= static_cast<double>(std::max<std::int64_t>(guess(loop), 1));
+      const std::int64_t step = block_step(loop, inside, tasks);
+      const std::int64_t least = plans[i].lanes == 0 ? 1 : 2 * plans[i].lanes;
+      if (plans[i].masked) continue;
+      const bool aligned =
+          plans[i].lanes != 0 && step <= plans[i].lanes && situation_.divides(plans[i].lanes, loop);
+      plans[i].block = aligned ? plans[i].lanes : std::max(step, least);
+      if (plans[i].block >= guess(loop) && constant(loop)) plans[i].block = 0;
+      tasks *=
+          static_cast<double>(guess(loop)) / static_cast<double>(std::max<std::int64_t>(plans[i].block, 1));
+      if (plans[i].block > 1 ||
+          tasks >= static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once))
+        return;
+    }
+  }
+  bool is_known() const { return situation_.nest.sizes.empty(); }
+
+  // Turns of the axis in one task: long enough to be worth it, but enough tasks for every worker.
+  std::int64_t block_step(const NestLoop& loop, double inside, double tasks) const {
+    const double enough = TASK_SECONDS / std::max(inside, 1e-12);
+    const double wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once) / tasks;
+    const double share = static_cast<double>(guess(loop)) / std::max(wanted, 1.0);
+    const double longest = constant(loop) ? std::max(share, enough) : enough;
+    constexpr double LONGEST = 1 << 15;
+    return next_power_of_two(
+        static_cast<std::int64_t>(std::clamp(std::ceil(std::min(longest, LONGEST)), 1.0, LONGEST)));
+  }
+
+  void split_common(const NestLoop& loop, const Common& plan) {
+    if (plan.masked) return choice_.split(loop, {}, Tail::mask);
+    if (plan.lanes == 0) {
+      if (plan.block > 1) choice_.split(loop, {plan.block}, Tail::clip);
+      return;
+    }
+    if (plan.block == plan.lanes || plan.block == 0) {
+      return choice_.split(loop, {plan.lanes},
+                           situation_.divides(plan.lanes, loop) ? Tail::exact : Tail::remainder);
+    }
+    choice_.split(loop, {plan.block, plan.lanes},
+                  situation_.divides(plan.block, loop) ? Tail::exact : Tail::remainder);
+  }
+
+  void add_common_loops(const std::vector<Common>& plans, std::optional<std::size_t> tile) {
+    const auto& loops = situation_.shape.common;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i].block != 0) choice_.loop(loops[i], 0, Bind::block);
+    }
+    // The tiled axis is the innermost serial loop: what a strided vector fetches is used by its neighbours.
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (i != tile) add_serial(plans[i], loops[i]);
+    }
+    if (tile) add_serial(plans[*tile], loops[*tile]);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i].lanes != 0) choice_.loop(loops[i], pieces_of(plans[i]) - 1, Bind::vector);
+    }
+  }
+  static std::size_t pieces_of(const Common& plan) {
+    if (plan.masked) return 1;
+    const bool block = plan.block > 1 && plan.block != plan.lanes;
+    return 1u + (plan.lanes != 0 ? 1u : 0u) + (block ? 1u : 0u);
+  }
+  void add_serial(const Common& plan, const NestLoop& loop) {
+    const std::size_t last = pieces_of(plan) - (plan.lanes != 0 ? 1u : 0u);
+    for (std::size_t piece = plan.block != 0 ? 1u : 0u; piece < last; ++piece)
+      choice_.loop(loop, piece, Bind::serial);
+  }
+
+  const Situation& situation_;
+  ScopeChoice choice_{-1};
+};
+
+}  // namespace
+
+ScopeChoice choose_common(const Situation& situation) { return CommonChooser(situation).choose(); }
+
+}  // namespace twinloom::schedule

@@ -1,0 +1,181 @@
+// Taste: how one sibling is cut into vectors, chains and accumulators.
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/schedule/taste.h"
+
+namespace twinloom::schedule {
+
+using loops::Bind;
+using loops::NestLoop;
+
+namespace {
+
+class SiblingChooser {
+ public:
+  SiblingChooser(const Situation& situation, int number)
+      : situation_(situation),
+        sibling_(*situation.siblings[static_cast<std::size_t>(number)]),
+        number_(number),
+        choice_(number) {}
+
+  ScopeChoice choose() {
+    switch (reach_of(situation_.shape, sibling_)) {
+      case Reach::none:
+        choose_any(false);
+        break;
+      case Reach::any:
+        choose_any(true);
+        break;
+      case Reach::canonical:
+        choose_canonical();
+        break;
+      case Reach::scan:
+        choose_scan();
+        break;
+    }
+    return choice_;
+  }
+
+ private:
+  std::int64_t sibling_lanes(const NestLoop& loop) const {
+    if (situation_.lockstep) return 1;
+    const auto extent = constant(loop);
+    const std::int64_t lanes = situation_.lanes_along(loop.axis);
+    return extent ? std::min(lanes, next_power_of_two(std::max<std::int64_t>(*extent, 1))) : lanes;
+  }
+
+  void choose_any(bool totals) {
+    for (std::size_t i = 0; i + 1 < sibling_.loops.size(); ++i)
+      choice_.loop(sibling_.loops[i], 0, Bind::serial);
+    const NestLoop& loop = sibling_.loops.back();
+    const std::int64_t lanes = sibling_lanes(loop);
+    const std::int64_t chains = totals && work_of(sibling_.inner) <= HEAVY_WORK ? 4 : 1;
+    const auto extent = constant(loop);
+    if (lanes < 2 || (extent && *extent < lanes)) {
+      const bool masked = lanes >= 2;
+      if (masked) choice_.split(loop, {}, Tail::mask);
+      return choice_.loop(loop, 0, masked ? Bind::vector : Bind::serial);
+    }
+    const bool several = chains > 1 && (!extent || *extent >= chains * lanes);
+    std::vector<std::int64_t> factors;
+    if (several) factors.push_back(chains * lanes);
+    factors.push_back(lanes);
+    const Tail usual = one_masked_body() && !several ? Tail::mask : Tail::remainder;
+    choice_.split(loop, factors, situation_.divides(factors.front(), loop) ? Tail::exact : usual);
+    choice_.loop(loop, 0, Bind::serial);
+    if (several) choice_.loop(loop, 1, Bind::unroll);
+    choice_.loop(loop, factors.size(), Bind::vector);
+  }
+
+  void choose_scan() {
+    const NestLoop& loop = sibling_.loops.back();
+    const bool rows =
+        !situation_.lockstep && situation_.machine.vector_bytes > 4 && scans_stand_alone(sibling_);
+    choice_.split(loop, {loops::SCAN_CHUNK, loops::SCAN_ROW}, rows ? Tail::mask : Tail::clip);
+    choice_.loop(loop, 0, Bind::serial);
+    choice_.loop(loop, rows ? 2 : 1, Bind::serial);
+    choice_.loop(loop, rows ? 1 : 2, rows ? Bind::vector : Bind::serial);
+  }
+
+  // Whether masks cost little beside the body, which then needs no second copy for what is left.
+  bool one_masked_body() const {
+    if (work_of(sibling_.inner) <= HEAVY_WORK) return false;
+    if (situation_.machine.masked_memory) return true;
+    return std::none_of(situation_.accesses.begin(), situation_.accesses.end(), [&](const Access& access) {
+      constexpr int LEAST_MASKED_BYTES = 4;
+      return access.sibling == number_ && access.bytes < LEAST_MASKED_BYTES;
+    });
+  }
+
+  // Lanes of a unit that a chain walks at once. Along a row: enough to hide the latency of an addition; what
+  // a heavy body does besides hides it too, and more of them would only be more text for the compiler. In
+  // lock-step: as many as registers hold, for each of the others has a place in an array.
+  std::int64_t accumulators() const {
+    constexpr std::int64_t HIDDEN_LATENCY = 4;
+    const bool heavy = work_of(sibling_.inner) > HEAVY_WORK;
+    if (!situation_.lockstep) return heavy ? 1 : HIDDEN_LATENCY;
+    if (heavy) return HIDDEN_LATENCY;
+    std::set<loops::Temp> totals;
+    for (const auto& inner : sibling_.inner) {
+      if (const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node))
+        totals.insert(accumulate->total);
+    }
+    const std::int64_t half = situation_.machine.vector_registers / 2;
+    const auto each = static_cast<std::int64_t>(totals.size()) * Situation::wide_vectors;
+    return power_of_two_below(half / each);
+  }
+
+  // See schedule.h for which orders of pieces are the canonical tree.
+  void choose_canonical() {
+    const NestLoop& loop = sibling_.loops.back();
+    const std::int64_t lanes = std::min(sibling_lanes(loop), loops::LANES);
+    const auto extent = constant(loop);
+    const bool one_lane_each = extent && *extent <= loops::LANES;
+    const bool one_unit = at_most(situation_.facts, loop.extent, loops::UNIT) && extent;
+    const std::int64_t span =
+        one_lane_each ? next_power_of_two(std::max<std::int64_t>(*extent, 1)) : loops::LANES;
+    const std::int64_t apart = std::max(lanes, span / accumulators());
+    std::vector<std::int64_t> factors;
+    if (!one_unit) factors.push_back(loops::UNIT);
+    if (!one_lane_each) factors.push_back(loops::LANES);
+    if (apart < span) factors.push_back(apart);
+    if (lanes > 1 && lanes < apart) factors.push_back(lanes);
+    while (!factors.empty() && factors.back() == 1) factors.pop_back();
+    choice_.split(loop, factors, canonical_tail(loop, factors, one_unit));
+    add_canonical_loops(factors, lanes, apart);
+  }
+
+  Tail canonical_tail(const NestLoop& loop, const std::vector<std::int64_t>& factors, bool one_unit) const {
+    const auto extent = constant(loop);
+    const std::int64_t step = factors.empty() ? 1 : factors.front();
+    // Without a chain the pieces are lanes, and there must be a power of two of them.
+    const bool lanes_only = step < loops::LANES;
+    const bool whole = extent && lanes_only
+                           ? is_power_of_two(std::max<std::int64_t>(*extent, 1)) && *extent > 0
+                           : situation_.divides(step, loop);
+    if (whole) return Tail::exact;
+    return one_unit || one_masked_body() ? Tail::mask : Tail::remainder;
+  }
+
+  void add_canonical_loops(const std::vector<std::int64_t>& factors, std::int64_t lanes, std::int64_t apart) {
+    const NestLoop& loop = sibling_.loops.back();
+    std::vector<std::size_t> units, chain, far, near;
+    std::optional<std::size_t> vector;
+    for (std::size_t piece = 0; piece <= factors.size(); ++piece) {
+      const std::int64_t step = piece < factors.size() ? factors[piece] : 1;
+      if (step >= loops::UNIT)
+        units.push_back(piece);
+      else if (step >= loops::LANES)
+        chain.push_back(piece);
+      else if (step == 1 && lanes > 1)
+        vector = piece;
+      else if (step >= apart)
+        far.push_back(piece);
+      else
+        near.push_back(piece);
+    }
+    // Lanes that are not kept in registers at once are walked outside the chain.
+    const bool outside = !near.empty();
+    for (const std::size_t piece : units) choice_.loop(loop, piece, Bind::serial);
+    for (const std::size_t piece : near) choice_.loop(loop, piece, Bind::serial);
+    if (vector && outside) choice_.loop(loop, *vector, Bind::vector);
+    for (const std::size_t piece : chain) choice_.loop(loop, piece, Bind::serial);
+    for (const std::size_t piece : far) choice_.loop(loop, piece, Bind::unroll);
+    if (vector && !outside) choice_.loop(loop, *vector, Bind::vector);
+  }
+
+  const Situation& situation_;
+  const loops::Sibling& sibling_;
+  int number_;
+  ScopeChoice choice_;
+};
+
+}  // namespace
+
+ScopeChoice choose_sibling(const Situation& situation, int number) {
+  return SiblingChooser(situation, number).choose();
+}
+
+}  // namespace twinloom::schedule

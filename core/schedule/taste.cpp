@@ -1,0 +1,110 @@
+// See taste.h.
+#include "core/schedule/taste.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace twinloom::schedule {
+
+using loops::NestLoop;
+
+namespace {
+
+constexpr double DEFAULT_BANDWIDTH = 1e10;
+
+}  // namespace
+
+std::optional<std::int64_t> constant(const NestLoop& loop) { return index::constant_of(loop.extent); }
+std::int64_t guess(const NestLoop& loop) { return constant(loop).value_or(UNKNOWN_EXTENT); }
+std::int64_t power_of_two_below(std::int64_t value) {
+  return static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1))));
+}
+
+Situation::Situation(const loops::Program& given, const machine::Machine& target) : machine(target) {
+  Collapsed collapsed = choose_collapses(given);
+  collapses = std::move(collapsed.collapses);
+  nest = std::move(collapsed.nest);
+  shape = loops::take_apart(nest);
+  facts = loops::facts_of(nest);
+  siblings = siblings_of(shape);
+  accesses = accesses_of(nest, shape);
+  lockstep = siblings.empty() || vector_is_common();
+  if (lockstep && !shape.common.empty()) vector_axis = best_common_axis();
+}
+
+double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
+  double bytes = 0;
+  for (const Access& access : accesses) {
+    if (inner_only && access.sibling < 0) continue;
+    const auto stride = stride_along(access, axis);
+    if (stride == 1 || stride == -1) bytes += access.bytes * (access.store ? 2 : 1);
+  }
+  return bytes;
+}
+
+// Whether rows walked in lock-step touch more neighbours than siblings walked along their own axes.
+bool Situation::vector_is_common() const {
+  double common = 0, own = 0;
+  for (const NestLoop& loop : shape.common) common = std::max(common, unit_bytes(loop.axis, true));
+  for (const loops::Sibling* sibling : siblings) {
+    own += unit_bytes(sibling->loops.back().axis, true);
+  }
+  return common > own;
+}
+
+std::size_t Situation::best_common_axis() const {
+  const std::vector<NestLoop>& loops = shape.common;
+  std::size_t best = loops.size() - 1;
+  for (std::size_t i = loops.size(); i-- > 0;) {
+    if (unit_bytes(loops[i].axis, !siblings.empty()) > unit_bytes(loops[best].axis, !siblings.empty()))
+      best = i;
+  }
+  return best;
+}
+
+std::int64_t Situation::lanes_along(const index::Symbol& axis) const {
+  std::int64_t bytes = 0, count = 0;
+  for (const Access& access : accesses) {
+    if (!index::mentions(access.offset, axis)) continue;
+    bytes += access.lane_bytes;
+    ++count;
+  }
+  const std::int64_t each = count == 0 ? 4 : power_of_two_below(bytes / count);
+  return std::max<std::int64_t>(1, machine.vector_bytes / each);
+}
+
+double Situation::turn_seconds() const {
+  const double bandwidth = machine.memory.empty() || machine.memory.back().bytes_per_second <= 0
+                               ? DEFAULT_BANDWIDTH
+                               : machine.memory.back().bytes_per_second;
+  double bytes = 0;
+  for (const Access& access : accesses) {
+    double turns = 1;
+    if (access.sibling >= 0) {
+      for (const NestLoop& loop : siblings[static_cast<std::size_t>(access.sibling)]->loops) {
+        if (index::mentions(access.offset, loop.axis)) turns *= static_cast<double>(guess(loop));
+      }
+    }
+    bytes += access.bytes * turns;
+  }
+  return std::max(bytes, 1.0) / bandwidth;
+}
+
+bool Situation::divides(std::int64_t step, const NestLoop& loop) const {
+  return facts.proves_equal(floor_mod(loop.extent, step), 0);
+}
+
+void ScopeChoice::split(const NestLoop& loop, std::vector<std::int64_t> factors, Tail tail) {
+  if (factors.empty() && tail == Tail::exact) return;
+  splits_.push_back({sibling_, std::string(loop.axis.name()), std::move(factors), tail});
+}
+void ScopeChoice::loop(const NestLoop& loop, std::size_t piece, loops::Bind bind) {
+  loops_.push_back({sibling_, cat(loop.axis, ".", piece), bind});
+}
+void ScopeChoice::append_to(Schedule& schedule) const {
+  schedule.splits.insert(schedule.splits.end(), splits_.begin(), splits_.end());
+  schedule.loops.insert(schedule.loops.end(), loops_.begin(), loops_.end());
+}
+
+}  // namespace twinloom::schedule

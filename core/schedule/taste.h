@@ -1,0 +1,78 @@
+// What taste decides from, and the parts that `choose` puts together. For the inside of this room.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/schedule/accesses.h"
+#include "core/schedule/plan.h"
+
+namespace twinloom::schedule {
+
+constexpr std::int64_t UNKNOWN_EXTENT = 1024;  // what a symbolic extent is taken for
+constexpr std::int64_t TASKS_A_WORKER = 4;
+constexpr int HEAVY_WORK = 12;  // an inner body whose copies cost code, not registers
+
+std::optional<std::int64_t> constant(const loops::NestLoop& loop);
+std::int64_t guess(const loops::NestLoop& loop);
+std::int64_t power_of_two_below(std::int64_t value);
+
+// Which neighbouring axes are walked as one. See choose_collapses.cpp.
+struct Collapsed {
+  loops::Program nest;
+  std::vector<Collapse> collapses;
+};
+Collapsed choose_collapses(const loops::Program& nest);
+
+// The nest after collapsing, the machine, and what is decided for all scopes at once: whether a vector
+// walks rows in lock-step or each sibling along its own axis.
+class Situation {
+ public:
+  Situation(const loops::Program& given, const machine::Machine& target);
+  Situation(const Situation&) = delete;
+  Situation& operator=(const Situation&) = delete;
+
+  // Elements of the usual type in one register.
+  std::int64_t lanes_along(const index::Symbol& axis) const;
+  // Bytes along an axis that are neighbours: stores count double.
+  double unit_bytes(const index::Symbol& axis, bool inner_only) const;
+  // The time of one turn of all common loops.
+  double turn_seconds() const;
+  bool divides(std::int64_t step, const loops::NestLoop& loop) const;
+  // Registers that a lock-step value takes: whole lines of memory are read from each row.
+  static constexpr std::int64_t wide_vectors = 4;
+
+  const machine::Machine& machine;
+  std::vector<Collapse> collapses;
+  loops::Program nest;
+  loops::Nest shape;
+  index::Facts facts;
+  std::vector<const loops::Sibling*> siblings;
+  std::vector<Access> accesses;
+  bool lockstep = false;        // the vector is along a common axis
+  std::size_t vector_axis = 0;  // of the common loops
+
+ private:
+  bool vector_is_common() const;
+  std::size_t best_common_axis() const;
+};
+
+// The splits and loops of one scope.
+class ScopeChoice {
+ public:
+  explicit ScopeChoice(int sibling) : sibling_(sibling) {}
+  void split(const loops::NestLoop& loop, std::vector<std::int64_t> factors, Tail tail);
+  void loop(const loops::NestLoop& loop, std::size_t piece, loops::Bind bind);
+  void append_to(Schedule& schedule) const;
+
+ private:
+  int sibling_;
+  std::vector<SplitPlan> splits_;
+  std::vector<LoopPlan> loops_;
+};
+ScopeChoice choose_common(const Situation& situation);
+ScopeChoice choose_sibling(const Situation& situation, int number);
+
+}  // namespace twinloom::schedule
