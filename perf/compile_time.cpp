@@ -6,6 +6,8 @@
 // last line has the medians; exit code 1 when that of the whole is above the bound.
 #include <sys/resource.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

@@ -111,10 +111,11 @@ void time_runs(const Executable& executable, std::span<const runtime::Argument> 
 }
 
 Report make_report(const BenchCommand& command) {
+  const Device device = make_device(command.device);  // first: it begins to prepare its compiler
   const Model model = read_model(command.model);
   const auto arguments = make_arguments(model, command.model);
   const CompileOptions compiled = compile_options(command.device, Mode::fused);
-  const Executable executable = compile(model.graph, make_device(command.device), compiled);
+  const Executable executable = compile(model.graph, device, compiled);
   const RunOptions options = run_options(command.device, command.model);
   Report report;
   report.device = command.device.device;
