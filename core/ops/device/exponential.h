@@ -52,15 +52,24 @@ TWINLOOM_INLINE Real power_of_two(Real k) {
   const Bits one = bit_cast<Bits>(Real(Element<Real>(1)));
   return bit_cast<Real>(Bits((low_bits_of(k) << Bits(Element<Bits>(fraction_bits<Real>))) + one));
 }
-// x * 2^k, rounded once: the first factor is exact for an x near 1.
+// x * 2^k, rounded once: the first factor is exact for an x near 1. One instruction where the machine has it for
+// whole registers, with the same bits.
 template <class Real>
 TWINLOOM_INLINE Real scaled(Real x, Real k) {
+#if defined(__clang__) && defined(__AVX512F__)
+  constexpr int current_rounding = 4;  // which is to nearest
+  if constexpr (sizeof(Real) == 64 && same<Element<Real>, f32>)
+    return __builtin_ia32_scalefps512_mask(x, k, x, u16(0xffff), current_rounding);
+  if constexpr (sizeof(Real) == 64 && same<Element<Real>, f64>)
+    return __builtin_ia32_scalefpd512_mask(x, k, x, u8(0xff), current_rounding);
+#endif
   const Real half = floor(k * Real(Element<Real>(0.5)));
   return x * power_of_two(half) * power_of_two(k - half);
 }
 template <class Real>
 TWINLOOM_INLINE Real clamped(Real x, Real low, Real high) {
-  return select(x > high, high, select(x < low, low, x));
+  const Real raised = select(x < low, low, x);
+  return select(raised > high, high, raised);
 }
 
 // exp(x) = (factor + low) * 2^k, factor in [0.7, 1.5]; low is what rounding factor lost.
