@@ -3,7 +3,10 @@
 #include "core/cost/cost.h"
 
 #include <algorithm>
+#include <map>
 
+#include "core/base/error.h"
+#include "core/base/integers.h"
 #include "core/cost/count.h"
 #include "core/loops/rewrite.h"
 
@@ -38,8 +41,9 @@ class Counter {
   }
 
   void walk_loop(const loops::Loop& loop) {
-    const std::int64_t extent = index::evaluate(loop.extent, values_);
+    const std::int64_t extent = extent_of(loop.extent);
     if (extent <= 0) return;
+    facts_.assume(loop.axis, {0, extent - 1});
     if (!shapes_loops(*loop.body, loop.axis)) {
       box_.push_back({loop.axis, extent});
       enter(*loop.body);
@@ -52,6 +56,25 @@ class Counter {
       enter(*loop.body);
     }
     values_.erase(loop.axis);
+  }
+  // Where run-time values decide, the largest extent is shared evenly by the turns in which they are found,
+  // as the segments of a list share its elements.
+  std::int64_t extent_of(const index::Expr& extent) const {
+    std::int64_t sharers = 0;
+    for (const index::Symbol& symbol : index::symbols_of(extent)) {
+      if (const auto found = found_.find(symbol); found != found_.end())
+        sharers = std::max({sharers, found->second, std::int64_t{1}});
+    }
+    if (sharers == 0) return index::evaluate(extent, values_);
+    index::Substitution known;
+    for (const auto& [symbol, value] : values_) known.insert_or_assign(symbol, value);
+    const auto most = facts_.range(index::substitute(extent, known)).high;
+    CHECK(most.has_value(), "an extent without a bound: ", extent);
+    return ceil_div(*most, sharers);
+  }
+  void find(const loops::Index& index) {
+    facts_.assume(index.symbol, {0, std::max<std::int64_t>(index::evaluate(index.bound, values_) - 1, 0)});
+    found_[index.symbol] = count_members(box_, {}, values_);
   }
   void enter(const loops::Stmt& body) {
     seen_.emplace_back();
@@ -83,6 +106,7 @@ class Counter {
   }
 
   void add(const loops::Stmt& stmt) {
+    if (const auto* index = std::get_if<loops::Index>(&stmt.node)) find(*index);
     const std::int64_t turns = count_members(box_, {}, values_);
     loops::for_each_value(stmt, [&](const loops::Value& value) {
       if (std::holds_alternative<loops::Apply>(value.node)) work_.operations += turns;
@@ -137,6 +161,8 @@ class Counter {
   const loops::Program& program_;
   index::Values values_;
   std::vector<Side> box_;
+  index::Facts facts_;                           // of the loops and run-time values so far
+  std::map<index::Symbol, std::int64_t> found_;  // run-time values, and in how many turns they are found
   std::vector<std::vector<loops::Value>> seen_ = {{}};  // loads of the bodies around, innermost last
   Work work_;
 };

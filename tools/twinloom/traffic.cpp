@@ -47,8 +47,8 @@ class Accesses {
 
  private:
   using Sides = std::vector<std::pair<loops::Axis, index::Expr>>;
-  struct Found {  // an Index
-    Ref<loops::Value> value;
+  struct Found {
+    loops::Index index;
     Sides enclosing;
   };
 
@@ -79,7 +79,7 @@ class Accesses {
 
   void add(const Ref<Stmt>& stmt) {
     if (const auto* index = std::get_if<loops::Index>(&stmt->node))
-      found_[index->symbol] = {index->value, enclosing_};
+      found_[index->symbol] = {*index, enclosing_};
     loops::for_each_value(*stmt, [&](const loops::Value& value) {
       const auto* load = std::get_if<loops::Load>(&value.node);
       if (load == nullptr) return;
@@ -105,20 +105,39 @@ class Accesses {
   // A place found at run time may be another in every turn of the loops around its Index.
   loops::Program alone(const Access& access, const Sides& enclosing) const {
     std::set<index::Symbol> wanted = access.symbols;
-    for (const index::Symbol symbol : access.symbols) {
-      const auto found = found_.find(symbol);
-      if (found == found_.end()) continue;
-      for (const auto& [axis, extent] : found->second.enclosing) wanted.insert(axis);
-    }
+    const auto want_what_finds = [&](const std::set<index::Symbol>& symbols) {
+      for (const index::Symbol symbol : symbols) {
+        const auto found = found_.find(symbol);
+        if (found == found_.end()) continue;
+        for (const auto& [axis, extent] : found->second.enclosing) wanted.insert(axis);
+      }
+    };
+    want_what_finds(access.symbols);
     loops::Program program = nest_;
     program.body = access.stmt;
     for (std::size_t k = enclosing.size(); k-- > 0;) {
       const auto& [axis, extent] = enclosing[k];
       if (!wanted.contains(axis)) continue;
-      for (const index::Symbol symbol : index::symbols_of(extent)) wanted.insert(symbol);
-      program.body = loops::stmt(loops::Loop{axis, extent, loops::Bind::serial, program.body});
+      const std::set<index::Symbol> symbols = index::symbols_of(extent);
+      wanted.insert(symbols.begin(), symbols.end());
+      want_what_finds(symbols);
+      program.body = with_indexes(symbols, loops::Loop{axis, extent, loops::Bind::serial, program.body});
     }
     return program;
+  }
+
+  // The loop behind what finds the symbols of its extent, which costs nothing here.
+  Ref<Stmt> with_indexes(const std::set<index::Symbol>& symbols, loops::Loop loop) const {
+    std::vector<Ref<Stmt>> stmts;
+    for (const index::Symbol symbol : symbols) {
+      const auto found = found_.find(symbol);
+      if (found == found_.end()) continue;
+      loops::Index index = found->second.index;
+      index.value = loops::literal(ops::Number(std::int64_t{0}), ops::DType::i64);
+      stmts.push_back(loops::stmt(std::move(index)));
+    }
+    stmts.push_back(loops::stmt(std::move(loop)));
+    return loops::block(std::move(stmts));
   }
 
   // Which elements it is about, as a text in which loops have no names but numbers.
@@ -133,7 +152,7 @@ class Accesses {
     for (const index::Symbol symbol : access.symbols) {
       const auto found = found_.find(symbol);
       if (found == found_.end()) continue;
-      const std::string value = loops::print(*loops::substitute(found->second.value, numbered), nest_);
+      const std::string value = loops::print(*loops::substitute(found->second.index.value, numbered), nest_);
       numbered[symbol] = index::Symbol(cat("found", stable_hash(value) % 1000000007));
     }
     return cat(text, index::substitute(access.offset, numbered), " if ",
