@@ -7,11 +7,11 @@
 #include "core/base/error.h"
 #include "core/fuse/align.h"
 #include "core/fuse/forward.h"
+#include "core/fuse/items.h"
 #include "core/fuse/siblings.h"
 #include "core/index/simplify.h"
 #include "core/lower/realize.h"
 #include "core/lower/share.h"
-#include "core/lower/transform.h"
 
 namespace twinloom::fuse {
 
@@ -19,69 +19,6 @@ using namespace loops;
 using lower::ValueId;
 
 namespace {
-
-std::vector<Load> loads_in(const Nest& nest) {
-  std::vector<Load> loads;
-  for (const Item& item : nest.items)
-    for (const Ref<Stmt>& stmt : statements_in(item))
-      for (Load& load : fuse::loads_of(*stmt)) loads.push_back(std::move(load));
-  return loads;
-}
-
-std::vector<NestLoop> axes_not_in(const std::vector<NestLoop>& loops, const std::map<Axis, Axis>& matched) {
-  std::vector<NestLoop> left;
-  for (const NestLoop& loop : loops)
-    if (!matched.contains(loop.axis)) left.push_back(loop);
-  return left;
-}
-
-// The items of a draft under fewer common loops: the others become loops of one sibling.
-std::vector<Item> under(const Nest& nest, const std::vector<NestLoop>& left) {
-  if (left.empty()) return nest.items;
-  Sibling sibling{left, {}};
-  for (const Item& item : nest.items) sibling.inner.push_back(std::get<Ref<Stmt>>(item));
-  return {Item{std::move(sibling)}};
-}
-
-Nest renamed(const Nest& nest, const std::map<Axis, Axis>& names) {
-  index::Substitution symbols;
-  for (const auto& [from, to] : names) symbols.emplace(from, index::Expr(to));
-  lower::Transformer move{
-      lower::Change{.symbols = symbols, .reads = {}, .mask = {}, .load = {}, .facts = nullptr}};
-  Nest result{nest.common, {}};
-  for (NestLoop& loop : result.common)
-    if (names.contains(loop.axis)) loop.axis = names.at(loop.axis);
-  for (const Item& item : nest.items) {
-    if (const auto* sibling = std::get_if<Sibling>(&item)) {
-      Sibling copy{sibling->loops, {}};
-      for (NestLoop& loop : copy.loops) loop.extent = index::substitute(loop.extent, symbols);
-      for (const Ref<Stmt>& stmt : sibling->inner) copy.inner.push_back(move(stmt));
-      result.items.emplace_back(std::move(copy));
-    } else {
-      result.items.emplace_back(move(std::get<Ref<Stmt>>(item)));
-    }
-  }
-  return result;
-}
-
-// Without the stores of these buffers, and without what is then empty.
-std::vector<Item> without_stores(const std::vector<Item>& items, const std::set<Buffer>& dropped) {
-  const auto goes = [&](const Ref<Stmt>& stmt) {
-    const auto* store = std::get_if<Store>(&stmt->node);
-    return store != nullptr && dropped.contains(store->buffer);
-  };
-  std::vector<Item> kept;
-  for (const Item& item : items) {
-    if (const auto* sibling = std::get_if<Sibling>(&item)) {
-      Sibling copy{sibling->loops, {}};
-      std::ranges::remove_copy_if(sibling->inner, std::back_inserter(copy.inner), goes);
-      if (!copy.inner.empty()) kept.emplace_back(std::move(copy));
-    } else if (!goes(std::get<Ref<Stmt>>(item))) {
-      kept.push_back(item);
-    }
-  }
-  return kept;
-}
 
 class Combiner {
  public:

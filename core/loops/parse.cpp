@@ -1,6 +1,5 @@
 // Reads the text of print.cpp back; README.md has the grammar. Every mistake is an Error with its line
 // and column; whether the program makes sense is verify()'s to say.
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -81,16 +80,10 @@ class Parser {
   }
   Buffer buffer() { return buffer_named(scanner_.word()); }
 
-  // "t12" or "t12.1".
   Read read_named(const std::string& name) {
-    const std::string_view text = name;
-    const std::size_t dot = std::min(text.find('.'), text.size());
-    std::uint32_t temp = 0;
-    int part = 0;
-    bool good = text.starts_with('t') && whole_number(text.substr(1, dot - 1), temp);
-    if (dot != text.size()) good = good && whole_number(text.substr(dot + 1), part);
-    if (!good) scanner_.fail(cat("a temp such as t3 before this place instead of '", name, "'"));
-    return {Temp{temp}, part};
+    const std::optional<Read> read = read_of(name);
+    if (!read) scanner_.fail(cat("a temp such as t3 before this place instead of '", name, "'"));
+    return *read;
   }
   Temp temp_named(const std::string& name) {
     const Read read = read_named(name);
@@ -98,12 +91,6 @@ class Parser {
     return read.temp;
   }
   Temp temp() { return temp_named(scanner_.word()); }
-
-  template <class Integer>
-  static bool whole_number(std::string_view text, Integer& number) {
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return status == std::errc() && end == text.data() + text.size();
-  }
 
   // One of an enum's words.
   template <class Choice>

@@ -1,6 +1,9 @@
 // The printed form together with where each statement stands in it. For the inside of this room.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "core/loops/loops.h"
 
 namespace twinloom::loops {
@@ -17,6 +20,9 @@ std::string_view name(Update update);
 std::string_view name(Pairing pairing);
 std::string_view name(Place place);
 std::string_view name(Routine routine);
+
+// The temp that "t12" or "t12.1" names.
+std::optional<Read> read_of(std::string_view text);
 
 // What a load without a mask gives where it touches nothing, when nothing else is printed.
 Literal zero_of(ops::DType dtype);

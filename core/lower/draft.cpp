@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/loops/rewrite.h"
 #include "core/lower/share.h"
+#include "core/lower/symbols.h"
 #include "core/lower/transform.h"
 
 namespace twinloom::lower {

@@ -13,8 +13,6 @@
 //     ->  for i0 { let t0 = 1.0 / s[i0]; for r0 { let t1 = exp(x[..]); y[..] = t1 * t0 + t1 } }
 #pragma once
 
-#include <set>
-
 #include "core/index/facts.h"
 #include "core/loops/nest.h"
 
@@ -29,8 +27,5 @@ void assume_axis(index::Facts& facts, loops::Axis axis, const index::Expr& exten
 
 // Whether the nest is a routine, which is the whole of its kernel.
 bool is_call(const loops::Nest& nest);
-
-// Every symbol that the nest mentions but does not bind.
-std::set<index::Symbol> free_symbols(const loops::Nest& nest);
 
 }  // namespace twinloom::lower
