@@ -247,10 +247,27 @@ class Gathering {
   Draft draft_;
 };
 
+// Nothing is scattered: the result is what was there.
+Draft unchanged(Lowering& lowering, graph::NodeId id) {
+  const graph::Node& node = lowering.graph[id];
+  const ValueId into = *lowering.memory[id.index];
+  Reader reader(lowering);
+  Walk walk = walk_over(lowering, reader, node.shape);
+  const Ref<loops::Value> old = reader.element(node.inputs[0], walk.at);
+  Draft draft;
+  draft.nest.common = std::move(walk.loops);
+  for (Ref<Stmt>& index : reader.take_indexes()) draft.nest.items.emplace_back(std::move(index));
+  draft.nest.items.emplace_back(stmt(Store{Buffer{into.index}, reader.offset(into, walk.at), {}, old}));
+  draft.nodes = reader.computed();
+  draft.nodes.push_back(id);
+  return draft;
+}
+
 }  // namespace
 
 std::vector<Draft> lower_scatter(Lowering& lowering, graph::NodeId id) {
   const Plan plan = plan_of(lowering.graph, lowering.graph[id]);
+  if (plan.elements == index::Expr(0)) return {unchanged(lowering, id)};
   const ValueId order = add_value(lowering, Storage::temporary, id, {plan.elements}, ops::DType::i64, {1});
   const ValueId starts = add_value(lowering, Storage::temporary, id, {plan.places + 1}, ops::DType::i64, {1});
   std::vector<Draft> drafts;

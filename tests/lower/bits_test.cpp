@@ -92,6 +92,19 @@ TEST(LoweredBits, ScattersWithRepeatedPlaces) {
   }
 }
 
+TEST(LoweredBits, ScattersOfNothing) {
+  for (const Mode mode : {Mode::replace, Mode::add, Mode::least}) {
+    Builder b;
+    const Tensor none = b.input("none", DType::f32, {0, 1, 3, 1, 1}), x = b.input("x", DType::f32, {2, 3, 4});
+    const Tensor along = b.input("along", DType::i64, {0, 1, 0, 1, 1}),
+                 v = b.input("v", DType::f32, {2, 0, 4});
+    const Tensor w = b.input("w", DType::f32, {0, 1, 0, 1, 1}), rows = b.input("rows", DType::i64, {2, 0, 4});
+    b.output(scatter(none, 2, along, w, mode));
+    b.output(scatter(x, 1, rows, v, mode));
+    expect_same_bits(b.take());
+  }
+}
+
 TEST(LoweredBits, ScatterOfOneElementARow) {
   Builder b;
   const Tensor target = b.input("target", DType::i64, {6});
