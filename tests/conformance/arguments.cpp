@@ -63,6 +63,19 @@ ops::Number element(const InputPlan& plan, ops::DType dtype, std::int64_t bound,
   return random.real() * (random.chance(10) ? 20 : 2);
 }
 
+// Puts row-major elements where the tensor has them.
+void scatter_elements(const evaluate::Value& value, const Tensor& tensor) {
+  const auto size = static_cast<std::size_t>(ops::size_of(value.dtype));
+  for (std::size_t e = 0; e * size < value.bytes.size(); ++e) {
+    auto rest = static_cast<std::int64_t>(e);
+    std::int64_t offset = 0;
+    for (std::size_t axis = tensor.sizes.size(); axis-- > 0; rest /= tensor.sizes[axis])
+      offset += rest % tensor.sizes[axis] * tensor.strides[axis];
+    std::memcpy(static_cast<std::byte*>(tensor.data) + offset * static_cast<std::int64_t>(size),
+                value.bytes.data() + e * size, size);
+  }
+}
+
 // The first elements of a tensor of special numbers hold every kind of them, whatever the size.
 constexpr std::int64_t kinds_of_special = 3;
 
@@ -105,18 +118,32 @@ Arguments::Arguments(const graph::Graph& graph, const std::vector<InputPlan>& in
   }
 }
 
-Arguments::Arguments(const std::vector<evaluate::Argument>& values, Against side) : side_(side) {
-  for (const evaluate::Argument& argument : values) {
-    if (const auto* size = std::get_if<std::int64_t>(&argument)) {
+Arguments::Arguments(const std::vector<Given>& given, Against side) : side_(side) {
+  for (const Given& each : given) {
+    if (const auto* size = std::get_if<std::int64_t>(&each.value)) {
       tensors_.emplace_back(*size);
       continue;
     }
-    const auto& value = std::get<evaluate::Value>(argument);
-    Guarded& memory = memory_.emplace_back(value.bytes.size(), side);
-    std::ranges::copy(value.bytes, memory.data());
-    copies_.push_back(value.bytes);
-    tensors_.emplace_back(runtime::view_of(memory.data(), value.dtype, value.sizes));
+    const auto& value = std::get<evaluate::Value>(each.value);
+    Tensor tensor =
+        runtime::view_of(nullptr, value.dtype, value.sizes,
+                         each.strides.empty() ? runtime::contiguous_strides(value.sizes) : each.strides);
+    const runtime::Extent extent = runtime::extent_of(tensor);
+    const auto size = static_cast<std::size_t>(ops::size_of(value.dtype));
+    Guarded& memory = memory_.emplace_back(static_cast<std::size_t>(extent.last - extent.first) * size, side);
+    tensor.data = memory.data() - extent.first * static_cast<std::int64_t>(size);
+    scatter_elements(value, tensor);
+    copies_.emplace_back(memory.data(), memory.data() + memory.size());
+    tensors_.emplace_back(std::move(tensor));
   }
+}
+
+std::vector<Given> Arguments::given() const {
+  std::vector<Given> given;
+  for (evaluate::Argument& value : values()) given.push_back({std::move(value), {}});
+  for (std::size_t p = 0; p < given.size(); ++p)
+    if (const auto* tensor = std::get_if<Tensor>(&tensors_[p])) given[p].strides = tensor->strides;
+  return given;
 }
 
 std::vector<evaluate::Argument> Arguments::values() const {

@@ -1,4 +1,6 @@
 include(tests/support/room.cmake)
 twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_support)
+add_dependencies(test_conformance twinloom)
 target_compile_definitions(test_conformance PRIVATE
-  TWINLOOM_FAILURES="${CMAKE_BINARY_DIR}/Testing/Temporary/conformance")
+  TWINLOOM_FAILURES="${CMAKE_BINARY_DIR}/Testing/Temporary/conformance"
+  TWINLOOM_PROGRAM="$<TARGET_FILE:twinloom>")

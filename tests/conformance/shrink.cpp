@@ -65,7 +65,9 @@ Rebuilt rebuild(const Graph& original, std::span<const graph::Result> results, s
 evaluate::Value value_of(const Case& whole, NodeId id) {
   Graph graph = whole.graph;
   graph.output({graph::Ownership::own, id, -1, 0, "cut"});
-  const auto values = evaluate::evaluate(graph, whole.values, evaluate::Arithmetic::strict,
+  std::vector<evaluate::Argument> arguments;
+  for (const Given& given : whole.inputs) arguments.push_back(given.value);
+  const auto values = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict,
                                          {static_cast<std::int64_t>(whole.seed), 0});
   return *values.back();
 }
@@ -75,9 +77,9 @@ Case candidate(const Case& whole, std::span<const graph::Result> results, std::o
   Case smaller{std::move(rebuilt.graph), {}, whole.seed};
   for (const int place : rebuilt.parameters) {
     if (place >= 0)
-      smaller.values.push_back(whole.values[static_cast<std::size_t>(place)]);
+      smaller.inputs.push_back(whole.inputs[static_cast<std::size_t>(place)]);
     else
-      smaller.values.emplace_back(value_of(whole, *cut));
+      smaller.inputs.push_back({value_of(whole, *cut), {}});
   }
   return smaller;
 }
@@ -121,6 +123,12 @@ bool cut_nodes(Case& best, const Fails& fails) {
   return false;
 }
 
+runtime::Tensor list_of(const std::vector<std::int64_t>& numbers) {
+  runtime::Tensor tensor = runtime::allocate(ops::DType::i64, {static_cast<std::int64_t>(numbers.size())});
+  std::ranges::copy(numbers, static_cast<std::int64_t*>(tensor.data));
+  return tensor;
+}
+
 }  // namespace
 
 Case shrink(Case failing, const Fails& fails) {
@@ -137,17 +145,19 @@ std::string write_case(const Case& small, const std::filesystem::path& folder, c
   const std::filesystem::path file = folder / (name + ".graph"), inputs = folder / (name + ".npz");
   std::ofstream(file) << graph::print(small.graph);
   std::vector<arrays::Entry> entries;
-  for (std::size_t p = 0; p < small.values.size(); ++p) {
-    const auto* value = std::get_if<evaluate::Value>(&small.values[p]);
+  for (std::size_t p = 0; p < small.inputs.size(); ++p) {
+    const auto* value = std::get_if<evaluate::Value>(&small.inputs[p].value);
     if (value == nullptr) continue;
     runtime::Tensor tensor = runtime::allocate(value->dtype, value->sizes);
     std::ranges::copy(value->bytes, static_cast<std::byte*>(tensor.data));
     const bool is_bf16 = value->dtype == ops::DType::bf16;
     if (is_bf16) tensor.dtype = ops::DType::u16;
     entries.push_back({cat("in", p, is_bf16 ? "_bf16" : ""), std::move(tensor)});
+    const std::vector<std::int64_t>& strides = small.inputs[p].strides;
+    if (!strides.empty()) entries.push_back({cat("in", p, "_strides"), list_of(strides)});
   }
   arrays::write_npz(inputs, entries);
-  return cat("twinloom verify ", file.string(), " --inputs ", inputs.string(), " --seed ", small.seed,
+  return cat("verify ", file.string(), " --inputs ", inputs.string(), " --seed ", small.seed,
              " --mode strict");
 }
 

@@ -10,7 +10,7 @@ namespace twinloom::tests {
 
 struct Case {
   graph::Graph graph;
-  std::vector<evaluate::Argument> values;
+  std::vector<Given> inputs;
   std::uint64_t seed = 0;  // of its random numbers
 };
 
@@ -20,7 +20,7 @@ using Fails = std::function<bool(const Case&)>;
 // the evaluator computes for them.
 Case shrink(Case failing, const Fails& fails);
 
-// NAME.graph and NAME.npz in the folder; gives the command that shows the difference.
+// NAME.graph and NAME.npz in the folder; gives the arguments of `twinloom` that show the difference.
 std::string write_case(const Case& small, const std::filesystem::path& folder, const std::string& name);
 
 }  // namespace twinloom::tests

@@ -19,17 +19,24 @@
 
 namespace twinloom::tests {
 
+// What is handed in for a parameter.
+struct Given {
+  evaluate::Argument value;
+  std::vector<std::int64_t> strides;  // of a tensor; none: row-major
+};
+
 // The arguments of one run in memory that notices.
 class Arguments {
  public:
   // Drawn from the seed, laid out and filled as the plans say.
   Arguments(const graph::Graph& graph, const std::vector<InputPlan>& inputs, const index::Values& sizes,
             std::uint64_t seed, Against side);
-  // These values, row-major.
-  Arguments(const std::vector<evaluate::Argument>& values, Against side);
+  // These values, in memory with their strides.
+  Arguments(const std::vector<Given>& given, Against side);
 
   const std::vector<runtime::Argument>& tensors() const { return tensors_; }
   std::vector<evaluate::Argument> values() const;
+  std::vector<Given> given() const;
   // Bug where a byte of them or around them was written.
   void check() const;
   Against side() const { return side_; }

@@ -114,6 +114,26 @@ TEST_F(Tool, ExplainAndDump) {
   EXPECT_SAYS(unknown, "there is no pass 'nothing'; passes are remove_dead, ");
 }
 
+TEST_F(Tool, TextsOfGraphsAreModels) {
+  place.write("sum.graph",
+              "graph \"sum\"\nfact n in 0 to inf\nparameter \"x\" = %0\n%0: f32 [n, 4] = input slot 0\n"
+              "%1: f32 [4, n] = view(%0) at [i0, i1] from [i1, i0]\n%2: f32 [4] = reduce sum over [1] (%1)\n"
+              "result \"y\" = own %2\n");
+  for (const char* command : {"run", "verify", "explain"})
+    EXPECT_CODE(place.run(std::string(command) + " sum.graph --size n=3"), 0);
+  const Outcome dumped = place.run("dump sum.graph --after remove_dead");
+  EXPECT_SAYS(dumped, "%2: f32 [4] = reduce sum over [1] (%1)");
+  EXPECT_CODE(place.run("dump sum.graph --graph 1"), 2);
+  place.write("cut.graph", "graph \"sum\"\nparameter \"x\" = %0\n%0: f32 [n, 4] = inp");
+  EXPECT_CODE(place.run("run cut.graph"), 2);
+  place.write("free.graph",
+              "graph \"free\"\nparameter \"x\" = %0\n%0: f32 [4] = input slot 0\n"
+              "%1: f32 [4] = view(%0) at [i0] from [elsewhere]\nresult \"y\" = own %1\n");
+  const Outcome unbound = place.run("run free.graph");
+  EXPECT_CODE(unbound, 2);
+  EXPECT_SAYS(unbound, "mentions elsewhere, which no parameter binds");
+}
+
 TEST_F(Tool, ListsOfOperatorsAndDevices) {
   EXPECT_SAYS(place.run("ops"), "exp  1 inputs");
   EXPECT_SAYS(place.run("ops --frontend fx"), "\nadd\n");

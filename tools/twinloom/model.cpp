@@ -58,6 +58,39 @@ runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int
   return result;
 }
 
+// Whether it is the text that graph::print writes, which starts with its name.
+bool is_graph_text(std::string_view text) {
+  constexpr std::string_view start = "graph \"";
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text.substr(first).starts_with(start);
+}
+
+graph::Graph read_graph_text(const std::string& text, const ModelOptions& options) {
+  if (options.graph != 0)
+    throw Error(cat("graph ", options.graph, " was asked for; the text holds 1, counted from 0"));
+  graph::Graph graph = graph::parse(text);
+  try {
+    graph::verify(graph);
+  } catch (const Bug& broken) {
+    // What a pass may not do is no mistake of ours in a text that somebody wrote.
+    throw Error(cat("'", escaped(options.file.string()), "' is not a valid graph: ", broken.what()));
+  }
+  return graph;
+}
+
+graph::Graph read_fx_text(const std::string& text, const Model& model, const ModelOptions& options) {
+  fx::ReadOptions fx_options{options.graph, {}};
+  constexpr std::string_view prefix = "const_";
+  for (const auto& [name, given] : model.arrays) {
+    if (!name.starts_with(prefix) || !given.tensor) continue;
+    const runtime::Tensor tensor = runtime::contiguous(*given.tensor);
+    const auto* bytes = static_cast<const std::byte*>(tensor.data);
+    const auto count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
+    fx_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes, {bytes, bytes + count}};
+  }
+  return fx::read(text, fx_options);
+}
+
 }  // namespace
 
 std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& file) {
@@ -91,16 +124,8 @@ std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& fil
 Model read_model(const ModelOptions& options) {
   Model model;
   if (!options.inputs.empty()) model.arrays = read_arrays(options.inputs);
-  fx::ReadOptions fx_options{options.graph, {}};
-  constexpr std::string_view prefix = "const_";
-  for (const auto& [name, given] : model.arrays) {
-    if (!name.starts_with(prefix) || !given.tensor) continue;
-    const runtime::Tensor tensor = runtime::contiguous(*given.tensor);
-    const auto* bytes = static_cast<const std::byte*>(tensor.data);
-    const auto count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
-    fx_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes, {bytes, bytes + count}};
-  }
-  model.graph = fx::read(read_text(options.file), fx_options);
+  const std::string text = read_text(options.file);
+  model.graph = is_graph_text(text) ? read_graph_text(text, options) : read_fx_text(text, model, options);
   model.graph.name = "graph";
   return model;
 }

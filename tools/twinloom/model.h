@@ -31,7 +31,8 @@ struct Model {
   std::map<std::string, Given> arrays;
 };
 
-// Reads the file (FX text) and, for its constants and inputs, the archive. Error where either is broken.
+// Reads the file (FX text, or the text of graph::print) and, for constants of FX text and inputs, the archive.
+// Error where either is broken.
 Model read_model(const ModelOptions& options);
 
 // The arrays of an archive under the names of their parameters: NAME, and the suffixes _bf16 (uint16 bits
