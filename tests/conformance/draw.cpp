@@ -73,17 +73,27 @@ std::int64_t Draw::largest(const index::Expr& expr) const {
   return most;
 }
 
+bool Draw::holds(const index::Condition& condition) const {
+  return std::ranges::all_of(sizes_,
+                             [&](const index::Values& values) { return index::evaluate(condition, values); });
+}
+
 std::int64_t Draw::count(const graph::Shape& shape) const { return largest(index::product(shape)); }
 
-Drawn Draw::pick(const std::function<bool(const Tensor&)>& wanted) {
+std::optional<Drawn> Draw::find(const std::function<bool(const Tensor&)>& wanted) {
   std::vector<std::size_t> fresh, all;
   for (std::size_t at = 0; at < pool_.size(); ++at) {
     if (!wanted(pool_[at].tensor)) continue;
     all.push_back(at);
     if (!pool_[at].used) fresh.push_back(at);
   }
-  if (all.empty()) throw Error("the pool has no such value");
+  if (all.empty()) return std::nullopt;
   return pool_[random.pick(!fresh.empty() && random.chance(75) ? fresh : all)];
+}
+
+Drawn Draw::pick(const std::function<bool(const Tensor&)>& wanted) {
+  if (auto found = find(wanted)) return *std::move(found);
+  throw Inapplicable{"the pool has no such value"};
 }
 
 Drawn Draw::pick_real() {
@@ -169,7 +179,7 @@ Drawn Draw::input(DType dtype, graph::Shape shape) {
 Drawn Draw::indices(graph::Shape shape, const index::Expr& bound, bool wrapping) {
   for (const index::Values& values : sizes_) {
     if (index::evaluate(bound, values) < 1 && index::evaluate(index::product(shape), values) > 0)
-      throw Error("there is no place to index");
+      throw Inapplicable{"there is no place to index"};
   }
   const std::int64_t most = largest(bound);
   std::vector<DType> fitting = {DType::i64, DType::i64, DType::i32};
@@ -235,22 +245,21 @@ Drawn Draw::calmed(const Drawn& value) {
   return with(graph::pointwise(op, {value.tensor}), {&value}, {Feature::function});
 }
 
-bool Draw::affordable(std::size_t first_node) const {
+void Draw::check_made(std::size_t first_node) const {
   std::int64_t total = 0;
   const auto nodes = builder.graph().nodes();
   for (std::size_t at = 0; at < nodes.size(); ++at) {
     const std::int64_t elements = count(nodes[at].shape);
     const std::int64_t most = large_ ? 300000 : 16384;
-    if (at >= first_node && elements > most) return false;
-    if (nodes[at].shape.size() > 6) return false;
+    if (at >= first_node && elements > most) throw Inapplicable{"too many elements"};
+    if (nodes[at].shape.size() > 6) throw Inapplicable{"too many dimensions"};
     total += elements;
   }
   const bool guarded =
-      std::ranges::all_of(builder.graph().requirements(), [&](const graph::Require& require) {
-        return std::ranges::all_of(
-            sizes_, [&](const index::Values& values) { return index::evaluate(require.condition, values); });
-      });
-  return guarded && total < (large_ ? large_elements : usual_elements);
+      std::ranges::all_of(builder.graph().requirements(),
+                          [&](const graph::Require& require) { return holds(require.condition); });
+  if (!guarded) throw Inapplicable{"a requirement does not hold for all sizes"};
+  if (total >= (large_ ? large_elements : usual_elements)) throw Inapplicable{"too much work"};
 }
 
 void Draw::mark_used(std::size_t first_node) {
@@ -270,12 +279,14 @@ void Draw::attempt(const std::function<std::vector<Drawn>(Draw&)>& recipe) {
   graph::Graph before = builder.graph();
   const std::size_t inputs = inputs_.size();
   const std::size_t first_node = before.nodes().size();
+  ++attempts_;
   try {
     const std::vector<Drawn> made = recipe(*this);
-    if (!affordable(first_node)) throw Error("too much work");
+    check_made(first_node);
     mark_used(first_node);
     for (const Drawn& value : made) keep(value);
-  } catch (const Error&) {
+  } catch (const Inapplicable&) {
+    ++skipped_;
     builder.graph() = std::move(before);
     inputs_.resize(inputs);
   }
@@ -295,6 +306,8 @@ Generated Draw::finish() {
   generated.graph = builder.take();
   generated.inputs = inputs_;
   generated.sizes = sizes_;
+  generated.attempts = attempts_;
+  generated.skipped = skipped_;
   return generated;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "tests/conformance/generate.h"
 #include "tests/conformance/random.h"
@@ -15,6 +16,12 @@ struct Drawn {
   bool used = false;
 };
 
+// Thrown by a recipe that finds nothing in the pool to work on. What the builder refuses is an Error and
+// fails the test: a recipe asks for valid nodes only.
+struct Inapplicable {
+  std::string_view why;
+};
+
 class Draw {
  public:
   explicit Draw(const Plan& plan);
@@ -22,7 +29,9 @@ class Draw {
   Random random;
   graph::Builder builder;
 
-  // A value of the pool that is wanted, sooner one that nothing has used. Error where there is none.
+  // A value of the pool that is wanted, sooner one that nothing has used.
+  std::optional<Drawn> find(const std::function<bool(const graph::Tensor&)>& wanted);
+  // The same; Inapplicable where there is none.
   Drawn pick(const std::function<bool(const graph::Tensor&)>& wanted);
   Drawn pick() {
     return pick([](const graph::Tensor&) { return true; });
@@ -53,14 +62,16 @@ class Draw {
   std::int64_t smallest(const index::Expr& expr) const;
   std::int64_t largest(const index::Expr& expr) const;
   std::int64_t count(const graph::Shape& shape) const;  // the largest
+  bool holds(const index::Condition& condition) const;  // for all sizes
 
+  // Keeps what the recipe makes, or nothing where it is inapplicable or too much work.
   void attempt(const std::function<std::vector<Drawn>(Draw&)>& recipe);
   Generated finish();
   bool large() const { return large_; }
   bool is_empty() const { return pool_.empty(); }
 
  private:
-  bool affordable(std::size_t first_node) const;
+  void check_made(std::size_t first_node) const;
   void keep(Drawn value);
   void mark_used(std::size_t first_node);
   std::int64_t shrunk(std::int64_t size) const;
@@ -70,6 +81,7 @@ class Draw {
   std::vector<Drawn> pool_;
   std::vector<InputPlan> inputs_;
   std::vector<index::Values> sizes_;
+  int attempts_ = 0, skipped_ = 0;
   bool large_ = false, zeros_ = false;
 };
 

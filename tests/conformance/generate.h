@@ -3,7 +3,8 @@
 //   Plan {seed, shrink}  ->  Generated: graph, how each input is laid out and filled, sizes to run with
 //
 // Recipes (recipes.h) draw values from a pool and put results back; what nothing has used in the end
-// becomes an output, so every kept node reaches one. A recipe that the builder refuses leaves no trace.
+// becomes an output, so every kept node reaches one. A recipe that finds nothing to work on leaves no trace
+// but its number.
 #pragma once
 
 #include <bitset>
@@ -62,6 +63,7 @@ struct Generated {
   std::vector<InputPlan> inputs;
   std::vector<index::Values> sizes;  // to run with: one, or three where there is a size symbol
   Features features;
+  int attempts = 0, skipped = 0;  // recipes, and those that found nothing to work on
 };
 
 Generated generate(const Plan& plan);

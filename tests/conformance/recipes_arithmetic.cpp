@@ -44,7 +44,7 @@ std::optional<Pointwise> row(Draw& draw, int arity, DType element) {
 std::vector<Drawn> unary(Draw& draw) {
   const Drawn x = draw.pick();
   const auto op = row(draw, 1, x.tensor.dtype());
-  if (!op) throw Error("no such row");
+  if (!op) throw Inapplicable{"no such row"};
   return {with(graph::pointwise(*op, {x.tensor}), {&x}, {family(*op)})};
 }
 
@@ -60,10 +60,7 @@ Drawn partner(Draw& draw, const Drawn& x) {
     const auto fits = [&](const Tensor& other) {
       return other.shape() == shape && other.id() != x.tensor.id();
     };
-    try {
-      return draw.pick(fits);
-    } catch (const Error&) {
-    }
+    if (auto found = draw.find(fits)) return *std::move(found);
   }
   if (draw.random.chance(25)) return draw.calmed(x);
   graph::Shape other = shape;
@@ -78,11 +75,12 @@ Drawn partner(Draw& draw, const Drawn& x) {
 std::vector<Drawn> binary(Draw& draw) {
   const Drawn x = draw.pick();
   const auto op = row(draw, 2, x.tensor.dtype());
-  if (!op) throw Error("no such row");
+  if (!op) throw Inapplicable{"no such row"};
   if (draw.random.chance(20)) {
     const bool real = ops::is_floating(x.tensor.dtype());
+    const std::int64_t most = x.tensor.dtype() == DType::b8 ? 1 : 5;
     const ops::Number number =
-        real ? ops::Number(draw.random.real() * 3) : ops::Number(draw.random.between(0, 5));
+        real ? ops::Number(draw.random.real() * 3) : ops::Number(draw.random.between(0, most));
     const Tensor y = draw.random.chance(70) ? graph::pointwise(*op, x.tensor, number)
                                             : graph::pointwise(*op, number, x.tensor);
     return {with(y, {&x}, {family(*op), Feature::number_operand})};
@@ -95,8 +93,9 @@ std::vector<Drawn> binary(Draw& draw) {
 std::vector<Drawn> simple(Draw& draw) {
   const Drawn x = draw.pick();
   const Drawn other = draw.cast_to(partner(draw, x), x.tensor.dtype());
-  const Pointwise op =
+  Pointwise op =
       draw.random.pick(std::array{Pointwise::add, Pointwise::sub, Pointwise::mul, Pointwise::maximum});
+  if (!ops::takes_element(op, x.tensor.dtype())) op = Pointwise::ne;
   return {with(graph::pointwise(op, {x.tensor, other.tensor}), {&x, &other}, {Feature::arithmetic})};
 }
 
@@ -149,7 +148,7 @@ std::vector<Drawn> constant_array(Draw& draw) {
     return value.rank() > 0 && ops::takes_element(Pointwise::mul, value.dtype());
   });
   const auto length = index::constant_of(x.tensor.size(-1 + x.tensor.rank()));
-  if (!length || *length > 64) throw Error("only short arrays");
+  if (!length || *length > 64) throw Inapplicable{"only short arrays"};
   graph::Array array{x.tensor.dtype(), {*length}, {}};
   const auto size = static_cast<std::size_t>(ops::size_of(array.dtype));
   array.bytes.resize(static_cast<std::size_t>(*length) * size);

@@ -49,7 +49,7 @@ std::vector<Drawn> slice(Draw& draw) {
   const Drawn x = with_axes(draw);
   const int axis = draw.random.axis(x.tensor.rank());
   const std::int64_t size = draw.largest(x.tensor.size(axis));
-  if (size < 2) throw Error("nothing to cut off");
+  if (size < 2) throw Inapplicable{"nothing to cut off"};
   const std::int64_t start = draw.random.below(std::min<std::int64_t>(size, 5));
   const std::int64_t step = draw.random.chance(50) ? 1 : draw.random.between(2, 4);
   const bool cut_end = draw.random.chance(40);
@@ -92,12 +92,12 @@ std::vector<Drawn> expand(Draw& draw) {
 std::vector<Drawn> as_strided(Draw& draw) {
   const Drawn x = with_axes(draw);
   const std::int64_t count = draw.smallest(x.tensor.count());
-  if (count < 4) throw Error("too few elements");
+  if (count < 4) throw Inapplicable{"too few elements"};
   const std::int64_t columns = draw.random.between(1, std::min<std::int64_t>(count / 2, 9));
   const std::int64_t step = draw.random.between(0, 3), pitch = draw.random.between(0, columns);
   const std::int64_t offset = draw.random.below(3);
   const std::int64_t room = count - 1 - offset - (columns - 1) * step;
-  if (room < 0) throw Error("does not fit");
+  if (room < 0) throw Inapplicable{"does not fit"};
   const std::int64_t rows = pitch == 0 ? 3 : 1 + std::min<std::int64_t>(room / pitch, 40);
   return {
       with(graph::as_strided(x.tensor, {rows, columns}, {pitch, step}, offset), {&x}, {Feature::as_strided})};

@@ -67,8 +67,9 @@ struct Chosen {
 Chosen choose_indices(Draw& draw, const Drawn& x) {
   Chosen chosen{{}, x};
   const graph::Shape shape = {draw.random.between(1, 5)};
-  for (int axis = 0; axis < std::min(x.tensor.rank(), 3); ++axis) {
-    if (draw.random.chance(40) && axis + 1 < x.tensor.rank()) {
+  const int indexed = std::min(x.tensor.rank(), 3);
+  for (int axis = 0; axis < indexed; ++axis) {
+    if (draw.random.chance(40) && axis + 1 < indexed) {
       chosen.indices.emplace_back(std::nullopt);
       continue;
     }

@@ -24,6 +24,16 @@ Feature direction(const Draw::Line& line) {
   return line.axes[0] == 0 ? Feature::outer : Feature::middle;
 }
 
+// There is no extreme of nothing: each result needs an element.
+void need_elements(const Draw& draw, const Draw::Line& line) {
+  index::Expr results = 1, elements = 1;
+  for (int axis = 0; axis < line.value.tensor.rank(); ++axis) {
+    const bool vanishes = std::ranges::find(line.axes, axis) != line.axes.end();
+    (vanishes ? elements : results) = (vanishes ? elements : results) * line.value.tensor.size(axis);
+  }
+  if (!draw.holds({{{results, results * elements + 1}}})) throw Inapplicable{"nothing has no extreme"};
+}
+
 // With something pointwise after it, most of the time.
 Drawn finished(Draw& draw, const Drawn& total) {
   if (draw.random.chance(25)) return total;
@@ -39,6 +49,7 @@ std::vector<Drawn> reduce(Draw& draw) {
   static constexpr std::array rows = {ops::Monoid::sum, ops::Monoid::prod, ops::Monoid::max,
                                       ops::Monoid::min};
   const ops::Monoid monoid = draw.random.pick(rows);
+  if (monoid == ops::Monoid::max || monoid == ops::Monoid::min) need_elements(draw, line);
   const Tensor total = graph::reduce(monoid, line.value.tensor, line.axes, draw.random.chance(30));
   return {finished(draw, with(total, {&line.value}, {feature_named(ops::name(monoid)), direction(line)}))};
 }
@@ -61,6 +72,7 @@ std::vector<Drawn> question(Draw& draw) {
 
 std::vector<Drawn> extreme(Draw& draw) {
   Draw::Line line = draw.line(true, is_any);
+  need_elements(draw, line);
   line.value = prepared(draw, line.value);
   const bool most = draw.random.chance(50);
   const Tensor& x = line.value.tensor;
@@ -112,7 +124,7 @@ std::vector<Drawn> log_softmax(Draw& draw) {
 
 std::vector<Drawn> layer_norm(Draw& draw) {
   const Drawn x = draw.random.chance(50) ? draw.line(true, ops::is_floating).value : draw.pick_real();
-  if (x.tensor.rank() == 0) throw Error("no axis");
+  if (x.tensor.rank() == 0) throw Inapplicable{"no axis"};
   const index::Expr size = x.tensor.size(x.tensor.rank() - 1);
   const Drawn weight = draw.input(x.tensor.dtype(), {size});
   const Drawn bias = draw.input(x.tensor.dtype(), {size});
