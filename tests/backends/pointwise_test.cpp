@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/ops/dtype.h"
+#include "core/ops/pointwise.h"
 #include "tests/backends/compare.h"
 
 namespace twinloom::tests {
@@ -164,6 +165,46 @@ TEST(Pointwise, LiteralsAreExact) {
       d[0] = -1: u64
       e[0] = 0x1.8p+0: bf16  e[1] = -inf: bf16  g[0] = 0x1p-24: f16  g[1] = nan: f16  h[0] = -128: i8 })",
               {});
+}
+
+// Every row of one argument, in vectors of any width: where a Clang folds what it should not, it is for one
+// width only.
+TEST(Pointwise, EveryFunctionInVectorsOfEveryWidth) {
+  for (const char* dtype : {"f32", "f64"}) {
+    for (const int lanes : {2, 4, 16}) {
+      std::string stores;
+      int row = 0;
+      for (const ops::Pointwise op : ops::all_pointwise()) {
+        if (ops::arity(op) != 1 || ops::takes(op) != ops::Takes::real || ops::gives(op) != ops::Gives::same)
+          continue;
+        stores += cat("y[", 32 * row++, " + i + l] = ", ops::name(op), "(x[i + l])\n");
+      }
+      const std::string text = filled(
+          R"(program functions(x: $T[32], y: written $T[$n]) {
+            for k < $turns { for l < $lanes vector { $stores } } })",
+          {{"$stores", stores},
+           {"i + l", cat(lanes, "*k + l")},
+           {"$T", dtype},
+           {"$n", cat(32 * row)},
+           {"$turns", cat(32 / lanes)},
+           {"$lanes", cat(lanes)}});
+      SCOPED_TRACE(cat(dtype, " in ", lanes, " lanes"));
+      expect_same(text, {});
+    }
+  }
+}
+
+TEST(Pointwise, ASignIsCopiedInOneLaneOfAChoice) {
+  for (const char* choice :
+       {"where(lt(t0, t1), t0, copysign(t1, t0))", "where(lt(t0, t1), t1, copysign(t1, t0))",
+        "where(lt(t0, t1), copysign(t1, t0), t0)"}) {
+    for (const char* dtype : {"f32", "f64"}) {
+      expect_same(filled(R"(program p(x: $T[64], y: $T[64], z: written $T[64]) {
+          for k < 8 { for l < 8 vector { t0 = x[8*k + l]  t1 = y[8*k + l]  z[8*k + l] = $choice } } })",
+                         {{"$choice", choice}, {"$T", dtype}}),
+                  {});
+    }
+  }
 }
 
 TEST(Pointwise, ElementaryFunctionsAgreeWithTheInterpreter) {
