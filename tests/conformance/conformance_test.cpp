@@ -66,7 +66,8 @@ std::string report(std::uint64_t seed, Generated generated, Failure failure) {
   const Arguments arguments(generated.graph, generated.inputs, generated.sizes[failure.sizes], seed,
                             side_of(seed));
   const auto fails = [&](const Case& given) {
-    const auto difference = first_difference(given.graph, Arguments(given.inputs, side_of(seed)), seed);
+    const auto difference =
+        first_difference(given.graph, Arguments(given.inputs, side_of(seed)), seed, failure.difference.stage);
     return difference && difference->stage == failure.difference.stage;
   };
   Case small{generated.graph, arguments.given(), seed};

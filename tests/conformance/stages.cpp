@@ -138,7 +138,7 @@ std::vector<std::string> stage_names() {
 }
 
 std::optional<Difference> first_difference(const graph::Graph& graph, const Arguments& arguments,
-                                           std::uint64_t seed) {
+                                           std::uint64_t seed, std::string_view only) {
   std::vector<std::optional<evaluate::Value>> expected;
   try {
     const std::vector<evaluate::Argument> values = arguments.values();
@@ -148,6 +148,7 @@ std::optional<Difference> first_difference(const graph::Graph& graph, const Argu
     return Difference{"evaluator", problem.what()};
   }
   for (const Stage& stage : stages()) {
+    if (!only.empty() && stage.name != only) continue;
     try {
       if (auto words = run_stage(stage, graph, arguments, expected, seed))
         return Difference{stage.name, *words};

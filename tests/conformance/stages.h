@@ -54,9 +54,9 @@ struct Difference {
   std::string words;  // output, position, both values; or what was thrown
 };
 
-// Nothing when all stages agree.
+// Nothing when all stages agree; with a name, when that one does.
 std::optional<Difference> first_difference(const graph::Graph& graph, const Arguments& arguments,
-                                           std::uint64_t seed);
+                                           std::uint64_t seed, std::string_view only = {});
 
 // The names of the stages that can run here.
 std::vector<std::string> stage_names();
