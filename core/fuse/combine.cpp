@@ -296,7 +296,8 @@ class Combiner {
       auto joined = fuse::join(nest, each->second.writer, writer.items.size() + each->first,
                                each->second.writer_by_reader);
       if (!joined || !is_still_at(*joined, each->second.writer, writer))
-        return refuse(Reason::different_place, "the reader of a scan needs a total that comes later");
+        return refuse(Reason::different_place,
+                      "the reader of a scan is a total, or needs one that comes later");
       nest = std::move(*joined);
     }
     nest.items = without_stores(nest.items, may_vanish() ? stored_buffers() : dropped_);

@@ -143,6 +143,12 @@ std::optional<std::map<Axis, Axis>> best_match(const Sibling& first, const Sibli
   return best;
 }
 
+template <class Kind>
+bool holds(const Sibling& sibling) {
+  return std::ranges::any_of(sibling.inner,
+                             [](const Ref<Stmt>& stmt) { return std::holds_alternative<Kind>(stmt->node); });
+}
+
 std::optional<Nest> merge_one(const Nest& nest, const index::Facts& facts) {
   for (std::size_t i = 0; i < nest.items.size(); ++i) {
     const auto* first = std::get_if<Sibling>(&nest.items[i]);
@@ -177,6 +183,7 @@ std::optional<Nest> join(const Nest& nest, std::size_t first, std::size_t second
     Sibling both = std::get<Sibling>(nest.items[first]);
     const Sibling more = renamed(std::get<Sibling>(nest.items[second]), first_by_second);
     both.inner.insert(both.inner.end(), more.inner.begin(), more.inner.end());
+    if (holds<Scan>(both) && holds<Accumulate>(both)) return std::nullopt;
     result.items.emplace_back(std::move(both));
   }
   return result;

@@ -11,7 +11,8 @@ namespace twinloom::fuse {
 loops::Nest merge_siblings(loops::Nest nest, const index::Facts& facts);
 
 // Item `second` (a sibling) into item `first`, its axes renamed as given; nothing where it needs what lies
-// between.
+// between, or where a total would come to stand beside a scan: the two walk their elements in different
+// orders.
 std::optional<loops::Nest> join(const loops::Nest& nest, std::size_t first, std::size_t second,
                                 const std::map<loops::Axis, loops::Axis>& first_by_second);
 

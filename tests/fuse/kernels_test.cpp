@@ -8,6 +8,7 @@
 #include "core/graph/indexing.h"
 #include "core/graph/reductions.h"
 #include "core/graph/views.h"
+#include "core/loops/nest.h"
 #include "tests/lower/run_lowered.h"
 
 namespace twinloom::tests {
@@ -180,6 +181,35 @@ TEST(Kernels, ASortIsAKernelOfItsOwn) {
   const Tensor rows = b.input("rows", DType::i64, {200}), v = b.input("v", DType::f32, {200});
   b.output(scatter(b.constant(0.0, DType::f32, {13}), 0, rows, v, Mode::add) * 2.0);
   EXPECT_EQ(expect_same_bits(b.take(), {}, 13), 2U);
+}
+
+// Totals and scans of the same elements share a kernel, never a loop: schedules walk the two differently.
+TEST(Kernels, NoTotalStandsBesideAScan) {
+  Builder b;
+  const index::Symbol n("n");
+  const Tensor x = b.input("x", DType::f64, {n});
+  const Extreme lowest = cummin(x, 0);
+  b.output(lowest.value);
+  b.output(lowest.place);
+  b.output(amax(relu(x), {0}));
+  b.output(sum(x, {0}));
+  b.output(sum(cumsum(x, 0), {0}));
+  const Graph graph = b.take();
+  expect_same_bits(graph, {{n, 2100}});
+  for (const lower::Unit& unit : fuse::fuse(lower::lower(graph)).lowered.units) {
+    for (const loops::Item& item : loops::take_apart(unit.nest).items) {
+      const auto* sibling = std::get_if<loops::Sibling>(&item);
+      if (sibling == nullptr) continue;
+      const auto holds = [&]<class Kind>(const Kind*) {
+        return std::ranges::any_of(sibling->inner, [](const loops::Ref<loops::Stmt>& stmt) {
+          return std::holds_alternative<Kind>(stmt->node);
+        });
+      };
+      EXPECT_FALSE(holds(static_cast<loops::Scan*>(nullptr)) &&
+                   holds(static_cast<loops::Accumulate*>(nullptr)))
+          << loops::print(unit.nest);
+    }
+  }
 }
 
 }  // namespace twinloom::tests
