@@ -122,7 +122,7 @@ std::int64_t Draw::long_size() {
 }
 
 graph::Shape Draw::shape() {
-  static constexpr int ranks[] = {0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6};
+  static constexpr int ranks[] = {0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 6, 6};
   const int rank = random.pick(ranks);
   graph::Shape result;
   bool symbolic = false;

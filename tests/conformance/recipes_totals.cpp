@@ -90,7 +90,7 @@ std::vector<Drawn> extreme(Draw& draw) {
 std::vector<Drawn> scan(Draw& draw) {
   Draw::Line line = draw.line(true, is_number);
   line.value = prepared(draw, line.value);
-  const graph::ScanOptions options{draw.random.chance(35), draw.random.chance(35)};
+  const graph::ScanOptions options{draw.random.chance(40), draw.random.chance(40)};
   const bool product = draw.random.chance(40);
   const Tensor& x = line.value.tensor;
   const Tensor y =
@@ -142,7 +142,7 @@ std::vector<Drawn> variance(Draw& draw) {
 }
 
 constexpr std::array recipes = {Recipe{42, reduce},  Recipe{5, all_axes},    Recipe{16, question},
-                                Recipe{17, extreme}, Recipe{16, scan},       Recipe{14, running_extreme},
+                                Recipe{17, extreme}, Recipe{16, scan},       Recipe{18, running_extreme},
                                 Recipe{9, softmax},  Recipe{9, log_softmax}, Recipe{10, layer_norm},
                                 Recipe{11, variance}};
 

@@ -48,19 +48,20 @@ struct Stage {
   std::string name;
   std::shared_ptr<const runtime::Backend> backend;
   bool fuse;
+  std::string isa;  // of programs
 };
 
 const std::vector<Stage>& stages() {
   static const std::vector<Stage> all = [] {
     const std::shared_ptr<const runtime::Backend> reference = reference::make_reference();
-    std::vector<Stage> result = {{"interpreter of unfused nests", reference, false},
-                                 {"interpreter of fused nests", reference, true}};
+    std::vector<Stage> result = {{"interpreter of unfused nests", reference, false, ""},
+                                 {"interpreter of fused nests", reference, true, ""}};
     for (const std::string& isa : cpu::supported_isas()) {
       std::shared_ptr<const runtime::Backend> cpu =
           cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});
       result.push_back({cat("interpreter of programs for ", isa),
-                        std::make_shared<const ProgramInterpreter>(cpu->machine()), true});
-      result.push_back({cat("JIT for ", isa), std::move(cpu), true});
+                        std::make_shared<const ProgramInterpreter>(cpu->machine()), true, isa});
+      result.push_back({cat("JIT for ", isa), std::move(cpu), true, isa});
     }
     return result;
   }();
@@ -107,28 +108,6 @@ std::optional<std::string> difference_of(const std::byte* given, const evaluate:
   return first;
 }
 
-std::optional<std::string> run_stage(const Stage& stage, const graph::Graph& graph,
-                                     const Arguments& arguments,
-                                     const std::vector<std::optional<evaluate::Value>>& expected,
-                                     std::uint64_t seed) {
-  const pipeline::Options options{pipeline::Mode::strict, stage.fuse, true};
-  const runtime::Executable executable = pipeline::compile(graph, stage.backend, options);
-  const OwnResults own = own_results(graph, expected, arguments.side());
-  runtime::RunOptions run;
-  run.settings.threads = 1 + static_cast<int>(seed % 2);
-  run.seed = seed;
-  executable.run(arguments.tensors(), run, own.tensors);
-  arguments.check();
-  std::size_t next = 0;
-  for (std::size_t r = 0; r < expected.size(); ++r) {
-    if (graph.results()[r].kind != graph::Ownership::own) continue;
-    own.memory[next].check();
-    const auto words = difference_of(own.memory[next++].data(), *expected[r]);
-    if (words) return cat("output ", r, " '", graph.results()[r].name, "' ", *words);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::vector<std::string> stage_names() {
@@ -137,24 +116,53 @@ std::vector<std::string> stage_names() {
   return names;
 }
 
-std::optional<Difference> first_difference(const graph::Graph& graph, const Arguments& arguments,
-                                           std::uint64_t seed, std::string_view only) {
-  std::vector<std::optional<evaluate::Value>> expected;
+Contest::Contest(graph::Graph graph, std::uint64_t seed, std::string_view only)
+    : graph_(std::move(graph)), seed_(seed) {
+  std::vector<std::string> isas = cpu::supported_isas();
+  const std::string& isa = isas[seed / 2 % isas.size()];
+  for (std::size_t at = 0; at < stages().size(); ++at) {
+    const Stage& stage = stages()[at];
+    if (only.empty() ? stage.isa.empty() || stage.isa == isa : stage.name == only) stages_.push_back(at);
+  }
+}
+
+std::optional<Difference> Contest::first_difference(const Arguments& arguments) {
+  Expected expected;
   try {
     const std::vector<evaluate::Argument> values = arguments.values();
-    expected =
-        evaluate::evaluate(graph, values, evaluate::Arithmetic::strict, {static_cast<std::int64_t>(seed), 0});
+    expected = evaluate::evaluate(graph_, values, evaluate::Arithmetic::strict,
+                                  {static_cast<std::int64_t>(seed_), 0});
   } catch (const std::exception& problem) {
     return Difference{"evaluator", problem.what()};
   }
-  for (const Stage& stage : stages()) {
-    if (!only.empty() && stage.name != only) continue;
+  for (const std::size_t stage : stages_) {
     try {
-      if (auto words = run_stage(stage, graph, arguments, expected, seed))
-        return Difference{stage.name, *words};
+      if (auto words = run(stage, arguments, expected)) return Difference{stages()[stage].name, *words};
     } catch (const std::exception& problem) {
-      return Difference{stage.name, problem.what()};
+      return Difference{stages()[stage].name, problem.what()};
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Contest::run(std::size_t stage, const Arguments& arguments,
+                                        const Expected& expected) {
+  const pipeline::Options options{pipeline::Mode::strict, stages()[stage].fuse, true};
+  auto known = executables_.find(stage);
+  if (known == executables_.end())
+    known = executables_.emplace(stage, pipeline::compile(graph_, stages()[stage].backend, options)).first;
+  const OwnResults own = own_results(graph_, expected, arguments.side());
+  runtime::RunOptions options_of_run;
+  options_of_run.settings.threads = 1 + static_cast<int>(seed_ % 2);
+  options_of_run.seed = seed_;
+  known->second.run(arguments.tensors(), options_of_run, own.tensors);
+  arguments.check();
+  std::size_t next = 0;
+  for (std::size_t r = 0; r < expected.size(); ++r) {
+    if (graph_.results()[r].kind != graph::Ownership::own) continue;
+    own.memory[next].check();
+    const auto words = difference_of(own.memory[next++].data(), *expected[r]);
+    if (words) return cat("output ", r, " '", graph_.results()[r].name, "' ", *words);
   }
   return std::nullopt;
 }

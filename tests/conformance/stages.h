@@ -6,7 +6,7 @@
 // against its end or its start; outputs are poisoned; inputs must be as they were afterwards.
 #pragma once
 
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,9 +54,24 @@ struct Difference {
   std::string words;  // output, position, both values; or what was thrown
 };
 
-// Nothing when all stages agree; with a name, when that one does.
-std::optional<Difference> first_difference(const graph::Graph& graph, const Arguments& arguments,
-                                           std::uint64_t seed, std::string_view only = {});
+// A graph made ready for every stage, each when it is first run; the sizes of a run share what was made.
+// Programs are those of one instruction set, which the seed chooses.
+class Contest {
+ public:
+  // With a name, of that stage alone.
+  Contest(graph::Graph graph, std::uint64_t seed, std::string_view only = {});
+  // Nothing when all stages agree.
+  std::optional<Difference> first_difference(const Arguments& arguments);
+
+ private:
+  using Expected = std::vector<std::optional<evaluate::Value>>;
+  std::optional<std::string> run(std::size_t stage, const Arguments& arguments, const Expected& expected);
+
+  graph::Graph graph_;
+  std::uint64_t seed_;
+  std::vector<std::size_t> stages_;
+  std::map<std::size_t, runtime::Executable> executables_;
+};
 
 // The names of the stages that can run here.
 std::vector<std::string> stage_names();
