@@ -122,6 +122,10 @@ std::string why_bad_vectors(const Plan& plan) {
   for (const Scope& sibling : plan.siblings) {
     if (common + vectors(sibling) > 1) return "two vector loops, one inside the other";
   }
+  for (const loops::Sibling* sibling : siblings_of(plan.shape)) {
+    if (common > 0 && extents_vary(plan.shape, *sibling))
+      return cat("axis ", sibling->loops.back().axis, ": it may end at another turn in each lane");
+  }
   return "";
 }
 

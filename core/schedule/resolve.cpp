@@ -24,6 +24,21 @@ std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape) {
   return result;
 }
 
+bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling) {
+  std::set<index::Symbol> varying;
+  for (const loops::NestLoop& loop : shape.common) varying.insert(loop.axis);
+  for (const loops::Item& item : shape.items) {
+    const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item);
+    const auto* index = stmt != nullptr ? std::get_if<loops::Index>(&(*stmt)->node) : nullptr;
+    if (index != nullptr) varying.insert(index->symbol);
+  }
+  return std::any_of(sibling.loops.begin(), sibling.loops.end(), [&](const loops::NestLoop& loop) {
+    const std::set<index::Symbol> symbols = index::symbols_of(loop.extent);
+    return std::any_of(symbols.begin(), symbols.end(),
+                       [&](const index::Symbol& symbol) { return varying.contains(symbol); });
+  });
+}
+
 Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling) {
   Reach reach = Reach::none;
   const auto order_of = [&](loops::Temp total) {

@@ -45,6 +45,8 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
 
 // Whether rows walked in lock-step touch more neighbours than siblings walked along their own axes.
 bool Situation::vector_is_common() const {
+  for (const loops::Sibling* sibling : siblings)
+    if (extents_vary(shape, *sibling)) return false;
   double common = 0, own = 0;
   for (const NestLoop& loop : shape.common) common = std::max(common, unit_bytes(loop.axis, true));
   for (const loops::Sibling* sibling : siblings) {

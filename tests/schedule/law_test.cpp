@@ -21,10 +21,17 @@ constexpr std::string_view SCAN_OF_SCAN = R"(program cumsum(x: f32[n], y: writte
   start t0: sum f32 start t2: sum f32 for k < n {
     scan t1 = t0 (x[k]) at k t4 = neg(t1) scan t3 = t2 (t4) at k y[k] = t3 } })";
 
+constexpr std::string_view SEGMENTS =
+    R"(program segments(x: f32[m], at: i64[n + 1], y: written f32[n]; m in 0.., n in 0..) {
+  for i < n { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
+    start t0: max f32 for k < b - a { t0 += x[a + k] at k } y[i] = t0 } })";
+
 struct Refusal {
   std::string_view nest, schedule, words;
 };
 const std::vector<Refusal> refusals = {
+    {SEGMENTS, "schedule split -1 i : 8 mask loop -1 i.0 serial loop -1 i.1 vector loop 0 k.0 serial",
+     "axis k: it may end at another turn in each lane"},
     {POINTWISE, "schedule loop -1 i.0 serial", "piece j.0 of the common loops has no loop"},
     {POINTWISE, "schedule loop -1 i.0 serial loop -1 j.0 serial loop -1 i.0 serial",
      "loop i.0 is given twice"},
@@ -118,6 +125,16 @@ TEST(Law, RefusesInWords) {
     const auto reason = schedule::why_illegal(loops::parse(refusal.nest), schedule::parse(refusal.schedule));
     EXPECT_EQ(reason.value_or("legal"), refusal.words) << refusal.schedule;
   }
+}
+
+TEST(Law, WhatIsChosenIsLegalWhereRowsDifferInLength) {
+  const loops::Program nest = loops::parse(
+      R"(program segments(x: f64[m], at: i64[n + 1], y: written f64[n]; m in 0.., n in 0..) {
+  for i < n { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
+    start t0: max f64 for k < b - a { t0 += x[a + k] at k }
+    start t1: sum f64 for r < 1 { scan t2 = t1 (t0) at 0 y[i] = t2 } } })");
+  for (const machine::Machine& machine : machines())
+    EXPECT_EQ(schedule::why_illegal(nest, schedule::choose(nest, machine)).value_or("legal"), "legal");
 }
 
 TEST(Law, RefusesToScheduleACall) {
