@@ -50,8 +50,10 @@ class Forwarder {
         handover_(handover),
         names_(names),
         elementwise_(is_elementwise(writer)) {
-    for (const Stored& stored : stores_of(writer))
-      if (buffers.contains(stored.store->buffer)) stored_.emplace(stored.store->buffer, stored);
+    for (const Stored& stored : stores_of(writer)) {
+      if (!buffers.contains(stored.store->buffer)) continue;
+      if (!stored_.emplace(stored.store->buffer, stored).second) in_parts_.insert(stored.store->buffer);
+    }
   }
 
   Forwarded run() {
@@ -96,6 +98,7 @@ class Forwarder {
   Ref<Value> value_of(const Load& load) {
     const auto found = stored_.find(load.buffer);
     if (found == stored_.end()) return nullptr;
+    if (in_parts_.contains(load.buffer)) return refuse("the writer stores the buffer in parts");
     const Stored& stored = found->second;
     const auto* sibling = std::get_if<Sibling>(&writer_.items[stored.item]);
     std::vector<NestLoop> axes = writer_.common;
@@ -190,6 +193,7 @@ class Forwarder {
   lower::Names& names_;
   bool elementwise_;
   std::map<Buffer, Stored> stored_;
+  std::set<Buffer> in_parts_;  // several stores fill the buffer together
   Forwarded result_;
   std::vector<Ref<Stmt>> indexes_;
   std::set<std::string> counted_;

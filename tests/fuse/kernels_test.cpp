@@ -183,6 +183,16 @@ TEST(Kernels, ASortIsAKernelOfItsOwn) {
   EXPECT_EQ(expect_same_bits(b.take(), {}, 13), 2U);
 }
 
+// Parts that load the same become one kernel, which still stores the buffer in parts.
+TEST(Kernels, PartsOfOneInputAreNotTheWhole) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {2, 3}), y = b.input("y", DType::f32, {2, 5});
+  const Tensor parts = concat({x, x, x, x, x, x}, 0);
+  b.output(cast(parts, DType::f64));
+  b.output(concat({reshape(parts, {2, 18}), y}, 1));
+  expect_same_bits(b.take());
+}
+
 // Totals and scans of the same elements share a kernel, never a loop: schedules walk the two differently.
 TEST(Kernels, NoTotalStandsBesideAScan) {
   Builder b;
