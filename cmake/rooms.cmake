@@ -1,3 +1,19 @@
+# The headers of the standard library that most files include, compiled once for all rooms that compile with
+# the same options, and once more with GoogleTest for the tests. A file still includes what it uses: the debug
+# preset compiles without them.
+set(common_headers <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <set> <span>
+    <string> <string_view> <unordered_map> <variant> <vector>)
+function(twinloom_precompile target first)
+  if(NOT TWINLOOM_PRECOMPILE)
+    return()
+  endif()
+  if(target STREQUAL first)
+    target_precompile_headers(${target} PRIVATE ${common_headers} ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  endif()
+endfunction()
+
 # twinloom_room(FOLDER [PUBLIC target...]): the library of one room, named after its folder
 # (core/index -> core_index), from all sources in it. A folder without sources is only headers; a
 # folder that does not exist is skipped.
@@ -15,6 +31,10 @@ function(twinloom_room folder)
     add_library(${target} STATIC ${sources})
     target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(${target} PUBLIC ${usable})
+    # Those two have options of their own: OpenMP, LLVM's headers.
+    if(NOT target MATCHES "^(backends_cpu|jit)$")
+      twinloom_precompile(${target} core_base)
+    endif()
   else()
     add_library(${target} INTERFACE)
     target_include_directories(${target} INTERFACE ${CMAKE_SOURCE_DIR})
@@ -28,6 +48,8 @@ endfunction()
 # Every folder of tests/ with sources becomes one test program, linked as its room.cmake says.
 function(twinloom_tests)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/tests/*)
+  list(PREPEND folders ${CMAKE_SOURCE_DIR}/tests/base)  # it precompiles the headers of all
+  list(REMOVE_DUPLICATES folders)
   foreach(folder IN LISTS folders)
     if(EXISTS ${folder}/room.cmake)
       include(${folder}/room.cmake)
@@ -41,6 +63,7 @@ function(twinloom_test name)
   add_executable(test_${name} ${sources})
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(test_${name} PRIVATE ${ARGN} GTest::gtest GTest::gtest_main)
+  twinloom_precompile(test_${name} test_base <gtest/gtest.h>)
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120
                        PROPERTIES TIMEOUT 1200 LABELS ${name})
 endfunction()
