@@ -16,6 +16,11 @@ namespace {
 TEST(Text, CatAndJoin) {
   EXPECT_EQ(cat("a", 1, -2.5, 'c'), "a1-2.5c");
   EXPECT_EQ(cat(), "");
+  EXPECT_EQ(cat(true, false, std::uint8_t{200}, std::int8_t{-5}), "truefalse200-5");
+  EXPECT_EQ(cat(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::uint64_t>::max()),
+            "-922337203685477580818446744073709551615");
+  EXPECT_EQ(cat(0.1f, 0.1, 1e300), "0.10.11e+300");
+  EXPECT_EQ(cat(std::string("x"), std::string_view("y")), "xy");
   EXPECT_EQ(join(std::vector<int>{1, 2, 3}, ", ", [](int i) { return cat(2 * i); }), "2, 4, 6");
   EXPECT_EQ(join(std::vector<int>{}, ", ", [](int i) { return cat(i); }), "");
 }
