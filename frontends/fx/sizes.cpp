@@ -49,11 +49,16 @@ std::optional<Item> size_arithmetic(std::string_view op, const Items& operands, 
     plain.operands.push_back(std::make_shared<const Expression>(Expression{Name{name}}));
   }
   // PyTorch has specialised the graph on what a comparison gave: see _assert_scalar.
-  if (std::ranges::find(comparisons, op) != comparisons.end()) return Item{true};
+  Item result;
+  if (std::ranges::find(comparisons, op) != comparisons.end()) {
+    result.value = true;
+    return result;
+  }
   if (operands.size() != (op == "neg" ? 1u : 2u))
     throw Error(cat("FX graph line ", line, ": '", op, "' of ", operands.size(), " sizes"));
-  return Item{
-      size_of_expression(Expression{plain}, line, [&](const std::string& name) { return names.at(name); })};
+  const auto operand_named = [&](const std::string& name) { return names.at(name); };
+  result.value = size_of_expression(Expression{plain}, line, operand_named);
+  return result;
 }
 
 }  // namespace twinloom::fx
