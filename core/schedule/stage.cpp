@@ -71,14 +71,17 @@ class Stager {
   }
 
  private:
-  // Puts `value` in place of the load, and of its conversion to the type that is kept.
+  // Puts `value` in place of the load's conversion to the type that is kept. What uses the load as it is,
+  // such as a copy, gets it converted back, which is exact.
   void replace(const Ref<loops::Value>& value) const {
+    const ops::DType loaded = only_load(sibling_, staged_.buffer)->otherwise.dtype;
+    const Ref<loops::Value> unchanged = loaded == dtype_ ? value : loops::convert(loaded, value);
     for (Ref<Stmt>& inner : sibling_.inner) {
       inner = loops::rewrite_values(inner, [&](const Ref<loops::Value>& old) -> Ref<loops::Value> {
         const auto* load = std::get_if<loops::Load>(&old->node);
-        if (load != nullptr && load->buffer == staged_.buffer) return value;
+        if (load != nullptr && load->buffer == staged_.buffer) return unchanged;
         const auto* convert = std::get_if<loops::Convert>(&old->node);
-        return convert != nullptr && convert->to == dtype_ && convert->input == value ? value : old;
+        return convert != nullptr && convert->to == dtype_ && convert->input == unchanged ? value : old;
       });
     }
   }

@@ -202,11 +202,12 @@ const std::vector<NestCase> cases = {
       "unroll loop 0 k.2 "
       "vector"}},
     {"half_norm",
-     R"(program half_norm(x: bf16[m*n], g: f32[m*n], y: written bf16[m*n]; m in 0.., n in 1..) {
+     R"(program half_norm(x: bf16[m*n], g: f32[m*n], y: written bf16[m*n], z: written bf16[m*n],
+                  w: written bf16[m*n]; m in 0.., n in 1..) {
   for i < m {
     start t0: sum f32
-    for k < n { t0 += mul(f32(x[i*n + k]), g[i*n + k]) at k }
-    for k2 < n { y[i*n + k2] = bf16(sub(mul(f32(x[i*n + k2]), t0), g[i*n + k2])) }
+    for k < n { z[i*n + k] = x[i*n + k] t0 += mul(f32(x[i*n + k]), g[i*n + k]) at k }
+    for k2 < n { w[i*n + k2] = x[i*n + k2] y[i*n + k2] = bf16(sub(mul(f32(x[i*n + k2]), t0), g[i*n + k2])) }
   }
 })",
      short_rows,
