@@ -53,6 +53,7 @@ void widen_bf16(const void* input, void* output, std::int64_t count) {
 }  // namespace
 
 void convert(DType from, DType to, const void* input, void* output, std::int64_t count) {
+  if (count == 0) return;  // there may be no memory to point to
   const int from_size = size_of(from);
   const int to_size = size_of(to);
   if (from == to && from != DType::b8) {
