@@ -46,8 +46,10 @@ class Counter {
     facts_.assume(loop.axis, {0, extent - 1});
     if (!shapes_loops(*loop.body, loop.axis)) {
       box_.push_back({loop.axis, extent});
+      wide_.push_back(loop.bind == loops::Bind::vector || loop.bind == loops::Bind::unroll);
       enter(*loop.body);
       box_.pop_back();
+      wide_.pop_back();
       return;
     }
     // What is outside may not be skipped by a load any more, but its turns count.
@@ -132,9 +134,21 @@ class Counter {
     seen_.back().push_back(value);
     std::set<index::Symbol> used = index::symbols_of(load.offset);
     used.merge(index::symbols_of(load.mask));
-    std::vector<Side> box = box_;
-    while (!box.empty() && !used.contains(box.back().axis) && depends_on_loops_only(used)) box.pop_back();
+    const std::vector<Side> box = depends_on_loops_only(used) ? turns_of(used) : box_;
     work_.loaded += bytes_of(load.buffer) * count_members(box, known(load.mask), values_);
+  }
+  // The loops that execute a load which mentions these symbols. Loops that it does not mention are walked
+  // with what it loaded at hand, as far out as the first that it does; vector and unrolled loops are no loops
+  // of the code.
+  std::vector<Side> turns_of(const std::set<index::Symbol>& used) const {
+    std::vector<Side> box;
+    bool outside = false;  // of a loop that the load mentions
+    for (std::size_t at = box_.size(); at-- > 0;) {
+      const bool mentioned = used.contains(box_[at].axis);
+      if (mentioned || outside) box.insert(box.begin(), box_[at]);
+      outside = outside || (mentioned && !wide_[at]);
+    }
+    return box;
   }
   // An index found at run time may change in every turn.
   bool depends_on_loops_only(const std::set<index::Symbol>& used) const {
@@ -161,6 +175,7 @@ class Counter {
   const loops::Program& program_;
   index::Values values_;
   std::vector<Side> box_;
+  std::vector<bool> wide_;                       // which of them are vector or unrolled loops
   index::Facts facts_;                           // of the loops and run-time values so far
   std::map<index::Symbol, std::int64_t> found_;  // run-time values, and in how many turns they are found
   std::vector<std::vector<loops::Value>> seen_ = {{}};  // loads of the bodies around, innermost last

@@ -72,6 +72,7 @@ class Emitter {
 
   const loops::Program& program_;
   const Dialect& dialect_;
+  index::Facts facts_;  // of sizes and of the loops so far
   Scopes scopes_;
   Indices indices_;
   Values values_;
@@ -90,6 +91,7 @@ void Emitter::bind_arguments() {
   for (std::size_t at = 0; at < program_.sizes.size(); ++at) {
     const std::string name = scopes_.fresh("n");
     scopes_.line(cat("const ", i64(), " ", name, " = arguments->sizes[", at, "];"));
+    facts_.assume(program_.sizes[at].symbol, program_.sizes[at].range, program_.sizes[at].divisor);
     indices_.bind(program_.sizes[at].symbol, {name, 0, false, {}});
   }
 }
@@ -100,7 +102,8 @@ void Emitter::task_loop(const Tasks& tasks) {
   const std::string task = single ? scopes_.fresh("k") : "task";
   std::vector<std::string> extents;
   for (const Loop* loop : tasks.loops) extents.push_back(indices_.name(loop->extent));
-  scopes_.open();
+  scopes_.open(true);  // nobody asks for no tasks
+  for (const Loop* loop : tasks.loops) facts_.assume_below(loop->axis, loop->extent);
   if (single) {
     indices_.bind(tasks.loops.front()->axis, {task, scopes_.level(), false, {}});
   } else {
@@ -166,7 +169,8 @@ void Emitter::serial(const Loop& loop) {
   const std::string extent = indices_.name(loop.extent);
   const std::string name = scopes_.fresh("k");
   forget_what_changes(*loop.body);
-  scopes_.open();
+  scopes_.open(facts_.proves_less(0, indices_.here(loop.extent)));
+  facts_.assume_below(loop.axis, loop.extent);
   indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
   stmt(*loop.body);
   indices_.unbind(loop.axis);

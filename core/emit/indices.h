@@ -61,6 +61,8 @@ class Indices {
   // Whether a loop over the axis encloses what is being written.
   bool is_active(index::Symbol axis) const;
 
+  // The innermost scope that defines one of its symbols.
+  int level_of(const index::Expr& expr) const;
   // The expression with the counters of unrolled loops put in.
   index::Expr here(const index::Expr& expr) const;
   Along along(const index::Expr& expr) const;
@@ -88,7 +90,6 @@ class Indices {
   };
   const Bound& bound(index::Symbol symbol) const;
   bool varies(const index::Expr& expr) const;
-  int level_of(const index::Expr& expr) const;
   // The text as it stands in the scope `level`; parts that outer scopes know are named there.
   std::string text_at(const index::Expr& expr, int level);
   std::string sum_text(const index::Sum& sum, int level);

@@ -54,8 +54,15 @@ Operand Values::load(const loops::Load& load) {
   if (run.kind == Along::Kind::uniform) return uniform_load(load, mask);
   Operand operand{dialect_.loaded(info(load.buffer).dtype, lanes_load(load, run, mask)),
                   info(load.buffer).dtype, indices_.lanes()};
-  operand.text = named(operand, {.buffer = load.buffer, .total = {}});
+  operand.text = named_at(level_of(load, run, mask), operand, {.buffer = load.buffer, .total = {}});
   return operand;
+}
+
+int Values::level_of(const loops::Load& load, const Along& run, const Mask& mask) const {
+  const loops::BufferInfo& of = info(load.buffer);
+  const bool fixed = !of.written && !of.local && mask.kind == Mask::Kind::always;
+  if (!fixed || run.kind == Along::Kind::general) return scopes_.level();
+  return scopes_.outermost(std::max(indices_.level_of(run.rest), indices_.level_of(run.stride)));
 }
 
 Operand Values::uniform_load(const loops::Load& load, const Mask& mask) {
@@ -65,7 +72,8 @@ Operand Values::uniform_load(const loops::Load& load, const Mask& mask) {
   const std::string otherwise = literal(load.otherwise.value, dtype, 1);
   if (mask.kind != Mask::Kind::always) text = cat(indices_.any(mask), " ? ", text, " : ", otherwise);
   Operand operand{text, dtype, 1};
-  operand.text = named(operand, {.buffer = load.buffer, .total = {}});
+  const Along run{Along::Kind::uniform, 0, indices_.here(load.offset)};
+  operand.text = named_at(level_of(load, run, mask), operand, {.buffer = load.buffer, .total = {}});
   if (mask.kind == Mask::Kind::always || mask.kind == Mask::Kind::uniform) return operand;
   const int lanes = indices_.lanes();
   const Operand outside{otherwise, dtype, 1};

@@ -10,6 +10,12 @@ Scopes::Scope& Scopes::at(int level) {
   return scopes_[static_cast<std::size_t>(level)];
 }
 
+int Scopes::outermost(int level) const {
+  int outer = this->level();
+  while (outer > level && scopes_[static_cast<std::size_t>(outer)].surely_runs) --outer;
+  return outer;
+}
+
 std::vector<std::string> Scopes::close() {
   std::vector<std::string> lines = std::move(scopes_.back().lines);
   scopes_.pop_back();

@@ -28,11 +28,17 @@ class Scopes {
  public:
   Scopes() : scopes_(1) {}
 
-  void open() { scopes_.emplace_back(); }
+  // `surely_runs`: what stands in the scope is executed whenever the one around it is, so what it computes
+  // may as well stand outside.
+  void open(bool surely_runs = false) {
+    scopes_.push_back({.lines = {}, .values = {}, .surely_runs = surely_runs});
+  }
   // Ends the innermost scope and adds "head", its lines and "tail" to the one around it.
   void close(const std::string& head, const std::string& tail);
   // Ends the innermost scope and returns its lines.
   std::vector<std::string> close();
+  // The outermost scope from `level` inwards in which something may be computed that the innermost needs.
+  int outermost(int level) const;
   int level() const { return static_cast<int>(scopes_.size()) - 1; }
 
   void line(std::string text) { scopes_.back().lines.push_back(std::move(text)); }
@@ -58,6 +64,7 @@ class Scopes {
   struct Scope {
     std::vector<std::string> lines;
     std::map<std::string, Named> values;  // by type and text
+    bool surely_runs = false;
   };
   Scope& at(int level);
 

@@ -25,7 +25,11 @@ Operand Values::value(const loops::Value& value) {
 }
 
 std::string Values::named(const Operand& operand, const Origin& origin) {
-  return scopes_.named(scopes_.level(), "v", type(operand.dtype, operand.lanes), operand.text, origin);
+  return named_at(scopes_.level(), operand, origin);
+}
+
+std::string Values::named_at(int level, const Operand& operand, const Origin& origin) {
+  return scopes_.named(level, "v", type(operand.dtype, operand.lanes), operand.text, origin);
 }
 
 std::string Values::with_lanes(const Operand& operand, int lanes) {

@@ -66,6 +66,7 @@ class Values {
   std::string type(ops::DType dtype, int lanes) const { return dialect_.type(dtype, lanes); }
   std::string spelled(std::string_view spelling, const std::vector<std::string>& inputs) const;
   std::string named(const Operand& operand, const Origin& origin = {});
+  std::string named_at(int level, const Operand& operand, const Origin& origin);
 
  private:
   Operand literal(const loops::Literal& literal);
@@ -75,6 +76,8 @@ class Values {
   Operand apply(const loops::Apply& apply);
   Operand convert(const loops::Convert& convert);
   Operand uniform_load(const loops::Load& load, const Mask& mask);
+  // Where a load may stand: memory that the kernel only reads is the same in every turn of a loop.
+  int level_of(const loops::Load& load, const Along& run, const Mask& mask) const;
   std::string lanes_load(const loops::Load& load, const Along& run, const Mask& mask);
   std::string memory_literal(const loops::Literal& literal) const;
   std::string pointer(loops::Buffer buffer, const index::Expr& offset);

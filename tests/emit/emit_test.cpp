@@ -48,17 +48,17 @@ extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
   f32* const a2 = static_cast<f32*>(arguments->buffers[2]);
   const i64 n1 = arguments->sizes[0];
   const i64 n3 = floor_div(n1 + 15, 16);
+  const f32 v7 = *a1;
+  const f32 v12 = *(a1 + 1);
   for (i64 k2 = begin; k2 < end; ++k2) {
     const i64 n4 = n1 - 16 * k2;
     const auto p5 = a0 + 16 * k2;
     const Vector<f32, 8> v6 = load_first<8>(p5, n4, 0x1p+0f);
-    const f32 v7 = *a1;
     const Vector<f32, 8> v8 = mul(v6, Vector<f32, 8>(v7));
     const auto p9 = a2 + 16 * k2;
     store_first(p9, n4, v8);
     const i64 n10 = n1 - 16 * k2 - 8;
     const Vector<f32, 8> v11 = load_first<8>(p5 + 8, n10, 0x1p+0f);
-    const f32 v12 = *(a1 + 1);
     const Vector<f32, 8> v13 = mul(v11, Vector<f32, 8>(v12));
     store_first(p9 + 8, n10, v13);
   }
