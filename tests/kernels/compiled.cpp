@@ -1,0 +1,116 @@
+// See compiled.h.
+#include "tests/kernels/compiled.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "backends/cpu/cpu.h"
+#include "core/base/error.h"
+#include "core/loops/rewrite.h"
+#include "core/pipeline/pipeline.h"
+#include "tools/twinloom/inputs.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+// The CPU's machine for an instruction set; makes no kernels.
+class Planner final : public runtime::Backend {
+ public:
+  explicit Planner(const std::string& isa)
+      : machine_(cpu::make_cpu({.isa = isa, .compile_only = true})->machine()) {}
+  std::string name() const override { return "planner"; }
+  std::string describe() const override { return "planner"; }
+  const machine::Machine& machine() const override { return machine_; }
+  runtime::Built build(const loops::Program&) const override { return {}; }
+
+ private:
+  machine::Machine machine_;
+};
+
+class ExecutionCounter {
+ public:
+  explicit ExecutionCounter(index::Values values) : values_(std::move(values)) {}
+
+  Executions of(const loops::Stmt& stmt) {
+    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) return of_loop(*loop);
+    Executions sum;
+    if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
+      for (const auto& inner : block->stmts) add(sum, of(*inner), 1);
+      return sum;
+    }
+    if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node)) return of(*scratch->body);
+    if (const auto* last = std::get_if<loops::LastBlock>(&stmt.node)) return of(*last->body);
+    const bool works = std::holds_alternative<loops::Let>(stmt.node) ||
+                       std::holds_alternative<loops::Store>(stmt.node) ||
+                       std::holds_alternative<loops::Merge>(stmt.node);
+    if (works) sum = {1, in_vector_ ? 1 : 0};
+    return sum;
+  }
+
+ private:
+  Executions of_loop(const loops::Loop& loop) {
+    const std::int64_t extent = std::max<std::int64_t>(index::evaluate(loop.extent, values_), 0);
+    const bool outside = in_vector_;
+    in_vector_ = in_vector_ || (loop.bind == loops::Bind::vector && extent > 1);
+    Executions sum;
+    if (shapes_loops(loop)) {
+      for (std::int64_t turn = 0; turn < extent; ++turn) {
+        values_.insert_or_assign(loop.axis, turn);
+        add(sum, of(*loop.body), 1);
+      }
+      values_.erase(loop.axis);
+    } else {
+      add(sum, of(*loop.body), extent);
+    }
+    in_vector_ = outside;
+    return sum;
+  }
+
+  static bool shapes_loops(const loops::Loop& outer) {
+    bool found = false;
+    loops::for_each_stmt(*outer.body, [&](const loops::Stmt& stmt) {
+      const auto* loop = std::get_if<loops::Loop>(&stmt.node);
+      found |= loop != nullptr && index::mentions(loop->extent, outer.axis);
+    });
+    return found;
+  }
+
+  static void add(Executions& sum, const Executions& more, std::int64_t times) {
+    sum.all += times * more.all;
+    sum.in_vectors += times * more.in_vectors;
+  }
+
+  index::Values values_;
+  bool in_vector_ = false;
+};
+
+}  // namespace
+
+Compiled compiled(const tool::Model& model, const tool::ModelOptions& options, const std::string& isa) {
+  const auto arguments = tool::make_arguments(model, options);
+  const auto executable = pipeline::compile(model.graph, std::make_shared<const Planner>(isa), {});
+  return {executable.variant(arguments), executable.symbols(arguments, {})};
+}
+
+Compiled compiled(void (*build)(graph::Builder&), const std::string& isa) {
+  graph::Builder builder;
+  build(builder);
+  return compiled({builder.take(), {}}, {}, isa);
+}
+
+std::optional<Compiled> compiled_shared(const std::string& name, const std::string& isa) {
+  const char* given = std::getenv("TWINLOOM_SHARED");
+  const auto folder = std::filesystem::path(given != nullptr ? given : TWINLOOM_SHARED) / "graphs";
+  tool::ModelOptions options;
+  options.file = folder / (name + ".fx");
+  options.inputs = folder / (name + ".npz");
+  if (!std::filesystem::exists(options.file)) return std::nullopt;
+  return compiled(tool::read_model(options), options, isa);
+}
+
+Executions executions_of(const loops::Program& program, const index::Values& values) {
+  return ExecutionCounter(values).of(*program.body);
+}
+
+}  // namespace twinloom::tests

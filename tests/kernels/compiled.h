@@ -1,0 +1,34 @@
+// Graphs as the programs that the CPU would run, without machine code: what tests of kernels look at.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/graph/builder.h"
+#include "core/runtime/variant.h"
+#include "tools/twinloom/model.h"
+
+namespace twinloom::tests {
+
+struct Compiled {
+  std::shared_ptr<const runtime::Variant> variant;
+  index::Values values;  // of all run-time symbols
+};
+// For the instruction set "avx2" or "avx512", whatever this machine has. Inputs are drawn as the program
+// `twinloom` does, or read from the archive of the options.
+Compiled compiled(const tool::Model& model, const tool::ModelOptions& options, const std::string& isa);
+// Of a graph that a function builds.
+Compiled compiled(void (*build)(graph::Builder&), const std::string& isa);
+// Of a graph that PyTorch printed, on its real inputs; nothing where the folder ($TWINLOOM_SHARED, else
+// ../shared beside this one) is not there.
+std::optional<Compiled> compiled_shared(const std::string& name, const std::string& isa);
+
+// How many statements that compute, combine or store an element a run executes, and how many of them as a
+// lane of a vector. A routine has none.
+struct Executions {
+  std::int64_t all = 0, in_vectors = 0;
+};
+Executions executions_of(const loops::Program& program, const index::Values& values);
+
+}  // namespace twinloom::tests

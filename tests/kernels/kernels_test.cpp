@@ -1,0 +1,131 @@
+// What the issue of a fast first path asks of kernels: how many there are, that vectors do their work, and
+// how many bytes they touch. Asserted of graphs built here and of those that PyTorch printed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/cost/cost.h"
+#include "core/loops/rewrite.h"
+#include "tests/kernels/compiled.h"
+#include "tests/kernels/graphs.h"
+#include "tools/twinloom/traffic.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+// A named graph, or one of graphs.h where `build` says which.
+struct Subject {
+  std::string name;
+  Sort sort;
+  std::size_t most_kernels;
+  void (*build)(graph::Builder&) = nullptr;
+  bool sums_by_segments = false;  // a scatter with duplicates, whose sums are walked element by element
+};
+
+std::vector<Subject> subjects() {
+  std::vector<Subject> all = {{"sincos.fw", Sort::pointwise, 1},
+                              {"softmax_dim0.fw", Sort::rows, 1},
+                              {"layernorm.fw", Sort::rows, 1},
+                              {"layernorm.bw", Sort::other, 2},
+                              {"cross_entropy.fw", Sort::rows, 2},
+                              {"cross_entropy.bw", Sort::rows, 2},
+                              {"nhwc_scale_bias_relu.fw", Sort::pointwise, 1},
+                              {"cumsum_mask.fw", Sort::rows, 1},
+                              {"quantize_int8.fw", Sort::rows, 2},
+                              {"var_mean_std.fw", Sort::rows, 5},
+                              {"pad_slice_cat_flip.fw", Sort::pointwise, 1},
+                              {"adamw_step.fw", Sort::pointwise, 1},
+                              {"int_ops.fw", Sort::pointwise, 2},
+                              {"special_functions.fw", Sort::pointwise, 1},
+                              {"dyn_softmax_stack.fw", Sort::rows, 2},
+                              {"bf16_norm_gelu.fw", Sort::rows, 1}};
+  all.push_back({"scatter_add_bincount.fw", Sort::other, 2, nullptr, true});
+  for (const OwnGraph& graph : own_graphs())
+    all.push_back({graph.name, graph.sort, graph.most_kernels, graph.build});
+  return all;
+}
+
+class Kernels : public testing::TestWithParam<std::tuple<Subject, std::string>> {
+ protected:
+  const Subject& subject() const { return std::get<0>(GetParam()); }
+  // Nothing where the graph's file is not there.
+  std::optional<Compiled> compile() const {
+    const std::string& isa = std::get<1>(GetParam());
+    return subject().build != nullptr ? compiled(subject().build, isa) : compiled_shared(subject().name, isa);
+  }
+};
+
+#define COMPILE_OR_SKIP(result)                     \
+  const std::optional<Compiled> result = compile(); \
+  if (!result) GTEST_SKIP() << "there is no file of the graph " << subject().name
+
+TEST_P(Kernels, AreFew) {
+  COMPILE_OR_SKIP(graph);
+  EXPECT_LE(graph->variant->groups.size(), subject().most_kernels);
+}
+
+// Bytes of the largest argument: the rows.
+std::int64_t largest_buffer(const loops::Program& program, const index::Values& values) {
+  std::int64_t bytes = 0;
+  for (const loops::BufferInfo& info : program.buffers) {
+    if (!info.local) bytes = std::max(bytes, index::evaluate(info.count, values) * ops::size_of(info.dtype));
+  }
+  return bytes;
+}
+
+// Nine tenths of the elements at least; what is left are the ends of rows.
+TEST_P(Kernels, WorkInVectors) {
+  if (subject().sums_by_segments) GTEST_SKIP() << "its sums are walked element by element";
+  COMPILE_OR_SKIP(graph);
+  for (const runtime::Step& step : graph->variant->steps) {
+    constexpr std::int64_t FEW = 64;  // combining the parts of a reduction
+    const Executions executions = executions_of(step.program, graph->values);
+    if (executions.all <= FEW) continue;
+    EXPECT_GE(static_cast<double>(executions.in_vectors), 0.9 * static_cast<double>(executions.all))
+        << loops::print(step.program);
+  }
+}
+
+TEST_P(Kernels, AreLoopsOfBlocksOutside) {
+  COMPILE_OR_SKIP(graph);
+  for (const runtime::Step& step : graph->variant->steps) {
+    loops::for_each_stmt(*step.program.body, [&](const loops::Stmt& stmt) {
+      const auto* scratch = std::get_if<loops::Scratch>(&stmt.node);
+      EXPECT_TRUE(scratch == nullptr || scratch->place != loops::Place::memory) << step.program.name;
+    });
+  }
+}
+
+// By the sort of graph: a pointwise graph hardly more than once; a row kernel three loads for each element
+// that it reads or makes, be it of the rows or of what is the same for all of them.
+TEST_P(Kernels, TouchFewBytes) {
+  COMPILE_OR_SKIP(graph);
+  tool::Traffic sum;
+  for (const tool::Traffic& traffic : tool::traffic_of(*graph->variant, graph->values)) {
+    sum.floor_bytes += traffic.floor_bytes;
+    sum.touched_bytes += traffic.touched_bytes;
+  }
+  EXPECT_GE(sum.touched_bytes, sum.floor_bytes);
+  if (subject().sort == Sort::pointwise) {
+    EXPECT_LE(static_cast<double>(sum.touched_bytes), 1.1 * static_cast<double>(sum.floor_bytes));
+  }
+  if (subject().sort != Sort::rows) return;
+  for (const runtime::Step& step : graph->variant->steps) {
+    const std::int64_t loaded = cost::work_of(step.program, graph->values).loaded;
+    EXPECT_LE(loaded, 3 * largest_buffer(step.program, graph->values)) << loops::print(step.program);
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<std::tuple<Subject, std::string>>& info) {
+  std::string name = std::get<0>(info.param).name + "_" + std::get<1>(info.param);
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(All, Kernels,
+                         testing::Combine(testing::ValuesIn(subjects()), testing::Values("avx2", "avx512")),
+                         name_of);
+
+}  // namespace
+
+}  // namespace twinloom::tests
