@@ -39,6 +39,16 @@ class SiblingChooser {
   }
 
  private:
+  // Of one execution of the body; combining tuples is comparisons and choices of several registers.
+  int work() const {
+    int work = work_of(sibling_.inner);
+    for (const auto& inner : sibling_.inner) {
+      const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
+      if (accumulate != nullptr && accumulate->values.size() > 1) work += HEAVY_WORK;
+    }
+    return work;
+  }
+
   std::int64_t sibling_lanes(const NestLoop& loop) const {
     if (situation_.lockstep) return 1;
     const auto extent = constant(loop);
@@ -51,7 +61,7 @@ class SiblingChooser {
       choice_.loop(sibling_.loops[i], 0, Bind::serial);
     const NestLoop& loop = sibling_.loops.back();
     const std::int64_t lanes = sibling_lanes(loop);
-    const std::int64_t chains = totals && work_of(sibling_.inner) <= HEAVY_WORK ? 4 : 1;
+    const std::int64_t chains = totals && work() <= HEAVY_WORK ? 4 : 1;
     const auto extent = constant(loop);
     if (lanes < 2 || (extent && *extent < lanes)) {
       const bool masked = lanes >= 2;
@@ -81,7 +91,7 @@ class SiblingChooser {
 
   // Whether masks cost little beside the body, which then needs no second copy for what is left.
   bool one_masked_body() const {
-    if (work_of(sibling_.inner) <= HEAVY_WORK) return false;
+    if (work() <= HEAVY_WORK) return false;
     if (situation_.machine.masked_memory) return true;
     return std::none_of(situation_.accesses.begin(), situation_.accesses.end(), [&](const Access& access) {
       constexpr int LEAST_MASKED_BYTES = 4;
@@ -94,7 +104,7 @@ class SiblingChooser {
   // lock-step: as many as registers hold, for each of the others has a place in an array.
   std::int64_t accumulators() const {
     constexpr std::int64_t HIDDEN_LATENCY = 4;
-    const bool heavy = work_of(sibling_.inner) > HEAVY_WORK;
+    const bool heavy = work() > HEAVY_WORK;
     if (!situation_.lockstep) return heavy ? 1 : HIDDEN_LATENCY;
     if (heavy) return HIDDEN_LATENCY;
     std::set<loops::Temp> totals;
