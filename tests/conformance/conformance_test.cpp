@@ -32,10 +32,10 @@ struct Failure {
 };
 
 std::optional<Failure> check(const Generated& generated, std::uint64_t seed) {
-  Contest contest(generated.graph, seed);
+  Comparison comparison(generated.graph, seed);
   for (std::size_t at = 0; at < generated.sizes.size(); ++at) {
     const Arguments arguments(generated.graph, generated.inputs, generated.sizes[at], seed, side_of(seed));
-    if (auto difference = contest.first_difference(arguments)) return Failure{at, *difference};
+    if (auto difference = comparison.first_difference(arguments)) return Failure{at, *difference};
   }
   return std::nullopt;
 }
@@ -66,7 +66,7 @@ std::string report(std::uint64_t seed, Generated generated, Failure failure) {
   const Arguments arguments(generated.graph, generated.inputs, generated.sizes[failure.sizes], seed,
                             side_of(seed));
   const auto fails = [&](const Case& given) {
-    const auto difference = Contest(given.graph, seed, failure.difference.stage)
+    const auto difference = Comparison(given.graph, seed, failure.difference.stage)
                                 .first_difference(Arguments(given.inputs, side_of(seed)));
     return difference && difference->stage == failure.difference.stage;
   };
@@ -78,7 +78,7 @@ std::string report(std::uint64_t seed, Generated generated, Failure failure) {
   else
     text += "with row-major inputs all stages agree: the layout of an input matters\n";
   small = shrink(std::move(small), fails);
-  const auto now = Contest(small.graph, seed, failure.difference.stage)
+  const auto now = Comparison(small.graph, seed, failure.difference.stage)
                        .first_difference(Arguments(small.inputs, side_of(seed)));
   if (now) text += cat("shrunk: ", now->stage, ": ", now->words, "\n");
   text += cat("run: twinloom ", write_case(small, TWINLOOM_FAILURES, cat("seed_", seed)),

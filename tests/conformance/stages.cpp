@@ -116,7 +116,7 @@ std::vector<std::string> stage_names() {
   return names;
 }
 
-Contest::Contest(graph::Graph graph, std::uint64_t seed, std::string_view only)
+Comparison::Comparison(graph::Graph graph, std::uint64_t seed, std::string_view only)
     : graph_(std::move(graph)), seed_(seed) {
   std::vector<std::string> isas = cpu::supported_isas();
   const std::string& isa = isas[seed / 2 % isas.size()];
@@ -126,7 +126,7 @@ Contest::Contest(graph::Graph graph, std::uint64_t seed, std::string_view only)
   }
 }
 
-std::optional<Difference> Contest::first_difference(const Arguments& arguments) {
+std::optional<Difference> Comparison::first_difference(const Arguments& arguments) {
   Expected expected;
   try {
     const std::vector<evaluate::Argument> values = arguments.values();
@@ -145,8 +145,8 @@ std::optional<Difference> Contest::first_difference(const Arguments& arguments) 
   return std::nullopt;
 }
 
-std::optional<std::string> Contest::run(std::size_t stage, const Arguments& arguments,
-                                        const Expected& expected) {
+std::optional<std::string> Comparison::run(std::size_t stage, const Arguments& arguments,
+                                           const Expected& expected) {
   const pipeline::Options options{pipeline::Mode::strict, stages()[stage].fuse, true};
   auto known = executables_.find(stage);
   if (known == executables_.end())

@@ -56,10 +56,10 @@ struct Difference {
 
 // A graph made ready for every stage, each when it is first run; the sizes of a run share what was made.
 // Programs are those of one instruction set, which the seed chooses.
-class Contest {
+class Comparison {
  public:
   // With a name, of that stage alone.
-  Contest(graph::Graph graph, std::uint64_t seed, std::string_view only = {});
+  Comparison(graph::Graph graph, std::uint64_t seed, std::string_view only = {});
   // Nothing when all stages agree.
   std::optional<Difference> first_difference(const Arguments& arguments);
 
