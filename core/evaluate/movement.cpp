@@ -6,10 +6,25 @@
 
 namespace twinloom::evaluate {
 
+namespace {
+
+void fill(Value& result, const ops::Number& number) {
+  const ops::Number element_of_type = ops::cast(number, result.dtype);
+  for (std::int64_t e = 0; e < count_of(result); ++e)
+    ops::store_number(result.dtype, element_of_type, element(result, e));
+}
+
+}  // namespace
+
 Value evaluate_kind(const Turn& turn, const graph::View& view) {
   Value result = turn.run.blank(turn.node());
   if (result.bytes.empty()) return result;
   const Value& input = turn.input(0);
+  if (input.bytes.empty()) {
+    // No position is inside, and a position may be the remainder of a size that is 0.
+    fill(result, view.fill);
+    return result;
+  }
   const std::vector<index::Expr> source = turn.run.with_sizes(view.source);
   index::Condition inside;
   for (const index::Less& less : view.inside.all)

@@ -99,8 +99,16 @@ index::Expr Reader::offset(ValueId value, const At& at) const {
 }
 
 Ref<loops::Value> Reader::load(ValueId value, const At& at, const index::Condition& mask) {
-  const DType dtype = lowering_.lowered[value].dtype;
-  loads_.push_back({Buffer{value.index}, offset(value, at), mask, Literal{ops::cast(0, dtype), dtype}});
+  const lower::Value& info = lowering_.lowered[value];
+  const Literal nothing{ops::cast(0, info.dtype), info.dtype};
+  // A load that no loop changes moves in front of the loops, where it must be safe although they have no turns.
+  index::Condition safe = mask;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    if (info.shape[d] == index::Expr(0)) return literal(nothing.value, nothing.dtype);
+    if (index::constant_of(at[d]) && !facts_.proves_less(at[d], info.shape[d]))
+      safe = safe && index::Condition{{{at[d], info.shape[d]}}};
+  }
+  loads_.push_back({Buffer{value.index}, offset(value, at), std::move(safe), nothing});
   return std::make_shared<const loops::Value>(loops::Value{loads_.back()});
 }
 

@@ -203,5 +203,19 @@ TEST(Views, SymbolicSizes) {
   }
 }
 
+// Around nothing there is still a padding, whose positions are remainders of a size that is 0.
+TEST(Views, PaddingAroundNothing) {
+  const index::Expr n = index::Symbol("n");
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {2, n, 4});
+  const Tensor padded = pad(reshape(x, {n * 8}), {{3, 0}}, 2.0);
+  for (const std::int64_t rows : {0, 1}) {
+    const Reals numbers = numbers_in(value_of(padded, {counting(DType::f32, {2, rows, 4})}));
+    ASSERT_EQ(numbers.size(), static_cast<std::size_t>(3 + 8 * rows));
+    for (std::size_t e = 0; e < numbers.size(); ++e)
+      EXPECT_EQ(numbers[e], e < 3 ? 2.0 : static_cast<double>(e - 3));
+  }
+}
+
 }  // namespace
 }  // namespace twinloom::evaluate

@@ -105,6 +105,30 @@ TEST(LoweredBits, ScattersOfNothing) {
   }
 }
 
+// What no loop changes is loaded in front of the loops, also where they have no turns.
+TEST(LoweredBits, NothingIsLoadedOfNothing) {
+  expect_same_bits(graph::parse(R"(graph "empty"
+parameter "x" = %0
+%0: f32 [0, 3, 1, 4] = input slot 0
+%1: f32 [0] = view(%0) at [i0] from [0, 0, 0, 0]
+%2: f32 [] = reduce sum over [0] (%1)
+result "y" = own %2
+)"));
+  const Graph maybe = graph::parse(R"(graph "maybe empty"
+fact n in 1 to inf
+parameter "size" = %0
+parameter "x" = %1
+%0: f32 [n] = input slot 0
+%1: f32 [n - 1] = input slot 1
+%2: f32 [n - 1] = view(%1) at [i0] from [0]
+%3: f32 [] = reduce sum over [0] (%2)
+%4: f32 [n] = view(%3) at [i0] from []
+%5: f32 [n] = add(%0, %4)
+result "y" = own %5
+)");
+  for (const int size : {1, 2, 9}) expect_same_bits(maybe, {{index::Symbol("n"), size}});
+}
+
 TEST(LoweredBits, ScatterOfOneElementARow) {
   Builder b;
   const Tensor target = b.input("target", DType::i64, {6});
