@@ -182,6 +182,11 @@ std::optional<Nest> join(const Nest& nest, std::size_t first, std::size_t second
     for (const std::size_t earlier : needed) result.items.push_back(nest.items[earlier]);
     Sibling both = std::get<Sibling>(nest.items[first]);
     const Sibling more = renamed(std::get<Sibling>(nest.items[second]), first_by_second);
+    // A total counts its elements in the order of its loops; what is only stored has none.
+    if (holds<Accumulate>(more) && more.loops != both.loops) {
+      if (holds<Accumulate>(both)) return std::nullopt;
+      both.loops = more.loops;
+    }
     both.inner.insert(both.inner.end(), more.inner.begin(), more.inner.end());
     if (holds<Scan>(both) && holds<Accumulate>(both)) return std::nullopt;
     result.items.emplace_back(std::move(both));

@@ -193,6 +193,29 @@ TEST(Kernels, PartsOfOneInputAreNotTheWhole) {
   expect_same_bits(b.take());
 }
 
+// A total of all axes beside a copy that is walked as its input lies in memory.
+TEST(Kernels, ATotalKeepsTheOrderOfItsLoops) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {5, 7, 3}), y = b.input("y", DType::f32, {5, 7, 3});
+  b.output(ne(x, y));
+  b.output(sum(tanh(x), {0, 1, 2}));
+  const lower::Layouts layouts = {{0, {1, 5, 35}}, {1, {1, 5, 35}}};
+  for (const lower::Unit& unit : fuse::fuse(lower::lower(b.take(), layouts)).lowered.units) {
+    for (const loops::Item& item : loops::take_apart(unit.nest).items) {
+      const auto* sibling = std::get_if<loops::Sibling>(&item);
+      if (sibling == nullptr) continue;
+      const auto facts = loops::facts_of(unit.nest);
+      index::Expr place = 0;
+      for (const loops::NestLoop& loop : sibling->loops) place = place * loop.extent + loop.axis;
+      for (const loops::Ref<loops::Stmt>& stmt : sibling->inner) {
+        const auto* total = std::get_if<loops::Accumulate>(&stmt->node);
+        if (total == nullptr) continue;
+        EXPECT_TRUE(facts.proves_equal(total->place, place)) << loops::print(unit.nest);
+      }
+    }
+  }
+}
+
 // Totals and scans of the same elements share a kernel, never a loop: schedules walk the two differently.
 TEST(Kernels, NoTotalStandsBesideAScan) {
   Builder b;
