@@ -41,7 +41,18 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const MachineTarget& target) {
   return machine;
 }
 
+// What any text could define belongs to this one alone. A function that is always inlined is then dropped as
+// soon as it has been; else all that it calls would be inlined into its unused body too.
+void internalise(llvm::Module& module) {
+  for (llvm::GlobalObject& object : module.global_objects()) {
+    if (!object.hasLinkOnceLinkage()) continue;
+    object.setComdat(nullptr);
+    object.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+}
+
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+  internalise(module);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

@@ -52,8 +52,8 @@ TWINLOOM_INLINE Real power_of_two(Real k) {
   const Bits one = bit_cast<Bits>(Real(Element<Real>(1)));
   return bit_cast<Real>(Bits((low_bits_of(k) << Bits(Element<Bits>(fraction_bits<Real>))) + one));
 }
-// x * 2^k, rounded once: the first factor is exact for an x near 1. One instruction where the machine has it for
-// whole registers, with the same bits.
+// x * 2^k, rounded once: the first factor is exact for an x near 1. One instruction where the machine has it
+// for whole registers, with the same bits.
 template <class Real>
 TWINLOOM_INLINE Real scaled(Real x, Real k) {
 #if defined(__clang__) && defined(__AVX512F__)
