@@ -1,6 +1,7 @@
 // See stages.h.
 #include "tests/conformance/stages.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -93,7 +94,7 @@ std::string position(const std::vector<std::int64_t>& sizes, std::int64_t elemen
 }
 
 std::optional<std::string> difference_of(const std::byte* given, const evaluate::Value& expected) {
-  if (std::memcmp(given, expected.bytes.data(), expected.bytes.size()) == 0) return std::nullopt;
+  if (std::equal(expected.bytes.begin(), expected.bytes.end(), given)) return std::nullopt;
   const std::int64_t size = ops::size_of(expected.dtype);
   const std::int64_t count = static_cast<std::int64_t>(expected.bytes.size()) / size;
   std::int64_t differing = 0;
