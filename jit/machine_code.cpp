@@ -1,8 +1,12 @@
 // See machine_code.h.
 #include "jit/machine_code.h"
 
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
@@ -51,6 +55,26 @@ void internalise(llvm::Module& module) {
   }
 }
 
+// LLVM 19 makes x & C | y & ~C of vectors into one VPTERNLOG, and exchanges the operands of its table where a
+// choice between that and y is folded in as its mask. It does not recognise a C that is read from memory.
+void hide_bit_choices(llvm::Module& module) {
+  using namespace llvm::PatternMatch;
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      llvm::Instruction* first = nullptr;
+      llvm::Constant *bits = nullptr, *others = nullptr;
+      if (!instruction.getType()->isVectorTy() ||
+          !match(&instruction, m_Or(m_Instruction(first), m_And(m_Value(), m_Constant(others)))) ||
+          !match(first, m_And(m_Value(), m_Constant(bits))) || llvm::ConstantExpr::getNot(bits) != others)
+        continue;
+      auto* hidden = new llvm::GlobalVariable(module, bits->getType(), /*isConstant=*/false,
+                                              llvm::GlobalValue::InternalLinkage, bits, "bits");
+      first->replaceUsesOfWith(bits,
+                               new llvm::LoadInst(bits->getType(), hidden, "bits", first->getIterator()));
+    }
+  }
+}
+
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   internalise(module);
   llvm::LoopAnalysisManager loops;
@@ -67,6 +91,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   if (auto error = builder.parsePassPipeline(passes, pass_pipeline()))
     throw Bug(cat("pass pipeline: ", llvm::toString(std::move(error))));
   passes.run(module, modules);
+  hide_bit_choices(module);
 }
 
 std::string emit(llvm::Module& module, llvm::TargetMachine& machine, Output output) {

@@ -207,6 +207,20 @@ TEST(Pointwise, ASignIsCopiedInOneLaneOfAChoice) {
   }
 }
 
+// x & C | y & ~C, and a choice between that and x or y: see hide_bit_choices() of jit.
+TEST(Pointwise, BitsOfTwoAreMixedInOneLaneOfAChoice) {
+  const std::string mixed = "bitwise_or(bitwise_and(t0, 252645135: $T), bitwise_and(t1, -252645136: $T))";
+  for (const char* choice : {"where(lt(t0, t1), t0, $mixed)", "where(lt(t0, t1), t1, $mixed)",
+                             "where(lt(t0, t1), $mixed, t0)", "where(lt(t0, t1), $mixed, t1)"}) {
+    for (const char* dtype : {"i32", "i64"}) {
+      expect_same(filled(R"(program p(x: $T[64], y: $T[64], z: written $T[64]) {
+          for k < 8 { for l < 8 vector { t0 = x[8*k + l]  t1 = y[8*k + l]  z[8*k + l] = $choice } } })",
+                         {{"$choice", choice}, {"$mixed", mixed}, {"$T", dtype}}),
+                  {});
+    }
+  }
+}
+
 TEST(Pointwise, ElementaryFunctionsAgreeWithTheInterpreter) {
   expect_same(R"(program p(x: f32[n], y: written f32[n], z: written f32[n]; n in 1..) {
       for i < floor_div(n, 8) block { for l < 8 vector {
