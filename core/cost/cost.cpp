@@ -46,10 +46,10 @@ class Counter {
     facts_.assume(loop.axis, {0, extent - 1});
     if (!shapes_loops(*loop.body, loop.axis)) {
       box_.push_back({loop.axis, extent});
-      wide_.push_back(loop.bind == loops::Bind::vector || loop.bind == loops::Bind::unroll);
+      binds_.push_back(loop.bind);
       enter(*loop.body);
       box_.pop_back();
-      wide_.pop_back();
+      binds_.pop_back();
       return;
     }
     // What is outside may not be skipped by a load any more, but its turns count.
@@ -139,14 +139,15 @@ class Counter {
   }
   // The loops that execute a load which mentions these symbols. Loops that it does not mention are walked
   // with what it loaded at hand, as far out as the first that it does; vector and unrolled loops are no loops
-  // of the code.
+  // of the code, and the members of a vector walk what is inside it together.
   std::vector<Side> turns_of(const std::set<index::Symbol>& used) const {
     std::vector<Side> box;
     bool outside = false;  // of a loop that the load mentions
     for (std::size_t at = box_.size(); at-- > 0;) {
       const bool mentioned = used.contains(box_[at].axis);
-      if (mentioned || outside) box.insert(box.begin(), box_[at]);
-      outside = outside || (mentioned && !wide_[at]);
+      const bool vector = binds_[at] == loops::Bind::vector;
+      if (mentioned || (outside && !vector)) box.insert(box.begin(), box_[at]);
+      outside = outside || (mentioned && !vector && binds_[at] != loops::Bind::unroll);
     }
     return box;
   }
@@ -175,7 +176,7 @@ class Counter {
   const loops::Program& program_;
   index::Values values_;
   std::vector<Side> box_;
-  std::vector<bool> wide_;                       // which of them are vector or unrolled loops
+  std::vector<loops::Bind> binds_;               // theirs
   index::Facts facts_;                           // of the loops and run-time values so far
   std::map<index::Symbol, std::int64_t> found_;  // run-time values, and in how many turns they are found
   std::vector<std::vector<loops::Value>> seen_ = {{}};  // loads of the bodies around, innermost last

@@ -2,7 +2,8 @@
 // both an estimate of the time on a machine.
 //
 // Bytes are those of executed loads and stores of arguments. A load in a loop that its offset does not
-// mention is counted once for the loop, equal loads of one loop body once; local buffers cost nothing.
+// mention is counted once for the loop, equal loads of one loop body once, and what is the same for all
+// members of a vector once; local buffers cost nothing.
 // Masks are counted exactly; a condition on a value known only at run time counts as true. An extent that
 // such values decide is taken for its largest, shared evenly by the turns in which they are found.
 #pragma once

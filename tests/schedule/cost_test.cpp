@@ -65,6 +65,39 @@ TEST(Cost, AStagedRowIsLoadedOnce) {
   }
 }
 
+TEST(Cost, ARowOfATaskIsLoadedOnceATask) {
+  const loops::Program nest = loops::parse(
+      R"(program scaled(x: f32[m*100], w: bf16[100], y: written f32[m*100], z: written f32[m]; m in 0..) {
+  for i < m {
+    start t0: sum f32 for k < 100 { t0 += x[i*100 + k] at k }
+    for k1 < 100 { y[i*100 + k1] = mul(x[i*100 + k1], f32(w[k1])) }
+    z[i] = t0
+  }
+})");
+  const Sizes sizes = {{index::Symbol("m"), 7}};
+  const std::string plain =
+      "schedule split 0 k : 32, 8 mask split 1 k1 : 8 mask loop -1 i.0 serial loop 0 k.0 serial "
+      "loop 0 k.1 unroll loop 0 k.2 vector loop 1 k1.0 serial loop 1 k1.1 vector stage x inside i.0 "
+      "registers pad 0 ";
+  const auto loaded = [&](const std::string& schedule) {
+    return cost::work_of(schedule::apply(nest, schedule::parse(schedule)).front(), sizes).loaded;
+  };
+  EXPECT_EQ(loaded(plain), 4 * 700 + 2 * 700);
+  EXPECT_EQ(loaded(plain + "stage w inside task registers pad 0"), 4 * 700 + 2 * 100);
+}
+
+TEST(Cost, MembersOfAVectorLoadTogetherWhatIsTheSameForAll) {
+  const loops::Program nest =
+      loops::parse(R"(program columns(x: f32[m*64], s: f32[m], y: written f32[64]; m in 0..) {
+  for j < 64 { start t0: max f32 for k < m { t0 += mul(x[k*64 + j], s[k]) at k } y[j] = t0 }
+})");
+  const auto program = schedule::apply(
+      nest, schedule::parse(
+                "schedule split -1 j : 16 exact loop -1 j.0 serial loop -1 j.1 vector loop 0 k.0 serial"));
+  // x once, s once for each of the 4 vectors.
+  EXPECT_EQ(cost::work_of(program.front(), {{index::Symbol("m"), 9}}).loaded, 4 * 9 * 64 + 4 * 9 * 4);
+}
+
 TEST(Cost, TheRooflineTakesTheLongerWay) {
   machine::Machine machine = machines().front();
   machine.memory = {{"L2", 1000, 1e10}, {"memory", 0, 1e9}};
