@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace twinloom::schedule {
 
@@ -38,7 +39,11 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
   for (const Access& access : accesses) {
     if (inner_only && access.sibling < 0) continue;
     const auto stride = stride_along(access, axis);
-    if (stride == 1 || stride == -1) bytes += access.bytes * (access.store ? 2 : 1);
+    const int each = access.bytes * (access.store ? 2 : 1);
+    if (stride == 1 || stride == -1)
+      bytes += each;
+    else if (stride != 0)
+      bytes -= each;
   }
   return bytes;
 }
@@ -47,7 +52,8 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
 bool Situation::vector_is_common() const {
   for (const loops::Sibling* sibling : siblings)
     if (extents_vary(shape, *sibling)) return false;
-  double common = 0, own = 0;
+  if (shape.common.empty()) return false;
+  double common = -std::numeric_limits<double>::infinity(), own = 0;
   for (const NestLoop& loop : shape.common) common = std::max(common, unit_bytes(loop.axis, true));
   for (const loops::Sibling* sibling : siblings) {
     own += unit_bytes(sibling->loops.back().axis, true);

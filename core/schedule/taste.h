@@ -36,7 +36,7 @@ class Situation {
 
   // Elements of the usual type in one register.
   std::int64_t lanes_along(const index::Symbol& axis) const;
-  // Bytes along an axis that are neighbours: stores count double.
+  // Bytes along an axis that are neighbours, less those that lie apart: stores count double.
   double unit_bytes(const index::Symbol& axis, bool inner_only) const;
   // The time of one turn of all common loops.
   double turn_seconds() const;
