@@ -32,7 +32,12 @@ class Applier {
     });
     if (plan_.grid) return build_grid();
     staged_ = stage_rows(plan_, names_);
-    return {program_of(walk([&](const Surroundings& here) { return in_arrays(items(here)); }), "")};
+    const auto rows = [&](const Surroundings& here) { return in_arrays(items(here)); };
+    const std::size_t start = start_of_task(plan_.common);
+    const auto wrap = [&](std::size_t at, const State&, Ref<Stmt> loops) {
+      return at == start ? in_task_arrays(std::move(loops)) : loops;
+    };
+    return {program_of(Walk(plan_.common, outside_, names_).run(rows, wrap), "")};
   }
 
  private:
@@ -100,6 +105,15 @@ class Applier {
   Ref<Stmt> in_arrays(Ref<Stmt> stmt) const {
     for (loops::Scratch array : staged_.arrays) {
       array.body = std::move(stmt);
+      stmt = loops::stmt(std::move(array));
+    }
+    return stmt;
+  }
+
+  // Filled before the turns of a task.
+  Ref<Stmt> in_task_arrays(Ref<Stmt> stmt) const {
+    for (loops::Scratch array : staged_.of_task) {
+      array.body = loops::block({array.body, std::move(stmt)});
       stmt = loops::stmt(std::move(array));
     }
     return stmt;

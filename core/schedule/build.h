@@ -135,9 +135,12 @@ class Parts {
 // The nest with staged rows: stored where they are loaded first, loaded from there afterwards.
 struct StagedNest {
   loops::Nest shape;
-  std::vector<loops::Scratch> arrays;  // their bodies are still empty
+  std::vector<loops::Scratch> arrays;   // around a turn of the common loops; their bodies are still empty
+  std::vector<loops::Scratch> of_task;  // around all turns of a task, each with the loops that fill it
 };
 StagedNest stage_rows(const Plan& plan, Names& names);
+// Where the loops of one task start in the order of the common loops: behind the last block loop.
+std::size_t start_of_task(const Scope& common);
 
 // Merges one total (all its parts) into another.
 Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask = {});

@@ -34,9 +34,9 @@ std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   return {{std::string(loop.axis.name()), units, false}};
 }
 
-// Inputs whose rows could be kept at hand for later siblings.
+// Inputs whose rows could be kept at hand, for all turns of a task or for later siblings.
 std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& schedule) {
-  if (situation.siblings.size() < 2 || situation.lockstep || situation.shape.common.empty()) return {};
+  if (situation.siblings.empty() || situation.lockstep || situation.shape.common.empty()) return {};
   std::string inside;
   for (const LoopPlan& loop : schedule.loops) {
     if (loop.sibling < 0) inside = loop.piece;
@@ -44,7 +44,8 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
   std::vector<TempPlan> result;
   for (const loops::BufferInfo& info : situation.nest.buffers) {
     if (info.written || !constant(situation.siblings.front()->loops.back())) continue;
-    result.push_back({info.name, loops::Place::registers, inside, 0});
+    for (const std::string& turns : {std::string(TASK), inside})
+      result.push_back({info.name, loops::Place::registers, turns, 0});
   }
   return result;
 }
@@ -80,7 +81,8 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   std::int64_t room = machine.scratch_bytes;
   for (const TempPlan& stage : choose_stages(situation, schedule)) {
     const std::int64_t bytes = bytes_of(situation, stage);
-    if (bytes > room) continue;
+    const bool staged = !schedule.temps.empty() && schedule.temps.back().buffer == stage.buffer;
+    if (staged || bytes > room) continue;
     schedule.temps.push_back(stage);
     if (why_illegal(nest, schedule))
       schedule.temps.pop_back();

@@ -49,10 +49,12 @@ struct Scope {
   const Piece& piece(const Turn& turn) const { return axes[turn.axis].pieces[turn.piece]; }
 };
 
-// An input row that a sibling loads once and that stays at hand for the siblings after it.
+// An input row that stays at hand: for the siblings after the first that loads it, or for all turns of a
+// task.
 struct Staged {
   loops::Buffer buffer;
   std::int64_t count = 0;  // elements of a row
+  bool of_task = false;
 };
 
 struct Plan {

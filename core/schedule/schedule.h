@@ -76,10 +76,13 @@ struct LoopPlan {  // one loop of the result; the list is in final order, outerm
 // A vector loop of the common axes encloses the row's own statements and all siblings: each member of
 // the register walks a turn of its own. A vector loop of a sibling is inside that sibling.
 
+// An input row that is kept at hand: one that several siblings load at the same places of each turn, filled
+// by the first of them, or, inside TASK, one that is the same in all turns of a task, filled before them.
+constexpr const char* TASK = "task";
 struct TempPlan {
-  std::string buffer;  // an input that several siblings load at the same place of each turn
+  std::string buffer;
   loops::Place place;  // registers or scratch
-  std::string inside;  // the piece whose every turn fills it again
+  std::string inside;  // the piece whose every turn fills it again, or TASK
   int pad;             // elements after each row; scratch only
   friend bool operator==(const TempPlan&, const TempPlan&) = default;
 };

@@ -26,6 +26,11 @@ constexpr std::string_view SEGMENTS =
   for i < n { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
     start t0: max f32 for k < b - a { t0 += x[a + k] at k } y[i] = t0 } })";
 
+constexpr std::string_view ROWS =
+    R"(program rows(x: f32[m*33], w: f32[33], v: f32[n], y: written f32[m*33]; m in 0.., n in 33..) {
+  for i < m { start t0: max f32 for k < 33 { t0 += x[i*33 + k] at k }
+    for k1 < 33 { y[i*33 + k1] = mul(mul(sub(x[i*33 + k1], t0), w[k1]), v[k1]) } } })";
+
 struct Refusal {
   std::string_view nest, schedule, words;
 };
@@ -75,7 +80,22 @@ const std::vector<Refusal> refusals = {
      "collapse as r: j, i are not neighbouring axes of the common loops"},
     {POINTWISE, "schedule collapse -1 : i, j as n loop -1 n.0 serial", "collapse: the name n is taken"},
     {POINTWISE, "schedule stage x inside j.0 registers pad 0 loop -1 i.0 serial loop -1 j.0 serial",
-     "stage x: no two siblings load it at the same places"},
+     "stage x: no sibling loads a row of it"},
+    {ROWS,
+     "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage w inside i.0 registers pad 0",
+     "stage w: no two siblings load it at the same places"},
+    {ROWS,
+     "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage x inside task registers pad 0",
+     "stage x: the row depends on i"},
+    {ROWS,
+     "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage v inside task registers pad 0",
+     "stage v: the row is not known to be inside the buffer"},
+    {ROWS,
+     "schedule loop -1 i.0 block loop 0 k.0 serial loop 1 k1.0 serial stage w inside task registers pad 0",
+     "stage w: a task is one turn"},
+    {ROWS,
+     "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage w inside task registers pad 0",
+     "legal"},
     {POINTWISE, "schedule grid j units 1 loop -1 i.0 serial loop -1 j.0 serial",
      "grid j: there is no reduction"},
     {POINTWISE, "schedule stream x loop -1 i.0 serial loop -1 j.0 serial",

@@ -216,6 +216,21 @@ const std::vector<NestCase> cases = {
       "serial loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 vector loop 1 k2.0 serial "
       "loop 1 k2.1 vector "
       "stage x inside i.1 registers pad 0 stage g inside i.1 registers pad 0"}},
+    {"scaled_rows",
+     R"(program scaled_rows(x: f32[m*33], w: bf16[33], b: f32[40], y: written f32[m*33]; m in 0..) {
+  for i < m {
+    start t0: max f32
+    for k < 33 { t0 += mul(x[i*33 + k], f32(w[k])) at k }
+    for k2 < 33 { y[i*33 + k2] = add(mul(sub(x[i*33 + k2], t0), f32(w[k2])), b[39 - k2]) }
+  }
+})",
+     {{0}, {1}, {7}},
+     {"schedule split -1 i : 4 clip split 0 k : 8 mask split 1 k2 : 16 remainder loop -1 i.0 block loop -1 "
+      "i.1 "
+      "serial loop 0 k.0 serial loop 0 k.1 vector loop 1 k2.0 serial loop 1 k2.1 vector stage w inside task "
+      "registers pad 0 stage b inside task registers pad 0",
+      "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k2.0 serial stage b inside task registers pad 0 "
+      "stage w inside i.0 registers pad 0"}},
     {"softmax",
      R"(program softmax(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 1..) {
   for i < m {
