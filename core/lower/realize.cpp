@@ -129,14 +129,20 @@ class Choice {
   }
 
  private:
+  double count_of(std::size_t node) const {
+    return typical_count(graph_.nodes()[node].shape, limits_.typical_size);
+  }
+
   void choose(std::size_t node, std::string reason) {
     if (reason.empty() || chosen_.values[node]) return;
     chosen_.values[node] = true;
     chosen_.reasons[node] = std::move(reason);
   }
 
-  // The work of computing one element from memory, memory included, each node once.
+  // The work of computing one element from memory, memory included, each node once. What has fewer elements,
+  // such as a value a row, is fetched once for many.
   double work_of_element(std::size_t node) const {
+    const double elements = count_of(node);
     double work = 0;
     std::set<std::size_t> seen;
     std::vector<std::size_t> open{node};
@@ -145,7 +151,7 @@ class Choice {
       open.pop_back();
       if (!seen.insert(next).second) continue;
       if (next != node && (chosen_.values[next] || is_memory(graph_.nodes()[next]))) {
-        work += limits_.memory;
+        work += limits_.memory * std::min(1.0, count_of(next) / std::max(elements, 1.0));
         continue;
       }
       work += work_of_node(graph_.nodes()[next], limits_);
@@ -158,7 +164,7 @@ class Choice {
     if (chosen_.values[node] || !may_have_memory(graph_.nodes()[node])) return;
     double reads = 0;
     for (const auto& [reader, count] : reads_[node]) reads += count;
-    const double count = typical_count(graph_.nodes()[node].shape, limits_.typical_size);
+    const double count = count_of(node);
     const double work = work_of_element(node);
     if (work > limits_.largest) return choose(node, "more work than one kernel should hold");
     const double again = (reads - count) * work;
