@@ -48,6 +48,14 @@ void cross_entropy(Builder& builder) {
   const Tensor picked = take_along(log_softmax(f32(builder, "x", {64, 5003}), 1), 1, target);
   builder.output(mean(-squeeze(picked, {1})));
 }
+void gradients_of_normalized_rows(Builder& builder) {
+  const Tensor gradient = f32(builder, "gradient", {515, 768}), x = f32(builder, "x", {515, 768});
+  const Tensor mean = f32(builder, "mean", {515, 1}), rstd = f32(builder, "rstd", {515, 1});
+  const auto all = layer_norm_backward(gradient, x, 1, mean, rstd, f32(builder, "weight", {768}));
+  builder.output(*all.x);
+  builder.output(*all.weight);
+  builder.output(*all.bias);
+}
 void quantized_rows(Builder& builder) {
   const Tensor x = f32(builder, "x", {33, 128});
   const Tensor scale = clamp(amax(abs(x), {1}, true), 1e-6, {}) / 127.0;
@@ -80,6 +88,7 @@ const std::vector<OwnGraph>& own_graphs() {
       {"softmax_of_rows", Sort::rows, 1, softmax_of_rows},
       {"softmax_of_columns", Sort::rows, 1, softmax_of_columns},
       {"cross_entropy", Sort::rows, 2, cross_entropy},
+      {"gradients_of_normalized_rows", Sort::rows_and_columns, 2, gradients_of_normalized_rows},
       {"quantized_rows", Sort::rows, 2, quantized_rows},
       {"variances", Sort::rows, 1, variances},
       {"running_sums", Sort::rows, 1, running_sums},

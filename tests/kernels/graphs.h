@@ -9,7 +9,7 @@
 
 namespace twinloom::tests {
 
-enum class Sort { pointwise, rows, other };
+enum class Sort { pointwise, rows, rows_and_columns, other };
 struct OwnGraph {
   std::string name;
   Sort sort;
