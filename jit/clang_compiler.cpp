@@ -218,8 +218,13 @@ struct Compiler::State {
   std::vector<std::string> flags;
   std::string identity;
   std::unique_ptr<CodeGenerator> generator;
+  std::string_view given_prelude;  // precompiled
   mutable std::once_flag prelude_once;
-  mutable std::string compiled_prelude;
+  mutable std::string own_prelude;  // compiled here
+  mutable std::string_view compiled_prelude;
+
+  // What a compiled prelude begins with, so that it is not used for something else.
+  std::string prelude_mark() const { return fmt::format("{:016x}", stable_hash(identity)); }
 
   void compile_prelude() const;
   void add_files(Frontend& frontend) const;
@@ -240,12 +245,18 @@ void Compiler::State::add_files(Frontend& frontend) const {
 
 void Compiler::State::compile_prelude() const {
   if (prelude.empty()) return;
+  const std::string mark = prelude_mark();
+  if (given_prelude.starts_with(mark)) {
+    compiled_prelude = given_prelude.substr(mark.size());
+    return;
+  }
   run_guarded("prelude", [this] {
     Frontend frontend(flags, cat(root, prelude_name));
     add_files(frontend);
     PreludeAction action;
     if (!frontend.run(action)) reject(prelude, prelude_name, frontend.words());
-    compiled_prelude = action.bytes();
+    own_prelude = action.bytes();
+    compiled_prelude = own_prelude;
   });
 }
 
@@ -300,8 +311,9 @@ Object Compiler::State::compile(const std::string& text, const std::string& name
 }
 
 Compiler::Compiler(const Target& target, const std::vector<VirtualFile>& headers, std::string prelude,
-                   std::string dump_directory)
+                   std::string dump_directory, std::string_view precompiled)
     : state_(std::make_unique<State>()) {
+  state_->given_prelude = precompiled;
   state_->flags = flags_of(target);
   state_->generator = std::make_unique<CodeGenerator>(MachineTarget{target.cpu, joined_features(target)});
   std::uint64_t text_hash = stable_hash(prelude);
@@ -331,6 +343,11 @@ std::string Compiler::assembly(const std::string& text, const std::string& name)
 
 void Compiler::prepare() const {
   std::call_once(state_->prelude_once, [this] { state_->compile_prelude(); });
+}
+
+std::string Compiler::precompiled() const {
+  prepare();
+  return state_->prelude_mark().append(state_->compiled_prelude);
 }
 
 const std::string& Compiler::identity() const { return state_->identity; }

@@ -2,7 +2,8 @@
 //   Compiler compiler({"x86-64-v3", {}, 256}, {{"device/kernel.h", text}}, "#include \"device/kernel.h\"\n");
 //   Object object = compiler.compile("extern \"C\" void kernel(float* out) { ... }", "kernel_1");
 // Every file that a text may include is handed in; the disk is never read and nothing is printed. The
-// prelude is compiled once, in memory, and every text begins as if it had included it.
+// prelude is compiled once, in memory, and every text begins as if it had included it. What precompiled()
+// gives can be kept, in a program or a file, and handed to a later Compiler, which then need not do that.
 // Floating point is exact to the letter (no contraction, no reassociation), integers wrap, a cast out of
 // range does not make the program undefined, and memory may be read through any type. There are no
 // exceptions and no type information. Only functions marked always_inline are inlined; loops are neither
@@ -32,8 +33,9 @@ struct VirtualFile {
 class Compiler {
  public:
   // A text that Clang rejects is also written to `dump_directory`, unless that is empty.
+  // `precompiled` must stay valid; one that was made of something else is left alone.
   Compiler(const Target& target, const std::vector<VirtualFile>& headers, std::string prelude,
-           std::string dump_directory = {});
+           std::string dump_directory = {}, std::string_view precompiled = {});
   ~Compiler();
   Compiler(Compiler&&) noexcept;
   Compiler& operator=(Compiler&&) noexcept;
@@ -47,6 +49,8 @@ class Compiler {
 
   // Compiles the prelude if that has not happened yet. The first compile() does it otherwise.
   void prepare() const;
+  // The compiled prelude, for the same target, headers and prelude in another process.
+  std::string precompiled() const;
 
   // Everything besides the text that decides what the machine code is: version, target, flags, passes,
   // headers and prelude. Printable; for cache keys.

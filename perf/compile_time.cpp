@@ -75,7 +75,7 @@ class Bench {
   explicit Bench(const std::string& isa)
       : isa_(cpu::choose_isa(isa, true)),
         backend_(cpu::make_cpu({.isa = isa, .compile_only = true})),
-        compiler_(isa_.target, cpu::all_headers(), cpu::prelude()),
+        compiler_(isa_.target, cpu::all_headers(), cpu::prelude(), {}, cpu::precompiled_prelude(isa_)),
         session_({}) {
     Watch watch;
     compiler_.prepare();

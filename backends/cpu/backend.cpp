@@ -1,7 +1,6 @@
 // The back end that cpu.h makes: emits, compiles, loads.
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/dialect.h"
@@ -23,16 +22,8 @@ class CpuBackend final : public runtime::Backend {
       : isa_(choose_isa(options.isa, options.compile_only)),
         threads_(options.threads > 0 ? options.threads : usable_cores()),
         machine_(machine_of(isa_, threads_, options.worth_a_thread_seconds)),
-        compiler_(isa_.target, all_headers(), prelude(), options.dump_directory),
-        session_({}) {
-    // Most of the first kernel's time is the prelude's, and most programs build a graph first.
-    if (!options.compile_only) preparing_ = std::thread([this] { prepare(); });
-  }
-  ~CpuBackend() override {
-    if (preparing_.joinable()) preparing_.join();
-  }
-  CpuBackend(const CpuBackend&) = delete;
-  CpuBackend& operator=(const CpuBackend&) = delete;
+        compiler_(isa_.target, all_headers(), prelude(), options.dump_directory, precompiled_prelude(isa_)),
+        session_({}) {}
 
   std::string name() const override { return "cpu"; }
   std::string describe() const override {
@@ -50,21 +41,12 @@ class CpuBackend final : public runtime::Backend {
   }
 
  private:
-  // A failure comes again with the first kernel, where somebody hears of it.
-  void prepare() noexcept {
-    try {
-      compiler_.prepare();
-    } catch (...) {
-    }
-  }
-
   Isa isa_;
   int threads_;
   machine::Machine machine_;
   CpuDialect dialect_;
   jit::Compiler compiler_;
   jit::Session session_;
-  std::thread preparing_;
 };
 
 }  // namespace

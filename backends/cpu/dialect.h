@@ -1,6 +1,7 @@
 // C++ over Clang's vectors: the language of kernels for the CPU.
 #pragma once
 
+#include "backends/cpu/isa.h"
 #include "core/emit/dialect.h"
 #include "jit/clang_compiler.h"
 
@@ -25,6 +26,8 @@ class CpuDialect final : public emit::Dialect {
 
 // What every kernel's text begins with, and the headers behind it.
 std::string prelude();
+// The same compiled when the project was built, for this instruction set.
+std::string_view precompiled_prelude(const Isa& isa);
 std::vector<jit::VirtualFile> all_headers();
 std::vector<jit::VirtualFile> cpu_headers();  // those of backends/cpu/device
 std::vector<jit::VirtualFile> abi_headers();  // core/emit/abi.h

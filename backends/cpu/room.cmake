@@ -6,3 +6,18 @@ file(GLOB cpu_device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cpu/
 twinloom_embed(backends_cpu twinloom::cpu::cpu_headers backends/cpu/dialect.h cpu ${cpu_device_headers})
 twinloom_embed(backends_cpu twinloom::cpu::abi_headers backends/cpu/dialect.h core/emit
                ${CMAKE_SOURCE_DIR}/core/emit/abi.h)
+
+# The prelude of kernels is compiled while the project is built, by the parts of this room that it is made of.
+set(preludes ${CMAKE_BINARY_DIR}/preludes)
+file(MAKE_DIRECTORY ${preludes})
+add_executable(precompile ${CMAKE_SOURCE_DIR}/backends/cpu/precompile/precompile.cpp
+               ${CMAKE_SOURCE_DIR}/backends/cpu/isa.cpp ${CMAKE_SOURCE_DIR}/backends/cpu/dialect.cpp)
+target_link_libraries(precompile PRIVATE core_emit jit)
+twinloom_embed(precompile twinloom::cpu::cpu_headers backends/cpu/dialect.h cpu ${cpu_device_headers})
+twinloom_embed(precompile twinloom::cpu::abi_headers backends/cpu/dialect.h core/emit
+               ${CMAKE_SOURCE_DIR}/core/emit/abi.h)
+add_custom_command(OUTPUT ${preludes}/avx2.pch ${preludes}/avx512.pch
+                   COMMAND precompile ${preludes} DEPENDS precompile VERBATIM)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/backends/cpu/preludes.cpp PROPERTIES
+  COMPILE_DEFINITIONS "TWINLOOM_PRELUDES=\"${preludes}\""
+  OBJECT_DEPENDS "${preludes}/avx2.pch;${preludes}/avx512.pch")

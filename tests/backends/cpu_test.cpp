@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "backends/cpu/dialect.h"
 #include "backends/cpu/isa.h"
 #include "core/base/error.h"
 #include "tests/backends/compare.h"
@@ -28,6 +29,14 @@ std::string message_of(const cpu::CpuOptions& options) {
 
 constexpr const char* halve = R"(program halve(x: f32[n], y: written f32[n]; n in 0..) {
   for i < floor_div(n, 8) block { for l < 8 vector { y[8*i + l] = mul(x[8*i + l], 0x1p-1: f32) } } })";
+
+TEST(Cpu, PreludesAreCompiledWhenTheProjectIsBuilt) {
+  for (const cpu::Isa& isa : cpu::all_isas()) {
+    const jit::Compiler compiler(isa.target, cpu::all_headers(), cpu::prelude(), {},
+                                 cpu::precompiled_prelude(isa));
+    EXPECT_TRUE(compiler.precompiled() == cpu::precompiled_prelude(isa)) << isa.name;
+  }
+}
 
 TEST(Cpu, UnknownAndMissingInstructionSetsAreErrors) {
   EXPECT_EQ(message_of({.isa = "avx3"}), "cpu: unknown instruction set 'avx3'; known are avx2 and avx512");

@@ -39,9 +39,10 @@ extern "C" void scale(float* __restrict out, const float* __restrict in, long lo
 }
 )";
 
-Compiler vector_compiler(const Target& target) {
+Compiler vector_compiler(const Target& target, std::string_view precompiled = {}) {
   const std::string lanes = cat("#define LANES ", target.vector_bits / 32, "\n");
-  return Compiler(target, {{"device/vector.h", vector_header}}, lanes + "#include \"device/vector.h\"\n");
+  return Compiler(target, {{"device/vector.h", vector_header}}, lanes + "#include \"device/vector.h\"\n", {},
+                  precompiled);
 }
 
 // The words of the Bug that `work` must throw.
@@ -94,6 +95,22 @@ TEST(Compiler, PrepareChangesNothingButTheTime) {
   prepared.prepare();
   EXPECT_EQ(prepared.compile(scale_text, "scale").bytes,
             vector_compiler(avx2).compile(scale_text, "scale").bytes);
+}
+
+TEST(Compiler, APrecompiledPreludeServesAnotherCompiler) {
+  const std::string kept = vector_compiler(avx2).precompiled();
+  const Compiler compiler = vector_compiler(avx2, kept);
+  EXPECT_EQ(compiler.precompiled(), kept);
+  expect_scales(Session({}).load(compiler.compile(scale_text, "scale")));
+}
+
+TEST(Compiler, APreludeOfAnotherTargetIsLeftAlone) {
+  const std::string foreign = vector_compiler(avx512).precompiled();
+  for (const std::string& given : {foreign, std::string("no prelude"), foreign.substr(0, 8)}) {
+    const Compiler compiler = vector_compiler(avx2, given);
+    EXPECT_EQ(compiler.compile(scale_text, "scale").bytes,
+              vector_compiler(avx2).compile(scale_text, "scale").bytes);
+  }
 }
 
 TEST(Compiler, SameTextGivesSameBytes) {

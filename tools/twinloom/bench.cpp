@@ -123,7 +123,7 @@ void time_runs(const Executable& executable, std::span<const runtime::Argument> 
 }
 
 Report make_report(const BenchCommand& command) {
-  const Device device = make_device(command.device);  // first: it begins to prepare its compiler
+  const Device device = make_device(command.device);
   const Model model = read_model(command.model);
   const auto arguments = make_arguments(model, command.model);
   const CompileOptions compiled = compile_options(command.device, Mode::fused);
