@@ -6,7 +6,6 @@
 #endif
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -14,7 +13,6 @@
 #include <vector>
 
 #include "core/measure/measure.h"
-#include "core/runtime/tensor.h"
 
 namespace twinloom::measure {
 
@@ -51,12 +49,6 @@ void copy_divided(Copy copy, std::byte* to, const std::byte* from, std::size_t b
   copy(to, from, workers == 1 ? bytes : part);
 }
 
-struct Way {
-  std::string_view name;
-  Copy copy;
-};
-constexpr std::array ways = {Way{"memcpy", copy_plain}, Way{"streaming stores", copy_streaming}};
-
 constexpr std::int64_t most_buffer_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t caches_a_buffer = 4;
 
@@ -72,23 +64,31 @@ std::int64_t last_level_cache_bytes() {
   return usual;
 }
 
+std::string_view CopyWork::name(Way way) { return way == Way::memcpy ? "memcpy" : "streaming stores"; }
+
+CopyWork::CopyWork(std::int64_t buffer_bytes, int threads)
+    : from_(runtime::allocate(ops::DType::u8, {(buffer_bytes + 63) / 64 * 64})),
+      to_(runtime::allocate(ops::DType::u8, from_.sizes)),
+      threads_(threads > 0 ? threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))) {
+  const auto bytes = static_cast<std::size_t>(from_.sizes.front());
+  std::memset(from_.data, 1, bytes);
+  std::memset(to_.data, 2, bytes);
+}
+
+void CopyWork::run(Way way) const {
+  copy_divided(way == Way::memcpy ? copy_plain : copy_streaming, static_cast<std::byte*>(to_.data),
+               static_cast<const std::byte*>(from_.data), static_cast<std::size_t>(from_.sizes.front()),
+               threads_);
+}
+
 CopyBandwidth copy_bandwidth(int threads) {
-  if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  const std::int64_t bytes =
-      std::min(caches_a_buffer * last_level_cache_bytes(), most_buffer_bytes) / 64 * 64;
-  const runtime::Tensor from = runtime::allocate(ops::DType::u8, {bytes});
-  const runtime::Tensor to = runtime::allocate(ops::DType::u8, {bytes});
-  std::memset(from.data, 1, static_cast<std::size_t>(bytes));
-  std::memset(to.data, 2, static_cast<std::size_t>(bytes));
   CopyBandwidth best;
-  best.buffer_bytes = bytes;
-  for (const Way& way : ways) {
-    const auto durations = repeat({1, 5, 50, 0.4}, [&] {
-      copy_divided(way.copy, static_cast<std::byte*>(to.data), static_cast<const std::byte*>(from.data),
-                   static_cast<std::size_t>(bytes), threads);
-    });
-    const double bandwidth = 2 * static_cast<double>(bytes) / least(durations);
-    if (bandwidth > best.bytes_per_second) best.bytes_per_second = bandwidth, best.way = way.name;
+  best.buffer_bytes = std::min(caches_a_buffer * last_level_cache_bytes(), most_buffer_bytes) / 64 * 64;
+  const CopyWork work(best.buffer_bytes, threads);
+  for (const CopyWork::Way way : CopyWork::ways) {
+    const auto durations = repeat({1, 5, 50, 0.4}, [&] { work.run(way); });
+    const double bandwidth = 2 * static_cast<double>(best.buffer_bytes) / least(durations);
+    if (bandwidth > best.bytes_per_second) best.bytes_per_second = bandwidth, best.way = CopyWork::name(way);
   }
   return best;
 }

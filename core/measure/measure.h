@@ -2,10 +2,13 @@
 // bandwidths in bytes a second (10^9 of them are a GB/s).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 #include <vector>
+
+#include "core/runtime/tensor.h"
 
 namespace twinloom::measure {
 
@@ -26,6 +29,20 @@ double median(std::vector<double> numbers);
 double least(const std::vector<double>& numbers);
 // The number that a share 0 <= q <= 1 of all lies below; between two it is interpolated. Bug for none.
 double quantile(std::vector<double> numbers, double q);
+
+// Copies one buffer of its own to another, divided evenly among `threads` (0: one a core).
+class CopyWork {
+ public:
+  enum class Way : std::uint8_t { memcpy, streaming_stores };  // the latter go past the caches
+  static constexpr std::array ways = {Way::memcpy, Way::streaming_stores};
+  static std::string_view name(Way way);
+  CopyWork(std::int64_t buffer_bytes, int threads);
+  void run(Way way) const;
+
+ private:
+  runtime::Tensor from_, to_;
+  int threads_;
+};
 
 struct CopyBandwidth {
   double bytes_per_second = 0;    // of the best run of the best way; a byte read and written counts as two

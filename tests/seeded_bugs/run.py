@@ -52,7 +52,7 @@ def copy_tree(work):
         target = work / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists() or target.read_bytes() != (ROOT / name).read_bytes():
-            shutil.copy2(ROOT / name, target)
+            shutil.copy(ROOT / name, target)  # with the time of now, so that it is built again
 
 
 def build(work, program):
