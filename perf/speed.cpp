@@ -4,6 +4,7 @@
 // `of copy` is the bandwidth of the inputs and outputs, each moved once, divided by that of the copy. The
 // results of the plain loops are compared with the kernel's, within bounds that allow for another order.
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -153,6 +154,7 @@ void write_json(const std::vector<Row>& rows, const Options& options) {
 }
 
 void run(const Options& options) {
+  omp_set_num_threads(options.threads);  // of the plain loops
   std::cout << fmt::format("{:<22}{:>9}{:>10}{:>8}{:>11}{:>10}{:>9}{:>13}\n", "case", "MB", "ms", "GB/s",
                            "of copy", "plain ms", "speed-up", "difference");
   std::vector<Row> rows;

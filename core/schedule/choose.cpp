@@ -34,16 +34,22 @@ std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   return {{std::string(loop.axis.name()), units, false}};
 }
 
+// What a row is walked by: the first sibling, or the vector of the common loops.
+const NestLoop& row_of(const Situation& situation) {
+  if (!situation.siblings.empty()) return situation.siblings.front()->loops.back();
+  return situation.shape.common[situation.vector_axis];
+}
+
 // Inputs whose rows could be kept at hand, for all turns of a task or for later siblings.
 std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& schedule) {
-  if (situation.siblings.empty() || situation.lockstep || situation.shape.common.empty()) return {};
+  if (situation.shape.common.empty()) return {};
   std::string inside;
   for (const LoopPlan& loop : schedule.loops) {
     if (loop.sibling < 0) inside = loop.piece;
   }
   std::vector<TempPlan> result;
   for (const loops::BufferInfo& info : situation.nest.buffers) {
-    if (info.written || !constant(situation.siblings.front()->loops.back())) continue;
+    if (info.written || !constant(row_of(situation))) continue;
     for (const std::string& turns : {std::string(TASK), inside})
       result.push_back({info.name, loops::Place::registers, turns, 0});
   }
@@ -54,7 +60,7 @@ std::int64_t bytes_of(const Situation& situation, const TempPlan& stage) {
   const auto& buffers = situation.nest.buffers;
   const auto named = [&](const loops::BufferInfo& info) { return info.name == stage.buffer; };
   const loops::BufferInfo& info = *std::find_if(buffers.begin(), buffers.end(), named);
-  return guess(situation.siblings.front()->loops.back()) * ops::size_of(ops::compute_type(info.dtype));
+  return guess(row_of(situation)) * ops::size_of(ops::compute_type(info.dtype));
 }
 
 bool is_call(const loops::Program& nest) {

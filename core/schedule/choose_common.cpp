@@ -17,7 +17,6 @@ constexpr double TASK_SECONDS = 10e-6;
 struct Common {            // how one common axis is cut
   std::int64_t block = 0;  // steps of its block piece; 0: none
   std::int64_t lanes = 0;  // of its vector piece; 0: none
-  std::int64_t turns = 0;  // of its innermost piece, which repeats what other axes fetch; 0: no such piece
   bool masked = false;     // shorter than a vector
 };
 
@@ -34,10 +33,8 @@ class CommonChooser {
     } else {
       set_blocks(plans);
     }
-    const auto repeated = tile ? std::nullopt : repeated_axis();
-    if (repeated) set_turns(plans[*repeated], situation_.shape.common[*repeated]);
     for (std::size_t i = 0; i < plans.size(); ++i) split_common(situation_.shape.common[i], plans[i]);
-    add_common_loops(plans, tile, repeated);
+    add_common_loops(plans, tile);
     return choice_;
   }
 
@@ -70,32 +67,6 @@ class CommonChooser {
       }
     }
     return std::nullopt;
-  }
-
-  // An axis that some access along the vector's axis does not mention, with the most such bytes: innermost,
-  // what is the same in all its turns is fetched once.
-  std::optional<std::size_t> repeated_axis() const {
-    if (!situation_.siblings.empty()) return std::nullopt;
-    const auto& loops = situation_.shape.common;
-    std::optional<std::size_t> best;
-    int most = 0;
-    for (std::size_t i = 0; i < loops.size(); ++i) {
-      if (i == situation_.vector_axis) continue;
-      int bytes = 0;
-      for (const Access& access : situation_.accesses) {
-        const bool along = index::mentions(access.offset, loops[situation_.vector_axis].axis);
-        if (along && !index::mentions(access.offset, loops[i].axis)) bytes += access.bytes;
-      }
-      if (bytes > most) best = i;
-      most = std::max(most, bytes);
-    }
-    return best;
-  }
-  // So few that lines of memory which two vectors share are still at hand for the second.
-  static void set_turns(Common& plan, const NestLoop& loop) {
-    constexpr std::int64_t TURNS = 32;
-    const bool longer = plan.block != 0 ? plan.block > TURNS : constant(loop).value_or(TURNS + 1) > TURNS;
-    if (longer) plan.turns = TURNS;
   }
 
   void set_tile(std::vector<Common>& plans, std::size_t tile) const {
@@ -153,7 +124,6 @@ class CommonChooser {
     if (plan.lanes == 0) {
       std::vector<std::int64_t> factors;
       if (plan.block > 1) factors.push_back(plan.block);
-      if (plan.turns != 0) factors.push_back(plan.turns);
       if (!factors.empty()) choice_.split(loop, factors, Tail::clip);
       return;
     }
@@ -165,21 +135,16 @@ class CommonChooser {
                   situation_.divides(plan.block, loop) ? Tail::exact : Tail::remainder);
   }
 
-  void add_common_loops(const std::vector<Common>& plans, std::optional<std::size_t> tile,
-                        std::optional<std::size_t> repeated) {
+  void add_common_loops(const std::vector<Common>& plans, std::optional<std::size_t> tile) {
     const auto& loops = situation_.shape.common;
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (plans[i].block != 0) choice_.loop(loops[i], 0, Bind::block);
     }
-    if (repeated) add_serial(plans[*repeated], loops[*repeated], first_serial(plans[*repeated]), 1);
     // The tiled axis is the innermost serial loop: what a strided vector fetches is used by its neighbours.
-    const auto innermost = tile ? tile : repeated;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      if (i != innermost) add_serial(plans[i], loops[i], first_serial(plans[i]), 0);
+      if (i != tile) add_serial(plans[i], loops[i]);
     }
-    if (tile) add_serial(plans[*tile], loops[*tile], first_serial(plans[*tile]), 0);
-    if (repeated && end_serial(plans[*repeated]) > first_serial(plans[*repeated]))
-      choice_.loop(loops[*repeated], end_serial(plans[*repeated]) - 1, Bind::serial);
+    if (tile) add_serial(plans[*tile], loops[*tile]);
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (plans[i].lanes != 0) choice_.loop(loops[i], pieces_of(plans[i]) - 1, Bind::vector);
     }
@@ -187,13 +152,11 @@ class CommonChooser {
   static std::size_t pieces_of(const Common& plan) {
     if (plan.masked) return 1;
     const bool block = plan.block > 1 && plan.block != plan.lanes;
-    return 1u + (plan.lanes != 0 ? 1u : 0u) + (block ? 1u : 0u) + (plan.turns != 0 ? 1u : 0u);
+    return 1u + (plan.lanes != 0 ? 1u : 0u) + (block ? 1u : 0u);
   }
-  static std::size_t first_serial(const Common& plan) { return plan.block != 0 ? 1 : 0; }
-  static std::size_t end_serial(const Common& plan) { return pieces_of(plan) - (plan.lanes != 0 ? 1 : 0); }
-  // The serial pieces from `first`, but the last `left`.
-  void add_serial(const Common& plan, const NestLoop& loop, std::size_t first, std::size_t left) {
-    for (std::size_t piece = first; piece + left < end_serial(plan); ++piece)
+  void add_serial(const Common& plan, const NestLoop& loop) {
+    const std::size_t end = pieces_of(plan) - (plan.lanes != 0 ? 1 : 0);
+    for (std::size_t piece = plan.block != 0 ? 1 : 0; piece < end; ++piece)
       choice_.loop(loop, piece, Bind::serial);
   }
 

@@ -117,6 +117,16 @@ class SiblingChooser {
     return power_of_two_below(half / each);
   }
 
+  // Whether a row is walked as it lies in memory, which costs an array of lanes: where a light body moves
+  // more than one row through memory.
+  bool in_memory_order() const {
+    if (situation_.lockstep || work() > HEAVY_WORK) return false;
+    const auto walks = [&](const Access& access) {
+      return access.sibling == number_ && index::mentions(access.offset, sibling_.loops.back().axis);
+    };
+    return std::ranges::count_if(situation_.accesses, walks) > 1;
+  }
+
   // See schedule.h for which orders of pieces are the canonical tree.
   void choose_canonical() {
     const NestLoop& loop = sibling_.loops.back();
@@ -126,7 +136,8 @@ class SiblingChooser {
     const bool one_unit = at_most(situation_.facts, loop.extent, loops::UNIT) && extent;
     const std::int64_t span =
         one_lane_each ? next_power_of_two(std::max<std::int64_t>(*extent, 1)) : loops::LANES;
-    const std::int64_t apart = std::max(lanes, span / accumulators());
+    const std::int64_t apart =
+        in_memory_order() ? std::min(span, lanes * accumulators()) : std::max(lanes, span / accumulators());
     std::vector<std::int64_t> factors;
     if (!one_unit) factors.push_back(loops::UNIT);
     if (!one_lane_each) factors.push_back(loops::LANES);
@@ -166,7 +177,16 @@ class SiblingChooser {
       else
         near.push_back(piece);
     }
-    // Lanes that are not kept in registers at once are walked outside the chain.
+    // Lanes that are not kept in registers at once are walked outside the chain, or are kept in an array.
+    if (in_memory_order()) {
+      for (const auto* pieces : {&units, &chain}) {
+        for (const std::size_t piece : *pieces) choice_.loop(loop, piece, Bind::serial);
+      }
+      for (const std::size_t piece : far) choice_.loop(loop, piece, Bind::serial);
+      for (const std::size_t piece : near) choice_.loop(loop, piece, Bind::unroll);
+      if (vector) choice_.loop(loop, *vector, Bind::vector);
+      return;
+    }
     const bool outside = !near.empty();
     for (const std::size_t piece : units) choice_.loop(loop, piece, Bind::serial);
     for (const std::size_t piece : near) choice_.loop(loop, piece, Bind::serial);

@@ -15,12 +15,12 @@ namespace twinloom::schedule {
 
 namespace {
 
-// The load of the buffer in a sibling of one loop, when it is always at one offset and never masked.
-std::optional<loops::Load> only_load(const loops::Sibling& sibling, loops::Buffer buffer) {
+// The load of the buffer in these statements, when it is always at one offset and never masked.
+std::optional<loops::Load> only_load(const std::vector<Ref<Stmt>>& stmts, loops::Buffer buffer) {
   std::optional<loops::Load> found;
   bool same = true;
-  for (const Ref<Stmt>& inner : sibling.inner) {
-    loops::for_each_value(*inner, [&](const loops::Value& value) {
+  for (const Ref<Stmt>& stmt : stmts) {
+    loops::for_each_value(*stmt, [&](const loops::Value& value) {
       const auto* load = std::get_if<loops::Load>(&value.node);
       if (load == nullptr || load->buffer != buffer) return;
       if (found && !(found->offset == load->offset)) same = false;
@@ -31,74 +31,89 @@ std::optional<loops::Load> only_load(const loops::Sibling& sibling, loops::Buffe
   return same ? found : std::nullopt;
 }
 
-// The siblings that load a row of the buffer as the first of them does: at `offset`, which mentions `place`.
+// Who loads a row of the buffer as the first of them does: siblings of one loop, or, in a nest without any,
+// the common statements along one of their axes. `offset` mentions `place` for the axis.
 struct Readers {
   std::vector<std::size_t> siblings;
+  std::optional<std::size_t> common_axis;
+  std::optional<loops::Load> load;  // of the first
   index::Symbol place{"staged.place"};
-  index::Expr offset;
+  index::Expr offset, extent;
 };
-Readers readers_of(const loops::Nest& shape, loops::Buffer buffer) {
+
+std::vector<Ref<Stmt>> common_stmts(const loops::Nest& shape) {
+  std::vector<Ref<Stmt>> stmts;
+  for (const loops::Item& item : shape.items) stmts.push_back(std::get<Ref<Stmt>>(item));
+  return stmts;
+}
+
+Readers common_readers(const loops::Nest& shape, loops::Buffer buffer) {
   Readers readers;
-  const auto siblings = siblings_of(shape);
-  for (std::size_t number = 0; number < siblings.size(); ++number) {
-    const loops::Sibling& sibling = *siblings[number];
-    const auto load = only_load(sibling, buffer);
-    if (!load || sibling.loops.size() != 1) continue;
-    const index::Expr here =
-        index::substitute(load->offset, {{sibling.loops.front().axis, index::Expr(readers.place)}});
-    if (!index::mentions(here, readers.place)) continue;
-    if (readers.siblings.empty()) readers.offset = here;
-    const bool same_extent =
-        readers.siblings.empty() ||
-        siblings[readers.siblings.front()]->loops.front().extent == sibling.loops.front().extent;
-    if (readers.offset == here && same_extent) readers.siblings.push_back(number);
+  readers.load = only_load(common_stmts(shape), buffer);
+  if (!readers.load) return readers;
+  for (std::size_t axis = 0; axis < shape.common.size(); ++axis) {
+    const loops::NestLoop& loop = shape.common[axis];
+    if (!index::mentions(readers.load->offset, loop.axis)) continue;
+    if (readers.common_axis) return {};
+    readers.common_axis = axis;
+    readers.extent = loop.extent;
+    readers.offset = index::substitute(readers.load->offset, {{loop.axis, index::Expr(readers.place)}});
   }
   return readers;
 }
 
+Readers readers_of(const loops::Nest& shape, loops::Buffer buffer) {
+  const auto siblings = siblings_of(shape);
+  if (siblings.empty()) return common_readers(shape, buffer);
+  Readers readers;
+  for (std::size_t number = 0; number < siblings.size(); ++number) {
+    const loops::Sibling& sibling = *siblings[number];
+    const auto load = only_load(sibling.inner, buffer);
+    if (!load || sibling.loops.size() != 1) continue;
+    const loops::NestLoop& loop = sibling.loops.front();
+    const index::Expr here = index::substitute(load->offset, {{loop.axis, index::Expr(readers.place)}});
+    if (!index::mentions(here, readers.place)) continue;
+    if (readers.siblings.empty()) {
+      readers.load = load;
+      readers.offset = here;
+      readers.extent = loop.extent;
+    }
+    if (readers.offset == here && readers.extent == loop.extent) readers.siblings.push_back(number);
+  }
+  return readers;
+}
+
+// What becomes of a load of the row where the array stands for it.
 class Stager {
  public:
-  Stager(loops::Sibling& sibling, const Staged& staged, loops::Buffer array, ops::DType dtype)
-      : sibling_(sibling), staged_(staged), array_(array), dtype_(dtype) {}
+  Stager(const loops::Load& load, loops::Buffer array, ops::DType dtype)
+      : load_(load), array_(array), dtype_(dtype) {}
 
-  void fill(Temp temp) const {
-    const index::Symbol at = sibling_.loops.front().axis;
-    std::vector<Ref<Stmt>> inner = store(*only_load(sibling_, staged_.buffer), at, temp);
-    replace(loops::read(temp));
-    inner.insert(inner.end(), sibling_.inner.begin(), sibling_.inner.end());
-    sibling_.inner = std::move(inner);
-  }
-  // The same of a row that no sibling fills.
-  std::vector<Ref<Stmt>> store(const loops::Load& load, const index::Symbol& at, Temp temp) const {
-    const auto loaded = std::make_shared<const loops::Value>(loops::Value{load});
-    const auto converted =
-        load.otherwise.dtype == dtype_ ? Ref<loops::Value>(loaded) : loops::convert(dtype_, loaded);
-    return {loops::stmt(loops::Let{temp, converted}),
+  // t = the load at `offset`; array[at] = t
+  std::vector<Ref<Stmt>> store(const index::Expr& offset, const index::Symbol& at, Temp temp) const {
+    const auto loaded = loops::load(load_.buffer, offset, load_.mask, load_.otherwise);
+    return {loops::stmt(loops::Let{temp, loops::convert(dtype_, loaded)}),
             loops::stmt(loops::Store{array_, at, {}, loops::read(temp), loops::Update::replace})};
   }
-  void read() const {
-    replace(
-        loops::load(array_, sibling_.loops.front().axis, {}, {ops::cast(ops::Number(0), dtype_), dtype_}));
+  const loops::Load& load() const { return load_; }
+  Ref<loops::Value> kept(const index::Symbol& at) const {
+    return loops::load(array_, at, {}, {ops::cast(ops::Number(0), dtype_), dtype_});
+  }
+  // Puts `value` in place of the load's conversion to the type that is kept. What uses the load as it is,
+  // such as a copy, gets it converted back, which is exact.
+  Ref<Stmt> replace(const Ref<Stmt>& stmt, const Ref<loops::Value>& value) const {
+    const ops::DType loaded = load_.otherwise.dtype;
+    const Ref<loops::Value> unchanged = loaded == dtype_ ? value : loops::convert(loaded, value);
+    return loops::rewrite_values(stmt, [&](const Ref<loops::Value>& old) -> Ref<loops::Value> {
+      const auto* load = std::get_if<loops::Load>(&old->node);
+      if (load != nullptr && load->buffer == load_.buffer) return unchanged;
+      const auto* convert = std::get_if<loops::Convert>(&old->node);
+      return convert != nullptr && convert->to == dtype_ && convert->input == unchanged ? value : old;
+    });
   }
 
  private:
-  // Puts `value` in place of the load's conversion to the type that is kept. What uses the load as it is,
-  // such as a copy, gets it converted back, which is exact.
-  void replace(const Ref<loops::Value>& value) const {
-    const ops::DType loaded = only_load(sibling_, staged_.buffer)->otherwise.dtype;
-    const Ref<loops::Value> unchanged = loaded == dtype_ ? value : loops::convert(loaded, value);
-    for (Ref<Stmt>& inner : sibling_.inner) {
-      inner = loops::rewrite_values(inner, [&](const Ref<loops::Value>& old) -> Ref<loops::Value> {
-        const auto* load = std::get_if<loops::Load>(&old->node);
-        if (load != nullptr && load->buffer == staged_.buffer) return unchanged;
-        const auto* convert = std::get_if<loops::Convert>(&old->node);
-        return convert != nullptr && convert->to == dtype_ && convert->input == unchanged ? value : old;
-      });
-    }
-  }
-
-  loops::Sibling& sibling_;
-  const Staged& staged_;
+  const loops::Load& load_;
   loops::Buffer array_;
   ops::DType dtype_;
 };
@@ -119,6 +134,10 @@ std::string why_not_of_task(const Plan& plan, const Readers& readers, const Stag
 }
 
 std::string why_not_of_turn(const Plan& plan, const Readers& readers, const std::string& piece) {
+  for (const Turn& turn : plan.common.order) {
+    if (plan.common.piece(turn).bind == loops::Bind::vector)
+      return "rows in lock-step have no arrays of their own";
+  }
   const bool innermost =
       !plan.common.order.empty() && plan.common.piece(plan.common.order.back()).symbol.name() == piece;
   if (!innermost)
@@ -127,9 +146,9 @@ std::string why_not_of_turn(const Plan& plan, const Readers& readers, const std:
 }
 
 // The loop that fills a row, as wide as the vectors that read it.
-Scope fill_scope(const Scope& reader, const index::Symbol& at, const Staged& staged) {
+Scope fill_scope(const AxisPlan& reader, const index::Symbol& at, const Staged& staged) {
   std::int64_t lanes = 1;
-  for (const Piece& piece : reader.axes.front().pieces) {
+  for (const Piece& piece : reader.pieces) {
     if (piece.bind == loops::Bind::vector)
       lanes = piece.turns != 0 ? piece.turns : next_power_of_two(staged.count);
   }
@@ -161,14 +180,9 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   if (temp.place != loops::Place::registers) return words + "only registers hold a row of one thread";
   if (temp.pad != 0) return words + "padding is for scratch";
   if (plan.grid) return words + "the siblings of a grid split are in different programs";
-  for (const Turn& turn : plan.common.order) {
-    if (plan.common.piece(turn).bind == loops::Bind::vector)
-      return words + "rows in lock-step have no arrays of their own";
-  }
   const Readers readers = readers_of(plan.shape, staged.buffer);
-  if (readers.siblings.empty()) return words + "no sibling loads a row of it";
-  const auto count =
-      index::constant_of(siblings_of(plan.shape)[readers.siblings.front()]->loops.front().extent);
+  if (readers.siblings.empty() && !readers.common_axis) return words + "no loop walks a row of it";
+  const auto count = index::constant_of(readers.extent);
   if (!count || *count < 1) return words + "the size of a row is not a constant above 0";
   staged.count = *count;
   staged.of_task = temp.inside == TASK;
@@ -195,30 +209,55 @@ class RowStager {
     const ops::DType dtype = ops::is_16_bit_float(info.dtype) ? ops::compute_type(info.dtype) : info.dtype;
     const loops::Buffer array = names_.buffer({info.name + "_row", dtype, staged.count, true, true});
     const Readers readers = readers_of(plan_.shape, staged.buffer);
+    const Stager stager(*readers.load, array, dtype);
     loops::Scratch scratch{array, staged.count, loops::Place::registers, nullptr};
-    if (staged.of_task) scratch.body = fill(staged, readers, array, dtype);
+    if (staged.of_task) scratch.body = fill(staged, readers, stager);
+    if (readers.common_axis)
+      read_in_common(stager, plan_.shape.common[*readers.common_axis].axis);
+    else
+      read_in_siblings(staged, readers, stager);
+    (staged.of_task ? result_.of_task : result_.arrays).push_back(std::move(scratch));
+  }
+
+  void read_in_common(const Stager& stager, const index::Symbol& axis) {
+    for (loops::Item& item : result_.shape.items)
+      item = stager.replace(std::get<Ref<Stmt>>(item), stager.kept(axis));
+  }
+
+  void read_in_siblings(const Staged& staged, const Readers& readers, const Stager& stager) {
     std::size_t number = 0;
     for (loops::Item& item : result_.shape.items) {
       auto* sibling = std::get_if<loops::Sibling>(&item);
       if (sibling == nullptr) continue;
-      const Stager stager(*sibling, staged, array, dtype);
-      if (number == readers.siblings.front() && !staged.of_task)
-        stager.fill(names_.temp());
-      else if (std::ranges::find(readers.siblings, number) != readers.siblings.end())
-        stager.read();
+      if (std::ranges::find(readers.siblings, number) != readers.siblings.end()) {
+        const bool first = number == readers.siblings.front() && !staged.of_task;
+        read(*sibling, first, stager);
+      }
       ++number;
     }
-    (staged.of_task ? result_.of_task : result_.arrays).push_back(std::move(scratch));
   }
 
-  Ref<Stmt> fill(const Staged& staged, const Readers& readers, loops::Buffer array, ops::DType dtype) {
+  // The first reader of a row fills the array with what it loads.
+  void read(loops::Sibling& sibling, bool first, const Stager& stager) {
+    const index::Symbol& at = sibling.loops.front().axis;
+    std::vector<Ref<Stmt>> inner;
+    Ref<loops::Value> value = stager.kept(at);
+    if (first) {
+      const Temp temp = names_.temp();
+      inner = stager.store(stager.load().offset, at, temp);
+      value = loops::read(temp);
+    }
+    for (const Ref<Stmt>& stmt : sibling.inner) inner.push_back(stager.replace(stmt, value));
+    sibling.inner = std::move(inner);
+  }
+
+  Ref<Stmt> fill(const Staged& staged, const Readers& readers, const Stager& stager) {
     const index::Symbol at = names_.symbol(cat(plan_.nest.buffers[staged.buffer.index].name, "_at"));
-    loops::Sibling filled{{{at, staged.count}}, {}};
-    const Stager stager(filled, staged, array, dtype);
-    loops::Load load = *only_load(*siblings_of(plan_.shape)[readers.siblings.front()], staged.buffer);
-    load.offset = index::substitute(readers.offset, {{readers.place, index::Expr(at)}});
-    filled.inner = stager.store(load, at, names_.temp());
-    const Scope scope = fill_scope(plan_.siblings[readers.siblings.front()], at, staged);
+    const index::Expr offset = index::substitute(readers.offset, {{readers.place, index::Expr(at)}});
+    const loops::Sibling filled{{{at, staged.count}}, stager.store(offset, at, names_.temp())};
+    const AxisPlan& reader = readers.common_axis ? plan_.common.axes[*readers.common_axis]
+                                                 : plan_.siblings[readers.siblings.front()].axes.front();
+    const Scope scope = fill_scope(reader, at, staged);
     return build_stores({plan_, scope, filled, {}}, {}, names_);
   }
 

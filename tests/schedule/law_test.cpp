@@ -80,7 +80,7 @@ const std::vector<Refusal> refusals = {
      "collapse as r: j, i are not neighbouring axes of the common loops"},
     {POINTWISE, "schedule collapse -1 : i, j as n loop -1 n.0 serial", "collapse: the name n is taken"},
     {POINTWISE, "schedule stage x inside j.0 registers pad 0 loop -1 i.0 serial loop -1 j.0 serial",
-     "stage x: no sibling loads a row of it"},
+     "stage x: no loop walks a row of it"},
     {ROWS,
      "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage w inside i.0 registers pad 0",
      "stage w: no two siblings load it at the same places"},
