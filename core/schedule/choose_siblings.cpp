@@ -99,12 +99,16 @@ class SiblingChooser {
     });
   }
 
-  // Lanes of a unit that a chain walks at once. Along a row: enough to hide the latency of an addition; what
-  // a heavy body does besides hides it too, and more of them would only be more text for the compiler. In
-  // lock-step: as many as registers hold, for each of the others has a place in an array.
+  // Lanes of a unit that a chain walks at once. Along a row: of a bare sum as many as registers hold, which
+  // then walks memory in its order; else enough to hide the latency of an addition. What a heavy body does
+  // besides hides it too, and more of them would only be more text for the compiler. In lock-step: as many as
+  // registers hold, for each of the others has a place in an array.
   std::int64_t accumulators() const {
     constexpr std::int64_t HIDDEN_LATENCY = 4;
+    constexpr int BARE_WORK = 2;
     const bool heavy = work() > HEAVY_WORK;
+    const std::int64_t half = situation_.machine.vector_registers / 2;
+    if (!situation_.lockstep && work() <= BARE_WORK) return power_of_two_below(half);
     if (!situation_.lockstep) return heavy ? 1 : HIDDEN_LATENCY;
     if (heavy) return HIDDEN_LATENCY;
     std::set<loops::Temp> totals;
@@ -112,7 +116,6 @@ class SiblingChooser {
       if (const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node))
         totals.insert(accumulate->total);
     }
-    const std::int64_t half = situation_.machine.vector_registers / 2;
     const auto each = static_cast<std::int64_t>(totals.size()) * Situation::wide_vectors;
     return power_of_two_below(half / each);
   }
