@@ -32,6 +32,8 @@ class Applier {
     });
     if (plan_.grid) return build_grid();
     staged_ = stage_rows(plan_, names_);
+    for (const Kept& kept : plan_.kept)
+      staged_.arrays.push_back({kept.array, kept.count, loops::Place::registers, nullptr});
     const auto rows = [&](const Surroundings& here) { return in_arrays(items(here)); };
     const std::size_t start = start_of_task(plan_.common);
     const auto wrap = [&](std::size_t at, const State&, Ref<Stmt> loops) {

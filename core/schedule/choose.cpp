@@ -63,6 +63,22 @@ std::int64_t bytes_of(const Situation& situation, const TempPlan& stage) {
   return guess(row_of(situation)) * ops::size_of(ops::compute_type(info.dtype));
 }
 
+// How many values are kept, as long as there is room for their rows.
+int choose_kept_values(const Situation& situation, std::int64_t& room) {
+  if (situation.lockstep || situation.shape.common.empty() || !choose_grid_splits(situation).empty())
+    return 0;
+  int values = 0;
+  auto kept = keep_value(situation.nest);
+  while (kept) {
+    const std::int64_t bytes = kept->count * ops::size_of(kept->nest.buffers.back().dtype);
+    if (bytes > room) break;
+    room -= bytes;
+    ++values;
+    kept = keep_value(kept->nest);
+  }
+  return values;
+}
+
 bool is_call(const loops::Program& nest) {
   const loops::Nest shape = loops::take_apart(nest);
   const auto* only =
@@ -74,8 +90,10 @@ bool is_call(const loops::Program& nest) {
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   if (is_call(nest)) return {};
-  const Situation situation(nest, machine);
   Schedule schedule;
+  std::int64_t room = machine.scratch_bytes;
+  schedule.kept_values = choose_kept_values(Situation(nest, machine), room);
+  const Situation situation(nest, machine, schedule.kept_values);
   schedule.collapses = situation.collapses;
   if (!situation.shape.common.empty()) choose_common(situation).append_to(schedule);
   for (std::size_t number = 0; number < situation.siblings.size(); ++number)
@@ -84,7 +102,6 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   // places.
   schedule.grid_splits = choose_grid_splits(situation);
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
-  std::int64_t room = machine.scratch_bytes;
   for (const TempPlan& stage : choose_stages(situation, schedule)) {
     const std::int64_t bytes = bytes_of(situation, stage);
     const bool staged = !schedule.temps.empty() && schedule.temps.back().buffer == stage.buffer;

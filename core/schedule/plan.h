@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/loops/nest.h"
+#include "core/schedule/reuse.h"
 #include "core/schedule/schedule.h"
 
 namespace twinloom::schedule {
@@ -65,6 +66,7 @@ struct Plan {
   std::vector<Scope> siblings;
   std::optional<GridSplit> grid;
   std::vector<Staged> staged;
+  std::vector<Kept> kept;  // values; their nests are empty
 };
 
 // The plan, or why the schedule may not be applied.

@@ -229,6 +229,26 @@ const loops::BufferInfo* buffer_named(const Plan& plan, const std::string& name)
   return found == buffers.end() ? nullptr : &*found;
 }
 
+std::string keep_values(const Schedule& schedule, Plan& plan) {
+  for (int number = 0; number < schedule.kept_values; ++number) {
+    auto kept = keep_value(plan.nest);
+    if (!kept) return cat("values ", schedule.kept_values, ": only ", number, " are computed twice");
+    plan.nest = std::move(kept->nest);
+    plan.kept.push_back({{}, kept->array, kept->count});
+  }
+  return "";
+}
+
+std::string why_not_kept(const Plan& plan) {
+  if (plan.kept.empty()) return "";
+  if (plan.grid) return "values: the siblings of a grid split are in different programs";
+  for (const Turn& turn : plan.common.order) {
+    if (plan.common.piece(turn).bind == Bind::vector)
+      return "values: rows in lock-step have no arrays of their own";
+  }
+  return "";
+}
+
 // Parts of a grid, staged rows, and how stores are done.
 std::string add_extras(const Schedule& schedule, Plan& plan) {
   if (schedule.grid_splits.size() > 1) return "two grid splits";
@@ -236,6 +256,7 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
     if (std::string reason = why_unlawful(plan, grid); !reason.empty()) return reason;
     plan.grid = grid;
   }
+  if (std::string reason = why_not_kept(plan); !reason.empty()) return reason;
   for (const TempPlan& temp : schedule.temps) {
     if (buffer_named(plan, temp.buffer) == nullptr)
       return cat("stage ", temp.buffer, ": there is no such buffer");
@@ -258,6 +279,7 @@ std::variant<Plan, std::string> resolve(const loops::Program& nest, const Schedu
   if (auto* reason = std::get_if<std::string>(&collapsed)) return std::move(*reason);
   Plan plan;
   plan.nest = std::get<loops::Program>(std::move(collapsed));
+  if (std::string reason = keep_values(schedule, plan); !reason.empty()) return reason;
   plan.shape = loops::take_apart(plan.nest);
   plan.facts = loops::facts_of(plan.nest);
   if (std::string reason = Resolver(schedule, plan).run(); !reason.empty()) return reason;

@@ -16,6 +16,7 @@
 //     loop -1 r.0 block
 //     loop 0 k.0 serial
 //     stage x inside r.0 registers pad 0
+//     values 1
 //     stream y
 //     grid k units 64 last_block
 //
@@ -102,6 +103,7 @@ struct GridSplit {     // a reduction without enough turns, cut into parts that 
 
 struct Schedule {
   std::vector<Collapse> collapses;
+  int kept_values = 0;  // that a later sibling would compute again, the dearest first; each an array of a row
   std::vector<GridSplit> grid_splits;
   std::vector<SplitPlan> splits;
   std::vector<LoopPlan> loops;

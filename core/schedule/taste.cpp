@@ -22,10 +22,12 @@ std::int64_t power_of_two_below(std::int64_t value) {
       std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1))));
 }
 
-Situation::Situation(const loops::Program& given, const machine::Machine& target) : machine(target) {
+Situation::Situation(const loops::Program& given, const machine::Machine& target, int kept_values)
+    : machine(target) {
   Collapsed collapsed = choose_collapses(given);
   collapses = std::move(collapsed.collapses);
   nest = std::move(collapsed.nest);
+  for (int number = 0; number < kept_values; ++number) nest = keep_value(nest)->nest;
   shape = loops::take_apart(nest);
   facts = loops::facts_of(nest);
   siblings = siblings_of(shape);

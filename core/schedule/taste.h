@@ -30,7 +30,8 @@ Collapsed choose_collapses(const loops::Program& nest);
 // walks rows in lock-step or each sibling along its own axis.
 class Situation {
  public:
-  Situation(const loops::Program& given, const machine::Machine& target);
+  // With so many values kept; see Schedule.
+  Situation(const loops::Program& given, const machine::Machine& target, int kept_values = 0);
   Situation(const Situation&) = delete;
   Situation& operator=(const Situation&) = delete;
 

@@ -117,6 +117,7 @@ std::string print(const Schedule& schedule) {
   for (const TempPlan& plan : schedule.temps)
     writer.line("stage ", plan.buffer, " inside ", plan.inside, " ", word_of(plan.place, PLACES), " pad ",
                 plan.pad);
+  if (schedule.kept_values != 0) writer.line("values ", schedule.kept_values);
   for (const StorePlan& plan : schedule.stores)
     writer.line(plan.streaming ? "stream " : "keep ", plan.buffer);
   return writer.take();
@@ -137,12 +138,14 @@ Schedule parse(std::string_view text) {
       schedule.loops.push_back(read_loop(scanner));
     else if (scanner.accept("stage"))
       schedule.temps.push_back(read_stage(scanner));
+    else if (scanner.accept("values"))
+      schedule.kept_values = read_int(scanner);
     else if (scanner.accept("stream"))
       schedule.stores.push_back({scanner.word(), true});
     else if (scanner.accept("keep"))
       schedule.stores.push_back({scanner.word(), false});
     else
-      scanner.fail("collapse, grid, split, loop, stage, stream or keep");
+      scanner.fail("collapse, grid, split, loop, stage, values, stream or keep");
   }
   return schedule;
 }

@@ -86,6 +86,20 @@ TEST(Cost, ARowOfATaskIsLoadedOnceATask) {
   EXPECT_EQ(loaded(plain + "stage w inside task registers pad 0"), 4 * 700 + 2 * 100);
 }
 
+TEST(Cost, AKeptValueIsComputedOnce) {
+  const loops::Program nest = loops::parse(R"(program twice(x: f32[m*100], y: written f32[m*100]; m in 0..) {
+  for i < m { start t0: max f32 for k < 100 { t0 += exp(x[i*100 + k]) at k }
+    for k1 < 100 { y[i*100 + k1] = sub(exp(x[i*100 + k1]), t0) } } })");
+  const Sizes sizes = {{index::Symbol("m"), 7}};
+  const machine::Machine machine = machines().front();
+  const schedule::Schedule plan = schedule::choose(nest, machine);
+  EXPECT_EQ(plan.kept_values, 1) << print(plan);
+  const cost::Work work = cost::work_of(schedule::apply(nest, plan).front(), sizes);
+  EXPECT_EQ(work.loaded, 4 * 700);
+  EXPECT_EQ(work.stored, 4 * 700);
+  EXPECT_LT(work.operations, cost::work_of(nest, sizes).operations);
+}
+
 TEST(Cost, MembersOfAVectorLoadTogetherWhatIsTheSameForAll) {
   const loops::Program nest =
       loops::parse(R"(program columns(x: f32[m*64], s: f32[m], y: written f32[64]; m in 0..) {

@@ -31,6 +31,10 @@ constexpr std::string_view ROWS =
   for i < m { start t0: max f32 for k < 33 { t0 += x[i*33 + k] at k }
     for k1 < 33 { y[i*33 + k1] = mul(mul(sub(x[i*33 + k1], t0), w[k1]), v[k1]) } } })";
 
+constexpr std::string_view TWICE = R"(program twice(x: f32[m*33], y: written f32[m*33]; m in 0..) {
+  for i < m { start t0: max f32 for k < 33 { t0 += exp(x[i*33 + k]) at k }
+    for k1 < 33 { y[i*33 + k1] = sub(exp(x[i*33 + k1]), t0) } } })";
+
 struct Refusal {
   std::string_view nest, schedule, words;
 };
@@ -96,6 +100,16 @@ const std::vector<Refusal> refusals = {
     {ROWS,
      "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage w inside task registers pad 0",
      "legal"},
+    {ROWS, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial values 1",
+     "values 1: only 0 are computed twice"},
+    {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial values 2",
+     "values 2: only 1 are computed twice"},
+    {TWICE,
+     "schedule split -1 i : 8 mask loop -1 i.0 serial loop -1 i.1 vector loop 0 k.0 serial loop 1 k1.0 "
+     "serial "
+     "values 1",
+     "values: rows in lock-step have no arrays of their own"},
+    {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial values 1", "legal"},
     {POINTWISE, "schedule grid j units 1 loop -1 i.0 serial loop -1 j.0 serial",
      "grid j: there is no reduction"},
     {POINTWISE, "schedule stream x loop -1 i.0 serial loop -1 j.0 serial",
@@ -185,9 +199,10 @@ TEST(Text, SaysWhatItExpected) {
     schedule::parse("schedule\n  splt 0 k : 8 mask");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "schedule line 2 column 3: expected collapse, grid, split, loop, stage, stream or keep, "
-                 "found 'splt 0 k : 8 mask'");
+    EXPECT_STREQ(
+        error.what(),
+        "schedule line 2 column 3: expected collapse, grid, split, loop, stage, values, stream or keep, "
+        "found 'splt 0 k : 8 mask'");
   }
 }
 

@@ -216,6 +216,28 @@ const std::vector<NestCase> cases = {
       "serial loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 vector loop 1 k2.0 serial "
       "loop 1 k2.1 vector "
       "stage x inside i.1 registers pad 0 stage g inside i.1 registers pad 0"}},
+    {"values_used_twice",
+     R"(program values_used_twice(x: bf16[m*70], w: f32[70], y: written f32[m*70], z: written f32[m*70]; m in 0..) {
+  for i < m {
+    start t0: sum f32
+    for k < 70 {
+      t1 = add(f32(x[i*70 + k]), w[k])
+      z[i*70 + k] = t1
+      t0 += mul(exp(t1), t1) at k
+    }
+    t3 = add(t0, 0x1p+0: f32)
+    for k2 < 70 {
+      t2 = add(f32(x[i*70 + k2]), w[k2])
+      y[i*70 + k2] = div(add(exp(t2), t2), t3)
+    }
+  }
+})",
+     {{0}, {1}, {5}},
+     {"schedule split 0 k : 64, 16 mask split 1 k2 : 8 remainder loop -1 i.0 serial loop 0 k.0 serial loop 0 "
+      "k.1 "
+      "unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 1",
+      "schedule split 0 k : 64, 16 mask split 1 k2 : 8 mask loop -1 i.0 serial loop 0 k.0 serial loop 0 k.1 "
+      "unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 2"}},
     {"scaled_rows",
      R"(program scaled_rows(x: f32[m*33], w: bf16[33], b: f32[40], y: written f32[m*33]; m in 0..) {
   for i < m {

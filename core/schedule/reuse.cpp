@@ -1,0 +1,240 @@
+// See reuse.h. Two values are the same when they are equal with every Let put in its place and the counters
+// of both siblings' loops called the same.
+#include "core/schedule/reuse.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/loops/rewrite.h"
+#include "core/schedule/accesses.h"
+#include "core/schedule/plan.h"
+
+namespace twinloom::schedule {
+
+using loops::Ref;
+using loops::Stmt;
+using loops::Temp;
+using loops::Value;
+
+namespace {
+
+constexpr int LEAST_WORK = 3;            // of a value that is kept: a store and a load cost about as much
+constexpr std::size_t MOST_NODES = 500;  // of a sibling with its Lets put in place
+
+const index::Symbol& place() {
+  static const index::Symbol symbol("reused.place");
+  return symbol;
+}
+
+int work_of_value(const Ref<Value>& value) { return work_of({loops::stmt(loops::Let{Temp{0}, value})}); }
+
+bool walks(const Value& value) {
+  bool found = false;
+  loops::for_each_value(value, [&](const Value& part) {
+    const auto* load = std::get_if<loops::Load>(&part.node);
+    found = found || (load != nullptr && index::mentions(load->offset, place()));
+  });
+  return found;
+}
+
+// A sibling of one loop, and what its values are without Lets.
+class Body {
+ public:
+  explicit Body(const loops::Sibling& sibling) : sibling_(sibling) {
+    for (const Ref<Stmt>& stmt : sibling.inner) {
+      usable_ = usable_ && !std::holds_alternative<loops::Index>(stmt->node) &&
+                !std::holds_alternative<loops::Scan>(stmt->node);
+      if (const auto* let = std::get_if<loops::Let>(&stmt->node); let != nullptr && usable_)
+        lets_.emplace(let->temp, expand(let->value));
+    }
+    usable_ = usable_ && sibling.loops.size() == 1 && index::constant_of(sibling.loops.front().extent);
+  }
+
+  bool is_usable() const { return usable_ && nodes_ <= MOST_NODES; }
+  const index::Expr& extent() const { return sibling_.loops.front().extent; }
+
+  // Empty values of a sibling that has become too large stay as they are.
+  Ref<Value> expand(const Ref<Value>& value) {
+    const auto expanded = loops::rewrite(value, [&](const Ref<Value>& old) {
+      if (++nodes_ > MOST_NODES) return old;
+      const auto* read = std::get_if<loops::Read>(&old->node);
+      const auto let = read != nullptr ? lets_.find(read->temp) : lets_.end();
+      return let != lets_.end() ? let->second : old;
+    });
+    return loops::substitute(expanded, {{sibling_.loops.front().axis, index::Expr(place())}});
+  }
+
+  // Of every statement but the Lets, which their readers stand for.
+  std::vector<Ref<Value>> roots() {
+    std::vector<Ref<Value>> result;
+    for (const Ref<Stmt>& stmt : sibling_.inner) {
+      if (const auto* store = std::get_if<loops::Store>(&stmt->node)) result.push_back(expand(store->value));
+      if (const auto* total = std::get_if<loops::Accumulate>(&stmt->node))
+        for (const Ref<Value>& value : total->values) result.push_back(expand(value));
+    }
+    return result;
+  }
+
+ private:
+  const loops::Sibling& sibling_;
+  std::map<Temp, Ref<Value>> lets_;
+  std::size_t nodes_ = 0;
+  bool usable_ = true;
+};
+
+const std::vector<Ref<Value>>& inputs_of(const Value& value) {
+  static const std::vector<Ref<Value>> none;
+  const auto* apply = std::get_if<loops::Apply>(&value.node);
+  return apply != nullptr ? apply->inputs : none;
+}
+
+// The value and everything that it is computed from.
+void add_parts(const Ref<Value>& value, std::vector<Ref<Value>>& parts) {
+  if (const auto* convert = std::get_if<loops::Convert>(&value->node)) add_parts(convert->input, parts);
+  for (const Ref<Value>& input : inputs_of(*value)) add_parts(input, parts);
+  const bool known = std::any_of(parts.begin(), parts.end(),
+                                 [&](const Ref<Value>& part) { return loops::equal(*part, *value); });
+  if (!known && std::holds_alternative<loops::Apply>(value->node) && walks(*value)) parts.push_back(value);
+}
+
+struct Shared {
+  std::size_t first = 0;  // the sibling that computes it first
+  Ref<Value> value;
+};
+
+// The dearest value that a sibling computes after another one has.
+std::optional<Shared> dearest(const std::vector<const loops::Sibling*>& siblings) {
+  std::vector<std::pair<Body, std::vector<Ref<Value>>>> before;
+  std::optional<Shared> best;
+  int most = LEAST_WORK - 1;
+  for (const loops::Sibling* sibling : siblings) {
+    before.emplace_back(Body(*sibling), std::vector<Ref<Value>>());
+    auto& [body, parts] = before.back();
+    if (body.is_usable())
+      for (const Ref<Value>& root : body.roots()) add_parts(root, parts);
+    if (!body.is_usable()) parts.clear();
+    for (const Ref<Value>& part : parts) {
+      const int work = work_of_value(part);
+      for (std::size_t first = 0; first + 1 < before.size() && work > most; ++first) {
+        const auto& [other, known] = before[first];
+        const bool same = std::any_of(known.begin(), known.end(),
+                                      [&](const Ref<Value>& one) { return loops::equal(*one, *part); });
+        if (!same || !(other.extent() == body.extent())) continue;
+        best = Shared{first, part};
+        most = work;
+      }
+    }
+  }
+  return best;
+}
+
+// Lets that nothing in the sibling reads any more.
+void drop_unread(std::vector<Ref<Stmt>>& inner) {
+  std::set<Temp> read;
+  for (std::size_t at = inner.size(); at-- > 0;) {
+    const auto* let = std::get_if<loops::Let>(&inner[at]->node);
+    if (let != nullptr && !read.contains(let->temp)) {
+      inner.erase(inner.begin() + static_cast<std::ptrdiff_t>(at));
+      continue;
+    }
+    loops::for_each_value(*inner[at], [&](const Value& value) {
+      if (const auto* one = std::get_if<loops::Read>(&value.node)) read.insert(one->temp);
+    });
+  }
+}
+
+class Keeper {
+ public:
+  Keeper(const loops::Program& nest, Shared shared)
+      : nest_(nest),
+        shape_(loops::take_apart(nest)),
+        shared_(std::move(shared)),
+        temp_(loops::next_temp(nest)) {}
+
+  Kept run() {
+    Kept kept{nest_, loops::Buffer{static_cast<std::uint32_t>(nest_.buffers.size())}, 0};
+    std::size_t number = 0;
+    for (loops::Item& item : shape_.items) {
+      auto* sibling = std::get_if<loops::Sibling>(&item);
+      if (sibling == nullptr) continue;
+      if (number == shared_.first) keep(*sibling, kept);
+      if (number > shared_.first) use(*sibling, kept.array);
+      ++number;
+    }
+    kept.nest.body = loops::put_together(shape_);
+    return kept;
+  }
+
+ private:
+  // Puts `by` in place of the value in every statement; `form` becomes the value as it was written.
+  std::vector<Ref<Stmt>> replaced(const loops::Sibling& sibling, const Ref<Value>& by, Ref<Value>& form,
+                                  std::size_t& first) const {
+    Body body(sibling);
+    std::vector<Ref<Stmt>> result;
+    for (const Ref<Stmt>& stmt : sibling.inner) {
+      result.push_back(loops::rewrite_values(stmt, [&](const Ref<Value>& old) {
+        if (!std::holds_alternative<loops::Apply>(old->node) ||
+            !loops::equal(*body.expand(old), *shared_.value))
+          return old;
+        if (form == nullptr) first = result.size();
+        if (form == nullptr) form = old;
+        return by;
+      }));
+    }
+    return result;
+  }
+
+  void keep(loops::Sibling& sibling, Kept& kept) {
+    const loops::NestLoop& loop = sibling.loops.front();
+    Ref<Value> form;
+    std::size_t first = 0;
+    sibling.inner = replaced(sibling, loops::read(temp_), form, first);
+    CHECK(form != nullptr, "a shared value is not in its sibling");
+    dtype_ = loops::Types(nest_).of(*form);
+    kept.count = *index::constant_of(loop.extent);
+    kept.nest.buffers.push_back({free_name(), dtype_, loop.extent, true, true});
+    const Ref<Stmt> made[] = {
+        loops::stmt(loops::Let{temp_, form}),
+        loops::stmt(loops::Store{kept.array, loop.axis, {}, loops::read(temp_), loops::Update::replace})};
+    sibling.inner.insert(sibling.inner.begin() + static_cast<std::ptrdiff_t>(first), std::begin(made),
+                         std::end(made));
+    drop_unread(sibling.inner);
+  }
+
+  void use(loops::Sibling& sibling, loops::Buffer array) const {
+    if (!Body(sibling).is_usable() || sibling.loops.front().extent != extent()) return;
+    Ref<Value> form;
+    std::size_t first = 0;
+    const auto zero = loops::Literal{ops::cast(ops::Number(0), dtype_), dtype_};
+    sibling.inner = replaced(sibling, loops::load(array, sibling.loops.front().axis, {}, zero), form, first);
+    drop_unread(sibling.inner);
+  }
+
+  index::Expr extent() const { return siblings_of(shape_)[shared_.first]->loops.front().extent; }
+
+  std::string free_name() const {
+    std::string name = "kept";
+    const auto taken = [&](const loops::BufferInfo& info) { return info.name == name; };
+    for (int number = 1; std::any_of(nest_.buffers.begin(), nest_.buffers.end(), taken); ++number)
+      name = cat("kept_", number);
+    return name;
+  }
+
+  const loops::Program& nest_;
+  loops::Nest shape_;
+  Shared shared_;
+  Temp temp_;
+  ops::DType dtype_ = ops::DType::f32;
+};
+
+}  // namespace
+
+std::optional<Kept> keep_value(const loops::Program& nest) {
+  const loops::Nest shape = loops::take_apart(nest);
+  const auto shared = dearest(siblings_of(shape));
+  if (!shared) return std::nullopt;
+  return Keeper(nest, *shared).run();
+}
+
+}  // namespace twinloom::schedule

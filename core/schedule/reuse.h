@@ -1,0 +1,21 @@
+// Values of a row that a later sibling would compute again. For the inside of this room.
+//   for k { s += exp(x[k] - m) };                    for k1 { y[k1] = exp(x[k1] - m) / s }
+//   ->  for k { t = exp(x[k] - m); e[k] = t; s += t };   for k1 { y[k1] = e[k1] / s }
+#pragma once
+
+#include <optional>
+
+#include "core/loops/nest.h"
+
+namespace twinloom::schedule {
+
+struct Kept {
+  loops::Program nest;  // with the array as its last buffer; no Scratch declares it yet
+  loops::Buffer array;
+  std::int64_t count = 0;  // elements of a row
+};
+// The nest with the dearest value kept that two siblings compute at the same places; nothing where there is
+// none that costs more than to store and load it. Siblings with Index or Scan statements are left alone.
+std::optional<Kept> keep_value(const loops::Program& nest);
+
+}  // namespace twinloom::schedule
