@@ -5,6 +5,6 @@ target_link_libraries(compile_time PRIVATE api core_measure frontends_fx)
 add_executable(speed ${CMAKE_SOURCE_DIR}/perf/speed.cpp ${CMAKE_SOURCE_DIR}/perf/speed_cases.cpp
                ${CMAKE_SOURCE_DIR}/perf/plain_loops.cpp)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
-target_link_libraries(speed PRIVATE tools_twinloom OpenMP::OpenMP_CXX)
+target_link_libraries(speed PRIVATE api core_measure CLI11::CLI11 nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/perf/plain_loops.cpp PROPERTIES
   COMPILE_OPTIONS "-O3;-march=native;-ffp-contract=fast")

@@ -12,11 +12,11 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "api/twinloom/twinloom.h"
 #include "core/measure/measure.h"
 #include "perf/speed_cases.h"
-#include "tools/twinloom/inputs.h"
 
 namespace twinloom::perf {
 
@@ -38,7 +38,7 @@ struct Row {
 class Workload {
  public:
   Workload(const SpeedCase& given, const Options& options)
-      : executable_(make(given, options)), arguments_(tool::make_arguments({executable_.graph(), {}}, {})) {
+      : executable_(make(given, options)), arguments_(drawn(executable_.graph(), given.index_bound)) {
     options_.settings.threads = options.threads;
     outputs_ = tensors_of(executable_.run(arguments_, options_));
     for (const Tensor& output : outputs_) {
@@ -78,6 +78,29 @@ class Workload {
     compiled.mode = options.mode == "strict" ? Mode::strict : Mode::fused;
     return compile(builder.take(), Device::cpu({options.isa}), compiled);
   }
+  // Floats from N(0, 1), integers below the bound.
+  static std::vector<Argument> drawn(const Graph& graph, std::int64_t index_bound) {
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal;
+    std::vector<Argument> arguments;
+    for (const graph::Parameter& parameter : graph.parameters()) {
+      const graph::Node& node = graph[std::get<graph::NodeId>(parameter.value)];
+      std::vector<std::int64_t> sizes;
+      for (const SizeExpr& size : node.shape) sizes.push_back(*index::constant_of(size));
+      const Tensor tensor = allocate(node.dtype, sizes);
+      const bool real = node.dtype != DType::i64;
+      std::uniform_int_distribution<std::int64_t> index(0, std::max<std::int64_t>(index_bound - 1, 0));
+      for (std::int64_t k = 0; k < runtime::element_count(tensor); ++k) {
+        const Number number = real ? Number(normal(random)) : Number(index(random));
+        ops::store_number(node.dtype, ops::cast(number, node.dtype), element_of(tensor, k));
+      }
+      arguments.emplace_back(tensor);
+    }
+    return arguments;
+  }
+  static std::byte* element_of(const Tensor& tensor, std::int64_t at) {
+    return static_cast<std::byte*>(tensor.data) + at * ops::size_of(tensor.dtype);
+  }
   static std::vector<Tensor> tensors_of(const std::vector<Output>& outputs) {
     std::vector<Tensor> tensors;
     for (const Output& output : outputs) tensors.push_back(std::get<Tensor>(output));
@@ -87,8 +110,7 @@ class Workload {
     return runtime::element_count(tensor) * ops::size_of(tensor.dtype);
   }
   static double element(const Tensor& tensor, std::int64_t at) {
-    const auto* bytes = static_cast<const std::byte*>(tensor.data) + at * ops::size_of(tensor.dtype);
-    return ops::load_number(tensor.dtype, bytes).real();
+    return ops::load_number(tensor.dtype, element_of(tensor, at)).real();
   }
 
   Executable executable_;

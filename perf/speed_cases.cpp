@@ -82,7 +82,7 @@ const std::vector<SpeedCase>& speed_cases() {
       {"add_transposed", transposed_sum, plain_transposed_sum},
       {"cumsum", running_sum, plain_running_sum},
       {"nhwc_scale_bias_relu", scale_bias_relu, plain_scale_bias_relu},
-      {"cross_entropy", cross_entropy, plain_cross_entropy},
+      {"cross_entropy", cross_entropy, plain_cross_entropy, LOSS_COLUMNS},
   };
   return cases;
 }

@@ -19,6 +19,7 @@ struct SpeedCase {
   std::string name;
   void (*build)(graph::Builder&);
   void (*plain)(const Arrays&);  // of plain_loops.cpp
+  std::int64_t index_bound = 0;  // of integer inputs
 };
 const std::vector<SpeedCase>& speed_cases();
 
