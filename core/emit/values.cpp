@@ -95,9 +95,14 @@ Operand Values::apply(const loops::Apply& apply) {
   }
   const auto dtype = ops::result_type(apply.op, dtypes);
   CHECK(dtype.has_value(), ops::name(apply.op), " does not take these types");
-  std::vector<std::string> texts;
-  for (const Operand& input : inputs) texts.push_back(with_lanes(input, lanes));
-  Operand operand{spelled(ops::spelling(apply.op), texts), *dtype, lanes};
+  Operand operand{{}, *dtype, lanes};
+  if (apply.op == ops::Pointwise::div && lanes > 1 && inputs[1].lanes == 1) {
+    operand.text = cat("div_by_one(", inputs[0].text, ", ", inputs[1].text, ")");
+  } else {
+    std::vector<std::string> texts;
+    for (const Operand& input : inputs) texts.push_back(with_lanes(input, lanes));
+    operand.text = spelled(ops::spelling(apply.op), texts);
+  }
   operand.text = named(operand);
   return operand;
 }

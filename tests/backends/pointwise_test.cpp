@@ -1,6 +1,10 @@
 // Pointwise programs on the CPU against the interpreter, bit for bit: element types, tails, strides, masks.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+#include <random>
+
 #include "core/base/text.h"
 #include "core/ops/dtype.h"
 #include "core/ops/pointwise.h"
@@ -42,6 +46,35 @@ TEST(Pointwise, AVectorLoopWithAMaskedTail) {
   })";
   for (const std::int64_t n : {0, 1, 7, 8, 9, 31, 32, 33, 100}) expect_same(text, {.sizes = {n}});
   for (const int threads : {1, 2, 3}) expect_same(text, {.sizes = {1000}, .threads = threads});
+}
+
+// Of every size, and where the quotient or what is left of it is no normal number.
+TEST(Pointwise, ARegisterIsDividedByOneNumber) {
+  const char* text = R"(program rows(x: f32[m*512], s: f32[m], y: written f32[m*512]; m in 0..) {
+    for i < m block { for k < 32 { for l < 16 vector {
+      y[512*i + 16*k + l] = div(x[512*i + 16*k + l], s[i]) } } } })";
+  std::mt19937_64 random(3);
+  const auto any = [&] {
+    const auto bits = static_cast<std::uint32_t>(random());
+    return static_cast<double>(std::bit_cast<float>(bits));
+  };
+  const auto near_one = [&] {
+    const auto bits = static_cast<std::uint32_t>(random());
+    return static_cast<double>(std::bit_cast<float>((bits & 0x807fffff) | 0x3f800000));
+  };
+  std::vector<ops::Number> divisors, dividends;
+  for (const double special : {0.0, -0.0, 1.0, -3.0, 0x1p-24, 0x1p24, 0x1.000002p24, 0x1.fffffep-25, 0x1p-149,
+                               0x1.fffffep127, 0x1.fffffep0, HUGE_VAL, double(NAN)})
+    divisors.emplace_back(special);
+  while (divisors.size() < 400) divisors.emplace_back(divisors.size() % 2 == 0 ? any() : near_one());
+  while (dividends.size() < divisors.size() * 512) {
+    const std::size_t row = dividends.size() / 512, at = dividends.size() % 512;
+    if (row % 4 == 0 && at % 32 < 2) dividends.emplace_back(at % 2 == 0 ? 0.0 : -0.0);
+    dividends.emplace_back(row % 3 == 0 ? any() : near_one());
+  }
+  dividends.resize(divisors.size() * 512, ops::Number(1.0));
+  const auto rows = static_cast<std::int64_t>(divisors.size());
+  expect_same(text, {.sizes = {rows}, .contents = {{"x", dividends}, {"s", divisors}}});
 }
 
 TEST(Pointwise, EveryElementTypeIsMaskedAndComputed) {

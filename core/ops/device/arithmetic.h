@@ -273,6 +273,27 @@ template <class Real>
 TWINLOOM_INLINE Real div(Real a, Real b) {
   return a / b;
 }
+// All of a register divided by one number, the bits of a / b: by its reciprocal y, and q + (a - q b) y twice,
+// which rounds right (Markstein 1990) where the parts of a - q b are normal numbers. Of 512 bits a division
+// takes 16 cycles.
+template <class Real>
+TWINLOOM_INLINE Real div_by_one(Real a, Element<Real> b) {
+#if defined(__clang__) && defined(__AVX512F__)
+  if constexpr (sizeof(Real) == 64 && same<Element<Real>, f32>) {
+    const f32 size_of_b = __builtin_fabsf(b);
+    const bool usual = size_of_b >= 0x1p-24f && size_of_b <= 0x1p24f;
+    const Real size = __builtin_elementwise_abs(a), zero(0.0f);
+    const auto far = both(a != zero, negated(both(size >= Real(0x1p-100f), size <= Real(0x1p100f))));
+    if (__builtin_expect(usual && !any_lane(far), 1)) {
+      const Real y(1.0f / b), minus_b(-b);
+      const Real first = a * y;
+      const Real near = fma(fma(first, minus_b, a), y, first);
+      return select(a == zero, first, fma(fma(near, minus_b, a), y, near));
+    }
+  }
+#endif
+  return a / Real(b);
+}
 template <class Real>
 TWINLOOM_INLINE Real reciprocal(Real x) {
   return Real(Element<Real>(1)) / x;
