@@ -8,4 +8,9 @@ namespace twinloom {
 
 std::uint64_t stable_hash(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
+Hash128 stable_hash_128(std::string_view bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {hash.high64, hash.low64};
+}
+
 }  // namespace twinloom

@@ -1,5 +1,5 @@
-// A hash that is the same in every process and on every machine (XXH3, 64 bits): for cache keys and
-// for settling most comparisons of forms quickly. Not for security.
+// Hashes that are the same in every process and on every machine (XXH3): 64 bits for settling most
+// comparisons of forms quickly, 128 bits for names and checksums of files. Not for security.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,12 @@
 namespace twinloom {
 
 std::uint64_t stable_hash(std::string_view bytes);
+
+struct Hash128 {
+  std::uint64_t high = 0, low = 0;
+  friend bool operator==(const Hash128&, const Hash128&) = default;
+};
+Hash128 stable_hash_128(std::string_view bytes);
 
 // Order matters: mix(mix(s, a), b) != mix(mix(s, b), a).
 constexpr std::uint64_t mix_hash(std::uint64_t seed, std::uint64_t value) {
