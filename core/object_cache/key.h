@@ -1,0 +1,32 @@
+// What a kept object was made from: a list of named texts. Two keys are one where every name and every byte
+// is the same; a hash only finds the place to look.
+//   kernel=softmax_1  target=avx2  flags=-O2 -x c++ ...  source=extern "C" void kernel(...
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace twinloom::object_cache {
+
+struct Field {
+  std::string name;
+  std::string text;
+  friend bool operator==(const Field&, const Field&) = default;
+};
+using Key = std::vector<Field>;
+
+// Fields that every back end gives, and that lists of entries show.
+inline constexpr const char* kernel_field = "kernel";  // the name of the kernel
+inline constexpr const char* target_field = "target";  // what it was made for, such as "cpu avx2"
+
+// The text of the field, empty where the key has none of that name.
+const std::string& text_of(const Key& key, const std::string& name);
+
+// How many fields are not the same in both.
+int count_differences(const Key& asked, const Key& kept);
+
+// In words, which fields are not the same and where: "flags differ at word 3: '-O1' is asked for, '-O2' is
+// kept". Empty where the keys are one.
+std::string describe_differences(const Key& asked, const Key& kept);
+
+}  // namespace twinloom::object_cache

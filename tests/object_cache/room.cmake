@@ -1,0 +1,1 @@
+twinloom_test(object_cache core_object_cache)
