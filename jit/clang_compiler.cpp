@@ -324,9 +324,9 @@ Compiler::Compiler(const Target& target, const std::vector<VirtualFile>& headers
   state_->prelude = std::move(prelude);
   state_->dump_directory = std::move(dump_directory);
   const auto spell = [](const std::string& flag) { return flag; };
-  state_->identity =
-      cat("compiler ", clang::getClangFullVersion(), "\nflags ", join(state_->flags, " ", spell), "\npasses ",
-          pass_pipeline(), "\nheaders ", fmt::format("{:016x}", text_hash), "\n");
+  state_->identity = cat("compiler ", clang::getClangFullVersion(), "\nflags ",
+                         join(state_->flags, " ", spell), "\npasses ", pass_pipeline(), "\nheaders ",
+                         fmt::format("{:016x}", text_hash), "\nbuild ", TWINLOOM_JIT_SOURCES, "\n");
 }
 
 Compiler::~Compiler() = default;

@@ -53,7 +53,7 @@ class Compiler {
   std::string precompiled() const;
 
   // Everything besides the text that decides what the machine code is: version, target, flags, passes,
-  // headers and prelude. Printable; for cache keys.
+  // headers, prelude, and the sources of this room. Lines of a name and its text; for cache keys.
   const std::string& identity() const;
 
  private:

@@ -28,6 +28,17 @@ target_compile_definitions(jit PRIVATE NDEBUG)
 target_link_libraries(jit PRIVATE
   "$<LINK_GROUP:RESCAN,${archives}>" ${ZLIB_ARCHIVE} ${ZSTD_ARCHIVE}
   pthread dl m)
+# What these sources do to a text is part of what Compiler::identity() names.
+file(GLOB jit_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/jit/*.cpp ${CMAKE_SOURCE_DIR}/jit/*.h)
+set(jit_hashes "")
+foreach(source IN LISTS jit_sources)
+  file(SHA256 ${source} hash)
+  string(APPEND jit_hashes ${hash})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+endforeach()
+string(SHA256 jit_hash "${jit_hashes}")
+set_source_files_properties(${CMAKE_SOURCE_DIR}/jit/clang_compiler.cpp PROPERTIES
+  COMPILE_DEFINITIONS "TWINLOOM_JIT_SOURCES=\"${jit_hash}\"")
 set(hidden)
 foreach(archive IN LISTS llvm_archives ZLIB_ARCHIVE ZSTD_ARCHIVE)
   get_filename_component(name ${archive} NAME)
