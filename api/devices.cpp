@@ -6,12 +6,16 @@
 #include "api/twinloom/twinloom.h"
 #include "backends/cpu/cpu.h"
 #include "backends/reference/reference.h"
+#include "core/object_cache/object_cache.h"
 
 namespace twinloom {
 
 Device Device::cpu(const CpuOptions& options) {
   cpu::CpuOptions settings;
   settings.isa = options.isa;
+  if (options.cache)
+    settings.cache =
+        std::make_shared<const object_cache::ObjectCache>(object_cache::options_from_environment());
   return Device(cpu::make_cpu(settings));
 }
 

@@ -11,7 +11,11 @@
 namespace twinloom {
 
 struct CpuOptions {
-  std::string isa;  // "avx2" or "avx512"; empty: the best that this processor has
+  std::string isa = {};  // "avx2" or "avx512"; empty: the best that this processor has
+  // Machine code is kept on disk for later processes and found there: in TWINLOOM_CACHE_DIR, else
+  // XDG_CACHE_HOME/twinloom, else HOME/.cache/twinloom; at most TWINLOOM_CACHE_BYTES (1 GiB, 0: none).
+  // Trouble with it is no error: backend().warning() says what is wrong. False: every kernel is compiled.
+  bool cache = true;
 };
 
 class Device {

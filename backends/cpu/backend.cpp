@@ -1,15 +1,13 @@
-// The back end that cpu.h makes: emits, compiles, loads.
+// The back end that cpu.h makes: emits, looks for kept machine code or compiles, loads.
 #include <algorithm>
 #include <chrono>
 
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/dialect.h"
 #include "backends/cpu/facts.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernel.h"
+#include "backends/cpu/translate.h"
 #include "core/base/error.h"
-#include "core/emit/emit.h"
-#include "jit/clang_compiler.h"
 #include "jit/orc_session.h"
 
 namespace twinloom::cpu {
@@ -22,7 +20,8 @@ class CpuBackend final : public runtime::Backend {
       : isa_(choose_isa(options.isa, options.compile_only)),
         threads_(options.threads > 0 ? options.threads : usable_cores()),
         machine_(machine_of(isa_, threads_, options.worth_a_thread_seconds)),
-        compiler_(isa_.target, all_headers(), prelude(), options.dump_directory, precompiled_prelude(isa_)),
+        translator_(isa_, options.dump_directory),
+        cache_(options.cache),
         session_({}) {}
 
   std::string name() const override { return "cpu"; }
@@ -33,19 +32,44 @@ class CpuBackend final : public runtime::Backend {
 
   runtime::Built build(const loops::Program& program) const override {
     const auto start = std::chrono::steady_clock::now();
-    std::string source = emit::emit(program, dialect_, loops::print(program));
-    const jit::Object object = compiler_.compile(source, program.name);
-    auto kernel = std::make_unique<const CpuKernel>(program, session_.load(object), machine_);
+    KernelText text = translator_.text(program);
+    std::optional<jit::Module> kept = load_kept(text, program.name);
+    const bool cached = kept.has_value();
+    auto kernel = std::make_unique<const CpuKernel>(
+        program, cached ? std::move(*kept) : compile(text, program.name), machine_);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    return {std::move(kernel), std::move(source), seconds.count()};
+    return {std::move(kernel), std::move(text.source), seconds.count(), cached};
   }
 
+  std::string warning() const override { return cache_ == nullptr ? std::string() : cache_->warning(); }
+
  private:
+  std::optional<jit::Module> load_kept(const KernelText& text, const std::string& name) const {
+    if (cache_ == nullptr) return std::nullopt;
+    std::optional<std::string> bytes = cache_->find(text.key);
+    if (!bytes) return std::nullopt;
+    try {
+      return session_.load({name, std::move(*bytes), {}});
+    } catch (const Bug&) {
+      // Only who runs as this user can keep such an object under the key; the next one is our own.
+      cache_->remove(text.key);
+      return std::nullopt;
+    }
+  }
+
+  jit::Module compile(const KernelText& text, const std::string& name) const {
+    const jit::Object object = translator_.object(text, name);
+    jit::Module module = session_.load(object);
+    // What cannot be loaded is not kept.
+    if (cache_ != nullptr) cache_->store(text.key, object.bytes);
+    return module;
+  }
+
   Isa isa_;
   int threads_;
   machine::Machine machine_;
-  CpuDialect dialect_;
-  jit::Compiler compiler_;
+  Translator translator_;
+  std::shared_ptr<const object_cache::ObjectCache> cache_;
   jit::Session session_;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/object_cache/object_cache.h"
 #include "core/runtime/backend.h"
 
 namespace twinloom::cpu {
@@ -15,6 +16,8 @@ struct CpuOptions {
   double worth_a_thread_seconds = 15e-6;  // kernels with less work run on the calling thread
   bool compile_only = false;              // accepts an isa that this CPU lacks; kernels then must not be run
   std::string dump_directory = {};        // where text goes that the compiler rejects; empty: nowhere
+  // Where machine code is kept for other processes; null: nowhere, each kernel is compiled.
+  std::shared_ptr<const object_cache::ObjectCache> cache = nullptr;
 };
 
 // Error when the isa is unknown or this CPU does not have it.

@@ -100,6 +100,7 @@ void build_kernels(State& state) {
     step.kernel = std::move(built.kernel);
     step.source = std::move(built.source);
     step.compile_seconds = built.compile_seconds;
+    step.cached = built.cached;
   }
 }
 

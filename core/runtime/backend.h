@@ -42,8 +42,9 @@ class Kernel {
 
 struct Built {
   std::unique_ptr<const Kernel> kernel;
-  std::string source;  // what was compiled; empty where nothing was
-  double compile_seconds = 0;
+  std::string source;          // what was compiled; empty where nothing was
+  double compile_seconds = 0;  // from program to kernel, however it came about
+  bool cached = false;         // the machine code was kept by an earlier build
 };
 
 class Backend {
@@ -53,6 +54,8 @@ class Backend {
   virtual std::string describe() const = 0;  // one line for `twinloom devices`
   virtual const machine::Machine& machine() const = 0;
   virtual bool runs_nests() const { return false; }  // executes unscheduled nests (the reference does)
+  // What does not work as it should and hurts no result, such as a cache that cannot be written; else empty.
+  virtual std::string warning() const { return {}; }
   // Thread-safe. Bug when the text that was emitted is refused.
   virtual Built build(const loops::Program& program) const = 0;
 };

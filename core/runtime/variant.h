@@ -20,6 +20,7 @@ struct Step {
   std::string schedule;                   // printed; empty for an unscheduled nest
   std::string source;                     // what was compiled
   double compile_seconds = 0;
+  bool cached = false;   // Built::cached
   std::size_t unit = 0;  // of Variant::units, that it is part of
 };
 

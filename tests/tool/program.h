@@ -18,7 +18,8 @@ class Workplace {
   Workplace(const Workplace&) = delete;
   Workplace& operator=(const Workplace&) = delete;
 
-  // twinloom ARGUMENTS, in the folder. The arguments go through the shell.
+  // twinloom ARGUMENTS, in the folder, with a cache of compiled kernels there. The arguments go through the
+  // shell.
   Outcome run(std::string_view arguments) const;
   void write(std::string_view name, std::string_view text) const;
   std::string read(std::string_view name) const;

@@ -81,8 +81,9 @@ TEST_F(Tool, BenchWritesItsFields) {
                                                    "compile_ms", "peak_bytes", "kernels"}));
   ASSERT_EQ(json["kernels"].size(), 1u);
   const auto& kernel = json["kernels"][0];
-  EXPECT_EQ(names_of(kernel), (std::set<std::string>{"name", "ops", "median_ms", "bytes", "touched_bytes",
-                                                     "floor_bytes", "gbps", "flops", "compile_ms"}));
+  EXPECT_EQ(names_of(kernel),
+            (std::set<std::string>{"name", "ops", "median_ms", "bytes", "touched_bytes", "floor_bytes",
+                                   "gbps", "flops", "compile_ms", "cached"}));
   EXPECT_EQ(json["threads"], 1);
   EXPECT_EQ(json["peak_bytes"], 64 * 8 * 4);
   EXPECT_EQ(kernel["bytes"], 2 * 64 * 8 * 4);

@@ -30,6 +30,7 @@ struct KernelLine {
   std::vector<std::string> ops;  // fused operators, in order, each once
   double median_seconds = 0;
   double compile_seconds = 0;
+  bool cached = true;  // all of its machine code was kept from before
   Traffic traffic;
   double bytes_per_second() const { return static_cast<double>(traffic.bytes) / median_seconds; }
   double operations_per_second() const { return static_cast<double>(traffic.operations) / median_seconds; }
@@ -76,9 +77,12 @@ std::vector<KernelLine> kernel_lines(const runtime::Variant& variant, const inde
   std::vector<KernelLine> lines;
   for (std::size_t g = 0; g < variant.groups.size(); ++g) {
     const runtime::Group& group = variant.groups[g];
-    lines.push_back({group.name, fused_operators(variant.graph, group), 0, 0, traffic[g]});
+    lines.push_back({group.name, fused_operators(variant.graph, group), 0, 0, true, traffic[g]});
   }
-  for (const runtime::Step& step : variant.steps) lines[step.unit].compile_seconds += step.compile_seconds;
+  for (const runtime::Step& step : variant.steps) {
+    lines[step.unit].compile_seconds += step.compile_seconds;
+    lines[step.unit].cached = lines[step.unit].cached && step.cached;
+  }
   return lines;
 }
 
@@ -138,6 +142,7 @@ Report make_report(const BenchCommand& command) {
   for (const KernelLine& kernel : report.kernels) report.compile_seconds += kernel.compile_seconds;
   report.peak_bytes = executable.peak_bytes(arguments);
   time_runs(executable, arguments, *variant, options, report);
+  print_warning(device);
   return report;
 }
 
@@ -159,7 +164,7 @@ std::vector<std::string> cells(const KernelLine& kernel, const measure::CopyBand
           fmt::format("{:.2f}", rate * 1e-9),
           fmt::format("{:.0f} %", 100 * rate / copy.bytes_per_second),
           fmt::format("{:.2f}", kernel.operations_per_second() * 1e-9),
-          fmt::format("{:.1f}", kernel.compile_seconds * 1e3),
+          fmt::format("{:.1f}{}", kernel.compile_seconds * 1e3, kernel.cached ? " cached" : ""),
           join(kernel.ops, " ", [](const std::string& name) { return name; })};
 }
 
@@ -198,7 +203,8 @@ nlohmann::ordered_json json_of(const Report& report) {
                        {"floor_bytes", kernel.traffic.floor_bytes},
                        {"gbps", kernel.bytes_per_second() * 1e-9},
                        {"flops", kernel.operations_per_second()},
-                       {"compile_ms", kernel.compile_seconds * 1e3}});
+                       {"compile_ms", kernel.compile_seconds * 1e3},
+                       {"cached", kernel.cached}});
   }
   return {{"device", report.device},
           {"mode", report.mode},

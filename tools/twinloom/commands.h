@@ -22,12 +22,15 @@ struct DeviceOptions {
   std::string isa;
   std::string mode;
   int threads = 0;
+  bool no_cache = false;
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
 void add_device_options(CLI::App& app, DeviceOptions& options);
 Device make_device(const DeviceOptions& options);
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);
 // How many threads a kernel runs on at most; --threads 0 is one a core.
+// Says on the error stream what the device has to warn of, if anything; after its work.
+void print_warning(const Device& device);
 int thread_count(const DeviceOptions& options);
 RunOptions run_options(const DeviceOptions& options, const ModelOptions& model);
 

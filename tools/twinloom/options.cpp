@@ -1,5 +1,6 @@
 // Options that several commands share. See commands.h.
 #include <algorithm>
+#include <iostream>
 #include <thread>
 
 #include "core/base/error.h"
@@ -30,9 +31,18 @@ void add_device_options(CLI::App& app, DeviceOptions& options) {
   app.add_option("--threads", options.threads, "Threads of a kernel; 0: one a core")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  app.add_flag("--no-cache", options.no_cache,
+               "Compile every kernel; neither read nor write kept machine code");
 }
 
-Device make_device(const DeviceOptions& options) { return Device::named(options.device, {options.isa}); }
+Device make_device(const DeviceOptions& options) {
+  return Device::named(options.device, {.isa = options.isa, .cache = !options.no_cache});
+}
+
+void print_warning(const Device& device) {
+  if (const std::string warning = device.backend().warning(); !warning.empty())
+    std::cerr << "warning: " << warning << '\n';
+}
 
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise) {
   CompileOptions result;

@@ -54,8 +54,10 @@ int run(const RunCommand& command) {
   // A comparison is with what each operator alone gives, unless a mode is asked for.
   const CompileOptions options =
       compile_options(command.device, command.expect.empty() ? Mode::fused : Mode::strict);
-  const Executable executable = compile(model.graph, make_device(command.device), options);
+  const Device device = make_device(command.device);
+  const Executable executable = compile(model.graph, device, options);
   const std::vector<Output> outputs = executable.run(arguments, run_options(command.device, command.model));
+  print_warning(device);
   if (!command.outputs.empty()) write_outputs(command.outputs, model.graph, outputs);
   if (command.expect.empty()) {
     print_outputs(std::cout, model.graph, outputs);

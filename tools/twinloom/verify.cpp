@@ -26,8 +26,10 @@ int verify(const VerifyCommand& command) {
   const std::vector<runtime::Argument> arguments = make_arguments(model, command.model);
   const CompileOptions options = compile_options(command.device, Mode::strict);
   const RunOptions run = run_options(command.device, command.model);
-  const Executable executable = compile(model.graph, make_device(command.device), options);
+  const Device device = make_device(command.device);
+  const Executable executable = compile(model.graph, device, options);
   const std::vector<Output> outputs = executable.run(arguments, run);
+  print_warning(device);
 
   const graph::Graph meant =
       options.mode == Mode::strict ? model.graph : graph::drop_implicit_rounding(model.graph);
