@@ -49,7 +49,9 @@ class CpuBackend final : public runtime::Backend {
     std::optional<std::string> bytes = cache_->find(text.key);
     if (!bytes) return std::nullopt;
     try {
-      return session_.load({name, std::move(*bytes), {}});
+      jit::Module module = session_.load({name, std::move(*bytes), {}});
+      module.address(kernel_symbol);
+      return module;
     } catch (const Bug&) {
       // Only who runs as this user can keep such an object under the key; the next one is our own.
       cache_->remove(text.key);

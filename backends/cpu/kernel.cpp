@@ -43,7 +43,7 @@ void openmp_parallel_for(std::int64_t tasks, int threads, runtime::ParallelBody 
 
 CpuKernel::CpuKernel(const loops::Program& program, jit::Module code, const machine::Machine& machine)
     : code_(std::move(code)),
-      function_(reinterpret_cast<emit::KernelFunction>(code_.address("kernel"))),
+      function_(reinterpret_cast<emit::KernelFunction>(code_.address(kernel_symbol))),
       task_count_(emit::task_count(program)),
       constant_tasks_(index::constant_of(task_count_)),
       most_threads_(machine.blocks_at_once) {

@@ -7,6 +7,9 @@
 
 namespace twinloom::cpu {
 
+// What the function of a kernel is called in its object.
+inline constexpr const char* kernel_symbol = "kernel";
+
 // The OpenMP pool of this process: each thread takes one range of neighbouring tasks.
 void openmp_parallel_for(std::int64_t tasks, int threads, runtime::ParallelBody body, void* context);
 

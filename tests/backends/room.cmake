@@ -1,2 +1,3 @@
 include(tests/support/room.cmake)
 twinloom_test(backends backends_cpu backends_reference tests_support)
+target_sources(test_backends PRIVATE ${CMAKE_SOURCE_DIR}/tests/object_cache/place.cpp)
