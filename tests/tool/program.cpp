@@ -40,9 +40,10 @@ Workplace::~Workplace() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-Outcome Workplace::run(std::string_view arguments) const {
-  const std::string command = cat("cd '", path_, "' && unset TWINLOOM_CACHE_BYTES && TWINLOOM_CACHE_DIR='", path_, "/cache' '",
-                                  TWINLOOM_PROGRAM, "' ", arguments, " 2>&1");
+Outcome Workplace::run_with(std::string_view variables, std::string_view arguments) const {
+  const std::string command =
+      cat("cd '", path_, "' && unset TWINLOOM_CACHE_BYTES && TWINLOOM_CACHE_DIR='", path_, "/cache' ",
+          variables, " '", TWINLOOM_PROGRAM, "' ", arguments, " 2>&1");
   FILE* stream = popen(command.c_str(), "r");
   if (stream == nullptr) throw std::runtime_error("cannot run " + command);
   Outcome outcome;

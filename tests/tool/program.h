@@ -20,7 +20,9 @@ class Workplace {
 
   // twinloom ARGUMENTS, in the folder, with a cache of compiled kernels there. The arguments go through the
   // shell.
-  Outcome run(std::string_view arguments) const;
+  Outcome run(std::string_view arguments) const { return run_with("", arguments); }
+  // The same with variables of the environment, as the shell spells them.
+  Outcome run_with(std::string_view variables, std::string_view arguments) const;
   void write(std::string_view name, std::string_view text) const;
   std::string read(std::string_view name) const;
 

@@ -13,6 +13,7 @@
 #include "core/measure/measure.h"
 #include "tools/twinloom/commands.h"
 #include "tools/twinloom/inputs.h"
+#include "tools/twinloom/report.h"
 #include "tools/twinloom/traffic.h"
 
 namespace twinloom::tool {
@@ -142,16 +143,8 @@ Report make_report(const BenchCommand& command) {
   for (const KernelLine& kernel : report.kernels) report.compile_seconds += kernel.compile_seconds;
   report.peak_bytes = executable.peak_bytes(arguments);
   time_runs(executable, arguments, *variant, options, report);
-  print_warning(device);
+  print_warning(device.backend().warning());
   return report;
-}
-
-std::string bytes_words(std::int64_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  if (number >= 1e9) return fmt::format("{:.2f} GB", number * 1e-9);
-  if (number >= 1e6) return fmt::format("{:.2f} MB", number * 1e-6);
-  if (number >= 1e3) return fmt::format("{:.2f} kB", number * 1e-3);
-  return cat(bytes, " B");
 }
 
 std::vector<std::string> cells(const KernelLine& kernel, const measure::CopyBandwidth& copy) {

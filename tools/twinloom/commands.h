@@ -29,8 +29,8 @@ void add_device_options(CLI::App& app, DeviceOptions& options);
 Device make_device(const DeviceOptions& options);
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);
 // How many threads a kernel runs on at most; --threads 0 is one a core.
-// Says on the error stream what the device has to warn of, if anything; after its work.
-void print_warning(const Device& device);
+// Says it on the error stream, unless it is empty. A device has its warnings after its work.
+void print_warning(const std::string& warning);
 int thread_count(const DeviceOptions& options);
 RunOptions run_options(const DeviceOptions& options, const ModelOptions& model);
 
@@ -42,6 +42,7 @@ Command add_verify(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_explain(CLI::App& app);
 Command add_dump(CLI::App& app);
+Command add_cache(CLI::App& app);
 Command add_devices(CLI::App& app);
 Command add_ops(CLI::App& app);
 

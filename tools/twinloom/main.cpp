@@ -28,8 +28,8 @@ int main(int count, char** words) {
   app.footer(
       "Exit codes: 0 done, 1 a difference was found, 2 wrong input, 3 a bug in Twinloom, 64 wrong command "
       "line.");
-  const std::vector<Command> commands = {add_run(app),  add_verify(app),  add_bench(app), add_explain(app),
-                                         add_dump(app), add_devices(app), add_ops(app)};
+  const std::vector<Command> commands = {add_run(app),  add_verify(app), add_bench(app),   add_explain(app),
+                                         add_dump(app), add_cache(app),  add_devices(app), add_ops(app)};
   try {
     app.parse(count, words);
     return run_asked(commands);

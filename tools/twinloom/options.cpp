@@ -39,9 +39,8 @@ Device make_device(const DeviceOptions& options) {
   return Device::named(options.device, {.isa = options.isa, .cache = !options.no_cache});
 }
 
-void print_warning(const Device& device) {
-  if (const std::string warning = device.backend().warning(); !warning.empty())
-    std::cerr << "warning: " << warning << '\n';
+void print_warning(const std::string& warning) {
+  if (!warning.empty()) std::cerr << "warning: " << warning << '\n';
 }
 
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise) {

@@ -1,4 +1,4 @@
-// What run and verify print of outputs.
+// What several commands print: outputs, numbers of bytes.
 #pragma once
 
 #include <map>
@@ -24,6 +24,9 @@ bool print_comparison(std::ostream& stream, const graph::Graph& graph, const std
 // The line of one tensor; true where it is within the tolerance.
 bool print_difference(std::ostream& stream, const std::string& name, const Tensor& given,
                       const Tensor& expected, const Tolerance& tolerance);
+
+// "4.10 kB"
+std::string bytes_words(std::int64_t bytes);
 
 // "f32[3, 4]"
 std::string type_words(const Tensor& tensor);

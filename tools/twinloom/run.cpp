@@ -57,7 +57,7 @@ int run(const RunCommand& command) {
   const Device device = make_device(command.device);
   const Executable executable = compile(model.graph, device, options);
   const std::vector<Output> outputs = executable.run(arguments, run_options(command.device, command.model));
-  print_warning(device);
+  print_warning(device.backend().warning());
   if (!command.outputs.empty()) write_outputs(command.outputs, model.graph, outputs);
   if (command.expect.empty()) {
     print_outputs(std::cout, model.graph, outputs);

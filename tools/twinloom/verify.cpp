@@ -29,7 +29,7 @@ int verify(const VerifyCommand& command) {
   const Device device = make_device(command.device);
   const Executable executable = compile(model.graph, device, options);
   const std::vector<Output> outputs = executable.run(arguments, run);
-  print_warning(device);
+  print_warning(device.backend().warning());
 
   const graph::Graph meant =
       options.mode == Mode::strict ? model.graph : graph::drop_implicit_rounding(model.graph);
