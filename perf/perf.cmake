@@ -8,3 +8,5 @@ find_package(OpenMP REQUIRED COMPONENTS CXX)
 target_link_libraries(speed PRIVATE api core_measure CLI11::CLI11 nlohmann_json::nlohmann_json OpenMP::OpenMP_CXX)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/perf/plain_loops.cpp PROPERTIES
   COMPILE_OPTIONS "-O3;-march=native;-ffp-contract=fast")
+add_executable(cached_time ${CMAKE_SOURCE_DIR}/perf/cached_time.cpp ${CMAKE_SOURCE_DIR}/perf/cases.cpp)
+target_link_libraries(cached_time PRIVATE api core_measure)
