@@ -143,20 +143,21 @@ std::vector<std::string> names_in(int folder) {
 
 }  // namespace
 
-std::optional<ReadFile> read_file(int folder, const std::string& name, std::int64_t most_bytes) {
-  // Not blocking: a pipe that bears the name must not hold us up.
-  const File file(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+std::optional<ReadFile> read_file(int folder, const std::string& name, std::int64_t most_bytes,
+                                  Reading reading) {
+  // Not blocking: a pipe that bears the name must not hold us up. Only the owner may leave the time alone.
+  const File file(openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOATIME | O_CLOEXEC));
   ReadFile result{{}, {}, false};
   if (!file.is_open()) {
-    const bool wrong_kind = errno == ELOOP || errno == ENXIO;
-    if (wrong_kind && fstatat(folder, name.c_str(), &result.status, AT_SYMLINK_NOFOLLOW) == 0) return result;
+    const bool wrong = errno == ELOOP || errno == ENXIO || errno == EPERM;
+    if (wrong && fstatat(folder, name.c_str(), &result.status, AT_SYMLINK_NOFOLLOW) == 0) return result;
     return std::nullopt;
   }
   if (fstat(file.descriptor(), &result.status) != 0) return std::nullopt;
   if (!is_own_file(result.status) || result.status.st_size > most_bytes) return result;
   result.bytes.resize(static_cast<std::size_t>(result.status.st_size));
   result.sound = read_all(file.descriptor(), result.bytes);
-  if (result.sound) note_use(file.descriptor(), result.status);
+  if (result.sound && reading == Reading::use) note_use(file.descriptor(), result.status);
   return result;
 }
 

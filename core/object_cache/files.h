@@ -20,9 +20,14 @@ struct ReadFile {
   bool sound;  // false: no regular file of this user alone, too large, or it became shorter meanwhile
 };
 
+enum class Reading {
+  use,   // counts as used now
+  look,  // does not
+};
 // Nothing where there is no such file, or it cannot be read at the moment. Files over `most_bytes` are too
-// large. What is read counts as used now.
-std::optional<ReadFile> read_file(int folder, const std::string& name, std::int64_t most_bytes);
+// large.
+std::optional<ReadFile> read_file(int folder, const std::string& name, std::int64_t most_bytes,
+                                  Reading reading);
 
 // Removes what bears the name, unless it is no longer the file of `status`.
 void remove_same(int folder, const std::string& name, const struct stat& status);

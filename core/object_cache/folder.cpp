@@ -18,7 +18,8 @@ namespace twinloom::object_cache {
 
 namespace {
 
-constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+// O_PATH: a folder on the way need not be readable.
+constexpr int folder_flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr mode_t only_owner = 0700;
 constexpr mode_t others_write = 0022;
 

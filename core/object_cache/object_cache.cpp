@@ -82,8 +82,8 @@ struct ObjectCache::State {
   }
 
   // The content of a file that is what its name says; anything else is removed.
-  std::optional<Content> read(int descriptor, const std::string& name) const {
-    const auto file = read_file(descriptor, name, largest_file);
+  std::optional<Content> read(int descriptor, const std::string& name, Reading reading) const {
+    const auto file = read_file(descriptor, name, largest_file, reading);
     if (!file) return std::nullopt;
     auto content = file->sound ? unpack(file->bytes) : std::nullopt;
     if (content && name_of(content->key) == name) return content;
@@ -116,7 +116,7 @@ ObjectCache::~ObjectCache() = default;
 std::optional<std::string> ObjectCache::find(const Key& key) const {
   const File folder = state_->folder(Missing::leave);
   if (!folder.is_open()) return std::nullopt;
-  auto content = state_->read(folder.descriptor(), state_->name_of(key));
+  auto content = state_->read(folder.descriptor(), state_->name_of(key), Reading::use);
   if (!content || content->key != key) return std::nullopt;
   return std::move(content->payload);
 }
@@ -143,7 +143,7 @@ void ObjectCache::remove(const Key& key) const {
   const File folder = state_->folder(Missing::leave);
   if (!folder.is_open()) return;
   const std::string name = state_->name_of(key);
-  const auto file = read_file(folder.descriptor(), name, largest_file);
+  const auto file = read_file(folder.descriptor(), name, largest_file, Reading::look);
   if (file) remove_same(folder.descriptor(), name, file->status);
 }
 
@@ -152,7 +152,7 @@ std::vector<Entry> ObjectCache::entries() const {
   const File folder = state_->folder(Missing::leave);
   if (!folder.is_open()) return entries;
   for (const Listed& file : state_->files(folder.descriptor())) {
-    auto content = state_->read(folder.descriptor(), file.name);
+    auto content = state_->read(folder.descriptor(), file.name, Reading::look);
     if (!content) continue;
     entries.push_back({std::move(content->key), file.bytes,
                        static_cast<std::int64_t>(content->payload.size()), file.written / second});

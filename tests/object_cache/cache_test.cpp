@@ -166,6 +166,7 @@ TEST_F(Cache, TheLeastRecentlyUsedGo) {
   for (int number = 1; number < 8; ++number) small.store(key_of(number), payload_of(number));
   EXPECT_EQ(folder.names().size(), 8u);
   for (int number = 0; number < 8; ++number) make_old(number, 1000 - number);
+  EXPECT_EQ(small.entries().size(), 8u);            // which uses none
   EXPECT_EQ(small.find(key_of(0)), payload_of(0));  // which makes it the youngest but one
   small.store(key_of(8), payload_of(8));
   EXPECT_EQ(folder.names().size(), 7u);

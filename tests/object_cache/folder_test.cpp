@@ -128,6 +128,20 @@ TEST_F(Layout, OwnFoldersAreUsed) {
   EXPECT_EQ(cache.folder(), (folder.path() / "one" / "two").string());
 }
 
+// As /home is where users must not see each other.
+TEST_F(Layout, FoldersOnTheWayNeedNotBeReadable) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make a folder that this user can enter and not read";
+  fs::permissions(folder.path(), fs::perms(0711));
+  for (const char* name : {"one", "one/two"})
+    ASSERT_EQ(chown((folder.path() / name).c_str(), nobody, nobody), 0);
+  EXPECT_EQ(in_process([&] {
+              if (setresuid(nobody, nobody, nobody) != 0) return 100;
+              deep().store(key_of(1), payload_of(1));
+              return deep().find(key_of(1)) == payload_of(1) ? 0 : 1;
+            }),
+            0);
+}
+
 TEST_F(Layout, FoldersThatOthersMayWriteAreRefused) {
   for (const char* name : {"one", "one/two"}) {
     for (const fs::perms who : {fs::perms::group_write, fs::perms::others_write}) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tests/tool/program.h"
 
@@ -34,6 +35,18 @@ TEST_F(ToolCache, TheSecondProcessFindsWhatTheFirstCompiled) {
   EXPECT_CODE(warm, 0);
   EXPECT_EQ(cold.output, warm.output);
   for (int turn = 0; turn < 2; ++turn) EXPECT_CODE(place.run("verify softmax.fx --size s0=5"), 0);
+}
+
+TEST_F(ToolCache, ManyProcessesStartOnAnEmptyCache) {
+  const std::string expected = place.run("run softmax.fx --seed 3 --no-cache").output;
+  std::vector<std::string> outputs(16);
+  {
+    std::vector<std::jthread> threads;
+    for (std::string& output : outputs)
+      threads.emplace_back([&] { output = place.run("run softmax.fx --seed 3").output; });
+  }
+  for (const std::string& output : outputs) EXPECT_EQ(output, expected);
+  EXPECT_SAYS(place.run("cache list"), "\n1 kernels, ");
 }
 
 TEST_F(ToolCache, ListAndClear) {
