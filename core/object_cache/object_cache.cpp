@@ -23,6 +23,8 @@ constexpr std::int64_t slack = 8;
 // Others write too: after this share of the limit the folder is read again.
 constexpr std::int64_t recount_share = 16;
 
+constexpr const char* off_words = "compiled kernels are not kept on disk: ";
+
 std::optional<std::int64_t> bytes_in(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -36,7 +38,7 @@ Options options_from_environment() {
   FoundPlace found = place_from_environment();
   Options options;
   options.place = std::move(found.place);
-  options.trouble = std::move(found.trouble);
+  if (!found.trouble.empty()) options.trouble = cat(off_words, found.trouble);
   const char* given = secure_getenv("TWINLOOM_CACHE_BYTES");
   if (given == nullptr || *given == '\0') return options;
   if (const auto bytes = bytes_in(given))
@@ -69,7 +71,7 @@ struct ObjectCache::State {
     OpenedFolder opened = open_folder(options.place, missing);
     if (!opened.trouble.empty()) {
       off = true;
-      warn(cat("compiled kernels are not kept on disk: ", opened.trouble));
+      warn(cat(off_words, opened.trouble));
     }
     return std::move(opened.file);
   }

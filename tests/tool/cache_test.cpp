@@ -92,6 +92,13 @@ TEST_F(ToolCache, TroubleIsOneWarning) {
   EXPECT_SAYS(outcome, "warning: compiled kernels are not kept on disk: '/");
   EXPECT_SAYS(outcome, "cache_file' is a symbolic link or no folder");
   EXPECT_SAYS(outcome, first.output);
+  const Outcome homeless =
+      place.run_with("TWINLOOM_CACHE_DIR= XDG_CACHE_HOME= HOME=", "run softmax.fx --seed 3");
+  EXPECT_CODE(homeless, 0);
+  EXPECT_EQ(homeless.output,
+            "warning: compiled kernels are not kept on disk: none of TWINLOOM_CACHE_DIR, "
+            "XDG_CACHE_HOME and HOME names a folder\n" +
+                first.output);
   const Outcome off = place.run_with("TWINLOOM_CACHE_BYTES=0", "cache list");
   EXPECT_SAYS(off, "0 kernels, 0 B in no folder: the cache is off");
 }
