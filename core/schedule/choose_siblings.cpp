@@ -99,16 +99,16 @@ class SiblingChooser {
     });
   }
 
-  // Lanes of a unit that a chain walks at once. Along a row: of a bare sum as many as registers hold, which
-  // then walks memory in its order; else enough to hide the latency of an addition. What a heavy body does
-  // besides hides it too, and more of them would only be more text for the compiler. In lock-step: as many as
-  // registers hold, for each of the others has a place in an array.
-  std::int64_t accumulators() const {
+  // Lanes of a unit that a chain walks at once. Along a row: of a bare sum without masks as many as registers
+  // hold, which then walks memory in its order; else enough to hide the latency of an addition. What a heavy
+  // body does besides hides it too, and more of them would only be more text for the compiler. In lock-step:
+  // as many as registers hold, for each of the others has a place in an array.
+  std::int64_t accumulators(bool masked) const {
     constexpr std::int64_t HIDDEN_LATENCY = 4;
     constexpr int BARE_WORK = 2;
     const bool heavy = work() > HEAVY_WORK;
     const std::int64_t half = situation_.machine.vector_registers / 2;
-    if (!situation_.lockstep && work() <= BARE_WORK) return power_of_two_below(half);
+    if (!situation_.lockstep && !masked && work() <= BARE_WORK) return power_of_two_below(half);
     if (!situation_.lockstep) return heavy ? 1 : HIDDEN_LATENCY;
     if (heavy) return HIDDEN_LATENCY;
     std::set<loops::Temp> totals;
@@ -139,8 +139,9 @@ class SiblingChooser {
     const bool one_unit = at_most(situation_.facts, loop.extent, loops::UNIT) && extent;
     const std::int64_t span =
         one_lane_each ? next_power_of_two(std::max<std::int64_t>(*extent, 1)) : loops::LANES;
-    const std::int64_t apart =
-        in_memory_order() ? std::min(span, lanes * accumulators()) : std::max(lanes, span / accumulators());
+    const bool masked = one_unit && !situation_.divides(loops::LANES, loop);
+    const std::int64_t apart = in_memory_order() ? std::min(span, lanes * accumulators(masked))
+                                                 : std::max(lanes, span / accumulators(masked));
     std::vector<std::int64_t> factors;
     if (!one_unit) factors.push_back(loops::UNIT);
     if (!one_lane_each) factors.push_back(loops::LANES);
