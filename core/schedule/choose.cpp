@@ -34,13 +34,7 @@ std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   return {{std::string(loop.axis.name()), units, false}};
 }
 
-// What a row is walked by: the first sibling, or the vector of the common loops.
-const NestLoop& row_of(const Situation& situation) {
-  if (!situation.siblings.empty()) return situation.siblings.front()->loops.back();
-  return situation.shape.common[situation.vector_axis];
-}
-
-// Inputs whose rows could be kept at hand, for all turns of a task or for later siblings.
+// Inputs of which a row could be kept at hand, for all turns of a task or for later siblings.
 std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& schedule) {
   if (situation.shape.common.empty()) return {};
   std::string inside;
@@ -49,18 +43,20 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
   }
   std::vector<TempPlan> result;
   for (const loops::BufferInfo& info : situation.nest.buffers) {
-    if (info.written || !constant(row_of(situation))) continue;
+    if (info.written) continue;
     for (const std::string& turns : {std::string(TASK), inside})
       result.push_back({info.name, loops::Place::registers, turns, 0});
   }
   return result;
 }
 
-std::int64_t bytes_of(const Situation& situation, const TempPlan& stage) {
-  const auto& buffers = situation.nest.buffers;
-  const auto named = [&](const loops::BufferInfo& info) { return info.name == stage.buffer; };
-  const loops::BufferInfo& info = *std::find_if(buffers.begin(), buffers.end(), named);
-  return guess(row_of(situation)) * ops::size_of(ops::compute_type(info.dtype));
+// What the last stage of the schedule takes; nothing where the law refuses it.
+std::optional<std::int64_t> bytes_of_last_stage(const loops::Program& nest, const Schedule& schedule) {
+  const auto resolved = resolve(nest, schedule);
+  const auto* plan = std::get_if<Plan>(&resolved);
+  if (plan == nullptr) return std::nullopt;
+  const Staged& staged = plan->staged.back();
+  return staged.count * ops::size_of(ops::compute_type(plan->nest.buffers[staged.buffer.index].dtype));
 }
 
 // How many values are kept, as long as there is room for their rows.
@@ -103,14 +99,14 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   schedule.grid_splits = choose_grid_splits(situation);
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
   for (const TempPlan& stage : choose_stages(situation, schedule)) {
-    const std::int64_t bytes = bytes_of(situation, stage);
     const bool staged = !schedule.temps.empty() && schedule.temps.back().buffer == stage.buffer;
-    if (staged || bytes > room) continue;
+    if (staged) continue;
     schedule.temps.push_back(stage);
-    if (why_illegal(nest, schedule))
+    const auto bytes = bytes_of_last_stage(nest, schedule);
+    if (!bytes || *bytes > room)
       schedule.temps.pop_back();
     else
-      room -= bytes;
+      room -= *bytes;
   }
   return schedule;
 }

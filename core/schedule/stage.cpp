@@ -122,6 +122,8 @@ class Stager {
 std::string why_not_of_task(const Plan& plan, const Readers& readers, const Staged& staged) {
   const std::size_t start = start_of_task(plan.common);
   if (start == plan.common.order.size()) return "a task is one turn";
+  if (readers.common_axis && plan.common.order.back().axis != *readers.common_axis)
+    return "the innermost loop does not walk the row";
   index::Facts facts = plan.facts;
   facts.assume_below(readers.place, staged.count);
   const auto range = facts.range(readers.offset);

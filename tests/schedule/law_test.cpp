@@ -31,6 +31,9 @@ constexpr std::string_view ROWS =
   for i < m { start t0: max f32 for k < 33 { t0 += x[i*33 + k] at k }
     for k1 < 33 { y[i*33 + k1] = mul(mul(sub(x[i*33 + k1], t0), w[k1]), v[k1]) } } })";
 
+constexpr std::string_view SCALED =
+    R"(program scaled(x: f32[33*70], s: f32[33], w: f32[70], y: written f32[33*70]) {
+  for i < 33 { for j < 70 { y[70*i + j] = mul(mul(x[70*i + j], s[i]), w[j]) } } })";
 constexpr std::string_view TWICE = R"(program twice(x: f32[m*33], y: written f32[m*33]; m in 0..) {
   for i < m { start t0: max f32 for k < 33 { t0 += exp(x[i*33 + k]) at k }
     for k1 < 33 { y[i*33 + k1] = sub(exp(x[i*33 + k1]), t0) } } })";
@@ -100,6 +103,9 @@ const std::vector<Refusal> refusals = {
     {ROWS,
      "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage w inside task registers pad 0",
      "legal"},
+    {SCALED, "schedule loop -1 i.0 serial loop -1 j.0 serial stage s inside task registers pad 0",
+     "stage s: the innermost loop does not walk the row"},
+    {SCALED, "schedule loop -1 i.0 serial loop -1 j.0 serial stage w inside task registers pad 0", "legal"},
     {ROWS, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial values 1",
      "values 1: only 0 are computed twice"},
     {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial values 2",
@@ -169,6 +175,22 @@ TEST(Law, WhatIsChosenIsLegalWhereRowsDifferInLength) {
     start t1: sum f64 for r < 1 { scan t2 = t1 (t0) at 0 y[i] = t2 } } })");
   for (const machine::Machine& machine : machines())
     EXPECT_EQ(schedule::why_illegal(nest, schedule::choose(nest, machine)).value_or("legal"), "legal");
+}
+
+TEST(Law, WhatIsChosenFitsTheScratchOfATask) {
+  const loops::Program nest = loops::parse(
+      R"(program long_row(x: f32[8*m], w: f32[9000000], y: written f32[9000000*m], z: written f32[8*m]; m in 0..) {
+  for i < m {
+    start t0: max f32 for k < 8 { t0 += x[8*i + k] at k }
+    for k1 < 8 { z[8*i + k1] = exp(x[8*i + k1]) }
+    for k2 < 9000000 { y[9000000*i + k2] = mul(exp(w[k2]), t0) } } })");
+  for (const machine::Machine& machine : machines()) {
+    std::int64_t bytes = 0;
+    for (const loops::Program& program : schedule::apply(nest, schedule::choose(nest, machine)))
+      for (const loops::BufferInfo& info : program.buffers)
+        if (info.local) bytes += *index::constant_of(info.count) * ops::size_of(info.dtype);
+    EXPECT_LE(bytes, machine.scratch_bytes) << machine.name;
+  }
 }
 
 TEST(Law, RefusesToScheduleACall) {
