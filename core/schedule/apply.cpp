@@ -32,8 +32,7 @@ class Applier {
     });
     if (plan_.grid) return build_grid();
     staged_ = stage_rows(plan_, names_);
-    for (const Kept& kept : plan_.kept)
-      staged_.arrays.push_back({kept.array, kept.count, loops::Place::registers, nullptr});
+    staged_.arrays.insert(staged_.arrays.end(), plan_.kept.begin(), plan_.kept.end());
     const auto rows = [&](const Surroundings& here) { return in_arrays(items(here)); };
     const std::size_t start = start_of_task(plan_.common);
     const auto wrap = [&](std::size_t at, const State&, Ref<Stmt> loops) {

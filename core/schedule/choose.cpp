@@ -10,6 +10,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/schedule/reuse.h"
 #include "core/schedule/taste.h"
 
 namespace twinloom::schedule {
@@ -34,8 +35,8 @@ std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   return {{std::string(loop.axis.name()), units, false}};
 }
 
-// Inputs of which a row could be kept at hand, for all turns of a task or for later siblings.
-std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& schedule) {
+// A row of each input, for all turns of a task or for later siblings.
+std::vector<TempPlan> possible_stages(const Situation& situation, const Schedule& schedule) {
   if (situation.shape.common.empty()) return {};
   std::string inside;
   for (const LoopPlan& loop : schedule.loops) {
@@ -48,15 +49,6 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
       result.push_back({info.name, loops::Place::registers, turns, 0});
   }
   return result;
-}
-
-// What the last stage of the schedule takes; nothing where the law refuses it.
-std::optional<std::int64_t> bytes_of_last_stage(const loops::Program& nest, const Schedule& schedule) {
-  const auto resolved = resolve(nest, schedule);
-  const auto* plan = std::get_if<Plan>(&resolved);
-  if (plan == nullptr) return std::nullopt;
-  const Staged& staged = plan->staged.back();
-  return staged.count * ops::size_of(ops::compute_type(plan->nest.buffers[staged.buffer.index].dtype));
 }
 
 // How many values are kept, as long as there is room for their rows.
@@ -75,6 +67,27 @@ int choose_kept_values(const Situation& situation, std::int64_t& room) {
   return values;
 }
 
+// Those that the law lets pass and that fit the room, one for each input.
+std::vector<TempPlan> choose_stages(const loops::Program& nest, const Situation& situation,
+                                    const Schedule& schedule, std::int64_t room) {
+  const auto resolved = resolve(nest, schedule);
+  const auto* plan = std::get_if<Plan>(&resolved);
+  if (plan == nullptr) return {};
+  std::vector<TempPlan> chosen;
+  for (const TempPlan& candidate : possible_stages(situation, schedule)) {
+    if (!chosen.empty() && chosen.back().buffer == candidate.buffer) continue;
+    const auto result = stage(*plan, candidate);
+    const auto* staged = std::get_if<Staged>(&result);
+    if (staged == nullptr) continue;
+    const ops::DType dtype = plan->nest.buffers[staged->buffer.index].dtype;
+    const std::int64_t bytes = staged->count * ops::size_of(ops::compute_type(dtype));
+    if (bytes > room) continue;
+    room -= bytes;
+    chosen.push_back(candidate);
+  }
+  return chosen;
+}
+
 bool is_call(const loops::Program& nest) {
   const loops::Nest shape = loops::take_apart(nest);
   const auto* only =
@@ -88,8 +101,11 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   if (is_call(nest)) return {};
   Schedule schedule;
   std::int64_t room = machine.scratch_bytes;
-  schedule.kept_values = choose_kept_values(Situation(nest, machine), room);
-  const Situation situation(nest, machine, schedule.kept_values);
+  const Situation plain(nest, machine);
+  schedule.kept_values = choose_kept_values(plain, room);
+  std::optional<Situation> keeping;
+  if (schedule.kept_values != 0) keeping.emplace(nest, machine, schedule.kept_values);
+  const Situation& situation = keeping ? *keeping : plain;
   schedule.collapses = situation.collapses;
   if (!situation.shape.common.empty()) choose_common(situation).append_to(schedule);
   for (std::size_t number = 0; number < situation.siblings.size(); ++number)
@@ -98,16 +114,7 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   // places.
   schedule.grid_splits = choose_grid_splits(situation);
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
-  for (const TempPlan& stage : choose_stages(situation, schedule)) {
-    const bool staged = !schedule.temps.empty() && schedule.temps.back().buffer == stage.buffer;
-    if (staged) continue;
-    schedule.temps.push_back(stage);
-    const auto bytes = bytes_of_last_stage(nest, schedule);
-    if (!bytes || *bytes > room)
-      schedule.temps.pop_back();
-    else
-      room -= *bytes;
-  }
+  schedule.temps = choose_stages(nest, situation, schedule, room);
   return schedule;
 }
 

@@ -181,22 +181,18 @@ class SiblingChooser {
       else
         near.push_back(piece);
     }
+    const auto add = [&](const std::vector<std::size_t>& pieces, Bind bind) {
+      for (const std::size_t piece : pieces) choice_.loop(loop, piece, bind);
+    };
     // Lanes that are not kept in registers at once are walked outside the chain, or are kept in an array.
-    if (in_memory_order()) {
-      for (const auto* pieces : {&units, &chain}) {
-        for (const std::size_t piece : *pieces) choice_.loop(loop, piece, Bind::serial);
-      }
-      for (const std::size_t piece : far) choice_.loop(loop, piece, Bind::serial);
-      for (const std::size_t piece : near) choice_.loop(loop, piece, Bind::unroll);
-      if (vector) choice_.loop(loop, *vector, Bind::vector);
-      return;
-    }
-    const bool outside = !near.empty();
-    for (const std::size_t piece : units) choice_.loop(loop, piece, Bind::serial);
-    for (const std::size_t piece : near) choice_.loop(loop, piece, Bind::serial);
+    const bool in_array = in_memory_order();
+    const bool outside = !near.empty() && !in_array;
+    add(units, Bind::serial);
+    if (outside) add(near, Bind::serial);
     if (vector && outside) choice_.loop(loop, *vector, Bind::vector);
-    for (const std::size_t piece : chain) choice_.loop(loop, piece, Bind::serial);
-    for (const std::size_t piece : far) choice_.loop(loop, piece, Bind::unroll);
+    add(chain, Bind::serial);
+    add(far, in_array ? Bind::serial : Bind::unroll);
+    if (in_array) add(near, Bind::unroll);
     if (vector && !outside) choice_.loop(loop, *vector, Bind::vector);
   }
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/loops/nest.h"
-#include "core/schedule/reuse.h"
 #include "core/schedule/schedule.h"
 
 namespace twinloom::schedule {
@@ -66,7 +65,7 @@ struct Plan {
   std::vector<Scope> siblings;
   std::optional<GridSplit> grid;
   std::vector<Staged> staged;
-  std::vector<Kept> kept;  // values; their nests are empty
+  std::vector<loops::Scratch> kept;  // arrays of values, around a turn of the common loops; without bodies
 };
 
 // The plan, or why the schedule may not be applied.
@@ -86,6 +85,9 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp);
 
 // Whether an axis has at most `most` turns for all sizes.
 bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t most);
+
+// Whether rows are walked side by side, as the members of a vector.
+bool in_lockstep(const Scope& common);
 
 // What the statements of a sibling do to totals.
 Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling);

@@ -6,6 +6,7 @@
 #include "core/loops/canonical.h"
 #include "core/loops/rewrite.h"
 #include "core/schedule/plan.h"
+#include "core/schedule/reuse.h"
 
 namespace twinloom::schedule {
 
@@ -37,6 +38,11 @@ bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling) {
     return std::any_of(symbols.begin(), symbols.end(),
                        [&](const index::Symbol& symbol) { return varying.contains(symbol); });
   });
+}
+
+bool in_lockstep(const Scope& common) {
+  return std::any_of(common.order.begin(), common.order.end(),
+                     [&](const Turn& turn) { return common.piece(turn).bind == Bind::vector; });
 }
 
 Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling) {
@@ -234,7 +240,7 @@ std::string keep_values(const Schedule& schedule, Plan& plan) {
     auto kept = keep_value(plan.nest);
     if (!kept) return cat("values ", schedule.kept_values, ": only ", number, " are computed twice");
     plan.nest = std::move(kept->nest);
-    plan.kept.push_back({{}, kept->array, kept->count});
+    plan.kept.push_back({kept->array, kept->count, loops::Place::registers, nullptr});
   }
   return "";
 }
@@ -242,11 +248,7 @@ std::string keep_values(const Schedule& schedule, Plan& plan) {
 std::string why_not_kept(const Plan& plan) {
   if (plan.kept.empty()) return "";
   if (plan.grid) return "values: the siblings of a grid split are in different programs";
-  for (const Turn& turn : plan.common.order) {
-    if (plan.common.piece(turn).bind == Bind::vector)
-      return "values: rows in lock-step have no arrays of their own";
-  }
-  return "";
+  return in_lockstep(plan.common) ? "values: rows in lock-step have no arrays of their own" : "";
 }
 
 // Parts of a grid, staged rows, and how stores are done.

@@ -83,19 +83,14 @@ class Body {
   bool usable_ = true;
 };
 
-const std::vector<Ref<Value>>& inputs_of(const Value& value) {
-  static const std::vector<Ref<Value>> none;
-  const auto* apply = std::get_if<loops::Apply>(&value.node);
-  return apply != nullptr ? apply->inputs : none;
-}
-
-// The value and everything that it is computed from.
+// The value and everything that it is computed from, each once.
 void add_parts(const Ref<Value>& value, std::vector<Ref<Value>>& parts) {
-  if (const auto* convert = std::get_if<loops::Convert>(&value->node)) add_parts(convert->input, parts);
-  for (const Ref<Value>& input : inputs_of(*value)) add_parts(input, parts);
-  const bool known = std::any_of(parts.begin(), parts.end(),
-                                 [&](const Ref<Value>& part) { return loops::equal(*part, *value); });
-  if (!known && std::holds_alternative<loops::Apply>(value->node) && walks(*value)) parts.push_back(value);
+  loops::rewrite(value, [&](const Ref<Value>& part) {
+    const bool known = std::any_of(parts.begin(), parts.end(),
+                                   [&](const Ref<Value>& one) { return loops::equal(*one, *part); });
+    if (!known && std::holds_alternative<loops::Apply>(part->node) && walks(*part)) parts.push_back(part);
+    return part;
+  });
 }
 
 struct Shared {

@@ -136,10 +136,7 @@ std::string why_not_of_task(const Plan& plan, const Readers& readers, const Stag
 }
 
 std::string why_not_of_turn(const Plan& plan, const Readers& readers, const std::string& piece) {
-  for (const Turn& turn : plan.common.order) {
-    if (plan.common.piece(turn).bind == loops::Bind::vector)
-      return "rows in lock-step have no arrays of their own";
-  }
+  if (in_lockstep(plan.common)) return "rows in lock-step have no arrays of their own";
   const bool innermost =
       !plan.common.order.empty() && plan.common.piece(plan.common.order.back()).symbol.name() == piece;
   if (!innermost)

@@ -5,6 +5,8 @@
 #include <bit>
 #include <limits>
 
+#include "core/schedule/reuse.h"
+
 namespace twinloom::schedule {
 
 using loops::NestLoop;
