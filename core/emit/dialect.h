@@ -1,6 +1,7 @@
 // What differs between the languages that kernels are written in. Everything else of a kernel's text is
 // the emitter's, and calls functions that the device header of each language offers under one name:
-//   operators and monoids   as their tables spell them: add(a, b), where(mask, a, b), sum(a, b)
+//   operators and monoids   as their tables spell them: add(a, b), where(mask, a, b), sum(a, b);
+//                           div_by_one(a, b) for a vector divided by one number
 //   index arithmetic        floor_div, floor_mod, least, greatest over i64 and lanes of it; ramp<N>(first,
 //                           step), first_lanes<N>(count), any_lane(mask)
 //   memory                  load<N>(p), load_first<N>(p, count, otherwise), load_reversed<N>(p),

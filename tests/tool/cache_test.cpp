@@ -9,10 +9,6 @@
 namespace twinloom::tests {
 namespace {
 
-#define EXPECT_CODE(outcome, expected) EXPECT_EQ((outcome).code, expected) << (outcome).output
-#define EXPECT_SAYS(outcome, words) \
-  EXPECT_NE((outcome).output.find(words), std::string::npos) << (outcome).output
-
 class ToolCache : public testing::Test {
  protected:
   void SetUp() override { place.write("softmax.fx", softmax_text); }

@@ -1,6 +1,8 @@
 // The built program, run end to end in a folder of its own.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <string_view>
 
@@ -10,6 +12,10 @@ struct Outcome {
   int code = -1;       // what the program exits with; -1 where it was ended by a signal
   std::string output;  // of both streams
 };
+
+#define EXPECT_CODE(outcome, expected) EXPECT_EQ((outcome).code, expected) << (outcome).output
+#define EXPECT_SAYS(outcome, words) \
+  EXPECT_NE((outcome).output.find(words), std::string::npos) << (outcome).output
 
 class Workplace {
  public:
