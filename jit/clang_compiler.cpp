@@ -30,9 +30,9 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/stopwatch.h"
 #include "jit/guarded.h"
 #include "jit/machine_code.h"
-#include "jit/stopwatch.h"
 
 namespace twinloom::jit {
 

@@ -14,7 +14,7 @@
 #include <llvm/Target/TargetOptions.h>
 
 #include "core/base/error.h"
-#include "jit/stopwatch.h"
+#include "core/base/stopwatch.h"
 
 namespace twinloom::jit {
 

@@ -11,13 +11,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <iostream>
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/translate.h"
 #include "core/base/error.h"
+#include "core/base/stopwatch.h"
 #include "core/measure/measure.h"
 #include "core/object_cache/object_cache.h"
 #include "core/pipeline/pipeline.h"
@@ -35,33 +35,6 @@ using Times = std::array<double, parts.size()>;
 struct Options {
   std::string isa;
   int rounds = 21;
-};
-
-class Watch {
- public:
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const double passed = std::chrono::duration<double, std::milli>(now - last_).count();
-    last_ = now;
-    return passed;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
-// The CPU's machine; makes no kernels.
-class Planner final : public runtime::Backend {
- public:
-  explicit Planner(const std::string& isa)
-      : machine_(cpu::make_cpu({.isa = isa, .compile_only = true})->machine()) {}
-  std::string name() const override { return "planner"; }
-  std::string describe() const override { return "planner"; }
-  const machine::Machine& machine() const override { return machine_; }
-  runtime::Built build(const loops::Program&) const override { return {}; }
-
- private:
-  machine::Machine machine_;
 };
 
 class Folder {
@@ -91,23 +64,23 @@ object_cache::ObjectCache cache_in(const Folder& folder) {
 Times measure_kernel(const loops::Program& program, const cpu::Translator& translator,
                      const jit::Session& session, const object_cache::ObjectCache& cache, int rounds) {
   const cpu::KernelText text = translator.text(program);
-  Watch watch;
+  Stopwatch watch;
   const jit::Object object = translator.object(text, program.name);
-  const double compile = watch.lap();
+  const double compile = watch.lap() * 1e3;
   std::array<std::vector<double>, parts.size()> all;
   for (int round = 0; round < rounds; ++round) {
     cache.clear();
     watch.lap();
     cache.store(text.key, object.bytes);
-    const double store = watch.lap();
+    const double store = watch.lap() * 1e3;
     const cpu::KernelText again = translator.text(program);
-    const double emit = watch.lap();
+    const double emit = watch.lap() * 1e3;
     auto bytes = cache.find(again.key);
-    const double find = watch.lap();
+    const double find = watch.lap() * 1e3;
     CHECK(bytes.has_value(), "what was stored is not found: ", cache.warning());
     const jit::Module module = session.load({program.name, std::move(*bytes), {}});
     CHECK(module.address("kernel") != nullptr, "no kernel");
-    const double load = watch.lap();
+    const double load = watch.lap() * 1e3;
     const Times times = {emit, find, load, find + load, store, compile};
     for (std::size_t part = 0; part < parts.size(); ++part) all[part].push_back(times[part]);
   }
@@ -123,20 +96,20 @@ void print_row(const std::string& name, const Times& times) {
 }
 
 int run(const Options& options) {
-  Watch watch;
+  Stopwatch watch;
   const cpu::Translator translator(cpu::choose_isa(options.isa, true));
-  const double translator_time = watch.lap();
+  const double translator_time = watch.lap() * 1e3;
   const jit::Session session({});
   std::cout << fmt::format("once: translator {:.3f} ms, session {:.3f} ms\n{:<36}", translator_time,
-                           watch.lap(), "ms");
+                           watch.lap() * 1e3, "ms");
   for (const char* part : parts) std::cout << fmt::format("{:>9}", part);
   std::cout << '\n';
-  const Planner planner(options.isa);
+  const auto planner = cpu::make_planner(options.isa);
   const Folder folder;
   const object_cache::ObjectCache cache = cache_in(folder);
   std::array<std::vector<double>, parts.size()> all;
   for (const Case& given : kernel_cases()) {
-    const auto variant = pipeline::make_variant(given.graph, {}, planner, {});
+    const auto variant = pipeline::make_variant(given.graph, {}, *planner, {});
     for (const runtime::Step& step : variant->steps) {
       const Times times = measure_kernel(step.program, translator, session, cache, options.rounds);
       print_row(given.name, times);

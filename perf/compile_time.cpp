@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -21,6 +20,7 @@
 #include "backends/cpu/dialect.h"
 #include "backends/cpu/isa.h"
 #include "core/base/error.h"
+#include "core/base/stopwatch.h"
 #include "core/emit/emit.h"
 #include "core/fuse/fuse.h"
 #include "core/graph/passes.h"
@@ -44,19 +44,6 @@ struct Times {
   std::size_t kernels = 0, text_bytes = 0, object_bytes = 0;
 };
 
-class Watch {
- public:
-  double lap() {
-    const auto now = std::chrono::steady_clock::now();
-    const double passed = std::chrono::duration<double, std::milli>(now - last_).count();
-    last_ = now;
-    return passed;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 // Of this process, which other programs do not lengthen.
 double cpu_milliseconds() {
   timespec time{};
@@ -74,43 +61,43 @@ class Bench {
  public:
   explicit Bench(const std::string& isa)
       : isa_(cpu::choose_isa(isa, true)),
-        backend_(cpu::make_cpu({.isa = isa, .compile_only = true})),
+        planner_(cpu::make_planner(isa)),
         compiler_(isa_.target, cpu::all_headers(), cpu::prelude(), {}, cpu::precompiled_prelude(isa_)),
         session_({}) {
-    Watch watch;
+    Stopwatch watch;
     compiler_.prepare();
-    std::cout << fmt::format("{}: prelude {:.1f} ms, once\n", isa_.name, watch.lap());
+    std::cout << fmt::format("{}: prelude {:.1f} ms, once\n", isa_.name, watch.lap() * 1e3);
   }
 
   // All kernels of the graph; `sources` takes their texts.
   Times run(const graph::Graph& given, std::vector<std::string>* sources) const {
     Times times;
-    Watch whole, watch;
+    Stopwatch whole, watch;
     const double cpu = cpu_milliseconds();
     graph::Graph graph = graph::drop_implicit_rounding(graph::remove_dead(given));
     graph = graph::scatter_to_select(graph);
-    times.phase[0] = watch.lap();
+    times.phase[0] = watch.lap() * 1e3;
     lower::Lowered lowered = lower::lower(graph, {});
-    times.phase[1] = watch.lap();
+    times.phase[1] = watch.lap() * 1e3;
     const fuse::Fused fused = fuse::fuse(lowered);
-    times.phase[2] = watch.lap();
+    times.phase[2] = watch.lap() * 1e3;
     for (const lower::Unit& unit : fused.lowered.units) {
       watch.lap();
-      const auto schedule = schedule::choose(unit.nest, backend_->machine());
+      const auto schedule = schedule::choose(unit.nest, planner_->machine());
       const auto programs = schedule::apply(unit.nest, schedule);
-      times.phase[3] += watch.lap();
+      times.phase[3] += watch.lap() * 1e3;
       for (const loops::Program& program : programs) add_kernel(program, times, sources);
     }
-    times.whole = whole.lap();
+    times.whole = whole.lap() * 1e3;
     times.cpu = cpu_milliseconds() - cpu;
     return times;
   }
 
  private:
   void add_kernel(const loops::Program& program, Times& times, std::vector<std::string>* sources) const {
-    Watch watch;
+    Stopwatch watch;
     const std::string text = emit::emit(program, dialect_, loops::print(program));
-    times.phase[4] += watch.lap();
+    times.phase[4] += watch.lap() * 1e3;
     const jit::Object object = compiler_.compile(text, program.name);
     times.phase[5] += object.times.parse * 1e3;
     times.phase[6] += object.times.optimise * 1e3;
@@ -118,7 +105,7 @@ class Bench {
     watch.lap();
     const jit::Module module = session_.load(object);
     CHECK(module.address("kernel") != nullptr, "no kernel");
-    times.link += watch.lap();
+    times.link += watch.lap() * 1e3;
     ++times.kernels;
     times.text_bytes += text.size();
     times.object_bytes += object.bytes.size();
@@ -126,7 +113,7 @@ class Bench {
   }
 
   cpu::Isa isa_;
-  std::unique_ptr<runtime::Backend> backend_;
+  std::shared_ptr<const runtime::Backend> planner_;
   cpu::CpuDialect dialect_;
   jit::Compiler compiler_;
   jit::Session session_;
@@ -198,10 +185,10 @@ Empty empty_clang() {
   const std::string command = cat("clang++-19 -O2 -c ", source, " -o /dev/null 2>/dev/null");
   std::vector<double> whole, cpu;
   for (int round = 0; round < 11; ++round) {
-    Watch watch;
+    Stopwatch watch;
     const double before = children_milliseconds();
     if (std::system(command.c_str()) != 0) return {};
-    whole.push_back(watch.lap());
+    whole.push_back(watch.lap() * 1e3);
     cpu.push_back(children_milliseconds() - before);
   }
   return {measure::median(whole), measure::median(cpu)};

@@ -1,6 +1,5 @@
 // The back end that cpu.h makes: emits, looks for kept machine code or compiles, loads.
 #include <algorithm>
-#include <chrono>
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/facts.h"
@@ -8,6 +7,7 @@
 #include "backends/cpu/kernel.h"
 #include "backends/cpu/translate.h"
 #include "core/base/error.h"
+#include "core/base/stopwatch.h"
 #include "jit/orc_session.h"
 
 namespace twinloom::cpu {
@@ -31,14 +31,13 @@ class CpuBackend final : public runtime::Backend {
   const machine::Machine& machine() const override { return machine_; }
 
   runtime::Built build(const loops::Program& program) const override {
-    const auto start = std::chrono::steady_clock::now();
+    Stopwatch watch;
     KernelText text = translator_.text(program);
     std::optional<jit::Module> kept = load_kept(text, program.name);
     const bool cached = kept.has_value();
     auto kernel = std::make_unique<const CpuKernel>(
         program, cached ? std::move(*kept) : compile(text, program.name), machine_);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    return {std::move(kernel), std::move(text.source), seconds.count(), cached};
+    return {std::move(kernel), std::move(text.source), watch.lap(), cached};
   }
 
   std::string warning() const override { return cache_ == nullptr ? std::string() : cache_->warning(); }
@@ -75,7 +74,26 @@ class CpuBackend final : public runtime::Backend {
   jit::Session session_;
 };
 
+class Planner final : public runtime::Backend {
+ public:
+  explicit Planner(const std::string& isa)
+      : isa_(choose_isa(isa, /*compile_only=*/true)),
+        machine_(machine_of(isa_, usable_cores(), CpuOptions().worth_a_thread_seconds)) {}
+  std::string name() const override { return "planner"; }
+  std::string describe() const override { return cat("planner for ", isa_.name); }
+  const machine::Machine& machine() const override { return machine_; }
+  runtime::Built build(const loops::Program&) const override { return {}; }
+
+ private:
+  Isa isa_;
+  machine::Machine machine_;
+};
+
 }  // namespace
+
+std::shared_ptr<const runtime::Backend> make_planner(const std::string& isa) {
+  return std::make_shared<const Planner>(isa);
+}
 
 std::unique_ptr<runtime::Backend> make_cpu(const CpuOptions& options) {
   if (options.threads < 0) throw Error(cat("cpu: ", options.threads, " threads"));

@@ -23,6 +23,10 @@ struct CpuOptions {
 // Error when the isa is unknown or this CPU does not have it.
 std::unique_ptr<runtime::Backend> make_cpu(const CpuOptions& options = {});
 
+// Has the machine of that instruction set, also where this CPU lacks it, and makes no kernels: for programs
+// that are only looked at. Error when the isa is unknown.
+std::shared_ptr<const runtime::Backend> make_planner(const std::string& isa);
+
 // The instruction sets that this CPU has, widest last.
 std::vector<std::string> supported_isas();
 

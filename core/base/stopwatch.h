@@ -1,9 +1,9 @@
-// Seconds of wall time from one lap to the next, for CompileTimes.
+// Seconds of wall time from one lap to the next.
 #pragma once
 
 #include <chrono>
 
-namespace twinloom::jit {
+namespace twinloom {
 
 class Stopwatch {
  public:
@@ -19,4 +19,4 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace twinloom::jit
+}  // namespace twinloom

@@ -14,20 +14,6 @@ namespace twinloom::tests {
 
 namespace {
 
-// The CPU's machine for an instruction set; makes no kernels.
-class Planner final : public runtime::Backend {
- public:
-  explicit Planner(const std::string& isa)
-      : machine_(cpu::make_cpu({.isa = isa, .compile_only = true})->machine()) {}
-  std::string name() const override { return "planner"; }
-  std::string describe() const override { return "planner"; }
-  const machine::Machine& machine() const override { return machine_; }
-  runtime::Built build(const loops::Program&) const override { return {}; }
-
- private:
-  machine::Machine machine_;
-};
-
 class ExecutionCounter {
  public:
   explicit ExecutionCounter(index::Values values) : values_(std::move(values)) {}
@@ -89,7 +75,7 @@ class ExecutionCounter {
 
 Compiled compiled(const tool::Model& model, const tool::ModelOptions& options, const std::string& isa) {
   const auto arguments = tool::make_arguments(model, options);
-  const auto executable = pipeline::compile(model.graph, std::make_shared<const Planner>(isa), {});
+  const auto executable = pipeline::compile(model.graph, cpu::make_planner(isa), {});
   return {executable.variant(arguments), executable.symbols(arguments, {})};
 }
 

@@ -19,20 +19,6 @@ namespace {
 
 using object_cache::ObjectCache;
 
-// The CPU's machine, so that programs become what a run would compile; makes no kernels.
-class Planner final : public runtime::Backend {
- public:
-  explicit Planner(const std::string& isa)
-      : machine_(cpu::make_cpu({.isa = isa, .compile_only = true})->machine()) {}
-  std::string name() const override { return "planner"; }
-  std::string describe() const override { return "planner"; }
-  const machine::Machine& machine() const override { return machine_; }
-  runtime::Built build(const loops::Program&) const override { return {}; }
-
- private:
-  machine::Machine machine_;
-};
-
 ObjectCache open_cache() { return ObjectCache(object_cache::options_from_environment()); }
 
 std::string place_words(const ObjectCache& cache) {
@@ -87,9 +73,8 @@ int why_miss(const WhyMissCommand& command) {
     throw Error(cat("kernels are kept for the device cpu, not for '", escaped(command.device.device), "'"));
   const Model model = read_model(command.model);
   const auto arguments = make_arguments(model, command.model);
-  const Executable executable =
-      pipeline::compile(model.graph, std::make_shared<const Planner>(command.device.isa),
-                        compile_options(command.device, Mode::fused));
+  const Executable executable = pipeline::compile(model.graph, cpu::make_planner(command.device.isa),
+                                                  compile_options(command.device, Mode::fused));
   const auto variant = executable.variant(arguments);
   const cpu::Translator translator(cpu::choose_isa(command.device.isa, /*compile_only=*/true));
   const ObjectCache cache = open_cache();
