@@ -235,31 +235,25 @@ TWINLOOM_INLINE Value sign(Value x) {
     return select(x > zero, one, select(x < zero, neg(one), x));
 }
 
-// IEEE 754-2019 maximum and minimum: -0 < +0, and a NaN wins.
-template <class Value>
-TWINLOOM_INLINE Value maximum(Value a, Value b) {
-  if constexpr (is_truth<Value>) {
-    return either(a, b);
-  } else if constexpr (is_real<Value>) {
-    const Value ordered = select(a > b, a, b);
-    const Value equal = bit_cast<Value>(bit_cast<Unsigned<Value>>(a) & bit_cast<Unsigned<Value>>(b));
-    return select(a == b, equal, select(a != a, a, ordered));
-  } else {
-    return select(a > b, a, b);
+// IEEE 754-2019 maximum and minimum: -0 < +0, and a NaN wins. Of zeros that differ, a > b ? a : b and
+// b > a ? b : a are the two, whose bits are joined.
+#define TWINLOOM_EXTREME(name, beyond, joined_bits, of_truths)                   \
+  template <class Value>                                                         \
+  TWINLOOM_INLINE Value name(Value a, Value b) {                                 \
+    if constexpr (is_truth<Value>) {                                             \
+      return of_truths(a, b);                                                    \
+    } else if constexpr (is_real<Value>) {                                       \
+      const auto first = bit_cast<Unsigned<Value>>(select(a beyond b, a, b));    \
+      const auto second = bit_cast<Unsigned<Value>>(select(b beyond a, b, a));   \
+      return select(either(a != a, b != b), a + b,                               \
+                    bit_cast<Value>(Unsigned<Value>(first joined_bits second))); \
+    } else {                                                                     \
+      return select(a beyond b, a, b);                                           \
+    }                                                                            \
   }
-}
-template <class Value>
-TWINLOOM_INLINE Value minimum(Value a, Value b) {
-  if constexpr (is_truth<Value>) {
-    return both(a, b);
-  } else if constexpr (is_real<Value>) {
-    const Value ordered = select(a < b, a, b);
-    const Value equal = bit_cast<Value>(bit_cast<Unsigned<Value>>(a) | bit_cast<Unsigned<Value>>(b));
-    return select(a == b, equal, select(a != a, a, ordered));
-  } else {
-    return select(a < b, a, b);
-  }
-}
+TWINLOOM_EXTREME(maximum, >, &, either)
+TWINLOOM_EXTREME(minimum, <, |, both)
+#undef TWINLOOM_EXTREME
 template <class Value>
 TWINLOOM_INLINE Value relu(Value x) {
   const Value zero(Element<Value>(0));
@@ -273,22 +267,21 @@ template <class Real>
 TWINLOOM_INLINE Real div(Real a, Real b) {
   return a / b;
 }
-// All of a register divided by one number, the bits of a / b: by its reciprocal y, and q + (a - q b) y twice,
-// which rounds right (Markstein 1990) where the parts of a - q b are normal numbers. Of 512 bits a division
-// takes 16 cycles.
+// All of a register divided by one number, the bits of a / b: by its reciprocal in two parts, which gives one
+// of the two numbers q beside the quotient, and then q + (a - q b) y, which rounds right (Markstein 1990)
+// where the parts of a - q b are normal numbers, or for a = +0 and a positive b. Of 512 bits a division takes
+// 16 cycles.
 template <class Real>
 TWINLOOM_INLINE Real div_by_one(Real a, Element<Real> b) {
 #if defined(__clang__) && defined(__AVX512F__)
   if constexpr (sizeof(Real) == 64 && same<Element<Real>, f32>) {
-    const f32 size_of_b = __builtin_fabsf(b);
-    const bool usual = size_of_b >= 0x1p-24f && size_of_b <= 0x1p24f;
-    const Real size = __builtin_elementwise_abs(a), zero(0.0f);
-    const auto far = both(a != zero, negated(both(size >= Real(0x1p-100f), size <= Real(0x1p100f))));
-    if (__builtin_expect(usual && !any_lane(far), 1)) {
-      const Real y(1.0f / b), minus_b(-b);
-      const Real first = a * y;
-      const Real near = fma(fma(first, minus_b, a), y, first);
-      return select(a == zero, first, fma(fma(near, minus_b, a), y, near));
+    using Bits = Unsigned<Real>;
+    const Bits bits = bit_cast<Bits>(a), least(bit_cast<u32>(0x1p-100f)), most(bit_cast<u32>(0x1p100f));
+    const auto far = both(magnitude_bits(a) - least > most - least, bits != Bits(0u));
+    if (__builtin_expect(b >= 0x1p-24f && b <= 0x1p24f && !any_lane(far), 1)) {
+      const f32 y = 1.0f / b, y_low = __builtin_fmaf(-b, y, 1.0f) * y;
+      const Real near = fma(a, Real(y), a * Real(y_low));
+      return fma(fma(near, Real(-b), a), Real(y), near);
     }
   }
 #endif
