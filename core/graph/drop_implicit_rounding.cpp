@@ -88,9 +88,12 @@ class Widening {
 
 void Widening::compute_in_f32(NodeId id) {
   const Node& node = graph_[id];
+  Op op = node.node;
+  if (auto* pointwise = std::get_if<Pointwise>(&op))
+    pointwise->op = ops::computed_for(pointwise->op, node.dtype);
   std::vector<NodeId> inputs;
   for (const NodeId input : node.inputs) inputs.push_back(in_f32(input));
-  NodeId result = rebuild_.add(node.node, std::move(inputs), id);
+  NodeId result = rebuild_.add(std::move(op), std::move(inputs), id);
   if (!is_wide(id) && ops::is_16_bit_float(node.dtype))
     result = rebuild_.add(Cast{node.dtype, true}, {result}, id);
   rebuild_.stands_for(id, result);

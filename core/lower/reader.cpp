@@ -166,7 +166,7 @@ Ref<loops::Value> Reader::compute(const graph::Pointwise& pointwise, const Place
   std::vector<Ref<loops::Value>> inputs;
   for (const NodeId input : node.inputs)
     inputs.push_back(widen(element(input, place.at, place.mask), lowering_.graph[input].dtype));
-  return narrow(apply(pointwise.op, std::move(inputs)), node.dtype);
+  return narrow(apply(ops::computed_for(pointwise.op, node.dtype), std::move(inputs)), node.dtype);
 }
 
 Ref<loops::Value> Reader::compute(const graph::Cast& cast, const Place& place) {

@@ -135,7 +135,8 @@ inline void apply(std::span<const Arrays> table, Pointwise op, DType element, In
                   std::int64_t count) {
   CHECK(takes_element(op, element), name(op), " does not take ", name(element));
   CHECK(inputs.size() == static_cast<std::size_t>(arity(op)), name(op), " of ", inputs.size(), " inputs");
-  const Loop loop = table[static_cast<std::size_t>(op)].at(place_of(compute_type(element)));
+  const Loop loop =
+      table[static_cast<std::size_t>(computed_for(op, element))].at(place_of(compute_type(element)));
   if (!is_16_bit_float(element)) return loop(inputs, output, count);
   run_widened(loop, element, takes(op) == Takes::select, gives(op) == Gives::same, inputs, output, count);
 }

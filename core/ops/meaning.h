@@ -303,6 +303,8 @@ ELEMENTARY(sigmoid, wide::sigmoid)
 ELEMENTARY(silu, wide::silu)
 ELEMENTARY(gelu_erf, wide::gelu_erf)
 ELEMENTARY(gelu_tanh, wide::gelu_tanh)
+ELEMENTARY(gelu_erf_brief, wide::gelu_erf)
+ELEMENTARY(gelu_tanh_brief, wide::gelu_tanh)
 ELEMENTARY(softplus, wide::softplus)
 #undef ELEMENTARY
 

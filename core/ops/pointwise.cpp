@@ -35,6 +35,12 @@ constexpr auto operators = [] {
   return all;
 }();
 
+struct Shorter {
+  Pointwise op, brief;
+};
+constexpr Shorter shorter[] = {{Pointwise::gelu_erf, Pointwise::gelu_erf_brief},
+                               {Pointwise::gelu_tanh, Pointwise::gelu_tanh_brief}};
+
 const Row& row(Pointwise op) { return rows.at(static_cast<std::size_t>(op)); }
 
 bool takes_type(Takes takes, DType element) {
@@ -92,6 +98,12 @@ double ulp_bound(Pointwise op, DType element) {
   const double bound = row(op).ulp;
   if (!is_floating(element) || bound <= 0.5) return bound;
   return element == DType::f64 ? std::max(bound, 2.0) : bound;
+}
+
+Pointwise computed_for(Pointwise op, DType result) {
+  if (!is_16_bit_float(result)) return op;
+  const auto* found = std::ranges::find(shorter, op, &Shorter::op);
+  return found == std::end(shorter) ? op : found->brief;
 }
 
 std::optional<Pointwise> pointwise_named(std::string_view name) {

@@ -149,6 +149,8 @@ const std::map<Pointwise, Function>& references() {
       {Pointwise::erfinv, erfinv},
       {Pointwise::gelu_erf, gelu_erf},
       {Pointwise::gelu_tanh, gelu_tanh},
+      {Pointwise::gelu_erf_brief, gelu_erf},
+      {Pointwise::gelu_tanh_brief, gelu_tanh},
       {Pointwise::softplus, softplus},
       {Pointwise::reciprocal, [](mpfr_ptr r, mpfr_ptr x) { mpfr_ui_div(r, 1, x, MPFR_RNDN); }},
       {Pointwise::silu, [](mpfr_ptr r, mpfr_ptr x) { gate(r, x, x); }},
@@ -318,7 +320,8 @@ TEST(Accuracy, FunctionsOfTwo) {
   check_pairs<double, std::uint64_t>(Pointwise::hypot, DType::f64, mpfr_hypot, false);
 }
 
-// f16 and bf16: the f32 function rounded once stays within 0.501 of the type's last place.
+// f16 and bf16: the f32 function rounded once stays within 0.501 of the type's last place, a shorter one
+// within 0.51.
 TEST(Accuracy, HalvesAreRoundedOnce) {
   for (const auto& [op, reference] : references()) {
     for (const DType dtype : {DType::f16, DType::bf16}) {
@@ -341,7 +344,8 @@ TEST(Accuracy, HalvesAreRoundedOnce) {
         const double exact = mpfr_get_d(want.get(), MPFR_RNDN);
         if (std::isnan(exact) || std::fabs(exact) > limit || std::fabs(exact) < root || exact == 0) continue;
         const int exponent = std::max(std::ilogb(exact) + 1 - digits, lowest);
-        ASSERT_LE(std::fabs(std::ldexp(got - exact, -exponent)), 0.501)
+        const bool brief = computed_for(op, dtype) != op || name(op).ends_with("_brief");
+        ASSERT_LE(std::fabs(std::ldexp(got - exact, -exponent)), brief ? 0.51 : 0.501)
             << name(op) << " of " << name(dtype) << " at " << x;
       }
     }

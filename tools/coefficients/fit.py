@@ -60,6 +60,11 @@ def erfcx(x):
     return mpmath.exp(x * x) * mpmath.erfc(x)
 
 
+def mills(a):
+    """exp(a^2 / 2) (1 - normal distribution(a))."""
+    return erfcx(a / mpmath.sqrt(2)) / 2
+
+
 def of_ratio(function, middle):
     """Of t = (a - middle) / (a + middle), a >= 0."""
     return lambda t: function(middle * (1 + t) / (1 - t))
@@ -100,6 +105,8 @@ TABLE = [
      lambda r: r**2),
     ("expm1_rest", "the same, of one degree more for f32", lambda r: (mpmath.exp(r) - 1 - r) / r**2, -0.3467, 0.3467, 5, 10,
      lambda r: r**2),
+    ("exp2_slope", "(2^r - 1) / r of r", safe(lambda r: (mpmath.mpf(2)**r - 1) / r, mpmath.log(2)), -0.5, 0.5, 4, None,
+     lambda r: r),
     ("log_rest", "(log(1 + f) - f + f^2/2) / f^3 of f", lambda f: (mpmath.log1p(f) - f + f**2 / 2) / f**3,
      -0.29290, 0.41422, 7, None, lambda f: f * f),
     ("atanh_rest", "(atanh(s) - s) / s^3 of z = s^2", sqrt_form(lambda s: (mpmath.atanh(s) - s) / s**3),
@@ -121,7 +128,9 @@ TABLE = [
     ("erfcx_flat", "(a + 9/16) exp(a^2) erfc(a) of (a - 4) / (a + 4)",
      of_ratio(lambda a: (a + mpf(9) / 16) * erfcx(a), 4), -1, 0.752, None, 24, one),
     ("normal_flat", "(a + 51/64) exp(a^2 / 2) (1 - normal distribution(a)) of (a - 4) / (a + 4)",
-     of_ratio(lambda a: (a + mpf(51) / 64) * erfcx(a / mpmath.sqrt(2)) / 2, 4), -1, 0.58, 10, None, one),
+     of_ratio(lambda a: (a + mpf(51) / 64) * mills(a), 4), -1, 0.58, 10, None, one),
+    ("normal_ratio", "(a + 5) exp(a^2 / 2) (1 - normal distribution(a)) of 1 / (a + 5)", lambda u: mills(1 / u - 5) / u, 0.05, 0.2, 6, None,
+     lambda u: u / mills(1 / u - 5)),
     ("atan_rest", "(atan(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.atan(t) - t) / t**3), 1e-12, 0.17158,
      None, 11, lambda z: z),
     ("asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.25, None,

@@ -66,10 +66,14 @@ TWINLOOM_INLINE Real scaled(Real x, Real k) {
   const Real half = floor(k * Real(Element<Real>(0.5)));
   return x * power_of_two(half) * power_of_two(k - half);
 }
+// min(x, limit) and the like, where a NaN stays.
+template <class Real>
+TWINLOOM_INLINE Real below_limit(Real x, Real limit) {
+  return select(x > limit, limit, x);
+}
 template <class Real>
 TWINLOOM_INLINE Real clamped(Real x, Real low, Real high) {
-  const Real raised = select(x < low, low, x);
-  return select(raised > high, high, raised);
+  return below_limit(select(x < low, low, x), high);
 }
 
 // exp(x) = (factor + low) * 2^k, factor in [0.7, 1.5]; low is what rounding factor lost.
@@ -83,17 +87,33 @@ struct Split {
 };
 // The same with an exact first part: ln 2 in two parts, of which k times the higher is exact.
 template <class Real>
+TWINLOOM_INLINE Real high_ln2() {
+  return pick<Real>(0x1.62e4p-1f, 0x1.62e42fefap-1);
+}
+template <class Real>
+TWINLOOM_INLINE Real low_ln2() {
+  return pick<Real>(0x1.7f7d1cp-20f, 0x1.cf79abc9e3b3ap-40);
+}
+template <class Real>
+TWINLOOM_INLINE Real units_of_ln2(Real x) {
+  return round(x * pick<Real>(0x1.715476p+0f, 0x1.71547652b82fep+0));
+}
+template <class Real>
 TWINLOOM_INLINE Split<Real> parts_by_ln2(Real x) {
-  const Real k = round(x * pick<Real>(0x1.715476p+0f, 0x1.71547652b82fep+0));
-  const Real exact = fma(-k, pick<Real>(0x1.62e4p-1f, 0x1.62e42fefap-1), x);
-  return {exact, k * pick<Real>(-0x1.7f7d1cp-20f, -0x1.cf79abc9e3b3ap-40), k};
+  const Real k = units_of_ln2(x);
+  return {fma(-k, high_ln2<Real>(), x), k * -low_ln2<Real>(), k};
+}
+// Of a * b + below, where below is far smaller than the product and than 1.
+template <class Real>
+TWINLOOM_INLINE Split<Real> product_by_ln2(Real a, Real b, Real below) {
+  const Real k = units_of_ln2(a * b);
+  return {fma(a, b, -(k * high_ln2<Real>())), fma(-k, low_ln2<Real>(), below), k};
 }
 template <class Real>
 TWINLOOM_INLINE Split<Real> split_by_ln2(Real x) {
   const auto [exact, below, k] = parts_by_ln2(x);
-  const Real ln2_low = pick<Real>(0x1.7f7d1cp-20f, 0x1.cf79abc9e3b3ap-40);
-  const Real rest = fma(-k, ln2_low, exact);
-  return {rest, fma(-k, ln2_low, exact - rest), k};
+  const Real rest = fma(-k, low_ln2<Real>(), exact);
+  return {rest, fma(-k, low_ln2<Real>(), exact - rest), k};
 }
 template <class Real>
 TWINLOOM_INLINE Real exp_limited(Real x) {
@@ -121,13 +141,25 @@ TWINLOOM_INLINE Power<Real> power(Real x, Real below) {
   return {sum, (factor - sum) + more, k};
 }
 
+// exp(exact + below) - 1, for an exact that is at most ln(2) / 2 in size and a far smaller below, with the
+// error of a number near 1.
+template <class Real>
+TWINLOOM_INLINE Real rise_of_parts(Real exact, Real below) {
+  const Real rest = exact + below;
+  return exact + fma(rest * rest, exp_rest(rest), below);
+}
 // Without what rounding loses of the result, which only those need that go on with it: within 0.9 ulp.
 template <class Real>
 TWINLOOM_INLINE Real exp(Real x) {
   const auto [exact, below, k] = parts_by_ln2(exp_limited(x));
-  const Real rest = exact + below;
-  const Real more = exact + fma(rest * rest, exp_rest(rest), below);
-  return scaled(Real(Element<Real>(1)) + more, k);
+  return scaled(Real(Element<Real>(1)) + rise_of_parts(exact, below), k);
+}
+// 2^x for x in [-1000, 120], with a relative error of 2^-23 and that of x.
+template <class Real>
+TWINLOOM_INLINE Real brief_exp2(Real x) {
+  const Real k = round(x);
+  const Real rest = x - k;
+  return scaled(fma(rest, exp2_slope(rest), Real(Element<Real>(1))), k);
 }
 // exp(x) / 2, which does not overflow before sinh and cosh do.
 template <class Real>

@@ -63,6 +63,18 @@ TWINLOOM_INLINE Real expm1_rest(Real x) {
   }
 }
 
+// (2^r - 1) / r of r.
+template <class Real>
+TWINLOOM_INLINE Real exp2_slope(Real x) {
+  // 2^-23.3
+  Real y(0x1.5f0dcc0000000p-10f);
+  y = fma(y, x, Real(0x1.3cf04c0000000p-7f));
+  y = fma(y, x, Real(0x1.c6af720000000p-5f));
+  y = fma(y, x, Real(0x1.ebf9a80000000p-3f));
+  y = fma(y, x, Real(0x1.62e4300000000p-1f));
+  return y;
+}
+
 // (log(1 + f) - f + f^2/2) / f^3 of f.
 template <class Real>
 TWINLOOM_INLINE Real log_rest(Real x) {
@@ -266,6 +278,20 @@ TWINLOOM_INLINE Real normal_flat(Real x) {
   y = fma(y, x, Real(-0x1.711d180000000p-7f));
   y = fma(y, x, Real(-0x1.fca72c0000000p-5f));
   y = fma(y, x, Real(0x1.cfbebc0000000p-2f));
+  return y;
+}
+
+// (a + 5) exp(a^2 / 2) (1 - normal distribution(a)) of 1 / (a + 5).
+template <class Real>
+TWINLOOM_INLINE Real normal_ratio(Real x) {
+  // 2^-19.5
+  Real y(0x1.542ab20000000p+14f);
+  y = fma(y, x, Real(-0x1.782c5e0000000p+12f));
+  y = fma(y, x, Real(0x1.5b3c300000000p+10f));
+  y = fma(y, x, Real(-0x1.2f19640000000p+6f));
+  y = fma(y, x, Real(0x1.076b200000000p+4f));
+  y = fma(y, x, Real(0x1.c824be0000000p+0f));
+  y = fma(y, x, Real(0x1.9b500c0000000p-2f));
   return y;
 }
 

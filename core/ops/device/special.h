@@ -73,45 +73,83 @@ TWINLOOM_INLINE Real erfc(Real x) {
       x);
 }
 
-// x * (1 - normal distribution(|x|)) keeps its digits in the tail; for positive x it is taken from x.
+// exp(a^2 / 2) (1 - normal distribution(a)) for 0 <= a <= 40.
+template <class Real>
+TWINLOOM_INLINE Real normal_tail(Real a) {
+  using Part = Element<Real>;
+  if constexpr (same<Part, f32>) {
+    return normal_flat((a - Real(4.0f)) / (a + Real(4.0f))) / (a + Real(0.796875f));
+  } else {
+    return Real(0.5) * erfcx_wide(a * Real(0x1.6a09e667f3bcdp-1));
+  }
+}
+// max(x, 0) - |x| (1 - normal distribution(|x|)): what is taken away keeps its digits in the tail. Zeros keep
+// their signs, and -inf gives -0.
+template <class Real>
+TWINLOOM_INLINE Real gelu_without(Real x, Real part) {
+  const Real zero(Element<Real>(0));
+  return select(x < zero, -zero, x) - part;
+}
 template <class Real>
 TWINLOOM_INLINE Real gelu_erf(Real x) {
-  using Part = Element<Real>;
-  const Real zero(Part(0));
-  const Real limit = pick<Real>(15, 39);
-  const Real inside = clamped(x, -limit, limit);
-  const Real a = abs(inside);
-  const auto [factor, low, k] = power_of_minus_square(a, Real(Part(0.5)));
-  Real tail;
-  if constexpr (same<Part, f32>) {
-    tail = normal_flat((a - Real(4.0f)) / (a + Real(4.0f))) / (a + Real(0.796875f));
-  } else {
-    tail = Real(0.5) * erfcx_wide(a * Real(0x1.6a09e667f3bcdp-1));
-  }
-  const Real share = factor * tail;
-  const Real share_low = fma(factor, tail, -share) + low * tail;
-  const Real part = scaled(fma(inside, share, inside * share_low), k);
-  return select(x > zero, x - part, part);
+  const Real limit = pick<Real>(15, 39), minus_half(Element<Real>(-0.5));
+  const Real a = below_limit(abs(x), limit);
+  const Real square = a * a;
+  const auto [exact, below, k] = product_by_ln2(minus_half, square, minus_half * fma(a, a, -square));
+  const Real tail = a * normal_tail(a);
+  return gelu_without(x, scaled(fma(tail, rise_of_parts(exact, below), tail), k));
 }
-// x * sigmoid(v), v = 2 sqrt(2/pi) (x + 0.044715 x^3) in two parts.
+// For results of 16 bits: with a relative error of 2^-18.
+template <class Real>
+TWINLOOM_INLINE Real gelu_erf_brief(Real x) {
+  if constexpr (same<Element<Real>, f32>) {
+    const Real a = below_limit(abs(x), Real(15.0f));
+    const Real inverse = Real(1.0f) / (a + Real(5.0f));
+    const Real power = brief_exp2(a * a * Real(-0x1.715476p-1f));
+    return gelu_without(x, a * inverse * normal_ratio(inverse) * power);
+  } else {
+    return gelu_erf(x);
+  }
+}
+
+// x * sigmoid(v) = (x or, where it is negative, x * exp(-|v|)) / (1 + exp(-|v|)), of exp(-|v|) = (1 + rise) *
+// 2^k. The last step alone may give a subnormal number.
+template <class Real>
+TWINLOOM_INLINE Real gated_by(Real x, Real inside, Real rise, Real k) {
+  const Real zero(Element<Real>(0)), one(Element<Real>(1));
+  const auto negative = x < zero;
+  const Real under = one + scaled(one + rise, k);
+  return scaled(select(negative, fma(inside, rise, inside), x) / under, select(negative, k, zero));
+}
+// v = 2 sqrt(2/pi) (x + 0.044715 x^3), its slope in two parts.
 template <class Real>
 TWINLOOM_INLINE Real gelu_tanh(Real x) {
-  const Real limit = pick<Real>(20, 40);
-  const Real inside = -clamped(abs(x), Real(Element<Real>(0)), limit);
+  const Real inside = -below_limit(abs(x), pick<Real>(11, 22));
   const Real first = pick<Real>(0x1.988454p+0f, 0x1.9884533d43651p+0);
   const Real cubic = pick<Real>(0x1.2444f2p-4f, 0x1.2444f2a4d8b4bp-4);
   const Real square = inside * inside;
-  const Real square_low = fma(inside, inside, -square);
   const Real bend = cubic * square;
-  const Real bend_low = fma(cubic, square, -bend) +
-                        fma(cubic, square_low, pick<Real>(0x1.49b16ap-29f, -0x1.6c843a29d1c7p-61) * square);
+  const Real bend_low =
+      fma(pick<Real>(0x1.49b16ap-29f, -0x1.6c843a29d1c7p-61), square, fma(cubic, square, -bend)) +
+      fma(cubic, fma(inside, inside, -square), pick<Real>(-0x1.857936p-25f, -0x1.cbc0d30ebfd15p-54));
   const Real slope = first + bend;
-  const Real back = slope - first;
-  const Real slope_low = ((first - (slope - back)) + (bend - back)) +
-                         (bend_low + pick<Real>(-0x1.857936p-25f, -0x1.cbc0d30ebfd15p-54));
-  const Real v = inside * slope;
-  const Real v_low = fma(inside, slope, -v) + inside * slope_low;
-  return gated(select(x < -limit, -limit, x), power(v, v_low));
+  const auto bends_more = first < bend;
+  const Real larger = select(bends_more, bend, first), smaller = select(bends_more, first, bend);
+  const Real slope_low = (smaller - (slope - larger)) + bend_low;
+  const auto [exact, below, k] = product_by_ln2(inside, slope, inside * slope_low);
+  return gated_by(x, inside, rise_of_parts(exact, below), k);
+}
+// For results of 16 bits: with a relative error of 2^-18 where the result is above 2^-24, then 2^-16.
+template <class Real>
+TWINLOOM_INLINE Real gelu_tanh_brief(Real x) {
+  if constexpr (same<Element<Real>, f32>) {
+    const Real inside = -below_limit(abs(x), Real(11.0f));
+    const Real slope = fma(inside * inside, Real(0x1.a5a7dp-4f), Real(0x1.26aec2p+1f));
+    const Real power = brief_exp2(inside * slope);
+    return select(x < Real(0.0f), inside * power, x) / (Real(1.0f) + power);
+  } else {
+    return gelu_tanh(x);
+  }
 }
 
 // sin(pi x) / pi and pi / tan(pi x) near whole numbers lose nothing: the fraction is exact.
