@@ -7,9 +7,10 @@
 //   memory                  load<N>(p), load_first<N>(p, count, otherwise), load_reversed<N>(p),
 //                           load_strided<N>(p, stride), load_strided_where<N>(p, stride, mask, otherwise),
 //                           gather<N>(p, offsets), gather_where<N>(p, offsets, mask, otherwise);
-//                           store(p, v), store_first(p, count, v), store_reversed(p, v),
-//                           store_strided(p, stride, v), store_strided_where(p, stride, mask, v),
-//                           scatter(p, offsets, v), scatter_where(p, offsets, mask, v)
+//                           store(p, v), store_streaming(p, v), stores_done(); store_first(p, count, v),
+//                           store_reversed(p, v), store_strided(p, stride, v), store_strided_where(p, stride,
+//                           mask, v), scatter(p, offsets, v), scatter_where(p, offsets, mask, v)
+//                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
 //   lanes                   low, high, even, odd: one half of a vector; of two lanes, one element
 //   run-time indices        find<N>(value, active, bound, wraps, node, failure) with .place and .ok

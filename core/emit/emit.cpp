@@ -1,6 +1,8 @@
 // The walk over a program's statements. See emit.h; the parts are scopes.h, indices.h, values.h, totals.h.
 #include "core/emit/emit.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/emit/totals.h"
 #include "core/emit/values.h"
@@ -51,6 +53,7 @@ class Emitter {
       stmt(*tasks.body);
     else
       task_loop(tasks);
+    if (std::ranges::any_of(program_.buffers, &loops::BufferInfo::streamed)) scopes_.line("stores_done();");
     return scopes_.lines();
   }
 
@@ -140,6 +143,7 @@ void Emitter::stmt(const Stmt& stmt) {
       [&](const loops::Fold& node) { totals_.fold(node); },
       [&](const loops::Prefix& node) { totals_.prefix(node); },
       [&](const loops::Scratch& node) { scratch(node); },
+      [&](const loops::Prefetch& node) { values_.prefetch(node); },
       [&](const loops::Sync&) {
         if (const std::string line = dialect_.sync(); !line.empty()) scopes_.line(line);
       },

@@ -142,13 +142,22 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
   const std::string first = pointer(store.buffer, run.rest);
   const auto stride = index::constant_of(run.stride);
   const bool plain = store.update == loops::Update::replace;
-  if (all && plain && stride == 1) return cat("store(", first, ", ", value, ")");
+  if (all && plain && stride == 1)
+    return cat(info(store.buffer).streamed ? "store_streaming(" : "store(", first, ", ", value, ")");
   if (all && plain && stride == -1) return cat("store_reversed(", first, ", ", value, ")");
   if (all) return cat("store_strided(", first, ", ", indices_.name(run.stride), ", ", value, ")");
   if (plain && stride == 1 && mask.kind != Mask::Kind::lanes)
     return cat("store_first(", first, ", ", indices_.as_count(mask), ", ", value, ")");
   return cat("store_strided_where(", first, ", ", indices_.name(run.stride), ", ", indices_.as_lanes(mask),
              ", ", value, ")");
+}
+
+// Of the places of a vector loop those from the first on, as if they were neighbours.
+void Values::prefetch(const loops::Prefetch& prefetch) {
+  const Along run = indices_.along(prefetch.offset);
+  if (run.kind == Along::Kind::general) return;
+  scopes_.line(cat(prefetch.written ? "prefetch_written<" : "prefetch<", indices_.lanes(), ">(",
+                   pointer(prefetch.buffer, run.rest), ");"));
 }
 
 // The symbol's value and where it may be used come back from the device header as one struct.

@@ -50,6 +50,7 @@ class Values {
   std::string with_lanes(const Operand& operand, int lanes);
   void store(const loops::Store& store);
   void index(const loops::Index& index);
+  void prefetch(const loops::Prefetch& prefetch);
 
   void set_temp(loops::Temp temp, std::vector<Operand> parts) { temps_[temp] = std::move(parts); }
   void set_total(loops::Temp temp, Total total) { totals_[temp] = std::move(total); }

@@ -61,6 +61,9 @@ template <>
 inline constexpr auto members<Scratch> =
     std::tuple{&Scratch::buffer, &Scratch::count, &Scratch::place, &Scratch::body};
 template <>
+inline constexpr auto members<Prefetch> =
+    std::tuple{&Prefetch::buffer, &Prefetch::offset, &Prefetch::written};
+template <>
 inline constexpr auto members<Sync> = std::tuple{};
 template <>
 inline constexpr auto members<LastBlock> =

@@ -31,6 +31,7 @@ class Actions {
         [&](const Merge& node) { return of(node); }, [&](const Combine& node) { return of(node); },
         [&](const Push& node) { return of(node); }, [&](const Fold& node) { return of(node); },
         [&](const Prefix& node) { return of(node); }, [&](const Scratch& node) { return of(node); },
+        [](const Prefetch&) -> Action { return [](State&) {}; },
         // Thread loops are walked one after the other, so their turns have all arrived.
         [](const Sync&) -> Action { return [](State&) {}; }, [&](const LastBlock& node) { return of(node); },
         [&](const Call& node) { return of(node); });

@@ -53,6 +53,7 @@ template Ref<Stmt> stmt(Push);
 template Ref<Stmt> stmt(Fold);
 template Ref<Stmt> stmt(Prefix);
 template Ref<Stmt> stmt(Scratch);
+template Ref<Stmt> stmt(Prefetch);
 template Ref<Stmt> stmt(Sync);
 template Ref<Stmt> stmt(LastBlock);
 template Ref<Stmt> stmt(Call);

@@ -6,7 +6,7 @@
 //
 //   value := Literal | Count | Read | Load | Apply | Convert
 //   stmt  := Block | Loop | Let | Index | Store | Start | Accumulate | Scan            (nests)
-//          | Merge | Combine | Push | Fold | Prefix | Scratch | Sync | LastBlock | Call (programs)
+//          | Merge | Combine | Push | Fold | Prefix | Scratch | Prefetch | Sync | LastBlock | Call (programs)
 //
 // Types. f16 and bf16 exist only in memory: a Load gives them, the only things that may be done with
 // the value are Convert and Store, and Apply computes in f32. Comparison gives b8. A Condition, an
@@ -193,6 +193,12 @@ struct Scratch {
   Place place;
   Ref<Stmt> body;
 };
+// Memory that is wanted soon, to be read or written. It may lie outside the buffer: nothing is touched.
+struct Prefetch {
+  Buffer buffer;
+  index::Expr offset;
+  bool written = false;
+};
 struct Sync {};     // all threads of the block have arrived
 struct LastBlock {  // body: run by the member of `among` that arrives last; it sees all their stores
   Buffer counter;
@@ -220,7 +226,7 @@ struct Call {  // the whole body of its nest and program
 };
 struct Stmt {
   std::variant<Block, Loop, Let, Index, Store, Start, Accumulate, Scan, Merge, Combine, Push, Fold, Prefix,
-               Scratch, Sync, LastBlock, Call>
+               Scratch, Prefetch, Sync, LastBlock, Call>
       node;
 };
 
@@ -230,6 +236,7 @@ struct BufferInfo {
   index::Expr count;  // elements
   bool written = false;
   bool local = false;  // declared by a Scratch; not an argument
+  bool streamed = false;  // programs only: vectors are stored past the caches; never loaded
 };
 struct SizeInfo {
   index::Symbol symbol;

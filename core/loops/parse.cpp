@@ -41,6 +41,7 @@ class Parser {
     scanner_.expect(":");
     info.local = scanner_.accept("local");
     info.written = scanner_.accept("written");
+    info.streamed = scanner_.accept("streamed");
     info.dtype = dtype();
     info.count = bracketed();
     const Buffer id{static_cast<std::uint32_t>(program_.buffers.size())};
@@ -223,10 +224,19 @@ class Parser {
   using Keyword = Ref<Stmt> (Parser::*)();
   static const std::map<std::string_view, Keyword>& keywords() {
     static const std::map<std::string_view, Keyword> table = {
-        {"for", &Parser::loop},        {"index", &Parser::index_stmt}, {"start", &Parser::start},
-        {"scan", &Parser::scan},       {"merge", &Parser::merge},      {"combine", &Parser::combine},
-        {"push", &Parser::push},       {"fold", &Parser::fold},        {"prefix", &Parser::prefix},
-        {"scratch", &Parser::scratch}, {"sync", &Parser::sync},        {"last_block", &Parser::last_block},
+        {"for", &Parser::loop},
+        {"index", &Parser::index_stmt},
+        {"start", &Parser::start},
+        {"scan", &Parser::scan},
+        {"merge", &Parser::merge},
+        {"combine", &Parser::combine},
+        {"push", &Parser::push},
+        {"fold", &Parser::fold},
+        {"prefix", &Parser::prefix},
+        {"scratch", &Parser::scratch},
+        {"prefetch", &Parser::prefetch},
+        {"sync", &Parser::sync},
+        {"last_block", &Parser::last_block},
         {"call", &Parser::call},
     };
     return table;
@@ -347,6 +357,14 @@ class Parser {
     scratch.place = one_of({Place::registers, Place::scratch, Place::memory});
     scratch.body = body();
     return stmt(std::move(scratch));
+  }
+
+  Ref<Stmt> prefetch() {
+    Prefetch prefetch;
+    prefetch.buffer = buffer();
+    prefetch.offset = bracketed();
+    prefetch.written = scanner_.accept("written");
+    return stmt(std::move(prefetch));
   }
 
   Ref<Stmt> sync() { return stmt(Sync{}); }

@@ -27,7 +27,7 @@ std::string print_sizes(const std::vector<index::Expr>& sizes) {
 
 std::string print_buffer(const BufferInfo& info) {
   return cat(info.name, ": ", info.local ? "local " : "", info.written ? "written " : "",
-             ops::name(info.dtype), "[", info.count, "]");
+             info.streamed ? "streamed " : "", ops::name(info.dtype), "[", info.count, "]");
 }
 
 std::string print_size(const SizeInfo& info) {
@@ -130,6 +130,9 @@ class Printer {
           line("fold ", print_temp(node.result), " = ", print_temp(node.stack), " of ", node.count);
         },
         [&](const Prefix& node) { print(node); }, [&](const Scratch& node) { print(node); },
+        [&](const Prefetch& node) {
+          line("prefetch ", element(node.buffer, node.offset), node.written ? " written" : "");
+        },
         [&](const LastBlock& node) { print(node); }, [&](const Call& node) { print(node); });
   }
 

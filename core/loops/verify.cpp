@@ -57,8 +57,8 @@ class Verifier {
         [&](const Merge& merge) { check(merge); }, [&](const Combine& combine) { check(combine); },
         [&](const Push& push) { check(push); }, [&](const Fold& fold) { check(stmt, fold); },
         [&](const Prefix& prefix) { check(stmt, prefix); }, [&](const Scratch& node) { check(node); },
-        [&](const Sync&) { check_sync(); }, [&](const LastBlock& last) { check(last); },
-        [&](const Call& call) { check(call); });
+        [&](const Prefetch& node) { check(node); }, [&](const Sync&) { check_sync(); },
+        [&](const LastBlock& last) { check(last); }, [&](const Call& call) { check(call); });
   }
 
   void check(const Loop& loop) {
@@ -231,6 +231,14 @@ class Verifier {
   void check_sync() const {
     only_in(Stage::program, "a sync");
     CHECK(!scope_.inside(Bind::thread) && !scope_.inside(Bind::vector), "a sync stands in a thread loop");
+  }
+
+  void check(const Prefetch& prefetch) {
+    only_in(Stage::program, "a prefetch");
+    const BufferInfo& info = scope_.buffer(prefetch.buffer);
+    CHECK(!prefetch.written || info.written, "a prefetch for stores to ", info.name,
+          ", which is not written");
+    scope_.check(prefetch.offset);
   }
 
   void check(const LastBlock& last) {

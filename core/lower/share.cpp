@@ -124,8 +124,8 @@ void Sharing::take_in(const Ref<Stmt>& stmt, int place) {
       [&](const Merge&) { wrong("Merge"); }, [&](const Combine&) { wrong("Combine"); },
       [&](const Push&) { wrong("Push"); }, [&](const Fold&) { wrong("Fold"); },
       [&](const Prefix&) { wrong("Prefix"); }, [&](const Scratch&) { wrong("Scratch"); },
-      [&](const Sync&) { wrong("Sync"); }, [&](const LastBlock&) { wrong("LastBlock"); },
-      [&](const Call&) { wrong("Call"); });
+      [&](const Prefetch&) { wrong("Prefetch"); }, [&](const Sync&) { wrong("Sync"); },
+      [&](const LastBlock&) { wrong("LastBlock"); }, [&](const Call&) { wrong("Call"); });
 }
 
 // An Index moves out as far as its value and mask allow; one that says the same as an earlier one that it

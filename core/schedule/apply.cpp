@@ -32,6 +32,7 @@ class Applier {
     });
     if (plan_.grid) return build_grid();
     staged_ = stage_rows(plan_, names_);
+    add_prefetches();
     staged_.arrays.insert(staged_.arrays.end(), plan_.kept.begin(), plan_.kept.end());
     const auto rows = [&](const Surroundings& here) { return in_arrays(items(here)); };
     const std::size_t start = start_of_task(plan_.common);
@@ -51,6 +52,7 @@ class Applier {
     program.name += ending;
     program.body = tidy(body, plan_.facts);
     program.buffers = names_.buffers();
+    for (const loops::Buffer buffer : plan_.streamed) program.buffers[buffer.index].streamed = true;
     return program;
   }
 
@@ -85,6 +87,18 @@ class Applier {
   // A row's own statement. A total is started by the sibling that reaches it.
   static void add_own(const Ref<Stmt>& stmt, const Surroundings& here, std::vector<Ref<Stmt>>& result) {
     if (!std::holds_alternative<loops::Start>(stmt->node)) result.push_back(settle(stmt, here));
+  }
+
+  void add_prefetches() {
+    std::size_t number = 0;
+    for (loops::Item& item : staged_.shape.items) {
+      auto* sibling = std::get_if<loops::Sibling>(&item);
+      if (sibling == nullptr) continue;
+      for (const Prefetched& prefetched : plan_.prefetched)
+        if (prefetched.sibling == number)
+          sibling->inner.insert(sibling->inner.begin(), loops::stmt(prefetched.what));
+      ++number;
+    }
   }
 
   Ref<Stmt> items(const Surroundings& here) {

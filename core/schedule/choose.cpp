@@ -115,6 +115,8 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   schedule.grid_splits = choose_grid_splits(situation);
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
   schedule.temps = choose_stages(nest, situation, schedule, room);
+  schedule.prefetches = choose_prefetches(nest, situation, schedule);
+  schedule.stores = choose_streams(situation, schedule);
   return schedule;
 }
 

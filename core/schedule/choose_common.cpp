@@ -98,6 +98,7 @@ class CommonChooser {
       const bool aligned =
           plans[i].lanes != 0 && step <= plans[i].lanes && situation_.divides(plans[i].lanes, loop);
       plans[i].block = aligned ? plans[i].lanes : std::max(step, least);
+      if (plans[i].lanes == 0) plans[i].block = balanced(loop, plans[i].block, tasks);
       if (plans[i].block >= guess(loop) && constant(loop)) plans[i].block = 0;
       tasks *=
           static_cast<double>(guess(loop)) / static_cast<double>(std::max<std::int64_t>(plans[i].block, 1));
@@ -105,6 +106,14 @@ class CommonChooser {
           tasks >= static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once))
         return;
     }
+  }
+  // A shorter block where the last round of tasks would leave workers idle.
+  std::int64_t balanced(const NestLoop& loop, std::int64_t block, double outer_tasks) const {
+    const auto extent = constant(loop);
+    if (!extent || outer_tasks > 1) return block;
+    const std::int64_t workers = std::max<std::int64_t>(situation_.machine.blocks_at_once, 1);
+    const std::int64_t rounds = ceil_div(ceil_div(*extent, block), workers);
+    return rounds > TASKS_A_WORKER ? block : std::max<std::int64_t>(ceil_div(*extent, rounds * workers), 1);
   }
   bool is_known() const { return situation_.nest.sizes.empty(); }
 

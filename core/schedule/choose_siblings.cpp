@@ -161,7 +161,8 @@ class SiblingChooser {
                            ? is_power_of_two(std::max<std::int64_t>(*extent, 1)) && *extent > 0
                            : situation_.divides(step, loop);
     if (whole) return Tail::exact;
-    return one_unit || one_masked_body() ? Tail::mask : Tail::remainder;
+    const bool mostly_whole = extent && *extent >= 2 * loops::UNIT;
+    return one_unit || (one_masked_body() && !mostly_whole) ? Tail::mask : Tail::remainder;
   }
 
   void add_canonical_loops(const std::vector<std::int64_t>& factors, std::int64_t lanes, std::int64_t apart) {

@@ -57,6 +57,12 @@ struct Staged {
   bool of_task = false;
 };
 
+// Fetched in each turn of a sibling's loop; `what` mentions the axes of that sibling and of the common loops.
+struct Prefetched {
+  std::size_t sibling = 0;
+  loops::Prefetch what;
+};
+
 struct Plan {
   loops::Program nest;  // after collapsing
   loops::Nest shape;    // of it
@@ -65,6 +71,8 @@ struct Plan {
   std::vector<Scope> siblings;
   std::optional<GridSplit> grid;
   std::vector<Staged> staged;
+  std::vector<Prefetched> prefetched;
+  std::vector<loops::Buffer> streamed;
   std::vector<loops::Scratch> kept;  // arrays of values, around a turn of the common loops; without bodies
 };
 
@@ -83,11 +91,16 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid);
 // What is staged, or why not. See stage.cpp.
 std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp);
 
+// What is fetched ahead, or why not. See prefetch.cpp.
+std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchPlan& row);
+
 // Whether an axis has at most `most` turns for all sizes.
 bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t most);
 
 // Whether rows are walked side by side, as the members of a vector.
 bool in_lockstep(const Scope& common);
+
+bool is_loaded(const loops::Program& nest, loops::Buffer buffer);
 
 // What the statements of a sibling do to totals.
 Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling);

@@ -40,6 +40,17 @@ bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling) {
   });
 }
 
+bool is_loaded(const loops::Program& nest, loops::Buffer buffer) {
+  bool loaded = false;
+  loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
+    loops::for_each_value(stmt, [&](const loops::Value& value) {
+      const auto* load = std::get_if<loops::Load>(&value.node);
+      loaded = loaded || (load != nullptr && load->buffer == buffer);
+    });
+  });
+  return loaded;
+}
+
 bool in_lockstep(const Scope& common) {
   return std::any_of(common.order.begin(), common.order.end(),
                      [&](const Turn& turn) { return common.piece(turn).bind == Bind::vector; });
@@ -251,7 +262,19 @@ std::string why_not_kept(const Plan& plan) {
   return in_lockstep(plan.common) ? "values: rows in lock-step have no arrays of their own" : "";
 }
 
-// Parts of a grid, staged rows, and how stores are done.
+std::string add_streams(const Schedule& schedule, Plan& plan) {
+  for (const StorePlan& store : schedule.stores) {
+    const loops::BufferInfo* info = buffer_named(plan, store.buffer);
+    if (info == nullptr || !info->written) return cat("stream ", store.buffer, ": no such buffer is written");
+    if (!store.streaming) continue;
+    const loops::Buffer buffer{static_cast<std::uint32_t>(info - plan.nest.buffers.data())};
+    if (is_loaded(plan.nest, buffer)) return cat("stream ", store.buffer, ": the nest reads it");
+    plan.streamed.push_back(buffer);
+  }
+  return "";
+}
+
+// Parts of a grid, staged rows, what is fetched ahead, and how stores are done.
 std::string add_extras(const Schedule& schedule, Plan& plan) {
   if (schedule.grid_splits.size() > 1) return "two grid splits";
   for (const GridSplit& grid : schedule.grid_splits) {
@@ -266,12 +289,14 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
     if (auto* reason = std::get_if<std::string>(&staged)) return std::move(*reason);
     plan.staged.push_back(std::get<Staged>(staged));
   }
-  for (const StorePlan& store : schedule.stores) {
-    const loops::BufferInfo* info = buffer_named(plan, store.buffer);
-    if (info == nullptr || !info->written) return cat("stream ", store.buffer, ": no such buffer is written");
-    if (store.streaming) return cat("stream ", store.buffer, ": programs have no stores past the caches");
+  for (const PrefetchPlan& row : schedule.prefetches) {
+    if (buffer_named(plan, row.buffer) == nullptr)
+      return cat("prefetch ", row.buffer, ": there is no such buffer");
+    auto prefetched = prefetch(plan, row);
+    if (auto* reason = std::get_if<std::string>(&prefetched)) return std::move(*reason);
+    plan.prefetched.push_back(std::move(std::get<Prefetched>(prefetched)));
   }
-  return "";
+  return add_streams(schedule, plan);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 //     loop 0 k.0 serial
 //     stage x inside r.0 registers pad 0
 //     values 1
+//     prefetch x in 1
 //     stream y
 //     grid k units 64 last_block
 //
@@ -88,6 +89,14 @@ struct TempPlan {
   friend bool operator==(const TempPlan&, const TempPlan&) = default;
 };
 
+// What is fetched while a sibling walks its row: of an input, what the next turn of the innermost common loop
+// reads of it; of what a later sibling writes, the places that it will write in this turn.
+struct PrefetchPlan {
+  std::string buffer;
+  int sibling;
+  friend bool operator==(const PrefetchPlan&, const PrefetchPlan&) = default;
+};
+
 struct StorePlan {
   std::string buffer;
   bool streaming;  // past the caches
@@ -108,6 +117,7 @@ struct Schedule {
   std::vector<SplitPlan> splits;
   std::vector<LoopPlan> loops;
   std::vector<TempPlan> temps;
+  std::vector<PrefetchPlan> prefetches;
   std::vector<StorePlan> stores;
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };

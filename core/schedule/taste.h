@@ -73,6 +73,11 @@ class ScopeChoice {
   std::vector<SplitPlan> splits_;
   std::vector<LoopPlan> loops_;
 };
+// What is fetched ahead, of what the law lets pass. See choose_prefetches.cpp.
+std::vector<PrefetchPlan> choose_prefetches(const loops::Program& nest, const Situation& situation,
+                                            const Schedule& schedule);
+// What is stored past the caches. See choose_prefetches.cpp.
+std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
 ScopeChoice choose_common(const Situation& situation);
 ScopeChoice choose_sibling(const Situation& situation, int number);
 

@@ -89,6 +89,14 @@ TempPlan read_stage(Scanner& scanner) {
   return plan;
 }
 
+PrefetchPlan read_prefetch(Scanner& scanner) {
+  PrefetchPlan plan;
+  plan.buffer = scanner.word();
+  scanner.expect("in");
+  plan.sibling = read_int(scanner);
+  return plan;
+}
+
 GridSplit read_grid(Scanner& scanner) {
   GridSplit plan;
   plan.axis = scanner.word();
@@ -118,6 +126,8 @@ std::string print(const Schedule& schedule) {
     writer.line("stage ", plan.buffer, " inside ", plan.inside, " ", word_of(plan.place, PLACES), " pad ",
                 plan.pad);
   if (schedule.kept_values != 0) writer.line("values ", schedule.kept_values);
+  for (const PrefetchPlan& plan : schedule.prefetches)
+    writer.line("prefetch ", plan.buffer, " in ", plan.sibling);
   for (const StorePlan& plan : schedule.stores)
     writer.line(plan.streaming ? "stream " : "keep ", plan.buffer);
   return writer.take();
@@ -140,12 +150,14 @@ Schedule parse(std::string_view text) {
       schedule.temps.push_back(read_stage(scanner));
     else if (scanner.accept("values"))
       schedule.kept_values = read_int(scanner);
+    else if (scanner.accept("prefetch"))
+      schedule.prefetches.push_back(read_prefetch(scanner));
     else if (scanner.accept("stream"))
       schedule.stores.push_back({scanner.word(), true});
     else if (scanner.accept("keep"))
       schedule.stores.push_back({scanner.word(), false});
     else
-      scanner.fail("collapse, grid, split, loop, stage, values, stream or keep");
+      scanner.fail("collapse, grid, split, loop, stage, values, prefetch, stream or keep");
   }
   return schedule;
 }

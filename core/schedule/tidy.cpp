@@ -86,6 +86,10 @@ class Tidier {
     tidy(node.count);
     return loops::stmt(std::move(node));
   }
+  Ref<Stmt> finish(loops::Prefetch node, const Ref<Stmt>&) const {
+    tidy(node.offset);
+    return loops::stmt(std::move(node));
+  }
   Ref<Stmt> finish(loops::LastBlock node, const Ref<Stmt>&) const {
     tidy(node.offset);
     return loops::stmt(std::move(node));

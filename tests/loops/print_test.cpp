@@ -34,6 +34,8 @@ constexpr std::string_view everything =
             merge t1 ((x[64*b + 16*l.1 + l.0] if 64*b + 16*l.1 + l.0 < n else -0x0p+0:f32)) if l.0 < n && 0 < n
           }
         }
+        prefetch x[64*b + 2*n]
+        prefetch y[b - 1] written
         sync
         combine t1 across l.0 halves
         combine t1 across l.1 neighbours

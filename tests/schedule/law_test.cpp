@@ -116,6 +116,22 @@ const std::vector<Refusal> refusals = {
      "values 1",
      "values: rows in lock-step have no arrays of their own"},
     {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial values 1", "legal"},
+    {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial prefetch x in 1", "legal"},
+    {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial prefetch y in 0", "legal"},
+    {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial prefetch y in 1",
+     "prefetch y: no later sibling writes as long a row of it"},
+    {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial prefetch z in 1",
+     "prefetch z: there is no such buffer"},
+    {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial prefetch x in 2",
+     "prefetch x: there is no sibling 2"},
+    {TWICE,
+     "schedule split -1 i : 8 mask loop -1 i.0 serial loop -1 i.1 vector loop 0 k.0 serial loop 1 k1.0 "
+     "serial prefetch x in 1",
+     "prefetch x: rows in lock-step have no next row"},
+    {ROWS, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial prefetch w in 1",
+     "prefetch w: the next turn reads the same"},
+    {SEGMENTS, "schedule loop -1 i.0 serial loop 0 k.0 serial prefetch x in 0",
+     "prefetch x: its offset depends on a"},
     {POINTWISE, "schedule grid j units 1 loop -1 i.0 serial loop -1 j.0 serial",
      "grid j: there is no reduction"},
     {POINTWISE, "schedule stream x loop -1 i.0 serial loop -1 j.0 serial",
@@ -211,6 +227,7 @@ TEST(Text, IsReadBack) {
     schedule::Schedule plan = random_schedule(nest, random);
     plan.grid_splits.push_back({"k", 64, random() % 2 == 0});
     plan.temps.push_back({"x", loops::Place::scratch, "i.0", 1});
+    plan.prefetches.push_back({"x", 1});
     plan.stores.push_back({"y", random() % 2 == 0});
     EXPECT_EQ(schedule::parse(print(plan)), plan) << print(plan);
   }
@@ -221,10 +238,10 @@ TEST(Text, SaysWhatItExpected) {
     schedule::parse("schedule\n  splt 0 k : 8 mask");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "schedule line 2 column 3: expected collapse, grid, split, loop, stage, values, stream or keep, "
-        "found 'splt 0 k : 8 mask'");
+    EXPECT_STREQ(error.what(),
+                 "schedule line 2 column 3: expected collapse, grid, split, loop, stage, values, prefetch, "
+                 "stream or keep, "
+                 "found 'splt 0 k : 8 mask'");
   }
 }
 

@@ -43,6 +43,11 @@ class Draw {
     for (const loops::Item& item : shape.items) {
       if (const auto* found = std::get_if<loops::Sibling>(&item)) scope(sibling++, found->loops);
     }
+    for (const loops::BufferInfo& info : nest.buffers) {
+      if (sibling != 0 && below(6) == 0)
+        result_.prefetches.push_back({info.name, static_cast<int>(below(static_cast<std::size_t>(sibling)))});
+      if (info.written && below(4) == 0) result_.stores.push_back({info.name, true});
+    }
     return std::move(result_);
   }
 

@@ -92,6 +92,28 @@ template <class Of, class Value>
 TWINLOOM_INLINE void store(Of* pointer, Value value) {
   __builtin_memcpy(pointer, &value, sizeof value);
 }
+// Past the caches, where a register is aligned. Other threads see such stores after stores_done().
+template <class Of, class Value>
+TWINLOOM_INLINE void store_streaming(Of* pointer, Value value) {
+  if constexpr (sizeof(Value) >= 16) {
+    constexpr u64 unaligned = sizeof(Value) - 1;
+    if (__builtin_expect((reinterpret_cast<u64>(pointer) & unaligned) == 0, 1))
+      return __builtin_nontemporal_store(value, reinterpret_cast<Value*>(pointer));
+  }
+  store(pointer, value);
+}
+TWINLOOM_INLINE void stores_done() { __builtin_ia32_sfence(); }
+constexpr int LINE = 64;  // bytes of a line of the caches
+template <int count, class Of>
+TWINLOOM_INLINE void prefetch(const Of* pointer) {
+  for (int at = 0; at < count * int(sizeof(Of)); at += LINE)
+    __builtin_prefetch(reinterpret_cast<const char*>(pointer) + at);
+}
+template <int count, class Of>
+TWINLOOM_INLINE void prefetch_written(const Of* pointer) {
+  for (int at = 0; at < count * int(sizeof(Of)); at += LINE)
+    __builtin_prefetch(reinterpret_cast<const char*>(pointer) + at, 1);
+}
 template <class Value, int... each>
 TWINLOOM_INLINE Value reversed(Value value, Sequence<int, each...>) {
   return __builtin_shufflevector(value, value, (int(sizeof...(each)) - 1 - each)...);

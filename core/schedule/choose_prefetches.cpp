@@ -1,0 +1,62 @@
+// Taste: which sibling fetches what the next turn reads and what a later sibling writes. The one that
+// computes most while its own row is at hand: not the first, which waits for memory itself.
+#include <algorithm>
+
+#include "core/schedule/taste.h"
+
+namespace twinloom::schedule {
+
+namespace {
+
+// Of shorter rows the processor fetches the next by itself.
+constexpr std::int64_t LEAST_ROW_BYTES = 2048;
+
+bool is_long_row(const Situation& situation, std::size_t sibling, int bytes) {
+  const loops::NestLoop& loop = situation.siblings[sibling]->loops.back();
+  return guess(loop) * bytes >= LEAST_ROW_BYTES;
+}
+
+}  // namespace
+
+std::vector<PrefetchPlan> choose_prefetches(const loops::Program& nest, const Situation& situation,
+                                            const Schedule& schedule) {
+  if (situation.lockstep || situation.siblings.size() < 2 || situation.shape.common.empty()) return {};
+  std::size_t busiest = 1;
+  for (std::size_t number = 1; number < situation.siblings.size(); ++number) {
+    if (work_of(situation.siblings[number]->inner) > work_of(situation.siblings[busiest]->inner))
+      busiest = number;
+  }
+  const auto resolved = resolve(nest, schedule);
+  const auto* plan = std::get_if<Plan>(&resolved);
+  if (plan == nullptr) return {};
+  std::vector<PrefetchPlan> chosen;
+  for (const loops::BufferInfo& info : nest.buffers) {
+    const PrefetchPlan row{info.name, static_cast<int>(busiest)};
+    if (is_long_row(situation, busiest, ops::size_of(info.dtype)) &&
+        std::holds_alternative<Prefetched>(prefetch(*plan, row)))
+      chosen.push_back(row);
+  }
+  return chosen;
+}
+
+// Results that the caches would not hold until they are read. One that is fetched ahead of its stores is in
+// the cache when it is stored.
+std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule) {
+  std::int64_t cache = 0;  // of all workers
+  for (const machine::MemoryLevel& level : situation.machine.memory)
+    cache = std::max(cache, level.bytes * situation.machine.blocks_at_once);
+  std::vector<StorePlan> chosen;
+  if (cache == 0 || situation.machine.vector_bytes <= 4) return chosen;
+  for (std::uint32_t at = 0; at < situation.nest.buffers.size(); ++at) {
+    const loops::BufferInfo& info = situation.nest.buffers[at];
+    const auto count = index::constant_of(info.count);
+    const bool fetched = std::ranges::any_of(
+        schedule.prefetches, [&](const PrefetchPlan& row) { return row.buffer == info.name; });
+    if (!info.written || info.local || fetched || !count) continue;
+    const bool held = *count * ops::size_of(info.dtype) <= cache / 2;
+    if (!held && !is_loaded(situation.nest, loops::Buffer{at})) chosen.push_back({info.name, true});
+  }
+  return chosen;
+}
+
+}  // namespace twinloom::schedule

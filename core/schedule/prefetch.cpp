@@ -1,0 +1,79 @@
+// Memory that is fetched while a sibling computes:
+//   for i { for k { m += x[i*n + k] }; for k1 { s += exp(x[i*n + k1] - m) }; for k2 { y[i*n + k2] = .. / s }
+//   }
+//   ->  in the loop over k1: prefetch x[(i + 1)*n + k1], prefetch y[i*n + k1] written
+// The first sibling of the next turn and the last one of this turn then find what they need near by.
+#include <algorithm>
+#include <set>
+
+#include "core/loops/rewrite.h"
+#include "core/schedule/plan.h"
+
+namespace twinloom::schedule {
+
+namespace {
+
+// The offset at which these statements load the buffer, or store to it, where there is one.
+std::optional<index::Expr> only_offset(const loops::Sibling& sibling, loops::Buffer buffer, bool stored) {
+  std::optional<index::Expr> found;
+  bool only = true;
+  const auto see = [&](const index::Expr& offset) {
+    only = only && (!found || *found == offset);
+    found = offset;
+  };
+  for (const auto& stmt : sibling.inner) {
+    const auto* store = std::get_if<loops::Store>(&stmt->node);
+    if (stored && store != nullptr && store->buffer == buffer) see(store->offset);
+    loops::for_each_value(*stmt, [&](const loops::Value& value) {
+      const auto* load = std::get_if<loops::Load>(&value.node);
+      if (!stored && load != nullptr && load->buffer == buffer) see(load->offset);
+    });
+  }
+  return only ? found : std::nullopt;
+}
+
+// Whether the offset is a number in every turn of the sibling that fetches, and neighbours lie together.
+std::string why_not_walked(const Plan& plan, const loops::NestLoop& loop, const index::Expr& offset) {
+  std::set<index::Symbol> known = {loop.axis};
+  for (const loops::NestLoop& common : plan.shape.common) known.insert(common.axis);
+  for (const loops::SizeInfo& size : plan.nest.sizes) known.insert(size.symbol);
+  for (const index::Symbol& symbol : index::symbols_of(offset))
+    if (!known.contains(symbol)) return cat("its offset depends on ", symbol);
+  const index::Expr next = index::substitute(offset, {{loop.axis, index::Expr(loop.axis) + 1}});
+  return plan.facts.proves_equal(next, offset + 1) ? "" : "its places are no neighbours";
+}
+
+}  // namespace
+
+std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchPlan& row) {
+  const std::string words = cat("prefetch ", row.buffer, ": ");
+  const auto siblings = siblings_of(plan.shape);
+  if (row.sibling < 0 || static_cast<std::size_t>(row.sibling) >= siblings.size())
+    return cat(words, "there is no sibling ", row.sibling);
+  if (plan.grid) return words + "the siblings of a grid split are in different programs";
+  if (in_lockstep(plan.common)) return words + "rows in lock-step have no next row";
+  if (plan.common.order.empty()) return words + "there are no common loops";
+  const auto number = static_cast<std::size_t>(row.sibling);
+  loops::Buffer buffer;
+  while (plan.nest.buffers[buffer.index].name != row.buffer) ++buffer.index;
+  const bool written = plan.nest.buffers[buffer.index].written;
+  const std::vector<loops::NestLoop>& loops = siblings[number]->loops;
+  for (std::size_t user = written ? number + 1 : 0; user < siblings.size(); ++user) {
+    const auto found = only_offset(*siblings[user], buffer, written);
+    const std::vector<loops::NestLoop>& walked = siblings[user]->loops;
+    if (!found || walked.size() != 1 || loops.size() != 1 || walked[0].extent != loops[0].extent) continue;
+    index::Expr offset = index::substitute(*found, {{walked[0].axis, index::Expr(loops[0].axis)}});
+    if (const std::string reason = why_not_walked(plan, loops[0], offset); !reason.empty())
+      return words + reason;
+    if (!written) {
+      const index::Symbol& turn = plan.common.axes[plan.common.order.back().axis].axis;
+      const index::Expr next = index::substitute(offset, {{turn, index::Expr(turn) + 1}});
+      if (next == offset) return words + "the next turn reads the same";
+      offset = next;
+    }
+    return Prefetched{number, {buffer, offset, written}};
+  }
+  return cat(words, "no ", written ? "later sibling writes" : "sibling reads", " as long a row of it");
+}
+
+}  // namespace twinloom::schedule
