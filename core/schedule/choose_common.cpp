@@ -110,7 +110,7 @@ class CommonChooser {
   // A shorter block where the last round of tasks would leave workers idle.
   std::int64_t balanced(const NestLoop& loop, std::int64_t block, double outer_tasks) const {
     const auto extent = constant(loop);
-    if (!extent || outer_tasks > 1) return block;
+    if (!extent || *extent < 1 || outer_tasks > 1) return block;
     const std::int64_t workers = std::max<std::int64_t>(situation_.machine.blocks_at_once, 1);
     const std::int64_t rounds = ceil_div(ceil_div(*extent, block), workers);
     return rounds > TASKS_A_WORKER ? block : std::max<std::int64_t>(ceil_div(*extent, rounds * workers), 1);

@@ -1,6 +1,8 @@
 // Why schedules are refused, in words; and the text of a schedule.
 #include <gtest/gtest.h>
 
+#include "core/base/integers.h"
+
 #include "tests/schedule/random.h"
 #include "tests/schedule/run.h"
 
@@ -191,6 +193,24 @@ TEST(Law, WhatIsChosenIsLegalWhereRowsDifferInLength) {
     start t1: sum f64 for r < 1 { scan t2 = t1 (t0) at 0 y[i] = t2 } } })");
   for (const machine::Machine& machine : machines())
     EXPECT_EQ(schedule::why_illegal(nest, schedule::choose(nest, machine)).value_or("legal"), "legal");
+}
+
+TEST(Law, BlocksAreEquallyLongAndNoneIsChosenOfNothing) {
+  const std::string text = R"(program rows(x: f32[256*ROWS], w: f32[256], y: written f32[256*ROWS]; m in 0..) {
+  for i < ROWS { for k < 256 { y[256*i + k] = mul(x[256*i + k], w[k]) } } })";
+  for (const std::string rows : {"0", "20000"}) {
+    std::string spelled = text;
+    for (std::size_t at = 0; (at = spelled.find("ROWS")) != std::string::npos;) spelled.replace(at, 4, rows);
+    const loops::Program nest = loops::parse(spelled);
+    machine::Machine machine = machines()[1];
+    machine.blocks_at_once = 2;
+    const schedule::Schedule plan = schedule::choose(nest, machine);
+    ASSERT_EQ(schedule::why_illegal(nest, plan).value_or("legal"), "legal");
+    if (rows == "0") continue;
+    const auto split = std::ranges::find(plan.splits, "i", &schedule::SplitPlan::axis);
+    ASSERT_NE(split, plan.splits.end());
+    EXPECT_EQ(ceil_div(20000, split->factors.front()) % machine.blocks_at_once, 0) << print(plan);
+  }
 }
 
 TEST(Law, WhatIsChosenFitsTheScratchOfATask) {
