@@ -3,8 +3,11 @@
 // less influence.
 //   compile_time [--isa avx2|avx512] [--rounds N] [--only NAME] [--source NAME] [GRAPH.fx...]
 // Without files the graphs of cases.h. One row a graph: its round of least cpu, divided by its kernels. The
-// last line has the medians; exit code 1 when that of the whole is above the bound.
+// last lines have the medians, and the time of 48 kernels made on two threads; exit code 1 when that of the
+// whole is above the bound.
 #include <sys/resource.h>
+#include <tbb/parallel_for_each.h>
+#include <tbb/task_arena.h>
 
 #include <fmt/format.h>
 
@@ -72,8 +75,38 @@ class Bench {
   // All kernels of the graph; `sources` takes their texts.
   Times run(const graph::Graph& given, std::vector<std::string>* sources) const {
     Times times;
-    Stopwatch whole, watch;
+    Stopwatch whole;
     const double cpu = cpu_milliseconds();
+    for (const loops::Program& program : programs_of(given, times)) add_kernel(program, times, sources);
+    times.whole = whole.lap() * 1e3;
+    times.cpu = cpu_milliseconds() - cpu;
+    return times;
+  }
+
+  // Milliseconds a kernel, of so many that threads make side by side: those of the cases, over again.
+  double together(const std::vector<Case>& cases, std::size_t count, int threads) const {
+    std::vector<loops::Program> programs;
+    Stopwatch whole;
+    for (std::size_t at = 0; programs.size() < count; ++at) {
+      Times unused;
+      for (loops::Program& program : programs_of(cases[at % cases.size()].graph, unused))
+        if (programs.size() < count) programs.push_back(std::move(program));
+    }
+    tbb::task_arena arena(threads);
+    arena.execute([&] {
+      tbb::parallel_for_each(programs, [&](const loops::Program& program) {
+        Times unused;
+        add_kernel(program, unused, nullptr);
+      });
+    });
+    return whole.lap() * 1e3 / static_cast<double>(count);
+  }
+
+ private:
+  // What the graph becomes; adds the times of the phases before emission.
+  std::vector<loops::Program> programs_of(const graph::Graph& given, Times& times) const {
+    std::vector<loops::Program> result;
+    Stopwatch watch;
     graph::Graph graph = graph::drop_implicit_rounding(graph::remove_dead(given));
     graph = graph::scatter_to_select(graph);
     times.phase[0] = watch.lap() * 1e3;
@@ -84,16 +117,13 @@ class Bench {
     for (const lower::Unit& unit : fused.lowered.units) {
       watch.lap();
       const auto schedule = schedule::choose(unit.nest, planner_->machine());
-      const auto programs = schedule::apply(unit.nest, schedule);
+      for (loops::Program& program : schedule::apply(unit.nest, schedule))
+        result.push_back(std::move(program));
       times.phase[3] += watch.lap() * 1e3;
-      for (const loops::Program& program : programs) add_kernel(program, times, sources);
     }
-    times.whole = whole.lap() * 1e3;
-    times.cpu = cpu_milliseconds() - cpu;
-    return times;
+    return result;
   }
 
- private:
   void add_kernel(const loops::Program& program, Times& times, std::vector<std::string>* sources) const {
     Stopwatch watch;
     const std::string text = emit::emit(program, dialect_, loops::print(program));
@@ -235,6 +265,12 @@ int run(const Options& options) {
     if (!options.only.empty() && given.name != options.only) continue;
     all.push_back(fastest(bench, given, options.rounds));
     print_row(given.name, all.back());
+  }
+  if (options.only.empty()) {
+    constexpr std::size_t KERNELS = 48;
+    constexpr int THREADS = 2;
+    std::cout << fmt::format("{} kernels on {} threads: {:.1f} ms each\n", KERNELS, THREADS,
+                             bench.together(cases_of(options), KERNELS, THREADS));
   }
   const Times median = medians(all);
   print_row(cat("median of ", all.size()), median);

@@ -1,4 +1,9 @@
 // The pipeline as a list. See compile.h.
+#include <tbb/info.h>
+#include <tbb/parallel_for_each.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
 #include <array>
 
 #include "core/base/error.h"
@@ -94,14 +99,20 @@ void schedule_units(State& state) {
     variant.missed.push_back({refusal.first, refusal.second, refusal.words});
 }
 
+// Side by side, in an arena of its own, so that the caller's tasks do not wait among them. Of several
+// failures one is thrown.
 void build_kernels(State& state) {
-  for (runtime::Step& step : state.variant.steps) {
-    runtime::Built built = state.backend.build(step.program);
-    step.kernel = std::move(built.kernel);
-    step.source = std::move(built.source);
-    step.compile_seconds = built.compile_seconds;
-    step.cached = built.cached;
-  }
+  const int cores = tbb::info::default_concurrency(), wanted = state.options.build_threads;
+  tbb::task_arena arena(wanted > 0 ? std::min(wanted, cores) : cores);
+  arena.execute([&] {
+    tbb::parallel_for_each(state.variant.steps, [&](runtime::Step& step) {
+      runtime::Built built = state.backend.build(step.program);
+      step.kernel = std::move(built.kernel);
+      step.source = std::move(built.source);
+      step.compile_seconds = built.compile_seconds;
+      step.cached = built.cached;
+    });
+  });
 }
 
 constexpr std::array passes = {

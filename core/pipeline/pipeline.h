@@ -26,6 +26,7 @@ struct Options {
   Mode mode = Mode::fused;
   bool fuse = true;     // false: one kernel for each value that has memory
   bool verify = false;  // check every form after every pass
+  int build_threads = 0;  // that make kernels of one graph at the same time, at most one a core; 0: so many
 };
 
 // The text of the form after one pass.

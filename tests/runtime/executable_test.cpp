@@ -61,6 +61,57 @@ void expect_error(Run&& run, const std::string& words) {
   }
 }
 
+// A back end whose kernels do nothing, of which one fails to be made.
+class FailsOnce final : public runtime::Backend {
+ public:
+  std::string name() const override { return "fails once"; }
+  std::string describe() const override { return name(); }
+  const machine::Machine& machine() const override { return machine_; }
+  bool runs_nests() const override { return true; }
+  runtime::Built build(const loops::Program&) const override {
+    if (made_.fetch_add(1) == 5) throw Error("no kernel today");
+    return {};
+  }
+  int made() const { return made_; }
+
+ private:
+  machine::Machine machine_;
+  mutable std::atomic<int> made_ = 0;
+};
+
+// Of at least as many kernels, where none are fused.
+Graph chain_of(int links) {
+  Builder builder("chain");
+  Value value = builder.input("x", DType::f32, {64});
+  for (int link = 0; link < links; ++link) value = graph::tanh(value + graph::sum(value, {0}));
+  builder.output(value);
+  return builder.take();
+}
+
+TEST(Building, TheFailureOfOneKernelAmongManyIsThrown) {
+  for (const int threads : {1, 4}) {
+    const auto backend = std::make_shared<FailsOnce>();
+    const Executable executable =
+        pipeline::compile(chain_of(24), backend, {.fuse = false, .build_threads = threads});
+    const Tensor x = allocate(DType::f32, {64});
+    expect_error([&] { executable.variant({{x}}); }, "no kernel today");
+    EXPECT_GE(backend->made(), 6);
+  }
+}
+
+TEST(Building, KernelsMadeSideBySideGiveTheSameBits) {
+  const Tensor x = allocate(DType::f32, {64});
+  for (int k = 0; k < 64; ++k) static_cast<float*>(x.data)[k] = 0.1f * static_cast<float>(k - 30);
+  std::vector<std::vector<float>> results;
+  for (const int threads : {1, 2, 8}) {
+    const Executable executable =
+        compile(chain_of(12), cpu(), {.mode = Mode::strict, .fuse = false, .build_threads = threads});
+    results.push_back(numbers(executable.run({{x}}).front()));
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
 TEST(Executable, SaysWhatDoesNotFit) {
   const Executable executable = rows();
   Rows good(4, 5);
