@@ -51,6 +51,13 @@ std::vector<TempPlan> possible_stages(const Situation& situation, const Schedule
   return result;
 }
 
+// Whether it pays. A row that one later sibling would load again is as near in the cache as an array, which
+// only takes its place there (softmax with one: a fifth slower); but 16-bit floats are then converted once.
+bool pays(const Staged& staged, ops::DType dtype) {
+  constexpr std::size_t SEVERAL = 3;
+  return staged.of_task || ops::is_16_bit_float(dtype) || staged.readers >= SEVERAL;
+}
+
 // How many values are kept, as long as there is room for their rows.
 int choose_kept_values(const Situation& situation, std::int64_t& room) {
   if (situation.lockstep || situation.shape.common.empty() || !choose_grid_splits(situation).empty())
@@ -80,6 +87,7 @@ std::vector<TempPlan> choose_stages(const loops::Program& nest, const Situation&
     const auto* staged = std::get_if<Staged>(&result);
     if (staged == nullptr) continue;
     const ops::DType dtype = plan->nest.buffers[staged->buffer.index].dtype;
+    if (!pays(*staged, dtype)) continue;
     const std::int64_t bytes = staged->count * ops::size_of(ops::compute_type(dtype));
     if (bytes > room) continue;
     room -= bytes;

@@ -55,6 +55,7 @@ struct Staged {
   loops::Buffer buffer;
   std::int64_t count = 0;  // elements of a row
   bool of_task = false;
+  std::size_t readers = 0;  // siblings that load it
 };
 
 // Fetched in each turn of a sibling's loop; `what` mentions the axes of that sibling and of the common loops.

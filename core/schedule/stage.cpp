@@ -185,6 +185,7 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   if (!count || *count < 1) return words + "the size of a row is not a constant above 0";
   staged.count = *count;
   staged.of_task = temp.inside == TASK;
+  staged.readers = readers.siblings.size();
   const std::string reason =
       staged.of_task ? why_not_of_task(plan, readers, staged) : why_not_of_turn(plan, readers, temp.inside);
   if (!reason.empty()) return words + reason;
