@@ -104,15 +104,18 @@ TWINLOOM_INLINE void store_streaming(Of* pointer, Value value) {
 }
 TWINLOOM_INLINE void stores_done() { __builtin_ia32_sfence(); }
 constexpr int LINE = 64;  // bytes of a line of the caches
+template <int lines, int stored>
+TWINLOOM_INLINE void prefetch_lines(const void* pointer) {
+  __builtin_prefetch(pointer, stored);
+  if constexpr (lines > 1) prefetch_lines<lines - 1, stored>(static_cast<const char*>(pointer) + LINE);
+}
 template <int count, class Of>
 TWINLOOM_INLINE void prefetch(const Of* pointer) {
-  for (int at = 0; at < count * int(sizeof(Of)); at += LINE)
-    __builtin_prefetch(reinterpret_cast<const char*>(pointer) + at);
+  prefetch_lines<(count * int(sizeof(Of)) + LINE - 1) / LINE, 0>(pointer);
 }
 template <int count, class Of>
 TWINLOOM_INLINE void prefetch_written(const Of* pointer) {
-  for (int at = 0; at < count * int(sizeof(Of)); at += LINE)
-    __builtin_prefetch(reinterpret_cast<const char*>(pointer) + at, 1);
+  prefetch_lines<(count * int(sizeof(Of)) + LINE - 1) / LINE, 1>(pointer);
 }
 template <class Value, int... each>
 TWINLOOM_INLINE Value reversed(Value value, Sequence<int, each...>) {

@@ -275,10 +275,13 @@ template <class Real>
 TWINLOOM_INLINE Real div_by_one(Real a, Element<Real> b) {
 #if defined(__clang__) && defined(__AVX512F__)
   if constexpr (sizeof(Real) == 64 && same<Element<Real>, f32>) {
+    // Of an unusual b every a is far, but for a NaN.
     using Bits = Unsigned<Real>;
-    const Bits bits = bit_cast<Bits>(a), least(bit_cast<u32>(0x1p-100f)), most(bit_cast<u32>(0x1p100f));
-    const auto far = both(magnitude_bits(a) - least > most - least, bits != Bits(0u));
-    if (__builtin_expect(b >= 0x1p-24f && b <= 0x1p24f && !any_lane(far), 1)) {
+    const bool usual = b >= 0x1p-24f && b <= 0x1p24f;
+    const u32 least = bit_cast<u32>(0x1p-100f), count = bit_cast<u32>(0x1p100f) - least;
+    const Bits near_by(usual ? count : 0u), allowed(usual ? 0u : ~0u);
+    const auto far = both(magnitude_bits(a) - Bits(least) >= near_by, bit_cast<Bits>(a) != allowed);
+    if (__builtin_expect(!any_lane(far), 1)) {
       const f32 y = 1.0f / b, y_low = __builtin_fmaf(-b, y, 1.0f) * y;
       const Real near = fma(a, Real(y), a * Real(y_low));
       return fma(fma(near, Real(-b), a), Real(y), near);
