@@ -11,7 +11,7 @@
 #include "core/base/integers.h"
 #include "core/graph/bind.h"
 #include "core/graph/passes.h"
-#include "core/runtime/arena.h"
+#include "core/runtime/memory_pool.h"
 #include "core/runtime/plan.h"
 #include "core/runtime/results.h"
 
@@ -103,7 +103,7 @@ struct Executable::State {
   };
   std::mutex mutex;
   std::list<Kept> kept;  // the most recently used first
-  ArenaPool arenas;
+  std::shared_ptr<MemoryPool> memory = std::make_shared<MemoryPool>();
 
   State(Graph given, Maker make) : graph(std::move(given)), maker(std::move(make)) {}
 
@@ -180,13 +180,15 @@ std::vector<Output> Executable::run(std::span<const Argument> arguments, const R
   values[index::Symbol("seed")] = static_cast<std::int64_t>(options.seed);
   values[index::Symbol("offset")] = static_cast<std::int64_t>(options.offset);
 
-  Results results(state_->graph, variant, values, arguments, outputs);
+  Results results(state_->graph, variant, values, arguments, outputs, *state_->memory);
   const MemoryPlan plan = plan_memory(variant, values);
-  const Arena arena = state_->arenas.take(plan.bytes);
+  const std::shared_ptr<std::byte> temporaries = state_->memory->take(plan.bytes);
+  if (plan.bytes != 0 && temporaries == nullptr)
+    throw Error(cat("no memory for the intermediate results (", plan.bytes, " bytes)"));
   const auto memory_of = [&](lower::ValueId id) {
     const lower::Value& value = variant.values[id.index];
     if (plan.offsets[id.index] < 0) return results.memory(id);
-    return Memory{arena.data() + plan.offsets[id.index], 0, index::evaluate(value.count, values)};
+    return Memory{temporaries.get() + plan.offsets[id.index], 0, index::evaluate(value.count, values)};
   };
   for (std::size_t s = 0; s < variant.steps.size(); ++s) {
     const Step& step = variant.steps[s];

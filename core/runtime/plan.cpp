@@ -6,12 +6,11 @@
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
+#include "core/runtime/memory_pool.h"
 
 namespace twinloom::runtime {
 
 namespace {
-
-constexpr std::int64_t alignment = 64;
 
 struct Life {
   std::size_t value;
@@ -29,7 +28,7 @@ std::vector<Life> lives_of(const Variant& variant, const index::Values& sizes) {
     if (!bytes)
       throw Error(
           cat("an intermediate result of ", ops::name(value.dtype), " has more bytes than 64 bits count"));
-    Life life{v, ceil_div(*bytes, alignment) * alignment, variant.steps.size(), 0};
+    Life life{v, ceil_div(*bytes, MEMORY_ALIGNMENT) * MEMORY_ALIGNMENT, variant.steps.size(), 0};
     for (std::size_t s = 0; s < variant.steps.size(); ++s) {
       const auto& arguments = variant.steps[s].arguments;
       const auto names_it = [&](lower::ValueId id) { return id.index == v; };

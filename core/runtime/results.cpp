@@ -78,7 +78,7 @@ Tensor strided_view(const graph::Graph& graph, graph::NodeId id, const Tensor& b
 }  // namespace
 
 Results::Results(const graph::Graph& graph, const Variant& variant, const index::Values& values,
-                 std::span<const Argument> arguments, std::span<const Tensor> given)
+                 std::span<const Argument> arguments, std::span<const Tensor> given, MemoryPool& pool)
     : graph_(graph),
       variant_(variant),
       values_(values),
@@ -102,7 +102,7 @@ Results::Results(const graph::Graph& graph, const Variant& variant, const index:
         const Tensor& own = own_[static_cast<std::size_t>(value.results.front())];
         tensors_[v] = own.strides == strides && own.sizes == sizes && own.data != nullptr
                           ? own
-                          : allocate(value.dtype, sizes, strides);
+                          : allocate(value.dtype, sizes, strides, &pool);
         break;
       }
       case lower::Storage::temporary:

@@ -10,9 +10,9 @@ namespace twinloom::runtime {
 
 class Results {
  public:
-  // Allocates what is missing; Error where a tensor of the caller does not fit or overlaps another.
+  // Takes what is missing from the pool; Error where a tensor of the caller does not fit or overlaps another.
   Results(const graph::Graph& graph, const Variant& variant, const index::Values& values,
-          std::span<const Argument> arguments, std::span<const Tensor> given);
+          std::span<const Argument> arguments, std::span<const Tensor> given, MemoryPool& pool);
 
   // Of a value that is no temporary.
   Memory memory(lower::ValueId id) const;

@@ -10,12 +10,11 @@
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
+#include "core/runtime/memory_pool.h"
 
 namespace twinloom::runtime {
 
 namespace {
-
-constexpr std::size_t alignment = 64;  // a cache line, and the widest register
 
 std::string words(std::span<const std::int64_t> sizes) {
   return cat("[", join(sizes, ", ", [](std::int64_t size) { return cat(size); }), "]");
@@ -111,7 +110,8 @@ Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes) {
   return allocate(dtype, std::move(sizes), std::move(strides));
 }
 
-Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides) {
+Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides,
+                MemoryPool* pool) {
   Tensor tensor = view_of(nullptr, dtype, std::move(sizes), std::move(strides));
   const Extent extent = extent_of(tensor);
   const bool far = extent.first < -std::numeric_limits<std::int64_t>::max();
@@ -119,14 +119,14 @@ Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<s
   if (!span)
     throw Error(cat("a tensor of sizes ", words(tensor.sizes), " reaches further than 64 bits count"));
   const std::int64_t bytes = checked_bytes(*span, dtype, tensor.sizes);
-  const bool absurd = bytes > memory_of_machine();
-  const auto rounded = static_cast<std::size_t>(ceil_div(bytes == 0 ? 1 : bytes, alignment)) * alignment;
-  void* memory = absurd ? nullptr : std::aligned_alloc(alignment, rounded);
+  std::shared_ptr<std::byte> memory;
+  if (bytes <= memory_of_machine())
+    memory = pool != nullptr && bytes > 0 ? pool->take(bytes) : std::shared_ptr<std::byte>(new_block(bytes));
   if (memory == nullptr)
     throw Error(
         cat("no memory for a tensor of ", ops::name(dtype), words(tensor.sizes), " (", bytes, " bytes)"));
-  tensor.owner = std::shared_ptr<void>(memory, std::free);
-  tensor.data = static_cast<char*>(memory) - extent.first * ops::size_of(dtype);
+  tensor.data = memory.get() - extent.first * ops::size_of(dtype);
+  tensor.owner = std::move(memory);
   return tensor;
 }
 

@@ -31,9 +31,13 @@ struct Extent {
 };
 Extent extent_of(const Tensor& tensor);
 
-// New memory, aligned to 64 bytes, not initialised. Error when the size is absurd or not to be had.
+class MemoryPool;
+
+// Memory aligned to 64 bytes, not initialised: new, or of the pool. Error when the size is absurd or not to
+// be had.
 Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes);
-Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides);
+Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides,
+                MemoryPool* pool = nullptr);
 
 // The caller's memory, row-major or with strides.
 Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes);

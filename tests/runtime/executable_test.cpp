@@ -112,6 +112,25 @@ TEST(Building, KernelsMadeSideBySideGiveTheSameBits) {
   EXPECT_EQ(results[0], results[2]);
 }
 
+// Large results: what the caller has let go of serves the next run, what he still holds does not.
+TEST(Executable, MemoryOfResultsIsTakenAgain) {
+  const auto data = [](const std::vector<Output>& outputs) { return std::get<Tensor>(outputs[1]).data; };
+  std::vector<Output> kept;
+  {
+    const Executable executable = rows();
+    Rows given(700, 900);
+    std::vector<Output> first = executable.run(given.arguments);
+    const void* place = data(first);
+    kept = executable.run(given.arguments);
+    EXPECT_NE(data(kept), place);
+    first.clear();
+    EXPECT_EQ(data(executable.run(given.arguments)), place);
+    Rows smaller(70, 900);
+    EXPECT_NE(data(executable.run(smaller.arguments)), place);
+  }
+  EXPECT_EQ(numbers(kept[1])[1], -0.25f + 1.5f);  // x + b, after the executable is gone
+}
+
 TEST(Executable, SaysWhatDoesNotFit) {
   const Executable executable = rows();
   Rows good(4, 5);
