@@ -40,13 +40,17 @@ std::vector<PrefetchPlan> choose_prefetches(const loops::Program& nest, const Si
 }
 
 // Results that the caches would not hold until they are read. One that is fetched ahead of its stores is in
-// the cache when it is stored.
+// the cache when it is stored; those of a scan come in bursts, for which such stores are slower (24 ms, then
+// 26).
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule) {
   std::int64_t cache = 0;  // of all workers
   for (const machine::MemoryLevel& level : situation.machine.memory)
     cache = std::max(cache, level.bytes * situation.machine.blocks_at_once);
   std::vector<StorePlan> chosen;
-  if (cache == 0 || situation.machine.vector_bytes <= 4) return chosen;
+  const bool scans = std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
+    return reach_of(situation.shape, *sibling) == Reach::scan;
+  });
+  if (cache == 0 || scans || situation.machine.vector_bytes <= 4) return chosen;
   for (std::uint32_t at = 0; at < situation.nest.buffers.size(); ++at) {
     const loops::BufferInfo& info = situation.nest.buffers[at];
     const auto count = index::constant_of(info.count);

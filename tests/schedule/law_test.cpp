@@ -213,6 +213,28 @@ TEST(Law, BlocksAreEquallyLongAndNoneIsChosenOfNothing) {
   }
 }
 
+// Of a nest of so many elements.
+std::vector<std::string> streamed(std::string text, const std::string& count) {
+  for (std::size_t at = 0; (at = text.find("COUNT")) != std::string::npos;) text.replace(at, 5, count);
+  machine::Machine machine = machines()[1];
+  machine.memory = {{"L1", 1 << 15, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
+  machine.blocks_at_once = 2;
+  std::vector<std::string> names;
+  for (const schedule::StorePlan& plan : schedule::choose(loops::parse(text), machine).stores)
+    if (plan.streaming) names.push_back(plan.buffer);
+  return names;
+}
+
+TEST(Law, WhatNoCacheHoldsIsStoredPastThem) {
+  const std::string doubled = R"(program doubled(x: f32[COUNT], y: written f32[COUNT]) {
+  for i < COUNT { y[i] = add(x[i], x[i]) } })";
+  EXPECT_TRUE(streamed(doubled, "262144").empty());
+  EXPECT_EQ(streamed(doubled, "262145"), std::vector<std::string>{"y"});
+  const std::string running = R"(program running(x: f32[COUNT], y: written f32[COUNT]) {
+  start t0: sum f32 for i < COUNT { scan t1 = t0 (x[i]) at i y[i] = t1 } })";
+  EXPECT_TRUE(streamed(running, "1000000").empty());
+}
+
 TEST(Law, WhatIsChosenFitsTheScratchOfATask) {
   const loops::Program nest = loops::parse(
       R"(program long_row(x: f32[8*m], w: f32[9000000], y: written f32[9000000*m], z: written f32[8*m]; m in 0..) {
