@@ -1,22 +1,33 @@
-# Fixed points and error bounds come from MPFR, which only tests use.
+# Error bounds come from MPFR, which only tests use.
 twinloom_test(ops core_ops)
 find_library(MPFR_LIBRARY mpfr REQUIRED)
 find_library(GMP_LIBRARY NAMES gmp libgmp.so.10 REQUIRED)
+# Sanitizers make an input take several times as long.
+if(TWINLOOM_SANITIZE)
+  set(inputs 524288)
+else()
+  set(inputs 4194304)
+endif()
+target_compile_definitions(test_ops PRIVATE TWINLOOM_ACCURACY_INPUTS=${inputs})
 target_link_libraries(test_ops PRIVATE ${MPFR_LIBRARY} ${GMP_LIBRARY})
 
-# The device header as Clang compiles it for vectors, beside GCC's single elements.
-find_program(CLANG_FOR_VECTORS NAMES clang++-19)
-if(CLANG_FOR_VECTORS)
-  set(vector_object ${CMAKE_BINARY_DIR}/tests/ops/vector_functions.o)
-  file(GLOB device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/ops/device/*.h)
+# The device header as Clang compiles it for vectors, one object for each row of vector/tables.def.
+find_program(CLANG_FOR_VECTORS NAMES clang++-19 REQUIRED)
+file(GLOB device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/ops/device/*.h)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/tests/ops)
+set(vector_sources ${CMAKE_SOURCE_DIR}/tests/ops/vector/usable.cpp)
+function(vector_table name compiler)
+  set(object ${CMAKE_BINARY_DIR}/tests/ops/${name}.o)
+  set(source ${CMAKE_SOURCE_DIR}/tests/ops/vector/vector_functions.cpp)
   add_custom_command(
-    OUTPUT ${vector_object}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/tests/ops
-    COMMAND ${CLANG_FOR_VECTORS} -std=c++20 -O1 -march=haswell -ffp-contract=off -fno-math-errno -fPIC -Wall -Wextra
-            -Wno-psabi -nostdinc -I${CMAKE_SOURCE_DIR} -c
-            ${CMAKE_SOURCE_DIR}/tests/ops/vector/vector_functions.cpp -o ${vector_object}
-    DEPENDS ${CMAKE_SOURCE_DIR}/tests/ops/vector/vector_functions.cpp ${CMAKE_SOURCE_DIR}/core/ops/pointwise.def
+    OUTPUT ${object}
+    COMMAND ${compiler} ${ARGN} -DTABLE=${name} -std=c++20 -O1 -ffp-contract=off -fno-math-errno -fPIC -Wall -Wextra
+            -Wno-psabi -nostdinc -I${CMAKE_SOURCE_DIR} -c ${source} -o ${object}
+    DEPENDS ${source} ${CMAKE_SOURCE_DIR}/tests/ops/vector/tables.h ${CMAKE_SOURCE_DIR}/core/ops/pointwise.def
             ${device_headers}
     VERBATIM)
-  target_sources(test_ops PRIVATE ${vector_object} ${CMAKE_SOURCE_DIR}/tests/ops/vector/vectors_test.cpp)
-endif()
+  set(vector_sources ${vector_sources} ${object} PARENT_SCOPE)
+endfunction()
+vector_table(clang_avx2 ${CLANG_FOR_VECTORS} -march=x86-64-v3)
+vector_table(clang_avx512 ${CLANG_FOR_VECTORS} -march=x86-64-v4 -mprefer-vector-width=512)
+target_sources(test_ops PRIVATE ${vector_sources} ${CMAKE_SOURCE_DIR}/tests/ops/vector/vectors_test.cpp)

@@ -1,7 +1,10 @@
-// Compiled by Clang without any system header: every row of the operator table over vectors of 8 and 16 lanes
-// and over single elements, and the conversions, behind plain functions that vectors_test.cpp calls. Arrays
-// hold a multiple of 16 elements; b8 is one byte each.
+// Compiled without any system header, once for each row of tables.def: every row of the operator table over
+// vectors of 8 and 16 lanes and over single elements, and the conversions, behind plain functions. TABLE
+// names what this compilation defines, and is the namespace of its device header: of functions of one name
+// that are not inlined the linker would keep one for all objects.
+#define device TABLE
 #include "core/ops/device/kernel.h"
+#include "tests/ops/vector/tables.h"
 
 using namespace twinloom::device;
 
@@ -28,22 +31,22 @@ void store(void* to, i64 at, Value value) {
 }
 
 template <class Of, int count, class Row>
-void one(Row row, const void* const* in, void* out, i64 size) {
+void one(Row row, const void* const* in, void* out, long long size) {
   for (i64 i = 0; i < size; i += count) store(out, i, row(load<Of, count>(in[0], i)));
 }
 template <class Of, int count, class Row>
-void two(Row row, const void* const* in, void* out, i64 size) {
+void two(Row row, const void* const* in, void* out, long long size) {
   for (i64 i = 0; i < size; i += count)
     store(out, i, row(load<Of, count>(in[0], i), load<Of, count>(in[1], i)));
 }
 template <class Of, int count, class Row>
-void three(Row row, const void* const* in, void* out, i64 size) {
+void three(Row row, const void* const* in, void* out, long long size) {
   for (i64 i = 0; i < size; i += count) {
     store(out, i, row(load<bool, count>(in[0], i), load<Of, count>(in[1], i), load<Of, count>(in[2], i)));
   }
 }
 template <class Of, int count, class Row>
-void four(Row row, const void* const* in, void* out, i64 size) {
+void four(Row row, const void* const* in, void* out, long long size) {
   for (i64 i = 0; i < size; i += count) {
     store(out, i,
           row(load<Of, count>(in[0], i), load<Of, count>(in[1], i), load<Of, count>(in[2], i),
@@ -51,7 +54,7 @@ void four(Row row, const void* const* in, void* out, i64 size) {
   }
 }
 template <class Of, int count, class Row>
-void six(Row row, const void* const* in, void* out, i64 size) {
+void six(Row row, const void* const* in, void* out, long long size) {
   for (i64 i = 0; i < size; i += count) {
     store(out, i,
           row(load<Of, count>(in[0], i), load<Of, count>(in[1], i), load<Of, count>(in[2], i),
@@ -59,13 +62,7 @@ void six(Row row, const void* const* in, void* out, i64 size) {
   }
 }
 
-using Loop = void (*)(const void* const* in, void* out, i64 size);
-struct Row {
-  const char* name;
-  const char* element;
-  int lanes;
-  Loop loop;
-};
+using Row = twinloom::ops::testing::VectorRow;
 
 #define LOOP_1 one
 #define LOOP_2 two
@@ -73,7 +70,7 @@ struct Row {
 #define LOOP_4 four
 #define LOOP_6 six
 #define ROW(name, arity, of, count)                                                \
-  {#name, #of, count, [](const void* const* in, void* out, i64 size) {             \
+  {#name, #of, count, [](const void* const* in, void* out, long long size) {       \
      LOOP_##arity<of, count>([](auto... x) { return name(x...); }, in, out, size); \
    }},
 #define TYPE(name, arity, of) ROW(name, arity, of, 1) ROW(name, arity, of, 8) ROW(name, arity, of, 16)
@@ -81,8 +78,10 @@ struct Row {
 #define ROWS_real(name, arity) ROWS_precise(name, arity)
 #define ROWS_integer(name, arity)                                                            \
   TYPE(name, arity, i8)                                                                      \
-  TYPE(name, arity, i16) TYPE(name, arity, i32) TYPE(name, arity, i64) TYPE(name, arity, u8) \
-      TYPE(name, arity, u16) TYPE(name, arity, u32) TYPE(name, arity, u64)
+  TYPE(name, arity, i16)                                                                     \
+  TYPE(name, arity, i32)                                                                     \
+  TYPE(name, arity, i64) TYPE(name, arity, u8) TYPE(name, arity, u16) TYPE(name, arity, u32) \
+      TYPE(name, arity, u64)
 #define ROWS_bits(name, arity) ROWS_integer(name, arity) TYPE(name, arity, b8)
 #define ROWS_number(name, arity) ROWS_real(name, arity) ROWS_integer(name, arity)
 #define ROWS_any(name, arity) ROWS_number(name, arity) TYPE(name, arity, b8)
@@ -104,7 +103,7 @@ void store_as(void* to, i64 at, Value value) {
     store(to, at, convert<To>(value));
 }
 template <class From, class To, int count>
-void cast(const void* const* in, void* out, i64 size) {
+void cast(const void* const* in, void* out, long long size) {
   for (i64 i = 0; i < size; i += count) {
     if constexpr (same<From, f16> || same<From, bf16> || same<From, f8e4m3> || same<From, f8e5m2>) {
       store_as<To, count>(out, i, widen<From>(load<typename From::Bits, count>(in[0], i)));
@@ -114,23 +113,31 @@ void cast(const void* const* in, void* out, i64 size) {
   }
 }
 #define CAST(from, to) {#to, #from, 8, cast<from, to, 8>}, {#to, #from, 16, cast<from, to, 16>},
-#define CASTS(from)                                                                                    \
-  CAST(from, b8)                                                                                       \
-  CAST(from, i8) CAST(from, i16) CAST(from, i32) CAST(from, i64) CAST(from, u8) CAST(from, u16)        \
-      CAST(from, u32) CAST(from, u64) CAST(from, f16) CAST(from, bf16) CAST(from, f32) CAST(from, f64) \
-          CAST(from, f8e4m3) CAST(from, f8e5m2)
+#define CASTS(from)                                                                              \
+  CAST(from, b8)                                                                                 \
+  CAST(from, i8)                                                                                 \
+  CAST(from, i16)                                                                                \
+  CAST(from, i32) CAST(from, i64) CAST(from, u8) CAST(from, u16) CAST(from, u32) CAST(from, u64) \
+      CAST(from, f16) CAST(from, bf16) CAST(from, f32) CAST(from, f64) CAST(from, f8e4m3) CAST(from, f8e5m2)
 constexpr Row casts[] = {CASTS(b8) CASTS(i8) CASTS(i16) CASTS(i32) CASTS(i64) CASTS(u8) CASTS(u16) CASTS(
     u32) CASTS(u64) CASTS(f16) CASTS(bf16) CASTS(f32) CASTS(f64) CASTS(f8e4m3) CASTS(f8e5m2)};
 
 }  // namespace
 
+#ifdef __AVX512F__
+constexpr bool needs_avx512 = true;
+#else
+constexpr bool needs_avx512 = false;
+#endif
+#define JOINED(first, second) first##second
+#define TABLE_OF(name) JOINED(vector_table_, name)
+#define WORD(name) #name
+#define WORD_OF(name) WORD(name)
+
 extern "C" {
-extern const Row* const vector_rows;
-extern const i64 vector_row_count;
-extern const Row* const vector_casts;
-extern const i64 vector_cast_count;
-const Row* const vector_rows = rows;
-const i64 vector_row_count = sizeof(rows) / sizeof(rows[0]);
-const Row* const vector_casts = casts;
-const i64 vector_cast_count = sizeof(casts) / sizeof(casts[0]);
+extern const twinloom::ops::testing::VectorTable TABLE_OF(TABLE);
+const twinloom::ops::testing::VectorTable TABLE_OF(TABLE) = {WORD_OF(TABLE),
+                                                             needs_avx512,
+                                                             {rows, sizeof(rows) / sizeof(rows[0])},
+                                                             {casts, sizeof(casts) / sizeof(casts[0])}};
 }
