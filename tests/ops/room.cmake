@@ -1,7 +1,7 @@
 # Error bounds come from MPFR, which only tests use.
-twinloom_test(ops core_ops)
 find_library(MPFR_LIBRARY mpfr REQUIRED)
 find_library(GMP_LIBRARY NAMES gmp libgmp.so.10 REQUIRED)
+twinloom_test(ops core_ops)
 # Sanitizers make an input take several times as long.
 if(TWINLOOM_SANITIZE)
   set(inputs 524288)
@@ -11,8 +11,11 @@ endif()
 target_compile_definitions(test_ops PRIVATE TWINLOOM_ACCURACY_INPUTS=${inputs})
 target_link_libraries(test_ops PRIVATE ${MPFR_LIBRARY} ${GMP_LIBRARY})
 
-# The device header as Clang compiles it for vectors, one object for each row of vector/tables.def.
+# The device header as Clang and GCC compile it for vectors, one object for each row of vector/tables.def. What
+# is compiled is always the same, so sanitizers are left out.
 find_program(CLANG_FOR_VECTORS NAMES clang++-19 REQUIRED)
+find_program(GCC_FOR_VECTORS NAMES g++ REQUIRED)
+find_package(xsimd REQUIRED)
 file(GLOB device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/ops/device/*.h)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/tests/ops)
 set(vector_sources ${CMAKE_SOURCE_DIR}/tests/ops/vector/usable.cpp)
@@ -22,12 +25,14 @@ function(vector_table name compiler)
   add_custom_command(
     OUTPUT ${object}
     COMMAND ${compiler} ${ARGN} -DTABLE=${name} -std=c++20 -O1 -ffp-contract=off -fno-math-errno -fPIC -Wall -Wextra
-            -Wno-psabi -nostdinc -I${CMAKE_SOURCE_DIR} -c ${source} -o ${object}
+            -Wno-psabi -I${CMAKE_SOURCE_DIR} -c ${source} -o ${object}
     DEPENDS ${source} ${CMAKE_SOURCE_DIR}/tests/ops/vector/tables.h ${CMAKE_SOURCE_DIR}/core/ops/pointwise.def
             ${device_headers}
     VERBATIM)
   set(vector_sources ${vector_sources} ${object} PARENT_SCOPE)
 endfunction()
-vector_table(clang_avx2 ${CLANG_FOR_VECTORS} -march=x86-64-v3)
-vector_table(clang_avx512 ${CLANG_FOR_VECTORS} -march=x86-64-v4 -mprefer-vector-width=512)
+vector_table(clang_avx2 ${CLANG_FOR_VECTORS} -march=x86-64-v3 -nostdinc)
+vector_table(clang_avx512 ${CLANG_FOR_VECTORS} -march=x86-64-v4 -nostdinc -mprefer-vector-width=512)
+vector_table(gcc_avx2 ${GCC_FOR_VECTORS} -march=x86-64-v3)
+vector_table(gcc_avx512 ${GCC_FOR_VECTORS} -march=x86-64-v4)
 target_sources(test_ops PRIVATE ${vector_sources} ${CMAKE_SOURCE_DIR}/tests/ops/vector/vectors_test.cpp)

@@ -116,7 +116,7 @@ TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
     const Bits carried = magnitude + Bits(0x7fffu) + ((magnitude >> 16u) & Bits(1u));
     return truncated<Out>(Bits((select(nan, Bits(0x7fc00000u), carried) | sign) >> 16u));
   } else if constexpr (same<Format, f16>) {
-#ifdef __F16C__
+#if defined(__clang__) && defined(__F16C__)
     if constexpr (lanes<Real> >= 4)
       return bit_cast<Like<Real, u16>>(__builtin_convertvector(x, Like<Real, _Float16>));
 #endif
@@ -148,7 +148,7 @@ TWINLOOM_INLINE Like<Stored, f32> widen(Stored stored) {
   if constexpr (same<Format, bf16>) {
     return bit_cast<Real>(Bits(all << 16u));
   } else if constexpr (same<Format, f16>) {
-#ifdef __F16C__
+#if defined(__clang__) && defined(__F16C__)
     if constexpr (lanes<Real> >= 4)
       return __builtin_convertvector(bit_cast<Like<Real, _Float16>>(stored), Real);
 #endif

@@ -1,9 +1,9 @@
 // The layer everything else of the device header is written against: values that are one element or a
 // vector of them, masks, and a few operations that each compiler offers in its own words.
 //   Clang  vectors of any power of two of lanes, and single elements
-//   GCC    single elements (the interpreter)
-// No other header is included, contraction is off, and every function gives the same bits wherever it
-// is compiled.
+//   GCC    the same (the interpreter has single elements only)
+// No other header is included but GCC's vectors, contraction is off, and every function gives the same bits
+// wherever it is compiled.
 //   Vector<f32, 8>  eight lanes; Vector<f32, 1> is float
 //   Like<V, i32>    as many lanes as V, of i32
 //   Mask<V>         of b8: what questions give and `where` takes
@@ -158,6 +158,15 @@ template <class Value, int count>
 TWINLOOM_INLINE Signed<Value> test_of(Lanes<bool, count> mask) {
   return -__builtin_convertvector(mask, Signed<Value>);
 }
+#define TWINLOOM_HAS_VECTORS
+#elif defined(__GNUC__) && !defined(__CUDACC__)
+}  // namespace twinloom::device
+#include "gcc_vectors.h"
+namespace twinloom::device {
+#define TWINLOOM_HAS_VECTORS
+#endif
+
+#ifdef TWINLOOM_HAS_VECTORS
 template <class Of, int count>
 TWINLOOM_INLINE Lanes<Of, count> both(Lanes<Of, count> a, Lanes<Of, count> b) {
   return a & b;
@@ -172,6 +181,13 @@ TWINLOOM_INLINE Lanes<Of, count> negated(Lanes<Of, count> a) {
 }
 #endif
 
+// single(x, more...) for every lane.
+template <class Value, class Single, class... More>
+TWINLOOM_INLINE Value lane_by_lane(Single single, Value x, More... more) {
+  for (int lane = 0; lane < lanes<Value>; ++lane) x[lane] = single(x[lane], more[lane]...);
+  return x;
+}
+
 // a * b + c, rounded once.
 template <class Real>
 TWINLOOM_INLINE Real fma(Real a, Real b, Real c) {
@@ -180,6 +196,7 @@ TWINLOOM_INLINE Real fma(Real a, Real b, Real c) {
 #else
   if constexpr (same<Real, f32>) return __builtin_fmaf(a, b, c);
   if constexpr (same<Real, f64>) return __builtin_fma(a, b, c);
+  if constexpr (lanes < Real >> 1) return lane_by_lane([](auto... one) { return fma(one...); }, a, b, c);
 #endif
 }
 
@@ -190,11 +207,12 @@ TWINLOOM_INLINE Real fma(Real a, Real b, Real c) {
     return __builtin_elementwise_##clang_name(x);     \
   }
 #else
-#define TWINLOOM_ROUNDING(name, clang_name, gcc_name)                 \
-  template <class Real>                                               \
-  TWINLOOM_INLINE Real name(Real x) {                                 \
-    if constexpr (same<Real, f32>) return __builtin_##gcc_name##f(x); \
-    if constexpr (same<Real, f64>) return __builtin_##gcc_name(x);    \
+#define TWINLOOM_ROUNDING(name, clang_name, gcc_name)                                            \
+  template <class Real>                                                                          \
+  TWINLOOM_INLINE Real name(Real x) {                                                            \
+    if constexpr (same<Real, f32>) return __builtin_##gcc_name##f(x);                            \
+    if constexpr (same<Real, f64>) return __builtin_##gcc_name(x);                               \
+    if constexpr (lanes < Real >> 1) return lane_by_lane([](auto one) { return name(one); }, x); \
   }
 #endif
 TWINLOOM_ROUNDING(floor, floor, floor)
@@ -211,6 +229,10 @@ TWINLOOM_INLINE Like<From, To> truncated(From value) {
   if constexpr (lanes < From >> 1)
     return __builtin_convertvector(value, Like<From, To>);
   else
+#elif defined(TWINLOOM_HAS_VECTORS)
+  if constexpr (lanes < From >> 1)
+    return converted<To>(value);
+  else
 #endif
     return static_cast<To>(value);
 }
@@ -219,10 +241,12 @@ TWINLOOM_INLINE Like<From, To> truncated(From value) {
 // met that their slow way costs nothing.
 template <class Test, class Real, class Rare, class... More>
 TWINLOOM_INLINE Real replaced_lanes(Test test, Real common, Rare rare, Real x, More... more) {
-#ifdef __clang__
+#ifdef TWINLOOM_HAS_VECTORS
   if constexpr (lanes < Real >> 1) {
     if (__builtin_expect(any_lane(test), 0)) {
+#ifdef __clang__
 #pragma clang loop unroll(disable)
+#endif
       for (int i = 0; i < lanes<Real>; ++i) {
         if (test[i] != 0) common[i] = rare(x[i], more[i]...);
       }

@@ -9,7 +9,7 @@ struct VectorRow {
   const char* name;     // an operator, or the type that a conversion gives
   const char* element;  // the type of its inputs
   int lanes;
-  VectorLoop loop;  // arrays hold a multiple of 16 elements; b8 is one byte each
+  VectorLoop loop;  // arrays hold a multiple of 64 elements; b8 is one byte each
 };
 struct VectorRows {
   const VectorRow* first;
@@ -18,7 +18,8 @@ struct VectorRows {
   const VectorRow* end() const { return first + count; }
 };
 struct VectorTable {
-  const char* name;  // compiler and registers
+  const char* name;      // compiler and registers
+  const char* compiler;  // its version
   bool needs_avx512;
   VectorRows functions;
   VectorRows casts;

@@ -24,15 +24,20 @@ bool is_usable(const VectorTable& table) {
                                   __builtin_cpu_supports("avx512vl")));
 }
 
+const VectorTable& best_table() {
+  return is_usable(vector_table_clang_avx512) ? vector_table_clang_avx512 : vector_table_clang_avx2;
+}
+
+VectorLoop loop_of(const VectorTable& table, Pointwise op, DType element, int lanes) {
+  for (const VectorRow& row : table.functions)
+    if (row.lanes == lanes && name(op) == row.name && name(element) == row.element) return row.loop;
+  CHECK(false, "no vectors of ", name(op), " of ", name(element));
+  return nullptr;
+}
+
 void apply_vectors(Pointwise op, DType element, std::span<const void* const> inputs, void* output,
                    std::int64_t count) {
-  const VectorTable& table =
-      is_usable(vector_table_clang_avx512) ? vector_table_clang_avx512 : vector_table_clang_avx2;
-  for (const VectorRow& row : table.functions) {
-    if (row.lanes != 16 || name(op) != row.name || name(element) != row.element) continue;
-    return row.loop(inputs.data(), output, count);
-  }
-  CHECK(false, "no vectors of ", name(op), " of ", name(element));
+  loop_of(best_table(), op, element, 16)(inputs.data(), output, count);
 }
 
 }  // namespace twinloom::ops::testing
