@@ -111,20 +111,22 @@ double Judge::exactly(const Judged& element) const {
   return ulps(format_, element.got, want.get());
 }
 
-void Judge::add(const Judged& element, std::optional<long double> filtered) {
+void Judge::add(const Judged& element, double filtered, bool checked) {
+  decide(element, filtered, ulps(format_, element.got, filtered), checked);
+}
+void Judge::add(const Judged& element, std::optional<long double> filtered, bool checked) {
   if (filtered)
-    decide(element, static_cast<double>(*filtered), ulps(format_, element.got, *filtered));
+    decide(element, static_cast<double>(*filtered), ulps(format_, element.got, *filtered), checked);
   else
-    decide(element, element.got, HUGE_VAL);
+    decide(element, element.got, HUGE_VAL, checked);
 }
 
-void Judge::decide(const Judged& element, double filtered, double error) {
+void Judge::decide(const Judged& element, double filtered, double error, bool checked) {
   constexpr std::int64_t enough = 1000;  // inputs beyond the bound: what is this wrong need not be judged on
   if (exceeded_ > enough) return;
   if (element.x == 0 || std::isinf(element.x) || std::isinf(element.y)) return;
   if (is_near_root(reference_.op, computed_, element.x, filtered)) return;
-  const bool checked = seen_++ % reference_.every == 0;
-  if (checked || !(error <= bound_ - margin_)) {
+  if (checked || !(error <= certain())) {
     const double exact = exactly(element);
     ++verdict_.by_mpfr;
     if (checked && error < 1e6) {

@@ -57,24 +57,24 @@ class Judge {
  public:
   // Of results of the type `dtype` of an operator computed in `computed` (f32 or f64).
   Judge(Pointwise op, DType dtype, DType computed, double bound);
-  void add(const Judged& element, double filtered) {
-    decide(element, filtered, ulps(format_, element.got, filtered));
-  }
-  void add(const Judged& element, std::optional<long double> filtered);
-  double margin() const { return margin_; }
+  // `checked`: MPFR is asked as well, and compared with the filter.
+  void add(const Judged& element, double filtered, bool checked);
+  void add(const Judged& element, std::optional<long double> filtered, bool checked);
+  // What may pass unseen by MPFR.
+  double certain() const { return bound_ - margin_; }
   const Verdict& verdict() const { return verdict_; }
   // Nothing when the bound holds and the filter is as good as it must be; else in words.
   std::optional<std::string> complaint() const;
 
  private:
-  void decide(const Judged& element, double filtered, double error);
+  void decide(const Judged& element, double filtered, double error, bool checked);
   double exactly(const Judged& element) const;
 
   const Reference& reference_;
   DType dtype_, computed_;
   Format format_;
   double bound_, margin_;
-  std::int64_t seen_ = 0, exceeded_ = 0;
+  std::int64_t exceeded_ = 0;
   Verdict verdict_;
 };
 

@@ -122,7 +122,7 @@ void erfinv(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
 #define OURS(name, every) \
   { Pointwise::name, name, near_##name, every }
 
-constexpr int often = 64, seldom = 256, rarely = 512;
+constexpr std::size_t often = 64, seldom = 256, rarely = 512;
 const Reference table[] = {
     LIBRARY(exp, often),
     LIBRARY(exp2, often),

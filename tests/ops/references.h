@@ -25,7 +25,7 @@ struct Reference {
   Pointwise op;
   Exact exact;
   Near near;
-  int every;  // one input in so many is asked of MPFR: the more seldom, the slower MPFR is
+  std::size_t every;  // one input in so many is asked of MPFR: the more seldom, the slower MPFR is
 };
 
 // A row for each row of the operator table whose bound is above zero and that is no random number.

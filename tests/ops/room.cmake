@@ -36,3 +36,14 @@ vector_table(clang_avx512 ${CLANG_FOR_VECTORS} -march=x86-64-v4 -nostdinc -mpref
 vector_table(gcc_avx2 ${GCC_FOR_VECTORS} -march=x86-64-v3)
 vector_table(gcc_avx512 ${GCC_FOR_VECTORS} -march=x86-64-v4)
 target_sources(test_ops PRIVATE ${vector_sources} ${CMAKE_SOURCE_DIR}/tests/ops/vector/vectors_test.cpp)
+
+# `ninja exhaustive_numerics` runs every f32 input of every function of one input and writes exhaustive.md.
+set(truth judge.cpp near.cpp references.cpp)
+list(TRANSFORM truth PREPEND ${CMAKE_SOURCE_DIR}/tests/ops/)
+file(GLOB exhaustive CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/ops/exhaustive/*.cpp)
+add_executable(every_f32 EXCLUDE_FROM_ALL ${exhaustive} ${truth} ${vector_sources})
+target_include_directories(every_f32 PRIVATE ${CMAKE_SOURCE_DIR})
+target_link_libraries(every_f32 PRIVATE core_ops CLI11::CLI11 ${MPFR_LIBRARY} ${GMP_LIBRARY})
+add_custom_target(exhaustive_numerics
+  COMMAND every_f32 --table ${CMAKE_SOURCE_DIR}/tests/ops/exhaustive.md
+  USES_TERMINAL)
