@@ -155,6 +155,8 @@ const Reference table[] = {
     OURS(erfinv, rarely),
     OURS(gelu_erf, often),
     OURS(gelu_tanh, often),
+    {Pointwise::gelu_erf_brief, gelu_erf, near_gelu_erf, often, Pointwise::gelu_erf},
+    {Pointwise::gelu_tanh_brief, gelu_tanh, near_gelu_tanh, often, Pointwise::gelu_tanh},
     OURS(softplus, often),
     OURS(silu, often),
     OURS(sigmoid, often),

@@ -26,6 +26,8 @@ struct Reference {
   Exact exact;
   Near near;
   std::size_t every;  // one input in so many is asked of MPFR: the more seldom, the slower MPFR is
+  // The row whose f64 filters for f32, where that is not the row itself.
+  std::optional<Pointwise> full = {};
 };
 
 // A row for each row of the operator table whose bound is above zero and that is no random number.

@@ -34,7 +34,7 @@ class Walker {
  public:
   explicit Walker(Pointwise op)
       : narrow_(loop_of(best_table(), op, DType::f32, 16)),
-        wide_(loop_of(best_table(), op, DType::f64, 16)),
+        wide_(loop_of(best_table(), reference_of(op).full.value_or(op), DType::f64, 16)),
         judge_(op, DType::f32, DType::f32, ulp_bound(op, DType::f32)) {}
 
   void walk(std::int64_t number) {
