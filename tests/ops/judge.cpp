@@ -47,8 +47,9 @@ double ulps_of(Format format, double got, Wide want) {
   }
   if (std::isinf(want)) return HUGE_VAL;
   if (want == 0) return got == 0 ? 0 : HUGE_VAL;
+  constexpr Wide nearer = 1 - (sizeof(Wide) == sizeof(double) ? Wide(0x1p-44) : Wide(0x1p-56));
   const int place =
-      std::clamp(exponent_of(want) - format.digits, format.lowest(), format.top - format.digits);
+      std::clamp(exponent_of(want * nearer) - format.digits, format.lowest(), format.top - format.digits);
   const long double inverse = inverse_places()[static_cast<std::size_t>(place - lowest_place)];
   return static_cast<double>(std::fabs(given - want) * inverse);
 }
@@ -130,7 +131,7 @@ void Judge::decide(const Judged& element, double filtered, double error, bool ch
     const double exact = exactly(element);
     ++verdict_.by_mpfr;
     if (checked && error < 1e6) {
-      verdict_.filter_error = std::max(verdict_.filter_error, std::fabs(exact - error));
+      verdict_.filter_error = std::max(verdict_.filter_error, exact - error);
       ++verdict_.checked;
     }
     error = exact;

@@ -5,12 +5,13 @@
 // library's in long double. Where the filter says that a result is off by e, it is off by at most
 //   e + filter_error ulp,
 // so a result may pass unseen by MPFR when e <= bound - margin, provided filter_error < margin; all others
-// MPFR decides. For f32 the margin is 2^-10: a filter within 2 ulp of f64, which the test of f64 shows, errs
-// by 2^-28 ulp of f32. For f64 it is 2^-4: long double has 11 bits more, so it holds for a library that errs
-// by less than 128 of its ulp; those that are used err by less than 10. That this is so is measured: one
-// input in `every` goes to MPFR whatever the filter says, and the two must agree to half a margin. These are
-// spread over all kinds of inputs, so a range in which the filter were wrong would be noticed if it held but
-// one input in ten thousand.
+// MPFR decides. For f32 the margin is 2^-10: a filter within 12 ulp of f64, which the test of f64 shows, errs
+// by 2^-25 ulp of f32. For f64 it is 2^-4: long double has 11 bits more, so it holds for a library that errs
+// by less than 128 of its ulp; those that are used err by less than 10. A filtered value that is no more
+// above a power of two than it may err is measured in the steps below that power, which are half as large.
+// That this is so is measured: one input in `every` goes to MPFR whatever the filter says, whose e may then
+// be no more than half a margin too small. These are spread over all kinds of inputs, so a range in which the
+// filter were wrong would be noticed if it held but one input in ten thousand.
 #pragma once
 
 #include <functional>
@@ -47,7 +48,7 @@ struct Worst {
 };
 struct Verdict {
   Worst worst;
-  double filter_error = 0;   // largest disagreement of filter and MPFR, in ulp
+  double filter_error = 0;   // by how much the filter's error was too small, in ulp
   std::int64_t by_mpfr = 0;  // inputs that MPFR decided
   std::int64_t checked = 0;  // inputs on which the filter was compared with MPFR
 };
