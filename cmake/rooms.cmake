@@ -57,13 +57,15 @@ function(twinloom_tests)
   endforeach()
 endfunction()
 
-# twinloom_test(NAME LIBRARIES...): tests/NAME/*.cpp as the program test_NAME, each TEST a ctest.
+# twinloom_test(NAME LIBRARIES... [ENVIRONMENT VARIABLE=VALUE]): tests/NAME/*.cpp as the program test_NAME, each
+# TEST a ctest.
 function(twinloom_test name)
+  cmake_parse_arguments(TEST "" "ENVIRONMENT" "" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
   add_executable(test_${name} ${sources})
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR})
-  target_link_libraries(test_${name} PRIVATE ${ARGN} GTest::gtest GTest::gtest_main)
+  target_link_libraries(test_${name} PRIVATE ${TEST_UNPARSED_ARGUMENTS} GTest::gtest GTest::gtest_main)
   twinloom_precompile(test_${name} test_base <gtest/gtest.h>)
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120
-                       PROPERTIES TIMEOUT 1200 LABELS ${name})
+                       PROPERTIES TIMEOUT 1200 LABELS ${name} ENVIRONMENT "${TEST_ENVIRONMENT}")
 endfunction()
