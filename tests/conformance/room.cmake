@@ -5,9 +5,22 @@ add_dependencies(test_conformance twinloom)
 if(TWINLOOM_SANITIZE)
   set(graphs 60)
 else()
-  set(graphs 500)
+  set(graphs 1000)
 endif()
-target_compile_definitions(test_conformance PRIVATE
-  TWINLOOM_FAILURES="${CMAKE_BINARY_DIR}/Testing/Temporary/conformance"
-  TWINLOOM_PROGRAM="$<TARGET_FILE:twinloom>"
-  TWINLOOM_DEFAULT_GRAPHS=${graphs})
+
+# `ninja random_graphs` runs more of them than a test can, and keeps count in ledger.md.
+file(GLOB graph_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/conformance/*.cpp)
+list(FILTER graph_sources EXCLUDE REGEX _test.cpp$)
+add_executable(run_random_graphs EXCLUDE_FROM_ALL ${graph_sources} ${CMAKE_SOURCE_DIR}/tests/conformance/ledger/main.cpp)
+target_include_directories(run_random_graphs PRIVATE ${CMAKE_SOURCE_DIR})
+target_link_libraries(run_random_graphs PRIVATE api core_evaluate frontends_arrays frontends_fx tests_support
+                      CLI11::CLI11)
+add_custom_target(random_graphs
+  COMMAND run_random_graphs --ledger ${CMAKE_SOURCE_DIR}/tests/conformance/ledger.md
+  USES_TERMINAL)
+foreach(program test_conformance run_random_graphs)
+  target_compile_definitions(${program} PRIVATE
+    TWINLOOM_FAILURES="${CMAKE_BINARY_DIR}/Testing/Temporary/conformance"
+    TWINLOOM_PROGRAM="$<TARGET_FILE:twinloom>"
+    TWINLOOM_DEFAULT_GRAPHS=${graphs})
+endforeach()

@@ -1,0 +1,82 @@
+// See check.h.
+#include "tests/conformance/check.h"
+
+#include "core/base/error.h"
+#include "tests/conformance/shrink.h"
+
+namespace twinloom::tests {
+
+Against side_of(std::uint64_t seed) { return seed % 2 == 0 ? Against::start : Against::end; }
+
+namespace {
+
+struct Failure {
+  std::size_t sizes;  // of Generated::sizes
+  Difference difference;
+};
+
+std::optional<Failure> check(const Generated& generated, std::uint64_t seed) {
+  Comparison comparison(generated.graph, seed);
+  for (std::size_t at = 0; at < generated.sizes.size(); ++at) {
+    const Arguments arguments(generated.graph, generated.inputs, generated.sizes[at], seed, side_of(seed));
+    if (auto difference = comparison.first_difference(arguments)) return Failure{at, *difference};
+  }
+  return std::nullopt;
+}
+
+std::string words(const index::Values& sizes) {
+  return join(sizes, ", ", [](const auto& size) { return cat(size.first.name(), " = ", size.second); });
+}
+
+// How `twinloom` runs what the stage runs; a program's interpreter has no switch, its JIT comes nearest.
+std::string options_of(const std::string& stage) {
+  constexpr std::string_view before_isa = " for ";
+  const std::size_t at = stage.find(before_isa);
+  return at == std::string::npos ? " --device reference"
+                                 : cat(" --isa ", stage.substr(at + before_isa.size()));
+}
+
+// Halves sizes while it fails, then takes the graph apart; says where the result is.
+std::string report(std::uint64_t seed, Generated generated, Failure failure) {
+  std::string text = cat("seed ", seed, ", sizes {", words(generated.sizes[failure.sizes]),
+                         "}: ", failure.difference.stage, ": ", failure.difference.words, "\n");
+  for (int halved = 1; halved <= 6; ++halved) {
+    Generated smaller = generate({seed, halved});
+    const auto still = check(smaller, seed);
+    if (!still || still->difference.stage != failure.difference.stage) continue;
+    generated = std::move(smaller);
+    failure = *still;
+  }
+  const Arguments arguments(generated.graph, generated.inputs, generated.sizes[failure.sizes], seed,
+                            side_of(seed));
+  const auto fails = [&](const Case& given) {
+    const auto difference = Comparison(given.graph, seed, failure.difference.stage)
+                                .first_difference(Arguments(given.inputs, side_of(seed)));
+    return difference && difference->stage == failure.difference.stage;
+  };
+  Case small{generated.graph, arguments.given(), seed};
+  Case row_major = small;
+  for (Given& input : row_major.inputs) input.strides.clear();
+  if (fails(row_major))
+    small = std::move(row_major);
+  else
+    text += "with row-major inputs all stages agree: the layout of an input matters\n";
+  small = shrink(std::move(small), fails);
+  const auto now = Comparison(small.graph, seed, failure.difference.stage)
+                       .first_difference(Arguments(small.inputs, side_of(seed)));
+  if (now) text += cat("shrunk: ", now->stage, ": ", now->words, "\n");
+  text += cat("run: twinloom ", write_case(small, TWINLOOM_FAILURES, cat("seed_", seed)),
+              options_of(failure.difference.stage), "\n");
+  return text + graph::print(small.graph).substr(0, 4000);
+}
+
+}  // namespace
+
+std::optional<std::string> report_of(std::uint64_t seed) {
+  Generated generated = generate({seed, 0});
+  const auto failure = check(generated, seed);
+  if (!failure) return std::nullopt;
+  return report(seed, std::move(generated), *failure);
+}
+
+}  // namespace twinloom::tests

@@ -1,0 +1,18 @@
+// The graph of one seed through every stage.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tests/support/guarded.h"
+
+namespace twinloom::tests {
+
+// Where the arguments of a seed's runs lie in their memory.
+Against side_of(std::uint64_t seed);
+
+// Nothing when all stages agree; else what differs, after shrinking, with the command that shows it again.
+std::optional<std::string> report_of(std::uint64_t seed);
+
+}  // namespace twinloom::tests

@@ -1,0 +1,92 @@
+// Runs random graphs through every stage, as conformance_test.cpp does, and appends a row to a ledger: which
+// seeds, how many differed, on which instruction sets. A difference leaves its shrunk graph and exits with 1.
+#include <fmt/chrono.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "backends/cpu/cpu.h"
+#include "core/base/text.h"
+#include "tests/conformance/check.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+struct Options {
+  std::string ledger;
+  std::uint64_t from = 0;  // 0: after the last seed of the ledger
+  std::int64_t count = 20000;
+  double seconds = 1e9;
+};
+
+struct Run {
+  std::uint64_t first, next;
+  std::int64_t different;
+  double seconds;
+};
+
+// After the largest seed that a row "| date | 1 to 20000 | ..." names.
+std::uint64_t next_seed(const std::string& ledger) {
+  std::uint64_t next = 1;
+  std::ifstream file(ledger);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t at = line.find(" to ");
+    if (line.starts_with("| 2") && at != std::string::npos)
+      next = std::max<std::uint64_t>(next, std::stoull(line.substr(at + 4)) + 1);
+  }
+  return next;
+}
+
+Run run(const Options& options) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const std::uint64_t first = options.from == 0 ? next_seed(options.ledger) : options.from;
+  Run done{first, first, 0, 0};
+  while (done.next < first + static_cast<std::uint64_t>(options.count) && elapsed() < options.seconds) {
+    if (const auto report = report_of(done.next++)) {
+      ++done.different;
+      std::cout << *report << std::endl;
+    }
+    if (done.next % 500 == 0) std::cout << done.next << " " << elapsed() << " s" << std::endl;
+  }
+  done.seconds = elapsed();
+  return done;
+}
+
+void append(const std::string& ledger, const Run& run) {
+  const bool is_empty = !std::filesystem::exists(ledger);
+  std::ofstream file(ledger, std::ios::app);
+  if (is_empty) {
+    file << "# Random graphs\n\nAppended to by `ninja random_graphs`: evaluator, interpreters and machine "
+            "code over "
+            "graphs from seeds.\n\n| date | seeds | differences | instruction sets | seconds |\n"
+            "| --- | --- | --- | --- | --- |\n";
+  }
+  const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  const std::string isas = join(cpu::supported_isas(), ", ", [](const std::string& isa) { return isa; });
+  file << fmt::format("| {:%Y-%m-%d} | {} to {} | {} | {} | {:.0f} |\n", now, run.first, run.next - 1,
+                      run.different, isas, run.seconds);
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests
+
+int main(int count, char** words) {
+  using namespace twinloom::tests;
+  Options options;
+  CLI::App app("Random graphs through every stage");
+  app.add_option("--ledger", options.ledger, "the file that keeps the results")->required();
+  app.add_option("--from", options.from, "the first seed; by default the one after the ledger's last");
+  app.add_option("--count", options.count, "how many graphs");
+  app.add_option("--seconds", options.seconds, "stop after this time");
+  CLI11_PARSE(app, count, words);
+  const Run done = run(options);
+  append(options.ledger, done);
+  return done.different == 0 ? 0 : 1;
+}
