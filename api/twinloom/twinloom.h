@@ -18,13 +18,14 @@
 #include <vector>
 
 #include "api/devices.h"
+#include "api/threads.h"
 #include "core/base/error.h"
-#include "core/pipeline/pipeline.h"
 #include "core/graph/builder.h"
 #include "core/graph/composites.h"
 #include "core/graph/indexing.h"
 #include "core/graph/reductions.h"
 #include "core/graph/views.h"
+#include "core/pipeline/pipeline.h"
 #include "core/runtime/executable.h"
 
 namespace twinloom {

@@ -61,6 +61,23 @@ void expect_error(Run&& run, const std::string& words) {
   }
 }
 
+TEST(Threads, TbbCoversEachTaskOnce) {
+  const ParallelFor parallel_for = tbb_parallel_for();
+  for (const std::int64_t tasks : {1, 2, 7, 64, 1000}) {
+    for (const int threads : {1, 2, 3, 8}) {
+      std::vector<std::atomic<int>> seen(static_cast<std::size_t>(tasks));
+      parallel_for(
+          tasks, threads,
+          [](void* context, std::int64_t begin, std::int64_t end) {
+            auto& counts = *static_cast<std::vector<std::atomic<int>>*>(context);
+            for (std::int64_t task = begin; task < end; ++task) ++counts[static_cast<std::size_t>(task)];
+          },
+          &seen);
+      for (const std::atomic<int>& count : seen) ASSERT_EQ(count, 1) << tasks << " on " << threads;
+    }
+  }
+}
+
 // A back end whose kernels do nothing, of which one fails to be made.
 class FailsOnce final : public runtime::Backend {
  public:
@@ -281,6 +298,10 @@ TEST(Executable, TheNumberOfThreadsChangesNoBit) {
   for (const int threads : {2, 3}) {
     const auto outputs = executable.run(given.arguments, on_threads(threads));
     EXPECT_EQ(numbers(outputs[0]), expected) << threads << " threads";
+    RunOptions on_tbb = on_threads(threads);
+    const ParallelFor parallel_for = tbb_parallel_for();
+    on_tbb.settings.parallel_for = &parallel_for;
+    EXPECT_EQ(numbers(executable.run(given.arguments, on_tbb)[0]), expected) << threads << " of TBB";
   }
 }
 
