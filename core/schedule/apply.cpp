@@ -8,13 +8,6 @@ namespace twinloom::schedule {
 
 namespace {
 
-bool is_call(const loops::Program& nest) {
-  const loops::Nest shape = loops::take_apart(nest);
-  if (shape.items.size() != 1) return false;
-  const auto* stmt = std::get_if<Ref<Stmt>>(&shape.items.front());
-  return stmt != nullptr && std::holds_alternative<loops::Call>((*stmt)->node);
-}
-
 class Applier {
  public:
   explicit Applier(const Plan& plan) : plan_(plan), names_(plan) {

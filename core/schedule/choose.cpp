@@ -44,7 +44,7 @@ std::vector<TempPlan> possible_stages(const Situation& situation, const Schedule
   }
   std::vector<TempPlan> result;
   for (const loops::BufferInfo& info : situation.nest.buffers) {
-    if (info.written) continue;
+    if (info.written || info.local) continue;
     for (const std::string& turns : {std::string(TASK), inside})
       result.push_back({info.name, loops::Place::registers, turns, 0});
   }
@@ -75,18 +75,15 @@ int choose_kept_values(const Situation& situation, std::int64_t& room) {
 }
 
 // Those that the law lets pass and that fit the room, one for each input.
-std::vector<TempPlan> choose_stages(const loops::Program& nest, const Situation& situation,
-                                    const Schedule& schedule, std::int64_t room) {
-  const auto resolved = resolve(nest, schedule);
-  const auto* plan = std::get_if<Plan>(&resolved);
-  if (plan == nullptr) return {};
+std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& schedule, const Plan& plan,
+                                    std::int64_t room) {
   std::vector<TempPlan> chosen;
   for (const TempPlan& candidate : possible_stages(situation, schedule)) {
     if (!chosen.empty() && chosen.back().buffer == candidate.buffer) continue;
-    const auto result = stage(*plan, candidate);
+    const auto result = stage(plan, candidate);
     const auto* staged = std::get_if<Staged>(&result);
     if (staged == nullptr) continue;
-    const ops::DType dtype = plan->nest.buffers[staged->buffer.index].dtype;
+    const ops::DType dtype = plan.nest.buffers[staged->buffer.index].dtype;
     if (!pays(*staged, dtype)) continue;
     const std::int64_t bytes = staged->count * ops::size_of(ops::compute_type(dtype));
     if (bytes > room) continue;
@@ -94,13 +91,6 @@ std::vector<TempPlan> choose_stages(const loops::Program& nest, const Situation&
     chosen.push_back(candidate);
   }
   return chosen;
-}
-
-bool is_call(const loops::Program& nest) {
-  const loops::Nest shape = loops::take_apart(nest);
-  const auto* only =
-      shape.items.size() == 1 ? std::get_if<loops::Ref<loops::Stmt>>(&shape.items.front()) : nullptr;
-  return only != nullptr && std::holds_alternative<loops::Call>((*only)->node);
 }
 
 }  // namespace
@@ -122,8 +112,11 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   // places.
   schedule.grid_splits = choose_grid_splits(situation);
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
-  schedule.temps = choose_stages(nest, situation, schedule, room);
-  schedule.prefetches = choose_prefetches(nest, situation, schedule);
+  const auto resolved = resolve(nest, schedule);
+  if (const auto* plan = std::get_if<Plan>(&resolved)) {
+    schedule.temps = choose_stages(situation, schedule, *plan, room);
+    schedule.prefetches = choose_prefetches(situation, *plan);
+  }
   schedule.stores = choose_streams(situation, schedule);
   return schedule;
 }

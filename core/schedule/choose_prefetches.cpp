@@ -18,22 +18,19 @@ bool is_long_row(const Situation& situation, std::size_t sibling, int bytes) {
 
 }  // namespace
 
-std::vector<PrefetchPlan> choose_prefetches(const loops::Program& nest, const Situation& situation,
-                                            const Schedule& schedule) {
+std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan) {
   if (situation.lockstep || situation.siblings.size() < 2 || situation.shape.common.empty()) return {};
   std::size_t busiest = 1;
   for (std::size_t number = 1; number < situation.siblings.size(); ++number) {
     if (work_of(situation.siblings[number]->inner) > work_of(situation.siblings[busiest]->inner))
       busiest = number;
   }
-  const auto resolved = resolve(nest, schedule);
-  const auto* plan = std::get_if<Plan>(&resolved);
-  if (plan == nullptr) return {};
   std::vector<PrefetchPlan> chosen;
-  for (const loops::BufferInfo& info : nest.buffers) {
+  for (const loops::BufferInfo& info : plan.nest.buffers) {
+    if (info.local) continue;
     const PrefetchPlan row{info.name, static_cast<int>(busiest)};
     if (is_long_row(situation, busiest, ops::size_of(info.dtype)) &&
-        std::holds_alternative<Prefetched>(prefetch(*plan, row)))
+        std::holds_alternative<Prefetched>(prefetch(plan, row)))
       chosen.push_back(row);
   }
   return chosen;

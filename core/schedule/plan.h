@@ -101,6 +101,9 @@ bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t 
 // Whether rows are walked side by side, as the members of a vector.
 bool in_lockstep(const Scope& common);
 
+// Whether the nest is the call of a routine, which has no loops to schedule.
+bool is_call(const loops::Program& nest);
+std::optional<loops::Buffer> buffer_named(const loops::Program& nest, std::string_view name);
 bool is_loaded(const loops::Program& nest, loops::Buffer buffer);
 
 // What the statements of a sibling do to totals.

@@ -47,6 +47,8 @@ std::string why_not_walked(const Plan& plan, const loops::NestLoop& loop, const 
 
 std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchPlan& row) {
   const std::string words = cat("prefetch ", row.buffer, ": ");
+  const auto buffer = buffer_named(plan.nest, row.buffer);
+  if (!buffer) return words + "there is no such buffer";
   const auto siblings = siblings_of(plan.shape);
   if (row.sibling < 0 || static_cast<std::size_t>(row.sibling) >= siblings.size())
     return cat(words, "there is no sibling ", row.sibling);
@@ -54,12 +56,10 @@ std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchP
   if (in_lockstep(plan.common)) return words + "rows in lock-step have no next row";
   if (plan.common.order.empty()) return words + "there are no common loops";
   const auto number = static_cast<std::size_t>(row.sibling);
-  loops::Buffer buffer;
-  while (plan.nest.buffers[buffer.index].name != row.buffer) ++buffer.index;
-  const bool written = plan.nest.buffers[buffer.index].written;
+  const bool written = plan.nest.buffers[buffer->index].written;
   const std::vector<loops::NestLoop>& loops = siblings[number]->loops;
   for (std::size_t user = written ? number + 1 : 0; user < siblings.size(); ++user) {
-    const auto found = only_offset(*siblings[user], buffer, written);
+    const auto found = only_offset(*siblings[user], *buffer, written);
     const std::vector<loops::NestLoop>& walked = siblings[user]->loops;
     if (!found || walked.size() != 1 || loops.size() != 1 || walked[0].extent != loops[0].extent) continue;
     index::Expr offset = index::substitute(*found, {{walked[0].axis, index::Expr(loops[0].axis)}});
@@ -71,7 +71,7 @@ std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchP
       if (next == offset) return words + "the next turn reads the same";
       offset = next;
     }
-    return Prefetched{number, {buffer, offset, written}};
+    return Prefetched{number, {*buffer, offset, written}};
   }
   return cat(words, "no ", written ? "later sibling writes" : "sibling reads", " as long a row of it");
 }

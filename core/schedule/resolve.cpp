@@ -40,6 +40,19 @@ bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling) {
   });
 }
 
+bool is_call(const loops::Program& nest) {
+  const loops::Nest shape = loops::take_apart(nest);
+  if (shape.items.size() != 1) return false;
+  const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&shape.items.front());
+  return stmt != nullptr && std::holds_alternative<loops::Call>((*stmt)->node);
+}
+
+std::optional<loops::Buffer> buffer_named(const loops::Program& nest, std::string_view name) {
+  for (std::uint32_t index = 0; index < nest.buffers.size(); ++index)
+    if (nest.buffers[index].name == name) return loops::Buffer{index};
+  return std::nullopt;
+}
+
 bool is_loaded(const loops::Program& nest, loops::Buffer buffer) {
   bool loaded = false;
   loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
@@ -239,13 +252,6 @@ void mark_copies(Scope& scope) {
   }
 }
 
-const loops::BufferInfo* buffer_named(const Plan& plan, const std::string& name) {
-  const auto& buffers = plan.nest.buffers;
-  const auto found =
-      std::find_if(buffers.begin(), buffers.end(), [&](const auto& info) { return info.name == name; });
-  return found == buffers.end() ? nullptr : &*found;
-}
-
 std::string keep_values(const Schedule& schedule, Plan& plan) {
   for (int number = 0; number < schedule.kept_values; ++number) {
     auto kept = keep_value(plan.nest);
@@ -264,12 +270,12 @@ std::string why_not_kept(const Plan& plan) {
 
 std::string add_streams(const Schedule& schedule, Plan& plan) {
   for (const StorePlan& store : schedule.stores) {
-    const loops::BufferInfo* info = buffer_named(plan, store.buffer);
-    if (info == nullptr || !info->written) return cat("stream ", store.buffer, ": no such buffer is written");
+    const auto buffer = buffer_named(plan.nest, store.buffer);
+    if (!buffer || !plan.nest.buffers[buffer->index].written)
+      return cat("stream ", store.buffer, ": no such buffer is written");
     if (!store.streaming) continue;
-    const loops::Buffer buffer{static_cast<std::uint32_t>(info - plan.nest.buffers.data())};
-    if (is_loaded(plan.nest, buffer)) return cat("stream ", store.buffer, ": the nest reads it");
-    plan.streamed.push_back(buffer);
+    if (is_loaded(plan.nest, *buffer)) return cat("stream ", store.buffer, ": the nest reads it");
+    plan.streamed.push_back(*buffer);
   }
   return "";
 }
@@ -283,15 +289,11 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
   }
   if (std::string reason = why_not_kept(plan); !reason.empty()) return reason;
   for (const TempPlan& temp : schedule.temps) {
-    if (buffer_named(plan, temp.buffer) == nullptr)
-      return cat("stage ", temp.buffer, ": there is no such buffer");
     auto staged = stage(plan, temp);
     if (auto* reason = std::get_if<std::string>(&staged)) return std::move(*reason);
     plan.staged.push_back(std::get<Staged>(staged));
   }
   for (const PrefetchPlan& row : schedule.prefetches) {
-    if (buffer_named(plan, row.buffer) == nullptr)
-      return cat("prefetch ", row.buffer, ": there is no such buffer");
     auto prefetched = prefetch(plan, row);
     if (auto* reason = std::get_if<std::string>(&prefetched)) return std::move(*reason);
     plan.prefetched.push_back(std::move(std::get<Prefetched>(prefetched)));

@@ -173,8 +173,9 @@ std::size_t start_of_task(const Scope& common) {
 
 std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) {
   const std::string words = cat("stage ", temp.buffer, ": ");
-  Staged staged;
-  while (plan.nest.buffers[staged.buffer.index].name != temp.buffer) ++staged.buffer.index;
+  const auto buffer = buffer_named(plan.nest, temp.buffer);
+  if (!buffer) return words + "there is no such buffer";
+  Staged staged{*buffer};
   if (plan.nest.buffers[staged.buffer.index].written) return words + "the nest writes it";
   if (temp.place != loops::Place::registers) return words + "only registers hold a row of one thread";
   if (temp.pad != 0) return words + "padding is for scratch";

@@ -74,8 +74,7 @@ class ScopeChoice {
   std::vector<LoopPlan> loops_;
 };
 // What is fetched ahead, of what the law lets pass. See choose_prefetches.cpp.
-std::vector<PrefetchPlan> choose_prefetches(const loops::Program& nest, const Situation& situation,
-                                            const Schedule& schedule);
+std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan);
 // What is stored past the caches. See choose_prefetches.cpp.
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
 ScopeChoice choose_common(const Situation& situation);
