@@ -8,6 +8,7 @@
 #include "backends/cpu/floating_point.h"
 #include "core/base/error.h"
 #include "core/emit/emit.h"
+#include "core/runtime/tasks.h"
 
 namespace twinloom::cpu {
 
@@ -32,12 +33,8 @@ void openmp_parallel_for(std::int64_t tasks, int threads, runtime::ParallelBody 
 #pragma omp parallel num_threads(threads)
   {
     // There may be fewer threads than were asked for.
-    const auto count = static_cast<std::int64_t>(omp_get_num_threads());
-    const auto self = static_cast<std::int64_t>(omp_get_thread_num());
-    const std::int64_t share = tasks / count;
-    const std::int64_t larger = tasks % count;  // so many threads have one task more
-    const std::int64_t begin = self * share + std::min(self, larger);
-    body(context, begin, begin + share + (self < larger ? 1 : 0));
+    const auto [begin, end] = runtime::tasks_of(omp_get_thread_num(), omp_get_num_threads(), tasks);
+    body(context, begin, end);
   }
 }
 
