@@ -178,6 +178,7 @@ ops::DType Scope::check(const Load& load) {
   check(load.offset);
   check(load.mask);
   check_literal(load.otherwise);
+  CHECK(!info.streamed, "a load from ", info.name, ", which is streamed");
   CHECK(load.otherwise.dtype == info.dtype, "a load of ", info.name, " gives ",
         ops::name(load.otherwise.dtype), " outside its mask, the buffer has ", ops::name(info.dtype));
   return info.dtype;

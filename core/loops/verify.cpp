@@ -294,7 +294,7 @@ class Verifier {
   std::size_t at_ = 0, seen_ = 0;
 };
 
-void check_head(const Program& program) {
+void check_head(const Program& program, Stage stage) {
   std::set<std::string> names;
   std::set<index::Symbol> sizes;
   for (const SizeInfo& size : program.sizes) sizes.insert(size.symbol);
@@ -303,6 +303,8 @@ void check_head(const Program& program) {
     CHECK(names.insert(info.name).second, "two buffers are named ", info.name);
     CHECK(info.local || !locals, "the argument ", info.name, " comes after local buffers");
     CHECK(ops::bits_of(info.dtype) % 8 == 0, "the buffer ", info.name, " has elements below one byte");
+    CHECK(!info.streamed || stage == Stage::program, "the streamed buffer ", info.name, " in a nest");
+    CHECK(!info.streamed || info.written, "the streamed buffer ", info.name, " is not written");
     locals = locals || info.local;
     for (const index::Symbol& symbol : index::symbols_of(info.count))
       CHECK(info.local || sizes.contains(symbol), "the count of ", info.name, " mentions ", symbol,
@@ -321,7 +323,7 @@ void check_head(const Program& program) {
 void verify(const Program& program, Stage stage) {
   std::size_t at = 0;
   try {
-    check_head(program);
+    check_head(program, stage);
     Verifier verifier(program, stage);
     try {
       verifier.run();

@@ -116,11 +116,19 @@ INSTANTIATE_TEST_SUITE_P(
              "the operand y of stable_sort is not written i64"}));
 
 TEST(Verify, RefusesAHeadThatContradictsItself) {
-  const auto bug = [](std::string_view text) {
-    return tests::bug_of([&] { verify(parse(text), Stage::nest); });
+  const auto bug = [](std::string_view text, Stage stage = Stage::nest) {
+    return tests::bug_of([&] { verify(parse(text), stage); });
   };
   EXPECT_NE(bug("program p(s: local f32[1], x: f32[1]) {}").find("x comes after local"), std::string::npos);
   EXPECT_NE(bug("program p(x: f32[n]) {}").find("the count of x mentions n"), std::string::npos);
+  constexpr std::string_view streamed = "program p(y: written streamed f32[1]) {}";
+  EXPECT_NE(bug(streamed).find("the streamed buffer y in a nest"), std::string::npos);
+  EXPECT_EQ(bug(streamed, Stage::program), "no bug");
+  EXPECT_NE(bug("program p(y: streamed f32[1]) {}", Stage::program).find("y is not written"),
+            std::string::npos);
+  EXPECT_NE(bug("program p(y: written streamed f32[1]) {\n t1 = y[0]\n}", Stage::program)
+                .find("a load from y, which is streamed"),
+            std::string::npos);
   EXPECT_NE(bug("program p(x: f32[1]; n in 0.., n in 0..) {}").find("n is listed twice"), std::string::npos);
 }
 
