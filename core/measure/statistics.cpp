@@ -1,35 +1,26 @@
 // Medians, quantiles and repeated runs. See measure.h.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/stopwatch.h"
 #include "core/measure/measure.h"
 
 namespace twinloom::measure {
 
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-}  // namespace
-
 std::vector<double> repeat(const Enough& enough, const std::function<void()>& work) {
   for (int run = 0; run < enough.warm_up; ++run) work();
   std::vector<double> durations;
-  const auto start = Clock::now();
+  double spent = 0;
   const auto goes_on = [&] {
     const auto runs = static_cast<int>(durations.size());
-    return runs < enough.least || (runs < enough.most && seconds_since(start) < enough.seconds);
+    return runs < enough.least || (runs < enough.most && spent < enough.seconds);
   };
+  Stopwatch stopwatch;
   while (goes_on()) {
-    const auto begin = Clock::now();
     work();
-    durations.push_back(seconds_since(begin));
+    durations.push_back(stopwatch.lap());
+    spent += durations.back();
   }
   return durations;
 }

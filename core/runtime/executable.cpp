@@ -2,13 +2,13 @@
 #include "core/runtime/executable.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <list>
 #include <mutex>
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
+#include "core/base/stopwatch.h"
 #include "core/graph/bind.h"
 #include "core/graph/passes.h"
 #include "core/runtime/memory_pool.h"
@@ -85,10 +85,9 @@ std::string variant_key(const index::Values& zeros, const lower::Layouts& layout
 
 template <class Run>
 void run_step(const Variant& variant, std::size_t step, Run&& run, const RunOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch stopwatch;
   const std::optional<Failure> failure = run();
-  if (options.after_step)
-    options.after_step(step, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (options.after_step) options.after_step(step, stopwatch.lap());
   if (failure) raise(variant, *failure);
 }
 

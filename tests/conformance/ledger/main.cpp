@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "backends/cpu/cpu.h"
+#include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "tests/conformance/check.h"
 
@@ -42,19 +43,17 @@ std::uint64_t next_seed(const std::string& ledger) {
 }
 
 Run run(const Options& options) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  Stopwatch stopwatch;
   const std::uint64_t first = options.from == 0 ? next_seed(options.ledger) : options.from;
   Run done{first, first, 0, 0};
-  while (done.next < first + static_cast<std::uint64_t>(options.count) && elapsed() < options.seconds) {
+  while (done.next < first + static_cast<std::uint64_t>(options.count) && done.seconds < options.seconds) {
     if (const auto report = report_of(done.next++)) {
       ++done.different;
       std::cout << *report << std::endl;
     }
-    if (done.next % 500 == 0) std::cout << done.next << " " << elapsed() << " s" << std::endl;
+    done.seconds += stopwatch.lap();
+    if (done.next % 500 == 0) std::cout << done.next << " " << done.seconds << " s" << std::endl;
   }
-  done.seconds = elapsed();
   return done;
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/base/stopwatch.h"
 #include "tests/ops/exhaustive/sweep.h"
 #include "tests/ops/vector/usable.h"
 
@@ -83,12 +84,12 @@ bool run(const Options& options) {
     const std::string word(name(op));
     if (!options.only.empty() && std::ranges::find(options.only, word) == options.only.end()) continue;
     if (options.missing && rows.contains(word) && is_whole(rows[word])) continue;
-    const auto start = std::chrono::steady_clock::now();
+    Stopwatch stopwatch;
     const Sweep done = sweep(op, options.part, options.threads);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const double seconds = stopwatch.lap();
     rows[word] = row_of(op, done);
     write(options.table, rows);
-    std::cout << rows[word] << " " << seconds.count() << " s\n" << done.complaint.value_or("") << std::flush;
+    std::cout << rows[word] << " " << seconds << " s\n" << done.complaint.value_or("") << std::flush;
     holds = holds && !done.complaint;
   }
   return holds;
