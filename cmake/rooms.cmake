@@ -45,6 +45,16 @@ function(twinloom_room folder)
   endif()
 endfunction()
 
+# twinloom_amount(VARIABLE USUAL SANITIZED): the first amount, or the second where sanitizers make each of them take
+# several times as long.
+function(twinloom_amount variable usual sanitized)
+  if(TWINLOOM_SANITIZE)
+    set(${variable} ${sanitized} PARENT_SCOPE)
+  else()
+    set(${variable} ${usual} PARENT_SCOPE)
+  endif()
+endfunction()
+
 # Every folder of tests/ with sources becomes one test program, linked as its room.cmake says.
 function(twinloom_tests)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/tests/*)

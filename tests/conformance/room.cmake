@@ -1,12 +1,7 @@
 include(tests/support/room.cmake)
 twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_support)
 add_dependencies(test_conformance twinloom)
-# Sanitizers make a graph take ten times as long.
-if(TWINLOOM_SANITIZE)
-  set(graphs 60)
-else()
-  set(graphs 1000)
-endif()
+twinloom_amount(graphs 1000 60)
 
 # `ninja random_graphs` runs more of them than a test can, and keeps count in ledger.md.
 file(GLOB graph_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/conformance/*.cpp)

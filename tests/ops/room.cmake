@@ -2,12 +2,7 @@
 find_library(MPFR_LIBRARY mpfr REQUIRED)
 find_library(GMP_LIBRARY NAMES gmp libgmp.so.10 REQUIRED)
 twinloom_test(ops core_ops)
-# Sanitizers make an input take several times as long.
-if(TWINLOOM_SANITIZE)
-  set(inputs 524288)
-else()
-  set(inputs 4194304)
-endif()
+twinloom_amount(inputs 4194304 524288)
 target_compile_definitions(test_ops PRIVATE TWINLOOM_ACCURACY_INPUTS=${inputs})
 target_link_libraries(test_ops PRIVATE ${MPFR_LIBRARY} ${GMP_LIBRARY})
 
