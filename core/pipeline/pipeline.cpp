@@ -1,4 +1,4 @@
-// The pipeline as a list. See compile.h.
+// The pipeline as a list. See pipeline.h.
 #include <tbb/info.h>
 #include <tbb/parallel_for_each.h>
 #include <tbb/task_arena.h>

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "core/base/integers.h"
-
 #include "tests/schedule/random.h"
 #include "tests/schedule/run.h"
 
@@ -178,6 +177,13 @@ const std::vector<Refusal> refusals = {
      "axis k: a scan reads another's result"},
 };
 
+// The text with a number in place of each `word`.
+std::string with(std::string text, std::string_view word, std::string_view number) {
+  for (std::size_t at = 0; (at = text.find(word)) != std::string::npos;)
+    text.replace(at, word.size(), number);
+  return text;
+}
+
 TEST(Law, RefusesInWords) {
   for (const Refusal& refusal : refusals) {
     const auto reason = schedule::why_illegal(loops::parse(refusal.nest), schedule::parse(refusal.schedule));
@@ -199,9 +205,7 @@ TEST(Law, BlocksAreEquallyLongAndNoneIsChosenOfNothing) {
   const std::string text = R"(program rows(x: f32[256*ROWS], w: f32[256], y: written f32[256*ROWS]; m in 0..) {
   for i < ROWS { for k < 256 { y[256*i + k] = mul(x[256*i + k], w[k]) } } })";
   for (const std::string rows : {"0", "20000"}) {
-    std::string spelled = text;
-    for (std::size_t at = 0; (at = spelled.find("ROWS")) != std::string::npos;) spelled.replace(at, 4, rows);
-    const loops::Program nest = loops::parse(spelled);
+    const loops::Program nest = loops::parse(with(text, "ROWS", rows));
     machine::Machine machine = machines()[1];
     machine.blocks_at_once = 2;
     const schedule::Schedule plan = schedule::choose(nest, machine);
@@ -214,13 +218,13 @@ TEST(Law, BlocksAreEquallyLongAndNoneIsChosenOfNothing) {
 }
 
 // Of a nest of so many elements.
-std::vector<std::string> streamed(std::string text, const std::string& count) {
-  for (std::size_t at = 0; (at = text.find("COUNT")) != std::string::npos;) text.replace(at, 5, count);
+std::vector<std::string> streamed(const std::string& text, std::string_view count) {
   machine::Machine machine = machines()[1];
   machine.memory = {{"L1", 1 << 15, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
   machine.blocks_at_once = 2;
   std::vector<std::string> names;
-  for (const schedule::StorePlan& plan : schedule::choose(loops::parse(text), machine).stores)
+  for (const schedule::StorePlan& plan :
+       schedule::choose(loops::parse(with(text, "COUNT", count)), machine).stores)
     if (plan.streaming) names.push_back(plan.buffer);
   return names;
 }

@@ -85,7 +85,7 @@ template <class Real>
 struct Split {
   Real rest, low, k;  // x = k * ln 2 + rest + low
 };
-// The same with an exact first part: ln 2 in two parts, of which k times the higher is exact.
+// ln 2 in two parts, of which k times the higher is exact.
 template <class Real>
 TWINLOOM_INLINE Real high_ln2() {
   return pick<Real>(0x1.62e4p-1f, 0x1.62e42fefap-1);
