@@ -88,6 +88,12 @@ std::string CpuDialect::array(const std::string& type, const std::string& name, 
   return cat("alignas(64) alignas(", type, ") ", type, " ", name, "[", count, "];");
 }
 
+// As many rows as half of AVX-512's registers hold, each at most one of them.
+bool CpuDialect::transposes(DType dtype, int count) const {
+  constexpr int LEAST = 4, MOST = 16, REGISTER_BYTES = 64;
+  return count >= LEAST && count <= MOST && count * ops::size_of(dtype) <= REGISTER_BYTES;
+}
+
 std::vector<jit::VirtualFile> all_headers() {
   std::vector<jit::VirtualFile> headers;
   for (const ops::DeviceHeader& header : ops::device_headers())
@@ -97,6 +103,6 @@ std::vector<jit::VirtualFile> all_headers() {
   return headers;
 }
 
-std::string prelude() { return "#include \"cpu/routines.h\"\n"; }
+std::string prelude() { return "#include \"cpu/routines.h\"\n#include \"cpu/transpose.h\"\n"; }
 
 }  // namespace twinloom::cpu

@@ -21,6 +21,7 @@ class CpuDialect final : public emit::Dialect {
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
   std::string sync() const override { return {}; }
+  bool transposes(ops::DType dtype, int count) const override;
   bool has_threads() const override { return false; }
 };
 

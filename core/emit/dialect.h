@@ -11,6 +11,7 @@
 //                           store_reversed(p, v), store_strided(p, stride, v), store_strided_where(p, stride,
 //                           mask, v), scatter(p, offsets, v), scatter_where(p, offsets, mask, v)
 //                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
+//                           transpose<N>(to, to_stride, from, from_stride), see transposes()
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
 //   lanes                   low, high, even, odd: one half of a vector; of two lanes, one element
 //   run-time indices        find<N>(value, active, bound, wraps, node, failure) with .place and .ok
@@ -48,6 +49,8 @@ class Dialect {
                             loops::Place place) const = 0;
   // The line that waits for all threads of a block; nothing where a block has one thread.
   virtual std::string sync() const = 0;
+  // Whether a square of so many elements a side is turned over in registers by transpose().
+  virtual bool transposes(ops::DType dtype, int count) const = 0;
   // Whether loops may be bound to threads that share a block.
   virtual bool has_threads() const = 0;
 };

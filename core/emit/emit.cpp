@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/emit/totals.h"
+#include "core/emit/transposition.h"
 #include "core/emit/values.h"
 #include "core/loops/rewrite.h"
 
@@ -64,6 +65,7 @@ class Emitter {
   void loop(const Loop& loop);
   void serial(const Loop& loop);
   void unroll(const Loop& loop, std::int64_t extent);
+  bool transposed(const Loop& loop);
   void vector(const Loop& loop);
   void let(const loops::Let& let);
   void scratch(const loops::Scratch& scratch);
@@ -157,6 +159,8 @@ void Emitter::loop(const Loop& loop) {
     CHECK(dialect_.has_threads(), "a thread loop over ", loop.axis, " where blocks have one thread");
   if (extent == 1) {
     unroll(loop, 1);
+  } else if (transposed(loop)) {
+    return;
   } else if (loop.bind == Bind::vector) {
     vector(loop);
   } else if (loop.bind == Bind::unroll) {
@@ -187,6 +191,23 @@ void Emitter::unroll(const Loop& loop, std::int64_t extent) {
     stmt(*loop.body);
   }
   indices_.clear_constant(loop.axis);
+}
+
+// Whether the loop turns over a square and the dialect can do that in one go, which is then written.
+bool Emitter::transposed(const Loop& loop) {
+  const auto found = transposition_of(loop, indices_.constants());
+  if (!found) return false;
+  const ops::DType dtype = program_.buffers[found->to.index].dtype;
+  const Mask mask = indices_.mask({}, index::symbols_of(found->from_place));
+  if (!dialect_.transposes(dtype, found->count) || mask.kind != Mask::Kind::always) return false;
+  const std::string to = indices_.pointer(values_.buffer(found->to), found->to_place);
+  const std::string to_stride = indices_.name(found->to_stride);
+  const std::string from = indices_.pointer(values_.buffer(found->from), found->from_place);
+  const std::string from_stride = indices_.name(found->from_stride);
+  scopes_.line(
+      cat("transpose<", found->count, ">(", to, ", ", to_stride, ", ", from, ", ", from_stride, ");"));
+  scopes_.forget({.buffer = found->to, .total = {}});
+  return true;
 }
 
 void Emitter::vector(const Loop& loop) {

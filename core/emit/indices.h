@@ -54,6 +54,7 @@ class Indices {
   void bind(index::Symbol symbol, Bound bound) { bounds_[symbol] = std::move(bound); }
   void unbind(index::Symbol symbol) { bounds_.erase(symbol); }
   void set_constant(index::Symbol symbol, std::int64_t value) { constants_.insert_or_assign(symbol, value); }
+  const index::Substitution& constants() const { return constants_; }
   void clear_constant(index::Symbol symbol) { constants_.erase(symbol); }
   void set_vector(std::optional<VectorAxis> vector) { vector_ = vector; }
   const std::optional<VectorAxis>& vector() const { return vector_; }

@@ -135,6 +135,19 @@ TEST(Pointwise, EveryWayAnOffsetRunsAlongTheAxis) {
   }
 }
 
+TEST(Pointwise, SquaresAreTurnedOver) {
+  for (const DType dtype : types) {
+    for (const int count : {2, 4, 8, 16, 32}) {
+      SCOPED_TRACE(cat(ops::name(dtype), " ", count));
+      const std::string text = filled(R"(program p(x: $T[$N*$N*m], y: written $T[$N*$N*m]; m in 1..) {
+          for i < m block { for r < $N unroll { for l < $N vector {
+            y[$N*i + m*$N*r + l] = x[m*$N*l + $N*i + r] } } } })",
+                                      {{"$T", std::string(ops::name(dtype))}, {"$N", cat(count)}});
+      expect_same(text, {.sizes = {3}});
+    }
+  }
+}
+
 TEST(Pointwise, EveryWayUnderAMaskInTheMiddle) {
   const char* loads[] = {"x[i]",         "x[8*i + l]", "x[8*n - 1 - 8*i - l]",
                          "x[2*i + 3*l]", "x[n*l + i]", "x[floor_div(8*i + l, 3)]"};

@@ -128,6 +128,41 @@ extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
 )");
 }
 
+// The loops of a square whose parts may be exchanged for others.
+std::string square(std::string_view store, std::string_view value, std::string_view rows = "8") {
+  return text_of(cat("program p(x: f32[64*n], y: written f32[64*n]; n in 1..) { for i < n { for r < ", rows,
+                     " unroll { for l < 8 vector { y[", store, "] = ", value, " } } } }"));
+}
+
+TEST(Emit, ASquareIsTurnedOverInOneGo) {
+  EXPECT_EQ(square("64*i + 8*r + l", "x[8*i + 8*n*l + r]"), R"(namespace twinloom::device {
+extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
+  const f32* const a0 = static_cast<const f32*>(arguments->buffers[0]);
+  f32* const a1 = static_cast<f32*>(arguments->buffers[1]);
+  const i64 n1 = arguments->sizes[0];
+  const i64 n5 = 8 * n1;
+  for (i64 k2 = 0; k2 < n1; ++k2) {
+    const auto p3 = a1 + 64 * k2;
+    const auto p4 = a0 + 8 * k2;
+    transpose<8>(p3, 8, p4, n5);
+  }
+}
+}  // namespace twinloom::device
+)");
+}
+
+TEST(Emit, WhatIsNoSquareIsNotTurnedOver) {
+  const std::vector<std::string> others = {
+      square("64*i + 8*r + l", "x[8*i + 8*n*l + r]", "4"),       // half of one
+      square("64*i + 8*l + r", "x[8*i + 8*n*l + r]"),            // nothing to turn over
+      square("64*i + 8*r + l", "x[8*i + 8*n*l + 2*r]"),          // no neighbours
+      square("64*i + 8*r + l", "neg(x[8*i + 8*n*l + r])"),       // something is computed
+      square("64*i + 8*r + l", "x[8*i + 8*n*l + r] if l < n"),   // not all of it is stored
+      square("64*i + 8*r + l", "y[8*i + 8*n*l + r]"),            // its own memory
+      square("64*i + 8*r + l", "x[floor_mod(8*n*l + r, 64)]")};  // no stride
+  for (const std::string& text : others) EXPECT_EQ(text.find("transpose"), std::string::npos) << text;
+}
+
 TEST(Emit, TheCommentIsEscapedAndEndsWithItsLine) {
   const loops::Program program = loops::parse("program p(x: written f32[1]) { x[0] = 0x0p+0: f32 }");
   const std::string text = emit::emit(program, cpu::CpuDialect(), "name \x01\nback\\");
