@@ -29,10 +29,15 @@ class Applier {
     staged_.arrays.insert(staged_.arrays.end(), plan_.kept.begin(), plan_.kept.end());
     const auto rows = [&](const Surroundings& here) { return in_arrays(items(here)); };
     const std::size_t start = start_of_task(plan_.common);
-    const auto wrap = [&](std::size_t at, const State&, Ref<Stmt> loops) {
+    Walk walk(plan_.common, outside_, names_);
+    const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
+      if (at + 2 == plan_.common.order.size()) {
+        for (const Tile& tile : staged_.tiles)
+          loops = in_tile(plan_, tile, walk, state, names_, std::move(loops));
+      }
       return at == start ? in_task_arrays(std::move(loops)) : loops;
     };
-    return {program_of(Walk(plan_.common, outside_, names_).run(rows, wrap), "")};
+    return {program_of(walk.run(rows, wrap), "")};
   }
 
  private:

@@ -71,6 +71,8 @@ class Walk {
   Ref<Stmt> run(const Innermost& innermost, const Wrap& wrap);
   // The loops from position `at` of the order inwards, where a walk in this state has come to.
   Ref<Stmt> run_from(std::size_t at, const State& state, const Innermost& innermost);
+  // How many turns the loop at this position of the order has.
+  index::Expr extent_of(std::size_t at, const State& state) const;
   // The place of the axis at the start of the turns of its pieces that are at least `step` long.
   index::Expr base_of(const AxisPlan& axis, std::int64_t step, const State& state) const;
 
@@ -79,7 +81,6 @@ class Walk {
   Ref<Stmt> turn(std::size_t at, const State& state);
   Ref<Stmt> cut_turn(std::size_t at, const State& state);
   Ref<Stmt> loop(std::size_t at, const index::Expr& extent, const State& state);
-  index::Expr extent_of(std::size_t at, const State& state) const;
   index::Expr turns_not_past(std::size_t at, const State& state) const;
   bool ends_early(std::size_t at) const;
   // How many whole (or, rounded up, begun) turns of the piece are left in this turn of the larger ones.
@@ -132,11 +133,25 @@ class Parts {
   std::vector<Partial> partials_;
 };
 
+// A tile: the array, and what fills it.
+struct Tile {
+  loops::Scratch array;
+  loops::Load load;  // of the nest
+  std::int64_t lanes;
+};
+// An array in place of the buffer's load in the nest. See tile.cpp.
+Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape);
+// The array around the loops inside, with those that fill it, where the walk of the common loops has come to
+// the serial loop around the vector.
+Ref<Stmt> in_tile(const Plan& plan, const Tile& tile, const Walk& walk, const State& state, Names& names,
+                  Ref<Stmt> loops);
+
 // The nest with staged rows: stored where they are loaded first, loaded from there afterwards.
 struct StagedNest {
   loops::Nest shape;
   std::vector<loops::Scratch> arrays;   // around a turn of the common loops; their bodies are still empty
   std::vector<loops::Scratch> of_task;  // around all turns of a task, each with the loops that fill it
+  std::vector<Tile> tiles;              // around the innermost serial loop of the common loops
 };
 StagedNest stage_rows(const Plan& plan, Names& names);
 // Where the loops of one task start in the order of the common loops: behind the last block loop.

@@ -35,17 +35,18 @@ std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   return {{std::string(loop.axis.name()), units, false}};
 }
 
-// A row of each input, for all turns of a task or for later siblings.
+// A row of each input, for all turns of a task or for later siblings; a tile for the innermost serial loop.
 std::vector<TempPlan> possible_stages(const Situation& situation, const Schedule& schedule) {
-  if (situation.shape.common.empty()) return {};
-  std::string inside;
+  std::vector<std::string> common;
   for (const LoopPlan& loop : schedule.loops) {
-    if (loop.sibling < 0) inside = loop.piece;
+    if (loop.sibling < 0) common.push_back(loop.piece);
   }
+  if (situation.siblings.empty() && common.size() > 1) common.pop_back();
+  if (common.empty()) return {};
   std::vector<TempPlan> result;
   for (const loops::BufferInfo& info : situation.nest.buffers) {
     if (info.written || info.local) continue;
-    for (const std::string& turns : {std::string(TASK), inside})
+    for (const std::string& turns : {std::string(TASK), common.back()})
       result.push_back({info.name, loops::Place::registers, turns, 0});
   }
   return result;
@@ -55,7 +56,7 @@ std::vector<TempPlan> possible_stages(const Situation& situation, const Schedule
 // only takes its place there (softmax with one: a fifth slower); but 16-bit floats are then converted once.
 bool pays(const Staged& staged, ops::DType dtype) {
   constexpr std::size_t SEVERAL = 3;
-  return staged.of_task || ops::is_16_bit_float(dtype) || staged.readers >= SEVERAL;
+  return staged.of_task || staged.lanes != 0 || ops::is_16_bit_float(dtype) || staged.readers >= SEVERAL;
 }
 
 // How many values are kept, as long as there is room for their rows.
@@ -85,7 +86,8 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
     if (staged == nullptr) continue;
     const ops::DType dtype = plan.nest.buffers[staged->buffer.index].dtype;
     if (!pays(*staged, dtype)) continue;
-    const std::int64_t bytes = staged->count * ops::size_of(ops::compute_type(dtype));
+    const std::int64_t bytes = staged->lanes != 0 ? staged->count * staged->lanes * ops::size_of(dtype)
+                                                  : staged->count * ops::size_of(ops::compute_type(dtype));
     if (bytes > room) continue;
     room -= bytes;
     chosen.push_back(candidate);

@@ -70,16 +70,24 @@ class CommonChooser {
   }
 
   void set_tile(std::vector<Common>& plans, std::size_t tile) const {
-    constexpr std::int64_t TILE = 32;
+    constexpr std::int64_t LEAST = 32, MOST = 256, COLUMNS = 64;
     Common& vector = plans[situation_.vector_axis];
-    if (guess(situation_.shape.common[tile]) > TILE) plans[tile].block = TILE;
-    if (vector.lanes != 0 && !vector.masked &&
-        guess(situation_.shape.common[situation_.vector_axis]) > 2 * TILE) {
-      vector.block = std::max<std::int64_t>(2 * TILE, 2 * vector.lanes);
-    }
+    double tasks = 1;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      if (i != tile && i != situation_.vector_axis) plans[i].block = 1;
+      if (i == tile || i == situation_.vector_axis) continue;
+      plans[i].block = 1;
+      tasks *= static_cast<double>(guess(situation_.shape.common[i]));
     }
+    const std::int64_t columns = guess(situation_.shape.common[situation_.vector_axis]);
+    if (vector.lanes != 0 && !vector.masked && columns > COLUMNS) {
+      vector.block = std::max<std::int64_t>(COLUMNS, 2 * vector.lanes);
+      tasks *= static_cast<double>(ceil_div(columns, vector.block));
+    }
+    const std::int64_t rows = guess(situation_.shape.common[tile]);
+    std::int64_t block = MOST;
+    const auto wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once);
+    while (block > LEAST && static_cast<double>(ceil_div(rows, block)) * tasks < wanted) block /= 2;
+    if (rows > block) plans[tile].block = block;
   }
 
   // Blocks of the outermost axes until a task would become too short or there are enough of them.

@@ -50,12 +50,13 @@ struct Scope {
 };
 
 // An input row that stays at hand: for the siblings after the first that loads it, or for all turns of a
-// task.
+// task. Or a tile, turned over: one vector for each turn of the innermost serial loop.
 struct Staged {
   loops::Buffer buffer;
-  std::int64_t count = 0;  // elements of a row
+  std::int64_t count = 0;  // elements of a row; of a tile, its vectors
   bool of_task = false;
   std::size_t readers = 0;  // siblings that load it
+  std::int64_t lanes = 0;   // of a tile
 };
 
 // Fetched in each turn of a sibling's loop; `what` mentions the axes of that sibling and of the common loops.
@@ -92,11 +93,16 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid);
 // What is staged, or why not. See stage.cpp.
 std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp);
 
+// The tile that is staged, or why not. See tile.cpp.
+std::variant<Staged, std::string> stage_tile(const Plan& plan, const TempPlan& temp, loops::Buffer buffer);
+
 // What is fetched ahead, or why not. See prefetch.cpp.
 std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchPlan& row);
 
 // Whether an axis has at most `most` turns for all sizes.
 bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t most);
+// How many turns the piece has: a constant, or nothing.
+std::optional<std::int64_t> turns_of(const AxisPlan& axis, const Piece& piece);
 
 // Whether rows are walked side by side, as the members of a vector.
 bool in_lockstep(const Scope& common);

@@ -17,6 +17,12 @@ bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t 
   return high && *high <= most;
 }
 
+std::optional<std::int64_t> turns_of(const AxisPlan& axis, const Piece& piece) {
+  if (piece.turns != 0) return piece.turns;
+  const auto extent = index::constant_of(axis.extent);
+  return extent ? std::optional(ceil_div(*extent, piece.step)) : std::nullopt;
+}
+
 std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape) {
   std::vector<const loops::Sibling*> result;
   for (const loops::Item& item : shape.items) {
@@ -228,13 +234,6 @@ int cut_of(const Scope& scope, std::size_t axis) {
     if (bind == Bind::serial) cut = std::max(cut, static_cast<int>(turn.piece));
   }
   return cut;
-}
-
-// How many turns the piece has: a constant, or nothing.
-std::optional<std::int64_t> turns_of(const AxisPlan& axis, const Piece& piece) {
-  if (piece.turns != 0) return piece.turns;
-  const auto extent = index::constant_of(axis.extent);
-  return extent ? std::optional(ceil_div(*extent, piece.step)) : std::nullopt;
 }
 
 // Lanes of totals: everything below the chain in the canonical order, else vector and unroll pieces. An

@@ -79,12 +79,14 @@ struct LoopPlan {  // one loop of the result; the list is in final order, outerm
 // the register walks a turn of its own. A vector loop of a sibling is inside that sibling.
 
 // An input row that is kept at hand: one that several siblings load at the same places of each turn, filled
-// by the first of them, or, inside TASK, one that is the same in all turns of a task, filled before them.
+// by the first of them, or, inside TASK, one that is the same in all turns of a task, filled before them. In
+// a nest without siblings whose vector walks another axis than the neighbours of the input do: a tile of it,
+// turned over so that vectors find neighbours, for all turns of the serial loop around the vector.
 constexpr const char* TASK = "task";
 struct TempPlan {
   std::string buffer;
   loops::Place place;  // registers or scratch
-  std::string inside;  // the piece whose every turn fills it again, or TASK
+  std::string inside;  // the piece whose every turn fills it again, or TASK; of a tile, that serial piece
   int pad;             // elements after each row; scratch only
   friend bool operator==(const TempPlan&, const TempPlan&) = default;
 };

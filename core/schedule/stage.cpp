@@ -180,6 +180,7 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   if (temp.place != loops::Place::registers) return words + "only registers hold a row of one thread";
   if (temp.pad != 0) return words + "padding is for scratch";
   if (plan.grid) return words + "the siblings of a grid split are in different programs";
+  if (siblings_of(plan.shape).empty() && temp.inside != TASK) return stage_tile(plan, temp, *buffer);
   const Readers readers = readers_of(plan.shape, staged.buffer);
   if (readers.siblings.empty() && !readers.common_axis) return words + "no loop walks a row of it";
   const auto count = index::constant_of(readers.extent);
@@ -197,10 +198,15 @@ namespace {
 
 class RowStager {
  public:
-  RowStager(const Plan& plan, Names& names) : plan_(plan), names_(names), result_{plan.shape, {}, {}} {}
+  RowStager(const Plan& plan, Names& names) : plan_(plan), names_(names), result_{plan.shape, {}, {}, {}} {}
 
   StagedNest run() {
-    for (const Staged& staged : plan_.staged) stage(staged);
+    for (const Staged& staged : plan_.staged) {
+      if (staged.lanes != 0)
+        result_.tiles.push_back(put_tile(plan_, staged, names_, result_.shape));
+      else
+        stage(staged);
+    }
     return std::move(result_);
   }
 

@@ -35,6 +35,10 @@ constexpr std::string_view ROWS =
 constexpr std::string_view SCALED =
     R"(program scaled(x: f32[33*70], s: f32[33], w: f32[70], y: written f32[33*70]) {
   for i < 33 { for j < 70 { y[70*i + j] = mul(mul(x[70*i + j], s[i]), w[j]) } } })";
+constexpr std::string_view TURNED =
+    R"(program turned(x: f32[40*n], z: f32[40*n], s: f32[40], w: f32[40*n], y: written f32[40*n]; n in 0..) {
+  for i < 40 { for j < n {
+    y[i*n + j] = add(mul(add(x[40*j + i], z[i*n + j]), s[i]), sub(w[40*j + i], w[40*j])) } } })";
 constexpr std::string_view TWICE = R"(program twice(x: f32[m*33], y: written f32[m*33]; m in 0..) {
   for i < m { start t0: max f32 for k < 33 { t0 += exp(x[i*33 + k]) at k }
     for k1 < 33 { y[i*33 + k1] = sub(exp(x[i*33 + k1]), t0) } } })";
@@ -88,7 +92,31 @@ const std::vector<Refusal> refusals = {
      "collapse as r: j, i are not neighbouring axes of the common loops"},
     {POINTWISE, "schedule collapse -1 : i, j as n loop -1 n.0 serial", "collapse: the name n is taken"},
     {POINTWISE, "schedule stage x inside j.0 registers pad 0 loop -1 i.0 serial loop -1 j.0 serial",
-     "stage x: no loop walks a row of it"},
+     "stage x: j.0 is not the one serial loop around the vector"},
+    {TURNED,
+     "schedule split -1 j : 8 remainder loop -1 j.0 serial loop -1 i.0 serial loop -1 j.1 vector "
+     "stage x inside i.0 registers pad 0",
+     "legal"},
+    {TURNED,
+     "schedule split -1 j : 8 remainder loop -1 j.0 serial loop -1 i.0 serial loop -1 j.1 vector "
+     "stage x inside j.0 registers pad 0",
+     "stage x: j.0 is not the one serial loop around the vector"},
+    {TURNED,
+     "schedule split -1 j : 8 remainder loop -1 j.0 serial loop -1 i.0 serial loop -1 j.1 vector "
+     "stage z inside i.0 registers pad 0",
+     "stage z: its neighbours do not lie along the serial loop"},
+    {TURNED,
+     "schedule split -1 j : 8 remainder loop -1 j.0 serial loop -1 i.0 serial loop -1 j.1 vector "
+     "stage s inside i.0 registers pad 0",
+     "stage s: the vector does not walk rows of it"},
+    {TURNED,
+     "schedule split -1 j : 8 remainder split -1 i : 16 mask loop -1 i.0 serial loop -1 j.0 serial "
+     "loop -1 i.1 serial loop -1 j.1 vector stage x inside i.1 registers pad 0",
+     "stage x: the last turns of i.1 are masked"},
+    {TURNED,
+     "schedule split -1 j : 8 remainder loop -1 j.0 serial loop -1 i.0 serial loop -1 j.1 vector "
+     "stage w inside i.0 registers pad 0",
+     "stage w: it is not loaded at one place without a mask"},
     {ROWS,
      "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial stage w inside i.0 registers pad 0",
      "stage w: no two siblings load it at the same places"},
@@ -237,6 +265,22 @@ TEST(Law, WhatNoCacheHoldsIsStoredPastThem) {
   const std::string running = R"(program running(x: f32[COUNT], y: written f32[COUNT]) {
   start t0: sum f32 for i < COUNT { scan t1 = t0 (x[i]) at i y[i] = t1 } })";
   EXPECT_TRUE(streamed(running, "1000000").empty());
+}
+
+TEST(Law, ATileIsChosenOfWhatLiesTurnedOver) {
+  const auto staged = [](std::string_view offset) {
+    const std::string text =
+        cat("program turned(x: f32[786432], z: f32[786432], y: written f32[786432]) {"
+            " for i < 1024 { for j < 768 {"
+            " y[i*768 + j] = add(x[",
+            offset, "], z[i*768 + j]) } } }");
+    return schedule::choose(loops::parse(text), machines()[1]).temps;
+  };
+  const auto temps = staged("j*1024 + i");
+  ASSERT_EQ(temps.size(), 1u);
+  EXPECT_EQ(temps[0].buffer, "x");
+  EXPECT_TRUE(staged("i*768 + j").empty());
+  EXPECT_TRUE(staged("i").empty());
 }
 
 TEST(Law, WhatIsChosenFitsTheScratchOfATask) {

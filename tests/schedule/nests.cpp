@@ -57,12 +57,25 @@ const std::vector<NestCase> cases = {
      {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {7, 8}, {5, 33}, {2, 257}},
      {"schedule collapse -1 : i, j as r split -1 r : 64, 8 mask loop -1 r.0 block loop -1 r.1 serial loop -1 "
       "r.2 vector"}},
+    {"turned_rows_of_three_axes",
+     R"(program turned(x: bf16[m*n*6], z: bf16[m*n*6], y: written bf16[m*n*6]; m in 0.., n in 0..) {
+  for j < n { for h < 6 { for i < m {
+    y[j*6*m + h*m + i] = bf16(add(f32(x[h*m*n + i*n + j]), f32(z[j*6*m + h*m + i]))) } } }
+})",
+     {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {16, 16}, {33, 40}, {65, 31}},
+     {"schedule stage x inside j.1 registers pad 0 split -1 i : 64, 16 remainder split -1 j : 32 clip "
+      "split -1 h : 4 mask loop -1 i.0 block loop -1 j.0 block loop -1 h.0 serial loop -1 h.1 serial "
+      "loop -1 i.1 serial loop -1 j.1 serial loop -1 i.2 vector"}},
     {"transpose",
      R"(program transpose(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for j < n { for i < m { y[j*m + i] = x[i*n + j] } }
 })",
      {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {8, 8}, {33, 40}, {65, 31}},
-     {"schedule split -1 i : 32, 8 remainder split -1 j : 16 clip loop -1 i.0 block loop -1 j.0 block loop "
+     {"schedule stage x inside j.1 registers pad 0 split -1 i : 32, 8 remainder split -1 j : 16 clip "
+      "loop -1 i.0 block loop -1 j.0 block loop -1 i.1 serial loop -1 j.1 serial loop -1 i.2 vector",
+      "schedule stage x inside j.1 registers pad 0 split -1 i : 8 mask split -1 j : 20 clip "
+      "loop -1 j.0 block loop -1 i.0 serial loop -1 j.1 serial loop -1 i.1 vector",
+      "schedule split -1 i : 32, 8 remainder split -1 j : 16 clip loop -1 i.0 block loop -1 j.0 block loop "
       "-1 i.1 serial "
       "loop -1 j.1 serial loop -1 i.2 vector",
       "schedule split -1 i : 32, 8 remainder split -1 j : 16, 4 remainder loop -1 i.0 block loop -1 j.0 "

@@ -44,6 +44,8 @@ class Draw {
       if (const auto* found = std::get_if<loops::Sibling>(&item)) scope(sibling++, found->loops);
     }
     for (const loops::BufferInfo& info : nest.buffers) {
+      if (!info.written && below(6) == 0)
+        result_.temps.push_back({info.name, loops::Place::registers, draw_turns(), 0});
       if (sibling != 0 && below(6) == 0)
         result_.prefetches.push_back({info.name, static_cast<int>(below(static_cast<std::size_t>(sibling)))});
       if (info.written && below(4) == 0) result_.stores.push_back({info.name, true});
@@ -78,6 +80,14 @@ class Draw {
     std::stable_partition(order.begin(), order.end(),
                           [](const auto& loop) { return loop.bind == Bind::block; });
     result_.loops.insert(result_.loops.end(), order.begin(), order.end());
+  }
+
+  // A piece of the common loops, or the task.
+  std::string draw_turns() {
+    std::vector<std::string> turns = {std::string(schedule::TASK)};
+    for (const schedule::LoopPlan& loop : result_.loops)
+      if (loop.sibling < 0) turns.push_back(loop.piece);
+    return turns[below(turns.size())];
   }
 
   Bind draw_bind(int sibling) {

@@ -1,0 +1,156 @@
+// Tiles of an input whose neighbours lie along another axis than the vector's are turned over in an array:
+//   for j1 { for i { for j2 vector { y[i*n + 8*j1 + j2] = x[(8*j1 + j2)*m + i] } } }
+//   ->  for j1 { scratch x_tile[8*m]: for i0, i1 < 8, j2 vector { x_tile[8*(8*i0 + i1) + j2] = x[...] }
+//                for i { for j2 vector { y[i*n + 8*j1 + j2] = x_tile[8*i + j2] } } }
+// Each line of x is then loaded once and whole, and no two lines need the same place of a cache at once,
+// which rows a power of two apart would. Emission knows squares that are only turned over.
+#include <algorithm>
+#include <set>
+
+#include "core/index/simplify.h"
+#include "core/schedule/build.h"
+
+namespace twinloom::schedule {
+
+using index::Expr;
+
+namespace {
+
+// The two innermost common loops, by their positions in the order.
+struct Axes {
+  const AxisPlan* turns;  // of the serial loop
+  const AxisPlan* lanes;  // of the vector
+  std::int64_t turn_count, lane_count;
+};
+std::optional<Axes> axes_of(const Scope& common) {
+  if (common.order.size() < 2) return std::nullopt;
+  const Turn& inner = common.order.back();
+  const Turn& outer = common.order[common.order.size() - 2];
+  const Piece &vector = common.piece(inner), &serial = common.piece(outer);
+  if (vector.bind != loops::Bind::vector || serial.bind != loops::Bind::serial || serial.step != 1)
+    return std::nullopt;
+  const auto count = turns_of(common.axes[outer.axis], serial);
+  if (inner.axis == outer.axis || !count || *count < 1 || vector.turns == 0 || vector.step != 1)
+    return std::nullopt;
+  return Axes{&common.axes[outer.axis], &common.axes[inner.axis], *count, vector.turns};
+}
+
+// The one load of the buffer, unless there are several or it is masked.
+std::optional<loops::Load> load_of(const loops::Nest& shape, loops::Buffer buffer) {
+  std::optional<loops::Load> found;
+  bool only = true;
+  for (const loops::Item& item : shape.items) {
+    loops::for_each_value(*std::get<Ref<Stmt>>(item), [&](const loops::Value& value) {
+      const auto* load = std::get_if<loops::Load>(&value.node);
+      if (load == nullptr || load->buffer != buffer) return;
+      only = only && load->mask.all.empty() && (!found || found->offset == load->offset);
+      found = *load;
+    });
+  }
+  return only ? found : std::nullopt;
+}
+
+std::string why_not_turned(const Plan& plan, const Axes& axes, const Expr& offset) {
+  std::set<index::Symbol> known;
+  for (const loops::NestLoop& common : plan.shape.common) known.insert(common.axis);
+  for (const loops::SizeInfo& size : plan.nest.sizes) known.insert(size.symbol);
+  for (const index::Symbol& symbol : index::symbols_of(offset))
+    if (!known.contains(symbol)) return cat("its offset depends on ", symbol);
+  const auto along = index::linear_in(offset, axes.turns->axis);
+  if (!along || along->scale != Expr(1)) return "its neighbours do not lie along the serial loop";
+  const auto across = index::linear_in(offset, axes.lanes->axis);
+  return across && across->scale != Expr(0) && across->scale != Expr(1)
+             ? ""
+             : "the vector does not walk rows of it";
+}
+
+}  // namespace
+
+std::variant<Staged, std::string> stage_tile(const Plan& plan, const TempPlan& temp, loops::Buffer buffer) {
+  const std::string words = cat("stage ", temp.buffer, ": ");
+  const auto axes = axes_of(plan.common);
+  if (!axes || axes->turns->pieces.back().symbol.name() != temp.inside)
+    return cat(words, temp.inside, " is not the one serial loop around the vector");
+  const Tail tail = axes->turns->tail;
+  if (tail != Tail::exact && tail != Tail::clip)
+    return cat(words, "the last turns of ", temp.inside, " are masked");
+  const auto load = load_of(plan.shape, buffer);
+  if (!load) return words + "it is not loaded at one place without a mask";
+  if (const std::string reason = why_not_turned(plan, *axes, load->offset); !reason.empty())
+    return words + reason;
+  return Staged{buffer, axes->turn_count, false, 0, axes->lane_count};
+}
+
+Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape) {
+  const loops::BufferInfo& info = plan.nest.buffers[staged.buffer.index];
+  const Axes axes = *axes_of(plan.common);
+  const loops::Load load = *load_of(plan.shape, staged.buffer);
+  const Expr count = staged.count * staged.lanes;
+  const loops::Buffer array = names.buffer({info.name + "_tile", info.dtype, count, true, true});
+  const Expr place = staged.lanes * floor_mod(Expr(axes.turns->axis), staged.count) +
+                     floor_mod(Expr(axes.lanes->axis), staged.lanes);
+  for (loops::Item& item : shape.items) {
+    item = loops::rewrite_values(std::get<Ref<Stmt>>(item), [&](const Ref<loops::Value>& value) {
+      const auto* old = std::get_if<loops::Load>(&value->node);
+      if (old == nullptr || old->buffer != staged.buffer) return value;
+      return loops::load(array, place, {}, old->otherwise);
+    });
+  }
+  return {{array, count, loops::Place::registers, nullptr}, load, staged.lanes};
+}
+
+namespace {
+
+// The loops that fill the array: whole squares, then what is left, row by row.
+Ref<Stmt> fill(const Plan& plan, const Tile& tile, const loops::Load& load, const loops::NestLoop& rows,
+               const loops::NestLoop& lanes, Names& names) {
+  const Expr place = tile.lanes * Expr(rows.axis) + Expr(lanes.axis);
+  const loops::Sibling filled{
+      {rows, lanes},
+      {loops::stmt(loops::Store{tile.array.buffer,
+                                place,
+                                {},
+                                loops::load(load.buffer, load.offset, load.mask, load.otherwise),
+                                loops::Update::replace})}};
+  const auto piece = [](const loops::NestLoop& loop, int number, std::int64_t step, std::int64_t turns,
+                        loops::Bind bind) {
+    return Piece{index::Symbol(cat(loop.axis, ".", number)), step, turns, bind};
+  };
+  const AxisPlan squares{rows.axis,
+                         rows.extent,
+                         Tail::remainder,
+                         {piece(rows, 0, tile.lanes, 0, loops::Bind::serial),
+                          piece(rows, 1, 1, tile.lanes, loops::Bind::unroll)},
+                         0};
+  const AxisPlan vector{lanes.axis, lanes.extent, Tail::exact, {piece(lanes, 0, 1, 0, loops::Bind::vector)}};
+  const Scope scope{{squares, vector}, {{0, 0}, {0, 1}, {1, 0}}, Reach::none};
+  return build_stores({plan, scope, filled, {}}, {}, names);
+}
+
+}  // namespace
+
+Ref<Stmt> in_tile(const Plan& plan, const Tile& tile, const Walk& walk, const State& state, Names& names,
+                  Ref<Stmt> loops) {
+  const Scope& common = plan.common;
+  const Axes axes = *axes_of(common);
+  const index::Symbol row = names.symbol(cat(axes.turns->axis, "_at")),
+                      lane = names.symbol(cat(axes.lanes->axis, "_at"));
+  index::Substitution places;
+  index::Condition mask;
+  for (const AxisPlan& axis : common.axes) {
+    const bool turns = &axis == axes.turns, inside = turns || &axis == axes.lanes;
+    const Expr start = axis.base + walk.base_of(axis, inside ? 2 : 1, state);
+    const Expr place = inside ? start + Expr(turns ? row : lane) : start;
+    places.insert_or_assign(axis.axis, place);
+    if (state.masked.contains(axis.axis)) mask.all.push_back({place, axis.base + axis.extent});
+  }
+  loops::Load load = tile.load;
+  load.offset = index::substitute(load.offset, places);
+  load.mask = mask;
+  loops::Scratch array = tile.array;
+  const loops::NestLoop rows{row, walk.extent_of(common.order.size() - 2, state)}, lanes{lane, tile.lanes};
+  array.body = loops::block({fill(plan, tile, load, rows, lanes, names), std::move(loops)});
+  return loops::stmt(std::move(array));
+}
+
+}  // namespace twinloom::schedule
