@@ -2,6 +2,7 @@
 #include "core/emit/totals.h"
 
 #include "core/base/error.h"
+#include "core/emit/spelling.h"
 #include "core/loops/rewrite.h"
 #include "core/ops/monoid.h"
 
@@ -34,15 +35,15 @@ Totals::Parts Totals::members(const Total& total, const Places& places, const st
 
 void Totals::combine_into(const Total& total, const Parts& target, const Parts& left, const Parts& right,
                           int lanes, const std::string& mask) {
-  const std::string_view spelling = ops::spelling(total.monoid);
+  const std::string_view combine = spelling(total.monoid, total.element);
   if (part_count(total) == 1) {
-    std::string text = values_.spelled(spelling, {left[0], right[0]});
+    std::string text = values_.spelled(combine, {left[0], right[0]});
     if (!mask.empty()) text = cat("where(", mask, ", ", text, ", ", target[0], ")");
     scopes_.line(cat(target[0], " = ", text, ";"));
     return;
   }
   const std::string type = values_.type(ops::DType::b8, lanes);
-  std::string replaces = values_.spelled(spelling, {left[0], left[1], right[0], right[1]});
+  std::string replaces = values_.spelled(combine, {left[0], left[1], right[0], right[1]});
   if (!mask.empty()) replaces += cat(" & ", mask);
   const std::string name = scopes_.fresh("m");
   scopes_.line(cat("const ", type, " ", name, " = ", replaces, ";"));
@@ -54,7 +55,7 @@ void Totals::define_combined(const Total& total, const Parts& target, const Part
                              int lanes) {
   if (part_count(total) == 1) {
     scopes_.line(cat("const ", values_.type(part_type(total, 0), lanes), " ", target[0], " = ",
-                     values_.spelled(ops::spelling(total.monoid), {left[0], right[0]}), ";"));
+                     values_.spelled(spelling(total.monoid, total.element), {left[0], right[0]}), ";"));
     return;
   }
   for (int part = 0; part < part_count(total); ++part)

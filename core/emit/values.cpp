@@ -2,6 +2,7 @@
 #include "core/emit/values.h"
 
 #include "core/base/error.h"
+#include "core/emit/spelling.h"
 #include "core/ops/pointwise.h"
 
 namespace twinloom::emit {
@@ -101,7 +102,7 @@ Operand Values::apply(const loops::Apply& apply) {
   } else {
     std::vector<std::string> texts;
     for (const Operand& input : inputs) texts.push_back(with_lanes(input, lanes));
-    operand.text = spelled(ops::spelling(apply.op), texts);
+    operand.text = spelled(spelling(apply.op, dtypes.front()), texts);
   }
   operand.text = named(operand);
   return operand;

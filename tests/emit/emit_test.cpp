@@ -54,12 +54,12 @@ extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
     const i64 n4 = n1 - 16 * k2;
     const auto p5 = a0 + 16 * k2;
     const Vector<f32, 8> v6 = load_first<8>(p5, n4, 0x1p+0f);
-    const Vector<f32, 8> v8 = mul(v6, Vector<f32, 8>(v7));
+    const Vector<f32, 8> v8 = v6 * Vector<f32, 8>(v7);
     const auto p9 = a2 + 16 * k2;
     store_first(p9, n4, v8);
     const i64 n10 = n1 - 16 * k2 - 8;
     const Vector<f32, 8> v11 = load_first<8>(p5 + 8, n10, 0x1p+0f);
-    const Vector<f32, 8> v13 = mul(v11, Vector<f32, 8>(v12));
+    const Vector<f32, 8> v13 = v11 * Vector<f32, 8>(v12);
     store_first(p9 + 8, n10, v13);
   }
 }
@@ -112,14 +112,14 @@ extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
   for (i64 k3 = 0; k3 < n1; ++k3) {
     const auto p4 = a0 + 16 * k3;
     const Vector<f32, 4> v5 = load<4>(p4);
-    t2[0] = sum(t2[0], v5);
+    t2[0] = t2[0] + v5;
     const Vector<f32, 4> v6 = load<4>(p4 + 4);
-    t2[1] = sum(t2[1], v6);
+    t2[1] = t2[1] + v6;
   }
-  t2[0] = sum(t2[0], t2[1]);
+  t2[0] = t2[0] + t2[1];
   f32 t7;
-  const Vector<f32, 2> t8 = sum(low(t2[0]), high(t2[0]));
-  const f32 t9 = sum(low(t8), high(t8));
+  const Vector<f32, 2> t8 = low(t2[0]) + high(t2[0]);
+  const f32 t9 = low(t8) + high(t8);
   t7 = t9;
   const f32 v10 = t7;
   *a1 = v10;

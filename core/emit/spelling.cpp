@@ -1,0 +1,31 @@
+// See spelling.h.
+#include "core/emit/spelling.h"
+
+namespace twinloom::emit {
+
+namespace {
+
+bool is_register_float(ops::DType element) {
+  return element == ops::DType::f32 || element == ops::DType::f64;
+}
+
+}  // namespace
+
+std::string_view spelling(ops::Pointwise op, ops::DType element) {
+  if (is_register_float(element)) {
+    if (op == ops::Pointwise::add) return "$0 + $1";
+    if (op == ops::Pointwise::sub) return "$0 - $1";
+    if (op == ops::Pointwise::mul) return "$0 * $1";
+  }
+  return ops::spelling(op);
+}
+
+std::string_view spelling(ops::Monoid monoid, ops::DType element) {
+  if (is_register_float(element)) {
+    if (monoid == ops::Monoid::sum) return spelling(ops::Pointwise::add, element);
+    if (monoid == ops::Monoid::prod) return spelling(ops::Pointwise::mul, element);
+  }
+  return ops::spelling(monoid);
+}
+
+}  // namespace twinloom::emit
