@@ -155,6 +155,12 @@ class ModuleAction : public clang::ASTFrontendAction {
   std::unique_ptr<llvm::Module> take_module() { return std::move(module_); }
 
  protected:
+  // Before the compiled prelude is there, which would be searched for the name of each of Clang's builtins.
+  bool BeginSourceFileAction(clang::CompilerInstance& instance) override {
+    clang::Preprocessor& preprocessor = instance.getPreprocessor();
+    preprocessor.getBuiltinInfo().initializeBuiltins(preprocessor.getIdentifierTable(), instance.getLangOpts());
+    return true;
+  }
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
                                                         llvm::StringRef file) override {
     std::unique_ptr<clang::CodeGenerator> generator(clang::CreateLLVMCodeGen(
