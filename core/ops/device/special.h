@@ -238,9 +238,9 @@ TWINLOOM_INLINE Wide digamma_wide(Wide x) {
   const Wide positive = digamma_positive(select(negative, reflected, x));
   if (!any_lane(negative)) return positive;
   const Wide pi(0x1.921fb54442d18p+1);
-  const Wide left = positive - pi / tan_of(half_turns(x));
+  const Wide left = fma(pi, turned_tan(half_turns(x), 1), positive);
   const auto pole = both(floor(x) == x, x < Wide(0.0));
-  const Wide value = select(pole, not_a_number<Wide>(), select(x == Wide(0.0), -Wide(1.0) / x, left));
+  const Wide value = select(pole, not_a_number<Wide>(), select(abs(x) < Wide(0x1p-60), -Wide(1.0) / x, left));
   return select(negative, value, positive);
 }
 template <class Real>

@@ -105,13 +105,13 @@ TWINLOOM_INLINE Angle<One> far_angle_of(One x) {
 }
 
 template <class Real>
-TWINLOOM_INLINE Real sin_near(Real high, Real low) {
+TWINLOOM_INLINE TwoPart<Real> sin_parts(Real high, Real low) {
   const Real z = high * high;
   const Real bent = fma(low * z, Real(Element<Real>(-0.5)), low);
-  return high + fma(high * z, sin_rest(z), bent);
+  return {high, fma(high * z, sin_rest(z), bent)};
 }
 template <class Real>
-TWINLOOM_INLINE Real cos_near(Real high, Real low) {
+TWINLOOM_INLINE TwoPart<Real> cos_parts(Real high, Real low) {
   const Real one(Element<Real>(1));
   const Real half(Element<Real>(0.5));
   const Real z = high * high;
@@ -120,7 +120,7 @@ TWINLOOM_INLINE Real cos_near(Real high, Real low) {
   const Real second = (one - first) - halved;
   // What rounding z lost.
   const Real lost = fma(high, low, half * fma(high, high, -z));
-  return first + (second + fma(z * z, cos_rest(z), -lost));
+  return {first, second + fma(z * z, cos_rest(z), -lost)};
 }
 // sin(angle + turns * pi/2).
 template <class Real>
@@ -129,7 +129,8 @@ TWINLOOM_INLINE Real turned_sin(Angle<Real> angle, Element<Unsigned<Real>> turns
   using Bit = Element<Bits>;
   const Bits quarter = angle.quarter + Bits(turns);
   const auto odd = Bits(quarter & Bits(Bit(1))) != Bits(Bit(0));
-  const Real value = select(odd, cos_near(angle.high, angle.low), sin_near(angle.high, angle.low));
+  const Real value = select(odd, rounded_sum(cos_parts(angle.high, angle.low)),
+                            rounded_sum(sin_parts(angle.high, angle.low)));
   return bit_cast<Real>(
       Bits(bit_cast<Bits>(value) ^ Bits(Bits(quarter & Bits(Bit(2))) << Bits(Bit(bits<Real> - 2)))));
 }
@@ -149,23 +150,26 @@ TWINLOOM_INLINE Real cos(Real x) {
       is_far_angle(x), turned_sin(angle_of(x), 1), [](One one) { return turned_sin(far_angle_of(one), 1); },
       x);
 }
+// tan(angle + turns * pi/2), where that is no pole.
 template <class Real>
-TWINLOOM_INLINE Real tan_of(Angle<Real> angle) {
+TWINLOOM_INLINE Real turned_tan(Angle<Real> angle, Element<Unsigned<Real>> turns) {
   using Bits = Unsigned<Real>;
   using Bit = Element<Bits>;
-  const Real sine = sin_near(angle.high, angle.low);
-  const Real cosine = cos_near(angle.high, angle.low);
-  const auto odd = Bits(angle.quarter & Bits(Bit(1))) != Bits(Bit(0));
-  return select(odd, -cosine, sine) / select(odd, sine, cosine);
+  const auto [sine, sine_low] = normalized(sin_parts(angle.high, angle.low));
+  const auto [cosine, cosine_low] = normalized(cos_parts(angle.high, angle.low));
+  const auto odd = Bits((angle.quarter + Bits(turns)) & Bits(Bit(1))) != Bits(Bit(0));
+  const TwoPart<Real> over = {select(odd, -cosine, sine), select(odd, -cosine_low, sine_low)};
+  const TwoPart<Real> under = {select(odd, sine, cosine), select(odd, sine_low, cosine_low)};
+  return rounded_sum(quotient_of(over, under));
 }
 template <class Real>
 TWINLOOM_INLINE Real tan(Real x) {
   return in_f64<Real>(
       [](auto wide) {
         using Wide = decltype(wide);
-        const Wide near = select(wide == Wide(0.0), wide, tan_of(angle_of(wide)));
+        const Wide near = select(wide == Wide(0.0), wide, turned_tan(angle_of(wide), 0));
         return replaced_lanes(
-            is_far_angle(wide), near, [](f64 one) { return tan_of(far_angle(one)); }, wide);
+            is_far_angle(wide), near, [](f64 one) { return turned_tan(far_angle(one), 0); }, wide);
       },
       x);
 }
