@@ -298,19 +298,22 @@ TWINLOOM_INLINE Real normal_ratio(Real x) {
 // (atan(t) - t) / t^3 of z = t^2.
 template <class Real>
 TWINLOOM_INLINE Real atan_rest(Real x) {
-  // 2^-63.8
-  Real y(0x1.efdaf47e1fa0dp-7);
-  y = fma(y, x, Real(-0x1.11ac6df61753fp-5));
-  y = fma(y, x, Real(0x1.70ac7af247500p-5));
-  y = fma(y, x, Real(-0x1.ab6c1f5385ae4p-5));
-  y = fma(y, x, Real(0x1.e16f07e2a1268p-5));
-  y = fma(y, x, Real(-0x1.110c47ab5ed63p-4));
-  y = fma(y, x, Real(0x1.3b136ae3ab1b3p-4));
-  y = fma(y, x, Real(-0x1.745d148f120c5p-4));
-  y = fma(y, x, Real(0x1.c71c71b5e7ab8p-4));
-  y = fma(y, x, Real(-0x1.2492492471fb8p-3));
-  y = fma(y, x, Real(0x1.99999999995bcp-3));
-  y = fma(y, x, Real(-0x1.5555555555554p-2));
+  // 2^-65.6
+  Real y(-0x1.f451c64f06b60p-9);
+  y = fma(y, x, Real(0x1.c286d2e55aa9cp-7));
+  y = fma(y, x, Real(-0x1.a7cd7cb560063p-6));
+  y = fma(y, x, Real(0x1.236d25f22537cp-5));
+  y = fma(y, x, Real(-0x1.5989aa1f78e2ep-5));
+  y = fma(y, x, Real(0x1.83c546a5294dcp-5));
+  y = fma(y, x, Real(-0x1.aec76cfb591dap-5));
+  y = fma(y, x, Real(0x1.e1d627eb288e1p-5));
+  y = fma(y, x, Real(-0x1.11108c327c90bp-4));
+  y = fma(y, x, Real(0x1.3b13a8cf2c4b8p-4));
+  y = fma(y, x, Real(-0x1.745d16e75ec3dp-4));
+  y = fma(y, x, Real(0x1.c71c71c467612p-4));
+  y = fma(y, x, Real(-0x1.249249248c569p-3));
+  y = fma(y, x, Real(0x1.99999999998c4p-3));
+  y = fma(y, x, Real(-0x1.5555555555555p-2));
   return y;
 }
 
