@@ -95,6 +95,7 @@ def lgamma_middle(u):
 
 
 one = lambda x: mpf(1)
+i0_slope = sqrt_form(lambda x: mpmath.besseli(1, x) / (2 * x))
 DIGAMMA_ROOT = mpmath.findroot(mpmath.digamma, mpf("1.46"))
 # The two lowest coefficients of erf(x)/x - 1 in x^2, as f32.
 ERF_FIRST = mpf(float.fromhex("0x1.06eba80000000p-3"))
@@ -142,7 +143,8 @@ TABLE = [
     ("digamma_rest", "x^2 (log(x) - 1/(2x) - digamma(x)) of 1 / x^2", digamma_rest, 1e-10, 0.01, None, 7, one),
     ("i0_near", "I0(x) of x^2", sqrt_form(lambda x: mpmath.besseli(0, x)), 0, 64, None, 19,
      sqrt_form(lambda x: 1 / mpmath.besseli(0, x))),
-    ("i0_far", "sqrt(x) exp(-x) I0(x) of 1 / x", bessel_tail, 1e-4, 0.125, None, 21, one),
+    ("i0_slope", "I0'(x) / (2 x) of x^2: the derivative of i0_near", i0_slope, 1e-10, 64, None, 4, lambda z: 1 / i0_slope(z)),
+    ("i0_far", "sqrt(x) exp(-x) I0(x) of 1 / x", bessel_tail, 0.00125, 0.125, None, 23, lambda u: 1 / bessel_tail(u)),
 ]
 
 HEAD = """// Polynomials of the elementary functions, by tools/coefficients/fit.py (method and weights are there):

@@ -282,9 +282,12 @@ TWINLOOM_INLINE Real i0(Real x) {
         const Wide limit(800.0);
         const Wide a = select(abs(wide) > limit, limit, abs(wide));
         const auto near = a < Wide(8.0);
-        const Wide root = exp(Wide(0.5) * a);
-        const Wide far = root * (i0_far(Wide(1.0) / select(near, Wide(8.0), a)) / sqrt(a)) * root;
-        return select(near, i0_near(a * a), far);
+        const auto [factor, low, k] = power(a);
+        const Wide flat = i0_far(Wide(1.0) / select(near, Wide(8.0), a));
+        const TwoPart<Wide> root = {select(near, Wide(1.0), sqrt(a)), Wide(0.0)};
+        const Wide far = rounded_sum(quotient_of(product_of(TwoPart<Wide>{factor, low}, flat), root));
+        const auto [z, z_low] = product_of(a, a);
+        return select(near, fma(z_low, i0_slope(z), i0_near(z)), scaled(far, k));
       },
       x);
 }
