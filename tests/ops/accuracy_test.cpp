@@ -19,21 +19,6 @@ using testing::Judge;
 
 constexpr std::int64_t inputs_of_each = TWINLOOM_ACCURACY_INPUTS;  // a multiple of the lanes of a vector
 
-// Rows of f64 that miss their bound, and what they keep to: each is a defect.
-struct Missed {
-  Pointwise op;
-  double keeps;
-};
-constexpr Missed missed_in_f64[] = {
-    {Pointwise::tan, 2.1},   {Pointwise::sinh, 2.2},    {Pointwise::tanh, 2.5},  {Pointwise::asin, 2.2},
-    {Pointwise::acosh, 2.1}, {Pointwise::erfc, 3.5},    {Pointwise::erfinv, 12}, {Pointwise::i0, 5.5},
-    {Pointwise::atan2, 2.2}, {Pointwise::gelu_erf, 4.3}};
-double bound_in_f64(Pointwise op) {
-  for (const Missed& row : missed_in_f64)
-    if (row.op == op) return row.keeps;
-  return ulp_bound(op, DType::f64);
-}
-
 template <class Real>
 using Operands = std::vector<std::vector<Real>>;
 template <class Real>
@@ -92,7 +77,7 @@ TEST_P(EveryFunction, StaysWithinItsBoundInF64) {
   const Operands<double> operands = drawn<double>();
   const std::vector<double> results = results_of(op, operands);
   const testing::Near near = testing::reference_of(op).near;
-  Judge judge(op, DType::f64, DType::f64, bound_in_f64(op));
+  Judge judge(op, DType::f64, DType::f64, ulp_bound(op, DType::f64));
   for (std::size_t i = 0; i < results.size(); ++i) {
     const testing::Judged of = element(operands, i, results[i]);
     judge.add(of, near({of.x, of.y, of.got}), is_checked(i));

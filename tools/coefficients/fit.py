@@ -95,6 +95,7 @@ def lgamma_middle(u):
 
 
 one = lambda x: mpf(1)
+i0_slope = sqrt_form(lambda x: mpmath.besseli(1, x) / (2 * x))
 DIGAMMA_ROOT = mpmath.findroot(mpmath.digamma, mpf("1.46"))
 # The two lowest coefficients of erf(x)/x - 1 in x^2, as f32.
 ERF_FIRST = mpf(float.fromhex("0x1.06eba80000000p-3"))
@@ -131,8 +132,8 @@ TABLE = [
      of_ratio(lambda a: (a + mpf(51) / 64) * mills(a), 4), -1, 0.58, 10, None, one),
     ("normal_ratio", "(a + 5) exp(a^2 / 2) (1 - normal distribution(a)) of 1 / (a + 5)", lambda u: mills(1 / u - 5) / u, 0.05, 0.2, 6, None,
      lambda u: u / mills(1 / u - 5)),
-    ("atan_rest", "(atan(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.atan(t) - t) / t**3), 1e-12, 0.17158,
-     None, 11, lambda z: z),
+    ("atan_rest", "(atan(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.atan(t) - t) / t**3), 1e-12, 0.3165,
+     None, 14, lambda z: z),
     ("asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.25, None,
      12, lambda z: z),
     ("lgamma_middle", "lgamma(x) / ((x - 1)(x - 2)) of x - 2", lgamma_middle, -1, 1, None, 27, one),
@@ -142,7 +143,8 @@ TABLE = [
     ("digamma_rest", "x^2 (log(x) - 1/(2x) - digamma(x)) of 1 / x^2", digamma_rest, 1e-10, 0.01, None, 7, one),
     ("i0_near", "I0(x) of x^2", sqrt_form(lambda x: mpmath.besseli(0, x)), 0, 64, None, 19,
      sqrt_form(lambda x: 1 / mpmath.besseli(0, x))),
-    ("i0_far", "sqrt(x) exp(-x) I0(x) of 1 / x", bessel_tail, 1e-4, 0.125, None, 21, one),
+    ("i0_slope", "I0'(x) / (2 x) of x^2: the derivative of i0_near", i0_slope, 1e-10, 64, None, 4, lambda z: 1 / i0_slope(z)),
+    ("i0_far", "sqrt(x) exp(-x) I0(x) of 1 / x", bessel_tail, 0.00125, 0.125, None, 23, lambda u: 1 / bessel_tail(u)),
 ]
 
 HEAD = """// Polynomials of the elementary functions, by tools/coefficients/fit.py (method and weights are there):

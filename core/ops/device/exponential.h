@@ -6,6 +6,7 @@
 #pragma once
 
 #include "arithmetic.h"
+#include "parts.h"
 #include "polynomials.h"
 
 namespace twinloom::device {
@@ -181,8 +182,9 @@ TWINLOOM_INLINE Real exp2(Real x) {
   return scaled(power_of_rest(rest, low, k).factor, k);
 }
 
+// exp(x) - 1; a zero loses its sign.
 template <class Real>
-TWINLOOM_INLINE Real expm1(Real x) {
+TWINLOOM_INLINE TwoPart<Real> expm1_parts(Real x) {
   const Real half(Element<Real>(0.5));
   const auto [rest, low, k] = split_by_ln2(clamped(x, pick<Real>(-30, -50), pick<Real>(89, 710)));
   const Real tail = fma(rest * rest, expm1_rest(rest), fma(low, rest, low));
@@ -194,9 +196,15 @@ TWINLOOM_INLINE Real expm1(Real x) {
   const Real moved = scale * near;
   const Real sum = offset + moved;
   const Real offset_low = (scale - offset) - half;
-  const Real far = sum + (offset_low + fma(scale, near_low, (offset - sum) + moved));
-  const Real zero(Element<Real>(0));
-  return select(x == zero, x, select(k == zero, near, far + far));
+  const Real sum_low = offset_low + fma(scale, near_low, (offset - sum) + moved);
+  const Real far = sum + sum_low;
+  const Real far_low = (sum - far) + sum_low;
+  const auto is_near = k == Real(Element<Real>(0));
+  return {select(is_near, near, far + far), select(is_near, near_low, far_low + far_low)};
+}
+template <class Real>
+TWINLOOM_INLINE Real expm1(Real x) {
+  return select(x == Real(Element<Real>(0)), x, expm1_parts(x).high);
 }
 
 // x = 2^k * (1 + part) for a positive x that is not infinite.
@@ -256,8 +264,9 @@ TWINLOOM_INLINE Real log(Real x) {
   return log_limits(x, log_of(fraction_of(x), Real(Element<Real>(0))));
 }
 
-template <class Real>
-TWINLOOM_INLINE Real log1p(Real x) {
+// log(1 + x + below), or without the last.
+template <class Real, class... Below>
+TWINLOOM_INLINE Real log1p(Real x, Below... below) {
   using Part = Element<Real>;
   const Real one(Part(1));
   const auto [part, k] = fraction_of(one + x);
@@ -267,7 +276,7 @@ TWINLOOM_INLINE Real log1p(Real x) {
   const Real offset = shrink - one;
   const Real sum = shrunk + offset;
   const Real back = sum - offset;
-  const Real lost = (offset - (sum - back)) + (shrunk - back);
+  const Real lost = (((offset - (sum - back)) + (shrunk - back)) + ... + (below * shrink));
   const auto huge = k > pick<Real>(60, 120);
   const Real low = select(huge, Real(Part(0)), fma(-lost, sum, lost));
   const Real usual = log_of(Fraction<Real>{select(huge, part, sum), k}, low);

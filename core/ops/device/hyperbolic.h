@@ -6,7 +6,8 @@
 
 namespace twinloom::device {
 
-// 1 - 2 / (exp(2a) + 1) is right where the quotient is small; below 1 f32 has a polynomial.
+// Of f32 1 - 2 / (exp(2a) + 1) is right where the quotient is small; below 1 there is a polynomial. Of f64
+// t / (t + 2), t = exp(2a) - 1 in two parts.
 template <class Real>
 TWINLOOM_INLINE Real tanh(Real x) {
   using Part = Element<Real>;
@@ -18,9 +19,8 @@ TWINLOOM_INLINE Real tanh(Real x) {
     const Real far = one - two / (exp(a + a) + one);
     return with_sign(select(a < one, fma(a * z, tanh_rest(z), a), far), x);
   } else {
-    const Real t = expm1(a + a);
-    const Real far = one - two / (t + two);
-    return select(a < Real(0x1p-30), x, with_sign(select(a < Real(0.5), t / (t + two), far), x));
+    const TwoPart<Real> t = expm1_parts(below_limit(a + a, Real(44.0)));
+    return with_sign(rounded_sum(quotient_of(t, plus(t, two))), x);
   }
 }
 
@@ -30,9 +30,11 @@ TWINLOOM_INLINE Real sinh(Real x) {
       [](auto wide) {
         using Wide = decltype(wide);
         const Wide a = abs(wide);
-        const Wide t = expm1(a);
-        const Wide near = Wide(0.5) * (t + t / (t + Wide(1.0)));
-        return select(wide == Wide(0.0), wide, with_sign(select(a < Wide(20.0), near, half_exp(a)), wide));
+        const auto near = a < Wide(20.0);
+        const TwoPart<Wide> t = expm1_parts(select(near, a, Wide(0.0)));
+        const auto [fall, fall_low] = quotient_of(t, plus(t, Wide(1.0)));  // 1 - exp(-a)
+        const Wide twice = t.high + (fall + (fall_low + t.low));
+        return with_sign(select(near, Wide(0.5) * twice, half_exp(a)), wide);
       },
       x);
 }
@@ -70,9 +72,9 @@ TWINLOOM_INLINE Real acosh(Real x) {
         using Wide = decltype(wide);
         const Wide above = wide - Wide(1.0);
         const auto large = wide > Wide(0x1p100);
-        const Wide near = above + sqrt(fma(above, above, above + above));
-        const Wide value =
-            log1p(select(large, above, near)) + select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
+        const auto [near, below] = sum_of(above, sqrt(fma(above, above, above + above)));
+        const Wide value = log1p(select(large, above, near), select(large, Wide(0.0), below)) +
+                           select(large, Wide(0x1.62e42fefa39efp-1), Wide(0.0));
         return select(above < Wide(0.0), not_a_number<Wide>(), value);
       },
       x);
@@ -83,7 +85,8 @@ TWINLOOM_INLINE Real atanh(Real x) {
       [](auto wide) {
         using Wide = decltype(wide);
         const Wide a = abs(wide);
-        const Wide value = Wide(0.5) * log1p((a + a) / (Wide(1.0) - a));
+        const auto [ratio, below] = quotient_of({a + a, Wide(0.0)}, sum_of(Wide(1.0), -a));
+        const Wide value = Wide(0.5) * log1p(ratio, below);
         return select(a < Wide(0x1p-30), wide, with_sign(value, wide));
       },
       x);

@@ -298,19 +298,22 @@ TWINLOOM_INLINE Real normal_ratio(Real x) {
 // (atan(t) - t) / t^3 of z = t^2.
 template <class Real>
 TWINLOOM_INLINE Real atan_rest(Real x) {
-  // 2^-63.8
-  Real y(0x1.efdaf47e1fa0dp-7);
-  y = fma(y, x, Real(-0x1.11ac6df61753fp-5));
-  y = fma(y, x, Real(0x1.70ac7af247500p-5));
-  y = fma(y, x, Real(-0x1.ab6c1f5385ae4p-5));
-  y = fma(y, x, Real(0x1.e16f07e2a1268p-5));
-  y = fma(y, x, Real(-0x1.110c47ab5ed63p-4));
-  y = fma(y, x, Real(0x1.3b136ae3ab1b3p-4));
-  y = fma(y, x, Real(-0x1.745d148f120c5p-4));
-  y = fma(y, x, Real(0x1.c71c71b5e7ab8p-4));
-  y = fma(y, x, Real(-0x1.2492492471fb8p-3));
-  y = fma(y, x, Real(0x1.99999999995bcp-3));
-  y = fma(y, x, Real(-0x1.5555555555554p-2));
+  // 2^-65.6
+  Real y(-0x1.f451c64f06b60p-9);
+  y = fma(y, x, Real(0x1.c286d2e55aa9cp-7));
+  y = fma(y, x, Real(-0x1.a7cd7cb560063p-6));
+  y = fma(y, x, Real(0x1.236d25f22537cp-5));
+  y = fma(y, x, Real(-0x1.5989aa1f78e2ep-5));
+  y = fma(y, x, Real(0x1.83c546a5294dcp-5));
+  y = fma(y, x, Real(-0x1.aec76cfb591dap-5));
+  y = fma(y, x, Real(0x1.e1d627eb288e1p-5));
+  y = fma(y, x, Real(-0x1.11108c327c90bp-4));
+  y = fma(y, x, Real(0x1.3b13a8cf2c4b8p-4));
+  y = fma(y, x, Real(-0x1.745d16e75ec3dp-4));
+  y = fma(y, x, Real(0x1.c71c71c467612p-4));
+  y = fma(y, x, Real(-0x1.249249248c569p-3));
+  y = fma(y, x, Real(0x1.99999999998c4p-3));
+  y = fma(y, x, Real(-0x1.5555555555555p-2));
   return y;
 }
 
@@ -461,32 +464,46 @@ TWINLOOM_INLINE Real i0_near(Real x) {
   return y;
 }
 
+// I0'(x) / (2 x) of x^2: the derivative of i0_near.
+template <class Real>
+TWINLOOM_INLINE Real i0_slope(Real x) {
+  // 2^-7.7
+  Real y(0x1.fc8e1356d9783p-21);
+  y = fma(y, x, Real(-0x1.179b75c30b136p-20));
+  y = fma(y, x, Real(0x1.c786e5f7e64f7p-10));
+  y = fma(y, x, Real(0x1.e05d07ccda48ap-6));
+  y = fma(y, x, Real(0x1.0119434fb72c6p-2));
+  return y;
+}
+
 // sqrt(x) exp(-x) I0(x) of 1 / x.
 template <class Real>
 TWINLOOM_INLINE Real i0_far(Real x) {
-  // 2^-54.1
-  Real y(0x1.50a23b76efcddp+49);
-  y = fma(y, x, Real(-0x1.05f0d7aebebaep+50));
-  y = fma(y, x, Real(0x1.70bc455d2762bp+49));
-  y = fma(y, x, Real(-0x1.3885d3b6284afp+48));
-  y = fma(y, x, Real(0x1.65a52d6b69241p+46));
-  y = fma(y, x, Real(-0x1.256ae6d113bbdp+44));
-  y = fma(y, x, Real(0x1.65a219e3268dcp+41));
-  y = fma(y, x, Real(-0x1.4b0daf54ceae2p+38));
-  y = fma(y, x, Real(0x1.d7eddd7587bfcp+34));
-  y = fma(y, x, Real(-0x1.05051edf9a305p+31));
-  y = fma(y, x, Real(0x1.c15d2e722a5abp+26));
-  y = fma(y, x, Real(-0x1.2c78576d20cf3p+22));
-  y = fma(y, x, Real(0x1.3631334f112a5p+17));
-  y = fma(y, x, Real(-0x1.e85f71f6fabe0p+11));
-  y = fma(y, x, Real(0x1.236441d3ef424p+6));
-  y = fma(y, x, Real(-0x1.7d72c247bf035p-1));
-  y = fma(y, x, Real(0x1.990082577091dp-4));
-  y = fma(y, x, Real(0x1.6e0c189453e52p-5));
-  y = fma(y, x, Real(0x1.debc07df22707p-6));
-  y = fma(y, x, Real(0x1.cb94dd2021bf5p-6));
-  y = fma(y, x, Real(0x1.9884533d526e4p-5));
-  y = fma(y, x, Real(0x1.9884533d4364fp-2));
+  // 2^-55.7
+  Real y(-0x1.31c824cb76a4dp+57);
+  y = fma(y, x, Real(0x1.efff4dc776f70p+57));
+  y = fma(y, x, Real(-0x1.73de6e1141175p+57));
+  y = fma(y, x, Real(0x1.5669502866770p+56));
+  y = fma(y, x, Real(-0x1.b1d0542e53af4p+54));
+  y = fma(y, x, Real(0x1.917572f868399p+52));
+  y = fma(y, x, Real(-0x1.194039ee36f88p+50));
+  y = fma(y, x, Real(0x1.312f61006ff7ep+47));
+  y = fma(y, x, Real(-0x1.04468dc0e6fe5p+44));
+  y = fma(y, x, Real(0x1.6036d2fdcfcfap+40));
+  y = fma(y, x, Real(-0x1.7c2877408d3abp+36));
+  y = fma(y, x, Real(0x1.47e77162f9d40p+32));
+  y = fma(y, x, Real(-0x1.c384616036ae0p+27));
+  y = fma(y, x, Real(0x1.ee279badbba86p+22));
+  y = fma(y, x, Real(-0x1.aa90a6b56b08fp+17));
+  y = fma(y, x, Real(0x1.1f56e5d3f19b7p+12));
+  y = fma(y, x, Real(-0x1.260b8b4122462p+6));
+  y = fma(y, x, Real(0x1.20deca631ca0bp+0));
+  y = fma(y, x, Real(0x1.527da43aaa0d5p-4));
+  y = fma(y, x, Real(0x1.6eeed0fe265cep-5));
+  y = fma(y, x, Real(0x1.deba37747b867p-6));
+  y = fma(y, x, Real(0x1.cb94de31097acp-6));
+  y = fma(y, x, Real(0x1.9884533d2b702p-5));
+  y = fma(y, x, Real(0x1.9884533d43657p-2));
   return y;
 }
 

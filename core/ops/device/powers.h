@@ -8,16 +8,9 @@ namespace twinloom::device {
 
 // log(x) in two parts, good to some 65 bits, for f64's pow: a logarithm of 700 must be right to 2^-53.
 template <class Wide>
-struct TwoPart {
-  Wide high, low;
-};
-template <class Wide>
 TWINLOOM_INLINE TwoPart<Wide> log_in_two(Wide x) {
   const auto [f, k] = fraction_of(x);
-  const Wide d = Wide(2.0) + f;
-  const Wide d_low = f - (d - Wide(2.0));
-  const Wide s = f / d;
-  const Wide s_low = (fma(-s, d, f) - s * d_low) / d;
+  const auto [s, s_low] = quotient_of({f, Wide(0.0)}, sum_of(Wide(2.0), f));
   const Wide z = s * s;
   const Wide z_low = fma(s, s, -z) + Wide(2.0) * s * s_low;
   // atanh(s) = s + s * z * (1/3 + z * rest)

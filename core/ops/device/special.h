@@ -10,22 +10,22 @@ namespace twinloom::device {
 // The square of a in two parts, negated: exp(-a^2) is right only with both.
 template <class Real>
 TWINLOOM_INLINE Power<Real> power_of_minus_square(Real a, Real weight) {
-  const Real high = a * a;
-  const Real low = fma(a, a, -high);
+  const auto [high, low] = product_of(a, a);
   return power(-weight * high, -weight * low);
 }
-// exp(a^2) erfc(a) for 0 <= a <= 28, in f64: a polynomial of (a - 4) / (a + 4) over a + 9/16, which is
-// flat.
+// scale * exp(a^2) erfc(a) for 0 <= a <= 28, in f64: a polynomial of (a - 4) / (a + 4), which is flat, over
+// a + 9/16. Its variable is right where a is small when 2a / (a + 4) is taken first.
 template <class Wide>
-TWINLOOM_INLINE Wide erfcx_wide(Wide a) {
-  return erfcx_flat((a - Wide(4.0)) / (a + Wide(4.0))) / (a + Wide(0.5625));
+TWINLOOM_INLINE Wide erfcx_times(TwoPart<Wide> scale, TwoPart<Wide> a) {
+  const Wide flat = erfcx_flat((a.high + a.high) / (a.high + Wide(4.0)) - Wide(1.0));
+  return rounded_sum(quotient_of(product_of(scale, flat), plus(a, Wide(0.5625))));
 }
 // erfc(a) for 0 <= a, in f64.
 template <class Wide>
 TWINLOOM_INLINE Wide erfc_positive(Wide a) {
   const Wide inside = select(a > Wide(28.0), Wide(28.0), a);
   const auto [factor, low, k] = power_of_minus_square(inside, Wide(1.0));
-  return scaled(factor * erfcx_wide(inside), k);
+  return scaled(erfcx_times(TwoPart<Wide>{factor, low}, {inside, Wide(0.0)}), k);
 }
 template <class Wide>
 TWINLOOM_INLINE Wide erf_wide(Wide x) {
@@ -73,14 +73,20 @@ TWINLOOM_INLINE Real erfc(Real x) {
       x);
 }
 
-// exp(a^2 / 2) (1 - normal distribution(a)) for 0 <= a <= 40.
+// a (1 - normal distribution(a)) for 0 <= a.
 template <class Real>
-TWINLOOM_INLINE Real normal_tail(Real a) {
-  using Part = Element<Real>;
-  if constexpr (same<Part, f32>) {
-    return normal_flat((a - Real(4.0f)) / (a + Real(4.0f))) / (a + Real(0.796875f));
+TWINLOOM_INLINE Real normal_part(Real size) {
+  const Real half(Element<Real>(0.5));
+  const Real a = below_limit(size, pick<Real>(15, 39));
+  if constexpr (same<Element<Real>, f32>) {
+    const auto [square, lost] = product_of(a, a);
+    const auto [exact, below, k] = product_by_ln2(-half, square, -half * lost);
+    const Real tail = a * (normal_flat((a - Real(4.0f)) / (a + Real(4.0f))) / (a + Real(0.796875f)));
+    return scaled(fma(tail, rise_of_parts(exact, below), tail), k);
   } else {
-    return Real(0.5) * erfcx_wide(a * Real(0x1.6a09e667f3bcdp-1));
+    const auto [factor, low, k] = power_of_minus_square(a, half);
+    const TwoPart<Real> root_half = {Real(0x1.6a09e667f3bcdp-1), Real(-0x1.bdd3413b26456p-55)};
+    return scaled(erfcx_times(product_of(TwoPart<Real>{factor, low}, half * a), product_of(root_half, a)), k);
   }
 }
 // max(x, 0) - |x| (1 - normal distribution(|x|)): what is taken away keeps its digits in the tail. Zeros keep
@@ -92,12 +98,7 @@ TWINLOOM_INLINE Real gelu_without(Real x, Real part) {
 }
 template <class Real>
 TWINLOOM_INLINE Real gelu_erf(Real x) {
-  const Real limit = pick<Real>(15, 39), minus_half(Element<Real>(-0.5));
-  const Real a = below_limit(abs(x), limit);
-  const Real square = a * a;
-  const auto [exact, below, k] = product_by_ln2(minus_half, square, minus_half * fma(a, a, -square));
-  const Real tail = a * normal_tail(a);
-  return gelu_without(x, scaled(fma(tail, rise_of_parts(exact, below), tail), k));
+  return gelu_without(x, normal_part(abs(x)));
 }
 // For results of 16 bits: with a relative error of 2^-18.
 template <class Real>
@@ -238,9 +239,9 @@ TWINLOOM_INLINE Wide digamma_wide(Wide x) {
   const Wide positive = digamma_positive(select(negative, reflected, x));
   if (!any_lane(negative)) return positive;
   const Wide pi(0x1.921fb54442d18p+1);
-  const Wide left = positive - pi / tan_of(half_turns(x));
+  const Wide left = fma(pi, turned_tan(half_turns(x), 1), positive);
   const auto pole = both(floor(x) == x, x < Wide(0.0));
-  const Wide value = select(pole, not_a_number<Wide>(), select(x == Wide(0.0), -Wide(1.0) / x, left));
+  const Wide value = select(pole, not_a_number<Wide>(), select(abs(x) < Wide(0x1p-60), -Wide(1.0) / x, left));
   return select(negative, value, positive);
 }
 template <class Real>
@@ -248,7 +249,7 @@ TWINLOOM_INLINE Real digamma(Real x) {
   return in_f64<Real>([](auto wide) { return digamma_wide(wide); }, x);
 }
 
-// The inverse of erf: Winitzki's closed form is right to some 1/500, then steps of third order.
+// The inverse of erf: Winitzki's closed form is right to some 1/500, then steps of fourth order.
 template <class Wide>
 TWINLOOM_INLINE Wide erfinv_wide(Wide x) {
   const Wide one(1.0);
@@ -262,7 +263,8 @@ TWINLOOM_INLINE Wide erfinv_wide(Wide x) {
     const Wide above = select(central, erf_wide(y) - a, (one - a) - erfc_positive(y));
     const Wide slope = Wide(0x1.20dd750429b6dp+0) * exp(-y * y);
     const Wide newton = above / slope;
-    y = y - newton / fma(y, newton, one);
+    const Wide bend = fma(fma(y, y, one) * Wide(-0x1.5555555555555p-2), newton, y);
+    y = y - newton / fma(bend, newton, one);
   }
   const Wide inside = select(a == Wide(0.0), a, y);
   return with_sign(select(a < one, inside, select(a == one, infinity<Wide>(), not_a_number<Wide>())), x);
@@ -280,9 +282,12 @@ TWINLOOM_INLINE Real i0(Real x) {
         const Wide limit(800.0);
         const Wide a = select(abs(wide) > limit, limit, abs(wide));
         const auto near = a < Wide(8.0);
-        const Wide root = exp(Wide(0.5) * a);
-        const Wide far = root * (i0_far(Wide(1.0) / select(near, Wide(8.0), a)) / sqrt(a)) * root;
-        return select(near, i0_near(a * a), far);
+        const auto [factor, low, k] = power(a);
+        const Wide flat = i0_far(Wide(1.0) / select(near, Wide(8.0), a));
+        const TwoPart<Wide> root = {select(near, Wide(1.0), sqrt(a)), Wide(0.0)};
+        const Wide far = rounded_sum(quotient_of(product_of(TwoPart<Wide>{factor, low}, flat), root));
+        const auto [z, z_low] = product_of(a, a);
+        return select(near, fma(z_low, i0_slope(z), i0_near(z)), scaled(far, k));
       },
       x);
 }

@@ -105,13 +105,13 @@ TWINLOOM_INLINE Angle<One> far_angle_of(One x) {
 }
 
 template <class Real>
-TWINLOOM_INLINE Real sin_near(Real high, Real low) {
+TWINLOOM_INLINE TwoPart<Real> sin_parts(Real high, Real low) {
   const Real z = high * high;
   const Real bent = fma(low * z, Real(Element<Real>(-0.5)), low);
-  return high + fma(high * z, sin_rest(z), bent);
+  return {high, fma(high * z, sin_rest(z), bent)};
 }
 template <class Real>
-TWINLOOM_INLINE Real cos_near(Real high, Real low) {
+TWINLOOM_INLINE TwoPart<Real> cos_parts(Real high, Real low) {
   const Real one(Element<Real>(1));
   const Real half(Element<Real>(0.5));
   const Real z = high * high;
@@ -120,7 +120,7 @@ TWINLOOM_INLINE Real cos_near(Real high, Real low) {
   const Real second = (one - first) - halved;
   // What rounding z lost.
   const Real lost = fma(high, low, half * fma(high, high, -z));
-  return first + (second + fma(z * z, cos_rest(z), -lost));
+  return {first, second + fma(z * z, cos_rest(z), -lost)};
 }
 // sin(angle + turns * pi/2).
 template <class Real>
@@ -129,7 +129,8 @@ TWINLOOM_INLINE Real turned_sin(Angle<Real> angle, Element<Unsigned<Real>> turns
   using Bit = Element<Bits>;
   const Bits quarter = angle.quarter + Bits(turns);
   const auto odd = Bits(quarter & Bits(Bit(1))) != Bits(Bit(0));
-  const Real value = select(odd, cos_near(angle.high, angle.low), sin_near(angle.high, angle.low));
+  const Real value = select(odd, rounded_sum(cos_parts(angle.high, angle.low)),
+                            rounded_sum(sin_parts(angle.high, angle.low)));
   return bit_cast<Real>(
       Bits(bit_cast<Bits>(value) ^ Bits(Bits(quarter & Bits(Bit(2))) << Bits(Bit(bits<Real> - 2)))));
 }
@@ -149,33 +150,37 @@ TWINLOOM_INLINE Real cos(Real x) {
       is_far_angle(x), turned_sin(angle_of(x), 1), [](One one) { return turned_sin(far_angle_of(one), 1); },
       x);
 }
+// tan(angle + turns * pi/2), where that is no pole.
 template <class Real>
-TWINLOOM_INLINE Real tan_of(Angle<Real> angle) {
+TWINLOOM_INLINE Real turned_tan(Angle<Real> angle, Element<Unsigned<Real>> turns) {
   using Bits = Unsigned<Real>;
   using Bit = Element<Bits>;
-  const Real sine = sin_near(angle.high, angle.low);
-  const Real cosine = cos_near(angle.high, angle.low);
-  const auto odd = Bits(angle.quarter & Bits(Bit(1))) != Bits(Bit(0));
-  return select(odd, -cosine, sine) / select(odd, sine, cosine);
+  const auto [sine, sine_low] = normalized(sin_parts(angle.high, angle.low));
+  const auto [cosine, cosine_low] = normalized(cos_parts(angle.high, angle.low));
+  const auto odd = Bits((angle.quarter + Bits(turns)) & Bits(Bit(1))) != Bits(Bit(0));
+  const TwoPart<Real> over = {select(odd, -cosine, sine), select(odd, -cosine_low, sine_low)};
+  const TwoPart<Real> under = {select(odd, sine, cosine), select(odd, sine_low, cosine_low)};
+  return rounded_sum(quotient_of(over, under));
 }
 template <class Real>
 TWINLOOM_INLINE Real tan(Real x) {
   return in_f64<Real>(
       [](auto wide) {
         using Wide = decltype(wide);
-        const Wide near = select(wide == Wide(0.0), wide, tan_of(angle_of(wide)));
+        const Wide near = select(wide == Wide(0.0), wide, turned_tan(angle_of(wide), 0));
         return replaced_lanes(
-            is_far_angle(wide), near, [](f64 one) { return tan_of(far_angle(one)); }, wide);
+            is_far_angle(wide), near, [](f64 one) { return turned_tan(far_angle(one), 0); }, wide);
       },
       x);
 }
 
-// atan(a) for a >= 0, in f64: three pieces, each turned to |t| <= tan(pi/8).
+// atan(a) for a >= 0, in f64: three pieces, each turned to |t| <= 0.5625. In the middle one a - 1 is exact
+// and the result above 0.5.
 template <class Wide>
-TWINLOOM_INLINE Wide atan_positive(Wide a) {
+TWINLOOM_INLINE TwoPart<Wide> atan_parts(Wide a) {
   const Wide one(1.0);
   const Wide zero(0.0);
-  const auto middle = a > Wide(0x1.a827999fcef32p-2);  // tan(pi/8)
+  const auto middle = a > Wide(0.5625);
   const auto far = a > Wide(0x1.3504f333f9de6p+1);     // tan(3 pi/8)
   const Wide over = select(far, -one, select(middle, a - one, a));
   const Wide under = select(far, a, select(middle, a + one, one));
@@ -184,11 +189,11 @@ TWINLOOM_INLINE Wide atan_positive(Wide a) {
   const Wide base = select(far, Wide(0x1.921fb54442d18p+0), select(middle, Wide(0x1.921fb54442d18p-1), zero));
   const Wide below =
       select(far, Wide(0x1.1a62633145c07p-54), select(middle, Wide(0x1.1a62633145c07p-55), zero));
-  return base + (t + fma(t * z, atan_rest(z), below));
+  return {base + t, fma(t * z, atan_rest(z), below)};
 }
 template <class Real>
 TWINLOOM_INLINE Real atan(Real x) {
-  return in_f64<Real>([](auto wide) { return with_sign(atan_positive(abs(wide)), wide); }, x);
+  return in_f64<Real>([](auto wide) { return with_sign(rounded_sum(atan_parts(abs(wide))), wide); }, x);
 }
 template <class Real>
 TWINLOOM_INLINE Real atan2(Real y, Real x) {
@@ -204,22 +209,27 @@ TWINLOOM_INLINE Real atan2(Real y, Real x) {
         // 0 / 0 and inf / inf are met at the corners: 0 and 1.
         const Wide ratio =
             select(under == zero, zero, select(over == infinity<Wide>(), Wide(1.0), over / under));
-        const Wide near = atan_positive(ratio);
-        const Wide first =
-            select(steep, Wide(0x1.921fb54442d18p+0) - (near - Wide(0x1.1a62633145c07p-54)), near);
+        const auto [near, near_low] = atan_parts(ratio);
+        // The angle is that, in one sense or the other from the nearest half axis.
         const auto left = sign_bits(wide_x) != Unsigned<Wide>(u64(0));
-        const Wide full =
-            select(left, Wide(0x1.921fb54442d18p+1) - (first - Wide(0x1.1a62633145c07p-53)), first);
+        const Wide quarters = select(steep, Wide(1.0), select(left, Wide(2.0), zero));
+        const Wide sense = select(left, Wide(-1.0), Wide(1.0)) * select(steep, Wide(-1.0), Wide(1.0));
+        const auto [sum, sum_low] = sum_of(quarters * Wide(0x1.921fb54442d18p+0), sense * near);
+        const Wide below = fma(sense, near_low, quarters * Wide(0x1.1a62633145c07p-54));
+        const Wide full = sum + (sum_low + below);
         return select(either(wide_x != wide_x, wide_y != wide_y), not_a_number<Wide>(),
                       with_sign(full, wide_y));
       },
       y, x);
 }
 
-// asin(t) - t for |t| <= 0.5, in f64.
+// asin(t) in f64, of t = a for a <= 0.5 and else of t = sqrt((1 - a) / 2), when it is half of acos(a).
 template <class Wide>
-TWINLOOM_INLINE Wide asin_bend(Wide t, Wide z) {
-  return t * z * asin_rest(z);
+TWINLOOM_INLINE TwoPart<Wide> folded_asin(Wide a) {
+  const auto outer = a > Wide(0.5);
+  const Wide z = select(outer, Wide(0.5) * (Wide(1.0) - a), a * a);
+  const Wide t = select(outer, sqrt(z), a);
+  return {t, t * z * asin_rest(z)};
 }
 template <class Real>
 TWINLOOM_INLINE Real asin(Real x) {
@@ -227,12 +237,10 @@ TWINLOOM_INLINE Real asin(Real x) {
       [](auto wide) {
         using Wide = decltype(wide);
         const Wide a = abs(wide);
-        const auto outer = a > Wide(0.5);
-        const Wide z = select(outer, Wide(0.5) * (Wide(1.0) - a), a * a);
-        const Wide t = select(outer, sqrt(z), a);
-        const Wide near = t + asin_bend(t, z);
-        const Wide far = Wide(0x1.921fb54442d18p+0) - (Wide(2.0) * near - Wide(0x1.1a62633145c07p-54));
-        return with_sign(select(outer, far, near), wide);
+        const auto [t, bend] = folded_asin(a);
+        const auto [far, far_low] = sum_of(Wide(0x1.921fb54442d18p+0), -(t + t));
+        const Wide rest = far_low - (bend + bend - Wide(0x1.1a62633145c07p-54));
+        return with_sign(select(a > Wide(0.5), far + rest, t + bend), wide);
       },
       x);
 }
@@ -242,14 +250,11 @@ TWINLOOM_INLINE Real acos(Real x) {
       [](auto wide) {
         using Wide = decltype(wide);
         const Wide a = abs(wide);
-        const auto outer = a > Wide(0.5);
-        const Wide z = select(outer, Wide(0.5) * (Wide(1.0) - a), a * a);
-        const Wide t = select(outer, sqrt(z), wide);
-        const Wide near = t + asin_bend(t, z);
+        const Wide near = rounded_sum(folded_asin(a));
         const Wide twice = near + near;
         const Wide left = Wide(0x1.921fb54442d18p+1) - (twice - Wide(0x1.1a62633145c07p-53));
-        const Wide inner = Wide(0x1.921fb54442d18p+0) - (near - Wide(0x1.1a62633145c07p-54));
-        return select(outer, select(wide < Wide(0.0), left, twice), inner);
+        const Wide inner = Wide(0x1.921fb54442d18p+0) - (with_sign(near, wide) - Wide(0x1.1a62633145c07p-54));
+        return select(a > Wide(0.5), select(wide < Wide(0.0), left, twice), inner);
       },
       x);
 }
