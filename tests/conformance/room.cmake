@@ -1,7 +1,7 @@
 include(tests/support/room.cmake)
 twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_support)
 add_dependencies(test_conformance twinloom)
-twinloom_amount(graphs 1000 60)
+twinloom_amount(graphs 2000 60)
 
 # `ninja random_graphs` runs more of them than a test can, and keeps count in ledger.md.
 file(GLOB graph_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/conformance/*.cpp)
