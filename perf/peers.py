@@ -2,7 +2,8 @@
 """Twinloom beside PyTorch (eager and compiled) and ONNX Runtime, on this machine, in one run.
 
 Walks the cases of perf/speed_cases.cpp. For each, the rounds of all go by turns: the program `speed` once,
-then each peer; medians of the rounds are compared. What is not installed is left out and said.
+then each peer; medians of the rounds are compared. All are timed alike: run again and again, with nothing
+between. What is not installed is left out and said.
 
 usage: peers.py [--speed build/release/bin/speed] [--only WORDS] [--threads 2] [--rounds 3] [--json FILE]
 """
@@ -153,7 +154,7 @@ def measure(torch, name, case, options):
     with torch.no_grad():
         for _ in range(options.rounds):
             row = ours(options, name)
-            taken["twinloom"].append(row["seconds"])
+            taken["twinloom"].append(row["repeated_seconds"])
             taken["copy"].append(row["copy_seconds"])
             for word, work in peers.items():
                 taken[word].append(seconds_of(work))

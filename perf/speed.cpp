@@ -32,6 +32,7 @@ struct Row {
   std::string name;
   std::int64_t bytes = 0;  // of inputs and outputs, each moved once
   double seconds = 0, plain_seconds = 0, copy_seconds = 0;
+  double repeated_seconds = 0;    // of the kernel run again and again, with nothing between
   double largest_difference = 0;  // between kernel and plain loops, relative to the largest element
 };
 
@@ -144,13 +145,11 @@ Row measure_case(const SpeedCase& given, const Options& options) {
       if (round > 0) taken[at].push_back(seconds);
     }
   }
+  const auto repeated = measure::repeat(
+      {.warm_up = 1, .least = options.rounds, .most = options.rounds, .seconds = 0}, works[0]);
   const double copied = std::min(measure::median(taken[2]), measure::median(past_caches));
-  return {given.name,
-          workload.bytes(),
-          measure::median(taken[0]),
-          measure::median(taken[1]),
-          copied,
-          workload.largest_difference()};
+  return {given.name, workload.bytes(),          measure::median(taken[0]),    measure::median(taken[1]),
+          copied,     measure::median(repeated), workload.largest_difference()};
 }
 
 double share_of_copy(const Row& row) { return row.copy_seconds / row.seconds; }
@@ -171,7 +170,8 @@ void write_json(const std::vector<Row>& rows, const Options& options) {
                      {"bytes", row.bytes},
                      {"seconds", row.seconds},
                      {"plain_seconds", row.plain_seconds},
-                     {"copy_seconds", row.copy_seconds}});
+                     {"copy_seconds", row.copy_seconds},
+                     {"repeated_seconds", row.repeated_seconds}});
   std::ofstream file(options.json);
   file << nlohmann::json{{"threads", options.threads}, {"mode", options.mode}, {"cases", cases}}.dump(2)
        << '\n';
