@@ -30,7 +30,8 @@ struct Step {
 class Sharing {
  public:
   Sharing(const Nest& nest, const index::Facts& sizes)
-      : facts_(facts_of(nest, sizes)),
+      : sizes_(sizes),
+        facts_(facts_of(nest, sizes)),
         interner_([this](const index::Expr& expr) { return tidy(expr); },
                   [this](const index::Condition& mask) { return tidy(mask); }),
         nest_(nest) {}
@@ -58,6 +59,7 @@ class Sharing {
   void read_steps();
   void take_in(const Ref<Stmt>& stmt, int place);
   void read_index(const Index& index, int place);
+  index::Condition has_turns(const Sibling& sibling) const;
   void add_step(int place, Ref<Stmt> stmt, const std::vector<Ref<Value>>& values);
   int place_of(const std::set<index::Symbol>& symbols) const;
   int place_of(const Value& value) const;
@@ -72,12 +74,14 @@ class Sharing {
   Ref<Stmt> emit(const Step& step, std::vector<Ref<Stmt>>& inner);
   Temp define(Temp temp) { return temps_[temp] = Temp{next_temp_++}; }
 
+  const index::Facts& sizes_;
   index::Facts facts_;
   index::Substitution merged_;  // Index symbols by the equal one that is kept
   Interner interner_;
   const Nest& nest_;
   std::vector<Step> steps_;
   std::map<index::Symbol, int> symbol_places_;
+  std::vector<index::Condition> turns_;  // of each sibling so far
   std::map<Temp, int> temp_places_;
   std::map<std::string, index::Symbol> indexes_;  // by what they say and where they stand
   std::vector<int> levels_, uses_;
@@ -97,9 +101,18 @@ void Sharing::read_steps() {
     }
     const Sibling& sibling = std::get<Sibling>(item);
     for (const NestLoop& loop : sibling.loops) symbol_places_[loop.axis] = number;
+    turns_.push_back(has_turns(sibling));
     for (const Ref<Stmt>& stmt : sibling.inner) take_in(stmt, number);
     ++number;
   }
+}
+
+// That the loops of the sibling have turns, as far as sizes do not say so.
+index::Condition Sharing::has_turns(const Sibling& sibling) const {
+  index::Condition condition;
+  for (const NestLoop& loop : sibling.loops)
+    if (!sizes_.proves_less(0, loop.extent)) condition.all.push_back({0, loop.extent});
+  return condition;
 }
 
 void Sharing::add_step(int place, Ref<Stmt> stmt, const std::vector<Ref<Value>>& values) {
@@ -128,15 +141,16 @@ void Sharing::take_in(const Ref<Stmt>& stmt, int place) {
       [&](const LastBlock&) { wrong("LastBlock"); }, [&](const Call&) { wrong("Call"); });
 }
 
-// An Index moves out as far as its value and mask allow; one that says the same as an earlier one that it
-// can see is that one.
+// An Index moves out as far as its value and mask allow, where it still asks nothing unless the sibling has
+// turns; one that says the same as an earlier one that it can see is that one.
 void Sharing::read_index(const Index& index, int place) {
   const int value = number(index.value);
-  const index::Condition mask = tidy(index.mask);
+  index::Condition mask = tidy(index.mask);
   const index::Expr bound = tidy(index.bound);
   const int deepest =
       std::max({levels_[at(value)], place_of(index::symbols_of(mask)), place_of(index::symbols_of(bound))});
   const int home = deepest == outside ? outside : place;
+  if (home != place) mask = tidy(mask && turns_[at(place)]);
   const auto key = [&](int where) {
     return cat(where, "|", value, "|", bound, "|", mask, "|", index.negative_wraps ? 1 : 0);
   };

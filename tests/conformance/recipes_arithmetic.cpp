@@ -41,11 +41,17 @@ std::optional<Pointwise> row(Draw& draw, int arity, DType element) {
   return draw.random.pick(fitting);
 }
 
+// For operators that look at the sign of x: that of a NaN is anybody's choice.
+Tensor without_nan(const Tensor& x) {
+  return ops::is_floating(x.dtype()) ? graph::where(graph::isnan(x), ops::Number(1.0), x) : x;
+}
+
 std::vector<Drawn> unary(Draw& draw) {
   const Drawn x = draw.pick();
   const auto op = row(draw, 1, x.tensor.dtype());
   if (!op) throw Inapplicable{"no such row"};
-  return {with(graph::pointwise(*op, {x.tensor}), {&x}, {family(*op)})};
+  const Tensor operand = *op == Pointwise::signbit ? without_nan(x.tensor) : x.tensor;
+  return {with(graph::pointwise(*op, {operand}), {&x}, {family(*op)})};
 }
 
 std::vector<Drawn> function(Draw& draw) {
@@ -72,6 +78,8 @@ Drawn partner(Draw& draw, const Drawn& x) {
   return result;
 }
 
+Tensor second_of(Pointwise op, const Tensor& x) { return op == Pointwise::copysign ? without_nan(x) : x; }
+
 std::vector<Drawn> binary(Draw& draw) {
   const Drawn x = draw.pick();
   const auto op = row(draw, 2, x.tensor.dtype());
@@ -82,11 +90,11 @@ std::vector<Drawn> binary(Draw& draw) {
     const ops::Number number =
         real ? ops::Number(draw.random.real() * 3) : ops::Number(draw.random.between(0, most));
     const Tensor y = draw.random.chance(70) ? graph::pointwise(*op, x.tensor, number)
-                                            : graph::pointwise(*op, number, x.tensor);
+                                            : graph::pointwise(*op, number, second_of(*op, x.tensor));
     return {with(y, {&x}, {family(*op), Feature::number_operand})};
   }
   const Drawn other = draw.cast_to(partner(draw, x), x.tensor.dtype());
-  return {with(graph::pointwise(*op, {x.tensor, other.tensor}), {&x, &other}, {family(*op)})};
+  return {with(graph::pointwise(*op, {x.tensor, second_of(*op, other.tensor)}), {&x, &other}, {family(*op)})};
 }
 
 // Sums, differences and products, which keep what went in visible.

@@ -129,6 +129,31 @@ result "y" = own %5
   for (const int size : {1, 2, 9}) expect_same_bits(maybe, {{index::Symbol("n"), size}});
 }
 
+// What no loop changes is asked in front of the loops, but not where they have no turns.
+TEST(LoweredBits, NothingIsAskedOfNothing) {
+  expect_same_bits(graph::parse(R"(graph "empty"
+parameter "x" = %0
+parameter "at" = %1
+%0: f32 [0, 4] = input slot 0
+%1: i32 [0, 4] = input slot 1
+%2: f32 [0, 4] = gather(%0, %1) at [i0, i1] found [f0] below [0] from [f0, i1]
+%3: f32 [] = reduce sum over [0, 1] (%2)
+result "y" = own %3
+)"));
+  const Graph maybe = graph::parse(R"(graph "maybe empty"
+fact n in 0 to inf
+parameter "x" = %0
+parameter "at" = %1
+%0: f32 [n] = input slot 0
+%1: i64 [1] = input slot 1
+%2: i64 [n] = view(%1) at [i0] from [0]
+%3: f32 [n] = gather(%0, %2) at [i0] found [f0] below [n] from [f0]
+%4: f32 [] = reduce sum over [0] (%3)
+result "y" = own %4
+)");
+  for (const int size : {0, 1, 9}) expect_same_bits(maybe, {{index::Symbol("n"), size}}, 1);
+}
+
 TEST(LoweredBits, ScatterOfOneElementARow) {
   Builder b;
   const Tensor target = b.input("target", DType::i64, {6});
