@@ -91,7 +91,7 @@ void Emitter::bind_arguments() {
     const std::string type = cat(buffer.written ? "" : "const ", dialect_.memory_type(buffer.dtype));
     const std::string name = cat("a", at);
     scopes_.line(cat(type, "* const ", name, " = static_cast<", type, "*>(arguments->buffers[", at, "]);"));
-    values_.set_buffer(loops::Buffer{static_cast<std::uint32_t>(at)}, name);
+    values_.set_buffer(loops::Buffer{static_cast<std::uint32_t>(at)}, {name});
   }
   for (std::size_t at = 0; at < program_.sizes.size(); ++at) {
     const std::string name = scopes_.fresh("n");
@@ -228,7 +228,7 @@ void Emitter::scratch(const loops::Scratch& scratch) {
   const std::string name = cat("a", scratch.buffer.index);
   scopes_.line(dialect_.array(dialect_.memory_type(buffer.dtype), name,
                               cat(std::max<std::int64_t>(*count, 1)), scratch.place));
-  values_.set_buffer(scratch.buffer, name);
+  values_.set_buffer(scratch.buffer, {name, scopes_.level()});
   stmt(*scratch.body);
   scopes_.forget({.buffer = scratch.buffer, .total = {}});
 }
@@ -269,7 +269,7 @@ std::string Emitter::slot(const loops::Slot& slot) {
 
 void Emitter::call(const loops::Call& call) {
   std::vector<std::string> arguments;
-  for (const loops::Buffer buffer : call.operands) arguments.push_back(values_.buffer(buffer));
+  for (const loops::Buffer buffer : call.operands) arguments.push_back(values_.buffer(buffer).name);
   for (const index::Expr& size : call.sizes) arguments.push_back(indices_.name(size));
   for (const loops::Slot& inner : call.slots) arguments.push_back(slot(inner));
   const auto name = [&] {

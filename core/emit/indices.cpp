@@ -96,7 +96,7 @@ std::string Indices::name(const Expr& given) {
 }
 
 // The constant is left to the use, so that neighbours share one pointer.
-std::string Indices::pointer(const std::string& base, const Expr& offset) {
+std::string Indices::pointer(const Base& base, const Expr& offset) {
   const Expr expr = here(offset);
   const auto* sum = std::get_if<index::Sum>(&expr.form().node);
   const std::int64_t constant = sum == nullptr ? 0 : sum->offset;
@@ -107,12 +107,12 @@ std::string Indices::pointer(const std::string& base, const Expr& offset) {
 }
 
 // One pointer a scope that changes it: p2 = p1 + what the scope's own symbols add.
-std::string Indices::pointer_at(const std::string& base, const Expr& offset, int level) {
-  if (offset == Expr(0)) return base;
-  level = std::min(level, level_of(offset));
+std::string Indices::pointer_at(const Base& base, const Expr& offset, int level) {
+  if (offset == Expr(0)) return base.name;
+  level = std::max(base.level, std::min(level, level_of(offset)));
   const auto* sum = std::get_if<index::Sum>(&offset.form().node);
   Expr outer;
-  if (sum != nullptr) {
+  if (sum != nullptr && level > base.level) {
     for (const index::Term& term : sum->terms)
       if (level_of(term.factor) < level) outer = outer + term.factor * Expr(term.scale);
   }

@@ -23,6 +23,12 @@ struct Bound {
   std::string ok;        // of an Index: where it succeeded; empty: everywhere
 };
 
+// A pointer that offsets are added to, and the scope that defines it.
+struct Base {
+  std::string name;
+  int level = 0;
+};
+
 struct VectorAxis {
   loops::Axis axis;
   int lanes = 1;
@@ -74,7 +80,7 @@ class Indices {
   // Text of any expression as a vector of i64.
   std::string lanes_text(const index::Expr& expr);
   // `base` plus a uniform offset, as a pointer: hoisted, then "p1 + 8".
-  std::string pointer(const std::string& base, const index::Expr& offset);
+  std::string pointer(const Base& base, const index::Expr& offset);
 
   Mask mask(const index::Condition& condition) { return mask(condition, {}); }
   // Also false for lanes where an Index whose symbol `mentioned` names has failed.
@@ -95,7 +101,7 @@ class Indices {
   std::string text_at(const index::Expr& expr, int level);
   std::string sum_text(const index::Sum& sum, int level);
   std::string product_text(const index::Product& product, int level);
-  std::string pointer_at(const std::string& base, const index::Expr& offset, int level);
+  std::string pointer_at(const Base& base, const index::Expr& offset, int level);
   void add_conjunct(const index::Less& less, Conjuncts& conjuncts);
   Mask joined(const Conjuncts& conjuncts);
   std::string mask_type(int lanes) const { return dialect_.type(ops::DType::b8, lanes); }

@@ -32,7 +32,7 @@ const loops::BufferInfo& Values::info(loops::Buffer buffer) const {
   return program_.buffers[buffer.index];
 }
 
-const std::string& Values::buffer(loops::Buffer buffer) const {
+const Base& Values::buffer(loops::Buffer buffer) const {
   const auto found = buffers_.find(buffer);
   CHECK(found != buffers_.end(), "buffer ", info(buffer).name, " is used outside its scratch");
   return found->second;
@@ -89,7 +89,7 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   const bool all = mask.kind == Mask::Kind::always;
   const std::string otherwise = memory_literal(load.otherwise);
   if (run.kind == Along::Kind::general) {
-    const std::string places = cat(buffer(load.buffer), ", ", indices_.lanes_text(run.rest));
+    const std::string places = cat(buffer(load.buffer).name, ", ", indices_.lanes_text(run.rest));
     if (all) return cat("gather", count, places, ")");
     return cat("gather_where", count, places, ", ", indices_.as_lanes(mask), ", ", otherwise, ")");
   }
@@ -135,7 +135,7 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
                                 const Mask& mask) {
   const bool all = mask.kind == Mask::Kind::always;
   if (run.kind == Along::Kind::general) {
-    const std::string places = cat(buffer(store.buffer), ", ", indices_.lanes_text(run.rest), ", ");
+    const std::string places = cat(buffer(store.buffer).name, ", ", indices_.lanes_text(run.rest), ", ");
     return all ? cat("scatter(", places, value, ")")
                : cat("scatter_where(", places, indices_.as_lanes(mask), ", ", value, ")");
   }

@@ -55,8 +55,8 @@ class Values {
   void set_temp(loops::Temp temp, std::vector<Operand> parts) { temps_[temp] = std::move(parts); }
   void set_total(loops::Temp temp, Total total) { totals_[temp] = std::move(total); }
   Total& total(loops::Temp temp);
-  void set_buffer(loops::Buffer buffer, std::string name) { buffers_[buffer] = std::move(name); }
-  const std::string& buffer(loops::Buffer buffer) const;
+  void set_buffer(loops::Buffer buffer, Base base) { buffers_[buffer] = std::move(base); }
+  const Base& buffer(loops::Buffer buffer) const;
 
   // The variable of the active member of a total, or of stack place `slot`.
   std::string member(const Total& total, int part, const std::string& slot = {});
@@ -94,7 +94,7 @@ class Values {
   const Dialect& dialect_;
   std::map<loops::Temp, std::vector<Operand>> temps_;
   std::map<loops::Temp, Total> totals_;
-  std::map<loops::Buffer, std::string> buffers_;
+  std::map<loops::Buffer, Base> buffers_;
   std::map<const loops::Value*, Operand> done_;  // within one call of value() from outside
   int nesting_ = 0;
 };

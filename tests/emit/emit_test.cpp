@@ -163,6 +163,19 @@ TEST(Emit, WhatIsNoSquareIsNotTurnedOver) {
   for (const std::string& text : others) EXPECT_EQ(text.find("transpose"), std::string::npos) << text;
 }
 
+// Its pointer is not put in front of the loop whose turn declares it, where its offset is known already.
+TEST(Emit, AnArrayIsPointedToInItsScope) {
+  const std::string text =
+      text_of(R"(program p(x: f32[8*n], y: written f32[8*n], s: local f32[16]; n in 1..) {
+    for i < n { for j < 2 { scratch s[16] in registers {
+      for l < 8 vector { s[8*floor_mod(i, 2) + l] = x[8*i + l] }
+      for l < 8 vector { y[8*i + l] = s[8*floor_mod(i, 2) + l] } } } } })");
+  const std::size_t declared = text.find(" a2[16];"), used = text.find("= a2 + ");
+  ASSERT_NE(declared, std::string::npos) << text;
+  ASSERT_NE(used, std::string::npos) << text;
+  EXPECT_LT(declared, used) << text;
+}
+
 TEST(Emit, TheCommentIsEscapedAndEndsWithItsLine) {
   const loops::Program program = loops::parse("program p(x: written f32[1]) { x[0] = 0x0p+0: f32 }");
   const std::string text = emit::emit(program, cpu::CpuDialect(), "name \x01\nback\\");
