@@ -56,7 +56,8 @@ std::vector<TempPlan> possible_stages(const Situation& situation, const Schedule
 // only takes its place there (softmax with one: a fifth slower); but 16-bit floats are then converted once.
 bool pays(const Staged& staged, ops::DType dtype) {
   constexpr std::size_t SEVERAL = 3;
-  return staged.of_task || staged.lanes != 0 || ops::is_16_bit_float(dtype) || staged.readers >= SEVERAL;
+  if (staged.lanes != 0) return staged.lanes <= LARGEST_SQUARE;
+  return staged.of_task || ops::is_16_bit_float(dtype) || staged.readers >= SEVERAL;
 }
 
 // How many values are kept, as long as there is room for their rows.

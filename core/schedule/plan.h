@@ -59,6 +59,8 @@ struct Staged {
   std::int64_t lanes = 0;   // of a tile
 };
 
+constexpr std::int64_t LARGEST_SQUARE = 16;  // whose rows are written out when it is turned over
+
 // Fetched in each turn of a sibling's loop; `what` mentions the axes of that sibling and of the common loops.
 struct Prefetched {
   std::size_t sibling = 0;

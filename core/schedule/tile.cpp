@@ -101,29 +101,38 @@ Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest&
 
 namespace {
 
-// The loops that fill the array: whole squares, then what is left, row by row.
-Ref<Stmt> fill(const Plan& plan, const Tile& tile, const loops::Load& load, const loops::NestLoop& rows,
-               const loops::NestLoop& lanes, Names& names) {
-  const Expr place = tile.lanes * Expr(rows.axis) + Expr(lanes.axis);
+// Rows of a tile: from `first` on, so many, by squares whose rows are written out or one by one.
+struct Rows {
+  Expr first, count;
+  bool squares;
+};
+
+// x_tile[..] = x[..] for these rows; the load speaks of `row` and `lane`.
+Ref<Stmt> fill(const Plan& plan, const Tile& tile, const loops::Load& load, const index::Symbol& row,
+               const index::Symbol& lane, const Rows& which, Names& names) {
+  const auto& [first, count, squares] = which;
+  const index::Symbol at = names.symbol(row.name());
+  const index::Substitution here = {{row, first + Expr(at)}};
+  const auto value = loops::load(load.buffer, index::substitute(load.offset, here),
+                                 index::substitute(load.mask, here), load.otherwise);
+  const Expr place = tile.lanes * (first + Expr(at)) + Expr(lane);
   const loops::Sibling filled{
-      {rows, lanes},
-      {loops::stmt(loops::Store{tile.array.buffer,
-                                place,
-                                {},
-                                loops::load(load.buffer, load.offset, load.mask, load.otherwise),
-                                loops::Update::replace})}};
-  const auto piece = [](const loops::NestLoop& loop, int number, std::int64_t step, std::int64_t turns,
+      {{at, count}, {lane, tile.lanes}},
+      {loops::stmt(loops::Store{tile.array.buffer, place, {}, value, loops::Update::replace})}};
+  const auto piece = [](const index::Symbol& axis, int number, std::int64_t step, std::int64_t turns,
                         loops::Bind bind) {
-    return Piece{index::Symbol(cat(loop.axis, ".", number)), step, turns, bind};
+    return Piece{index::Symbol(cat(axis, ".", number)), step, turns, bind};
   };
-  const AxisPlan squares{rows.axis,
-                         rows.extent,
-                         Tail::remainder,
-                         {piece(rows, 0, tile.lanes, 0, loops::Bind::serial),
-                          piece(rows, 1, 1, tile.lanes, loops::Bind::unroll)},
-                         0};
-  const AxisPlan vector{lanes.axis, lanes.extent, Tail::exact, {piece(lanes, 0, 1, 0, loops::Bind::vector)}};
-  const Scope scope{{squares, vector}, {{0, 0}, {0, 1}, {1, 0}}, Reach::none};
+  AxisPlan rows{at, count, Tail::exact, {}}, vector{lane, tile.lanes, Tail::exact, {}};
+  Scope scope{{}, {{0, 0}}, Reach::none};
+  rows.pieces.push_back(piece(at, 0, squares ? tile.lanes : 1, 0, loops::Bind::serial));
+  if (squares) {
+    rows.pieces.push_back(piece(at, 1, 1, tile.lanes, loops::Bind::unroll));
+    scope.order.push_back({0, 1});
+  }
+  vector.pieces.push_back(piece(lane, 0, 1, 0, loops::Bind::vector));
+  scope.order.push_back({1, 0});
+  scope.axes = {std::move(rows), std::move(vector)};
   return build_stores({plan, scope, filled, {}}, {}, names);
 }
 
@@ -147,9 +156,15 @@ Ref<Stmt> in_tile(const Plan& plan, const Tile& tile, const Walk& walk, const St
   loops::Load load = tile.load;
   load.offset = index::substitute(load.offset, places);
   load.mask = mask;
+  const Expr turns = walk.extent_of(common.order.size() - 2, state);
+  const bool squares = mask.all.empty() && tile.lanes <= LARGEST_SQUARE;
+  const Expr whole = squares ? tile.lanes * floor_div(turns, tile.lanes) : Expr(0);
+  std::vector<Ref<Stmt>> stmts;
+  for (const Rows& rows : {Rows{0, whole, true}, Rows{whole, turns - whole, false}})
+    if (rows.count != Expr(0)) stmts.push_back(fill(plan, tile, load, row, lane, rows, names));
+  stmts.push_back(std::move(loops));
   loops::Scratch array = tile.array;
-  const loops::NestLoop rows{row, walk.extent_of(common.order.size() - 2, state)}, lanes{lane, tile.lanes};
-  array.body = loops::block({fill(plan, tile, load, rows, lanes, names), std::move(loops)});
+  array.body = loops::block(std::move(stmts));
   return loops::stmt(std::move(array));
 }
 
