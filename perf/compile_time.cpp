@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -224,32 +225,12 @@ Empty empty_clang() {
   return {measure::median(whole), measure::median(cpu)};
 }
 
-Options options_of(int count, char** words) {
-  Options options;
-  for (int at = 1; at < count; ++at) {
-    const std::string word = words[at];
-    const bool more = at + 1 < count;
-    if (word == "--isa" && more)
-      options.isa = words[++at];
-    else if (word == "--rounds" && more)
-      options.rounds = std::max(std::atoi(words[++at]), 1);
-    else if (word == "--only" && more)
-      options.only = words[++at];
-    else if (word == "--source" && more)
-      options.source = words[++at];
-    else
-      options.files.emplace_back(word);
-  }
-  return options;
-}
-
 int print_source(const Bench& bench, const Options& options) {
-  for (const Case& given : cases_of(options)) {
-    if (given.name != options.source) continue;
-    std::vector<std::string> sources;
-    bench.run(given.graph, &sources);
-    for (const std::string& source : sources) std::cout << source;
-  }
+  std::vector<std::string> sources;
+  for (const Case& given : cases_of(options))
+    if (given.name == options.source) bench.run(given.graph, &sources);
+  if (sources.empty()) throw Error(cat("no case is named '", options.source, "'"));
+  for (const std::string& source : sources) std::cout << source;
   return 0;
 }
 
@@ -266,6 +247,7 @@ int run(const Options& options) {
     all.push_back(fastest(bench, given, options.rounds));
     print_row(given.name, all.back());
   }
+  if (all.empty()) throw Error(cat("no case is named '", options.only, "'"));
   if (options.only.empty()) {
     constexpr std::size_t KERNELS = 48;
     constexpr int THREADS = 2;
@@ -289,8 +271,18 @@ int run(const Options& options) {
 }  // namespace twinloom::perf
 
 int main(int count, char** words) {
+  twinloom::perf::Options options;
+  CLI::App app{"Times the way from graph to machine code, kernel by kernel"};
+  app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
+  app.add_option("--rounds", options.rounds, "Of which the one of least cpu counts")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--only", options.only, "The case of this name");
+  app.add_option("--source", options.source, "Print the kernels of the case of this name");
+  app.add_option("files", options.files, "Graphs as PyTorch prints them, in place of the cases")
+      ->check(CLI::ExistingFile);
+  CLI11_PARSE(app, count, words);
   try {
-    return twinloom::perf::run(twinloom::perf::options_of(count, words));
+    return twinloom::perf::run(options);
   } catch (const std::exception& error) {
     std::cerr << "error: " << error.what() << '\n';
     return 2;

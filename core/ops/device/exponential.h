@@ -35,16 +35,21 @@ TWINLOOM_INLINE Real in_f64(Computed computed, Real x, More... more) {
   return truncated<Element<Real>>(computed(truncated<f64>(x), truncated<f64>(more)...));
 }
 
-// A whole number held as a real, as an integer in the low bits. Adding 1.5 * 2^23 (2^52) puts it there.
+// A sum with it has no fraction, and the whole number that was added in its low bits.
+template <class Real>
+TWINLOOM_INLINE Real to_the_low_bits() {
+  return pick<Real>(0x1.8p23f, 0x1.8p52);
+}
+// A whole number held as a real, as an integer in the low bits.
 template <class Real>
 TWINLOOM_INLINE Unsigned<Real> low_bits_of(Real whole) {
-  return bit_cast<Unsigned<Real>>(whole + pick<Real>(0x1.8p23f, 0x1.8p52));
+  return bit_cast<Unsigned<Real>>(whole + to_the_low_bits<Real>());
 }
 // The reverse, for an integer of few bits.
 template <class Real>
 TWINLOOM_INLINE Real real_of(Unsigned<Real> integer) {
-  const Real magic = pick<Real>(0x1.8p23f, 0x1.8p52);
-  return bit_cast<Real>(Unsigned<Real>(integer + bit_cast<Unsigned<Real>>(magic))) - magic;
+  const Real shift = to_the_low_bits<Real>();
+  return bit_cast<Real>(Unsigned<Real>(integer + bit_cast<Unsigned<Real>>(shift))) - shift;
 }
 // 2^k for a whole k whose power is a normal number.
 template <class Real>
@@ -97,8 +102,8 @@ TWINLOOM_INLINE Real low_ln2() {
 }
 template <class Real>
 TWINLOOM_INLINE Real units_of_ln2(Real x) {
-  const Real magic = pick<Real>(0x1.8p23f, 0x1.8p52);
-  return fma(x, pick<Real>(0x1.715476p+0f, 0x1.71547652b82fep+0), magic) - magic;
+  const Real shift = to_the_low_bits<Real>();
+  return fma(x, pick<Real>(0x1.715476p+0f, 0x1.71547652b82fep+0), shift) - shift;
 }
 template <class Real>
 TWINLOOM_INLINE Split<Real> parts_by_ln2(Real x) {
