@@ -2,6 +2,7 @@
 #include "jit/machine_code.h"
 
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LLVMContext.h>
@@ -75,6 +76,29 @@ void hide_bit_choices(llvm::Module& module) {
   }
 }
 
+// Divisions of vectors of bytes by way of 16 bits: LLVM 19 takes a product of less than 16 bytes with the
+// turned over quotients by a constant for 0, and multiplies wider elements faster.
+void widen_byte_divisions(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* division = llvm::dyn_cast<llvm::BinaryOperator>(&instruction);
+      if (division == nullptr || !division->isIntDivRem() || !division->getType()->isVectorTy() ||
+          division->getType()->getScalarSizeInBits() != 8)
+        continue;
+      llvm::IRBuilder<> builder(division);
+      const bool is_signed = division->getOpcode() == llvm::Instruction::SDiv ||
+                             division->getOpcode() == llvm::Instruction::SRem;
+      auto* wide = llvm::VectorType::get(
+          builder.getInt16Ty(), llvm::cast<llvm::VectorType>(division->getType())->getElementCount());
+      const auto widened = [&](llvm::Value* value) { return builder.CreateIntCast(value, wide, is_signed); };
+      llvm::Value* result = builder.CreateBinOp(division->getOpcode(), widened(division->getOperand(0)),
+                                                widened(division->getOperand(1)));
+      division->replaceAllUsesWith(builder.CreateTrunc(result, division->getType()));
+      division->eraseFromParent();
+    }
+  }
+}
+
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   internalise(module);
   llvm::LoopAnalysisManager loops;
@@ -92,6 +116,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
     throw Bug(cat("pass pipeline: ", llvm::toString(std::move(error))));
   passes.run(module, modules);
   hide_bit_choices(module);
+  widen_byte_divisions(module);
 }
 
 std::string emit(llvm::Module& module, llvm::TargetMachine& machine, Output output) {

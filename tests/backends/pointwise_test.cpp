@@ -253,6 +253,22 @@ TEST(Pointwise, ASignIsCopiedInOneLaneOfAChoice) {
   }
 }
 
+// Products with quotients by a constant, turned over: see widen_byte_divisions() of jit.
+TEST(Pointwise, ProductsOfTurnedQuotients) {
+  for (const char* dtype : {"u8", "i8", "i16"}) {
+    for (const char* op : {"div_trunc", "fmod", "div_floor"}) {
+      for (const char* count : {"4", "8", "16"}) {
+        SCOPED_TRACE(cat(dtype, " ", op, " ", count));
+        expect_same(filled(R"(program p(x: $T[16*n], z: $T[16*n], y: written $T[16*n]; n in 1..) {
+            for i < n { for l < $N vector {
+              y[$N*i + l] = mul(z[$N*i + l], $op(x[$N*i + $N - 1 - l], 3:$T)) } } })",
+                           {{"$T", dtype}, {"$op", op}, {"$N", count}}),
+                    {.sizes = {5}});
+      }
+    }
+  }
+}
+
 // x & C | y & ~C, and a choice between that and x or y: see hide_bit_choices() of jit.
 TEST(Pointwise, BitsOfTwoAreMixedInOneLaneOfAChoice) {
   const std::string mixed = "bitwise_or(bitwise_and(t0, 252645135: $T), bitwise_and(t1, -252645136: $T))";
