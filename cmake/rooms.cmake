@@ -55,6 +55,14 @@ function(twinloom_amount variable usual sanitized)
   endif()
 endfunction()
 
+# twinloom_allocator(PROGRAM): the program takes its memory from oneTBB. LLVM allocates so often that compiling takes
+# 8 % less time than with glibc's malloc. A sanitizer brings an allocator of its own.
+function(twinloom_allocator program)
+  if(NOT TWINLOOM_SANITIZE)
+    target_link_libraries(${program} PRIVATE -Wl,--push-state,--no-as-needed TBB::tbbmalloc_proxy -Wl,--pop-state)
+  endif()
+endfunction()
+
 # Every folder of tests/ with sources becomes one test program, linked as its room.cmake says.
 function(twinloom_tests)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/tests/*)

@@ -1,6 +1,7 @@
 # Programs that measure; none runs among the tests.
 add_executable(compile_time ${CMAKE_SOURCE_DIR}/perf/compile_time.cpp ${CMAKE_SOURCE_DIR}/perf/cases.cpp)
 target_link_libraries(compile_time PRIVATE api core_measure frontends_fx CLI11::CLI11)
+twinloom_allocator(compile_time)
 
 add_executable(speed ${CMAKE_SOURCE_DIR}/perf/speed.cpp ${CMAKE_SOURCE_DIR}/perf/speed_cases.cpp
                ${CMAKE_SOURCE_DIR}/perf/plain_loops.cpp)

@@ -14,6 +14,7 @@ add_custom_target(random_graphs
   COMMAND run_random_graphs --ledger ${CMAKE_SOURCE_DIR}/tests/conformance/ledger.md
   USES_TERMINAL)
 foreach(program test_conformance run_random_graphs)
+  twinloom_allocator(${program})
   target_compile_definitions(${program} PRIVATE
     TWINLOOM_FAILURES="${CMAKE_BINARY_DIR}/Testing/Temporary/conformance"
     TWINLOOM_PROGRAM="$<TARGET_FILE:twinloom>"

@@ -10,3 +10,4 @@ set_target_properties(tools_twinloom PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH
 add_executable(twinloom ${CMAKE_SOURCE_DIR}/tools/twinloom/main.cpp)
 target_compile_definitions(twinloom PRIVATE TWINLOOM_VERSION="${PROJECT_VERSION}")
 target_link_libraries(twinloom PRIVATE tools_twinloom)
+twinloom_allocator(twinloom)
