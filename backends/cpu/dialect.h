@@ -2,22 +2,15 @@
 #pragma once
 
 #include "backends/cpu/isa.h"
-#include "core/emit/dialect.h"
+#include "core/emit/device_dialect.h"
 #include "jit/clang_compiler.h"
 
 namespace twinloom::cpu {
 
-class CpuDialect final : public emit::Dialect {
+class CpuDialect final : public emit::DeviceDialect {
  public:
-  std::string before() const override;
-  std::string head() const override;
-  std::string after() const override;
-  std::string type(ops::DType dtype, int lanes) const override;
-  std::string memory_type(ops::DType dtype) const override;
-  std::string literal(const ops::Number& number, ops::DType dtype) const override;
-  std::string converted(ops::DType from, ops::DType to, const std::string& text) const override;
-  std::string loaded(ops::DType dtype, const std::string& text) const override;
-  std::string stored(ops::DType dtype, const std::string& text) const override;
+  std::string head(const loops::Program& program) const override;
+  std::vector<std::string> opening(const loops::Program&) const override { return {}; }
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
   std::string sync() const override { return {}; }

@@ -5,12 +5,21 @@
 
 namespace twinloom::emit {
 
+namespace {
+
+constexpr std::int64_t WARP_THREADS = 32;  // that exchange registers directly
+
+}  // namespace
+
 std::int64_t Totals::written_out(const Total& total) { return total.in_memory ? 4 : 32; }
 
 void Totals::combine(const loops::Combine& combine) {
   Total& total = values_.total(combine.total);
   if (total.across == combine.across)
     combine_lanes(total, combine.total, combine.pairing);
+  else if (std::ranges::find(total.of_threads, combine.across, &Total::Copies::axis) !=
+           total.of_threads.end())
+    combine_threads(total, combine.across, combine.pairing);
   else
     combine_copies(total, combine.across, combine.pairing);
   scopes_.forget({.buffer = {}, .total = combine.total});
@@ -56,6 +65,76 @@ void Totals::combine_by_loops(std::int64_t extent, bool halves, const Pair& pair
     scopes_.close(cat("for (i64 ", at, " = 0; ", at, " < ", extent, "; ", at, " += 2 * ", step, ") {"), "}");
     scopes_.close(cat("for (i64 ", step, " = 1; ", step, " < ", extent, "; ", step, " *= 2) {"), "}");
   }
+}
+
+void Totals::combine_threads(Total& total, loops::Axis across, loops::Pairing pairing) {
+  const auto copies = std::ranges::find(total.of_threads, across, &Total::Copies::axis);
+  const std::int64_t extent = copies->extent;
+  const std::int64_t width = threads_.width(across);
+  CHECK(is_power_of_two(extent) && is_power_of_two(width), "combine across ", extent, " members of ", width,
+        " threads");
+  if (extent * width <= WARP_THREADS)
+    combine_in_warp(total, extent, width, pairing == loops::Pairing::halves);
+  else
+    combine_in_block(total, extent, width, pairing);
+  total.of_threads.erase(copies);
+}
+
+// Member l is combined with member l ^ step, so that in the end each has the whole: the combine of two totals
+// does not depend on which is left.
+void Totals::combine_in_warp(const Total& total, std::int64_t extent, std::int64_t width, bool halves) {
+  for_each_member(total, std::nullopt, [&](const Places& places) {
+    const Parts own = members(total, places);
+    for (std::int64_t step = 1; step < extent; step *= 2) {
+      const std::int64_t distance = halves ? extent / (2 * step) : step;
+      Parts other;
+      for (int part = 0; part < part_count(total); ++part) {
+        const auto at = static_cast<std::size_t>(part);
+        other.push_back(scopes_.fresh("t"));
+        scopes_.line(cat("const ", values_.type(part_type(total, part), total.lanes), " ", other[at],
+                         " = from_partner(", own[at], ", ", distance * width, ");"));
+      }
+      combine_into(total, own, own, other, total.lanes);
+    }
+  });
+}
+
+// The first thread of each member puts its total into scratch, and every thread combines all of them.
+void Totals::combine_in_block(const Total& total, std::int64_t extent, std::int64_t width,
+                              loops::Pairing pairing) {
+  CHECK(width >= WARP_THREADS || width * extent == threads_.count(), "members of ", width, " threads");
+  for_each_member(total, std::nullopt, [&](const Places& places) {
+    const Parts own = members(total, places);
+    const loops::Axis member("member");
+    Total gathered = total;
+    gathered.copies = {{member, extent}};
+    gathered.of_threads.clear();
+    Parts arrays;
+    const int number = scopes_.next_number();
+    for (int part = 0; part < part_count(total); ++part) {
+      const auto at = static_cast<std::size_t>(part);
+      const std::string type = values_.type(part_type(total, part), total.lanes);
+      arrays.push_back(scopes_.fresh("t"));
+      scopes_.line(dialect_.array(type, arrays[at], cat(threads_.count() / width), loops::Place::scratch));
+      gathered.names[at] = cat("t", number, part == 0 ? "" : "_place");
+    }
+    for (std::size_t at = 0; at < arrays.size(); ++at)
+      scopes_.line(
+          cat("if (thread % ", width, " == 0) ", arrays[at], "[thread / ", width, "] = ", own[at], ";"));
+    scopes_.line(dialect_.sync());
+    declare(gathered, scopes_.level());
+    for (std::int64_t at = 0; at < extent; ++at) {
+      const Parts target = members(gathered, {{member, cat(at)}});
+      for (std::size_t part = 0; part < arrays.size(); ++part)
+        scopes_.line(cat(target[part], " = ", arrays[part], "[thread / ", width * extent, " * ", extent,
+                         " + ", at, "];"));
+    }
+    combine_copies(gathered, member, pairing);
+    const Parts whole = members(gathered, {{member, "0"}});
+    for (std::size_t part = 0; part < arrays.size(); ++part)
+      scopes_.line(cat(own[part], " = ", whole[part], ";"));
+    scopes_.line(dialect_.sync());
+  });
 }
 
 // One register to one element: each step combines its two halves.

@@ -13,12 +13,15 @@
 //                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
 //                           transpose<N>(to, to_stride, from, from_stride), see transposes()
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
+//   threads                 from_partner(value, distance): of the thread whose number differs in that bit;
+//                           gathered<count>(array, value, member): values of `count` members in scratch
 //   lanes                   low, high, even, odd: one half of a vector; of two lanes, one element
 //   run-time indices        find<N>(value, active, bound, wraps, node, failure) with .place and .ok
 // A mask never lets a function touch memory for a lane outside it.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/loops/loops.h"
 
@@ -28,9 +31,12 @@ class Dialect {
  public:
   virtual ~Dialect() = default;
 
-  // The lines around the kernel, and how the kernel begins: its parameters are `arguments`, `begin`, `end`.
+  // The lines around the kernel, and how it begins. After the opening lines of its body there are
+  // `arguments`, a pointer to what abi.h calls Arguments, its tasks `begin` to `end`, and, where blocks have
+  // threads, the number `thread` of this one in its block.
   virtual std::string before() const = 0;
-  virtual std::string head() const = 0;
+  virtual std::string head(const loops::Program& program) const = 0;
+  virtual std::vector<std::string> opening(const loops::Program& program) const = 0;
   virtual std::string after() const = 0;
 
   // A value of `lanes` elements in registers, and an element in memory.

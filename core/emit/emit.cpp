@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/emit/threads.h"
 #include "core/emit/totals.h"
 #include "core/emit/transposition.h"
 #include "core/emit/values.h"
@@ -43,11 +44,14 @@ class Emitter {
   Emitter(const loops::Program& program, const Dialect& dialect)
       : program_(program),
         dialect_(dialect),
+        threads_(program),
+        span_(threads_.count()),
         indices_(scopes_, dialect),
         values_(program, scopes_, indices_, dialect),
-        totals_(program, scopes_, indices_, values_, dialect) {}
+        totals_(program, threads_, scopes_, indices_, values_, dialect) {}
 
   std::vector<std::string> lines() {
+    for (const std::string& line : dialect_.opening(program_)) scopes_.line(line);
     bind_arguments();
     const Tasks tasks = tasks_of(program_);
     if (tasks.loops.empty())
@@ -64,6 +68,9 @@ class Emitter {
   void stmt(const Stmt& stmt);
   void loop(const Loop& loop);
   void serial(const Loop& loop);
+  void thread(const Loop& loop);
+  void store(const loops::Store& store);
+  void sync();
   void unroll(const Loop& loop, std::int64_t extent);
   bool transposed(const Loop& loop);
   void vector(const Loop& loop);
@@ -77,6 +84,8 @@ class Emitter {
 
   const loops::Program& program_;
   const Dialect& dialect_;
+  Threads threads_;
+  std::int64_t span_;   // threads that execute what is being written for the same members of thread loops
   index::Facts facts_;  // of sizes and of the loops so far
   Scopes scopes_;
   Indices indices_;
@@ -134,8 +143,7 @@ void Emitter::stmt(const Stmt& stmt) {
         for (const Ref<Stmt>& inner : node.stmts) this->stmt(*inner);
       },
       [&](const Loop& node) { loop(node); }, [&](const loops::Let& node) { let(node); },
-      [&](const loops::Index& node) { values_.index(node); },
-      [&](const loops::Store& node) { values_.store(node); },
+      [&](const loops::Index& node) { values_.index(node); }, [&](const loops::Store& node) { store(node); },
       [&](const loops::Start& node) { totals_.start(node); },
       [&](const loops::Accumulate&) { CHECK(false, "an Accumulate in a program"); },
       [&](const loops::Scan&) { CHECK(false, "a Scan in a program"); },
@@ -145,10 +153,7 @@ void Emitter::stmt(const Stmt& stmt) {
       [&](const loops::Fold& node) { totals_.fold(node); },
       [&](const loops::Prefix& node) { totals_.prefix(node); },
       [&](const loops::Scratch& node) { scratch(node); },
-      [&](const loops::Prefetch& node) { values_.prefetch(node); },
-      [&](const loops::Sync&) {
-        if (const std::string line = dialect_.sync(); !line.empty()) scopes_.line(line);
-      },
+      [&](const loops::Prefetch& node) { values_.prefetch(node); }, [&](const loops::Sync&) { sync(); },
       [&](const loops::LastBlock& node) { last_block(node); }, [&](const loops::Call& node) { call(node); });
 }
 
@@ -157,7 +162,9 @@ void Emitter::loop(const Loop& loop) {
   if (extent && *extent <= 0) return;
   if (loop.bind == Bind::thread)
     CHECK(dialect_.has_threads(), "a thread loop over ", loop.axis, " where blocks have one thread");
-  if (extent == 1) {
+  if (loop.bind == Bind::thread) {
+    thread(loop);
+  } else if (extent == 1) {
     unroll(loop, 1);
   } else if (transposed(loop)) {
     return;
@@ -183,6 +190,47 @@ void Emitter::serial(const Loop& loop) {
   stmt(*loop.body);
   indices_.unbind(loop.axis);
   scopes_.close(cat("for (", i64(), " ", name, " = 0; ", name, " < ", extent, "; ++", name, ") {"), "}");
+}
+
+// Each thread is a member of the loop, as threads.h numbers them.
+void Emitter::thread(const Loop& loop) {
+  const std::int64_t extent = *index::constant_of(indices_.here(loop.extent));
+  const std::int64_t width = threads_.width(loop.axis);
+  const std::string name = scopes_.fresh("k");
+  std::string number = span_ == threads_.count() ? "thread" : cat("thread % ", span_);
+  if (width != 1)
+    number = span_ == threads_.count() ? cat("thread / ", width) : cat("(", number, ") / ", width);
+  const std::int64_t around = span_;
+  const bool all = extent * width == around;
+  scopes_.open();
+  facts_.assume_below(loop.axis, loop.extent);
+  indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
+  span_ = width;
+  stmt(*loop.body);
+  span_ = around;
+  indices_.unbind(loop.axis);
+  const std::string definition = cat("const ", i64(), " ", name, " = ", number, ";");
+  scopes_.close(all ? cat("{ ", definition) : cat("if (", definition, " ", name, " < ", extent, ") {"), "}");
+}
+
+// One of the threads that would store the same.
+void Emitter::store(const loops::Store& store) {
+  if (span_ == 1 || values_.is_of_thread(store.buffer)) return values_.store(store);
+  scopes_.open();
+  values_.store(store);
+  const std::string number = span_ == threads_.count() ? "thread" : cat("thread % ", span_);
+  scopes_.close(cat("if (", number, " == 0) {"), "}");
+}
+
+// What was read from scratch may have changed.
+void Emitter::sync() {
+  const std::string line = dialect_.sync();
+  if (line.empty()) return;
+  scopes_.line(line);
+  for (std::size_t at = 0; at < program_.buffers.size(); ++at) {
+    if (program_.buffers[at].local)
+      scopes_.forget({.buffer = loops::Buffer{static_cast<std::uint32_t>(at)}, .total = {}});
+  }
 }
 
 void Emitter::unroll(const Loop& loop, std::int64_t extent) {
@@ -228,7 +276,7 @@ void Emitter::scratch(const loops::Scratch& scratch) {
   const std::string name = cat("a", scratch.buffer.index);
   scopes_.line(dialect_.array(dialect_.memory_type(buffer.dtype), name,
                               cat(std::max<std::int64_t>(*count, 1)), scratch.place));
-  values_.set_buffer(scratch.buffer, {name, scopes_.level()});
+  values_.set_buffer(scratch.buffer, {name, scopes_.level()}, scratch.place == loops::Place::registers);
   stmt(*scratch.body);
   scopes_.forget({.buffer = scratch.buffer, .total = {}});
 }
@@ -311,11 +359,13 @@ index::Expr task_count(const loops::Program& program) {
   return count;
 }
 
+std::int64_t thread_count(const loops::Program& program) { return Threads(program).count(); }
+
 std::string emit(const loops::Program& program, const Dialect& dialect, std::string_view comment) {
   Writer writer;
   comment_lines(writer, comment);
   writer.line(dialect.before());
-  writer.line(dialect.head(), " {");
+  writer.line(dialect.head(program), " {");
   {
     const Indented indented(writer);
     for (const std::string& line : Emitter(program, dialect).lines()) writer.line(line);

@@ -26,4 +26,7 @@ std::string emit(const loops::Program& program, const Dialect& dialect, std::str
 // How many tasks the kernel has: an expression of the program's sizes.
 index::Expr task_count(const loops::Program& program);
 
+// How many threads each of its blocks needs; 1 without thread loops.
+std::int64_t thread_count(const loops::Program& program);
+
 }  // namespace twinloom::emit

@@ -18,9 +18,9 @@ std::int64_t constant_extent(const index::Expr& extent) {
 
 }  // namespace
 
-Totals::Totals(const loops::Program& program, Scopes& scopes, Indices& indices, Values& values,
-               const Dialect& dialect)
-    : scopes_(scopes), indices_(indices), values_(values), dialect_(dialect) {
+Totals::Totals(const loops::Program& program, const Threads& threads, Scopes& scopes, Indices& indices,
+               Values& values, const Dialect& dialect)
+    : threads_(threads), scopes_(scopes), indices_(indices), values_(values), dialect_(dialect) {
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
     if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) loops_.emplace(loop->axis, *loop);
   });
@@ -95,6 +95,7 @@ void Totals::start(const loops::Start& start) {
               .lanes = indices_.lanes(),
               .across = {},
               .copies = {},
+              .of_threads = {},
               .in_memory = false,
               .names = {},
               .level = scopes_.level()};
@@ -104,6 +105,10 @@ void Totals::start(const loops::Start& start) {
     CHECK(found != loops_.end(), "copies along ", axis, ", which is no loop");
     CHECK(found->second.bind != loops::Bind::block, "copies along the block loop ", axis);
     const std::int64_t extent = constant_extent(found->second.extent);
+    if (found->second.bind == loops::Bind::thread) {
+      total.of_threads.push_back({axis, extent});
+      continue;
+    }
     if (found->second.bind != loops::Bind::vector) {
       total.copies.push_back({axis, extent});
       total.in_memory |= found->second.bind != loops::Bind::unroll;

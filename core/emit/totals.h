@@ -5,14 +5,15 @@
 #include <functional>
 #include <map>
 
+#include "core/emit/threads.h"
 #include "core/emit/values.h"
 
 namespace twinloom::emit {
 
 class Totals {
  public:
-  Totals(const loops::Program& program, Scopes& scopes, Indices& indices, Values& values,
-         const Dialect& dialect);
+  Totals(const loops::Program& program, const Threads& threads, Scopes& scopes, Indices& indices,
+         Values& values, const Dialect& dialect);
 
   void start(const loops::Start& start);
   void merge(const loops::Merge& merge);
@@ -51,6 +52,12 @@ class Totals {
                      const Places& places);
   void prefix_lanes(const Total& before, const Total& all, const Total& total, const Places& places);
 
+  // Copies along a thread loop: of one warp by exchange of registers, else through scratch.
+  void combine_threads(Total& total, loops::Axis across, loops::Pairing pairing);
+  void combine_in_warp(const Total& total, std::int64_t extent, std::int64_t width, bool halves);
+  void combine_in_block(const Total& total, std::int64_t extent, std::int64_t width, loops::Pairing pairing);
+
+  const Threads& threads_;
   Scopes& scopes_;
   Indices& indices_;
   Values& values_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct Total {
   int lanes = 1;
   std::optional<loops::Axis> across;  // the vector axis that the lanes are copies along
   std::vector<Copies> copies;
+  std::vector<Copies> of_threads;  // copies along thread loops: each thread's variable is a member
   bool in_memory = false;          // a serial loop walks some of the copies, so no register can hold them
   std::vector<std::string> names;  // one a part
   int level = 0;                   // of the scope that declares it
@@ -55,7 +57,12 @@ class Values {
   void set_temp(loops::Temp temp, std::vector<Operand> parts) { temps_[temp] = std::move(parts); }
   void set_total(loops::Temp temp, Total total) { totals_[temp] = std::move(total); }
   Total& total(loops::Temp temp);
-  void set_buffer(loops::Buffer buffer, Base base) { buffers_[buffer] = std::move(base); }
+  // `of_thread`: each thread has one of its own.
+  void set_buffer(loops::Buffer buffer, Base base, bool of_thread = false) {
+    buffers_[buffer] = std::move(base);
+    if (of_thread) of_thread_.insert(buffer);
+  }
+  bool is_of_thread(loops::Buffer buffer) const { return of_thread_.contains(buffer); }
   const Base& buffer(loops::Buffer buffer) const;
 
   // The variable of the active member of a total, or of stack place `slot`.
@@ -95,6 +102,7 @@ class Values {
   std::map<loops::Temp, std::vector<Operand>> temps_;
   std::map<loops::Temp, Total> totals_;
   std::map<loops::Buffer, Base> buffers_;
+  std::set<loops::Buffer> of_thread_;
   std::map<const loops::Value*, Operand> done_;  // within one call of value() from outside
   int nesting_ = 0;
 };

@@ -262,7 +262,7 @@ Expr Walk::extent_of(std::size_t at, const State& state) const {
   if (piece.turns != 0) return piece.turns;
   const Expr turns = ceil_div(axis.extent, piece.step);
   const auto constant = index::constant_of(turns);
-  const bool rounded = piece.copied || piece.bind == Bind::vector;
+  const bool rounded = piece.copied || piece.bind == Bind::vector || piece.bind == Bind::thread;
   return rounded && constant ? Expr(next_power_of_two(*constant)) : turns;
 }
 

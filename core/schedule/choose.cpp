@@ -103,18 +103,24 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   Schedule schedule;
   std::int64_t room = machine.scratch_bytes;
   const Situation plain(nest, machine);
-  schedule.kept_values = choose_kept_values(plain, room);
+  const bool threads = machine.max_threads > 1;
+  if (!threads) schedule.kept_values = choose_kept_values(plain, room);
   std::optional<Situation> keeping;
   if (schedule.kept_values != 0) keeping.emplace(nest, machine, schedule.kept_values);
   const Situation& situation = keeping ? *keeping : plain;
   schedule.collapses = situation.collapses;
-  if (!situation.shape.common.empty()) choose_common(situation).append_to(schedule);
-  for (std::size_t number = 0; number < situation.siblings.size(); ++number)
-    choose_sibling(situation, static_cast<int>(number)).append_to(schedule);
+  if (threads) {
+    choose_threads(situation, schedule);
+  } else {
+    if (!situation.shape.common.empty()) choose_common(situation).append_to(schedule);
+    for (std::size_t number = 0; number < situation.siblings.size(); ++number)
+      choose_sibling(situation, static_cast<int>(number)).append_to(schedule);
+  }
   // What the law refuses of the extras is left out: a store before a reduction, rows read at different
   // places.
   schedule.grid_splits = choose_grid_splits(situation);
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
+  if (threads) return schedule;
   const auto resolved = resolve(nest, schedule);
   if (const auto* plan = std::get_if<Plan>(&resolved)) {
     schedule.temps = choose_stages(situation, schedule, *plan, room);

@@ -12,8 +12,6 @@ using loops::Bind;
 
 namespace {
 
-bool is_wide(Bind bind) { return bind == Bind::vector || bind == Bind::unroll; }
-
 std::optional<std::size_t> position_of(const Scope& scope, std::size_t axis, std::size_t piece) {
   for (std::size_t at = 0; at < scope.order.size(); ++at) {
     if (scope.order[at].axis == axis && scope.order[at].piece == piece) return at;
@@ -30,10 +28,9 @@ bool is_falling(const Scope& scope, std::size_t axis, std::size_t first, std::si
 }
 
 std::string why_bad_bind(const AxisPlan& axis, const Piece& piece) {
-  if (piece.bind == Bind::thread)
-    return cat("loop ", piece.symbol, ": thread loops are for devices that share scratch");
   if (!is_wide(piece.bind) && !piece.copied) return "";
   const std::string kind = piece.bind == Bind::vector   ? "a vector loop"
+                           : piece.bind == Bind::thread ? "a thread loop"
                            : piece.bind == Bind::unroll ? "an unrolled loop"
                                                         : "a loop over the lanes of a total";
   const auto extent = index::constant_of(axis.extent);

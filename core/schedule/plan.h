@@ -20,6 +20,11 @@ struct Piece {
   bool copied = false;  // totals have a copy for each turn, so a constant power of two of them
 };
 
+// Whether the turns are members of a register, threads, or written out: so many, whatever the size.
+constexpr bool is_wide(loops::Bind bind) {
+  return bind == loops::Bind::vector || bind == loops::Bind::thread || bind == loops::Bind::unroll;
+}
+
 struct AxisPlan {
   index::Symbol axis;
   index::Expr extent;

@@ -230,20 +230,19 @@ int cut_of(const Scope& scope, std::size_t axis) {
   for (const Turn& turn : scope.order) {
     const Bind bind = scope.piece(turn).bind;
     if (turn.axis != axis) continue;
-    if (bind == Bind::vector || bind == Bind::unroll) break;
+    if (is_wide(bind)) break;
     if (bind == Bind::serial) cut = std::max(cut, static_cast<int>(turn.piece));
   }
   return cut;
 }
 
-// Lanes of totals: everything below the chain in the canonical order, else vector and unroll pieces. An
+// Lanes of totals: everything below the chain in the canonical order, else the wide pieces. An
 // unroll piece whose turns are no power of two is walked like a serial one.
 void mark_copies(Scope& scope) {
   for (AxisPlan& axis : scope.axes) {
     for (Piece& piece : axis.pieces) {
-      const bool wide = piece.bind == Bind::vector || piece.bind == Bind::unroll;
       if (scope.reach == Reach::canonical) piece.copied = piece.step < loops::LANES;
-      if (scope.reach != Reach::any || !wide) continue;
+      if (scope.reach != Reach::any || !is_wide(piece.bind)) continue;
       const auto turns = turns_of(axis, piece);
       const bool rounded = piece.turns == 0 && axis.tail == Tail::mask;
       piece.copied = turns && (rounded || is_power_of_two(*turns));

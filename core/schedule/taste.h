@@ -77,6 +77,8 @@ class ScopeChoice {
 std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan);
 // What is stored past the caches. See choose_prefetches.cpp.
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
+// The loops of all scopes where blocks have threads. See choose_threads.cpp.
+void choose_threads(const Situation& situation, Schedule& schedule);
 ScopeChoice choose_common(const Situation& situation);
 ScopeChoice choose_sibling(const Situation& situation, int number);
 

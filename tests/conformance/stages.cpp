@@ -9,6 +9,7 @@
 #include "backends/reference/reference.h"
 #include "core/base/error.h"
 #include "core/loops/interpret.h"
+#include "core/machine/stored.h"
 #include "core/pipeline/pipeline.h"
 
 namespace twinloom::tests {
@@ -57,6 +58,8 @@ const std::vector<Stage>& stages() {
     const std::shared_ptr<const runtime::Backend> reference = reference::make_reference();
     std::vector<Stage> result = {{"interpreter of unfused nests", reference, false, ""},
                                  {"interpreter of fused nests", reference, true, ""}};
+    result.push_back({"interpreter of programs for h200",
+                      std::make_shared<const ProgramInterpreter>(machine::h200()), true, ""});
     for (const std::string& isa : cpu::supported_isas()) {
       std::shared_ptr<const runtime::Backend> cpu =
           cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});

@@ -1,0 +1,213 @@
+// Taste where blocks have threads.
+//
+//   pointwise       block, thread, and packed elements along the axis with most unit strides; what the
+//   threads of
+//                   a short axis leave over walks the next one
+//   rows            one warp a row, several rows a block: siblings walk their axes by the threads of the warp
+//   rows in threads one thread a row, neighbours on neighbouring threads: where the common axes have the unit
+//                   strides, and for scans
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/schedule/taste.h"
+
+namespace twinloom::schedule {
+
+using loops::Bind;
+using loops::NestLoop;
+
+namespace {
+
+constexpr std::int64_t BLOCK_THREADS = 256;
+
+// How one axis is cut: so many threads, each with so many packed elements; 1 of both: not at all.
+struct Cut {
+  std::int64_t threads = 1, lanes = 1;
+  bool is_cut() const { return threads > 1 || lanes > 1; }
+};
+
+// Members of an axis that are worth a place each: as many as wanted, fewer where the axis is shorter.
+std::int64_t members(const NestLoop& loop, std::int64_t each, std::int64_t most) {
+  const auto extent = constant(loop);
+  if (!extent) return most;
+  return std::min(most, next_power_of_two(std::max<std::int64_t>(ceil_div(*extent, each), 1)));
+}
+
+class ThreadChooser {
+ public:
+  ThreadChooser(const Situation& situation, Schedule& schedule)
+      : situation_(situation), schedule_(schedule) {}
+
+  void choose() {
+    const auto& siblings = situation_.siblings;
+    rows_in_threads_ =
+        situation_.lockstep || std::ranges::any_of(siblings, [&](const loops::Sibling* sibling) {
+          return reach_of(situation_.shape, *sibling) == Reach::scan;
+        });
+    if (!situation_.shape.common.empty()) choose_common();
+    for (std::size_t number = 0; number < siblings.size(); ++number) {
+      ScopeChoice choice(static_cast<int>(number));
+      choose_sibling(*siblings[number], choice);
+      choice.append_to(schedule_);
+    }
+  }
+
+ private:
+  // The axis whose neighbours lie on neighbouring threads.
+  std::size_t fast_axis() const {
+    return situation_.lockstep ? situation_.vector_axis : situation_.shape.common.size() - 1;
+  }
+
+  void choose_common() const {
+    const auto& loops = situation_.shape.common;
+    std::vector<Cut> cuts(loops.size());
+    const std::size_t fast = fast_axis();
+    if (situation_.siblings.empty()) {
+      cuts[fast].lanes = members(loops[fast], 1, situation_.lanes_along(loops[fast].axis));
+      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, BLOCK_THREADS);
+      spread(cuts, BLOCK_THREADS / cuts[fast].threads);
+    } else if (rows_in_threads_) {
+      cuts[fast].threads = members(loops[fast], 1, BLOCK_THREADS / 2);
+    } else {
+      cuts[fast].threads = members(loops[fast], 1, BLOCK_THREADS / warp());
+    }
+    add(cuts, fast);
+  }
+  // The threads that are left walk the innermost other axis.
+  void spread(std::vector<Cut>& cuts, std::int64_t left) const {
+    for (std::size_t i = cuts.size(); i-- > 0 && left > 1;) {
+      if (cuts[i].is_cut()) continue;
+      cuts[i].threads = members(situation_.shape.common[i], 1, left);
+      left /= cuts[i].threads;
+    }
+  }
+
+  // Blocks outermost, then threads, the fast axis last, then what is packed.
+  void add(const std::vector<Cut>& cuts, std::size_t fast) const {
+    const auto& loops = situation_.shape.common;
+    ScopeChoice choice(-1);
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      std::vector<std::int64_t> factors;
+      if (cuts[i].is_cut()) factors.push_back(cuts[i].threads * cuts[i].lanes);
+      if (cuts[i].lanes > 1 && cuts[i].threads > 1) factors.push_back(cuts[i].lanes);
+      if (!factors.empty()) choice.split(loops[i], factors, tail(factors.front(), loops[i]));
+      choice.loop(loops[i], 0, Bind::block);
+    }
+    const auto add_threads = [&](std::size_t i) {
+      if (cuts[i].threads > 1) choice.loop(loops[i], 1, Bind::thread);
+    };
+    for (std::size_t i = 0; i < cuts.size(); ++i)
+      if (i != fast) add_threads(i);
+    add_threads(fast);
+    if (cuts[fast].lanes > 1) choice.loop(loops[fast], cuts[fast].threads > 1 ? 2 : 1, Bind::vector);
+    choice.append_to(schedule_);
+  }
+  Tail tail(std::int64_t step, const NestLoop& loop) const {
+    return situation_.divides(step, loop) ? Tail::exact : Tail::mask;
+  }
+  std::int64_t warp() const { return situation_.machine.warp_threads; }
+
+  void choose_sibling(const loops::Sibling& sibling, ScopeChoice& choice) const {
+    for (std::size_t i = 0; i + 1 < sibling.loops.size(); ++i) choice.loop(sibling.loops[i], 0, Bind::serial);
+    const NestLoop& loop = sibling.loops.back();
+    switch (reach_of(situation_.shape, sibling)) {
+      case Reach::none:
+      case Reach::any:
+        return rows_in_threads_ ? choice.loop(loop, 0, Bind::serial) : along_warp(loop, choice);
+      case Reach::canonical:
+        return rows_in_threads_ ? canonical_in_thread(loop, choice) : canonical_along_warp(loop, choice);
+      case Reach::scan:
+        choice.split(loop, {loops::SCAN_CHUNK, loops::SCAN_ROW}, Tail::clip);
+        for (std::size_t piece = 0; piece < 3; ++piece) choice.loop(loop, piece, Bind::serial);
+    }
+  }
+
+  // By the threads of a warp, as often as it takes.
+  void along_warp(const NestLoop& loop, ScopeChoice& choice) const {
+    const std::int64_t lanes = members(loop, 1, situation_.lanes_along(loop.axis));
+    const std::int64_t threads = members(loop, lanes, warp());
+    const auto extent = constant(loop);
+    const bool once = extent && *extent <= lanes * threads;
+    std::vector<std::int64_t> factors;
+    if (!once) factors.push_back(lanes * threads);
+    if (threads > 1 && lanes > 1) factors.push_back(lanes);
+    const Tail usual = once ? Tail::mask : Tail::remainder;
+    const std::int64_t step = factors.empty() ? 1 : factors.front();
+    const bool exact =
+        once ? is_power_of_two(*extent) && situation_.divides(step, loop) : situation_.divides(step, loop);
+    choice.split(loop, factors, exact ? Tail::exact : usual);
+    std::size_t piece = 0;
+    if (!once) choice.loop(loop, piece++, Bind::serial);
+    if (threads > 1) choice.loop(loop, piece++, Bind::thread);
+    if (lanes > 1 || piece == 0) choice.loop(loop, piece, lanes > 1 ? Bind::vector : Bind::serial);
+  }
+
+  // Steps of the pieces outside the lanes, and the tail that goes with them.
+  struct Units {
+    std::vector<std::int64_t> factors;
+    std::int64_t span = loops::LANES;  // of the lanes
+    Tail tail = Tail::mask;
+  };
+  Units units_of(const NestLoop& loop) const {
+    const auto extent = constant(loop);
+    Units units;
+    const bool one_lane_each = extent && *extent <= loops::LANES;
+    const bool one_unit = extent && *extent <= loops::UNIT;
+    if (!one_unit) units.factors.push_back(loops::UNIT);
+    if (!one_lane_each) units.factors.push_back(loops::LANES);
+    if (one_lane_each) units.span = next_power_of_two(std::max<std::int64_t>(*extent, 1));
+    const std::int64_t step = one_lane_each ? units.span : units.factors.front();
+    if (one_lane_each ? *extent == units.span : situation_.divides(step, loop))
+      units.tail = Tail::exact;
+    else if (!one_unit)
+      units.tail = Tail::remainder;
+    return units;
+  }
+
+  // Of the lanes of a unit those that are neighbours are packed, then come those of the other threads.
+  void canonical_along_warp(const NestLoop& loop, ScopeChoice& choice) const {
+    Units units = units_of(loop);
+    const std::int64_t lanes = std::min(situation_.lanes_along(loop.axis), units.span);
+    const std::int64_t threads = std::min(warp(), units.span / lanes);
+    const std::size_t outside = units.factors.size();
+    if (lanes * threads < units.span) units.factors.push_back(lanes * threads);
+    if (threads > 1 && lanes > 1) units.factors.push_back(lanes);
+    choice.split(loop, units.factors, units.tail);
+    std::size_t piece = 0;
+    while (piece < outside) choice.loop(loop, piece++, Bind::serial);
+    if (lanes * threads < units.span) choice.loop(loop, piece++, Bind::unroll);
+    if (threads > 1) choice.loop(loop, piece++, Bind::thread);
+    if (lanes > 1) choice.loop(loop, piece++, Bind::vector);
+    if (piece == 0) choice.loop(loop, piece, Bind::serial);
+  }
+
+  // A thread keeps the totals of some lanes in registers, and the others' in an array.
+  void canonical_in_thread(const NestLoop& loop, ScopeChoice& choice) const {
+    constexpr std::int64_t KEPT = 16;
+    Units units = units_of(loop);
+    const std::size_t outside = units.factors.size();
+    const std::int64_t near = units.span / std::min(units.span, KEPT);
+    if (near > 1) units.factors.push_back(near);
+    choice.split(loop, units.factors, units.tail);
+    const bool has_units = outside > 0 && units.factors.front() == loops::UNIT;
+    if (has_units) choice.loop(loop, 0, Bind::serial);
+    const std::size_t lanes = outside;
+    if (near > 1) choice.loop(loop, lanes + 1, Bind::serial);
+    for (std::size_t piece = has_units ? 1 : 0; piece < outside; ++piece)
+      choice.loop(loop, piece, Bind::serial);
+    choice.loop(loop, lanes, Bind::unroll);
+  }
+
+  const Situation& situation_;
+  Schedule& schedule_;
+  bool rows_in_threads_ = false;
+};
+
+}  // namespace
+
+void choose_threads(const Situation& situation, Schedule& schedule) {
+  ThreadChooser(situation, schedule).choose();
+}
+
+}  // namespace twinloom::schedule
