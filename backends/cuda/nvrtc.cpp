@@ -1,0 +1,156 @@
+// See nvrtc.h.
+#include "backends/cuda/nvrtc.h"
+
+#include <nvrtc.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "backends/cuda/library.h"
+
+namespace twinloom::cuda {
+
+namespace {
+
+constexpr int OLDEST = 12;
+
+// -minimal leaves out textures, surfaces and the device runtime; -no-cache NVRTC's own cache on disk, as
+// compiled kernels are kept in ours.
+constexpr const char* FLAGS[] = {
+    "--std=c++20", "--fmad=false", "--prec-div=true", "--prec-sqrt=true",
+    "--ftz=false", "-no-cache",    "-minimal",        "--device-as-default-execution-space",
+};
+
+std::vector<std::string> library_names() { return {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}; }
+
+// Every function of NVRTC that is called, under its own name.
+#define NVRTC_FUNCTIONS(FUNCTION)  \
+  FUNCTION(nvrtcVersion)           \
+  FUNCTION(nvrtcGetErrorString)    \
+  FUNCTION(nvrtcCreateProgram)     \
+  FUNCTION(nvrtcCompileProgram)    \
+  FUNCTION(nvrtcDestroyProgram)    \
+  FUNCTION(nvrtcGetProgramLogSize) \
+  FUNCTION(nvrtcGetProgramLog)     \
+  FUNCTION(nvrtcGetCUBINSize)      \
+  FUNCTION(nvrtcGetCUBIN)          \
+  FUNCTION(nvrtcGetPTXSize)        \
+  FUNCTION(nvrtcGetPTX)
+
+struct Functions {
+#define FUNCTION(name) decltype(::name)* name = nullptr;
+  NVRTC_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+
+  explicit Functions(const Library& library) {
+#define FUNCTION(name) name = library.function<decltype(::name)>(#name);
+    NVRTC_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+  }
+
+  void check(nvrtcResult result, const char* what) const {
+    CHECK(result == NVRTC_SUCCESS, what, ": ", nvrtcGetErrorString(result));
+  }
+};
+
+// A text as a person looks for the lines that the log speaks of.
+std::string numbered(std::string_view text) {
+  std::string lines;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines += cat(number, "  ", text.substr(0, end), "\n");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// One compilation.
+class Program {
+ public:
+  Program(const Functions& nvrtc, const std::string& text, const std::string& file,
+          const std::vector<Header>& headers)
+      : nvrtc_(nvrtc) {
+    std::vector<std::string> texts;  // NVRTC wants them to end with a zero
+    std::vector<const char*> text_pointers, paths;
+    for (const Header& header : headers) texts.emplace_back(header.text);
+    for (const std::string& each : texts) text_pointers.push_back(each.c_str());
+    for (const Header& header : headers) paths.push_back(header.path.c_str());
+    nvrtc_.check(
+        nvrtc_.nvrtcCreateProgram(&program_, text.c_str(), file.c_str(), static_cast<int>(headers.size()),
+                                  text_pointers.data(), paths.data()),
+        "nvrtcCreateProgram");
+  }
+  ~Program() { nvrtc_.nvrtcDestroyProgram(&program_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  nvrtcResult compile(const std::vector<const char*>& options) const {
+    return nvrtc_.nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
+  }
+  std::string log() const {
+    std::string words = bytes(nvrtc_.nvrtcGetProgramLogSize, nvrtc_.nvrtcGetProgramLog);
+    if (!words.empty()) words.pop_back();  // the zero at its end
+    return words;
+  }
+  std::string cubin() const { return bytes(nvrtc_.nvrtcGetCUBINSize, nvrtc_.nvrtcGetCUBIN); }
+  std::string ptx() const { return bytes(nvrtc_.nvrtcGetPTXSize, nvrtc_.nvrtcGetPTX); }
+
+ private:
+  std::string bytes(nvrtcResult (*size_of)(nvrtcProgram, std::size_t*),
+                    nvrtcResult (*get)(nvrtcProgram, char*)) const {
+    std::size_t size = 0;
+    nvrtc_.check(size_of(program_, &size), "the size of what NVRTC gives");
+    std::string all(size, '\0');
+    nvrtc_.check(get(program_, all.data()), "what NVRTC gives");
+    return all;
+  }
+
+  const Functions& nvrtc_;
+  nvrtcProgram program_ = nullptr;
+};
+
+}  // namespace
+
+struct Nvrtc::State {
+  Library library{cat("NVRTC (version ", OLDEST, " or newer)"), library_names()};
+  Functions functions{library};
+  Version version;
+
+  State() {
+    functions.check(functions.nvrtcVersion(&version.major, &version.minor), "nvrtcVersion");
+    if (version.major < OLDEST)
+      throw Error(cat("NVRTC ", OLDEST, " or newer is needed; ", library.path(), " is version ",
+                      version.major, ".", version.minor));
+  }
+};
+
+Nvrtc::Nvrtc() : state_(std::make_unique<State>()) {}
+Nvrtc::~Nvrtc() = default;
+Nvrtc::Nvrtc(Nvrtc&&) noexcept = default;
+Nvrtc& Nvrtc::operator=(Nvrtc&&) noexcept = default;
+
+Compiled Nvrtc::compile(const std::string& text, const std::string& name, const std::vector<Header>& headers,
+                        const NvrtcOptions& options) const {
+  const std::string architecture = cat("--gpu-architecture=", options.architecture);
+  std::vector<const char*> flags(std::begin(FLAGS), std::end(FLAGS));
+  flags.push_back(architecture.c_str());
+  for (const std::string& flag : options.flags) flags.push_back(flag.c_str());
+
+  const Program program(state_->functions, text, cat(name, ".cu"), headers);
+  const nvrtcResult result = program.compile(flags);
+  const std::string log = program.log();
+  if (result != NVRTC_SUCCESS)
+    throw Bug(cat("NVRTC refuses the text '", name, "' for ", options.architecture, ": ",
+                  state_->functions.nvrtcGetErrorString(result), "\n", log, "the text:\n", numbered(text)));
+  return {options.architecture.starts_with("compute") ? program.ptx() : program.cubin(), log};
+}
+
+Nvrtc::Version Nvrtc::version() const { return state_->version; }
+const std::string& Nvrtc::path() const { return state_->library.path(); }
+
+std::string Nvrtc::identity() const {
+  return cat("nvrtc ", version().major, ".", version().minor, "\nflags ",
+             join(FLAGS, " ", [](const char* flag) { return std::string_view(flag); }), "\n");
+}
+
+}  // namespace twinloom::cuda

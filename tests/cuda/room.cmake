@@ -1,0 +1,3 @@
+if(TARGET backends_cuda)
+  twinloom_test(cuda backends_cuda)
+endif()
