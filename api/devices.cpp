@@ -2,31 +2,77 @@
 #include "api/devices.h"
 
 #include <array>
+#include <charconv>
 
 #include "api/twinloom/twinloom.h"
 #include "backends/cpu/cpu.h"
 #include "backends/reference/reference.h"
 #include "core/object_cache/object_cache.h"
+#ifdef TWINLOOM_HAS_CUDA
+#include "backends/cuda/cuda.h"
+#endif
 
 namespace twinloom {
+
+namespace {
+
+std::shared_ptr<const object_cache::ObjectCache> usual_cache(bool wanted) {
+  if (!wanted) return nullptr;
+  return std::make_shared<const object_cache::ObjectCache>(object_cache::options_from_environment());
+}
+
+constexpr std::string_view CUDA = "cuda";
+
+// The N of "cuda:N"; 0 for "cuda"; nothing for another name.
+std::optional<int> gpu_number(std::string_view name) {
+  if (!name.starts_with(CUDA)) return std::nullopt;
+  name.remove_prefix(CUDA.size());
+  if (name.empty()) return 0;
+  if (!name.starts_with(':')) return std::nullopt;
+  int number = 0;
+  const auto [end, problem] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  const bool whole = problem == std::errc() && end == name.data() + name.size();
+  return whole && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
 
 Device Device::cpu(const CpuOptions& options) {
   cpu::CpuOptions settings;
   settings.isa = options.isa;
-  if (options.cache)
-    settings.cache =
-        std::make_shared<const object_cache::ObjectCache>(object_cache::options_from_environment());
+  settings.cache = usual_cache(options.cache);
   return Device(cpu::make_cpu(settings));
+}
+
+#ifdef TWINLOOM_HAS_CUDA
+Device Device::cuda(int number, bool cache) {
+  return Device(cuda::make_cuda({.device = number, .cache = usual_cache(cache)}));
+}
+std::vector<std::string> describe_gpus() { return cuda::describe_devices(); }
+#else
+Device Device::cuda(int, bool) { throw Error(describe_gpus().front()); }
+std::vector<std::string> describe_gpus() {
+  return {"cuda: Twinloom was built where CUDA's headers were not found"};
+}
+#endif
+
+runtime::Tensor Device::upload(const runtime::Tensor& tensor) const {
+  const runtime::Space* space = backend_->space();
+  return space == nullptr || tensor.device == space->device() ? tensor : runtime::uploaded(tensor, *space);
+}
+runtime::Tensor Device::download(const runtime::Tensor& tensor) const {
+  return tensor.device == runtime::HOST ? tensor : runtime::downloaded(tensor, *backend_->space());
 }
 
 Device Device::reference() { return Device(reference::make_reference()); }
 
 Device Device::named(std::string_view name, const CpuOptions& options) {
-  constexpr std::array<std::string_view, 2> names = {"cpu", "reference"};
+  constexpr std::array<std::string_view, 3> names = {"cpu", "reference", CUDA};
   if (name == names[0]) return cpu(options);
   if (name == names[1]) return reference();
+  if (const auto number = gpu_number(name)) return cuda(*number, options.cache);
   const std::string near = nearest_name(name, names);
-  throw Error(cat("there is no device '", escaped(name), "'; devices are cpu and reference",
+  throw Error(cat("there is no device '", escaped(name), "'; devices are cpu, reference and cuda:N",
                   near.empty() ? "" : cat("; did you mean '", near, "'?")));
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/runtime/backend.h"
+#include "core/runtime/tensor.h"
 
 namespace twinloom {
 
@@ -24,11 +25,19 @@ class Device {
   static Device cpu(const CpuOptions& options = {});
   // Interprets, slowly and obviously; the oracle.
   static Device reference();
-  // "cpu" or "reference".
+  // An NVIDIA GPU, as the driver counts the visible ones. Error where there is none, where driver or NVRTC
+  // are missing (with the places that were searched), or where Twinloom was built without CUDA's headers.
+  static Device cuda(int number = 0, bool cache = true);
+  // "cpu", "reference", "cuda" or "cuda:1".
   static Device named(std::string_view name, const CpuOptions& options = {});
 
   const runtime::Backend& backend() const { return *backend_; }
   std::shared_ptr<const runtime::Backend> share() const { return backend_; }
+
+  // The tensor in the memory that this device's kernels see, and back in memory of this process. A tensor
+  // that is there already comes back as it is.
+  runtime::Tensor upload(const runtime::Tensor& tensor) const;
+  runtime::Tensor download(const runtime::Tensor& tensor) const;
 
  private:
   explicit Device(std::shared_ptr<const runtime::Backend> backend) : backend_(std::move(backend)) {}
@@ -37,5 +46,8 @@ class Device {
 
 // Those that can be used here, the best first.
 std::vector<Device> devices();
+
+// What there is to say of GPUs: a line for each, or what is missing and where it was looked for.
+std::vector<std::string> describe_gpus();
 
 }  // namespace twinloom

@@ -175,10 +175,12 @@ std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, 
 
 runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend,
                             const Options& options) {
-  return {graph, [backend = std::move(backend), options](const graph::Graph& specialised,
-                                                         const lower::Layouts& layouts) {
-            return make_variant(specialised, layouts, *backend, options);
-          }};
+  const runtime::Space* const space = backend->space();
+  const auto make = [backend = std::move(backend), options](const graph::Graph& specialised,
+                                                            const lower::Layouts& layouts) {
+    return make_variant(specialised, layouts, *backend, options);
+  };
+  return {graph, make, space};
 }
 
 std::string_view name(Mode mode) {

@@ -12,6 +12,7 @@
 #include "core/loops/interpret.h"
 #include "core/loops/loops.h"
 #include "core/machine/machine.h"
+#include "core/runtime/space.h"
 
 namespace twinloom::runtime {
 
@@ -53,6 +54,8 @@ class Backend {
   virtual std::string name() const = 0;      // "cpu", "reference"
   virtual std::string describe() const = 0;  // one line for `twinloom devices`
   virtual const machine::Machine& machine() const = 0;
+  // Where tensors must lie; null: in memory of this process.
+  virtual const Space* space() const { return nullptr; }
   virtual bool runs_nests() const { return false; }  // executes unscheduled nests (the reference does)
   // What does not work as it should and hurts no result, such as a cache that cannot be written; else empty.
   virtual std::string warning() const { return {}; }

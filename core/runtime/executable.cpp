@@ -11,6 +11,7 @@
 #include "core/base/stopwatch.h"
 #include "core/graph/bind.h"
 #include "core/graph/passes.h"
+#include "core/runtime/constants.h"
 #include "core/runtime/memory_pool.h"
 #include "core/runtime/plan.h"
 #include "core/runtime/results.h"
@@ -45,6 +46,18 @@ void check_argument(const graph::Parameter& parameter, const Graph& graph, const
   }
   if (tensor->data == nullptr && element_count(*tensor) != 0)
     throw Error(cat("parameter '", name, "' has no memory"));
+}
+
+std::string words_of_device(int device) { return device == HOST ? "the host" : cat("GPU ", device); }
+
+void check_devices(const Graph& graph, std::span<const Argument> arguments, const Space* space) {
+  const int expected = space == nullptr ? HOST : space->device();
+  for (std::size_t p = 0; p < arguments.size(); ++p) {
+    const auto* tensor = std::get_if<Tensor>(&arguments[p]);
+    if (tensor == nullptr || tensor->device == expected) continue;
+    throw Error(cat("parameter '", escaped(graph.parameters()[p].name), "' lies in memory of ",
+                    words_of_device(tensor->device), "; expected was memory of ", words_of_device(expected)));
+  }
 }
 
 index::Values bound_sizes(const Graph& graph, std::span<const Argument> arguments) {
@@ -102,9 +115,16 @@ struct Executable::State {
   };
   std::mutex mutex;
   std::list<Kept> kept;  // the most recently used first
-  std::shared_ptr<MemoryPool> memory = std::make_shared<MemoryPool>();
+  const Space* space;
+  std::shared_ptr<MemoryPool> memory;
+  Constants constants;
 
-  State(Graph given, Maker make) : graph(std::move(given)), maker(std::move(make)) {}
+  State(Graph given, Maker make, const Space* where)
+      : graph(std::move(given)),
+        maker(std::move(make)),
+        space(where),
+        memory(std::make_shared<MemoryPool>(where)),
+        constants(where) {}
 
   std::shared_ptr<const Variant> find(const std::string& key) {
     const auto found = std::ranges::find(kept, key, &Kept::key);
@@ -136,13 +156,14 @@ struct Executable::State {
   }
 };
 
-Executable::Executable(Graph graph, Maker maker)
-    : state_(std::make_unique<State>(std::move(graph), std::move(maker))) {}
+Executable::Executable(Graph graph, Maker maker, const Space* space)
+    : state_(std::make_unique<State>(std::move(graph), std::move(maker), space)) {}
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
 Executable::~Executable() = default;
 
 const Graph& Executable::graph() const { return state_->graph; }
+const Space* Executable::space() const { return state_->space; }
 
 std::shared_ptr<const Variant> Executable::variant(std::span<const Argument> arguments) const {
   return state_->choose(arguments, bound_sizes(state_->graph, arguments)).variant;
@@ -173,13 +194,14 @@ std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
 std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options,
                                     std::span<const Tensor> outputs) const {
   index::Values values = bound_sizes(state_->graph, arguments);
+  check_devices(state_->graph, arguments, state_->space);
   const State::Chosen chosen = state_->choose(arguments, values);
   const Variant& variant = *chosen.variant;
   values.insert(chosen.strides.begin(), chosen.strides.end());
   values[index::Symbol("seed")] = static_cast<std::int64_t>(options.seed);
   values[index::Symbol("offset")] = static_cast<std::int64_t>(options.offset);
 
-  Results results(state_->graph, variant, values, arguments, outputs, *state_->memory);
+  Results results(state_->graph, variant, values, arguments, outputs, {*state_->memory, state_->constants});
   const MemoryPlan plan = plan_memory(variant, values);
   const std::shared_ptr<std::byte> temporaries = state_->memory->take(plan.bytes);
   if (plan.bytes != 0 && temporaries == nullptr)
@@ -198,6 +220,7 @@ std::vector<Output> Executable::run(std::span<const Argument> arguments, const R
     run_step(
         variant, s, [&] { return step.kernel->run(memory, sizes, options.settings); }, options);
   }
+  if (state_->space != nullptr) state_->space->wait();
   return results.take();
 }
 

@@ -34,7 +34,8 @@ class Executable {
   using Maker = std::function<std::shared_ptr<const Variant>(const graph::Graph&, const lower::Layouts&)>;
   static constexpr std::size_t most_variants = 16;
 
-  Executable(graph::Graph graph, Maker maker);
+  // `space`: where arguments and results lie; null: in memory of this process.
+  Executable(graph::Graph graph, Maker maker, const Space* space = nullptr);
   Executable(Executable&&) noexcept;
   Executable& operator=(Executable&&) noexcept;
   ~Executable();
@@ -55,6 +56,7 @@ class Executable {
   index::Values symbols(std::span<const Argument> arguments, const RunOptions& options) const;
 
   const graph::Graph& graph() const;
+  const Space* space() const;
 
  private:
   struct State;

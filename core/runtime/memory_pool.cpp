@@ -32,12 +32,13 @@ Block new_block(std::int64_t bytes) {
 
 std::shared_ptr<std::byte> MemoryPool::take(std::int64_t bytes) {
   if (bytes == 0) return nullptr;
-  if (bytes < LEAST_KEPT) return new_block(bytes);
+  if (space_ == nullptr && bytes < LEAST_KEPT) return new_block(bytes);
   Free found = find(bytes);
-  if (!found.block) found = {new_block(bytes), bytes};
+  if (!found.block) found = {fresh(bytes), bytes};
   if (!found.block) return nullptr;
-  const auto give = [pool = shared_from_this(), size = found.bytes](std::byte* memory) {
-    pool->give_back({Block(memory, std::free), size});
+  const auto give = [pool = shared_from_this(), size = found.bytes,
+                     end = found.block.get_deleter()](std::byte* memory) {
+    pool->give_back({Block(memory, end), size});
   };
   return {found.block.release(), give};
 }

@@ -78,14 +78,14 @@ Tensor strided_view(const graph::Graph& graph, graph::NodeId id, const Tensor& b
 }  // namespace
 
 Results::Results(const graph::Graph& graph, const Variant& variant, const index::Values& values,
-                 std::span<const Argument> arguments, std::span<const Tensor> given, MemoryPool& pool)
+                 std::span<const Argument> arguments, std::span<const Tensor> given, const Sources& sources)
     : graph_(graph),
       variant_(variant),
       values_(values),
       arguments_(arguments),
       tensors_(variant.values.size()),
       own_(graph.results().size()) {
-  adopt(given);
+  adopt(given, sources.memory.space());
   for (std::size_t v = 0; v < tensors_.size(); ++v) {
     const lower::Value& value = variant_.values[v];
     switch (value.storage) {
@@ -93,8 +93,7 @@ Results::Results(const graph::Graph& graph, const Variant& variant, const index:
         tensors_[v] = std::get<Tensor>(arguments_[static_cast<std::size_t>(value.parameter)]);
         break;
       case lower::Storage::constant:
-        tensors_[v] =
-            view_of(const_cast<std::byte*>(value.content->bytes.data()), value.dtype, value.content->sizes);
+        tensors_[v] = sources.constants.tensor(value.content);
         break;
       case lower::Storage::result: {
         const std::vector<std::int64_t> sizes = numbers(value.shape, values_);
@@ -102,7 +101,7 @@ Results::Results(const graph::Graph& graph, const Variant& variant, const index:
         const Tensor& own = own_[static_cast<std::size_t>(value.results.front())];
         tensors_[v] = own.strides == strides && own.sizes == sizes && own.data != nullptr
                           ? own
-                          : allocate(value.dtype, sizes, strides, &pool);
+                          : allocate(value.dtype, sizes, strides, &sources.memory);
         break;
       }
       case lower::Storage::temporary:
@@ -113,7 +112,7 @@ Results::Results(const graph::Graph& graph, const Variant& variant, const index:
 }
 
 // The caller's output tensors, checked against the graph.
-void Results::adopt(std::span<const Tensor> given) {
+void Results::adopt(std::span<const Tensor> given, const Space* space) {
   if (given.empty()) return;
   std::size_t next = 0;
   for (std::size_t r = 0; r < graph_.results().size(); ++r) {
@@ -134,6 +133,8 @@ void Results::adopt(std::span<const Tensor> given) {
       if (tensor.strides[axis] == 0 && sizes[axis] > 1)
         throw Error(cat("output ", r, " has stride 0 along axis ", axis, "; its elements must not overlap"));
     }
+    if (tensor.device != (space == nullptr ? HOST : space->device()))
+      throw Error(cat("output ", r, " does not lie in the memory that the graph was compiled for"));
     own_[r] = tensor;
   }
   const auto own = std::ranges::count(graph_.results(), graph::Ownership::own, &graph::Result::kind);
@@ -178,6 +179,10 @@ std::vector<Output> Results::take() {
       const auto r = static_cast<std::size_t>(index);
       const Tensor& own = own_[r];
       if (own.data != nullptr && own.data != tensors_[v].data && element_count(own) != 0) {
+        if (own.device != HOST) {
+          throw Error(cat("output ", index, " on a GPU has other strides than its kernel writes, which are ",
+                          join(tensors_[v].strides, ", ", [](std::int64_t stride) { return cat(stride); })));
+        }
         copy_into(own, tensors_[v], 0, static_cast<std::byte*>(own.data),
                   static_cast<const std::byte*>(tensors_[v].data));
       }

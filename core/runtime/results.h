@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/runtime/constants.h"
 #include "core/runtime/executable.h"
 
 namespace twinloom::runtime {
@@ -12,7 +13,7 @@ class Results {
  public:
   // Takes what is missing from the pool; Error where a tensor of the caller does not fit or overlaps another.
   Results(const graph::Graph& graph, const Variant& variant, const index::Values& values,
-          std::span<const Argument> arguments, std::span<const Tensor> given, MemoryPool& pool);
+          std::span<const Argument> arguments, std::span<const Tensor> given, const Sources& sources);
 
   // Of a value that is no temporary.
   Memory memory(lower::ValueId id) const;
@@ -22,7 +23,7 @@ class Results {
   std::vector<Output> take();
 
  private:
-  void adopt(std::span<const Tensor> given);
+  void adopt(std::span<const Tensor> given, const Space* space);
   void check_overlap(std::span<const Argument> arguments) const;
   const graph::Graph& graph_;
   const Variant& variant_;

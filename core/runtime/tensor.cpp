@@ -120,13 +120,15 @@ Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<s
     throw Error(cat("a tensor of sizes ", words(tensor.sizes), " reaches further than 64 bits count"));
   const std::int64_t bytes = checked_bytes(*span, dtype, tensor.sizes);
   std::shared_ptr<std::byte> memory;
-  if (bytes <= memory_of_machine())
+  const bool is_host = pool == nullptr || pool->space() == nullptr;
+  if (!is_host || bytes <= memory_of_machine())
     memory = pool != nullptr && bytes > 0 ? pool->take(bytes) : std::shared_ptr<std::byte>(new_block(bytes));
   if (memory == nullptr)
     throw Error(
         cat("no memory for a tensor of ", ops::name(dtype), words(tensor.sizes), " (", bytes, " bytes)"));
   tensor.data = memory.get() - extent.first * ops::size_of(dtype);
   tensor.owner = std::move(memory);
+  if (!is_host) tensor.device = pool->space()->device();
   return tensor;
 }
 
@@ -143,13 +145,43 @@ Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes,
   for (const std::int64_t size : sizes) {
     if (size < 0) throw Error(cat("a tensor has a negative size: ", words(sizes)));
   }
-  return Tensor{data, dtype, std::move(sizes), std::move(strides), nullptr};
+  return Tensor{data, dtype, std::move(sizes), std::move(strides), nullptr, HOST};
 }
 
 Tensor contiguous(const Tensor& tensor) {
   Tensor result = allocate(tensor.dtype, tensor.sizes);
   auto* target = static_cast<char*>(result.data);
   if (element_count(tensor) != 0) copy_elements(tensor, 0, static_cast<const char*>(tensor.data), target);
+  return result;
+}
+
+namespace {
+
+// What the tensor reaches, gaps included.
+std::int64_t bytes_of(const Tensor& tensor) {
+  const Extent extent = extent_of(tensor);
+  return (extent.last - extent.first) * ops::size_of(tensor.dtype);
+}
+std::byte* first_byte(const Tensor& tensor) {
+  return static_cast<std::byte*>(tensor.data) + extent_of(tensor).first * ops::size_of(tensor.dtype);
+}
+
+}  // namespace
+
+Tensor uploaded(const Tensor& tensor, const Space& space) {
+  CHECK(tensor.device == HOST, "an upload from device ", tensor.device);
+  const auto pool = std::make_shared<MemoryPool>(&space);
+  Tensor result = allocate(tensor.dtype, tensor.sizes, tensor.strides, pool.get());
+  if (const std::int64_t bytes = bytes_of(tensor); bytes != 0)
+    space.upload(first_byte(result), first_byte(tensor), bytes);
+  return result;
+}
+
+Tensor downloaded(const Tensor& tensor, const Space& space) {
+  CHECK(tensor.device == space.device(), "a download of device ", tensor.device, " from ", space.device());
+  Tensor result = allocate(tensor.dtype, tensor.sizes, tensor.strides);
+  if (const std::int64_t bytes = bytes_of(tensor); bytes != 0)
+    space.download(first_byte(result), first_byte(tensor), bytes);
   return result;
 }
 

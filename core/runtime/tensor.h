@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/ops/dtype.h"
+#include "core/runtime/space.h"
 
 namespace twinloom::runtime {
 
@@ -17,6 +18,7 @@ struct Tensor {
   std::vector<std::int64_t> sizes;
   std::vector<std::int64_t> strides;  // in elements, one for each size; may be 0 or negative in inputs
   std::shared_ptr<void> owner;        // keeps `data` alive; empty for the caller's memory
+  int device = HOST;                  // whose memory `data` is: HOST, or the number of a GPU
 };
 
 // Row-major strides.
@@ -46,5 +48,9 @@ Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes,
 
 // The same elements, row-major and without gaps, in new memory.
 Tensor contiguous(const Tensor& tensor);
+
+// The same tensor with the same strides in new memory of a GPU, and back in memory of this process.
+Tensor uploaded(const Tensor& tensor, const Space& space);
+Tensor downloaded(const Tensor& tensor, const Space& space);
 
 }  // namespace twinloom::runtime

@@ -186,7 +186,7 @@ TEST_F(Tool, WrongInputs) {
       {"run softmax.fx --size s0=100000000000000", "no memory for a tensor of f32[100000000000000, 8]"},
       {"run softmax.fx --mode quick", "--mode must be strict, fused or fast, it is 'quick'"},
       {"run softmax.fx --device cpx",
-       "there is no device 'cpx'; devices are cpu and reference; did you mean 'cpu'?"},
+       "there is no device 'cpx'; devices are cpu, reference and cuda:N; did you mean 'cpu'?"},
       {"run softmax.fx --isa mmx", "mmx"},
       {"run softmax.fx --graph 3", "graph 3 was asked for; the text holds 1, counted from 0"},
       {"run lookup.fx --input place=normal",

@@ -130,7 +130,7 @@ void time_runs(const Executable& executable, std::span<const runtime::Argument> 
 Report make_report(const BenchCommand& command) {
   const Device device = make_device(command.device);
   const Model model = read_model(command.model);
-  const auto arguments = make_arguments(model, command.model);
+  const auto arguments = on_device(make_arguments(model, command.model), device);
   const CompileOptions compiled = compile_options(command.device, Mode::fused);
   const Executable executable = compile(model.graph, device, compiled);
   const RunOptions options = run_options(command.device, command.model);

@@ -30,6 +30,10 @@ Device make_device(const DeviceOptions& options);
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);
 // How many threads a kernel runs on at most; --threads 0 is one a core.
 // Says it on the error stream, unless it is empty. A device has its warnings after its work.
+// Tensors where the device's kernels find them, and results where this process does.
+std::vector<runtime::Argument> on_device(std::vector<runtime::Argument> arguments, const Device& device);
+std::vector<Output> on_host(std::vector<Output> outputs, const Device& device);
+
 void print_warning(const std::string& warning);
 int thread_count(const DeviceOptions& options);
 RunOptions run_options(const DeviceOptions& options, const ModelOptions& model);

@@ -98,6 +98,7 @@ int list_devices() {
   for (const Device& device : devices()) {
     std::cout << device.backend().name() << ": " << device.backend().describe() << '\n';
   }
+  for (const std::string& line : describe_gpus()) std::cout << line << '\n';
   return 0;
 }
 

@@ -25,7 +25,7 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
 }
 
 void add_device_options(CLI::App& app, DeviceOptions& options) {
-  app.add_option("--device", options.device, "cpu or reference")->capture_default_str();
+  app.add_option("--device", options.device, "cpu, reference, cuda or cuda:N")->capture_default_str();
   app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
   app.add_option("--mode", options.mode, "strict, fused or fast");
   app.add_option("--threads", options.threads, "Threads of a kernel; 0: one a core")
@@ -37,6 +37,18 @@ void add_device_options(CLI::App& app, DeviceOptions& options) {
 
 Device make_device(const DeviceOptions& options) {
   return Device::named(options.device, {.isa = options.isa, .cache = !options.no_cache});
+}
+
+std::vector<runtime::Argument> on_device(std::vector<runtime::Argument> arguments, const Device& device) {
+  for (runtime::Argument& argument : arguments)
+    if (auto* tensor = std::get_if<Tensor>(&argument)) *tensor = device.upload(*tensor);
+  return arguments;
+}
+
+std::vector<Output> on_host(std::vector<Output> outputs, const Device& device) {
+  for (Output& output : outputs)
+    if (auto* tensor = std::get_if<Tensor>(&output)) *tensor = device.download(*tensor);
+  return outputs;
 }
 
 void print_warning(const std::string& warning) {

@@ -56,7 +56,8 @@ int run(const RunCommand& command) {
       compile_options(command.device, command.expect.empty() ? Mode::fused : Mode::strict);
   const Device device = make_device(command.device);
   const Executable executable = compile(model.graph, device, options);
-  const std::vector<Output> outputs = executable.run(arguments, run_options(command.device, command.model));
+  const std::vector<Output> outputs = on_host(
+      executable.run(on_device(arguments, device), run_options(command.device, command.model)), device);
   print_warning(device.backend().warning());
   if (!command.outputs.empty()) write_outputs(command.outputs, model.graph, outputs);
   if (command.expect.empty()) {

@@ -28,7 +28,7 @@ int verify(const VerifyCommand& command) {
   const RunOptions run = run_options(command.device, command.model);
   const Device device = make_device(command.device);
   const Executable executable = compile(model.graph, device, options);
-  const std::vector<Output> outputs = executable.run(arguments, run);
+  const std::vector<Output> outputs = on_host(executable.run(on_device(arguments, device), run), device);
   print_warning(device.backend().warning());
 
   const graph::Graph meant =

@@ -1,0 +1,59 @@
+// See driver.h.
+#include "backends/cuda/driver.h"
+
+#include <memory>
+#include <mutex>
+
+#include "core/base/text.h"
+
+namespace twinloom::cuda {
+
+namespace {
+
+// The name after cuda.h has put the version in: cuMemAlloc is cuMemAlloc_v2.
+#define TWINLOOM_TEXT(name) #name
+#define TWINLOOM_SYMBOL(name) TWINLOOM_TEXT(name)
+
+constexpr int LEAST_VERSION = 12000;
+
+}  // namespace
+
+Driver::Driver() {
+  const Library library("the NVIDIA driver", {"libcuda.so.1", "libcuda.so"});
+#define TWINLOOM_ROW(name) this->name = library.function<decltype(::name)>(TWINLOOM_SYMBOL(name));
+  TWINLOOM_DRIVER_FUNCTIONS(TWINLOOM_ROW)
+#undef TWINLOOM_ROW
+  check(this->cuInit(0), "the NVIDIA driver does not start");
+  check(this->cuDriverGetVersion(&version_), "the NVIDIA driver has no version");
+  if (version_ < LEAST_VERSION) {
+    throw Error(cat("the NVIDIA driver in ", library.path(), " is for CUDA ", version_ / 1000, ".",
+                    version_ % 1000 / 10, "; expected ", LEAST_VERSION / 1000, " or newer"));
+  }
+}
+
+// A failure is kept too: the search is not made again.
+const Driver& Driver::get() {
+  static std::once_flag once;
+  static std::unique_ptr<const Driver> driver;
+  static std::string failure;
+  std::call_once(once, [] {
+    try {
+      driver.reset(new Driver());
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+  });
+  if (driver == nullptr) throw Error(failure);
+  return *driver;
+}
+
+void Driver::check(CUresult result, const std::string& what) const {
+  if (result == CUDA_SUCCESS) return;
+  const char *name = nullptr, *words = nullptr;
+  cuGetErrorName(result, &name);
+  cuGetErrorString(result, &words);
+  throw Error(
+      cat(what, ": ", name == nullptr ? "an unknown error" : name, ", ", words == nullptr ? "" : words));
+}
+
+}  // namespace twinloom::cuda

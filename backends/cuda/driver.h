@@ -1,0 +1,64 @@
+// The CUDA driver's functions that Twinloom calls, opened at run time: one binary runs with and without a
+// GPU.
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+#include "backends/cuda/library.h"
+
+namespace twinloom::cuda {
+
+// A row is a function as cuda.h declares it; the symbol's version comes from there.
+#define TWINLOOM_DRIVER_FUNCTIONS(ROW) \
+  ROW(cuInit)                          \
+  ROW(cuDriverGetVersion)              \
+  ROW(cuGetErrorName)                  \
+  ROW(cuGetErrorString)                \
+  ROW(cuDeviceGetCount)                \
+  ROW(cuDeviceGet)                     \
+  ROW(cuDeviceGetName)                 \
+  ROW(cuDeviceGetAttribute)            \
+  ROW(cuDeviceTotalMem)                \
+  ROW(cuDevicePrimaryCtxRetain)        \
+  ROW(cuCtxPushCurrent)                \
+  ROW(cuCtxPopCurrent)                 \
+  ROW(cuMemAlloc)                      \
+  ROW(cuMemFree)                       \
+  ROW(cuMemcpyHtoD)                    \
+  ROW(cuMemcpyDtoH)                    \
+  ROW(cuMemsetD8)                      \
+  ROW(cuStreamSynchronize)             \
+  ROW(cuStreamCreate)                  \
+  ROW(cuEventCreate)                   \
+  ROW(cuEventRecord)                   \
+  ROW(cuEventSynchronize)              \
+  ROW(cuEventElapsedTime)              \
+  ROW(cuModuleLoadData)                \
+  ROW(cuModuleUnload)                  \
+  ROW(cuModuleGetFunction)             \
+  ROW(cuFuncGetAttribute)              \
+  ROW(cuFuncSetAttribute)              \
+  ROW(cuLaunchKernel)
+
+class Driver {
+ public:
+  // Opened and initialised once; thread-safe. Error, each time, where there is no driver (with the places
+  // that were searched) or it does not start.
+  static const Driver& get();
+
+#define TWINLOOM_ROW(name) decltype(::name)* name = nullptr;
+  TWINLOOM_DRIVER_FUNCTIONS(TWINLOOM_ROW)
+#undef TWINLOOM_ROW
+
+  int version() const { return version_; }  // 13000 is CUDA 13.0
+  // Error with what was tried and the driver's own words, unless the result is success.
+  void check(CUresult result, const std::string& what) const;
+
+ private:
+  Driver();
+  int version_ = 0;
+};
+
+}  // namespace twinloom::cuda

@@ -1,0 +1,120 @@
+// See gpu.h.
+#include "backends/cuda/gpu.h"
+
+#include <array>
+#include <cstdint>
+
+#include "core/base/text.h"
+
+namespace twinloom::cuda {
+
+namespace {
+
+CUdeviceptr address_of(const void* data) { return reinterpret_cast<CUdeviceptr>(data); }
+
+std::size_t size_of(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
+
+}  // namespace
+
+int Gpu::count() {
+  const Driver& driver = Driver::get();
+  int count = 0;
+  driver.check(driver.cuDeviceGetCount(&count), "the NVIDIA driver counts no GPUs");
+  return count;
+}
+
+Gpu::Gpu(int number) : driver_(Driver::get()), number_(number) {
+  const int known = count();
+  if (number < 0 || number >= known)
+    throw Error(cat("there is no device cuda:", number, "; visible GPUs: ", known));
+  const std::string what = cat("cuda:", number);
+  driver_.check(driver_.cuDeviceGet(&device_, number), what);
+  std::array<char, 256> name{};
+  driver_.check(driver_.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device_), what);
+  name_ = name.data();
+  driver_.check(driver_.cuDevicePrimaryCtxRetain(&context_, device_), cat(what, " has no context"));
+  const Scope scope(*this);
+  driver_.check(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), cat(what, " has no stream"));
+}
+
+int Gpu::attribute(CUdevice_attribute which) const {
+  int value = 0;
+  driver_.check(driver_.cuDeviceGetAttribute(&value, which, device_), cat("cuda:", number_));
+  return value;
+}
+
+// Hopper and later have instructions that only their own architecture may use.
+std::string Gpu::architecture() const {
+  const int major = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  const int minor = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  return cat("sm_", major, minor, major >= 9 ? "a" : "");
+}
+
+// One worker is a block of 256 threads. Bandwidths are of the memory's clock and width; L1 and L2 in the
+// proportions that were measured on Hopper.
+machine::Machine Gpu::machine() const {
+  constexpr int BLOCK_THREADS = 256;
+  const int multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  const int each = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / BLOCK_THREADS;
+  const double clock = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * 1e3;
+  const double memory = 2e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
+                        attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
+  machine::Machine machine;
+  machine.name = cat("cuda-", architecture());
+  machine.vector_bytes = 16;
+  machine.vector_registers = 64;
+  machine.masked_memory = false;
+  machine.max_threads = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  machine.warp_threads = attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+  machine.scratch_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  machine.blocks_at_once = multiprocessors * each;
+  const double workers = machine.blocks_at_once;
+  machine.memory = {
+      {"L1", attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / each,
+       7 * memory / workers},
+      {"L2", attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) / machine.blocks_at_once, 1.2 * memory / workers},
+      {"memory", 0, 0.9 * memory / workers}};
+  machine.f32_operations_per_second = 2.0 * 128 * multiprocessors * clock;
+  machine.launch_seconds = 3e-6;
+  machine.worth_a_thread_seconds = 0;
+  return machine;
+}
+
+runtime::Block Gpu::allocate(std::int64_t bytes) const {
+  const Scope scope(*this);
+  CUdeviceptr data = 0;
+  const CUresult result = driver_.cuMemAlloc(&data, size_of(bytes));
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) return {nullptr, {}};
+  driver_.check(result, cat("cuda:", number_, " gives no memory (", bytes, " bytes)"));
+  return {reinterpret_cast<std::byte*>(data), [this](void* block) {
+            const Scope here(*this);
+            driver_.cuMemFree(address_of(block));
+          }};
+}
+
+void Gpu::upload(void* to, const void* from, std::int64_t bytes) const {
+  const Scope scope(*this);
+  driver_.check(driver_.cuMemcpyHtoD(address_of(to), from, size_of(bytes)),
+                cat("a copy of ", bytes, " bytes to cuda:", number_));
+}
+
+void Gpu::download(void* to, const void* from, std::int64_t bytes) const {
+  const Scope scope(*this);
+  driver_.check(driver_.cuMemcpyDtoH(to, address_of(from), size_of(bytes)),
+                cat("a copy of ", bytes, " bytes from cuda:", number_));
+}
+
+void Gpu::wait() const {
+  const Scope scope(*this);
+  driver_.check(driver_.cuStreamSynchronize(stream_), cat("the kernels of cuda:", number_));
+}
+
+Gpu::Scope::Scope(const Gpu& gpu) : gpu_(gpu) {
+  gpu_.driver_.check(gpu_.driver_.cuCtxPushCurrent(gpu_.context_), cat("cuda:", gpu_.number_));
+}
+Gpu::Scope::~Scope() {
+  CUcontext popped = nullptr;
+  gpu_.driver_.cuCtxPopCurrent(&popped);
+}
+
+}  // namespace twinloom::cuda

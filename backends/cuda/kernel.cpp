@@ -1,0 +1,77 @@
+// See kernel.h.
+#include "backends/cuda/kernel.h"
+
+#include <limits>
+
+#include "backends/cuda/dialect.h"
+#include "core/emit/abi.h"
+#include "core/emit/emit.h"
+#include "core/loops/rewrite.h"
+
+namespace twinloom::cuda {
+
+CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, const std::string& cubin)
+    : gpu_(gpu),
+      name_(program.name),
+      block_count_(emit::task_count(program)),
+      threads_(static_cast<unsigned>(emit::thread_count(program))) {
+  for (const loops::SizeInfo& size : program.sizes) sizes_.push_back(size.symbol);
+  loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
+    may_fail_ = may_fail_ || std::holds_alternative<loops::Index>(stmt.node);
+  });
+  const Gpu::Scope scope(gpu);
+  const Driver& driver = gpu.driver();
+  driver.check(driver.cuModuleLoadData(&module_, cubin.data()), cat("the machine code of ", name_));
+  driver.check(driver.cuModuleGetFunction(&function_, module_, KERNEL_SYMBOL), cat("the kernel of ", name_));
+}
+
+CudaKernel::~CudaKernel() {
+  const Gpu::Scope scope(gpu_);
+  gpu_.driver().cuModuleUnload(module_);
+}
+
+std::int64_t CudaKernel::blocks(std::span<const std::int64_t> sizes) const {
+  CHECK(sizes.size() == sizes_.size(), name_, " has ", sizes_.size(), " sizes and was given ", sizes.size());
+  index::Values values;
+  for (std::size_t at = 0; at < sizes.size(); ++at) values[sizes_[at]] = sizes[at];
+  const std::int64_t count = index::evaluate(block_count_, values);
+  if (count > std::numeric_limits<int>::max())
+    throw Error(cat("kernel ", name_, " has ", count, " blocks; a GPU takes 2^31 - 1 at once"));
+  return count;
+}
+
+void CudaKernel::launch(std::vector<void*> words, std::int64_t blocks) const {
+  std::size_t bytes = words.size() * sizeof(void*);
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
+  const Driver& driver = gpu_.driver();
+  driver.check(driver.cuLaunchKernel(function_, static_cast<unsigned>(blocks), 1, 1, threads_, 1, 1, 0,
+                                     gpu_.stream(), nullptr, extra),
+               cat("the launch of ", name_));
+}
+
+std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory> arguments,
+                                                std::span<const std::int64_t> sizes,
+                                                const runtime::RunSettings&) const {
+  const std::int64_t count = blocks(sizes);
+  if (count <= 0) return std::nullopt;
+  std::vector<void*> buffers;
+  for (const runtime::Memory& memory : arguments) buffers.push_back(memory.data);
+  const std::vector<std::int64_t> numbers(sizes.begin(), sizes.end());
+  const Gpu::Scope scope(gpu_);
+  if (!may_fail_) {
+    launch(given_words(buffers, numbers, nullptr), count);
+    return std::nullopt;
+  }
+  emit::FailureRecord record;
+  const runtime::Block memory = gpu_.allocate(sizeof record);
+  if (memory == nullptr) throw Error(cat("cuda:", gpu_.device(), " has no memory left"));
+  gpu_.upload(memory.get(), &record, sizeof record);
+  launch(given_words(buffers, numbers, memory.get()), count);
+  gpu_.wait();
+  gpu_.download(&record, memory.get(), sizeof record);
+  if (record.claimed == 0) return std::nullopt;
+  return runtime::Failure{static_cast<int>(record.node), record.value, record.bound};
+}
+
+}  // namespace twinloom::cuda

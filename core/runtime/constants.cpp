@@ -1,0 +1,17 @@
+// See constants.h.
+#include "core/runtime/constants.h"
+
+namespace twinloom::runtime {
+
+Tensor Constants::tensor(const graph::Content& content) {
+  const Tensor host = view_of(const_cast<std::byte*>(content->bytes.data()), content->dtype, content->sizes);
+  if (space_ == nullptr) return host;
+  const std::lock_guard lock(mutex_);
+  auto found = uploaded_.find(content);
+  if (found == uploaded_.end()) found = uploaded_.emplace(content, uploaded(host, *space_)).first;
+  Tensor view = found->second;
+  view.owner = nullptr;
+  return view;
+}
+
+}  // namespace twinloom::runtime
