@@ -7,7 +7,11 @@
 
 namespace twinloom::emit {
 
+#ifdef __CUDACC_RTC__
+using Integer = long long;
+#else
 using Integer = __INT64_TYPE__;
+#endif
 
 // The first failed Index. A kernel that fails claims the record by an exchange of `claimed`, so one
 // failure of several is kept.

@@ -13,3 +13,6 @@
 #include "special.h"
 #include "trigonometric.h"
 #include "vector.h"
+#ifdef __CUDACC_RTC__
+#include "gpu_rows.h"
+#endif

@@ -78,7 +78,7 @@ inline __attribute__((noinline)) Angle<f64> far_angle(f64 x) {
     low = 0 - low;
     high = ~high + (low == 0 ? 1 : 0);
   }
-  const int zeros = high == 0 ? 63 : __builtin_clzll(high);
+  const int zeros = high == 0 ? 63 : leading_zeros(high);
   if (zeros != 0) high = (high << zeros) | (low >> (64 - zeros));
   low <<= zeros;
   const f64 scale = bit_cast<f64>(u64(1023 - 53 - zeros) << 52);

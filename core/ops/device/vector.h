@@ -2,19 +2,36 @@
 // vector of them, masks, and a few operations that each compiler offers in its own words.
 //   Clang  vectors of any power of two of lanes, and single elements
 //   GCC    the same (the interpreter has single elements only)
-// No other header is included but GCC's vectors, contraction is off, and every function gives the same bits
-// wherever it is compiled.
+//   NVRTC  the same, of lanes that a thread holds in registers of its own
+// No other header is included but GCC's and NVRTC's vectors, contraction is off, and every function gives the
+// same bits wherever it is compiled.
 //   Vector<f32, 8>  eight lanes; Vector<f32, 1> is float
 //   Like<V, i32>    as many lanes as V, of i32
 //   Mask<V>         of b8: what questions give and `where` takes
-//   Test<V>         what a comparison of V gives in here: bool, or a vector of 0 and -1
+//   Test<V>         what a comparison of V gives in here: bool, or a vector of 0 and -1 (by NVRTC, of bool)
 #pragma once
 
 #define TWINLOOM_INLINE inline __attribute__((always_inline))
+// A loop over lanes that must leave none of them in memory. Other compilers see to that themselves.
+#ifdef __CUDACC_RTC__
+#define TWINLOOM_UNROLL _Pragma("unroll")
+#else
+#define TWINLOOM_UNROLL
+#endif
 
 namespace twinloom::device {
 
 using b8 = bool;
+#ifdef __CUDACC_RTC__
+using i8 = signed char;
+using i16 = short;
+using i32 = int;
+using i64 = long long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+#else
 using i8 = __INT8_TYPE__;
 using i16 = __INT16_TYPE__;
 using i32 = __INT32_TYPE__;
@@ -23,6 +40,7 @@ using u8 = __UINT8_TYPE__;
 using u16 = __UINT16_TYPE__;
 using u32 = __UINT32_TYPE__;
 using u64 = __UINT64_TYPE__;
+#endif
 using f32 = float;
 using f64 = double;
 
@@ -159,6 +177,11 @@ TWINLOOM_INLINE Signed<Value> test_of(Lanes<bool, count> mask) {
   return -__builtin_convertvector(mask, Signed<Value>);
 }
 #define TWINLOOM_HAS_VECTORS
+#elif defined(__CUDACC_RTC__)
+}  // namespace twinloom::device
+#include "gpu_vectors.h"
+namespace twinloom::device {
+#define TWINLOOM_HAS_VECTORS
 #elif defined(__GNUC__) && !defined(__CUDACC__)
 }  // namespace twinloom::device
 #include "gcc_vectors.h"
@@ -184,6 +207,7 @@ TWINLOOM_INLINE Lanes<Of, count> negated(Lanes<Of, count> a) {
 // single(x, more...) for every lane.
 template <class Value, class Single, class... More>
 TWINLOOM_INLINE Value lane_by_lane(Single single, Value x, More... more) {
+  TWINLOOM_UNROLL
   for (int lane = 0; lane < lanes<Value>; ++lane) x[lane] = single(x[lane], more[lane]...);
   return x;
 }
@@ -193,10 +217,23 @@ template <class Real>
 TWINLOOM_INLINE Real fma(Real a, Real b, Real c) {
 #ifdef __clang__
   return __builtin_elementwise_fma(a, b, c);
+#elif defined(__CUDACC_RTC__)
+  if constexpr (same<Real, f32>) return __fmaf_rn(a, b, c);
+  if constexpr (same<Real, f64>) return __fma_rn(a, b, c);
+  if constexpr (lanes < Real >> 1) return lane_by_lane([](auto... one) { return fma(one...); }, a, b, c);
 #else
   if constexpr (same<Real, f32>) return __builtin_fmaf(a, b, c);
   if constexpr (same<Real, f64>) return __builtin_fma(a, b, c);
   if constexpr (lanes < Real >> 1) return lane_by_lane([](auto... one) { return fma(one...); }, a, b, c);
+#endif
+}
+
+// The number of zeros above the highest one; of a number that is not 0.
+TWINLOOM_INLINE int leading_zeros(u64 number) {
+#ifdef __CUDACC_RTC__
+  return __clzll(i64(number));
+#else
+  return __builtin_clzll(number);
 #endif
 }
 
@@ -207,11 +244,18 @@ TWINLOOM_INLINE Real fma(Real a, Real b, Real c) {
     return __builtin_elementwise_##clang_name(x);     \
   }
 #else
+#ifdef __CUDACC_RTC__
+#define TWINLOOM_OF_F32(name) ::name##f
+#define TWINLOOM_OF_F64(name) ::name
+#else
+#define TWINLOOM_OF_F32(name) __builtin_##name##f
+#define TWINLOOM_OF_F64(name) __builtin_##name
+#endif
 #define TWINLOOM_ROUNDING(name, clang_name, gcc_name)                                            \
   template <class Real>                                                                          \
   TWINLOOM_INLINE Real name(Real x) {                                                            \
-    if constexpr (same<Real, f32>) return __builtin_##gcc_name##f(x);                            \
-    if constexpr (same<Real, f64>) return __builtin_##gcc_name(x);                               \
+    if constexpr (same<Real, f32>) return TWINLOOM_OF_F32(gcc_name)(x);                          \
+    if constexpr (same<Real, f64>) return TWINLOOM_OF_F64(gcc_name)(x);                          \
     if constexpr (lanes < Real >> 1) return lane_by_lane([](auto one) { return name(one); }, x); \
   }
 #endif
@@ -221,6 +265,10 @@ TWINLOOM_ROUNDING(trunc, trunc, trunc)
 TWINLOOM_ROUNDING(round, roundeven, rint)  // half to even; the rounding mode is to nearest everywhere
 TWINLOOM_ROUNDING(sqrt, sqrt, sqrt)
 #undef TWINLOOM_ROUNDING
+#ifndef __clang__
+#undef TWINLOOM_OF_F32
+#undef TWINLOOM_OF_F64
+#endif
 
 // The language's own conversion; a real value must fit the integer type.
 template <class To, class From>
@@ -237,6 +285,19 @@ TWINLOOM_INLINE Like<From, To> truncated(From value) {
     return static_cast<To>(value);
 }
 
+// computed(x, more...), by NVRTC in a function of its own: what is inlined is what its time goes to.
+#ifdef __CUDACC_RTC__
+template <class Computed, class... Values>
+__attribute__((noinline)) auto called(Computed computed, Values... values) {
+  return computed(values...);
+}
+#else
+template <class Computed, class... Values>
+TWINLOOM_INLINE auto called(Computed computed, Values... values) {
+  return computed(values...);
+}
+#endif
+
 // rare(x) for the lanes of `test`, one after the other; the other lanes keep `common`. For inputs so seldom
 // met that their slow way costs nothing.
 template <class Test, class Real, class Rare, class... More>
@@ -247,14 +308,15 @@ TWINLOOM_INLINE Real replaced_lanes(Test test, Real common, Rare rare, Real x, M
 #ifdef __clang__
 #pragma clang loop unroll(disable)
 #endif
+      TWINLOOM_UNROLL
       for (int i = 0; i < lanes<Real>; ++i) {
-        if (test[i] != 0) common[i] = rare(x[i], more[i]...);
+        if (test[i] != 0) common[i] = called(rare, x[i], more[i]...);
       }
     }
     return common;
   } else
 #endif
-    return test ? rare(x, more...) : common;
+    return test ? called(rare, x, more...) : common;
 }
 
 }  // namespace twinloom::device

@@ -1,0 +1,70 @@
+// By NVRTC, each row of the operator table and each conversion of several lanes is that of one element, lane
+// by lane: the machine code is the same as by vectors, and the compiler's optimiser sees one lane, which it
+// copies, in place of structs to take apart (half its time and more).
+#pragma once
+
+#include "convert.h"
+
+namespace twinloom::device {
+
+template <class First, class... More>
+constexpr int lanes_of_first = lanes<First>;
+
+// single(x, more...) for every lane, whatever its type.
+template <class Single, class... Values>
+TWINLOOM_INLINE auto each_lane(Single single, Values... values) {
+  constexpr int count = lanes_of_first<Values...>;
+  Vector<decltype(single(values[0]...)), count> result;
+  TWINLOOM_UNROLL
+  for (int i = 0; i < count; ++i) result[i] = single(values[i]...);
+  return result;
+}
+
+#define TWINLOOM_ROW_1(name)                               \
+  template <class Of, int count>                           \
+  TWINLOOM_INLINE auto name(Lanes<Of, count> x) {          \
+    return each_lane([](Of one) { return name(one); }, x); \
+  }
+#define TWINLOOM_ROW_2(name)                                                   \
+  template <class Of, int count>                                               \
+  TWINLOOM_INLINE auto name(Lanes<Of, count> x, Lanes<Of, count> y) {          \
+    return each_lane([](Of one, Of other) { return name(one, other); }, x, y); \
+  }
+#define TWINLOOM_ROW_3(name)                                                                             \
+  template <class Of, int count>                                                                         \
+  TWINLOOM_INLINE auto name(Lanes<bool, count> mask, Lanes<Of, count> yes, Lanes<Of, count> no) {        \
+    return each_lane([](bool one, Of left, Of right) { return name(one, left, right); }, mask, yes, no); \
+  }
+#define TWINLOOM_ROW_4(name)                                                                            \
+  template <int count>                                                                                  \
+  TWINLOOM_INLINE auto name(Lanes<i64, count> number, Lanes<i64, count> seed, Lanes<i64, count> offset, \
+                            Lanes<i64, count> operation) {                                              \
+    return each_lane([](auto... one) { return name(one...); }, number, seed, offset, operation);        \
+  }
+#define TWINLOOM_ROW_6(name)                                                                                \
+  template <int count>                                                                                      \
+  TWINLOOM_INLINE auto name(Lanes<i64, count> number, Lanes<i64, count> seed, Lanes<i64, count> offset,     \
+                            Lanes<i64, count> operation, Lanes<i64, count> low, Lanes<i64, count> high) {   \
+    return each_lane([](auto... one) { return name(one...); }, number, seed, offset, operation, low, high); \
+  }
+#define POINTWISE(name, arity, ...) TWINLOOM_ROW_##arity(name)
+#include "core/ops/pointwise.def"
+#undef POINTWISE
+#undef TWINLOOM_ROW_1
+#undef TWINLOOM_ROW_2
+#undef TWINLOOM_ROW_3
+#undef TWINLOOM_ROW_4
+#undef TWINLOOM_ROW_6
+
+#define TWINLOOM_CONVERSION(name)                              \
+  template <class To, class Of, int count>                     \
+  TWINLOOM_INLINE auto name(Lanes<Of, count> x) {              \
+    return each_lane([](Of one) { return name<To>(one); }, x); \
+  }
+TWINLOOM_CONVERSION(convert)
+TWINLOOM_CONVERSION(narrow)
+TWINLOOM_CONVERSION(widen)
+TWINLOOM_CONVERSION(rounded)
+#undef TWINLOOM_CONVERSION
+
+}  // namespace twinloom::device

@@ -1,0 +1,136 @@
+// Vectors for NVRTC: what vector.h has from Clang's vector types and builtins. A thread has no registers of
+// several lanes, so a struct holds them and every operation is a loop over lanes without a trace in the
+// machine code. Comparisons give lanes of bool; tests and masks are the same.
+#pragma once
+
+namespace twinloom::device {
+
+template <class Of, int count>
+struct GpuVector {
+  Of lane[count];
+
+  GpuVector() = default;
+  TWINLOOM_INLINE GpuVector(Of all) {
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i) lane[i] = all;
+  }
+  TWINLOOM_INLINE Of& operator[](int i) { return lane[i]; }
+  TWINLOOM_INLINE const Of& operator[](int i) const { return lane[i]; }
+};
+
+template <class Of, int count>
+struct Traits<GpuVector<Of, count>> {
+  using Element = Of;
+  static constexpr int lanes = count;
+};
+template <class Of, int count>
+struct VectorOf {
+  using type = GpuVector<Of, count>;
+};
+template <class Of, int count>
+using Lanes = GpuVector<Of, count>;
+
+// The second operand may be one element for all lanes.
+template <class Of>
+struct Just {
+  using type = Of;
+};
+// What a lane is computed in: u16 times u16 would be promoted to int, which it overflows.
+template <class Of>
+struct Promoted {
+  using type = Of;
+};
+template <>
+struct Promoted<u8> {
+  using type = u32;
+};
+template <>
+struct Promoted<u16> {
+  using type = u32;
+};
+
+#define TWINLOOM_OPERATOR(sign)                                                             \
+  template <class Of, int count>                                                            \
+  TWINLOOM_INLINE Lanes<Of, count> operator sign(Lanes<Of, count> a,                        \
+                                                 typename Just<Lanes<Of, count>>::type b) { \
+    using Step = typename Promoted<Of>::type;                                               \
+    TWINLOOM_UNROLL                                                                         \
+    for (int i = 0; i < count; ++i) a[i] = Of(Step(a[i]) sign Step(b[i]));                  \
+    return a;                                                                               \
+  }
+TWINLOOM_OPERATOR(+)
+TWINLOOM_OPERATOR(-)
+TWINLOOM_OPERATOR(*)
+TWINLOOM_OPERATOR(/)
+TWINLOOM_OPERATOR(%)
+TWINLOOM_OPERATOR(&)
+TWINLOOM_OPERATOR(|)
+TWINLOOM_OPERATOR(^)
+TWINLOOM_OPERATOR(<<)
+TWINLOOM_OPERATOR(>>)
+#undef TWINLOOM_OPERATOR
+
+template <class Of, int count>
+TWINLOOM_INLINE Lanes<Of, count> operator-(Lanes<Of, count> a) {
+  TWINLOOM_UNROLL
+  for (int i = 0; i < count; ++i) a[i] = Of(-a[i]);
+  return a;
+}
+template <class Of, int count>
+TWINLOOM_INLINE Lanes<Of, count> operator~(Lanes<Of, count> a) {
+  TWINLOOM_UNROLL
+  for (int i = 0; i < count; ++i) {
+    if constexpr (same<Of, bool>)
+      a[i] = !a[i];
+    else
+      a[i] = Of(~a[i]);
+  }
+  return a;
+}
+
+#define TWINLOOM_COMPARISON(sign)                                                            \
+  template <class Of, int count>                                                             \
+  TWINLOOM_INLINE Lanes<bool, count> operator sign(Lanes<Of, count> a, Lanes<Of, count> b) { \
+    Lanes<bool, count> test;                                                                 \
+    TWINLOOM_UNROLL                                                                          \
+    for (int i = 0; i < count; ++i) test[i] = a[i] sign b[i];                                \
+    return test;                                                                             \
+  }
+TWINLOOM_COMPARISON(==)
+TWINLOOM_COMPARISON(!=)
+TWINLOOM_COMPARISON(<)
+TWINLOOM_COMPARISON(<=)
+TWINLOOM_COMPARISON(>)
+TWINLOOM_COMPARISON(>=)
+#undef TWINLOOM_COMPARISON
+
+template <class Of, int count>
+TWINLOOM_INLINE Lanes<Of, count> select(Lanes<bool, count> test, Lanes<Of, count> yes, Lanes<Of, count> no) {
+  TWINLOOM_UNROLL
+  for (int i = 0; i < count; ++i) yes[i] = test[i] ? yes[i] : no[i];
+  return yes;
+}
+template <class Of, int count>
+TWINLOOM_INLINE bool any_lane(Lanes<Of, count> test) {
+  bool any = false;
+  TWINLOOM_UNROLL
+  for (int i = 0; i < count; ++i) any = any | (test[i] != Of(0));
+  return any;
+}
+template <class To, class From, int count>
+TWINLOOM_INLINE Lanes<To, count> converted(Lanes<From, count> value) {
+  Lanes<To, count> result;
+  TWINLOOM_UNROLL
+  for (int i = 0; i < count; ++i) result[i] = static_cast<To>(value[i]);
+  return result;
+}
+template <int count>
+TWINLOOM_INLINE Lanes<bool, count> mask_of(Lanes<bool, count> test) {
+  return test;
+}
+template <class Value, int count>
+TWINLOOM_INLINE Lanes<bool, count> test_of(Lanes<bool, count> mask) {
+  return mask;
+}
+
+}  // namespace twinloom::device
