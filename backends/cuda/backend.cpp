@@ -3,14 +3,11 @@
 #include <mutex>
 
 #include "backends/cuda/cuda.h"
-#include "backends/cuda/device_text.h"
-#include "backends/cuda/dialect.h"
 #include "backends/cuda/gpu.h"
 #include "backends/cuda/kernel.h"
-#include "backends/cuda/nvrtc.h"
-#include "core/base/hash.h"
+#include "backends/cuda/translate.h"
 #include "core/base/stopwatch.h"
-#include "core/emit/emit.h"
+#include "core/base/text.h"
 
 namespace twinloom::cuda {
 
@@ -31,53 +28,34 @@ class CudaBackend final : public runtime::Backend {
   explicit CudaBackend(const CudaOptions& options)
       : gpu_(gpu_of(options.device)),
         machine_(gpu_.machine()),
-        options_{gpu_.architecture(), {}},
-        headers_(all_headers()),
+        translator_(gpu_.architecture()),
         cache_(options.cache) {}
 
   std::string name() const override { return cat("cuda:", gpu_.device()); }
   std::string describe() const override {
-    return cat(name(), ": ", gpu_.name(), ", ", options_.architecture, ", NVRTC ", nvrtc_.version().major,
-               ".", nvrtc_.version().minor);
+    const Nvrtc::Version version = translator_.nvrtc().version();
+    return cat(gpu_.name(), ", ", translator_.architecture(), ", NVRTC ", version.major, ".", version.minor);
   }
   const machine::Machine& machine() const override { return machine_; }
   const runtime::Space* space() const override { return &gpu_; }
 
   runtime::Built build(const loops::Program& program) const override {
     Stopwatch watch;
-    std::string source = emit::emit(program, dialect_, loops::print(program));
-    const object_cache::Key key = key_of(program.name, source);
-    std::optional<std::string> kept = cache_ == nullptr ? std::nullopt : cache_->find(key);
+    KernelText text = translator_.text(program);
+    std::optional<std::string> kept = cache_ == nullptr ? std::nullopt : cache_->find(text.key);
     const bool cached = kept.has_value();
-    const std::string code = cached ? std::move(*kept) : compile(source, program.name);
+    const std::string code = cached ? std::move(*kept) : translator_.object(text, program.name);
     auto kernel = std::make_unique<const CudaKernel>(gpu_, program, code);
-    if (!cached && cache_ != nullptr) cache_->store(key, code);
-    return {std::move(kernel), std::move(source), watch.lap(), cached};
+    if (!cached && cache_ != nullptr) cache_->store(text.key, code);
+    return {std::move(kernel), std::move(text.source), watch.lap(), cached};
   }
 
   std::string warning() const override { return cache_ == nullptr ? std::string() : cache_->warning(); }
 
  private:
-  std::string compile(const std::string& source, const std::string& name) const {
-    return nvrtc_.compile(source, name, headers_, options_).bytes;
-  }
-  object_cache::Key key_of(const std::string& kernel, const std::string& source) const {
-    std::uint64_t headers = 0;
-    for (const Header& header : headers_)
-      headers = mix_hash(mix_hash(headers, stable_hash(header.path)), stable_hash(header.text));
-    return {{object_cache::kernel_field, kernel},
-            {object_cache::target_field, cat("cuda ", options_.architecture)},
-            {"compiler", nvrtc_.identity()},
-            {"headers", cat(headers)},
-            {"source", source}};
-  }
-
   const Gpu& gpu_;
   machine::Machine machine_;
-  NvrtcOptions options_;
-  std::vector<Header> headers_;
-  Nvrtc nvrtc_;
-  CudaDialect dialect_;
+  Translator translator_;
   std::shared_ptr<const object_cache::ObjectCache> cache_;
 };
 
@@ -90,8 +68,10 @@ std::unique_ptr<runtime::Backend> make_cuda(const CudaOptions& options) {
 std::vector<std::string> describe_devices() {
   std::vector<std::string> lines;
   try {
-    for (int number = 0; number < Gpu::count(); ++number)
-      lines.push_back(make_cuda({.device = number, .cache = nullptr})->describe());
+    for (int number = 0; number < Gpu::count(); ++number) {
+      const auto gpu = make_cuda({.device = number, .cache = nullptr});
+      lines.push_back(cat(gpu->name(), ": ", gpu->describe()));
+    }
     if (lines.empty()) lines.emplace_back("cuda: the driver sees no GPU");
   } catch (const Error& error) {
     lines.push_back(cat("cuda: ", error.what()));

@@ -15,8 +15,8 @@ struct Failure {
   Difference difference;
 };
 
-std::optional<Failure> check(const Generated& generated, std::uint64_t seed) {
-  Comparison comparison(generated.graph, seed);
+std::optional<Failure> check(const Generated& generated, std::uint64_t seed, const std::string& stage = {}) {
+  Comparison comparison(generated.graph, seed, stage);
   for (std::size_t at = 0; at < generated.sizes.size(); ++at) {
     const Arguments arguments(generated.graph, generated.inputs, generated.sizes[at], seed, side_of(seed));
     if (auto difference = comparison.first_difference(arguments)) return Failure{at, *difference};
@@ -42,7 +42,7 @@ std::string report(std::uint64_t seed, Generated generated, Failure failure) {
                          "}: ", failure.difference.stage, ": ", failure.difference.words, "\n");
   for (int halved = 1; halved <= 6; ++halved) {
     Generated smaller = generate({seed, halved});
-    const auto still = check(smaller, seed);
+    const auto still = check(smaller, seed, failure.difference.stage);
     if (!still || still->difference.stage != failure.difference.stage) continue;
     generated = std::move(smaller);
     failure = *still;
@@ -72,9 +72,9 @@ std::string report(std::uint64_t seed, Generated generated, Failure failure) {
 
 }  // namespace
 
-std::optional<std::string> report_of(std::uint64_t seed) {
+std::optional<std::string> report_of(std::uint64_t seed, const std::string& stage) {
   Generated generated = generate({seed, 0});
-  const auto failure = check(generated, seed);
+  const auto failure = check(generated, seed, stage);
   if (!failure) return std::nullopt;
   return report(seed, std::move(generated), *failure);
 }

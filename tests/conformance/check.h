@@ -12,7 +12,8 @@ namespace twinloom::tests {
 // Where the arguments of a seed's runs lie in their memory.
 Against side_of(std::uint64_t seed);
 
-// Nothing when all stages agree; else what differs, after shrinking, with the command that shows it again.
-std::optional<std::string> report_of(std::uint64_t seed);
+// Nothing when all stages agree, or the one that is named; else what differs, after shrinking, with the
+// command that shows it again.
+std::optional<std::string> report_of(std::uint64_t seed, const std::string& stage = {});
 
 }  // namespace twinloom::tests

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "api/devices.h"
 #include "backends/cpu/cpu.h"
 #include "backends/reference/reference.h"
 #include "core/base/error.h"
@@ -53,6 +54,15 @@ struct Stage {
   std::string isa;  // of programs
 };
 
+// The first GPU, or null where there is none.
+std::shared_ptr<const runtime::Backend> gpu() {
+  try {
+    return Device::cuda(0, /*cache=*/false).share();
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 const std::vector<Stage>& stages() {
   static const std::vector<Stage> all = [] {
     const std::shared_ptr<const runtime::Backend> reference = reference::make_reference();
@@ -60,6 +70,7 @@ const std::vector<Stage>& stages() {
                                  {"interpreter of fused nests", reference, true, ""}};
     result.push_back({"interpreter of programs for h200",
                       std::make_shared<const ProgramInterpreter>(machine::h200()), true, ""});
+    if (auto backend = gpu()) result.push_back({cat("JIT for ", backend->name()), backend, true, ""});
     for (const std::string& isa : cpu::supported_isas()) {
       std::shared_ptr<const runtime::Backend> cpu =
           cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});
@@ -87,6 +98,20 @@ OwnResults own_results(const graph::Graph& graph, const std::vector<std::optiona
     own.tensors.push_back(runtime::view_of(memory.data(), expected[r]->dtype, expected[r]->sizes));
   }
   return own;
+}
+
+// As they are, or in the memory of the device.
+std::vector<Tensor> placed(std::vector<Tensor> tensors, const runtime::Space* space) {
+  for (Tensor& tensor : tensors)
+    if (space != nullptr) tensor = runtime::uploaded(tensor, *space);
+  return tensors;
+}
+std::vector<runtime::Argument> placed(std::vector<runtime::Argument> arguments, const runtime::Space* space) {
+  for (runtime::Argument& argument : arguments) {
+    auto* tensor = std::get_if<Tensor>(&argument);
+    if (tensor != nullptr && space != nullptr) *tensor = runtime::uploaded(*tensor, *space);
+  }
+  return arguments;
 }
 
 std::string position(const std::vector<std::int64_t>& sizes, std::int64_t element) {
@@ -159,8 +184,13 @@ std::optional<std::string> Comparison::run(std::size_t stage, const Arguments& a
   runtime::RunOptions options_of_run;
   options_of_run.settings.threads = 1 + static_cast<int>(seed_ % 2);
   options_of_run.seed = seed_;
-  known->second.run(arguments.tensors(), options_of_run, own.tensors);
+  const runtime::Space* const space = known->second.space();
+  const std::vector<Tensor> results = placed(own.tensors, space);
+  known->second.run(placed(arguments.tensors(), space), options_of_run, results);
   arguments.check();
+  for (std::size_t at = 0; space != nullptr && at < results.size(); ++at)
+    space->download(own.tensors[at].data, results[at].data,
+                    runtime::element_count(results[at]) * ops::size_of(results[at].dtype));
   std::size_t next = 0;
   for (std::size_t r = 0; r < expected.size(); ++r) {
     if (graph_.results()[r].kind != graph::Ownership::own) continue;

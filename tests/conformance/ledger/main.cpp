@@ -23,6 +23,7 @@ struct Options {
   std::uint64_t from = 0;  // 0: after the last seed of the ledger
   std::int64_t count = 20000;
   double seconds = 1e9;
+  std::string stage;  // empty: all
 };
 
 struct Run {
@@ -45,11 +46,11 @@ std::uint64_t next_seed(const std::string& ledger) {
 
 constexpr std::int64_t GRAPHS_A_ROW = 250;
 
-Run run(std::uint64_t first, std::int64_t count, double seconds) {
+Run run(std::uint64_t first, std::int64_t count, double seconds, const std::string& stage) {
   Stopwatch stopwatch;
   Run done{first, first, 0, 0};
   while (done.next < first + static_cast<std::uint64_t>(count) && done.seconds < seconds) {
-    if (const auto report = report_of(done.next++)) {
+    if (const auto report = report_of(done.next++, stage)) {
       ++done.different;
       std::cout << *report << std::endl;
     }
@@ -58,7 +59,7 @@ Run run(std::uint64_t first, std::int64_t count, double seconds) {
   return done;
 }
 
-void append(const std::string& ledger, const Run& run) {
+void append(const std::string& ledger, const Run& run, const std::string& stage) {
   const bool is_empty = !std::filesystem::exists(ledger);
   std::ofstream file(ledger, std::ios::app);
   if (is_empty) {
@@ -68,9 +69,9 @@ void append(const std::string& ledger, const Run& run) {
             "| --- | --- | --- | --- | --- |\n";
   }
   const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
-  const std::string isas = join(cpu::supported_isas(), ", ", [](const std::string& isa) { return isa; });
+  const std::string all = join(cpu::supported_isas(), ", ", [](const std::string& isa) { return isa; });
   file << fmt::format("| {:%Y-%m-%d} | {} to {} | {} | {} | {:.0f} |\n", now, run.first, run.next - 1,
-                      run.different, isas, run.seconds);
+                      run.different, stage.empty() ? all : stage, run.seconds);
 }
 
 // Whether no graph differed.
@@ -78,8 +79,8 @@ bool run_rows(const Options& options) {
   std::uint64_t next = options.from == 0 ? next_seed(options.ledger) : options.from;
   std::int64_t left = options.count, different = 0;
   for (double seconds = options.seconds; left > 0 && seconds > 0;) {
-    const Run row = run(next, std::min(left, GRAPHS_A_ROW), seconds);
-    append(options.ledger, row);
+    const Run row = run(next, std::min(left, GRAPHS_A_ROW), seconds, options.stage);
+    append(options.ledger, row, options.stage);
     left -= static_cast<std::int64_t>(row.next - row.first);
     next = row.next;
     seconds -= row.seconds;
@@ -100,6 +101,7 @@ int main(int count, char** words) {
   app.add_option("--from", options.from, "the first seed; by default the one after the ledger's last");
   app.add_option("--count", options.count, "how many graphs");
   app.add_option("--seconds", options.seconds, "stop after this time");
+  app.add_option("--stage", options.stage, "only this stage, such as 'JIT for cuda:0'");
   CLI11_PARSE(app, count, words);
   return run_rows(options) ? 0 : 1;
 }

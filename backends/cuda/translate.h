@@ -1,0 +1,38 @@
+// A program's CUDA text, the key of its machine code, and that machine code. Needs NVRTC and no GPU.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/cuda/device_text.h"
+#include "backends/cuda/dialect.h"
+#include "backends/cuda/nvrtc.h"
+#include "core/loops/loops.h"
+#include "core/object_cache/object_cache.h"
+
+namespace twinloom::cuda {
+
+struct KernelText {
+  std::string source;
+  object_cache::Key key;
+};
+
+// Thread-safe.
+class Translator {
+ public:
+  // "sm_90a"; Error where NVRTC is missing, with the places that were searched.
+  explicit Translator(const std::string& architecture);
+  KernelText text(const loops::Program& program) const;
+  // Bug where NVRTC refuses the text.
+  std::string object(const KernelText& text, const std::string& name) const;
+  const std::string& architecture() const { return options_.architecture; }
+  const Nvrtc& nvrtc() const { return nvrtc_; }
+
+ private:
+  NvrtcOptions options_;
+  std::vector<Header> headers_;
+  Nvrtc nvrtc_;
+  CudaDialect dialect_;
+};
+
+}  // namespace twinloom::cuda
