@@ -32,7 +32,7 @@ constexpr u32 fraction_bits = same<Element<Real>, f32> ? 23 : 52;
 // computed(wide x) rounded once to the type of x: for functions that are rare enough to be done in f64.
 template <class Real, class Computed, class... More>
 TWINLOOM_INLINE Real in_f64(Computed computed, Real x, More... more) {
-  return truncated<Element<Real>>(computed(truncated<f64>(x), truncated<f64>(more)...));
+  return truncated<Element<Real>>(called(computed, truncated<f64>(x), truncated<f64>(more)...));
 }
 
 // A sum with it has no fraction, and the whole number that was added in its low bits.

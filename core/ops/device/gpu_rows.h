@@ -20,34 +20,44 @@ TWINLOOM_INLINE auto each_lane(Single single, Values... values) {
   return result;
 }
 
-#define TWINLOOM_ROW_1(name)                               \
-  template <class Of, int count>                           \
-  TWINLOOM_INLINE auto name(Lanes<Of, count> x) {          \
-    return each_lane([](Of one) { return name(one); }, x); \
+// Elementary functions of f64 are long: one copy serves all lanes.
+template <class Of, bool is_elementary, class Single, class... Values>
+TWINLOOM_INLINE auto each_row_lane(Single single, Values... values) {
+  if constexpr (is_elementary && same<Of, f64>)
+    return each_lane([=](auto... one) { return called(single, one...); }, values...);
+  else
+    return each_lane(single, values...);
+}
+
+#define TWINLOOM_ROW_1(name, is_elementary)                                               \
+  template <class Of, int count>                                                          \
+  TWINLOOM_INLINE auto name(Lanes<Of, count> x) {                                         \
+    return each_row_lane<Of, is_elementary>([](auto... one) { return name(one...); }, x); \
   }
-#define TWINLOOM_ROW_2(name)                                                   \
-  template <class Of, int count>                                               \
-  TWINLOOM_INLINE auto name(Lanes<Of, count> x, Lanes<Of, count> y) {          \
-    return each_lane([](Of one, Of other) { return name(one, other); }, x, y); \
+#define TWINLOOM_ROW_2(name, is_elementary)                                                  \
+  template <class Of, int count>                                                             \
+  TWINLOOM_INLINE auto name(Lanes<Of, count> x, Lanes<Of, count> y) {                        \
+    return each_row_lane<Of, is_elementary>([](auto... one) { return name(one...); }, x, y); \
   }
-#define TWINLOOM_ROW_3(name)                                                                             \
-  template <class Of, int count>                                                                         \
-  TWINLOOM_INLINE auto name(Lanes<bool, count> mask, Lanes<Of, count> yes, Lanes<Of, count> no) {        \
-    return each_lane([](bool one, Of left, Of right) { return name(one, left, right); }, mask, yes, no); \
+#define TWINLOOM_ROW_3(name, is_elementary)                                                       \
+  template <class Of, int count>                                                                  \
+  TWINLOOM_INLINE auto name(Lanes<bool, count> mask, Lanes<Of, count> yes, Lanes<Of, count> no) { \
+    return each_lane([](auto... one) { return name(one...); }, mask, yes, no);                    \
   }
-#define TWINLOOM_ROW_4(name)                                                                            \
+#define TWINLOOM_ROW_4(name, is_elementary)                                                             \
   template <int count>                                                                                  \
   TWINLOOM_INLINE auto name(Lanes<i64, count> number, Lanes<i64, count> seed, Lanes<i64, count> offset, \
                             Lanes<i64, count> operation) {                                              \
     return each_lane([](auto... one) { return name(one...); }, number, seed, offset, operation);        \
   }
-#define TWINLOOM_ROW_6(name)                                                                                \
+#define TWINLOOM_ROW_6(name, is_elementary)                                                                 \
   template <int count>                                                                                      \
   TWINLOOM_INLINE auto name(Lanes<i64, count> number, Lanes<i64, count> seed, Lanes<i64, count> offset,     \
                             Lanes<i64, count> operation, Lanes<i64, count> low, Lanes<i64, count> high) {   \
     return each_lane([](auto... one) { return name(one...); }, number, seed, offset, operation, low, high); \
   }
-#define POINTWISE(name, arity, ...) TWINLOOM_ROW_##arity(name)
+// What need not be rounded right is no single instruction.
+#define POINTWISE(name, arity, takes, gives, formula, low, high, ulp) TWINLOOM_ROW_##arity(name, (ulp >= 1))
 #include "core/ops/pointwise.def"
 #undef POINTWISE
 #undef TWINLOOM_ROW_1

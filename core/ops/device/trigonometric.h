@@ -37,11 +37,15 @@ struct Wide128 {
   u64 high, low;
 };
 TWINLOOM_INLINE Wide128 product(u64 a, u64 b) {
+#ifdef __CUDACC_RTC__
+  return {__umul64hi(a, b), a * b};
+#else
   const u64 a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
   const u64 low = a0 * b0;
   const u64 middle = a1 * b0 + (low >> 32);
   const u64 cross = a0 * b1 + (middle & 0xffffffffu);
   return {a1 * b1 + (middle >> 32) + (cross >> 32), (cross << 32) | (low & 0xffffffffu)};
+#endif
 }
 
 // x = mantissa * 2^exponent. Of mantissa * 2/pi * 2^exponent only what is below 4 matters, so 192 bits of
@@ -103,6 +107,15 @@ TWINLOOM_INLINE Angle<One> far_angle_of(One x) {
     return {high, f32(angle.high - f64(high)), u32(angle.quarter)};
   }
 }
+#ifdef __CUDACC_RTC__
+// A thread has one x: the angle is replaced, and what is made of it is there once.
+template <class One>
+TWINLOOM_INLINE Angle<One> any_angle_of(One x) {
+  Angle<One> angle = angle_of(x);
+  if (is_far_angle(x)) angle = far_angle_of(x);
+  return angle;
+}
+#endif
 
 template <class Real>
 TWINLOOM_INLINE TwoPart<Real> sin_parts(Real high, Real low) {
@@ -138,17 +151,25 @@ TWINLOOM_INLINE Real turned_sin(Angle<Real> angle, Element<Unsigned<Real>> turns
 template <class Real>
 TWINLOOM_INLINE Real sin(Real x) {
   using One = Element<Real>;
+#ifdef __CUDACC_RTC__
+  return select(x == Real(One(0)), x, turned_sin(any_angle_of(x), 0));
+#else
   // A zero keeps its sign: fma(-0, pi/2, -0) would lose it.
   const Real near = select(x == Real(One(0)), x, turned_sin(angle_of(x), 0));
   return replaced_lanes(
       is_far_angle(x), near, [](One one) { return turned_sin(far_angle_of(one), 0); }, x);
+#endif
 }
 template <class Real>
 TWINLOOM_INLINE Real cos(Real x) {
+#ifdef __CUDACC_RTC__
+  return turned_sin(any_angle_of(x), 1);
+#else
   using One = Element<Real>;
   return replaced_lanes(
       is_far_angle(x), turned_sin(angle_of(x), 1), [](One one) { return turned_sin(far_angle_of(one), 1); },
       x);
+#endif
 }
 // tan(angle + turns * pi/2), where that is no pole.
 template <class Real>
@@ -167,9 +188,13 @@ TWINLOOM_INLINE Real tan(Real x) {
   return in_f64<Real>(
       [](auto wide) {
         using Wide = decltype(wide);
+#ifdef __CUDACC_RTC__
+        return select(wide == Wide(0.0), wide, turned_tan(any_angle_of(wide), 0));
+#else
         const Wide near = select(wide == Wide(0.0), wide, turned_tan(angle_of(wide), 0));
         return replaced_lanes(
             is_far_angle(wide), near, [](f64 one) { return turned_tan(far_angle(one), 0); }, wide);
+#endif
       },
       x);
 }
