@@ -92,7 +92,7 @@ void Totals::combine_in_warp(const Total& total, std::int64_t extent, std::int64
         const auto at = static_cast<std::size_t>(part);
         other.push_back(scopes_.fresh("t"));
         scopes_.line(cat("const ", values_.type(part_type(total, part), total.lanes), " ", other[at],
-                         " = from_partner(", own[at], ", ", distance * width, ");"));
+                         " = from_lane_across(", own[at], ", ", distance * width, ");"));
       }
       combine_into(total, own, own, other, total.lanes);
     }

@@ -13,8 +13,7 @@
 //                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
 //                           transpose<N>(to, to_stride, from, from_stride), see transposes()
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
-//   threads                 from_partner(value, distance): of the thread whose number differs in that bit;
-//                           gathered<count>(array, value, member): values of `count` members in scratch
+//   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs there
 //   lanes                   low, high, even, odd: one half of a vector; of two lanes, one element
 //   run-time indices        find<N>(value, active, bound, wraps, node, failure) with .place and .ok
 // A mask never lets a function touch memory for a lane outside it.
