@@ -98,6 +98,34 @@ TWINLOOM_INLINE Bits narrowed(Bits magnitude) {
   return select(magnitude < Bits(u32(127 + 1 - bias) << 23), subnormal, normal);
 }
 
+#ifdef __CUDACC_RTC__
+// A GPU has instructions with the same bits, but for NaNs: to nearest even, subnormals kept.
+template <class Format>
+TWINLOOM_INLINE u16 converted_f32(f32 x) {
+  u16 bits;
+  if constexpr (same<Format, bf16>)
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  else
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+// The first in the low half.
+template <class Format>
+TWINLOOM_INLINE u32 converted_pair(f32 x, f32 y) {
+  u32 bits;
+  if constexpr (same<Format, bf16>)
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(y), "f"(x));
+  else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(y), "f"(x));
+  return bits;
+}
+TWINLOOM_INLINE f32 widened_f16(u16 bits) {
+  f32 x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
+}
+#endif
+
 template <int fraction, int bias, class Bits>
 TWINLOOM_INLINE Like<Bits, f32> widened(Bits magnitude) {
   using Real = Like<Bits, f32>;
@@ -107,6 +135,9 @@ TWINLOOM_INLINE Like<Bits, f32> widened(Bits magnitude) {
 
 template <class Format, class Real>
 TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
+#ifdef __CUDACC_RTC__
+  if constexpr (same<Format, bf16> || same<Format, f16>) return converted_f32<Format>(x);
+#endif
   using Bits = Unsigned<Real>;
   using Out = typename Format::Bits;
   const Bits magnitude = magnitude_bits(x);
@@ -151,6 +182,8 @@ TWINLOOM_INLINE Like<Stored, f32> widen(Stored stored) {
 #if defined(__clang__) && defined(__F16C__)
     if constexpr (lanes<Real> >= 4)
       return __builtin_convertvector(bit_cast<Like<Real, _Float16>>(stored), Real);
+#elif defined(__CUDACC_RTC__)
+    if constexpr (lanes<Real> == 1) return widened_f16(stored);
 #endif
     const Bits magnitude = all & Bits(0x7fffu);
     const Bits number = bit_cast<Bits>(widened<10, 15>(magnitude));

@@ -72,9 +72,24 @@ TWINLOOM_INLINE auto each_row_lane(Single single, Values... values) {
     return each_lane([](Of one) { return name<To>(one); }, x); \
   }
 TWINLOOM_CONVERSION(convert)
-TWINLOOM_CONVERSION(narrow)
 TWINLOOM_CONVERSION(widen)
 TWINLOOM_CONVERSION(rounded)
 #undef TWINLOOM_CONVERSION
+
+template <class Format, class Of, int count>
+TWINLOOM_INLINE auto narrow(Lanes<Of, count> x) {
+  if constexpr (same<Of, f32> && sizeof(typename Format::Bits) == 2 && count % 2 == 0) {
+    Lanes<u16, count> bits;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; i += 2) {
+      const u32 pair = converted_pair<Format>(x[i], x[i + 1]);
+      bits[i] = u16(pair);
+      bits[i + 1] = u16(pair >> 16);
+    }
+    return bits;
+  } else {
+    return each_lane([](Of one) { return narrow<Format>(one); }, x);
+  }
+}
 
 }  // namespace twinloom::device

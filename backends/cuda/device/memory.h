@@ -1,0 +1,406 @@
+// Index arithmetic, lanes and memory for the kernels of a GPU: functions that core/emit/dialect.h lists, each
+// for one thread. Pointers may have any alignment that their elements have. No lane outside a mask touches
+// memory. A pointer may be of global memory or of scratch; what streams is of global memory.
+#pragma once
+
+#include "device/kernel.h"
+
+namespace twinloom::device {
+
+// Index arithmetic. Divisors are positive; where a loop that does not run hid one that is not, the
+// quotient is computed all the same, before the loop, and not used.
+template <class Integer>
+TWINLOOM_INLINE Integer floor_quotient(Integer a, Integer b) {
+  if (b <= 0) return 0;
+  const Integer quotient = a / b;
+  return a % b < 0 ? quotient - 1 : quotient;
+}
+template <class Integer>
+TWINLOOM_INLINE Integer floor_remainder(Integer a, Integer b) {
+  if (b <= 0) return 0;
+  const Integer remainder = a % b;
+  return remainder < 0 ? remainder + b : remainder;
+}
+// Of 32 bits where both fit: a division of 64 takes five times as many instructions.
+TWINLOOM_INLINE bool fits_32_bits(i64 a, i64 b) { return ((u64(a) | u64(b)) >> 31) == 0; }
+TWINLOOM_INLINE i64 floor_div(i64 a, i64 b) {
+  if (fits_32_bits(a, b)) return b == 0 ? 0 : i64(u32(a) / u32(b));
+  return called([](i64 over, i64 under) { return floor_quotient(over, under); }, a, b);
+}
+TWINLOOM_INLINE i64 floor_mod(i64 a, i64 b) {
+  if (fits_32_bits(a, b)) return b == 0 ? 0 : i64(u32(a) % u32(b));
+  return called([](i64 over, i64 under) { return floor_remainder(over, under); }, a, b);
+}
+TWINLOOM_INLINE i32 floor_div(i32 a, i32 b) { return floor_quotient(a, b); }
+TWINLOOM_INLINE i32 floor_mod(i32 a, i32 b) { return floor_remainder(a, b); }
+TWINLOOM_INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
+TWINLOOM_INLINE i64 greatest(i64 a, i64 b) { return a > b ? a : b; }
+TWINLOOM_INLINE i32 least(i32 a, i32 b) { return a < b ? a : b; }
+TWINLOOM_INLINE i32 greatest(i32 a, i32 b) { return a > b ? a : b; }
+TWINLOOM_INLINE i64 trailing_zeros(i64 value) { return __ffsll(value) - 1; }
+
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> ramp_of(Of first, Of step) {
+  if constexpr (count == 1) {
+    return first;
+  } else {
+    Vector<Of, count> places;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i) places[i] = first + Of(i) * step;
+    return places;
+  }
+}
+template <int count>
+TWINLOOM_INLINE Vector<i64, count> ramp(i64 first, i64 step) {
+  return ramp_of<count>(first, step);
+}
+
+#define TWINLOOM_OF_LANES(name)                                                   \
+  template <class Of, int count>                                                  \
+  TWINLOOM_INLINE Lanes<Of, count> name(Lanes<Of, count> a, Lanes<Of, count> b) { \
+    return each_lane([](Of one, Of other) { return name(one, other); }, a, b);    \
+  }
+TWINLOOM_OF_LANES(least)
+TWINLOOM_OF_LANES(greatest)
+TWINLOOM_OF_LANES(floor_div)
+TWINLOOM_OF_LANES(floor_mod)
+#undef TWINLOOM_OF_LANES
+
+// Parts of a vector; half of two lanes is an element.
+#define TWINLOOM_HALF(name, first, step)                                            \
+  template <class Value>                                                            \
+  TWINLOOM_INLINE Vector<Element<Value>, lanes<Value> / 2> name(Value value) {      \
+    if constexpr (lanes<Value> == 2) {                                              \
+      return value[first];                                                          \
+    } else {                                                                        \
+      Vector<Element<Value>, lanes<Value> / 2> part;                                \
+      TWINLOOM_UNROLL                                                               \
+      for (int i = 0; i < lanes<Value> / 2; ++i) part[i] = value[first + step * i]; \
+      return part;                                                                  \
+    }                                                                               \
+  }
+TWINLOOM_HALF(low, 0, 1)
+TWINLOOM_HALF(high, (lanes<Value> / 2), 1)
+TWINLOOM_HALF(even, 0, 2)
+TWINLOOM_HALF(odd, 1, 2)
+#undef TWINLOOM_HALF
+
+// What one instruction moves: up to 16 bytes at an address that is a multiple of them.
+template <int bytes>
+struct alignas(bytes) Packed {
+  u32 words[bytes / 4];
+};
+template <>
+struct alignas(2) Packed<2> {
+  u16 bits;
+};
+template <>
+struct alignas(1) Packed<1> {
+  u8 bits;
+};
+template <class Of, int count>
+constexpr int packed_bytes = int(sizeof(Of)) * count < 16 ? int(sizeof(Of)) * count : 16;
+
+template <class Of, int count>
+TWINLOOM_INLINE bool is_packed(const Of* pointer) {
+  return packed_bytes<Of, count> == sizeof(Of) ||
+         (reinterpret_cast<u64>(pointer) & (packed_bytes<Of, count> - 1)) == 0;
+}
+
+// How a packed value, or an element, is read and written.
+struct Plainly {
+  template <class Part>
+  static TWINLOOM_INLINE Part get(const Part* pointer) {
+    return *pointer;
+  }
+  template <class Part>
+  static TWINLOOM_INLINE void put(Part* pointer, Part part) {
+    *pointer = part;
+  }
+};
+// What is written once and not read soon makes room in the caches first.
+struct Streaming {
+  template <class Part>
+  static TWINLOOM_INLINE void put(Part* pointer, Part part) {
+    if constexpr (sizeof(Part) == 16) {
+      __stcs(reinterpret_cast<uint4*>(pointer), bit_cast<uint4>(part));
+    } else if constexpr (sizeof(Part) == 8) {
+      __stcs(reinterpret_cast<u64*>(pointer), bit_cast<u64>(part));
+    } else if constexpr (sizeof(Part) == 4) {
+      __stcs(reinterpret_cast<u32*>(pointer), bit_cast<u32>(part));
+    } else {
+      *pointer = part;
+    }
+  }
+};
+
+// Lanes as they lie in memory, and back.
+template <class Of, int count>
+struct InMemory {
+  Of lane[count];
+};
+template <class How, int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_packed(const Of* pointer) {
+  constexpr int bytes = packed_bytes<Of, count>, each = bytes / int(sizeof(Of));
+  Vector<Of, count> value;
+  TWINLOOM_UNROLL
+  for (int first = 0; first < count; first += each) {
+    const auto part = How::get(reinterpret_cast<const Packed<bytes>*>(pointer + first));
+    const auto read = bit_cast<InMemory<Of, each>>(part);
+    TWINLOOM_UNROLL
+    for (int i = 0; i < each; ++i) value[first + i] = read.lane[i];
+  }
+  return value;
+}
+template <class How, class Of, int count>
+TWINLOOM_INLINE void store_packed(Of* pointer, Lanes<Of, count> value) {
+  constexpr int bytes = packed_bytes<Of, count>, each = bytes / int(sizeof(Of));
+  TWINLOOM_UNROLL
+  for (int first = 0; first < count; first += each) {
+    InMemory<Of, each> written;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < each; ++i) written.lane[i] = value[first + i];
+    How::put(reinterpret_cast<Packed<bytes>*>(pointer + first), bit_cast<Packed<bytes>>(written));
+  }
+}
+
+// Loads and stores of neighbours. The test of alignment vanishes where the address is known to be a multiple.
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load(const Of* pointer) {
+  if constexpr (count == 1) {
+    return *pointer;
+  } else {
+    if (__builtin_expect(is_packed<Of, count>(pointer), 1)) return load_packed<Plainly, count>(pointer);
+    Vector<Of, count> value;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i) value[i] = pointer[i];
+    return value;
+  }
+}
+template <class How, class Of, class Value>
+TWINLOOM_INLINE void store_by(Of* pointer, Value value) {
+  if constexpr (lanes<Value> == 1) {
+    How::put(pointer, Of(value));
+  } else {
+    if (__builtin_expect(is_packed<Of, lanes<Value>>(pointer), 1)) return store_packed<How>(pointer, value);
+    TWINLOOM_UNROLL
+    for (int i = 0; i < lanes<Value>; ++i) How::put(pointer + i, value[i]);
+  }
+}
+template <class Of, class Value>
+TWINLOOM_INLINE void store(Of* pointer, Value value) {
+  store_by<Plainly>(pointer, value);
+}
+template <class Of, class Value>
+TWINLOOM_INLINE void store_streaming(Of* pointer, Value value) {
+  store_by<Streaming>(pointer, value);
+}
+TWINLOOM_INLINE void stores_done() {}
+template <int count, class Of>
+TWINLOOM_INLINE void prefetch(const Of*) {}
+template <int count, class Of>
+TWINLOOM_INLINE void prefetch_written(const Of*) {}
+
+template <class Value>
+TWINLOOM_INLINE Value reversed(Value value) {
+  if constexpr (lanes<Value> == 1) {
+    return value;
+  } else {
+    Value back;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < lanes<Value>; ++i) back[i] = value[lanes<Value> - 1 - i];
+    return back;
+  }
+}
+// `pointer` is the place of lane 0; lane l is l elements before it.
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_reversed(const Of* pointer) {
+  return reversed(load<count>(pointer - (count - 1)));
+}
+template <class Of, class Value>
+TWINLOOM_INLINE void store_reversed(Of* pointer, Value value) {
+  store(pointer - (lanes<Value> - 1), reversed(value));
+}
+
+// Masks. A count of lanes may be negative or larger than there are lanes.
+template <int count>
+TWINLOOM_INLINE Vector<bool, count> first_lanes(i64 active) {
+  if constexpr (count == 1) {
+    return active > 0;
+  } else {
+    Vector<bool, count> mask;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i) mask[i] = i < active;
+    return mask;
+  }
+}
+
+// Lane by lane; `at(i)` is the place of lane i, `is_in(i)` whether it is inside the mask.
+template <int count, class Of, class At>
+TWINLOOM_INLINE Vector<Of, count> load_each(const Of* pointer, At at) {
+  if constexpr (count == 1) {
+    return pointer[at(0)];
+  } else {
+    Vector<Of, count> value;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i) value[i] = pointer[at(i)];
+    return value;
+  }
+}
+template <int count, class Of, class At, class IsIn>
+TWINLOOM_INLINE Vector<Of, count> load_each_where(const Of* pointer, At at, IsIn is_in, Of otherwise) {
+  if constexpr (count == 1) {
+    return is_in(0) ? pointer[at(0)] : otherwise;
+  } else {
+    Vector<Of, count> value;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i) value[i] = is_in(i) ? pointer[at(i)] : otherwise;
+    return value;
+  }
+}
+template <class Value>
+TWINLOOM_INLINE auto lane_of(const Value& value) {
+  if constexpr (lanes<Value> == 1)
+    return [value](int) { return value; };
+  else
+    return [value](int i) { return value[i]; };
+}
+
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_first(const Of* pointer, i64 active, Of otherwise) {
+  if (__builtin_expect(active >= count, 1)) return load<count>(pointer);
+  return load_each_where<count>(
+      pointer, [](int i) { return i; }, [=](int i) { return i < active; }, otherwise);
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_strided(const Of* pointer, i64 stride) {
+  return load_each<count>(pointer, [=](int i) { return i * stride; });
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_strided_where(const Of* pointer, i64 stride, Vector<bool, count> mask,
+                                                     Of otherwise) {
+  return load_each_where<count>(
+      pointer, [=](int i) { return i * stride; }, lane_of(mask), otherwise);
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> gather(const Of* pointer, Vector<i64, count> places) {
+  return load_each<count>(pointer, lane_of(places));
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> gather_where(const Of* pointer, Vector<i64, count> places,
+                                               Vector<bool, count> mask, Of otherwise) {
+  return load_each_where<count>(pointer, lane_of(places), lane_of(mask), otherwise);
+}
+
+// Integers that the GPU adds and compares in memory: those of 4 and 8 bytes, here as it spells them. For the
+// others the word around them is exchanged until nobody else came between.
+template <class Of>
+constexpr bool is_atomic = !is_real<Of> && !is_truth<Of> && sizeof(Of) >= 4;
+template <int bytes>
+struct ComparedWord {
+  using type = typename IntegerOf<bytes>::Unsigned;
+};
+template <>
+struct ComparedWord<1> {
+  using type = u32;
+};
+template <class Of, class Changed>
+__attribute__((noinline)) void change_atomically(Of* pointer, Changed changed) {
+  using Word = typename ComparedWord<sizeof(Of)>::type;
+  const u64 address = reinterpret_cast<u64>(pointer);
+  auto* const word = reinterpret_cast<Word*>(address & ~u64(sizeof(Word) - 1));
+  const int shift = int(address & (sizeof(Word) - 1)) * 8;
+  constexpr Word ones = Word(typename IntegerOf<sizeof(Of)>::Unsigned(~u64(0)));
+  Word held = *static_cast<volatile Word*>(word);
+  while (true) {
+    using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
+    const Of before = bit_cast<Of>(Bits(held >> shift));
+    const Of after = changed(before);
+    if (bit_cast<Bits>(before) == bit_cast<Bits>(after)) return;
+    const Word wanted = Word((held & Word(~(ones << shift))) | (Word(bit_cast<Bits>(after)) << shift));
+    const Word found = atomicCAS(word, held, wanted);
+    if (found == held) return;
+    held = found;
+  }
+}
+
+// What is done to one element by a store and by its atomic forms. Lanes go in ascending order.
+struct Replace {
+  template <class Of>
+  static TWINLOOM_INLINE void put(Of* pointer, Of value) {
+    *pointer = value;
+  }
+};
+struct AtomicAdd {
+  template <class Of>
+  static TWINLOOM_INLINE void put(Of* pointer, Of value) {
+    if constexpr (is_atomic<Of>) {
+      using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
+      atomicAdd(reinterpret_cast<Bits*>(pointer), bit_cast<Bits>(value));
+    } else {
+      change_atomically(pointer, [=](Of held) { return add(held, value); });
+    }
+  }
+};
+struct AtomicMax {
+  template <class Of>
+  static TWINLOOM_INLINE void put(Of* pointer, Of value) {
+    if constexpr (is_atomic<Of>)
+      atomicMax(pointer, value);
+    else
+      change_atomically(pointer, [=](Of held) { return maximum(held, value); });
+  }
+};
+template <class How, class Of, class At, class Value>
+TWINLOOM_INLINE void put_each(Of* pointer, At at, Value value) {
+  const auto of_lane = lane_of(value);
+  TWINLOOM_UNROLL
+  for (int i = 0; i < lanes<Value>; ++i) How::put(pointer + at(i), Of(of_lane(i)));
+}
+template <class How, class Of, class At, class IsIn, class Value>
+TWINLOOM_INLINE void put_each_where(Of* pointer, At at, IsIn is_in, Value value) {
+  const auto of_lane = lane_of(value);
+  TWINLOOM_UNROLL
+  for (int i = 0; i < lanes<Value>; ++i)
+    if (is_in(i)) How::put(pointer + at(i), Of(of_lane(i)));
+}
+#define TWINLOOM_STORES(prefix, How)                                                                         \
+  template <class Of, class Value>                                                                           \
+  TWINLOOM_INLINE void prefix##scatter(Of* pointer, Like<Value, i64> places, Value value) {                  \
+    put_each<How>(pointer, lane_of(places), value);                                                          \
+  }                                                                                                          \
+  template <class Of, class Value>                                                                           \
+  TWINLOOM_INLINE void prefix##scatter_where(Of* pointer, Like<Value, i64> places, Mask<Value> mask,         \
+                                             Value value) {                                                  \
+    put_each_where<How>(pointer, lane_of(places), lane_of(mask), value);                                     \
+  }                                                                                                          \
+  template <class Of, class Value>                                                                           \
+  TWINLOOM_INLINE void prefix##store_strided(Of* pointer, i64 stride, Value value) {                         \
+    put_each<How>(                                                                                           \
+        pointer, [=](int i) { return i * stride; }, value);                                                  \
+  }                                                                                                          \
+  template <class Of, class Value>                                                                           \
+  TWINLOOM_INLINE void prefix##store_strided_where(Of* pointer, i64 stride, Mask<Value> mask, Value value) { \
+    put_each_where<How>(                                                                                     \
+        pointer, [=](int i) { return i * stride; }, lane_of(mask), value);                                   \
+  }
+TWINLOOM_STORES(, Replace)
+TWINLOOM_STORES(atomic_add_, AtomicAdd)
+TWINLOOM_STORES(atomic_max_, AtomicMax)
+#undef TWINLOOM_STORES
+template <class Of>
+TWINLOOM_INLINE void atomic_add_store(Of* pointer, Of value) {
+  AtomicAdd::put(pointer, value);
+}
+template <class Of>
+TWINLOOM_INLINE void atomic_max_store(Of* pointer, Of value) {
+  AtomicMax::put(pointer, value);
+}
+template <class Of, class Value>
+TWINLOOM_INLINE void store_first(Of* pointer, i64 active, Value value) {
+  if (__builtin_expect(active >= lanes<Value>, 1)) return store(pointer, value);
+  put_each_where<Replace>(
+      pointer, [](int i) { return i; }, [=](int i) { return i < active; }, value);
+}
+
+}  // namespace twinloom::device

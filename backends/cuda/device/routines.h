@@ -1,0 +1,118 @@
+// What kernels of a GPU call that is more than arithmetic: run-time indices and their failures, the last
+// block of a grid, values of other lanes of a warp. The first failure wins the record; the others are
+// dropped.
+#pragma once
+
+#include "core/emit/abi.h"
+#include "cuda/memory.h"
+
+namespace twinloom::device {
+
+using emit::Arguments;
+using emit::FailureRecord;
+
+// The record lies in memory of the device; whoever reads it waits for the kernel.
+template <class Integer>
+__attribute__((noinline)) void record_failure(FailureRecord* failure, Integer node, Integer value,
+                                              Integer bound) {
+  if (atomicExch(reinterpret_cast<u64*>(&failure->claimed), u64(1)) != 0) return;
+  failure->node = node;
+  failure->value = value;
+  failure->bound = bound;
+}
+
+// A run-time index: where it may be used (`ok`), and its place there, 0 elsewhere.
+template <int count>
+struct Found {
+  Vector<i64, count> place;
+  Vector<bool, count> ok;
+};
+template <int count>
+TWINLOOM_INLINE Found<count> find(Vector<i64, count> value, Vector<bool, count> active, i64 bound, bool wraps,
+                                  i64 node, FailureRecord* failure) {
+  using Places = Vector<i64, count>;
+  const Places zero(i64(0));
+  const Places wrapped = wraps ? where(lt(value, zero), Places(value + Places(bound)), value) : value;
+  const auto inside = logical_and(ge(wrapped, zero), lt(wrapped, Places(bound)));
+  const auto ok = logical_and(active, inside);
+  const auto failed = logical_and(active, logical_not(inside));
+  if (__builtin_expect(any_lane(failed), 0)) {
+    i64 first = 0;  // of the lanes that failed, the first one's value
+    TWINLOOM_UNROLL
+    for (int i = count - 1; i >= 0; --i) first = lane_of(failed)(i) ? lane_of(value)(i) : first;
+    record_failure(failure, node, first, bound);
+  }
+  return {where(ok, wrapped, zero), ok};
+}
+
+// True for the member that arrives last; then the counter is 0 again. What the members wrote before is there
+// to be read. A member is one thread.
+template <class Of>
+TWINLOOM_INLINE bool arrives_last(Of* counter, i64 members) {
+  static_assert(is_atomic<Of>, "a counter of 4 or 8 bytes");
+  using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
+  auto* const place = reinterpret_cast<Bits*>(counter);
+  __threadfence();
+  if (i64(atomicAdd(place, Bits(1))) + 1 != members) return false;
+  atomicExch(place, Bits(0));
+  __threadfence();
+  return true;
+}
+// The same where a member is a block: all of its threads call it and are told the same. It waits for them, so
+// what any of them wrote counts.
+template <class Of>
+TWINLOOM_INLINE bool block_arrives_last(Of* counter, i64 members) {
+  __threadfence();
+  __syncthreads();
+  const bool first = threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0;
+  const bool last = __syncthreads_or(first && arrives_last(counter, members)) != 0;
+  if (last) __threadfence();
+  return last;
+}
+
+// Values of other threads of the warp, all of whose threads call these.
+constexpr u32 WHOLE_WARP = 0xffffffffu;
+template <class One, class Moved>
+TWINLOOM_INLINE One moved_bits(One value, Moved moved) {
+  using Bits = typename IntegerOf<sizeof(One)>::Unsigned;
+  if constexpr (same<One, bool>) {
+    return moved(u32(value)) != 0;
+  } else if constexpr (sizeof(One) <= 4) {
+    return bit_cast<One>(Bits(moved(u32(bit_cast<Bits>(value)))));
+  } else {
+    return bit_cast<One>(Bits(moved(bit_cast<Bits>(value))));
+  }
+}
+// Lanes of 1 and 2 bytes go four and two at a time.
+template <class Value, class Moved>
+TWINLOOM_INLINE Value moved_value(Value value, Moved moved) {
+  using Of = Element<Value>;
+  if constexpr (lanes<Value> == 1) {
+    return moved_bits(value, moved);
+  } else if constexpr (sizeof(Of) < 4 && sizeof(Of) * lanes<Value> >= 4) {
+    using Words = InMemory<u32, int(sizeof(Value)) / 4>;
+    Words words = bit_cast<Words>(value);
+    TWINLOOM_UNROLL
+    for (u32& word : words.lane) word = moved(word);
+    return bit_cast<Value>(words);
+  } else {
+    return each_lane([=](Of one) { return moved_bits(one, moved); }, value);
+  }
+}
+// Of the thread `distance` lanes further; past the last lane, the thread's own.
+template <class Value>
+TWINLOOM_INLINE Value from_lane_above(Value value, int distance) {
+  return moved_value(value, [=](auto bits) { return __shfl_down_sync(WHOLE_WARP, bits, distance); });
+}
+// Of the thread whose lane differs in these bits.
+template <class Value>
+TWINLOOM_INLINE Value from_lane_across(Value value, int bits_of_lane) {
+  return moved_value(value, [=](auto bits) { return __shfl_xor_sync(WHOLE_WARP, bits, bits_of_lane); });
+}
+// Of the thread with this number in the warp.
+template <class Value>
+TWINLOOM_INLINE Value from_lane(Value value, int lane) {
+  return moved_value(value, [=](auto bits) { return __shfl_sync(WHOLE_WARP, bits, lane); });
+}
+
+}  // namespace twinloom::device

@@ -1,0 +1,131 @@
+// Every function that generated text may call, beyond the operators, compiles for the GPU without a warning.
+#include <gtest/gtest.h>
+
+#include "backends/cuda/device_text.h"
+#include "tests/cuda/compiler.h"
+
+namespace twinloom::cuda {
+namespace {
+
+// OF and LANES are defined by the options. A value is what memory holds and an operator takes.
+constexpr const char* KERNEL = R"(
+#include "cuda/routines.h"
+namespace twinloom::device {
+using Value = Vector<OF, LANES>;
+using Places = Vector<i64, LANES>;
+
+extern "C" __global__ void loads(const Arguments* arguments, i64 n) {
+  const OF* const a = static_cast<const OF*>(arguments->buffers[0]);
+  OF* const out = static_cast<OF*>(arguments->buffers[1]);
+  const Places places = ramp<LANES>(n, 3);
+  const auto mask = first_lanes<LANES>(n);
+  prefetch<LANES>(a);
+  prefetch_written<LANES>(out);
+  Value v = load<LANES>(a);
+  v = maximum(v, load_first<LANES>(a, n, OF(1)));
+  v = maximum(v, load_reversed<LANES>(a));
+  v = maximum(v, load_strided<LANES>(a, n));
+  v = maximum(v, load_strided_where<LANES>(a, n, mask, OF(2)));
+  v = maximum(v, gather<LANES>(a, places));
+  v = maximum(v, gather_where<LANES>(a, places, mask, OF(3)));
+  store(out, v);
+}
+extern "C" __global__ void stores(const Arguments* arguments, i64 n) {
+  OF* const out = static_cast<OF*>(arguments->buffers[1]);
+  const Places places = ramp<LANES>(n, 3);
+  const auto mask = first_lanes<LANES>(n);
+  const Value v = load<LANES>(out);
+  store_streaming(out, v);
+  store_first(out, n, v);
+  store_reversed(out, v);
+  store_strided(out, n, v);
+  store_strided_where(out, n, mask, v);
+  scatter(out, places, v);
+  scatter_where(out, places, mask, v);
+  stores_done();
+}
+extern "C" __global__ void atomics(const Arguments* arguments, i64 n) {
+  OF* const out = static_cast<OF*>(arguments->buffers[1]);
+  const Places places = ramp<LANES>(n, 3);
+  const auto mask = first_lanes<LANES>(n);
+  const Value v = load<LANES>(out);
+  atomic_add_store(out, out[1]);
+  atomic_add_store_strided(out, n, v);
+  atomic_add_store_strided_where(out, n, mask, v);
+  atomic_add_scatter(out, places, v);
+  atomic_add_scatter_where(out, places, mask, v);
+  atomic_max_store(out, out[1]);
+  atomic_max_store_strided(out, n, v);
+  atomic_max_store_strided_where(out, n, mask, v);
+  atomic_max_scatter(out, places, v);
+  atomic_max_scatter_where(out, places, mask, v);
+}
+extern "C" __global__ void indices(const Arguments* arguments, i64 n) {
+  const OF* const a = static_cast<const OF*>(arguments->buffers[0]);
+  OF* const out = static_cast<OF*>(arguments->buffers[1]);
+  const Places places = least(ramp<LANES>(n, 3), Places(n)), divisor(arguments->sizes[0]);
+  const Found<LANES> found = find<LANES>(greatest(floor_div(places, divisor), floor_mod(places, divisor)),
+                                         first_lanes<LANES>(n), n, true, 7, arguments->failure);
+  if (any_lane(found.ok)) store(out, where(found.ok, gather<LANES>(a, found.place), Value(OF(1))));
+  out[trailing_zeros(n)] = OF(least(floor_div(n, i64(3)), floor_mod(n, i64(5))));
+  out[least(floor_div(int(n), 3), floor_mod(int(n), 5))] = OF(2);
+}
+extern "C" __global__ void of_a_warp(const Arguments* arguments, i64 n) {
+  const OF* const a = static_cast<const OF*>(arguments->buffers[0]);
+  OF* const out = static_cast<OF*>(arguments->buffers[1]);
+  i64* const counters = static_cast<i64*>(arguments->buffers[2]);
+  const Value v = load<LANES>(a);
+  store(out, maximum(from_lane_above(v, 3), maximum(from_lane_across(v, 5), from_lane(v, 0))));
+  const auto mask = from_lane_above(first_lanes<LANES>(n), 1);
+  if (any_lane(mask)) store(out, v);
+  if (arrives_last(counters, n)) store(out, v);
+  if (block_arrives_last(reinterpret_cast<i32*>(counters + 1), n)) store(out, load<LANES>(a));
+}
+#if LANES > 1
+extern "C" __global__ void halves(const OF* a, OF* out) {
+  const Value v = load<LANES>(a);
+  store(out, maximum(maximum(low(v), high(v)), maximum(even(v), odd(v))));
+}
+#endif
+}
+)";
+
+struct Shape {
+  const char* of;
+  int lanes;
+};
+
+class Routines : public ::testing::TestWithParam<Shape> {};
+
+TEST_P(Routines, CompileWithoutAWarning) {
+  TWINLOOM_NEEDS_NVRTC();
+  const NvrtcOptions options{"sm_90a", {cat("-DOF=", GetParam().of), cat("-DLANES=", GetParam().lanes)}};
+  EXPECT_EQ(nvrtc().compile(KERNEL, "routines", all_headers(), options).log, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, Routines,
+                         ::testing::Values(Shape{"f32", 1}, Shape{"f32", 4}, Shape{"u8", 2}, Shape{"u16", 8},
+                                           Shape{"i64", 2}, Shape{"i8", 1}),
+                         [](const auto& row) { return cat(row.param.of, "_x", row.param.lanes); });
+
+std::string ptx_of(const std::string& body) {
+  const std::string text = cat("#include \"cuda/routines.h\"\nnamespace twinloom::device {\n", body, "}\n");
+  return nvrtc().compile(text, "kernel", all_headers(), {"compute_90a", {}}).bytes;
+}
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// Of an address that is known to be a multiple of 16 one instruction is left, without a test.
+TEST(Memory, PackedAccessesNeedNoTestWhereAlignmentIsKnown) {
+  TWINLOOM_NEEDS_NVRTC();
+  const std::string copy = "  store_streaming(out + 4 * threadIdx.x, load<4>(a + 4 * threadIdx.x));\n}\n";
+  const std::string head = "extern \"C\" __global__ void kernel(const f32* a, f32* out) {\n";
+  const std::string known =
+      "  __builtin_assume((u64(a) & 15) == 0);\n  __builtin_assume((u64(out) & 15) == 0);\n";
+  const std::string plain = ptx_of(cat(head, copy)), aligned = ptx_of(cat(head, known, copy));
+  EXPECT_TRUE(has(plain, "ld.global.v4") && has(plain, "bra")) << plain;
+  EXPECT_TRUE(has(aligned, "ld.global.v4") && has(aligned, "st.global.cs.v4") && !has(aligned, "bra"))
+      << aligned;
+}
+
+}  // namespace
+}  // namespace twinloom::cuda
