@@ -31,12 +31,8 @@ TWINLOOM_INLINE i64 floor_mod(i64 a, i64 b) {
   if (fits_32_bits(a, b)) return b == 0 ? 0 : i64(u32(a) % u32(b));
   return called([](i64 over, i64 under) { return floor_remainder(over, under); }, a, b);
 }
-TWINLOOM_INLINE i32 floor_div(i32 a, i32 b) { return floor_quotient(a, b); }
-TWINLOOM_INLINE i32 floor_mod(i32 a, i32 b) { return floor_remainder(a, b); }
 TWINLOOM_INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
 TWINLOOM_INLINE i64 greatest(i64 a, i64 b) { return a > b ? a : b; }
-TWINLOOM_INLINE i32 least(i32 a, i32 b) { return a < b ? a : b; }
-TWINLOOM_INLINE i32 greatest(i32 a, i32 b) { return a > b ? a : b; }
 TWINLOOM_INLINE i64 trailing_zeros(i64 value) { return __ffsll(value) - 1; }
 
 template <int count, class Of>
