@@ -83,9 +83,10 @@ Results::Results(const graph::Graph& graph, const Variant& variant, const index:
       variant_(variant),
       values_(values),
       arguments_(arguments),
+      space_(sources.memory.space()),
       tensors_(variant.values.size()),
       own_(graph.results().size()) {
-  adopt(given, sources.memory.space());
+  adopt(given);
   for (std::size_t v = 0; v < tensors_.size(); ++v) {
     const lower::Value& value = variant_.values[v];
     switch (value.storage) {
@@ -112,7 +113,7 @@ Results::Results(const graph::Graph& graph, const Variant& variant, const index:
 }
 
 // The caller's output tensors, checked against the graph.
-void Results::adopt(std::span<const Tensor> given, const Space* space) {
+void Results::adopt(std::span<const Tensor> given) {
   if (given.empty()) return;
   std::size_t next = 0;
   for (std::size_t r = 0; r < graph_.results().size(); ++r) {
@@ -133,7 +134,7 @@ void Results::adopt(std::span<const Tensor> given, const Space* space) {
       if (tensor.strides[axis] == 0 && sizes[axis] > 1)
         throw Error(cat("output ", r, " has stride 0 along axis ", axis, "; its elements must not overlap"));
     }
-    if (tensor.device != (space == nullptr ? HOST : space->device()))
+    if (tensor.device != (space_ == nullptr ? HOST : space_->device()))
       throw Error(cat("output ", r, " does not lie in the memory that the graph was compiled for"));
     own_[r] = tensor;
   }
@@ -160,6 +161,18 @@ void Results::check_overlap(std::span<const Argument> arguments) const {
   }
 }
 
+// Through memory of this process where they lie on a GPU: the caller's layout is none that a kernel writes.
+void Results::copy(const Tensor& target, const Tensor& source) const {
+  const auto copy = [](const Tensor& to, const Tensor& from) {
+    copy_into(to, from, 0, static_cast<std::byte*>(to.data), static_cast<const std::byte*>(from.data));
+  };
+  if (space_ == nullptr) return copy(target, source);
+  const Tensor changed = downloaded(target, *space_);
+  copy(changed, downloaded(source, *space_));
+  const Bytes to = bytes_of(target), from = bytes_of(changed);
+  space_->upload(const_cast<std::byte*>(to.first), from.first, to.last - to.first);
+}
+
 Memory Results::memory(lower::ValueId id) const { return memory_of(tensors_[id.index]); }
 
 std::vector<Output> Results::take() {
@@ -179,12 +192,7 @@ std::vector<Output> Results::take() {
       const auto r = static_cast<std::size_t>(index);
       const Tensor& own = own_[r];
       if (own.data != nullptr && own.data != tensors_[v].data && element_count(own) != 0) {
-        if (own.device != HOST) {
-          throw Error(cat("output ", index, " on a GPU has other strides than its kernel writes, which are ",
-                          join(tensors_[v].strides, ", ", [](std::int64_t stride) { return cat(stride); })));
-        }
-        copy_into(own, tensors_[v], 0, static_cast<std::byte*>(own.data),
-                  static_cast<const std::byte*>(tensors_[v].data));
+        copy(own, tensors_[v]);
       }
       outputs[r] = own.data != nullptr ? own : tensors_[v];
     }

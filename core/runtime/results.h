@@ -23,12 +23,14 @@ class Results {
   std::vector<Output> take();
 
  private:
-  void adopt(std::span<const Tensor> given, const Space* space);
+  void adopt(std::span<const Tensor> given);
+  void copy(const Tensor& target, const Tensor& source) const;
   void check_overlap(std::span<const Argument> arguments) const;
   const graph::Graph& graph_;
   const Variant& variant_;
   const index::Values& values_;
   std::span<const Argument> arguments_;
+  const Space* space_;           // null: memory of this process
   std::vector<Tensor> tensors_;  // by value
   std::vector<Tensor> own_;      // by result: the caller's tensor, or empty
 };

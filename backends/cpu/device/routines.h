@@ -1,5 +1,5 @@
 // What kernels of the CPU call that is more than arithmetic: run-time indices and their failures, the
-// last block of a grid, sorting. The first failure wins the record; the others are dropped.
+// last block of a grid. The first failure wins the record; the others are dropped.
 #pragma once
 
 #include "core/emit/abi.h"
@@ -51,27 +51,6 @@ TWINLOOM_INLINE bool arrives_last(Of* counter, i64 members) {
   if (i64(__atomic_add_fetch(counter, Of(1), __ATOMIC_ACQ_REL)) != members) return false;
   __atomic_store_n(counter, Of(0), __ATOMIC_RELAXED);
   return true;
-}
-
-// By counting, as `starts` has a place for each key anyway: counts, then first places, then each element to
-// its place; starts[k + 1] serves as the cursor of key k and ends where it has to be.
-template <class Key>
-TWINLOOM_INLINE void stable_sort(i64* order, i64* starts, i64 n, i64 bound, Key key) {
-  for (i64 k = 0; k <= bound; ++k) starts[k] = 0;
-  i64 kept = 0;
-  for (i64 p = 0; p < n; ++p) {
-    const i64 k = key(p);
-    if (k < 0 || k >= bound) continue;
-    ++kept;
-    if (k + 2 <= bound) ++starts[k + 2];
-  }
-  for (i64 k = 2; k <= bound; ++k) starts[k] += starts[k - 1];
-  for (i64 p = 0; p < n; ++p) {
-    const i64 k = key(p);
-    if (k < 0 || k >= bound) continue;
-    order[starts[k + 1]++] = p;
-  }
-  for (i64 p = kept; p < n; ++p) order[p] = -1;
 }
 
 }  // namespace twinloom::device
