@@ -87,6 +87,24 @@ TEST_P(Rows, CompileWithoutAWarning) {
   expect_compiles(kernels, cat("rows_of_", ops::name(element)));
 }
 
+// Every operation is the one that IEEE 754 rounds, and keeps subnormals.
+TEST(RowsAsPtx, NothingIsApproximate) {
+  TWINLOOM_NEEDS_NVRTC();
+  for (const DType element : {DType::f32, DType::f64}) {
+    Kernels kernels(1);
+    for (const char* name :
+         {"div", "sqrt", "rsqrt", "exp", "sin", "tanh", "floor", "maximum", "hypot", "pow"}) {
+      const ops::Pointwise op = ops::pointwise_named(name).value();
+      kernels.add(name, inputs_of(op, element), element);
+    }
+    const std::string ptx = nvrtc().compile(kernels.text(), "rows", all_headers(), {"compute_90a", {}}).bytes;
+    for (const char* wanted : {"div.rn", "sqrt.rn", "fma.rn", "cvt.rmi"})
+      EXPECT_NE(ptx.find(wanted), std::string::npos) << wanted << " of " << ops::name(element);
+    for (const char* unwanted : {".approx", ".ftz"})
+      EXPECT_EQ(ptx.find(unwanted), std::string::npos) << unwanted << " of " << ops::name(element);
+  }
+}
+
 class Conversions : public ::testing::TestWithParam<Shape> {};
 
 TEST_P(Conversions, CompileWithoutAWarning) {

@@ -3,6 +3,7 @@
 // copies, in place of structs to take apart (half its time and more).
 #pragma once
 
+#include "combine.h"
 #include "convert.h"
 
 namespace twinloom::device {
@@ -12,7 +13,7 @@ constexpr int lanes_of_first = lanes<First>;
 
 // single(x, more...) for every lane, whatever its type.
 template <class Single, class... Values>
-TWINLOOM_INLINE auto each_lane(Single single, Values... values) {
+TWINLOOM_INLINE auto each_lane(Single single, const Values&... values) {
   constexpr int count = lanes_of_first<Values...>;
   Vector<decltype(single(values[0]...)), count> result;
   TWINLOOM_UNROLL
@@ -20,9 +21,21 @@ TWINLOOM_INLINE auto each_lane(Single single, Values... values) {
   return result;
 }
 
+// IEEE 754-2019 maximum and minimum are instructions: -0 < +0, and a NaN wins.
+TWINLOOM_INLINE f32 maximum(f32 a, f32 b) {
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
+  return a;
+}
+TWINLOOM_INLINE f32 minimum(f32 a, f32 b) {
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
+  return a;
+}
+TWINLOOM_INLINE f32 max(f32 left, f32 right) { return maximum(left, right); }
+TWINLOOM_INLINE f32 min(f32 left, f32 right) { return minimum(left, right); }
+
 // Elementary functions of f64 are long: one copy serves all lanes.
 template <class Of, bool is_elementary, class Single, class... Values>
-TWINLOOM_INLINE auto each_row_lane(Single single, Values... values) {
+TWINLOOM_INLINE auto each_row_lane(Single single, const Values&... values) {
   if constexpr (is_elementary && same<Of, f64>)
     return each_lane([=](auto... one) { return called(single, one...); }, values...);
   else
@@ -31,29 +44,31 @@ TWINLOOM_INLINE auto each_row_lane(Single single, Values... values) {
 
 #define TWINLOOM_ROW_1(name, is_elementary)                                               \
   template <class Of, int count>                                                          \
-  TWINLOOM_INLINE auto name(Lanes<Of, count> x) {                                         \
+  TWINLOOM_INLINE auto name(const Lanes<Of, count>& x) {                                  \
     return each_row_lane<Of, is_elementary>([](auto... one) { return name(one...); }, x); \
   }
 #define TWINLOOM_ROW_2(name, is_elementary)                                                  \
   template <class Of, int count>                                                             \
-  TWINLOOM_INLINE auto name(Lanes<Of, count> x, Lanes<Of, count> y) {                        \
+  TWINLOOM_INLINE auto name(const Lanes<Of, count>& x, const Lanes<Of, count>& y) {          \
     return each_row_lane<Of, is_elementary>([](auto... one) { return name(one...); }, x, y); \
   }
-#define TWINLOOM_ROW_3(name, is_elementary)                                                       \
-  template <class Of, int count>                                                                  \
-  TWINLOOM_INLINE auto name(Lanes<bool, count> mask, Lanes<Of, count> yes, Lanes<Of, count> no) { \
-    return each_lane([](auto... one) { return name(one...); }, mask, yes, no);                    \
+#define TWINLOOM_ROW_3(name, is_elementary)                                              \
+  template <class Of, int count>                                                         \
+  TWINLOOM_INLINE auto name(const Lanes<bool, count>& mask, const Lanes<Of, count>& yes, \
+                            const Lanes<Of, count>& no) {                                \
+    return each_lane([](auto... one) { return name(one...); }, mask, yes, no);           \
   }
-#define TWINLOOM_ROW_4(name, is_elementary)                                                             \
-  template <int count>                                                                                  \
-  TWINLOOM_INLINE auto name(Lanes<i64, count> number, Lanes<i64, count> seed, Lanes<i64, count> offset, \
-                            Lanes<i64, count> operation) {                                              \
-    return each_lane([](auto... one) { return name(one...); }, number, seed, offset, operation);        \
+#define TWINLOOM_ROW_4(name, is_elementary)                                                        \
+  template <int count>                                                                             \
+  TWINLOOM_INLINE auto name(const Lanes<i64, count>& number, const Lanes<i64, count>& seed,        \
+                            const Lanes<i64, count>& offset, const Lanes<i64, count>& operation) { \
+    return each_lane([](auto... one) { return name(one...); }, number, seed, offset, operation);   \
   }
 #define TWINLOOM_ROW_6(name, is_elementary)                                                                 \
   template <int count>                                                                                      \
-  TWINLOOM_INLINE auto name(Lanes<i64, count> number, Lanes<i64, count> seed, Lanes<i64, count> offset,     \
-                            Lanes<i64, count> operation, Lanes<i64, count> low, Lanes<i64, count> high) {   \
+  TWINLOOM_INLINE auto name(const Lanes<i64, count>& number, const Lanes<i64, count>& seed,                 \
+                            const Lanes<i64, count>& offset, const Lanes<i64, count>& operation,            \
+                            const Lanes<i64, count>& low, const Lanes<i64, count>& high) {                  \
     return each_lane([](auto... one) { return name(one...); }, number, seed, offset, operation, low, high); \
   }
 // What need not be rounded right is no single instruction.
@@ -68,7 +83,7 @@ TWINLOOM_INLINE auto each_row_lane(Single single, Values... values) {
 
 #define TWINLOOM_CONVERSION(name)                              \
   template <class To, class Of, int count>                     \
-  TWINLOOM_INLINE auto name(Lanes<Of, count> x) {              \
+  TWINLOOM_INLINE auto name(const Lanes<Of, count>& x) {       \
     return each_lane([](Of one) { return name<To>(one); }, x); \
   }
 TWINLOOM_CONVERSION(convert)
@@ -77,7 +92,7 @@ TWINLOOM_CONVERSION(rounded)
 #undef TWINLOOM_CONVERSION
 
 template <class Format, class Of, int count>
-TWINLOOM_INLINE auto narrow(Lanes<Of, count> x) {
+TWINLOOM_INLINE auto narrow(const Lanes<Of, count>& x) {
   if constexpr (same<Of, f32> && sizeof(typename Format::Bits) == 2 && count % 2 == 0) {
     Lanes<u16, count> bits;
     TWINLOOM_UNROLL

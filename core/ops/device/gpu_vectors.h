@@ -1,6 +1,7 @@
 // Vectors for NVRTC: what vector.h has from Clang's vector types and builtins. A thread has no registers of
 // several lanes, so a struct holds them and every operation is a loop over lanes without a trace in the
-// machine code. Comparisons give lanes of bool; tests and masks are the same.
+// machine code. Comparisons give lanes of bool; tests and masks are the same. Operands go by
+// reference, as each copy is work for the compiler.
 #pragma once
 
 namespace twinloom::device {
@@ -49,14 +50,15 @@ struct Promoted<u16> {
   using type = u32;
 };
 
-#define TWINLOOM_OPERATOR(sign)                                                             \
-  template <class Of, int count>                                                            \
-  TWINLOOM_INLINE Lanes<Of, count> operator sign(Lanes<Of, count> a,                        \
-                                                 typename Just<Lanes<Of, count>>::type b) { \
-    using Step = typename Promoted<Of>::type;                                               \
-    TWINLOOM_UNROLL                                                                         \
-    for (int i = 0; i < count; ++i) a[i] = Of(Step(a[i]) sign Step(b[i]));                  \
-    return a;                                                                               \
+#define TWINLOOM_OPERATOR(sign)                                                                    \
+  template <class Of, int count>                                                                   \
+  TWINLOOM_INLINE Lanes<Of, count> operator sign(const Lanes<Of, count>& a,                        \
+                                                 const typename Just<Lanes<Of, count>>::type& b) { \
+    using Step = typename Promoted<Of>::type;                                                      \
+    Lanes<Of, count> result;                                                                       \
+    TWINLOOM_UNROLL                                                                                \
+    for (int i = 0; i < count; ++i) result[i] = Of(Step(a[i]) sign Step(b[i]));                    \
+    return result;                                                                                 \
   }
 TWINLOOM_OPERATOR(+)
 TWINLOOM_OPERATOR(-)
@@ -88,13 +90,13 @@ TWINLOOM_INLINE Lanes<Of, count> operator~(Lanes<Of, count> a) {
   return a;
 }
 
-#define TWINLOOM_COMPARISON(sign)                                                            \
-  template <class Of, int count>                                                             \
-  TWINLOOM_INLINE Lanes<bool, count> operator sign(Lanes<Of, count> a, Lanes<Of, count> b) { \
-    Lanes<bool, count> test;                                                                 \
-    TWINLOOM_UNROLL                                                                          \
-    for (int i = 0; i < count; ++i) test[i] = a[i] sign b[i];                                \
-    return test;                                                                             \
+#define TWINLOOM_COMPARISON(sign)                                                                          \
+  template <class Of, int count>                                                                           \
+  TWINLOOM_INLINE Lanes<bool, count> operator sign(const Lanes<Of, count>& a, const Lanes<Of, count>& b) { \
+    Lanes<bool, count> test;                                                                               \
+    TWINLOOM_UNROLL                                                                                        \
+    for (int i = 0; i < count; ++i) test[i] = a[i] sign b[i];                                              \
+    return test;                                                                                           \
   }
 TWINLOOM_COMPARISON(==)
 TWINLOOM_COMPARISON(!=)
@@ -105,20 +107,22 @@ TWINLOOM_COMPARISON(>=)
 #undef TWINLOOM_COMPARISON
 
 template <class Of, int count>
-TWINLOOM_INLINE Lanes<Of, count> select(Lanes<bool, count> test, Lanes<Of, count> yes, Lanes<Of, count> no) {
+TWINLOOM_INLINE Lanes<Of, count> select(const Lanes<bool, count>& test, const Lanes<Of, count>& yes,
+                                        const Lanes<Of, count>& no) {
+  Lanes<Of, count> result;
   TWINLOOM_UNROLL
-  for (int i = 0; i < count; ++i) yes[i] = test[i] ? yes[i] : no[i];
-  return yes;
+  for (int i = 0; i < count; ++i) result[i] = test[i] ? yes[i] : no[i];
+  return result;
 }
 template <class Of, int count>
-TWINLOOM_INLINE bool any_lane(Lanes<Of, count> test) {
+TWINLOOM_INLINE bool any_lane(const Lanes<Of, count>& test) {
   bool any = false;
   TWINLOOM_UNROLL
   for (int i = 0; i < count; ++i) any = any | (test[i] != Of(0));
   return any;
 }
 template <class To, class From, int count>
-TWINLOOM_INLINE Lanes<To, count> converted(Lanes<From, count> value) {
+TWINLOOM_INLINE Lanes<To, count> converted(const Lanes<From, count>& value) {
   Lanes<To, count> result;
   TWINLOOM_UNROLL
   for (int i = 0; i < count; ++i) result[i] = static_cast<To>(value[i]);
