@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "backends/cuda/library.h"
 
@@ -113,11 +114,12 @@ class Program {
 }  // namespace
 
 struct Nvrtc::State {
+  std::string precompiled_directory;
   Library library{cat("NVRTC (version ", OLDEST, " or newer)"), library_names()};
   Functions functions{library};
   Version version;
 
-  State() {
+  explicit State(std::string directory) : precompiled_directory(std::move(directory)) {
     functions.check(functions.nvrtcVersion(&version.major, &version.minor), "nvrtcVersion");
     if (version.major < OLDEST)
       throw Error(cat("NVRTC ", OLDEST, " or newer is needed; ", library.path(), " is version ",
@@ -125,17 +127,22 @@ struct Nvrtc::State {
   }
 };
 
-Nvrtc::Nvrtc() : state_(std::make_unique<State>()) {}
+Nvrtc::Nvrtc(std::string precompiled_directory)
+    : state_(std::make_unique<State>(std::move(precompiled_directory))) {}
 Nvrtc::~Nvrtc() = default;
 Nvrtc::Nvrtc(Nvrtc&&) noexcept = default;
 Nvrtc& Nvrtc::operator=(Nvrtc&&) noexcept = default;
 
 Compiled Nvrtc::compile(const std::string& text, const std::string& name, const std::vector<Header>& headers,
                         const NvrtcOptions& options) const {
-  const std::string architecture = cat("--gpu-architecture=", options.architecture);
-  std::vector<const char*> flags(std::begin(FLAGS), std::end(FLAGS));
-  flags.push_back(architecture.c_str());
-  for (const std::string& flag : options.flags) flags.push_back(flag.c_str());
+  std::vector<std::string> all(std::begin(FLAGS), std::end(FLAGS));
+  all.push_back(cat("--gpu-architecture=", options.architecture));
+  if (!state_->precompiled_directory.empty())
+    all.insert(all.end(),
+               {"--pch", "--pch-messages=false", cat("--pch-dir=", state_->precompiled_directory)});
+  all.insert(all.end(), options.flags.begin(), options.flags.end());
+  std::vector<const char*> flags;
+  for (const std::string& flag : all) flags.push_back(flag.c_str());
 
   const Program program(state_->functions, text, cat(name, ".cu"), headers);
   const nvrtcResult result = program.compile(flags);

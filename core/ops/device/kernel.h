@@ -1,5 +1,5 @@
-// All of the device header: what generated code includes. One source that Clang compiles for vectors and
-// for single elements, and GCC for single elements; the same input gives the same bits in all of them.
+// All of the device header: what generated code includes. One source that Clang, GCC and NVRTC compile for
+// vectors and for single elements; the same input gives the same bits in all of them.
 #pragma once
 
 #include "arithmetic.h"

@@ -54,7 +54,7 @@ inline __attribute__((noinline)) Angle<f64> far_angle(f64 x) {
 #ifdef __CUDACC_RTC__
   static  // else it would be copied to the stack
 #endif
-      constexpr u64 two_over_pi[] = {0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull,
+  constexpr u64 two_over_pi[] = {0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull,
                                  0xdb6295993c439041ull, 0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull,
                                  0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull,
                                  0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull,
