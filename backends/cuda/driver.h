@@ -26,8 +26,8 @@ namespace twinloom::cuda {
   ROW(cuCtxPopCurrent)                 \
   ROW(cuMemAlloc)                      \
   ROW(cuMemFree)                       \
-  ROW(cuMemcpyHtoD)                    \
-  ROW(cuMemcpyDtoH)                    \
+  ROW(cuMemcpyHtoDAsync)               \
+  ROW(cuMemcpyDtoHAsync)               \
   ROW(cuMemsetD8)                      \
   ROW(cuStreamSynchronize)             \
   ROW(cuStreamCreate)                  \

@@ -92,16 +92,19 @@ runtime::Block Gpu::allocate(std::int64_t bytes) const {
           }};
 }
 
+// On the stream of the kernels: a copy on another one may still be on its way when it is said to be done.
 void Gpu::upload(void* to, const void* from, std::int64_t bytes) const {
   const Scope scope(*this);
-  driver_.check(driver_.cuMemcpyHtoD(address_of(to), from, size_of(bytes)),
+  driver_.check(driver_.cuMemcpyHtoDAsync(address_of(to), from, size_of(bytes), stream_),
                 cat("a copy of ", bytes, " bytes to cuda:", number_));
+  wait();
 }
 
 void Gpu::download(void* to, const void* from, std::int64_t bytes) const {
   const Scope scope(*this);
-  driver_.check(driver_.cuMemcpyDtoH(to, address_of(from), size_of(bytes)),
+  driver_.check(driver_.cuMemcpyDtoHAsync(to, address_of(from), size_of(bytes), stream_),
                 cat("a copy of ", bytes, " bytes from cuda:", number_));
+  wait();
 }
 
 void Gpu::wait() const {

@@ -15,6 +15,9 @@ add_custom_target(random_graphs
   USES_TERMINAL)
 foreach(program test_conformance run_random_graphs)
   twinloom_allocator(${program})
+  if(TARGET backends_cuda)
+    target_compile_definitions(${program} PRIVATE TWINLOOM_HAS_CUDA)
+  endif()
   target_compile_definitions(${program} PRIVATE
     TWINLOOM_FAILURES="${CMAKE_BINARY_DIR}/Testing/Temporary/conformance"
     TWINLOOM_PROGRAM="$<TARGET_FILE:twinloom>"

@@ -21,15 +21,16 @@ TWINLOOM_INLINE Integer floor_remainder(Integer a, Integer b) {
   const Integer remainder = a % b;
   return remainder < 0 ? remainder + b : remainder;
 }
-// Of 32 bits where both fit: a division of 64 takes five times as many instructions.
+// Of 32 bits where both fit: a division of 64 takes five times as many instructions. That one is no function
+// of its own: NVRTC 13.0 crashed on several calls of such a function with constants.
 TWINLOOM_INLINE bool fits_32_bits(i64 a, i64 b) { return ((u64(a) | u64(b)) >> 31) == 0; }
 TWINLOOM_INLINE i64 floor_div(i64 a, i64 b) {
   if (fits_32_bits(a, b)) return b == 0 ? 0 : i64(u32(a) / u32(b));
-  return called([](i64 over, i64 under) { return floor_quotient(over, under); }, a, b);
+  return floor_quotient(a, b);
 }
 TWINLOOM_INLINE i64 floor_mod(i64 a, i64 b) {
   if (fits_32_bits(a, b)) return b == 0 ? 0 : i64(u32(a) % u32(b));
-  return called([](i64 over, i64 under) { return floor_remainder(over, under); }, a, b);
+  return floor_remainder(a, b);
 }
 TWINLOOM_INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
 TWINLOOM_INLINE i64 greatest(i64 a, i64 b) { return a > b ? a : b; }
