@@ -13,13 +13,13 @@ constexpr std::int64_t WARP_THREADS = 32;  // that exchange registers directly
 
 std::int64_t Totals::written_out(const Total& total) { return total.in_memory ? 4 : 32; }
 
-void Totals::combine(const loops::Combine& combine) {
+void Totals::combine(const loops::Combine& combine, std::int64_t span) {
   Total& total = values_.total(combine.total);
   if (total.across == combine.across)
     combine_lanes(total, combine.total, combine.pairing);
   else if (std::ranges::find(total.of_threads, combine.across, &Total::Copies::axis) !=
            total.of_threads.end())
-    combine_threads(total, combine.across, combine.pairing);
+    combine_threads(total, combine, span);
   else
     combine_copies(total, combine.across, combine.pairing);
   scopes_.forget({.buffer = {}, .total = combine.total});
@@ -67,10 +67,11 @@ void Totals::combine_by_loops(std::int64_t extent, bool halves, const Pair& pair
   }
 }
 
-void Totals::combine_threads(Total& total, loops::Axis across, loops::Pairing pairing) {
-  const auto copies = std::ranges::find(total.of_threads, across, &Total::Copies::axis);
+void Totals::combine_threads(Total& total, const loops::Combine& combine, std::int64_t span) {
+  const auto copies = std::ranges::find(total.of_threads, combine.across, &Total::Copies::axis);
   const std::int64_t extent = copies->extent;
-  const std::int64_t width = threads_.width(across);
+  const std::int64_t width = threads_.width(combine.across);
+  const loops::Pairing pairing = combine.pairing;
   CHECK(is_power_of_two(extent) && is_power_of_two(width), "combine across ", extent, " members of ", width,
         " threads");
   if (extent * width <= WARP_THREADS)
@@ -78,6 +79,30 @@ void Totals::combine_threads(Total& total, loops::Axis across, loops::Pairing pa
   else
     combine_in_block(total, extent, width, pairing);
   total.of_threads.erase(copies);
+  if (extent * width != span) hand_out(total, span);
+}
+
+// What the first thread of so many has, for those too that are no member of the loop.
+void Totals::hand_out(const Total& total, std::int64_t span) {
+  CHECK(is_power_of_two(span), "a total for ", span, " threads");
+  for_each_member(total, std::nullopt, [&](const Places& places) {
+    const Parts own = members(total, places);
+    for (int part = 0; part < part_count(total); ++part) {
+      const std::string& name = own[static_cast<std::size_t>(part)];
+      if (span <= WARP_THREADS) {
+        scopes_.line(cat(name, " = from_lane(", name, ", int(thread % ", WARP_THREADS, " / ", span, " * ",
+                         span, "));"));
+        continue;
+      }
+      const std::string array = scopes_.fresh("t");
+      scopes_.line(dialect_.array(values_.type(part_type(total, part), total.lanes), array,
+                                  cat(threads_.count() / span), loops::Place::scratch));
+      scopes_.line(cat("if (thread % ", span, " == 0) ", array, "[thread / ", span, "] = ", name, ";"));
+      scopes_.line(dialect_.sync());
+      scopes_.line(cat(name, " = ", array, "[thread / ", span, "];"));
+      scopes_.line(dialect_.sync());
+    }
+  });
 }
 
 // Member l is combined with member l ^ step, so that in the end each has the whole: the combine of two totals

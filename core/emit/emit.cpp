@@ -148,7 +148,7 @@ void Emitter::stmt(const Stmt& stmt) {
       [&](const loops::Accumulate&) { CHECK(false, "an Accumulate in a program"); },
       [&](const loops::Scan&) { CHECK(false, "a Scan in a program"); },
       [&](const loops::Merge& node) { totals_.merge(node); },
-      [&](const loops::Combine& node) { totals_.combine(node); },
+      [&](const loops::Combine& node) { totals_.combine(node, span_); },
       [&](const loops::Push& node) { totals_.push(node); },
       [&](const loops::Fold& node) { totals_.fold(node); },
       [&](const loops::Prefix& node) { totals_.prefix(node); },

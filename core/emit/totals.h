@@ -17,7 +17,8 @@ class Totals {
 
   void start(const loops::Start& start);
   void merge(const loops::Merge& merge);
-  void combine(const loops::Combine& combine);
+  // `span`: threads that execute the statement for the same members of thread loops.
+  void combine(const loops::Combine& combine, std::int64_t span);
   void push(const loops::Push& push);
   void fold(const loops::Fold& fold);
   void prefix(const loops::Prefix& prefix);
@@ -53,7 +54,8 @@ class Totals {
   void prefix_lanes(const Total& before, const Total& all, const Total& total, const Places& places);
 
   // Copies along a thread loop: of one warp by exchange of registers, else through scratch.
-  void combine_threads(Total& total, loops::Axis across, loops::Pairing pairing);
+  void combine_threads(Total& total, const loops::Combine& combine, std::int64_t span);
+  void hand_out(const Total& total, std::int64_t span);
   void combine_in_warp(const Total& total, std::int64_t extent, std::int64_t width, bool halves);
   void combine_in_block(const Total& total, std::int64_t extent, std::int64_t width, loops::Pairing pairing);
 

@@ -71,7 +71,7 @@ const std::vector<Refusal> refusals = {
     {POINTWISE, "schedule loop -1 i.0 serial loop -1 j.0 block",
      "loop j.0: a block loop inside one that is not"},
     {POINTWISE, "schedule loop -1 i.0 thread loop -1 j.0 serial",
-     "loop i.0: thread loops are for devices that share scratch"},
+     "loop i.0: a thread loop needs a constant extent"},
     {POINTWISE, "schedule split -1 j : 8 mask loop -1 i.0 serial loop -1 j.0 block loop -1 j.1 block",
      "loop j.0: a block loop inside one that is not"},
     {POINTWISE, "schedule split -1 j : 8 mask loop -1 j.0 block loop -1 j.1 block loop -1 i.0 serial",
