@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::int64_t WARP_THREADS = 32;  // that exchange registers directly
 
+// How far apart those are that a step of 1, 2, 4, ... combines: half the members at first, or one.
+std::int64_t distance_at(std::int64_t step, std::int64_t extent, bool halves) {
+  return halves ? extent / (2 * step) : step;
+}
+
 }  // namespace
 
 std::int64_t Totals::written_out(const Total& total) { return total.in_memory ? 4 : 32; }
@@ -43,7 +48,7 @@ void Totals::combine_copies(Total& total, loops::Axis across, loops::Pairing pai
     };
     if (extent > written_out(total)) return combine_by_loops(extent, halves, pair);
     for (std::int64_t step = 1; step < extent; step *= 2) {
-      const std::int64_t distance = halves ? extent / (2 * step) : step;
+      const std::int64_t distance = distance_at(step, extent, halves);
       const std::int64_t pairs = extent / (2 * step);
       const std::int64_t apart = halves ? 1 : 2 * step;
       for (std::int64_t at = 0; at < pairs; ++at) pair(cat(at * apart), cat(at * apart + distance));
@@ -111,7 +116,7 @@ void Totals::combine_in_warp(const Total& total, std::int64_t extent, std::int64
   for_each_member(total, std::nullopt, [&](const Places& places) {
     const Parts own = members(total, places);
     for (std::int64_t step = 1; step < extent; step *= 2) {
-      const std::int64_t distance = halves ? extent / (2 * step) : step;
+      const std::int64_t distance = distance_at(step, extent, halves);
       Parts other;
       for (int part = 0; part < part_count(total); ++part) {
         const auto at = static_cast<std::size_t>(part);

@@ -1,0 +1,97 @@
+// How thread loops read in CUDA: who stores, how totals of threads become one.
+#include <gtest/gtest.h>
+
+#include "backends/cuda/dialect.h"
+#include "core/emit/emit.h"
+
+namespace twinloom::cuda {
+
+namespace {
+
+std::string text_of(std::string_view program) { return emit::emit(loops::parse(program), CudaDialect()); }
+
+TEST(Dialect, ThreadsOfAWarpExchangeTheirTotals) {
+  const std::string text = text_of(R"(program rows(x: f32[8*32], y: written f32[8]) {
+  for i < 8 block {
+    start t0: sum f32 copies (k)
+    for k < 32 thread { merge t0 (x[32*i + k]) }
+    combine t0 across k halves
+    y[i] = t0
+  }
+})");
+  EXPECT_EQ(text, R"(#include "cuda/routines.h"
+namespace twinloom::device {
+struct Given {
+  void* buffers[2];
+  i64 sizes[1];
+  FailureRecord* failure;
+};
+extern "C" __global__ void __launch_bounds__(32) kernel(const __grid_constant__ Given given) {
+  const Given* const arguments = &given;
+  const i64 begin = blockIdx.x, end = begin + 1;
+  const i64 thread = threadIdx.x;
+  const f32* const a0 = static_cast<const f32*>(arguments->buffers[0]);
+  f32* const a1 = static_cast<f32*>(arguments->buffers[1]);
+  for (i64 k1 = begin; k1 < end; ++k1) {
+    f32 t2;
+    t2 = -0x0p+0f;
+    const auto p4 = a0 + 32 * k1;
+    { const i64 k3 = thread;
+      const auto p5 = p4 + k3;
+      const f32 v6 = *p5;
+      t2 = t2 + v6;
+    }
+    const f32 t7 = from_lane_across(t2, 16);
+    t2 = t2 + t7;
+    const f32 t8 = from_lane_across(t2, 8);
+    t2 = t2 + t8;
+    const f32 t9 = from_lane_across(t2, 4);
+    t2 = t2 + t9;
+    const f32 t10 = from_lane_across(t2, 2);
+    t2 = t2 + t10;
+    const f32 t11 = from_lane_across(t2, 1);
+    t2 = t2 + t11;
+    const auto p13 = a1 + k1;
+    if (thread == 0) {
+      const f32 v12 = t2;
+      *p13 = v12;
+    }
+  }
+}
+}  // namespace twinloom::device
+)");
+}
+
+// The second loop has more threads than the first: those beyond are told the total too.
+TEST(Dialect, ATotalIsHandedToThreadsThatHaveNoPartInIt) {
+  const std::string text = text_of(R"(program row(x: f32[16], y: written f32[32]) {
+  start t0: sum f32 copies (k)
+  for k < 16 thread { merge t0 (x[k]) }
+  combine t0 across k halves
+  for j < 32 thread { y[j] = t0 }
+})");
+  EXPECT_NE(text.find("if (const i64 k2 = thread; k2 < 16) {"), std::string::npos) << text;
+  EXPECT_NE(text.find("from_lane_across(t1, 8)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("from_lane_across(t1, 16)"), std::string::npos) << text;
+  EXPECT_NE(text.find("t1 = from_lane(t1, int(thread % 32 / 32 * 32));"), std::string::npos) << text;
+}
+
+// More threads than a warp has: through scratch, with a wait before it is read and one before it may be
+// written again.
+TEST(Dialect, WarpsExchangeTheirTotalsThroughScratch) {
+  const std::string text = text_of(R"(program row(x: f32[256], y: written f32[1]) {
+  start t0: sum f32 copies (k)
+  for k < 256 thread { merge t0 (x[k]) }
+  combine t0 across k halves
+  y[0] = t0
+})");
+  const std::size_t store = text.find("if (thread % 1 == 0)"), first = text.find("__syncthreads();"),
+                    second = text.find("__syncthreads();", first + 1);
+  EXPECT_NE(text.find("__shared__ f32 t"), std::string::npos) << text;
+  EXPECT_LT(store, first) << text;
+  EXPECT_NE(second, std::string::npos) << text;
+}
+
+}  // namespace
+
+}  // namespace twinloom::cuda
