@@ -1,8 +1,6 @@
 # OpenMP serves the parallel loop of a kernel; the device headers travel inside the library.
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 target_link_libraries(backends_cpu PRIVATE OpenMP::OpenMP_CXX)
-set_source_files_properties(${CMAKE_SOURCE_DIR}/backends/cpu/translate.cpp PROPERTIES
-  COMPILE_DEFINITIONS "TWINLOOM_VERSION=\"${PROJECT_VERSION}\"")
 include(cmake/embed.cmake)
 file(GLOB cpu_device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cpu/device/*.h)
 twinloom_embed(backends_cpu twinloom::cpu::cpu_headers backends/cpu/dialect.h cpu ${cpu_device_headers})

@@ -13,10 +13,7 @@
 
 namespace twinloom::cpu {
 
-struct KernelText {
-  std::string source;
-  object_cache::Key key;  // everything that decides the bytes of the object, the source included
-};
+using object_cache::KernelText;
 
 // Thread-safe.
 class Translator {

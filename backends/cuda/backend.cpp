@@ -42,17 +42,36 @@ class CudaBackend final : public runtime::Backend {
   runtime::Built build(const loops::Program& program) const override {
     Stopwatch watch;
     KernelText text = translator_.text(program);
-    std::optional<std::string> kept = cache_ == nullptr ? std::nullopt : cache_->find(text.key);
-    const bool cached = kept.has_value();
-    const std::string code = cached ? std::move(*kept) : translator_.object(text, program.name);
-    auto kernel = std::make_unique<const CudaKernel>(gpu_, program, code);
-    if (!cached && cache_ != nullptr) cache_->store(text.key, code);
+    std::unique_ptr<const CudaKernel> kernel = load_kept(text, program);
+    const bool cached = kernel != nullptr;
+    if (!cached) kernel = compile(text, program);
     return {std::move(kernel), std::move(text.source), watch.lap(), cached};
   }
 
   std::string warning() const override { return cache_ == nullptr ? std::string() : cache_->warning(); }
 
  private:
+  // Null where none is kept, or one that the GPU refuses, which is then compiled.
+  std::unique_ptr<const CudaKernel> load_kept(const KernelText& text, const loops::Program& program) const {
+    if (cache_ == nullptr) return nullptr;
+    const std::optional<std::string> code = cache_->find(text.key);
+    if (!code) return nullptr;
+    try {
+      return std::make_unique<const CudaKernel>(gpu_, program, *code);
+    } catch (const Error&) {
+      cache_->remove(text.key);
+      return nullptr;
+    }
+  }
+
+  // What cannot be loaded is not kept.
+  std::unique_ptr<const CudaKernel> compile(const KernelText& text, const loops::Program& program) const {
+    const std::string code = translator_.object(text, program.name);
+    auto kernel = std::make_unique<const CudaKernel>(gpu_, program, code);
+    if (cache_ != nullptr) cache_->store(text.key, code);
+    return kernel;
+  }
+
   const Gpu& gpu_;
   machine::Machine machine_;
   Translator translator_;

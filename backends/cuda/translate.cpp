@@ -8,19 +8,16 @@
 namespace twinloom::cuda {
 
 Translator::Translator(const std::string& architecture)
-    : options_{architecture, {}}, headers_(all_headers()) {}
+    : options_{architecture, {}}, headers_(all_headers()), identity_(nvrtc_.identity()) {
+  std::uint64_t hash = 0;
+  for (const Header& header : headers_)
+    hash = mix_hash(mix_hash(hash, stable_hash(header.path)), stable_hash(header.text));
+  identity_ += cat("headers ", hash, "\n");
+}
 
 KernelText Translator::text(const loops::Program& program) const {
-  KernelText text{emit::emit(program, dialect_, loops::print(program)), {}};
-  std::uint64_t headers = 0;
-  for (const Header& header : headers_)
-    headers = mix_hash(mix_hash(headers, stable_hash(header.path)), stable_hash(header.text));
-  text.key = {{object_cache::kernel_field, program.name},
-              {object_cache::target_field, cat("cuda ", options_.architecture)},
-              {"compiler", nvrtc_.identity()},
-              {"headers", cat(headers)},
-              {"source", text.source}};
-  return text;
+  return object_cache::kernel_text(program.name, cat("cuda ", options_.architecture), identity_,
+                                   emit::emit(program, dialect_, loops::print(program)));
 }
 
 std::string Translator::object(const KernelText& text, const std::string& name) const {

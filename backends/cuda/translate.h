@@ -8,14 +8,11 @@
 #include "backends/cuda/dialect.h"
 #include "backends/cuda/nvrtc.h"
 #include "core/loops/loops.h"
-#include "core/object_cache/object_cache.h"
+#include "core/object_cache/key.h"
 
 namespace twinloom::cuda {
 
-struct KernelText {
-  std::string source;
-  object_cache::Key key;
-};
+using object_cache::KernelText;
 
 // Thread-safe.
 class Translator {
@@ -32,6 +29,7 @@ class Translator {
   NvrtcOptions options_;
   std::vector<Header> headers_;
   Nvrtc nvrtc_;
+  std::string identity_;  // of NVRTC and the headers
   CudaDialect dialect_;
 };
 

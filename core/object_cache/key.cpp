@@ -50,6 +50,19 @@ std::set<std::string> names_of(const Key& asked, const Key& kept) {
 
 }  // namespace
 
+KernelText kernel_text(const std::string& kernel, const std::string& target, std::string_view identity,
+                       std::string source) {
+  Key key = {{kernel_field, kernel}, {target_field, target}, {"twinloom", TWINLOOM_VERSION}};
+  for (const std::string_view line : pieces(identity, '\n')) {
+    if (line.empty()) continue;
+    const std::size_t space = std::min(line.find(' '), line.size());
+    key.push_back(
+        {std::string(line.substr(0, space)), std::string(line.substr(std::min(space + 1, line.size())))});
+  }
+  key.push_back({"source", source});
+  return {std::move(source), std::move(key)};
+}
+
 const std::string& text_of(const Key& key, const std::string& name) {
   static const std::string nothing;
   const auto found = std::ranges::find(key, name, &Field::name);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace twinloom::object_cache {
@@ -18,6 +19,16 @@ using Key = std::vector<Field>;
 // Fields that every back end gives, and that lists of entries show.
 inline constexpr const char* kernel_field = "kernel";  // the name of the kernel
 inline constexpr const char* target_field = "target";  // what it was made for, such as "cpu avx2"
+
+// The text of a kernel, and the key under which its machine code is kept: everything that decides its bytes.
+struct KernelText {
+  std::string source;
+  Key key;
+};
+// `identity`: of the compiler, lines of a name and its text, each a field; the version of Twinloom is
+// another.
+KernelText kernel_text(const std::string& kernel, const std::string& target, std::string_view identity,
+                       std::string source);
 
 // The text of the field, empty where the key has none of that name.
 const std::string& text_of(const Key& key, const std::string& name);
