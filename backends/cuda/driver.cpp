@@ -14,7 +14,7 @@ namespace {
 #define TWINLOOM_TEXT(name) #name
 #define TWINLOOM_SYMBOL(name) TWINLOOM_TEXT(name)
 
-constexpr int LEAST_VERSION = 12000;
+constexpr int LEAST_VERSION = 12000;  // CUDA 12.0, as the driver counts
 
 }  // namespace
 
@@ -24,10 +24,11 @@ Driver::Driver() {
   TWINLOOM_DRIVER_FUNCTIONS(TWINLOOM_ROW)
 #undef TWINLOOM_ROW
   check(this->cuInit(0), "the NVIDIA driver does not start");
-  check(this->cuDriverGetVersion(&version_), "the NVIDIA driver has no version");
-  if (version_ < LEAST_VERSION) {
-    throw Error(cat("the NVIDIA driver in ", library.path(), " is for CUDA ", version_ / 1000, ".",
-                    version_ % 1000 / 10, "; expected ", LEAST_VERSION / 1000, " or newer"));
+  int version = 0;
+  check(this->cuDriverGetVersion(&version), "the NVIDIA driver has no version");
+  if (version < LEAST_VERSION) {
+    throw Error(cat("the NVIDIA driver in ", library.path(), " is for CUDA ", version / 1000, ".",
+                    version % 1000 / 10, "; expected ", LEAST_VERSION / 1000, " or newer"));
   }
 }
 

@@ -20,7 +20,6 @@ namespace twinloom::cuda {
   ROW(cuDeviceGet)                     \
   ROW(cuDeviceGetName)                 \
   ROW(cuDeviceGetAttribute)            \
-  ROW(cuDeviceTotalMem)                \
   ROW(cuDevicePrimaryCtxRetain)        \
   ROW(cuCtxPushCurrent)                \
   ROW(cuCtxPopCurrent)                 \
@@ -28,18 +27,11 @@ namespace twinloom::cuda {
   ROW(cuMemFree)                       \
   ROW(cuMemcpyHtoDAsync)               \
   ROW(cuMemcpyDtoHAsync)               \
-  ROW(cuMemsetD8)                      \
   ROW(cuStreamSynchronize)             \
   ROW(cuStreamCreate)                  \
-  ROW(cuEventCreate)                   \
-  ROW(cuEventRecord)                   \
-  ROW(cuEventSynchronize)              \
-  ROW(cuEventElapsedTime)              \
   ROW(cuModuleLoadData)                \
   ROW(cuModuleUnload)                  \
   ROW(cuModuleGetFunction)             \
-  ROW(cuFuncGetAttribute)              \
-  ROW(cuFuncSetAttribute)              \
   ROW(cuLaunchKernel)
 
 class Driver {
@@ -52,13 +44,11 @@ class Driver {
   TWINLOOM_DRIVER_FUNCTIONS(TWINLOOM_ROW)
 #undef TWINLOOM_ROW
 
-  int version() const { return version_; }  // 13000 is CUDA 13.0
   // Error with what was tried and the driver's own words, unless the result is success.
   void check(CUresult result, const std::string& what) const;
 
  private:
   Driver();
-  int version_ = 0;
 };
 
 }  // namespace twinloom::cuda
