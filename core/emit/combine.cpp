@@ -92,22 +92,33 @@ void Totals::hand_out(const Total& total, std::int64_t span) {
   CHECK(is_power_of_two(span), "a total for ", span, " threads");
   for_each_member(total, std::nullopt, [&](const Places& places) {
     const Parts own = members(total, places);
-    for (int part = 0; part < part_count(total); ++part) {
-      const std::string& name = own[static_cast<std::size_t>(part)];
-      if (span <= WARP_THREADS) {
+    if (span <= WARP_THREADS) {
+      for (const std::string& name : own)
         scopes_.line(cat(name, " = from_lane(", name, ", int(thread % ", WARP_THREADS, " / ", span, " * ",
                          span, "));"));
-        continue;
-      }
-      const std::string array = scopes_.fresh("t");
-      scopes_.line(dialect_.array(values_.type(part_type(total, part), total.lanes), array,
-                                  cat(threads_.count() / span), loops::Place::scratch));
-      scopes_.line(cat("if (thread % ", span, " == 0) ", array, "[thread / ", span, "] = ", name, ";"));
-      scopes_.line(dialect_.sync());
-      scopes_.line(cat(name, " = ", array, "[thread / ", span, "];"));
-      scopes_.line(dialect_.sync());
+      return;
     }
+    const Parts arrays = in_scratch(total, own, span);
+    for (std::size_t part = 0; part < own.size(); ++part)
+      scopes_.line(cat(own[part], " = ", arrays[part], "[thread / ", span, "];"));
+    scopes_.line(dialect_.sync());
   });
+}
+
+// Arrays with what the first of every so many threads has, to be read by all and waited for before they are
+// written again.
+Totals::Parts Totals::in_scratch(const Total& total, const Parts& own, std::int64_t threads) {
+  Parts arrays;
+  for (int part = 0; part < part_count(total); ++part) {
+    arrays.push_back(scopes_.fresh("t"));
+    scopes_.line(dialect_.array(values_.type(part_type(total, part), total.lanes), arrays.back(),
+                                cat(threads_.count() / threads), loops::Place::scratch));
+  }
+  for (std::size_t part = 0; part < arrays.size(); ++part)
+    scopes_.line(cat("if (thread % ", threads, " == 0) ", arrays[part], "[thread / ", threads,
+                     "] = ", own[part], ";"));
+  scopes_.line(dialect_.sync());
+  return arrays;
 }
 
 // Member l is combined with member l ^ step, so that in the end each has the whole: the combine of two totals
@@ -139,19 +150,10 @@ void Totals::combine_in_block(const Total& total, std::int64_t extent, std::int6
     Total gathered = total;
     gathered.copies = {{member, extent}};
     gathered.of_threads.clear();
-    Parts arrays;
     const int number = scopes_.next_number();
-    for (int part = 0; part < part_count(total); ++part) {
-      const auto at = static_cast<std::size_t>(part);
-      const std::string type = values_.type(part_type(total, part), total.lanes);
-      arrays.push_back(scopes_.fresh("t"));
-      scopes_.line(dialect_.array(type, arrays[at], cat(threads_.count() / width), loops::Place::scratch));
-      gathered.names[at] = cat("t", number, part == 0 ? "" : "_place");
-    }
-    for (std::size_t at = 0; at < arrays.size(); ++at)
-      scopes_.line(
-          cat("if (thread % ", width, " == 0) ", arrays[at], "[thread / ", width, "] = ", own[at], ";"));
-    scopes_.line(dialect_.sync());
+    for (std::size_t part = 0; part < own.size(); ++part)
+      gathered.names[part] = cat("t", number, part == 0 ? "" : "_place");
+    const Parts arrays = in_scratch(total, own, width);
     declare(gathered, scopes_.level());
     for (std::int64_t at = 0; at < extent; ++at) {
       const Parts target = members(gathered, {{member, cat(at)}});

@@ -80,6 +80,10 @@ class Emitter {
   void call(const loops::Call& call);
   std::string slot(const loops::Slot& slot);
   void forget_what_changes(const Stmt& stmt);
+  // Which of the threads that execute this for the same members a thread is.
+  std::string number_in_span() const {
+    return span_ == threads_.count() ? "thread" : cat("thread % ", span_);
+  }
   std::string i64() const { return dialect_.type(ops::DType::i64, 1); }
 
   const loops::Program& program_;
@@ -197,9 +201,9 @@ void Emitter::thread(const Loop& loop) {
   const std::int64_t extent = *index::constant_of(indices_.here(loop.extent));
   const std::int64_t width = threads_.width(loop.axis);
   const std::string name = scopes_.fresh("k");
-  std::string number = span_ == threads_.count() ? "thread" : cat("thread % ", span_);
-  if (width != 1)
-    number = span_ == threads_.count() ? cat("thread / ", width) : cat("(", number, ") / ", width);
+  const std::string number = width == 1                  ? number_in_span()
+                             : span_ == threads_.count() ? cat("thread / ", width)
+                                                         : cat("(", number_in_span(), ") / ", width);
   const std::int64_t around = span_;
   const bool all = extent * width == around;
   scopes_.open();
@@ -218,8 +222,7 @@ void Emitter::store(const loops::Store& store) {
   if (span_ == 1 || values_.is_of_thread(store.buffer)) return values_.store(store);
   scopes_.open();
   values_.store(store);
-  const std::string number = span_ == threads_.count() ? "thread" : cat("thread % ", span_);
-  scopes_.close(cat("if (", number, " == 0) {"), "}");
+  scopes_.close(cat("if (", number_in_span(), " == 0) {"), "}");
 }
 
 // What was read from scratch may have changed.

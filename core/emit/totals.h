@@ -56,6 +56,7 @@ class Totals {
   // Copies along a thread loop: of one warp by exchange of registers, else through scratch.
   void combine_threads(Total& total, const loops::Combine& combine, std::int64_t span);
   void hand_out(const Total& total, std::int64_t span);
+  Parts in_scratch(const Total& total, const Parts& own, std::int64_t threads);
   void combine_in_warp(const Total& total, std::int64_t extent, std::int64_t width, bool halves);
   void combine_in_block(const Total& total, std::int64_t extent, std::int64_t width, loops::Pairing pairing);
 
