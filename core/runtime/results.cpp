@@ -22,14 +22,6 @@ Memory memory_of(const Tensor& tensor) {
   return {tensor.data, extent.first, extent.last};
 }
 
-struct Bytes {
-  const std::byte *first, *last;
-};
-Bytes bytes_of(const Tensor& tensor) {
-  const Extent extent = extent_of(tensor);
-  const auto* data = static_cast<const std::byte*>(tensor.data);
-  return {data + extent.first * ops::size_of(tensor.dtype), data + extent.last * ops::size_of(tensor.dtype)};
-}
 bool overlap(const Tensor& a, const Tensor& b) {
   const Bytes x = bytes_of(a);
   const Bytes y = bytes_of(b);
@@ -170,7 +162,7 @@ void Results::copy(const Tensor& target, const Tensor& source) const {
   const Tensor changed = downloaded(target, *space_);
   copy(changed, downloaded(source, *space_));
   const Bytes to = bytes_of(target), from = bytes_of(changed);
-  space_->upload(const_cast<std::byte*>(to.first), from.first, to.last - to.first);
+  space_->upload(to.first, from.first, to.last - to.first);
 }
 
 Memory Results::memory(lower::ValueId id) const { return memory_of(tensors_[id.index]); }

@@ -105,6 +105,12 @@ Extent extent_of(const Tensor& tensor) {
   return extent;
 }
 
+Bytes bytes_of(const Tensor& tensor) {
+  const Extent extent = extent_of(tensor);
+  auto* data = static_cast<std::byte*>(tensor.data);
+  return {data + extent.first * ops::size_of(tensor.dtype), data + extent.last * ops::size_of(tensor.dtype)};
+}
+
 Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes) {
   std::vector<std::int64_t> strides = contiguous_strides(sizes);
   return allocate(dtype, std::move(sizes), std::move(strides));
@@ -155,33 +161,20 @@ Tensor contiguous(const Tensor& tensor) {
   return result;
 }
 
-namespace {
-
-// What the tensor reaches, gaps included.
-std::int64_t bytes_of(const Tensor& tensor) {
-  const Extent extent = extent_of(tensor);
-  return (extent.last - extent.first) * ops::size_of(tensor.dtype);
-}
-std::byte* first_byte(const Tensor& tensor) {
-  return static_cast<std::byte*>(tensor.data) + extent_of(tensor).first * ops::size_of(tensor.dtype);
-}
-
-}  // namespace
-
 Tensor uploaded(const Tensor& tensor, const Space& space) {
   CHECK(tensor.device == HOST, "an upload from device ", tensor.device);
   const auto pool = std::make_shared<MemoryPool>(&space);
   Tensor result = allocate(tensor.dtype, tensor.sizes, tensor.strides, pool.get());
-  if (const std::int64_t bytes = bytes_of(tensor); bytes != 0)
-    space.upload(first_byte(result), first_byte(tensor), bytes);
+  const Bytes from = bytes_of(tensor);
+  if (from.first != from.last) space.upload(bytes_of(result).first, from.first, from.last - from.first);
   return result;
 }
 
 Tensor downloaded(const Tensor& tensor, const Space& space) {
   CHECK(tensor.device == space.device(), "a download of device ", tensor.device, " from ", space.device());
   Tensor result = allocate(tensor.dtype, tensor.sizes, tensor.strides);
-  if (const std::int64_t bytes = bytes_of(tensor); bytes != 0)
-    space.download(first_byte(result), first_byte(tensor), bytes);
+  const Bytes from = bytes_of(tensor);
+  if (from.first != from.last) space.download(bytes_of(result).first, from.first, from.last - from.first);
   return result;
 }
 

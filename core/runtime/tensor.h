@@ -2,6 +2,7 @@
 // `owner` is set. Copying a Tensor copies the handle.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -34,6 +35,12 @@ struct Extent {
 Extent extent_of(const Tensor& tensor);
 
 class MemoryPool;
+
+// The same in bytes: the first and one past the last that the tensor reaches, gaps included.
+struct Bytes {
+  std::byte *first, *last;
+};
+Bytes bytes_of(const Tensor& tensor);
 
 // Memory aligned to 64 bytes, not initialised: new, or of the pool. Error when the size is absurd or not to
 // be had.
