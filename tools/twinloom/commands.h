@@ -28,13 +28,12 @@ void add_model_options(CLI::App& app, ModelOptions& options);
 void add_device_options(CLI::App& app, DeviceOptions& options);
 Device make_device(const DeviceOptions& options);
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);
-// How many threads a kernel runs on at most; --threads 0 is one a core.
-// Says it on the error stream, unless it is empty. A device has its warnings after its work.
 // Tensors where the device's kernels find them, and results where this process does.
 std::vector<runtime::Argument> on_device(std::vector<runtime::Argument> arguments, const Device& device);
 std::vector<Output> on_host(std::vector<Output> outputs, const Device& device);
-
+// Says it on the error stream, unless it is empty. A device has its warnings after its work.
 void print_warning(const std::string& warning);
+// How many threads a kernel runs on at most; --threads 0 is one a core.
 int thread_count(const DeviceOptions& options);
 RunOptions run_options(const DeviceOptions& options, const ModelOptions& model);
 
