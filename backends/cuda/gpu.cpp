@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/base/text.h"
+#include "core/machine/gpu.h"
 
 namespace twinloom::cuda {
 
@@ -50,34 +51,21 @@ std::string Gpu::architecture() const {
   return cat("sm_", major, minor, major >= 9 ? "a" : "");
 }
 
-// One worker is a block of 256 threads. Bandwidths are of the memory's clock and width; L1 and L2 in the
-// proportions that were measured on Hopper.
 machine::Machine Gpu::machine() const {
-  constexpr int BLOCK_THREADS = 256;
-  const int multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  const int each = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / BLOCK_THREADS;
-  const double clock = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE) * 1e3;
-  const double memory = 2e3 * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
-                        attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
-  machine::Machine machine;
-  machine.name = cat("cuda-", architecture());
-  machine.vector_bytes = 16;
-  machine.vector_registers = 64;
-  machine.masked_memory = false;
-  machine.max_threads = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  machine.warp_threads = attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-  machine.scratch_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  machine.blocks_at_once = multiprocessors * each;
-  const double workers = machine.blocks_at_once;
-  machine.memory = {
-      {"L1", attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / each,
-       7 * memory / workers},
-      {"L2", attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE) / machine.blocks_at_once, 1.2 * memory / workers},
-      {"memory", 0, 0.9 * memory / workers}};
-  machine.f32_operations_per_second = 2.0 * 128 * multiprocessors * clock;
-  machine.launch_seconds = 3e-6;
-  machine.worth_a_thread_seconds = 0;
-  return machine;
+  constexpr double KILOHERTZ = 1e3, EDGES = 2;  // of a clock, at each of which memory sends
+  const double memory_clock = KILOHERTZ * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  return machine::gpu(
+      {.name = cat("cuda-", architecture()),
+       .multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+       .threads_each = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
+       .block_threads = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+       .warp_threads = attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+       .block_scratch_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+       .scratch_bytes_each = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+       .l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
+       .memory_bytes_per_second =
+           EDGES * memory_clock * attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8,
+       .clock_hertz = KILOHERTZ * attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE)});
 }
 
 runtime::Block Gpu::allocate(std::int64_t bytes) const {

@@ -2,6 +2,8 @@
 # inside the library.
 target_include_directories(backends_cuda SYSTEM PRIVATE ${CUDA_INCLUDE})
 target_link_libraries(backends_cuda PRIVATE ${CMAKE_DL_LIBS})
+# What is built with this back end knows it.
+target_compile_definitions(backends_cuda INTERFACE TWINLOOM_HAS_CUDA)
 include(cmake/embed.cmake)
 file(GLOB cuda_device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.h)
 twinloom_embed(backends_cuda twinloom::cuda::cuda_headers backends/cuda/device_text.h cuda ${cuda_device_headers})

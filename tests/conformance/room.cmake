@@ -1,5 +1,6 @@
 include(tests/support/room.cmake)
-twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_support)
+twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_support
+              ENVIRONMENT ${TWINLOOM_LEAKS_LEFT_OUT})
 add_dependencies(test_conformance twinloom)
 twinloom_amount(graphs 2000 60)
 
@@ -15,9 +16,6 @@ add_custom_target(random_graphs
   USES_TERMINAL)
 foreach(program test_conformance run_random_graphs)
   twinloom_allocator(${program})
-  if(TARGET backends_cuda)
-    target_compile_definitions(${program} PRIVATE TWINLOOM_HAS_CUDA)
-  endif()
   target_compile_definitions(${program} PRIVATE
     TWINLOOM_FAILURES="${CMAKE_BINARY_DIR}/Testing/Temporary/conformance"
     TWINLOOM_PROGRAM="$<TARGET_FILE:twinloom>"

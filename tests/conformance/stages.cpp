@@ -13,7 +13,7 @@
 #include "backends/reference/reference.h"
 #include "core/base/error.h"
 #include "core/loops/interpret.h"
-#include "core/machine/stored.h"
+#include "core/machine/gpu.h"
 #include "core/pipeline/pipeline.h"
 
 namespace twinloom::tests {

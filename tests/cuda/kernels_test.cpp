@@ -3,7 +3,7 @@
 
 #include "backends/cuda/translate.h"
 #include "core/emit/emit.h"
-#include "core/machine/stored.h"
+#include "core/machine/gpu.h"
 #include "core/schedule/schedule.h"
 #include "tests/cuda/compiler.h"
 #include "tests/schedule/nests.h"
