@@ -43,6 +43,12 @@ std::string CudaDialect::array(const std::string& type, const std::string& name,
   return cat(place == loops::Place::scratch ? "__shared__ " : "", type, " ", name, "[", count, "];");
 }
 
+// See held().
+std::string CudaDialect::loop(const std::string& counter, const std::string& bound) const {
+  return cat("for (i64 ", counter, " = 0, end_", counter, " = held(", bound, "); ", counter, " < end_",
+             counter, "; ++", counter, ") {");
+}
+
 std::vector<void*> given_words(const std::vector<void*>& buffers, const std::vector<std::int64_t>& sizes,
                                void* failure) {
   static_assert(sizeof(void*) == sizeof(std::int64_t));

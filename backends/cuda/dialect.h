@@ -14,6 +14,7 @@ class CudaDialect final : public emit::DeviceDialect {
   std::vector<std::string> opening(const loops::Program& program) const override;
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
+  std::string loop(const std::string& counter, const std::string& bound) const override;
   std::string sync() const override { return "__syncthreads();"; }
   bool transposes(ops::DType, int) const override { return false; }
   bool has_threads() const override { return true; }

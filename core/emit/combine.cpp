@@ -1,6 +1,7 @@
 // Copies of a total made one: the part of Totals that has Combine and Prefix.
 #include "core/base/error.h"
 #include "core/base/integers.h"
+#include "core/emit/spelling.h"
 #include "core/emit/totals.h"
 
 namespace twinloom::emit {
@@ -64,7 +65,7 @@ void Totals::combine_by_loops(std::int64_t extent, bool halves, const Pair& pair
   scopes_.open();
   pair(at, cat("(", at, " + ", step, ")"));
   if (halves) {
-    scopes_.close(cat("for (i64 ", at, " = 0; ", at, " < ", step, "; ++", at, ") {"), "}");
+    scopes_.close(counted(at, step), "}");
     scopes_.close(cat("for (i64 ", step, " = ", extent / 2, "; ", step, " > 0; ", step, " /= 2) {"), "}");
   } else {
     scopes_.close(cat("for (i64 ", at, " = 0; ", at, " < ", extent, "; ", at, " += 2 * ", step, ") {"), "}");
@@ -256,7 +257,7 @@ void Totals::prefix_copies(const Total& before, const Total& all, const Total& t
   const std::string name = scopes_.fresh("k");
   scopes_.open();
   step(name);
-  scopes_.close(cat("for (i64 ", name, " = 0; ", name, " < ", extent, "; ++", name, ") {"), "}");
+  scopes_.close(counted(name, cat(extent)), "}");
 }
 
 // The lanes go through memory: a loop over elements of a register would spill at every step.
@@ -286,7 +287,7 @@ void Totals::prefix_lanes(const Total& before, const Total& all, const Total& to
     scopes_.line(cat(arrays[at], "[", name, "] = ", dialect_.stored(dtype, running[at]), ";"));
   }
   combine_into(total, running, running, member, 1);
-  scopes_.close(cat("for (i64 ", name, " = 0; ", name, " < ", total.lanes, "; ++", name, ") {"), "}");
+  scopes_.close(counted(name, cat(total.lanes)), "}");
   for (int part = 0; part < part_count(total); ++part) {
     const auto at = static_cast<std::size_t>(part);
     scopes_.line(

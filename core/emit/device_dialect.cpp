@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/emit/spelling.h"
 
 namespace twinloom::emit {
 
@@ -77,6 +78,10 @@ std::string DeviceDialect::loaded(DType dtype, const std::string& text) const {
 
 std::string DeviceDialect::stored(DType dtype, const std::string& text) const {
   return dtype == DType::b8 ? cat("truncated<u8>(", text, ")") : text;
+}
+
+std::string DeviceDialect::loop(const std::string& counter, const std::string& bound) const {
+  return counted(counter, bound);
 }
 
 }  // namespace twinloom::emit

@@ -16,6 +16,7 @@ class DeviceDialect : public Dialect {
   std::string converted(ops::DType from, ops::DType to, const std::string& text) const override;
   std::string loaded(ops::DType dtype, const std::string& text) const override;
   std::string stored(ops::DType dtype, const std::string& text) const override;
+  std::string loop(const std::string& counter, const std::string& bound) const override;
 };
 
 }  // namespace twinloom::emit

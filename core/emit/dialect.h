@@ -52,6 +52,8 @@ class Dialect {
   // The declaration of an array that lives as long as the scope around it.
   virtual std::string array(const std::string& type, const std::string& name, const std::string& count,
                             loops::Place place) const = 0;
+  // The head of a loop over 0 <= counter < bound, where the bound is a number only when the kernel runs.
+  virtual std::string loop(const std::string& counter, const std::string& bound) const = 0;
   // The line that waits for all threads of a block; nothing where a block has one thread.
   virtual std::string sync() const = 0;
   // Whether a square of so many elements a side is turned over in registers by transpose().

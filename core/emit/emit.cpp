@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/emit/spelling.h"
 #include "core/emit/threads.h"
 #include "core/emit/totals.h"
 #include "core/emit/transposition.h"
@@ -193,7 +194,8 @@ void Emitter::serial(const Loop& loop) {
   indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
   stmt(*loop.body);
   indices_.unbind(loop.axis);
-  scopes_.close(cat("for (", i64(), " ", name, " = 0; ", name, " < ", extent, "; ++", name, ") {"), "}");
+  const bool constant = index::constant_of(indices_.here(loop.extent)).has_value();
+  scopes_.close(constant ? counted(name, extent) : dialect_.loop(name, extent), "}");
 }
 
 // Each thread is a member of the loop, as threads.h numbers them.

@@ -1,6 +1,8 @@
 // See spelling.h.
 #include "core/emit/spelling.h"
 
+#include "core/base/text.h"
+
 namespace twinloom::emit {
 
 namespace {
@@ -26,6 +28,10 @@ std::string_view spelling(ops::Monoid monoid, ops::DType element) {
     if (monoid == ops::Monoid::prod) return spelling(ops::Pointwise::mul, element);
   }
   return ops::spelling(monoid);
+}
+
+std::string counted(std::string_view counter, std::string_view bound) {
+  return cat("for (i64 ", counter, " = 0; ", counter, " < ", bound, "; ++", counter, ") {");
 }
 
 }  // namespace twinloom::emit

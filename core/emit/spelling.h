@@ -3,6 +3,7 @@
 // has to find and to inline.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "core/ops/monoid.h"
@@ -13,5 +14,8 @@ namespace twinloom::emit {
 // For elements of the type that is computed in.
 std::string_view spelling(ops::Pointwise op, ops::DType element);
 std::string_view spelling(ops::Monoid monoid, ops::DType element);
+
+// The head of a loop over 0 <= counter < bound.
+std::string counted(std::string_view counter, std::string_view bound);
 
 }  // namespace twinloom::emit

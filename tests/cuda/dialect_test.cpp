@@ -92,6 +92,22 @@ TEST(Dialect, WarpsExchangeTheirTotalsThroughScratch) {
   EXPECT_NE(second, std::string::npos) << text;
 }
 
+// ptxas 13.0 needs it so: see held().
+TEST(Dialect, ABoundOfALoopThatIsKnownWhenItRunsIsHeld) {
+  const std::string text = text_of(R"(program rows(ends: i64[8], x: f32[100], y: written f32[8]) {
+  for i < 8 block {
+    index x0 = ends[i] below 101
+    start t0: sum f32
+    for r < x0 { merge t0 (x[r]) }
+    for s < 4 { merge t0 (x[s]) }
+    y[i] = t0
+  }
+})");
+  EXPECT_NE(text.find("for (i64 k6 = 0, end_k6 = held(s4.place); k6 < end_k6; ++k6) {"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("for (i64 k9 = 0; k9 < 4; ++k9) {"), std::string::npos) << text;
+}
+
 }  // namespace
 
 }  // namespace twinloom::cuda

@@ -21,6 +21,15 @@ __attribute__((noinline)) void record_failure(FailureRecord* failure, Integer no
   failure->bound = bound;
 }
 
+// The bound of a loop, kept in a register. NVRTC may compute it again at the end of each turn from what it
+// was made of; of a bound that came from a run-time index, ptxas 13.0 then read the register before the first
+// turn had written it (CUDA 13.0, -O1 and above; rows of a scatter had turns too many).
+TWINLOOM_INLINE i64 held(i64 bound) {
+  i64 kept;
+  asm("mov.b64 %0, %1;" : "=l"(kept) : "l"(bound));
+  return kept;
+}
+
 // A run-time index: where it may be used (`ok`), and its place there, 0 elsewhere.
 template <int count>
 struct Found {
