@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
 
 #include "core/cost/cost.h"
 #include "core/loops/rewrite.h"
@@ -22,6 +23,8 @@ struct Subject {
   void (*build)(graph::Builder&) = nullptr;
   bool sums_by_segments = false;  // a scatter with duplicates, whose sums are walked element by element
 };
+// How GoogleTest names it in lists.
+void PrintTo(const Subject& subject, std::ostream* stream) { *stream << subject.name; }
 
 std::vector<Subject> subjects() {
   std::vector<Subject> all = {{"sincos.fw", Sort::pointwise, 1},
