@@ -30,10 +30,11 @@ std::string words(const index::Values& sizes) {
 
 // How `twinloom` runs what the stage runs; a program's interpreter has no switch, its JIT comes nearest.
 std::string options_of(const std::string& stage) {
-  constexpr std::string_view before_isa = " for ";
-  const std::size_t at = stage.find(before_isa);
-  return at == std::string::npos ? " --device reference"
-                                 : cat(" --isa ", stage.substr(at + before_isa.size()));
+  constexpr std::string_view before_target = " for ";
+  const std::size_t at = stage.find(before_target);
+  if (at == std::string::npos) return " --device reference";
+  const std::string target = stage.substr(at + before_target.size());
+  return target.starts_with("avx") ? cat(" --isa ", target) : " --device cuda";
 }
 
 // Halves sizes while it fails, then takes the graph apart; says where the result is.
@@ -65,8 +66,8 @@ std::string report(std::uint64_t seed, Generated generated, Failure failure) {
   const auto now = Comparison(small.graph, seed, failure.difference.stage)
                        .first_difference(Arguments(small.inputs, side_of(seed)));
   if (now) text += cat("shrunk: ", now->stage, ": ", now->words, "\n");
-  text += cat("run: twinloom ", write_case(small, TWINLOOM_FAILURES, cat("seed_", seed)),
-              options_of(failure.difference.stage), "\n");
+  text += cat("run: twinloom ", write_case(small, cat("seed_", seed)), options_of(failure.difference.stage),
+              "\n");
   return text + graph::print(small.graph).substr(0, 4000);
 }
 

@@ -140,7 +140,9 @@ Case shrink(Case failing, const Fails& fails) {
   return failing;
 }
 
-std::string write_case(const Case& small, const std::filesystem::path& folder, const std::string& name) {
+std::string write_case(const Case& small, const std::string& name) {
+  const char* given = std::getenv("TWINLOOM_FAILURES");
+  const std::filesystem::path folder = given != nullptr ? given : TWINLOOM_FAILURES;
   std::filesystem::create_directories(folder);
   const std::filesystem::path file = folder / (name + ".graph"), inputs = folder / (name + ".npz");
   std::ofstream(file) << graph::print(small.graph);

@@ -1,7 +1,6 @@
 // Makes a failing case small, and writes it where `twinloom run` can read it.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 
 #include "tests/conformance/stages.h"
@@ -20,7 +19,8 @@ using Fails = std::function<bool(const Case&)>;
 // the evaluator computes for them.
 Case shrink(Case failing, const Fails& fails);
 
-// NAME.graph and NAME.npz in the folder; gives the arguments of `twinloom` that show the difference.
-std::string write_case(const Case& small, const std::filesystem::path& folder, const std::string& name);
+// NAME.graph and NAME.npz in $TWINLOOM_FAILURES, else a folder of the build; gives the arguments of
+// `twinloom` that show the difference.
+std::string write_case(const Case& small, const std::string& name);
 
 }  // namespace twinloom::tests
