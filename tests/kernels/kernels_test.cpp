@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <ostream>
 
+#include "backends/cpu/dialect.h"
 #include "core/cost/cost.h"
+#include "core/emit/emit.h"
 #include "core/loops/rewrite.h"
 #include "tests/kernels/compiled.h"
+#include "tests/kernels/divisions.h"
 #include "tests/kernels/graphs.h"
 #include "tools/twinloom/traffic.h"
 
@@ -105,6 +108,31 @@ TEST_P(Kernels, WorkInVectors) {
   for (const Compiled& graph : graphs) {
     for (const runtime::Step& step : graph.variant->steps) expect_vectors(step, graph.values);
   }
+}
+
+// Indices are carried from turn to turn by addition.
+TEST_P(Kernels, DivideNoIntegersInTheirInnermostLoops) {
+  if (subject().name == "dyn_softmax_stack.fw") GTEST_SKIP() << "it reads a turned view of unknown extents";
+  COMPILE_OR_SKIP(graphs);
+  for (const Compiled& graph : graphs) {
+    for (const runtime::Step& step : graph.variant->steps) {
+      const std::string source = emit::emit(step.program, cpu::CpuDialect());
+      EXPECT_EQ(divisions_in_innermost_loops(source), std::vector<std::string>()) << source;
+    }
+  }
+}
+TEST(Divisions, AreFoundInInnermostLoopsAlone) {
+  EXPECT_EQ(divisions_in_innermost_loops("const i64 n1 = floor_div(k, 3);\n"
+                                         "for (i64 k1 = 0; k1 < n1; ++k1) {\n"
+                                         "  const i64 n2 = floor_div(k1, n0);\n"
+                                         "  for (i64 k2 = 0; k2 < 8; ++k2) {\n"
+                                         "    const i64 n3 = floor_mod(k2, 32);\n"
+                                         "    if (n3 < 4) {\n"
+                                         "      const i64 n4 = floor_mod(k2 + floor_div(k1, 4), n0);\n"
+                                         "    }\n"
+                                         "  }\n"
+                                         "}\n"),
+            std::vector<std::string>{"const i64 n4 = floor_mod(k2 + floor_div(k1, 4), n0);"});
 }
 
 // By the sort of graph: a pointwise graph hardly more than once; a row kernel three loads for each element
