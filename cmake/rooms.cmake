@@ -79,11 +79,15 @@ function(twinloom_tests)
   endforeach()
 endfunction()
 
-# twinloom_test(NAME LIBRARIES... [ENVIRONMENT VARIABLE=VALUE]): tests/NAME/*.cpp as the program test_NAME, each
-# TEST a ctest.
+# twinloom_test(NAME LIBRARIES... [GPU] [ENVIRONMENT VARIABLE=VALUE]): tests/NAME/*.cpp as the program test_NAME, each
+# TEST a ctest with the label NAME; NAME_gpu for those that use a GPU where there is one, which `ctest -L gpu` finds.
 function(twinloom_test name)
-  cmake_parse_arguments(TEST "" "ENVIRONMENT" "" ${ARGN})
-  set(properties TIMEOUT 1200 LABELS ${name})
+  cmake_parse_arguments(TEST "GPU" "ENVIRONMENT" "" ${ARGN})
+  set(label ${name})
+  if(TEST_GPU)
+    string(APPEND label _gpu)
+  endif()
+  set(properties TIMEOUT 1200 LABELS ${label})
   if(TEST_ENVIRONMENT)
     list(APPEND properties ENVIRONMENT ${TEST_ENVIRONMENT})
   endif()

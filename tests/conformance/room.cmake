@@ -1,5 +1,5 @@
 include(tests/support/room.cmake)
-twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_support
+twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_support GPU
               ENVIRONMENT ${TWINLOOM_LEAKS_LEFT_OUT})
 add_dependencies(test_conformance twinloom)
 twinloom_amount(graphs 2000 60)
