@@ -54,7 +54,7 @@ std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule
     const bool fetched = std::ranges::any_of(
         schedule.prefetches, [&](const PrefetchPlan& row) { return row.buffer == info.name; });
     if (!info.written || info.local || fetched || !count) continue;
-    const bool held = *count * ops::size_of(info.dtype) <= cache / 2;
+    const bool held = *count * ops::size_of(info.dtype) <= cache;
     if (!held && !is_loaded(situation.nest, loops::Buffer{at})) chosen.push_back({info.name, true});
   }
   return chosen;
