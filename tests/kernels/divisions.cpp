@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <regex>
 #include <sstream>
 
 namespace twinloom::tests {
@@ -16,16 +15,26 @@ struct Braces {
   std::vector<std::string> divisions;
 };
 
-bool divides(const std::string& line) {
-  static const std::regex call(R"(floor_(?:div|mod)\()"),
-      by_constant(R"(floor_(?:div|mod)\([^()]*, (\d+)\))");
-  const auto count = [&](const std::regex& sought) {
-    return std::distance(std::sregex_iterator(line.begin(), line.end(), sought), std::sregex_iterator());
-  };
-  std::ptrdiff_t shifts = 0;
-  for (std::sregex_iterator it(line.begin(), line.end(), by_constant), end; it != end; ++it)
-    if (std::has_single_bit(std::stoull((*it)[1]))) ++shifts;
-  return count(call) > shifts;
+// The second argument of the call whose arguments start here.
+std::string_view divisor(std::string_view arguments) {
+  std::size_t depth = 1, comma = 0, at = 0;
+  for (; at < arguments.size() && depth > 0; ++at) {
+    if (arguments[at] == '(') ++depth;
+    if (arguments[at] == ')') --depth;
+    if (arguments[at] == ',' && depth == 1) comma = at;
+  }
+  return arguments.substr(comma + 2, at - 1 - (comma + 2));
+}
+
+bool divides(std::string_view line) {
+  for (const std::string_view call : {"floor_div(", "floor_mod("}) {
+    for (std::size_t at = line.find(call); at != line.npos; at = line.find(call, at + 1)) {
+      const std::string by(divisor(line.substr(at + call.size())));
+      const bool constant = !by.empty() && by.find_first_not_of("0123456789") == by.npos;
+      if (!constant || !std::has_single_bit(std::stoull(by))) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
