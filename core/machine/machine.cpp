@@ -1,9 +1,17 @@
 // See machine.h.
 #include "core/machine/machine.h"
 
+#include <algorithm>
+
 #include "core/base/text.h"
 
 namespace twinloom::machine {
+
+std::int64_t cache_bytes(const Machine& machine) {
+  std::int64_t most = 0;
+  for (const MemoryLevel& level : machine.memory) most = std::max(most, level.bytes * machine.blocks_at_once);
+  return most;
+}
 
 std::string print(const Machine& machine) {
   Writer writer;

@@ -31,6 +31,8 @@ struct Machine {
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
+// What the caches of all workers hold together; 0 where none is known.
+std::int64_t cache_bytes(const Machine& machine);
 std::string print(const Machine& machine);
 
 }  // namespace twinloom::machine

@@ -29,11 +29,13 @@ class Applier {
     staged_.arrays.insert(staged_.arrays.end(), plan_.kept.begin(), plan_.kept.end());
     const auto rows = [&](const Surroundings& here) { return in_arrays(items(here)); };
     const std::size_t start = start_of_task(plan_.common);
+    if (plan_.panel) panel_.emplace(plan_, starts_, names_);
     Walk walk(plan_.common, outside_, names_);
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
       if (at + 2 == plan_.common.order.size()) {
         for (const Tile& tile : staged_.tiles)
           loops = in_tile(plan_, tile, walk, state, names_, std::move(loops));
+        if (panel_) loops = panel_->in_arrays(panel_->fill(walk, state), std::move(loops));
       }
       return at == start ? in_task_arrays(std::move(loops)) : loops;
     };
@@ -108,6 +110,8 @@ class Applier {
         add_own(std::get<Ref<Stmt>>(item), here, result);
       } else if (const Scope& scope = plan_.siblings[number++]; number == 1 && parts_ != nullptr) {
         result.push_back(parts_->gather(here, names_));
+      } else if (panel_) {
+        result.push_back(panel_->gather());
       } else {
         result.push_back(build_sibling({plan_, scope, *sibling, starts_}, here));
       }
@@ -151,6 +155,7 @@ class Applier {
   std::map<Temp, loops::Start> starts_;
   Surroundings outside_;
   StagedNest staged_;
+  std::optional<Panel> panel_;
   const Parts* parts_ = nullptr;  // while the second program of a grid split is built
 };
 

@@ -133,6 +133,44 @@ class Parts {
   std::vector<Partial> partials_;
 };
 
+// Columns whose chains are walked side by side. See panel.cpp.
+class Panel {
+ public:
+  Panel(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names& names);
+  // The loops of the sibling, where the walk of the common loops has come to the serial loop around the
+  // vector.
+  Ref<Stmt> fill(const Walk& walk, const State& state) const;
+  // The totals of one turn of the common loops, from the arrays.
+  Ref<Stmt> gather() const;
+  Ref<Stmt> in_arrays(Ref<Stmt> filled, Ref<Stmt> loops) const;
+
+ private:
+  struct Total {
+    loops::Start start;
+    loops::Buffer chains, units;
+    Temp chain, unit;
+  };
+  struct Columns {
+    index::Symbol turn, lane;
+    index::Expr place;  // in the panel
+    Surroundings around;
+  };
+  Columns columns(const Walk& walk, const State& state) const;
+  Ref<Stmt> over(const Columns& columns, std::vector<Ref<Stmt>> body) const;
+  Ref<loops::Value> load(loops::Buffer array, const index::Expr& place) const;
+  Ref<Stmt> store(loops::Buffer array, const index::Expr& place, Temp total) const;
+  Ref<Stmt> chains(const Columns& columns, Ref<Stmt> loops) const;
+  Ref<Stmt> unit(const Columns& columns, const index::Expr& number) const;
+
+  const Plan& plan_;
+  Names& names_;
+  const Scope& scope_;              // of the sibling
+  const AxisPlan* axis_ = nullptr;  // of the columns
+  const Piece* turns_ = nullptr;    // the serial loop around the vector
+  std::int64_t vectors_ = 0, width_ = 0, units_ = 0, lanes_ = 0;
+  std::vector<Total> totals_;
+};
+
 // A tile: the array, and what fills it.
 struct Tile {
   loops::Scratch array;

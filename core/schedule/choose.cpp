@@ -118,6 +118,8 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   }
   // What the law refuses of the extras is left out: a store before a reduction, rows read at different
   // places.
+  schedule.panel = situation.wants_panel();
+  if (schedule.panel && why_illegal(nest, schedule)) schedule.panel = false;
   schedule.grid_splits = choose_grid_splits(situation);
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
   if (threads) return schedule;

@@ -40,9 +40,7 @@ std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Pl
 // the cache when it is stored; those of a scan come in bursts, for which such stores are slower (24 ms, then
 // 26).
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule) {
-  std::int64_t cache = 0;  // of all workers
-  for (const machine::MemoryLevel& level : situation.machine.memory)
-    cache = std::max(cache, level.bytes * situation.machine.blocks_at_once);
+  const std::int64_t cache = machine::cache_bytes(situation.machine);
   std::vector<StorePlan> chosen;
   const bool scans = std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
     return reach_of(situation.shape, *sibling) == Reach::scan;

@@ -82,6 +82,7 @@ struct Plan {
   std::vector<Staged> staged;
   std::vector<Prefetched> prefetched;
   std::vector<loops::Buffer> streamed;
+  bool panel = false;
   std::vector<loops::Scratch> kept;  // arrays of values, around a turn of the common loops; without bodies
 };
 
@@ -97,6 +98,8 @@ std::string why_unlawful(const Plan& plan);
 
 // Why the first sibling cannot be cut into parts, or an empty text. See grid.cpp.
 std::string why_unlawful(const Plan& plan, const GridSplit& grid);
+// Why columns may not be walked side by side inside the sibling's loops, or an empty text. See panel.cpp.
+std::string why_no_panel(const Plan& plan);
 // What is staged, or why not. See stage.cpp.
 std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp);
 

@@ -286,6 +286,8 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
     plan.grid = grid;
   }
   if (std::string reason = why_not_kept(plan); !reason.empty()) return reason;
+  plan.panel = schedule.panel;
+  if (std::string reason = plan.panel ? why_no_panel(plan) : ""; !reason.empty()) return reason;
   for (const TempPlan& temp : schedule.temps) {
     auto staged = stage(plan, temp);
     if (auto* reason = std::get_if<std::string>(&staged)) return std::move(*reason);

@@ -17,6 +17,7 @@
 //     loop 0 k.0 serial
 //     stage x inside r.0 registers pad 0
 //     values 1
+//     panel
 //     prefetch x in 1
 //     stream y
 //     grid k units 64 last_block
@@ -114,6 +115,7 @@ struct GridSplit {     // a reduction without enough turns, cut into parts that 
 
 struct Schedule {
   std::vector<Collapse> collapses;
+  bool panel = false;   // the serial loop around a vector of rows is walked inside the sibling's: panel.cpp
   int kept_values = 0;  // that a later sibling would compute again, the dearest first; each an array of a row
   std::vector<GridSplit> grid_splits;
   std::vector<SplitPlan> splits;

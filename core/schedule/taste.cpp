@@ -103,6 +103,15 @@ double Situation::turn_seconds() const {
   return std::max(bytes, 1.0) / bandwidth;
 }
 
+bool Situation::wants_panel() const {
+  if (!lockstep || siblings.size() != 1 || machine.max_threads > 1) return false;
+  constexpr double ELEMENT_BYTES = 4;
+  double bytes = ELEMENT_BYTES;
+  for (const NestLoop& loop : shape.common) bytes *= static_cast<double>(guess(loop));
+  for (const NestLoop& loop : siblings.front()->loops) bytes *= static_cast<double>(guess(loop));
+  return bytes > static_cast<double>(machine::cache_bytes(machine));
+}
+
 bool Situation::divides(std::int64_t step, const NestLoop& loop) const {
   return facts.proves_equal(floor_mod(loop.extent, step), 0);
 }

@@ -41,6 +41,9 @@ class Situation {
   double unit_bytes(const index::Symbol& axis, bool inner_only) const;
   // The time of one turn of all common loops.
   double turn_seconds() const;
+  // Whether columns of a panel are worth their arrays: one reduction in lock-step of more than the caches
+  // hold.
+  bool wants_panel() const;
   bool divides(std::int64_t step, const loops::NestLoop& loop) const;
   // Registers that a lock-step value takes: whole lines of memory are read from each row.
   static constexpr std::int64_t wide_vectors = 4;

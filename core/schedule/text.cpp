@@ -125,6 +125,7 @@ std::string print(const Schedule& schedule) {
   for (const TempPlan& plan : schedule.temps)
     writer.line("stage ", plan.buffer, " inside ", plan.inside, " ", word_of(plan.place, PLACES), " pad ",
                 plan.pad);
+  if (schedule.panel) writer.line("panel");
   if (schedule.kept_values != 0) writer.line("values ", schedule.kept_values);
   for (const PrefetchPlan& plan : schedule.prefetches)
     writer.line("prefetch ", plan.buffer, " in ", plan.sibling);
@@ -148,6 +149,8 @@ Schedule parse(std::string_view text) {
       schedule.loops.push_back(read_loop(scanner));
     else if (scanner.accept("stage"))
       schedule.temps.push_back(read_stage(scanner));
+    else if (scanner.accept("panel"))
+      schedule.panel = true;
     else if (scanner.accept("values"))
       schedule.kept_values = read_int(scanner);
     else if (scanner.accept("prefetch"))
@@ -157,7 +160,7 @@ Schedule parse(std::string_view text) {
     else if (scanner.accept("keep"))
       schedule.stores.push_back({scanner.word(), false});
     else
-      scanner.fail("collapse, grid, split, loop, stage, values, prefetch, stream or keep");
+      scanner.fail("collapse, grid, split, loop, panel, stage, values, prefetch, stream or keep");
   }
   return schedule;
 }

@@ -156,6 +156,38 @@ TEST(Totals, ATupleHasPrefixes) {
   }
 }
 
+// What core/schedule/panel.cpp makes of sums of columns.
+TEST(Totals, ColumnsSideBySideWaitInArrays) {
+  expect_same(R"(program columns(x: f32[32768], y: written f32[16], chains: local written f32[1024],
+                                 units: local written f32[32]) {
+    scratch units[32] in registers {
+      scratch chains[1024] in registers {
+        for k0 < 2 {
+          for k3 < 64 { for i < 2 { for l < 8 vector {
+            start t1: sum f32 copies (k2)
+            for k1 < 4 { for k2 < 4 unroll { merge t1 (x[16384*k0 + 4096*k1 + 1024*k2 + 16*k3 + 8*i + l]) } }
+            combine t1 across k2 halves
+            chains[16*k3 + 8*i + l] = t1
+          } } }
+          for i1 < 2 { for l1 < 8 vector {
+            start t2: sum f32 copies (k4)
+            for k4 < 64 { merge t2 (chains[16*k4 + 8*i1 + l1]) }
+            combine t2 across k4 halves
+            units[16*k0 + 8*i1 + l1] = t2
+          } }
+        }
+        for i2 < 2 { for l2 < 8 vector {
+          start t4: sum f32 depth 2
+          for u < 2 { start t3: sum f32 merge t3 (units[16*u + 8*i2 + l2]) push t3 onto t4 at u }
+          fold t0 = t4 of 2
+          y[8*i2 + l2] = t0
+        } }
+      }
+    }
+  })",
+              {});
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests

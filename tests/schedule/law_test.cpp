@@ -22,6 +22,11 @@ constexpr std::string_view SCAN_OF_SCAN = R"(program cumsum(x: f32[n], y: writte
   start t0: sum f32 start t2: sum f32 for k < n {
     scan t1 = t0 (x[k]) at k t4 = neg(t1) scan t3 = t2 (t4) at k y[k] = t3 } })";
 
+constexpr std::string_view COLUMNS = R"(program columns(x: f32[16*2048], y: written f32[16]) {
+  for i < 16 { start t0: sum f32 for k < 2048 { t0 += x[16*k + i] at k } y[i] = t0 } })";
+constexpr std::string_view HIGHEST = R"(program highest(x: f32[16*2048], y: written f32[16]) {
+  for i < 16 { start t0: max f32 for k < 2048 { t0 += x[16*k + i] at k } y[i] = t0 } })";
+
 constexpr std::string_view SEGMENTS =
     R"(program segments(x: f32[m], at: i64[n + 1], y: written f32[n]; m in 0.., n in 0..) {
   for i < n { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
@@ -165,6 +170,40 @@ const std::vector<Refusal> refusals = {
      "grid j: there is no reduction"},
     {POINTWISE, "schedule stream x loop -1 i.0 serial loop -1 j.0 serial",
      "stream x: no such buffer is written"},
+    {SUM,
+     "schedule panel split 0 k : 1024, 256 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial "
+     "loop 0 "
+     "k.2 serial",
+     "panel: no serial loop around a vector of rows"},
+    {COLUMNS,
+     "schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256, 64 exact loop -1 i.0 block loop -1 i.1 "
+     "serial loop "
+     "-1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+     "legal"},
+    {COLUMNS,
+     "schedule panel split -1 i : 4 exact split 0 k : 1024, 256, 64 exact loop -1 i.0 block loop -1 i.1 "
+     "vector loop 0 "
+     "k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+     "panel: no serial loop around a vector of rows"},
+    {COLUMNS,
+     "schedule panel split -1 i : 8, 4 remainder split 0 k : 1024, 256, 64 exact loop -1 i.0 block loop -1 "
+     "i.1 serial "
+     "loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+     "panel: the last turns of i are no whole ones"},
+    {COLUMNS,
+     "schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256 exact loop -1 i.0 block loop -1 i.1 "
+     "serial loop -1 "
+     "i.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+     "panel: there is not one loop of lanes between the units and a chain"},
+    {COLUMNS,
+     "schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256, 64 remainder loop -1 i.0 block loop -1 "
+     "i.1 serial "
+     "loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+     "panel: the rows of k are no constant number of units"},
+    {HIGHEST,
+     "schedule panel split -1 i : 8, 4 exact loop -1 i.0 block loop -1 i.1 serial loop -1 i.2 vector loop 0 "
+     "k.0 serial",
+     "panel: there is not one sibling alone, with totals in the canonical order"},
     {SUM, "schedule loop -1 i.0 block loop 0 k.0 serial", "axis k: the canonical order needs steps of 1024"},
     {SUM,
      "schedule split 0 k : 1024, 32 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 "
@@ -257,6 +296,21 @@ std::vector<std::string> streamed(const std::string& text, std::string_view coun
   return names;
 }
 
+TEST(Law, ColumnsOfWhatNoCacheHoldsAreWalkedSideBySide) {
+  const auto chosen = [](std::string_view columns) {
+    machine::Machine machine = machines()[1];
+    machine.memory = {{"L1", 1 << 15, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
+    machine.blocks_at_once = 2;
+    const std::string text = R"(program columns(x: f32[2048*COUNT], y: written f32[COUNT]) {
+  for i < COUNT { start t0: sum f32 for k < 2048 { t0 += x[COUNT*k + i] at k } y[i] = t0 } })";
+    return schedule::choose(loops::parse(with(text, "COUNT", columns)), machine).panel;
+  };
+  EXPECT_TRUE(chosen("1024"));
+  EXPECT_TRUE(chosen("768"));
+  EXPECT_FALSE(chosen("256"));   // 2 MiB
+  EXPECT_FALSE(chosen("1001"));  // the last vector is masked
+}
+
 TEST(Law, WhatNoCacheHoldsIsStoredPastThem) {
   const std::string doubled = R"(program doubled(x: f32[COUNT], y: written f32[COUNT]) {
   for i < COUNT { y[i] = add(x[i], x[i]) } })";
@@ -317,6 +371,7 @@ TEST(Text, IsReadBack) {
     schedule::Schedule plan = random_schedule(nest, random);
     plan.grid_splits.push_back({"k", 64, random() % 2 == 0});
     plan.temps.push_back({"x", loops::Place::scratch, "i.0", 1});
+    plan.panel = random() % 2 == 0;
     plan.prefetches.push_back({"x", 1});
     plan.stores.push_back({"y", random() % 2 == 0});
     EXPECT_EQ(schedule::parse(print(plan)), plan) << print(plan);
@@ -329,8 +384,8 @@ TEST(Text, SaysWhatItExpected) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "schedule line 2 column 3: expected collapse, grid, split, loop, stage, values, prefetch, "
-                 "stream or keep, "
+                 "schedule line 2 column 3: expected collapse, grid, split, loop, panel, stage, values, "
+                 "prefetch, stream or keep, "
                  "found 'splt 0 k : 8 mask'");
   }
 }

@@ -251,6 +251,32 @@ const std::vector<NestCase> cases = {
       "unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 1",
       "schedule split 0 k : 64, 16 mask split 1 k2 : 8 mask loop -1 i.0 serial loop 0 k.0 serial loop 0 k.1 "
       "unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 2"}},
+    {"sums_of_columns",
+     R"(program sums_of_columns(x: f32[49152*m], y: written f32[16*m], z: written f32[16*m]; m in 0..) {
+  for b < m {
+    for i < 16 {
+      start t0: sum f32
+      start t1: sum f32
+      for k < 3072 {
+        t0 += x[49152*b + 16*k + i] at k
+        t1 += mul(x[49152*b + 16*k + i], x[49152*b + 16*k + i]) at k
+      }
+      y[16*b + i] = add(t0, t1)
+      z[16*b + i] = t1
+    }
+  }
+})",
+     {{0}, {1}, {2}},
+     {"schedule split -1 i : 8, 4 exact split 0 k : 1024, 256, 64 exact loop -1 b.0 block loop -1 i.0 serial "
+      "loop "
+      "-1 i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 "
+      "unroll "
+      "panel",
+      "schedule split -1 i : 16, 2 exact split 0 k : 1024, 256, 128 exact loop -1 i.0 block loop -1 b.0 "
+      "serial loop "
+      "-1 i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 "
+      "serial "
+      "panel"}},
     {"scaled_rows",
      R"(program scaled_rows(x: f32[m*33], w: bf16[33], b: f32[40], y: written f32[m*33]; m in 0..) {
   for i < m {

@@ -1,0 +1,212 @@
+// Panels: rows in lock-step whose vectors are walked side by side inside the loops of a reduction, so that
+// memory is read in longer runs than one vector. Chains of one unit, then totals of units, wait in arrays for
+// their neighbours:
+//   for j1 { for j2 vector { total over i of x[i*n + 64*j1 + j2]; y[64*j1 + j2] = total } }
+//   ->  scratch chains[lanes*64*j1s], units[count*64*j1s]:
+//       for i0 { for i2 { for j1 { for j2 vector { chain over i1; chains[i2, j] = chain } } }
+//                for j1 { for j2 vector { unit of chains[.., j]; units[i0, j] = unit } } }
+//       for j1 { for j2 vector { total of units[.., j]; y[64*j1 + j2] = total } }
+#include <algorithm>
+#include <bit>
+
+#include "core/loops/canonical.h"
+#include "core/schedule/build.h"
+
+namespace twinloom::schedule {
+
+using index::Expr;
+using loops::Axis;
+
+namespace {
+
+std::string why_not_columns(const Plan& plan) {
+  const Scope& common = plan.common;
+  if (common.order.size() < 2 || !in_lockstep(common)) return "no serial loop around a vector of rows";
+  const Turn &vector = common.order.back(), &serial = common.order[common.order.size() - 2];
+  const Piece& columns = common.piece(serial);
+  if (common.piece(vector).bind != loops::Bind::vector || columns.bind != loops::Bind::serial)
+    return "no serial loop around a vector of rows";
+  if (serial.axis != vector.axis || columns.step != common.piece(vector).turns || columns.turns < 1)
+    return cat("the turns of ", columns.symbol, " are not a constant number of vectors");
+  for (const AxisPlan& axis : common.axes)
+    if (axis.tail != Tail::exact) return cat("the last turns of ", axis.axis, " are no whole ones");
+  return "";
+}
+
+std::string why_not_rows(const Plan& plan) {
+  const std::vector<const loops::Sibling*> siblings = siblings_of(plan.shape);
+  if (siblings.size() != 1 || plan.siblings.front().reach != Reach::canonical)
+    return "there is not one sibling alone, with totals in the canonical order";
+  const Scope& scope = plan.siblings.front();
+  const AxisPlan& axis = scope.axes.front();
+  const auto units = turns_of(axis, axis.pieces.front());
+  if (scope.axes.size() != 1 || axis.tail != Tail::exact || axis.pieces.front().step != loops::UNIT || !units)
+    return cat("the rows of ", axis.axis, " are no constant number of units");
+  constexpr std::int64_t MOST_UNITS = 64;  // in the array
+  if (*units > MOST_UNITS)
+    return cat("an array of ", *units, " units for each column is more than ", MOST_UNITS);
+  if (scope.order.size() < 3 || scope.piece(scope.order[1]).step >= loops::LANES ||
+      scope.piece(scope.order[2]).step < loops::LANES)
+    return "there is not one loop of lanes between the units and a chain";
+  if (!std::ranges::all_of(siblings.front()->inner, [](const Ref<Stmt>& stmt) {
+        const auto* accumulate = std::get_if<loops::Accumulate>(&stmt->node);
+        return accumulate != nullptr && accumulate->values.size() == 1;
+      }))
+    return "the sibling does more than to add numbers up";
+  for (const loops::Item& item : plan.shape.items) {
+    const auto* stmt = std::get_if<Ref<Stmt>>(&item);
+    if (stmt == nullptr) break;
+    if (!std::holds_alternative<loops::Start>((*stmt)->node))
+      return "something is computed before the sibling";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string why_no_panel(const Plan& plan) {
+  std::string reason = why_not_columns(plan);
+  if (reason.empty()) reason = why_not_rows(plan);
+  if (reason.empty() && plan.grid) reason = "a grid split has the sibling in another program";
+  return reason.empty() ? "" : "panel: " + reason;
+}
+
+Panel::Panel(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names& names)
+    : plan_(plan), names_(names), scope_(plan.siblings.front()) {
+  const Scope& common = plan.common;
+  const Turn& serial = common.order[common.order.size() - 2];
+  axis_ = &common.axes[serial.axis];
+  turns_ = &common.piece(serial);
+  vectors_ = *turns_of(*axis_, *turns_);
+  width_ = vectors_ * turns_->step;
+  const AxisPlan& rows = scope_.axes.front();
+  units_ = *turns_of(rows, rows.pieces.front());
+  lanes_ = scope_.piece(scope_.order[1]).turns;
+  for (const Ref<Stmt>& inner : siblings_of(plan.shape).front()->inner) {
+    const Temp total = std::get<loops::Accumulate>(inner->node).total;
+    if (std::ranges::any_of(totals_, [&](const Total& known) { return known.start.total == total; }))
+      continue;
+    const loops::Start& start = starts.at(total);
+    const ops::DType dtype = ops::part_type(start.monoid, start.element, 0);
+    const auto array = [&](const char* name, std::int64_t count) {
+      return names.buffer({name, dtype, count * width_, true, true});
+    };
+    totals_.push_back({start, array("chains", lanes_), array("units", units_), names.temp(), names.temp()});
+  }
+}
+
+// The vectors of the panel as loops of their own.
+Panel::Columns Panel::columns(const Walk& walk, const State& state) const {
+  Columns result{
+      names_.symbol(turns_->symbol.name()), names_.symbol(cat(turns_->symbol.name(), "v")), {}, {}};
+  result.place = Expr(result.turn) * turns_->step + Expr(result.lane);
+  for (const AxisPlan& axis : plan_.common.axes) {
+    const bool inside = &axis == axis_;
+    const Expr start = axis.base + walk.base_of(axis, inside ? turns_->step + 1 : 1, state);
+    result.around.axes.insert_or_assign(axis.axis, inside ? start + result.place : start);
+  }
+  return result;
+}
+Ref<Stmt> Panel::over(const Columns& columns, std::vector<Ref<Stmt>> body) const {
+  const Ref<Stmt> vector = loops::stmt(
+      loops::Loop{columns.lane, turns_->step, loops::Bind::vector, loops::block(std::move(body))});
+  return loops::stmt(loops::Loop{columns.turn, vectors_, loops::Bind::serial, vector});
+}
+
+Ref<loops::Value> Panel::load(loops::Buffer array, const Expr& place) const {
+  const ops::DType dtype = names_.buffers()[array.index].dtype;
+  return loops::load(array, place, {}, {ops::cast(ops::Number(0), dtype), dtype});
+}
+Ref<Stmt> Panel::store(loops::Buffer array, const Expr& place, Temp total) const {
+  return loops::stmt(loops::Store{array, place, {}, loops::read(total, 0), loops::Update::replace});
+}
+
+// The chains of one turn of the unit's lanes, for all columns.
+Ref<Stmt> Panel::chains(const Columns& columns, Ref<Stmt> loops) const {
+  std::vector<Axis> copies;
+  for (std::size_t at = 2; at < scope_.order.size(); ++at)
+    if (scope_.piece(scope_.order[at]).copied) copies.push_back(scope_.piece(scope_.order[at]).symbol);
+  std::vector<Ref<Stmt>> body, after;
+  const Expr place = Expr(scope_.piece(scope_.order[1]).symbol) * width_ + columns.place;
+  for (const Total& total : totals_) {
+    body.push_back(loops::stmt(start_like(total.start, total.chain, copies)));
+    for (const Axis& copy : copies)
+      after.push_back(loops::stmt(loops::Combine{total.chain, copy, loops::Pairing::halves}));
+    after.push_back(store(total.chains, place, total.chain));
+  }
+  body.push_back(std::move(loops));
+  body.insert(body.end(), after.begin(), after.end());
+  return over(columns, std::move(body));
+}
+
+// The total of a unit from its chains.
+Ref<Stmt> Panel::unit(const Columns& columns, const Expr& number) const {
+  const index::Symbol lane = names_.symbol(scope_.piece(scope_.order[1]).symbol.name());
+  std::vector<Ref<Stmt>> body, merges, after;
+  for (const Total& total : totals_) {
+    body.push_back(loops::stmt(start_like(total.start, total.unit, {lane})));
+    merges.push_back(
+        loops::stmt(loops::Merge{total.unit, {load(total.chains, Expr(lane) * width_ + columns.place)}, {}}));
+    after.push_back(loops::stmt(loops::Combine{total.unit, lane, loops::Pairing::halves}));
+    after.push_back(store(total.units, number * width_ + columns.place, total.unit));
+  }
+  body.push_back(
+      loops::stmt(loops::Loop{lane, lanes_, loops::Bind::serial, loops::block(std::move(merges))}));
+  body.insert(body.end(), after.begin(), after.end());
+  return over(columns, std::move(body));
+}
+
+Ref<Stmt> Panel::fill(const Walk& walk, const State& state) const {
+  const Columns inner = columns(walk, state), outer = columns(walk, state);
+  Walk rows(scope_, inner.around, names_);
+  const auto innermost = [&](const Surroundings& here) {
+    std::vector<Ref<Stmt>> merges;
+    for (const Ref<Stmt>& stmt : siblings_of(plan_.shape).front()->inner) {
+      const auto& accumulate = std::get<loops::Accumulate>(stmt->node);
+      const auto same = [&](const Total& known) { return known.start.total == accumulate.total; };
+      merges.push_back(loops::stmt(
+          loops::Merge{std::ranges::find_if(totals_, same)->chain, settle(accumulate.values, here), {}}));
+    }
+    return loops::block(std::move(merges));
+  };
+  const auto wrap = [&](std::size_t at, const State&, Ref<Stmt> loops) {
+    if (at == 2) return chains(inner, std::move(loops));
+    if (at == 1)
+      return loops::block({std::move(loops), unit(outer, Expr(scope_.piece(scope_.order[0]).symbol))});
+    return loops;
+  };
+  return rows.run(innermost, wrap);
+}
+
+Ref<Stmt> Panel::gather() const {
+  const Piece& vector = plan_.common.piece(plan_.common.order.back());
+  const Expr column = Expr(turns_->symbol) * turns_->step + Expr(vector.symbol);
+  const index::Symbol number = names_.symbol("unit");
+  std::vector<Ref<Stmt>> before, inside, after;
+  for (const Total& total : totals_) {
+    const Temp unit = names_.temp(), stack = names_.temp();
+    const int depth = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(units_)));
+    before.push_back(loops::stmt(start_like(total.start, stack, {}, depth)));
+    inside.push_back(loops::stmt(start_like(total.start, unit, {})));
+    inside.push_back(
+        loops::stmt(loops::Merge{unit, {load(total.units, Expr(number) * width_ + column)}, {}}));
+    inside.push_back(loops::stmt(loops::Push{stack, unit, Expr(number), {}}));
+    after.push_back(loops::stmt(loops::Fold{total.start.total, stack, units_}));
+  }
+  before.push_back(
+      loops::stmt(loops::Loop{number, units_, loops::Bind::serial, loops::block(std::move(inside))}));
+  before.insert(before.end(), after.begin(), after.end());
+  return loops::block(std::move(before));
+}
+
+// The arrays around what fills and what reads them.
+Ref<Stmt> Panel::in_arrays(Ref<Stmt> filled, Ref<Stmt> loops) const {
+  Ref<Stmt> result = loops::block({std::move(filled), std::move(loops)});
+  for (const Total& total : totals_) {
+    result = loops::stmt(loops::Scratch{total.chains, lanes_ * width_, loops::Place::registers, result});
+    result = loops::stmt(loops::Scratch{total.units, units_ * width_, loops::Place::registers, result});
+  }
+  return result;
+}
+
+}  // namespace twinloom::schedule
