@@ -29,7 +29,7 @@ class Applier {
     staged_.arrays.insert(staged_.arrays.end(), plan_.kept.begin(), plan_.kept.end());
     const auto rows = [&](const Surroundings& here) { return in_arrays(items(here)); };
     const std::size_t start = start_of_task(plan_.common);
-    if (plan_.panel) panel_.emplace(plan_, starts_, names_);
+    if (plan_.panel) panel_.emplace(plan_, staged_.shape, starts_, names_);
     Walk walk(plan_.common, outside_, names_);
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
       if (at + 2 == plan_.common.order.size()) {

@@ -136,7 +136,8 @@ class Parts {
 // Columns whose chains are walked side by side. See panel.cpp.
 class Panel {
  public:
-  Panel(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names& names);
+  // `shape` is the nest's, with staged rows.
+  Panel(const Plan& plan, const loops::Nest& shape, const std::map<Temp, loops::Start>& starts, Names& names);
   // The loops of the sibling, where the walk of the common loops has come to the serial loop around the
   // vector.
   Ref<Stmt> fill(const Walk& walk, const State& state) const;
@@ -163,6 +164,7 @@ class Panel {
   Ref<Stmt> unit(const Columns& columns, const index::Expr& number) const;
 
   const Plan& plan_;
+  const loops::Sibling& sibling_;
   Names& names_;
   const Scope& scope_;              // of the sibling
   const AxisPlan* axis_ = nullptr;  // of the columns
@@ -197,6 +199,9 @@ std::size_t start_of_task(const Scope& common);
 
 // Merges one total (all its parts) into another.
 Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask = {});
+// The pieces with copies among the loops first..last, the largest steps first: the order of halves.
+std::vector<loops::Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t last);
+void combine_all(std::vector<Ref<Stmt>>& stmts, Temp total, const std::vector<loops::Axis>& lanes);
 // A start of a new total of the same monoid.
 loops::Start start_like(const loops::Start& start, Temp total, std::vector<loops::Axis> copies,
                         int depth = 0);

@@ -71,8 +71,9 @@ std::string why_no_panel(const Plan& plan) {
   return reason.empty() ? "" : "panel: " + reason;
 }
 
-Panel::Panel(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names& names)
-    : plan_(plan), names_(names), scope_(plan.siblings.front()) {
+Panel::Panel(const Plan& plan, const loops::Nest& shape, const std::map<Temp, loops::Start>& starts,
+             Names& names)
+    : plan_(plan), sibling_(*siblings_of(shape).front()), names_(names), scope_(plan.siblings.front()) {
   const Scope& common = plan.common;
   const Turn& serial = common.order[common.order.size() - 2];
   axis_ = &common.axes[serial.axis];
@@ -82,7 +83,7 @@ Panel::Panel(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names
   const AxisPlan& rows = scope_.axes.front();
   units_ = *turns_of(rows, rows.pieces.front());
   lanes_ = scope_.piece(scope_.order[1]).turns;
-  for (const Ref<Stmt>& inner : siblings_of(plan.shape).front()->inner) {
+  for (const Ref<Stmt>& inner : sibling_.inner) {
     const Temp total = std::get<loops::Accumulate>(inner->node).total;
     if (std::ranges::any_of(totals_, [&](const Total& known) { return known.start.total == total; }))
       continue;
@@ -123,15 +124,12 @@ Ref<Stmt> Panel::store(loops::Buffer array, const Expr& place, Temp total) const
 
 // The chains of one turn of the unit's lanes, for all columns.
 Ref<Stmt> Panel::chains(const Columns& columns, Ref<Stmt> loops) const {
-  std::vector<Axis> copies;
-  for (std::size_t at = 2; at < scope_.order.size(); ++at)
-    if (scope_.piece(scope_.order[at]).copied) copies.push_back(scope_.piece(scope_.order[at]).symbol);
+  const std::vector<Axis> copies = lanes_of(scope_, 2, scope_.order.size());
   std::vector<Ref<Stmt>> body, after;
   const Expr place = Expr(scope_.piece(scope_.order[1]).symbol) * width_ + columns.place;
   for (const Total& total : totals_) {
     body.push_back(loops::stmt(start_like(total.start, total.chain, copies)));
-    for (const Axis& copy : copies)
-      after.push_back(loops::stmt(loops::Combine{total.chain, copy, loops::Pairing::halves}));
+    combine_all(after, total.chain, copies);
     after.push_back(store(total.chains, place, total.chain));
   }
   body.push_back(std::move(loops));
@@ -147,7 +145,7 @@ Ref<Stmt> Panel::unit(const Columns& columns, const Expr& number) const {
     body.push_back(loops::stmt(start_like(total.start, total.unit, {lane})));
     merges.push_back(
         loops::stmt(loops::Merge{total.unit, {load(total.chains, Expr(lane) * width_ + columns.place)}, {}}));
-    after.push_back(loops::stmt(loops::Combine{total.unit, lane, loops::Pairing::halves}));
+    combine_all(after, total.unit, {lane});
     after.push_back(store(total.units, number * width_ + columns.place, total.unit));
   }
   body.push_back(
@@ -161,7 +159,7 @@ Ref<Stmt> Panel::fill(const Walk& walk, const State& state) const {
   Walk rows(scope_, inner.around, names_);
   const auto innermost = [&](const Surroundings& here) {
     std::vector<Ref<Stmt>> merges;
-    for (const Ref<Stmt>& stmt : siblings_of(plan_.shape).front()->inner) {
+    for (const Ref<Stmt>& stmt : sibling_.inner) {
       const auto& accumulate = std::get<loops::Accumulate>(stmt->node);
       const auto same = [&](const Total& known) { return known.start.total == accumulate.total; };
       merges.push_back(loops::stmt(

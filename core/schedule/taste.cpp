@@ -105,6 +105,7 @@ double Situation::turn_seconds() const {
 
 bool Situation::wants_panel() const {
   if (!lockstep || siblings.size() != 1 || machine.max_threads > 1) return false;
+  if (reach_of(shape, *siblings.front()) != Reach::canonical) return false;
   constexpr double ELEMENT_BYTES = 4;
   double bytes = ELEMENT_BYTES;
   for (const NestLoop& loop : shape.common) bytes *= static_cast<double>(guess(loop));

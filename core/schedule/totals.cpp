@@ -30,6 +30,23 @@ loops::Start start_like(const loops::Start& start, Temp total, std::vector<Axis>
   return {total, start.monoid, start.element, std::move(copies), depth};
 }
 
+std::vector<Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t last) {
+  std::vector<Piece> pieces;
+  for (std::size_t at = first; at < last; ++at) {
+    if (scope.piece(scope.order[at]).copied) pieces.push_back(scope.piece(scope.order[at]));
+  }
+  std::stable_sort(pieces.begin(), pieces.end(),
+                   [](const Piece& a, const Piece& b) { return a.step > b.step; });
+  std::vector<Axis> result;
+  for (const Piece& piece : pieces) result.push_back(piece.symbol);
+  return result;
+}
+
+void combine_all(std::vector<Ref<Stmt>>& stmts, Temp total, const std::vector<Axis>& lanes) {
+  for (const Axis& lane : lanes)
+    stmts.push_back(loops::stmt(loops::Combine{total, lane, loops::Pairing::halves}));
+}
+
 namespace {
 
 // The totals that a sibling accumulates, with the names they have on the way.
@@ -67,24 +84,6 @@ Ref<Stmt> merge_inner(const SiblingSource& source, const Surroundings& around,
                                               ends_of(around, source.scope)}));
   }
   return loops::block(std::move(result));
-}
-
-// The pieces with copies among the loops first..last, the largest steps first: the order of halves.
-std::vector<Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t last) {
-  std::vector<Piece> pieces;
-  for (std::size_t at = first; at < last; ++at) {
-    if (scope.piece(scope.order[at]).copied) pieces.push_back(scope.piece(scope.order[at]));
-  }
-  std::stable_sort(pieces.begin(), pieces.end(),
-                   [](const Piece& a, const Piece& b) { return a.step > b.step; });
-  std::vector<Axis> result;
-  for (const Piece& piece : pieces) result.push_back(piece.symbol);
-  return result;
-}
-
-void combine_all(std::vector<Ref<Stmt>>& stmts, Temp total, const std::vector<Axis>& lanes) {
-  for (const Axis& lane : lanes)
-    stmts.push_back(loops::stmt(loops::Combine{total, lane, loops::Pairing::halves}));
 }
 
 }  // namespace

@@ -267,16 +267,15 @@ const std::vector<NestCase> cases = {
   }
 })",
      {{0}, {1}, {2}},
-     {"schedule split -1 i : 8, 4 exact split 0 k : 1024, 256, 64 exact loop -1 b.0 block loop -1 i.0 serial "
-      "loop "
-      "-1 i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 "
-      "unroll "
-      "panel",
-      "schedule split -1 i : 16, 2 exact split 0 k : 1024, 256, 128 exact loop -1 i.0 block loop -1 b.0 "
-      "serial loop "
-      "-1 i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 "
-      "serial "
-      "panel"}},
+     {"schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256, 64 exact loop -1 b.0 block loop -1 i.0 "
+      "serial loop -1 i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial "
+      "loop 0 k.2 unroll",
+      "schedule panel split -1 i : 16, 2 exact split 0 k : 1024, 256, 128 exact loop -1 i.0 block loop -1 "
+      "b.0 serial loop -1 i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 "
+      "serial loop 0 k.2 serial",
+      "schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256, 64, 16 exact loop -1 b.0 block loop -1 "
+      "i.0 serial loop -1 i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.4 serial loop 0 k.1 "
+      "serial loop 0 k.3 unroll loop 0 k.2 unroll"}},
     {"scaled_rows",
      R"(program scaled_rows(x: f32[m*33], w: bf16[33], b: f32[40], y: written f32[m*33]; m in 0..) {
   for i < m {
