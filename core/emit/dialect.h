@@ -10,6 +10,7 @@
 //                           store(p, v), store_streaming(p, v), stores_done(); store_first(p, count, v),
 //                           store_reversed(p, v), store_strided(p, stride, v), store_strided_where(p, stride,
 //                           mask, v), scatter(p, offsets, v), scatter_where(p, offsets, mask, v)
+//                           load_own<N>(p), store_own(p, v) of an array in registers, where blocks have threads
 //                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
 //                           transpose<N>(to, to_stride, from, from_stride), see transposes()
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them

@@ -69,6 +69,7 @@ class Emitter {
   void stmt(const Stmt& stmt);
   void loop(const Loop& loop);
   void serial(const Loop& loop);
+  bool walks_registers(const Loop& loop) const;
   void thread(const Loop& loop);
   void store(const loops::Store& store);
   void sync();
@@ -195,7 +196,23 @@ void Emitter::serial(const Loop& loop) {
   stmt(*loop.body);
   indices_.unbind(loop.axis);
   const bool constant = index::constant_of(indices_.here(loop.extent)).has_value();
-  scopes_.close(constant ? counted(name, extent) : dialect_.loop(name, extent), "}");
+  const std::string head = constant ? counted(name, extent) : dialect_.loop(name, extent);
+  scopes_.close(constant && walks_registers(loop) ? cat("TWINLOOM_UNROLL ", head) : head, "}");
+}
+
+// An array has registers only where all of its places are constants.
+bool Emitter::walks_registers(const Loop& loop) const {
+  bool found = false;
+  const auto look = [&](loops::Buffer buffer, const index::Expr& offset) {
+    found = found || (values_.is_own(buffer) && index::mentions(offset, loop.axis));
+  };
+  loops::for_each_stmt(*loop.body, [&](const Stmt& stmt) {
+    if (const auto* store = std::get_if<loops::Store>(&stmt.node)) look(store->buffer, store->offset);
+    loops::for_each_value(stmt, [&](const loops::Value& value) {
+      if (const auto* load = std::get_if<loops::Load>(&value.node)) look(load->buffer, load->offset);
+    });
+  });
+  return found;
 }
 
 // Each thread is a member of the loop, as threads.h numbers them.

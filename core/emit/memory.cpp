@@ -95,7 +95,11 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   }
   const std::string first = pointer(load.buffer, run.rest);
   const auto stride = index::constant_of(run.stride);
-  if (all && stride == 1) return cat("load", count, first, ")");
+  const std::string name = is_own(load.buffer) ? "load_own" : "load";
+  if (all && stride == 1) return cat(name, count, first, ")");
+  if (dialect_.has_threads() && stride == 1 && mask.kind == Mask::Kind::uniform)
+    return cat(mask.text, " ? ", name, count, first, ") : ", dialect_.type(info(load.buffer).dtype, indices_.lanes()),
+               "(", otherwise, ")");
   if (all && stride == -1) return cat("load_reversed", count, first, ")");
   if (all) return cat("load_strided", count, first, ", ", indices_.name(run.stride), ")");
   if (stride == 1 && mask.kind != Mask::Kind::lanes)
@@ -142,8 +146,12 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
   const std::string first = pointer(store.buffer, run.rest);
   const auto stride = index::constant_of(run.stride);
   const bool plain = store.update == loops::Update::replace;
-  if (all && plain && stride == 1)
-    return cat(info(store.buffer).streamed ? "store_streaming(" : "store(", first, ", ", value, ")");
+  const std::string name = is_own(store.buffer)          ? "store_own("
+                           : info(store.buffer).streamed ? "store_streaming("
+                                                         : "store(";
+  if (all && plain && stride == 1) return cat(name, first, ", ", value, ")");
+  if (dialect_.has_threads() && plain && stride == 1 && mask.kind == Mask::Kind::uniform)
+    return cat("if (", mask.text, ") ", name, first, ", ", value, ")");
   if (all && plain && stride == -1) return cat("store_reversed(", first, ", ", value, ")");
   if (all) return cat("store_strided(", first, ", ", indices_.name(run.stride), ", ", value, ")");
   if (plain && stride == 1 && mask.kind != Mask::Kind::lanes)

@@ -64,6 +64,8 @@ class Values {
   }
   bool is_of_thread(loops::Buffer buffer) const { return of_thread_.contains(buffer); }
   const Base& buffer(loops::Buffer buffer) const;
+  // The same where a block has several: such an array should stay in registers, so nobody takes its address.
+  bool is_own(loops::Buffer buffer) const { return is_of_thread(buffer) && dialect_.has_threads(); }
 
   // The variable of the active member of a total, or of stack place `slot`.
   std::string member(const Total& total, int part, const std::string& slot = {});

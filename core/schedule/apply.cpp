@@ -27,6 +27,7 @@ class Applier {
     staged_ = stage_rows(plan_, names_);
     add_prefetches();
     staged_.arrays.insert(staged_.arrays.end(), plan_.kept.begin(), plan_.kept.end());
+    lay_out_rows(plan_, names_, staged_);
     const auto rows = [&](const Surroundings& here) { return in_arrays(items(here)); };
     const std::size_t start = start_of_task(plan_.common);
     if (plan_.panel) panel_.emplace(plan_, staged_.shape, starts_, names_);

@@ -273,9 +273,20 @@ Surroundings Walk::surroundings(const State& state) const {
     const Expr place = axis.base + base_of(axis, 1, state);
     result.axes.insert_or_assign(axis.axis, place);
     if (state.masked.contains(axis.axis))
-      result.ends.insert_or_assign(axis.axis, index::Less{place, axis.base + axis.extent});
+      result.ends.insert_or_assign(axis.axis, index::Less{place - lane_of(axis), axis.base + axis.extent});
   }
   return result;
+}
+
+// The lane of a vector whose lanes are all inside the axis or all outside: asked of threads, which go by
+// branches; masked instructions of a CPU do not care.
+Expr Walk::lane_of(const AxisPlan& axis) const {
+  const Piece& last = axis.pieces.back();
+  const bool threads = std::ranges::any_of(axis.pieces, [](const Piece& piece) { return piece.bind == Bind::thread; });
+  if (!threads || last.bind != Bind::vector || last.turns == 0) return 0;
+  const bool together = names_.facts().proves_equal(floor_mod(axis.extent, last.turns), 0) &&
+                        names_.facts().proves_equal(floor_mod(axis.base, last.turns), 0);
+  return together ? Expr(last.symbol) : Expr(0);
 }
 
 }  // namespace twinloom::schedule

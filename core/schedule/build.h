@@ -25,6 +25,7 @@ class Names {
   // The stem itself where it is free, else with a number behind it.
   index::Symbol symbol(std::string_view stem);
   loops::Buffer buffer(loops::BufferInfo info);
+  void set_count(loops::Buffer buffer, index::Expr count) { buffers_[buffer.index].count = std::move(count); }
   const std::vector<loops::BufferInfo>& buffers() const { return buffers_; }
   // Of the nest's symbols, and of the pieces as their loops are made.
   index::Facts& facts() { return facts_; }
@@ -83,6 +84,7 @@ class Walk {
   Ref<Stmt> loop(std::size_t at, const index::Expr& extent, const State& state);
   index::Expr turns_not_past(std::size_t at, const State& state) const;
   bool ends_early(std::size_t at) const;
+  index::Expr lane_of(const AxisPlan& axis) const;
   // How many whole (or, rounded up, begun) turns of the piece are left in this turn of the larger ones.
   index::Expr turns_left(const AxisPlan& axis, std::size_t piece, const State& state, bool begun) const;
   Surroundings surroundings(const State& state) const;
@@ -194,6 +196,8 @@ struct StagedNest {
   std::vector<Tile> tiles;              // around the innermost serial loop of the common loops
 };
 StagedNest stage_rows(const Plan& plan, Names& names);
+// Puts what the arrays around a turn hold where the threads of a block keep it. See thread_rows.cpp.
+void lay_out_rows(const Plan& plan, Names& names, StagedNest& nest);
 // Where the loops of one task start in the order of the common loops: behind the last block loop.
 std::size_t start_of_task(const Scope& common);
 

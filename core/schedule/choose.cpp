@@ -57,7 +57,7 @@ std::vector<TempPlan> possible_stages(const Situation& situation, const Schedule
 bool pays(const Staged& staged, ops::DType dtype) {
   constexpr std::size_t SEVERAL = 3;
   if (staged.lanes != 0) return staged.lanes <= LARGEST_SQUARE;
-  return staged.of_task || ops::is_16_bit_float(dtype) || staged.readers >= SEVERAL;
+  return staged.of_task || ops::is_16_bit_float(dtype) || staged.siblings.size() >= SEVERAL;
 }
 
 // How many values are kept, as long as there is room for their rows.
@@ -100,29 +100,24 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   if (is_call(nest)) return {};
+  if (machine.max_threads > 1) return choose_for_threads(nest, machine);
   Schedule schedule;
   std::int64_t room = machine.scratch_bytes;
   const Situation plain(nest, machine);
-  const bool threads = machine.max_threads > 1;
-  if (!threads) schedule.kept_values = choose_kept_values(plain, room);
+  schedule.kept_values = choose_kept_values(plain, room);
   std::optional<Situation> keeping;
   if (schedule.kept_values != 0) keeping.emplace(nest, machine, schedule.kept_values);
   const Situation& situation = keeping ? *keeping : plain;
   schedule.collapses = situation.collapses;
-  if (threads) {
-    choose_threads(situation, schedule);
-  } else {
-    if (!situation.shape.common.empty()) choose_common(situation).append_to(schedule);
-    for (std::size_t number = 0; number < situation.siblings.size(); ++number)
-      choose_sibling(situation, static_cast<int>(number)).append_to(schedule);
-  }
+  if (!situation.shape.common.empty()) choose_common(situation).append_to(schedule);
+  for (std::size_t number = 0; number < situation.siblings.size(); ++number)
+    choose_sibling(situation, static_cast<int>(number)).append_to(schedule);
   // What the law refuses of the extras is left out: a store before a reduction, rows read at different
   // places.
   schedule.panel = situation.wants_panel();
   if (schedule.panel && why_illegal(nest, schedule)) schedule.panel = false;
   schedule.grid_splits = choose_grid_splits(situation);
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
-  if (threads) return schedule;
   const auto resolved = resolve(nest, schedule);
   if (const auto* plan = std::get_if<Plan>(&resolved)) {
     schedule.temps = choose_stages(situation, schedule, *plan, room);

@@ -3,7 +3,7 @@
 //   pointwise       block, thread, and packed elements along the axis with most unit strides; what the
 //   threads of
 //                   a short axis leave over walks the next one
-//   rows            one warp a row, several rows a block: siblings walk their axes by the threads of the warp
+//   rows            one or more warps a row, a unit each: siblings walk their axes by the threads of the row
 //   rows in threads one thread a row, neighbours on neighbouring threads: where the common axes have the unit
 //                   strides, and for scans
 #include <algorithm>
@@ -36,15 +36,12 @@ std::int64_t members(const NestLoop& loop, std::int64_t each, std::int64_t most)
 
 class ThreadChooser {
  public:
-  ThreadChooser(const Situation& situation, Schedule& schedule)
-      : situation_(situation), schedule_(schedule) {}
+  ThreadChooser(const Situation& situation, const RowThreads& rows, Schedule& schedule)
+      : situation_(situation), rows_(rows), schedule_(schedule) {}
 
   void choose() {
     const auto& siblings = situation_.siblings;
-    rows_in_threads_ =
-        situation_.lockstep || std::ranges::any_of(siblings, [&](const loops::Sibling* sibling) {
-          return reach_of(situation_.shape, *sibling) == Reach::scan;
-        });
+    rows_in_threads_ = walks_rows_in_threads(situation_);
     if (!situation_.shape.common.empty()) choose_common();
     for (std::size_t number = 0; number < siblings.size(); ++number) {
       ScopeChoice choice(static_cast<int>(number));
@@ -70,7 +67,7 @@ class ThreadChooser {
     } else if (rows_in_threads_) {
       cuts[fast].threads = members(loops[fast], 1, BLOCK_THREADS / 2);
     } else {
-      cuts[fast].threads = members(loops[fast], 1, BLOCK_THREADS / warp());
+      cuts[fast].threads = members(loops[fast], 1, std::max<std::int64_t>(1, ROW_WARPS / rows_.warps));
     }
     add(cuts, fast);
   }
@@ -111,6 +108,8 @@ class ThreadChooser {
   void choose_sibling(const loops::Sibling& sibling, ScopeChoice& choice) const {
     for (std::size_t i = 0; i + 1 < sibling.loops.size(); ++i) choice.loop(sibling.loops[i], 0, Bind::serial);
     const NestLoop& loop = sibling.loops.back();
+    if (sibling.loops.size() == 1 && rows_.extent && constant(loop) == rows_.extent)
+      return along_row(loop, choice);
     switch (reach_of(situation_.shape, sibling)) {
       case Reach::none:
       case Reach::any:
@@ -121,6 +120,35 @@ class ThreadChooser {
         choice.split(loop, {loops::SCAN_CHUNK, loops::SCAN_ROW}, Tail::clip);
         for (std::size_t piece = 0; piece < 3; ++piece) choice.loop(loop, piece, Bind::serial);
     }
+  }
+
+  // Units by warps, the lanes of a unit by the threads of a warp and what is packed: the same for every sort of
+  // total, so that what one sibling keeps lies with the threads of the next.
+  void along_row(const NestLoop& loop, ScopeChoice& choice) const {
+    struct Part {
+      std::int64_t step;
+      Bind bind;
+    };
+    std::vector<Part> parts;
+    const std::int64_t extent = *rows_.extent, group = rows_.warps * loops::UNIT;
+    const std::int64_t span = std::min(loops::LANES, next_power_of_two(std::max<std::int64_t>(extent, 1)));
+    const std::int64_t lanes = std::min(situation_.packed_along(loop.axis), span);
+    const std::int64_t threads = std::min(warp(), span / lanes);
+    if (extent > group) parts.push_back({group, Bind::serial});
+    if (rows_.warps > 1) parts.push_back({loops::UNIT, Bind::thread});
+    if (extent > loops::LANES) parts.push_back({loops::LANES, rows_.kept ? Bind::unroll : Bind::serial});
+    if (lanes * threads < span) parts.push_back({lanes * threads, Bind::unroll});
+    if (threads > 1) parts.push_back({lanes, Bind::thread});
+    if (lanes > 1) parts.push_back({1, Bind::vector});
+    if (parts.empty()) parts.push_back({1, Bind::serial});
+    std::vector<std::int64_t> factors;
+    for (const Part& part : parts) factors.push_back(part.step);
+    factors.pop_back();
+    const std::int64_t step = parts.front().step;
+    const bool exact = extent % step == 0 &&
+                       (parts.front().bind == Bind::serial || is_power_of_two(extent / step));
+    choice.split(loop, factors, exact ? Tail::exact : Tail::mask);
+    for (std::size_t piece = 0; piece < parts.size(); ++piece) choice.loop(loop, piece, parts[piece].bind);
   }
 
   // By the threads of a warp, as often as it takes.
@@ -200,14 +228,21 @@ class ThreadChooser {
   }
 
   const Situation& situation_;
+  const RowThreads& rows_;
   Schedule& schedule_;
   bool rows_in_threads_ = false;
 };
 
 }  // namespace
 
-void choose_threads(const Situation& situation, Schedule& schedule) {
-  ThreadChooser(situation, schedule).choose();
+bool walks_rows_in_threads(const Situation& situation) {
+  return situation.lockstep || std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
+           return reach_of(situation.shape, *sibling) == Reach::scan;
+         });
+}
+
+void choose_threads(const Situation& situation, const RowThreads& rows, Schedule& schedule) {
+  ThreadChooser(situation, rows, schedule).choose();
 }
 
 }  // namespace twinloom::schedule

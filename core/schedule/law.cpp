@@ -177,6 +177,8 @@ std::string why_bad_tree(const Scope& scope) {
   for (const Turn& turn : scope.order) {
     const Piece& piece = scope.piece(turn);
     const std::string words = cat("loop ", piece.symbol, " of ", axis.axis, ": ");
+    if (piece.step >= loops::LANES && piece.step != loops::UNIT && piece.bind == Bind::thread)
+      return words + "threads side by side walk lanes, or single units";
     if (piece.step >= loops::UNIT) {
       if (inside_units) return words + "units must be the outermost loops";
       if (unit_step != 0 && piece.step > unit_step) return words + "units must be walked in order";

@@ -60,8 +60,9 @@ struct Staged {
   loops::Buffer buffer;
   std::int64_t count = 0;  // elements of a row; of a tile, its vectors
   bool of_task = false;
-  std::size_t readers = 0;  // siblings that load it
+  std::vector<std::size_t> siblings;  // that load it
   std::int64_t lanes = 0;   // of a tile
+  loops::Place place = loops::Place::registers;
 };
 
 constexpr std::int64_t LARGEST_SQUARE = 16;  // whose rows are written out when it is turned over
@@ -100,6 +101,12 @@ std::string why_unlawful(const Plan& plan);
 std::string why_unlawful(const Plan& plan, const GridSplit& grid);
 // Why columns may not be walked side by side inside the sibling's loops, or an empty text. See panel.cpp.
 std::string why_no_panel(const Plan& plan);
+// The siblings that store or load the array.
+std::vector<std::size_t> users_of(const Plan& plan, loops::Buffer array);
+// Whether some loop is a thread loop.
+bool has_threads(const Scope& scope);
+// Why threads that walk the row of these siblings cannot keep it, or an empty text. See thread_rows.cpp.
+std::string why_not_by_threads(const Plan& plan, const std::vector<std::size_t>& siblings);
 // What is staged, or why not. See stage.cpp.
 std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp);
 

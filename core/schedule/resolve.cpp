@@ -223,7 +223,8 @@ int cut_of(const Scope& scope, std::size_t axis) {
   int cut = -1;
   if (scope.reach == Reach::canonical) {
     for (std::size_t piece = 0; piece < plan.pieces.size(); ++piece) {
-      if (plan.pieces[piece].step == loops::UNIT) cut = static_cast<int>(piece);
+      const bool side_by_side = plan.pieces[piece].bind == Bind::thread;
+      if (plan.pieces[piece].step >= loops::UNIT && !side_by_side) cut = static_cast<int>(piece);
     }
     return cut;
   }
@@ -236,12 +237,14 @@ int cut_of(const Scope& scope, std::size_t axis) {
   return cut;
 }
 
-// Lanes of totals: everything below the chain in the canonical order, else the wide pieces. An
+// Lanes of totals: everything below the chain in the canonical order, and units that threads walk; else the
+// wide pieces. An
 // unroll piece whose turns are no power of two is walked like a serial one.
 void mark_copies(Scope& scope) {
   for (AxisPlan& axis : scope.axes) {
     for (Piece& piece : axis.pieces) {
-      if (scope.reach == Reach::canonical) piece.copied = piece.step < loops::LANES;
+      if (scope.reach == Reach::canonical)
+        piece.copied = piece.step < loops::LANES || (piece.step == loops::UNIT && piece.bind == Bind::thread);
       if (scope.reach != Reach::any || !is_wide(piece.bind)) continue;
       const auto turns = turns_of(axis, piece);
       const bool rounded = piece.turns == 0 && axis.tail == Tail::mask;
@@ -263,7 +266,16 @@ std::string keep_values(const Schedule& schedule, Plan& plan) {
 std::string why_not_kept(const Plan& plan) {
   if (plan.kept.empty()) return "";
   if (plan.grid) return "values: the siblings of a grid split are in different programs";
-  return in_lockstep(plan.common) ? "values: rows in lock-step have no arrays of their own" : "";
+  if (in_lockstep(plan.common)) return "values: rows in lock-step have no arrays of their own";
+  for (const loops::Scratch& array : plan.kept) {
+    const std::vector<std::size_t> users = users_of(plan, array.buffer);
+    const bool threads = std::ranges::any_of(users, [&](std::size_t number) {
+      return has_threads(plan.siblings[number]);
+    });
+    if (std::string reason = threads ? why_not_by_threads(plan, users) : ""; !reason.empty())
+      return cat("values: ", reason);
+  }
+  return "";
 }
 
 std::string add_streams(const Schedule& schedule, Plan& plan) {

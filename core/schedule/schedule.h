@@ -31,6 +31,7 @@
 //     loop 0 k.4 vector     lanes 1 apart
 //     loop 0 k.1 serial     the chain
 //     loop 0 k.2 unroll     lanes 32 apart
+// Pieces of steps of UNIT may also be walked side by side by threads, so many neighbours at a time.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,8 @@
 // Rows that all turns of a task read are kept at hand for the task:
 //   for i { for k { y[..] = x[i*n + k] * w[k] } }
 //   ->  scratch w_row[n]: for k { w_row[k] = w[k] }; for i { for k { y[..] = x[i*n + k] * w_row[k] } }
-// 16-bit floats are kept as the f32 that is computed with, so nothing is converted twice.
+// 16-bit floats are kept as the f32 that is computed with, so nothing is converted twice; in scratch as they
+// are, since room is scarce there.
 #include <algorithm>
 
 #include "core/base/integers.h"
@@ -175,10 +176,14 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   const std::string words = cat("stage ", temp.buffer, ": ");
   const auto buffer = buffer_named(plan.nest, temp.buffer);
   if (!buffer) return words + "there is no such buffer";
-  Staged staged{*buffer};
+  Staged staged;
+  staged.buffer = *buffer;
   if (plan.nest.buffers[staged.buffer.index].written) return words + "the nest writes it";
-  if (temp.place != loops::Place::registers) return words + "only registers hold a row of one thread";
-  if (temp.pad != 0) return words + "padding is for scratch";
+  staged.place = temp.place;
+  const bool threads = std::ranges::any_of(plan.siblings, has_threads);
+  if (temp.place != loops::Place::registers && (!threads || temp.place != loops::Place::scratch))
+    return words + "only registers hold a row of one thread, or scratch where a block has threads";
+  if (temp.pad != 0) return words + "a row needs no padding";
   if (plan.grid) return words + "the siblings of a grid split are in different programs";
   if (siblings_of(plan.shape).empty() && temp.inside != TASK) return stage_tile(plan, temp, *buffer);
   const Readers readers = readers_of(plan.shape, staged.buffer);
@@ -187,9 +192,11 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   if (!count || *count < 1) return words + "the size of a row is not a constant above 0";
   staged.count = *count;
   staged.of_task = temp.inside == TASK;
-  staged.readers = readers.siblings.size();
-  const std::string reason =
+  staged.siblings = readers.siblings;
+  std::string reason =
       staged.of_task ? why_not_of_task(plan, readers, staged) : why_not_of_turn(plan, readers, temp.inside);
+  if (reason.empty() && threads)
+    reason = staged.of_task ? "each thread would fill it" : why_not_by_threads(plan, readers.siblings);
   if (!reason.empty()) return words + reason;
   return staged;
 }
@@ -213,11 +220,12 @@ class RowStager {
  private:
   void stage(const Staged& staged) {
     const loops::BufferInfo& info = plan_.nest.buffers[staged.buffer.index];
-    const ops::DType dtype = ops::is_16_bit_float(info.dtype) ? ops::compute_type(info.dtype) : info.dtype;
+    const bool converted = ops::is_16_bit_float(info.dtype) && staged.place == loops::Place::registers;
+    const ops::DType dtype = converted ? ops::compute_type(info.dtype) : info.dtype;
     const loops::Buffer array = names_.buffer({info.name + "_row", dtype, staged.count, true, true});
     const Readers readers = readers_of(plan_.shape, staged.buffer);
     const Stager stager(*readers.load, array, dtype);
-    loops::Scratch scratch{array, staged.count, loops::Place::registers, nullptr};
+    loops::Scratch scratch{array, staged.count, staged.place, nullptr};
     if (staged.of_task) scratch.body = fill(staged, readers, stager);
     if (readers.common_axis)
       read_in_common(stager, plan_.shape.common[*readers.common_axis].axis);

@@ -86,6 +86,22 @@ std::int64_t Situation::lanes_along(const index::Symbol& axis) const {
   return std::max<std::int64_t>(1, machine.vector_bytes / each);
 }
 
+std::int64_t Situation::packed_along(const index::Symbol& axis) const {
+  int widest = 1;
+  for (const Access& access : accesses)
+    if (stride_along(access, axis) == 1) widest = std::max(widest, access.bytes);
+  const auto aligned = [&](std::int64_t lanes) {
+    return std::ranges::all_of(accesses, [&](const Access& access) {
+      if (stride_along(access, axis) != 1) return true;
+      const index::Expr first = index::substitute(access.offset, {{axis, index::Expr(0)}});
+      return facts.proves_equal(floor_mod(first, lanes), 0);
+    });
+  };
+  std::int64_t lanes = std::max<std::int64_t>(1, machine.vector_bytes / widest);
+  while (lanes > 1 && !aligned(lanes)) lanes /= 2;
+  return lanes;
+}
+
 double Situation::turn_seconds() const {
   const double bandwidth = machine.memory.empty() || machine.memory.back().bytes_per_second <= 0
                                ? DEFAULT_BANDWIDTH

@@ -37,6 +37,8 @@ class Situation {
 
   // Elements of the usual type in one register.
   std::int64_t lanes_along(const index::Symbol& axis) const;
+  // Elements along the axis that one access moves where all that walk it are aligned; at least 1.
+  std::int64_t packed_along(const index::Symbol& axis) const;
   // Bytes along an axis that are neighbours, less those that lie apart: stores count double.
   double unit_bytes(const index::Symbol& axis, bool inner_only) const;
   // The time of one turn of all common loops.
@@ -80,8 +82,19 @@ class ScopeChoice {
 std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan);
 // What is stored past the caches. See choose_prefetches.cpp.
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
+constexpr std::int64_t ROW_WARPS = 4;  // of a block with several rows
+// How the threads of a block walk rows of one size.
+struct RowThreads {
+  std::optional<std::int64_t> extent;  // of the rows; nothing where they have no one size that is known
+  std::int64_t warps = 1;              // a row, each with a unit at a time
+  bool kept = false;                   // rows stay in registers: no loop but the one over groups of units
+};
 // The loops of all scopes where blocks have threads. See choose_threads.cpp.
-void choose_threads(const Situation& situation, Schedule& schedule);
+void choose_threads(const Situation& situation, const RowThreads& rows, Schedule& schedule);
+// Whether each thread walks rows of its own.
+bool walks_rows_in_threads(const Situation& situation);
+// All of a schedule where blocks have threads, but for grid splits. See choose_rows.cpp.
+Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine);
 ScopeChoice choose_common(const Situation& situation);
 ScopeChoice choose_sibling(const Situation& situation, int number);
 

@@ -78,7 +78,11 @@ std::variant<Staged, std::string> stage_tile(const Plan& plan, const TempPlan& t
   if (!load) return words + "it is not loaded at one place without a mask";
   if (const std::string reason = why_not_turned(plan, *axes, load->offset); !reason.empty())
     return words + reason;
-  return Staged{buffer, axes->turn_count, false, 0, axes->lane_count};
+  Staged staged;
+  staged.buffer = buffer;
+  staged.count = axes->turn_count;
+  staged.lanes = axes->lane_count;
+  return staged;
 }
 
 Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape) {

@@ -9,6 +9,10 @@
 //             for k.3, k.4 { start chain copies k.2; for k.1, k.2 { merge chain }; combine; merge unit
 //             (chain) } combine unit across k.3, k.4; push stack, unit, k.0 }
 //   fold m = stack
+// Units that threads walk side by side, so many at a time, are neighbours of the tree:
+//   for k.0 { start group copies k.1
+//             for k.1 thread { start unit ..; combine unit ..; merge group (unit) }
+//             combine group across k.1 neighbours; push stack, group, k.0 }
 #include <algorithm>
 #include <bit>
 
@@ -54,7 +58,8 @@ struct Total {
   loops::Start start;
   Temp lanes;  // has the copies that the innermost statements merge into
   Temp unit;   // canonical: of one unit
-  Temp stack;  // canonical: of units
+  Temp group;  // canonical: of the units that threads walk side by side; else the unit's
+  Temp stack;  // canonical: of units or groups
 };
 
 std::vector<Total> totals_of(const SiblingSource& source) {
@@ -65,7 +70,7 @@ std::vector<Total> totals_of(const SiblingSource& source) {
     const loops::Start& start = source.starts.at(accumulate->total);
     const auto same = [&](const Total& known) { return known.start.total == start.total; };
     if (std::none_of(result.begin(), result.end(), same))
-      result.push_back({start, start.total, start.total, {}});
+      result.push_back({start, start.total, start.total, start.total, {}});
   }
   return result;
 }
@@ -99,11 +104,25 @@ Ref<Stmt> build_stores(const SiblingSource& source, const Surroundings& around, 
 
 namespace {
 
+// Copies along unrolled and vector loops are of one thread, those along threads are dearer to combine the
+// farther these are apart.
+std::vector<Axis> nearest_first(const Scope& scope) {
+  std::vector<Axis> lanes = lanes_of(scope, 0, scope.order.size());
+  const auto of_thread = [&](const Axis& lane) {
+    return std::ranges::none_of(scope.order, [&](const Turn& turn) {
+      return scope.piece(turn).symbol == lane && scope.piece(turn).bind == loops::Bind::thread;
+    });
+  };
+  const auto threads = std::stable_partition(lanes.begin(), lanes.end(), of_thread);
+  std::reverse(threads, lanes.end());
+  return lanes;
+}
+
 class AnyOrder {
  public:
   AnyOrder(const SiblingSource& source, const Surroundings& around, Names& names)
       : source_(source), walk_(source.scope, around, names), totals_(totals_of(source)) {
-    lanes_ = lanes_of(source.scope, 0, source.scope.order.size());
+    lanes_ = nearest_first(source.scope);
     for (std::size_t at = 0; at < source.scope.order.size(); ++at) {
       const Turn& turn = source.scope.order[at];
       if (source.scope.axes[turn.axis].cut == static_cast<int>(turn.piece)) cut_at_ = at;
@@ -180,12 +199,16 @@ class Canonical {
     chain_at_ = unit_at_;
     while (chain_at_ < scope_.order.size() && step_at(chain_at_) < loops::LANES) ++chain_at_;
     if (chain_at_ == scope_.order.size()) chain_at_ = lower_lanes_end();
+    grouped_ = unit_at_ > 0 && scope_.piece(scope_.order[unit_at_ - 1]).bind == loops::Bind::thread;
+    pushed_at_ = grouped_ ? unit_at_ - 1 : unit_at_;
+    if (grouped_) pushed_ = loops::UNIT * units_side_by_side();
     outer_ = lanes_of(scope_, unit_at_, chain_at_);
     inner_ = lanes_of(scope_, chain_at_, scope_.order.size());
     const index::Range range = source.plan.facts.range(axis_.extent);
-    stacked_ = unit_at_ > 0 || !range.low || *range.low < 1;
+    stacked_ = pushed_at_ > 0 || !range.low || *range.low < 1;
     for (Total& total : totals_) {
-      if (stacked_) total.unit = names.temp(), total.stack = names.temp();
+      if (stacked_) total.group = names.temp(), total.stack = names.temp();
+      total.unit = grouped_ ? names.temp() : total.group;
       total.lanes = outer_.empty() ? total.unit : names.temp();
     }
   }
@@ -199,7 +222,9 @@ class Canonical {
     };
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
       if (at == chain_at_ && !outer_.empty()) loops = close_chain(std::move(loops));
-      if (at == unit_at_) loops = close_unit(state, std::move(loops));
+      if (at == unit_at_) loops = close_unit(std::move(loops));
+      if (at == unit_at_ && !grouped_ && stacked_) loops = push(state, std::move(loops));
+      if (at == pushed_at_ && grouped_) loops = close_group(state, std::move(loops));
       return at == 0 && stacked_ ? close_stack(std::move(loops)) : loops;
     };
     return walk_.run(innermost, wrap);
@@ -207,6 +232,10 @@ class Canonical {
 
  private:
   std::int64_t step_at(std::size_t at) const { return scope_.piece(scope_.order[at]).step; }
+  std::int64_t units_side_by_side() const {
+    const auto turns = turns_of(axis_, scope_.piece(scope_.order[unit_at_ - 1]));
+    return next_power_of_two(*turns);  // the law asks for a constant
+  }
 
   // Without a chain: where loops over lower lanes end and all that follow walk higher ones, which may then be
   // combined in each turn of the lower.
@@ -230,21 +259,39 @@ class Canonical {
     return around(std::move(before), std::move(loops), after);
   }
 
-  Ref<Stmt> close_unit(const State& state, Ref<Stmt> loops) const {
+  Ref<Stmt> close_unit(Ref<Stmt> loops) const {
     std::vector<Ref<Stmt>> before, after;
     const std::vector<Axis>& lanes = outer_.empty() ? inner_ : outer_;
-    const index::Expr base = walk_.base_of(axis_, loops::UNIT, state);
-    // A unit past the end is none: it may come where several pieces walk units, or the axis is empty.
-    index::Condition mask;
-    if (axis_.tail == Tail::mask && unit_at_ != 1) mask.all.push_back({base, axis_.extent});
-    if (unit_at_ == 0) mask.all = {{0, axis_.extent}};
     for (const Total& total : totals_) {
       before.push_back(loops::stmt(start_like(total.start, total.unit, lanes)));
       combine_all(after, total.unit, lanes);
-      if (!stacked_) continue;
-      after.push_back(loops::stmt(loops::Push{total.stack, total.unit, floor_div(base, loops::UNIT), mask}));
+      if (grouped_) after.push_back(merge_total(total.group, total.unit, total.start));
     }
     return around(std::move(before), std::move(loops), after);
+  }
+
+  // A unit past the end adds nothing to its group: all of its elements are masked.
+  Ref<Stmt> close_group(const State& state, Ref<Stmt> loops) const {
+    std::vector<Ref<Stmt>> before, after;
+    const Axis units = scope_.piece(scope_.order[pushed_at_]).symbol;
+    for (const Total& total : totals_) {
+      before.push_back(loops::stmt(start_like(total.start, total.group, {units})));
+      after.push_back(loops::stmt(loops::Combine{total.group, units, loops::Pairing::neighbours}));
+    }
+    loops = around(std::move(before), std::move(loops), after);
+    return stacked_ ? push(state, std::move(loops)) : loops;
+  }
+
+  Ref<Stmt> push(const State& state, Ref<Stmt> loops) const {
+    std::vector<Ref<Stmt>> after;
+    const index::Expr base = walk_.base_of(axis_, pushed_, state);
+    // What lies past the end is not pushed: it may come where several pieces walk units, or the axis is empty.
+    index::Condition mask;
+    if (axis_.tail == Tail::mask && pushed_at_ != 1) mask.all.push_back({base, axis_.extent});
+    if (pushed_at_ == 0) mask.all = {{0, axis_.extent}};
+    for (const Total& total : totals_)
+      after.push_back(loops::stmt(loops::Push{total.stack, total.group, floor_div(base, pushed_), mask}));
+    return around({}, std::move(loops), after);
   }
 
   Ref<Stmt> close_stack(Ref<Stmt> loops) const {
@@ -252,7 +299,7 @@ class Canonical {
     const auto most = source_.plan.facts.range(axis_.extent).high;
     // Without a bound: no tensor has 2^50 elements to add up.
     constexpr int UNBOUNDED_DEPTH = 40;
-    const std::int64_t units = most ? ceil_div(std::max<std::int64_t>(*most, 1), loops::UNIT) : 0;
+    const std::int64_t units = most ? ceil_div(std::max<std::int64_t>(*most, 1), pushed_) : 0;
     const int depth =
         units == 0
             ? UNBOUNDED_DEPTH
@@ -260,7 +307,7 @@ class Canonical {
     for (const Total& total : totals_) {
       before.push_back(loops::stmt(start_like(total.start, total.stack, {}, depth)));
       after.push_back(
-          loops::stmt(loops::Fold{total.start.total, total.stack, ceil_div(axis_.extent, loops::UNIT)}));
+          loops::stmt(loops::Fold{total.start.total, total.stack, ceil_div(axis_.extent, pushed_)}));
     }
     return around(std::move(before), std::move(loops), after);
   }
@@ -278,6 +325,9 @@ class Canonical {
   Walk walk_;
   std::vector<Total> totals_;
   std::size_t unit_at_ = 0;          // of the first loop inside the units
+  std::size_t pushed_at_ = 0;        // of the first loop inside what is pushed: a unit, or a group of them
+  std::int64_t pushed_ = loops::UNIT;  // elements of it
+  bool grouped_ = false;             // threads walk several units side by side
   std::size_t chain_at_ = 0;         // of the first loop of the chain
   std::vector<Axis> outer_, inner_;  // lanes outside and inside the chain
   bool stacked_ = false;             // else there is exactly one unit

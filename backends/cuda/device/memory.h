@@ -174,6 +174,27 @@ TWINLOOM_INLINE Vector<Of, count> load(const Of* pointer) {
     return value;
   }
 }
+// The same of an array in registers, which has no address.
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_own(const Of* array) {
+  if constexpr (count == 1) {
+    return *array;
+  } else {
+    Vector<Of, count> value;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i) value[i] = array[i];
+    return value;
+  }
+}
+template <class Of, class Value>
+TWINLOOM_INLINE void store_own(Of* array, Value value) {
+  if constexpr (lanes<Value> == 1) {
+    *array = value;
+  } else {
+    TWINLOOM_UNROLL
+    for (int i = 0; i < lanes<Value>; ++i) array[i] = value[i];
+  }
+}
 template <class How, class Of, class Value>
 TWINLOOM_INLINE void store_by(Of* pointer, Value value) {
   if constexpr (lanes<Value> == 1) {

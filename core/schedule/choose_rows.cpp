@@ -1,0 +1,147 @@
+// Taste: what of a row the threads of a block keep, and how many warps walk it. A row that fits their registers
+// is read once from memory; else scratch may hold it, if two blocks still find room beside each other.
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/schedule/reuse.h"
+#include "core/schedule/taste.h"
+
+namespace twinloom::schedule {
+
+namespace {
+
+constexpr std::int64_t REGISTER_BYTES = 256;  // of a thread, for what it keeps of a row
+constexpr std::int64_t MOST_WARPS = 16;
+constexpr std::int64_t LOOPED_WARPS = 8;   // of a long row that is kept nowhere
+constexpr std::int64_t BLOCKS_BESIDE = 2;  // of those whose rows are in scratch
+
+// The size that all siblings have, each of one loop.
+std::optional<std::int64_t> row_extent(const Situation& situation) {
+  if (situation.siblings.empty() || walks_rows_in_threads(situation)) return std::nullopt;
+  const auto extent = constant(situation.siblings.front()->loops.back());
+  for (const loops::Sibling* sibling : situation.siblings)
+    if (sibling->loops.size() != 1 || constant(sibling->loops.back()) != extent) return std::nullopt;
+  return extent;
+}
+
+// What is alive between two siblings, in bytes of one element of the row.
+class Alive {
+ public:
+  explicit Alive(std::size_t siblings) : bytes_(siblings) {}
+  void add(const std::vector<std::size_t>& users, std::int64_t bytes) {
+    for (std::size_t at = users.front(); at < users.back(); ++at) bytes_[at] += bytes;
+  }
+  std::int64_t most() const { return *std::ranges::max_element(bytes_); }
+
+ private:
+  std::vector<std::int64_t> bytes_;
+};
+
+class RowChooser {
+ public:
+  RowChooser(const loops::Program& nest, const machine::Machine& machine) : nest_(nest), machine_(machine) {}
+
+  Schedule choose() const {
+    int values = 0;
+    for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++values;
+    for (; values > 0; --values)
+      if (auto schedule = in_registers(Situation(nest_, machine_, values), values)) return *schedule;
+    const Situation situation(nest_, machine_);
+    if (auto schedule = in_registers(situation, 0)) return *schedule;
+    if (auto schedule = in_scratch(situation)) return *schedule;
+    return made(situation, {row_extent(situation), looped_warps(situation)}, 0);
+  }
+
+ private:
+  Schedule made(const Situation& situation, const RowThreads& rows, int values) const {
+    Schedule schedule;
+    schedule.collapses = situation.collapses;
+    schedule.kept_values = values;
+    choose_threads(situation, rows, schedule);
+    return schedule;
+  }
+
+  // Rows that several siblings read, as the law lets them be kept in this place.
+  static std::vector<TempPlan> stages(const Plan& plan, loops::Place place) {
+    std::vector<TempPlan> temps;
+    if (plan.common.order.empty()) return temps;
+    const std::string turn(plan.common.piece(plan.common.order.back()).symbol.name());
+    for (const loops::BufferInfo& info : plan.nest.buffers) {
+      if (info.written || info.local) continue;
+      const TempPlan temp{info.name, place, turn, 0};
+      if (std::holds_alternative<Staged>(stage(plan, temp))) temps.push_back(temp);
+    }
+    return temps;
+  }
+
+  static std::int64_t bytes_alive(const Plan& plan, const std::vector<TempPlan>& temps, std::size_t siblings) {
+    Alive alive(siblings);
+    for (const TempPlan& temp : temps) {
+      const Staged staged = std::get<Staged>(stage(plan, temp));
+      const ops::DType dtype = plan.nest.buffers[staged.buffer.index].dtype;
+      const bool registers = temp.place == loops::Place::registers;
+      alive.add(staged.siblings, registers ? std::max(4, ops::size_of(ops::compute_type(dtype)))
+                                           : ops::size_of(dtype));
+    }
+    for (const loops::Scratch& array : plan.kept)
+      alive.add(users_of(plan, array.buffer),
+                std::max(4, ops::size_of(plan.nest.buffers[array.buffer.index].dtype)));
+    return alive.most();
+  }
+
+  // With as few warps as have registers enough.
+  std::optional<Schedule> in_registers(const Situation& situation, int values) const {
+    const auto extent = row_extent(situation);
+    if (!extent || situation.shape.common.empty()) return std::nullopt;
+    Schedule schedule = made(situation, {extent, 1, true}, values);
+    const auto resolved = resolve(nest_, schedule);
+    const auto* plan = std::get_if<Plan>(&resolved);
+    if (plan == nullptr) return std::nullopt;
+    schedule.temps = stages(*plan, loops::Place::registers);
+    if (schedule.temps.empty() && values == 0) return std::nullopt;
+    const std::int64_t bytes = bytes_alive(*plan, schedule.temps, situation.siblings.size());
+    const std::int64_t most = REGISTER_BYTES / bytes * machine_.warp_threads;  // elements of a warp
+    const std::int64_t warps = *extent <= most ? 1 : next_power_of_two(ceil_div(*extent, most));
+    const std::int64_t units = ceil_div(*extent, loops::UNIT);
+    if (most < loops::UNIT || warps > MOST_WARPS) return std::nullopt;
+    std::vector<TempPlan> temps = std::move(schedule.temps);
+    schedule = made(situation, {extent, std::min(warps, next_power_of_two(units)), true}, values);
+    schedule.temps = std::move(temps);
+    return schedule;
+  }
+
+  std::optional<Schedule> in_scratch(const Situation& situation) const {
+    const auto extent = row_extent(situation);
+    if (!extent || *extent <= loops::UNIT) return std::nullopt;
+    const std::int64_t warps = std::min(MOST_WARPS, next_power_of_two(ceil_div(*extent, loops::UNIT)));
+    Schedule schedule = made(situation, {extent, warps, false}, 0);
+    const auto resolved = resolve(nest_, schedule);
+    const auto* plan = std::get_if<Plan>(&resolved);
+    if (plan == nullptr) return std::nullopt;
+    schedule.temps = stages(*plan, loops::Place::scratch);
+    if (schedule.temps.empty()) return std::nullopt;
+    const std::int64_t bytes = *extent * bytes_alive(*plan, schedule.temps, situation.siblings.size());
+    const std::int64_t rows = std::max<std::int64_t>(1, ROW_WARPS / warps);
+    if (rows * bytes * BLOCKS_BESIDE > machine_.scratch_bytes) return std::nullopt;
+    return schedule;
+  }
+
+  static std::int64_t looped_warps(const Situation& situation) {
+    const auto extent = row_extent(situation);
+    if (!extent) return 1;
+    const std::int64_t units = ceil_div(*extent, loops::UNIT);
+    return units <= ROW_WARPS ? 1 : std::min(LOOPED_WARPS, next_power_of_two(units));
+  }
+
+  const loops::Program& nest_;
+  const machine::Machine& machine_;
+};
+
+}  // namespace
+
+Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine) {
+  return RowChooser(nest, machine).choose();
+}
+
+}  // namespace twinloom::schedule

@@ -1,0 +1,159 @@
+// Rows that the threads of a block walk together and keep:
+//   registers   each thread its own elements, one after the other as it walks them, so that an array of few
+//               elements with constant places stays in registers
+//   scratch     the whole row, for each of the block's rows
+// Either way a thread reads what it stored itself, so nobody waits.
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/schedule/build.h"
+
+namespace twinloom::schedule {
+
+using index::Expr;
+using loops::Bind;
+
+namespace {
+
+struct KeptRow {
+  loops::Place place;
+  std::int64_t count;  // elements of a row
+};
+// Where an element lies in the array, and how many elements the array has.
+struct RowPlace {
+  std::int64_t count = 1;
+  Expr offset;
+};
+
+// Members of the thread loops around a row, and the number of this one.
+struct Rows {
+  std::int64_t count = 1;
+  Expr number = 0;
+};
+Rows rows_of(const Scope& common) {
+  Rows rows;
+  for (const Turn& turn : common.order) {
+    const Piece& piece = common.piece(turn);
+    if (piece.bind != Bind::thread) continue;
+    const std::int64_t turns = next_power_of_two(*turns_of(common.axes[turn.axis], piece));
+    rows.count *= turns;
+    rows.number = rows.number * turns + Expr(piece.symbol);
+  }
+  return rows;
+}
+
+bool same_walk(const AxisPlan& a, const AxisPlan& b) {
+  return std::ranges::equal(a.pieces, b.pieces, [](const Piece& one, const Piece& other) {
+    return one.step == other.step && one.turns == other.turns && one.bind == other.bind;
+  });
+}
+
+std::vector<Turn> thread_turns(const Scope& scope) {
+  std::vector<Turn> turns;
+  for (const Turn& turn : scope.order)
+    if (scope.piece(turn).bind == Bind::thread) turns.push_back(turn);
+  return turns;
+}
+
+bool same_threads(const Scope& a, const Scope& b) {
+  return std::ranges::equal(thread_turns(a), thread_turns(b), [](const Turn& one, const Turn& other) {
+    return one.axis == other.axis && one.piece == other.piece;
+  });
+}
+
+// Element k of a row among those of the thread that walks it.
+RowPlace place_in_thread(const AxisPlan& axis, const Expr& k) {
+  RowPlace place{1, 0};
+  for (std::size_t at = axis.pieces.size(); at-- > 0;) {
+    const Piece& piece = axis.pieces[at];
+    if (piece.bind == Bind::thread) continue;
+    const std::int64_t turns = *turns_of(axis, piece);
+    const Expr number = floor_div(k, piece.step);
+    place.offset = place.offset + (at == 0 ? number : floor_mod(number, turns)) * place.count;
+    place.count *= turns;
+  }
+  return place;
+}
+
+}  // namespace
+
+std::vector<std::size_t> users_of(const Plan& plan, loops::Buffer array) {
+  std::vector<std::size_t> users;
+  const auto siblings = siblings_of(plan.shape);
+  for (std::size_t number = 0; number < siblings.size(); ++number) {
+    bool uses = false;
+    for (const Ref<Stmt>& stmt : siblings[number]->inner) {
+      const auto* store = std::get_if<loops::Store>(&stmt->node);
+      uses = uses || (store != nullptr && store->buffer == array);
+      loops::for_each_value(*stmt, [&](const loops::Value& value) {
+        const auto* load = std::get_if<loops::Load>(&value.node);
+        uses = uses || (load != nullptr && load->buffer == array);
+      });
+    }
+    if (uses) users.push_back(number);
+  }
+  return users;
+}
+
+bool has_threads(const Scope& scope) { return !thread_turns(scope).empty(); }
+
+std::string why_not_by_threads(const Plan& plan, const std::vector<std::size_t>& siblings) {
+  const Scope& first = plan.siblings[siblings.front()];
+  if (first.axes.size() != 1) return "it has several axes";
+  if (!turns_of(first.axes.front(), first.axes.front().pieces.front())) return "its size is not a constant";
+  for (const std::size_t number : siblings) {
+    const Scope& scope = plan.siblings[number];
+    if (scope.axes.size() != 1 || !same_walk(first.axes.front(), scope.axes.front()) ||
+        !same_threads(first, scope))
+      return cat("siblings ", siblings.front(), " and ", number, " walk it by different threads");
+  }
+  return "";
+}
+
+namespace {
+
+RowPlace place_in_row(const Plan& plan, const AxisPlan& axis, const KeptRow& row, const Expr& k) {
+  if (row.place == loops::Place::registers) {
+    const bool by_threads = std::ranges::any_of(
+        axis.pieces, [](const Piece& piece) { return piece.bind == Bind::thread; });
+    return by_threads ? place_in_thread(axis, k) : RowPlace{row.count, k};
+  }
+  const Rows rows = rows_of(plan.common);
+  return {rows.count * row.count, rows.number * row.count + k};
+}
+
+// The statement with every place of the array changed.
+Ref<Stmt> moved(const Ref<Stmt>& stmt, loops::Buffer array, const std::function<Expr(const Expr&)>& to) {
+  const Ref<Stmt> loaded = loops::rewrite_values(stmt, [&](const Ref<loops::Value>& value) {
+    const auto* load = std::get_if<loops::Load>(&value->node);
+    if (load == nullptr || load->buffer != array) return value;
+    return loops::load(array, to(load->offset), load->mask, load->otherwise);
+  });
+  const auto* store = std::get_if<loops::Store>(&loaded->node);
+  if (store == nullptr || store->buffer != array) return loaded;
+  loops::Store there = *store;
+  there.offset = to(store->offset);
+  return loops::stmt(std::move(there));
+}
+
+}  // namespace
+
+void lay_out_rows(const Plan& plan, Names& names, StagedNest& nest) {
+  for (loops::Scratch& array : nest.arrays) {
+    const KeptRow row{array.place, *index::constant_of(array.count)};
+    std::size_t number = 0;
+    for (loops::Item& item : nest.shape.items) {
+      auto* sibling = std::get_if<loops::Sibling>(&item);
+      if (sibling == nullptr) continue;
+      const AxisPlan& axis = plan.siblings[number++].axes.back();
+      for (Ref<Stmt>& stmt : sibling->inner) {
+        const Ref<Stmt> before = stmt;
+        stmt = moved(stmt, array.buffer, [&](const Expr& k) { return place_in_row(plan, axis, row, k).offset; });
+        if (stmt != before) array.count = place_in_row(plan, axis, row, 0).count;
+      }
+    }
+    names.set_count(array.buffer, array.count);
+  }
+}
+
+}  // namespace twinloom::schedule
