@@ -43,6 +43,12 @@ std::string CudaDialect::array(const std::string& type, const std::string& name,
   return cat(place == loops::Place::scratch ? "__shared__ " : "", type, " ", name, "[", count, "];");
 }
 
+// Of the scratch that a launch asks for, which may be more than the 48 KiB that a kernel can declare.
+std::string CudaDialect::block_array(const std::string& type, const std::string& name, const std::string&,
+                                     std::int64_t offset) const {
+  return cat(type, "* const ", name, " = reinterpret_cast<", type, "*>(TWINLOOM_BLOCK_SCRATCH + ", offset, ");");
+}
+
 // See held().
 std::string CudaDialect::loop(const std::string& counter, const std::string& bound) const {
   return cat("for (i64 ", counter, " = 0, end_", counter, " = held(", bound, "); ", counter, " < end_",

@@ -14,6 +14,8 @@ class CudaDialect final : public emit::DeviceDialect {
   std::vector<std::string> opening(const loops::Program& program) const override;
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
+  std::string block_array(const std::string& type, const std::string& name, const std::string& count,
+                          std::int64_t offset) const override;
   std::string loop(const std::string& counter, const std::string& bound) const override;
   std::string sync() const override { return "__syncthreads();"; }
   bool transposes(ops::DType, int) const override { return false; }

@@ -32,6 +32,7 @@ namespace twinloom::cuda {
   ROW(cuModuleLoadData)                \
   ROW(cuModuleUnload)                  \
   ROW(cuModuleGetFunction)             \
+  ROW(cuFuncSetAttribute)              \
   ROW(cuLaunchKernel)
 
 class Driver {

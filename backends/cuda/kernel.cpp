@@ -14,7 +14,8 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, const std:
     : gpu_(gpu),
       name_(program.name),
       block_count_(emit::task_count(program)),
-      threads_(static_cast<unsigned>(emit::thread_count(program))) {
+      threads_(static_cast<unsigned>(emit::thread_count(program))),
+      scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
   for (const loops::SizeInfo& size : program.sizes) sizes_.push_back(size.symbol);
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
     may_fail_ = may_fail_ || std::holds_alternative<loops::Index>(stmt.node);
@@ -23,6 +24,9 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, const std:
   const Driver& driver = gpu.driver();
   driver.check(driver.cuModuleLoadData(&module_, cubin.data()), cat("the machine code of ", name_));
   driver.check(driver.cuModuleGetFunction(&function_, module_, KERNEL_SYMBOL), cat("the kernel of ", name_));
+  driver.check(driver.cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                         static_cast<int>(scratch_bytes_)),
+               cat(scratch_bytes_, " bytes of shared memory for ", name_));
 }
 
 CudaKernel::~CudaKernel() {
@@ -45,8 +49,8 @@ void CudaKernel::launch(std::vector<void*> words, std::int64_t blocks) const {
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                    CU_LAUNCH_PARAM_END};
   const Driver& driver = gpu_.driver();
-  driver.check(driver.cuLaunchKernel(function_, static_cast<unsigned>(blocks), 1, 1, threads_, 1, 1, 0,
-                                     gpu_.stream(), nullptr, extra),
+  driver.check(driver.cuLaunchKernel(function_, static_cast<unsigned>(blocks), 1, 1, threads_, 1, 1,
+                                     scratch_bytes_, gpu_.stream(), nullptr, extra),
                cat("the launch of ", name_));
 }
 

@@ -36,6 +36,7 @@ class CudaKernel final : public runtime::Kernel {
   index::Expr block_count_;
   std::vector<index::Symbol> sizes_;
   unsigned threads_;
+  unsigned scratch_bytes_;  // shared memory of a block
   bool may_fail_ = false;  // has an Index
 };
 

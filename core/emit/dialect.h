@@ -53,6 +53,11 @@ class Dialect {
   // The declaration of an array that lives as long as the scope around it.
   virtual std::string array(const std::string& type, const std::string& name, const std::string& count,
                             loops::Place place) const = 0;
+  // The same of one that a block's threads share, so many bytes behind the start of the block's scratch.
+  virtual std::string block_array(const std::string& type, const std::string& name, const std::string& count,
+                                  std::int64_t) const {
+    return array(type, name, count, loops::Place::scratch);
+  }
   // The head of a loop over 0 <= counter < bound, where the bound is a number only when the kernel runs.
   virtual std::string loop(const std::string& counter, const std::string& bound) const = 0;
   // The line that waits for all threads of a block; nothing where a block has one thread.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/integers.h"
 #include "core/emit/spelling.h"
 #include "core/emit/threads.h"
 #include "core/emit/totals.h"
@@ -46,6 +47,7 @@ class Emitter {
       : program_(program),
         dialect_(dialect),
         threads_(program),
+        scratch_(scratch_layout(program)),
         span_(threads_.count()),
         indices_(scopes_, dialect),
         values_(program, scopes_, indices_, dialect),
@@ -91,6 +93,7 @@ class Emitter {
   const loops::Program& program_;
   const Dialect& dialect_;
   Threads threads_;
+  ScratchLayout scratch_;
   std::int64_t span_;   // threads that execute what is being written for the same members of thread loops
   index::Facts facts_;  // of sizes and of the loops so far
   Scopes scopes_;
@@ -296,8 +299,11 @@ void Emitter::scratch(const loops::Scratch& scratch) {
   const auto count = index::constant_of(scratch.count);
   CHECK(count.has_value(), "scratch ", buffer.name, " of ", scratch.count, " elements");
   const std::string name = cat("a", scratch.buffer.index);
-  scopes_.line(dialect_.array(dialect_.memory_type(buffer.dtype), name,
-                              cat(std::max<std::int64_t>(*count, 1)), scratch.place));
+  const std::string type = dialect_.memory_type(buffer.dtype);
+  const std::string elements = cat(std::max<std::int64_t>(*count, 1));
+  scopes_.line(scratch.place == loops::Place::scratch
+                   ? dialect_.block_array(type, name, elements, scratch_.offsets.at(scratch.buffer))
+                   : dialect_.array(type, name, elements, scratch.place));
   values_.set_buffer(scratch.buffer, {name, scopes_.level()}, scratch.place == loops::Place::registers);
   stmt(*scratch.body);
   scopes_.forget({.buffer = scratch.buffer, .total = {}});
@@ -382,6 +388,20 @@ index::Expr task_count(const loops::Program& program) {
 }
 
 std::int64_t thread_count(const loops::Program& program) { return Threads(program).count(); }
+
+ScratchLayout scratch_layout(const loops::Program& program) {
+  constexpr std::int64_t ALIGNMENT = 16;  // of the widest access
+  ScratchLayout layout;
+  loops::for_each_stmt(*program.body, [&](const Stmt& stmt) {
+    const auto* scratch = std::get_if<loops::Scratch>(&stmt.node);
+    if (scratch == nullptr || scratch->place != loops::Place::scratch) return;
+    const std::int64_t count = *index::constant_of(scratch->count);  // as verify() asks
+    layout.offsets.emplace(scratch->buffer, layout.bytes);
+    const std::int64_t bytes = count * ops::size_of(program.buffers[scratch->buffer.index].dtype);
+    layout.bytes += ceil_div(bytes, ALIGNMENT) * ALIGNMENT;
+  });
+  return layout;
+}
 
 std::string emit(const loops::Program& program, const Dialect& dialect, std::string_view comment) {
   Writer writer;

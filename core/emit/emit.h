@@ -11,6 +11,7 @@
 // headers is such a name (b8, i64, u8, f32 and i0 are).
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -28,5 +29,13 @@ index::Expr task_count(const loops::Program& program);
 
 // How many threads each of its blocks needs; 1 without thread loops.
 std::int64_t thread_count(const loops::Program& program);
+
+// Where the arrays that a block's threads share lie, in bytes from the start of the block's scratch; what a
+// Combine needs for itself is not among them.
+struct ScratchLayout {
+  std::map<loops::Buffer, std::int64_t> offsets;
+  std::int64_t bytes = 0;
+};
+ScratchLayout scratch_layout(const loops::Program& program);
 
 }  // namespace twinloom::emit

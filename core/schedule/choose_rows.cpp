@@ -1,5 +1,6 @@
-// Taste: what of a row the threads of a block keep, and how many warps walk it. A row that fits their registers
-// is read once from memory; else scratch may hold it, if two blocks still find room beside each other.
+// Taste: what of a row the threads of a block keep, so that it is read once from memory, and how many warps walk
+// it. Short rows stay in registers, a unit a warp, for which the loops over a unit are written out; scratch holds
+// longer ones: its bandwidth is several times the memory's.
 #include <algorithm>
 
 #include "core/base/integers.h"
@@ -11,10 +12,12 @@ namespace twinloom::schedule {
 
 namespace {
 
+constexpr std::int64_t UNITS_IN_REGISTERS = 4;
 constexpr std::int64_t REGISTER_BYTES = 256;  // of a thread, for what it keeps of a row
-constexpr std::int64_t MOST_WARPS = 16;
-constexpr std::int64_t LOOPED_WARPS = 8;   // of a long row that is kept nowhere
-constexpr std::int64_t BLOCKS_BESIDE = 2;  // of those whose rows are in scratch
+constexpr std::int64_t RESERVED_BYTES = 2048;  // of scratch, for totals and the system
+constexpr std::int64_t WARP_BYTES = 4096;  // of a kept row for each of its warps
+constexpr std::int64_t MOST_WARPS = 32;
+constexpr std::int64_t LOOPED_WARPS = 8;  // of a long row that is kept nowhere
 
 // The size that all siblings have, each of one loop.
 std::optional<std::int64_t> row_extent(const Situation& situation) {
@@ -75,14 +78,14 @@ class RowChooser {
     return temps;
   }
 
-  static std::int64_t bytes_alive(const Plan& plan, const std::vector<TempPlan>& temps, std::size_t siblings) {
-    Alive alive(siblings);
-    for (const TempPlan& temp : temps) {
-      const Staged staged = std::get<Staged>(stage(plan, temp));
+  // Of all that is kept at once, for one element of a row.
+  static std::int64_t bytes_of_element(const Plan& plan, const Situation& situation) {
+    Alive alive(situation.siblings.size());
+    for (const Staged& staged : plan.staged) {
       const ops::DType dtype = plan.nest.buffers[staged.buffer.index].dtype;
-      const bool registers = temp.place == loops::Place::registers;
-      alive.add(staged.siblings, registers ? std::max(4, ops::size_of(ops::compute_type(dtype)))
-                                           : ops::size_of(dtype));
+      const bool registers = staged.place == loops::Place::registers;
+      alive.add(staged.siblings,
+                registers ? std::max(4, ops::size_of(ops::compute_type(dtype))) : ops::size_of(dtype));
     }
     for (const loops::Scratch& array : plan.kept)
       alive.add(users_of(plan, array.buffer),
@@ -90,40 +93,45 @@ class RowChooser {
     return alive.most();
   }
 
-  // With as few warps as have registers enough.
+  // A warp for each unit.
   std::optional<Schedule> in_registers(const Situation& situation, int values) const {
     const auto extent = row_extent(situation);
-    if (!extent || situation.shape.common.empty()) return std::nullopt;
-    Schedule schedule = made(situation, {extent, 1, true}, values);
-    const auto resolved = resolve(nest_, schedule);
+    if (!extent || *extent > UNITS_IN_REGISTERS * loops::UNIT) return std::nullopt;
+    const std::int64_t warps = next_power_of_two(ceil_div(*extent, loops::UNIT));
+    const auto schedule = keeping(situation, {extent, warps, true}, values, loops::Place::registers);
+    const auto resolved = schedule ? resolve(nest_, *schedule) : "";
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr) return std::nullopt;
-    schedule.temps = stages(*plan, loops::Place::registers);
-    if (schedule.temps.empty() && values == 0) return std::nullopt;
-    const std::int64_t bytes = bytes_alive(*plan, schedule.temps, situation.siblings.size());
-    const std::int64_t most = REGISTER_BYTES / bytes * machine_.warp_threads;  // elements of a warp
-    const std::int64_t warps = *extent <= most ? 1 : next_power_of_two(ceil_div(*extent, most));
-    const std::int64_t units = ceil_div(*extent, loops::UNIT);
-    if (most < loops::UNIT || warps > MOST_WARPS) return std::nullopt;
-    std::vector<TempPlan> temps = std::move(schedule.temps);
-    schedule = made(situation, {extent, std::min(warps, next_power_of_two(units)), true}, values);
-    schedule.temps = std::move(temps);
+    const std::int64_t elements = loops::UNIT / machine_.warp_threads;  // of a thread
+    if (elements * bytes_of_element(*plan, situation) > REGISTER_BYTES) return std::nullopt;
     return schedule;
   }
 
+  // As many warps as the row has bytes for.
   std::optional<Schedule> in_scratch(const Situation& situation) const {
     const auto extent = row_extent(situation);
     if (!extent || *extent <= loops::UNIT) return std::nullopt;
-    const std::int64_t warps = std::min(MOST_WARPS, next_power_of_two(ceil_div(*extent, loops::UNIT)));
-    Schedule schedule = made(situation, {extent, warps, false}, 0);
+    const auto schedule = keeping(situation, {extent, 1, false}, 0, loops::Place::scratch);
+    const auto resolved = schedule ? resolve(nest_, *schedule) : "";
+    const auto* plan = std::get_if<Plan>(&resolved);
+    if (plan == nullptr) return std::nullopt;
+    const std::int64_t bytes = *extent * bytes_of_element(*plan, situation);
+    const std::int64_t units = next_power_of_two(ceil_div(*extent, loops::UNIT));
+    const std::int64_t warps = std::min({MOST_WARPS, units, next_power_of_two(ceil_div(bytes, WARP_BYTES))});
+    const std::int64_t rows = std::max<std::int64_t>(1, ROW_WARPS / warps);
+    if (rows * bytes > machine_.scratch_bytes - RESERVED_BYTES) return std::nullopt;
+    return keeping(situation, {extent, warps, false}, 0, loops::Place::scratch);
+  }
+
+  std::optional<Schedule> keeping(const Situation& situation, const RowThreads& rows, int values,
+                                  loops::Place place) const {
+    if (situation.shape.common.empty()) return std::nullopt;
+    Schedule schedule = made(situation, rows, values);
     const auto resolved = resolve(nest_, schedule);
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr) return std::nullopt;
-    schedule.temps = stages(*plan, loops::Place::scratch);
-    if (schedule.temps.empty()) return std::nullopt;
-    const std::int64_t bytes = *extent * bytes_alive(*plan, schedule.temps, situation.siblings.size());
-    const std::int64_t rows = std::max<std::int64_t>(1, ROW_WARPS / warps);
-    if (rows * bytes * BLOCKS_BESIDE > machine_.scratch_bytes) return std::nullopt;
+    schedule.temps = stages(*plan, place);
+    if (schedule.temps.empty() && values == 0) return std::nullopt;
     return schedule;
   }
 

@@ -145,7 +145,7 @@ class ThreadChooser {
     for (const Part& part : parts) factors.push_back(part.step);
     factors.pop_back();
     const std::int64_t step = parts.front().step;
-    const bool exact = extent % step == 0 &&
+    const bool exact = extent > 0 && extent % step == 0 &&
                        (parts.front().bind == Bind::serial || is_power_of_two(extent / step));
     choice.split(loop, factors, exact ? Tail::exact : Tail::mask);
     for (std::size_t piece = 0; piece < parts.size(); ++piece) choice.loop(loop, piece, parts[piece].bind);

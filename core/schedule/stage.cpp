@@ -90,12 +90,16 @@ class Stager {
   Stager(const loops::Load& load, loops::Buffer array, ops::DType dtype)
       : load_(load), array_(array), dtype_(dtype) {}
 
-  // t = the load at `offset`; array[at] = t
+  // t = the load at `offset`; array[at] = t. Or, where 16 bits stay such, array[at] = the load.
   std::vector<Ref<Stmt>> store(const index::Expr& offset, const index::Symbol& at, Temp temp) const {
     const auto loaded = loops::load(load_.buffer, offset, load_.mask, load_.otherwise);
-    return {loops::stmt(loops::Let{temp, loops::convert(dtype_, loaded)}),
-            loops::stmt(loops::Store{array_, at, {}, loops::read(temp), loops::Update::replace})};
+    const auto put = [&](Ref<loops::Value> value) {
+      return loops::stmt(loops::Store{array_, at, {}, std::move(value), loops::Update::replace});
+    };
+    if (is_raw()) return {put(loaded)};
+    return {loops::stmt(loops::Let{temp, loops::convert(dtype_, loaded)}), put(loops::read(temp))};
   }
+  bool is_raw() const { return ops::is_16_bit_float(dtype_); }
   const loops::Load& load() const { return load_; }
   Ref<loops::Value> kept(const index::Symbol& at) const {
     return loops::load(array_, at, {}, {ops::cast(ops::Number(0), dtype_), dtype_});
@@ -262,7 +266,9 @@ class RowStager {
       inner = stager.store(stager.load().offset, at, temp);
       value = loops::read(temp);
     }
-    for (const Ref<Stmt>& stmt : sibling.inner) inner.push_back(stager.replace(stmt, value));
+    const bool unchanged = first && stager.is_raw();
+    for (const Ref<Stmt>& stmt : sibling.inner)
+      inner.push_back(unchanged ? stmt : stager.replace(stmt, value));
     sibling.inner = std::move(inner);
   }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/loops/interpret.h"
+#include "core/machine/gpu.h"
 #include "core/loops/rewrite.h"
 
 namespace twinloom::tests {
@@ -106,7 +107,7 @@ std::vector<machine::Machine> machines() {
   scalar.name = "scalar";
   scalar.vector_bytes = 4;
   scalar.blocks_at_once = 1;
-  return {avx2, avx512, scalar};
+  return {avx2, avx512, scalar, machine::h200()};
 }
 
 }  // namespace twinloom::tests

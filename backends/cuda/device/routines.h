@@ -11,6 +11,10 @@ namespace twinloom::device {
 using emit::Arguments;
 using emit::FailureRecord;
 
+// What the threads of a block share, as large as the launch says.
+extern __shared__ uint4 block_scratch_words[];
+#define TWINLOOM_BLOCK_SCRATCH reinterpret_cast<u8*>(block_scratch_words)
+
 // The record lies in memory of the device; whoever reads it waits for the kernel.
 template <class Integer>
 __attribute__((noinline)) void record_failure(FailureRecord* failure, Integer node, Integer value,
