@@ -116,8 +116,9 @@ Totals::Parts Totals::in_scratch(const Total& total, const Parts& own, std::int6
                                 cat(threads_.count() / threads), loops::Place::scratch));
   }
   for (std::size_t part = 0; part < arrays.size(); ++part)
-    scopes_.line(cat("if (thread % ", threads, " == 0) ", arrays[part], "[thread / ", threads,
-                     "] = ", own[part], ";"));
+    scopes_.line(threads == 1 ? cat(arrays[part], "[thread] = ", own[part], ";")
+                              : cat("if (thread % ", threads, " == 0) ", arrays[part], "[thread / ", threads,
+                                    "] = ", own[part], ";"));
   scopes_.line(dialect_.sync());
   return arrays;
 }
@@ -141,10 +142,20 @@ void Totals::combine_in_warp(const Total& total, std::int64_t extent, std::int64
   });
 }
 
-// The first thread of each member puts its total into scratch, and every thread combines all of them.
+// Members of less than a warp: neighbours are combined within the warps first, halves within them at last.
 void Totals::combine_in_block(const Total& total, std::int64_t extent, std::int64_t width,
                               loops::Pairing pairing) {
-  CHECK(width >= WARP_THREADS || width * extent == threads_.count(), "members of ", width, " threads");
+  const bool halves = pairing == loops::Pairing::halves;
+  const std::int64_t of_warp = width < WARP_THREADS ? WARP_THREADS / width : 1;
+  if (!halves && of_warp > 1) combine_in_warp(total, of_warp, width, halves);
+  combine_warps(total, extent / of_warp, std::max(width, WARP_THREADS), halves && of_warp > 1, pairing);
+  if (halves && of_warp > 1) combine_in_warp(total, of_warp, width, halves);
+}
+
+// Through scratch, from which every thread takes all members of `width` threads and combines them: what the
+// first thread of each has, or, where `each`, what the thread at its own place has.
+void Totals::combine_warps(const Total& total, std::int64_t extent, std::int64_t width, bool each,
+                           loops::Pairing pairing) {
   for_each_member(total, std::nullopt, [&](const Places& places) {
     const Parts own = members(total, places);
     const loops::Axis member("member");
@@ -154,13 +165,17 @@ void Totals::combine_in_block(const Total& total, std::int64_t extent, std::int6
     const int number = scopes_.next_number();
     for (std::size_t part = 0; part < own.size(); ++part)
       gathered.names[part] = cat("t", number, part == 0 ? "" : "_place");
-    const Parts arrays = in_scratch(total, own, width);
+    const Parts arrays = in_scratch(total, own, each ? 1 : width);
     declare(gathered, scopes_.level());
+    const auto place = [&](std::int64_t at) {
+      const std::string first = cat("thread / ", width * extent, " * ");
+      if (!each) return cat(first, extent, " + ", at);
+      return cat(first, width * extent, " + ", at * width, " + thread % ", width);
+    };
     for (std::int64_t at = 0; at < extent; ++at) {
       const Parts target = members(gathered, {{member, cat(at)}});
       for (std::size_t part = 0; part < arrays.size(); ++part)
-        scopes_.line(cat(target[part], " = ", arrays[part], "[thread / ", width * extent, " * ", extent,
-                         " + ", at, "];"));
+        scopes_.line(cat(target[part], " = ", arrays[part], "[", place(at), "];"));
     }
     combine_copies(gathered, member, pairing);
     const Parts whole = members(gathered, {{member, "0"}});

@@ -129,6 +129,8 @@ class Parts {
     std::vector<loops::Buffer> buffers;  // one a part of the tuple
   };
   index::Expr place(const index::Expr& at, const Surroundings& around) const;
+  Ref<Stmt> merge_part(const Partial& partial, Temp node, const index::Expr& part, const Surroundings& around,
+                       const Names& names) const;
   const Plan& plan_;
   std::int64_t elements_;  // of one part
   index::Expr count_, rows_;

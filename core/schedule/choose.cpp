@@ -32,7 +32,7 @@ std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   const std::int64_t units = power_of_two_below(*extent / loops::UNIT / parts);
   constexpr std::int64_t LEAST_UNITS = 16;  // a part of 16 units takes some microseconds
   if (units < LEAST_UNITS) return {};
-  return {{std::string(loop.axis.name()), units, false}};
+  return {{std::string(loop.axis.name()), units, false, 1}};
 }
 
 // A row of each input, for all turns of a task or for later siblings; a tile for the innermost serial loop.

@@ -1,7 +1,9 @@
-// Taste: what of a row the threads of a block keep, so that it is read once from memory, and how many warps walk
-// it. Short rows stay in registers, a unit a warp, for which the loops over a unit are written out; scratch holds
-// longer ones: its bandwidth is several times the memory's.
+// Taste: what of a row the threads of a block keep, so that it is read once from memory, and how many warps
+// walk it. Short rows stay in registers, a unit a warp, for which the loops over a unit are written out;
+// scratch holds longer ones: its bandwidth is several times the memory's. Few rows are cut into parts for all
+// blocks.
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
@@ -46,6 +48,7 @@ class RowChooser {
   RowChooser(const loops::Program& nest, const machine::Machine& machine) : nest_(nest), machine_(machine) {}
 
   Schedule choose() const {
+    if (auto schedule = in_parts(Situation(nest_, machine_))) return *schedule;
     int values = 0;
     for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++values;
     for (; values > 0; --values)
@@ -133,6 +136,54 @@ class RowChooser {
     schedule.temps = stages(*plan, place);
     if (schedule.temps.empty() && values == 0) return std::nullopt;
     return schedule;
+  }
+
+  // Parts of the first reduction where its rows do not fill the machine.
+  std::optional<Schedule> in_parts(const Situation& situation) const {
+    if (situation.siblings.empty()) return std::nullopt;
+    const auto& loop = situation.siblings.front()->loops.back();
+    const auto extent = constant(loop);
+    if (!extent) return std::nullopt;
+    const std::int64_t units = ceil_div(*extent, loops::UNIT);
+    const bool single = walks_rows_in_threads(situation);
+    const std::int64_t warps = std::min(LOOPED_WARPS, next_power_of_two(units));
+    const std::int64_t threads = single ? 1 : warps * machine_.warp_threads;  // of a row
+    double rows = 1;
+    for (const loops::NestLoop& common : situation.shape.common)
+      rows *= static_cast<double>(std::max<std::int64_t>(guess(common), 1));
+    // A thread with rows of its own has several loads on their way at once, so that half of them is enough.
+    const double wanted = static_cast<double>(machine_.blocks_at_once * BLOCK_THREADS) / (single ? 2 : 1);
+    const double parts = std::ceil(wanted / (rows * static_cast<double>(threads)));
+    if (parts < 2 || units < 2) return std::nullopt;
+    const auto each = std::max<std::int64_t>(
+        single ? 1 : warps, power_of_two_below(ceil_div(units, static_cast<std::int64_t>(parts))));
+    if (each >= units) return std::nullopt;
+    Schedule schedule = made(situation, {row_extent(situation), warps, false}, 0);
+    schedule.grid_splits = {{std::string(loop.axis.name()), each, false,
+                             gathering_threads(schedule, threads, ceil_div(units, each))}};
+    if (why_illegal(nest_, schedule)) return std::nullopt;
+    return schedule;
+  }
+
+  // As many as a block has room for: all of them, or some of a warp.
+  std::int64_t gathering_threads(const Schedule& schedule, std::int64_t of_row, std::int64_t parts) const {
+    const std::int64_t room = machine_.max_threads / common_threads(schedule);
+    const std::int64_t wanted = std::min(next_power_of_two(parts), room);
+    if (of_row == 1) return std::min<std::int64_t>(wanted, machine_.warp_threads);
+    return std::max(wanted, of_row);
+  }
+
+  // Of all thread loops around the siblings.
+  std::int64_t common_threads(const Schedule& schedule) const {
+    const auto resolved = resolve(nest_, schedule);
+    const auto* plan = std::get_if<Plan>(&resolved);
+    std::int64_t threads = 1;
+    for (const Turn& turn : plan == nullptr ? std::vector<Turn>() : plan->common.order) {
+      const Piece& piece = plan->common.piece(turn);
+      if (piece.bind == loops::Bind::thread)
+        threads *= next_power_of_two(turns_of(plan->common.axes[turn.axis], piece).value_or(1));
+    }
+    return threads;
   }
 
   static std::int64_t looped_warps(const Situation& situation) {

@@ -19,8 +19,6 @@ using loops::NestLoop;
 
 namespace {
 
-constexpr std::int64_t BLOCK_THREADS = 256;
-
 // How one axis is cut: so many threads, each with so many packed elements; 1 of both: not at all.
 struct Cut {
   std::int64_t threads = 1, lanes = 1;

@@ -2,7 +2,11 @@
 // tree, so parts combine as units do: pushed onto a stack in order, then folded.
 //   program 1:  for p < parts block { total of the elements of part p; partial[p] = total }
 //   program 2:  for p < parts { push partial[p] }; fold; everything after the reduction
+// Threads gather as many neighbours side by side, which are then one node:
+//   program 2:  for p.0 { for p.1 thread { merge partial[p] }; combine across p.1 neighbours; push }; fold;
+//   ...
 #include <algorithm>
+#include <bit>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
@@ -11,6 +15,7 @@
 namespace twinloom::schedule {
 
 using index::Expr;
+using loops::Axis;
 
 namespace {
 
@@ -19,12 +24,26 @@ bool is_harmless(const Stmt& stmt) {
          std::holds_alternative<loops::Start>(stmt.node);
 }
 
+int stack_depth(const Expr& count) {
+  constexpr int UNBOUNDED = 40;
+  const auto nodes = index::constant_of(count);
+  return nodes ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*nodes | 1))) : UNBOUNDED;
+}
+
+index::Condition ends_of_all(const Surroundings& around) {
+  index::Condition mask;
+  for (const auto& [axis, end] : around.ends) mask.all.push_back(end);
+  return mask;
+}
+
 }  // namespace
 
 std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
   const std::string words = cat("grid ", grid.axis, ": ");
   if (grid.last_block) return words + "finishing in the last block needs blocks that see each other's stores";
   if (grid.units < 1 || !is_power_of_two(grid.units)) return words + "the units of a part are a power of two";
+  if (grid.threads < 1 || !is_power_of_two(grid.threads))
+    return words + "the threads that gather are a power of two";
   if (plan.siblings.empty()) return words + "there is no reduction";
   const Scope& scope = plan.siblings.front();
   if (scope.axes.size() != 1 || scope.axes.front().axis.name() != grid.axis) {
@@ -91,8 +110,7 @@ Expr Parts::place(const Expr& at, const Surroundings& around) const {
 
 Ref<Stmt> Parts::store(const index::Symbol& at, const Surroundings& around) const {
   std::vector<Ref<Stmt>> stmts;
-  index::Condition mask;
-  for (const auto& [axis, end] : around.ends) mask.all.push_back(end);
+  const index::Condition mask = ends_of_all(around);
   for (const Partial& partial : partials_) {
     for (std::size_t part = 0; part < partial.buffers.size(); ++part) {
       stmts.push_back(loops::stmt(loops::Store{partial.buffers[part], place(at, around), mask,
@@ -104,26 +122,44 @@ Ref<Stmt> Parts::store(const index::Symbol& at, const Surroundings& around) cons
 }
 
 Ref<Stmt> Parts::gather(const Surroundings& around, Names& names) const {
-  std::vector<Ref<Stmt>> before, inside, after;
-  const index::Symbol at = names.symbol("part");
+  const std::int64_t threads = plan_.grid->threads;
+  const index::Symbol at = names.symbol("part"), member = names.symbol("member");
+  const std::vector<Axis> copies = threads == 1 ? std::vector<Axis>() : std::vector<Axis>{member};
+  const Expr part = threads == 1 ? Expr(at) : Expr(at) * threads + Expr(member);
+  std::vector<Ref<Stmt>> before, inside, merges, pushes, after;
   for (const Partial& partial : partials_) {
-    std::vector<Ref<loops::Value>> values;
-    for (const loops::Buffer& buffer : partial.buffers) {
-      const ops::DType dtype = names.buffers()[buffer.index].dtype;
-      values.push_back(loops::load(buffer, place(at, around), {}, {ops::cast(ops::Number(0), dtype), dtype}));
-    }
-    const Temp unit = names.temp(), stack = names.temp();
-    constexpr int DEPTH = 40;
-    before.push_back(loops::stmt(start_like(partial.start, stack, {}, DEPTH)));
-    inside.push_back(loops::stmt(start_like(partial.start, unit, {})));
-    inside.push_back(loops::stmt(loops::Merge{unit, std::move(values), {}}));
-    inside.push_back(loops::stmt(loops::Push{stack, unit, at, {}}));
-    after.push_back(loops::stmt(loops::Fold{partial.start.total, stack, count_}));
+    const Temp node = names.temp(), stack = names.temp();
+    before.push_back(
+        loops::stmt(start_like(partial.start, stack, {}, stack_depth(ceil_div(count_, threads)))));
+    inside.push_back(loops::stmt(start_like(partial.start, node, copies)));
+    merges.push_back(merge_part(partial, node, part, around, names));
+    for (const Axis& across : copies)
+      pushes.push_back(loops::stmt(loops::Combine{node, across, loops::Pairing::neighbours}));
+    pushes.push_back(loops::stmt(loops::Push{stack, node, at, {}}));
+    after.push_back(loops::stmt(loops::Fold{partial.start.total, stack, ceil_div(count_, threads)}));
   }
-  before.push_back(
-      loops::stmt(loops::Loop{at, count_, loops::Bind::serial, loops::block(std::move(inside))}));
+  Ref<Stmt> merged = loops::block(std::move(merges));
+  if (threads > 1) merged = loops::stmt(loops::Loop{member, threads, loops::Bind::thread, std::move(merged)});
+  inside.push_back(std::move(merged));
+  inside.insert(inside.end(), pushes.begin(), pushes.end());
+  before.push_back(loops::stmt(
+      loops::Loop{at, ceil_div(count_, threads), loops::Bind::serial, loops::block(std::move(inside))}));
   before.insert(before.end(), after.begin(), after.end());
   return loops::block(std::move(before));
+}
+
+// The total of one part, if there is such a part and such a row.
+Ref<Stmt> Parts::merge_part(const Partial& partial, Temp node, const Expr& part, const Surroundings& around,
+                            const Names& names) const {
+  index::Condition mask = ends_of_all(around);
+  if (plan_.grid->threads > 1) mask.all.push_back({part, count_});
+  std::vector<Ref<loops::Value>> values;
+  for (const loops::Buffer& buffer : partial.buffers) {
+    const ops::DType dtype = names.buffers()[buffer.index].dtype;
+    const loops::Literal nothing{ops::cast(ops::Number(0), dtype), dtype};
+    values.push_back(loops::load(buffer, place(part, around), mask, nothing));
+  }
+  return loops::stmt(loops::Merge{node, std::move(values), std::move(mask)});
 }
 
 }  // namespace twinloom::schedule

@@ -20,7 +20,7 @@
 //     panel
 //     prefetch x in 1
 //     stream y
-//     grid k units 64 last_block
+//     grid k units 64 threads 8
 //
 // Which orders of pieces realise the canonical tree of a reduced axis: the pieces of at least UNIT steps
 // are outermost, falling; of the pieces below UNIT, those of at least LANES steps walk each lane's chain,
@@ -111,6 +111,7 @@ struct GridSplit {     // a reduction without enough turns, cut into parts that 
   std::string axis;    // of the reducing sibling, after collapsing
   std::int64_t units;  // canonical units a part, a power of two
   bool last_block;     // finished by the last block, else by a second program
+  std::int64_t threads = 1;  // that gather the parts of one total, a power of two; 1: one after the other
   friend bool operator==(const GridSplit&, const GridSplit&) = default;
 };
 

@@ -82,6 +82,7 @@ class ScopeChoice {
 std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan);
 // What is stored past the caches. See choose_prefetches.cpp.
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
+constexpr std::int64_t BLOCK_THREADS = 256;
 constexpr std::int64_t ROW_WARPS = 4;  // of a block with several rows
 // How the threads of a block walk rows of one size.
 struct RowThreads {

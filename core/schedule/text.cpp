@@ -103,6 +103,7 @@ GridSplit read_grid(Scanner& scanner) {
   scanner.expect("units");
   plan.units = scanner.integer();
   plan.last_block = scanner.accept("last_block");
+  if (scanner.accept("threads")) plan.threads = scanner.integer();
   return plan;
 }
 
@@ -116,7 +117,8 @@ std::string print(const Schedule& schedule) {
   for (const Collapse& plan : schedule.collapses)
     writer.line("collapse ", plan.sibling, " : ", join(plan.axes, ", ", same), " as ", plan.name);
   for (const GridSplit& plan : schedule.grid_splits)
-    writer.line("grid ", plan.axis, " units ", plan.units, plan.last_block ? " last_block" : "");
+    writer.line("grid ", plan.axis, " units ", plan.units, plan.last_block ? " last_block" : "",
+                plan.threads != 1 ? cat(" threads ", plan.threads) : std::string());
   for (const SplitPlan& plan : schedule.splits)
     writer.line("split ", plan.sibling, " ", plan.axis, " : ", join(plan.factors, ", ", same),
                 plan.factors.empty() ? "" : " ", word_of(plan.tail, TAILS));
