@@ -27,12 +27,22 @@ namespace twinloom::cuda {
   ROW(cuMemFree)                       \
   ROW(cuMemcpyHtoDAsync)               \
   ROW(cuMemcpyDtoHAsync)               \
+  ROW(cuMemcpyDtoDAsync)               \
+  ROW(cuMemsetD8Async)                 \
+  ROW(cuMemHostAlloc)                  \
   ROW(cuStreamSynchronize)             \
   ROW(cuStreamCreate)                  \
+  ROW(cuEventCreate)                   \
+  ROW(cuEventRecord)                   \
+  ROW(cuEventQuery)                    \
+  ROW(cuEventSynchronize)              \
+  ROW(cuEventElapsedTime)              \
+  ROW(cuFuncGetAttribute)              \
   ROW(cuModuleLoadData)                \
   ROW(cuModuleUnload)                  \
   ROW(cuModuleGetFunction)             \
-  ROW(cuLaunchKernel)
+  ROW(cuLaunchKernel)                  \
+  ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor)
 
 class Driver {
  public:

@@ -95,9 +95,43 @@ void Gpu::download(void* to, const void* from, std::int64_t bytes) const {
   wait();
 }
 
-void Gpu::wait() const {
+void Gpu::check(CUresult result, const std::string& what) const {
+  if (result != CUDA_SUCCESS) driver_.check(result, cat(what, " of cuda:", number_));
+}
+
+void Gpu::wait(CUstream stream) const {
   const Scope scope(*this);
-  driver_.check(driver_.cuStreamSynchronize(stream_), cat("the kernels of cuda:", number_));
+  check(driver_.cuStreamSynchronize(stream), "the kernels");
+}
+
+std::unique_ptr<runtime::Work> Gpu::begin(runtime::Stream stream) const {
+  return std::make_unique<CudaWork>(*this, stream_of(stream));
+}
+
+std::unique_ptr<runtime::Event> Gpu::record(runtime::Stream stream) const {
+  return std::make_unique<CudaEvent>(*this, stream_of(stream));
+}
+
+double Gpu::seconds(const runtime::Event& from, const runtime::Event& to) const {
+  constexpr double MILLISECOND = 1e-3;
+  to.wait();
+  const Scope scope(*this);
+  float passed = 0;
+  check(driver_.cuEventElapsedTime(&passed, static_cast<const CudaEvent&>(from).event(),
+                                   static_cast<const CudaEvent&>(to).event()),
+        "the time between two events");
+  return static_cast<double>(passed) * MILLISECOND;
+}
+
+void Gpu::copy(void* to, const void* from, std::int64_t bytes, runtime::Stream stream) const {
+  const Scope scope(*this);
+  check(driver_.cuMemcpyDtoDAsync(address_of(to), address_of(from), size_of(bytes), stream_of(stream)),
+        "a copy in the memory");
+}
+
+void Gpu::clear(void* to, std::int64_t bytes, runtime::Stream stream) const {
+  const Scope scope(*this);
+  check(driver_.cuMemsetD8Async(address_of(to), 0, size_of(bytes), stream_of(stream)), "zeros in the memory");
 }
 
 Gpu::Scope::Scope(const Gpu& gpu) : gpu_(gpu) {

@@ -1,5 +1,5 @@
-// One GPU: its primary context, its memory, the stream of its kernels. The context that the caller's thread
-// has is back when a call returns.
+// One GPU: its primary context, its memory, the stream of kernels for which the caller names none. The
+// context that the caller's thread has is back when a call returns.
 #pragma once
 
 #include <cuda.h>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/cuda/driver.h"
+#include "backends/cuda/work.h"
 #include "core/machine/machine.h"
 #include "core/runtime/space.h"
 
@@ -23,10 +24,19 @@ class Gpu final : public runtime::Space {
   runtime::Block allocate(std::int64_t bytes) const override;
   void upload(void* to, const void* from, std::int64_t bytes) const override;
   void download(void* to, const void* from, std::int64_t bytes) const override;
-  void wait() const override;
+  void wait() const override { wait(stream_); }
+  std::unique_ptr<runtime::Work> begin(runtime::Stream stream) const override;
+  std::unique_ptr<runtime::Event> record(runtime::Stream stream) const override;
+  double seconds(const runtime::Event& from, const runtime::Event& to) const override;
+  void copy(void* to, const void* from, std::int64_t bytes, runtime::Stream stream) const override;
+  void clear(void* to, std::int64_t bytes, runtime::Stream stream) const override;
 
   const Driver& driver() const { return driver_; }
-  CUstream stream() const { return stream_; }
+  // Error with what was tried and this GPU's name, unless the result is success.
+  void check(CUresult result, const std::string& what) const;
+  void wait(CUstream stream) const;
+  Events& events() const { return events_; }
+  Records& records() const { return records_; }
   std::string name() const { return name_; }
   std::string architecture() const;  // "sm_90a"
   machine::Machine machine() const;
@@ -45,12 +55,17 @@ class Gpu final : public runtime::Space {
   };
 
  private:
+  CUstream stream_of(runtime::Stream stream) const {
+    return stream == nullptr ? stream_ : static_cast<CUstream>(stream);
+  }
   const Driver& driver_;
   int number_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
   std::string name_;
+  mutable Events events_{*this};
+  mutable Records records_{*this};
 };
 
 }  // namespace twinloom::cuda

@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 
+#include "core/runtime/work.h"
+
 namespace twinloom::runtime {
 
 constexpr int HOST = -1;  // Tensor::device of memory of this process
@@ -23,8 +25,18 @@ class Space {
   // From memory of this process and back; kernels that were started before are done by then.
   virtual void upload(void* to, const void* from, std::int64_t bytes) const = 0;
   virtual void download(void* to, const void* from, std::int64_t bytes) const = 0;
-  // Until all kernels that were started are done. Error where one of them failed.
+  // Until all that was started on the GPU's own stream is done. Error where it has failed.
   virtual void wait() const = 0;
+
+  // Kernels of a run that is about to start on the stream.
+  virtual std::unique_ptr<Work> begin(Stream stream) const = 0;
+  // The place that the stream has come to.
+  virtual std::unique_ptr<Event> record(Stream stream) const = 0;
+  // From one place to the other, by the GPU's clock; waits for the later one, `to`.
+  virtual double seconds(const Event& from, const Event& to) const = 0;
+  // Within the GPU, in the order of the stream; does not wait.
+  virtual void copy(void* to, const void* from, std::int64_t bytes, Stream stream) const = 0;
+  virtual void clear(void* to, std::int64_t bytes, Stream stream) const = 0;  // to zeros
 };
 
 }  // namespace twinloom::runtime
