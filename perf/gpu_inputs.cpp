@@ -49,8 +49,7 @@ std::vector<std::int64_t> channels_last_strides(std::span<const std::int64_t> si
   return {channels * width * sizes[2], 1, channels * width, channels};
 }
 
-GpuInputs::GpuInputs(const Device& device)
-    : space_(device.backend().space()), memory_(std::make_shared<runtime::MemoryPool>(space_)) {}
+GpuInputs::GpuInputs(const Device& device) : space_(device.backend().space()), memory_(space_->memory()) {}
 
 Tensor GpuInputs::empty(std::int64_t bytes) const {
   return runtime::allocate(DType::u8, {bytes}, {1}, memory_.get());

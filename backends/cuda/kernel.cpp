@@ -26,8 +26,7 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, const std:
 }
 
 CudaKernel::~CudaKernel() {
-  const Gpu::Scope scope(gpu_);
-  gpu_.driver().cuModuleUnload(module_);
+  gpu_.release([&](const Driver& driver) { driver.cuModuleUnload(module_); });
 }
 
 std::int64_t CudaKernel::blocks(std::span<const std::int64_t> sizes) const {

@@ -64,6 +64,7 @@ CudaEvent::CudaEvent(const Gpu& gpu, CUstream stream) : gpu_(gpu) {
 CudaEvent::~CudaEvent() { gpu_.events().give_back(event_); }
 
 bool CudaEvent::reached() const {
+  if (gpu_.is_lost()) return true;
   const Gpu::Scope scope(gpu_);
   return gpu_.driver().cuEventQuery(event_) != CUDA_ERROR_NOT_READY;
 }

@@ -106,7 +106,7 @@ struct Executable::State {
       : graph(std::move(given)),
         maker(std::move(make)),
         space(where),
-        memory(std::make_shared<MemoryPool>(where)),
+        memory(where == nullptr ? std::make_shared<MemoryPool>() : where->memory()),
         constants(where) {}
 
   std::shared_ptr<const Variant> find(const std::string& key) {
@@ -138,7 +138,7 @@ struct Executable::State {
     return {made, std::move(bound.strides)};
   }
   Chosen plan(std::span<const Argument> arguments, const RunOptions& options);
-  Sources sources() { return {*memory, constants}; }
+  Sources sources(Stream stream) { return {*memory, constants, stream}; }
 };
 
 Executable::Executable(Graph graph, Maker maker, const Space* space)
@@ -188,7 +188,8 @@ Chosen Executable::State::plan(std::span<const Argument> arguments, const RunOpt
 
 std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options,
                                     std::span<const Tensor> outputs) const {
-  Run run(state_->graph, state_->plan(arguments, options), {arguments, outputs}, state_->sources(), options);
+  Run run(state_->graph, state_->plan(arguments, options), {arguments, outputs},
+          state_->sources(options.stream), options);
   run.wait();
   return run.outputs();
 }
@@ -204,7 +205,7 @@ Pending Executable::start(std::span<const Argument> arguments, const RunOptions&
       Kept{state_, {arguments.begin(), arguments.end()}, {outputs.begin(), outputs.end()}});
   Chosen chosen = state_->plan(kept->arguments, options);
   return {kept, std::make_unique<Run>(state_->graph, std::move(chosen), Given{kept->arguments, kept->outputs},
-                                      state_->sources(), options)};
+                                      state_->sources(options.stream), options)};
 }
 
 }  // namespace twinloom::runtime

@@ -94,7 +94,7 @@ Results::Results(const graph::Graph& graph, const Variant& variant, const index:
         const Tensor& own = own_[static_cast<std::size_t>(value.results.front())];
         tensors_[v] = own.strides == strides && own.sizes == sizes && own.data != nullptr
                           ? own
-                          : allocate(value.dtype, sizes, strides, &sources.memory);
+                          : allocate(value.dtype, sizes, strides, &sources.memory, sources.stream);
         break;
       }
       case lower::Storage::temporary:

@@ -24,10 +24,10 @@ Run::Run(const graph::Graph& graph, Chosen chosen, const Given& given, const Sou
       results_(graph, *chosen_.variant, chosen_.values, given.arguments, given.outputs, sources),
       after_step_(options.after_step) {
   const MemoryPlan plan = plan_memory(*chosen_.variant, chosen_.values);
-  temporaries_ = sources.memory.take(plan.bytes);
+  temporaries_ = sources.memory.take(plan.bytes, sources.stream);
   if (plan.bytes != 0 && temporaries_ == nullptr)
-    throw Error(cat("no memory for the intermediate results (", plan.bytes, " bytes)"));
-  if (space_ != nullptr) work_ = space_->begin(options.stream);
+    throw out_of_memory(space_, "the intermediate results", plan.bytes);
+  if (space_ != nullptr) work_ = space_->begin(sources.stream);
   RunSettings settings = options.settings;
   settings.work = work_.get();
   Stopwatch stopwatch;
