@@ -11,3 +11,9 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/perf/plain_loops.cpp PROPERTIES
   COMPILE_OPTIONS "-O3;-march=native;-ffp-contract=fast")
 add_executable(cached_time ${CMAKE_SOURCE_DIR}/perf/cached_time.cpp ${CMAKE_SOURCE_DIR}/perf/cases.cpp)
 target_link_libraries(cached_time PRIVATE api core_measure)
+if(TARGET backends_cuda)
+  add_executable(gpu_speed ${CMAKE_SOURCE_DIR}/perf/gpu_speed.cpp ${CMAKE_SOURCE_DIR}/perf/gpu_cases.cpp
+                 ${CMAKE_SOURCE_DIR}/perf/gpu_inputs.cpp)
+  target_link_libraries(gpu_speed PRIVATE api core_measure CLI11::CLI11 nlohmann_json::nlohmann_json)
+  twinloom_allocator(gpu_speed)
+endif()

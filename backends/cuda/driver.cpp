@@ -48,13 +48,15 @@ const Driver& Driver::get() {
   return *driver;
 }
 
-void Driver::check(CUresult result, const std::string& what) const {
-  if (result == CUDA_SUCCESS) return;
+std::string Driver::words(CUresult result) const {
   const char *name = nullptr, *words = nullptr;
   cuGetErrorName(result, &name);
   cuGetErrorString(result, &words);
-  throw Error(
-      cat(what, ": ", name == nullptr ? "an unknown error" : name, ", ", words == nullptr ? "" : words));
+  return cat(name == nullptr ? "an unknown error" : name, ", ", words == nullptr ? "" : words);
+}
+
+void Driver::check(CUresult result, const std::string& what) const {
+  if (result != CUDA_SUCCESS) throw Error(cat(what, ": ", words(result)));
 }
 
 }  // namespace twinloom::cuda

@@ -23,17 +23,35 @@ namespace twinloom::cuda {
   ROW(cuDevicePrimaryCtxRetain)        \
   ROW(cuCtxPushCurrent)                \
   ROW(cuCtxPopCurrent)                 \
-  ROW(cuMemAlloc)                      \
-  ROW(cuMemFree)                       \
+  ROW(cuCtxSynchronize)                \
+  ROW(cuMemGetInfo)                    \
+  ROW(cuMemPoolCreate)                 \
+  ROW(cuMemPoolSetAttribute)           \
+  ROW(cuMemPoolTrimTo)                 \
+  ROW(cuMemAllocFromPoolAsync)         \
+  ROW(cuMemFreeAsync)                  \
+  ROW(cuPointerGetAttribute)           \
   ROW(cuMemcpyHtoDAsync)               \
   ROW(cuMemcpyDtoHAsync)               \
+  ROW(cuMemcpyDtoDAsync)               \
+  ROW(cuMemsetD8Async)                 \
+  ROW(cuMemHostAlloc)                  \
   ROW(cuStreamSynchronize)             \
   ROW(cuStreamCreate)                  \
+  ROW(cuStreamGetCtx)                  \
+  ROW(cuStreamWaitEvent)               \
+  ROW(cuEventCreate)                   \
+  ROW(cuEventRecord)                   \
+  ROW(cuEventQuery)                    \
+  ROW(cuEventSynchronize)              \
+  ROW(cuEventElapsedTime)              \
+  ROW(cuFuncGetAttribute)              \
   ROW(cuModuleLoadData)                \
   ROW(cuModuleUnload)                  \
   ROW(cuModuleGetFunction)             \
   ROW(cuFuncSetAttribute)              \
-  ROW(cuLaunchKernel)
+  ROW(cuLaunchKernel)                  \
+  ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor)
 
 class Driver {
  public:
@@ -47,6 +65,7 @@ class Driver {
 
   // Error with what was tried and the driver's own words, unless the result is success.
   void check(CUresult result, const std::string& what) const;
+  std::string words(CUresult result) const;  // "CUDA_ERROR_..., ..."
 
  private:
   Driver();

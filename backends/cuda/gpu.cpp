@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include "core/base/text.h"
 #include "core/machine/gpu.h"
@@ -36,6 +37,18 @@ Gpu::Gpu(int number) : driver_(Driver::get()), number_(number) {
   driver_.check(driver_.cuDevicePrimaryCtxRetain(&context_, device_), cat(what, " has no context"));
   const Scope scope(*this);
   driver_.check(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), cat(what, " has no stream"));
+  make_pool();
+}
+
+// What is given back to it stays for the next taker, until trim().
+void Gpu::make_pool() {
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, number_};
+  check(driver_.cuMemPoolCreate(&pool_, &properties), "the memory pool");
+  cuuint64_t everything = std::numeric_limits<cuuint64_t>::max();
+  check(driver_.cuMemPoolSetAttribute(pool_, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &everything),
+        "the memory pool");
 }
 
 int Gpu::attribute(CUdevice_attribute which) const {
@@ -68,40 +81,104 @@ machine::Machine Gpu::machine() const {
        .clock_hertz = KILOHERTZ * attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE)});
 }
 
-runtime::Block Gpu::allocate(std::int64_t bytes) const {
+runtime::Block Gpu::allocate(std::int64_t bytes, runtime::Stream stream) const {
   const Scope scope(*this);
   CUdeviceptr data = 0;
-  const CUresult result = driver_.cuMemAlloc(&data, size_of(bytes));
+  const CUresult result = driver_.cuMemAllocFromPoolAsync(&data, size_of(bytes), pool_, stream_of(stream));
   if (result == CUDA_ERROR_OUT_OF_MEMORY) return {nullptr, {}};
-  driver_.check(result, cat("cuda:", number_, " gives no memory (", bytes, " bytes)"));
-  return {reinterpret_cast<std::byte*>(data), [this](void* block) {
-            const Scope here(*this);
-            driver_.cuMemFree(address_of(block));
-          }};
+  check(result, "memory");
+  return {reinterpret_cast<std::byte*>(data),
+          [this, stream](void* block) { free(address_of(block), stream); }};
 }
 
-// On the stream of the kernels: a copy on another one may still be on its way when it is said to be done.
+// A stream of the caller may have ended: only waiting for the whole GPU is known to wait for it.
+void Gpu::free(CUdeviceptr memory, runtime::Stream stream) const noexcept {
+  release([&](const Driver& driver) {
+    if (stream != nullptr) driver.cuCtxSynchronize();
+    driver.cuMemFreeAsync(memory, stream_);
+  });
+}
+
+void Gpu::trim() const {
+  const Scope scope(*this);
+  wait();
+  check(driver_.cuMemPoolTrimTo(pool_, 0), "the memory pool");
+}
+
+std::int64_t Gpu::free_bytes() const {
+  const Scope scope(*this);
+  std::size_t free = 0, all = 0;
+  check(driver_.cuMemGetInfo(&free, &all), "the memory");
+  return static_cast<std::int64_t>(free);
+}
+
+void Gpu::order(runtime::Stream first, runtime::Stream then) const {
+  const CudaEvent event(*this, stream_of(first));
+  const Scope scope(*this);
+  check(driver_.cuStreamWaitEvent(stream_of(then), event.event(), 0), "a stream");
+}
+
 void Gpu::upload(void* to, const void* from, std::int64_t bytes) const {
   const Scope scope(*this);
-  driver_.check(driver_.cuMemcpyHtoDAsync(address_of(to), from, size_of(bytes), stream_),
-                cat("a copy of ", bytes, " bytes to cuda:", number_));
-  wait();
+  staging_.upload(address_of(to), static_cast<const std::byte*>(from), bytes, stream_);
 }
 
 void Gpu::download(void* to, const void* from, std::int64_t bytes) const {
   const Scope scope(*this);
-  driver_.check(driver_.cuMemcpyDtoHAsync(to, address_of(from), size_of(bytes), stream_),
-                cat("a copy of ", bytes, " bytes from cuda:", number_));
-  wait();
+  staging_.download(static_cast<std::byte*>(to), address_of(from), bytes, stream_);
 }
 
-void Gpu::wait() const {
+void Gpu::fail(CUresult result, std::string_view what) const {
+  const std::string words = cat(what, " of cuda:", number_, ": ", driver_.words(result));
+  if (is_fatal(result)) health_.lose(words);
+  throw Error(words);
+}
+
+void Gpu::wait(CUstream stream) const {
   const Scope scope(*this);
-  driver_.check(driver_.cuStreamSynchronize(stream_), cat("the kernels of cuda:", number_));
+  check(driver_.cuStreamSynchronize(stream), "the kernels");
+}
+
+std::unique_ptr<runtime::Work> Gpu::begin(runtime::Stream stream) const {
+  if (stream != nullptr) {
+    const Scope scope(*this);
+    CUcontext context = nullptr;
+    check(driver_.cuStreamGetCtx(stream_of(stream), &context), "the caller's stream");
+    if (context != context_)
+      throw Error(cat("the stream of the run is not of cuda:", number_, "'s primary context"));
+  }
+  return std::make_unique<CudaWork>(*this, stream_of(stream));
+}
+
+std::unique_ptr<runtime::Event> Gpu::record(runtime::Stream stream) const {
+  return std::make_unique<CudaEvent>(*this, stream_of(stream));
+}
+
+double Gpu::seconds(const runtime::Event& from, const runtime::Event& to) const {
+  constexpr double MILLISECOND = 1e-3;
+  to.wait();
+  const Scope scope(*this);
+  float passed = 0;
+  check(driver_.cuEventElapsedTime(&passed, static_cast<const CudaEvent&>(from).event(),
+                                   static_cast<const CudaEvent&>(to).event()),
+        "the time between two events");
+  return static_cast<double>(passed) * MILLISECOND;
+}
+
+void Gpu::copy(void* to, const void* from, std::int64_t bytes, runtime::Stream stream) const {
+  const Scope scope(*this);
+  check(driver_.cuMemcpyDtoDAsync(address_of(to), address_of(from), size_of(bytes), stream_of(stream)),
+        "a copy in the memory");
+}
+
+void Gpu::clear(void* to, std::int64_t bytes, runtime::Stream stream) const {
+  const Scope scope(*this);
+  check(driver_.cuMemsetD8Async(address_of(to), 0, size_of(bytes), stream_of(stream)), "zeros in the memory");
 }
 
 Gpu::Scope::Scope(const Gpu& gpu) : gpu_(gpu) {
-  gpu_.driver_.check(gpu_.driver_.cuCtxPushCurrent(gpu_.context_), cat("cuda:", gpu_.number_));
+  gpu.health_.expect_alive();
+  gpu.check(gpu.driver_.cuCtxPushCurrent(gpu.context_), "the context");
 }
 Gpu::Scope::~Scope() {
   CUcontext popped = nullptr;

@@ -30,8 +30,7 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, const std:
 }
 
 CudaKernel::~CudaKernel() {
-  const Gpu::Scope scope(gpu_);
-  gpu_.driver().cuModuleUnload(module_);
+  gpu_.release([&](const Driver& driver) { driver.cuModuleUnload(module_); });
 }
 
 std::int64_t CudaKernel::blocks(std::span<const std::int64_t> sizes) const {
@@ -44,38 +43,46 @@ std::int64_t CudaKernel::blocks(std::span<const std::int64_t> sizes) const {
   return count;
 }
 
-void CudaKernel::launch(std::vector<void*> words, std::int64_t blocks) const {
+void CudaKernel::launch(std::vector<void*> words, std::int64_t blocks, CUstream stream) const {
   std::size_t bytes = words.size() * sizeof(void*);
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                    CU_LAUNCH_PARAM_END};
-  const Driver& driver = gpu_.driver();
-  driver.check(driver.cuLaunchKernel(function_, static_cast<unsigned>(blocks), 1, 1, threads_, 1, 1,
-                                     scratch_bytes_, gpu_.stream(), nullptr, extra),
-               cat("the launch of ", name_));
+  const CUresult result = gpu_.driver().cuLaunchKernel(function_, static_cast<unsigned>(blocks), 1, 1,
+                                                       threads_, 1, 1, scratch_bytes_, stream, nullptr, extra);
+  if (result != CUDA_SUCCESS) gpu_.check(result, cat("the launch of ", name_));
 }
 
 std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory> arguments,
                                                 std::span<const std::int64_t> sizes,
-                                                const runtime::RunSettings&) const {
+                                                const runtime::RunSettings& settings) const {
+  CHECK(settings.work != nullptr, name_, " was started outside of a run");
+  auto& work = static_cast<CudaWork&>(*settings.work);
   const std::int64_t count = blocks(sizes);
   if (count <= 0) return std::nullopt;
   std::vector<void*> buffers;
   for (const runtime::Memory& memory : arguments) buffers.push_back(memory.data);
   const std::vector<std::int64_t> numbers(sizes.begin(), sizes.end());
   const Gpu::Scope scope(gpu_);
-  if (!may_fail_) {
-    launch(given_words(buffers, numbers, nullptr), count);
-    return std::nullopt;
-  }
-  emit::FailureRecord record;
-  const runtime::Block memory = gpu_.allocate(sizeof record);
-  if (memory == nullptr) throw Error(cat("cuda:", gpu_.device(), " has no memory left"));
-  gpu_.upload(memory.get(), &record, sizeof record);
-  launch(given_words(buffers, numbers, memory.get()), count);
-  gpu_.wait();
-  gpu_.download(&record, memory.get(), sizeof record);
-  if (record.claimed == 0) return std::nullopt;
-  return runtime::Failure{static_cast<int>(record.node), record.value, record.bound};
+  launch(given_words(buffers, numbers, may_fail_ ? work.record() : nullptr), count, work.cuda_stream());
+  return std::nullopt;
+}
+
+std::optional<runtime::Resources> CudaKernel::resources() const {
+  const Gpu::Scope scope(gpu_);
+  const Driver& driver = gpu_.driver();
+  const auto attribute = [&](CUfunction_attribute which) {
+    int value = 0;
+    gpu_.check(driver.cuFuncGetAttribute(&value, which, function_), cat("the kernel ", name_));
+    return value;
+  };
+  runtime::Resources resources{.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
+                               .spill_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+                               .scratch_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+                               .threads = static_cast<int>(threads_)};
+  gpu_.check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_each, function_,
+                                                                resources.threads, 0),
+             cat("the kernel ", name_));
+  return resources;
 }
 
 }  // namespace twinloom::cuda

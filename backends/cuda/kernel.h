@@ -20,14 +20,15 @@ class CudaKernel final : public runtime::Kernel {
   CudaKernel(const CudaKernel&) = delete;
   CudaKernel& operator=(const CudaKernel&) = delete;
 
-  // Starts the kernel on the GPU's stream. Only one that may fail is waited for.
+  // Starts the kernel on the stream of `settings.work`.
   std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
                                       std::span<const std::int64_t> sizes,
                                       const runtime::RunSettings& settings) const override;
+  std::optional<runtime::Resources> resources() const override;
 
  private:
   std::int64_t blocks(std::span<const std::int64_t> sizes) const;
-  void launch(std::vector<void*> words, std::int64_t blocks) const;
+  void launch(std::vector<void*> words, std::int64_t blocks, CUstream stream) const;
 
   const Gpu& gpu_;
   std::string name_;

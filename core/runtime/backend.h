@@ -28,6 +28,16 @@ using ParallelFor = std::function<void(std::int64_t tasks, int threads, Parallel
 struct RunSettings {
   int threads = 0;                            // 0: one a core
   const ParallelFor* parallel_for = nullptr;  // null: the back end's own
+  Work* work = nullptr;                       // of a GPU: the run that a kernel is part of; set by Executable
+};
+
+// What a kernel takes of the machine that it was made for.
+struct Resources {
+  int registers = 0;               // a thread
+  std::int64_t spill_bytes = 0;    // a thread: what no register holds, and arrays of its own
+  std::int64_t scratch_bytes = 0;  // a block
+  int threads = 0;                 // a block
+  int blocks_each = 0;             // that a multiprocessor runs at once
 };
 
 // Machine code of one or more programs that run one after the other. Immutable; run() may be called by
@@ -36,9 +46,11 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   // `arguments` in the order of the program's buffers; `sizes` as Program::sizes. Returns the first
-  // failed Index.
+  // failed Index. On a GPU it only starts the kernel: `settings.work` hears of failures.
   virtual std::optional<Failure> run(std::span<const Memory> arguments, std::span<const std::int64_t> sizes,
                                      const RunSettings& settings) const = 0;
+  // Nothing where the machine has none to share out.
+  virtual std::optional<Resources> resources() const { return std::nullopt; }
 };
 
 struct Built {

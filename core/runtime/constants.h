@@ -28,6 +28,7 @@ class Constants {
 struct Sources {
   MemoryPool& memory;
   Constants& constants;
+  Stream stream = nullptr;  // that the run's memory is for
 };
 
 }  // namespace twinloom::runtime

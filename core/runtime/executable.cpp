@@ -2,19 +2,17 @@
 #include "core/runtime/executable.h"
 
 #include <algorithm>
-#include <cstring>
 #include <list>
 #include <mutex>
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
-#include "core/base/stopwatch.h"
 #include "core/graph/bind.h"
 #include "core/graph/passes.h"
 #include "core/runtime/constants.h"
 #include "core/runtime/memory_pool.h"
 #include "core/runtime/plan.h"
-#include "core/runtime/results.h"
+#include "core/runtime/run.h"
 
 namespace twinloom::runtime {
 
@@ -89,21 +87,6 @@ std::string variant_key(const index::Values& zeros, const lower::Layouts& layout
              key_of(layouts));
 }
 
-[[noreturn]] void raise(const Variant& variant, const Failure& failure) {
-  const graph::NodeId node{static_cast<std::uint32_t>(failure.node)};
-  const bool known = failure.node >= 0 && node.index < variant.graph.nodes().size();
-  throw Error(cat(known ? graph::describe(variant.graph, node) : std::string("an index"), ": index ",
-                  failure.value, " is out of range; expected 0 <= index < ", failure.bound));
-}
-
-template <class Run>
-void run_step(const Variant& variant, std::size_t step, Run&& run, const RunOptions& options) {
-  Stopwatch stopwatch;
-  const std::optional<Failure> failure = run();
-  if (options.after_step) options.after_step(step, stopwatch.lap());
-  if (failure) raise(variant, *failure);
-}
-
 }  // namespace
 
 struct Executable::State {
@@ -123,7 +106,7 @@ struct Executable::State {
       : graph(std::move(given)),
         maker(std::move(make)),
         space(where),
-        memory(std::make_shared<MemoryPool>(where)),
+        memory(where == nullptr ? std::make_shared<MemoryPool>() : where->memory()),
         constants(where) {}
 
   std::shared_ptr<const Variant> find(const std::string& key) {
@@ -133,12 +116,12 @@ struct Executable::State {
     return kept.front().variant;
   }
 
-  struct Chosen {
+  struct ChosenVariant {
     std::shared_ptr<const Variant> variant;
     index::Values strides;
   };
   // A graph of sizes above zero is compiled once for all of them; zeros are folded in.
-  Chosen choose(std::span<const Argument> arguments, const index::Values& sizes) {
+  ChosenVariant choose(std::span<const Argument> arguments, const index::Values& sizes) {
     const index::Values zeros = zeros_of(sizes);
     const std::lock_guard lock(mutex);
     BoundLayouts bound = layouts_of(graph, arguments, true);
@@ -154,10 +137,12 @@ struct Executable::State {
     if (kept.size() > most_variants) kept.pop_back();
     return {made, std::move(bound.strides)};
   }
+  Chosen plan(std::span<const Argument> arguments, const RunOptions& options);
+  Sources sources(Stream stream) { return {*memory, constants, stream}; }
 };
 
 Executable::Executable(Graph graph, Maker maker, const Space* space)
-    : state_(std::make_unique<State>(std::move(graph), std::move(maker), space)) {}
+    : state_(std::make_shared<State>(std::move(graph), std::move(maker), space)) {}
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
 Executable::~Executable() = default;
@@ -180,7 +165,7 @@ index::Values Executable::symbols(std::span<const Argument> arguments, const Run
 
 std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
   const index::Values sizes = bound_sizes(state_->graph, arguments);
-  const State::Chosen chosen = state_->choose(arguments, sizes);
+  const State::ChosenVariant chosen = state_->choose(arguments, sizes);
   index::Values values = sizes;
   values.insert(chosen.strides.begin(), chosen.strides.end());
   std::int64_t bytes = plan_memory(*chosen.variant, values).bytes;
@@ -191,37 +176,36 @@ std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
   return bytes;
 }
 
-std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options,
-                                    std::span<const Tensor> outputs) const {
-  index::Values values = bound_sizes(state_->graph, arguments);
-  check_devices(state_->graph, arguments, state_->space);
-  const State::Chosen chosen = state_->choose(arguments, values);
-  const Variant& variant = *chosen.variant;
+Chosen Executable::State::plan(std::span<const Argument> arguments, const RunOptions& options) {
+  index::Values values = bound_sizes(graph, arguments);
+  check_devices(graph, arguments, space);
+  ChosenVariant chosen = choose(arguments, values);
   values.insert(chosen.strides.begin(), chosen.strides.end());
   values[index::Symbol("seed")] = static_cast<std::int64_t>(options.seed);
   values[index::Symbol("offset")] = static_cast<std::int64_t>(options.offset);
+  return {std::move(chosen.variant), std::move(values)};
+}
 
-  Results results(state_->graph, variant, values, arguments, outputs, {*state_->memory, state_->constants});
-  const MemoryPlan plan = plan_memory(variant, values);
-  const std::shared_ptr<std::byte> temporaries = state_->memory->take(plan.bytes);
-  if (plan.bytes != 0 && temporaries == nullptr)
-    throw Error(cat("no memory for the intermediate results (", plan.bytes, " bytes)"));
-  const auto memory_of = [&](lower::ValueId id) {
-    const lower::Value& value = variant.values[id.index];
-    if (plan.offsets[id.index] < 0) return results.memory(id);
-    return Memory{temporaries.get() + plan.offsets[id.index], 0, index::evaluate(value.count, values)};
+std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options,
+                                    std::span<const Tensor> outputs) const {
+  Run run(state_->graph, state_->plan(arguments, options), {arguments, outputs},
+          state_->sources(options.stream), options);
+  run.wait();
+  return run.outputs();
+}
+
+Pending Executable::start(std::span<const Argument> arguments, const RunOptions& options,
+                          std::span<const Tensor> outputs) const {
+  struct Kept {
+    std::shared_ptr<State> state;
+    std::vector<Argument> arguments;
+    std::vector<Tensor> outputs;
   };
-  for (std::size_t s = 0; s < variant.steps.size(); ++s) {
-    const Step& step = variant.steps[s];
-    std::vector<Memory> memory;
-    for (const lower::ValueId id : step.arguments) memory.push_back(memory_of(id));
-    std::vector<std::int64_t> sizes;
-    for (const loops::SizeInfo& size : step.program.sizes) sizes.push_back(values.at(size.symbol));
-    run_step(
-        variant, s, [&] { return step.kernel->run(memory, sizes, options.settings); }, options);
-  }
-  if (state_->space != nullptr) state_->space->wait();
-  return results.take();
+  const auto kept = std::make_shared<Kept>(
+      Kept{state_, {arguments.begin(), arguments.end()}, {outputs.begin(), outputs.end()}});
+  Chosen chosen = state_->plan(kept->arguments, options);
+  return {kept, std::make_unique<Run>(state_->graph, std::move(chosen), Given{kept->arguments, kept->outputs},
+                                      state_->sources(options.stream), options)};
 }
 
 }  // namespace twinloom::runtime

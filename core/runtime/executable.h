@@ -10,21 +10,22 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "core/runtime/layout.h"
+#include "core/runtime/pending.h"
 #include "core/runtime/variant.h"
 
 namespace twinloom::runtime {
 
-// What the graph gives back: a tensor, a size, or None.
-using Output = std::variant<std::monostate, Tensor, std::int64_t>;
-
 struct RunOptions {
   RunSettings settings;
   std::uint64_t seed = 0, offset = 0;  // of random numbers
-  // Called after each step of the variant with how long it took; left empty, nothing is timed.
+  // Of a GPU: what the run's kernels are put on, in order with all else that is there. They run after what
+  // is on it already, so inputs that are still being written there may be handed in.
+  Stream stream = nullptr;
+  // Called with how long each step of the variant took: after it, or, on a GPU, when all are done. Left
+  // empty, nothing is timed.
   std::function<void(std::size_t step, double seconds)> after_step;
 };
 
@@ -45,6 +46,11 @@ class Executable {
   // argument does not fit the graph, a guard fails, or an index is out of range.
   std::vector<Output> run(std::span<const Argument> arguments, const RunOptions& options = {},
                           std::span<const Tensor> outputs = {}) const;
+  // The same without waiting for a GPU: its kernels are started when this returns, and may still run. The
+  // caller's memory that no `owner` keeps must live until the run is done. On the host all is done then.
+  // Where an output of the caller has strides that no kernel writes, this waits.
+  Pending start(std::span<const Argument> arguments, const RunOptions& options = {},
+                std::span<const Tensor> outputs = {}) const;
 
   // Bytes of new memory that a run with these arguments needs at once: temporaries and own outputs.
   std::int64_t peak_bytes(std::span<const Argument> arguments) const;
@@ -60,7 +66,7 @@ class Executable {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  // a Pending may outlive this
 };
 
 }  // namespace twinloom::runtime

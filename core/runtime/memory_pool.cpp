@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "core/base/integers.h"
+#include "core/base/text.h"
 
 namespace twinloom::runtime {
 
@@ -16,6 +17,8 @@ constexpr std::int64_t HUGE_PAGE = 2 << 20;
 constexpr std::int64_t LARGE = 2 * HUGE_PAGE;  // so that rounding up costs at most a third
 // Smaller ones the allocator hands out without fresh pages.
 constexpr std::int64_t LEAST_KEPT = 64 << 10;
+constexpr std::size_t MOST_KEPT = 8;
+constexpr std::size_t MOST_KEPT_ON_GPU = 64;  // one pool serves all that runs there
 
 }  // namespace
 
@@ -30,37 +33,68 @@ Block new_block(std::int64_t bytes) {
   return block;
 }
 
-std::shared_ptr<std::byte> MemoryPool::take(std::int64_t bytes) {
+OutOfMemory out_of_memory(const Space* space, const std::string& what, std::int64_t bytes) {
+  const std::string free = space == nullptr
+                               ? std::string()
+                               : cat("; GPU ", space->device(), " has ", space->free_bytes(), " bytes free");
+  return {cat("no memory for ", what, " (", bytes, " bytes)", free), bytes};
+}
+
+std::shared_ptr<std::byte> MemoryPool::take(std::int64_t bytes, Stream stream) {
   if (bytes == 0) return nullptr;
   if (space_ == nullptr && bytes < LEAST_KEPT) return new_block(bytes);
-  Free found = find(bytes);
-  if (!found.block) found = {fresh(bytes), bytes};
+  Free found = find(bytes, stream);
+  if (!found.block) found = {fresh(bytes, stream), bytes, stream};
+  if (!found.block) {
+    release();
+    found.block = fresh(bytes, stream);
+  }
   if (!found.block) return nullptr;
-  const auto give = [pool = shared_from_this(), size = found.bytes,
+  const auto give = [pool = shared_from_this(), size = found.bytes, stream,
                      end = found.block.get_deleter()](std::byte* memory) {
-    pool->give_back({Block(memory, end), size});
+    pool->give_back({Block(memory, end), size, stream});
   };
   return {found.block.release(), give};
 }
 
-// The smallest that is large enough and less than half wasted.
-MemoryPool::Free MemoryPool::find(std::int64_t bytes) {
-  const std::lock_guard lock(mutex_);
-  auto best = free_.end();
-  for (auto it = free_.begin(); it != free_.end(); ++it) {
-    const bool fits = it->bytes >= bytes && it->bytes / 2 <= bytes;
-    if (fits && (best == free_.end() || it->bytes < best->bytes)) best = it;
+void MemoryPool::release() {
+  std::vector<Free> kept;
+  {
+    const std::lock_guard lock(mutex_);
+    kept.swap(free_);
   }
-  if (best == free_.end()) return {{nullptr, std::free}, 0};
-  Free found = std::move(*best);
-  free_.erase(best);
+  kept.clear();
+  if (space_ != nullptr) space_->trim();
+}
+
+// The smallest that is large enough and less than half wasted.
+MemoryPool::Free MemoryPool::find(std::int64_t bytes, Stream stream) {
+  Free found{{nullptr, std::free}, 0, stream};
+  {
+    const std::lock_guard lock(mutex_);
+    auto best = free_.end();
+    for (auto it = free_.begin(); it != free_.end(); ++it) {
+      const bool fits = it->bytes >= bytes && it->bytes / 2 <= bytes;
+      const bool in_order = it->stream == stream || it->stream == nullptr;
+      if (fits && in_order && (best == free_.end() || it->bytes < best->bytes)) best = it;
+    }
+    if (best == free_.end()) return found;
+    found = std::move(*best);
+    free_.erase(best);
+  }
+  if (found.stream != stream) space_->order(found.stream, stream);
   return found;
 }
 
+// What is let go goes after the lock: on a GPU that may take its time.
 void MemoryPool::give_back(Free free) {
+  const std::size_t most_kept = space_ == nullptr ? MOST_KEPT : MOST_KEPT_ON_GPU;
+  Free dropped{{nullptr, std::free}, 0, nullptr};
   const std::lock_guard lock(mutex_);
   free_.push_back(std::move(free));
-  if (free_.size() > most_kept) free_.erase(free_.begin());
+  if (free_.size() <= most_kept) return;
+  dropped = std::move(free_.front());
+  free_.erase(free_.begin());
 }
 
 }  // namespace twinloom::runtime

@@ -94,7 +94,7 @@ Results::Results(const graph::Graph& graph, const Variant& variant, const index:
         const Tensor& own = own_[static_cast<std::size_t>(value.results.front())];
         tensors_[v] = own.strides == strides && own.sizes == sizes && own.data != nullptr
                           ? own
-                          : allocate(value.dtype, sizes, strides, &sources.memory);
+                          : allocate(value.dtype, sizes, strides, &sources.memory, sources.stream);
         break;
       }
       case lower::Storage::temporary:
@@ -167,6 +167,20 @@ void Results::copy(const Tensor& target, const Tensor& source) const {
 
 Memory Results::memory(lower::ValueId id) const { return memory_of(tensors_[id.index]); }
 
+bool Results::copies(std::size_t value, std::size_t result) const {
+  const Tensor& own = own_[result];
+  return own.data != nullptr && own.data != tensors_[value].data && element_count(own) != 0;
+}
+
+bool Results::copies() const {
+  for (std::size_t v = 0; v < tensors_.size(); ++v) {
+    if (variant_.values[v].storage != lower::Storage::result) continue;
+    for (const int result : variant_.values[v].results)
+      if (copies(v, static_cast<std::size_t>(result))) return true;
+  }
+  return false;
+}
+
 std::vector<Output> Results::take() {
   std::vector<Output> outputs(graph_.results().size());
   for (std::size_t r = 0; r < outputs.size(); ++r) {
@@ -183,9 +197,7 @@ std::vector<Output> Results::take() {
     for (const int index : variant_.values[v].results) {
       const auto r = static_cast<std::size_t>(index);
       const Tensor& own = own_[r];
-      if (own.data != nullptr && own.data != tensors_[v].data && element_count(own) != 0) {
-        copy(own, tensors_[v]);
-      }
+      if (copies(v, r)) copy(own, tensors_[v]);
       outputs[r] = own.data != nullptr ? own : tensors_[v];
     }
   }

@@ -18,12 +18,16 @@ class Results {
   // Of a value that is no temporary.
   Memory memory(lower::ValueId id) const;
 
+  // Whether take() copies.
+  bool copies() const;
+
   // One for each result of the graph; copies into the caller's tensors where their strides are not
   // those the kernels wrote.
   std::vector<Output> take();
 
  private:
   void adopt(std::span<const Tensor> given);
+  bool copies(std::size_t value, std::size_t result) const;
   void copy(const Tensor& target, const Tensor& source) const;
   void check_overlap(std::span<const Argument> arguments) const;
   const graph::Graph& graph_;

@@ -117,7 +117,7 @@ Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes) {
 }
 
 Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides,
-                MemoryPool* pool) {
+                MemoryPool* pool, Stream stream) {
   Tensor tensor = view_of(nullptr, dtype, std::move(sizes), std::move(strides));
   const Extent extent = extent_of(tensor);
   const bool far = extent.first < -std::numeric_limits<std::int64_t>::max();
@@ -128,10 +128,11 @@ Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<s
   std::shared_ptr<std::byte> memory;
   const bool is_host = pool == nullptr || pool->space() == nullptr;
   if (!is_host || bytes <= memory_of_machine())
-    memory = pool != nullptr && bytes > 0 ? pool->take(bytes) : std::shared_ptr<std::byte>(new_block(bytes));
+    memory = pool != nullptr && bytes > 0 ? pool->take(bytes, stream)
+                                          : std::shared_ptr<std::byte>(new_block(bytes));
   if (memory == nullptr)
-    throw Error(
-        cat("no memory for a tensor of ", ops::name(dtype), words(tensor.sizes), " (", bytes, " bytes)"));
+    throw out_of_memory(is_host ? nullptr : pool->space(),
+                        cat("a tensor of ", ops::name(dtype), words(tensor.sizes)), bytes);
   tensor.data = memory.get() - extent.first * ops::size_of(dtype);
   tensor.owner = std::move(memory);
   if (!is_host) tensor.device = pool->space()->device();
@@ -163,8 +164,7 @@ Tensor contiguous(const Tensor& tensor) {
 
 Tensor uploaded(const Tensor& tensor, const Space& space) {
   CHECK(tensor.device == HOST, "an upload from device ", tensor.device);
-  const auto pool = std::make_shared<MemoryPool>(&space);
-  Tensor result = allocate(tensor.dtype, tensor.sizes, tensor.strides, pool.get());
+  Tensor result = allocate(tensor.dtype, tensor.sizes, tensor.strides, space.memory().get());
   const Bytes from = bytes_of(tensor);
   if (from.first != from.last) space.upload(bytes_of(result).first, from.first, from.last - from.first);
   return result;

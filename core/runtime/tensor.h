@@ -42,11 +42,11 @@ struct Bytes {
 };
 Bytes bytes_of(const Tensor& tensor);
 
-// Memory aligned to 64 bytes, not initialised: new, or of the pool. Error when the size is absurd or not to
-// be had.
+// Memory aligned to 64 bytes, not initialised: new, or of the pool, for the stream. Error when the size is
+// absurd, OutOfMemory when it is not to be had.
 Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes);
 Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides,
-                MemoryPool* pool = nullptr);
+                MemoryPool* pool = nullptr, Stream stream = nullptr);
 
 // The caller's memory, row-major or with strides.
 Tensor view_of(void* data, ops::DType dtype, std::vector<std::int64_t> sizes);

@@ -1,0 +1,108 @@
+// See work.h.
+#include "backends/cuda/work.h"
+
+#include "backends/cuda/gpu.h"
+#include "core/base/text.h"
+
+namespace twinloom::cuda {
+
+namespace {
+
+constexpr std::size_t RECORDS_AT_ONCE = 128;  // a page of memory
+
+}  // namespace
+
+CUevent Events::take() {
+  const std::lock_guard lock(mutex_);
+  CUevent event = nullptr;
+  if (free_.empty()) {
+    gpu_.check(gpu_.driver().cuEventCreate(&event, CU_EVENT_DEFAULT), "an event");
+    return event;
+  }
+  event = free_.back();
+  free_.pop_back();
+  return event;
+}
+
+void Events::give_back(CUevent event) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(event);
+}
+
+emit::FailureRecord* Records::take() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) {
+    void* memory = nullptr;
+    gpu_.check(gpu_.driver().cuMemHostAlloc(&memory, RECORDS_AT_ONCE * sizeof(emit::FailureRecord),
+                                            CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+               "memory for records of failures");
+    for (std::size_t at = 0; at < RECORDS_AT_ONCE; ++at)
+      free_.push_back(static_cast<emit::FailureRecord*>(memory) + at);
+  }
+  emit::FailureRecord* const record = free_.back();
+  free_.pop_back();
+  *record = {};
+  return record;
+}
+
+void Records::give_back(emit::FailureRecord* record) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(record);
+}
+
+CudaEvent::CudaEvent(const Gpu& gpu, CUstream stream) : gpu_(gpu) {
+  const Gpu::Scope scope(gpu);
+  event_ = gpu.events().take();
+  try {
+    gpu.check(gpu.driver().cuEventRecord(event_, stream), "a stream");
+  } catch (...) {
+    gpu.events().give_back(event_);
+    throw;
+  }
+}
+
+CudaEvent::~CudaEvent() { gpu_.events().give_back(event_); }
+
+bool CudaEvent::reached() const {
+  if (gpu_.is_lost()) return true;
+  const Gpu::Scope scope(gpu_);
+  return gpu_.driver().cuEventQuery(event_) != CUDA_ERROR_NOT_READY;
+}
+
+void CudaEvent::wait() const {
+  const Gpu::Scope scope(gpu_);
+  gpu_.check(gpu_.driver().cuEventSynchronize(event_), "the kernels");
+}
+
+CudaWork::~CudaWork() {
+  try {
+    wait();
+  } catch (const Error&) {
+    // A GPU that has failed says so at its next use; what was started there is over.
+  }
+  if (record_ != nullptr) gpu_.records().give_back(record_);
+}
+
+emit::FailureRecord* CudaWork::record() {
+  if (record_ == nullptr) record_ = gpu_.records().take();
+  return record_;
+}
+
+void CudaWork::close() { end_ = std::make_unique<const CudaEvent>(gpu_, stream_); }
+
+bool CudaWork::done() const { return waited_ || (end_ != nullptr && end_->reached()); }
+
+// Without an end, a launch was refused: what was started before it may still run.
+std::optional<loops::Failure> CudaWork::wait() {
+  if (!waited_) {
+    waited_ = true;
+    if (end_ != nullptr)
+      end_->wait();
+    else
+      gpu_.wait(stream_);
+  }
+  if (record_ == nullptr || record_->claimed == 0) return std::nullopt;
+  return loops::Failure{static_cast<int>(record_->node), record_->value, record_->bound};
+}
+
+}  // namespace twinloom::cuda

@@ -1,0 +1,81 @@
+// The kernels of one run on a stream, places in streams, and what both take from a store of their GPU: events
+// and records of failures are dear to make.
+#pragma once
+
+#include <cuda.h>
+
+#include <mutex>
+#include <vector>
+
+#include "core/emit/abi.h"
+#include "core/runtime/work.h"
+
+namespace twinloom::cuda {
+
+class Gpu;
+
+// Events that measure time. Thread-safe.
+class Events {
+ public:
+  explicit Events(const Gpu& gpu) : gpu_(gpu) {}
+  CUevent take();
+  void give_back(CUevent event);
+
+ private:
+  const Gpu& gpu_;
+  std::mutex mutex_;
+  std::vector<CUevent> free_;
+};
+
+// Records in memory of this process that kernels write too. Thread-safe.
+class Records {
+ public:
+  explicit Records(const Gpu& gpu) : gpu_(gpu) {}
+  emit::FailureRecord* take();  // empty
+  void give_back(emit::FailureRecord* record);
+
+ private:
+  const Gpu& gpu_;
+  std::mutex mutex_;
+  std::vector<emit::FailureRecord*> free_;
+};
+
+class CudaEvent final : public runtime::Event {
+ public:
+  CudaEvent(const Gpu& gpu, CUstream stream);
+  ~CudaEvent() override;
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+  bool reached() const override;
+  void wait() const override;
+  CUevent event() const { return event_; }
+
+ private:
+  const Gpu& gpu_;
+  CUevent event_;
+};
+
+class CudaWork final : public runtime::Work {
+ public:
+  CudaWork(const Gpu& gpu, CUstream stream) : gpu_(gpu), stream_(stream) {}
+  ~CudaWork() override;  // waits
+  CudaWork(const CudaWork&) = delete;
+  CudaWork& operator=(const CudaWork&) = delete;
+
+  runtime::Stream stream() const override { return stream_; }
+  CUstream cuda_stream() const { return stream_; }
+  // Of the run, for its kernels that may fail.
+  emit::FailureRecord* record();
+  void close() override;
+  bool done() const override;
+  std::optional<loops::Failure> wait() override;
+
+ private:
+  const Gpu& gpu_;
+  CUstream stream_;
+  emit::FailureRecord* record_ = nullptr;
+  std::unique_ptr<const CudaEvent> end_;
+  bool waited_ = false;
+};
+
+}  // namespace twinloom::cuda

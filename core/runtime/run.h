@@ -1,0 +1,54 @@
+// One run of a variant: its memory, its kernels, its failure. See Executable for what it promises.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/runtime/executable.h"
+#include "core/runtime/plan.h"
+#include "core/runtime/results.h"
+
+namespace twinloom::runtime {
+
+// What a run was chosen to be.
+struct Chosen {
+  std::shared_ptr<const Variant> variant;
+  index::Values values;  // of all run-time symbols
+};
+
+// What the caller hands in; it outlives the run.
+struct Given {
+  std::span<const Argument> arguments;
+  std::span<const Tensor> outputs;
+};
+
+class Run {
+ public:
+  // Takes memory and starts the kernels; on the host they are done then. `graph` and `sources` outlive it.
+  Run(const graph::Graph& graph, Chosen chosen, const Given& given, const Sources& sources,
+      const RunOptions& options);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  bool done() const { return work_ == nullptr || work_->done(); }
+  // Error of the first failed Index or of the GPU; the same at each call.
+  void wait();
+  // Valid in the order of the stream; waits where they must be copied.
+  std::vector<Output> outputs();
+
+ private:
+  std::optional<Failure> start_step(std::size_t step, const MemoryPlan& plan, const RunSettings& settings);
+  const Space* space_;
+  Chosen chosen_;
+  Results results_;
+  std::shared_ptr<std::byte> temporaries_;
+  std::function<void(std::size_t, double)> after_step_;
+  std::vector<std::unique_ptr<Event>> laps_;  // of a GPU: before each step and after the last, where timed
+  std::exception_ptr error_;
+  std::unique_ptr<Work> work_;  // the last member: it waits before the memory goes
+};
+
+}  // namespace twinloom::runtime

@@ -1,0 +1,21 @@
+// The kernels whose speed on a GPU is watched, with the bytes that they must move.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/graph/builder.h"
+
+namespace twinloom::perf {
+
+struct GpuCase {
+  std::string name;
+  void (*build)(graph::Builder&);
+  std::int64_t bytes;            // counted for bandwidths: see gpu_cases.cpp
+  std::int64_t index_bound = 0;  // of integer inputs
+  bool channels_last = false;    // inputs of four axes lie so, and so must results
+};
+const std::vector<GpuCase>& gpu_cases();
+
+}  // namespace twinloom::perf
