@@ -1,6 +1,7 @@
 // See kernel.h.
 #include "backends/cuda/kernel.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "backends/cuda/dialect.h"
@@ -10,24 +11,30 @@
 
 namespace twinloom::cuda {
 
-CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, const std::string& cubin)
+Module::Module(const Gpu& gpu, const std::string& cubin, const std::string& name) : gpu_(gpu) {
+  const Gpu::Scope scope(gpu);
+  const Driver& driver = gpu.driver();
+  driver.check(driver.cuModuleLoadData(&module_, cubin.data()), cat("the machine code of ", name));
+  driver.check(driver.cuModuleGetFunction(&function_, module_, KERNEL_SYMBOL), cat("the kernel of ", name));
+}
+
+Module::~Module() {
+  const Gpu::Scope scope(gpu_);
+  gpu_.driver().cuModuleUnload(module_);
+}
+
+CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::unique_ptr<const Module> packed,
+                       ModuleForAny module_for_any)
     : gpu_(gpu),
       name_(program.name),
+      packed_(std::move(packed)),
+      module_for_any_(std::move(module_for_any)),
       block_count_(emit::task_count(program)),
       threads_(static_cast<unsigned>(emit::thread_count(program))) {
   for (const loops::SizeInfo& size : program.sizes) sizes_.push_back(size.symbol);
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
     may_fail_ = may_fail_ || std::holds_alternative<loops::Index>(stmt.node);
   });
-  const Gpu::Scope scope(gpu);
-  const Driver& driver = gpu.driver();
-  driver.check(driver.cuModuleLoadData(&module_, cubin.data()), cat("the machine code of ", name_));
-  driver.check(driver.cuModuleGetFunction(&function_, module_, KERNEL_SYMBOL), cat("the kernel of ", name_));
-}
-
-CudaKernel::~CudaKernel() {
-  const Gpu::Scope scope(gpu_);
-  gpu_.driver().cuModuleUnload(module_);
 }
 
 std::int64_t CudaKernel::blocks(std::span<const std::int64_t> sizes) const {
@@ -40,12 +47,21 @@ std::int64_t CudaKernel::blocks(std::span<const std::int64_t> sizes) const {
   return count;
 }
 
-void CudaKernel::launch(std::vector<void*> words, std::int64_t blocks) const {
+CUfunction CudaKernel::function_for(std::span<const runtime::Memory> arguments) const {
+  const bool packed = std::ranges::all_of(arguments, [](const runtime::Memory& memory) {
+    return reinterpret_cast<std::uintptr_t>(memory.data) % PACKED_BYTES == 0;
+  });
+  if (packed) return packed_->function();
+  std::call_once(any_is_made_, [&] { any_ = module_for_any_(); });
+  return any_->function();
+}
+
+void CudaKernel::launch(CUfunction function, std::vector<void*> words, std::int64_t blocks) const {
   std::size_t bytes = words.size() * sizeof(void*);
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                    CU_LAUNCH_PARAM_END};
   const Driver& driver = gpu_.driver();
-  driver.check(driver.cuLaunchKernel(function_, static_cast<unsigned>(blocks), 1, 1, threads_, 1, 1, 0,
+  driver.check(driver.cuLaunchKernel(function, static_cast<unsigned>(blocks), 1, 1, threads_, 1, 1, 0,
                                      gpu_.stream(), nullptr, extra),
                cat("the launch of ", name_));
 }
@@ -58,16 +74,17 @@ std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory>
   std::vector<void*> buffers;
   for (const runtime::Memory& memory : arguments) buffers.push_back(memory.data);
   const std::vector<std::int64_t> numbers(sizes.begin(), sizes.end());
+  const CUfunction function = function_for(arguments);
   const Gpu::Scope scope(gpu_);
   if (!may_fail_) {
-    launch(given_words(buffers, numbers, nullptr), count);
+    launch(function, given_words(buffers, numbers, nullptr), count);
     return std::nullopt;
   }
   emit::FailureRecord record;
   const runtime::Block memory = gpu_.allocate(sizeof record);
   if (memory == nullptr) throw Error(cat("cuda:", gpu_.device(), " has no memory left"));
   gpu_.upload(memory.get(), &record, sizeof record);
-  launch(given_words(buffers, numbers, memory.get()), count);
+  launch(function, given_words(buffers, numbers, memory.get()), count);
   gpu_.wait();
   gpu_.download(&record, memory.get(), sizeof record);
   if (record.claimed == 0) return std::nullopt;
