@@ -23,41 +23,33 @@ const Gpu& gpu_of(int number) {
   return *gpu;
 }
 
-class CudaBackend final : public runtime::Backend {
+struct Loaded {
+  std::unique_ptr<const Module> module;
+  bool cached = false;  // the machine code was kept by an earlier build
+};
+
+// Looks for kept machine code or compiles, and loads. Thread-safe; kernels share it with their back end.
+class Loader {
  public:
-  explicit CudaBackend(const CudaOptions& options)
-      : gpu_(gpu_of(options.device)),
-        machine_(gpu_.machine()),
-        translator_(gpu_.architecture()),
-        cache_(options.cache) {}
+  Loader(const Gpu& gpu, std::shared_ptr<const object_cache::ObjectCache> cache)
+      : gpu_(gpu), translator_(gpu.architecture()), cache_(std::move(cache)) {}
 
-  std::string name() const override { return cat("cuda:", gpu_.device()); }
-  std::string describe() const override {
-    const Nvrtc::Version version = translator_.nvrtc().version();
-    return cat(gpu_.name(), ", ", translator_.architecture(), ", NVRTC ", version.major, ".", version.minor);
+  const Translator& translator() const { return translator_; }
+  std::string warning() const { return cache_ == nullptr ? std::string() : cache_->warning(); }
+
+  Loaded load(const KernelText& text, const std::string& name) const {
+    if (auto kept = load_kept(text, name)) return {std::move(kept), true};
+    return {compile(text, name), false};
   }
-  const machine::Machine& machine() const override { return machine_; }
-  const runtime::Space* space() const override { return &gpu_; }
-
-  runtime::Built build(const loops::Program& program) const override {
-    Stopwatch watch;
-    KernelText text = translator_.text(program);
-    std::unique_ptr<const CudaKernel> kernel = load_kept(text, program);
-    const bool cached = kernel != nullptr;
-    if (!cached) kernel = compile(text, program);
-    return {std::move(kernel), std::move(text.source), watch.lap(), cached};
-  }
-
-  std::string warning() const override { return cache_ == nullptr ? std::string() : cache_->warning(); }
 
  private:
   // Null where none is kept, or one that the GPU refuses, which is then compiled.
-  std::unique_ptr<const CudaKernel> load_kept(const KernelText& text, const loops::Program& program) const {
+  std::unique_ptr<const Module> load_kept(const KernelText& text, const std::string& name) const {
     if (cache_ == nullptr) return nullptr;
     const std::optional<std::string> code = cache_->find(text.key);
     if (!code) return nullptr;
     try {
-      return std::make_unique<const CudaKernel>(gpu_, program, *code);
+      return std::make_unique<const Module>(gpu_, *code, name);
     } catch (const Error&) {
       cache_->remove(text.key);
       return nullptr;
@@ -65,17 +57,52 @@ class CudaBackend final : public runtime::Backend {
   }
 
   // What cannot be loaded is not kept.
-  std::unique_ptr<const CudaKernel> compile(const KernelText& text, const loops::Program& program) const {
-    const std::string code = translator_.object(text, program.name);
-    auto kernel = std::make_unique<const CudaKernel>(gpu_, program, code);
+  std::unique_ptr<const Module> compile(const KernelText& text, const std::string& name) const {
+    const std::string code = translator_.object(text, name);
+    auto module = std::make_unique<const Module>(gpu_, code, name);
     if (cache_ != nullptr) cache_->store(text.key, code);
-    return kernel;
+    return module;
   }
 
   const Gpu& gpu_;
-  machine::Machine machine_;
   Translator translator_;
   std::shared_ptr<const object_cache::ObjectCache> cache_;
+};
+
+class CudaBackend final : public runtime::Backend {
+ public:
+  explicit CudaBackend(const CudaOptions& options)
+      : gpu_(gpu_of(options.device)),
+        machine_(gpu_.machine()),
+        loader_(std::make_shared<const Loader>(gpu_, options.cache)) {}
+
+  std::string name() const override { return cat("cuda:", gpu_.device()); }
+  std::string describe() const override {
+    const Translator& translator = loader_->translator();
+    const Nvrtc::Version version = translator.nvrtc().version();
+    return cat(gpu_.name(), ", ", translator.architecture(), ", NVRTC ", version.major, ".", version.minor);
+  }
+  const machine::Machine& machine() const override { return machine_; }
+  const runtime::Space* space() const override { return &gpu_; }
+
+  runtime::Built build(const loops::Program& program) const override {
+    Stopwatch watch;
+    KernelText text = loader_->translator().text(program, Pointers::packed);
+    Loaded packed = loader_->load(text, program.name);
+    const auto for_any = [loader = loader_, program] {
+      const KernelText any = loader->translator().text(program, Pointers::any);
+      return loader->load(any, program.name).module;
+    };
+    auto kernel = std::make_unique<const CudaKernel>(gpu_, program, std::move(packed.module), for_any);
+    return {std::move(kernel), std::move(text.source), watch.lap(), packed.cached};
+  }
+
+  std::string warning() const override { return loader_->warning(); }
+
+ private:
+  const Gpu& gpu_;
+  machine::Machine machine_;
+  std::shared_ptr<const Loader> loader_;
 };
 
 }  // namespace

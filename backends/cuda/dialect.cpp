@@ -38,6 +38,12 @@ std::vector<std::string> CudaDialect::opening(const loops::Program& program) con
   return lines;
 }
 
+std::string CudaDialect::argument(const std::string& type, std::size_t buffer) const {
+  if (pointers_ == Pointers::any) return DeviceDialect::argument(type, buffer);
+  return cat("static_cast<", type, "*>(__builtin_assume_aligned(arguments->buffers[", buffer, "], ",
+             PACKED_BYTES, "))");
+}
+
 std::string CudaDialect::array(const std::string& type, const std::string& name, const std::string& count,
                                loops::Place place) const {
   return cat(place == loops::Place::scratch ? "__shared__ " : "", type, " ", name, "[", count, "];");

@@ -3,15 +3,31 @@
 // where Given holds what abi.h calls Arguments by value: one pointer a buffer, the sizes, the record.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "core/emit/device_dialect.h"
 
 namespace twinloom::cuda {
 
+// What one load or store moves at most, at an address that is a multiple of it.
+constexpr int PACKED_BYTES = 16;
+
+// What a kernel may take for granted of the pointers it is given.
+enum class Pointers : std::uint8_t {
+  packed,  // multiples of PACKED_BYTES, as those of Twinloom's own buffers are: no test before a packed
+           // access
+  any,     // multiples of their elements, which a caller's may be
+};
+
 class CudaDialect final : public emit::DeviceDialect {
  public:
+  explicit CudaDialect(Pointers pointers) : pointers_(pointers) {}
   std::string before() const override;
   std::string head(const loops::Program& program) const override;
   std::vector<std::string> opening(const loops::Program& program) const override;
+  std::string argument(const std::string& type, std::size_t buffer) const override;
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
   std::string block_array(const std::string& type, const std::string& name, const std::string& count,
@@ -20,6 +36,9 @@ class CudaDialect final : public emit::DeviceDialect {
   std::string sync() const override { return "__syncthreads();"; }
   bool transposes(ops::DType, int) const override { return false; }
   bool has_threads() const override { return true; }
+
+ private:
+  Pointers pointers_;
 };
 
 // What a launch hands to a kernel: the bytes of Given.

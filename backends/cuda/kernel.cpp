@@ -1,6 +1,7 @@
 // See kernel.h.
 #include "backends/cuda/kernel.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "backends/cuda/dialect.h"
@@ -10,9 +11,23 @@
 
 namespace twinloom::cuda {
 
-CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, const std::string& cubin)
+Module::Module(const Gpu& gpu, const std::string& cubin, const std::string& name) : gpu_(gpu) {
+  const Gpu::Scope scope(gpu);
+  const Driver& driver = gpu.driver();
+  driver.check(driver.cuModuleLoadData(&module_, cubin.data()), cat("the machine code of ", name));
+  driver.check(driver.cuModuleGetFunction(&function_, module_, KERNEL_SYMBOL), cat("the kernel of ", name));
+}
+
+Module::~Module() {
+  gpu_.release([&](const Driver& driver) { driver.cuModuleUnload(module_); });
+}
+
+CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::unique_ptr<const Module> packed,
+                       ModuleForAny module_for_any)
     : gpu_(gpu),
       name_(program.name),
+      packed_(std::move(packed)),
+      module_for_any_(std::move(module_for_any)),
       block_count_(emit::task_count(program)),
       threads_(static_cast<unsigned>(emit::thread_count(program))),
       scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
@@ -20,17 +35,7 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, const std:
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
     may_fail_ = may_fail_ || std::holds_alternative<loops::Index>(stmt.node);
   });
-  const Gpu::Scope scope(gpu);
-  const Driver& driver = gpu.driver();
-  driver.check(driver.cuModuleLoadData(&module_, cubin.data()), cat("the machine code of ", name_));
-  driver.check(driver.cuModuleGetFunction(&function_, module_, KERNEL_SYMBOL), cat("the kernel of ", name_));
-  driver.check(driver.cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                         static_cast<int>(scratch_bytes_)),
-               cat(scratch_bytes_, " bytes of shared memory for ", name_));
-}
-
-CudaKernel::~CudaKernel() {
-  gpu_.release([&](const Driver& driver) { driver.cuModuleUnload(module_); });
+  allow_scratch(*packed_);
 }
 
 std::int64_t CudaKernel::blocks(std::span<const std::int64_t> sizes) const {
@@ -43,13 +48,36 @@ std::int64_t CudaKernel::blocks(std::span<const std::int64_t> sizes) const {
   return count;
 }
 
-void CudaKernel::launch(std::vector<void*> words, std::int64_t blocks, CUstream stream) const {
+// More than the 48 KiB that a kernel may ask for unasked.
+void CudaKernel::allow_scratch(const Module& module) const {
+  const Gpu::Scope scope(gpu_);
+  gpu_.check(gpu_.driver().cuFuncSetAttribute(module.function(),
+                                              CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                              static_cast<int>(scratch_bytes_)),
+             cat(scratch_bytes_, " bytes of shared memory for ", name_));
+}
+
+CUfunction CudaKernel::function_for(std::span<const runtime::Memory> arguments) const {
+  const bool packed = std::ranges::all_of(arguments, [](const runtime::Memory& memory) {
+    return reinterpret_cast<std::uintptr_t>(memory.data) % PACKED_BYTES == 0;
+  });
+  if (packed) return packed_->function();
+  std::call_once(any_is_made_, [&] {
+    any_ = module_for_any_();
+    allow_scratch(*any_);
+  });
+  return any_->function();
+}
+
+void CudaKernel::launch(CUfunction function, std::vector<void*> words, std::int64_t blocks,
+                        CUstream stream) const {
   std::size_t bytes = words.size() * sizeof(void*);
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, words.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                    CU_LAUNCH_PARAM_END};
-  const CUresult result = gpu_.driver().cuLaunchKernel(function_, static_cast<unsigned>(blocks), 1, 1,
+  const CUresult result = gpu_.driver().cuLaunchKernel(function, static_cast<unsigned>(blocks), 1, 1,
                                                        threads_, 1, 1, scratch_bytes_, stream, nullptr, extra);
   if (result != CUDA_SUCCESS) gpu_.check(result, cat("the launch of ", name_));
+}
 }
 
 std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory> arguments,
@@ -62,8 +90,9 @@ std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory>
   std::vector<void*> buffers;
   for (const runtime::Memory& memory : arguments) buffers.push_back(memory.data);
   const std::vector<std::int64_t> numbers(sizes.begin(), sizes.end());
+  const CUfunction function = function_for(arguments);
   const Gpu::Scope scope(gpu_);
-  launch(given_words(buffers, numbers, may_fail_ ? work.record() : nullptr), count, work.cuda_stream());
+  launch(function, given_words(buffers, numbers, may_fail_ ? work.record() : nullptr), count, work.cuda_stream());
   return std::nullopt;
 }
 
@@ -72,15 +101,15 @@ std::optional<runtime::Resources> CudaKernel::resources() const {
   const Driver& driver = gpu_.driver();
   const auto attribute = [&](CUfunction_attribute which) {
     int value = 0;
-    gpu_.check(driver.cuFuncGetAttribute(&value, which, function_), cat("the kernel ", name_));
+    gpu_.check(driver.cuFuncGetAttribute(&value, which, packed_->function()), cat("the kernel ", name_));
     return value;
   };
   runtime::Resources resources{.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
                                .spill_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
-                               .scratch_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+                               .scratch_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) + static_cast<int>(scratch_bytes_),
                                .threads = static_cast<int>(threads_)};
-  gpu_.check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_each, function_,
-                                                                resources.threads, 0),
+  gpu_.check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_each, packed_->function(),
+                                                                resources.threads, scratch_bytes_),
              cat("the kernel ", name_));
   return resources;
 }

@@ -1,6 +1,9 @@
 // One kernel on a GPU: a loaded module, how many blocks and threads it is launched with.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,13 +15,30 @@ namespace twinloom::cuda {
 
 constexpr const char* KERNEL_SYMBOL = "kernel";
 
+// Machine code that a GPU has loaded.
+class Module {
+ public:
+  // Error where the GPU does not take it; `name` is for that.
+  Module(const Gpu& gpu, const std::string& cubin, const std::string& name);
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  CUfunction function() const { return function_; }
+
+ private:
+  const Gpu& gpu_;
+  CUmodule module_ = nullptr;
+  CUfunction function_ = nullptr;
+};
+
+// Makes the machine code that takes any pointers; for the first run that has others than packed ones.
+using ModuleForAny = std::function<std::unique_ptr<const Module>()>;
+
 class CudaKernel final : public runtime::Kernel {
  public:
-  // Error where the GPU does not take the machine code.
-  CudaKernel(const Gpu& gpu, const loops::Program& program, const std::string& cubin);
-  ~CudaKernel() override;
-  CudaKernel(const CudaKernel&) = delete;
-  CudaKernel& operator=(const CudaKernel&) = delete;
+  // `packed`: for Pointers::packed.
+  CudaKernel(const Gpu& gpu, const loops::Program& program, std::unique_ptr<const Module> packed,
+             ModuleForAny module_for_any);
 
   // Starts the kernel on the stream of `settings.work`.
   std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
@@ -28,17 +48,21 @@ class CudaKernel final : public runtime::Kernel {
 
  private:
   std::int64_t blocks(std::span<const std::int64_t> sizes) const;
-  void launch(std::vector<void*> words, std::int64_t blocks, CUstream stream) const;
+  void launch(CUfunction function, std::vector<void*> words, std::int64_t blocks, CUstream stream) const;
+  CUfunction function_for(std::span<const runtime::Memory> arguments) const;
+  void allow_scratch(const Module& module) const;
 
   const Gpu& gpu_;
   std::string name_;
-  CUmodule module_ = nullptr;
-  CUfunction function_ = nullptr;
+  std::unique_ptr<const Module> packed_;
+  ModuleForAny module_for_any_;
+  mutable std::once_flag any_is_made_;
+  mutable std::unique_ptr<const Module> any_;
   index::Expr block_count_;
   std::vector<index::Symbol> sizes_;
   unsigned threads_;
-  unsigned scratch_bytes_;  // shared memory of a block
-  bool may_fail_ = false;  // has an Index
+  unsigned scratch_bytes_;  // shared memory that a launch asks for
+  bool may_fail_ = false;   // has an Index
 };
 
 }  // namespace twinloom::cuda

@@ -19,7 +19,7 @@ class Translator {
  public:
   // "sm_90a"; Error where NVRTC is missing, with the places that were searched.
   explicit Translator(const std::string& architecture);
-  KernelText text(const loops::Program& program) const;
+  KernelText text(const loops::Program& program, Pointers pointers) const;
   // Bug where NVRTC refuses the text.
   std::string object(const KernelText& text, const std::string& name) const;
   const std::string& architecture() const { return options_.architecture; }
@@ -30,7 +30,6 @@ class Translator {
   std::vector<Header> headers_;
   Nvrtc nvrtc_;
   std::string identity_;  // of NVRTC and the headers
-  CudaDialect dialect_;
 };
 
 }  // namespace twinloom::cuda

@@ -45,6 +45,10 @@ std::string real_literal(double value, DType dtype) {
 std::string DeviceDialect::before() const { return "namespace twinloom::device {"; }
 std::string DeviceDialect::after() const { return "}  // namespace twinloom::device"; }
 
+std::string DeviceDialect::argument(const std::string& type, std::size_t buffer) const {
+  return cat("static_cast<", type, "*>(arguments->buffers[", buffer, "])");
+}
+
 std::string DeviceDialect::type(DType dtype, int lanes) const {
   if (lanes == 1) return std::string(register_type(dtype));
   return cat("Vector<", register_type(dtype), ", ", lanes, ">");

@@ -38,6 +38,8 @@ class Dialect {
   virtual std::string head(const loops::Program& program) const = 0;
   virtual std::vector<std::string> opening(const loops::Program& program) const = 0;
   virtual std::string after() const = 0;
+  // The buffer's pointer among `arguments`, as a pointer to elements of this type.
+  virtual std::string argument(const std::string& type, std::size_t buffer) const = 0;
 
   // A value of `lanes` elements in registers, and an element in memory.
   virtual std::string type(ops::DType dtype, int lanes) const = 0;

@@ -108,7 +108,7 @@ void Emitter::bind_arguments() {
     if (buffer.local) continue;
     const std::string type = cat(buffer.written ? "" : "const ", dialect_.memory_type(buffer.dtype));
     const std::string name = cat("a", at);
-    scopes_.line(cat(type, "* const ", name, " = static_cast<", type, "*>(arguments->buffers[", at, "]);"));
+    scopes_.line(cat(type, "* const ", name, " = ", dialect_.argument(type, at), ";"));
     values_.set_buffer(loops::Buffer{static_cast<std::uint32_t>(at)}, {name});
   }
   for (std::size_t at = 0; at < program_.sizes.size(); ++at) {

@@ -8,7 +8,9 @@ namespace twinloom::cuda {
 
 namespace {
 
-std::string text_of(std::string_view program) { return emit::emit(loops::parse(program), CudaDialect()); }
+std::string text_of(std::string_view program, Pointers pointers = Pointers::any) {
+  return emit::emit(loops::parse(program), CudaDialect(pointers));
+}
 
 TEST(Dialect, ThreadsOfAWarpExchangeTheirTotals) {
   const std::string text = text_of(R"(program rows(x: f32[8*32], y: written f32[8]) {
@@ -60,6 +62,19 @@ extern "C" __global__ void __launch_bounds__(32) kernel(const __grid_constant__ 
 }
 }  // namespace twinloom::device
 )");
+}
+
+// Pointers that are known to be packed are said to be, so that no access is preceded by a test.
+TEST(Dialect, PackedPointersAreSaidToBe) {
+  constexpr std::string_view program = R"(program twice(x: f32[8], y: written f32[8]) {
+  for i < 2 block { for j < 4 vector { y[4*i + j] = add(x[4*i + j], x[4*i + j]) } }
+})";
+  const std::string packed = text_of(program, Pointers::packed), any = text_of(program, Pointers::any);
+  EXPECT_NE(packed.find("f32* const a1 = static_cast<f32*>("
+                        "__builtin_assume_aligned(arguments->buffers[1], 16));"),
+            std::string::npos)
+      << packed;
+  EXPECT_NE(any.find("f32* const a1 = static_cast<f32*>(arguments->buffers[1]);"), std::string::npos) << any;
 }
 
 // The second loop has more threads than the first: those beyond are told the total too.

@@ -104,7 +104,9 @@ TWINLOOM_INLINE bool is_packed(const Of* pointer) {
          (reinterpret_cast<u64>(pointer) & (packed_bytes<Of, count> - 1)) == 0;
 }
 
-// How a packed value, or an element, is read and written.
+// How a packed value, or an element, is read and written. NVRTC 13.0 takes a store of a struct apart and
+// finds its parts again only where the address is simple; it answers __isGlobal itself where it knows the
+// pointer.
 struct Plainly {
   template <class Part>
   static TWINLOOM_INLINE Part get(const Part* pointer) {
@@ -112,7 +114,21 @@ struct Plainly {
   }
   template <class Part>
   static TWINLOOM_INLINE void put(Part* pointer, Part part) {
-    *pointer = part;
+    if constexpr (sizeof(Part) == 16) {
+      if (__isGlobal(pointer)) {
+        asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                     :
+                     : "l"(__cvta_generic_to_global(pointer)), "r"(part.words[0]), "r"(part.words[1]),
+                       "r"(part.words[2]), "r"(part.words[3])
+                     : "memory");
+      } else {
+        *pointer = part;
+      }
+    } else if constexpr (sizeof(Part) == 8) {
+      *reinterpret_cast<u64*>(pointer) = bit_cast<u64>(part);
+    } else {
+      *pointer = part;
+    }
   }
 };
 // What is written once and not read soon makes room in the caches first.
@@ -136,6 +152,38 @@ template <class Of, int count>
 struct InMemory {
   Of lane[count];
 };
+// Lanes of 1 and 2 bytes are put together and taken apart in words, as the instructions are that give and
+// take pairs of them; of structs NVRTC makes two stores for one.
+template <class Of, int count, class Part>
+TWINLOOM_INLINE InMemory<Of, count> lanes_of(const Part& part) {
+  InMemory<Of, count> lanes;
+  if constexpr (sizeof(Of) < 4 && sizeof(Part) >= 4) {
+    constexpr int each = 4 / int(sizeof(Of));
+    using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i)
+      lanes.lane[i] = bit_cast<Of>(Bits(part.words[i / each] >> (32 / each * (i % each))));
+  } else {
+    lanes = bit_cast<InMemory<Of, count>>(part);
+  }
+  return lanes;
+}
+template <class Part, class Of, int count>
+TWINLOOM_INLINE Part part_of(const InMemory<Of, count>& lanes) {
+  Part part;
+  if constexpr (sizeof(Of) < 4 && sizeof(Part) >= 4) {
+    constexpr int each = 4 / int(sizeof(Of));
+    using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
+    TWINLOOM_UNROLL
+    for (u32& word : part.words) word = 0;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i)
+      part.words[i / each] |= u32(bit_cast<Bits>(lanes.lane[i])) << (32 / each * (i % each));
+  } else {
+    part = bit_cast<Part>(lanes);
+  }
+  return part;
+}
 template <class How, int count, class Of>
 TWINLOOM_INLINE Vector<Of, count> load_packed(const Of* pointer) {
   constexpr int bytes = packed_bytes<Of, count>, each = bytes / int(sizeof(Of));
@@ -143,7 +191,7 @@ TWINLOOM_INLINE Vector<Of, count> load_packed(const Of* pointer) {
   TWINLOOM_UNROLL
   for (int first = 0; first < count; first += each) {
     const auto part = How::get(reinterpret_cast<const Packed<bytes>*>(pointer + first));
-    const auto read = bit_cast<InMemory<Of, each>>(part);
+    const auto read = lanes_of<Of, each>(part);
     TWINLOOM_UNROLL
     for (int i = 0; i < each; ++i) value[first + i] = read.lane[i];
   }
@@ -157,7 +205,7 @@ TWINLOOM_INLINE void store_packed(Of* pointer, Lanes<Of, count> value) {
     InMemory<Of, each> written;
     TWINLOOM_UNROLL
     for (int i = 0; i < each; ++i) written.lane[i] = value[first + i];
-    How::put(reinterpret_cast<Packed<bytes>*>(pointer + first), bit_cast<Packed<bytes>>(written));
+    How::put(reinterpret_cast<Packed<bytes>*>(pointer + first), part_of<Packed<bytes>>(written));
   }
 }
 
