@@ -10,9 +10,6 @@ namespace twinloom::cuda {
 
 namespace {
 
-// An array has at least one element.
-std::size_t at_least_one(std::size_t count) { return std::max<std::size_t>(count, 1); }
-
 std::size_t buffer_count(const loops::Program& program) {
   return static_cast<std::size_t>(
       std::ranges::count_if(program.buffers, [](const loops::BufferInfo& buffer) { return !buffer.local; }));
@@ -24,25 +21,33 @@ std::string CudaDialect::before() const {
   return cat("#include \"cuda/routines.h\"\n", DeviceDialect::before());
 }
 
+// The kernel's buffers are arrays of their own, which is said by __restrict__: loads may be done before
+// stores that stand above them.
 std::string CudaDialect::head(const loops::Program& program) const {
-  return cat("struct Given {\n  void* buffers[", at_least_one(buffer_count(program)), "];\n  i64 sizes[",
-             at_least_one(program.sizes.size()), "];\n  FailureRecord* failure;\n};\n",
-             "extern \"C\" __global__ void __launch_bounds__(", emit::thread_count(program),
-             ") kernel(const __grid_constant__ Given given)");
+  std::vector<std::string> parameters;
+  for (std::size_t at = 0; at < buffer_count(program); ++at)
+    parameters.push_back(cat("void* __restrict__ buffer_", at));
+  for (std::size_t at = 0; at < program.sizes.size(); ++at) parameters.push_back(cat("i64 size_", at));
+  parameters.emplace_back("FailureRecord* failure");
+  return cat("extern \"C\" __global__ void __launch_bounds__(", emit::thread_count(program), ") kernel(",
+             join(parameters, ", ", [](const std::string& text) { return text; }), ")");
 }
 
 std::vector<std::string> CudaDialect::opening(const loops::Program& program) const {
-  std::vector<std::string> lines = {"const Given* const arguments = &given;",
-                                    "const i64 begin = blockIdx.x, end = begin + 1;"};
+  std::vector<std::string> lines = {"const i64 begin = blockIdx.x, end = begin + 1;"};
   if (emit::thread_count(program) > 1) lines.emplace_back("const i64 thread = threadIdx.x;");
   return lines;
 }
 
 std::string CudaDialect::argument(const std::string& type, std::size_t buffer) const {
-  if (pointers_ == Pointers::any) return DeviceDialect::argument(type, buffer);
-  return cat("static_cast<", type, "*>(__builtin_assume_aligned(arguments->buffers[", buffer, "], ",
-             PACKED_BYTES, "))");
+  const std::string pointer = cat("buffer_", buffer);
+  return cat("static_cast<", type, "*>(",
+             pointers_ == Pointers::any ? pointer
+                                        : cat("__builtin_assume_aligned(", pointer, ", ", PACKED_BYTES, ")"),
+             ")");
 }
+std::string CudaDialect::size(std::size_t number) const { return cat("size_", number); }
+std::string CudaDialect::failure() const { return "failure"; }
 
 std::string CudaDialect::array(const std::string& type, const std::string& name, const std::string& count,
                                loops::Place place) const {
@@ -61,14 +66,12 @@ std::string CudaDialect::loop(const std::string& counter, const std::string& bou
              counter, "; ++", counter, ") {");
 }
 
-std::vector<void*> given_words(const std::vector<void*>& buffers, const std::vector<std::int64_t>& sizes,
-                               void* failure) {
+std::vector<void*> parameter_words(const std::vector<void*>& buffers, const std::vector<std::int64_t>& sizes,
+                                   void* failure) {
   static_assert(sizeof(void*) == sizeof(std::int64_t));
-  std::vector<void*> words(at_least_one(buffers.size()) + at_least_one(sizes.size()) + 1);
-  std::ranges::copy(buffers, words.begin());
-  for (std::size_t at = 0; at < sizes.size(); ++at)
-    words[at_least_one(buffers.size()) + at] = reinterpret_cast<void*>(sizes[at]);
-  words.back() = failure;
+  std::vector<void*> words = buffers;
+  for (const std::int64_t size : sizes) words.push_back(reinterpret_cast<void*>(size));
+  words.push_back(failure);
   return words;
 }
 

@@ -1,6 +1,5 @@
 // CUDA C++: the language of kernels for NVIDIA GPUs. A task is a block.
-//   extern "C" __global__ void kernel(const __grid_constant__ Given given)
-// where Given holds what abi.h calls Arguments by value: one pointer a buffer, the sizes, the record.
+//   extern "C" __global__ void kernel(one pointer a buffer, the sizes, the failure record)
 #pragma once
 
 #include <cstdint>
@@ -28,6 +27,8 @@ class CudaDialect final : public emit::DeviceDialect {
   std::string head(const loops::Program& program) const override;
   std::vector<std::string> opening(const loops::Program& program) const override;
   std::string argument(const std::string& type, std::size_t buffer) const override;
+  std::string size(std::size_t number) const override;
+  std::string failure() const override;
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
   std::string block_array(const std::string& type, const std::string& name, const std::string& count,
@@ -41,8 +42,8 @@ class CudaDialect final : public emit::DeviceDialect {
   Pointers pointers_;
 };
 
-// What a launch hands to a kernel: the bytes of Given.
-std::vector<void*> given_words(const std::vector<void*>& buffers, const std::vector<std::int64_t>& sizes,
-                               void* failure);
+// What a launch hands to a kernel: its parameters, a word each.
+std::vector<void*> parameter_words(const std::vector<void*>& buffers, const std::vector<std::int64_t>& sizes,
+                                   void* failure);
 
 }  // namespace twinloom::cuda

@@ -78,7 +78,6 @@ void CudaKernel::launch(CUfunction function, std::vector<void*> words, std::int6
                                                        threads_, 1, 1, scratch_bytes_, stream, nullptr, extra);
   if (result != CUDA_SUCCESS) gpu_.check(result, cat("the launch of ", name_));
 }
-}
 
 std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory> arguments,
                                                 std::span<const std::int64_t> sizes,
@@ -92,7 +91,8 @@ std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory>
   const std::vector<std::int64_t> numbers(sizes.begin(), sizes.end());
   const CUfunction function = function_for(arguments);
   const Gpu::Scope scope(gpu_);
-  launch(function, given_words(buffers, numbers, may_fail_ ? work.record() : nullptr), count, work.cuda_stream());
+  launch(function, parameter_words(buffers, numbers, may_fail_ ? work.record() : nullptr), count,
+         work.cuda_stream());
   return std::nullopt;
 }
 

@@ -10,12 +10,13 @@
 //                           store(p, v), store_streaming(p, v), stores_done(); store_first(p, count, v),
 //                           store_reversed(p, v), store_strided(p, stride, v), store_strided_where(p, stride,
 //                           mask, v), scatter(p, offsets, v), scatter_where(p, offsets, mask, v)
-//                           load_own<N>(p), store_own(p, v) of an array in registers, where blocks have threads
-//                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
+//                           load_own<N>(p), store_own(p, v) of an array in registers, where blocks have
+//                           threads; there also load_if<N>(p, active, otherwise), load_own_if: all lanes or
+//                           none prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
 //                           transpose<N>(to, to_stride, from, from_stride), see transposes()
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
-//   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs there
-//   lanes                   low, high, even, odd: one half of a vector; of two lanes, one element
+//   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs
+//   there lanes                   low, high, even, odd: one half of a vector; of two lanes, one element
 //   run-time indices        find<N>(value, active, bound, wraps, node, failure) with .place and .ok
 // A mask never lets a function touch memory for a lane outside it.
 #pragma once
@@ -31,15 +32,16 @@ class Dialect {
  public:
   virtual ~Dialect() = default;
 
-  // The lines around the kernel, and how it begins. After the opening lines of its body there are
-  // `arguments`, a pointer to what abi.h calls Arguments, its tasks `begin` to `end`, and, where blocks have
-  // threads, the number `thread` of this one in its block.
+  // The lines around the kernel, and how it begins. After the opening lines of its body there are its tasks
+  // `begin` to `end` and, where blocks have threads, the number `thread` of this one in its block.
   virtual std::string before() const = 0;
   virtual std::string head(const loops::Program& program) const = 0;
   virtual std::vector<std::string> opening(const loops::Program& program) const = 0;
   virtual std::string after() const = 0;
-  // The buffer's pointer among `arguments`, as a pointer to elements of this type.
+  // What the kernel was handed: a buffer as a pointer to elements of this type, a size, the failure record.
   virtual std::string argument(const std::string& type, std::size_t buffer) const = 0;
+  virtual std::string size(std::size_t number) const = 0;  // of Program::sizes
+  virtual std::string failure() const = 0;                 // a pointer to the record
 
   // A value of `lanes` elements in registers, and an element in memory.
   virtual std::string type(ops::DType dtype, int lanes) const = 0;

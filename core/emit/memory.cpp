@@ -98,8 +98,7 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   const std::string name = is_own(load.buffer) ? "load_own" : "load";
   if (all && stride == 1) return cat(name, count, first, ")");
   if (dialect_.has_threads() && stride == 1 && mask.kind == Mask::Kind::uniform)
-    return cat(mask.text, " ? ", name, count, first, ") : ", dialect_.type(info(load.buffer).dtype, indices_.lanes()),
-               "(", otherwise, ")");
+    return cat(name, "_if", count, first, ", ", mask.text, ", ", otherwise, ")");
   if (all && stride == -1) return cat("load_reversed", count, first, ")");
   if (all) return cat("load_strided", count, first, ", ", indices_.name(run.stride), ")");
   if (stride == 1 && mask.kind != Mask::Kind::lanes)
@@ -182,7 +181,7 @@ void Values::index(const loops::Index& index) {
   const std::string name = scopes_.fresh("s");
   scopes_.line(cat("const Found<", lanes, "> ", name, " = find<", lanes, ">(", with_lanes(place, lanes), ", ",
                    active, ", ", indices_.name(index.bound), ", ", index.negative_wraps ? "true" : "false",
-                   ", ", index.node, ", arguments->failure);"));
+                   ", ", index.node, ", ", dialect_.failure(), ");"));
   indices_.bind(index.symbol, {cat(name, ".place"), scopes_.level(), varying, cat(name, ".ok")});
 }
 

@@ -10,8 +10,9 @@ namespace {
 void add_accesses(const loops::Program& nest, const loops::Stmt& stmt, int sibling,
                   std::vector<Access>& result) {
   const auto add = [&](loops::Buffer buffer, const index::Expr& offset, bool store) {
-    const ops::DType dtype = nest.buffers[buffer.index].dtype;
-    result.push_back({offset, ops::size_of(dtype), ops::size_of(ops::compute_type(dtype)), store, sibling});
+    const loops::BufferInfo& info = nest.buffers[buffer.index];
+    result.push_back({offset, ops::size_of(info.dtype), ops::size_of(ops::compute_type(info.dtype)), store,
+                      info.local, sibling});
   };
   loops::for_each_value(stmt, [&](const loops::Value& value) {
     if (const auto* load = std::get_if<loops::Load>(&value.node)) add(load->buffer, load->offset, false);

@@ -190,6 +190,9 @@ Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest&
 Ref<Stmt> in_tile(const Plan& plan, const Tile& tile, const Walk& walk, const State& state, Names& names,
                   Ref<Stmt> loops);
 
+// The tile of a block in place of the buffer's load in the nest; its body fills it. See block_tile.cpp.
+loops::Scratch put_block_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape);
+
 // The nest with staged rows: stored where they are loaded first, loaded from there afterwards.
 struct StagedNest {
   loops::Nest shape;

@@ -18,7 +18,7 @@ constexpr std::int64_t UNITS_IN_REGISTERS = 4;
 constexpr std::int64_t REGISTER_BYTES = 256;  // of a thread, for what it keeps of a row
 constexpr std::int64_t RESERVED_BYTES = 2048;  // of scratch, for totals and the system
 constexpr std::int64_t WARP_BYTES = 4096;  // of a kept row for each of its warps
-constexpr std::int64_t MOST_WARPS = 32;
+constexpr std::int64_t MOST_WARPS = 32;    // of all rows beside each other: more find no registers
 constexpr std::int64_t LOOPED_WARPS = 8;  // of a long row that is kept nowhere
 
 // The size that all siblings have, each of one loop.
@@ -28,6 +28,14 @@ std::optional<std::int64_t> row_extent(const Situation& situation) {
   for (const loops::Sibling* sibling : situation.siblings)
     if (sibling->loops.size() != 1 || constant(sibling->loops.back()) != extent) return std::nullopt;
   return extent;
+}
+
+RowThreads threads_of_row(std::optional<std::int64_t> extent, std::int64_t warps, bool kept = false) {
+  RowThreads rows;
+  rows.extent = extent;
+  rows.warps = warps;
+  rows.kept = kept;
+  return rows;
 }
 
 // What is alive between two siblings, in bytes of one element of the row.
@@ -48,15 +56,16 @@ class RowChooser {
   RowChooser(const loops::Program& nest, const machine::Machine& machine) : nest_(nest), machine_(machine) {}
 
   Schedule choose() const {
-    if (auto schedule = in_parts(Situation(nest_, machine_))) return *schedule;
+    const Situation situation(nest_, machine_);
+    if (auto schedule = in_tiles(situation)) return *schedule;
+    if (auto schedule = in_parts(situation)) return *schedule;
     int values = 0;
     for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++values;
     for (; values > 0; --values)
       if (auto schedule = in_registers(Situation(nest_, machine_, values), values)) return *schedule;
-    const Situation situation(nest_, machine_);
     if (auto schedule = in_registers(situation, 0)) return *schedule;
     if (auto schedule = in_scratch(situation)) return *schedule;
-    return made(situation, {row_extent(situation), looped_warps(situation)}, 0);
+    return made(situation, threads_of_row(row_extent(situation), looped_warps(situation)), 0);
   }
 
  private:
@@ -101,7 +110,8 @@ class RowChooser {
     const auto extent = row_extent(situation);
     if (!extent || *extent > UNITS_IN_REGISTERS * loops::UNIT) return std::nullopt;
     const std::int64_t warps = next_power_of_two(ceil_div(*extent, loops::UNIT));
-    const auto schedule = keeping(situation, {extent, warps, true}, values, loops::Place::registers);
+    const auto schedule =
+        keeping(situation, threads_of_row(extent, warps, true), values, loops::Place::registers);
     const auto resolved = schedule ? resolve(nest_, *schedule) : "";
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr) return std::nullopt;
@@ -114,16 +124,19 @@ class RowChooser {
   std::optional<Schedule> in_scratch(const Situation& situation) const {
     const auto extent = row_extent(situation);
     if (!extent || *extent <= loops::UNIT) return std::nullopt;
-    const auto schedule = keeping(situation, {extent, 1, false}, 0, loops::Place::scratch);
+    const auto schedule = keeping(situation, threads_of_row(extent, 1), 0, loops::Place::scratch);
     const auto resolved = schedule ? resolve(nest_, *schedule) : "";
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr) return std::nullopt;
     const std::int64_t bytes = *extent * bytes_of_element(*plan, situation);
     const std::int64_t units = next_power_of_two(ceil_div(*extent, loops::UNIT));
-    const std::int64_t warps = std::min({MOST_WARPS, units, next_power_of_two(ceil_div(bytes, WARP_BYTES))});
+    const std::int64_t beside =
+        std::max<std::int64_t>(1, machine_.scratch_bytes / bytes);  // rows, of all blocks
+    const std::int64_t most = power_of_two_below(std::max<std::int64_t>(1, MOST_WARPS / beside));
+    const std::int64_t warps = std::min({most, units, next_power_of_two(ceil_div(bytes, WARP_BYTES))});
     const std::int64_t rows = std::max<std::int64_t>(1, ROW_WARPS / warps);
     if (rows * bytes > machine_.scratch_bytes - RESERVED_BYTES) return std::nullopt;
-    return keeping(situation, {extent, warps, false}, 0, loops::Place::scratch);
+    return keeping(situation, threads_of_row(extent, warps), 0, loops::Place::scratch);
   }
 
   std::optional<Schedule> keeping(const Situation& situation, const RowThreads& rows, int values,
@@ -136,6 +149,37 @@ class RowChooser {
     schedule.temps = stages(*plan, place);
     if (schedule.temps.empty() && values == 0) return std::nullopt;
     return schedule;
+  }
+
+  // Squares where an input's neighbours lie along another axis than the result's.
+  std::optional<Schedule> in_tiles(const Situation& situation) const {
+    const auto& loops = situation.shape.common;
+    if (!situation.siblings.empty() || loops.size() < 2) return std::nullopt;
+    const index::Symbol fast = loops[situation.vector_axis].axis;
+    for (std::size_t other = 0; other < loops.size(); ++other) {
+      const bool turned = std::ranges::any_of(situation.accesses, [&](const Access& access) {
+        const auto along = stride_along(access, fast);
+        return stride_along(access, loops[other].axis) == 1 && along != 0 && along != 1;
+      });
+      const bool large = guess(loops[other]) >= TILE / 2 && guess(loops[situation.vector_axis]) >= TILE / 2;
+      if (other == situation.vector_axis || !turned || !large) continue;
+      RowThreads rows;
+      rows.tile = other;
+      Schedule schedule = made(situation, rows, 0);
+      const auto resolved = resolve(nest_, schedule);
+      if (const auto* plan = std::get_if<Plan>(&resolved)) schedule.temps = tiles(*plan);
+      if (!schedule.temps.empty()) return schedule;
+    }
+    return std::nullopt;
+  }
+
+  static std::vector<TempPlan> tiles(const Plan& plan) {
+    std::vector<TempPlan> temps;
+    for (const loops::BufferInfo& info : plan.nest.buffers) {
+      const TempPlan temp{info.name, loops::Place::scratch, TASK, 1};
+      if (!info.written && std::holds_alternative<Staged>(stage(plan, temp))) temps.push_back(temp);
+    }
+    return temps;
   }
 
   // Parts of the first reduction where its rows do not fill the machine.
@@ -158,7 +202,7 @@ class RowChooser {
     const auto each = std::max<std::int64_t>(
         single ? 1 : warps, power_of_two_below(ceil_div(units, static_cast<std::int64_t>(parts))));
     if (each >= units) return std::nullopt;
-    Schedule schedule = made(situation, {row_extent(situation), warps, false}, 0);
+    Schedule schedule = made(situation, threads_of_row(row_extent(situation), warps), 0);
     schedule.grid_splits = {{std::string(loop.axis.name()), each, false,
                              gathering_threads(schedule, threads, ceil_div(units, each))}};
     if (why_illegal(nest_, schedule)) return std::nullopt;

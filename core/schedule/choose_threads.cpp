@@ -1,8 +1,8 @@
 // Taste where blocks have threads.
 //
 //   pointwise       block, thread, and packed elements along the axis with most unit strides; what the
-//   threads of
-//                   a short axis leave over walks the next one
+//                   threads of a short axis leave over walks the next one
+//   tiles           where an input's neighbours lie along another axis: squares, turned over in scratch
 //   rows            one or more warps a row, a unit each: siblings walk their axes by the threads of the row
 //   rows in threads one thread a row, neighbours on neighbouring threads: where the common axes have the unit
 //                   strides, and for scans
@@ -59,7 +59,8 @@ class ThreadChooser {
     std::vector<Cut> cuts(loops.size());
     const std::size_t fast = fast_axis();
     if (situation_.siblings.empty()) {
-      cuts[fast].lanes = members(loops[fast], 1, situation_.lanes_along(loops[fast].axis));
+      cuts[fast].lanes = members(loops[fast], 1, situation_.packed_along(loops[fast].axis));
+      if (rows_.tile) return add_tile(fast);
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, BLOCK_THREADS);
       spread(cuts, BLOCK_THREADS / cuts[fast].threads);
     } else if (rows_in_threads_) {
@@ -96,6 +97,26 @@ class ThreadChooser {
       if (i != fast) add_threads(i);
     add_threads(fast);
     if (cuts[fast].lanes > 1) choice.loop(loops[fast], cuts[fast].threads > 1 ? 2 : 1, Bind::vector);
+    choice.append_to(schedule_);
+  }
+  // Squares of both axes: what threads cover of the other axis at once is walked several times.
+  void add_tile(std::size_t fast) const {
+    const auto& loops = situation_.shape.common;
+    const std::size_t other = *rows_.tile;
+    const std::int64_t lanes = std::min(situation_.packed_along(loops[fast].axis), TILE);
+    const std::int64_t across = TILE / lanes, down = std::min(TILE, BLOCK_THREADS / across);
+    ScopeChoice choice(-1);
+    std::vector<std::int64_t> factors = {TILE};
+    if (lanes > 1) factors.push_back(lanes);
+    choice.split(loops[fast], factors, tail(TILE, loops[fast]));
+    factors = {TILE};
+    if (down < TILE) factors.push_back(down);
+    choice.split(loops[other], factors, tail(TILE, loops[other]));
+    for (const NestLoop& loop : loops) choice.loop(loop, 0, Bind::block);
+    if (down < TILE) choice.loop(loops[other], 1, Bind::serial);
+    choice.loop(loops[other], down < TILE ? 2 : 1, Bind::thread);
+    choice.loop(loops[fast], 1, Bind::thread);
+    if (lanes > 1) choice.loop(loops[fast], 2, Bind::vector);
     choice.append_to(schedule_);
   }
   Tail tail(std::int64_t step, const NestLoop& loop) const {

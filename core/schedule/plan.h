@@ -63,6 +63,7 @@ struct Staged {
   std::vector<std::size_t> siblings;  // that load it
   std::int64_t lanes = 0;   // of a tile
   loops::Place place = loops::Place::registers;
+  int pad = 0;  // of the rows of a block's tile
 };
 
 constexpr std::int64_t LARGEST_SQUARE = 16;  // whose rows are written out when it is turned over
@@ -112,6 +113,10 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp);
 
 // The tile that is staged, or why not. See tile.cpp.
 std::variant<Staged, std::string> stage_tile(const Plan& plan, const TempPlan& temp, loops::Buffer buffer);
+
+// The tile of a block of threads, or why not. See block_tile.cpp.
+std::variant<Staged, std::string> stage_block_tile(const Plan& plan, const TempPlan& temp,
+                                                   loops::Buffer buffer);
 
 // What is fetched ahead, or why not. See prefetch.cpp.
 std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchPlan& row);

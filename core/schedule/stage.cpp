@@ -184,6 +184,9 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   staged.buffer = *buffer;
   if (plan.nest.buffers[staged.buffer.index].written) return words + "the nest writes it";
   staged.place = temp.place;
+  if (has_threads(plan.common) && temp.place == loops::Place::scratch && temp.inside == TASK)
+    return plan.grid ? std::variant<Staged, std::string>(words + "a grid split has no tiles")
+                     : stage_block_tile(plan, temp, *buffer);
   const bool threads = std::ranges::any_of(plan.siblings, has_threads);
   if (temp.place != loops::Place::registers && (!threads || temp.place != loops::Place::scratch))
     return words + "only registers hold a row of one thread, or scratch where a block has threads";
@@ -213,7 +216,9 @@ class RowStager {
 
   StagedNest run() {
     for (const Staged& staged : plan_.staged) {
-      if (staged.lanes != 0)
+      if (staged.of_task && staged.place == loops::Place::scratch)
+        result_.of_task.push_back(put_block_tile(plan_, staged, names_, result_.shape));
+      else if (staged.lanes != 0)
         result_.tiles.push_back(put_tile(plan_, staged, names_, result_.shape));
       else
         stage(staged);

@@ -87,12 +87,16 @@ std::int64_t Situation::lanes_along(const index::Symbol& axis) const {
 }
 
 std::int64_t Situation::packed_along(const index::Symbol& axis) const {
-  int widest = 1;
+  const auto moves_neighbours = [&](const Access& access) {
+    return !access.local && stride_along(access, axis) == 1;
+  };
+  int widest = 0;
   for (const Access& access : accesses)
-    if (stride_along(access, axis) == 1) widest = std::max(widest, access.bytes);
+    if (moves_neighbours(access)) widest = std::max(widest, access.bytes);
+  if (widest == 0) return 1;
   const auto aligned = [&](std::int64_t lanes) {
     return std::ranges::all_of(accesses, [&](const Access& access) {
-      if (stride_along(access, axis) != 1) return true;
+      if (!moves_neighbours(access)) return true;
       const index::Expr first = index::substitute(access.offset, {{axis, index::Expr(0)}});
       return facts.proves_equal(floor_mod(first, lanes), 0);
     });

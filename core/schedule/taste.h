@@ -83,12 +83,14 @@ std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Pl
 // What is stored past the caches. See choose_prefetches.cpp.
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
 constexpr std::int64_t BLOCK_THREADS = 256;
+constexpr std::int64_t TILE = 64;      // elements of a side: lines of 256 bytes of f32
 constexpr std::int64_t ROW_WARPS = 4;  // of a block with several rows
 // How the threads of a block walk rows of one size.
 struct RowThreads {
   std::optional<std::int64_t> extent;  // of the rows; nothing where they have no one size that is known
   std::int64_t warps = 1;              // a row, each with a unit at a time
   bool kept = false;                   // rows stay in registers: no loop but the one over groups of units
+  std::optional<std::size_t> tile;     // without siblings: the common axis that squares are made with
 };
 // The loops of all scopes where blocks have threads. See choose_threads.cpp.
 void choose_threads(const Situation& situation, const RowThreads& rows, Schedule& schedule);

@@ -243,6 +243,17 @@ TWINLOOM_INLINE void store_own(Of* array, Value value) {
     for (int i = 0; i < lanes<Value>; ++i) array[i] = value[i];
   }
 }
+// All lanes or none.
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_if(const Of* pointer, bool active, Of otherwise) {
+  Vector<Of, count> value(otherwise);
+  if (active) value = load<count>(pointer);
+  return value;
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_own_if(const Of* array, bool active, Of otherwise) {
+  return active ? load_own<count>(array) : Vector<Of, count>(otherwise);
+}
 template <class How, class Of, class Value>
 TWINLOOM_INLINE void store_by(Of* pointer, Value value) {
   if constexpr (lanes<Value> == 1) {

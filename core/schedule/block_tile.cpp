@@ -1,0 +1,179 @@
+// Tiles of an input whose neighbours lie along another axis than those of the result, turned over in the
+// scratch of a block of threads:
+//   for i.0, j.0 block { for i.1 { for i.2, j.1 thread { y[i*n + j] = x[j*m + i] } } }
+//   ->  for i.0, j.0 block { scratch x_tile[64*65]:
+//         for s { for b, a thread { x_tile[(4*s + b)*65 + a] = x[...] } }; sync;
+//         for i.1 { for i.2, j.1 thread { y[i*n + j] = x_tile[j*65 + i] } } }
+// A warp then reads whole lines of x, and each column of the tile from as many banks as it has elements,
+// since rows are padded.
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/schedule/build.h"
+
+namespace twinloom::schedule {
+
+using index::Expr;
+using loops::Bind;
+
+namespace {
+
+// One side of a tile: what a block covers of an axis.
+struct Side {
+  const AxisPlan* axis;
+  std::int64_t count;
+};
+struct Sides {
+  Side neighbours;  // along which the input's elements are neighbours
+  Side rows;
+};
+
+// The one unmasked load of the buffer.
+std::optional<loops::Load> load_of(const loops::Nest& shape, loops::Buffer buffer) {
+  std::optional<loops::Load> found;
+  bool only = true;
+  for (const loops::Item& item : shape.items) {
+    loops::for_each_value(*std::get<Ref<Stmt>>(item), [&](const loops::Value& value) {
+      const auto* load = std::get_if<loops::Load>(&value.node);
+      if (load == nullptr || load->buffer != buffer) return;
+      only = only && load->mask.all.empty() && (!found || found->offset == load->offset);
+      found = *load;
+    });
+  }
+  return only ? found : std::nullopt;
+}
+
+bool is_block(const Piece& piece) { return piece.bind == Bind::block; }
+
+// Of an axis whose first piece is a block's: how much of it a block covers.
+std::optional<Side> side_of(const AxisPlan& axis) {
+  if (axis.pieces.size() < 2 || !is_block(axis.pieces.front())) return std::nullopt;
+  return Side{&axis, axis.pieces.front().step};
+}
+
+// Whether the block loops alone say where the offset is, but for both sides.
+bool is_fixed_in_block(const Plan& plan, const Expr& offset, const Sides& sides) {
+  std::set<index::Symbol> known;
+  for (const loops::SizeInfo& size : plan.nest.sizes) known.insert(size.symbol);
+  for (const AxisPlan& axis : plan.common.axes) {
+    const bool side = &axis == sides.neighbours.axis || &axis == sides.rows.axis;
+    if (side || (axis.pieces.size() == 1 && is_block(axis.pieces.front()))) known.insert(axis.axis);
+  }
+  return std::ranges::all_of(index::symbols_of(offset),
+                             [&](const index::Symbol& symbol) { return known.contains(symbol); });
+}
+
+std::optional<Sides> sides_of(const Plan& plan, const Expr& offset) {
+  std::optional<Side> neighbours, rows;
+  for (const AxisPlan& axis : plan.common.axes) {
+    const auto linear = index::linear_in(offset, axis.axis);
+    if (!linear || linear->scale == Expr(0)) continue;
+    const bool next = linear->scale == Expr(1);
+    const auto side = side_of(axis);
+    if (!side) continue;
+    std::optional<Side>& found = next ? neighbours : rows;
+    if (found) return std::nullopt;
+    found = side;
+  }
+  if (!neighbours || !rows || neighbours->axis == &plan.common.axes[plan.common.order.back().axis])
+    return std::nullopt;
+  return Sides{*neighbours, *rows};
+}
+
+std::int64_t threads_of(const Scope& common) {
+  std::int64_t threads = 1;
+  for (const Turn& turn : common.order) {
+    const Piece& piece = common.piece(turn);
+    if (piece.bind == Bind::thread) threads *= next_power_of_two(piece.turns);
+  }
+  return threads;
+}
+
+Expr block_base(const AxisPlan& axis) {
+  const Piece& block = axis.pieces.front();
+  return Expr(block.symbol) * block.step;
+}
+
+}  // namespace
+
+std::variant<Staged, std::string> stage_block_tile(const Plan& plan, const TempPlan& temp,
+                                                   loops::Buffer buffer) {
+  const std::string words = cat("stage ", temp.buffer, ": ");
+  if (!siblings_of(plan.shape).empty() || temp.inside != TASK)
+    return words + "a tile of a block is for all of a task without siblings";
+  const auto load = load_of(plan.shape, buffer);
+  if (!load) return words + "it is not loaded at one place without a mask";
+  const auto sides = sides_of(plan, load->offset);
+  if (!sides || !is_fixed_in_block(plan, load->offset, *sides))
+    return words + "a block covers no rectangle of it, with neighbours along another than the innermost loop";
+  for (const Side& side : {sides->neighbours, sides->rows}) {
+    if (side.axis->tail != Tail::exact && side.axis->tail != Tail::mask)
+      return words + "the axes of a tile end by exact or mask";
+  }
+  Staged staged;
+  staged.buffer = buffer;
+  staged.place = loops::Place::scratch;
+  staged.count = sides->rows.count * (sides->neighbours.count + temp.pad);
+  staged.pad = temp.pad;
+  staged.of_task = true;
+  return staged;
+}
+
+namespace {
+
+// tile[row, neighbour] = x[..], by all threads of the block: those of a warp along the neighbours.
+Ref<Stmt> fill(const Plan& plan, const Staged& staged, const Sides& sides, const loops::Load& load,
+               loops::Buffer array, Names& names) {
+  const std::int64_t threads = threads_of(plan.common);
+  const std::int64_t across = std::min(threads, sides.neighbours.count);
+  const std::int64_t down = std::min(threads / across, sides.rows.count);
+  const std::string& name = plan.nest.buffers[staged.buffer.index].name;
+  const index::Symbol turn = names.symbol(cat(name, "_turn")), step = names.symbol(cat(name, "_step")),
+                      row = names.symbol(cat(name, "_row")), at = names.symbol(cat(name, "_at"));
+  const Expr rows = Expr(turn) * down + Expr(row), neighbours = Expr(step) * across + Expr(at);
+  index::Substitution places;
+  index::Condition mask;
+  const auto put = [&](const Side& side, const Expr& local) {
+    const Expr place = block_base(*side.axis) + local;
+    places.insert_or_assign(side.axis->axis, place);
+    if (side.axis->tail == Tail::mask) mask.all.push_back({place, side.axis->extent});
+  };
+  for (const AxisPlan& axis : plan.common.axes)
+    if (axis.pieces.size() == 1) places.insert_or_assign(axis.axis, Expr(axis.pieces.front().symbol));
+  put(sides.rows, rows);
+  put(sides.neighbours, neighbours);
+  const auto value = loops::load(load.buffer, index::substitute(load.offset, places), mask, load.otherwise);
+  const Expr place = rows * (sides.neighbours.count + staged.pad) + neighbours;
+  Ref<Stmt> stmt = loops::stmt(loops::Store{array, place, {}, value, loops::Update::replace});
+  const auto around = [&](const index::Symbol& axis, std::int64_t extent, Bind bind) {
+    names.facts().assume_below(axis, extent);
+    stmt = loops::stmt(loops::Loop{axis, extent, bind, std::move(stmt)});
+  };
+  around(at, across, Bind::thread);
+  around(row, down, Bind::thread);
+  around(step, sides.neighbours.count / across, Bind::serial);
+  around(turn, sides.rows.count / down, Bind::serial);
+  return loops::block({std::move(stmt), loops::stmt(loops::Sync{})});
+}
+
+}  // namespace
+
+loops::Scratch put_block_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape) {
+  const loops::BufferInfo& info = plan.nest.buffers[staged.buffer.index];
+  const loops::Load load = *load_of(plan.shape, staged.buffer);
+  const Sides sides = *sides_of(plan, load.offset);
+  const loops::Buffer array = names.buffer({info.name + "_tile", info.dtype, staged.count, true, true});
+  const Expr place =
+      floor_mod(Expr(sides.rows.axis->axis), sides.rows.count) * (sides.neighbours.count + staged.pad) +
+      floor_mod(Expr(sides.neighbours.axis->axis), sides.neighbours.count);
+  for (loops::Item& item : shape.items) {
+    item = loops::rewrite_values(std::get<Ref<Stmt>>(item), [&](const Ref<loops::Value>& value) {
+      const auto* old = std::get_if<loops::Load>(&value->node);
+      if (old == nullptr || old->buffer != staged.buffer) return value;
+      return loops::load(array, place, {}, old->otherwise);
+    });
+  }
+  return {array, staged.count, loops::Place::scratch, fill(plan, staged, sides, load, array, names)};
+}
+
+}  // namespace twinloom::schedule
