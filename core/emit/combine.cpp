@@ -223,6 +223,8 @@ void Totals::combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairin
 void Totals::prefix(const loops::Prefix& prefix) {
   const Total& total = values_.total(prefix.total);
   const bool along_lanes = total.across == prefix.across;
+  const auto of_threads = std::ranges::find(total.of_threads, prefix.across, &Total::Copies::axis);
+  const bool along_threads = of_threads != total.of_threads.end();
   Total before = total;
   Total all = total;
   before.level = all.level = scopes_.level();
@@ -230,7 +232,9 @@ void Totals::prefix(const loops::Prefix& prefix) {
     all.lanes = 1;
     all.across.reset();
   } else {
-    std::erase_if(all.copies, [&](const Total::Copies& of) { return of.axis == prefix.across; });
+    const auto across = [&](const Total::Copies& of) { return of.axis == prefix.across; };
+    std::erase_if(all.copies, across);
+    std::erase_if(all.of_threads, across);
   }
   const int number = scopes_.next_number();
   for (int part = 0; part < part_count(total); ++part) {
@@ -243,6 +247,8 @@ void Totals::prefix(const loops::Prefix& prefix) {
   for_each_member(total, prefix.across, [&](const Places& places) {
     if (along_lanes)
       prefix_lanes(before, all, total, places);
+    else if (along_threads)
+      prefix_threads(before, all, total, *of_threads, places);
     else
       prefix_copies(before, all, total, prefix.across, places);
   });
@@ -273,6 +279,29 @@ void Totals::prefix_copies(const Total& before, const Total& all, const Total& t
   scopes_.open();
   step(name);
   scopes_.close(counted(name, cat(extent)), "}");
+}
+
+// Through scratch, from which every thread takes all members one after the other.
+void Totals::prefix_threads(const Total& before, const Total& all, const Total& total,
+                            const Total::Copies& across, const Places& places) {
+  const std::int64_t width = threads_.width(across.axis), extent = across.extent;
+  CHECK(is_power_of_two(width) && is_power_of_two(extent), "a prefix across ", extent, " members of ", width,
+        " threads");
+  const Parts arrays = in_scratch(total, members(total, places), width);
+  const Parts running = members(all, places), target = members(before, places);
+  const std::string member = scopes_.fresh("k"), at = scopes_.fresh("k");
+  scopes_.line(cat("const i64 ", member, " = thread / ", width, " % ", extent, ";"));
+  for (std::size_t part = 0; part < target.size(); ++part)
+    scopes_.line(cat(target[part], " = ", running[part], ";"));
+  scopes_.open();
+  Parts next;
+  for (std::size_t part = 0; part < arrays.size(); ++part)
+    next.push_back(cat(arrays[part], "[thread / ", width * extent, " * ", extent, " + ", at, "]"));
+  combine_into(total, running, running, next, total.lanes);
+  for (std::size_t part = 0; part < target.size(); ++part)
+    scopes_.line(cat("if (", at, " + 1 == ", member, ") ", target[part], " = ", running[part], ";"));
+  scopes_.close(cat("TWINLOOM_UNROLL ", counted(at, cat(extent))), "}");
+  scopes_.line(dialect_.sync());
 }
 
 // The lanes go through memory: a loop over elements of a register would spill at every step.

@@ -51,6 +51,8 @@ class Totals {
   Parts halved(const Total& total, Parts parts, loops::Pairing pairing);
   void prefix_copies(const Total& before, const Total& all, const Total& total, loops::Axis across,
                      const Places& places);
+  void prefix_threads(const Total& before, const Total& all, const Total& total, const Total::Copies& across,
+                      const Places& places);
   void prefix_lanes(const Total& before, const Total& all, const Total& total, const Places& places);
 
   // Copies along a thread loop: of one warp by exchange of registers, else through scratch.

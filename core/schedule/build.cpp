@@ -136,10 +136,9 @@ Ref<Stmt> Walk::run(const Innermost& innermost, const Wrap& wrap) {
   return from(0, state);
 }
 
-Ref<Stmt> Walk::run_from(std::size_t at, const State& state, const Innermost& innermost) {
-  const Wrap none;
+Ref<Stmt> Walk::run_from(std::size_t at, const State& state, const Innermost& innermost, const Wrap& wrap) {
   innermost_ = &innermost;
-  wrap_ = &none;
+  wrap_ = &wrap;
   return from(at, state);
 }
 

@@ -71,7 +71,7 @@ class Walk {
       : scope_(scope), around_(around), names_(names) {}
   Ref<Stmt> run(const Innermost& innermost, const Wrap& wrap);
   // The loops from position `at` of the order inwards, where a walk in this state has come to.
-  Ref<Stmt> run_from(std::size_t at, const State& state, const Innermost& innermost);
+  Ref<Stmt> run_from(std::size_t at, const State& state, const Innermost& innermost, const Wrap& wrap);
   // How many turns the loop at this position of the order has.
   index::Expr extent_of(std::size_t at, const State& state) const;
   // The place of the axis at the start of the turns of its pieces that are at least `step` long.
@@ -108,6 +108,9 @@ Ref<Stmt> build_any(const SiblingSource& source, const Surroundings& around, Nam
 Ref<Stmt> build_canonical(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_row_scan(const SiblingSource& source, const Surroundings& around, Names& names);
+Ref<Stmt> build_thread_scan(const SiblingSource& source, const Surroundings& around, Names& names);
+// Without Lets that nothing behind them reads, such as what only a scan's results need.
+std::vector<Ref<Stmt>> without_unread(std::vector<Ref<Stmt>> stmts);
 // result = carry with in_chunk; the first element of an exclusive scan is given the value over nothing.
 void add_scan_result(const loops::Scan& scan, const loops::Start& start, Temp carry, Temp in_chunk,
                      const Surroundings& here, std::vector<Ref<Stmt>>& stmts);

@@ -25,8 +25,10 @@ constexpr std::int64_t LOOPED_WARPS = 8;  // of a long row that is kept nowhere
 std::optional<std::int64_t> row_extent(const Situation& situation) {
   if (situation.siblings.empty() || walks_rows_in_threads(situation)) return std::nullopt;
   const auto extent = constant(situation.siblings.front()->loops.back());
-  for (const loops::Sibling* sibling : situation.siblings)
+  for (const loops::Sibling* sibling : situation.siblings) {
     if (sibling->loops.size() != 1 || constant(sibling->loops.back()) != extent) return std::nullopt;
+    if (reach_of(situation.shape, *sibling) == Reach::scan) return std::nullopt;
+  }
   return extent;
 }
 

@@ -49,6 +49,11 @@ class ThreadChooser {
   }
 
  private:
+  bool scans() const {
+    return std::ranges::any_of(situation_.siblings, [&](const loops::Sibling* sibling) {
+      return reach_of(situation_.shape, *sibling) == Reach::scan;
+    });
+  }
   // The axis whose neighbours lie on neighbouring threads.
   std::size_t fast_axis() const {
     return situation_.lockstep ? situation_.vector_axis : situation_.shape.common.size() - 1;
@@ -66,7 +71,8 @@ class ThreadChooser {
     } else if (rows_in_threads_) {
       cuts[fast].threads = members(loops[fast], 1, BLOCK_THREADS / 2);
     } else {
-      cuts[fast].threads = members(loops[fast], 1, std::max<std::int64_t>(1, ROW_WARPS / rows_.warps));
+      const std::int64_t rows = scans() ? 1 : std::max<std::int64_t>(1, ROW_WARPS / rows_.warps);
+      cuts[fast].threads = members(loops[fast], 1, rows);
     }
     add(cuts, fast);
   }
@@ -136,9 +142,24 @@ class ThreadChooser {
       case Reach::canonical:
         return rows_in_threads_ ? canonical_in_thread(loop, choice) : canonical_along_warp(loop, choice);
       case Reach::scan:
-        choice.split(loop, {loops::SCAN_CHUNK, loops::SCAN_ROW}, Tail::clip);
-        for (std::size_t piece = 0; piece < 3; ++piece) choice.loop(loop, piece, Bind::serial);
+        return rows_in_threads_ ? scan_in_thread(loop, choice) : scan_by_warps(loop, choice);
     }
+  }
+
+  static void scan_in_thread(const NestLoop& loop, ScopeChoice& choice) {
+    choice.split(loop, {loops::SCAN_CHUNK, loops::SCAN_ROW}, Tail::clip);
+    for (std::size_t piece = 0; piece < 3; ++piece) choice.loop(loop, piece, Bind::serial);
+  }
+
+  // A chunk a warp.
+  void scan_by_warps(const NestLoop& loop, ScopeChoice& choice) const {
+    const std::int64_t chunks = members(loop, loops::SCAN_CHUNK, SCAN_WARPS);
+    std::vector<std::int64_t> factors = {loops::SCAN_CHUNK, loops::SCAN_ROW};
+    if (chunks > 1) factors.insert(factors.begin(), chunks * loops::SCAN_CHUNK);
+    choice.split(loop, factors, tail(factors.front(), loop));
+    choice.loop(loop, 0, Bind::serial);
+    for (std::size_t piece = 1; piece < factors.size(); ++piece) choice.loop(loop, piece, Bind::thread);
+    choice.loop(loop, factors.size(), Bind::serial);
   }
 
   // Units by warps, the lanes of a unit by the threads of a warp and what is packed: the same for every sort of
@@ -256,7 +277,8 @@ class ThreadChooser {
 
 bool walks_rows_in_threads(const Situation& situation) {
   return situation.lockstep || std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
-           return reach_of(situation.shape, *sibling) == Reach::scan;
+           return reach_of(situation.shape, *sibling) == Reach::scan &&
+                  (guess(sibling->loops.back()) < LEAST_SCANNED || !scans_stand_alone(*sibling));
          });
 }
 

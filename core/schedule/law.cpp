@@ -200,6 +200,28 @@ std::string why_bad_tree(const Scope& scope) {
   return "";
 }
 
+// Chunks by warps, and in each the rows by its threads: see scan_threads.cpp.
+std::string why_bad_thread_scan(const Plan& plan, const Scope& scope, const loops::Sibling& sibling) {
+  const AxisPlan& axis = scope.axes.front();
+  const std::vector<Piece>& pieces = axis.pieces;
+  const std::string words = cat("axis ", axis.axis, ": ");
+  const std::size_t row = pieces.size() - 2;
+  const bool chunks = pieces.size() == 4;  // side by side
+  const bool steps = (pieces.size() == 3 || chunks) && pieces[row - 1].step == loops::SCAN_CHUNK &&
+                     pieces[row].step == loops::SCAN_ROW && pieces[row].bind == Bind::thread;
+  if (!steps)
+    return words + cat("a scan by threads is split by ", loops::SCAN_CHUNK, ", ", loops::SCAN_ROW,
+                       ", whose steps are threads, and perhaps by several chunks before them");
+  if (!is_falling(scope, 0, 0, pieces.size() - 1)) return words + "a scan is walked in order";
+  const bool binds = pieces.front().bind == Bind::serial && pieces.back().bind == Bind::serial &&
+                     (!chunks || pieces[1].bind == Bind::thread);
+  if (!binds) return words + "of a scan by threads these walk rows and chunks, and nothing else";
+  if (axis.tail != Tail::mask && axis.tail != Tail::exact)
+    return words + "a scan by threads ends by mask or exact";
+  if (has_threads(plan.common)) return words + "the threads of a block cannot wait inside its rows";
+  return scans_stand_alone(sibling) ? "" : words + "a scan reads another's result";
+}
+
 // One element after the other, or the rows of a chunk side by side in a vector.
 std::string why_bad_scan(const Scope& scope, const loops::Sibling& sibling) {
   const AxisPlan& axis = scope.axes.front();
@@ -252,7 +274,7 @@ std::string why_bad_totals(const Plan& plan, const Scope& scope, const loops::Si
       return why_bad_tree(scope);
     case Reach::scan:
       if (std::string reason = why_bad_place(plan, scope, sibling); !reason.empty()) return reason;
-      return why_bad_scan(scope, sibling);
+      return has_threads(scope) ? why_bad_thread_scan(plan, scope, sibling) : why_bad_scan(scope, sibling);
   }
   return "";
 }

@@ -102,6 +102,7 @@ void add_scan_result(const loops::Scan& scan, const loops::Start& start, Temp ca
 }
 
 Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names) {
+  if (has_threads(source.scope)) return build_thread_scan(source, around, names);
   const bool side_by_side = source.scope.axes.front().pieces[1].bind == loops::Bind::vector;
   return side_by_side ? build_row_scan(source, around, names) : Scans(source, around, names).build();
 }

@@ -99,21 +99,6 @@ class RowScans {
     }
   }
 
-  // Statements that define what nobody reads, such as what only the results need, are left out.
-  std::vector<Ref<Stmt>> without_unread(std::vector<Ref<Stmt>> stmts) const {
-    std::set<Temp> read;
-    std::vector<Ref<Stmt>> kept;
-    for (auto stmt = stmts.rbegin(); stmt != stmts.rend(); ++stmt) {
-      const auto* let = std::get_if<loops::Let>(&(*stmt)->node);
-      if (let != nullptr && !read.contains(let->temp)) continue;
-      loops::for_each_value(**stmt, [&](const loops::Value& value) {
-        if (const auto* of = std::get_if<loops::Read>(&value.node)) read.insert(of->temp);
-      });
-      kept.insert(kept.begin(), std::move(*stmt));
-    }
-    return kept;
-  }
-
   Ref<Stmt> chunk(const State& state, Ref<Stmt> loops) {
     std::vector<Ref<Stmt>> stmts = {start_all(&Running::row, {row_axis()}, std::move(loops))};
     std::vector<Ref<Stmt>> before;
@@ -124,7 +109,7 @@ class RowScans {
     stmts.push_back(loops::stmt(
         loops::Loop{row_axis(), loops::SCAN_ROWS, loops::Bind::vector, loops::block(std::move(before))}));
     const auto innermost = [&](const Surroundings& here) { return along_a_row(here); };
-    stmts.push_back(Walk(results_, around_, names_).run_from(1, state, innermost));
+    stmts.push_back(Walk(results_, around_, names_).run_from(1, state, innermost, {}));
     for (const Running& running : scans_)
       stmts.push_back(merge_total(running.carry, running.all, running.start));
     return in_arrays(loops::block(std::move(stmts)));
@@ -182,6 +167,20 @@ class RowScans {
 };
 
 }  // namespace
+
+std::vector<Ref<Stmt>> without_unread(std::vector<Ref<Stmt>> stmts) {
+  std::set<Temp> read;
+  std::vector<Ref<Stmt>> kept;
+  for (auto stmt = stmts.rbegin(); stmt != stmts.rend(); ++stmt) {
+    const auto* let = std::get_if<loops::Let>(&(*stmt)->node);
+    if (let != nullptr && !read.contains(let->temp)) continue;
+    loops::for_each_value(**stmt, [&](const loops::Value& value) {
+      if (const auto* of = std::get_if<loops::Read>(&value.node)) read.insert(of->temp);
+    });
+    kept.insert(kept.begin(), std::move(*stmt));
+  }
+  return kept;
+}
 
 Ref<Stmt> build_row_scan(const SiblingSource& source, const Surroundings& around, Names& names) {
   return RowScans(source, around, names).build();

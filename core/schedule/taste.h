@@ -83,6 +83,9 @@ std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Pl
 // What is stored past the caches. See choose_prefetches.cpp.
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
 constexpr std::int64_t BLOCK_THREADS = 256;
+constexpr std::int64_t SCAN_WARPS = 8;
+constexpr std::int64_t LEAST_SCANNED =
+    256;                               // elements of a row that a block scans; shorter ones are a thread's
 constexpr std::int64_t TILE = 64;      // elements of a side: lines of 256 bytes of f32
 constexpr std::int64_t ROW_WARPS = 4;  // of a block with several rows
 // How the threads of a block walk rows of one size.

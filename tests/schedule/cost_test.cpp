@@ -73,8 +73,10 @@ TEST(Cost, ARowThatOneLaterSiblingReadsAsItIsHasNoArray) {
     for k1 < 100 { y[i*100 + k1] = sub(x[i*100 + k1], t0) }
   }
 })");
-  for (const machine::Machine& machine : machines())
-    EXPECT_TRUE(schedule::choose(nest, machine).temps.empty());
+  for (const machine::Machine& machine : machines()) {
+    const bool threads = machine.max_threads > 1;  // they have registers for it
+    EXPECT_EQ(schedule::choose(nest, machine).temps.empty(), !threads) << machine.name;
+  }
 }
 
 TEST(Cost, ARowOfATaskIsLoadedOnceATask) {

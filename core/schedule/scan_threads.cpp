@@ -1,0 +1,250 @@
+// Scans by the threads of a block. Each warp has a chunk, several chunks lie side by side, and values pass
+// through scratch, so that memory is read and written along the rows while each thread runs down a row of its
+// own:
+//   start carry
+//   for k.0 {
+//     for k.1 thread { for k.2 { for k.3 thread { v[k.1, k.2, k.3] = x } } }; sync
+//     start row copies k.1, k.2
+//     for k.1 thread { for k.2 thread { for k.3 { merge row (v[..]); v[..] = row } } }      p
+//     prefix before, all = row across k.2                                                     o
+//     for k.1 thread { for k.2 thread { o[k.1, k.2] = before }; total[k.1] = all }; sync
+//     for k.1 thread { chunk = carry with total[0], .., total[k.1 - 1]
+//                      for k.2 { for k.3 thread { result = chunk with (o[..] with v[..]) } } }
+//     merge carry (total[0]), .., (total[last]); sync }
+// An exclusive scan stores p before it merges. Without k.1 there is one warp.
+#include "core/loops/canonical.h"
+#include "core/schedule/build.h"
+
+namespace twinloom::schedule {
+
+using index::Expr;
+using loops::Bind;
+
+namespace {
+
+constexpr std::int64_t PITCH = loops::SCAN_ROWS + 1;  // of a row in scratch: rows then lie in other banks
+constexpr std::int64_t CHUNK = loops::SCAN_ROWS * PITCH;
+
+struct Running {
+  loops::Scan scan;
+  loops::Start start;
+  Temp row, before, all, carry, chunk;
+  std::vector<loops::Buffer> values, rows, totals;  // one a part of the tuple
+};
+
+class ThreadScans {
+ public:
+  ThreadScans(const SiblingSource& source, const Surroundings& around, Names& names)
+      : source_(source), around_(around), names_(names), rows_(source.scope), lines_(source.scope) {
+    const std::vector<Piece>& pieces = rows_.axes.front().pieces;
+    row_ = pieces.size() - 2;
+    if (row_ == 2) chunk_ = pieces[1].symbol;
+    chunks_ = chunk_ ? pieces[1].turns : 1;
+    std::vector<Piece>& along = lines_.axes.front().pieces;
+    for (std::size_t piece : {row_, row_ + 1}) along[piece].symbol = names.symbol(along[piece].symbol.name());
+    along[row_].bind = Bind::serial;
+    along[row_ + 1].bind = Bind::thread;
+    for (const Ref<Stmt>& inner : source.sibling.inner)
+      if (const auto* scan = std::get_if<loops::Scan>(&inner->node)) add(*scan);
+  }
+
+  Ref<Stmt> build() {
+    const auto innermost = [&](const Surroundings& here) { return down_a_row(here); };
+    const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
+      if (at == 1) return group(state, std::move(loops));
+      return at == 0 ? in_arrays(start_all(&Running::carry, {}, std::move(loops))) : loops;
+    };
+    return Walk(rows_, around_, names_).run(innermost, wrap);
+  }
+
+ private:
+  void add(const loops::Scan& scan) {
+    const loops::Start& start = source_.starts.at(scan.total);
+    Running running{
+        scan, start, names_.temp(), names_.temp(), names_.temp(), names_.temp(), names_.temp(), {}, {}, {}};
+    for (int part = 0; part < ops::parts(start.monoid); ++part) {
+      running.values.push_back(array_of(start, part, "values", chunks_ * CHUNK));
+      running.rows.push_back(array_of(start, part, "rows", chunks_ * loops::SCAN_ROWS));
+      running.totals.push_back(array_of(start, part, "totals", chunks_));
+    }
+    scans_.push_back(std::move(running));
+  }
+  loops::Buffer array_of(const loops::Start& start, int part, std::string_view name, std::int64_t count) {
+    return names_.buffer(
+        {std::string(name), ops::part_type(start.monoid, start.element, part), count, true, true});
+  }
+
+  Expr chunk() const { return chunk_ ? Expr(*chunk_) : Expr(0); }
+  // The places of a walk's element, and of its row, in the arrays.
+  Expr place(const Scope& scope) const {
+    const std::vector<Piece>& pieces = scope.axes.front().pieces;
+    return chunk() * CHUNK + Expr(pieces[row_].symbol) * PITCH + Expr(pieces[row_ + 1].symbol);
+  }
+  Expr row_place(const Scope& scope) const {
+    return chunk() * loops::SCAN_ROWS + Expr(scope.axes.front().pieces[row_].symbol);
+  }
+  const index::Symbol& row_axis() const { return rows_.axes.front().pieces[row_].symbol; }
+
+  Ref<Stmt> start_all(Temp Running::*total, const std::vector<loops::Axis>& copies, Ref<Stmt> rest) const {
+    std::vector<Ref<Stmt>> stmts;
+    for (const Running& running : scans_)
+      stmts.push_back(loops::stmt(start_like(running.start, running.*total, copies)));
+    stmts.push_back(std::move(rest));
+    return loops::block(std::move(stmts));
+  }
+  // The statements for each chunk, by threads where there are several.
+  Ref<Stmt> in_chunks(Ref<Stmt> stmt) const {
+    return chunk_ ? loops::stmt(loops::Loop{*chunk_, chunks_, Bind::thread, std::move(stmt)}) : stmt;
+  }
+
+  Ref<Stmt> store(loops::Buffer array, const Expr& at, Ref<loops::Value> value) const {
+    return loops::stmt(loops::Store{array, at, {}, std::move(value), loops::Update::replace});
+  }
+  void store_all(const std::vector<loops::Buffer>& arrays, const Expr& at, Temp total,
+                 std::vector<Ref<Stmt>>& stmts) const {
+    for (std::size_t part = 0; part < arrays.size(); ++part)
+      stmts.push_back(store(arrays[part], at, loops::read(total, static_cast<int>(part))));
+  }
+  Ref<Stmt> merge_arrays(Temp into, const std::vector<loops::Buffer>& arrays, const Expr& at,
+                         const index::Condition& mask = {}) const {
+    std::vector<Ref<loops::Value>> values;
+    for (const loops::Buffer array : arrays) values.push_back(load(array, at));
+    return loops::stmt(loops::Merge{into, std::move(values), mask});
+  }
+  Ref<loops::Value> load(loops::Buffer array, const Expr& at) const {
+    const ops::DType dtype = names_.buffers()[array.index].dtype;
+    return loops::load(array, at, {}, {ops::cast(ops::Number(0), dtype), dtype});
+  }
+
+  // What is scanned, as memory holds it.
+  Ref<Stmt> along_values(const Surroundings& here) const {
+    std::vector<Ref<Stmt>> stmts;
+    auto running = scans_.begin();
+    for (const Ref<Stmt>& inner : source_.sibling.inner) {
+      if (std::holds_alternative<loops::Scan>(inner->node)) {
+        const auto values = settle(running->scan.values, here);
+        for (std::size_t part = 0; part < values.size(); ++part)
+          stmts.push_back(store(running->values[part], place(lines_), values[part]));
+        ++running;
+      } else if (!std::holds_alternative<loops::Store>(inner->node)) {
+        stmts.push_back(settle(inner, here));
+      }
+    }
+    return names_.freshen(loops::block(without_unread(std::move(stmts))));
+  }
+
+  // p in place of what is scanned.
+  Ref<Stmt> down_a_row(const Surroundings& here) const {
+    std::vector<Ref<Stmt>> stmts;
+    const index::Condition mask = ends_of(here, rows_);
+    const Expr at = index::substitute(place(rows_), here.fixed);
+    for (const Running& running : scans_) {
+      std::vector<Ref<loops::Value>> values;
+      for (const loops::Buffer array : running.values) {
+        const Temp value = names_.temp();
+        stmts.push_back(loops::stmt(loops::Let{value, load(array, at)}));
+        values.push_back(loops::read(value));
+      }
+      const Ref<Stmt> merge = loops::stmt(loops::Merge{running.row, std::move(values), mask});
+      if (!running.scan.exclusive) stmts.push_back(merge);
+      store_all(running.values, at, running.row, stmts);
+      if (running.scan.exclusive) stmts.push_back(merge);
+    }
+    return loops::block(std::move(stmts));
+  }
+
+  Ref<Stmt> group(const State& state, Ref<Stmt> down_the_rows) {
+    const auto values = [&](const Surroundings& here) { return along_values(here); };
+    const auto results = [&](const Surroundings& here) { return along_results(here); };
+    const auto carried = [&](std::size_t at, const State&, Ref<Stmt> loops) {
+      return at == row_ ? carry_into_chunk(std::move(loops)) : loops;
+    };
+    const Ref<Stmt> sync = loops::stmt(loops::Sync{});
+    std::vector<loops::Axis> copies;
+    if (chunk_) copies.push_back(*chunk_);
+    copies.push_back(row_axis());
+    std::vector<Ref<Stmt>> stmts = {Walk(lines_, around_, names_).run_from(1, state, values, {}), sync,
+                                    start_all(&Running::row, copies, std::move(down_the_rows))};
+    for (const Running& running : scans_)
+      stmts.push_back(loops::stmt(loops::Prefix{running.before, running.all, running.row, row_axis()}));
+    stmts.push_back(keep_rows());
+    stmts.push_back(sync);
+    stmts.push_back(Walk(lines_, around_, names_).run_from(1, state, results, carried));
+    for (const Running& running : scans_)
+      for (std::int64_t at = 0; at < chunks_; ++at)
+        stmts.push_back(merge_arrays(running.carry, running.totals, at));
+    stmts.push_back(sync);
+    return loops::block(std::move(stmts));
+  }
+
+  // o and the totals of the chunks.
+  Ref<Stmt> keep_rows() const {
+    std::vector<Ref<Stmt>> before, stmts;
+    for (const Running& running : scans_) store_all(running.rows, row_place(rows_), running.before, before);
+    stmts.push_back(loops::stmt(
+        loops::Loop{row_axis(), loops::SCAN_ROWS, Bind::thread, loops::block(std::move(before))}));
+    for (const Running& running : scans_) store_all(running.totals, chunk(), running.all, stmts);
+    return in_chunks(loops::block(std::move(stmts)));
+  }
+
+  Ref<Stmt> carry_into_chunk(Ref<Stmt> loops) const {
+    std::vector<Ref<Stmt>> stmts;
+    for (const Running& running : scans_) {
+      stmts.push_back(loops::stmt(start_like(running.start, running.chunk, {})));
+      stmts.push_back(merge_total(running.chunk, running.carry, running.start));
+      for (std::int64_t at = 0; at + 1 < chunks_; ++at)
+        stmts.push_back(merge_arrays(running.chunk, running.totals, at, index::Condition{{{at, chunk()}}}));
+    }
+    stmts.push_back(std::move(loops));
+    return loops::block(std::move(stmts));
+  }
+
+  Ref<Stmt> along_results(const Surroundings& here) const {
+    std::vector<Ref<Stmt>> stmts;
+    auto running = scans_.begin();
+    for (const Ref<Stmt>& inner : source_.sibling.inner) {
+      if (!std::holds_alternative<loops::Scan>(inner->node)) {
+        stmts.push_back(settle(inner, here));
+        continue;
+      }
+      const Temp in_chunk = names_.temp();
+      stmts.push_back(loops::stmt(start_like(running->start, in_chunk, {})));
+      stmts.push_back(
+          merge_arrays(in_chunk, running->rows, index::substitute(row_place(lines_), here.fixed)));
+      stmts.push_back(merge_arrays(in_chunk, running->values, index::substitute(place(lines_), here.fixed)));
+      add_scan_result(running->scan, running->start, running->chunk, in_chunk, here, stmts);
+      ++running;
+    }
+    return names_.freshen(loops::block(without_unread(std::move(stmts))));
+  }
+
+  Ref<Stmt> in_arrays(Ref<Stmt> stmt) const {
+    for (const Running& running : scans_) {
+      for (const auto* arrays : {&running.values, &running.rows, &running.totals}) {
+        for (const loops::Buffer array : *arrays) {
+          const Expr count = names_.buffers()[array.index].count;
+          stmt = loops::stmt(loops::Scratch{array, count, loops::Place::scratch, std::move(stmt)});
+        }
+      }
+    }
+    return stmt;
+  }
+
+  const SiblingSource& source_;
+  const Surroundings& around_;
+  Names& names_;
+  Scope rows_;           // a thread walks each row
+  Scope lines_;          // threads walk each row together
+  std::size_t row_ = 1;  // the piece of rows
+  std::optional<index::Symbol> chunk_;
+  std::int64_t chunks_ = 1;  // side by side
+  std::vector<Running> scans_;
+};
+
+}  // namespace
+
+Ref<Stmt> build_thread_scan(const SiblingSource& source, const Surroundings& around, Names& names) {
+  return ThreadScans(source, around, names).build();
+}
+
+}  // namespace twinloom::schedule
