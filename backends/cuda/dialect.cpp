@@ -49,11 +49,11 @@ std::string CudaDialect::loop(const std::string& counter, const std::string& bou
              counter, "; ++", counter, ") {");
 }
 
-std::vector<void*> given_words(const std::vector<void*>& buffers, const std::vector<std::int64_t>& sizes,
+std::vector<void*> given_words(std::span<const loops::Memory> buffers, std::span<const std::int64_t> sizes,
                                void* failure) {
   static_assert(sizeof(void*) == sizeof(std::int64_t));
   std::vector<void*> words(at_least_one(buffers.size()) + at_least_one(sizes.size()) + 1);
-  std::ranges::copy(buffers, words.begin());
+  std::ranges::transform(buffers, words.begin(), &loops::Memory::data);
   for (std::size_t at = 0; at < sizes.size(); ++at)
     words[at_least_one(buffers.size()) + at] = reinterpret_cast<void*>(sizes[at]);
   words.back() = failure;

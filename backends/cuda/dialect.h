@@ -3,7 +3,10 @@
 // where Given holds what abi.h calls Arguments by value: one pointer a buffer, the sizes, the record.
 #pragma once
 
+#include <span>
+
 #include "core/emit/device_dialect.h"
+#include "core/loops/interpret.h"
 
 namespace twinloom::cuda {
 
@@ -21,7 +24,7 @@ class CudaDialect final : public emit::DeviceDialect {
 };
 
 // What a launch hands to a kernel: the bytes of Given.
-std::vector<void*> given_words(const std::vector<void*>& buffers, const std::vector<std::int64_t>& sizes,
+std::vector<void*> given_words(std::span<const loops::Memory> buffers, std::span<const std::int64_t> sizes,
                                void* failure);
 
 }  // namespace twinloom::cuda
