@@ -156,6 +156,14 @@ TEST_F(Streams, MissingMemoryIsAnErrorAndTheNextRunIsRight) {
   EXPECT_EQ(numbers(std::get<Tensor>(outputs.front()), device())[5], 3.0f);
 }
 
+TEST_F(Streams, MemoryThatIsKeptIsGivenToTheDriverWhenAskedFor) {
+  constexpr std::int64_t BYTES = std::int64_t{1} << 30;
+  runtime::allocate(DType::u8, {BYTES}, {1}, space().memory().get());
+  const std::int64_t kept = space().free_bytes();
+  device().release_memory();
+  EXPECT_GE(space().free_bytes(), kept + BYTES);
+}
+
 TEST_F(Streams, LargeCopiesComeBackAsTheyWere) {
   for (const std::int64_t count : {1, 1000, 1 << 20, (6 << 20) + 17}) {
     const Tensor here = allocate(DType::i64, {count});
