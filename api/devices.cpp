@@ -8,6 +8,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/reference/reference.h"
 #include "core/object_cache/object_cache.h"
+#include "core/runtime/memory_pool.h"
 #ifdef TWINLOOM_HAS_CUDA
 #include "backends/cuda/cuda.h"
 #endif
@@ -62,6 +63,10 @@ runtime::Tensor Device::upload(const runtime::Tensor& tensor) const {
 }
 runtime::Tensor Device::download(const runtime::Tensor& tensor) const {
   return tensor.device == runtime::HOST ? tensor : runtime::downloaded(tensor, *backend_->space());
+}
+
+void Device::release_memory() const {
+  if (backend_->space() != nullptr) backend_->space()->memory()->release();
 }
 
 Device Device::reference() { return Device(reference::make_reference()); }

@@ -39,6 +39,9 @@ class Device {
   runtime::Tensor upload(const runtime::Tensor& tensor) const;
   runtime::Tensor download(const runtime::Tensor& tensor) const;
 
+  // Gives the driver the memory of a GPU that is kept for later runs, for others in this process.
+  void release_memory() const;
+
  private:
   explicit Device(std::shared_ptr<const runtime::Backend> backend) : backend_(std::move(backend)) {}
   std::shared_ptr<const runtime::Backend> backend_;

@@ -11,6 +11,9 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/perf/plain_loops.cpp PROPERTIES
   COMPILE_OPTIONS "-O3;-march=native;-ffp-contract=fast")
 add_executable(cached_time ${CMAKE_SOURCE_DIR}/perf/cached_time.cpp ${CMAKE_SOURCE_DIR}/perf/cases.cpp)
 target_link_libraries(cached_time PRIVATE api core_measure)
+add_executable(host_cost ${CMAKE_SOURCE_DIR}/perf/host_cost.cpp)
+target_link_libraries(host_cost PRIVATE api core_measure)
+twinloom_allocator(host_cost)
 if(TARGET backends_cuda)
   add_executable(gpu_speed ${CMAKE_SOURCE_DIR}/perf/gpu_speed.cpp ${CMAKE_SOURCE_DIR}/perf/gpu_cases.cpp
                  ${CMAKE_SOURCE_DIR}/perf/gpu_inputs.cpp)

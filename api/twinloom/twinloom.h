@@ -7,11 +7,14 @@
 //   const auto executable = twinloom::compile(builder.take(), twinloom::Device::cpu());
 //
 //   std::vector<float> memory(10 * 64, 1.0f);
-//   const auto outputs = executable.run({{twinloom::view_of(memory.data(), twinloom::DType::f32, {10, 64})}});
+//   const auto outputs = executable.run({{twinloom::view_of(memory.data(), twinloom::DType::f32, {10,
+//   64})}});
 //
-// Errors that a caller can cause are thrown as twinloom::Error with words; twinloom::Bug is ours.
+// Errors that a caller can cause are thrown as twinloom::Error with words; twinloom::Bug is ours. Of Errors,
+// OutOfMemory and DeviceLost are types of their own.
 // Thread safety: an Executable, a Device and a const Graph may be used by many threads at once; a Builder
-// by one. `run` has a memory and an error record of its own for each call.
+// by one. `run` has a memory and an error record of its own for each call; `start` does not wait for a GPU,
+// on the caller's stream where RunOptions::stream names one.
 #pragma once
 
 #include <span>
@@ -26,6 +29,7 @@
 #include "core/graph/reductions.h"
 #include "core/graph/views.h"
 #include "core/pipeline/pipeline.h"
+#include "core/runtime/errors.h"
 #include "core/runtime/executable.h"
 
 namespace twinloom {
@@ -39,15 +43,20 @@ using graph::Graph;
 // A handle on a value of the graph that is being built.
 using Value = graph::Tensor;
 // A tensor in memory.
-using runtime::Tensor;
-using runtime::Argument;
 using runtime::allocate;
+using runtime::Argument;
 using runtime::contiguous;
+using runtime::DeviceLost;
 using runtime::Executable;
+using runtime::OutOfMemory;
 using runtime::Output;
+using runtime::Tensor;
+// A run that was started (Executable::start): what it gives, and when it is done.
 using runtime::ParallelFor;
+using runtime::Pending;
 using runtime::RunOptions;
 using runtime::RunSettings;
+using runtime::Stream;
 using runtime::view_of;
 using CompileOptions = pipeline::Options;
 using Mode = pipeline::Mode;

@@ -73,9 +73,10 @@ std::optional<runtime::Failure> CpuKernel::run(std::span<const runtime::Memory> 
                                                const runtime::RunSettings& settings) const {
   CHECK(arguments.size() == element_bytes_.size(), "a kernel with ", element_bytes_.size(),
         " arguments was given ", arguments.size());
-  const std::int64_t count = tasks(sizes);
+  const std::int64_t count = settings.tasks >= 0 ? settings.tasks : tasks(sizes);
   if (count <= 0) return std::nullopt;
   std::vector<void*> buffers;
+  buffers.reserve(arguments.size());
   for (const runtime::Memory& memory : arguments) buffers.push_back(memory.data);
   emit::FailureRecord failure;
   Launch launch{function_, {buffers.data(), reinterpret_cast<const emit::Integer*>(sizes.data()), &failure}};

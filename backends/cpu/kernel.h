@@ -20,9 +20,9 @@ class CpuKernel final : public runtime::Kernel {
   std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
                                       std::span<const std::int64_t> sizes,
                                       const runtime::RunSettings& settings) const override;
+  std::int64_t tasks(std::span<const std::int64_t> sizes) const override;
 
  private:
-  std::int64_t tasks(std::span<const std::int64_t> sizes) const;
   int threads_for(std::int64_t tasks, std::span<const runtime::Memory> arguments, int given) const;
 
   jit::Module code_;

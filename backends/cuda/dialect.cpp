@@ -66,12 +66,13 @@ std::string CudaDialect::loop(const std::string& counter, const std::string& bou
              counter, "; ++", counter, ") {");
 }
 
-std::vector<void*> parameter_words(const std::vector<void*>& buffers, const std::vector<std::int64_t>& sizes,
-                                   void* failure) {
+std::vector<void*> parameter_words(std::span<const loops::Memory> buffers,
+                                   std::span<const std::int64_t> sizes, void* failure) {
   static_assert(sizeof(void*) == sizeof(std::int64_t));
-  std::vector<void*> words = buffers;
-  for (const std::int64_t size : sizes) words.push_back(reinterpret_cast<void*>(size));
-  words.push_back(failure);
+  std::vector<void*> words(buffers.size() + sizes.size() + 1);
+  const auto rest = std::ranges::transform(buffers, words.begin(), &loops::Memory::data).out;
+  std::ranges::transform(sizes, rest, [](std::int64_t size) { return reinterpret_cast<void*>(size); });
+  words.back() = failure;
   return words;
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/emit/device_dialect.h"
+#include "core/loops/interpret.h"
 
 namespace twinloom::cuda {
 
@@ -43,7 +45,7 @@ class CudaDialect final : public emit::DeviceDialect {
 };
 
 // What a launch hands to a kernel: its parameters, a word each.
-std::vector<void*> parameter_words(const std::vector<void*>& buffers, const std::vector<std::int64_t>& sizes,
-                                   void* failure);
+std::vector<void*> parameter_words(std::span<const loops::Memory> buffers,
+                                   std::span<const std::int64_t> sizes, void* failure);
 
 }  // namespace twinloom::cuda

@@ -38,7 +38,7 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::uniqu
   allow_scratch(*packed_);
 }
 
-std::int64_t CudaKernel::blocks(std::span<const std::int64_t> sizes) const {
+std::int64_t CudaKernel::tasks(std::span<const std::int64_t> sizes) const {
   CHECK(sizes.size() == sizes_.size(), name_, " has ", sizes_.size(), " sizes and was given ", sizes.size());
   index::Values values;
   for (std::size_t at = 0; at < sizes.size(); ++at) values[sizes_[at]] = sizes[at];
@@ -84,14 +84,11 @@ std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory>
                                                 const runtime::RunSettings& settings) const {
   CHECK(settings.work != nullptr, name_, " was started outside of a run");
   auto& work = static_cast<CudaWork&>(*settings.work);
-  const std::int64_t count = blocks(sizes);
+  const std::int64_t count = settings.tasks >= 0 ? settings.tasks : tasks(sizes);
   if (count <= 0) return std::nullopt;
-  std::vector<void*> buffers;
-  for (const runtime::Memory& memory : arguments) buffers.push_back(memory.data);
-  const std::vector<std::int64_t> numbers(sizes.begin(), sizes.end());
   const CUfunction function = function_for(arguments);
   const Gpu::Scope scope(gpu_);
-  launch(function, parameter_words(buffers, numbers, may_fail_ ? work.record() : nullptr), count,
+  launch(function, parameter_words(arguments, sizes, may_fail_ ? work.record() : nullptr), count,
          work.cuda_stream());
   return std::nullopt;
 }

@@ -44,10 +44,11 @@ class CudaKernel final : public runtime::Kernel {
   std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
                                       std::span<const std::int64_t> sizes,
                                       const runtime::RunSettings& settings) const override;
+  // Blocks. Error where there are more than a GPU takes.
+  std::int64_t tasks(std::span<const std::int64_t> sizes) const override;
   std::optional<runtime::Resources> resources() const override;
 
  private:
-  std::int64_t blocks(std::span<const std::int64_t> sizes) const;
   void launch(CUfunction function, std::vector<void*> words, std::int64_t blocks, CUstream stream) const;
   CUfunction function_for(std::span<const runtime::Memory> arguments) const;
   void allow_scratch(const Module& module) const;

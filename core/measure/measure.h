@@ -54,6 +54,9 @@ struct CopyBandwidth {
 // `threads` (0: one a core), over buffers of at least 4 times the last-level cache and at most 1 GiB.
 CopyBandwidth copy_bandwidth(int threads);
 
+// The median of copies within the memory of a GPU, by its own clock; `way` is "device copy".
+CopyBandwidth copy_bandwidth(const runtime::Space& space);
+
 // Of the whole last-level cache; 32 MiB where the system does not say.
 std::int64_t last_level_cache_bytes();
 

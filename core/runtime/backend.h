@@ -28,6 +28,7 @@ using ParallelFor = std::function<void(std::int64_t tasks, int threads, Parallel
 struct RunSettings {
   int threads = 0;                            // 0: one a core
   const ParallelFor* parallel_for = nullptr;  // null: the back end's own
+  std::int64_t tasks = -1;                    // what Kernel::tasks said; -1: it is asked
   Work* work = nullptr;                       // of a GPU: the run that a kernel is part of; set by Executable
 };
 
@@ -49,6 +50,8 @@ class Kernel {
   // failed Index. On a GPU it only starts the kernel: `settings.work` hears of failures.
   virtual std::optional<Failure> run(std::span<const Memory> arguments, std::span<const std::int64_t> sizes,
                                      const RunSettings& settings) const = 0;
+  // How many tasks it has with these sizes: what a caller keeps that runs it often. -1: it does not say.
+  virtual std::int64_t tasks(std::span<const std::int64_t>) const { return -1; }
   // Nothing where the machine has none to share out.
   virtual std::optional<Resources> resources() const { return std::nullopt; }
 };

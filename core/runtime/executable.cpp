@@ -11,7 +11,7 @@
 #include "core/graph/passes.h"
 #include "core/runtime/constants.h"
 #include "core/runtime/memory_pool.h"
-#include "core/runtime/plan.h"
+#include "core/runtime/prepared.h"
 #include "core/runtime/run.h"
 
 namespace twinloom::runtime {
@@ -134,12 +134,49 @@ struct Executable::State {
     }
     std::shared_ptr<const Variant> made = maker(graph::specialise(graph, zeros), bound.layouts);
     kept.push_front({key, made});
-    if (kept.size() > most_variants) kept.pop_back();
+    if (kept.size() > most_variants) {
+      forget(kept.back().variant.get());
+      kept.pop_back();
+    }
     return {made, std::move(bound.strides)};
   }
-  Chosen plan(std::span<const Argument> arguments, const RunOptions& options);
+  // Found or made.
+  std::shared_ptr<const Prepared> prepared(std::span<const Argument> arguments);
+  void forget(const Variant* variant);
   Sources sources(Stream stream) { return {*memory, constants, stream}; }
+
+ private:
+  struct Known {
+    Signature signature;
+    std::shared_ptr<const Prepared> prepared;
+  };
+  static constexpr std::size_t MOST_KNOWN = 32;
+  std::mutex known_mutex_;
+  std::vector<Known> known_;  // the longest known first
 };
+
+std::shared_ptr<const Prepared> Executable::State::prepared(std::span<const Argument> arguments) {
+  Signature signature = signature_of(arguments);
+  {
+    const std::lock_guard lock(known_mutex_);
+    const auto found = std::ranges::find(known_, signature, &Known::signature);
+    if (found != known_.end()) return found->prepared;
+  }
+  index::Values values = bound_sizes(graph, arguments);
+  ChosenVariant chosen = choose(arguments, values);
+  values.insert(chosen.strides.begin(), chosen.strides.end());
+  auto made = std::make_shared<const Prepared>(
+      prepare(graph, std::move(chosen.variant), std::move(values), arguments, constants));
+  const std::lock_guard lock(known_mutex_);
+  if (known_.size() >= MOST_KNOWN) known_.erase(known_.begin());
+  known_.push_back({std::move(signature), made});
+  return made;
+}
+
+void Executable::State::forget(const Variant* variant) {
+  const std::lock_guard lock(known_mutex_);
+  std::erase_if(known_, [&](const Known& known) { return known.prepared->variant.get() == variant; });
+}
 
 Executable::Executable(Graph graph, Maker maker, const Space* space)
     : state_(std::make_shared<State>(std::move(graph), std::move(maker), space)) {}
@@ -164,32 +201,15 @@ index::Values Executable::symbols(std::span<const Argument> arguments, const Run
 }
 
 std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
-  const index::Values sizes = bound_sizes(state_->graph, arguments);
-  const State::ChosenVariant chosen = state_->choose(arguments, sizes);
-  index::Values values = sizes;
-  values.insert(chosen.strides.begin(), chosen.strides.end());
-  std::int64_t bytes = plan_memory(*chosen.variant, values).bytes;
-  for (const lower::Value& value : chosen.variant->values) {
-    if (value.storage == lower::Storage::result)
-      bytes += index::evaluate(value.count, values) * ops::size_of(value.dtype);
-  }
-  return bytes;
-}
-
-Chosen Executable::State::plan(std::span<const Argument> arguments, const RunOptions& options) {
-  index::Values values = bound_sizes(graph, arguments);
-  check_devices(graph, arguments, space);
-  ChosenVariant chosen = choose(arguments, values);
-  values.insert(chosen.strides.begin(), chosen.strides.end());
-  values[index::Symbol("seed")] = static_cast<std::int64_t>(options.seed);
-  values[index::Symbol("offset")] = static_cast<std::int64_t>(options.offset);
-  return {std::move(chosen.variant), std::move(values)};
+  const auto prepared = state_->prepared(arguments);
+  return prepared->plan.bytes + prepared->result_bytes;
 }
 
 std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options,
                                     std::span<const Tensor> outputs) const {
-  Run run(state_->graph, state_->plan(arguments, options), {arguments, outputs},
-          state_->sources(options.stream), options);
+  auto prepared = state_->prepared(arguments);
+  check_devices(state_->graph, arguments, state_->space);
+  Run run(state_->graph, std::move(prepared), {arguments, outputs}, state_->sources(options.stream), options);
   run.wait();
   return run.outputs();
 }
@@ -201,11 +221,13 @@ Pending Executable::start(std::span<const Argument> arguments, const RunOptions&
     std::vector<Argument> arguments;
     std::vector<Tensor> outputs;
   };
+  auto prepared = state_->prepared(arguments);
+  check_devices(state_->graph, arguments, state_->space);
   const auto kept = std::make_shared<Kept>(
       Kept{state_, {arguments.begin(), arguments.end()}, {outputs.begin(), outputs.end()}});
-  Chosen chosen = state_->plan(kept->arguments, options);
-  return {kept, std::make_unique<Run>(state_->graph, std::move(chosen), Given{kept->arguments, kept->outputs},
-                                      state_->sources(options.stream), options)};
+  return {kept,
+          std::make_unique<Run>(state_->graph, std::move(prepared), Given{kept->arguments, kept->outputs},
+                                state_->sources(options.stream), options)};
 }
 
 }  // namespace twinloom::runtime

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "core/base/error.h"
-#include "core/graph/bind.h"
 
 namespace twinloom::runtime {
 
@@ -15,11 +14,6 @@ std::vector<std::int64_t> numbers(std::span<const index::Expr> expressions, cons
   std::vector<std::int64_t> result;
   for (const index::Expr& expression : expressions) result.push_back(index::evaluate(expression, values));
   return result;
-}
-
-Memory memory_of(const Tensor& tensor) {
-  const Extent extent = extent_of(tensor);
-  return {tensor.data, extent.first, extent.last};
 }
 
 bool overlap(const Tensor& a, const Tensor& b) {
@@ -69,44 +63,34 @@ Tensor strided_view(const graph::Graph& graph, graph::NodeId id, const Tensor& b
 
 }  // namespace
 
-Results::Results(const graph::Graph& graph, const Variant& variant, const index::Values& values,
-                 std::span<const Argument> arguments, std::span<const Tensor> given, const Sources& sources)
+Results::Results(const graph::Graph& graph, const Prepared& prepared, const Given& given,
+                 const Sources& sources)
     : graph_(graph),
-      variant_(variant),
-      values_(values),
-      arguments_(arguments),
+      prepared_(prepared),
+      arguments_(given.arguments),
       space_(sources.memory.space()),
-      tensors_(variant.values.size()),
-      own_(graph.results().size()) {
-  adopt(given);
-  for (std::size_t v = 0; v < tensors_.size(); ++v) {
-    const lower::Value& value = variant_.values[v];
-    switch (value.storage) {
-      case lower::Storage::parameter:
-        tensors_[v] = std::get<Tensor>(arguments_[static_cast<std::size_t>(value.parameter)]);
-        break;
-      case lower::Storage::constant:
-        tensors_[v] = sources.constants.tensor(value.content);
-        break;
-      case lower::Storage::result: {
-        const std::vector<std::int64_t> sizes = numbers(value.shape, values_);
-        const std::vector<std::int64_t> strides = numbers(value.strides, values_);
-        const Tensor& own = own_[static_cast<std::size_t>(value.results.front())];
-        tensors_[v] = own.strides == strides && own.sizes == sizes && own.data != nullptr
-                          ? own
-                          : allocate(value.dtype, sizes, strides, &sources.memory, sources.stream);
-        break;
-      }
-      case lower::Storage::temporary:
-        break;
-    }
+      memory_(prepared.memory),
+      tensors_(memory_.size()) {
+  adopt(given.outputs);
+  for (std::size_t v = 0; v < memory_.size(); ++v) {
+    const lower::Value& value = prepared_.variant->values[v];
+    if (value.storage == lower::Storage::parameter)
+      memory_[v].data = std::get<Tensor>(arguments_[static_cast<std::size_t>(value.parameter)]).data;
+    if (value.storage != lower::Storage::result) continue;
+    const auto& [sizes, strides] = prepared_.shapes[v];
+    const Tensor* own = own_.empty() ? nullptr : &own_[static_cast<std::size_t>(value.results.front())];
+    tensors_[v] = own != nullptr && own->strides == strides && own->sizes == sizes && own->data != nullptr
+                      ? *own
+                      : allocate(value.dtype, sizes, strides, &sources.memory, sources.stream);
+    memory_[v].data = tensors_[v].data;
   }
-  check_overlap(arguments);
+  check_overlap();
 }
 
 // The caller's output tensors, checked against the graph.
 void Results::adopt(std::span<const Tensor> given) {
   if (given.empty()) return;
+  own_.resize(graph_.results().size());
   std::size_t next = 0;
   for (std::size_t r = 0; r < graph_.results().size(); ++r) {
     const graph::Result& result = graph_.results()[r];
@@ -114,7 +98,7 @@ void Results::adopt(std::span<const Tensor> given) {
     if (next == given.size()) break;
     const Tensor& tensor = given[next++];
     const graph::Node& node = graph_[result.value];
-    const std::vector<std::int64_t> sizes = graph::sizes_of(node.shape, values_);
+    const std::vector<std::int64_t>& sizes = prepared_.own_sizes[r];
     const auto words = [](const std::vector<std::int64_t>& list) {
       return join(list, ", ", [](std::int64_t size) { return cat(size); });
     };
@@ -136,11 +120,11 @@ void Results::adopt(std::span<const Tensor> given) {
   }
 }
 
-void Results::check_overlap(std::span<const Argument> arguments) const {
+void Results::check_overlap() const {
   for (std::size_t r = 0; r < own_.size(); ++r) {
     if (own_[r].data == nullptr) continue;
-    for (std::size_t p = 0; p < arguments.size(); ++p) {
-      const auto* tensor = std::get_if<Tensor>(&arguments[p]);
+    for (std::size_t p = 0; p < arguments_.size(); ++p) {
+      const auto* tensor = std::get_if<Tensor>(&arguments_[p]);
       if (tensor != nullptr && overlap(own_[r], *tensor)) {
         throw Error(
             cat("output ", r, " overlaps parameter '", escaped(graph_.parameters()[p].name), "' in memory"));
@@ -165,40 +149,37 @@ void Results::copy(const Tensor& target, const Tensor& source) const {
   space_->upload(to.first, from.first, to.last - to.first);
 }
 
-Memory Results::memory(lower::ValueId id) const { return memory_of(tensors_[id.index]); }
-
 bool Results::copies(std::size_t value, std::size_t result) const {
+  if (own_.empty()) return false;
   const Tensor& own = own_[result];
   return own.data != nullptr && own.data != tensors_[value].data && element_count(own) != 0;
 }
 
 bool Results::copies() const {
-  for (std::size_t v = 0; v < tensors_.size(); ++v) {
-    if (variant_.values[v].storage != lower::Storage::result) continue;
-    for (const int result : variant_.values[v].results)
+  for (std::size_t v = 0; v < tensors_.size() && !own_.empty(); ++v) {
+    for (const int result : prepared_.variant->values[v].results)
       if (copies(v, static_cast<std::size_t>(result))) return true;
   }
   return false;
 }
 
-std::vector<Output> Results::take() {
+std::vector<Output> Results::take() const {
   std::vector<Output> outputs(graph_.results().size());
   for (std::size_t r = 0; r < outputs.size(); ++r) {
     const graph::Result& result = graph_.results()[r];
-    if (result.kind == graph::Ownership::size) outputs[r] = index::evaluate(result.size, values_);
+    if (result.kind == graph::Ownership::size) outputs[r] = index::evaluate(result.size, prepared_.values);
     if (result.kind == graph::Ownership::input) {
-      outputs[r] =
-          strided_view(graph_, result.value,
-                       std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]), values_);
+      outputs[r] = strided_view(graph_, result.value,
+                                std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]),
+                                prepared_.values);
     }
   }
   for (std::size_t v = 0; v < tensors_.size(); ++v) {
-    if (variant_.values[v].storage != lower::Storage::result) continue;
-    for (const int index : variant_.values[v].results) {
+    if (prepared_.variant->values[v].storage != lower::Storage::result) continue;
+    for (const int index : prepared_.variant->values[v].results) {
       const auto r = static_cast<std::size_t>(index);
-      const Tensor& own = own_[r];
-      if (copies(v, r)) copy(own, tensors_[v]);
-      outputs[r] = own.data != nullptr ? own : tensors_[v];
+      if (copies(v, r)) copy(own_[r], tensors_[v]);
+      outputs[r] = !own_.empty() && own_[r].data != nullptr ? own_[r] : tensors_[v];
     }
   }
   return outputs;

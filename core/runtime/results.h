@@ -4,39 +4,44 @@
 #include <span>
 #include <vector>
 
-#include "core/runtime/constants.h"
 #include "core/runtime/executable.h"
+#include "core/runtime/prepared.h"
 
 namespace twinloom::runtime {
+
+// What the caller hands in; it outlives the run.
+struct Given {
+  std::span<const Argument> arguments;
+  std::span<const Tensor> outputs;
+};
 
 class Results {
  public:
   // Takes what is missing from the pool; Error where a tensor of the caller does not fit or overlaps another.
-  Results(const graph::Graph& graph, const Variant& variant, const index::Values& values,
-          std::span<const Argument> arguments, std::span<const Tensor> given, const Sources& sources);
+  Results(const graph::Graph& graph, const Prepared& prepared, const Given& given, const Sources& sources);
 
-  // Of a value that is no temporary.
-  Memory memory(lower::ValueId id) const;
+  // Of all values, with the addresses of those that are no temporaries.
+  const std::vector<Memory>& memory() const { return memory_; }
 
   // Whether take() copies.
   bool copies() const;
 
   // One for each result of the graph; copies into the caller's tensors where their strides are not
   // those the kernels wrote.
-  std::vector<Output> take();
+  std::vector<Output> take() const;
 
  private:
   void adopt(std::span<const Tensor> given);
   bool copies(std::size_t value, std::size_t result) const;
   void copy(const Tensor& target, const Tensor& source) const;
-  void check_overlap(std::span<const Argument> arguments) const;
+  void check_overlap() const;
   const graph::Graph& graph_;
-  const Variant& variant_;
-  const index::Values& values_;
+  const Prepared& prepared_;
   std::span<const Argument> arguments_;
   const Space* space_;           // null: memory of this process
-  std::vector<Tensor> tensors_;  // by value
-  std::vector<Tensor> own_;      // by result: the caller's tensor, or empty
+  std::vector<Memory> memory_;   // by value
+  std::vector<Tensor> tensors_;  // by value, of those that are results
+  std::vector<Tensor> own_;      // by result: the caller's tensor, or empty; empty where none was given
 };
 
 }  // namespace twinloom::runtime

@@ -1,6 +1,8 @@
 // See run.h.
 #include "core/runtime/run.h"
 
+#include <array>
+
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
 
@@ -8,60 +10,74 @@ namespace twinloom::runtime {
 
 namespace {
 
-Error error_of(const Variant& variant, const Failure& failure) {
-  const graph::NodeId node{static_cast<std::uint32_t>(failure.node)};
-  const bool known = failure.node >= 0 && node.index < variant.graph.nodes().size();
-  return Error(cat(known ? graph::describe(variant.graph, node) : std::string("an index"), ": index ",
-                   failure.value, " is out of range; expected 0 <= index < ", failure.bound));
-}
+// What few kernels have more of.
+constexpr std::size_t USUAL_ARGUMENTS = 16;
 
 }  // namespace
 
-Run::Run(const graph::Graph& graph, Chosen chosen, const Given& given, const Sources& sources,
-         const RunOptions& options)
+Run::Run(const graph::Graph& graph, std::shared_ptr<const Prepared> prepared, const Given& given,
+         const Sources& sources, const RunOptions& options)
     : space_(sources.memory.space()),
-      chosen_(std::move(chosen)),
-      results_(graph, *chosen_.variant, chosen_.values, given.arguments, given.outputs, sources),
+      prepared_(std::move(prepared)),
+      results_(graph, *prepared_, given, sources),
       after_step_(options.after_step) {
-  const MemoryPlan plan = plan_memory(*chosen_.variant, chosen_.values);
-  temporaries_ = sources.memory.take(plan.bytes, sources.stream);
-  if (plan.bytes != 0 && temporaries_ == nullptr)
-    throw out_of_memory(space_, "the intermediate results", plan.bytes);
+  const std::int64_t bytes = prepared_->plan.bytes;
+  temporaries_ = sources.memory.take(bytes, sources.stream);
+  if (bytes != 0 && temporaries_ == nullptr) throw out_of_memory(space_, "the intermediate results", bytes);
   if (space_ != nullptr) work_ = space_->begin(sources.stream);
-  RunSettings settings = options.settings;
-  settings.work = work_.get();
-  Stopwatch stopwatch;
-  for (std::size_t step = 0; step < chosen_.variant->steps.size() && !error_; ++step) {
-    if (work_ != nullptr && after_step_) laps_.push_back(space_->record(work_->stream()));
-    const std::optional<Failure> failure = start_step(step, plan, settings);
-    if (work_ == nullptr && after_step_) after_step_(step, stopwatch.lap());
-    if (failure) error_ = std::make_exception_ptr(error_of(*chosen_.variant, *failure));
-  }
-  if (work_ == nullptr) return;
-  if (after_step_) laps_.push_back(space_->record(work_->stream()));
-  work_->close();
+  start(options);
+  if (work_ != nullptr) work_->close();
 }
 
-std::optional<Failure> Run::start_step(std::size_t at, const MemoryPlan& plan, const RunSettings& settings) {
-  const Step& step = chosen_.variant->steps[at];
-  std::vector<Memory> memory;
-  for (const lower::ValueId id : step.arguments) {
-    const lower::Value& value = chosen_.variant->values[id.index];
-    const std::int64_t offset = plan.offsets[id.index];
-    memory.push_back(
-        offset < 0 ? results_.memory(id)
-                   : Memory{temporaries_.get() + offset, 0, index::evaluate(value.count, chosen_.values)});
+void Run::start(const RunOptions& options) {
+  const bool is_host = work_ == nullptr;
+  const bool timed = static_cast<bool>(after_step_);
+  RunSettings settings = options.settings;
+  settings.work = work_.get();
+  std::optional<Stopwatch> stopwatch;
+  if (is_host && timed) stopwatch.emplace();
+  for (std::size_t step = 0; step < prepared_->launches.size() && !error_; ++step) {
+    if (!is_host && timed) laps_.push_back(space_->record(work_->stream()));
+    const std::optional<Failure> failure = start_step(step, options, settings);
+    if (stopwatch) after_step_(step, stopwatch->lap());
+    if (failure) error_ = error_of(*failure);
   }
-  std::vector<std::int64_t> sizes;
-  for (const loops::SizeInfo& size : step.program.sizes) sizes.push_back(chosen_.values.at(size.symbol));
+  if (!is_host && timed) laps_.push_back(space_->record(work_->stream()));
+}
+
+std::optional<Failure> Run::start_step(std::size_t at, const RunOptions& options, RunSettings& settings) {
+  const Step& step = prepared_->variant->steps[at];
+  const Prepared::Launch& launch = prepared_->launches[at];
+  std::array<Memory, USUAL_ARGUMENTS> usual;
+  std::vector<Memory> many(step.arguments.size() > usual.size() ? step.arguments.size() : 0);
+  const std::span<Memory> memory(many.empty() ? usual.data() : many.data(), step.arguments.size());
+  for (std::size_t k = 0; k < memory.size(); ++k) {
+    const lower::ValueId id = step.arguments[k];
+    memory[k] = results_.memory()[id.index];
+    const std::int64_t offset = prepared_->plan.offsets[id.index];
+    if (offset >= 0) memory[k].data = temporaries_.get() + offset;
+  }
+  settings.tasks = launch.tasks;
+  if (launch.seeds.empty() && launch.offsets.empty()) return step.kernel->run(memory, launch.sizes, settings);
+  std::vector<std::int64_t> sizes = launch.sizes;
+  for (const std::size_t place : launch.seeds) sizes[place] = static_cast<std::int64_t>(options.seed);
+  for (const std::size_t place : launch.offsets) sizes[place] = static_cast<std::int64_t>(options.offset);
   return step.kernel->run(memory, sizes, settings);
+}
+
+std::exception_ptr Run::error_of(const Failure& failure) const {
+  const graph::Graph& graph = prepared_->variant->graph;
+  const graph::NodeId node{static_cast<std::uint32_t>(failure.node)};
+  const bool known = failure.node >= 0 && node.index < graph.nodes().size();
+  return std::make_exception_ptr(
+      Error(cat(known ? graph::describe(graph, node) : std::string("an index"), ": index ", failure.value,
+                " is out of range; expected 0 <= index < ", failure.bound)));
 }
 
 void Run::wait() {
   if (work_ != nullptr) {
     try {
-      if (const auto failure = work_->wait())
-        error_ = std::make_exception_ptr(error_of(*chosen_.variant, *failure));
+      if (const auto failure = work_->wait()) error_ = error_of(*failure);
       for (std::size_t step = 0; step + 1 < laps_.size(); ++step)
         after_step_(step, space_->seconds(*laps_[step], *laps_[step + 1]));
     } catch (const Error&) {

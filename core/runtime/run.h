@@ -8,28 +8,15 @@
 #include <vector>
 
 #include "core/runtime/executable.h"
-#include "core/runtime/plan.h"
 #include "core/runtime/results.h"
 
 namespace twinloom::runtime {
 
-// What a run was chosen to be.
-struct Chosen {
-  std::shared_ptr<const Variant> variant;
-  index::Values values;  // of all run-time symbols
-};
-
-// What the caller hands in; it outlives the run.
-struct Given {
-  std::span<const Argument> arguments;
-  std::span<const Tensor> outputs;
-};
-
 class Run {
  public:
   // Takes memory and starts the kernels; on the host they are done then. `graph` and `sources` outlive it.
-  Run(const graph::Graph& graph, Chosen chosen, const Given& given, const Sources& sources,
-      const RunOptions& options);
+  Run(const graph::Graph& graph, std::shared_ptr<const Prepared> prepared, const Given& given,
+      const Sources& sources, const RunOptions& options);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -40,9 +27,11 @@ class Run {
   std::vector<Output> outputs();
 
  private:
-  std::optional<Failure> start_step(std::size_t step, const MemoryPlan& plan, const RunSettings& settings);
+  void start(const RunOptions& options);
+  std::optional<Failure> start_step(std::size_t step, const RunOptions& options, RunSettings& settings);
+  std::exception_ptr error_of(const Failure& failure) const;
   const Space* space_;
-  Chosen chosen_;
+  std::shared_ptr<const Prepared> prepared_;
   Results results_;
   std::shared_ptr<std::byte> temporaries_;
   std::function<void(std::size_t, double)> after_step_;

@@ -9,7 +9,9 @@
 namespace twinloom::runtime {
 
 // In whose order a GPU works: a CUstream or cudaStream_t of the GPU's primary context, which nothing here
-// looks into. Null: the stream that Twinloom keeps for the GPU.
+// looks into (CUDA's default stream is CU_STREAM_LEGACY). Null: the stream that Twinloom keeps for the GPU.
+// Memory of a run belongs to its stream: a caller that uses results on another stream drops them only when
+// that is done, and ends a stream only when its work is.
 using Stream = void*;
 
 // A place in a stream, reached when all that was started there before is done. Thread-safe.

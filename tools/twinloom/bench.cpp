@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/stopwatch.h"
 #include "core/graph/graph.h"
 #include "core/measure/measure.h"
 #include "tools/twinloom/commands.h"
@@ -33,6 +34,7 @@ struct KernelLine {
   double compile_seconds = 0;
   bool cached = true;  // all of its machine code was kept from before
   Traffic traffic;
+  std::vector<runtime::Resources> launches;  // on a GPU, of each
   double bytes_per_second() const { return static_cast<double>(traffic.bytes) / median_seconds; }
   double operations_per_second() const { return static_cast<double>(traffic.operations) / median_seconds; }
 };
@@ -78,11 +80,12 @@ std::vector<KernelLine> kernel_lines(const runtime::Variant& variant, const inde
   std::vector<KernelLine> lines;
   for (std::size_t g = 0; g < variant.groups.size(); ++g) {
     const runtime::Group& group = variant.groups[g];
-    lines.push_back({group.name, fused_operators(variant.graph, group), 0, 0, true, traffic[g]});
+    lines.push_back({group.name, fused_operators(variant.graph, group), 0, 0, true, traffic[g], {}});
   }
   for (const runtime::Step& step : variant.steps) {
     lines[step.unit].compile_seconds += step.compile_seconds;
     lines[step.unit].cached = lines[step.unit].cached && step.cached;
+    if (const auto resources = step.kernel->resources()) lines[step.unit].launches.push_back(*resources);
   }
   return lines;
 }
@@ -96,6 +99,22 @@ std::vector<runtime::Tensor> own_outputs(const graph::Graph& graph, const std::v
       own.push_back(std::get<runtime::Tensor>(outputs[r]));
   }
   return own;
+}
+
+// The time of one run: the host's, or where it uses a GPU, that one's.
+double seconds_of(const Executable& executable, std::span<const runtime::Argument> arguments,
+                  const RunOptions& options, std::span<const runtime::Tensor> outputs) {
+  const runtime::Space* const space = executable.space();
+  Stopwatch stopwatch;
+  if (space == nullptr) {
+    executable.run(arguments, options, outputs);
+    return stopwatch.lap();
+  }
+  const auto before = space->record(options.stream);
+  runtime::Pending pending = executable.start(arguments, options, outputs);
+  const auto after = space->record(options.stream);
+  pending.wait();
+  return space->seconds(*before, *after);
 }
 
 // Fills in the times. A kernel of several launches takes the sum of theirs.
@@ -114,17 +133,19 @@ void time_runs(const Executable& executable, std::span<const runtime::Argument> 
   };
   int runs = 0;
   const measure::Enough enough{2, 5, 1000, 1.0};
-  const auto durations = measure::repeat(enough, [&] {
-    progress.say(cat("run ", ++runs));
-    executable.run(arguments, options, outputs);
-  });
-  report.run_seconds = measure::median(durations);
+  std::vector<double> durations;
+  const std::size_t repeated = measure::repeat(enough, [&] {
+                                 progress.say(cat("run ", ++runs));
+                                 durations.push_back(seconds_of(executable, arguments, options, outputs));
+                               }).size();
+  const auto counted = static_cast<std::ptrdiff_t>(repeated);
+  report.run_seconds = measure::median({durations.end() - counted, durations.end()});
   for (std::size_t g = 0; g < seconds.size(); ++g) {
-    const auto counted = static_cast<std::ptrdiff_t>(durations.size());
     report.kernels[g].median_seconds = measure::median({seconds[g].end() - counted, seconds[g].end()});
   }
   progress.say("copy bandwidth");
-  report.copy = measure::copy_bandwidth(options.settings.threads);
+  report.copy = executable.space() == nullptr ? measure::copy_bandwidth(options.settings.threads)
+                                              : measure::copy_bandwidth(*executable.space());
 }
 
 Report make_report(const BenchCommand& command) {
@@ -147,6 +168,13 @@ Report make_report(const BenchCommand& command) {
   return report;
 }
 
+std::string words_of(const std::vector<runtime::Resources>& launches) {
+  return join(launches, "; ", [](const runtime::Resources& launch) {
+    return cat(launch.registers, " ", launch.spill_bytes, " ", launch.scratch_bytes, " ", launch.blocks_each,
+               "x", launch.threads);
+  });
+}
+
 std::vector<std::string> cells(const KernelLine& kernel, const measure::CopyBandwidth& copy) {
   const double rate = kernel.bytes_per_second();
   return {kernel.name,
@@ -158,13 +186,18 @@ std::vector<std::string> cells(const KernelLine& kernel, const measure::CopyBand
           fmt::format("{:.0f} %", 100 * rate / copy.bytes_per_second),
           fmt::format("{:.2f}", kernel.operations_per_second() * 1e-9),
           fmt::format("{:.1f}{}", kernel.compile_seconds * 1e3, kernel.cached ? " cached" : ""),
+          words_of(kernel.launches),
           join(kernel.ops, " ", [](const std::string& name) { return name; })};
 }
 
 void print_table(const Report& report) {
-  std::vector<std::vector<std::string>> rows = {
-      {"kernel", "ms", "bytes", "floor", "touched", "GB/s", "of copy", "GFLOP/s", "compile ms", "operators"}};
+  std::vector<std::vector<std::string>> rows = {{"kernel", "ms", "bytes", "floor", "touched", "GB/s",
+                                                 "of copy", "GFLOP/s", "compile ms", "launches",
+                                                 "operators"}};
   for (const KernelLine& kernel : report.kernels) rows.push_back(cells(kernel, report.copy));
+  const auto is_empty = [](const KernelLine& kernel) { return kernel.launches.empty(); };
+  if (std::ranges::all_of(report.kernels, is_empty))
+    for (auto& row : rows) row.erase(row.end() - 2);
   for (const auto& row : rows) {
     for (std::size_t column = 0; column < row.size(); ++column) {
       std::size_t width = 0;
@@ -185,6 +218,18 @@ void print_table(const Report& report) {
                      report.copy.way, bytes_words(report.copy.buffer_bytes));
 }
 
+nlohmann::ordered_json json_of(const std::vector<runtime::Resources>& launches) {
+  auto rows = nlohmann::ordered_json::array();
+  for (const runtime::Resources& launch : launches) {
+    rows.push_back({{"registers", launch.registers},
+                    {"spill_bytes", launch.spill_bytes},
+                    {"shared_bytes", launch.scratch_bytes},
+                    {"threads", launch.threads},
+                    {"blocks_a_multiprocessor", launch.blocks_each}});
+  }
+  return rows;
+}
+
 nlohmann::ordered_json json_of(const Report& report) {
   auto kernels = nlohmann::ordered_json::array();
   for (const KernelLine& kernel : report.kernels) {
@@ -198,6 +243,7 @@ nlohmann::ordered_json json_of(const Report& report) {
                        {"flops", kernel.operations_per_second()},
                        {"compile_ms", kernel.compile_seconds * 1e3},
                        {"cached", kernel.cached}});
+    if (!kernel.launches.empty()) kernels.back()["launches"] = json_of(kernel.launches);
   }
   return {{"device", report.device},
           {"mode", report.mode},
@@ -226,7 +272,10 @@ constexpr const char* notes =
     "  floor    the graph's inputs, as far as an output needs them, and its outputs\n"
     "  touched  the bytes of the loads and stores that the kernel executes\n"
     "  GB/s     bytes / median time; of copy: their share of the copy bandwidth, measured after the runs\n"
+    "  launches of each on a GPU: registers, spilled bytes, shared memory, blocks x threads a "
+    "multiprocessor\n"
     "  GFLOP/s  operators on elements and combinations of totals / median time\n"
+    "Times on a GPU are its own, by events.\n"
     "In the JSON, flops is operations a second and gbps 10^9 bytes a second.";
 
 }  // namespace

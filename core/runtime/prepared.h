@@ -1,0 +1,43 @@
+// What runs with the same sizes and strides have in common, found once and kept: the variant, where
+// everything lies, how large everything is, how many tasks each kernel has.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/runtime/constants.h"
+#include "core/runtime/layout.h"
+#include "core/runtime/plan.h"
+
+namespace twinloom::runtime {
+
+// All of the arguments that a Prepared follows from: equal where it is the same.
+using Signature = std::vector<std::int64_t>;
+Signature signature_of(std::span<const Argument> arguments);
+
+struct Prepared {
+  // One kernel launch.
+  struct Launch {
+    std::vector<std::int64_t> sizes;          // as Program::sizes
+    std::int64_t tasks = -1;                  // as Kernel::tasks
+    std::vector<std::size_t> seeds, offsets;  // places in `sizes` of the symbols that each run has its own of
+  };
+  // Of a value that is a result.
+  struct Shape {
+    std::vector<std::int64_t> sizes, strides;
+  };
+  std::shared_ptr<const Variant> variant;
+  index::Values values;                              // of all run-time symbols but `seed` and `offset`
+  MemoryPlan plan;                                   // of temporaries
+  std::vector<Shape> shapes;                         // by value; empty for what is no result
+  std::vector<std::vector<std::int64_t>> own_sizes;  // by result of the graph; empty for what is not its own
+  std::vector<Memory> memory;                        // by value; `data` only of constants
+  std::vector<Launch> launches;                      // by step
+  std::int64_t result_bytes = 0;
+};
+
+Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> variant, index::Values values,
+                 std::span<const Argument> arguments, Constants& constants);
+
+}  // namespace twinloom::runtime

@@ -1,0 +1,5 @@
+# What a caller may rely on where there is a GPU; all are skipped where there is none.
+if(TARGET backends_cuda)
+  twinloom_test(streams api GPU ENVIRONMENT ${TWINLOOM_LEAKS_LEFT_OUT})
+  target_include_directories(test_streams SYSTEM PRIVATE ${CUDA_INCLUDE})
+endif()
