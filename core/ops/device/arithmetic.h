@@ -193,6 +193,9 @@ TWINLOOM_INLINE Real not_a_number() {
 
 template <class Value>
 TWINLOOM_INLINE Value abs(Value x) {
+#ifdef __CUDACC_RTC__  // a flag of the instruction that reads it
+  if constexpr (same<Value, f32>) return ::fabsf(x);
+#endif
   if constexpr (is_real<Value>)
     return bit_cast<Value>(magnitude_bits(x));
   else if constexpr (is_signed<Value>)
@@ -267,6 +270,19 @@ template <class Real>
 TWINLOOM_INLINE Real div(Real a, Real b) {
   return a / b;
 }
+// How a function divides, by a number from 1/2 to 2^115; `usual` where a is 0 or from 2^-100 to 2^100 in
+// size.
+struct Dividing {
+  static constexpr bool is_bounded = false;  // any other divisor will do too
+  template <class Real>
+  TWINLOOM_INLINE Real operator()(Real a, Real b) const {
+    return a / b;
+  }
+  template <class Real>
+  TWINLOOM_INLINE Real usual(Real a, Real b) const {
+    return a / b;
+  }
+};
 // All of a register divided by one number, the bits of a / b: by its reciprocal in two parts, which gives one
 // of the two numbers q beside the quotient, and then q + (a - q b) y, which rounds right (Markstein 1990)
 // where the parts of a - q b are normal numbers, or for a = +0 and a positive b. Of 512 bits a division takes

@@ -45,32 +45,58 @@ template <class Real>
 TWINLOOM_INLINE Unsigned<Real> low_bits_of(Real whole) {
   return bit_cast<Unsigned<Real>>(whole + to_the_low_bits<Real>());
 }
+// A whole number of fewer than 22 (51) bits, and the same as an integer in the low bits.
+template <class Real>
+struct Whole {
+  Real value;
+  Unsigned<Real> bits;
+};
+// What a sum with to_the_low_bits() holds.
+template <class Real>
+TWINLOOM_INLINE Whole<Real> whole_in(Real sum) {
+  return {sum - to_the_low_bits<Real>(), bit_cast<Unsigned<Real>>(sum)};
+}
+// The one nearest to x, of two the even one.
+template <class Real>
+TWINLOOM_INLINE Whole<Real> whole_near(Real x) {
+  return whole_in(x + to_the_low_bits<Real>());
+}
 // The reverse, for an integer of few bits.
 template <class Real>
 TWINLOOM_INLINE Real real_of(Unsigned<Real> integer) {
   const Real shift = to_the_low_bits<Real>();
   return bit_cast<Real>(Unsigned<Real>(integer + bit_cast<Unsigned<Real>>(shift))) - shift;
 }
-// 2^k for a whole k whose power is a normal number.
+// 2^k for a k in the low bits whose power is a normal number.
 template <class Real>
-TWINLOOM_INLINE Real power_of_two(Real k) {
+TWINLOOM_INLINE Real power_of_low_bits(Unsigned<Real> k) {
   using Bits = Unsigned<Real>;
   const Bits one = bit_cast<Bits>(Real(Element<Real>(1)));
-  return bit_cast<Real>(Bits((low_bits_of(k) << Bits(Element<Bits>(fraction_bits<Real>))) + one));
+  return bit_cast<Real>(Bits((k << Bits(Element<Bits>(fraction_bits<Real>))) + one));
+}
+template <class Real>
+TWINLOOM_INLINE Real power_of_two(Real k) {
+  return power_of_low_bits<Real>(low_bits_of(k));
 }
 // x * 2^k, rounded once: the first factor is exact for an x near 1. One instruction where the machine has it
-// for whole registers, with the same bits.
+// for whole registers, with the same bits. The bits above those of k are even, so that half of all is half of
+// k in the low bits.
 template <class Real>
-TWINLOOM_INLINE Real scaled(Real x, Real k) {
+TWINLOOM_INLINE Real scaled(Real x, Whole<Real> k) {
 #if defined(__clang__) && defined(__AVX512F__)
   constexpr int current_rounding = 4;  // which is to nearest
   if constexpr (sizeof(Real) == 64 && same<Element<Real>, f32>)
-    return __builtin_ia32_scalefps512_mask(x, k, x, u16(0xffff), current_rounding);
+    return __builtin_ia32_scalefps512_mask(x, k.value, x, u16(0xffff), current_rounding);
   if constexpr (sizeof(Real) == 64 && same<Element<Real>, f64>)
-    return __builtin_ia32_scalefpd512_mask(x, k, x, u8(0xff), current_rounding);
+    return __builtin_ia32_scalefpd512_mask(x, k.value, x, u8(0xff), current_rounding);
 #endif
-  const Real half = floor(k * Real(Element<Real>(0.5)));
-  return x * power_of_two(half) * power_of_two(k - half);
+  using Bits = Unsigned<Real>;
+  const Bits half = k.bits >> Bits(Element<Bits>(1));
+  return x * power_of_low_bits<Real>(half) * power_of_low_bits<Real>(Bits(k.bits - half));
+}
+template <class Real>
+TWINLOOM_INLINE Real scaled(Real x, Real k) {
+  return scaled(x, Whole<Real>{k, low_bits_of(k)});
 }
 // min(x, limit) and the like, where a NaN stays.
 template <class Real>
@@ -101,19 +127,18 @@ TWINLOOM_INLINE Real low_ln2() {
   return pick<Real>(0x1.7f7d1cp-20f, 0x1.cf79abc9e3b3ap-40);
 }
 template <class Real>
-TWINLOOM_INLINE Real units_of_ln2(Real x) {
-  const Real shift = to_the_low_bits<Real>();
-  return fma(x, pick<Real>(0x1.715476p+0f, 0x1.71547652b82fep+0), shift) - shift;
+TWINLOOM_INLINE Whole<Real> units_of_ln2(Real x) {
+  return whole_in(fma(x, pick<Real>(0x1.715476p+0f, 0x1.71547652b82fep+0), to_the_low_bits<Real>()));
 }
 template <class Real>
 TWINLOOM_INLINE Split<Real> parts_by_ln2(Real x) {
-  const Real k = units_of_ln2(x);
+  const Real k = units_of_ln2(x).value;
   return {fma(-k, high_ln2<Real>(), x), k * -low_ln2<Real>(), k};
 }
 // Of a * b + below, where below is far smaller than the product and than 1.
 template <class Real>
 TWINLOOM_INLINE Split<Real> product_by_ln2(Real a, Real b, Real below) {
-  const Real k = units_of_ln2(a * b);
+  const Real k = units_of_ln2(a * b).value;
   return {fma(a, b, -(k * high_ln2<Real>())), fma(-k, low_ln2<Real>(), below), k};
 }
 template <class Real>
@@ -158,15 +183,16 @@ TWINLOOM_INLINE Real rise_of_parts(Real exact, Real below) {
 // Without what rounding loses of the result, which only those need that go on with it: within 0.89 ulp.
 template <class Real>
 TWINLOOM_INLINE Real exp(Real x) {
-  const auto [exact, below, k] = parts_by_ln2(exp_limited(x));
-  const Real one(Element<Real>(1)), rest = fma(-k, low_ln2<Real>(), exact);
+  const Real limited = exp_limited(x), one(Element<Real>(1));
+  const Whole<Real> k = units_of_ln2(limited);
+  const Real rest = fma(-k.value, low_ln2<Real>(), fma(-k.value, high_ln2<Real>(), limited));
   return scaled(fma(fma(exp_rest(rest), rest, one), rest, one), k);
 }
 // 2^x for x in [-1000, 120], with a relative error of 2^-23 and that of x.
 template <class Real>
 TWINLOOM_INLINE Real brief_exp2(Real x) {
-  const Real k = round(x);
-  const Real rest = x - k;
+  const Whole<Real> k = whole_near(x);
+  const Real rest = x - k.value;
   return scaled(fma(rest, exp2_slope(rest), Real(Element<Real>(1))), k);
 }
 // exp(x) / 2, which does not overflow before sinh and cosh do.
@@ -180,11 +206,11 @@ template <class Real>
 TWINLOOM_INLINE Real exp2(Real x) {
   const Real ln2 = pick<Real>(0x1.62e43p-1f, 0x1.62e42fefa39efp-1);
   const Real inside = clamped(x, pick<Real>(-200, -1200), pick<Real>(150, 1100));
-  const Real k = round(inside);
-  const Real part = inside - k;
+  const Whole<Real> k = whole_near(inside);
+  const Real part = inside - k.value;
   const Real rest = part * ln2;
   const Real low = fma(part, ln2, -rest) + part * pick<Real>(-0x1.05c61p-29f, 0x1.abc9e3b39803fp-56);
-  return scaled(power_of_rest(rest, low, k).factor, k);
+  return scaled(power_of_rest(rest, low, k.value).factor, k);
 }
 
 // exp(x) - 1; a zero loses its sign.
@@ -338,8 +364,8 @@ TWINLOOM_INLINE Real rsqrt(Real x) {
 
 // sigmoid(v) from exp(-|v|): value * 2^k, where only that last step may give a subnormal number. The
 // quotient is taken one step nearer with what the roundings of its parts lost.
-template <class Real>
-TWINLOOM_INLINE Fraction<Real> gate(Real v, Power<Real> small) {
+template <class Real, class Divide>
+TWINLOOM_INLINE Fraction<Real> gate(Real v, Power<Real> small, Divide divide) {
   const Real zero(Element<Real>(0));
   const Real one(Element<Real>(1));
   const auto negative = v < zero;
@@ -351,26 +377,26 @@ TWINLOOM_INLINE Fraction<Real> gate(Real v, Power<Real> small) {
   const Real under_low = (exponential - (under - one)) + small.low * scale;
   const Real over = select(negative, small.factor, one);
   const Real over_low = select(negative, small.low, zero);
-  const Real inverse = one / under;
+  const Real inverse = divide.usual(one, under);
   const Real rough = over * inverse;
   const Real residue = fma(-rough, under, over) + fma(-rough, under_low, over_low);
   return {fma(residue, inverse, rough), select(negative, small.k, zero)};
 }
-template <class Real>
-TWINLOOM_INLINE Real sigmoid(Real x) {
-  const auto [value, k] = gate(x, power(-abs(x)));
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real sigmoid(Real x, Divide divide = {}) {
+  const auto [value, k] = gate(x, power(-abs(x)), divide);
   return scaled(value, k);
 }
 // x * sigmoid(v), v of x's sign, given exp(-|v|).
-template <class Real>
-TWINLOOM_INLINE Real gated(Real x, Power<Real> small) {
-  const auto [value, k] = gate(x, small);
+template <class Real, class Divide>
+TWINLOOM_INLINE Real gated(Real x, Power<Real> small, Divide divide) {
+  const auto [value, k] = gate(x, small, divide);
   const Real least = pick<Real>(-1000, -10000);
   return scaled(select(x < least, least, x) * value, k);
 }
-template <class Real>
-TWINLOOM_INLINE Real silu(Real x) {
-  return gated(x, power(-abs(x)));
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real silu(Real x, Divide divide = {}) {
+  return gated(x, power(-abs(x)), divide);
 }
 template <class Real>
 TWINLOOM_INLINE Real softplus(Real x) {

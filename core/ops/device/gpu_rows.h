@@ -5,6 +5,9 @@
 
 #include "combine.h"
 #include "convert.h"
+#include "hyperbolic.h"
+#include "special.h"
+#include "trigonometric.h"
 
 namespace twinloom::device {
 
@@ -80,6 +83,61 @@ TWINLOOM_INLINE auto each_row_lane(Single single, const Values&... values) {
 #undef TWINLOOM_ROW_3
 #undef TWINLOOM_ROW_4
 #undef TWINLOOM_ROW_6
+
+// Division as the compiler does it where exponents are moderate, without its test and its call, which keep
+// lanes from being computed side by side. A zero keeps its sign. `rare` is set where it may be wrong.
+struct QuickDividing {
+  static constexpr bool is_bounded = true;
+  bool& rare;
+
+  TWINLOOM_INLINE f32 usual(f32 a, f32 b) const {
+    f32 rough;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(rough) : "f"(b));
+    const f32 inverse = fma(rough, fma(-b, rough, 1.0f), rough);
+    const f32 near = a * inverse;
+    return fma(-fma(b, near, -a), inverse, near);
+  }
+  TWINLOOM_INLINE f32 operator()(f32 a, f32 b) const {
+    const f32 size = abs(a);
+    rare = rare | (size < 0x1p-100f & a != 0.0f) | size > 0x1p100f;
+    return usual(a, b);
+  }
+};
+
+// Of angles that are not far.
+TWINLOOM_INLINE f32 near_sin(bool& rare, f32 x) {
+  rare = rare | is_far_angle(x);
+  return select(x == 0.0f, x, turned_sin(angle_of(x), 0));
+}
+TWINLOOM_INLINE f32 near_cos(bool& rare, f32 x) {
+  rare = rare | is_far_angle(x);
+  return turned_sin(angle_of(x), 1);
+}
+
+// quick(rare, x) for every lane; where one of them is rare, the row's own function for all of them, in a
+// function of its own.
+template <int count, class Quick, class Single>
+TWINLOOM_INLINE Vector<f32, count> mostly(Quick quick, Single whole, const Vector<f32, count>& x) {
+  bool rare = false;
+  Vector<f32, count> result = each_lane([&](f32 one) { return quick(rare, one); }, x);
+  if (__builtin_expect(rare, 0)) result = each_lane([=](f32 one) { return called(whole, one); }, x);
+  return result;
+}
+#define TWINLOOM_QUICK_ROW(name, quick)                                                                    \
+  template <int count>                                                                                     \
+  TWINLOOM_INLINE Lanes<f32, count> name(const Lanes<f32, count>& x) {                                     \
+    return mostly<count>([](bool& rare, f32 one) { return quick; }, [](f32 one) { return name(one); }, x); \
+  }
+TWINLOOM_QUICK_ROW(sigmoid, sigmoid(one, QuickDividing{rare}))
+TWINLOOM_QUICK_ROW(silu, silu(one, QuickDividing{rare}))
+TWINLOOM_QUICK_ROW(tanh, tanh(one, QuickDividing{rare}))
+TWINLOOM_QUICK_ROW(gelu_erf, gelu_erf(one, QuickDividing{rare}))
+TWINLOOM_QUICK_ROW(gelu_tanh, gelu_tanh(one, QuickDividing{rare}))
+TWINLOOM_QUICK_ROW(gelu_erf_brief, gelu_erf_brief(one, QuickDividing{rare}))
+TWINLOOM_QUICK_ROW(gelu_tanh_brief, gelu_tanh_brief(one, QuickDividing{rare}))
+TWINLOOM_QUICK_ROW(sin, near_sin(rare, one))
+TWINLOOM_QUICK_ROW(cos, near_cos(rare, one))
+#undef TWINLOOM_QUICK_ROW
 
 #define TWINLOOM_CONVERSION(name)                              \
   template <class To, class Of, int count>                     \

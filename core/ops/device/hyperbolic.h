@@ -8,15 +8,16 @@ namespace twinloom::device {
 
 // Of f32 1 - 2 / (exp(2a) + 1) is right where the quotient is small; below 1 there is a polynomial. Of f64
 // t / (t + 2), t = exp(2a) - 1 in two parts.
-template <class Real>
-TWINLOOM_INLINE Real tanh(Real x) {
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real tanh(Real x, Divide divide = {}) {
   using Part = Element<Real>;
   const Real one(Part(1));
   const Real two(Part(2));
   const Real a = abs(x);
   if constexpr (same<Part, f32>) {
     const Real z = x * x;
-    const Real far = one - two / (exp(a + a) + one);
+    const Real twice = Divide::is_bounded ? below_limit(a + a, Real(Part(79))) : a + a;
+    const Real far = one - divide.usual(two, exp(twice) + one);
     return with_sign(select(a < one, fma(a * z, tanh_rest(z), a), far), x);
   } else {
     const TwoPart<Real> t = expm1_parts(below_limit(a + a, Real(44.0)));

@@ -74,14 +74,15 @@ TWINLOOM_INLINE Real erfc(Real x) {
 }
 
 // a (1 - normal distribution(a)) for 0 <= a.
-template <class Real>
-TWINLOOM_INLINE Real normal_part(Real size) {
+template <class Real, class Divide>
+TWINLOOM_INLINE Real normal_part(Real size, Divide divide) {
   const Real half(Element<Real>(0.5));
   const Real a = below_limit(size, pick<Real>(15, 39));
   if constexpr (same<Element<Real>, f32>) {
     const auto [square, lost] = product_of(a, a);
     const auto [exact, below, k] = product_by_ln2(-half, square, -half * lost);
-    const Real tail = a * (normal_flat((a - Real(4.0f)) / (a + Real(4.0f))) / (a + Real(0.796875f)));
+    const Real flat = normal_flat(divide.usual(a - Real(4.0f), a + Real(4.0f)));
+    const Real tail = a * divide.usual(flat, a + Real(0.796875f));
     return scaled(fma(tail, rise_of_parts(exact, below), tail), k);
   } else {
     const auto [factor, low, k] = power_of_minus_square(a, half);
@@ -96,16 +97,16 @@ TWINLOOM_INLINE Real gelu_without(Real x, Real part) {
   const Real zero(Element<Real>(0));
   return select(x < zero, -zero, x) - part;
 }
-template <class Real>
-TWINLOOM_INLINE Real gelu_erf(Real x) {
-  return gelu_without(x, normal_part(abs(x)));
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real gelu_erf(Real x, Divide divide = {}) {
+  return gelu_without(x, normal_part(abs(x), divide));
 }
 // For results of 16 bits: with a relative error of 2^-18.
-template <class Real>
-TWINLOOM_INLINE Real gelu_erf_brief(Real x) {
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real gelu_erf_brief(Real x, Divide divide = {}) {
   if constexpr (same<Element<Real>, f32>) {
     const Real a = below_limit(abs(x), Real(15.0f));
-    const Real inverse = Real(1.0f) / (a + Real(5.0f));
+    const Real inverse = divide.usual(Real(1.0f), a + Real(5.0f));
     const Real power = brief_exp2(a * a * Real(-0x1.715476p-1f));
     return gelu_without(x, a * inverse * normal_ratio(inverse) * power);
   } else {
@@ -116,15 +117,20 @@ TWINLOOM_INLINE Real gelu_erf_brief(Real x) {
 // x * sigmoid(v) = (x or, where it is negative, x * exp(-|v|)) / (1 + exp(-|v|)), of exp(-|v|) = (1 + rise) *
 // 2^k. The last step alone may give a subnormal number.
 template <class Real>
-TWINLOOM_INLINE Real gated_by(Real x, Real inside, Real rise, Real k) {
+struct Risen {
+  Real rise, k;
+};
+template <class Real, class Divide>
+TWINLOOM_INLINE Real gated_by(Real x, Real inside, Risen<Real> power, Divide divide) {
+  const auto [rise, k] = power;
   const Real zero(Element<Real>(0)), one(Element<Real>(1));
   const auto negative = x < zero;
   const Real under = one + scaled(one + rise, k);
-  return scaled(select(negative, fma(inside, rise, inside), x) / under, select(negative, k, zero));
+  return scaled(divide(select(negative, fma(inside, rise, inside), x), under), select(negative, k, zero));
 }
 // v = 2 sqrt(2/pi) (x + 0.044715 x^3), its slope in two parts.
-template <class Real>
-TWINLOOM_INLINE Real gelu_tanh(Real x) {
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real gelu_tanh(Real x, Divide divide = {}) {
   const Real inside = -below_limit(abs(x), pick<Real>(11, 22));
   const Real first = pick<Real>(0x1.988454p+0f, 0x1.9884533d43651p+0);
   const Real cubic = pick<Real>(0x1.2444f2p-4f, 0x1.2444f2a4d8b4bp-4);
@@ -138,16 +144,16 @@ TWINLOOM_INLINE Real gelu_tanh(Real x) {
   const Real larger = select(bends_more, bend, first), smaller = select(bends_more, first, bend);
   const Real slope_low = (smaller - (slope - larger)) + bend_low;
   const auto [exact, below, k] = product_by_ln2(inside, slope, inside * slope_low);
-  return gated_by(x, inside, rise_of_parts(exact, below), k);
+  return gated_by(x, inside, {rise_of_parts(exact, below), k}, divide);
 }
 // For results of 16 bits: with a relative error of 2^-18 where the result is above 2^-24, then 2^-16.
-template <class Real>
-TWINLOOM_INLINE Real gelu_tanh_brief(Real x) {
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real gelu_tanh_brief(Real x, Divide divide = {}) {
   if constexpr (same<Element<Real>, f32>) {
     const Real inside = -below_limit(abs(x), Real(11.0f));
     const Real slope = fma(inside * inside, Real(0x1.a5a7dp-4f), Real(0x1.26aec2p+1f));
     const Real power = brief_exp2(inside * slope);
-    return select(x < Real(0.0f), inside * power, x) / (Real(1.0f) + power);
+    return divide(select(x < Real(0.0f), inside * power, x), Real(1.0f) + power);
   } else {
     return gelu_tanh(x);
   }

@@ -14,19 +14,19 @@ struct Angle {
 };
 
 // t = x - k * pi/2's first part is exact: both are multiples of 2^-24 (2^-53) and |t| < 1. The second part
-// may be larger than what is left of t, so its difference keeps what its rounding loses.
+// may be larger than what is left of t, so its difference keeps what its rounding loses: in two steps, as t
+// is a multiple of the last place of the second part (Boldo, Graillat and Muller 2017, on Fast2Sum).
 template <class Real>
 TWINLOOM_INLINE Angle<Real> angle_of(Real x) {
-  const Real k = round(x * pick<Real>(0x1.45f306p-1f, 0x1.45f306dc9c883p-1));
+  const auto [k, quarter] = whole_near(x * pick<Real>(0x1.45f306p-1f, 0x1.45f306dc9c883p-1));
   const Real second = pick<Real>(-0x1.777a5cp-25f, 0x1.1a62633145c07p-54);
   const Real exact = fma(-k, pick<Real>(0x1.921fb6p+0f, 0x1.921fb54442d18p+0), x);
   const Real product = k * second;
-  const Real product_low = fma(k, second, -product);
+  const Real product_lost = fma(-k, second, product);
   const Real high = exact - product;
-  const Real back = high - exact;
-  const Real lost = (exact - (high - back)) - (product + back);
-  const Real low = fma(-k, pick<Real>(-0x1.ee59dap-50f, -0x1.f1976b7ed8fbcp-110), lost - product_low);
-  return {high, low, low_bits_of(k)};
+  const Real lost = (exact - high) - product;
+  const Real low = fma(-k, pick<Real>(-0x1.ee59dap-50f, -0x1.f1976b7ed8fbcp-110), lost + product_lost);
+  return {high, low, quarter};
 }
 template <class Real>
 TWINLOOM_INLINE auto is_far_angle(Real x) {
@@ -131,9 +131,8 @@ TWINLOOM_INLINE TwoPart<Real> cos_parts(Real high, Real low) {
   const Real one(Element<Real>(1));
   const Real half(Element<Real>(0.5));
   const Real z = high * high;
-  const Real halved = half * z;
-  const Real first = one - halved;
-  const Real second = (one - first) - halved;
+  const Real first = fma(z, -half, one);
+  const Real second = fma(z, -half, one - first);
   // What rounding z lost.
   const Real lost = fma(high, low, half * fma(high, high, -z));
   return {first, second + fma(z * z, cos_rest(z), -lost)};
@@ -143,12 +142,17 @@ template <class Real>
 TWINLOOM_INLINE Real turned_sin(Angle<Real> angle, Element<Unsigned<Real>> turns) {
   using Bits = Unsigned<Real>;
   using Bit = Element<Bits>;
-  const Bits quarter = angle.quarter + Bits(turns);
-  const auto odd = Bits(quarter & Bits(Bit(1))) != Bits(Bit(0));
+  // The two bits that count, at the place of the sign and below it.
+  constexpr int places = bits<Real> - 2;
+  Bits moved = angle.quarter << Bits(Bit(places));
+#ifdef __CUDACC_RTC__  // out of sight of its optimiser, which would ask for the lowest bit in one step more
+  if constexpr (same<Bits, u32>) asm("shl.b32 %0, %1, 30;" : "=r"(moved) : "r"(angle.quarter));
+#endif
+  const Bits turn = moved + Bits(Bit(Bit(turns) << places));
+  const auto odd = Bits(turn & Bits(Bit(1) << places)) != Bits(Bit(0));
   const Real value = select(odd, rounded_sum(cos_parts(angle.high, angle.low)),
                             rounded_sum(sin_parts(angle.high, angle.low)));
-  return bit_cast<Real>(
-      Bits(bit_cast<Bits>(value) ^ Bits(Bits(quarter & Bits(Bit(2))) << Bits(Bit(bits<Real> - 2)))));
+  return bit_cast<Real>(Bits(bit_cast<Bits>(value) ^ Bits(turn & Bits(sign_bit<Real>))));
 }
 
 template <class Real>
