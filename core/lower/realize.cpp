@@ -140,7 +140,7 @@ class Choice {
   }
 
   // The work of computing one element from memory, memory included, each node once. What has fewer elements,
-  // such as a value a row, is fetched once for many.
+  // such as a value a row, is fetched or computed once for many.
   double work_of_element(std::size_t node) const {
     const double elements = count_of(node);
     double work = 0;
@@ -150,11 +150,12 @@ class Choice {
       const std::size_t next = open.back();
       open.pop_back();
       if (!seen.insert(next).second) continue;
+      const double share = std::min(1.0, count_of(next) / std::max(elements, 1.0));
       if (next != node && (chosen_.values[next] || is_memory(graph_.nodes()[next]))) {
-        work += limits_.memory * std::min(1.0, count_of(next) / std::max(elements, 1.0));
+        work += limits_.memory * share;
         continue;
       }
-      work += work_of_node(graph_.nodes()[next], limits_);
+      work += work_of_node(graph_.nodes()[next], limits_) * share;
       for (const NodeId input : graph_.nodes()[next].inputs) open.push_back(input.index);
     }
     return work;

@@ -172,7 +172,7 @@ class ThreadChooser {
     std::vector<Part> parts;
     const std::int64_t extent = *rows_.extent, group = rows_.warps * loops::UNIT;
     const std::int64_t span = std::min(loops::LANES, next_power_of_two(std::max<std::int64_t>(extent, 1)));
-    const std::int64_t lanes = std::min(situation_.packed_along(loop.axis), span);
+    const std::int64_t lanes = std::min(packed_along_rows(), span);
     const std::int64_t threads = std::min(warp(), span / lanes);
     if (extent > group) parts.push_back({group, Bind::serial});
     if (rows_.warps > 1) parts.push_back({loops::UNIT, Bind::thread});
@@ -189,6 +189,13 @@ class ThreadChooser {
                        (parts.front().bind == Bind::serial || is_power_of_two(extent / step));
     choice.split(loop, factors, exact ? Tail::exact : Tail::mask);
     for (std::size_t piece = 0; piece < parts.size(); ++piece) choice.loop(loop, piece, parts[piece].bind);
+  }
+
+  std::int64_t packed_along_rows() const {
+    std::int64_t lanes = situation_.machine.vector_bytes;
+    for (const loops::Sibling* sibling : situation_.siblings)
+      lanes = std::min(lanes, situation_.packed_along(sibling->loops.back().axis));
+    return lanes;
   }
 
   // By the threads of a warp, as often as it takes.
