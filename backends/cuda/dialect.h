@@ -28,6 +28,7 @@ class CudaDialect final : public emit::DeviceDialect {
   std::string head(const loops::Program& program) const override;
   std::vector<std::string> opening(const loops::Program& program) const override;
   std::string argument(const std::string& type, std::size_t buffer) const override;
+  std::string at_multiple(const std::string& pointer, int lanes) const override;
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
   std::string loop(const std::string& counter, const std::string& bound) const override;

@@ -39,6 +39,8 @@ class Dialect {
   virtual std::string after() const = 0;
   // The buffer's pointer among `arguments`, as a pointer to elements of this type.
   virtual std::string argument(const std::string& type, std::size_t buffer) const = 0;
+  // The pointer to an argument's elements from one on whose offset is a multiple of `lanes`.
+  virtual std::string at_multiple(const std::string& pointer, int lanes) const = 0;
 
   // A value of `lanes` elements in registers, and an element in memory.
   virtual std::string type(ops::DType dtype, int lanes) const = 0;
