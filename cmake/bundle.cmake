@@ -1,7 +1,7 @@
 # What tools/bundle packs: programs that find their libraries beside them, and the libraries that are not glibc's.
 set(bundled_programs twinloom speed cached_time compile_time run_random_graphs)
 if(TARGET test_cuda)
-  list(APPEND bundled_programs test_cuda test_streams gpu_speed)
+  list(APPEND bundled_programs test_cuda test_streams gpu_speed gpu_functions)
 endif()
 set_target_properties(${bundled_programs} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
 add_custom_target(bundled_programs DEPENDS ${bundled_programs})

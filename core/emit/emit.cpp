@@ -2,6 +2,7 @@
 #include "core/emit/emit.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
@@ -77,7 +78,9 @@ class Emitter {
   void sync();
   void unroll(const Loop& loop, std::int64_t extent);
   bool transposed(const Loop& loop);
+  void load_ahead(const Stmt& stmt);
   void vector(const Loop& loop);
+  void in_vector(const Loop& loop, const std::function<void()>& write);
   void let(const loops::Let& let);
   void scratch(const loops::Scratch& scratch);
   void last_block(const loops::LastBlock& last);
@@ -258,7 +261,25 @@ void Emitter::sync() {
   }
 }
 
+// The loads of what is stored, of one turn. Threads wait for memory, and no load passes a store: those of all
+// turns are under way together where they stand before the first store.
+void Emitter::load_ahead(const Stmt& stmt) {
+  if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
+    for (const Ref<Stmt>& inner : block->stmts) load_ahead(*inner);
+  } else if (std::holds_alternative<loops::Store>(stmt.node)) {
+    loops::for_each_value(stmt, [&](const loops::Value& value) {
+      if (const auto* load = std::get_if<loops::Load>(&value.node)) values_.load_ahead(*load);
+    });
+  } else if (const auto* loop = std::get_if<Loop>(&stmt.node); loop && loop->bind == Bind::vector) {
+    in_vector(*loop, [&] { load_ahead(*loop->body); });
+  }
+}
+
 void Emitter::unroll(const Loop& loop, std::int64_t extent) {
+  for (std::int64_t at = 0; dialect_.has_threads() && at < extent; ++at) {
+    indices_.set_constant(loop.axis, at);
+    load_ahead(*loop.body);
+  }
   for (std::int64_t at = 0; at < extent; ++at) {
     indices_.set_constant(loop.axis, at);
     stmt(*loop.body);
@@ -284,11 +305,15 @@ bool Emitter::transposed(const Loop& loop) {
 }
 
 void Emitter::vector(const Loop& loop) {
+  in_vector(loop, [&] { stmt(*loop.body); });
+}
+
+void Emitter::in_vector(const Loop& loop, const std::function<void()>& write) {
   const auto extent = index::constant_of(indices_.here(loop.extent));
   CHECK(extent.has_value(), "a vector loop over ", loop.axis, " of extent ", loop.extent);
   CHECK(!indices_.vector(), "a vector loop over ", loop.axis, " inside one over ", indices_.vector()->axis);
   indices_.set_vector(VectorAxis{loop.axis, static_cast<int>(*extent)});
-  stmt(*loop.body);
+  write();
   indices_.set_vector(std::nullopt);
 }
 
@@ -368,15 +393,6 @@ void Emitter::forget_what_changes(const Stmt& stmt) {
     if (const auto* combine = std::get_if<loops::Combine>(&inner.node)) total(combine->total);
     if (const auto* push = std::get_if<loops::Push>(&inner.node)) total(push->stack);
   });
-}
-
-void comment_lines(Writer& writer, std::string_view comment) {
-  while (!comment.empty()) {
-    const std::size_t end = std::min(comment.find('\n'), comment.size());
-    const std::string text = escaped(comment.substr(0, end));
-    writer.line("// ", text, text.ends_with('\\') ? "." : "");  // a last backslash would join the next line
-    comment.remove_prefix(std::min(end + 1, comment.size()));
-  }
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // See indices.h. What follows the vector axis is in lanes.cpp.
 #include "core/emit/indices.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 
 namespace twinloom::emit {
@@ -30,6 +32,14 @@ int Indices::level_of(const Expr& expr) const {
   int level = 0;
   for (const index::Symbol symbol : index::symbols_of(expr)) level = std::max(level, bound(symbol).level);
   return level;
+}
+
+bool Indices::is_multiple(const Expr& given, std::int64_t of) const {
+  const Expr expr = here(given);
+  if (const auto constant = index::constant_of(expr)) return *constant % of == 0;
+  const auto* sum = std::get_if<index::Sum>(&expr.form().node);
+  return sum != nullptr && sum->offset % of == 0 &&
+         std::ranges::all_of(sum->terms, [&](const index::Term& term) { return term.scale % of == 0; });
 }
 
 // Terms of outer scopes first, under one name; the constant last.

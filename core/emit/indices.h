@@ -73,6 +73,8 @@ class Indices {
   // The expression with the counters of unrolled loops put in.
   index::Expr here(const index::Expr& expr) const;
   Along along(const index::Expr& expr) const;
+  // Whether all that is added up in it has this factor.
+  bool is_multiple(const index::Expr& expr, std::int64_t of) const;
 
   // Text of a uniform expression: for use as an argument; and a name or a number.
   std::string text(const index::Expr& expr);

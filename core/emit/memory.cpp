@@ -1,5 +1,7 @@
 // Loads, stores and run-time indices: the part of Values that touches memory. A lane outside a mask
 // touches none.
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/emit/values.h"
 
@@ -42,6 +44,12 @@ std::string Values::pointer(loops::Buffer buffer, const index::Expr& offset) {
   return indices_.pointer(this->buffer(buffer), offset);
 }
 
+std::string Values::pointer_of_lanes(loops::Buffer buffer, const index::Expr& offset) {
+  const std::string place = pointer(buffer, offset);
+  const bool whole = !info(buffer).local && indices_.is_multiple(offset, indices_.lanes());
+  return whole ? dialect_.at_multiple(place, indices_.lanes()) : place;
+}
+
 // As an element of memory, which for b8 is a byte.
 std::string Values::memory_literal(const loops::Literal& literal) const {
   const std::string text = dialect_.literal(ops::cast(literal.value, literal.dtype), literal.dtype);
@@ -56,6 +64,15 @@ Operand Values::load(const loops::Load& load) {
                   info(load.buffer).dtype, indices_.lanes()};
   operand.text = named_at(level_of(load, run, mask), operand, {.buffer = load.buffer, .total = {}});
   return operand;
+}
+
+void Values::load_ahead(const loops::Load& given) {
+  const loops::BufferInfo& of = info(given.buffer);
+  if (of.written || of.local) return;
+  std::set<index::Symbol> symbols = mentioned(given.offset);
+  symbols.merge(index::symbols_of(given.mask));
+  if (std::ranges::all_of(symbols, [&](index::Symbol symbol) { return indices_.is_active(symbol); }))
+    load(given);
 }
 
 int Values::level_of(const loops::Load& load, const Along& run, const Mask& mask) const {
@@ -96,13 +113,16 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   const std::string first = pointer(load.buffer, run.rest);
   const auto stride = index::constant_of(run.stride);
   const std::string name = is_own(load.buffer) ? "load_own" : "load";
-  if (all && stride == 1) return cat(name, count, first, ")");
-  if (dialect_.has_threads() && stride == 1 && mask.kind == Mask::Kind::uniform)
-    return cat(name, "_if", count, first, ", ", mask.text, ", ", otherwise, ")");
+  const bool together = dialect_.has_threads() && mask.kind == Mask::Kind::uniform;
+  if (all && stride == 1) return cat(name, count, pointer_of_lanes(load.buffer, run.rest), ")");
+  if (together && stride == 1)
+    return cat(name, "_if", count, pointer_of_lanes(load.buffer, run.rest), ", ", mask.text, ", ", otherwise,
+               ")");
   if (all && stride == -1) return cat("load_reversed", count, first, ")");
   if (all) return cat("load_strided", count, first, ", ", indices_.name(run.stride), ")");
   if (stride == 1 && mask.kind != Mask::Kind::lanes)
-    return cat("load_first", count, first, ", ", indices_.as_count(mask), ", ", otherwise, ")");
+    return cat("load_first", count, pointer_of_lanes(load.buffer, run.rest), ", ", indices_.as_count(mask),
+               ", ", otherwise, ")");
   return cat("load_strided_where", count, first, ", ", indices_.name(run.stride), ", ",
              indices_.as_lanes(mask), ", ", otherwise, ")");
 }
@@ -148,13 +168,15 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
   const std::string name = is_own(store.buffer)          ? "store_own("
                            : info(store.buffer).streamed ? "store_streaming("
                                                          : "store(";
-  if (all && plain && stride == 1) return cat(name, first, ", ", value, ")");
-  if (dialect_.has_threads() && plain && stride == 1 && mask.kind == Mask::Kind::uniform)
-    return cat("if (", mask.text, ") ", name, first, ", ", value, ")");
+  const bool together = dialect_.has_threads() && mask.kind == Mask::Kind::uniform;
+  if ((all || together) && plain && stride == 1)
+    return cat(together ? cat("if (", mask.text, ") ") : std::string(), name,
+               pointer_of_lanes(store.buffer, run.rest), ", ", value, ")");
   if (all && plain && stride == -1) return cat("store_reversed(", first, ", ", value, ")");
   if (all) return cat("store_strided(", first, ", ", indices_.name(run.stride), ", ", value, ")");
   if (plain && stride == 1 && mask.kind != Mask::Kind::lanes)
-    return cat("store_first(", first, ", ", indices_.as_count(mask), ", ", value, ")");
+    return cat("store_first(", pointer_of_lanes(store.buffer, run.rest), ", ", indices_.as_count(mask), ", ",
+               value, ")");
   return cat("store_strided_where(", first, ", ", indices_.name(run.stride), ", ", indices_.as_lanes(mask),
              ", ", value, ")");
 }

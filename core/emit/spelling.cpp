@@ -1,7 +1,7 @@
 // See spelling.h.
 #include "core/emit/spelling.h"
 
-#include "core/base/text.h"
+#include <algorithm>
 
 namespace twinloom::emit {
 
@@ -32,6 +32,15 @@ std::string_view spelling(ops::Monoid monoid, ops::DType element) {
 
 std::string counted(std::string_view counter, std::string_view bound) {
   return cat("for (i64 ", counter, " = 0; ", counter, " < ", bound, "; ++", counter, ") {");
+}
+
+void comment_lines(Writer& writer, std::string_view comment) {
+  while (!comment.empty()) {
+    const std::size_t end = std::min(comment.find('\n'), comment.size());
+    const std::string text = escaped(comment.substr(0, end));
+    writer.line("// ", text, text.ends_with('\\') ? "." : "");  // a last backslash would join the next line
+    comment.remove_prefix(std::min(end + 1, comment.size()));
+  }
 }
 
 }  // namespace twinloom::emit

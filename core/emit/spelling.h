@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/text.h"
 #include "core/ops/monoid.h"
 #include "core/ops/pointwise.h"
 
@@ -17,5 +18,8 @@ std::string_view spelling(ops::Monoid monoid, ops::DType element);
 
 // The head of a loop over 0 <= counter < bound.
 std::string counted(std::string_view counter, std::string_view bound);
+
+// The lines of a text as comments.
+void comment_lines(Writer& writer, std::string_view comment);
 
 }  // namespace twinloom::emit

@@ -51,6 +51,9 @@ class Values {
   // The value as a vector of all lanes of the vector loop, or as it is where `lanes` is 1.
   std::string with_lanes(const Operand& operand, int lanes);
   void store(const loops::Store& store);
+  // Gives a load its name where it stands, if it is of memory that the program never writes and depends on no
+  // loop that is still to come.
+  void load_ahead(const loops::Load& load);
   void index(const loops::Index& index);
   void prefetch(const loops::Prefetch& prefetch);
 
@@ -91,6 +94,8 @@ class Values {
   std::string lanes_load(const loops::Load& load, const Along& run, const Mask& mask);
   std::string memory_literal(const loops::Literal& literal) const;
   std::string pointer(loops::Buffer buffer, const index::Expr& offset);
+  // The same for neighbours, one a lane.
+  std::string pointer_of_lanes(loops::Buffer buffer, const index::Expr& offset);
   const loops::BufferInfo& info(loops::Buffer buffer) const;
   void uniform_store(const loops::Store& store, const Operand& value, const Mask& mask,
                      const std::string& prefix);

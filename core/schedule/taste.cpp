@@ -38,10 +38,20 @@ Situation::Situation(const loops::Program& given, const machine::Machine& target
   if (lockstep && !shape.common.empty()) vector_axis = best_common_axis();
 }
 
+// A value for each turn of the common loops, or for each element of the siblings', is as near whoever walks it.
+bool Situation::spans_scopes(const Access& access) const {
+  const auto mentioned = [&](const NestLoop& loop) { return index::mentions(access.offset, loop.axis); };
+  return access.sibling >= 0 && std::ranges::any_of(shape.common, mentioned) &&
+         std::ranges::any_of(siblings[static_cast<std::size_t>(access.sibling)]->loops, mentioned);
+}
+
 double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
+  const bool spanning = inner_only && std::ranges::any_of(accesses, [&](const Access& access) {
+                          return spans_scopes(access);
+                        });
   double bytes = 0;
   for (const Access& access : accesses) {
-    if (inner_only && access.sibling < 0) continue;
+    if (inner_only && (access.sibling < 0 || (spanning && !spans_scopes(access)))) continue;
     const auto stride = stride_along(access, axis);
     const int each = access.bytes * (access.store ? 2 : 1);
     if (stride == 1 || stride == -1)

@@ -62,6 +62,7 @@ class Situation {
 
  private:
   bool vector_is_common() const;
+  bool spans_scopes(const Access& access) const;
   std::size_t best_common_axis() const;
 };
 

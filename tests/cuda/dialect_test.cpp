@@ -75,6 +75,27 @@ TEST(Dialect, PackedPointersAreSaidToBe) {
             std::string::npos)
       << packed;
   EXPECT_NE(any.find("f32* const a1 = static_cast<f32*>(arguments->buffers[1]);"), std::string::npos) << any;
+  EXPECT_NE(packed.find("store(packed<4>(p"), std::string::npos) << packed;
+  EXPECT_EQ(any.find("packed<"), std::string::npos) << any;
+}
+
+// Rows of five: only every fourth starts at a multiple of 16 bytes.
+TEST(Dialect, OffsetsThatAreNoMultiplesAreNotSaidToBePacked) {
+  const std::string text = text_of(R"(program rows(x: f32[40], y: written f32[40]) {
+  for i < 8 block { for j < 4 vector { y[5*i + j] = x[5*i + j] } }
+})",
+                                   Pointers::packed);
+  EXPECT_EQ(text.find("packed<"), std::string::npos) << text;
+}
+
+// A load would wait for the stores before it.
+TEST(Dialect, LoadsOfAllTurnsOfAnUnrolledLoopComeFirst) {
+  const std::string text = text_of(R"(program twice(x: f32[2048], y: written f32[2048]) {
+  for i < 2 block { for u < 2 unroll { for j < 4 vector { y[8*i + 4*u + j] = exp(x[8*i + 4*u + j]) } } }
+})");
+  const std::size_t second = text.find("load<4>", text.find("load<4>") + 1);
+  EXPECT_LT(second, text.find("exp(")) << text;
+  EXPECT_EQ(text.find("load<4>", second + 1), std::string::npos) << text;
 }
 
 // The second loop has more threads than the first: those beyond are told the total too.

@@ -104,26 +104,45 @@ TWINLOOM_INLINE bool is_packed(const Of* pointer) {
          (reinterpret_cast<u64>(pointer) & (packed_bytes<Of, count> - 1)) == 0;
 }
 
-// How a packed value, or an element, is read and written. NVRTC 13.0 takes a store of a struct apart and
+// The pointer, of which so much is known.
+template <int count, class Of>
+TWINLOOM_INLINE Of* packed(Of* pointer) {
+  return static_cast<Of*>(__builtin_assume_aligned(pointer, packed_bytes<Of, count>));
+}
+
+// How a packed value, or an element, is read and written. NVRTC 13.0 takes an access to a struct apart and
 // finds its parts again only where the address is simple; it answers __isGlobal itself where it knows the
 // pointer.
 struct Plainly {
   template <class Part>
   static TWINLOOM_INLINE Part get(const Part* pointer) {
-    return *pointer;
+    Part part;
+    if constexpr (sizeof(Part) == 16) {
+      if (__isGlobal(pointer))
+        asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(part.words[0]), "=r"(part.words[1]), "=r"(part.words[2]), "=r"(part.words[3])
+                     : "l"(__cvta_generic_to_global(pointer))
+                     : "memory");
+      else
+        part = *pointer;
+    } else if constexpr (sizeof(Part) == 8) {
+      part = bit_cast<Part>(*reinterpret_cast<const u64*>(pointer));
+    } else {
+      part = *pointer;
+    }
+    return part;
   }
   template <class Part>
   static TWINLOOM_INLINE void put(Part* pointer, Part part) {
     if constexpr (sizeof(Part) == 16) {
-      if (__isGlobal(pointer)) {
+      if (__isGlobal(pointer))
         asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
                      :
                      : "l"(__cvta_generic_to_global(pointer)), "r"(part.words[0]), "r"(part.words[1]),
                        "r"(part.words[2]), "r"(part.words[3])
                      : "memory");
-      } else {
+      else
         *pointer = part;
-      }
     } else if constexpr (sizeof(Part) == 8) {
       *reinterpret_cast<u64*>(pointer) = bit_cast<u64>(part);
     } else {

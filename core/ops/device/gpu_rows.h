@@ -139,6 +139,16 @@ TWINLOOM_QUICK_ROW(sin, near_sin(rare, one))
 TWINLOOM_QUICK_ROW(cos, near_cos(rare, one))
 #undef TWINLOOM_QUICK_ROW
 
+template <int count>
+TWINLOOM_INLINE Lanes<f32, count> div_by_one(const Lanes<f32, count>& a, f32 b) {
+  bool rare = !(b >= 0.5f && b <= 0x1p24f);
+  const QuickDividing divide{rare};
+  Lanes<f32, count> result = each_lane([&](f32 one) { return divide(one, b); }, a);
+  const auto whole = [](f32 one, f32 other) { return one / other; };
+  if (__builtin_expect(rare, 0)) result = each_lane([=](f32 one) { return called(whole, one, b); }, a);
+  return result;
+}
+
 #define TWINLOOM_CONVERSION(name)                              \
   template <class To, class Of, int count>                     \
   TWINLOOM_INLINE auto name(const Lanes<Of, count>& x) {       \
