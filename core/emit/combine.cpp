@@ -85,10 +85,12 @@ void Totals::combine_threads(Total& total, const loops::Combine& combine, std::i
   else
     combine_in_block(total, extent, width, pairing);
   total.of_threads.erase(copies);
+  for (const Total::Copies& left : total.of_threads) span = std::min(span, threads_.width(left.axis));
   if (extent * width != span) hand_out(total, span);
 }
 
-// What the first thread of so many has, for those too that are no member of the loop.
+// What the first thread of so many has, for those too that are no member of the loop. Threads that are
+// members of another loop along which there are copies still have totals of their own.
 void Totals::hand_out(const Total& total, std::int64_t span) {
   CHECK(is_power_of_two(span), "a total for ", span, " threads");
   for_each_member(total, std::nullopt, [&](const Places& places) {

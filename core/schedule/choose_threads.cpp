@@ -19,9 +19,10 @@ using loops::NestLoop;
 
 namespace {
 
-// How one axis is cut: so many threads, each with so many packed elements; 1 of both: not at all.
+// How one axis is cut: so many threads, each with so many packed elements, and that so many times, far apart;
+// 1 of all: not at all.
 struct Cut {
-  std::int64_t threads = 1, lanes = 1;
+  std::int64_t threads = 1, lanes = 1, times = 1;
   bool is_cut() const { return threads > 1 || lanes > 1; }
 };
 
@@ -68,6 +69,8 @@ class ThreadChooser {
       if (rows_.tile) return add_tile(fast);
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, BLOCK_THREADS);
       spread(cuts, BLOCK_THREADS / cuts[fast].threads);
+      if (loads_little() && cuts[fast].threads == BLOCK_THREADS && guess(loops[fast]) >= ENOUGH_FOR_TWO)
+        cuts[fast].times = 2;
     } else if (rows_in_threads_) {
       cuts[fast].threads = members(loops[fast], 1, BLOCK_THREADS / 2);
     } else {
@@ -91,19 +94,33 @@ class ThreadChooser {
     ScopeChoice choice(-1);
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       std::vector<std::int64_t> factors;
-      if (cuts[i].is_cut()) factors.push_back(cuts[i].threads * cuts[i].lanes);
+      if (cuts[i].is_cut()) factors.push_back(cuts[i].threads * cuts[i].lanes * cuts[i].times);
+      if (cuts[i].times > 1) factors.push_back(cuts[i].threads * cuts[i].lanes);
       if (cuts[i].lanes > 1 && cuts[i].threads > 1) factors.push_back(cuts[i].lanes);
       if (!factors.empty()) choice.split(loops[i], factors, tail(factors.front(), loops[i]));
       choice.loop(loops[i], 0, Bind::block);
     }
-    const auto add_threads = [&](std::size_t i) {
-      if (cuts[i].threads > 1) choice.loop(loops[i], 1, Bind::thread);
-    };
     for (std::size_t i = 0; i < cuts.size(); ++i)
-      if (i != fast) add_threads(i);
-    add_threads(fast);
-    if (cuts[fast].lanes > 1) choice.loop(loops[fast], cuts[fast].threads > 1 ? 2 : 1, Bind::vector);
+      if (i != fast && cuts[i].threads > 1) choice.loop(loops[i], 1, Bind::thread);
+    const Cut& cut = cuts[fast];
+    std::size_t piece = cut.times > 1 ? 2 : 1;
+    if (cut.threads > 1) choice.loop(loops[fast], piece++, Bind::thread);
+    if (cut.times > 1) choice.loop(loops[fast], 1, Bind::unroll);
+    if (cut.lanes > 1) choice.loop(loops[fast], piece, Bind::vector);
     choice.append_to(schedule_);
+  }
+
+  // One or two inputs and no function: a thread that loads them once has not enough on its way.
+  bool loads_little() const {
+    const auto large = std::ranges::count_if(situation_.accesses, [&](const Access& access) {
+      return !access.store && std::ranges::all_of(situation_.shape.common, [&](const NestLoop& loop) {
+        return index::mentions(access.offset, loop.axis);
+      });
+    });
+    int work = 0;
+    for (const loops::Item& item : situation_.shape.items)
+      work += work_of({std::get<loops::Ref<loops::Stmt>>(item)});
+    return large <= 2 && work <= 2 * HEAVY_WORK;
   }
   // Squares of both axes: what threads cover of the other axis at once is walked several times.
   void add_tile(std::size_t fast) const {

@@ -23,17 +23,11 @@ TEST(Dialect, ThreadsOfAWarpExchangeTheirTotals) {
 })");
   EXPECT_EQ(text, R"(#include "cuda/routines.h"
 namespace twinloom::device {
-struct Given {
-  void* buffers[2];
-  i64 sizes[1];
-  FailureRecord* failure;
-};
-extern "C" __global__ void __launch_bounds__(32) kernel(const __grid_constant__ Given given) {
-  const Given* const arguments = &given;
+extern "C" __global__ void __launch_bounds__(32) kernel(void* __restrict__ buffer_0, void* __restrict__ buffer_1, FailureRecord* failure) {
   const i64 begin = blockIdx.x, end = begin + 1;
   const i64 thread = threadIdx.x;
-  const f32* const a0 = static_cast<const f32*>(arguments->buffers[0]);
-  f32* const a1 = static_cast<f32*>(arguments->buffers[1]);
+  const f32* const a0 = static_cast<const f32*>(buffer_0);
+  f32* const a1 = static_cast<f32*>(buffer_1);
   for (i64 k1 = begin; k1 < end; ++k1) {
     f32 t2;
     t2 = -0x0p+0f;
@@ -71,10 +65,10 @@ TEST(Dialect, PackedPointersAreSaidToBe) {
 })";
   const std::string packed = text_of(program, Pointers::packed), any = text_of(program, Pointers::any);
   EXPECT_NE(packed.find("f32* const a1 = static_cast<f32*>("
-                        "__builtin_assume_aligned(arguments->buffers[1], 16));"),
+                        "__builtin_assume_aligned(buffer_1, 16));"),
             std::string::npos)
       << packed;
-  EXPECT_NE(any.find("f32* const a1 = static_cast<f32*>(arguments->buffers[1]);"), std::string::npos) << any;
+  EXPECT_NE(any.find("f32* const a1 = static_cast<f32*>(buffer_1);"), std::string::npos) << any;
   EXPECT_NE(packed.find("store(packed<4>(p"), std::string::npos) << packed;
   EXPECT_EQ(any.find("packed<"), std::string::npos) << any;
 }
@@ -121,11 +115,27 @@ TEST(Dialect, WarpsExchangeTheirTotalsThroughScratch) {
   combine t0 across k halves
   y[0] = t0
 })");
-  const std::size_t store = text.find("if (thread % 1 == 0)"), first = text.find("__syncthreads();"),
+  const std::size_t store = text.find("[thread] = "), first = text.find("__syncthreads();"),
                     second = text.find("__syncthreads();", first + 1);
   EXPECT_NE(text.find("__shared__ f32 t"), std::string::npos) << text;
   EXPECT_LT(store, first) << text;
   EXPECT_NE(second, std::string::npos) << text;
+}
+
+// Warps that still have totals of their own are not told the first one's.
+TEST(Dialect, ATotalIsHandedOutOnlyWhereNoOtherCopiesAreLeft) {
+  const std::string text = text_of(R"(program row(x: i32[256], y: written i32[1]) {
+  start t0: sum i32 copies (w, k)
+  for w < 8 thread { for k < 32 thread { merge t0 (x[32*w + k]) } }
+  combine t0 across k halves
+  combine t0 across w halves
+  y[0] = t0
+})");
+  const std::size_t last_exchange = text.rfind("from_lane_across("), scratch = text.find("__shared__");
+  EXPECT_NE(last_exchange, std::string::npos) << text;
+  EXPECT_GT(scratch, last_exchange) << text;
+  EXPECT_NE(text.find("[8];", scratch), std::string::npos) << text;
+  EXPECT_EQ(text.find("[1];", scratch), std::string::npos) << text;
 }
 
 // ptxas 13.0 needs it so: see held().
