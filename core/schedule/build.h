@@ -132,6 +132,7 @@ class Parts {
     std::vector<loops::Buffer> buffers;  // one a part of the tuple
   };
   index::Expr place(const index::Expr& at, const Surroundings& around) const;
+  loops::Bind gathering_bind() const;
   Ref<Stmt> merge_part(const Partial& partial, Temp node, const index::Expr& part, const Surroundings& around,
                        const Names& names) const;
   const Plan& plan_;

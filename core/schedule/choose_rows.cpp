@@ -213,21 +213,22 @@ class RowChooser {
 
   // As many as a block has room for: all of them, or some of a warp.
   std::int64_t gathering_threads(const Schedule& schedule, std::int64_t of_row, std::int64_t parts) const {
-    const std::int64_t room = machine_.max_threads / common_threads(schedule);
+    const auto resolved = resolve(nest_, schedule);
+    const auto* plan = std::get_if<Plan>(&resolved);
+    if (plan == nullptr || in_lockstep(plan->common)) return 1;
+    const std::int64_t room = machine_.max_threads / common_threads(*plan);
     const std::int64_t wanted = std::min(next_power_of_two(parts), room);
     if (of_row == 1) return std::min<std::int64_t>(wanted, machine_.warp_threads);
     return std::max(wanted, of_row);
   }
 
   // Of all thread loops around the siblings.
-  std::int64_t common_threads(const Schedule& schedule) const {
-    const auto resolved = resolve(nest_, schedule);
-    const auto* plan = std::get_if<Plan>(&resolved);
+  static std::int64_t common_threads(const Plan& plan) {
     std::int64_t threads = 1;
-    for (const Turn& turn : plan == nullptr ? std::vector<Turn>() : plan->common.order) {
-      const Piece& piece = plan->common.piece(turn);
+    for (const Turn& turn : plan.common.order) {
+      const Piece& piece = plan.common.piece(turn);
       if (piece.bind == loops::Bind::thread)
-        threads *= next_power_of_two(turns_of(plan->common.axes[turn.axis], piece).value_or(1));
+        threads *= next_power_of_two(turns_of(plan.common.axes[turn.axis], piece).value_or(1));
     }
     return threads;
   }

@@ -72,12 +72,19 @@ class ThreadChooser {
       if (loads_little() && cuts[fast].threads == BLOCK_THREADS && guess(loops[fast]) >= ENOUGH_FOR_TWO)
         cuts[fast].times = 2;
     } else if (rows_in_threads_) {
-      cuts[fast].threads = members(loops[fast], 1, BLOCK_THREADS / 2);
+      if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
+      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, BLOCK_THREADS / 2);
     } else {
       const std::int64_t rows = scans() ? 1 : std::max<std::int64_t>(1, ROW_WARPS / rows_.warps);
       cuts[fast].threads = members(loops[fast], 1, rows);
     }
     add(cuts, fast);
+  }
+  // Elements that make a word of 4 bytes: more of them would need more totals than a thread has registers for.
+  std::int64_t words_along(const NestLoop& loop) const {
+    constexpr std::int64_t WORD_BYTES = 4;
+    const std::int64_t packed = situation_.packed_along(loop.axis);
+    return std::max<std::int64_t>(1, packed * WORD_BYTES / situation_.machine.vector_bytes);
   }
   // The threads that are left walk the innermost other axis.
   void spread(std::vector<Cut>& cuts, std::int64_t left) const {
@@ -202,9 +209,11 @@ class ThreadChooser {
     for (const Part& part : parts) factors.push_back(part.step);
     factors.pop_back();
     const std::int64_t step = parts.front().step;
-    const bool exact = extent > 0 && extent % step == 0 &&
-                       (parts.front().bind == Bind::serial || is_power_of_two(extent / step));
-    choice.split(loop, factors, exact ? Tail::exact : Tail::mask);
+    const bool serial = parts.front().bind == Bind::serial;
+    const bool exact = extent > 0 && extent % step == 0 && (serial || is_power_of_two(extent / step));
+    // A mask for each element is worth a second copy of the loops; one for a whole vector is not.
+    const bool cut = extent > group && !rows_.kept && (lanes == 1 || extent % lanes != 0);
+    choice.split(loop, factors, exact ? Tail::exact : cut ? Tail::remainder : Tail::mask);
     for (std::size_t piece = 0; piece < parts.size(); ++piece) choice.loop(loop, piece, parts[piece].bind);
   }
 

@@ -44,6 +44,8 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
   if (grid.units < 1 || !is_power_of_two(grid.units)) return words + "the units of a part are a power of two";
   if (grid.threads < 1 || !is_power_of_two(grid.threads))
     return words + "the threads that gather are a power of two";
+  if (grid.threads > 1 && in_lockstep(plan.common))
+    return words + "a vector of rows has totals that no other threads gather";
   if (plan.siblings.empty()) return words + "there is no reduction";
   const Scope& scope = plan.siblings.front();
   if (scope.axes.size() != 1 || scope.axes.front().axis.name() != grid.axis) {
@@ -62,11 +64,6 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
                std::holds_alternative<loops::Store>(stmt->node);
       })) {
     return words + "the reduction also stores or checks indices";
-  }
-  for (const Turn& turn : plan.common.order) {
-    const Piece& piece = plan.common.piece(turn);
-    if (piece.bind == loops::Bind::vector)
-      return words + cat("a vector of rows (", piece.symbol, ") holds several totals");
   }
   const AxisPlan& axis = scope.axes.front();
   if (axis.pieces.front().turns == 0 && axis.pieces.front().copied) {
@@ -143,9 +140,17 @@ Ref<Stmt> Parts::gather(const Surroundings& around, Names& names) const {
   inside.push_back(std::move(merged));
   inside.insert(inside.end(), pushes.begin(), pushes.end());
   before.push_back(loops::stmt(
-      loops::Loop{at, ceil_div(count_, threads), loops::Bind::serial, loops::block(std::move(inside))}));
+      loops::Loop{at, ceil_div(count_, threads), gathering_bind(), loops::block(std::move(inside))}));
   before.insert(before.end(), after.begin(), after.end());
   return loops::block(std::move(before));
+}
+
+// Written out, the loads of all parts are on their way before the first is needed; where threads walk vectors of
+// totals, which no other threads can gather for them.
+loops::Bind Parts::gathering_bind() const {
+  constexpr std::int64_t MOST_WRITTEN_OUT = 64;
+  const bool few = at_most(plan_.facts, count_, MOST_WRITTEN_OUT) && index::constant_of(count_);
+  return few && in_lockstep(plan_.common) ? loops::Bind::unroll : loops::Bind::serial;
 }
 
 // The total of one part, if there is such a part and such a row.
