@@ -50,10 +50,6 @@ std::string CudaDialect::size(std::size_t number) const { return cat("size_", nu
 std::string CudaDialect::failure() const { return "failure"; }
 
 // Of a pointer that a loop moves on, NVRTC does not see it.
-std::string CudaDialect::at_multiple(const std::string& pointer, int lanes) const {
-  return pointers_ == Pointers::any ? pointer : cat("packed<", lanes, ">(", pointer, ")");
-}
-
 std::string CudaDialect::array(const std::string& type, const std::string& name, const std::string& count,
                                loops::Place place) const {
   return cat(place == loops::Place::scratch ? "__shared__ " : "", type, " ", name, "[", count, "];");

@@ -31,7 +31,7 @@ class CudaDialect final : public emit::DeviceDialect {
   std::string argument(const std::string& type, std::size_t buffer) const override;
   std::string size(std::size_t number) const override;
   std::string failure() const override;
-  std::string at_multiple(const std::string& pointer, int lanes) const override;
+  bool assumes_packed() const override { return pointers_ == Pointers::packed; }
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
   std::string block_array(const std::string& type, const std::string& name, const std::string& count,

@@ -13,7 +13,7 @@ class DeviceDialect : public Dialect {
   std::string argument(const std::string& type, std::size_t buffer) const override;
   std::string size(std::size_t number) const override;
   std::string failure() const override;
-  std::string at_multiple(const std::string& pointer, int) const override { return pointer; }
+  bool assumes_packed() const override { return false; }
   std::string type(ops::DType dtype, int lanes) const override;
   std::string memory_type(ops::DType dtype) const override;
   std::string literal(const ops::Number& number, ops::DType dtype) const override;

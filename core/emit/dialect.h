@@ -42,8 +42,8 @@ class Dialect {
   virtual std::string argument(const std::string& type, std::size_t buffer) const = 0;
   virtual std::string size(std::size_t number) const = 0;  // of Program::sizes
   virtual std::string failure() const = 0;                 // a pointer to the record
-  // The pointer to an argument's elements from one on whose offset is a multiple of `lanes`.
-  virtual std::string at_multiple(const std::string& pointer, int lanes) const = 0;
+  // Whether the pointers that a kernel is handed are multiples of what one instruction moves.
+  virtual bool assumes_packed() const = 0;
 
   // A value of `lanes` elements in registers, and an element in memory.
   virtual std::string type(ops::DType dtype, int lanes) const = 0;

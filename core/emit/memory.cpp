@@ -44,10 +44,12 @@ std::string Values::pointer(loops::Buffer buffer, const index::Expr& offset) {
   return indices_.pointer(this->buffer(buffer), offset);
 }
 
-std::string Values::pointer_of_lanes(loops::Buffer buffer, const index::Expr& offset) {
-  const std::string place = pointer(buffer, offset);
-  const bool whole = !info(buffer).local && indices_.is_multiple(offset, indices_.lanes());
-  return whole ? dialect_.at_multiple(place, indices_.lanes()) : place;
+// Which of the functions for neighbours: the ending of its name.
+std::string_view Values::way_of(loops::Buffer buffer, const index::Expr& offset) const {
+  if (is_own(buffer)) return "_own";
+  if (!indices_.is_multiple(offset, indices_.lanes())) return "";
+  if (info(buffer).local) return dialect_.has_threads() ? "_scratch" : "";
+  return dialect_.assumes_packed() ? "_packed" : "";
 }
 
 // As an element of memory, which for b8 is a byte.
@@ -112,17 +114,15 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   }
   const std::string first = pointer(load.buffer, run.rest);
   const auto stride = index::constant_of(run.stride);
-  const std::string name = is_own(load.buffer) ? "load_own" : "load";
   const bool together = dialect_.has_threads() && mask.kind == Mask::Kind::uniform;
-  if (all && stride == 1) return cat(name, count, pointer_of_lanes(load.buffer, run.rest), ")");
+  const std::string_view way = way_of(load.buffer, run.rest);
+  if (all && stride == 1) return cat("load", way, count, first, ")");
   if (together && stride == 1)
-    return cat(name, "_if", count, pointer_of_lanes(load.buffer, run.rest), ", ", mask.text, ", ", otherwise,
-               ")");
+    return cat("load", way, "_if", count, first, ", ", mask.text, ", ", otherwise, ")");
   if (all && stride == -1) return cat("load_reversed", count, first, ")");
   if (all) return cat("load_strided", count, first, ", ", indices_.name(run.stride), ")");
   if (stride == 1 && mask.kind != Mask::Kind::lanes)
-    return cat("load_first", count, pointer_of_lanes(load.buffer, run.rest), ", ", indices_.as_count(mask),
-               ", ", otherwise, ")");
+    return cat("load_first", count, first, ", ", indices_.as_count(mask), ", ", otherwise, ")");
   return cat("load_strided_where", count, first, ", ", indices_.name(run.stride), ", ",
              indices_.as_lanes(mask), ", ", otherwise, ")");
 }
@@ -165,18 +165,15 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
   const std::string first = pointer(store.buffer, run.rest);
   const auto stride = index::constant_of(run.stride);
   const bool plain = store.update == loops::Update::replace;
-  const std::string name = is_own(store.buffer)          ? "store_own("
-                           : info(store.buffer).streamed ? "store_streaming("
-                                                         : "store(";
   const bool together = dialect_.has_threads() && mask.kind == Mask::Kind::uniform;
   if ((all || together) && plain && stride == 1)
-    return cat(together ? cat("if (", mask.text, ") ") : std::string(), name,
-               pointer_of_lanes(store.buffer, run.rest), ", ", value, ")");
+    return cat(together ? cat("if (", mask.text, ") ") : std::string(), "store",
+               info(store.buffer).streamed ? "_streaming" : way_of(store.buffer, run.rest), "(", first, ", ",
+               value, ")");
   if (all && plain && stride == -1) return cat("store_reversed(", first, ", ", value, ")");
   if (all) return cat("store_strided(", first, ", ", indices_.name(run.stride), ", ", value, ")");
   if (plain && stride == 1 && mask.kind != Mask::Kind::lanes)
-    return cat("store_first(", pointer_of_lanes(store.buffer, run.rest), ", ", indices_.as_count(mask), ", ",
-               value, ")");
+    return cat("store_first(", first, ", ", indices_.as_count(mask), ", ", value, ")");
   return cat("store_strided_where(", first, ", ", indices_.name(run.stride), ", ", indices_.as_lanes(mask),
              ", ", value, ")");
 }

@@ -104,12 +104,6 @@ TWINLOOM_INLINE bool is_packed(const Of* pointer) {
          (reinterpret_cast<u64>(pointer) & (packed_bytes<Of, count> - 1)) == 0;
 }
 
-// The pointer, of which so much is known.
-template <int count, class Of>
-TWINLOOM_INLINE Of* packed(Of* pointer) {
-  return static_cast<Of*>(__builtin_assume_aligned(pointer, packed_bytes<Of, count>));
-}
-
 // How a packed value, or an element, is read and written. NVRTC 13.0 takes an access to a struct apart and
 // finds its parts again only where the address is simple; it answers __isGlobal itself where it knows the
 // pointer.
@@ -204,7 +198,7 @@ TWINLOOM_INLINE Part part_of(const InMemory<Of, count>& lanes) {
   return part;
 }
 template <class How, int count, class Of>
-TWINLOOM_INLINE Vector<Of, count> load_packed(const Of* pointer) {
+TWINLOOM_INLINE Vector<Of, count> load_parts(const Of* pointer) {
   constexpr int bytes = packed_bytes<Of, count>, each = bytes / int(sizeof(Of));
   Vector<Of, count> value;
   TWINLOOM_UNROLL
@@ -217,7 +211,7 @@ TWINLOOM_INLINE Vector<Of, count> load_packed(const Of* pointer) {
   return value;
 }
 template <class How, class Of, int count>
-TWINLOOM_INLINE void store_packed(Of* pointer, Lanes<Of, count> value) {
+TWINLOOM_INLINE void store_parts(Of* pointer, Lanes<Of, count> value) {
   constexpr int bytes = packed_bytes<Of, count>, each = bytes / int(sizeof(Of));
   TWINLOOM_UNROLL
   for (int first = 0; first < count; first += each) {
@@ -234,11 +228,133 @@ TWINLOOM_INLINE Vector<Of, count> load(const Of* pointer) {
   if constexpr (count == 1) {
     return *pointer;
   } else {
-    if (__builtin_expect(is_packed<Of, count>(pointer), 1)) return load_packed<Plainly, count>(pointer);
+    if (__builtin_expect(is_packed<Of, count>(pointer), 1)) return load_parts<Plainly, count>(pointer);
     Vector<Of, count> value;
     TWINLOOM_UNROLL
     for (int i = 0; i < count; ++i) value[i] = pointer[i];
     return value;
+  }
+}
+// The same where the address is known to be a multiple, in words and without a test: a test and what is done
+// else cost NVRTC thirty times as long.
+template <class Of, int count>
+struct Words {
+  static constexpr int bytes = int(sizeof(Of)) * count;
+  u32 word[bytes / 4];
+};
+template <class Of, int count>
+TWINLOOM_INLINE Vector<Of, count> lanes_of_words(const Words<Of, count>& words) {
+  if constexpr (sizeof(Of) >= 4) {
+    return bit_cast<Vector<Of, count>>(words);
+  } else {
+    constexpr int each = 4 / int(sizeof(Of));
+    using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
+    Vector<Of, count> value;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i)
+      value[i] = bit_cast<Of>(Bits(words.word[i / each] >> (32 / each * (i % each))));
+    return value;
+  }
+}
+template <class Of, int count>
+TWINLOOM_INLINE Words<Of, count> words_of_lanes(const Lanes<Of, count>& value) {
+  if constexpr (sizeof(Of) >= 4) {
+    return bit_cast<Words<Of, count>>(value);
+  } else {
+    constexpr int each = 4 / int(sizeof(Of));
+    using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
+    Words<Of, count> words{};
+    TWINLOOM_UNROLL
+    for (int i = 0; i < count; ++i)
+      words.word[i / each] |= u32(bit_cast<Bits>(value[i])) << (32 / each * (i % each));
+    return words;
+  }
+}
+// Written as instructions, since NVRTC 13.0 takes an access to a struct apart and finds its parts again only
+// where the address is simple.
+template <int bytes>
+TWINLOOM_INLINE void load_words(u32* words, const void* pointer) {
+  const auto place = __cvta_generic_to_global(pointer);
+  if constexpr (bytes == 16)
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "l"(place)
+                 : "memory");
+  else if constexpr (bytes == 8)
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "l"(place) : "memory");
+  else
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(words[0]) : "l"(place) : "memory");
+}
+template <int bytes>
+TWINLOOM_INLINE void store_words(void* pointer, const u32* words) {
+  const auto place = __cvta_generic_to_global(pointer);
+  if constexpr (bytes == 16)
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(place), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+                 : "memory");
+  else if constexpr (bytes == 8)
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(place), "r"(words[0]), "r"(words[1]) : "memory");
+  else
+    asm volatile("st.global.u32 [%0], %1;" : : "l"(place), "r"(words[0]) : "memory");
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_packed(const Of* pointer) {
+  constexpr int bytes = packed_bytes<Of, count>;
+  if constexpr (bytes < 4) {
+    return load_parts<Plainly, count>(pointer);
+  } else {
+    Words<Of, count> words;
+    TWINLOOM_UNROLL
+    for (int first = 0; first < words.bytes / 4; first += bytes / 4)
+      load_words<bytes>(words.word + first, reinterpret_cast<const u32*>(pointer) + first);
+    return lanes_of_words(words);
+  }
+}
+template <class Of, int count>
+TWINLOOM_INLINE void store_packed(Of* pointer, const Lanes<Of, count>& value) {
+  constexpr int bytes = packed_bytes<Of, count>;
+  if constexpr (bytes < 4) {
+    store_parts<Plainly>(pointer, value);
+  } else {
+    const Words<Of, count> words = words_of_lanes(value);
+    TWINLOOM_UNROLL
+    for (int first = 0; first < words.bytes / 4; first += bytes / 4)
+      store_words<bytes>(reinterpret_cast<u32*>(pointer) + first, words.word + first);
+  }
+}
+// The same of what the threads of a block share, whose accesses NVRTC leaves whole.
+template <int bytes>
+struct WordsAs;
+template <>
+struct WordsAs<16> {
+  using type = uint4;
+};
+template <>
+struct WordsAs<8> {
+  using type = uint2;
+};
+template <>
+struct WordsAs<4> {
+  using type = u32;
+};
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_scratch(const Of* pointer) {
+  constexpr int bytes = packed_bytes<Of, count>;
+  if constexpr (bytes < 4 || sizeof(Of) * count != bytes)
+    return load_parts<Plainly, count>(pointer);
+  else
+    return lanes_of_words(
+        bit_cast<Words<Of, count>>(*reinterpret_cast<const typename WordsAs<bytes>::type*>(pointer)));
+}
+template <class Of, int count>
+TWINLOOM_INLINE void store_scratch(Of* pointer, const Lanes<Of, count>& value) {
+  constexpr int bytes = packed_bytes<Of, count>;
+  if constexpr (bytes < 4 || sizeof(Of) * count != bytes) {
+    store_parts<Plainly>(pointer, value);
+  } else {
+    using Part = typename WordsAs<bytes>::type;
+    *reinterpret_cast<Part*>(pointer) = bit_cast<Part>(words_of_lanes(value));
   }
 }
 // The same of an array in registers, which has no address.
@@ -263,22 +379,24 @@ TWINLOOM_INLINE void store_own(Of* array, Value value) {
   }
 }
 // All lanes or none.
-template <int count, class Of>
-TWINLOOM_INLINE Vector<Of, count> load_if(const Of* pointer, bool active, Of otherwise) {
-  Vector<Of, count> value(otherwise);
-  if (active) value = load<count>(pointer);
-  return value;
-}
-template <int count, class Of>
-TWINLOOM_INLINE Vector<Of, count> load_own_if(const Of* array, bool active, Of otherwise) {
-  return active ? load_own<count>(array) : Vector<Of, count>(otherwise);
-}
+#define TWINLOOM_IF(name)                                                                                \
+  template <int count, class Of>                                                                         \
+  TWINLOOM_INLINE Vector<Of, count> name##_if(const Of* pointer, bool active, Of otherwise) {            \
+    Vector<Of, count> value(otherwise);                                                                  \
+    if (active) value = name<count>(pointer);                                                            \
+    return value;                                                                                        \
+  }
+TWINLOOM_IF(load)
+TWINLOOM_IF(load_own)
+TWINLOOM_IF(load_packed)
+TWINLOOM_IF(load_scratch)
+#undef TWINLOOM_IF
 template <class How, class Of, class Value>
 TWINLOOM_INLINE void store_by(Of* pointer, Value value) {
   if constexpr (lanes<Value> == 1) {
     How::put(pointer, Of(value));
   } else {
-    if (__builtin_expect(is_packed<Of, lanes<Value>>(pointer), 1)) return store_packed<How>(pointer, value);
+    if (__builtin_expect(is_packed<Of, lanes<Value>>(pointer), 1)) return store_parts<How>(pointer, value);
     TWINLOOM_UNROLL
     for (int i = 0; i < lanes<Value>; ++i) How::put(pointer + i, value[i]);
   }
