@@ -69,8 +69,8 @@ TEST(Dialect, PackedPointersAreSaidToBe) {
             std::string::npos)
       << packed;
   EXPECT_NE(any.find("f32* const a1 = static_cast<f32*>(buffer_1);"), std::string::npos) << any;
-  EXPECT_NE(packed.find("store(packed<4>(p"), std::string::npos) << packed;
-  EXPECT_EQ(any.find("packed<"), std::string::npos) << any;
+  EXPECT_NE(packed.find("store_packed(p"), std::string::npos) << packed;
+  EXPECT_EQ(any.find("_packed"), std::string::npos) << any;
 }
 
 // Rows of five: only every fourth starts at a multiple of 16 bytes.
@@ -79,7 +79,7 @@ TEST(Dialect, OffsetsThatAreNoMultiplesAreNotSaidToBePacked) {
   for i < 8 block { for j < 4 vector { y[5*i + j] = x[5*i + j] } }
 })",
                                    Pointers::packed);
-  EXPECT_EQ(text.find("packed<"), std::string::npos) << text;
+  EXPECT_EQ(text.find("_packed"), std::string::npos) << text;
 }
 
 // A load would wait for the stores before it.

@@ -42,8 +42,7 @@ TWINLOOM_INLINE Vector<Of, count> ramp_of(Of first, Of step) {
     return first;
   } else {
     Vector<Of, count> places;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i) places[i] = first + Of(i) * step;
+    TWINLOOM_LANES((count), (places[i] = first + Of(i) * step))
     return places;
   }
 }
@@ -64,17 +63,16 @@ TWINLOOM_OF_LANES(floor_mod)
 #undef TWINLOOM_OF_LANES
 
 // Parts of a vector; half of two lanes is an element.
-#define TWINLOOM_HALF(name, first, step)                                            \
-  template <class Value>                                                            \
-  TWINLOOM_INLINE Vector<Element<Value>, lanes<Value> / 2> name(Value value) {      \
-    if constexpr (lanes<Value> == 2) {                                              \
-      return value[first];                                                          \
-    } else {                                                                        \
-      Vector<Element<Value>, lanes<Value> / 2> part;                                \
-      TWINLOOM_UNROLL                                                               \
-      for (int i = 0; i < lanes<Value> / 2; ++i) part[i] = value[first + step * i]; \
-      return part;                                                                  \
-    }                                                                               \
+#define TWINLOOM_HALF(name, first, step)                                       \
+  template <class Value>                                                       \
+  TWINLOOM_INLINE Vector<Element<Value>, lanes<Value> / 2> name(Value value) { \
+    if constexpr (lanes<Value> == 2) {                                         \
+      return value[first];                                                     \
+    } else {                                                                   \
+      Vector<Element<Value>, lanes<Value> / 2> part;                           \
+      TWINLOOM_LANES((lanes<Value> / 2), (part[i] = value[first + step * i]))  \
+      return part;                                                             \
+    }                                                                          \
   }
 TWINLOOM_HALF(low, 0, 1)
 TWINLOOM_HALF(high, (lanes<Value> / 2), 1)
@@ -173,9 +171,8 @@ TWINLOOM_INLINE InMemory<Of, count> lanes_of(const Part& part) {
   if constexpr (sizeof(Of) < 4 && sizeof(Part) >= 4) {
     constexpr int each = 4 / int(sizeof(Of));
     using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i)
-      lanes.lane[i] = bit_cast<Of>(Bits(part.words[i / each] >> (32 / each * (i % each))));
+    TWINLOOM_LANES((count),
+                   (lanes.lane[i] = bit_cast<Of>(Bits(part.words[i / each] >> (32 / each * (i % each))))))
   } else {
     lanes = bit_cast<InMemory<Of, count>>(part);
   }
@@ -189,9 +186,8 @@ TWINLOOM_INLINE Part part_of(const InMemory<Of, count>& lanes) {
     using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
     TWINLOOM_UNROLL
     for (u32& word : part.words) word = 0;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i)
-      part.words[i / each] |= u32(bit_cast<Bits>(lanes.lane[i])) << (32 / each * (i % each));
+    TWINLOOM_LANES((count),
+                   (part.words[i / each] |= u32(bit_cast<Bits>(lanes.lane[i])) << (32 / each * (i % each))))
   } else {
     part = bit_cast<Part>(lanes);
   }
@@ -205,8 +201,7 @@ TWINLOOM_INLINE Vector<Of, count> load_parts(const Of* pointer) {
   for (int first = 0; first < count; first += each) {
     const auto part = How::get(reinterpret_cast<const Packed<bytes>*>(pointer + first));
     const auto read = lanes_of<Of, each>(part);
-    TWINLOOM_UNROLL
-    for (int i = 0; i < each; ++i) value[first + i] = read.lane[i];
+    TWINLOOM_LANES((each), (value[first + i] = read.lane[i]))
   }
   return value;
 }
@@ -216,8 +211,7 @@ TWINLOOM_INLINE void store_parts(Of* pointer, Lanes<Of, count> value) {
   TWINLOOM_UNROLL
   for (int first = 0; first < count; first += each) {
     InMemory<Of, each> written;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < each; ++i) written.lane[i] = value[first + i];
+    TWINLOOM_LANES((each), (written.lane[i] = value[first + i]))
     How::put(reinterpret_cast<Packed<bytes>*>(pointer + first), part_of<Packed<bytes>>(written));
   }
 }
@@ -230,8 +224,7 @@ TWINLOOM_INLINE Vector<Of, count> load(const Of* pointer) {
   } else {
     if (__builtin_expect(is_packed<Of, count>(pointer), 1)) return load_parts<Plainly, count>(pointer);
     Vector<Of, count> value;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i) value[i] = pointer[i];
+    TWINLOOM_LANES((count), (value[i] = pointer[i]))
     return value;
   }
 }
@@ -250,9 +243,7 @@ TWINLOOM_INLINE Vector<Of, count> lanes_of_words(const Words<Of, count>& words) 
     constexpr int each = 4 / int(sizeof(Of));
     using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
     Vector<Of, count> value;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i)
-      value[i] = bit_cast<Of>(Bits(words.word[i / each] >> (32 / each * (i % each))));
+    TWINLOOM_LANES((count), (value[i] = bit_cast<Of>(Bits(words.word[i / each] >> (32 / each * (i % each))))))
     return value;
   }
 }
@@ -264,9 +255,8 @@ TWINLOOM_INLINE Words<Of, count> words_of_lanes(const Lanes<Of, count>& value) {
     constexpr int each = 4 / int(sizeof(Of));
     using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
     Words<Of, count> words{};
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i)
-      words.word[i / each] |= u32(bit_cast<Bits>(value[i])) << (32 / each * (i % each));
+    TWINLOOM_LANES((count),
+                   (words.word[i / each] |= u32(bit_cast<Bits>(value[i])) << (32 / each * (i % each))))
     return words;
   }
 }
@@ -364,8 +354,7 @@ TWINLOOM_INLINE Vector<Of, count> load_own(const Of* array) {
     return *array;
   } else {
     Vector<Of, count> value;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i) value[i] = array[i];
+    TWINLOOM_LANES((count), (value[i] = array[i]))
     return value;
   }
 }
@@ -374,8 +363,7 @@ TWINLOOM_INLINE void store_own(Of* array, Value value) {
   if constexpr (lanes<Value> == 1) {
     *array = value;
   } else {
-    TWINLOOM_UNROLL
-    for (int i = 0; i < lanes<Value>; ++i) array[i] = value[i];
+    TWINLOOM_LANES((lanes<Value>), (array[i] = value[i]))
   }
 }
 // All lanes or none.
@@ -397,8 +385,7 @@ TWINLOOM_INLINE void store_by(Of* pointer, Value value) {
     How::put(pointer, Of(value));
   } else {
     if (__builtin_expect(is_packed<Of, lanes<Value>>(pointer), 1)) return store_parts<How>(pointer, value);
-    TWINLOOM_UNROLL
-    for (int i = 0; i < lanes<Value>; ++i) How::put(pointer + i, value[i]);
+    TWINLOOM_LANES((lanes<Value>), (How::put(pointer + i, value[i])))
   }
 }
 template <class Of, class Value>
@@ -421,8 +408,7 @@ TWINLOOM_INLINE Value reversed(Value value) {
     return value;
   } else {
     Value back;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < lanes<Value>; ++i) back[i] = value[lanes<Value> - 1 - i];
+    TWINLOOM_LANES((lanes<Value>), (back[i] = value[lanes<Value> - 1 - i]))
     return back;
   }
 }
@@ -443,8 +429,7 @@ TWINLOOM_INLINE Vector<bool, count> first_lanes(i64 active) {
     return active > 0;
   } else {
     Vector<bool, count> mask;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i) mask[i] = i < active;
+    TWINLOOM_LANES((count), (mask[i] = i < active))
     return mask;
   }
 }
@@ -456,8 +441,7 @@ TWINLOOM_INLINE Vector<Of, count> load_each(const Of* pointer, At at) {
     return pointer[at(0)];
   } else {
     Vector<Of, count> value;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i) value[i] = pointer[at(i)];
+    TWINLOOM_LANES((count), (value[i] = pointer[at(i)]))
     return value;
   }
 }
@@ -467,8 +451,7 @@ TWINLOOM_INLINE Vector<Of, count> load_each_where(const Of* pointer, At at, IsIn
     return is_in(0) ? pointer[at(0)] : otherwise;
   } else {
     Vector<Of, count> value;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i) value[i] = is_in(i) ? pointer[at(i)] : otherwise;
+    TWINLOOM_LANES((count), (value[i] = is_in(i) ? pointer[at(i)] : otherwise))
     return value;
   }
 }
@@ -568,15 +551,12 @@ struct AtomicMax {
 template <class How, class Of, class At, class Value>
 TWINLOOM_INLINE void put_each(Of* pointer, At at, Value value) {
   const auto of_lane = lane_of(value);
-  TWINLOOM_UNROLL
-  for (int i = 0; i < lanes<Value>; ++i) How::put(pointer + at(i), Of(of_lane(i)));
+  TWINLOOM_LANES((lanes<Value>), (How::put(pointer + at(i), Of(of_lane(i)))))
 }
 template <class How, class Of, class At, class IsIn, class Value>
 TWINLOOM_INLINE void put_each_where(Of* pointer, At at, IsIn is_in, Value value) {
   const auto of_lane = lane_of(value);
-  TWINLOOM_UNROLL
-  for (int i = 0; i < lanes<Value>; ++i)
-    if (is_in(i)) How::put(pointer + at(i), Of(of_lane(i)));
+  TWINLOOM_LANES((lanes<Value>), (is_in(i) ? How::put(pointer + at(i), Of(of_lane(i))) : void()))
 }
 #define TWINLOOM_STORES(prefix, How)                                                                         \
   template <class Of, class Value>                                                                           \

@@ -19,8 +19,7 @@ template <class Single, class... Values>
 TWINLOOM_INLINE auto each_lane(Single single, const Values&... values) {
   constexpr int count = lanes_of_first<Values...>;
   Vector<decltype(single(values[0]...)), count> result;
-  TWINLOOM_UNROLL
-  for (int i = 0; i < count; ++i) result[i] = single(values[i]...);
+  TWINLOOM_LANES((count), (result[i] = single(values[i]...)))
   return result;
 }
 

@@ -6,16 +6,35 @@
 
 namespace twinloom::device {
 
+// `what` for each i below count, written out where these are few: loops would be unrolled too, but by the
+// optimiser, at several times the cost.
+#define TWINLOOM_LANE(at, what)    \
+  if constexpr (at < lanes_here) { \
+    constexpr int i = at;          \
+    what;                          \
+  }
+#define TWINLOOM_LANES(count, what)                                                               \
+  {                                                                                               \
+    constexpr int lanes_here = count;                                                             \
+    if constexpr (lanes_here <= 8) {                                                              \
+      TWINLOOM_LANE(0, what)                                                                      \
+      TWINLOOM_LANE(1, what) TWINLOOM_LANE(2, what) TWINLOOM_LANE(3, what) TWINLOOM_LANE(4, what) \
+          TWINLOOM_LANE(5, what) TWINLOOM_LANE(6, what) TWINLOOM_LANE(7, what)                    \
+    } else {                                                                                      \
+      TWINLOOM_UNROLL                                                                             \
+      for (int i = 0; i < lanes_here; ++i) what;                                                  \
+    }                                                                                             \
+  }
+
 template <class Of, int count>
 struct GpuVector {
   Of lane[count];
 
   GpuVector() = default;
-  TWINLOOM_INLINE GpuVector(Of all) {
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; ++i) lane[i] = all;
+  TWINLOOM_INLINE GpuVector(Of all){TWINLOOM_LANES((count), (lane[i] = all))} TWINLOOM_INLINE Of& operator[](
+      int i) {
+    return lane[i];
   }
-  TWINLOOM_INLINE Of& operator[](int i) { return lane[i]; }
   TWINLOOM_INLINE const Of& operator[](int i) const { return lane[i]; }
 };
 
@@ -56,8 +75,7 @@ struct Promoted<u16> {
                                                  const typename Just<Lanes<Of, count>>::type& b) { \
     using Step = typename Promoted<Of>::type;                                                      \
     Lanes<Of, count> result;                                                                       \
-    TWINLOOM_UNROLL                                                                                \
-    for (int i = 0; i < count; ++i) result[i] = Of(Step(a[i]) sign Step(b[i]));                    \
+    TWINLOOM_LANES((count), (result[i] = Of(Step(a[i]) sign Step(b[i]))))                          \
     return result;                                                                                 \
   }
 TWINLOOM_OPERATOR(+)
@@ -74,8 +92,7 @@ TWINLOOM_OPERATOR(>>)
 
 template <class Of, int count>
 TWINLOOM_INLINE Lanes<Of, count> operator-(Lanes<Of, count> a) {
-  TWINLOOM_UNROLL
-  for (int i = 0; i < count; ++i) a[i] = Of(-a[i]);
+  TWINLOOM_LANES((count), (a[i] = Of(-a[i])))
   return a;
 }
 template <class Of, int count>
@@ -94,8 +111,7 @@ TWINLOOM_INLINE Lanes<Of, count> operator~(Lanes<Of, count> a) {
   template <class Of, int count>                                                                           \
   TWINLOOM_INLINE Lanes<bool, count> operator sign(const Lanes<Of, count>& a, const Lanes<Of, count>& b) { \
     Lanes<bool, count> test;                                                                               \
-    TWINLOOM_UNROLL                                                                                        \
-    for (int i = 0; i < count; ++i) test[i] = a[i] sign b[i];                                              \
+    TWINLOOM_LANES((count), (test[i] = a[i] sign b[i]))                                                    \
     return test;                                                                                           \
   }
 TWINLOOM_COMPARISON(==)
@@ -110,22 +126,19 @@ template <class Of, int count>
 TWINLOOM_INLINE Lanes<Of, count> select(const Lanes<bool, count>& test, const Lanes<Of, count>& yes,
                                         const Lanes<Of, count>& no) {
   Lanes<Of, count> result;
-  TWINLOOM_UNROLL
-  for (int i = 0; i < count; ++i) result[i] = test[i] ? yes[i] : no[i];
+  TWINLOOM_LANES((count), (result[i] = test[i] ? yes[i] : no[i]))
   return result;
 }
 template <class Of, int count>
 TWINLOOM_INLINE bool any_lane(const Lanes<Of, count>& test) {
   bool any = false;
-  TWINLOOM_UNROLL
-  for (int i = 0; i < count; ++i) any = any | (test[i] != Of(0));
+  TWINLOOM_LANES((count), (any = any | (test[i] != Of(0))))
   return any;
 }
 template <class To, class From, int count>
 TWINLOOM_INLINE Lanes<To, count> converted(const Lanes<From, count>& value) {
   Lanes<To, count> result;
-  TWINLOOM_UNROLL
-  for (int i = 0; i < count; ++i) result[i] = static_cast<To>(value[i]);
+  TWINLOOM_LANES((count), (result[i] = static_cast<To>(value[i])))
   return result;
 }
 template <int count>
