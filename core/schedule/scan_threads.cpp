@@ -123,8 +123,9 @@ class ThreadScans {
     for (const Ref<Stmt>& inner : source_.sibling.inner) {
       if (std::holds_alternative<loops::Scan>(inner->node)) {
         const auto values = settle(running->scan.values, here);
+        const Expr at = index::substitute(place(lines_), here.fixed);
         for (std::size_t part = 0; part < values.size(); ++part)
-          stmts.push_back(store(running->values[part], place(lines_), values[part]));
+          stmts.push_back(store(running->values[part], at, values[part]));
         ++running;
       } else if (!std::holds_alternative<loops::Store>(inner->node)) {
         stmts.push_back(settle(inner, here));

@@ -229,6 +229,35 @@ const std::vector<Refusal> refusals = {
      "schedule grid k units 3 split 0 k : 1024, 256 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
      "serial loop 0 k.2 serial",
      "grid k: the units of a part are a power of two"},
+    {SUM,
+     "schedule split 0 k : 1024, 256, 8 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 "
+     "k.2 "
+     "unroll loop 0 k.3 vector",
+     "loop k.1 of k: threads side by side walk lanes, or single units"},
+    {SUM,
+     "schedule split 0 k : 4096, 256, 8 mask loop -1 i.0 block loop 0 k.0 thread loop 0 k.1 serial loop 0 "
+     "k.2 "
+     "unroll loop 0 k.3 vector",
+     "axis k: steps above 1024 without one of it"},
+    {SUM,
+     "schedule grid k units 2 threads 3 split 0 k : 1024, 256 remainder loop -1 i.0 block loop 0 k.0 serial "
+     "loop 0 k.1 serial loop 0 k.2 serial",
+     "grid k: the threads that gather are a power of two"},
+    {SUM,
+     "schedule stage x inside task scratch pad 0 split -1 i : 4 mask split 0 k : 1024, 256 mask loop -1 i.0 "
+     "block loop -1 i.1 thread loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+     "stage x: a tile of a block is for all of a task without siblings"},
+    {SCAN, "schedule split 0 k : 1024, 32 mask loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 thread",
+     "axis k: of a scan by threads these walk rows and chunks, and nothing else"},
+    {SCAN,
+     "schedule split 0 k : 4096, 512, 32 mask loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 thread loop 0 "
+     "k.3 serial",
+     "axis k: a scan by threads is split by 1024, 32, whose steps are threads, and perhaps by several chunks "
+     "before them"},
+    {SCAN, "schedule split 0 k : 1024, 32 clip loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial",
+     "axis k: a scan by threads ends by mask or exact"},
+    {SCAN_OF_SCAN, "schedule split 0 k : 1024, 32 mask loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial",
+     "axis k: a scan reads another's result"},
     {TWO_AXES, "schedule loop 0 i.0 serial loop 0 k.0 serial",
      "the canonical order needs the reduced axes walked as one: collapse them"},
     {SCAN, "schedule loop 0 k.0 serial", "axis k: a scan is split by 1024, 32"},

@@ -80,7 +80,12 @@ const std::vector<NestCase> cases = {
       "loop -1 j.1 serial loop -1 i.2 vector",
       "schedule split -1 i : 32, 8 remainder split -1 j : 16, 4 remainder loop -1 i.0 block loop -1 j.0 "
       "block loop -1 j.1 "
-      "serial loop -1 i.1 serial loop -1 j.2 unroll loop -1 i.2 vector"}},
+      "serial loop -1 i.1 serial loop -1 j.2 unroll loop -1 i.2 vector",
+      "schedule stage x inside task scratch pad 1 split -1 i : 16, 4 mask split -1 j : 16, 8 mask loop -1 "
+      "i.0 block loop -1 j.0 block loop -1 j.1 serial loop -1 j.2 thread loop -1 i.1 thread loop -1 i.2 "
+      "vector",
+      "schedule stage x inside task scratch pad 0 split -1 i : 8 mask split -1 j : 32 mask loop -1 j.0 block "
+      "loop -1 i.0 block loop -1 j.1 thread loop -1 i.1 thread"}},
     {"strided_backwards",
      R"(program strided(x: f32[3*n], y: written f32[n]; n in 0..) {
   for i < n { y[i] = neg(x[2*n - 2*i]) }
@@ -126,7 +131,14 @@ const std::vector<NestCase> cases = {
       "unroll",
       "schedule split -1 i : 2 mask split 0 k : 1024, 256, 64 remainder loop -1 i.0 block loop -1 i.1 vector "
       "loop 0 k.0 "
-      "serial loop 0 k.2 unroll loop 0 k.3 serial loop 0 k.1 serial"}},
+      "serial loop 0 k.2 unroll loop 0 k.3 serial loop 0 k.1 serial",
+      "schedule split -1 i : 2 mask split 0 k : 4096, 1024, 256, 128, 4 mask loop -1 i.0 block loop -1 i.1 "
+      "thread loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread loop "
+      "0 k.5 vector",
+      "schedule split 0 k : 2048, 1024, 256, 32 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
+      "thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread",
+      "schedule split 0 k : 1024, 256, 32 mask loop -1 i.0 block loop 0 k.0 thread loop 0 k.1 serial loop 0 "
+      "k.2 unroll loop 0 k.3 thread"}},
     {"column_sum",
      R"(program column_sum(x: f32[n*m], y: written f32[m]; m in 0.., n in 0..) {
   for j < m { start t0: sum f32 for k < n { t0 += x[k*m + j] at k } y[j] = t0 }
@@ -134,7 +146,13 @@ const std::vector<NestCase> cases = {
      {{3, 0}, {9, 1}, {17, 31}, {8, 255}, {16, 257}, {40, 1025}, {3, 2049}},
      {"schedule split -1 j : 16, 8 remainder split 0 k : 1024, 256, 64 remainder loop -1 j.0 block loop -1 "
       "j.1 serial loop "
-      "-1 j.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll"}},
+      "-1 j.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule grid k units 1 split -1 j : 8, 2 mask split 0 k : 1024, 256, 16 mask loop -1 j.0 block loop "
+      "-1 j.1 thread loop -1 j.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 "
+      "unroll",
+      "schedule grid k units 1 threads 4 split -1 j : 16 mask split 0 k : 1024, 256, 16 remainder loop -1 "
+      "j.0 block loop -1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 "
+      "unroll"}},
     {"row_prod_f64",
      R"(program row_prod(x: f64[m*n], y: written f64[m]; m in 0.., n in 0..) {
   for i < m { start t0: prod f64 for k < n { t0 += x[i*n + k] at k } y[i] = t0 }
@@ -151,14 +169,18 @@ const std::vector<NestCase> cases = {
       "schedule split 0 k : 32, 8 mask loop -1 i.0 block loop 0 k.1 serial loop 0 k.0 serial loop 0 k.2 "
       "vector",
       "schedule split 0 k : 24, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 "
-      "vector"}},
+      "vector",
+      "schedule split 0 k : 4096, 1024, 256, 128, 4 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
+      "thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread loop 0 k.5 vector"}},
     {"row_argmax",
      R"(program row_argmax(x: f32[m*n], y: written i64[m]; m in 0.., n in 1..) {
   for i < m { start t0: argmax f32 for k < n { t0 += abs(x[i*n + k]), count(k) at k } y[i] = t0.1 }
 })",
      short_rows,
      {"schedule split 0 k : 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 "
-      "vector"}},
+      "vector",
+      "schedule split 0 k : 2048, 1024, 256, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread "
+      "loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread"}},
     {"integer_sum",
      R"(program integer_sum(x: i64[a*b*c], y: written i64[b]; a in 0.., b in 0.., c in 0..) {
   for j < b { start t0: sum i64 for i < a { for k < c { t0 += x[(i*b + j)*c + k] at i*c + k } } y[j] = t0 }
@@ -199,7 +221,9 @@ const std::vector<NestCase> cases = {
       "loop 0 k.3 vector",
       "schedule grid k units 2 split 0 k : 1024, 256, 64, 8 mask loop 0 k.0 serial loop 0 k.3 serial loop 0 "
       "k.4 vector loop 0 "
-      "k.1 serial loop 0 k.2 unroll"}},
+      "k.1 serial loop 0 k.2 unroll",
+      "schedule grid k units 2 threads 64 split 0 k : 2048, 1024, 256, 128, 4 mask loop 0 k.0 serial loop 0 "
+      "k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread loop 0 k.5 vector"}},
     {"full_sum_long",
      R"(program full_sum_long(x: f32[n], y: written f32[1]; n in 0..) {
   start t0: sum f32 for k < n { t0 += x[k] at k } y[0] = t0
@@ -305,7 +329,25 @@ const std::vector<NestCase> cases = {
      {"schedule split 0 k : 32, 8 remainder split 1 k1 : 1024, 256, 64, 8 remainder split 2 k2 : 8 remainder "
       "loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 vector "
       "loop 1 k1.0 serial loop 1 k1.3 serial loop 1 k1.4 vector loop 1 k1.1 serial loop 1 k1.2 unroll "
-      "loop 2 k2.0 serial loop 2 k2.1 vector"}},
+      "loop 2 k2.0 serial loop 2 k2.1 vector",
+      "schedule stage x inside i.0 scratch pad 0 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 k1 : 2048, "
+      "1024, 256, 128, 4 mask split 2 k2 : 2048, 1024, 256, 128, 4 mask loop -1 i.0 block loop 0 k.0 serial "
+      "loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread loop 0 k.5 vector loop 1 k1.0 "
+      "serial loop 1 k1.1 thread loop 1 k1.2 serial loop 1 k1.3 unroll loop 1 k1.4 thread loop 1 k1.5 vector "
+      "loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 serial loop 2 k2.3 unroll loop 2 k2.4 thread loop 2 "
+      "k2.5 vector",
+      "schedule stage x inside i.0 registers pad 0 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 k1 : "
+      "2048, 1024, 256, 128, 4 mask split 2 k2 : 2048, 1024, 256, 128, 4 mask loop -1 i.0 block loop 0 k.0 "
+      "serial loop 0 k.1 thread loop 0 k.2 unroll loop 0 k.3 unroll loop 0 k.4 thread loop 0 k.5 vector loop "
+      "1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 unroll loop 1 k1.3 unroll loop 1 k1.4 thread loop 1 k1.5 "
+      "vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 unroll loop 2 k2.3 unroll loop 2 k2.4 thread "
+      "loop 2 k2.5 vector",
+      "schedule values 1 stage x inside i.0 registers pad 0 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 "
+      "k1 : 2048, 1024, 256, 128, 4 mask split 2 k2 : 2048, 1024, 256, 128, 4 mask loop -1 i.0 block loop 0 "
+      "k.0 serial loop 0 k.1 thread loop 0 k.2 unroll loop 0 k.3 unroll loop 0 k.4 thread loop 0 k.5 vector "
+      "loop 1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 unroll loop 1 k1.3 unroll loop 1 k1.4 thread loop 1 "
+      "k1.5 vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 unroll loop 2 k2.3 unroll loop 2 k2.4 "
+      "thread loop 2 k2.5 vector"}},
     {"outer_softmax",
      R"(program outer_softmax(x: f32[n*m], y: written f32[n*m]; m in 0.., n in 1..) {
   for i < m {
@@ -347,7 +389,13 @@ const std::vector<NestCase> cases = {
       "schedule split 0 k : 1024, 32 exact loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
       "vector",
       "schedule split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
-      "vector"}},
+      "vector",
+      "schedule split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 "
+      "serial",
+      "schedule split 0 k : 2048, 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 "
+      "k.2 thread loop 0 k.3 serial",
+      "schedule split 0 k : 4096, 1024, 32 exact loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop "
+      "0 k.2 thread loop 0 k.3 serial"}},
     {"two_scans",
      R"(program two_scans(x: f32[m*n], y: written f32[m*n], z: written i64[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: sum f32 start t1: argmax_last f32 for k < n {
@@ -359,7 +407,9 @@ const std::vector<NestCase> cases = {
 })",
      short_rows,
      {"schedule split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
-      "vector"}},
+      "vector",
+      "schedule split 0 k : 2048, 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 "
+      "k.2 thread loop 0 k.3 serial"}},
     {"outer_cumsum_exclusive",
      R"(program outer_cumsum(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: sum f32 for k < n { scan t1 = t0 (x[k*m + i]) at k exclusive y[k*m + i] = t1 } }
@@ -374,14 +424,19 @@ const std::vector<NestCase> cases = {
 })",
      short_rows,
      {"schedule split 0 k : 1024, 32 mask loop -1 i.0 serial loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
-      "vector"}},
+      "vector",
+      "schedule split 0 k : 2048, 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 "
+      "k.2 thread loop 0 k.3 serial"}},
     {"cummax",
      R"(program cummax(x: f32[m*n], y: written f32[m*n], z: written i64[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: argmax_last f32 for k < n {
     scan t1 = t0 (x[i*n + k], count(k)) at k y[i*n + k] = t1 z[i*n + k] = t1.1 } }
 })",
      short_rows,
-     {}},
+     {"schedule split 0 k : 4096, 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 "
+      "k.2 thread loop 0 k.3 serial",
+      "schedule split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 "
+      "serial"}},
 };
 
 }  // namespace
