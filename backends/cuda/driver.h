@@ -30,7 +30,7 @@ namespace twinloom::cuda {
   ROW(cuMemPoolTrimTo)                 \
   ROW(cuMemAllocFromPoolAsync)         \
   ROW(cuMemFreeAsync)                  \
-  ROW(cuPointerGetAttribute)           \
+  ROW(cuPointerGetAttributes)          \
   ROW(cuMemcpyHtoDAsync)               \
   ROW(cuMemcpyDtoHAsync)               \
   ROW(cuMemcpyDtoDAsync)               \

@@ -20,12 +20,14 @@ std::int64_t bytes_at(std::int64_t begin, std::int64_t bytes) { return std::min(
 
 }  // namespace
 
-// Memory that the driver does not know has no attributes.
+// Memory that the driver does not know is of no type; to be asked for several attributes is no failure then.
 bool Staging::is_direct(const void* host, std::int64_t bytes) const {
   if (bytes <= DIRECT_BYTES) return true;
   CUmemorytype type{};
-  const CUresult result = gpu_.driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                                              reinterpret_cast<CUdeviceptr>(host));
+  CUpointer_attribute which = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+  void* answer = &type;
+  const CUresult result =
+      gpu_.driver().cuPointerGetAttributes(1, &which, &answer, reinterpret_cast<CUdeviceptr>(host));
   return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST;
 }
 

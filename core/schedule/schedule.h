@@ -84,12 +84,15 @@ struct LoopPlan {  // one loop of the result; the list is in final order, outerm
 // by the first of them, or, inside TASK, one that is the same in all turns of a task, filled before them. In
 // a nest without siblings whose vector walks another axis than the neighbours of the input do: a tile of it,
 // turned over so that vectors find neighbours, for all turns of the serial loop around the vector.
+// Where blocks have threads a row of several siblings is kept in registers, by each thread its elements, or
+// in scratch; they walk it by the same threads. In scratch inside TASK, without siblings: the tile of a
+// block.
 constexpr const char* TASK = "task";
 struct TempPlan {
   std::string buffer;
   loops::Place place;  // registers or scratch
   std::string inside;  // the piece whose every turn fills it again, or TASK; of a tile, that serial piece
-  int pad;             // elements after each row; scratch only
+  int pad;             // elements after each row of a block's tile
   friend bool operator==(const TempPlan&, const TempPlan&) = default;
 };
 
