@@ -49,8 +49,10 @@ Device Device::cpu(const CpuOptions& options) {
 Device Device::cuda(int number, bool cache) {
   return Device(cuda::make_cuda({.device = number, .cache = usual_cache(cache)}));
 }
+Device Device::planned_h200() { return Device(cuda::make_planner()); }
 std::vector<std::string> describe_gpus() { return cuda::describe_devices(); }
 #else
+Device Device::planned_h200() { throw Error(describe_gpus().front()); }
 Device Device::cuda(int, bool) { throw Error(describe_gpus().front()); }
 std::vector<std::string> describe_gpus() {
   return {"cuda: Twinloom was built where CUDA's headers were not found"};
@@ -72,12 +74,13 @@ void Device::release_memory() const {
 Device Device::reference() { return Device(reference::make_reference()); }
 
 Device Device::named(std::string_view name, const CpuOptions& options) {
-  constexpr std::array<std::string_view, 3> names = {"cpu", "reference", CUDA};
+  constexpr std::array<std::string_view, 4> names = {"cpu", "reference", "h200", CUDA};
   if (name == names[0]) return cpu(options);
   if (name == names[1]) return reference();
+  if (name == names[2]) return planned_h200();
   if (const auto number = gpu_number(name)) return cuda(*number, options.cache);
   const std::string near = nearest_name(name, names);
-  throw Error(cat("there is no device '", escaped(name), "'; devices are cpu, reference and cuda:N",
+  throw Error(cat("there is no device '", escaped(name), "'; devices are cpu, reference, cuda:N and h200",
                   near.empty() ? "" : cat("; did you mean '", near, "'?")));
 }
 

@@ -28,7 +28,10 @@ class Device {
   // An NVIDIA GPU, as the driver counts the visible ones. Error where there is none, where driver or NVRTC
   // are missing (with the places that were searched), or where Twinloom was built without CUDA's headers.
   static Device cuda(int number = 0, bool cache = true);
-  // "cpu", "reference", "cuda" or "cuda:1".
+  // Plans for an NVIDIA H200 and runs nothing: schedules and CUDA sources can be looked at where no GPU is.
+  // Error where Twinloom was built without CUDA's headers.
+  static Device planned_h200();
+  // "cpu", "reference", "cuda", "cuda:1" or "h200".
   static Device named(std::string_view name, const CpuOptions& options = {});
 
   const runtime::Backend& backend() const { return *backend_; }

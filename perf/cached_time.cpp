@@ -6,12 +6,9 @@
 //   store   bytes to disk, synced          compile  source to bytes, once
 // The entries are in a folder of their own, which is removed. Exit code 1: the median of `cached` is above
 // the bound of one millisecond.
-#include <stdlib.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include "backends/cpu/cpu.h"
@@ -23,6 +20,7 @@
 #include "core/pipeline/pipeline.h"
 #include "jit/orc_session.h"
 #include "perf/cases.h"
+#include "perf/folder.h"
 
 namespace twinloom::perf {
 
@@ -35,24 +33,6 @@ using Times = std::array<double, parts.size()>;
 struct Options {
   std::string isa;
   int rounds = 21;
-};
-
-class Folder {
- public:
-  Folder() {
-    path_ = (std::filesystem::temp_directory_path() / "twinloom_cached_XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) throw Error(cat("no folder ", path_));
-  }
-  ~Folder() {
-    std::error_code ignored;  // what stays behind changes no number
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 object_cache::ObjectCache cache_in(const Folder& folder) {

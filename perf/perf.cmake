@@ -19,4 +19,8 @@ if(TARGET backends_cuda)
                  ${CMAKE_SOURCE_DIR}/perf/gpu_inputs.cpp)
   target_link_libraries(gpu_speed PRIVATE api core_measure CLI11::CLI11 nlohmann_json::nlohmann_json)
   twinloom_allocator(gpu_speed)
+  add_executable(gpu_compile_time ${CMAKE_SOURCE_DIR}/perf/gpu_compile_time.cpp
+                 ${CMAKE_SOURCE_DIR}/perf/gpu_cases.cpp)
+  target_link_libraries(gpu_compile_time PRIVATE api core_measure CLI11::CLI11)
+  twinloom_allocator(gpu_compile_time)
 endif()

@@ -8,6 +8,8 @@
 #include "backends/cuda/translate.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
+#include "core/emit/emit.h"
+#include "core/machine/gpu.h"
 
 namespace twinloom::cuda {
 
@@ -105,7 +107,31 @@ class CudaBackend final : public runtime::Backend {
   std::shared_ptr<const Loader> loader_;
 };
 
+class PlannedKernel final : public runtime::Kernel {
+ public:
+  std::optional<runtime::Failure> run(std::span<const runtime::Memory>, std::span<const std::int64_t>,
+                                      const runtime::RunSettings&) const override {
+    throw Error("the device 'h200' only plans: nothing can be run on it; cuda:N is a GPU that is there");
+  }
+};
+
+class Planner final : public runtime::Backend {
+ public:
+  std::string name() const override { return "h200"; }
+  std::string describe() const override { return "plans for an NVIDIA H200 (sm_90a), runs nothing"; }
+  const machine::Machine& machine() const override { return machine_; }
+  runtime::Built build(const loops::Program& program) const override {
+    return {std::make_unique<const PlannedKernel>(),
+            emit::emit(program, CudaDialect(Pointers::packed), loops::print(program))};
+  }
+
+ private:
+  machine::Machine machine_ = machine::h200();
+};
+
 }  // namespace
+
+std::unique_ptr<runtime::Backend> make_planner() { return std::make_unique<Planner>(); }
 
 std::unique_ptr<runtime::Backend> make_cuda(const CudaOptions& options) {
   return std::make_unique<CudaBackend>(options);

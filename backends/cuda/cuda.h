@@ -20,6 +20,10 @@ struct CudaOptions {
 // Error where there is no such GPU, no driver or no NVRTC, with the places that were searched.
 std::unique_ptr<runtime::Backend> make_cuda(const CudaOptions& options = {});
 
+// Has a stored machine, an H200's, and needs no GPU, driver or NVRTC: kernels have their schedules and their
+// source, and running one is an Error.
+std::unique_ptr<runtime::Backend> make_planner();
+
 // One line a GPU, or one that says what is missing and where it was looked for.
 std::vector<std::string> describe_devices();
 

@@ -186,7 +186,10 @@ TEST_F(Tool, WrongInputs) {
       {"run softmax.fx --size s0=100000000000000", "no memory for a tensor of f32[100000000000000, 8]"},
       {"run softmax.fx --mode quick", "--mode must be strict, fused or fast, it is 'quick'"},
       {"run softmax.fx --device cpx",
-       "there is no device 'cpx'; devices are cpu, reference and cuda:N; did you mean 'cpu'?"},
+       "there is no device 'cpx'; devices are cpu, reference, cuda:N and h200; did you mean 'cpu'?"},
+#ifdef TWINLOOM_HAS_CUDA
+      {"run softmax.fx --device h200 --size s0=2", "the device 'h200' only plans: nothing can be run on it"},
+#endif
       {"run softmax.fx --isa mmx", "mmx"},
       {"run softmax.fx --graph 3", "graph 3 was asked for; the text holds 1, counted from 0"},
       {"run lookup.fx --input place=normal",

@@ -25,7 +25,8 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
 }
 
 void add_device_options(CLI::App& app, DeviceOptions& options) {
-  app.add_option("--device", options.device, "cpu, reference, cuda or cuda:N")->capture_default_str();
+  app.add_option("--device", options.device, "cpu, reference, cuda, cuda:N, or h200, which only plans")
+      ->capture_default_str();
   app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
   app.add_option("--mode", options.mode, "strict, fused or fast");
   app.add_option("--threads", options.threads, "Threads of a kernel; 0: one a core")
