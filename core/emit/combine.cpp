@@ -129,19 +129,23 @@ Totals::Parts Totals::in_scratch(const Total& total, const Parts& own, std::int6
 // does not depend on which is left.
 void Totals::combine_in_warp(const Total& total, std::int64_t extent, std::int64_t width, bool halves) {
   for_each_member(total, std::nullopt, [&](const Places& places) {
-    const Parts own = members(total, places);
-    for (std::int64_t step = 1; step < extent; step *= 2) {
-      const std::int64_t distance = distance_at(step, extent, halves);
-      Parts other;
-      for (int part = 0; part < part_count(total); ++part) {
-        const auto at = static_cast<std::size_t>(part);
-        other.push_back(scopes_.fresh("t"));
-        scopes_.line(cat("const ", values_.type(part_type(total, part), total.lanes), " ", other[at],
-                         " = from_lane_across(", own[at], ", ", distance * width, ");"));
-      }
-      combine_into(total, own, own, other, total.lanes);
-    }
+    exchange(total, members(total, places), extent, width, halves);
   });
+}
+
+void Totals::exchange(const Total& total, const Parts& own, std::int64_t extent, std::int64_t width,
+                      bool halves) {
+  for (std::int64_t step = 1; step < extent; step *= 2) {
+    const std::int64_t distance = distance_at(step, extent, halves);
+    Parts other;
+    for (int part = 0; part < part_count(total); ++part) {
+      const auto at = static_cast<std::size_t>(part);
+      other.push_back(scopes_.fresh("t"));
+      scopes_.line(cat("const ", values_.type(part_type(total, part), total.lanes), " ", other[at],
+                       " = from_lane_across(", own[at], ", ", distance * width, ");"));
+    }
+    combine_into(total, own, own, other, total.lanes);
+  }
 }
 
 // Members of less than a warp: neighbours are combined within the warps first, halves within them at last.
@@ -150,14 +154,32 @@ void Totals::combine_in_block(const Total& total, std::int64_t extent, std::int6
   const bool halves = pairing == loops::Pairing::halves;
   const std::int64_t of_warp = width < WARP_THREADS ? WARP_THREADS / width : 1;
   if (!halves && of_warp > 1) combine_in_warp(total, of_warp, width, halves);
-  combine_warps(total, extent / of_warp, std::max(width, WARP_THREADS), halves && of_warp > 1, pairing);
+  if (halves && of_warp > 1)
+    combine_places(total, extent / of_warp);
+  else
+    combine_warps(total, extent / of_warp, std::max(width, WARP_THREADS), halves);
   if (halves && of_warp > 1) combine_in_warp(total, of_warp, width, halves);
 }
 
-// Through scratch, from which every thread takes all members of `width` threads and combines them: what the
-// first thread of each has, or, where `each`, what the thread at its own place has.
-void Totals::combine_warps(const Total& total, std::int64_t extent, std::int64_t width, bool each,
-                           loops::Pairing pairing) {
+// Through scratch: every warp takes what the first threads of so many members have, a member a lane, and
+// combines them as its own.
+void Totals::combine_warps(const Total& total, std::int64_t extent, std::int64_t width, bool halves) {
+  CHECK(extent <= WARP_THREADS, "a combine of ", extent, " warps");
+  for_each_member(total, std::nullopt, [&](const Places& places) {
+    const Parts own = members(total, places);
+    const Parts arrays = in_scratch(total, own, width);
+    const std::string row =
+        width * extent == threads_.count() ? "" : cat("thread / ", width * extent, " * ", extent, " + ");
+    for (std::size_t part = 0; part < own.size(); ++part)
+      scopes_.line(cat(own[part], " = ", arrays[part], "[", row, "thread % ", extent, "];"));
+    exchange(total, own, extent, 1, halves);
+    scopes_.line(dialect_.sync());
+  });
+}
+
+// Through scratch, from which every thread takes what the threads at its place in so many warps have, and
+// combines them by halves.
+void Totals::combine_places(const Total& total, std::int64_t extent) {
   for_each_member(total, std::nullopt, [&](const Places& places) {
     const Parts own = members(total, places);
     const loops::Axis member("member");
@@ -167,19 +189,16 @@ void Totals::combine_warps(const Total& total, std::int64_t extent, std::int64_t
     const int number = scopes_.next_number();
     for (std::size_t part = 0; part < own.size(); ++part)
       gathered.names[part] = cat("t", number, part == 0 ? "" : "_place");
-    const Parts arrays = in_scratch(total, own, each ? 1 : width);
+    const Parts arrays = in_scratch(total, own, 1);
     declare(gathered, scopes_.level());
-    const auto place = [&](std::int64_t at) {
-      const std::string first = cat("thread / ", width * extent, " * ");
-      if (!each) return cat(first, extent, " + ", at);
-      return cat(first, width * extent, " + ", at * width, " + thread % ", width);
-    };
+    const std::int64_t threads = WARP_THREADS * extent;
     for (std::int64_t at = 0; at < extent; ++at) {
       const Parts target = members(gathered, {{member, cat(at)}});
       for (std::size_t part = 0; part < arrays.size(); ++part)
-        scopes_.line(cat(target[part], " = ", arrays[part], "[", place(at), "];"));
+        scopes_.line(cat(target[part], " = ", arrays[part], "[thread / ", threads, " * ", threads, " + ",
+                         at * WARP_THREADS, " + thread % ", WARP_THREADS, "];"));
     }
-    combine_copies(gathered, member, pairing);
+    combine_copies(gathered, member, loops::Pairing::halves);
     const Parts whole = members(gathered, {{member, "0"}});
     for (std::size_t part = 0; part < arrays.size(); ++part)
       scopes_.line(cat(own[part], " = ", whole[part], ";"));

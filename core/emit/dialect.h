@@ -12,7 +12,9 @@
 //                           mask, v), scatter(p, offsets, v), scatter_where(p, offsets, mask, v)
 //                           load_own<N>(p), store_own(p, v) of an array in registers, where blocks have
 //                           threads; there also load_if<N>(p, active, otherwise), load_own_if: all lanes or
-//                           none prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
+//                           none
+//                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
+//                           prefetch_run(p, count), where blocks have threads: that many inside their buffer
 //                           transpose<N>(to, to_stride, from, from_stride), see transposes()
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
 //   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs

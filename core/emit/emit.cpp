@@ -75,6 +75,7 @@ class Emitter {
   bool walks_registers(const Loop& loop) const;
   void thread(const Loop& loop);
   void store(const loops::Store& store);
+  void prefetch(const loops::Prefetch& prefetch);
   void sync();
   void unroll(const Loop& loop, std::int64_t extent);
   bool transposed(const Loop& loop);
@@ -165,7 +166,7 @@ void Emitter::stmt(const Stmt& stmt) {
       [&](const loops::Fold& node) { totals_.fold(node); },
       [&](const loops::Prefix& node) { totals_.prefix(node); },
       [&](const loops::Scratch& node) { scratch(node); },
-      [&](const loops::Prefetch& node) { values_.prefetch(node); }, [&](const loops::Sync&) { sync(); },
+      [&](const loops::Prefetch& node) { prefetch(node); }, [&](const loops::Sync&) { sync(); },
       [&](const loops::LastBlock& node) { last_block(node); }, [&](const loops::Call& node) { call(node); });
 }
 
@@ -247,6 +248,15 @@ void Emitter::store(const loops::Store& store) {
   if (span_ == 1 || values_.is_of_thread(store.buffer)) return values_.store(store);
   scopes_.open();
   values_.store(store);
+  scopes_.close(cat("if (", number_in_span(), " == 0) {"), "}");
+}
+
+// A run is fetched by one thread.
+void Emitter::prefetch(const loops::Prefetch& prefetch) {
+  if (prefetch.count == index::Expr(1)) return values_.prefetch(prefetch);
+  CHECK(dialect_.has_threads(), "a prefetch of ", prefetch.count, " elements where blocks have one thread");
+  scopes_.open();
+  values_.prefetch_run(prefetch);
   scopes_.close(cat("if (", number_in_span(), " == 0) {"), "}");
 }
 

@@ -186,6 +186,13 @@ void Values::prefetch(const loops::Prefetch& prefetch) {
                    pointer(prefetch.buffer, run.rest), ");"));
 }
 
+void Values::prefetch_run(const loops::Prefetch& prefetch) {
+  const Mask mask = indices_.mask(prefetch.mask);
+  const std::string text = cat("prefetch_run(", pointer(prefetch.buffer, prefetch.offset), ", ",
+                               indices_.name(prefetch.count), ");");
+  scopes_.line(mask.kind == Mask::Kind::always ? text : cat("if (", indices_.any(mask), ") ", text));
+}
+
 // The symbol's value and where it may be used come back from the device header as one struct.
 void Values::index(const loops::Index& index) {
   const Operand given = value(*index.value);

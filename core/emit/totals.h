@@ -61,8 +61,9 @@ class Totals {
   Parts in_scratch(const Total& total, const Parts& own, std::int64_t threads);
   void combine_in_warp(const Total& total, std::int64_t extent, std::int64_t width, bool halves);
   void combine_in_block(const Total& total, std::int64_t extent, std::int64_t width, loops::Pairing pairing);
-  void combine_warps(const Total& total, std::int64_t extent, std::int64_t width, bool each,
-                     loops::Pairing pairing);
+  void combine_warps(const Total& total, std::int64_t extent, std::int64_t width, bool halves);
+  void combine_places(const Total& total, std::int64_t extent);
+  void exchange(const Total& total, const Parts& own, std::int64_t extent, std::int64_t width, bool halves);
 
   const Threads& threads_;
   Scopes& scopes_;

@@ -56,6 +56,7 @@ class Values {
   void load_ahead(const loops::Load& load);
   void index(const loops::Index& index);
   void prefetch(const loops::Prefetch& prefetch);
+  void prefetch_run(const loops::Prefetch& prefetch);
 
   void set_temp(loops::Temp temp, std::vector<Operand> parts) { temps_[temp] = std::move(parts); }
   void set_total(loops::Temp temp, Total total) { totals_[temp] = std::move(total); }

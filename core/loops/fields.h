@@ -62,7 +62,7 @@ inline constexpr auto members<Scratch> =
     std::tuple{&Scratch::buffer, &Scratch::count, &Scratch::place, &Scratch::body};
 template <>
 inline constexpr auto members<Prefetch> =
-    std::tuple{&Prefetch::buffer, &Prefetch::offset, &Prefetch::written};
+    std::tuple{&Prefetch::buffer, &Prefetch::offset, &Prefetch::written, &Prefetch::count, &Prefetch::mask};
 template <>
 inline constexpr auto members<Sync> = std::tuple{};
 template <>

@@ -193,11 +193,14 @@ struct Scratch {
   Place place;
   Ref<Stmt> body;
 };
-// Memory that is wanted soon, to be read or written. It may lie outside the buffer: nothing is touched.
+// Memory that is wanted soon, to be read or written: one element, which may lie outside the buffer, since
+// nothing is touched; or, once for all threads of a block, a run of `count` inside the buffer.
 struct Prefetch {
   Buffer buffer;
   index::Expr offset;
   bool written = false;
+  index::Expr count = 1;
+  index::Condition mask = {};
 };
 struct Sync {};     // all threads of the block have arrived
 struct LastBlock {  // body: run by the member of `among` that arrives last; it sees all their stores

@@ -363,7 +363,9 @@ class Parser {
     Prefetch prefetch;
     prefetch.buffer = buffer();
     prefetch.offset = bracketed();
+    if (scanner_.accept("count")) prefetch.count = index::parse(scanner_);
     prefetch.written = scanner_.accept("written");
+    prefetch.mask = mask();
     return stmt(std::move(prefetch));
   }
 

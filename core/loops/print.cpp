@@ -131,7 +131,9 @@ class Printer {
         },
         [&](const Prefix& node) { print(node); }, [&](const Scratch& node) { print(node); },
         [&](const Prefetch& node) {
-          line("prefetch ", element(node.buffer, node.offset), node.written ? " written" : "");
+          line("prefetch ", element(node.buffer, node.offset),
+               node.count == index::Expr(1) ? "" : cat(" count ", node.count), node.written ? " written" : "",
+               print_if(node.mask));
         },
         [&](const LastBlock& node) { print(node); }, [&](const Call& node) { print(node); });
   }

@@ -239,6 +239,11 @@ class Verifier {
     CHECK(!prefetch.written || info.written, "a prefetch for stores to ", info.name,
           ", which is not written");
     scope_.check(prefetch.offset);
+    scope_.check(prefetch.count);
+    const bool inside = scope_.inside(Bind::thread) || scope_.inside(Bind::vector);
+    CHECK(prefetch.count == index::Expr(1) || !inside, "a prefetch of ", prefetch.count,
+          " elements stands in a thread loop");
+    scope_.check(prefetch.mask);
   }
 
   void check(const LastBlock& last) {

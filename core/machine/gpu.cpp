@@ -16,6 +16,7 @@ Machine gpu(const GpuFacts& facts) {
   machine.max_threads = facts.block_threads;
   machine.warp_threads = facts.warp_threads;
   machine.scratch_bytes = facts.block_scratch_bytes;
+  machine.multiprocessors = facts.multiprocessors;
   machine.blocks_at_once = facts.multiprocessors * blocks_each;
   const double bandwidth = facts.memory_bytes_per_second / machine.blocks_at_once;
   machine.memory = {{"L1", facts.scratch_bytes_each / blocks_each, 7 * bandwidth},

@@ -24,6 +24,7 @@ struct Machine {
   int warp_threads = 1;                 // that exchange registers directly
   std::int64_t scratch_bytes = 1 << 15;  // of a block
   int blocks_at_once = 1;               // cores, or blocks in flight
+  int multiprocessors = 1;              // that have so much scratch each
   std::vector<MemoryLevel> memory;      // nearest first
   double f32_operations_per_second = 0;  // of the whole machine
   double launch_seconds = 0;

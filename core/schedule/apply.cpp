@@ -96,7 +96,7 @@ class Applier {
       auto* sibling = std::get_if<loops::Sibling>(&item);
       if (sibling == nullptr) continue;
       for (const Prefetched& prefetched : plan_.prefetched)
-        if (prefetched.sibling == number)
+        if (prefetched.sibling == number && !prefetched.is_run)
           sibling->inner.insert(sibling->inner.begin(), loops::stmt(prefetched.what));
       ++number;
     }
@@ -114,10 +114,17 @@ class Applier {
       } else if (panel_) {
         result.push_back(panel_->gather());
       } else {
+        add_runs(number - 1, here, result);
         result.push_back(build_sibling({plan_, scope, *sibling, starts_}, here));
       }
     }
     return loops::block(std::move(result));
+  }
+
+  void add_runs(std::size_t sibling, const Surroundings& here, std::vector<Ref<Stmt>>& result) const {
+    for (const Prefetched& prefetched : plan_.prefetched)
+      if (prefetched.sibling == sibling && prefetched.is_run)
+        result.push_back(settle(loops::stmt(prefetched.what), here));
   }
 
   Ref<Stmt> in_arrays(Ref<Stmt> stmt) const {

@@ -61,32 +61,38 @@ class RowChooser {
     const Situation situation(nest_, machine_);
     if (auto schedule = in_tiles(situation)) return *schedule;
     if (auto schedule = in_parts(situation)) return *schedule;
-    int values = 0;
-    for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++values;
-    for (; values > 0; --values)
+    int most_values = 0;
+    for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++most_values;
+    for (int values = most_values; values > 0; --values)
       if (auto schedule = in_registers(Situation(nest_, machine_, values), values)) return *schedule;
     if (auto schedule = in_registers(situation, 0)) return *schedule;
-    if (auto schedule = in_scratch(situation)) return *schedule;
-    return made(situation, threads_of_row(row_extent(situation), looped_warps(situation)), 0);
+    for (int kept = most_values; kept >= 0; --kept)
+      if (auto schedule = in_scratch(Situation(nest_, machine_, kept), kept)) return *schedule;
+    return made(situation, threads_of_row(row_extent(situation), looped_warps(situation)));
   }
 
  private:
-  Schedule made(const Situation& situation, const RowThreads& rows, int values) const {
+  Schedule made(const Situation& situation, const RowThreads& rows, int values = 0,
+                loops::Place place = loops::Place::registers) const {
     Schedule schedule;
     schedule.collapses = situation.collapses;
     schedule.kept_values = values;
+    schedule.kept_place = place;
     choose_threads(situation, rows, schedule);
     return schedule;
   }
 
   // Rows that several siblings read, as the law lets them be kept in this place.
+  // What values that are kept in scratch are computed from is widened there, so that they may take its room.
   static std::vector<TempPlan> stages(const Plan& plan, loops::Place place) {
     std::vector<TempPlan> temps;
     if (plan.common.order.empty()) return temps;
     const std::string turn(plan.common.piece(plan.common.order.back()).symbol.name());
     for (const loops::BufferInfo& info : plan.nest.buffers) {
       if (info.written || info.local) continue;
-      const TempPlan temp{info.name, place, turn, 0};
+      const bool widened =
+          place == loops::Place::scratch && !plan.kept.empty() && ops::is_16_bit_float(info.dtype);
+      const TempPlan temp{info.name, place, turn, 0, widened};
       if (std::holds_alternative<Staged>(stage(plan, temp))) temps.push_back(temp);
     }
     return temps;
@@ -97,12 +103,12 @@ class RowChooser {
     Alive alive(situation.siblings.size());
     for (const Staged& staged : plan.staged) {
       const ops::DType dtype = plan.nest.buffers[staged.buffer.index].dtype;
-      const bool registers = staged.place == loops::Place::registers;
+      const int least = staged.place == loops::Place::registers ? 4 : 1;
       alive.add(staged.siblings,
-                registers ? std::max(4, ops::size_of(ops::compute_type(dtype))) : ops::size_of(dtype));
+                std::max(least, ops::size_of(staged.widened ? ops::compute_type(dtype) : dtype)));
     }
     for (const loops::Scratch& array : plan.kept)
-      alive.add(users_of(plan, array.buffer),
+      alive.add(users_of(plan.shape, array.buffer),
                 std::max(4, ops::size_of(plan.nest.buffers[array.buffer.index].dtype)));
     return alive.most();
   }
@@ -123,10 +129,10 @@ class RowChooser {
   }
 
   // As many warps as the row has bytes for.
-  std::optional<Schedule> in_scratch(const Situation& situation) const {
+  std::optional<Schedule> in_scratch(const Situation& situation, int values) const {
     const auto extent = row_extent(situation);
     if (!extent || *extent <= loops::UNIT) return std::nullopt;
-    const auto schedule = keeping(situation, threads_of_row(extent, 1), 0, loops::Place::scratch);
+    const auto schedule = keeping(situation, threads_of_row(extent, 1), values, loops::Place::scratch);
     const auto resolved = schedule ? resolve(nest_, *schedule) : "";
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr) return std::nullopt;
@@ -138,13 +144,27 @@ class RowChooser {
     const std::int64_t warps = std::min({most, units, next_power_of_two(ceil_div(bytes, WARP_BYTES))});
     const std::int64_t rows = std::max<std::int64_t>(1, ROW_WARPS / warps);
     if (rows * bytes > machine_.scratch_bytes - RESERVED_BYTES) return std::nullopt;
-    return keeping(situation, threads_of_row(extent, warps), 0, loops::Place::scratch);
+    auto kept = keeping(situation, threads_of_row(extent, warps), values, loops::Place::scratch);
+    if (kept && rows == 1) fetch_ahead(warps, bytes, *kept);
+    return kept;
+  }
+
+  // What the next block of a multiprocessor reads, into the cache that all share, while this one computes.
+  void fetch_ahead(std::int64_t warps, std::int64_t bytes, Schedule& schedule) const {
+    const std::int64_t by_threads =
+        machine_.blocks_at_once / machine_.multiprocessors * BLOCK_THREADS / (warps * machine_.warp_threads);
+    const std::int64_t by_scratch = machine_.scratch_bytes / (bytes + RESERVED_BYTES);
+    const std::int64_t blocks = std::max<std::int64_t>(1, std::min(by_threads, by_scratch));
+    for (const TempPlan& temp : schedule.temps) {
+      schedule.prefetches.push_back({temp.buffer, 1, blocks * machine_.multiprocessors});
+      if (why_illegal(nest_, schedule)) schedule.prefetches.pop_back();
+    }
   }
 
   std::optional<Schedule> keeping(const Situation& situation, const RowThreads& rows, int values,
                                   loops::Place place) const {
     if (situation.shape.common.empty()) return std::nullopt;
-    Schedule schedule = made(situation, rows, values);
+    Schedule schedule = made(situation, rows, values, values == 0 ? loops::Place::registers : place);
     const auto resolved = resolve(nest_, schedule);
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr) return std::nullopt;
@@ -167,7 +187,7 @@ class RowChooser {
       if (other == situation.vector_axis || !turned || !large) continue;
       RowThreads rows;
       rows.tile = other;
-      Schedule schedule = made(situation, rows, 0);
+      Schedule schedule = made(situation, rows);
       const auto resolved = resolve(nest_, schedule);
       if (const auto* plan = std::get_if<Plan>(&resolved)) schedule.temps = tiles(*plan);
       if (!schedule.temps.empty()) return schedule;
@@ -204,7 +224,7 @@ class RowChooser {
     const auto each = std::max<std::int64_t>(
         single ? 1 : warps, power_of_two_below(ceil_div(units, static_cast<std::int64_t>(parts))));
     if (each >= units) return std::nullopt;
-    Schedule schedule = made(situation, threads_of_row(row_extent(situation), warps), 0);
+    Schedule schedule = made(situation, threads_of_row(row_extent(situation), warps));
     schedule.grid_splits = {{std::string(loop.axis.name()), each, false,
                              gathering_threads(schedule, threads, ceil_div(units, each))}};
     if (why_illegal(nest_, schedule)) return std::nullopt;

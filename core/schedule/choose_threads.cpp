@@ -201,7 +201,10 @@ class ThreadChooser {
     if (extent > group) parts.push_back({group, Bind::serial});
     if (rows_.warps > 1) parts.push_back({loops::UNIT, Bind::thread});
     if (extent > loops::LANES) parts.push_back({loops::LANES, rows_.kept ? Bind::unroll : Bind::serial});
-    if (lanes * threads < span) parts.push_back({lanes * threads, Bind::unroll});
+    // Where neighbours cannot be packed a vector takes what lies a warp apart, so that the lanes of a thread
+    // are computed side by side all the same.
+    const bool apart = lanes == 1 && threads < span;
+    if (lanes * threads < span) parts.push_back({lanes * threads, apart ? Bind::vector : Bind::unroll});
     if (threads > 1) parts.push_back({lanes, Bind::thread});
     if (lanes > 1) parts.push_back({1, Bind::vector});
     if (parts.empty()) parts.push_back({1, Bind::serial});
@@ -214,7 +217,9 @@ class ThreadChooser {
     // A mask for each element is worth a second copy of the loops; one for a whole vector is not.
     const bool cut = extent > group && !rows_.kept && (lanes == 1 || extent % lanes != 0);
     choice.split(loop, factors, exact ? Tail::exact : cut ? Tail::remainder : Tail::mask);
-    for (std::size_t piece = 0; piece < parts.size(); ++piece) choice.loop(loop, piece, parts[piece].bind);
+    for (const bool vectors : {false, true})
+      for (std::size_t piece = 0; piece < parts.size(); ++piece)
+        if ((parts[piece].bind == Bind::vector) == vectors) choice.loop(loop, piece, parts[piece].bind);
   }
 
   std::int64_t packed_along_rows() const {

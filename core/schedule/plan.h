@@ -63,15 +63,18 @@ struct Staged {
   std::vector<std::size_t> siblings;  // that load it
   std::int64_t lanes = 0;   // of a tile
   loops::Place place = loops::Place::registers;
-  int pad = 0;  // of the rows of a block's tile
+  int pad = 0;           // of the rows of a block's tile
+  bool widened = false;  // kept as what is computed with
 };
 
 constexpr std::int64_t LARGEST_SQUARE = 16;  // whose rows are written out when it is turned over
 
-// Fetched in each turn of a sibling's loop; `what` mentions the axes of that sibling and of the common loops.
+// Fetched in each turn of a sibling's loop, or, a whole row, before its loops; `what` mentions the axes of
+// that sibling and of the common loops.
 struct Prefetched {
   std::size_t sibling = 0;
   loops::Prefetch what;
+  bool is_run = false;
 };
 
 struct Plan {
@@ -103,7 +106,7 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid);
 // Why columns may not be walked side by side inside the sibling's loops, or an empty text. See panel.cpp.
 std::string why_no_panel(const Plan& plan);
 // The siblings that store or load the array.
-std::vector<std::size_t> users_of(const Plan& plan, loops::Buffer array);
+std::vector<std::size_t> users_of(const loops::Nest& shape, loops::Buffer array);
 // Whether some loop is a thread loop.
 bool has_threads(const Scope& scope);
 // Why threads that walk the row of these siblings cannot keep it, or an empty text. See thread_rows.cpp.

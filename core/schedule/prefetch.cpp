@@ -2,7 +2,10 @@
 //   for i { for k { m += x[i*n + k] }; for k1 { s += exp(x[i*n + k1] - m) }; for k2 { y[i*n + k2] = .. / s }
 //   }
 //   ->  in the loop over k1: prefetch x[(i + 1)*n + k1], prefetch y[i*n + k1] written
-// The first sibling of the next turn and the last one of this turn then find what they need near by.
+// The first sibling of the next turn and the last one of this turn then find what they need near by. Blocks
+// of threads walk many rows at once, so that the next one of a multiprocessor is some turns ahead; one thread
+// asks for all of it:
+//   ->  before the loop over k1: prefetch x[(i + 132)*n] count n if i + 132 < m
 #include <algorithm>
 #include <set>
 
@@ -46,6 +49,7 @@ std::string why_not_walked(const Plan& plan, const loops::NestLoop& loop, const 
 }  // namespace
 
 std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchPlan& row) {
+  if (row.ahead < 1) return cat("prefetch ", row.buffer, ": ", row.ahead, " turns ahead");
   const std::string words = cat("prefetch ", row.buffer, ": ");
   const auto buffer = buffer_named(plan.nest, row.buffer);
   if (!buffer) return words + "there is no such buffer";
@@ -65,13 +69,18 @@ std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchP
     index::Expr offset = index::substitute(*found, {{walked[0].axis, index::Expr(loops[0].axis)}});
     if (const std::string reason = why_not_walked(plan, loops[0], offset); !reason.empty())
       return words + reason;
+    const AxisPlan& turns = plan.common.axes[plan.common.order.back().axis];
     if (!written) {
-      const index::Symbol& turn = plan.common.axes[plan.common.order.back().axis].axis;
-      const index::Expr next = index::substitute(offset, {{turn, index::Expr(turn) + 1}});
+      const index::Expr next = index::substitute(offset, {{turns.axis, index::Expr(turns.axis) + row.ahead}});
       if (next == offset) return words + "the next turn reads the same";
       offset = next;
     }
-    return Prefetched{number, {*buffer, offset, written}};
+    if (!has_threads(plan.siblings[number])) return Prefetched{number, {*buffer, offset, written}};
+    if (written) return words + "threads fetch only what is read";
+    if (has_threads(plan.common)) return words + "a block walks several rows";
+    loops::Prefetch run{*buffer, index::substitute(offset, {{loops[0].axis, 0}}), false, loops[0].extent};
+    run.mask.all.push_back({index::Expr(turns.axis) + row.ahead, turns.extent});
+    return Prefetched{number, std::move(run), true};
   }
   return cat(words, "no ", written ? "later sibling writes" : "sibling reads", " as long a row of it");
 }

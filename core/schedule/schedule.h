@@ -16,9 +16,9 @@
 //     loop -1 r.0 block
 //     loop 0 k.0 serial
 //     stage x inside r.0 registers pad 0
-//     values 1
+//     values 1 registers
 //     panel
-//     prefetch x in 1
+//     prefetch x in 1 ahead 1
 //     stream y
 //     grid k units 64 threads 8
 //
@@ -93,14 +93,17 @@ struct TempPlan {
   loops::Place place;  // registers or scratch
   std::string inside;  // the piece whose every turn fills it again, or TASK; of a tile, that serial piece
   int pad;             // elements after each row of a block's tile
+  bool widened = false;  // 16-bit floats in scratch: kept as the f32 that is computed with, as registers do
   friend bool operator==(const TempPlan&, const TempPlan&) = default;
 };
 
-// What is fetched while a sibling walks its row: of an input, what the next turn of the innermost common loop
-// reads of it; of what a later sibling writes, the places that it will write in this turn.
+// What is fetched while a sibling walks its row: of an input, what a later turn of the innermost common loop
+// reads of it; of what a later sibling writes, the places that it will write in this turn. Where the threads
+// of a block walk the row, all of it at once, before they do.
 struct PrefetchPlan {
   std::string buffer;
   int sibling;
+  std::int64_t ahead = 1;  // turns of that loop
   friend bool operator==(const PrefetchPlan&, const PrefetchPlan&) = default;
 };
 
@@ -122,6 +125,7 @@ struct Schedule {
   std::vector<Collapse> collapses;
   bool panel = false;   // the serial loop around a vector of rows is walked inside the sibling's: panel.cpp
   int kept_values = 0;  // that a later sibling would compute again, the dearest first; each an array of a row
+  loops::Place kept_place = loops::Place::registers;  // of those arrays; scratch where blocks have threads
   std::vector<GridSplit> grid_splits;
   std::vector<SplitPlan> splits;
   std::vector<LoopPlan> loops;

@@ -4,8 +4,8 @@
 // Rows that all turns of a task read are kept at hand for the task:
 //   for i { for k { y[..] = x[i*n + k] * w[k] } }
 //   ->  scratch w_row[n]: for k { w_row[k] = w[k] }; for i { for k { y[..] = x[i*n + k] * w_row[k] } }
-// 16-bit floats are kept as the f32 that is computed with, so nothing is converted twice; in scratch as they
-// are, since room is scarce there.
+// 16-bit floats are kept as the f32 that is computed with, so nothing is converted twice; in scratch, where
+// room is scarce, as they are unless the schedule says `widened`.
 #include <algorithm>
 
 #include "core/base/integers.h"
@@ -184,6 +184,8 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   staged.buffer = *buffer;
   if (plan.nest.buffers[staged.buffer.index].written) return words + "the nest writes it";
   staged.place = temp.place;
+  const bool narrow = ops::is_16_bit_float(plan.nest.buffers[staged.buffer.index].dtype);
+  staged.widened = narrow && (temp.place == loops::Place::registers || temp.widened);
   if (has_threads(plan.common) && temp.place == loops::Place::scratch && temp.inside == TASK)
     return plan.grid ? std::variant<Staged, std::string>(words + "a grid split has no tiles")
                      : stage_block_tile(plan, temp, *buffer);
@@ -191,6 +193,8 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   if (temp.place != loops::Place::registers && (!threads || temp.place != loops::Place::scratch))
     return words + "only registers hold a row of one thread, or scratch where a block has threads";
   if (temp.pad != 0) return words + "a row needs no padding";
+  if (temp.widened && (!narrow || temp.place != loops::Place::scratch))
+    return words + "only rows of 16-bit floats in scratch are widened";
   if (plan.grid) return words + "the siblings of a grid split are in different programs";
   if (siblings_of(plan.shape).empty() && temp.inside != TASK) return stage_tile(plan, temp, *buffer);
   const Readers readers = readers_of(plan.shape, staged.buffer);
@@ -229,8 +233,7 @@ class RowStager {
  private:
   void stage(const Staged& staged) {
     const loops::BufferInfo& info = plan_.nest.buffers[staged.buffer.index];
-    const bool converted = ops::is_16_bit_float(info.dtype) && staged.place == loops::Place::registers;
-    const ops::DType dtype = converted ? ops::compute_type(info.dtype) : info.dtype;
+    const ops::DType dtype = staged.widened ? ops::compute_type(info.dtype) : info.dtype;
     const loops::Buffer array = names_.buffer({info.name + "_row", dtype, staged.count, true, true});
     const Readers readers = readers_of(plan_.shape, staged.buffer);
     const Stager stager(*readers.load, array, dtype);

@@ -86,7 +86,13 @@ TempPlan read_stage(Scanner& scanner) {
   plan.place = read_word(scanner, PLACES);
   scanner.expect("pad");
   plan.pad = read_int(scanner);
+  plan.widened = scanner.accept("widened");
   return plan;
+}
+
+void read_values(Scanner& scanner, Schedule& schedule) {
+  schedule.kept_values = read_int(scanner);
+  schedule.kept_place = read_word(scanner, PLACES);
 }
 
 PrefetchPlan read_prefetch(Scanner& scanner) {
@@ -94,6 +100,8 @@ PrefetchPlan read_prefetch(Scanner& scanner) {
   plan.buffer = scanner.word();
   scanner.expect("in");
   plan.sibling = read_int(scanner);
+  scanner.expect("ahead");
+  plan.ahead = read_int(scanner);
   return plan;
 }
 
@@ -126,11 +134,12 @@ std::string print(const Schedule& schedule) {
     writer.line("loop ", plan.sibling, " ", plan.piece, " ", word_of(plan.bind, BINDS));
   for (const TempPlan& plan : schedule.temps)
     writer.line("stage ", plan.buffer, " inside ", plan.inside, " ", word_of(plan.place, PLACES), " pad ",
-                plan.pad);
+                plan.pad, plan.widened ? " widened" : "");
   if (schedule.panel) writer.line("panel");
-  if (schedule.kept_values != 0) writer.line("values ", schedule.kept_values);
+  if (schedule.kept_values != 0)
+    writer.line("values ", schedule.kept_values, " ", word_of(schedule.kept_place, PLACES));
   for (const PrefetchPlan& plan : schedule.prefetches)
-    writer.line("prefetch ", plan.buffer, " in ", plan.sibling);
+    writer.line("prefetch ", plan.buffer, " in ", plan.sibling, " ahead ", plan.ahead);
   for (const StorePlan& plan : schedule.stores)
     writer.line(plan.streaming ? "stream " : "keep ", plan.buffer);
   return writer.take();
@@ -154,7 +163,7 @@ Schedule parse(std::string_view text) {
     else if (scanner.accept("panel"))
       schedule.panel = true;
     else if (scanner.accept("values"))
-      schedule.kept_values = read_int(scanner);
+      read_values(scanner, schedule);
     else if (scanner.accept("prefetch"))
       schedule.prefetches.push_back(read_prefetch(scanner));
     else if (scanner.accept("stream"))

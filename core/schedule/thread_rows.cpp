@@ -2,7 +2,10 @@
 //   registers   each thread its own elements, one after the other as it walks them, so that an array of few
 //               elements with constant places stays in registers
 //   scratch     the whole row, for each of the block's rows
-// Either way a thread reads what it stored itself, so nobody waits.
+// Either way a thread reads what it stored itself, so nobody waits. In scratch a row whose last reader fills
+// another, element by element, lends it its room:
+//   for k { x_row[k] = x[k] }; for k { kept[k] = exp(x_row[k]) }; for k { y[k] = kept[k] / s }
+//   ->  for k { x_row[k] = x[k] }; for k { x_row[k] = exp(x_row[k]) }; for k { y[k] = x_row[k] / s }
 #include <algorithm>
 
 #include "core/base/integers.h"
@@ -77,9 +80,9 @@ RowPlace place_in_thread(const AxisPlan& axis, const Expr& k) {
 
 }  // namespace
 
-std::vector<std::size_t> users_of(const Plan& plan, loops::Buffer array) {
+std::vector<std::size_t> users_of(const loops::Nest& shape, loops::Buffer array) {
   std::vector<std::size_t> users;
-  const auto siblings = siblings_of(plan.shape);
+  const auto siblings = siblings_of(shape);
   for (std::size_t number = 0; number < siblings.size(); ++number) {
     bool uses = false;
     for (const Ref<Stmt>& stmt : siblings[number]->inner) {
@@ -122,23 +125,66 @@ RowPlace place_in_row(const Plan& plan, const AxisPlan& axis, const KeptRow& row
   return {rows.count * row.count, rows.number * row.count + k};
 }
 
-// The statement with every place of the array changed.
-Ref<Stmt> moved(const Ref<Stmt>& stmt, loops::Buffer array, const std::function<Expr(const Expr&)>& to) {
+// The statement with `to`, at other places, for the array `from`.
+Ref<Stmt> moved(const Ref<Stmt>& stmt, loops::Buffer from, loops::Buffer to,
+                const std::function<Expr(const Expr&)>& place) {
   const Ref<Stmt> loaded = loops::rewrite_values(stmt, [&](const Ref<loops::Value>& value) {
     const auto* load = std::get_if<loops::Load>(&value->node);
-    if (load == nullptr || load->buffer != array) return value;
-    return loops::load(array, to(load->offset), load->mask, load->otherwise);
+    if (load == nullptr || load->buffer != from) return value;
+    return loops::load(to, place(load->offset), load->mask, load->otherwise);
   });
   const auto* store = std::get_if<loops::Store>(&loaded->node);
-  if (store == nullptr || store->buffer != array) return loaded;
+  if (store == nullptr || store->buffer != from) return loaded;
   loops::Store there = *store;
-  there.offset = to(store->offset);
+  there.buffer = to;
+  there.offset = place(store->offset);
   return loops::stmt(std::move(there));
+}
+
+// Whether the sibling loads the array `from` at its own place alone, and never after it has stored to `to`,
+// which it does there too.
+bool hands_over(const loops::Sibling& sibling, loops::Buffer from, loops::Buffer to) {
+  const index::Expr here = sibling.loops.back().axis;
+  bool stored = false, clean = true;
+  for (const Ref<Stmt>& stmt : sibling.inner) {
+    loops::for_each_value(*stmt, [&](const loops::Value& value) {
+      const auto* load = std::get_if<loops::Load>(&value.node);
+      if (load != nullptr && load->buffer == from) clean = clean && !stored && load->offset == here;
+    });
+    const auto* store = std::get_if<loops::Store>(&stmt->node);
+    if (store == nullptr || store->buffer != to) continue;
+    clean = clean && store->offset == here;
+    stored = true;
+  }
+  return clean && stored;
+}
+
+void share_room(const Names& names, StagedNest& nest) {
+  const auto dtype = [&](const loops::Scratch& array) { return names.buffers()[array.buffer.index].dtype; };
+  for (std::size_t later = 1; later < nest.arrays.size(); ++later) {
+    const loops::Scratch kept = nest.arrays[later];
+    const auto lender = std::find_if(
+        nest.arrays.begin(), nest.arrays.begin() + static_cast<std::ptrdiff_t>(later),
+        [&](const loops::Scratch& array) {
+          const auto before = users_of(nest.shape, array.buffer), after = users_of(nest.shape, kept.buffer);
+          return array.place == loops::Place::scratch && kept.place == array.place &&
+                 array.count == kept.count && dtype(array) == dtype(kept) && !before.empty() &&
+                 !after.empty() && before.back() == after.front() &&
+                 hands_over(*siblings_of(nest.shape)[after.front()], array.buffer, kept.buffer);
+        });
+    if (lender == nest.arrays.begin() + static_cast<std::ptrdiff_t>(later)) continue;
+    for (loops::Item& item : nest.shape.items)
+      if (auto* sibling = std::get_if<loops::Sibling>(&item))
+        for (Ref<Stmt>& stmt : sibling->inner)
+          stmt = moved(stmt, kept.buffer, lender->buffer, [](const Expr& place) { return place; });
+    nest.arrays.erase(nest.arrays.begin() + static_cast<std::ptrdiff_t>(later--));
+  }
 }
 
 }  // namespace
 
 void lay_out_rows(const Plan& plan, Names& names, StagedNest& nest) {
+  share_room(names, nest);
   for (loops::Scratch& array : nest.arrays) {
     const KeptRow row{array.place, *index::constant_of(array.count)};
     std::size_t number = 0;
@@ -148,7 +194,8 @@ void lay_out_rows(const Plan& plan, Names& names, StagedNest& nest) {
       const AxisPlan& axis = plan.siblings[number++].axes.back();
       for (Ref<Stmt>& stmt : sibling->inner) {
         const Ref<Stmt> before = stmt;
-        stmt = moved(stmt, array.buffer, [&](const Expr& k) { return place_in_row(plan, axis, row, k).offset; });
+        stmt = moved(stmt, array.buffer, array.buffer,
+                     [&](const Expr& k) { return place_in_row(plan, axis, row, k).offset; });
         if (stmt != before) array.count = place_in_row(plan, axis, row, 0).count;
       }
     }

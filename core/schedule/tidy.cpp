@@ -87,7 +87,7 @@ class Tidier {
     return loops::stmt(std::move(node));
   }
   Ref<Stmt> finish(loops::Prefetch node, const Ref<Stmt>&) const {
-    tidy(node.offset);
+    tidy_all(node.offset, node.count, node.mask);
     return loops::stmt(std::move(node));
   }
   Ref<Stmt> finish(loops::LastBlock node, const Ref<Stmt>&) const {

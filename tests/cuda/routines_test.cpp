@@ -20,6 +20,7 @@ extern "C" __global__ void loads(const Arguments* arguments, i64 n) {
   const Places places = ramp<LANES>(n, 3);
   const auto mask = first_lanes<LANES>(n);
   prefetch<LANES>(a);
+  prefetch_run(a, 100);
   prefetch_written<LANES>(out);
   Value v = load<LANES>(a);
   v = maximum(v, load_first<LANES>(a, n, OF(1)));

@@ -36,6 +36,7 @@ constexpr std::string_view everything =
         }
         prefetch x[64*b + 2*n]
         prefetch y[b - 1] written
+        prefetch x[64*b] count 64 if b < n
         sync
         combine t1 across l.0 halves
         combine t1 across l.1 neighbours

@@ -272,9 +272,9 @@ const std::vector<NestCase> cases = {
      {{0}, {1}, {5}},
      {"schedule split 0 k : 64, 16 mask split 1 k2 : 8 remainder loop -1 i.0 serial loop 0 k.0 serial loop 0 "
       "k.1 "
-      "unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 1",
+      "unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 1 registers",
       "schedule split 0 k : 64, 16 mask split 1 k2 : 8 mask loop -1 i.0 serial loop 0 k.0 serial loop 0 k.1 "
-      "unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 2"}},
+      "unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 2 registers"}},
     {"sums_of_columns",
      R"(program sums_of_columns(x: f32[49152*m], y: written f32[16*m], z: written f32[16*m]; m in 0..) {
   for b < m {
@@ -342,12 +342,36 @@ const std::vector<NestCase> cases = {
       "1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 unroll loop 1 k1.3 unroll loop 1 k1.4 thread loop 1 k1.5 "
       "vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 unroll loop 2 k2.3 unroll loop 2 k2.4 thread "
       "loop 2 k2.5 vector",
-      "schedule values 1 stage x inside i.0 registers pad 0 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 "
+      "schedule values 1 registers stage x inside i.0 registers pad 0 split 0 k : 2048, 1024, 256, 128, 4 "
+      "mask split 1 "
       "k1 : 2048, 1024, 256, 128, 4 mask split 2 k2 : 2048, 1024, 256, 128, 4 mask loop -1 i.0 block loop 0 "
       "k.0 serial loop 0 k.1 thread loop 0 k.2 unroll loop 0 k.3 unroll loop 0 k.4 thread loop 0 k.5 vector "
       "loop 1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 unroll loop 1 k1.3 unroll loop 1 k1.4 thread loop 1 "
       "k1.5 vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 unroll loop 2 k2.3 unroll loop 2 k2.4 "
       "thread loop 2 k2.5 vector"}},
+    {"softmax_in_shared_room",
+     R"(program softmax_in_shared_room(x: bf16[m*5001], y: written bf16[m*5001]; m in 0..) {
+  for i < m {
+    start t0: max f32
+    for k < 5001 { t0 += f32(x[i*5001 + k]) at k }
+    start t1: sum f32
+    for k1 < 5001 { t1 += exp(sub(f32(x[i*5001 + k1]), t0)) at k1 }
+    for k2 < 5001 { y[i*5001 + k2] = bf16(div(exp(sub(f32(x[i*5001 + k2]), t0)), t1)) }
+  }
+})",
+     {{0}, {1}, {3}},
+     {"schedule values 1 scratch stage x inside i.0 scratch pad 0 widened prefetch x in 1 ahead 2 split 0 k "
+      ": 2048, 1024, 256, 32 remainder split 1 k1 : 2048, 1024, 256, 32 remainder split 2 k2 : 2048, 1024, "
+      "256, 32 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.4 "
+      "thread loop 0 k.3 vector loop 1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 serial loop 1 k1.4 thread "
+      "loop 1 k1.3 vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 serial loop 2 k2.4 thread loop 2 "
+      "k2.3 vector",
+      "schedule values 1 scratch stage x inside i.0 scratch pad 0 prefetch x in 2 ahead 1 split 0 k : 2048, "
+      "1024, 256, 32 remainder split 1 k1 : 2048, 1024, 256, 32 remainder split 2 k2 : 2048, 1024, 256, 32 "
+      "remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.4 thread "
+      "loop 0 k.3 vector loop 1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 serial loop 1 k1.4 thread loop 1 "
+      "k1.3 vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 serial loop 2 k2.4 thread loop 2 k2.3 "
+      "vector"}},
     {"outer_softmax",
      R"(program outer_softmax(x: f32[n*m], y: written f32[n*m]; m in 0.., n in 1..) {
   for i < m {

@@ -86,6 +86,17 @@ TWINLOOM_INLINE void prefetch(const Of*) {}
 template <int count, class Of>
 TWINLOOM_INLINE void prefetch_written(const Of*) {}
 
+// A run inside global memory, into the cache that all multiprocessors share, as whole pieces of 16 bytes.
+template <class Of>
+TWINLOOM_INLINE void prefetch_run(const Of* pointer, i64 count) {
+#if __CUDA_ARCH__ >= 900
+  const u64 first = (__cvta_generic_to_global(pointer) + 15) & ~u64(15);
+  const u64 end = __cvta_generic_to_global(pointer + count) & ~u64(15);
+  if (first < end)
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(first), "r"(u32(end - first)));
+#endif
+}
+
 template <class Value>
 TWINLOOM_INLINE Value reversed(Value value) {
   if constexpr (lanes<Value> == 1) {
@@ -112,8 +123,9 @@ TWINLOOM_INLINE Vector<bool, count> first_lanes(i64 active) {
   if constexpr (count == 1) {
     return active > 0;
   } else {
+    const int some = int(least(greatest(active, 0), count));  // comparisons of 32 bits
     Vector<bool, count> mask;
-    TWINLOOM_LANES((count), (mask[i] = i < active))
+    TWINLOOM_LANES((count), (mask[i] = i < some))
     return mask;
   }
 }
