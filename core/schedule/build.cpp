@@ -240,6 +240,15 @@ Expr Walk::turns_not_past(std::size_t at, const State& state) const {
   return greatest(0, least(piece.turns, ceil_div(axis.extent - base, piece.step)));
 }
 
+// Threads of the masked turn that have anything to do, as many as combine: the others would compute for
+// nothing.
+Expr Walk::members_left(const Turn& turn, const State& state) const {
+  const AxisPlan& axis = scope_.axes[turn.axis];
+  const auto left =
+      index::constant_of(index::simplify(turns_left(axis, turn.piece, state, true), names_.facts()));
+  return left ? next_power_of_two(std::max<std::int64_t>(*left, 1)) : axis.pieces[turn.piece].turns;
+}
+
 Expr Walk::extent_of(std::size_t at, const State& state) const {
   const Turn& turn = scope_.order[at];
   const AxisPlan& axis = scope_.axes[turn.axis];
@@ -258,6 +267,7 @@ Expr Walk::extent_of(std::size_t at, const State& state) const {
   }
   if (ends_early(at)) return turns_left(axis, turn.piece, state, true);
   if (piece.turns != 0 && piece.bind == Bind::serial && !piece.copied) return turns_not_past(at, state);
+  if (piece.turns != 0 && piece.bind == Bind::thread && state.in_tail) return members_left(turn, state);
   if (piece.turns != 0) return piece.turns;
   const Expr turns = ceil_div(axis.extent, piece.step);
   const auto constant = index::constant_of(turns);

@@ -19,6 +19,7 @@ constexpr std::int64_t REGISTER_BYTES = 256;  // of a thread, for what it keeps 
 constexpr std::int64_t RESERVED_BYTES = 2048;  // of scratch, for totals and the system
 constexpr std::int64_t WARP_BYTES = 4096;  // of a kept row for each of its warps
 constexpr std::int64_t MOST_WARPS = 32;    // of all rows beside each other: more find no registers
+constexpr double FEW_ELEMENTS = 256;  // a multiprocessor: of a reduction whose threads wait for each other
 constexpr std::int64_t LOOPED_WARPS = 8;  // of a long row that is kept nowhere
 
 // The size that all siblings have, each of one loop.
@@ -68,7 +69,7 @@ class RowChooser {
     if (auto schedule = in_registers(situation, 0)) return *schedule;
     for (int kept = most_values; kept >= 0; --kept)
       if (auto schedule = in_scratch(Situation(nest_, machine_, kept), kept)) return *schedule;
-    return made(situation, threads_of_row(row_extent(situation), looped_warps(situation)));
+    return looped(situation);
   }
 
  private:
@@ -141,6 +142,9 @@ class RowChooser {
     const std::int64_t beside =
         std::max<std::int64_t>(1, machine_.scratch_bytes / bytes);  // rows, of all blocks
     const std::int64_t most = power_of_two_below(std::max<std::int64_t>(1, MOST_WARPS / beside));
+    // A block that is alone leaves the multiprocessor idle between its siblings, which costs more than
+    // computing values again.
+    if (values > 0 && beside < 2) return std::nullopt;
     const std::int64_t warps = std::min({most, units, next_power_of_two(ceil_div(bytes, WARP_BYTES))});
     const std::int64_t rows = std::max<std::int64_t>(1, ROW_WARPS / warps);
     if (rows * bytes > machine_.scratch_bytes - RESERVED_BYTES) return std::nullopt;
@@ -251,6 +255,25 @@ class RowChooser {
         threads *= next_power_of_two(turns_of(plan.common.axes[turn.axis], piece).value_or(1));
     }
     return threads;
+  }
+
+  // Rows that are kept nowhere. Of few of them each thread would wait for one element after the other while
+  // most of the machine idles: then every lane has a thread.
+  Schedule looped(const Situation& situation) const {
+    RowThreads rows = threads_of_row(row_extent(situation), looped_warps(situation));
+    if (rows.extent && elements_of(situation, *rows.extent) <= FEW_ELEMENTS * machine_.multiprocessors) {
+      rows.spread = true;
+      const std::int64_t units =
+          next_power_of_two(ceil_div(std::max<std::int64_t>(*rows.extent, 1), loops::UNIT));
+      rows.warps = std::min(machine_.max_threads / loops::LANES, units);
+    }
+    return made(situation, rows);
+  }
+  static double elements_of(const Situation& situation, std::int64_t row) {
+    auto elements = static_cast<double>(row);
+    for (const loops::NestLoop& common : situation.shape.common)
+      elements *= static_cast<double>(std::max<std::int64_t>(guess(common), 1));
+    return elements;
   }
 
   static std::int64_t looped_warps(const Situation& situation) {

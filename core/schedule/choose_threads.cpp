@@ -75,7 +75,8 @@ class ThreadChooser {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, BLOCK_THREADS / 2);
     } else {
-      const std::int64_t rows = scans() ? 1 : std::max<std::int64_t>(1, ROW_WARPS / rows_.warps);
+      const std::int64_t rows =
+          scans() || rows_.spread ? 1 : std::max<std::int64_t>(1, ROW_WARPS / rows_.warps);
       cuts[fast].threads = members(loops[fast], 1, rows);
     }
     add(cuts, fast);
@@ -197,7 +198,7 @@ class ThreadChooser {
     const std::int64_t extent = *rows_.extent, group = rows_.warps * loops::UNIT;
     const std::int64_t span = std::min(loops::LANES, next_power_of_two(std::max<std::int64_t>(extent, 1)));
     const std::int64_t lanes = std::min(packed_along_rows(), span);
-    const std::int64_t threads = std::min(warp(), span / lanes);
+    const std::int64_t threads = rows_.spread ? span / lanes : std::min(warp(), span / lanes);
     if (extent > group) parts.push_back({group, Bind::serial});
     if (rows_.warps > 1) parts.push_back({loops::UNIT, Bind::thread});
     if (extent > loops::LANES) parts.push_back({loops::LANES, rows_.kept ? Bind::unroll : Bind::serial});

@@ -95,6 +95,7 @@ struct RowThreads {
   std::optional<std::int64_t> extent;  // of the rows; nothing where they have no one size that is known
   std::int64_t warps = 1;              // a row, each with a unit at a time
   bool kept = false;                   // rows stay in registers: no loop but the one over groups of units
+  bool spread = false;                 // units are walked by as many threads as they have lanes
   std::optional<std::size_t> tile;     // without siblings: the common axis that squares are made with
 };
 // The loops of all scopes where blocks have threads. See choose_threads.cpp.

@@ -103,6 +103,12 @@ struct QuickDividing {
   }
 };
 
+// x * 2^k by an addition to the exponent, for an x near 1 and a result that is a normal number.
+TWINLOOM_INLINE f32 scaled_by(const QuickDividing& way, f32 x, Whole<f32> k) {
+  way.rare = way.rare | !(abs(k.value) < 125.0f);
+  return bit_cast<f32>(bit_cast<u32>(x) + (k.bits << 23));
+}
+
 // Of angles that are not far.
 TWINLOOM_INLINE f32 near_sin(bool& rare, f32 x) {
   rare = rare | is_far_angle(x);
@@ -119,7 +125,8 @@ template <int count, class Quick, class Single>
 TWINLOOM_INLINE Vector<f32, count> mostly(Quick quick, Single whole, const Vector<f32, count>& x) {
   bool rare = false;
   Vector<f32, count> result = each_lane([&](f32 one) { return quick(rare, one); }, x);
-  if (__builtin_expect(rare, 0)) result = each_lane([=](f32 one) { return called(whole, one); }, x);
+  if (__builtin_expect(rare, 0))
+    result = called([=](Vector<f32, count> all) { return each_lane(whole, all); }, x);
   return result;
 }
 #define TWINLOOM_QUICK_ROW(name, quick)                                                                    \
@@ -127,6 +134,7 @@ TWINLOOM_INLINE Vector<f32, count> mostly(Quick quick, Single whole, const Vecto
   TWINLOOM_INLINE Lanes<f32, count> name(const Lanes<f32, count>& x) {                                     \
     return mostly<count>([](bool& rare, f32 one) { return quick; }, [](f32 one) { return name(one); }, x); \
   }
+TWINLOOM_QUICK_ROW(exp, exp_within(one, QuickDividing{rare}))
 TWINLOOM_QUICK_ROW(sigmoid, sigmoid(one, QuickDividing{rare}))
 TWINLOOM_QUICK_ROW(silu, silu(one, QuickDividing{rare}))
 TWINLOOM_QUICK_ROW(tanh, tanh(one, QuickDividing{rare}))
@@ -143,8 +151,8 @@ TWINLOOM_INLINE Lanes<f32, count> div_by_one(const Lanes<f32, count>& a, f32 b) 
   bool rare = !(b >= 0.5f && b <= 0x1p24f);
   const QuickDividing divide{rare};
   Lanes<f32, count> result = each_lane([&](f32 one) { return divide(one, b); }, a);
-  const auto whole = [](f32 one, f32 other) { return one / other; };
-  if (__builtin_expect(rare, 0)) result = each_lane([=](f32 one) { return called(whole, one, b); }, a);
+  const auto whole = [=](Lanes<f32, count> all) { return each_lane([=](f32 one) { return one / b; }, all); };
+  if (__builtin_expect(rare, 0)) result = called(whole, a);
   return result;
 }
 

@@ -107,7 +107,7 @@ TWINLOOM_INLINE Real gelu_erf_brief(Real x, Divide divide = {}) {
   if constexpr (same<Element<Real>, f32>) {
     const Real a = below_limit(abs(x), Real(15.0f));
     const Real inverse = divide.usual(Real(1.0f), a + Real(5.0f));
-    const Real power = brief_exp2(a * a * Real(-0x1.715476p-1f));
+    const Real power = brief_exp2(a * a * Real(-0x1.715476p-1f), divide);
     return gelu_without(x, a * inverse * normal_ratio(inverse) * power);
   } else {
     return gelu_erf(x);
@@ -152,7 +152,7 @@ TWINLOOM_INLINE Real gelu_tanh_brief(Real x, Divide divide = {}) {
   if constexpr (same<Element<Real>, f32>) {
     const Real inside = -below_limit(abs(x), Real(11.0f));
     const Real slope = fma(inside * inside, Real(0x1.a5a7dp-4f), Real(0x1.26aec2p+1f));
-    const Real power = brief_exp2(inside * slope);
+    const Real power = brief_exp2(inside * slope, divide);
     return divide(select(x < Real(0.0f), inside * power, x), Real(1.0f) + power);
   } else {
     return gelu_tanh(x);
