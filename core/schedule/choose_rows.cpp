@@ -153,14 +153,19 @@ class RowChooser {
     return kept;
   }
 
-  // What the next block of a multiprocessor reads, into the cache that all share, while this one computes.
+  // What the next block of a multiprocessor reads, into the cache that all share, while this one computes: as
+  // soon as its own row is there, or, where the cache does not hold all rows of both and their results, while
+  // it stores.
   void fetch_ahead(std::int64_t warps, std::int64_t bytes, Schedule& schedule) const {
     const std::int64_t by_threads =
         machine_.blocks_at_once / machine_.multiprocessors * BLOCK_THREADS / (warps * machine_.warp_threads);
     const std::int64_t by_scratch = machine_.scratch_bytes / (bytes + RESERVED_BYTES);
     const std::int64_t blocks = std::max<std::int64_t>(1, std::min(by_threads, by_scratch));
+    const std::int64_t ahead = blocks * machine_.multiprocessors;
+    const bool held = 2 * ahead * bytes <= machine::cache_bytes(machine_);
+    const auto last = static_cast<int>(siblings_of(loops::take_apart(nest_)).size()) - 1;
     for (const TempPlan& temp : schedule.temps) {
-      schedule.prefetches.push_back({temp.buffer, 1, blocks * machine_.multiprocessors});
+      schedule.prefetches.push_back({temp.buffer, held ? 1 : last, ahead});
       if (why_illegal(nest_, schedule)) schedule.prefetches.pop_back();
     }
   }

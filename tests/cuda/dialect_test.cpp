@@ -131,9 +131,9 @@ TEST(Dialect, ATotalIsHandedOutOnlyWhereNoOtherCopiesAreLeft) {
   combine t0 across w halves
   y[0] = t0
 })");
-  const std::size_t last_exchange = text.rfind("from_lane_across("), scratch = text.find("__shared__");
-  EXPECT_NE(last_exchange, std::string::npos) << text;
-  EXPECT_GT(scratch, last_exchange) << text;
+  const std::size_t in_warp = text.find("from_lane_across(t1, 1)"), scratch = text.find("__shared__");
+  EXPECT_NE(in_warp, std::string::npos) << text;
+  EXPECT_GT(scratch, in_warp) << text;
   EXPECT_NE(text.find("[8];", scratch), std::string::npos) << text;
   EXPECT_EQ(text.find("[1];", scratch), std::string::npos) << text;
 }
