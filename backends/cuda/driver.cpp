@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "core/base/text.h"
 
@@ -10,26 +11,44 @@ namespace twinloom::cuda {
 
 namespace {
 
-// The name after cuda.h has put the version in: cuMemAlloc is cuMemAlloc_v2.
-#define TWINLOOM_TEXT(name) #name
-#define TWINLOOM_SYMBOL(name) TWINLOOM_TEXT(name)
-
 constexpr int LEAST_VERSION = 12000;  // CUDA 12.0, as the driver counts
+
+std::string spelled(int version) { return cat(version / 1000, ".", version % 1000 / 10); }
+
+// A function is called by the header's declaration, so the header's version of it has to be that of the
+// symbol, or take the same: cuEventElapsedTime_v2 of CUDA 12.8 does.
+constexpr bool agree(std::string_view in_header, std::string_view symbol) {
+  return in_header == symbol || in_header == "cuEventElapsedTime_v2";
+}
+#define TWINLOOM_TEXT(name) #name
+#define TWINLOOM_IN_HEADER(name) TWINLOOM_TEXT(name)
+#define TWINLOOM_ROW(name, symbol) static_assert(agree(TWINLOOM_IN_HEADER(name), symbol));
+TWINLOOM_DRIVER_FUNCTIONS(TWINLOOM_ROW)
+#undef TWINLOOM_ROW
+
+std::string refusal(const Library& library) {
+  int version = LEAST_VERSION;
+  const auto version_of =
+      reinterpret_cast<decltype(&::cuDriverGetVersion)>(library.find("cuDriverGetVersion"));
+  if (version_of != nullptr) version_of(&version);
+  if (version < LEAST_VERSION) return cat("is for CUDA ", spelled(version));
+#define TWINLOOM_ROW(name, symbol) symbol,
+  return library.without({TWINLOOM_DRIVER_FUNCTIONS(TWINLOOM_ROW)});
+#undef TWINLOOM_ROW
+}
 
 }  // namespace
 
+Library open_driver(const LibraryPlaces& places) {
+  return Library(cat("the NVIDIA driver (for CUDA ", spelled(LEAST_VERSION), " or newer)"), places, refusal);
+}
+
 Driver::Driver() {
-  const Library library("the NVIDIA driver", {"libcuda.so.1", "libcuda.so"});
-#define TWINLOOM_ROW(name) this->name = library.function<decltype(::name)>(TWINLOOM_SYMBOL(name));
+  const Library library = open_driver({{"libcuda.so.1", "libcuda.so"}});
+#define TWINLOOM_ROW(name, symbol) this->name = library.function<decltype(::name)>(symbol);
   TWINLOOM_DRIVER_FUNCTIONS(TWINLOOM_ROW)
 #undef TWINLOOM_ROW
   check(this->cuInit(0), "the NVIDIA driver does not start");
-  int version = 0;
-  check(this->cuDriverGetVersion(&version), "the NVIDIA driver has no version");
-  if (version < LEAST_VERSION) {
-    throw Error(cat("the NVIDIA driver in ", library.path(), " is for CUDA ", version / 1000, ".",
-                    version % 1000 / 10, "; expected ", LEAST_VERSION / 1000, " or newer"));
-  }
 }
 
 // A failure is kept too: the search is not made again.

@@ -10,48 +10,53 @@
 
 namespace twinloom::cuda {
 
-// A row is a function as cuda.h declares it; the symbol's version comes from there.
-#define TWINLOOM_DRIVER_FUNCTIONS(ROW) \
-  ROW(cuInit)                          \
-  ROW(cuDriverGetVersion)              \
-  ROW(cuGetErrorName)                  \
-  ROW(cuGetErrorString)                \
-  ROW(cuDeviceGetCount)                \
-  ROW(cuDeviceGet)                     \
-  ROW(cuDeviceGetName)                 \
-  ROW(cuDeviceGetAttribute)            \
-  ROW(cuDevicePrimaryCtxRetain)        \
-  ROW(cuCtxPushCurrent)                \
-  ROW(cuCtxPopCurrent)                 \
-  ROW(cuCtxSynchronize)                \
-  ROW(cuMemGetInfo)                    \
-  ROW(cuMemPoolCreate)                 \
-  ROW(cuMemPoolSetAttribute)           \
-  ROW(cuMemPoolTrimTo)                 \
-  ROW(cuMemAllocFromPoolAsync)         \
-  ROW(cuMemFreeAsync)                  \
-  ROW(cuPointerGetAttributes)          \
-  ROW(cuMemcpyHtoDAsync)               \
-  ROW(cuMemcpyDtoHAsync)               \
-  ROW(cuMemcpyDtoDAsync)               \
-  ROW(cuMemsetD8Async)                 \
-  ROW(cuMemHostAlloc)                  \
-  ROW(cuStreamSynchronize)             \
-  ROW(cuStreamCreate)                  \
-  ROW(cuStreamGetCtx)                  \
-  ROW(cuStreamWaitEvent)               \
-  ROW(cuEventCreate)                   \
-  ROW(cuEventRecord)                   \
-  ROW(cuEventQuery)                    \
-  ROW(cuEventSynchronize)              \
-  ROW(cuEventElapsedTime)              \
-  ROW(cuFuncGetAttribute)              \
-  ROW(cuModuleLoadData)                \
-  ROW(cuModuleUnload)                  \
-  ROW(cuModuleGetFunction)             \
-  ROW(cuFuncSetAttribute)              \
-  ROW(cuLaunchKernel)                  \
-  ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+// A row is a function as cuda.h declares it, and its symbol in the version that CUDA 12.0 has, whatever
+// version the header is of: an older driver than the header serves too.
+#define TWINLOOM_DRIVER_FUNCTIONS(ROW)                      \
+  ROW(cuInit, "cuInit")                                     \
+  ROW(cuDriverGetVersion, "cuDriverGetVersion")             \
+  ROW(cuGetErrorName, "cuGetErrorName")                     \
+  ROW(cuGetErrorString, "cuGetErrorString")                 \
+  ROW(cuDeviceGetCount, "cuDeviceGetCount")                 \
+  ROW(cuDeviceGet, "cuDeviceGet")                           \
+  ROW(cuDeviceGetName, "cuDeviceGetName")                   \
+  ROW(cuDeviceGetAttribute, "cuDeviceGetAttribute")         \
+  ROW(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain") \
+  ROW(cuCtxPushCurrent, "cuCtxPushCurrent_v2")              \
+  ROW(cuCtxPopCurrent, "cuCtxPopCurrent_v2")                \
+  ROW(cuCtxSynchronize, "cuCtxSynchronize")                 \
+  ROW(cuMemGetInfo, "cuMemGetInfo_v2")                      \
+  ROW(cuMemPoolCreate, "cuMemPoolCreate")                   \
+  ROW(cuMemPoolSetAttribute, "cuMemPoolSetAttribute")       \
+  ROW(cuMemPoolTrimTo, "cuMemPoolTrimTo")                   \
+  ROW(cuMemAllocFromPoolAsync, "cuMemAllocFromPoolAsync")   \
+  ROW(cuMemFreeAsync, "cuMemFreeAsync")                     \
+  ROW(cuPointerGetAttributes, "cuPointerGetAttributes")     \
+  ROW(cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2")            \
+  ROW(cuMemcpyDtoHAsync, "cuMemcpyDtoHAsync_v2")            \
+  ROW(cuMemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2")            \
+  ROW(cuMemsetD8Async, "cuMemsetD8Async")                   \
+  ROW(cuMemHostAlloc, "cuMemHostAlloc")                     \
+  ROW(cuStreamSynchronize, "cuStreamSynchronize")           \
+  ROW(cuStreamCreate, "cuStreamCreate")                     \
+  ROW(cuStreamGetCtx, "cuStreamGetCtx")                     \
+  ROW(cuStreamWaitEvent, "cuStreamWaitEvent")               \
+  ROW(cuEventCreate, "cuEventCreate")                       \
+  ROW(cuEventRecord, "cuEventRecord")                       \
+  ROW(cuEventQuery, "cuEventQuery")                         \
+  ROW(cuEventSynchronize, "cuEventSynchronize")             \
+  ROW(cuEventElapsedTime, "cuEventElapsedTime")             \
+  ROW(cuFuncGetAttribute, "cuFuncGetAttribute")             \
+  ROW(cuModuleLoadData, "cuModuleLoadData")                 \
+  ROW(cuModuleUnload, "cuModuleUnload")                     \
+  ROW(cuModuleGetFunction, "cuModuleGetFunction")           \
+  ROW(cuFuncSetAttribute, "cuFuncSetAttribute")             \
+  ROW(cuLaunchKernel, "cuLaunchKernel")                     \
+  ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor")
+
+// The driver's library: for CUDA 12.0 or newer, with all of these functions. Error where there is none, with
+// the places that were searched and what was wrong there.
+Library open_driver(const LibraryPlaces& places);
 
 class Driver {
  public:
@@ -59,7 +64,7 @@ class Driver {
   // that were searched) or it does not start.
   static const Driver& get();
 
-#define TWINLOOM_ROW(name) decltype(::name)* name = nullptr;
+#define TWINLOOM_ROW(name, symbol) decltype(::name)* name = nullptr;
   TWINLOOM_DRIVER_FUNCTIONS(TWINLOOM_ROW)
 #undef TWINLOOM_ROW
 

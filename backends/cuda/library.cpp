@@ -90,19 +90,25 @@ std::vector<std::string> library_directories() {
   return directories.all;
 }
 
-Library::Library(std::string what, const std::vector<std::string>& names)
-    : Library(std::move(what), names, library_directories()) {}
-
-Library::Library(std::string what, const std::vector<std::string>& names,
-                 const std::vector<std::string>& directories)
+Library::Library(std::string what, const LibraryPlaces& places, const Refusal& refusal)
     : what_(std::move(what)) {
-  for (const std::string& name : names)
-    if (open(name)) return;
-  for (const std::string& directory : directories)
-    for (const std::string& name : names)
-      if (open((fs::path(directory) / name).string())) return;
+  for (const std::string& name : places.names)
+    if (take(name, refusal)) return;
+  for (const std::string& directory : places.directories)
+    for (const std::string& name : places.names)
+      if (take((fs::path(directory) / name).string(), refusal)) return;
   throw Error(cat(what_, " was not found; looked for:\n",
                   join(searched_, "\n", [](const std::string& place) { return cat("  ", place); })));
+}
+
+// One that is refused stays open: it may have started threads.
+bool Library::take(const std::string& path, const Refusal& refusal) {
+  if (!open(path)) return false;
+  const std::string reason = refusal ? refusal(*this) : std::string();
+  if (reason.empty()) return true;
+  searched_.push_back(path == path_ ? cat(path, " (", reason, ")")
+                                    : cat(path, " (", path_, " ", reason, ")"));
+  return false;
 }
 
 // A file that is not there needs no words of the loader; one that does not open says why.
@@ -126,6 +132,14 @@ bool Library::open(const std::string& path) {
 }
 
 void* Library::find(const char* name) const { return dlsym(handle_, name); }
+
+std::string Library::without(const std::vector<const char*>& names) const {
+  std::vector<const char*> missing;
+  for (const char* name : names)
+    if (find(name) == nullptr) missing.push_back(name);
+  if (missing.empty()) return {};
+  return cat("has no function ", join(missing, ", ", [](const char* name) { return cat("'", name, "'"); }));
+}
 
 void* Library::address(const char* name) const {
   void* found = find(name);

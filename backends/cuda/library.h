@@ -9,6 +9,7 @@
 // It stays open until the process ends: CUDA's libraries keep threads, and work that threads do as they end.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,14 +21,19 @@ namespace twinloom::cuda {
 // not: a message should name them.
 std::vector<std::string> library_directories();
 
+struct LibraryPlaces {
+  std::vector<std::string> names;  // of the file; those of one place are tried in this order
+  std::vector<std::string> directories = library_directories();  // after the loader's own rules
+};
+
 class Library {
  public:
-  // Tries each of `names` in each place, the names of one place in their order. None that opens is an Error
-  // that begins with `what` and says where it was looked for.
-  Library(std::string what, const std::vector<std::string>& names);
-  // The same in these directories only, after the loader's own rules.
-  Library(std::string what, const std::vector<std::string>& names,
-          const std::vector<std::string>& directories);
+  // Why a library that opens is of no use ("is version 11.2"); empty where it is.
+  using Refusal = std::function<std::string(const Library&)>;
+
+  // Takes the first that opens and is not refused. None is an Error that begins with `what` and says where it
+  // was looked for and what was wrong there.
+  Library(std::string what, const LibraryPlaces& places, const Refusal& refusal = {});
 
   // A function of the library; a missing one is an Error that names it and the library.
   template <class Function>
@@ -36,6 +42,8 @@ class Library {
   }
   // Null where the library has none.
   void* find(const char* name) const;
+  // "has no function 'one', 'two'", of these; empty where it has them all.
+  std::string without(const std::vector<const char*>& names) const;
 
   const std::string& path() const { return path_; }  // where it was found
   const std::vector<std::string>& searched() const {
@@ -44,6 +52,7 @@ class Library {
 
  private:
   void* address(const char* name) const;
+  bool take(const std::string& path, const Refusal& refusal);
   bool open(const std::string& path);
 
   std::string what_;

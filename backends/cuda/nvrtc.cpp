@@ -4,26 +4,35 @@
 #include <nvrtc.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
-
-#include "backends/cuda/library.h"
 
 namespace twinloom::cuda {
 
 namespace {
 
-constexpr int OLDEST = 12;
+constexpr NvrtcVersion OLDEST = {12, 0};
 
+struct Flag {
+  const char* text;
+  NvrtcVersion since = OLDEST;  // older ones refuse it
+};
 // -minimal leaves out textures, surfaces and the device runtime; -no-cache NVRTC's own cache on disk, as
 // compiled kernels are kept in ours. 186: a template's x < 0 may be of an unsigned type.
-constexpr const char* FLAGS[] = {
-    "--std=c++20",         "--fmad=false", "--prec-div=true", "--prec-sqrt=true",
-    "--ftz=false",         "-no-cache",    "-minimal",        "--device-as-default-execution-space",
-    "--diag-suppress=186",
+constexpr Flag FLAGS[] = {
+    {"--std=c++20"},         {"--fmad=false"},
+    {"--prec-div=true"},     {"--prec-sqrt=true"},
+    {"--ftz=false"},         {"-no-cache", {12, 9}},
+    {"-minimal", {12, 4}},   {"--device-as-default-execution-space"},
+    {"--diag-suppress=186"},
 };
+constexpr NvrtcVersion PRECOMPILES_SINCE = {12, 8};
 
-std::vector<std::string> library_names() { return {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}; }
+std::vector<std::string> flags_of(NvrtcVersion version) {
+  std::vector<std::string> flags;
+  for (const Flag& flag : FLAGS)
+    if (version >= flag.since) flags.emplace_back(flag.text);
+  return flags;
+}
 
 // Every function of NVRTC that is called, under its own name.
 #define NVRTC_FUNCTIONS(FUNCTION)  \
@@ -38,6 +47,16 @@ std::vector<std::string> library_names() { return {"libnvrtc.so.13", "libnvrtc.s
   FUNCTION(nvrtcGetCUBIN)          \
   FUNCTION(nvrtcGetPTXSize)        \
   FUNCTION(nvrtcGetPTX)
+
+std::string refusal(const Library& library) {
+  NvrtcVersion version = OLDEST;
+  const auto version_of = reinterpret_cast<decltype(&::nvrtcVersion)>(library.find("nvrtcVersion"));
+  if (version_of != nullptr) version_of(&version.major, &version.minor);
+  if (version < OLDEST) return cat("is version ", version.major, ".", version.minor);
+#define FUNCTION(name) #name,
+  return library.without({NVRTC_FUNCTIONS(FUNCTION)});
+#undef FUNCTION
+}
 
 struct Functions {
 #define FUNCTION(name) decltype(::name)* name = nullptr;
@@ -115,17 +134,21 @@ class Program {
 
 struct Nvrtc::State {
   std::string precompiled_directory;
-  Library library{cat("NVRTC (version ", OLDEST, " or newer)"), library_names()};
+  Library library = open_nvrtc({{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}});
   Functions functions{library};
   Version version;
+  std::vector<std::string> flags;  // that every text is compiled with
 
   explicit State(std::string directory) : precompiled_directory(std::move(directory)) {
     functions.check(functions.nvrtcVersion(&version.major, &version.minor), "nvrtcVersion");
-    if (version.major < OLDEST)
-      throw Error(cat("NVRTC ", OLDEST, " or newer is needed; ", library.path(), " is version ",
-                      version.major, ".", version.minor));
+    flags = flags_of(version);
+    if (version < PRECOMPILES_SINCE) precompiled_directory.clear();
   }
 };
+
+Library open_nvrtc(const LibraryPlaces& places) {
+  return Library(cat("NVRTC (version ", OLDEST.major, " or newer)"), places, refusal);
+}
 
 Nvrtc::Nvrtc(std::string precompiled_directory)
     : state_(std::make_unique<State>(std::move(precompiled_directory))) {}
@@ -135,7 +158,7 @@ Nvrtc& Nvrtc::operator=(Nvrtc&&) noexcept = default;
 
 Compiled Nvrtc::compile(const std::string& text, const std::string& name, const std::vector<Header>& headers,
                         const NvrtcOptions& options) const {
-  std::vector<std::string> all(std::begin(FLAGS), std::end(FLAGS));
+  std::vector<std::string> all = state_->flags;
   all.push_back(cat("--gpu-architecture=", options.architecture));
   if (!state_->precompiled_directory.empty())
     all.insert(all.end(),
@@ -158,7 +181,7 @@ const std::string& Nvrtc::path() const { return state_->library.path(); }
 
 std::string Nvrtc::identity() const {
   return cat("nvrtc ", version().major, ".", version().minor, "\nflags ",
-             join(FLAGS, " ", [](const char* flag) { return std::string_view(flag); }), "\n");
+             join(state_->flags, " ", [](const std::string& flag) { return flag; }), "\n");
 }
 
 }  // namespace twinloom::cuda

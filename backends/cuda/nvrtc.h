@@ -7,11 +7,13 @@
 // annotation are device code.
 #pragma once
 
+#include <compare>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "backends/cuda/library.h"
 #include "core/base/error.h"
 
 namespace twinloom::cuda {
@@ -32,11 +34,22 @@ struct Compiled {
   std::string log;    // what NVRTC says of a text that it takes: warnings
 };
 
+struct NvrtcVersion {
+  int major = 0;
+  int minor = 0;
+  friend auto operator<=>(const NvrtcVersion&, const NvrtcVersion&) = default;
+};
+
+// The library, of version 12 or newer. Error where there is none, with the places that were searched and what
+// was wrong there.
+Library open_nvrtc(const LibraryPlaces& places);
+
 class Nvrtc {
  public:
-  // A missing library, and one below version 12, are an Error that says where was looked. Texts that begin
+  // Where no library is of version 12 or newer: an Error that says where was looked. Texts that begin
   // with the same #includes read their headers in compiled form, which NVRTC keeps in
-  // `precompiled_directory` (some 12 MB) until the process ends; nowhere if that is empty.
+  // `precompiled_directory` (some 12 MB) until the process ends; nowhere if that is empty or NVRTC older than
+  // 12.8.
   explicit Nvrtc(std::string precompiled_directory = {});
   ~Nvrtc();
   Nvrtc(Nvrtc&&) noexcept;
@@ -47,10 +60,7 @@ class Nvrtc {
   Compiled compile(const std::string& text, const std::string& name, const std::vector<Header>& headers,
                    const NvrtcOptions& options) const;
 
-  struct Version {
-    int major = 0;
-    int minor = 0;
-  };
+  using Version = NvrtcVersion;
   Version version() const;
   const std::string& path() const;  // of the library
   // Everything besides text, headers and options that decides what the machine code is: version and the

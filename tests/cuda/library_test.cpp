@@ -26,7 +26,7 @@ class Setting {
 
 std::string failure(const std::vector<std::string>& names, const std::vector<std::string>& directories) {
   try {
-    const Library library("the test's library", names, directories);
+    const Library library("the test's library", {names, directories});
   } catch (const Error& error) {
     return error.what();
   }
@@ -34,7 +34,7 @@ std::string failure(const std::vector<std::string>& names, const std::vector<std
 }
 
 TEST(Library, OpensByNameAndFindsFunctions) {
-  const Library library("mathematics", {"libm.so.6"});
+  const Library library("mathematics", {{"libm.so.6"}});
   EXPECT_EQ(library.function<double(double)>("cos")(0.0), 1.0);
   EXPECT_TRUE(library.path().ends_with("libm.so.6") && library.path().starts_with("/")) << library.path();
   EXPECT_EQ(library.find("no_such_function"), nullptr);
@@ -56,6 +56,25 @@ TEST(Library, AMissingOneNamesEveryPlace) {
             "  /first/libabsent.so\n"
             "  /second/libabsent.so.2\n"
             "  /second/libabsent.so");
+}
+
+TEST(Library, ARefusedOneIsPassedOverAndSaysWhy) {
+  const auto refusal = [](const Library& library) { return library.without({"cos", "absent", "missing"}); };
+  const std::string path = Library("mathematics", {{"libm.so.6"}, {}}).path();
+  try {
+    const Library library("mathematics", {{"libm.so.6", path}, {}}, refusal);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), cat("mathematics was not found; looked for:\n"
+                                             "  libm.so.6 (",
+                                             path, " has no function 'absent', 'missing')\n  ", path,
+                                             " (has no function 'absent', 'missing')"));
+  }
+  const auto not_mathematics = [](const Library& library) {
+    return library.find("cos") == nullptr ? "" : "has too many functions";
+  };
+  EXPECT_TRUE(
+      Library("any", {{"libm.so.6", "libdl.so.2"}, {}}, not_mathematics).path().ends_with("libdl.so.2"));
 }
 
 TEST(Library, AFileThatDoesNotOpenSaysWhy) {

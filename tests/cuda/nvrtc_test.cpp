@@ -45,7 +45,8 @@ TEST(Nvrtc, HeadersInCompiledFormChangeNothing) {
     EXPECT_EQ(kept.log, "");
     EXPECT_EQ(kept.bytes.size(), plain.size());
   }
-  EXPECT_FALSE(std::filesystem::is_empty(directory));
+  const bool keeps = nvrtc().version() >= NvrtcVersion{12, 8};
+  EXPECT_NE(std::filesystem::is_empty(directory), keeps);
   std::filesystem::remove_all(directory);
 }
 

@@ -1,6 +1,23 @@
 if(TARGET backends_cuda)
   twinloom_test(cuda backends_cuda core_schedule GPU ENVIRONMENT ${TWINLOOM_LEAKS_LEFT_OUT})
   target_sources(test_cuda PRIVATE ${CMAKE_SOURCE_DIR}/tests/schedule/nests.cpp)
+  target_include_directories(test_cuda SYSTEM PRIVATE ${CUDA_INCLUDE})
+
+  # Libraries that the tests open in place of CUDA's: LIBRARY SOURCE DEFINITION...
+  function(twinloom_stand_in library source)
+    add_library(${library} MODULE ${CMAKE_SOURCE_DIR}/tests/cuda/stand_ins/${source})
+    target_include_directories(${library} PRIVATE ${CMAKE_SOURCE_DIR})
+    target_include_directories(${library} SYSTEM PRIVATE ${CUDA_INCLUDE})
+    target_link_libraries(${library} PRIVATE fmt::fmt)
+    target_compile_definitions(${library} PRIVATE ${ARGN})
+    set_target_properties(${library} PROPERTIES CXX_VISIBILITY_PRESET default
+                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/stand_ins)
+    add_dependencies(test_cuda ${library})
+  endfunction()
+  twinloom_stand_in(driver driver.cpp STAND_IN_VERSION=12000)
+  twinloom_stand_in(old_driver driver.cpp STAND_IN_VERSION=11040)
+  twinloom_stand_in(part_of_driver driver.cpp STAND_IN_VERSION=12000 STAND_IN_PARTS)
+  twinloom_stand_in(old_nvrtc nvrtc.cpp)
 
   # Every f32 input of every function of one input, on a GPU and on the CPU: minutes, so no test runs it.
   add_executable(gpu_functions EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/cuda/functions/main.cpp)

@@ -136,7 +136,13 @@ constexpr int bits = int(sizeof(Element<Value>)) * 8;
 
 template <class To, class From>
 TWINLOOM_INLINE To bit_cast(From value) {
+#if defined(__CUDACC_RTC__) && __CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ < 3
+  To to;  // NVRTC 12.0 does not have the builtin
+  memcpy(&to, &value, sizeof(To));
+  return to;
+#else
   return __builtin_bit_cast(To, value);
+#endif
 }
 
 template <class To, class From>
