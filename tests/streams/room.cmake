@@ -2,4 +2,6 @@
 if(TARGET backends_cuda)
   twinloom_test(streams api GPU ENVIRONMENT ${TWINLOOM_LEAKS_LEFT_OUT})
   target_include_directories(test_streams SYSTEM PRIVATE ${CUDA_INCLUDE})
+  target_sources(test_streams PRIVATE ${CMAKE_SOURCE_DIR}/tests/determinism/families.cpp
+                 ${CMAKE_SOURCE_DIR}/tests/determinism/inputs.cpp)
 endif()

@@ -1,8 +1,10 @@
 // Runs every function of one input on a GPU over all f32 (2^32 inputs) and all 16-bit floats (2^16), and
 // every conversion from f32 to 16 bits, and compares the bits with those of the CPU back end. All NaNs are
 // one.
-//   gpu_functions [--only WORDS] [--every N]
-// A line each: name, inputs, how many differ and the first of them, seconds. Exit code 1: one differs.
+//   gpu_functions [--only WORDS] [--every N] [--from NAME] [--seconds S] [--list]
+// A line each: name, inputs, how many differ and the first of them, seconds. The last line says how many of
+// how many were compared, and with --seconds, after which none is begun, from which one to go on. Exit code
+// 1: one differs.
 //
 // The next chunk of the GPU is computed and copied while the CPU's is computed and compared.
 #include <fmt/format.h>
@@ -29,6 +31,9 @@ constexpr std::int64_t CHUNK = std::int64_t{1}
 struct Options {
   std::vector<std::string> only;
   int every = 1;
+  std::string from;    // the first of them; empty: from the beginning
+  double seconds = 0;  // after which none is begun; 0: all are
+  bool list = false;   // print their names, no more
 };
 
 // A graph of one input and one output.
@@ -177,23 +182,52 @@ class Comparison {
   std::int64_t inputs_ = 0;
 };
 
-// Whether all bits are the same.
-bool run(const Options& options) {
-  const Device gpu = Device::cuda(0);
-  bool same = true;
-  for (const Case& given : cases()) {
+// Those that are asked for. Error where none has the name of `from`.
+std::vector<Case> chosen(const Options& options) {
+  std::vector<Case> all = cases();
+  std::erase_if(all, [&](const Case& given) {
     const auto matches = [&](const std::string& word) { return given.name.find(word) != std::string::npos; };
-    if (!options.only.empty() && std::ranges::none_of(options.only, matches)) continue;
-    Stopwatch stopwatch;
-    Comparison comparison(given, gpu);
-    const Differences found = comparison.run(options.every);
-    const std::string first = found.count == 0 ? "" : fmt::format(", the first of {:#x}", found.first);
-    std::cout << fmt::format("{:<22} {:>10} inputs, {} differ{}, {:.2f} s", given.name, comparison.inputs(),
-                             found.count, first, stopwatch.lap())
-              << std::endl;
-    same = same && found.count == 0;
+    return !options.only.empty() && std::ranges::none_of(options.only, matches);
+  });
+  if (options.from.empty()) return all;
+  const auto first = std::ranges::find(all, options.from, &Case::name);
+  if (first == all.end())
+    throw Error(cat("--from: no case has the name '", options.from, "'; --list prints them"));
+  all.erase(all.begin(), first);
+  return all;
+}
+
+// Whether all bits are the same.
+bool compare(const Case& given, const Device& gpu, int every) {
+  Stopwatch stopwatch;
+  Comparison comparison(given, gpu);
+  const Differences found = comparison.run(every);
+  const std::string first = found.count == 0 ? "" : fmt::format(", the first of {:#x}", found.first);
+  std::cout << fmt::format("{:<22} {:>10} inputs, {} differ{}, {:.2f} s", given.name, comparison.inputs(),
+                           found.count, first, stopwatch.lap())
+            << std::endl;
+  return found.count == 0;
+}
+
+bool run(const Options& options) {
+  const std::vector<Case> all = chosen(options);
+  if (options.list) {
+    for (const Case& given : all) std::cout << given.name << "\n";
+    return true;
   }
-  return same;
+  const Device gpu = Device::cuda(0);
+  std::size_t compared = 0, different = 0;
+  double passed = 0;
+  for (Stopwatch stopwatch; compared < all.size(); ++compared) {
+    if (options.seconds > 0 && passed >= options.seconds) break;
+    if (!compare(all[compared], gpu, options.every)) ++different;
+    passed += stopwatch.lap();
+  }
+  const std::string next =
+      compared == all.size() ? "" : fmt::format("; go on with --from '{}'", all[compared].name);
+  std::cout << fmt::format("compared {} of {} in {:.1f} s, {} differ{}\n", compared, all.size(), passed,
+                           different, next);
+  return different == 0;
 }
 
 }  // namespace
@@ -206,6 +240,11 @@ int main(int count, char** words) {
       "Functions of one input and conversions on a GPU: the same bits as on the CPU, for every input");
   app.add_option("--only", options.only, "those whose names contain one of these: sin, f16");
   app.add_option("--every", options.every, "one chunk of inputs in so many")->check(CLI::PositiveNumber);
+  app.add_option("--from", options.from, "leave out those before this one");
+  app.add_option("--seconds", options.seconds,
+                 "begin none after so many seconds; the last line says where to go on")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--list", options.list, "print the names");
   CLI11_PARSE(app, count, words);
   try {
     return twinloom::cuda::run(options) ? 0 : 1;
