@@ -1,4 +1,5 @@
-// See plain_loops.h. Sums are left to the compiler's own order only where OpenMP says so.
+// See plain_loops.h; TWINLOOM_LEVEL is avx2 or avx512. Sums are left to the compiler's own order only where
+// OpenMP says so.
 #include "perf/plain_loops.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace twinloom::perf {
+namespace twinloom::perf::TWINLOOM_LEVEL {
 
 namespace {
 
@@ -191,4 +192,4 @@ void plain_cross_entropy(const Arrays& arrays) {
   *result(arrays) = loss / static_cast<float>(LOSS_ROWS);
 }
 
-}  // namespace twinloom::perf
+}  // namespace twinloom::perf::TWINLOOM_LEVEL
