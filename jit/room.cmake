@@ -21,6 +21,9 @@ endforeach()
 find_library(ZLIB_ARCHIVE libz.a REQUIRED)
 find_library(ZSTD_ARCHIVE libzstd.a REQUIRED)
 
+# Its interface may be exported by a library of its own (cmake/bundle.cmake).
+set_target_properties(jit PROPERTIES CXX_VISIBILITY_PRESET default)
+
 list(JOIN llvm_archives "," archives)
 target_include_directories(jit SYSTEM PRIVATE ${llvm_includedir})
 # The archives were built without assertions; some classes in the headers have other fields with them.
