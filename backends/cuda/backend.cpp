@@ -89,14 +89,14 @@ class CudaBackend final : public runtime::Backend {
 
   runtime::Built build(const loops::Program& program) const override {
     Stopwatch watch;
-    KernelText text = loader_->translator().text(program, Pointers::packed);
-    Loaded packed = loader_->load(text, program.name);
+    KernelText text = loader_->translator().text(program, Handed::usual);
+    Loaded usual = loader_->load(text, program.name);
     const auto for_any = [loader = loader_, program] {
-      const KernelText any = loader->translator().text(program, Pointers::any);
+      const KernelText any = loader->translator().text(program, Handed::any);
       return loader->load(any, program.name).module;
     };
-    auto kernel = std::make_unique<const CudaKernel>(gpu_, program, std::move(packed.module), for_any);
-    return {std::move(kernel), std::move(text.source), watch.lap(), packed.cached};
+    auto kernel = std::make_unique<const CudaKernel>(gpu_, program, std::move(usual.module), for_any);
+    return {std::move(kernel), std::move(text.source), watch.lap(), usual.cached};
   }
 
   std::string warning() const override { return loader_->warning(); }
@@ -122,7 +122,7 @@ class Planner final : public runtime::Backend {
   const machine::Machine& machine() const override { return machine_; }
   runtime::Built build(const loops::Program& program) const override {
     return {std::make_unique<const PlannedKernel>(),
-            emit::emit(program, CudaDialect(Pointers::packed), loops::print(program))};
+            emit::emit(program, CudaDialect(Handed::usual), loops::print(program))};
   }
 
  private:

@@ -17,6 +17,8 @@ std::size_t buffer_count(const loops::Program& program) {
 
 }  // namespace
 
+bool is_size(const loops::SizeInfo& info) { return info.range.low.value_or(-1) >= 0; }
+
 std::string CudaDialect::before() const {
   return cat("#include \"cuda/routines.h\"\n", DeviceDialect::before());
 }
@@ -41,12 +43,15 @@ std::vector<std::string> CudaDialect::opening(const loops::Program& program) con
 
 std::string CudaDialect::argument(const std::string& type, std::size_t buffer) const {
   const std::string pointer = cat("buffer_", buffer);
-  return cat("static_cast<", type, "*>(",
-             pointers_ == Pointers::any ? pointer
-                                        : cat("__builtin_assume_aligned(", pointer, ", ", PACKED_BYTES, ")"),
-             ")");
+  return cat(
+      "static_cast<", type, "*>(",
+      handed_ == Handed::any ? pointer : cat("__builtin_assume_aligned(", pointer, ", ", PACKED_BYTES, ")"),
+      ")");
 }
-std::string CudaDialect::size(std::size_t number) const { return cat("size_", number); }
+std::string CudaDialect::size(std::size_t number, const loops::SizeInfo& info) const {
+  const std::string name = cat("size_", number);
+  return handed_ == Handed::usual && is_size(info) ? cat("small(", name, ")") : name;
+}
 std::string CudaDialect::failure() const { return "failure"; }
 
 // Of a pointer that a loop moves on, NVRTC does not see it.

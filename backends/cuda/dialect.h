@@ -15,23 +15,30 @@ namespace twinloom::cuda {
 // What one load or store moves at most, at an address that is a multiple of it.
 constexpr int PACKED_BYTES = 16;
 
-// What a kernel may take for granted of the pointers it is given.
-enum class Pointers : std::uint8_t {
-  packed,  // multiples of PACKED_BYTES, as those of Twinloom's own buffers are: no test before a packed
-           // access
-  any,     // multiples of their elements, which a caller's may be
+// Sizes below it are spelled so that NVRTC sees it.
+constexpr std::int64_t LARGE_SIZE = std::int64_t{1} << 30;
+
+// What a kernel may take for granted of what a launch hands it.
+enum class Handed : std::uint8_t {
+  usual,  // pointers are multiples of PACKED_BYTES, as those of Twinloom's own buffers are: no test before a
+          // packed access; sizes are below LARGE_SIZE: NVRTC computes quotients and small offsets with 32
+          // bits
+  any,  // pointers are multiples of their elements, as a caller's may be; sizes are any
 };
+
+// Whether a run-time integer is a size: a seed or a stride may be negative.
+bool is_size(const loops::SizeInfo& info);
 
 class CudaDialect final : public emit::DeviceDialect {
  public:
-  explicit CudaDialect(Pointers pointers) : pointers_(pointers) {}
+  explicit CudaDialect(Handed handed) : handed_(handed) {}
   std::string before() const override;
   std::string head(const loops::Program& program) const override;
   std::vector<std::string> opening(const loops::Program& program) const override;
   std::string argument(const std::string& type, std::size_t buffer) const override;
-  std::string size(std::size_t number) const override;
+  std::string size(std::size_t number, const loops::SizeInfo& info) const override;
   std::string failure() const override;
-  bool assumes_packed() const override { return pointers_ == Pointers::packed; }
+  bool assumes_packed() const override { return handed_ == Handed::usual; }
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
   std::string block_array(const std::string& type, const std::string& name, const std::string& count,
@@ -42,7 +49,7 @@ class CudaDialect final : public emit::DeviceDialect {
   bool has_threads() const override { return true; }
 
  private:
-  Pointers pointers_;
+  Handed handed_;
 };
 
 // What a launch hands to a kernel: its parameters, a word each.

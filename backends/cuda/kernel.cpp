@@ -22,26 +22,26 @@ Module::~Module() {
   gpu_.release([&](const Driver& driver) { driver.cuModuleUnload(module_); });
 }
 
-CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::unique_ptr<const Module> packed,
+CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::unique_ptr<const Module> usual,
                        ModuleForAny module_for_any)
     : gpu_(gpu),
       name_(program.name),
-      packed_(std::move(packed)),
+      usual_(std::move(usual)),
       module_for_any_(std::move(module_for_any)),
       block_count_(emit::task_count(program)),
+      sizes_(program.sizes),
       threads_(static_cast<unsigned>(emit::thread_count(program))),
       scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
-  for (const loops::SizeInfo& size : program.sizes) sizes_.push_back(size.symbol);
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
     may_fail_ = may_fail_ || std::holds_alternative<loops::Index>(stmt.node);
   });
-  allow_scratch(*packed_);
+  allow_scratch(*usual_);
 }
 
 std::int64_t CudaKernel::tasks(std::span<const std::int64_t> sizes) const {
   CHECK(sizes.size() == sizes_.size(), name_, " has ", sizes_.size(), " sizes and was given ", sizes.size());
   index::Values values;
-  for (std::size_t at = 0; at < sizes.size(); ++at) values[sizes_[at]] = sizes[at];
+  for (std::size_t at = 0; at < sizes.size(); ++at) values[sizes_[at].symbol] = sizes[at];
   const std::int64_t count = index::evaluate(block_count_, values);
   if (count > std::numeric_limits<int>::max())
     throw Error(cat("kernel ", name_, " has ", count, " blocks; a GPU takes 2^31 - 1 at once"));
@@ -57,11 +57,16 @@ void CudaKernel::allow_scratch(const Module& module) const {
              cat(scratch_bytes_, " bytes of shared memory for ", name_));
 }
 
-CUfunction CudaKernel::function_for(std::span<const runtime::Memory> arguments) const {
-  const bool packed = std::ranges::all_of(arguments, [](const runtime::Memory& memory) {
+bool CudaKernel::is_usual(std::span<const runtime::Memory> arguments,
+                          std::span<const std::int64_t> sizes) const {
+  for (std::size_t at = 0; at < sizes.size(); ++at)
+    if (sizes[at] >= LARGE_SIZE && is_size(sizes_[at])) return false;
+  return std::ranges::all_of(arguments, [](const runtime::Memory& memory) {
     return reinterpret_cast<std::uintptr_t>(memory.data) % PACKED_BYTES == 0;
   });
-  if (packed) return packed_->function();
+}
+
+CUfunction CudaKernel::any_function() const {
   std::call_once(any_is_made_, [&] {
     any_ = module_for_any_();
     allow_scratch(*any_);
@@ -86,7 +91,7 @@ std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory>
   auto& work = static_cast<CudaWork&>(*settings.work);
   const std::int64_t count = settings.tasks >= 0 ? settings.tasks : tasks(sizes);
   if (count <= 0) return std::nullopt;
-  const CUfunction function = function_for(arguments);
+  const CUfunction function = is_usual(arguments, sizes) ? usual_->function() : any_function();
   const Gpu::Scope scope(gpu_);
   launch(function, parameter_words(arguments, sizes, may_fail_ ? work.record() : nullptr), count,
          work.cuda_stream());
@@ -98,14 +103,14 @@ std::optional<runtime::Resources> CudaKernel::resources() const {
   const Driver& driver = gpu_.driver();
   const auto attribute = [&](CUfunction_attribute which) {
     int value = 0;
-    gpu_.check(driver.cuFuncGetAttribute(&value, which, packed_->function()), cat("the kernel ", name_));
+    gpu_.check(driver.cuFuncGetAttribute(&value, which, usual_->function()), cat("the kernel ", name_));
     return value;
   };
   runtime::Resources resources{.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS),
                                .spill_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
                                .scratch_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) + static_cast<int>(scratch_bytes_),
                                .threads = static_cast<int>(threads_)};
-  gpu_.check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_each, packed_->function(),
+  gpu_.check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resources.blocks_each, usual_->function(),
                                                                 resources.threads, scratch_bytes_),
              cat("the kernel ", name_));
   return resources;

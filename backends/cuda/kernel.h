@@ -31,13 +31,13 @@ class Module {
   CUfunction function_ = nullptr;
 };
 
-// Makes the machine code that takes any pointers; for the first run that has others than packed ones.
+// Makes the machine code for Handed::any; for the first run that has others than the usual.
 using ModuleForAny = std::function<std::unique_ptr<const Module>()>;
 
 class CudaKernel final : public runtime::Kernel {
  public:
-  // `packed`: for Pointers::packed.
-  CudaKernel(const Gpu& gpu, const loops::Program& program, std::unique_ptr<const Module> packed,
+  // `usual`: for Handed::usual.
+  CudaKernel(const Gpu& gpu, const loops::Program& program, std::unique_ptr<const Module> usual,
              ModuleForAny module_for_any);
 
   // Starts the kernel on the stream of `settings.work`.
@@ -50,17 +50,18 @@ class CudaKernel final : public runtime::Kernel {
 
  private:
   void launch(CUfunction function, std::vector<void*> words, std::int64_t blocks, CUstream stream) const;
-  CUfunction function_for(std::span<const runtime::Memory> arguments) const;
+  bool is_usual(std::span<const runtime::Memory> arguments, std::span<const std::int64_t> sizes) const;
+  CUfunction any_function() const;
   void allow_scratch(const Module& module) const;
 
   const Gpu& gpu_;
   std::string name_;
-  std::unique_ptr<const Module> packed_;
+  std::unique_ptr<const Module> usual_;
   ModuleForAny module_for_any_;
   mutable std::once_flag any_is_made_;
   mutable std::unique_ptr<const Module> any_;
   index::Expr block_count_;
-  std::vector<index::Symbol> sizes_;
+  std::vector<loops::SizeInfo> sizes_;
   unsigned threads_;
   unsigned scratch_bytes_;  // shared memory that a launch asks for
   bool may_fail_ = false;   // has an Index

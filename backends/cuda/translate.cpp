@@ -15,9 +15,9 @@ Translator::Translator(const std::string& architecture)
   identity_ += cat("headers ", hash, "\n");
 }
 
-KernelText Translator::text(const loops::Program& program, Pointers pointers) const {
+KernelText Translator::text(const loops::Program& program, Handed handed) const {
   return object_cache::kernel_text(program.name, cat("cuda ", options_.architecture), identity_,
-                                   emit::emit(program, CudaDialect(pointers), loops::print(program)));
+                                   emit::emit(program, CudaDialect(handed), loops::print(program)));
 }
 
 std::string Translator::object(const KernelText& text, const std::string& name) const {

@@ -19,7 +19,7 @@ class Translator {
  public:
   // "sm_90a"; Error where NVRTC is missing, with the places that were searched.
   explicit Translator(const std::string& architecture);
-  KernelText text(const loops::Program& program, Pointers pointers) const;
+  KernelText text(const loops::Program& program, Handed handed) const;
   // Bug where NVRTC refuses the text.
   std::string object(const KernelText& text, const std::string& name) const;
   const std::string& architecture() const { return options_.architecture; }

@@ -48,7 +48,9 @@ std::string DeviceDialect::after() const { return "}  // namespace twinloom::dev
 std::string DeviceDialect::argument(const std::string& type, std::size_t buffer) const {
   return cat("static_cast<", type, "*>(arguments->buffers[", buffer, "])");
 }
-std::string DeviceDialect::size(std::size_t number) const { return cat("arguments->sizes[", number, "]"); }
+std::string DeviceDialect::size(std::size_t number, const loops::SizeInfo&) const {
+  return cat("arguments->sizes[", number, "]");
+}
 std::string DeviceDialect::failure() const { return "arguments->failure"; }
 
 std::string DeviceDialect::type(DType dtype, int lanes) const {

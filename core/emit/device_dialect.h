@@ -11,7 +11,7 @@ class DeviceDialect : public Dialect {
   std::string before() const override;
   std::string after() const override;
   std::string argument(const std::string& type, std::size_t buffer) const override;
-  std::string size(std::size_t number) const override;
+  std::string size(std::size_t number, const loops::SizeInfo& info) const override;
   std::string failure() const override;
   bool assumes_packed() const override { return false; }
   std::string type(ops::DType dtype, int lanes) const override;

@@ -42,7 +42,7 @@ class Dialect {
   virtual std::string after() const = 0;
   // What the kernel was handed: a buffer as a pointer to elements of this type, a size, the failure record.
   virtual std::string argument(const std::string& type, std::size_t buffer) const = 0;
-  virtual std::string size(std::size_t number) const = 0;  // of Program::sizes
+  virtual std::string size(std::size_t number, const loops::SizeInfo& info) const = 0;  // of Program::sizes
   virtual std::string failure() const = 0;                 // a pointer to the record
   // Whether the pointers that a kernel is handed are multiples of what one instruction moves.
   virtual bool assumes_packed() const = 0;

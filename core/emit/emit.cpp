@@ -117,7 +117,7 @@ void Emitter::bind_arguments() {
   }
   for (std::size_t at = 0; at < program_.sizes.size(); ++at) {
     const std::string name = scopes_.fresh("n");
-    scopes_.line(cat("const ", i64(), " ", name, " = ", dialect_.size(at), ";"));
+    scopes_.line(cat("const ", i64(), " ", name, " = ", dialect_.size(at, program_.sizes[at]), ";"));
     facts_.assume(program_.sizes[at].symbol, program_.sizes[at].range, program_.sizes[at].divisor);
     indices_.bind(program_.sizes[at].symbol, {name, 0, false, {}});
   }

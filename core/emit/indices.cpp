@@ -9,6 +9,23 @@ namespace twinloom::emit {
 
 using index::Expr;
 
+namespace {
+
+// -floor_div(-a, c) = floor_div(a + c - 1, c): the second has no negative number in it where a has none.
+// Where the factor is floor_div(-a, c): that.
+std::optional<Expr> rounded_up_quotient(const Expr& factor) {
+  const auto* quotient = std::get_if<index::FloorDiv>(&factor.form().node);
+  const auto* dividend =
+      quotient == nullptr ? nullptr : std::get_if<index::Sum>(&quotient->dividend.form().node);
+  const auto divisor = quotient == nullptr ? std::nullopt : index::constant_of(quotient->divisor);
+  const auto is_negative = [](const index::Term& term) { return term.scale < 0 && term.scale > INT64_MIN; };
+  if (dividend == nullptr || !divisor || !std::ranges::all_of(dividend->terms, is_negative))
+    return std::nullopt;
+  return index::floor_div(Expr(*divisor - 1) - quotient->dividend, *divisor);
+}
+
+}  // namespace
+
 std::string integer_text(std::int64_t value) {
   if (value == INT64_MIN) return "(-9223372036854775807 - 1)";
   return cat(value);
@@ -55,11 +72,12 @@ std::string Indices::sum_text(const index::Sum& sum, int level) {
   }
   if (outer != Expr(0)) text = name(outer);
   for (const index::Term* term : inner) {
-    const bool minus = term->scale < 0 && term->scale > INT64_MIN;
-    const std::int64_t scale = minus ? -term->scale : term->scale;
+    const std::optional<Expr> rounded_up = term->scale < 0 ? rounded_up_quotient(term->factor) : std::nullopt;
+    const bool minus = term->scale < 0 && term->scale > INT64_MIN && !rounded_up;
+    const std::int64_t scale = minus || rounded_up ? -term->scale : term->scale;
     text += text.empty() ? (minus ? "-" : "") : (minus ? " - " : " + ");
     if (scale != 1) text += cat(integer_text(scale), " * ");
-    text += text_at(term->factor, level);
+    text += text_at(rounded_up ? *rounded_up : term->factor, level);
   }
   if (text.empty()) return integer_text(sum.offset);
   if (sum.offset == 0) return text;

@@ -78,7 +78,7 @@ std::optional<Stage> nvrtc() {
   try {
     const auto translator = std::make_shared<const cuda::Translator>("sm_90a");
     const auto look = [translator](const loops::Program& program) {
-      translator->object(translator->text(program, cuda::Pointers::packed), program.name);
+      translator->object(translator->text(program, cuda::Handed::usual), program.name);
     };
     constexpr std::uint64_t ONE_IN = 16;  // it takes as long as all other stages of ten seeds
     return Stage{"NVRTC for h200", std::make_shared<const ProgramInterpreter>(machine::h200(), look), true,

@@ -1,15 +1,17 @@
 // How thread loops read in CUDA: who stores, how totals of threads become one.
 #include <gtest/gtest.h>
 
+#include "backends/cuda/device_text.h"
 #include "backends/cuda/dialect.h"
 #include "core/emit/emit.h"
+#include "tests/cuda/compiler.h"
 
 namespace twinloom::cuda {
 
 namespace {
 
-std::string text_of(std::string_view program, Pointers pointers = Pointers::any) {
-  return emit::emit(loops::parse(program), CudaDialect(pointers));
+std::string text_of(std::string_view program, Handed handed = Handed::any) {
+  return emit::emit(loops::parse(program), CudaDialect(handed));
 }
 
 TEST(Dialect, ThreadsOfAWarpExchangeTheirTotals) {
@@ -63,7 +65,7 @@ TEST(Dialect, PackedPointersAreSaidToBe) {
   constexpr std::string_view program = R"(program twice(x: f32[8], y: written f32[8]) {
   for i < 2 block { for j < 4 vector { y[4*i + j] = add(x[4*i + j], x[4*i + j]) } }
 })";
-  const std::string packed = text_of(program, Pointers::packed), any = text_of(program, Pointers::any);
+  const std::string packed = text_of(program, Handed::usual), any = text_of(program, Handed::any);
   EXPECT_NE(packed.find("f32* const a1 = static_cast<f32*>("
                         "__builtin_assume_aligned(buffer_1, 16));"),
             std::string::npos)
@@ -73,12 +75,35 @@ TEST(Dialect, PackedPointersAreSaidToBe) {
   EXPECT_EQ(any.find("_packed"), std::string::npos) << any;
 }
 
+// A stride may be negative and a seed is any number: they are left as they are.
+TEST(Dialect, SizesAreSaidToBeSmall) {
+  constexpr std::string_view program =
+      R"(program add(x: f32[n*m], y: written f32[n*m]; n in 1.., m in 0.., seed in -9..) {
+  for i < n block { for j < ceil_div(m, 256) block {
+    for k < 256 thread { y[i*m + 256*j + k] = x[i*m + 256*j + k + seed] if 256*j + k < m }
+  } }
+})";
+  const std::string usual = text_of(program, Handed::usual), any = text_of(program);
+  EXPECT_NE(usual.find("n1 = small(size_0);\n  const i64 n2 = small(size_1);\n  const i64 n3 = size_2;"),
+            std::string::npos)
+      << usual;
+  EXPECT_NE(usual.find("floor_div(n2 + 255, 256)"), std::string::npos) << usual;
+  EXPECT_EQ(any.find("small("), std::string::npos) << any;
+  TWINLOOM_NEEDS_NVRTC();
+  const auto divides_64_bits = [](const std::string& text) {
+    const std::string ptx = nvrtc().compile(text, "add", all_headers(), {"compute_90", {}}).bytes;
+    return ptx.find("div.s64") != std::string::npos || ptx.find("div.u64") != std::string::npos;
+  };
+  EXPECT_FALSE(divides_64_bits(usual));
+  EXPECT_TRUE(divides_64_bits(any));
+}
+
 // Rows of five: only every fourth starts at a multiple of 16 bytes.
 TEST(Dialect, OffsetsThatAreNoMultiplesAreNotSaidToBePacked) {
   const std::string text = text_of(R"(program rows(x: f32[40], y: written f32[40]) {
   for i < 8 block { for j < 4 vector { y[5*i + j] = x[5*i + j] } }
 })",
-                                   Pointers::packed);
+                                   Handed::usual);
   EXPECT_EQ(text.find("_packed"), std::string::npos) << text;
 }
 
