@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/loops/lines.h"
@@ -14,11 +15,9 @@ namespace twinloom::loops {
 
 namespace {
 
-constexpr std::byte poison{0xff};  // NaN as a float, -1 as an integer
-
 class Actions {
  public:
-  Actions(const Program& program, State& state) : names_(program, state) {
+  Actions(const Program& program, State& state) : names_(program, state), widths_(program) {
     for (const SizeInfo& size : program.sizes) names_.bind(size.symbol);
   }
 
@@ -33,8 +32,8 @@ class Actions {
         [&](const Prefix& node) { return of(node); }, [&](const Scratch& node) { return of(node); },
         [](const Prefetch&) -> Action { return [](State&) {}; },
         // Thread loops are walked one after the other, so their turns have all arrived.
-        [](const Sync&) -> Action { return [](State&) {}; }, [&](const LastBlock& node) { return of(node); },
-        [&](const Call& node) { return of(node); });
+        [](const Sync&) -> Action { return [](State& state) { ++state.moment.now; }; },
+        [&](const LastBlock& node) { return of(node); }, [&](const Call& node) { return of(node); });
   }
 
  private:
@@ -62,16 +61,35 @@ class Actions {
     const std::size_t axis = names_.bind(loop.axis);
     Action body = of(*loop.body);
     names_.leave(std::move(outer));
+    if (loop.bind == Bind::block) body = in_block(std::move(body));
+    if (loop.bind == Bind::thread) body = in_thread(axis, widths_.width(loop.axis), std::move(body));
     return [=, bind = loop.bind](State& state) {
-      const std::int64_t count = extent(state), thread = state.thread;
+      const std::int64_t count = extent(state);
       CHECK(count >= 0, "a loop has the extent ", count);
-      const bool reversed = bind == Bind::block && state.order.reversed_blocks;
+      const bool reversed = (bind == Bind::block && state.order.reversed_blocks) ||
+                            (bind == Bind::thread && state.order.reversed_threads);
       for (std::int64_t i = 0; i < count; ++i) {
         state.symbols[axis] = reversed ? count - 1 - i : i;
-        if (bind == Bind::thread) state.thread = thread * count + i;
         body(state);
       }
-      state.thread = thread;
+    };
+  }
+
+  static Action in_thread(std::size_t axis, std::int64_t width, Action body) {
+    return [=](State& state) {
+      const Threads around = state.threads;
+      state.threads = {around.first + state.symbols[axis] * width, width};
+      body(state);
+      state.threads = around;
+    };
+  }
+
+  static Action in_block(Action body) {
+    return [=](State& state) {
+      const std::int64_t around = state.moment.block_began;
+      state.moment.block_began = ++state.moment.now;
+      body(state);
+      state.moment.block_began = around;
     };
   }
 
@@ -118,7 +136,8 @@ class Actions {
       const bool usable = std::ranges::all_of(indices, [&](std::size_t i) { return state.usable[i] != 0; });
       if (!usable || !mask(state)) return;
       const Bits bits = value(state);
-      std::byte* element = state.element(array, offset(state), where);
+      const Access access = update == Update::replace ? Access::write : Access::atomic;
+      std::byte* element = state.element(array, offset(state), access, where);
       const Bits after = update == Update::replace ? bits : updated(update, dtype, element, bits);
       std::memcpy(element, &after, static_cast<std::size_t>(ops::size_of(dtype)));
     };
@@ -268,13 +287,17 @@ class Actions {
   Action of(const Scratch& scratch) {
     Integer count = names_.integer(scratch.count);
     return [count = std::move(count), body = scoped(*scratch.body), array = scratch.buffer.index,
-            place = scratch.place](State& state) {
+            place = scratch.place, threads = widths_.threads()](State& state) {
       Array& local = state.arrays[array];
       CHECK(local.local, "the scratch ", local.name, " is an argument");
       local.count = count(state);
       CHECK(local.count >= 0, "the scratch ", local.name, " has ", local.count, " elements");
       local.each_thread = place == Place::registers;
+      local.shared = threads > 1 && !local.each_thread;
       local.of_thread.clear();
+      // Its next turn in this block has the same memory, which some threads may still touch.
+      if (local.shared && std::exchange(local.block_began, state.moment.block_began) != state.moment.block_began)
+        local.touches.start(0, local.count);
       body(state);
       local.of_thread.clear();
       local.count = 0;
@@ -290,11 +313,15 @@ class Actions {
             offset = names_.integer(last.offset), body = scoped(*last.body)](State& state) {
       std::int64_t members = 1;
       for (const Integer& extent : extents) members *= extent(state);
-      std::byte* counter = state.element(array, offset(state), where);
+      std::byte* counter = state.element(array, offset(state), Access::atomic, where);
       const std::int64_t arrived = ops::load_number(dtype, counter).integer() + 1;
       CHECK(arrived >= 1 && arrived <= members, where, " counts ", arrived, " of ", members, " members");
       ops::store_number(dtype, arrived == members ? 0 : arrived, counter);
-      if (arrived == members) body(state);
+      if (arrived < members) return;
+      const Moment around = state.moment;
+      state.moment = {around.now + 1, 0};
+      body(state);
+      state.moment = {state.moment.now + 1, around.block_began};
     };
   }
 
@@ -331,42 +358,14 @@ class Actions {
   static void store_all(State& state, std::size_t array, const std::vector<std::int64_t>& numbers) {
     for (std::size_t i = 0; i < numbers.size(); ++i)
       ops::store_number(ops::DType::i64, numbers[i],
-                        state.element(array, static_cast<std::int64_t>(i), "a stable_sort"));
+                        state.element(array, static_cast<std::int64_t>(i), Access::write, "a stable_sort"));
   }
 
   Resolver names_;
+  ThreadWidths widths_;
 };
 
-std::vector<Array> arrays_of(const Program& program, std::span<const Memory> arguments) {
-  std::vector<Array> arrays;
-  for (const BufferInfo& info : program.buffers) {
-    Array array;
-    array.name = info.name;
-    array.dtype = info.dtype;
-    array.local = info.local;
-    if (!info.local) {
-      CHECK(arrays.size() < arguments.size(), program.name, " is given ", arguments.size(), " arguments");
-      array.memory = arguments[arrays.size()];
-    }
-    arrays.push_back(std::move(array));
-  }
-  return arrays;
-}
-
 }  // namespace
-
-std::byte* State::element(std::size_t place, std::int64_t offset, const std::string& where) {
-  Array& array = arrays.at(place);
-  const std::int64_t size = ops::size_of(array.dtype);
-  const std::int64_t first = array.local ? 0 : array.memory.first;
-  const std::int64_t last = array.local ? array.count : array.memory.last;
-  CHECK(offset >= first && offset < last, where, " touches element ", offset, " of ", array.name,
-        ", which has the elements from ", first, " to below ", last);
-  if (!array.local) return static_cast<std::byte*>(array.memory.data) + offset * size;
-  auto& bytes = array.of_thread[array.each_thread ? thread : 0];
-  if (bytes.empty()) bytes.assign(static_cast<std::size_t>(array.count * size), poison);
-  return bytes.data() + offset * size;
-}
 
 std::optional<Failure> interpret(const Program& program, std::span<const Memory> arguments,
                                  std::span<const std::int64_t> sizes, const Order& order) {
@@ -377,6 +376,7 @@ std::optional<Failure> interpret(const Program& program, std::span<const Memory>
   State state;
   state.order = order;
   state.arrays = arrays_of(program, arguments);
+  state.threads = {0, ThreadWidths(program).threads()};
   const Action run = Actions(program, state).of(*program.body);
   std::ranges::copy(sizes, state.symbols.begin());
   run(state);

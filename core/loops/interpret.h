@@ -26,12 +26,15 @@ struct Memory {
 };
 
 struct Order {
-  bool reversed_blocks = false;  // block loops from the last turn to the first
+  bool reversed_blocks = false;   // block loops from the last turn to the first
+  bool reversed_threads = false;  // the same of thread loops
 };
 
 // Executes it. `arguments` are the buffers that are not local, in order; `sizes` are the values of
 // Program::sizes. An access outside a Memory, a Read of nothing, a vector or unroll extent that is not
-// constant: Bug. Returns the first failed Index. Local buffers are filled with a poison pattern.
+// constant: Bug. So are two threads that touch an element of an array that they share, or two blocks, one of
+// them to write it, where nothing says which comes first. Returns the first failed Index. Local buffers are
+// filled with a poison pattern.
 std::optional<Failure> interpret(const Program& program, std::span<const Memory> arguments,
                                  std::span<const std::int64_t> sizes, const Order& order = {});
 

@@ -143,7 +143,7 @@ Element Resolver::load(const Load& load) {
     const bool usable = std::ranges::all_of(indices, [&](std::size_t i) { return state.usable[i] != 0; });
     if (!usable || !mask(state)) return otherwise;
     Bits bits = 0;
-    std::memcpy(&bits, state.element(array, offset(state), where), size);
+    std::memcpy(&bits, state.element(array, offset(state), Access::read, where), size);
     return truth_value ? Bits{bits != 0} : bits;
   };
 }

@@ -11,6 +11,7 @@
 
 #include "core/loops/interpret.h"
 #include "core/loops/totals.h"
+#include "core/loops/touches.h"
 
 namespace twinloom::loops {
 
@@ -23,9 +24,15 @@ struct Array {
   Memory memory;  // of an argument
   bool local = false;
   bool each_thread = false;
+  bool shared = false;     // between threads or blocks
   std::int64_t count = 0;  // of a local one
   std::map<std::int64_t, std::vector<std::byte>> of_thread;
+  Touches touches;  // where it is shared
+  std::int64_t block_began = -1;  // of a local one: when the block did whose touches these are
 };
+
+// The buffers of the program, the arguments over their memory.
+std::vector<Array> arrays_of(const Program& program, std::span<const Memory> arguments);
 
 struct State {
   std::vector<std::int64_t> symbols;
@@ -33,12 +40,13 @@ struct State {
   std::vector<Bits> values;  // of Lets
   std::vector<Total> totals;
   std::vector<Array> arrays;
-  std::int64_t thread = 0;  // in the thread loops around here, innermost fastest
+  Threads threads;  // of this member of the thread loops around here
+  Moment moment;
   Order order;
   std::optional<Failure> failure;
 
-  // The address of an element. Bug with `where` when the offset lies outside the memory.
-  std::byte* element(std::size_t array, std::int64_t offset, const std::string& where);
+  // The address of an element that is touched. Bug with `where` when the offset lies outside the memory.
+  std::byte* element(std::size_t array, std::int64_t offset, Access access, const std::string& where);
 };
 
 using Integer = std::function<std::int64_t(const State&)>;

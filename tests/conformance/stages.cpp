@@ -12,48 +12,15 @@
 #endif
 #include "backends/reference/reference.h"
 #include "core/base/error.h"
-#include "core/loops/interpret.h"
 #include "core/machine/gpu.h"
 #include "core/pipeline/pipeline.h"
+#include "tests/support/programs/program_interpreter.h"
 
 namespace twinloom::tests {
 
 namespace {
 
 using runtime::Tensor;
-
-// Schedules for a machine, as its back end would, and interprets the programs: the JIT's place is taken by
-// the meaning of the loop form. Blocks run from the last to the first.
-class ProgramInterpreter final : public runtime::Backend {
- public:
-  using Look = std::function<void(const loops::Program&)>;
-  // `look` sees each program that is made.
-  explicit ProgramInterpreter(machine::Machine machine, Look look = {})
-      : machine_(std::move(machine)), look_(std::move(look)) {}
-  std::string name() const override { return "programs"; }
-  std::string describe() const override { return "interprets scheduled programs"; }
-  const machine::Machine& machine() const override { return machine_; }
-  runtime::Built build(const loops::Program& program) const override {
-    if (look_) look_(program);
-    return {std::make_unique<const Interpreted>(program), {}, 0};
-  }
-
- private:
-  class Interpreted final : public runtime::Kernel {
-   public:
-    explicit Interpreted(loops::Program program) : program_(std::move(program)) {}
-    std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
-                                        std::span<const std::int64_t> sizes,
-                                        const runtime::RunSettings&) const override {
-      return loops::interpret(program_, arguments, sizes, {.reversed_blocks = true});
-    }
-
-   private:
-    loops::Program program_;
-  };
-  machine::Machine machine_;
-  Look look_;
-};
 
 struct Stage {
   std::string name;
@@ -81,8 +48,7 @@ std::optional<Stage> nvrtc() {
       translator->object(translator->text(program, cuda::Handed::usual), program.name);
     };
     constexpr std::uint64_t ONE_IN = 16;  // it takes as long as all other stages of ten seeds
-    return Stage{"NVRTC for h200", std::make_shared<const ProgramInterpreter>(machine::h200(), look), true,
-                 "", ONE_IN};
+    return Stage{"NVRTC for h200", interpreter_of_programs(machine::h200(), look), true, "", ONE_IN};
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -96,15 +62,15 @@ const std::vector<Stage>& stages() {
     const std::shared_ptr<const runtime::Backend> reference = reference::make_reference();
     std::vector<Stage> result = {{"interpreter of unfused nests", reference, false, "", 1},
                                  {"interpreter of fused nests", reference, true, "", 1}};
-    result.push_back({"interpreter of programs for h200",
-                      std::make_shared<const ProgramInterpreter>(machine::h200()), true, "", 1});
+    result.push_back(
+        {"interpreter of programs for h200", interpreter_of_programs(machine::h200()), true, "", 1});
     if (auto stage = nvrtc()) result.push_back(*stage);
     if (auto backend = gpu()) result.push_back({cat("JIT for ", backend->name()), backend, true, "", 1});
     for (const std::string& isa : cpu::supported_isas()) {
       std::shared_ptr<const runtime::Backend> cpu =
           cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});
-      result.push_back({cat("interpreter of programs for ", isa),
-                        std::make_shared<const ProgramInterpreter>(cpu->machine()), true, isa, 1});
+      result.push_back(
+          {cat("interpreter of programs for ", isa), interpreter_of_programs(cpu->machine()), true, isa, 1});
       result.push_back({cat("JIT for ", isa), std::move(cpu), true, isa, 1});
     }
     return result;

@@ -198,13 +198,20 @@ TEST(Interpret, TheLastBlockSeesAllStoresInAnyOrder) {
   }
 }
 
-TEST(Interpret, BlocksRunFromTheLastWhenAsked) {
-  const Program program = parse("program p(y: written i32[1]) { for b < 4 block { y[0] = i32(count(b)) } }");
-  Elements y(DType::i32, 1);
-  run(program, {&y});
-  EXPECT_EQ(y.get(0), ops::Number(3));
-  run(program, {&y}, {}, {.reversed_blocks = true});
-  EXPECT_EQ(y.get(0), ops::Number(0));
+// The first failure is that of the first turn.
+TEST(Interpret, BlocksAndThreadsRunFromTheLastWhenAsked) {
+  const auto first = [](std::string_view bind, const Order& order) {
+    const Program program =
+        parse(cat("program p(x: i64[4]) { for k < 4 ", bind, " { index j = x[k] below 5 } }"));
+    Elements x(DType::i64, {5, 6, 7, 8});
+    return run(program, {&x}, {}, order)->value;
+  };
+  EXPECT_EQ(first("block", {}), 5);
+  EXPECT_EQ(first("block", {.reversed_blocks = true}), 8);
+  EXPECT_EQ(first("block", {.reversed_threads = true}), 5);
+  EXPECT_EQ(first("thread", {}), 5);
+  EXPECT_EQ(first("thread", {.reversed_blocks = true}), 5);
+  EXPECT_EQ(first("thread", {.reversed_threads = true}), 8);
 }
 
 TEST(Interpret, ScratchIsSharedAndRegistersAreEachThreads) {

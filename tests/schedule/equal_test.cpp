@@ -1,5 +1,6 @@
 // Every schedule gives the bits of its nest: schedules made by hand, chosen for several machines, and
-// random ones that the law lets pass; for symbolic sizes and for the same sizes as constants.
+// random ones that the law lets pass; for symbolic sizes and for the same sizes as constants; blocks and
+// threads in two orders.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -31,9 +32,12 @@ class Equal : public testing::TestWithParam<NestCase> {
       text += print(program);
       ASSERT_NO_THROW(loops::verify(program, loops::Stage::program)) << text;
     }
-    bool equal = false;
-    ASSERT_NO_THROW(equal = arguments.run(programs) == expected) << loops::print(nest) << text;
-    EXPECT_TRUE(equal) << loops::print(nest) << text;
+    for (const bool reversed : {false, true}) {
+      bool equal = false;
+      ASSERT_NO_THROW(equal = arguments.run(programs, {reversed, reversed}) == expected)
+          << loops::print(nest) << text;
+      EXPECT_TRUE(equal) << loops::print(nest) << text;
+    }
   }
 };
 

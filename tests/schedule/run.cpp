@@ -6,9 +6,8 @@
 #include <cstring>
 
 #include "core/base/error.h"
-#include "core/loops/interpret.h"
-#include "core/machine/gpu.h"
 #include "core/loops/rewrite.h"
+#include "core/machine/gpu.h"
 
 namespace twinloom::tests {
 
@@ -68,7 +67,8 @@ Arguments::Arguments(const loops::Program& nest, const Sizes& sizes) : sizes_(si
   for (const loops::BufferInfo& info : nest.buffers) initial_.push_back(filled(info, sizes, random));
 }
 
-std::vector<std::vector<std::byte>> Arguments::run(const std::vector<loops::Program>& programs) const {
+std::vector<std::vector<std::byte>> Arguments::run(const std::vector<loops::Program>& programs,
+                                                   const loops::Order& order) const {
   std::vector<std::vector<std::byte>> data = initial_;
   std::vector<std::vector<std::byte>> outputs;
   for (const loops::Program& program : programs) {
@@ -82,7 +82,7 @@ std::vector<std::vector<std::byte>> Arguments::run(const std::vector<loops::Prog
     }
     std::vector<std::int64_t> values;
     for (const loops::SizeInfo& size : program.sizes) values.push_back(sizes_.at(size.symbol));
-    loops::interpret(program, memory, values);
+    loops::interpret(program, memory, values, order);
   }
   for (std::size_t i = 0; i < initial_.size(); ++i) {
     const loops::BufferInfo& info = programs.front().buffers[i];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/index/expr.h"
+#include "core/loops/interpret.h"
 #include "core/loops/loops.h"
 #include "core/schedule/schedule.h"
 
@@ -23,7 +24,8 @@ class Arguments {
   Arguments(const loops::Program& nest, const Sizes& sizes);
   // Runs the programs one after the other; buffers that the nest lacks are theirs together.
   // The bytes of the written buffers, which held a poison pattern before; all NaNs count as one value.
-  std::vector<std::vector<std::byte>> run(const std::vector<loops::Program>& programs) const;
+  std::vector<std::vector<std::byte>> run(const std::vector<loops::Program>& programs,
+                                          const loops::Order& order = {}) const;
 
  private:
   Sizes sizes_;
