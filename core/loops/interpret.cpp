@@ -296,7 +296,8 @@ class Actions {
       local.shared = threads > 1 && !local.each_thread;
       local.of_thread.clear();
       // Its next turn in this block has the same memory, which some threads may still touch.
-      if (local.shared && std::exchange(local.block_began, state.moment.block_began) != state.moment.block_began)
+      if (local.shared &&
+          std::exchange(local.block_began, state.moment.block_began) != state.moment.block_began)
         local.touches.start(0, local.count);
       body(state);
       local.of_thread.clear();

@@ -27,7 +27,7 @@ struct Array {
   bool shared = false;     // between threads or blocks
   std::int64_t count = 0;  // of a local one
   std::map<std::int64_t, std::vector<std::byte>> of_thread;
-  Touches touches;  // where it is shared
+  Touches touches;                // where it is shared
   std::int64_t block_began = -1;  // of a local one: when the block did whose touches these are
 };
 

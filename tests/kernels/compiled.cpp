@@ -73,26 +73,26 @@ class ExecutionCounter {
 
 }  // namespace
 
-Compiled compiled(const tool::Model& model, const tool::ModelOptions& options, const std::string& isa) {
-  const auto arguments = tool::make_arguments(model, options);
-  const auto executable = pipeline::compile(model.graph, cpu::make_planner(isa), {});
-  return {executable.variant(arguments), executable.symbols(arguments, {})};
-}
-
-Compiled compiled(void (*build)(graph::Builder&), const std::string& isa) {
+Loaded built(void (*build)(graph::Builder&)) {
   graph::Builder builder;
   build(builder);
-  return compiled({builder.take(), {}}, {}, isa);
+  return {{builder.take(), {}}, {}};
 }
 
-std::optional<Compiled> compiled_shared(const std::string& name, const std::string& isa) {
+std::optional<Loaded> read_shared(const std::string& name) {
   const char* given = std::getenv("TWINLOOM_SHARED");
   const auto folder = std::filesystem::path(given != nullptr ? given : TWINLOOM_SHARED) / "graphs";
   tool::ModelOptions options;
   options.file = folder / (name + ".fx");
   options.inputs = folder / (name + ".npz");
   if (!std::filesystem::exists(options.file)) return std::nullopt;
-  return compiled(tool::read_model(options), options, isa);
+  return Loaded{tool::read_model(options), options};
+}
+
+Compiled compiled(const Loaded& loaded, const std::string& isa) {
+  const auto arguments = tool::make_arguments(loaded.model, loaded.options);
+  const auto executable = pipeline::compile(loaded.model.graph, cpu::make_planner(isa), {});
+  return {executable.variant(arguments), executable.symbols(arguments, {})};
 }
 
 Executions executions_of(const loops::Program& program, const index::Values& values) {

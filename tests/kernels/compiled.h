@@ -11,18 +11,22 @@
 
 namespace twinloom::tests {
 
+// A graph and what says which inputs it has: an archive, else they are drawn as the program `twinloom` does.
+struct Loaded {
+  tool::Model model;
+  tool::ModelOptions options;
+};
+Loaded built(void (*build)(graph::Builder&));
+// A graph that PyTorch printed, with its real inputs; nothing where the folder ($TWINLOOM_SHARED, else
+// ../shared beside this one) is not there.
+std::optional<Loaded> read_shared(const std::string& name);
+
 struct Compiled {
   std::shared_ptr<const runtime::Variant> variant;
   index::Values values;  // of all run-time symbols
 };
-// For the instruction set "avx2" or "avx512", whatever this machine has. Inputs are drawn as the program
-// `twinloom` does, or read from the archive of the options.
-Compiled compiled(const tool::Model& model, const tool::ModelOptions& options, const std::string& isa);
-// Of a graph that a function builds.
-Compiled compiled(void (*build)(graph::Builder&), const std::string& isa);
-// Of a graph that PyTorch printed, on its real inputs; nothing where the folder ($TWINLOOM_SHARED, else
-// ../shared beside this one) is not there.
-std::optional<Compiled> compiled_shared(const std::string& name, const std::string& isa);
+// For the instruction set "avx2" or "avx512", whatever this machine has.
+Compiled compiled(const Loaded& loaded, const std::string& isa);
 
 // How many statements that compute, combine or store an element a run executes, and how many of them as a
 // lane of a vector. A routine has none.

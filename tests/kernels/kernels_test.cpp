@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ostream>
 
 #include "backends/cpu/dialect.h"
 #include "core/cost/cost.h"
@@ -11,46 +10,12 @@
 #include "core/loops/rewrite.h"
 #include "tests/kernels/compiled.h"
 #include "tests/kernels/divisions.h"
-#include "tests/kernels/graphs.h"
+#include "tests/kernels/subjects.h"
 #include "tools/twinloom/traffic.h"
 
 namespace twinloom::tests {
 
 namespace {
-
-// A named graph, or one of graphs.h where `build` says which.
-struct Subject {
-  std::string name;
-  Sort sort;
-  std::size_t most_kernels;
-  void (*build)(graph::Builder&) = nullptr;
-  bool sums_by_segments = false;  // a scatter with duplicates, whose sums are walked element by element
-};
-// How GoogleTest names it in lists.
-void PrintTo(const Subject& subject, std::ostream* stream) { *stream << subject.name; }
-
-std::vector<Subject> subjects() {
-  std::vector<Subject> all = {{"sincos.fw", Sort::pointwise, 1},
-                              {"softmax_dim0.fw", Sort::rows, 1},
-                              {"layernorm.fw", Sort::rows, 1},
-                              {"layernorm.bw", Sort::rows_and_columns, 2},
-                              {"cross_entropy.fw", Sort::rows, 2},
-                              {"cross_entropy.bw", Sort::rows, 2},
-                              {"nhwc_scale_bias_relu.fw", Sort::pointwise, 1},
-                              {"cumsum_mask.fw", Sort::rows, 1},
-                              {"quantize_int8.fw", Sort::rows, 2},
-                              {"var_mean_std.fw", Sort::rows, 5},
-                              {"pad_slice_cat_flip.fw", Sort::pointwise, 1},
-                              {"adamw_step.fw", Sort::pointwise, 1},
-                              {"int_ops.fw", Sort::pointwise, 2},
-                              {"special_functions.fw", Sort::pointwise, 1},
-                              {"dyn_softmax_stack.fw", Sort::rows, 2},
-                              {"bf16_norm_gelu.fw", Sort::rows, 1}};
-  all.push_back({"scatter_add_bincount.fw", Sort::other, 2, nullptr, true});
-  for (const OwnGraph& graph : own_graphs())
-    all.push_back({graph.name, graph.sort, graph.most_kernels, graph.build});
-  return all;
-}
 
 class Kernels : public testing::TestWithParam<Subject> {
  protected:
@@ -58,11 +23,9 @@ class Kernels : public testing::TestWithParam<Subject> {
   // For each instruction set; nothing where the graph's file is not there.
   std::vector<Compiled> compile() const {
     std::vector<Compiled> result;
-    for (const char* isa : {"avx2", "avx512"}) {
-      std::optional<Compiled> one =
-          subject().build != nullptr ? compiled(subject().build, isa) : compiled_shared(subject().name, isa);
-      if (one) result.push_back(std::move(*one));
-    }
+    const std::optional<Loaded> graph = loaded(subject());
+    if (!graph) return result;
+    for (const char* isa : {"avx2", "avx512"}) result.push_back(compiled(*graph, isa));
     return result;
   }
 };
@@ -163,12 +126,7 @@ TEST_P(Kernels, TouchFewBytes) {
   for (const Compiled& graph : graphs) expect_few_bytes(graph, subject().sort);
 }
 
-std::string name_of(const testing::TestParamInfo<Subject>& info) {
-  std::string name = info.param.name;
-  std::ranges::replace(name, '.', '_');
-  return name;
-}
-INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(subjects()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(subjects()), test_name);
 
 }  // namespace
 

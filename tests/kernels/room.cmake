@@ -1,2 +1,3 @@
-twinloom_test(kernels tools_twinloom)
+include(tests/support/room.cmake)
+twinloom_test(kernels tools_twinloom tests_programs)
 target_compile_definitions(test_kernels PRIVATE TWINLOOM_SHARED="${CMAKE_SOURCE_DIR}/../shared")

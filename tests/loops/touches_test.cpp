@@ -13,7 +13,8 @@ using tests::Elements;
 // alone.
 std::string said_of(std::string_view body, const Order& order = {}) {
   const Program program = parse(
-      cat("program p(x: i32[8], y: written i32[8], s: local i32[8], q: local i32[8], r: local i32[8]) {\n", body, "\n}"));
+      cat("program p(x: i32[8], y: written i32[8], s: local i32[8], q: local i32[8], r: local i32[8]) {\n",
+          body, "\n}"));
   verify(program, Stage::program);
   Elements x(DType::i32, {0, 1, 2, 3, 4, 5, 6, 7}), y(DType::i32, 8);
   return tests::bug_of([&] { tests::run(program, {&x, &y}, {}, order); });
@@ -66,7 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
              "for k < 2 { for t < 4 thread { s[t] = x[t] } sync for u < 4 thread { y[u] = s[3 - u] } }",
              "the store to s[t]: element 0 is written by thread 0 and was read by thread 3"},
         Case{"ScratchOfTheNextTurn",
-             "for k < 2 { scratch q[8] in scratch { for t < 4 thread { q[t] = x[t] } sync for u < 4 thread { y[u] = "
+             "for k < 2 { scratch q[8] in scratch { for t < 4 thread { q[t] = x[t] } sync for u < 4 thread { "
+             "y[u] = "
              "q[3 - u] } } }",
              "the store to q[t]: element 0 is written by thread 0 and was read by thread 3"},
         Case{"ScratchOfTwoMembers",
@@ -97,11 +99,13 @@ TEST(Touches, WithAnOrderAreNone) {
       "for k < 3 { for t < 4 thread { s[t] = x[t] } sync for u < 4 thread { y[u] = s[3 - u] } sync }",
       "for t < 2 thread { for l < 4 thread { s[4*t + l] = x[0] } } for u < 8 thread { y[u] = s[u] }",
       "for t < 4 thread { y[0] atomic_add x[t] }",
-      "for k < 2 { scratch q[8] in scratch { for t < 4 thread { q[t] = x[t] } sync for u < 4 thread { y[u] = q[3 - u] } "
+      "for k < 2 { scratch q[8] in scratch { for t < 4 thread { q[t] = x[t] } sync for u < 4 thread { y[u] = "
+      "q[3 - u] } "
       "} sync }",
       "for t < 4 thread { scratch q[8] in scratch { q[t] = x[t] y[t] = q[t] } }",
       "for b < 2 block { scratch q[8] in scratch { for t < 4 thread { q[t] = x[t] y[4*b + t] = q[t] } } }",
-      "for b < 2 block { scratch q[8] in scratch { for t < 4 thread { q[3 - t] = x[t] } sync for u < 4 thread { y[4*b + u] = q[u] } } }",
+      "for b < 2 block { scratch q[8] in scratch { for t < 4 thread { q[3 - t] = x[t] } sync for u < 4 "
+      "thread { y[4*b + u] = q[u] } } }",
       "for b < 4 block { y[0] atomic_max x[b] }",
       "for b < 4 block { for t < 2 thread { y[2*b + t] = x[t] } sync y[2*b] = y[2*b + 1] }"};
   for (const std::string& body : bodies) {

@@ -1,0 +1,70 @@
+// What is made of graphs for a stored GPU gives the evaluator's bits: its programs are interpreted, blocks
+// and threads in two orders, no two of which touch an element without a Sync in between.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/evaluate/evaluate.h"
+#include "core/graph/passes.h"
+#include "core/machine/gpu.h"
+#include "core/pipeline/pipeline.h"
+#include "tests/kernels/subjects.h"
+#include "tests/support/programs/program_interpreter.h"
+#include "tools/twinloom/inputs.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+void expect_equal(const runtime::Tensor& given, const evaluate::Value& expected) {
+  const runtime::Tensor tensor = runtime::contiguous(given);
+  const auto* bytes = static_cast<const std::byte*>(tensor.data);
+  const auto differs = std::ranges::mismatch(expected.bytes, std::span(bytes, expected.bytes.size())).in1;
+  EXPECT_EQ(differs, expected.bytes.end())
+      << "element " << (differs - expected.bytes.begin()) / ops::size_of(tensor.dtype) << " differs";
+}
+
+void expect_bits_of_the_evaluator(const Loaded& loaded, pipeline::Mode mode) {
+  const graph::Graph& graph = loaded.model.graph;
+  const auto arguments = tool::make_arguments(loaded.model, loaded.options);
+  const auto executable = pipeline::compile(graph, interpreter_of_programs(machine::h200()),
+                                            {mode, /*fuse=*/true, /*verify=*/true});
+  const std::vector<runtime::Output> outputs = executable.run(arguments);
+  const graph::Graph meant = mode == pipeline::Mode::strict ? graph : graph::drop_implicit_rounding(graph);
+  const auto expected =
+      evaluate::evaluate(meant, tool::for_evaluator(arguments), evaluate::Arithmetic::strict);
+  ASSERT_EQ(outputs.size(), expected.size());
+  for (std::size_t at = 0; at < outputs.size(); ++at) {
+    SCOPED_TRACE(cat("output ", at));
+    const auto* tensor = std::get_if<runtime::Tensor>(&outputs[at]);
+    if (tensor != nullptr) expect_equal(*tensor, *expected[at]);
+  }
+}
+
+class ProgramsForAGpu : public testing::TestWithParam<Subject> {};
+
+TEST_P(ProgramsForAGpu, GiveTheBitsOfTheEvaluator) {
+  const auto graph = loaded(GetParam());
+  if (!graph) GTEST_SKIP() << "there is no file of the graph " << GetParam().name;
+  for (const pipeline::Mode mode : {pipeline::Mode::strict, pipeline::Mode::fused}) {
+    SCOPED_TRACE(pipeline::name(mode));
+    expect_bits_of_the_evaluator(*graph, mode);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, ProgramsForAGpu, testing::ValuesIn(subjects()), test_name);
+
+TEST(DynamicProgramsForAGpu, GiveTheBitsOfTheEvaluator) {
+  auto graph = read_shared("dyn_softmax_stack.fw");
+  if (!graph) GTEST_SKIP() << "there is no file of the graph";
+  graph->model.arrays.clear();
+  using Sizes = std::pair<int, int>;
+  for (const auto& [rows, columns] : {Sizes{0, 5}, {5, 0}, {1, 1}, {33, 65}, {257, 3}, {2, 1500}}) {
+    graph->options.sizes = {cat("s77=", rows), cat("s27=", columns)};
+    SCOPED_TRACE(cat(rows, " rows of ", columns));
+    expect_bits_of_the_evaluator(*graph, pipeline::Mode::strict);
+  }
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests
