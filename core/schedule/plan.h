@@ -101,6 +101,9 @@ std::variant<loops::Program, std::string> collapse(const loops::Program& nest,
 // Why the pieces and their order do not suit the statements of the scope, or an empty text. See law.cpp.
 std::string why_unlawful(const Plan& plan);
 
+// Why threads may not wait for each other where they would have to, or an empty text. See waits.cpp.
+std::string why_bad_waits(const Plan& plan);
+
 // Why the first sibling cannot be cut into parts, or an empty text. See grid.cpp.
 std::string why_unlawful(const Plan& plan, const GridSplit& grid);
 // Why columns may not be walked side by side inside the sibling's loops, or an empty text. See panel.cpp.

@@ -299,6 +299,7 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
     if (std::string reason = why_unlawful(plan, grid); !reason.empty()) return reason;
     plan.grid = grid;
   }
+  if (std::string reason = why_bad_waits(plan); !reason.empty()) return reason;
   if (std::string reason = why_not_kept(plan); !reason.empty()) return reason;
   plan.panel = schedule.panel;
   if (std::string reason = plan.panel ? why_no_panel(plan) : ""; !reason.empty()) return reason;

@@ -1,0 +1,102 @@
+// Why the threads of a block may not wait for each other where a schedule asks them to. A total of threads is
+// combined by an exchange that all threads of a warp take part in, or, beyond a warp, by a Sync that all
+// threads of the block come to. So what combines stands in no loop
+//   that only some of the threads walk        for u < 2 thread { .. combine across 8 }  beside a loop of 32
+//   threads that ends at another turn for some        for r < 4 thread { for k < length[r] { .. combine } }
+// unless these are whole warps that exchange and do not Sync.
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/schedule/plan.h"
+
+namespace twinloom::schedule {
+
+using loops::Bind;
+
+namespace {
+
+constexpr std::int64_t WARP_THREADS = 32;
+
+// Members of a thread loop, which the law of binds made known.
+std::int64_t members(const Scope& scope, const Turn& turn) {
+  return next_power_of_two(turns_of(scope.axes[turn.axis], scope.piece(turn)).value_or(1));
+}
+
+std::int64_t threads_of(const Scope& scope) {
+  std::int64_t threads = 1;
+  for (const Turn& turn : scope.order)
+    if (scope.piece(turn).bind == Bind::thread) threads *= members(scope, turn);
+  return threads;
+}
+
+// Units that threads walk side by side: a unit's total is combined in that loop.
+std::string why_bad_units(const Scope& scope, std::int64_t threads_around) {
+  const std::int64_t threads = threads_of(scope);
+  if (scope.reach != Reach::canonical || threads == threads_around) return "";
+  for (const Turn& turn : scope.order) {
+    const Piece& piece = scope.piece(turn);
+    if (piece.bind != Bind::thread || piece.step < loops::UNIT) continue;
+    const std::int64_t of_unit = threads / members(scope, turn);
+    if (of_unit > WARP_THREADS)
+      return cat("loop ", piece.symbol, ": ", of_unit, " threads of a unit wait for a block of which only ",
+                 threads, " of ", threads_around, " threads walk units");
+    if (of_unit > 1 && threads < WARP_THREADS)
+      return cat("loop ", piece.symbol, ": ", threads,
+                 " threads walk units, and wait for the rest of their warp");
+  }
+  return "";
+}
+
+// Whether rows that the threads of a block walk side by side end at different turns of the sibling's loops.
+bool ends_differ(const Plan& plan, const loops::Sibling& sibling) {
+  std::set<index::Symbol> differing;
+  for (const Turn& turn : plan.common.order)
+    if (plan.common.piece(turn).bind == Bind::thread && members(plan.common, turn) > 1)
+      differing.insert(plan.common.axes[turn.axis].axis);
+  if (differing.empty()) return false;
+  for (const loops::Item& item : plan.shape.items) {
+    const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item);
+    const auto* index = stmt != nullptr ? std::get_if<loops::Index>(&(*stmt)->node) : nullptr;
+    if (index != nullptr) differing.insert(index->symbol);
+  }
+  return std::ranges::any_of(sibling.loops, [&](const loops::NestLoop& loop) {
+    return std::ranges::any_of(index::symbols_of(loop.extent),
+                               [&](const index::Symbol& symbol) { return differing.contains(symbol); });
+  });
+}
+
+// Whether totals of threads are combined inside a loop whose end depends on the sibling's extents: each
+// unit's, or those of a remainder.
+bool combines_in_loops(const Scope& scope) {
+  if (threads_of(scope) == 1) return false;
+  if (scope.reach == Reach::canonical) return true;
+  return scope.reach == Reach::any &&
+         std::ranges::any_of(scope.axes, [](const AxisPlan& axis) { return axis.tail == Tail::remainder; });
+}
+
+}  // namespace
+
+std::string why_bad_waits(const Plan& plan) {
+  const auto siblings = siblings_of(plan.shape);
+  const std::int64_t gathering = plan.grid ? plan.grid->threads : 1;
+  // In the second program of a grid split the gathering threads stand in the first sibling's place.
+  std::int64_t together = gathering;
+  for (std::size_t number = plan.grid ? 1 : 0; number < siblings.size(); ++number)
+    together = std::max(together, threads_of(plan.siblings[number]));
+  for (std::size_t number = 0; number < siblings.size(); ++number) {
+    const Scope& scope = plan.siblings[number];
+    const bool alone = plan.grid && number == 0;
+    const std::int64_t around = alone ? threads_of(scope) : together;
+    if (std::string reason = why_bad_units(scope, around); !reason.empty()) return reason;
+    if (!ends_differ(plan, *siblings[number])) continue;
+    const bool waits = combines_in_loops(scope) && around != WARP_THREADS;
+    if (waits || (alone && gathering > 1 && together != WARP_THREADS))
+      return cat("axis ", siblings[number]->loops.back().axis,
+                 ": rows of a block end at different turns, and ", waits ? around : together,
+                 " threads of a row, which are not a warp, wait for each other in each");
+  }
+  return "";
+}
+
+}  // namespace twinloom::schedule
