@@ -1,8 +1,10 @@
 // View and Concat: elements put somewhere else, their bytes unchanged.
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/error.h"
 #include "core/evaluate/run.h"
+#include "core/index/divisors.h"
 
 namespace twinloom::evaluate {
 
@@ -20,8 +22,12 @@ Value evaluate_kind(const Turn& turn, const graph::View& view) {
   Value result = turn.run.blank(turn.node());
   if (result.bytes.empty()) return result;
   const Value& input = turn.input(0);
-  if (input.bytes.empty()) {
-    // No position is inside, and a position may be the remainder of a size that is 0.
+  const bool divides_by_zero = index::divides_by_zero(view.inside, turn.run.sizes) ||
+                               std::ranges::any_of(view.source, [&](const index::Expr& expr) {
+                                 return index::divides_by_zero(expr, turn.run.sizes);
+                               });
+  if (input.bytes.empty() || divides_by_zero) {
+    // No position is inside: of the input, or of a part of it whose positions are quotients by its size.
     fill(result, view.fill);
     return result;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/graph/passes.h"
+#include "core/index/divisors.h"
 
 namespace twinloom::graph {
 
@@ -16,37 +17,10 @@ Shape substituted(const Shape& shape, const index::Substitution& numbers) {
   return result;
 }
 
-// Whether a division in the expression is by a size that becomes 0. Such an expression is of elements
-// that do not exist.
-bool divides_by_zero(const index::Expr& expr, const index::Values& numbers) {
-  const auto of = [&](const index::Expr& part) { return divides_by_zero(part, numbers); };
-  const auto divided = [&](const index::Expr& dividend, const index::Expr& divisor) {
-    if (of(dividend) || of(divisor)) return true;
-    index::Substitution substitution;
-    for (const auto& [symbol, value] : numbers) substitution.emplace(symbol, index::Expr(value));
-    return index::substitute(divisor, substitution) == index::Expr(0);
-  };
-  return match(
-      expr.form(),
-      [&](const index::Sum& sum) {
-        return std::ranges::any_of(sum.terms, [&](const index::Term& term) { return of(term.factor); });
-      },
-      [](const index::Symbol&) { return false; },
-      [&](const index::Product& product) { return std::ranges::any_of(product.factors, of); },
-      [&](const index::FloorDiv& node) { return divided(node.dividend, node.divisor); },
-      [&](const index::FloorMod& node) { return divided(node.dividend, node.divisor); },
-      [&](const index::Least& node) { return of(node.a) || of(node.b); },
-      [&](const index::Greatest& node) { return of(node.a) || of(node.b); });
-}
-
+// A division by a size that becomes 0 is of elements that do not exist.
 bool divides_by_zero(const Shape& expressions, const index::Values& numbers) {
-  return std::ranges::any_of(expressions, [&](const index::Expr& expr) { return divides_by_zero(expr, numbers); });
-}
-
-bool divides_by_zero(const index::Condition& condition, const index::Values& numbers) {
-  return std::ranges::any_of(condition.all, [&](const index::Less& less) {
-    return divides_by_zero(less.a, numbers) || divides_by_zero(less.b, numbers);
-  });
+  return std::ranges::any_of(expressions,
+                             [&](const index::Expr& expr) { return index::divides_by_zero(expr, numbers); });
 }
 
 Shape zeros(const Shape& expressions) { return Shape(expressions.size(), index::Expr(0)); }
@@ -54,7 +28,8 @@ Shape zeros(const Shape& expressions) { return Shape(expressions.size(), index::
 // A map that reads or writes no element: its expressions may hold anything that is no division by 0.
 Op without_zero_divisors(const Op& op, const index::Values& numbers) {
   if (const auto* given = std::get_if<View>(&op)) {
-    if (!divides_by_zero(given->source, numbers) && !divides_by_zero(given->inside, numbers)) return op;
+    if (!divides_by_zero(given->source, numbers) && !index::divides_by_zero(given->inside, numbers))
+      return op;
     View view = *given;
     view.source = zeros(view.source);
     view.inside = {{index::Less{0, 0}}};

@@ -90,6 +90,9 @@ TEST(RandomGraphsHold, SeedsThatOnceDifferedOnAGpu) {
     EXPECT_EQ(report_of(seed).value_or(""), "");
 }
 
+// A view over nothing that n = 2 leaves of x.
+TEST(RandomGraphsHold, SeedsThatOnceDividedByZero) { EXPECT_EQ(report_of(30455).value_or(""), ""); }
+
 // What a failure prints runs as it is printed: every layout, type and size comes back from the files.
 TEST(RandomGraphsHold, PrintedLinesRun) {
   for (const std::uint64_t seed : std::array<std::uint64_t, 6>{2, 5, 9, 12, 21, 33}) {

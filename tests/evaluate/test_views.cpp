@@ -217,5 +217,16 @@ TEST(Views, PaddingAroundNothing) {
   }
 }
 
+// The same where the views are one and the nothing is a part of x.
+TEST(Views, PaddingAroundAPartWithoutElements) {
+  const index::Expr n = index::Symbol("n");
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {2, n});
+  const Tensor padded = pad(reshape(slice(x, 1, 2, n), {-1}), {{1, 1}}, 5.0);
+  EXPECT_EQ(numbers_in(value_of(padded, {counting(DType::f32, {2, 1})})), (Reals{5, 5}));
+  EXPECT_EQ(numbers_in(value_of(padded, {counting(DType::f32, {2, 2})})), (Reals{5, 5}));
+  EXPECT_EQ(numbers_in(value_of(padded, {counting(DType::f32, {2, 3})})), (Reals{5, 2, 5, 5}));
+}
+
 }  // namespace
 }  // namespace twinloom::evaluate

@@ -1,8 +1,10 @@
 // What the makers promise: canonical forms, order, text, folding and its limits; and solve().
 #include "core/index/expr.h"
+#include "core/index/divisors.h"
 
 #include <gtest/gtest.h>
 
+#include "core/index/divisors.h"
 #include "core/index/solve.h"
 
 namespace twinloom::index {
@@ -180,6 +182,21 @@ TEST(Solve, LinearWithAConstantCoefficient) {
   EXPECT_EQ(solve(parse("floor_div(n, 2)"), 10, Symbol("n"), known), std::nullopt);
   EXPECT_EQ(solve(parse("m + 1"), 6, Symbol("n"), known), std::nullopt);
   EXPECT_EQ(solve(parse("n - 9223372036854775807"), 9, Symbol("n"), known), std::nullopt);
+}
+
+TEST(Divisors, AreZeroAsFarAsTheValuesTell) {
+  const auto divides = [](std::string_view text, const Values& values) {
+    return divides_by_zero(parse(text), values);
+  };
+  const Symbol n("n"), m("m");
+  EXPECT_TRUE(divides("i + 3*floor_div(i, n)", {{n, 0}}));
+  EXPECT_TRUE(divides("m*floor_mod(i, n - least(2, n))", {{n, 2}}));
+  EXPECT_TRUE(divides("greatest(0, floor_div(floor_mod(i, n), m))", {{n, 0}}));
+  EXPECT_FALSE(divides("floor_div(i, n - least(2, n))", {{n, 3}}));
+  EXPECT_FALSE(divides("floor_div(i, n)", {{m, 0}}));
+  EXPECT_FALSE(divides("i*n", {{n, 0}}));
+  EXPECT_TRUE(divides_by_zero(Condition{{{Symbol("i"), parse("floor_div(7, n)")}}}, {{n, 0}}));
+  EXPECT_FALSE(divides_by_zero(Condition{{{Symbol("i"), parse("floor_div(7, n)")}}}, {{n, 1}}));
 }
 
 }  // namespace

@@ -182,6 +182,18 @@ TEST(LoweredBits, SymbolicSizes) {
     expect_same_bits(b.graph(), {{n, rows}, {m, columns}});
 }
 
+// Where x[:, 2:] has no elements, its positions are quotients by 0, and only what stands beside it is read.
+TEST(LoweredBits, NothingBesideSomething) {
+  const index::Symbol n("n");
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {3, n}), y = b.input("y", DType::f32, {4});
+  const Tensor rest = reshape(slice(x, 1, 2, n), {-1});
+  b.output(pad(rest, {{1, 1}}, 1.0));
+  b.output(pad(exp(rest), {{1, 2}}, 1.0));
+  b.output(concat({y, sin(rest), y}, 0));
+  for (const int size : {1, 2, 3, 9}) expect_same_bits(b.graph(), {{n, size}});
+}
+
 TEST(LoweredBits, NothingAndSingleElements) {
   Builder b;
   const Tensor none = b.input("none", DType::f32, {0, 5}), one = b.input("one", DType::f32, {});
