@@ -16,18 +16,20 @@ void fill(Value& result, const ops::Number& number) {
     ops::store_number(result.dtype, element_of_type, element(result, e));
 }
 
+// Whether it is of a part of its input that has no elements: positions of that are quotients by its sizes.
+bool is_of_nothing(const graph::View& view, const index::Values& sizes) {
+  const auto divides = [&](const auto& part) { return index::divides_by_zero(part, sizes); };
+  return divides(view.inside) || std::ranges::any_of(view.source, divides);
+}
+
 }  // namespace
 
 Value evaluate_kind(const Turn& turn, const graph::View& view) {
   Value result = turn.run.blank(turn.node());
   if (result.bytes.empty()) return result;
   const Value& input = turn.input(0);
-  const bool divides_by_zero = index::divides_by_zero(view.inside, turn.run.sizes) ||
-                               std::ranges::any_of(view.source, [&](const index::Expr& expr) {
-                                 return index::divides_by_zero(expr, turn.run.sizes);
-                               });
-  if (input.bytes.empty() || divides_by_zero) {
-    // No position is inside: of the input, or of a part of it whose positions are quotients by its size.
+  if (input.bytes.empty() || is_of_nothing(view, turn.run.sizes)) {
+    // No position is inside.
     fill(result, view.fill);
     return result;
   }
