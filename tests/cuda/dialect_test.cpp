@@ -117,6 +117,41 @@ TEST(Dialect, LoadsOfAllTurnsOfAnUnrolledLoopComeFirst) {
   EXPECT_EQ(text.find("load<4>", second + 1), std::string::npos) << text;
 }
 
+// Members of eight threads each: a member's neighbour is eight lanes away.
+TEST(Dialect, MembersOfSeveralThreadsExchangeWithTheSameThreadOfAnother) {
+  const std::string text = text_of(R"(program columns(x: i32[32], y: written i32[8]) {
+  start t0: sum i32 copies (w, k)
+  for w < 4 thread { for k < 8 thread { merge t0 (x[8*w + k]) } }
+  combine t0 across w halves
+  for k < 8 thread { y[k] = t0 }
+})");
+  EXPECT_NE(text.find("{ const i64 k2 = thread / 8;"), std::string::npos) << text;
+  EXPECT_NE(text.find("{ const i64 k3 = thread % 8;"), std::string::npos) << text;
+  const std::size_t first = text.find("from_lane_across(t1, 16)"),
+                    second = text.find("from_lane_across(t1, 8)");
+  EXPECT_LT(first, second) << text;
+  EXPECT_NE(second, std::string::npos) << text;
+  for (const char* other : {"from_lane_across(t1, 4)", "from_lane_across(t1, 2)", "from_lane_across(t1, 1)"})
+    EXPECT_EQ(text.find(other), std::string::npos) << text;
+}
+
+// Another thread may have written what was read before.
+TEST(Dialect, WhatIsWrittenIsReadAgainAfterAWait) {
+  const auto reads = [](std::string_view array, std::string_view read) {
+    const std::string program =
+        cat("program turn(x: f32[64], y: written f32[64], s: local f32[64]) { scratch s[64] in scratch {\n"
+            "for i < 64 thread { ",
+            array, "[i] = x[i] } sync t0 = ", array, "[0] sync for j < 64 thread { ", array,
+            "[63 - j] = t0 } sync y[1] = add(", array, "[0], t0) } }");
+    const std::string text = text_of(program);
+    int count = 0;
+    for (std::size_t at = text.find(read); at != text.npos; at = text.find(read, at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(reads("s", "= *a2;"), 2);
+  EXPECT_EQ(reads("y", "= *a1;"), 2);
+}
+
 // The second loop has more threads than the first: those beyond are told the total too.
 TEST(Dialect, ATotalIsHandedToThreadsThatHaveNoPartInIt) {
   const std::string text = text_of(R"(program row(x: f32[16], y: written f32[32]) {

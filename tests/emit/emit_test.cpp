@@ -176,6 +176,18 @@ TEST(Emit, AnArrayIsPointedToInItsScope) {
   EXPECT_LT(declared, used) << text;
 }
 
+// None reaches into the next, and each starts where the widest access may.
+TEST(Emit, ArraysOfABlockLieBehindOneAnother) {
+  const emit::ScratchLayout layout = emit::scratch_layout(loops::parse(
+      R"(program p(x: f32[8], y: written f32[8], a: local f32[5], b: local u8[1], c: local f64[33], d: local f32[4]) {
+  scratch a[5] in scratch { scratch b[1] in scratch { y[0] = x[0] } scratch d[4] in registers {
+    scratch c[33] in scratch { y[1] = x[1] } } }
+})"));
+  EXPECT_EQ(layout.offsets, (std::map<loops::Buffer, std::int64_t>{
+                                {loops::Buffer{2}, 0}, {loops::Buffer{3}, 32}, {loops::Buffer{4}, 48}}));
+  EXPECT_EQ(layout.bytes, 48 + 272);
+}
+
 TEST(Emit, TheCommentIsEscapedAndEndsWithItsLine) {
   const loops::Program program = loops::parse("program p(x: written f32[1]) { x[0] = 0x0p+0: f32 }");
   const std::string text = emit::emit(program, cpu::CpuDialect(), "name \x01\nback\\");

@@ -18,8 +18,9 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PROGRAMS = ["test_index", "test_ops", "test_loops", "test_schedule", "test_emit", "test_backends", "test_lower", "test_conformance"]
-WANTED = 19
+PROGRAMS = ["test_index", "test_ops", "test_loops", "test_schedule", "test_emit", "test_cuda", "test_backends", "test_lower",
+            "test_kernels", "test_conformance"]
+WANTED = 31
 
 
 def read_bugs():
