@@ -136,7 +136,7 @@ class Actions {
       const bool usable = std::ranges::all_of(indices, [&](std::size_t i) { return state.usable[i] != 0; });
       if (!usable || !mask(state)) return;
       const Bits bits = value(state);
-      const Access access = update == Update::replace ? Access::write : Access::atomic;
+      const Access access = update == Update::replace ? Access::write : Access::update;
       std::byte* element = state.element(array, offset(state), access, where);
       const Bits after = update == Update::replace ? bits : updated(update, dtype, element, bits);
       std::memcpy(element, &after, static_cast<std::size_t>(ops::size_of(dtype)));
@@ -314,7 +314,7 @@ class Actions {
             offset = names_.integer(last.offset), body = scoped(*last.body)](State& state) {
       std::int64_t members = 1;
       for (const Integer& extent : extents) members *= extent(state);
-      std::byte* counter = state.element(array, offset(state), Access::atomic, where);
+      std::byte* counter = state.element(array, offset(state), Access::update, where);
       const std::int64_t arrived = ops::load_number(dtype, counter).integer() + 1;
       CHECK(arrived >= 1 && arrived <= members, where, " counts ", arrived, " of ", members, " members");
       ops::store_number(dtype, arrived == members ? 0 : arrived, counter);

@@ -31,6 +31,11 @@ std::string words(std::int64_t first, std::int64_t last) {
   return first == last ? cat("thread ", first) : cat("threads ", first, " to ", last);
 }
 
+std::string_view done(Access access) {
+  constexpr std::array<std::string_view, 3> words = {"read", "written", "updated"};
+  return words[static_cast<std::size_t>(access)];
+}
+
 }  // namespace
 
 void Touches::start(std::int64_t first, std::int64_t last) {
@@ -40,23 +45,19 @@ void Touches::start(std::int64_t first, std::int64_t last) {
 
 void Touches::add(std::int64_t offset, Access access, const Threads& by, const Moment& moment,
                   const std::string& where) {
-  if (access == Access::atomic) return;
-  const bool writes = access == Access::write;
   Element& element = elements_.at(static_cast<std::size_t>(offset - first_));
-  const std::int64_t first = by.first, last = writes ? first : first + by.count - 1;
-  const auto check = [&](const Touch& before, std::string_view done) {
-    const auto here = [&] {
-      return cat(where, ": element ", offset, " is ", writes ? "written" : "read", " by ");
-    };
-    CHECK(before.first_time == 0 || before.first_time >= moment.block_began, here(), "a block and was ", done,
-          " by another");
+  const std::int64_t first = by.first, last = access == Access::read ? first + by.count - 1 : first;
+  const auto here = [&] { return cat(where, ": element ", offset, " is ", done(access), " by "); };
+  for (const Access other : {Access::write, Access::read, Access::update}) {
+    if (other == access && access != Access::write) continue;
+    const Touch& before = element[static_cast<std::size_t>(other)];
+    CHECK(before.first_time == 0 || before.first_time >= moment.block_began, here(), "a block and was ",
+          done(other), " by another");
     const bool same = before.first == first && before.last == last && first == last;
-    CHECK(before.last_time != moment.now || same, here(), words(first, last), " and was ", done, " by ",
-          words(before.first, before.last), ", without a sync in between");
-  };
-  check(element.written, "written");
-  if (writes) check(element.read, "read");
-  Touch& touch = writes ? element.written : element.read;
+    CHECK(before.last_time != moment.now || same, here(), words(first, last), " and was ", done(other),
+          " by ", words(before.first, before.last), ", without a sync in between");
+  }
+  Touch& touch = element[static_cast<std::size_t>(access)];
   const bool again = touch.last_time == moment.now;
   if (touch.first_time == 0) touch.first_time = moment.now;
   touch.last_time = moment.now;

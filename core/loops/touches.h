@@ -3,6 +3,7 @@
 // either may come first. For the inside of this room.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,9 +38,9 @@ struct Moment {
 };
 
 enum class Access : std::uint8_t {
-  read,
+  read,  // in no other read's way
   write,
-  atomic,  // in no one's way
+  update,  // atomic: in no other update's way
 };
 
 // Of one array.
@@ -56,9 +57,7 @@ class Touches {
     std::int64_t first_time = 0, last_time = 0;  // moments; 0: never
     std::int64_t first = 0, last = 0;            // threads, of the last time
   };
-  struct Element {
-    Touch read, written;
-  };
+  using Element = std::array<Touch, 3>;  // one for each Access
   std::int64_t first_ = 0;
   std::vector<Element> elements_;
 };

@@ -74,6 +74,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ScratchOfTwoMembers",
              "for t < 4 thread { scratch q[8] in scratch { q[0] = x[t] y[t] = q[0] } }",
              "the store to q[0]: element 0 is written by thread 1 and was written by thread 0"},
+        Case{"AnUpdateAndARead",
+             "for t < 4 thread { y[0] atomic_add x[t] } for u < 4 thread { y[u + 4] = y[0] }",
+             "y[0]: element 0 is read by thread 0 and was updated by threads 0 to 3"},
+        Case{"AnUpdateOfWhatAnotherWrote", "y[0] = x[0] for t < 4 thread { y[0] atomic_max x[t] }",
+             "the store to y[0]: element 0 is updated by thread 1 and was written by thread 0"},
         Case{"ResultsInMemory", "for t < 4 thread { y[t] = x[t] } for u < 4 thread { y[u + 4] = y[3 - u] }",
              "y[-u + 3]: element 3 is read by thread 0 and was written by thread 3, without a sync in "
              "between"}),
@@ -88,6 +93,9 @@ TEST(TouchesOfBlocks, AreABugWhereOneWrites) {
             std::string::npos);
   EXPECT_NE(said_of(read, {.reversed_blocks = true}).find("is written by a block and was read by another"),
             std::string::npos);
+  EXPECT_NE(said_of("for b < 4 block { y[0] atomic_add x[b] y[b + 1] = y[0] }")
+                .find("element 0 is updated by a block and was read by another"),
+            std::string::npos);
   // A sync waits for the threads of one block.
   EXPECT_NE(said_of("for b < 4 block { for t < 2 thread { y[t] = x[b] } sync }"), "no bug");
 }
@@ -98,7 +106,7 @@ TEST(Touches, WithAnOrderAreNone) {
       "for t < 4 thread { s[t] = x[t] } sync for u < 4 thread { y[u] = add(s[3 - u], s[0]) } y[7] = s[1]",
       "for k < 3 { for t < 4 thread { s[t] = x[t] } sync for u < 4 thread { y[u] = s[3 - u] } sync }",
       "for t < 2 thread { for l < 4 thread { s[4*t + l] = x[0] } } for u < 8 thread { y[u] = s[u] }",
-      "for t < 4 thread { y[0] atomic_add x[t] }",
+      "for t < 4 thread { y[0] atomic_add x[t] } sync y[1] = y[0]",
       "for k < 2 { scratch q[8] in scratch { for t < 4 thread { q[t] = x[t] } sync for u < 4 thread { y[u] = "
       "q[3 - u] } "
       "} sync }",
