@@ -260,13 +260,13 @@ void Emitter::prefetch(const loops::Prefetch& prefetch) {
   scopes_.close(cat("if (", number_in_span(), " == 0) {"), "}");
 }
 
-// What was read may have been changed by other threads.
+// What was read from scratch may have changed.
 void Emitter::sync() {
   const std::string line = dialect_.sync();
   if (line.empty()) return;
   scopes_.line(line);
   for (std::size_t at = 0; at < program_.buffers.size(); ++at) {
-    if (program_.buffers[at].local || program_.buffers[at].written)
+    if (program_.buffers[at].local)
       scopes_.forget({.buffer = loops::Buffer{static_cast<std::uint32_t>(at)}, .total = {}});
   }
 }

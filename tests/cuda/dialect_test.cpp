@@ -135,23 +135,6 @@ TEST(Dialect, MembersOfSeveralThreadsExchangeWithTheSameThreadOfAnother) {
     EXPECT_EQ(text.find(other), std::string::npos) << text;
 }
 
-// Another thread may have written what was read before.
-TEST(Dialect, WhatIsWrittenIsReadAgainAfterAWait) {
-  const auto reads = [](std::string_view array, std::string_view read) {
-    const std::string program =
-        cat("program turn(x: f32[64], y: written f32[64], s: local f32[64]) { scratch s[64] in scratch {\n"
-            "for i < 64 thread { ",
-            array, "[i] = x[i] } sync t0 = ", array, "[0] sync for j < 64 thread { ", array,
-            "[63 - j] = t0 } sync y[1] = add(", array, "[0], t0) } }");
-    const std::string text = text_of(program);
-    int count = 0;
-    for (std::size_t at = text.find(read); at != text.npos; at = text.find(read, at + 1)) ++count;
-    return count;
-  };
-  EXPECT_EQ(reads("s", "= *a2;"), 2);
-  EXPECT_EQ(reads("y", "= *a1;"), 2);
-}
-
 // The second loop has more threads than the first: those beyond are told the total too.
 TEST(Dialect, ATotalIsHandedToThreadsThatHaveNoPartInIt) {
   const std::string text = text_of(R"(program row(x: f32[16], y: written f32[32]) {
