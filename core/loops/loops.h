@@ -53,7 +53,7 @@ enum class Bind : std::uint8_t {
   serial,  // a plain loop
   unroll,  // written out; constant extent
   vector,  // neighbouring elements in one register; constant extent, a power of two
-  thread,  // may share scratch with its neighbours and wait for them
+  thread,  // may share scratch with its neighbours and wait for them; constant extent
   block,   // independent of its neighbours; any order, any core
 };
 
@@ -202,7 +202,8 @@ struct Prefetch {
   index::Expr count = 1;
   index::Condition mask = {};
 };
-struct Sync {};     // all threads of the block have arrived
+// All threads of the block have arrived. Where two of them touch an element and one stores, there is one between.
+struct Sync {};
 struct LastBlock {  // body: run by the member of `among` that arrives last; it sees all their stores
   Buffer counter;
   index::Expr offset;  // counter[offset] is 0 before and after

@@ -75,9 +75,9 @@ class Verifier {
     if (loop.bind == Bind::serial) return;
     only_in(Stage::program, cat("the ", name(loop.bind), " loop ", loop.axis));
     const auto extent = index::constant_of(loop.extent);
-    const bool written_out = loop.bind == Bind::unroll || loop.bind == Bind::vector;
-    CHECK(!written_out || extent, "the ", name(loop.bind), " loop ", loop.axis, " has the extent ",
-          loop.extent, ", which is not constant");
+    const bool counted = loop.bind != Bind::block;
+    CHECK(!counted || extent, "the ", name(loop.bind), " loop ", loop.axis, " has the extent ", loop.extent,
+          ", which is not constant");
     CHECK(loop.bind != Bind::vector || is_power_of_two(*extent), "the vector loop ", loop.axis,
           " has the extent ", loop.extent, ", which is no power of two");
     CHECK(loop.bind != Bind::thread || !scope_.inside(Bind::vector), "the thread loop ", loop.axis,
