@@ -13,8 +13,15 @@ Graph remove_dead(const Graph& graph);
 Graph drop_implicit_rounding(const Graph& graph);
 // The nodes of `graph` that lose their rounding to 16 bits by it, ascending.
 std::vector<NodeId> dropped_roundings(const Graph& graph);
-// A Scatter of one element a row upon a constant becomes a select. scatter_to_select.cpp
+// A Scatter of which few elements may be written to a place becomes a select. scatter_to_select.cpp
 Graph scatter_to_select(const Graph& graph);
+// What becomes of each Scatter that a result needs, for `explain`.
+struct ScatterForm {
+  NodeId scatter;
+  std::int64_t candidates = 0;  // of a select: how many elements it asks at each place
+  std::string refused;          // why it stays a Scatter; empty where it becomes a select
+};
+std::vector<ScatterForm> scatter_forms(const Graph& graph);
 
 // Numbers in place of size symbols; the other symbols are at least 1 from then on. specialise.cpp
 Graph specialise(const Graph& graph, const index::Values& numbers);

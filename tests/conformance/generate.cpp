@@ -36,8 +36,8 @@ const Recipe& draw_family(Random& random, bool large) {
   return draw_recipe(random, at < 84 ? total_recipes() : place_recipes());
 }
 
-// Every recipe in turn, three a graph, so that none is rare however the weights are.
-constexpr std::uint64_t turns = 3;
+// Every recipe in turn, four a graph, so that none is rare however the weights are.
+constexpr std::uint64_t turns = 4;
 const Recipe& recipe_in_turn(std::uint64_t number) {
   for (const auto recipes : {arithmetic_recipes(), movement_recipes(), total_recipes(), place_recipes()}) {
     if (number < recipes.size()) return recipes[number];
@@ -110,7 +110,7 @@ Generated generate(const Plan& plan) {
   const std::int64_t first_inputs = draw.random.between(1, 3);
   for (std::int64_t i = 0; i < first_inputs || draw.is_empty(); ++i)
     draw.attempt([](Draw& d) { return std::vector{d.input(d.dtype(), d.shape())}; });
-  const std::int64_t recipes = draw.large() ? draw.random.between(4, 6) : draw.random.between(5, 10);
+  const std::int64_t recipes = draw.large() ? draw.random.between(3, 5) : draw.random.between(4, 9);
   for (std::int64_t r = 0; r < recipes; ++r) {
     if (r * 2 == recipes || r * 2 == recipes - 1) {
       for (std::uint64_t turn = 0; turn < turns; ++turn)

@@ -141,8 +141,65 @@ std::vector<Drawn> scatter_along(Draw& draw) {
   return {result};
 }
 
-constexpr std::array recipes = {Recipe{8, take_along}, Recipe{8, take},          Recipe{8, index},
-                                Recipe{6, index_put},  Recipe{12, scatter_line}, Recipe{10, scatter_along}};
+Drawn filled(Draw& draw, DType dtype, const graph::Shape& shape) {
+  const ops::Number number = draw.random.pick(
+      std::array{ops::Number(0), ops::Number(0), ops::Number(-0.0), ops::Number(1), ops::Number(-1)});
+  return with(draw.builder.constant(number, dtype, shape), {});
+}
+
+// A few elements along one axis, perhaps not all of the others.
+Drawn few_along(Draw& draw, const Drawn& x, Mode mode) {
+  const int axis = draw.random.axis(x.tensor.rank());
+  graph::Shape shape = x.tensor.shape();
+  for (index::Expr& size : shape)
+    if (draw.random.chance(20)) size = draw.random.between(0, std::min<std::int64_t>(draw.smallest(size), 5));
+  shape[static_cast<std::size_t>(axis)] = draw.random.chance(50) ? 1 : draw.random.between(2, 10);
+  const bool wraps = draw.random.chance(30), with_self = draw.random.chance(75);
+  const Drawn at = places(draw, shape, x.tensor.size(axis), wraps);
+  Drawn result;
+  if (draw.random.chance(30)) {
+    result = with(graph::scatter(x.tensor, axis, at.tensor, ops::Number(1), mode, with_self, negative(wraps)),
+                  {&at});
+  } else {
+    const Drawn source = draw.input(x.tensor.dtype(), shape);
+    result = with(graph::scatter(x.tensor, axis, at.tensor, source.tensor, mode, with_self, negative(wraps)),
+                  {&at, &source});
+  }
+  note_wraps(result, wraps);
+  return result;
+}
+
+// Each row, or each of the first, at one place.
+Drawn one_a_row(Draw& draw, const Drawn& x, Mode mode) {
+  const std::int64_t most = std::min<std::int64_t>(draw.smallest(x.tensor.size(0)), 5);
+  const index::Expr count =
+      draw.random.chance(50) ? x.tensor.size(0) : index::Expr(draw.random.between(0, most));
+  graph::Indices indices = {draw.builder.iota({count}, 0)};
+  Drawn all = x;
+  if (x.tensor.rank() > 1) {
+    const Drawn at = places(draw, {count}, x.tensor.size(1), draw.random.chance(50));
+    indices.emplace_back(at.tensor);
+    all.features |= at.features;
+  }
+  const Tensor read = graph::index(x.tensor, indices);
+  const Drawn values = draw.input(x.tensor.dtype(), read.shape());
+  return with(graph::index_put(x.tensor, indices, values.tensor, mode), {&all, &values},
+              {Feature::index_put});
+}
+
+std::vector<Drawn> scatter_on_constant(Draw& draw) {
+  const graph::Shape shape = with_axes(draw).tensor.shape();  // of sizes that an input tells
+  const DType dtype = draw.dtype();
+  const Mode mode = dtype == DType::b8 ? Mode::replace : any_mode(draw);
+  const Drawn x = filled(draw, dtype, shape);
+  const Drawn made = draw.random.chance(65) ? few_along(draw, x, mode) : one_a_row(draw, x, mode);
+  return {with(made.tensor, {&made}, {feature_of(mode), Feature::scatter_on_constant})};
+}
+
+constexpr std::array recipes = {
+    Recipe{8, take_along},         Recipe{8, take},          Recipe{8, index},
+    Recipe{6, index_put},          Recipe{12, scatter_line}, Recipe{10, scatter_along},
+    Recipe{9, scatter_on_constant}};
 
 }  // namespace
 

@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/graph/indexing.h"
-#include "core/graph/passes.h"
 #include "core/graph/views.h"
 #include "tests/evaluate/arrays.h"
 
@@ -168,35 +167,6 @@ TEST(Indexing, OutOfRangeNamesThePlace) {
             "gather 'picked': index 0 at position [1, 0] is -4, out of range for size 4");
   EXPECT_EQ(error_of(index_update(x, 0, at, slice(x, 0, 0, 3), Mode::add), arguments),
             "scatter add 'picked': index 0 at position [1, 0] is -4, out of range for size 4");
-}
-
-TEST(ScatterToSelect, KeepsValuesAndTheCheck) {
-  Builder builder;
-  const index::Expr n = index::Symbol("n");
-  const Tensor at = builder.input("at", DType::i64, {n, 1});
-  const Tensor base = builder.constant(0.5, DType::f32, {n, 4});
-  const Tensor y = scatter(base, 1, at, -1.0);
-  const Tensor several = scatter(base, 1, expand(at, {n, 2}), -1.0);
-  builder.output(y);
-  builder.output(several);
-  const graph::Graph before = builder.take();
-  const graph::Graph after = scatter_to_select(before);
-  verify(after);
-  const auto scatters = [](const graph::Graph& graph) {
-    return std::ranges::count_if(graph.nodes(), [](const graph::Node& node) {
-      return std::holds_alternative<graph::Scatter>(node.node);
-    });
-  };
-  EXPECT_EQ(scatters(before), 2);
-  EXPECT_EQ(scatters(after), 1);
-  const std::vector<Argument> arguments{array(DType::i64, {2, 1}, {3, 0})};
-  const auto expected = evaluate(before, arguments, Arithmetic::strict);
-  const auto given = evaluate(after, arguments, Arithmetic::strict);
-  EXPECT_EQ(numbers_in(*expected[0]), (Reals{0.5, 0.5, 0.5, -1, -1, 0.5, 0.5, 0.5}));
-  for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(given[k]->bytes, expected[k]->bytes);
-  const std::vector<Argument> wrong{array(DType::i64, {2, 1}, {3, 4})};
-  EXPECT_THROW(evaluate(before, wrong, Arithmetic::strict), Error);
-  EXPECT_THROW(evaluate(after, wrong, Arithmetic::strict), Error);
 }
 
 }  // namespace

@@ -30,6 +30,15 @@ const char* const lookup_text = R"(class GraphModule(torch.nn.Module):
         return (rows, total)
 )";
 
+const char* const scatters_text = R"(class <lambda>(torch.nn.Module):
+    def forward(self, at: "i64[6, 1]", places: "i64[50]", source: "f32[50]"):
+        rows: "f32[6, 10]" = torch.ops.aten.full.default([6, 10], 0.0)
+        one: "f32[6, 10]" = torch.ops.aten.scatter.value(rows, 1, at, -1.0)
+        line: "f32[10]" = torch.ops.aten.full.default([10], 0.0)
+        many: "f32[10]" = torch.ops.aten.scatter_add.default(line, 0, places, source)
+        return (one, many)
+)";
+
 Workplace::Workplace() {
   path_ = (std::filesystem::temp_directory_path() / "twinloom_tool_XXXXXX").string();
   if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no folder for the test's files");

@@ -40,5 +40,6 @@ class Workplace {
 extern const char* const softmax_text;
 // Rows of a table found by integers, and their sum: a gather and a reduction.
 extern const char* const lookup_text;
+extern const char* const scatters_text;  // one element a row, and many at a place
 
 }  // namespace twinloom::tests

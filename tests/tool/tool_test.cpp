@@ -111,6 +111,17 @@ TEST_F(Tool, ExplainAndDump) {
   EXPECT_SAYS(unknown, "there is no pass 'nothing'; passes are remove_dead, ");
 }
 
+TEST_F(Tool, ExplainSaysWhatBecameOfScatters) {
+  place.write("scatters.fx", scatters_text);
+  const Outcome explained = place.run("explain scatters.fx");
+  EXPECT_CODE(explained, 0);
+  EXPECT_SAYS(explained, "'one': a select of 1 at each place");
+  EXPECT_SAYS(explained,
+              "'many': not a select: 50 elements may be written to one place; a select asks at most 8");
+  EXPECT_SAYS(explained, "1 of 2 scatters are selects");
+  EXPECT_SAYS(explained, "3 kernels, peak memory ");
+}
+
 TEST_F(Tool, TextsOfGraphsAreModels) {
   place.write("sum.graph",
               "graph \"sum\"\nfact n in 0 to inf\nparameter \"x\" = %0\n%0: f32 [n, 4] = input slot 0\n"

@@ -50,6 +50,20 @@ void print_group(const runtime::Variant& variant, std::size_t group, bool source
   }
 }
 
+// What became of each scatter, and how many are computed where they are used.
+void print_scatters(const graph::Graph& graph) {
+  const std::vector<graph::ScatterForm> forms = graph::scatter_forms(graph);
+  if (forms.empty()) return;
+  std::size_t selects = 0;
+  for (const graph::ScatterForm& form : forms) {
+    const std::string words = form.refused.empty() ? cat("a select of ", form.candidates, " at each place")
+                                                   : cat("not a select: ", form.refused);
+    std::cout << graph::describe(graph, form.scatter) << ": " << words << '\n';
+    if (form.refused.empty()) ++selects;
+  }
+  std::cout << selects << " of " << forms.size() << " scatters are selects\n";
+}
+
 int explain(const ExplainCommand& command) {
   const Model model = read_model(command.model);
   const auto arguments = make_arguments(model, command.model);
@@ -62,6 +76,7 @@ int explain(const ExplainCommand& command) {
     std::cout << "not fused: kernel " << missed.first << " and kernel " << missed.second << ": "
               << missed.words << '\n';
   }
+  print_scatters(model.graph);
   std::cout << variant->groups.size() << " kernels, peak memory " << executable.peak_bytes(arguments)
             << " bytes\n";
   return 0;

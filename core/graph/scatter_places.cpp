@@ -1,0 +1,237 @@
+// See scatter_places.h. An axis of the source is followed back from a dimension of the result that is written
+// at axis + rest or rest - axis; an axis without such a dimension gives a candidate for each of its elements.
+#include "core/graph/scatter_places.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/index/simplify.h"
+
+namespace twinloom::graph {
+
+namespace {
+
+// What an element of an integer node is, where that follows from its position alone.
+class Known {
+ public:
+  Known(const Graph& graph, const index::Facts& facts) : graph_(graph), facts_(facts) {}
+
+  std::optional<index::Expr> element(NodeId id, const std::vector<index::Expr>& at, int depth = 0) const {
+    constexpr int deepest = 8;  // sums of sums would be walked again and again
+    if (depth == deepest) return std::nullopt;
+    const Node& node = graph_[id];
+    const auto value = unbounded(node, at, depth + 1);
+    return value && fits(*value, node.dtype) ? value : std::nullopt;
+  }
+
+ private:
+  std::optional<index::Expr> unbounded(const Node& node, const std::vector<index::Expr>& at,
+                                       int depth) const {
+    if (const auto* iota = std::get_if<Iota>(&node.node)) return at[static_cast<std::size_t>(iota->axis)];
+    if (const auto* size = std::get_if<Size>(&node.node)) return size->value;
+    if (const auto* constant = std::get_if<Constant>(&node.node)) {
+      const auto* number = std::get_if<ops::Number>(&constant->value);
+      if (number == nullptr || !number->is_integer()) return std::nullopt;
+      return index::Expr(number->integer());
+    }
+    if (std::holds_alternative<Cast>(node.node)) {
+      if (!ops::is_integer(graph_[node.inputs[0]].dtype)) return std::nullopt;
+      return element(node.inputs[0], at, depth);
+    }
+    if (const auto* view = std::get_if<View>(&node.node)) return through(*view, node.inputs[0], at, depth);
+    if (const auto* pointwise = std::get_if<Pointwise>(&node.node))
+      return computed(pointwise->op, node, at, depth);
+    return std::nullopt;
+  }
+
+  std::optional<index::Expr> through(const View& view, NodeId input, const std::vector<index::Expr>& at,
+                                     int depth) const {
+    if (!view.inside.all.empty()) return std::nullopt;
+    index::Substitution here;
+    for (std::size_t d = 0; d < view.axes.size(); ++d) here.emplace(view.axes[d], at[d]);
+    std::vector<index::Expr> source;
+    for (const index::Expr& expr : view.source) source.push_back(index::substitute(expr, here));
+    return element(input, source, depth);
+  }
+
+  std::optional<index::Expr> computed(ops::Pointwise op, const Node& node, const std::vector<index::Expr>& at,
+                                      int depth) const {
+    const bool linear = op == ops::Pointwise::add || op == ops::Pointwise::sub || op == ops::Pointwise::mul;
+    if (!linear) return std::nullopt;
+    const auto left = element(node.inputs[0], at, depth), right = element(node.inputs[1], at, depth);
+    if (!left || !right) return std::nullopt;
+    if (op == ops::Pointwise::add) return *left + *right;
+    return op == ops::Pointwise::sub ? *left - *right : *left * *right;
+  }
+
+  // Positions are far from the ends of 64 bits; a shorter type must be known to hold them.
+  bool fits(const index::Expr& value, ops::DType dtype) const {
+    if (dtype == ops::DType::i64) return true;
+    const index::Range range = facts_.range(value);
+    const auto stays = [&](const std::optional<std::int64_t>& bound) {
+      return bound && ops::cast(ops::Number(*bound), dtype) == ops::Number(*bound);
+    };
+    return stays(range.low) && stays(range.high);
+  }
+
+  const Graph& graph_;
+  const index::Facts& facts_;
+};
+
+void assume_axes(index::Facts& facts, const std::vector<index::Symbol>& axes, const Shape& sizes) {
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    facts.assume(axes[k], {0, {}});
+    facts.assume_below(axes[k], sizes[k]);
+  }
+}
+
+index::Condition equal(const index::Expr& a, const index::Expr& b) { return {{{a - 1, b}, {b, a + 1}}}; }
+
+class Places {
+ public:
+  Places(const Graph& graph, NodeId id)
+      : graph_(graph),
+        node_(graph[id]),
+        scatter_(std::get<Scatter>(node_.node)),
+        source_(graph[node_.inputs[1]].shape),
+        place_(scatter_.place),
+        own_(source_.size()),
+        index_at_(node_.shape.size(), -1) {
+    // Named apart from the axes of the result, which are the first.
+    index::Substitution renaming;
+    for (std::size_t a = 0; a < source_.size(); ++a) {
+      axes_.push_back(axis_symbol(static_cast<int>(node_.shape.size() + a)));
+      renaming.emplace(scatter_.axes[a], axes_[a]);
+    }
+    for (index::Expr& expr : place_) expr = index::substitute(expr, renaming);
+  }
+
+  std::variant<Candidates, std::string> run() {
+    for (const index::Expr& bound : scatter_.bounds)
+      if (bound == index::Expr(0)) return "no index is below 0";
+    write_out_known_indices();
+    if (auto refused = place_indices(); !refused.empty()) return refused;
+    for (std::size_t d = 0; d < place_.size(); ++d) follow_back(d);
+    const std::vector<std::size_t> open = open_axes();
+    Shape sizes;
+    for (const std::size_t axis : open) sizes.push_back(source_[axis]);
+    const index::Expr count = index::simplify(index::product(sizes), graph_.facts());
+    const auto number = index::constant_of(count);
+    if (!number || *number > MOST_CANDIDATES) {
+      return cat(index::print(count), " elements may be written to one place; a select asks at most ",
+                 MOST_CANDIDATES);
+    }
+    return all(open, *number);
+  }
+
+ private:
+  void write_out_known_indices() {
+    index::Facts facts = graph_.facts();
+    assume_axes(facts, axes_, source_);
+    const Known known(graph_, facts);
+    index::Substitution written;
+    const std::vector<index::Expr> at(axes_.begin(), axes_.end());
+    for (std::size_t k = 0; k < scatter_.found.size(); ++k) {
+      auto value = known.element(node_.inputs[2 + k], at);
+      if (!value) continue;
+      if (scatter_.negative_wraps && facts.proves_less(*value, 0)) value = *value + scatter_.bounds[k];
+      if (facts.proves_less(-1, *value) && facts.proves_less(*value, scatter_.bounds[k]))
+        written.emplace(scatter_.found[k], index::simplify(*value, facts));
+    }
+    for (index::Expr& expr : place_) expr = index::substitute(expr, written);
+    for (std::size_t k = 0; k < scatter_.found.size(); ++k)
+      if (!written.contains(scatter_.found[k])) asked_.push_back(k);
+  }
+
+  // Each index that the run must ask is the position along one dimension or more.
+  std::string place_indices() {
+    for (const std::size_t k : asked_) {
+      const index::Symbol found = scatter_.found[k];
+      bool placed = false;
+      for (std::size_t d = 0; d < place_.size(); ++d) {
+        if (!index::mentions(place_[d], found)) continue;
+        if (place_[d] != index::Expr(found)) return "a place is computed from an index";
+        index_at_[d] = static_cast<int>(k);
+        placed = true;
+      }
+      if (!placed) return "an index is no part of the place";
+    }
+    return {};
+  }
+
+  // Where dimension d is written at axis + rest or rest - axis: the axis, seen from the result.
+  void follow_back(std::size_t d) {
+    if (index_at_[d] >= 0) return;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      if (own_[a] || !index::mentions(place_[d], axes_[a])) continue;
+      const auto linear = index::linear_in(place_[d], axes_[a]);
+      const auto scale = linear ? index::constant_of(linear->scale) : std::nullopt;
+      if (!scale || (*scale != 1 && *scale != -1) || mentions_an_axis(linear->rest)) continue;
+      own_[a] = *scale * (index::Expr(axis_symbol(static_cast<int>(d))) - linear->rest);
+      return;
+    }
+  }
+
+  bool mentions_an_axis(const index::Expr& expr) const {
+    return std::ranges::any_of(axes_, [&](index::Symbol axis) { return index::mentions(expr, axis); });
+  }
+
+  std::vector<std::size_t> open_axes() const {
+    std::vector<std::size_t> open;
+    for (std::size_t a = 0; a < own_.size(); ++a)
+      if (!own_[a]) open.push_back(a);
+    return open;
+  }
+
+  Candidates all(const std::vector<std::size_t>& open, std::int64_t count) const {
+    Candidates candidates{{}, index_at_};
+    for (std::int64_t number = 0; number < count; ++number) {
+      std::vector<index::Expr> element(own_.size(), 0);
+      for (std::size_t a = 0; a < own_.size(); ++a) element[a] = own_[a].value_or(0);
+      std::int64_t rest = number;
+      for (std::size_t n = open.size(); n-- > 0;) {
+        const std::int64_t size = *index::constant_of(source_[open[n]]);
+        element[open[n]] = rest % size;
+        rest /= size;
+      }
+      index::Condition inside = inside_of(element);
+      candidates.all.push_back({std::move(element), std::move(inside)});
+    }
+    return candidates;
+  }
+
+  index::Condition inside_of(const std::vector<index::Expr>& element) const {
+    index::Facts facts = graph_.facts();
+    std::vector<index::Symbol> dimensions;
+    for (std::size_t d = 0; d < node_.shape.size(); ++d)
+      dimensions.push_back(axis_symbol(static_cast<int>(d)));
+    assume_axes(facts, dimensions, node_.shape);
+    index::Condition inside;
+    index::Substitution here;
+    for (std::size_t a = 0; a < element.size(); ++a) {
+      inside = inside && index::Condition{{{-1, element[a]}, {element[a], source_[a]}}};
+      here.emplace(axes_[a], element[a]);
+    }
+    for (std::size_t d = 0; d < place_.size(); ++d)
+      if (index_at_[d] < 0) inside = inside && equal(index::substitute(place_[d], here), dimensions[d]);
+    return index::simplify(inside, facts);
+  }
+
+  const Graph& graph_;
+  const Node& node_;
+  const Scatter& scatter_;
+  const Shape& source_;                          // sizes along the axes
+  std::vector<index::Symbol> axes_;              // of the source
+  std::vector<index::Expr> place_;               // over axes_ and what is asked
+  std::vector<std::size_t> asked_;               // indices that only the run knows
+  std::vector<std::optional<index::Expr>> own_;  // by axis: what it is, over the result's axes
+  std::vector<int> index_at_;
+};
+
+}  // namespace
+
+std::variant<Candidates, std::string> candidates_of(const Graph& graph, NodeId id) {
+  return Places(graph, id).run();
+}
+
+}  // namespace twinloom::graph
