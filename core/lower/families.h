@@ -17,7 +17,7 @@ std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId int
 Draft lower_reduce(Lowering& lowering, const std::vector<graph::NodeId>& components);
 // Scan nodes that differ in their component only.
 Draft lower_scan(Lowering& lowering, const std::vector<graph::NodeId>& components);
-// A Scatter whose places may repeat: a sort of the places, then a walk over the result.
+// A Scatter: a sort of the places, then a walk over the result.
 std::vector<Draft> lower_scatter(Lowering& lowering, graph::NodeId id);
 
 // Axes for a shape: a loop for each dimension but those of size 1, and the position that they say.

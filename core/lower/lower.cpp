@@ -124,10 +124,7 @@ class Lowerer {
         },
         [&](const graph::Reduce&) { lower_components(id); },
         [&](const graph::Scan&) { lower_components(id); },
-        [&](const graph::Scatter&) {
-          if (places_are_single(graph_, id)) return elements();
-          keep(lower_scatter(lowering_, id));
-        },
+        [&](const graph::Scatter&) { keep(lower_scatter(lowering_, id)); },
         [&](const graph::Concat&) {
           const bool few = static_cast<int>(graph_[id].inputs.size()) <= RealizeLimits{}.concat_parts;
           if (few) return elements();

@@ -61,17 +61,6 @@ Ref<loops::Value> select(const Ref<loops::Value>& condition, const Ref<loops::Va
   return narrow(apply(ops::Pointwise::where, {condition, widen(yes, dtype), widen(no, dtype)}), dtype);
 }
 
-Ref<loops::Value> combine(graph::Mode mode, bool include_self, Ref<loops::Value> old,
-                          Ref<loops::Value> contribution) {
-  using enum graph::Mode;
-  if (mode == replace || !include_self) return contribution;
-  const ops::Pointwise op = mode == add        ? ops::Pointwise::add
-                            : mode == multiply ? ops::Pointwise::mul
-                            : mode == least    ? ops::Pointwise::minimum
-                                               : ops::Pointwise::maximum;
-  return apply(op, {std::move(old), std::move(contribution)});
-}
-
 bool never_holds(const index::Condition& condition) {
   return std::ranges::any_of(condition.all, [](const index::Less& less) {
     const auto a = index::constant_of(less.a), b = index::constant_of(less.b);
@@ -156,7 +145,7 @@ Ref<loops::Value> Reader::definition(NodeId id, const At& at, const index::Condi
       [&](const graph::Concat& concat) { return compute(concat, place); },
       [&](const graph::Random& random) { return compute(random, place); },
       [&](const graph::Gather& gather) { return compute(gather, place); },
-      [&](const graph::Scatter& scatter) { return compute(scatter, place); },
+      [&](const graph::Scatter&) { return has_memory(); },
       [&](const graph::Realize&) { return element(lowering_.graph[id].inputs[0], at, mask); },
       [&](const graph::Reduce&) { return has_memory(); }, [&](const graph::Scan&) { return has_memory(); });
 }
@@ -265,33 +254,6 @@ Ref<loops::Value> Reader::compute(const graph::Gather& gather, const Place& plac
   At source;
   for (const index::Expr& expr : gather.source) source.push_back(tidy(index::substitute(expr, here)));
   return element(node.inputs[0], source, place.mask);
-}
-
-// See places_are_single(): the one element that may be written here, and whether it is.
-Ref<loops::Value> Reader::compute(const graph::Scatter& scatter, const Place& place) {
-  const graph::Node& node = lowering_.graph[place.id];
-  At source(scatter.axes.size(), index::Expr(0));
-  for (std::size_t d = 0; d < scatter.place.size(); ++d) {
-    const auto axis = std::ranges::find(scatter.axes, *index::symbol_of(scatter.place[d]));
-    if (axis != scatter.axes.end())
-      source[static_cast<std::size_t>(axis - scatter.axes.begin())] = place.at[d];
-  }
-  const std::vector<index::Symbol> found =
-      find_all(scatter.bounds, scatter.negative_wraps, 2, {place.id, source, place.mask});
-  Ref<loops::Value> hit;
-  for (std::size_t d = 0; d < scatter.place.size(); ++d) {
-    const auto which = std::ranges::find(scatter.found, *index::symbol_of(scatter.place[d]));
-    if (which == scatter.found.end()) continue;
-    const index::Symbol symbol = found[static_cast<std::size_t>(which - scatter.found.begin())];
-    const Ref<loops::Value> here =
-        apply(ops::Pointwise::eq, {count(index::Expr(symbol)), count(place.at[d])});
-    hit = hit == nullptr ? here : apply(ops::Pointwise::logical_and, {hit, here});
-  }
-  const Ref<loops::Value> old = widen(element(node.inputs[0], place.at, place.mask), node.dtype);
-  const Ref<loops::Value> contribution = widen(element(node.inputs[1], source, place.mask), node.dtype);
-  const Ref<loops::Value> both = combine(scatter.mode, scatter.include_self, old, contribution);
-  if (hit == nullptr) return narrow(both, node.dtype);
-  return narrow(apply(ops::Pointwise::where, {hit, both, old}), node.dtype);
 }
 
 }  // namespace twinloom::lower

@@ -70,7 +70,6 @@ class Reader {
   loops::Ref<loops::Value> compute(const graph::Concat& concat, const Place& place);
   loops::Ref<loops::Value> compute(const graph::Random& random, const Place& place);
   loops::Ref<loops::Value> compute(const graph::Gather& gather, const Place& place);
-  loops::Ref<loops::Value> compute(const graph::Scatter& scatter, const Place& place);
   std::vector<index::Symbol> find_all(const graph::Shape& bounds, bool negative_wraps, std::size_t first,
                                       const Place& place);
   index::Expr tidy(const index::Expr& expr) const;
@@ -94,9 +93,6 @@ loops::Ref<loops::Value> truth(const index::Condition& condition);
 loops::Ref<loops::Value> select(const loops::Ref<loops::Value>& condition,
                                 const loops::Ref<loops::Value>& yes, const loops::Ref<loops::Value>& no,
                                 ops::DType dtype);
-// What a contribution of a Scatter makes of what was there; both of arithmetic type.
-loops::Ref<loops::Value> combine(graph::Mode mode, bool include_self, loops::Ref<loops::Value> old,
-                                 loops::Ref<loops::Value> contribution);
 bool never_holds(const index::Condition& condition);
 
 }  // namespace twinloom::lower

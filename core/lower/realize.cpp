@@ -74,12 +74,11 @@ double work_of_node(const Node& node, const RealizeLimits& limits) {
 }
 
 // What has memory whatever the cost, and why; empty for the others.
-std::string must_reason(const Graph& graph, NodeId id, const RealizeLimits& limits) {
-  const Node& node = graph[id];
+std::string must_reason(const Node& node, const RealizeLimits& limits) {
   if (std::holds_alternative<Reduce>(node.node)) return "a reduction";
   if (std::holds_alternative<Scan>(node.node)) return "a scan";
   if (std::holds_alternative<Realize>(node.node)) return "a fusion barrier";
-  if (std::holds_alternative<Scatter>(node.node) && !places_are_single(graph, id)) return "a scatter";
+  if (std::holds_alternative<Scatter>(node.node)) return "a scatter";
   if (std::holds_alternative<Concat>(node.node) && static_cast<int>(node.inputs.size()) > limits.concat_parts)
     return "a concatenation of many parts";
   return {};
@@ -115,8 +114,7 @@ class Choice {
     reads_.resize(count);
     const std::vector<bool> live = live_nodes(graph_);
     for (std::size_t i = 0; i < count; ++i) {
-      const NodeId id{static_cast<std::uint32_t>(i)};
-      if (live[i]) choose(i, must_reason(graph_, id, limits_));
+      if (live[i]) choose(i, must_reason(graph_.nodes()[i], limits_));
     }
     for (const Result& result : graph_.results())
       if (result.kind == Ownership::own) choose(result.value.index, "a result");
@@ -200,19 +198,6 @@ class Choice {
   std::vector<std::map<std::size_t, double>> reads_;  // by node: the readers with memory
 };
 
-// Whether `expr` is a symbol of `axes` that no other place of `places` mentions, and covers `size`.
-bool is_axis_of_its_own(const Scatter& scatter, std::size_t dimension, const Node& source,
-                        const Node& result) {
-  const auto symbol = index::symbol_of(scatter.place[dimension]);
-  if (!symbol) return false;
-  const auto axis = std::ranges::find(scatter.axes, *symbol);
-  if (axis == scatter.axes.end()) return false;
-  for (std::size_t other = 0; other < scatter.place.size(); ++other)
-    if (other != dimension && index::mentions(scatter.place[other], *symbol)) return false;
-  const auto number = static_cast<std::size_t>(axis - scatter.axes.begin());
-  return source.shape[number] == result.shape[dimension];
-}
-
 }  // namespace
 
 double work_of(ops::Pointwise op, const RealizeLimits& limits) {
@@ -228,22 +213,6 @@ double typical_count(const Shape& shape, double typical) {
     count *= static_cast<double>(std::max<std::int64_t>(0, index::evaluate(size, values)));
   }
   return count;
-}
-
-bool places_are_single(const Graph& graph, NodeId id) {
-  const Node& node = graph[id];
-  const Scatter& scatter = std::get<Scatter>(node.node);
-  const Node& source = graph[node.inputs[1]];
-  std::set<index::Symbol> own;
-  for (std::size_t d = 0; d < scatter.place.size(); ++d) {
-    const auto symbol = index::symbol_of(scatter.place[d]);
-    if (symbol && std::ranges::find(scatter.found, *symbol) != scatter.found.end()) continue;
-    if (!is_axis_of_its_own(scatter, d, source, node)) return false;
-    own.insert(*symbol);
-  }
-  for (std::size_t axis = 0; axis < scatter.axes.size(); ++axis)
-    if (!own.contains(scatter.axes[axis]) && index::constant_of(source.shape[axis]) != 1) return false;
-  return true;
 }
 
 Realized choose_realized(const Graph& graph, const RealizeLimits& limits) {

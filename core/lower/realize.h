@@ -1,10 +1,8 @@
 // Which values of a graph get memory of their own before fusion looks at them.
-//   always   results; Reduce, Scan, Scatter (but the one below), Realize; a Concat of many parts; what a
-//            Realize asks for
+//   always   results; Reduce, Scan, Scatter, Realize; a Concat of many parts; what a Realize asks for
 //   never    Input and Constant (they are memory), Size, Iota, View
-//   else     Pointwise, Cast, Random, Gather, a Concat of few parts, a Scatter whose places cannot
-//            repeat: computed again wherever they are used, unless that is more work than writing the
-//            value once and reading it back
+//   else     Pointwise, Cast, Random, Gather, a Concat of few parts: computed again wherever they are
+//            used, unless that is more work than writing the value once and reading it back
 #pragma once
 
 #include <string>
@@ -36,11 +34,5 @@ Realized choose_realized(const graph::Graph& graph, const RealizeLimits& limits 
 
 // The number of elements, with every size symbol taken for `typical`; at least 0.
 double typical_count(const graph::Shape& shape, double typical);
-
-// A Scatter that writes each place of the result at most once, and of which the contributing element
-// follows from the place: every dimension of the result is written at an axis of its own, in full, or at an
-// index that all its elements share.
-//   scatter(x [n, c], axis 1, index [n, 1], v [n, 1])   ->   where(index[i, 0] == j, v[i, 0], x[i, j])
-bool places_are_single(const graph::Graph& graph, graph::NodeId id);
 
 }  // namespace twinloom::lower

@@ -1,4 +1,5 @@
-// A Scatter whose places may repeat, in the canonical order of its contributions.
+// A Scatter, in the canonical order of its contributions. (Of few candidates for a place the graph has a
+// select.)
 //   order, starts = stable sort of the source's elements by place
 //   for each place { start t; for r0 < starts[place + 1] - starts[place] { t += v[order[starts[place] + r0]]
 //   at r0 }
@@ -168,6 +169,18 @@ ops::Monoid monoid_of(graph::Mode mode) {
   }
   CHECK(false, "what replaces has no total");
   return ops::Monoid::sum;
+}
+
+// What a total makes of what was there; both of arithmetic type.
+Ref<loops::Value> combine(graph::Mode mode, bool include_self, Ref<loops::Value> old,
+                          Ref<loops::Value> total) {
+  using enum graph::Mode;
+  if (mode == replace || !include_self) return total;
+  const ops::Pointwise op = mode == add        ? ops::Pointwise::add
+                            : mode == multiply ? ops::Pointwise::mul
+                            : mode == least    ? ops::Pointwise::minimum
+                                               : ops::Pointwise::maximum;
+  return apply(op, {std::move(old), std::move(total)});
 }
 
 // One walk over the result, after the sort.

@@ -75,6 +75,26 @@ void gathered_rows(Builder& builder) {
   builder.output(embedding(f32(builder, "table", {50, 96}), builder.input("index", DType::i64, {70})) * 2.0);
 }
 
+Tensor zeros(Builder& builder, graph::Shape shape) {
+  return builder.constant(0.0, DType::f32, std::move(shape));
+}
+void one_hot_by_scatter(Builder& builder) {
+  const Tensor at = builder.input("at", DType::i64, {64, 1});
+  builder.output(scatter(zeros(builder, {64, 1003}), 1, at, 1.0));
+}
+void one_hot_by_index_put(Builder& builder) {
+  const Tensor at = builder.input("at", DType::i64, {64}), one = builder.constant(1.0, DType::f32);
+  builder.output(index_put(zeros(builder, {64, 1003}), {builder.iota({64}, 0), at}, one));
+}
+void scattered_along_columns(Builder& builder) {
+  const Tensor at = builder.input("at", DType::i64, {1, 1003}), source = f32(builder, "source", {1, 1003});
+  builder.output(scatter(zeros(builder, {64, 1003}), 0, at, source));
+}
+void two_of_a_row(Builder& builder) {
+  const Tensor at = builder.input("at", DType::i64, {48, 2}), source = f32(builder, "source", {48, 2});
+  builder.output(scatter(zeros(builder, {64, 1003}), 1, at, source, graph::Mode::add));
+}
+
 }  // namespace
 
 const std::vector<OwnGraph>& own_graphs() {
@@ -96,6 +116,10 @@ const std::vector<OwnGraph>& own_graphs() {
       {"column_sums", Sort::rows, 1, column_sums},
       {"places_of_maxima", Sort::rows, 1, places_of_maxima},
       {"gathered_rows", Sort::other, 1, gathered_rows},
+      {"one_hot_by_scatter", Sort::pointwise, 1, one_hot_by_scatter},
+      {"one_hot_by_index_put", Sort::pointwise, 1, one_hot_by_index_put},
+      {"scattered_along_columns", Sort::rows, 1, scattered_along_columns},
+      {"two_of_a_row", Sort::pointwise, 1, two_of_a_row},
   };
   return graphs;
 }

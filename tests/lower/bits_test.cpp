@@ -154,14 +154,6 @@ result "y" = own %4
   for (const int size : {0, 1, 9}) expect_same_bits(maybe, {{index::Symbol("n"), size}}, 1);
 }
 
-TEST(LoweredBits, ScatterOfOneElementARow) {
-  Builder b;
-  const Tensor target = b.input("target", DType::i64, {6});
-  const Tensor zeros = b.constant(0.0, DType::f32, {6, 10});
-  b.output(scatter(zeros, 1, unsqueeze(target, 1), ops::Number(-1.0)) * 2.0);
-  EXPECT_EQ(expect_same_bits(b.take(), {}, 10), 1U);
-}
-
 TEST(LoweredBits, RandomNumbersAndIota) {
   Builder b;
   b.output(b.uniform({4, 9}, DType::f32) * b.normal({4, 9}, DType::f32));

@@ -342,6 +342,21 @@ TEST(Executable, NamesTheNodeOfAnIndexOutOfRange) {
   }
 }
 
+// It has become a select; the message is that of the scatter.
+TEST(Executable, NamesTheScatterOfAnIndexOutOfRange) {
+  Builder builder;
+  const Value at = builder.input("at", DType::i64, {2, 1});
+  builder.output(graph::scatter(builder.constant(0.0, DType::f32, {2, 10}), 1, at, 1.0));
+  const Graph graph = builder.take();
+  std::vector<std::int64_t> places = {3, -1};
+  const std::vector<runtime::Argument> arguments = {view_of(places.data(), DType::i64, {2, 1})};
+  for (const Device& device : {cpu(), Device::reference()}) {
+    const Executable executable = compile(graph, device);
+    expect_error([&] { executable.run(arguments); }, "scatter replace");
+    expect_error([&] { executable.run(arguments); }, "index -1 is out of range; expected 0 <= index < 10");
+  }
+}
+
 TEST(Executable, DrawsTheSameNumbersForASeed) {
   Builder builder;
   builder.output(builder.normal({1000}, DType::f32));
