@@ -60,7 +60,8 @@ bool pays(const Staged& staged, ops::DType dtype) {
   return staged.of_task || ops::is_16_bit_float(dtype) || staged.siblings.size() >= SEVERAL;
 }
 
-// How many values are kept, as long as there is room for their rows.
+// How many values are kept, as long as there is room for their rows and what is left of the nest is not
+// sooner walked in lock-step, where rows have no arrays of their own.
 int choose_kept_values(const Situation& situation, std::int64_t& room) {
   if (situation.lockstep || situation.shape.common.empty() || !choose_grid_splits(situation).empty())
     return 0;
@@ -68,7 +69,7 @@ int choose_kept_values(const Situation& situation, std::int64_t& room) {
   auto kept = keep_value(situation.nest);
   while (kept) {
     const std::int64_t bytes = kept->count * ops::size_of(kept->nest.buffers.back().dtype);
-    if (bytes > room) break;
+    if (bytes > room || Situation(kept->nest, situation.machine).lockstep) break;
     room -= bytes;
     ++values;
     kept = keep_value(kept->nest);

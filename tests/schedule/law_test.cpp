@@ -323,6 +323,24 @@ TEST(Law, WhatIsChosenIsLegalWhereRowsDifferInLength) {
     EXPECT_EQ(schedule::why_illegal(nest, schedule::choose(nest, machine)).value_or("legal"), "legal");
 }
 
+// Without the loads of a value that is kept, what is left of the row would be walked in lock-step.
+TEST(Law, WhatIsChosenIsLegalWhereAKeptValueLeavesColumns) {
+  const loops::Program nest = loops::parse(
+      R"(program turned(x: bf16[91], given: b8[13], top: f32[13], y: written bf16[182]) {
+  for i < 13 {
+    start t0: max f32
+    for k < 7 { t0 += f32(bf16(asinh(f32(x[7*i + k])))) at k }
+    start t1: sum f32
+    t2 = where(given[i], top[i], t0)
+    for k1 < 7 { t1 += exp(sub(f32(bf16(asinh(f32(x[7*i + k1])))), t2)) at k1 }
+    for k2 < 7 { for k3 < 2 {
+      t3 = f32(x[7*i + k2])
+      y[i + 26*k2 + 13*k3] = bf16(mul(f32(bf16(div(exp(sub(f32(bf16(asinh(t3))), t2)), t1))), t3))
+    } } } })");
+  for (const machine::Machine& machine : machines())
+    EXPECT_EQ(schedule::why_illegal(nest, schedule::choose(nest, machine)).value_or("legal"), "legal");
+}
+
 TEST(Law, BlocksAreEquallyLongAndNoneIsChosenOfNothing) {
   const std::string text = R"(program rows(x: f32[256*ROWS], w: f32[256], y: written f32[256*ROWS]; m in 0..) {
   for i < ROWS { for k < 256 { y[256*i + k] = mul(x[256*i + k], w[k]) } } })";
