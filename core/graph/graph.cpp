@@ -152,6 +152,26 @@ std::vector<bool> live_nodes(const Graph& graph) {
   return live;
 }
 
+bool changes_along(const Graph& graph, NodeId id, std::size_t dimension) {
+  const Node& node = graph[id];
+  if (std::holds_alternative<Size>(node.node)) return false;
+  if (const auto* constant = std::get_if<Constant>(&node.node))
+    return std::holds_alternative<Content>(constant->value);
+  if (const auto* iota = std::get_if<Iota>(&node.node))
+    return static_cast<std::size_t>(iota->axis) == dimension;
+  if (const auto* view = std::get_if<View>(&node.node)) {
+    const index::Symbol axis = view->axes[dimension];
+    return index::symbols_of(view->inside).contains(axis) ||
+           std::ranges::any_of(view->source,
+                               [&](const index::Expr& expr) { return index::mentions(expr, axis); });
+  }
+  if (std::holds_alternative<Pointwise>(node.node) || std::holds_alternative<Cast>(node.node)) {
+    return std::ranges::any_of(node.inputs,
+                               [&](NodeId input) { return changes_along(graph, input, dimension); });
+  }
+  return true;
+}
+
 std::set<index::Symbol> size_symbols(const Graph& graph) {
   std::set<index::Symbol> symbols;
   const auto mention = [&](const index::Expr& expr) { symbols.merge(index::symbols_of(expr)); };

@@ -260,6 +260,8 @@ std::optional<Distribution> distribution_named(std::string_view name);
 std::vector<std::vector<NodeId>> users_of(const Graph& graph);
 // Whether a result needs the node.
 std::vector<bool> live_nodes(const Graph& graph);
+// Whether an element of the node may change along the dimension; true where it is not plain.
+bool changes_along(const Graph& graph, NodeId id, std::size_t dimension);
 // Every size symbol that a shape, a parameter or a Size mentions.
 std::set<index::Symbol> size_symbols(const Graph& graph);
 

@@ -117,9 +117,11 @@ class Places {
     for (const std::size_t axis : open) sizes.push_back(source_[axis]);
     const index::Expr count = index::simplify(index::product(sizes), graph_.facts());
     const auto number = index::constant_of(count);
-    if (!number || *number > MOST_CANDIDATES) {
-      return cat(index::print(count), " elements may be written to one place; a select asks at most ",
-                 MOST_CANDIDATES);
+    const bool rows = replaces_rows();
+    const std::int64_t most = rows ? MOST_ROWS : MOST_CANDIDATES;
+    if (!number || *number > most) {
+      return cat(index::print(count), rows ? " rows" : " elements",
+                 " may be written to one place; a select asks at most ", most);
     }
     return all(open, *number);
   }
@@ -181,6 +183,17 @@ class Places {
     for (std::size_t a = 0; a < own_.size(); ++a)
       if (!own_[a]) open.push_back(a);
     return open;
+  }
+
+  // Whether what is written to one place says where its neighbours along an axis come from.
+  bool replaces_rows() const {
+    if (scatter_.mode != Mode::replace) return false;
+    for (std::size_t a = 0; a < own_.size(); ++a) {
+      const bool same = std::ranges::none_of(
+          asked_, [&](std::size_t k) { return changes_along(graph_, node_.inputs[2 + k], a); });
+      if (own_[a] && source_[a] != index::Expr(1) && same) return true;
+    }
+    return false;
   }
 
   Candidates all(const std::vector<std::size_t>& open, std::int64_t count) const {

@@ -8,7 +8,7 @@
 // combine; floats that are added or multiplied in the canonical order of those that are written:
 //   slot 0, slot 1, ... = the values of the candidates that are written, in order, then the identity
 //   y = where(any is written, base + tree(slots), base)
-// A Scatter with more candidates stays one. Nodes that no result needs are left out.
+// A Scatter with more candidates than the select is worth stays one. Nodes that no result needs are left out.
 #include <algorithm>
 
 #include "core/base/error.h"

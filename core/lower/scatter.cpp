@@ -53,27 +53,6 @@ void unflatten(const index::Expr& flat, const graph::Shape& shape, const std::ve
   }
 }
 
-// Whether an element of the node may change along the dimension; true where it is not plain.
-bool changes_along(const graph::Graph& graph, graph::NodeId id, std::size_t dimension) {
-  const graph::Node& node = graph[id];
-  if (std::holds_alternative<graph::Size>(node.node)) return false;
-  if (const auto* constant = std::get_if<graph::Constant>(&node.node))
-    return std::holds_alternative<graph::Content>(constant->value);
-  if (const auto* iota = std::get_if<graph::Iota>(&node.node))
-    return static_cast<std::size_t>(iota->axis) == dimension;
-  if (const auto* view = std::get_if<graph::View>(&node.node)) {
-    const index::Symbol axis = view->axes[dimension];
-    return index::symbols_of(view->inside).contains(axis) ||
-           std::ranges::any_of(view->source,
-                               [&](const index::Expr& expr) { return index::mentions(expr, axis); });
-  }
-  if (std::holds_alternative<graph::Pointwise>(node.node) || std::holds_alternative<graph::Cast>(node.node)) {
-    return std::ranges::any_of(node.inputs,
-                               [&](graph::NodeId input) { return changes_along(graph, input, dimension); });
-  }
-  return true;
-}
-
 // The axis of the source at which dimension `d` of the result is written whole, outside the sort.
 std::optional<std::size_t> free_axis(const graph::Graph& graph, const graph::Node& node, std::size_t d) {
   const auto& scatter = std::get<graph::Scatter>(node.node);
@@ -86,7 +65,7 @@ std::optional<std::size_t> free_axis(const graph::Graph& graph, const graph::Nod
   for (std::size_t other = 0; other < scatter.place.size(); ++other)
     if (other != d && index::mentions(scatter.place[other], *symbol)) return std::nullopt;
   for (std::size_t k = 2; k < node.inputs.size(); ++k)
-    if (changes_along(graph, node.inputs[k], axis)) return std::nullopt;
+    if (graph::changes_along(graph, node.inputs[k], axis)) return std::nullopt;
   return axis;
 }
 

@@ -224,6 +224,12 @@ const Refused refusals[] = {
        return scatter(zeros(in, {5, 9}), 1, in.at, in.source);
      },
      "9 elements may be written to one place; a select asks at most 8"},
+    {{3},
+     {3, 9},
+     [](const Inputs& in) {
+       return index_put(zeros(in, {5, 9}), {in.at}, in.source);
+     },
+     "3 rows may be written to one place; a select asks at most 2"},
     {{index::Symbol("n")},
      {index::Symbol("n")},
      [](const Inputs& in) { return scatter(zeros(in, {9}), 0, in.at, in.source, Mode::add); },
