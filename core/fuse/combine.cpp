@@ -20,6 +20,14 @@ using lower::ValueId;
 
 namespace {
 
+// In ascending order, as text: the same for the same loops in any order.
+std::vector<std::string> extents_of(const std::vector<NestLoop>& loops) {
+  std::vector<std::string> all;
+  for (const NestLoop& loop : loops) all.push_back(index::print(loop.extent));
+  std::ranges::sort(all);
+  return all;
+}
+
 class Combiner {
  public:
   Combiner(const Around& around, std::size_t first, std::size_t second, lower::Names& names)
@@ -213,6 +221,21 @@ class Combiner {
     }
   }
 
+  // Whether some total of each side is summed up along all that the other walks in common.
+  bool sums_across() const {
+    const auto has_totals_along = [&](const Nest& nest, const std::vector<NestLoop>& loops) {
+      return std::ranges::any_of(nest.items, [&](const Item& item) {
+        const auto* sibling = std::get_if<Sibling>(&item);
+        return sibling != nullptr && extents_of(sibling->loops) == extents_of(loops) &&
+               std::ranges::any_of(sibling->inner, [](const Ref<Stmt>& stmt) {
+                 return std::holds_alternative<Accumulate>(stmt->node);
+               });
+      });
+    };
+    return has_totals_along(first_.draft.nest, second_.draft.nest.common) &&
+           has_totals_along(second_.draft.nest, first_.draft.nest.common);
+  }
+
   Combined why_no_frame(const std::vector<NestLoop>& first_left,
                         const std::vector<NestLoop>& second_left) const {
     const auto spell = [](const std::vector<NestLoop>& loops) {
@@ -221,14 +244,10 @@ class Combiner {
                  "]");
     };
     const std::vector<NestLoop>&a = first_.draft.nest.common, &b = second_.draft.nest.common;
-    const auto extents = [](const std::vector<NestLoop>& loops) {
-      std::vector<std::string> all;
-      for (const NestLoop& loop : loops) all.push_back(index::print(loop.extent));
-      std::ranges::sort(all);
-      return all;
-    };
     const std::string words = cat("common loops ", spell(a), " and ", spell(b));
-    if (extents(a) == extents(b))
+    if (sums_across())
+      return refuse(Reason::mixed_order, cat(words, ": each sums up along what the other walks in common"));
+    if (extents_of(a) == extents_of(b))
       return refuse(Reason::loop_order, cat(words, " walk the buffer in different orders"));
     if (typical_turns(a, typical()) == typical_turns(b, typical()))
       return refuse(Reason::different_place, cat(words, " do not meet the same elements"));

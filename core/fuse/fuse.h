@@ -20,6 +20,7 @@ enum class Reason : std::uint8_t {
   broadcast,        // the reader reads each element in several turns of the outer loops
   different_place,  // the reader's element of a turn is not the writer's: an offset, a flip, a gather
   loop_order,       // equal but for the order of loops that cannot be changed
+  mixed_order,      // one has totals of rows, the other of the columns of the same elements
   cycle,            // a third unit stands between the two
   too_large,        // the fused kernel would be over a limit
   parallelism,      // too few independent turns would be left

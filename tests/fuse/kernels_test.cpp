@@ -142,7 +142,9 @@ TEST(Kernels, RowsAndColumnsAreTwo) {
   EXPECT_EQ(expect_same_bits(graph), 2U);
   const fuse::Fused fused = fuse::fuse(lower::lower(graph));
   ASSERT_EQ(fused.refusals.size(), 1U);
-  EXPECT_EQ(fused.refusals.front().reason, fuse::Reason::different_size);
+  EXPECT_EQ(fused.refusals.front().reason, fuse::Reason::mixed_order);
+  EXPECT_EQ(fused.refusals.front().words,
+            "common loops [80] and [64]: each sums up along what the other walks in common");
 }
 
 TEST(Kernels, ABarrierIsKept) {
