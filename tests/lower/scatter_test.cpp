@@ -177,6 +177,17 @@ TEST(ScatterToSelect, KeepsTheBits) {
   }
 }
 
+// Whether an index fails in the nests that the graph becomes.
+bool nests_fail(const Graph& graph, const std::vector<evaluate::Argument>& arguments) {
+  try {
+    run_lowered(graph, fuse::fuse(lower::lower(graph)).lowered, arguments);
+  } catch (const Bug& bug) {
+    EXPECT_NE(std::string(bug.what()).find(" failed"), std::string::npos) << bug.what();
+    return true;
+  }
+  return false;
+}
+
 // What a select stands for is checked as the scatter checks it, and the message has the scatter's name.
 TEST(ScatterToSelect, AsksForTheIndexAsTheScatterDoes) {
   for (const Form& form : forms) {
@@ -202,6 +213,7 @@ TEST(ScatterToSelect, AsksForTheIndexAsTheScatterDoes) {
         return "no error";
       };
       EXPECT_EQ(words(after), words(b.graph()));
+      EXPECT_EQ(nests_fail(after, arguments), words(b.graph()) != "no error");
     }
   }
 }
