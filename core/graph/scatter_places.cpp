@@ -1,5 +1,5 @@
 // See scatter_places.h. An axis of the source is followed back from a dimension of the result that is written
-// at axis + rest or rest - axis; an axis without such a dimension gives a candidate for each of its elements.
+// at scale * axis + rest; an axis without such a dimension gives a candidate for each of its elements.
 #include "core/graph/scatter_places.h"
 
 #include <algorithm>
@@ -161,17 +161,22 @@ class Places {
     return {};
   }
 
-  // Where dimension d is written at axis + rest or rest - axis: the axis, seen from the result.
+  // Where dimension d is written at scale * axis + rest: the axis, seen from the result.
   void follow_back(std::size_t d) {
     if (index_at_[d] >= 0) return;
     for (std::size_t a = 0; a < axes_.size(); ++a) {
       if (own_[a] || !index::mentions(place_[d], axes_[a])) continue;
       const auto linear = index::linear_in(place_[d], axes_[a]);
       const auto scale = linear ? index::constant_of(linear->scale) : std::nullopt;
-      if (!scale || (*scale != 1 && *scale != -1) || mentions_an_axis(linear->rest)) continue;
-      own_[a] = *scale * (index::Expr(axis_symbol(static_cast<int>(d))) - linear->rest);
+      if (!scale || *scale == 0 || mentions_an_axis(linear->rest)) continue;
+      const index::Expr past = index::Expr(axis_symbol(static_cast<int>(d))) - linear->rest;
+      own_[a] = *scale > 0 ? Own{d, past, *scale} : Own{d, -past, -*scale};
       return;
     }
+  }
+
+  bool tells_an_axis(std::size_t d) const {
+    return std::ranges::any_of(own_, [&](const auto& own) { return own && own->dimension == d; });
   }
 
   bool mentions_an_axis(const index::Expr& expr) const {
@@ -200,7 +205,8 @@ class Places {
     Candidates candidates{{}, index_at_};
     for (std::int64_t number = 0; number < count; ++number) {
       std::vector<index::Expr> element(own_.size(), 0);
-      for (std::size_t a = 0; a < own_.size(); ++a) element[a] = own_[a].value_or(0);
+      for (std::size_t a = 0; a < own_.size(); ++a)
+        if (own_[a]) element[a] = index::floor_div(own_[a]->past, own_[a]->step);
       std::int64_t rest = number;
       for (std::size_t n = open.size(); n-- > 0;) {
         const std::int64_t size = *index::constant_of(source_[open[n]]);
@@ -223,12 +229,21 @@ class Places {
     index::Substitution here;
     for (std::size_t a = 0; a < element.size(); ++a) {
       inside = inside && index::Condition{{{-1, element[a]}, {element[a], source_[a]}}};
+      if (own_[a]) inside = inside && index::Condition{{{index::floor_mod(own_[a]->past, own_[a]->step), 1}}};
       here.emplace(axes_[a], element[a]);
     }
     for (std::size_t d = 0; d < place_.size(); ++d)
-      if (index_at_[d] < 0) inside = inside && equal(index::substitute(place_[d], here), dimensions[d]);
+      if (index_at_[d] < 0 && !tells_an_axis(d))
+        inside = inside && equal(index::substitute(place_[d], here), dimensions[d]);
     return index::simplify(inside, facts);
   }
+
+  // An axis of the source as a dimension of the result tells it: past / step, where step divides past.
+  struct Own {
+    std::size_t dimension;
+    index::Expr past;
+    std::int64_t step;
+  };
 
   const Graph& graph_;
   const Node& node_;
@@ -237,7 +252,7 @@ class Places {
   std::vector<index::Symbol> axes_;              // of the source
   std::vector<index::Expr> place_;               // over axes_ and what is asked
   std::vector<std::size_t> asked_;               // indices that only the run knows
-  std::vector<std::optional<index::Expr>> own_;  // by axis: what it is, over the result's axes
+  std::vector<std::optional<Own>> own_;          // by axis
   std::vector<int> index_at_;
 };
 

@@ -189,6 +189,19 @@ const Row rows[] = {
      "%4: b8 [5, 9] = view(%3) at [i0, i1] from [i0 - 1, i1] inside -1 < i0 - 1 && i0 - 1 < 2 else 0\n"
      "%5: f32 [5, 9] = view(%1) at [i0, i1] from [i0 - 1, i1] inside -1 < i0 - 1 && i0 - 1 < 2 else 0x0p+0\n"
      "%6: f32 [5, 9] = where(%4, %5, %2)\n"},
+    {"index_put of every second row",
+     {1},
+     {3, 9},
+     [](const Inputs& in) {
+       return index_put(zeros(in, {6, 9}), {in.builder.arange(3, 1, 2, DType::i64)}, in.source);
+     },
+     "%2: f32 [6, 9] = constant 0x0p+0\n"
+     "%3: b8 [3, 9] = constant 1\n"
+     "%4: b8 [6, 9] = view(%3) at [i0, i1] from [floor_div(i0 + 1, 2) - 1, i1] inside "
+     "-1 < floor_div(i0 + 1, 2) - 1 && floor_mod(i0 + 1, 2) < 1 else 0\n"
+     "%5: f32 [6, 9] = view(%1) at [i0, i1] from [floor_div(i0 + 1, 2) - 1, i1] inside "
+     "-1 < floor_div(i0 + 1, 2) - 1 && floor_mod(i0 + 1, 2) < 1 else 0x0p+0\n"
+     "%6: f32 [6, 9] = where(%4, %5, %2)\n"},
     {"no element",
      {0},
      {0},

@@ -116,6 +116,17 @@ constexpr Form forms[] = {
      [](Builder& b, const Write& write) {
        return put(b, write, {b.iota({3}, 0), b.iota({3}, 0)}, {3});
      }},
+    {"index_put of every second row, backwards, at one place each",
+     [](Builder& b, const Write& write) {
+       const Tensor x = base(b, {9, 3}, write.dtype), places = at(b, {4});
+       const Tensor source = b.input("source", write.dtype, {4});
+       return index_put(x, {b.arange(4, 7, -2, DType::i64), places}, source, write.mode);
+     }},
+    {"index_put of every third row",
+     [](Builder& b, const Write& write) {
+       return index_put(base(b, {40, 2}, write.dtype), {b.arange(12, 4, 3, DType::i64)},
+                        b.input("source", write.dtype, {12, 2}), write.mode);
+     }},
     {"index_put of every second row",
      [](Builder& b, const Write& write) {
        return put(b, write, {b.arange(2, 0, 2, DType::i64)}, {2, 3});
