@@ -169,12 +169,16 @@ Drawn few_along(Draw& draw, const Drawn& x, Mode mode) {
   return result;
 }
 
-// Each row, or each of the first, at one place.
+// Each row, or some of them, each at one place.
 Drawn one_a_row(Draw& draw, const Drawn& x, Mode mode) {
-  const std::int64_t most = std::min<std::int64_t>(draw.smallest(x.tensor.size(0)), 5);
-  const index::Expr count =
-      draw.random.chance(50) ? x.tensor.size(0) : index::Expr(draw.random.between(0, most));
-  graph::Indices indices = {draw.builder.iota({count}, 0)};
+  index::Expr count = x.tensor.size(0);
+  std::int64_t step = 1;
+  if (draw.random.chance(50)) {
+    step = draw.random.between(1, 3);
+    const std::int64_t most = (draw.smallest(count) + step - 1) / step;
+    count = draw.random.between(0, std::min<std::int64_t>(most, 5));
+  }
+  graph::Indices indices = {draw.builder.arange(count, 0, step, DType::i64)};
   Drawn all = x;
   if (x.tensor.rank() > 1) {
     const Drawn at = places(draw, {count}, x.tensor.size(1), draw.random.chance(50));
