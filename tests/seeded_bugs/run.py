@@ -5,8 +5,10 @@ Copies the tracked files of the project to a folder, and there applies each bug 
 test programs and runs them, that of the bug's room first, until one fails. A bug that does not compile is no test of the tests and counts
 as not found. Writes results.md beside this file.
 
-usage: run.py [--check] [--work FOLDER] [--graphs N] [--only WORDS]
+usage: run.py [--check] [--work FOLDER] [--build FOLDER] [--graphs N] [--only WORDS...]
   --check   only says whether every anchor stands exactly once in its file
+  --build   a build folder of the copy that is set up already; else WORK/build is
+  --only    bugs with one of these in their names; the rows of the others stay in results.md
 """
 import argparse
 import os
@@ -56,8 +58,17 @@ def copy_tree(work):
             shutil.copy(ROOT / name, target)  # with the time of now, so that it is built again
 
 
-def build(work, program):
-    command = ["cmake", "--build", str(work / "build"), "--target", program]
+def set_up(work):
+    """A build folder of its own for the copy."""
+    folder = work / "build"
+    command = ["cmake", "-S", str(work), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+               "-DTWINLOOM_PRECOMPILE=OFF"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def build(folder, program):
+    command = ["cmake", "--build", str(folder), "--target", program]
     return subprocess.run(command, capture_output=True, text=True).returncode == 0
 
 
@@ -67,15 +78,15 @@ def in_order(file):
     return sorted(PROGRAMS, key=lambda program: program != own)
 
 
-def judge_programs(programs, work, graphs):
+def judge_programs(programs, folder, graphs):
     """Builds and runs one program after the other, until one fails: what happened to that, or None."""
     environment = {**os.environ, "TWINLOOM_GRAPHS": str(graphs)}
     for program in programs:
-        if not build(work, program):
+        if not build(folder, program):
             return "does not compile"
         try:
-            command = [str(work / "build" / "bin" / program), "--gtest_brief=1", "--gtest_fail_fast"]
-            done = subprocess.run(command, cwd=work, env=environment, capture_output=True, timeout=900)
+            command = [str(folder / "bin" / program), "--gtest_brief=1", "--gtest_fail_fast"]
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=900)
         except subprocess.TimeoutExpired:
             return f"found by {program} (no end)"
         if done.returncode != 0:
@@ -83,22 +94,37 @@ def judge_programs(programs, work, graphs):
     return None
 
 
-def judge(bug, work, graphs):
+def judge(bug, work, folder, graphs):
     path = work / bug["file"]
     whole = path.read_text()
     path.write_text(whole.replace(bug["was"], bug["now"]))
     try:
-        return judge_programs(in_order(bug["file"]), work, graphs) or "not found"
+        return judge_programs(in_order(bug["file"]), folder, graphs) or "not found"
     finally:
         path.write_text(whole)
+
+
+def kept_results():
+    """What results.md says of each bug."""
+    rows = [line.split(" | ") for line in (HERE / "results.md").read_text().splitlines() if line.startswith("| ")]
+    return {row[0].removeprefix("| "): row[2].removesuffix(" |") for row in rows[2:]}
+
+
+def write_results(bugs, results):
+    known = [bug for bug in bugs if bug["bug"] in results]
+    found = sum(results[bug["bug"]].startswith("found") for bug in known)
+    table = [f"| {bug['bug']} | {bug['file']} | {results[bug['bug']]} |" for bug in known]
+    text = ["# Seeded bugs", "", f"{found} of {len(known)} found.", "", "| bug | file | result |", "| --- | --- | --- |", *table]
+    (HERE / "results.md").write_text("\n".join(text) + "\n")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "seeded_bugs")
+    parser.add_argument("--build", type=pathlib.Path)
     parser.add_argument("--graphs", type=int, default=60)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="+", default=[])
     options = parser.parse_args()
     bugs = read_bugs()
     wrong = misplaced(bugs, ROOT)
@@ -106,25 +132,19 @@ def main():
         print("\n".join(wrong) or f"{len(bugs)} bugs, each anchor stands once")
         return 1 if wrong else 0
     copy_tree(options.work)
-    setup = ["cmake", "-S", str(options.work), "-B", str(options.work / "build"), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-             "-DTWINLOOM_PRECOMPILE=OFF"]
-    subprocess.run(setup, check=True, stdout=subprocess.DEVNULL)
-    if wrong := judge_programs(PROGRAMS, options.work, options.graphs):
+    folder = options.build or set_up(options.work)
+    if wrong := judge_programs(PROGRAMS, folder, options.graphs):
         print("the tree without bugs does not pass:", wrong)
         return 1
-    rows = []
-    for bug in bugs:
-        if options.only not in bug["bug"]:
-            continue
+    chosen = [bug for bug in bugs if not options.only or any(words in bug["bug"] for words in options.only)]
+    results = kept_results() if options.only else {}
+    for bug in chosen:
         start = time.time()
-        rows.append((bug, judge(bug, options.work, options.graphs)))
-        print(f"{bug['bug']}: {rows[-1][1]} ({time.time() - start:.0f} s)", flush=True)
-    found = sum(result.startswith("found") for _, result in rows)
-    table = [f"| {bug['bug']} | {bug['file']} | {result} |" for bug, result in rows]
-    text = ["# Seeded bugs", "", f"{found} of {len(rows)} found.", "", "| bug | file | result |", "| --- | --- | --- |", *table]
-    if not options.only:
-        (HERE / "results.md").write_text("\n".join(text) + "\n")
-    return 0 if found >= min(WANTED, len(rows)) else 1
+        results[bug["bug"]] = judge(bug, options.work, folder, options.graphs)
+        print(f"{bug['bug']}: {results[bug['bug']]} ({time.time() - start:.0f} s)", flush=True)
+    write_results(bugs, results)
+    found = sum(results[bug["bug"]].startswith("found") for bug in chosen)
+    return 0 if found >= min(WANTED, len(chosen)) else 1
 
 
 if __name__ == "__main__":
