@@ -219,10 +219,12 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-TEST(Readme, ShowsTheExampleAsItIs) {
-  const std::string example = text_of("examples/softmax.cpp");
-  ASSERT_FALSE(example.empty());
-  EXPECT_NE(text_of("README.md").find("```cpp\n" + example + "```"), std::string::npos);
+TEST(Readme, ShowsTheExamplesAsTheyAre) {
+  for (const char* file : {"examples/softmax.cpp", "examples/devices.cpp"}) {
+    const std::string example = text_of(file);
+    ASSERT_FALSE(example.empty());
+    EXPECT_NE(text_of("README.md").find("```cpp\n" + example + "```"), std::string::npos) << file;
+  }
 }
 
 }  // namespace
