@@ -109,6 +109,8 @@ class Places {
   std::variant<Candidates, std::string> run() {
     for (const index::Expr& bound : scatter_.bounds)
       if (bound == index::Expr(0)) return "no index is below 0";
+    // Nothing is written; and of positions among nothing everything could be proved.
+    if (std::ranges::find(source_, index::Expr(0)) != source_.end()) return Candidates{{}, index_at_};
     write_out_known_indices();
     if (auto refused = place_indices(); !refused.empty()) return refused;
     for (std::size_t d = 0; d < place_.size(); ++d) follow_back(d);

@@ -270,7 +270,9 @@ class RowChooser {
       rows.spread = true;
       const std::int64_t units =
           next_power_of_two(ceil_div(std::max<std::int64_t>(*rows.extent, 1), loops::UNIT));
-      rows.warps = std::min(machine_.max_threads / loops::LANES, units);
+      const std::int64_t threads =
+          loops::LANES / situation.packed_along(situation.siblings.front()->loops.back().axis);
+      rows.warps = std::min(machine_.max_threads / threads, units);
     }
     return made(situation, rows);
   }

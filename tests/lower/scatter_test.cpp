@@ -135,6 +135,10 @@ constexpr Form forms[] = {
      [](Builder& b, const Write& write) {
        return put(b, write, {at(b, {1}), b.constant(2, DType::i64)}, {1});
      }},
+    {"no rows, at places that follow from their number",
+     [](Builder& b, const Write& write) {
+       return put(b, write, {b.iota({0}, 0)}, {0, 3});
+     }},
     {"nothing",
      [](Builder& b, const Write& write) {
        return along(b, write, 1, {5, 0});
