@@ -8,7 +8,16 @@
 
 namespace twinloom::emit {
 
-Threads::Threads(const loops::Program& program) { count_ = walk(*program.body); }
+namespace {
+
+constexpr std::int64_t WARP_THREADS = 32;
+
+}  // namespace
+
+Threads::Threads(const loops::Program& program) {
+  count_ = walk(*program.body);
+  check_waits(*program.body, count_, std::nullopt);
+}
 
 std::int64_t Threads::width(loops::Axis axis) const {
   const auto found = widths_.find(axis);
@@ -24,11 +33,41 @@ std::int64_t Threads::walk(const loops::Stmt& stmt) {
     if (loop == nullptr || loop->bind != loops::Bind::thread) return;
     const auto extent = index::constant_of(loop->extent);
     CHECK(extent && *extent > 0, "a thread loop over ", loop->axis, " of extent ", loop->extent);
+    extents_[loop->axis] = *extent;
     std::int64_t& width = widths_[loop->axis];
     if (width == 0) width = walk(*loop->body);
     most = std::max(most, *extent * width);
   });
   return most;
+}
+
+void Threads::check_waits(const loops::Stmt& stmt, std::int64_t span,
+                          std::optional<std::int64_t> present) const {
+  if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
+    if (loop->bind != loops::Bind::thread) return check_waits(*loop->body, span, present);
+    const std::int64_t members = extents_.at(loop->axis) * width(loop->axis);
+    if (members != span) present = std::min(members, present.value_or(members));
+    check_waits(*loop->body, width(loop->axis), present);
+  } else if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
+    for (const loops::Ref<loops::Stmt>& inner : block->stmts) check_waits(*inner, span, present);
+  } else if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node)) {
+    check_waits(*scratch->body, span, present);
+  } else if (const auto* last = std::get_if<loops::LastBlock>(&stmt.node)) {
+    check_waits(*last->body, span, present);
+  } else if (const auto* combine = std::get_if<loops::Combine>(&stmt.node)) {
+    check_wait(combine->across, present, false);
+  } else if (const auto* prefix = std::get_if<loops::Prefix>(&stmt.node)) {
+    check_wait(prefix->across, present, true);
+  }
+}
+
+void Threads::check_wait(loops::Axis across, std::optional<std::int64_t> present, bool in_scratch) const {
+  if (!widths_.contains(across) || !present) return;
+  const std::int64_t together = extents_.at(across) * width(across);
+  CHECK(!in_scratch && together <= WARP_THREADS, "threads combine across ", across, " where only ", *present,
+        " of them are, and would wait for the block");
+  CHECK(together == 1 || *present % WARP_THREADS == 0, "threads combine across ", across, " where only ",
+        *present, " of a warp are");
 }
 
 }  // namespace twinloom::emit

@@ -3,6 +3,7 @@
 
 #include "backends/cuda/device_text.h"
 #include "backends/cuda/dialect.h"
+#include "core/base/error.h"
 #include "core/emit/emit.h"
 #include "tests/cuda/compiler.h"
 
@@ -179,6 +180,30 @@ TEST(Dialect, ATotalIsHandedOutOnlyWhereNoOtherCopiesAreLeft) {
   EXPECT_GT(scratch, in_warp) << text;
   EXPECT_NE(text.find("[8];", scratch), std::string::npos) << text;
   EXPECT_EQ(text.find("[1];", scratch), std::string::npos) << text;
+}
+
+// Units of so many threads each, beside a loop of all 128.
+TEST(Dialect, ThreadsDoNotWaitForThoseThatNeverCome) {
+  const auto said_of = [](int units, int threads) -> std::string {
+    const std::string count = cat(threads);
+    try {
+      text_of(cat("program p(x: i32[128], y: written i32[128]) { start t0: sum i32 copies (u)\n for u < ",
+                  units, " thread { start t1: sum i32 copies (k) for k < ", count, " thread { merge t1 (x[",
+                  count,
+                  "*u + k]) }\n combine t1 across k halves merge t0 (t1) }\n combine t0 across u neighbours "
+                  "for i < 128 thread { y[i] = t0 } }"));
+    } catch (const Bug& bug) {
+      return bug.what();
+    }
+    return "no bug";
+  };
+  EXPECT_EQ(said_of(2, 32), "no bug");
+  EXPECT_EQ(said_of(4, 16), "no bug");
+  EXPECT_EQ(said_of(2, 64), "no bug");
+  EXPECT_NE(
+      said_of(1, 64).find("threads combine across k where only 64 of them are, and would wait for the block"),
+      std::string::npos);
+  EXPECT_NE(said_of(2, 8).find("threads combine across k where only 16 of a warp are"), std::string::npos);
 }
 
 // ptxas 13.0 needs it so: see held().
