@@ -5,6 +5,7 @@
 
 #include "core/base/text.h"
 #include "core/emit/emit.h"
+#include "core/loops/rewrite.h"
 
 namespace twinloom::cuda {
 
@@ -13,6 +14,14 @@ namespace {
 std::size_t buffer_count(const loops::Program& program) {
   return static_cast<std::size_t>(
       std::ranges::count_if(program.buffers, [](const loops::BufferInfo& buffer) { return !buffer.local; }));
+}
+
+const loops::Call* routine_of(const loops::Program& program) {
+  const loops::Call* found = nullptr;
+  loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
+    if (const auto* call = std::get_if<loops::Call>(&stmt.node)) found = call;
+  });
+  return found;
 }
 
 }  // namespace
@@ -31,7 +40,7 @@ std::string CudaDialect::head(const loops::Program& program) const {
     parameters.push_back(cat("void* __restrict__ buffer_", at));
   for (std::size_t at = 0; at < program.sizes.size(); ++at) parameters.push_back(cat("i64 size_", at));
   parameters.emplace_back("FailureRecord* failure");
-  return cat("extern \"C\" __global__ void __launch_bounds__(", emit::thread_count(program), ") kernel(",
+  return cat("extern \"C\" __global__ void __launch_bounds__(", block_threads(program), ") kernel(",
              join(parameters, ", ", [](const std::string& text) { return text; }), ")");
 }
 
@@ -70,6 +79,19 @@ std::string CudaDialect::block_array(const std::string& type, const std::string&
 std::string CudaDialect::loop(const std::string& counter, const std::string& bound) const {
   return cat("for (i64 ", counter, " = 0, end_", counter, " = held(", bound, "); ", counter, " < end_",
              counter, "; ++", counter, ") {");
+}
+
+std::int64_t block_threads(const loops::Program& program) {
+  constexpr std::int64_t OF_A_SORT = 1024;
+  return routine_of(program) == nullptr ? emit::thread_count(program) : OF_A_SORT;
+}
+
+// Of a sort every block reads all elements, so few have few blocks.
+index::Expr block_count(const loops::Program& program, int multiprocessors) {
+  constexpr std::int64_t WORTH_A_BLOCK = 2048;
+  const loops::Call* const routine = routine_of(program);
+  if (routine == nullptr) return emit::task_count(program);
+  return index::greatest(1, index::least(multiprocessors, index::ceil_div(routine->sizes[0], WORTH_A_BLOCK)));
 }
 
 std::vector<void*> parameter_words(std::span<const loops::Memory> buffers,

@@ -52,6 +52,11 @@ class CudaDialect final : public emit::DeviceDialect {
   Handed handed_;
 };
 
+// How a program is launched: threads of a block, and blocks on a GPU with so many multiprocessors. A routine
+// has the shape that device/sort.h asks for, whatever the number of blocks; all else what its loops say.
+std::int64_t block_threads(const loops::Program& program);
+index::Expr block_count(const loops::Program& program, int multiprocessors);
+
 // What a launch hands to a kernel: its parameters, a word each.
 std::vector<void*> parameter_words(std::span<const loops::Memory> buffers,
                                    std::span<const std::int64_t> sizes, void* failure);

@@ -28,9 +28,9 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::uniqu
       name_(program.name),
       usual_(std::move(usual)),
       module_for_any_(std::move(module_for_any)),
-      block_count_(emit::task_count(program)),
+      block_count_(cuda::block_count(program, gpu.machine().multiprocessors)),
       sizes_(program.sizes),
-      threads_(static_cast<unsigned>(emit::thread_count(program))),
+      threads_(static_cast<unsigned>(block_threads(program))),
       scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
     may_fail_ = may_fail_ || std::holds_alternative<loops::Index>(stmt.node);

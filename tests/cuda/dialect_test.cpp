@@ -206,6 +206,22 @@ TEST(Dialect, ThreadsDoNotWaitForThoseThatNeverCome) {
   EXPECT_NE(said_of(2, 8).find("threads combine across k where only 16 of a warp are"), std::string::npos);
 }
 
+// Every block of a sort reads all elements; so there are few of a short one, and never more than run at once.
+TEST(Dialect, ASortIsLaunchedWithBlocksOfItsOwn) {
+  const loops::Program program =
+      loops::parse(R"(program sort(key: i32[n], order: written i64[n], starts: written i64[9]; n in 0..) {
+    call stable_sort (order, starts) sizes (n, 8) { slot t0 at (p) { t0 = i64(key[p]) } } })");
+  EXPECT_NE(emit::emit(program, CudaDialect(Handed::usual)).find("__launch_bounds__(1024)"),
+            std::string::npos);
+  EXPECT_EQ(block_threads(program), 1024);
+  const index::Expr blocks = block_count(program, 132);
+  const auto of = [&](std::int64_t n) { return index::evaluate(blocks, {{program.sizes[0].symbol, n}}); };
+  EXPECT_EQ(of(0), 1);
+  EXPECT_EQ(of(2048), 1);
+  EXPECT_EQ(of(2049), 2);
+  EXPECT_EQ(of(10'000'000), 132);
+}
+
 // ptxas 13.0 needs it so: see held().
 TEST(Dialect, ABoundOfALoopThatIsKnownWhenItRunsIsHeld) {
   const std::string text = text_of(R"(program rows(ends: i64[8], x: f32[100], y: written f32[8]) {

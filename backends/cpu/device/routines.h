@@ -4,6 +4,7 @@
 
 #include "core/emit/abi.h"
 #include "cpu/memory.h"
+#include "cpu/sort.h"
 
 namespace twinloom::device {
 

@@ -129,3 +129,5 @@ TWINLOOM_INLINE Value from_lane(Value value, int lane) {
 }
 
 }  // namespace twinloom::device
+
+#include "cuda/sort.h"

@@ -10,7 +10,6 @@
 #include "hyperbolic.h"
 #include "powers.h"
 #include "random.h"
-#include "sort.h"
 #include "special.h"
 #include "trigonometric.h"
 #include "vector.h"

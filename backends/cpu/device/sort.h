@@ -1,7 +1,7 @@
 // The stable sort of small integer keys, by one worker: what the statement Call stable_sort means.
 #pragma once
 
-#include "vector.h"
+#include "device/kernel.h"
 
 namespace twinloom::device {
 
