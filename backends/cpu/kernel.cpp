@@ -88,7 +88,7 @@ std::optional<runtime::Failure> CpuKernel::run(std::span<const runtime::Memory> 
   else
     openmp_parallel_for(count, threads, run_range, &launch);
   if (failure.claimed == 0) return std::nullopt;
-  return runtime::Failure{static_cast<int>(failure.node), failure.value, failure.bound};
+  return runtime::Failure{static_cast<int>(failure.node), failure.value, failure.bound, failure.offset};
 }
 
 }  // namespace twinloom::cpu

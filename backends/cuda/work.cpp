@@ -102,7 +102,7 @@ std::optional<loops::Failure> CudaWork::wait() {
       gpu_.wait(stream_);
   }
   if (record_ == nullptr || record_->claimed == 0) return std::nullopt;
-  return loops::Failure{static_cast<int>(record_->node), record_->value, record_->bound};
+  return loops::Failure{static_cast<int>(record_->node), record_->value, record_->bound, record_->offset};
 }
 
 }  // namespace twinloom::cuda

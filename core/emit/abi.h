@@ -20,6 +20,7 @@ struct FailureRecord {
   Integer node = -1;
   Integer value = 0;  // as it was loaded
   Integer bound = 0;
+  Integer offset = -1;  // where it was loaded from; negative: it was computed, or copied on the way
 };
 
 struct Arguments {

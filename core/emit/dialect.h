@@ -19,7 +19,8 @@
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
 //   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs
 //   there lanes                   low, high, even, odd: one half of a vector; of two lanes, one element
-//   run-time indices        find<N>(value, active, bound, wraps, node, failure) with .place and .ok
+//   run-time indices        find<N>(value, active, bound, wraps, node, {offset, step}, failure) with .place,
+//   .ok
 // A mask never lets a function touch memory for a lane outside it.
 #pragma once
 

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/emit/values.h"
+#include "core/loops/rewrite.h"
 
 namespace twinloom::emit {
 
@@ -193,6 +194,16 @@ void Values::prefetch_run(const loops::Prefetch& prefetch) {
   scopes_.line(mask.kind == Mask::Kind::always ? text : cat("if (", indices_.any(mask), ") ", text));
 }
 
+// Where the lanes of a loaded value come from, for words: {of lane 0, from lane to lane}. An Index of no node
+// is right by construction and needs no words: registers would be taken for them.
+std::string Values::offset_of(const loops::Index& index) {
+  const loops::Load* const load = index.node < 0 ? nullptr : loops::first_load(*index.value);
+  if (load == nullptr || program_.buffers[load->buffer.index].local) return "{-1, 0}";
+  const Along run = indices_.along(load->offset);
+  if (run.kind == Along::Kind::general) return "{-1, 0}";
+  return cat("{", indices_.text(run.rest), ", ", indices_.text(run.stride), "}");
+}
+
 // The symbol's value and where it may be used come back from the device header as one struct.
 void Values::index(const loops::Index& index) {
   const Operand given = value(*index.value);
@@ -207,7 +218,7 @@ void Values::index(const loops::Index& index) {
   const std::string name = scopes_.fresh("s");
   scopes_.line(cat("const Found<", lanes, "> ", name, " = find<", lanes, ">(", with_lanes(place, lanes), ", ",
                    active, ", ", indices_.name(index.bound), ", ", index.negative_wraps ? "true" : "false",
-                   ", ", index.node, ", ", dialect_.failure(), ");"));
+                   ", ", index.node, ", ", offset_of(index), ", ", dialect_.failure(), ");"));
   indices_.bind(index.symbol, {cat(name, ".place"), scopes_.level(), varying, cat(name, ".ok")});
 }
 

@@ -83,6 +83,7 @@ class Values {
   std::string named_at(int level, const Operand& operand, const Origin& origin);
 
  private:
+  std::string offset_of(const loops::Index& index);
   Operand literal(const loops::Literal& literal);
   Operand count(const loops::Count& count);
   Operand read(const loops::Read& read);

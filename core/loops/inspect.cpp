@@ -104,6 +104,14 @@ void for_each_value(const Value& value, const std::function<void(const Value&)>&
   for_each_of<Ref<Value>>(value, [&](const Ref<Value>& input) { for_each_value(*input, visit); });
 }
 
+const Load* first_load(const Value& value) {
+  const Load* first = nullptr;
+  for_each_value(value, [&](const Value& inner) {
+    if (first == nullptr) first = std::get_if<Load>(&inner.node);
+  });
+  return first;
+}
+
 void for_each_value(const Stmt& stmt, const std::function<void(const Value&)>& visit) {
   for_each_stmt(stmt, [&](const Stmt& inner) {
     for_each_of<Ref<Value>>(inner, [&](const Ref<Value>& value) { for_each_value(*value, visit); });

@@ -106,6 +106,10 @@ class Actions {
     Element value = names_.element(*index.value);
     Integer bound = names_.integer(index.bound);
     Truth mask = names_.truth(index.mask);
+    const Load* const load = first_load(*index.value);
+    const bool known =
+        index.node >= 0 && load != nullptr && !names_.program().buffers.at(load->buffer.index).local;
+    Integer offset = names_.integer(known ? load->offset : index::Expr(-1));
     const std::size_t symbol = names_.bind(index.symbol, true);
     return [=, wraps = index.negative_wraps, node = index.node](State& state) {
       state.symbols[symbol] = 0;
@@ -121,7 +125,7 @@ class Actions {
         state.symbols[symbol] = used;
         state.usable[symbol] = 1;
       } else if (!state.failure) {
-        state.failure = Failure{node, loaded, limit};
+        state.failure = Failure{node, loaded, limit, offset(state)};
       }
     };
   }

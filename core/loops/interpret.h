@@ -17,6 +17,8 @@ struct Failure {
   int node = -1;
   std::int64_t value = 0;  // as it was loaded
   std::int64_t bound = 0;
+  std::int64_t offset =
+      -1;  // of the element that was loaded, in its buffer; negative: computed, copied, or of no node
 };
 
 // The memory of an argument: `data` is element 0; elements first <= e < last may be touched.

@@ -49,6 +49,8 @@ Ref<Stmt> rename(const Ref<Stmt>& stmt, const Renaming& renaming);
 void for_each_stmt(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);
 void for_each_value(const Stmt& stmt, const std::function<void(const Value&)>& visit);
 void for_each_value(const Value& value, const std::function<void(const Value&)>& visit);
+// The load that a value is computed from, the first of several; null where there is none.
+const Load* first_load(const Value& value);
 
 std::set<index::Symbol> symbols_of(const Value& value);  // of its offsets, masks and counts
 Temp next_temp(const Program& program);                  // above every Temp in use

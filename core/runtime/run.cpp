@@ -69,9 +69,11 @@ std::exception_ptr Run::error_of(const Failure& failure) const {
   const graph::Graph& graph = prepared_->variant->graph;
   const graph::NodeId node{static_cast<std::uint32_t>(failure.node)};
   const bool known = failure.node >= 0 && node.index < graph.nodes().size();
+  const std::string place =
+      failure.offset < 0 ? std::string() : cat("; it is element ", failure.offset, " of its tensor's memory");
   return std::make_exception_ptr(
       Error(cat(known ? graph::describe(graph, node) : std::string("an index"), ": index ", failure.value,
-                " is out of range; expected 0 <= index < ", failure.bound)));
+                " is out of range; expected 0 <= index < ", failure.bound, place)));
 }
 
 void Run::wait() {

@@ -33,6 +33,7 @@ TEST(Places, AnIndexOutOfRangeIsRecordedAndTouchesNothing) {
     EXPECT_EQ(outcome.failure->node, 5);
     EXPECT_EQ(outcome.failure->value, bad);
     EXPECT_EQ(outcome.failure->bound, 7);
+    EXPECT_EQ(outcome.failure->offset, 9);
   }
 }
 

@@ -66,7 +66,7 @@ extern "C" __global__ void indices(const Arguments* arguments, i64 n) {
   OF* const out = static_cast<OF*>(arguments->buffers[1]);
   const Places places = least(ramp<LANES>(n, 3), Places(n)), divisor(arguments->sizes[0]);
   const Found<LANES> found = find<LANES>(greatest(floor_div(places, divisor), floor_mod(places, divisor)),
-                                         first_lanes<LANES>(n), n, true, 7, arguments->failure);
+                                         first_lanes<LANES>(n), n, true, 7, {n, 3}, arguments->failure);
   if (any_lane(found.ok)) store(out, where(found.ok, gather<LANES>(a, found.place), Value(OF(1))));
   out[trailing_zeros(n)] = OF(least(floor_div(n, i64(3)), floor_mod(n, i64(5))));
   out[least(floor_div(int(n), 3), floor_mod(int(n), 5))] = OF(2);

@@ -148,6 +148,7 @@ TEST(Interpret, IndicesWrapFailAndAreMasked) {
   EXPECT_EQ(failure->node, 17);
   EXPECT_EQ(failure->value, 3);
   EXPECT_EQ(failure->bound, 3);
+  EXPECT_EQ(failure->offset, 1);
   tests::expect_same(y, Elements(DType::f32, {1, 8, 8, 2}));
 }
 

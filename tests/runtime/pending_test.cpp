@@ -83,7 +83,9 @@ TEST(Pending, SaysAFailedIndexWhenItIsWaitedFor) {
   Pending next = executable.start(right.arguments);
   for (int time = 0; time < 2; ++time) {
     EXPECT_NE(
-        words_of<Error>([&] { failed.wait(); }).find("index 7 is out of range; expected 0 <= index < 5"),
+        words_of<Error>([&] {
+          failed.wait();
+        }).find("index 7 is out of range; expected 0 <= index < 5; it is element 1 of its tensor's memory"),
         std::string::npos);
   }
   EXPECT_EQ(numbers(next.wait(), space), EXPECTED);

@@ -1,5 +1,5 @@
-// On a GPU: a thousand indices out of range, an Error each that names operator, value and bound, and after
-// each a right run.
+// On a GPU: a thousand indices out of range, an Error each that names operator, position, value and bound,
+// and after each a right run.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -115,8 +115,13 @@ TEST_P(Indices, EachWrongOneIsAnErrorAndTheNextRunIsRight) {
       executable.run(uploaded());
       FAIL() << "index " << wrong << " was taken";
     } catch (const Error& error) {
-      EXPECT_EQ(std::string(error.what()), cat("'", reader.name, "': index ", wrong,
-                                               " is out of range; expected 0 <= index < ", reader.bound));
+      // Where a schedule has copied the indices to scratch first, their place is not known.
+      const std::string words = error.what(),
+                        expected = cat("'", reader.name, "': index ", wrong,
+                                       " is out of range; expected 0 <= index < ", reader.bound);
+      EXPECT_TRUE(words == expected ||
+                  words == cat(expected, "; it is element ", at, " of its tensor's memory"))
+          << words;
     }
     std::copy(right.memory[1].begin(), right.memory[1].end(), given_.memory[1].begin());
     EXPECT_EQ(result(executable), memory_of(on_cpu.run(given_.arguments)[0])) << "after index " << wrong;

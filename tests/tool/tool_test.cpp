@@ -59,7 +59,8 @@ TEST_F(Tool, DrawnIndicesStayInside) {
     EXPECT_CODE(place.run("run lookup.fx --device reference --seed " + std::to_string(seed)), 0);
   const Outcome outside = place.run("run lookup.fx --device reference --input place=10");
   EXPECT_CODE(outside, 2);
-  EXPECT_SAYS(outside, "index 10 is out of range; expected 0 <= index < 10");
+  EXPECT_SAYS(outside,
+              "index 10 is out of range; expected 0 <= index < 10; it is element 0 of its tensor's memory");
 }
 
 TEST_F(Tool, BenchWritesItsFields) {

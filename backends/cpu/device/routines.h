@@ -11,11 +11,13 @@ namespace twinloom::device {
 using emit::Arguments;
 using emit::FailureRecord;
 
-__attribute__((noinline)) inline void record_failure(FailureRecord* failure, i64 node, i64 value, i64 bound) {
+__attribute__((noinline)) inline void record_failure(FailureRecord* failure, i64 node, i64 value, i64 bound,
+                                                     i64 offset) {
   if (__atomic_exchange_n(&failure->claimed, 1, __ATOMIC_RELAXED) != 0) return;
   failure->node = node;
   failure->value = value;
   failure->bound = bound;
+  failure->offset = offset;
 }
 
 // A run-time index: where it may be used (`ok`), and its place there, 0 elsewhere.
@@ -24,9 +26,13 @@ struct Found {
   Vector<i64, count> place;
   Vector<bool, count> ok;
 };
+// Where it was loaded from, for the record.
+struct Offsets {
+  i64 first, step;  // of lane 0; from lane to lane
+};
 template <int count>
 TWINLOOM_INLINE Found<count> find(Vector<i64, count> value, Vector<bool, count> active, i64 bound, bool wraps,
-                                  i64 node, FailureRecord* failure) {
+                                  i64 node, Offsets from, FailureRecord* failure) {
   using Places = Vector<i64, count>;
   const Places zero(i64(0));
   const Places wrapped = wraps ? where(lt(value, zero), Places(value + Places(bound)), value) : value;
@@ -34,13 +40,13 @@ TWINLOOM_INLINE Found<count> find(Vector<i64, count> value, Vector<bool, count> 
   const auto ok = logical_and(active, inside);
   const auto failed = logical_and(active, logical_not(inside));
   if constexpr (count == 1) {
-    if (__builtin_expect(failed, 0)) record_failure(failure, node, value, bound);
+    if (__builtin_expect(failed, 0)) record_failure(failure, node, value, bound, from.first);
   } else {
     const auto each = truncated<u8>(failed);
     if (__builtin_expect(any_lane(each), 0)) {
       int lane = 0;
       while (each[lane] == 0) ++lane;
-      record_failure(failure, node, value[lane], bound);
+      record_failure(failure, node, value[lane], bound, from.first + lane * from.step);
     }
   }
   return {where(ok, wrapped, zero), ok};

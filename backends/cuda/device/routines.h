@@ -18,11 +18,12 @@ extern __shared__ uint4 block_scratch_words[];
 // The record lies in memory of the device; whoever reads it waits for the kernel.
 template <class Integer>
 __attribute__((noinline)) void record_failure(FailureRecord* failure, Integer node, Integer value,
-                                              Integer bound) {
+                                              Integer bound, Integer offset) {
   if (atomicExch(reinterpret_cast<u64*>(&failure->claimed), u64(1)) != 0) return;
   failure->node = node;
   failure->value = value;
   failure->bound = bound;
+  failure->offset = offset;
 }
 
 // The bound of a loop, kept in a register. NVRTC may compute it again at the end of each turn from what it
@@ -40,9 +41,13 @@ struct Found {
   Vector<i64, count> place;
   Vector<bool, count> ok;
 };
+// Where it was loaded from, for the record.
+struct Offsets {
+  i64 first, step;  // of lane 0; from lane to lane
+};
 template <int count>
 TWINLOOM_INLINE Found<count> find(Vector<i64, count> value, Vector<bool, count> active, i64 bound, bool wraps,
-                                  i64 node, FailureRecord* failure) {
+                                  i64 node, Offsets from, FailureRecord* failure) {
   using Places = Vector<i64, count>;
   const Places zero(i64(0));
   const Places wrapped = wraps ? where(lt(value, zero), Places(value + Places(bound)), value) : value;
@@ -50,10 +55,13 @@ TWINLOOM_INLINE Found<count> find(Vector<i64, count> value, Vector<bool, count> 
   const auto ok = logical_and(active, inside);
   const auto failed = logical_and(active, logical_not(inside));
   if (__builtin_expect(any_lane(failed), 0)) {
-    i64 first = 0;  // of the lanes that failed, the first one's value
+    i64 first = 0, offset = 0;  // of the lanes that failed, the first one's value
     TWINLOOM_UNROLL
-    for (int i = count - 1; i >= 0; --i) first = lane_of(failed)(i) ? lane_of(value)(i) : first;
-    record_failure(failure, node, first, bound);
+    for (int i = count - 1; i >= 0; --i) {
+      first = lane_of(failed)(i) ? lane_of(value)(i) : first;
+      offset = lane_of(failed)(i) ? from.first + i * from.step : offset;
+    }
+    record_failure(failure, node, first, bound, offset);
   }
   return {where(ok, wrapped, zero), ok};
 }
