@@ -19,6 +19,16 @@ if(TARGET backends_cuda)
   twinloom_stand_in(part_of_driver driver.cpp STAND_IN_VERSION=12000 STAND_IN_PARTS)
   twinloom_stand_in(old_nvrtc nvrtc.cpp)
 
+  # The sort again, where two of a block's threads that touch one place without a wait between them are found.
+  if(NOT TWINLOOM_SANITIZE)
+    add_executable(test_sort_races ${CMAKE_SOURCE_DIR}/tests/cuda/sort_test.cpp)
+    target_include_directories(test_sort_races PRIVATE ${CMAKE_SOURCE_DIR})
+    target_compile_options(test_sort_races PRIVATE -fsanitize=thread)
+    target_link_options(test_sort_races PRIVATE -fsanitize=thread)
+    target_link_libraries(test_sort_races PRIVATE GTest::gtest GTest::gtest_main)
+    gtest_discover_tests(test_sort_races TEST_PREFIX races. DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 1200 LABELS cuda)
+  endif()
+
   # Every f32 input of every function of one input, on a GPU and on the CPU: minutes, so no test runs it.
   add_executable(gpu_functions EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/cuda/functions/main.cpp)
   target_include_directories(gpu_functions PRIVATE ${CMAKE_SOURCE_DIR})
