@@ -5,6 +5,7 @@
 
 #include "core/base/integers.h"
 #include "core/index/simplify.h"
+#include "core/loops/canonical.h"
 
 namespace twinloom::schedule {
 
@@ -240,13 +241,19 @@ Expr Walk::turns_not_past(std::size_t at, const State& state) const {
   return greatest(0, least(piece.turns, ceil_div(axis.extent - base, piece.step)));
 }
 
-// Threads of the masked turn that have anything to do, as many as combine: the others would compute for
-// nothing.
+// Units of the masked turn that have any elements, as many as combine: the threads of the others would
+// compute for nothing. Where the threads of a unit are more than a warp they wait for the whole block; and of
+// the lanes of a unit all threads stay, since they exchange totals by whole warps.
 Expr Walk::members_left(const Turn& turn, const State& state) const {
   const AxisPlan& axis = scope_.axes[turn.axis];
+  const Piece& units = axis.pieces[turn.piece];
+  std::int64_t of_unit = 1;
+  for (const Piece& piece : axis.pieces)
+    if (piece.bind == Bind::thread && piece.step < units.step) of_unit *= piece.turns;
+  if (units.step < loops::UNIT || of_unit > WARP_THREADS) return units.turns;
   const auto left =
       index::constant_of(index::simplify(turns_left(axis, turn.piece, state, true), names_.facts()));
-  return left ? next_power_of_two(std::max<std::int64_t>(*left, 1)) : axis.pieces[turn.piece].turns;
+  return left ? next_power_of_two(std::max<std::int64_t>(*left, 1)) : units.turns;
 }
 
 Expr Walk::extent_of(std::size_t at, const State& state) const {

@@ -12,6 +12,8 @@
 
 namespace twinloom::schedule {
 
+constexpr std::int64_t WARP_THREADS = 32;  // that exchange registers without a Sync
+
 struct Piece {
   index::Symbol symbol;    // k.0
   std::int64_t step = 1;   // elements of the axis in one turn

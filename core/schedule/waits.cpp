@@ -16,8 +16,6 @@ using loops::Bind;
 
 namespace {
 
-constexpr std::int64_t WARP_THREADS = 32;
-
 // Members of a thread loop, which the law of binds made known.
 std::int64_t members(const Scope& scope, const Turn& turn) {
   return next_power_of_two(turns_of(scope.axes[turn.axis], scope.piece(turn)).value_or(1));

@@ -357,6 +357,24 @@ const std::vector<NestCase> cases = {
       "loop 1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 unroll loop 1 k1.3 unroll loop 1 k1.4 thread loop 1 "
       "k1.5 vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 unroll loop 2 k2.3 unroll loop 2 k2.4 "
       "thread loop 2 k2.5 vector"}},
+    {"four_units_and_two_elements",
+     R"(program four_units_and_two_elements(x: f32[4113], y: written f32[4098]) {
+  start t0: sum f32
+  for k < 4098 { t0 += x[k + 15] at k }
+  for k1 < 4098 { y[k1] = sub(x[k1 + 15], t0) }
+})",
+     {{}},
+     {}},
+    {"seventeen_units_and_two_elements",
+     R"(program seventeen_units_and_two_elements(x: f32[m*17410], y: written f32[m*17410]; m in 0..) {
+  for i < m {
+    start t0: sum f32
+    for k < 17410 { t0 += x[i*17410 + k] at k }
+    for k1 < 17410 { y[i*17410 + k1] = sub(x[i*17410 + k1], t0) }
+  }
+})",
+     {{0}, {1}, {3}},
+     {}},
     {"softmax_in_shared_room",
      R"(program softmax_in_shared_room(x: bf16[m*5001], y: written bf16[m*5001]; m in 0..) {
   for i < m {
