@@ -12,6 +12,7 @@
 #endif
 #include "backends/reference/reference.h"
 #include "core/base/error.h"
+#include "core/emit/emit.h"
 #include "core/machine/gpu.h"
 #include "core/pipeline/pipeline.h"
 #include "tests/support/programs/program_interpreter.h"
@@ -39,7 +40,19 @@ std::shared_ptr<const runtime::Backend> gpu() {
   }
 }
 
-// What is made for an H200 also becomes machine code, where NVRTC is installed.
+// What is made for an H200 also becomes text, which the emitter checks.
+std::shared_ptr<const runtime::Backend> programs_for_h200() {
+#ifdef TWINLOOM_HAS_CUDA
+  const auto look = [](const loops::Program& program) {
+    emit::emit(program, cuda::CudaDialect(cuda::Handed::usual), "");
+  };
+#else
+  const auto look = [](const loops::Program&) {};
+#endif
+  return interpreter_of_programs(machine::h200(), look);
+}
+
+// And machine code, where NVRTC is installed.
 std::optional<Stage> nvrtc() {
 #ifdef TWINLOOM_HAS_CUDA
   try {
@@ -62,8 +75,7 @@ const std::vector<Stage>& stages() {
     const std::shared_ptr<const runtime::Backend> reference = reference::make_reference();
     std::vector<Stage> result = {{"interpreter of unfused nests", reference, false, "", 1},
                                  {"interpreter of fused nests", reference, true, "", 1}};
-    result.push_back(
-        {"interpreter of programs for h200", interpreter_of_programs(machine::h200()), true, "", 1});
+    result.push_back({"interpreter of programs for h200", programs_for_h200(), true, "", 1});
     if (auto stage = nvrtc()) result.push_back(*stage);
     if (auto backend = gpu()) result.push_back({cat("JIT for ", backend->name()), backend, true, "", 1});
     for (const std::string& isa : cpu::supported_isas()) {

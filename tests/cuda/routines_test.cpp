@@ -131,5 +131,18 @@ TEST(Memory, PackedAccessesNeedNoTestWhereAlignmentIsKnown) {
       << aligned;
 }
 
+// NVRTC folds these into others, of other bits (see arithmetic.h); tests/streams looks at the results.
+TEST(Arithmetic, FoldsThatChangeBitsAreHiddenFromTheCompiler) {
+  TWINLOOM_NEEDS_NVRTC();
+  const std::string zero = ptx_of(
+      "extern \"C\" __global__ void kernel(const f32* a, f32* out) {\n  const f32 x = *a;\n"
+      "  out[0] = where(lt(x, 0.0f), x, 0.0f);\n  out[1] = where(gt(x, -0.0f), x, -0.0f);\n}\n");
+  EXPECT_FALSE(has(zero, "min.f32") || has(zero, "max.f32")) << zero;
+  const std::string negated = ptx_of(
+      "extern \"C\" __global__ void kernel(const i32* a, i32* out) {\n"
+      "  out[0] = max(max(neg(a[0]), mul(a[1], i32(-1))), sub(i32(0), a[2]));\n}\n");
+  EXPECT_FALSE(has(negated, "max.s32")) << negated;
+}
+
 }  // namespace
 }  // namespace twinloom::cuda

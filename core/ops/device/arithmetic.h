@@ -43,6 +43,8 @@ template <class Value>
 TWINLOOM_INLINE Value neg(Value x) {
   if constexpr (is_real<Value>)
     return -x;
+  else if constexpr (same<Element<Value>, i32>)  // see TWINLOOM_EXTREME
+    return bit_cast<Value>(hidden(Unsigned<Value>(~bit_cast<Unsigned<Value>>(x))) + Unsigned<Value>(1u));
   else
     return sub(Value(Element<Value>(0)), x);
 }
@@ -94,8 +96,10 @@ TWINLOOM_INLINE Mask<Value> logical_xor(Value a, Value b) {
   return truth(a) ^ truth(b);
 }
 
+// NVRTC 13.0 makes a minimum of x < 0 ? x : 0, and so -0 of -0, and a maximum of x > -0 ? x : -0.
 template <class Value>
 TWINLOOM_INLINE Value where(Mask<Value> mask, Value yes, Value no) {
+  if constexpr (is_real<Value>) yes = hidden(yes);
   if constexpr (lanes<Value> == 1)
     return mask ? yes : no;
   else if constexpr (is_truth<Value>)
@@ -239,20 +243,26 @@ TWINLOOM_INLINE Value sign(Value x) {
 }
 
 // IEEE 754-2019 maximum and minimum: -0 < +0, and a NaN wins. Of zeros that differ, a > b ? a : b and
-// b > a ? b : a are the two, whose bits are joined.
-#define TWINLOOM_EXTREME(name, beyond, joined_bits, of_truths)                   \
-  template <class Value>                                                         \
-  TWINLOOM_INLINE Value name(Value a, Value b) {                                 \
-    if constexpr (is_truth<Value>) {                                             \
-      return of_truths(a, b);                                                    \
-    } else if constexpr (is_real<Value>) {                                       \
-      const auto first = bit_cast<Unsigned<Value>>(select(a beyond b, a, b));    \
-      const auto second = bit_cast<Unsigned<Value>>(select(b beyond a, b, a));   \
-      return select(either(a != a, b != b), a + b,                               \
-                    bit_cast<Value>(Unsigned<Value>(first joined_bits second))); \
-    } else {                                                                     \
-      return select(a beyond b, a, b);                                           \
-    }                                                                            \
+// b > a ? b : a are the two, whose bits are joined. Of i32, ptxas 13.0 makes one VIMNMX3 of two that follow
+// each other and forgets that its second operand is negated; of u32 it does not.
+#define TWINLOOM_EXTREME(name, beyond, joined_bits, of_truths)                                    \
+  template <class Value>                                                                          \
+  TWINLOOM_INLINE Value name(Value a, Value b) {                                                  \
+    if constexpr (is_truth<Value>) {                                                              \
+      return of_truths(a, b);                                                                     \
+    } else if constexpr (is_real<Value>) {                                                        \
+      const auto first = bit_cast<Unsigned<Value>>(select(a beyond b, a, b));                     \
+      const auto second = bit_cast<Unsigned<Value>>(select(b beyond a, b, a));                    \
+      return select(either(a != a, b != b), a + b,                                                \
+                    bit_cast<Value>(Unsigned<Value>(first joined_bits second)));                  \
+    } else if constexpr (same<Element<Value>, i32>) {                                             \
+      const Unsigned<Value> lift(1u << 31);                                                       \
+      const auto first = hidden(Unsigned<Value>(bit_cast<Unsigned<Value>>(a) ^ lift));            \
+      const auto second = hidden(Unsigned<Value>(bit_cast<Unsigned<Value>>(b) ^ lift));           \
+      return bit_cast<Value>(Unsigned<Value>(select(first beyond second, first, second) ^ lift)); \
+    } else {                                                                                      \
+      return select(a beyond b, a, b);                                                            \
+    }                                                                                             \
   }
 TWINLOOM_EXTREME(maximum, >, &, either)
 TWINLOOM_EXTREME(minimum, <, |, both)

@@ -234,6 +234,18 @@ TWINLOOM_INLINE Real fma(Real a, Real b, Real c) {
 #endif
 }
 
+// The same value, of which NVRTC's optimiser knows nothing: where its folds are wrong.
+template <class Value>
+TWINLOOM_INLINE Value hidden(Value x) {
+#ifdef __CUDACC_RTC__
+  if constexpr (same<Value, f32>) asm("" : "+f"(x));
+  if constexpr (same<Value, f64>) asm("" : "+d"(x));
+  if constexpr (same<Value, u32>) asm("" : "+r"(x));
+  if constexpr (lanes < Value >> 1) return lane_by_lane([](auto one) { return hidden(one); }, x);
+#endif
+  return x;
+}
+
 // The number of zeros above the highest one; of a number that is not 0.
 TWINLOOM_INLINE int leading_zeros(u64 number) {
 #ifdef __CUDACC_RTC__

@@ -1,0 +1,53 @@
+// On a GPU: what NVIDIA's compilers would fold into something of other bits has the bits of the CPU.
+#include <vector>
+
+#include "tests/determinism/inputs.h"
+#include "tests/streams/gpu_test.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+class Folds : public GpuTest {
+ protected:
+  template <class Of>
+  Memory run(const Device& on, const Graph& graph, DType dtype, std::vector<Of> given) const {
+    const auto count = static_cast<std::int64_t>(given.size());
+    const Tensor here = runtime::view_of(reinterpret_cast<std::byte*>(given.data()), dtype, {count});
+    const Executable executable = twinloom::compile(graph, on, {.mode = Mode::strict});
+    return memory_of(on.download(std::get<Tensor>(executable.run(std::vector<Argument>{on.upload(here)})[0])));
+  }
+  template <class Of>
+  void compare(const Graph& graph, DType dtype, const std::vector<Of>& given) const {
+    EXPECT_EQ(run(device(), graph, dtype, given), run(Device::cpu({.cache = false}), graph, dtype, given));
+  }
+};
+
+TEST_F(Folds, AChoiceByASignKeepsItsZero) {
+  for (const double zero : {0.0, -0.0}) {
+    for (const bool below : {false, true}) {
+      Builder builder("choice");
+      const Value x = builder.input("x", DType::f32, {4});
+      const Value limit = builder.constant(zero, DType::f32, {4});
+      builder.output(graph::where(below ? graph::lt(x, limit) : graph::gt(x, limit), x, limit));
+      compare<float>(builder.take(), DType::f32, {-0.0F, 0.0F, -1, 1});
+    }
+  }
+}
+
+TEST_F(Folds, TheGreatestOfNegatedIntegers) {
+  const ops::Number zero = ops::cast(0.0, DType::i32), minus_one = ops::cast(-1.0, DType::i32);
+  for (const int form : {0, 1, 2}) {
+    Builder builder("greatest");
+    const Value x = builder.input("x", DType::i32, {6});
+    const Value negated = form == 0   ? graph::neg(x)
+                          : form == 1 ? graph::mul(x, builder.constant(minus_one, DType::i32, {6}))
+                                      : graph::sub(builder.constant(zero, DType::i32, {6}), x);
+    builder.output(graph::amax(negated, {0}));
+    compare<std::int32_t>(builder.take(), DType::i32, {3, 9, 4, 8, 5, 7});
+  }
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests
