@@ -12,6 +12,10 @@ std::string CpuDialect::head(const loops::Program&) const {
   return "extern \"C\" void kernel(const Arguments* arguments, i64 begin, i64 end)";
 }
 
+std::string CpuDialect::task(const std::string& task) const {
+  return cat("for (i64 ", task, " = begin; ", task, " < end; ++", task, ") {");
+}
+
 std::string CpuDialect::array(const std::string& type, const std::string& name, const std::string& count,
                               loops::Place) const {
   return cat("alignas(64) alignas(", type, ") ", type, " ", name, "[", count, "];");

@@ -45,9 +45,13 @@ std::string CudaDialect::head(const loops::Program& program) const {
 }
 
 std::vector<std::string> CudaDialect::opening(const loops::Program& program) const {
-  std::vector<std::string> lines = {"const i64 begin = blockIdx.x, end = begin + 1;"};
-  if (emit::thread_count(program) > 1) lines.emplace_back("const i64 thread = threadIdx.x;");
-  return lines;
+  if (emit::thread_count(program) > 1) return {"const i64 thread = threadIdx.x;"};
+  return {};
+}
+
+// A block has one task.
+std::string CudaDialect::task(const std::string& task) const {
+  return cat("{ const i64 ", task, " = blockIdx.x;");
 }
 
 std::string CudaDialect::argument(const std::string& type, std::size_t buffer) const {

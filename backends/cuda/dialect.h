@@ -39,6 +39,7 @@ class CudaDialect final : public emit::DeviceDialect {
   std::string size(std::size_t number, const loops::SizeInfo& info) const override;
   std::string failure() const override;
   bool assumes_packed() const override { return handed_ == Handed::usual; }
+  std::string task(const std::string& task) const override;
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
   std::string block_array(const std::string& type, const std::string& name, const std::string& count,

@@ -35,12 +35,14 @@ class Dialect {
  public:
   virtual ~Dialect() = default;
 
-  // The lines around the kernel, and how it begins. After the opening lines of its body there are its tasks
-  // `begin` to `end` and, where blocks have threads, the number `thread` of this one in its block.
+  // The lines around the kernel, and how it begins. After the opening lines of its body there is, where
+  // blocks have threads, the number `thread` of this one in its block.
   virtual std::string before() const = 0;
   virtual std::string head(const loops::Program& program) const = 0;
   virtual std::vector<std::string> opening(const loops::Program& program) const = 0;
   virtual std::string after() const = 0;
+  // Opens the scope of a task, in which `task` is its number.
+  virtual std::string task(const std::string& task) const = 0;
   // What the kernel was handed: a buffer as a pointer to elements of this type, a size, the failure record.
   virtual std::string argument(const std::string& type, std::size_t buffer) const = 0;
   virtual std::string size(std::size_t number, const loops::SizeInfo& info) const = 0;  // of Program::sizes

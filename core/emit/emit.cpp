@@ -146,7 +146,7 @@ void Emitter::task_loop(const Tasks& tasks) {
     }
   }
   stmt(*tasks.body);
-  scopes_.close(cat("for (", i64(), " ", task, " = begin; ", task, " < end; ++", task, ") {"), "}");
+  scopes_.close(dialect_.task(task), "}");
 }
 
 void Emitter::stmt(const Stmt& stmt) {

@@ -27,11 +27,10 @@ TEST(Dialect, ThreadsOfAWarpExchangeTheirTotals) {
   EXPECT_EQ(text, R"(#include "cuda/routines.h"
 namespace twinloom::device {
 extern "C" __global__ void __launch_bounds__(32) kernel(void* __restrict__ buffer_0, void* __restrict__ buffer_1, FailureRecord* failure) {
-  const i64 begin = blockIdx.x, end = begin + 1;
   const i64 thread = threadIdx.x;
   const f32* const a0 = static_cast<const f32*>(buffer_0);
   f32* const a1 = static_cast<f32*>(buffer_1);
-  for (i64 k1 = begin; k1 < end; ++k1) {
+  { const i64 k1 = blockIdx.x;
     f32 t2;
     t2 = -0x0p+0f;
     const auto p4 = a0 + 32 * k1;
