@@ -198,12 +198,18 @@ template <class Real>
 TWINLOOM_INLINE Real exp(Real x) {
   return exp_within(exp_limited(x), Dividing{});
 }
-// 2^x for x in [-1000, 120], with a relative error of 2^-23 and that of x.
-template <class Real, class Divide>
-TWINLOOM_INLINE Real brief_exp2(Real x, Divide way) {
-  const Whole<Real> k = whole_near(x);
-  const Real rest = x - k.value;
-  return scaled_by(way, fma(rest, exp2_slope(rest), Real(Element<Real>(1))), k);
+// 2^(a b) for a product in [-170, 70], with a relative error of 2^-23 and that of the product. The last step
+// alone may give a subnormal number: before it stands 2^(a b + 48), whose exponent is added up in the low
+// bits.
+template <class Real>
+TWINLOOM_INLINE Real brief_exp2(Real a, Real b) {
+  using Bits = Unsigned<Real>;
+  const Real shift = to_the_low_bits<Real>() + Real(48.0f);
+  const Real lifted = fma(a, b, shift);
+  const Real rest = fma(a, b, shift - lifted);
+  const Bits exponent = bit_cast<Bits>(lifted) << Bits(Element<Bits>(fraction_bits<Real>));
+  const Bits factor = bit_cast<Bits>(fma(rest, exp2_slope(rest), Real(1.0f)));
+  return bit_cast<Real>(Bits(factor + exponent)) * Real(0x1p-48f);
 }
 // exp(x) / 2, which does not overflow before sinh and cosh do.
 template <class Real>
