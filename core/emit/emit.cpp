@@ -271,12 +271,13 @@ void Emitter::sync() {
   }
 }
 
-// The loads of what is stored, of one turn. Threads wait for memory, and no load passes a store: those of all
-// turns are under way together where they stand before the first store.
+// The loads of what is named or stored, of one turn. Threads wait for memory, and no load passes a store:
+// those of all turns are under way together where they stand before the first store.
 void Emitter::load_ahead(const Stmt& stmt) {
   if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
     for (const Ref<Stmt>& inner : block->stmts) load_ahead(*inner);
-  } else if (std::holds_alternative<loops::Store>(stmt.node)) {
+  } else if (std::holds_alternative<loops::Store>(stmt.node) ||
+             std::holds_alternative<loops::Let>(stmt.node)) {
     loops::for_each_value(stmt, [&](const loops::Value& value) {
       if (const auto* load = std::get_if<loops::Load>(&value.node)) values_.load_ahead(*load);
     });
