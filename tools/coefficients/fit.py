@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes core/ops/device/polynomials.h: the polynomials of the elementary functions.
+"""Writes polynomials.h and special_polynomials.h of core/ops/device: what the functions there are made of.
 
 Method: for each function a table row gives what is approximated, the interval, the degree for f32 and
 f64, and a weight. Values come from mpmath with 100 digits. The coefficients are the weighted least squares
@@ -13,7 +13,7 @@ import mpmath
 from mpmath import mp, mpf
 
 mp.dps = 100
-OUTPUT = pathlib.Path(__file__).resolve().parents[2] / "core/ops/device/polynomials.h"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "core/ops/device"
 
 
 def rounded(value, bits):
@@ -101,7 +101,7 @@ DIGAMMA_ROOT = mpmath.findroot(mpmath.digamma, mpf("1.46"))
 ERF_FIRST = mpf(float.fromhex("0x1.06eba80000000p-3"))
 ERF_SECOND = mpf(float.fromhex("-0x1.8127460000000p-2"))
 # name, what the variable is, function, low, high, degree of f32 (or None), degree of f64 (or None), weight
-TABLE = [
+ELEMENTARY = [
     ("exp_rest", "(exp(r) - 1 - r) / r^2 of r", lambda r: (mpmath.exp(r) - 1 - r) / r**2, -0.3467, 0.3467, 4, 9,
      lambda r: r**2),
     ("expm1_rest", "the same, of one degree more for f32", lambda r: (mpmath.exp(r) - 1 - r) / r**2, -0.3467, 0.3467, 5, 10,
@@ -120,6 +120,12 @@ TABLE = [
      sqrt_form(lambda r: (mpmath.cos(r) - 1 + r * r / 2) / r**4), 1e-9, 0.6169, 2, 5, lambda z: z * z),
     ("tanh_rest", "(tanh(x) - x) / x^3 of z = x^2", sqrt_form(lambda x: (mpmath.tanh(x) - x) / x**3), 1e-12, 1.0, 7, None,
      lambda z: z),
+    ("atan_rest", "(atan(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.atan(t) - t) / t**3), 1e-12, 0.3165,
+     None, 14, lambda z: z),
+    ("asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.25, None,
+     12, lambda z: z),
+]
+SPECIAL = [
     ("erf_rest", "erf(x) / x - 1 of z = x^2", sqrt_form(lambda x: mpmath.erf(x) / x - 1), 1e-20, 1.0, None, 14, one),
     ("erf_bend", "((erf(x)/x - 1 - first) / z - second) / z of z = x^2; first and second as in special.h",
      sqrt_form(lambda x: ((mpmath.erf(x) / x - 1 - ERF_FIRST) / x**2 - ERF_SECOND) / x**2), 1e-20, 1.0, 6, None,
@@ -132,10 +138,6 @@ TABLE = [
      of_ratio(lambda a: (a + mpf(51) / 64) * mills(a), 4), -1, 0.58, 10, None, one),
     ("normal_ratio", "(a + 5) exp(a^2 / 2) (1 - normal distribution(a)) of 1 / (a + 5)", lambda u: mills(1 / u - 5) / u, 0.05, 0.2, 6, None,
      lambda u: u / mills(1 / u - 5)),
-    ("atan_rest", "(atan(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.atan(t) - t) / t**3), 1e-12, 0.3165,
-     None, 14, lambda z: z),
-    ("asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.25, None,
-     12, lambda z: z),
     ("lgamma_middle", "lgamma(x) / ((x - 1)(x - 2)) of x - 2", lgamma_middle, -1, 1, None, 27, one),
     ("digamma_middle", "digamma(x) / (x - root) of x - 2",
      lambda u: mpmath.digamma(u + 2) / (u + 2 - DIGAMMA_ROOT), -1, 1, None, 27, one),
@@ -147,14 +149,14 @@ TABLE = [
     ("i0_far", "sqrt(x) exp(-x) I0(x) of 1 / x", bessel_tail, 0.00125, 0.125, None, 23, lambda u: 1 / bessel_tail(u)),
 ]
 
-HEAD = """// Polynomials of the elementary functions, by tools/coefficients/fit.py (method and weights are there):
-// least squares at Chebyshev nodes, each coefficient rounded in turn. Beside each: the largest weighted
-// error before the arithmetic's own rounding.
+HEAD = """// Polynomials of {what}, by tools/coefficients/fit.py
+// (method and weights are there): least squares at Chebyshev nodes, each coefficient rounded in turn. Beside
+// each: the largest weighted error before the arithmetic's own rounding.
 #pragma once
 
 #include "vector.h"
 
-namespace twinloom::device {
+namespace twinloom::device {{
 """
 
 
@@ -184,4 +186,10 @@ def function_text(row):
     return text + "}\n"
 
 
-OUTPUT.write_text(HEAD + "".join(function_text(row) for row in TABLE) + "\n}  // namespace twinloom::device\n")
+def write(file, what, table):
+    text = HEAD.format(what=what) + "".join(function_text(row) for row in table)
+    (FOLDER / file).write_text(text + "\n}  // namespace twinloom::device\n")
+
+
+write("polynomials.h", "the elementary functions", ELEMENTARY)
+write("special_polynomials.h", "erf, lgamma, digamma and i0", SPECIAL)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "powers.h"
+#include "special_polynomials.h"
 #include "trigonometric.h"
 
 namespace twinloom::device {
