@@ -212,6 +212,10 @@ std::vector<Point> points() {
       {exp2, f32, {10.0}, 1024.0},
       {sin, f32, {-0.0}, -0.0},
       {sin, f32, {inf}, nan},
+      {sin, f32, {0x1.fffffep+13}, -0x1.1e462ap-1},   // the last of the near angles
+      {cos, f32, {0x1.5dbf64p+13}, 0x1.35ec52p-22},   // close to a multiple of pi/2
+      {cos, f32, {0x1.80b8eep+14}, -0x1.54ea5ap-21},  // and too far for three parts of f32
+      {cos, f32, {-0x1.9a48dep+15}, -0x1.16ae2ap-26},
       {cos, f32, {0.0}, 1.0},
       {cos, f64, {-inf}, nan},
       {tan, f32, {-0.0}, -0.0},

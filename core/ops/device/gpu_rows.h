@@ -115,7 +115,7 @@ TWINLOOM_INLINE f32 scaled_by(const QuickDividing& way, f32 x, Whole<f32> k) {
 // Of angles that are not far.
 TWINLOOM_INLINE f32 near_sin(bool& rare, f32 x) {
   rare = rare | is_far_angle(x);
-  return select(x == 0.0f, x, turned_sin(angle_of(x), 0));
+  return turned_sin(angle_of(x), 0);
 }
 TWINLOOM_INLINE f32 near_cos(bool& rare, f32 x) {
   rare = rare | is_far_angle(x);

@@ -125,11 +125,10 @@ TWINLOOM_INLINE Real atanh_far_rest(Real x) {
 template <class Real>
 TWINLOOM_INLINE Real sin_rest(Real x) {
   if constexpr (same<Element<Real>, f32>) {
-    // 2^-32.3
-    Real y(0x1.786ae80000000p-19f);
-    y = fma(y, x, Real(-0x1.a04a820000000p-13f));
-    y = fma(y, x, Real(0x1.1111660000000p-7f));
-    y = fma(y, x, Real(-0x1.5555560000000p-3f));
+    // 2^-28.1
+    Real y(-0x1.9956b40000000p-13f);
+    y = fma(y, x, Real(0x1.11077e0000000p-7f));
+    y = fma(y, x, Real(-0x1.5555460000000p-3f));
     return y;
   } else {
     // 2^-57.9
@@ -146,22 +145,25 @@ TWINLOOM_INLINE Real sin_rest(Real x) {
 // (cos(r) - 1 + r^2/2) / r^4 of z = r^2.
 template <class Real>
 TWINLOOM_INLINE Real cos_rest(Real x) {
-  if constexpr (same<Element<Real>, f32>) {
-    // 2^-33.2
-    Real y(0x1.99ead00000000p-16f);
-    y = fma(y, x, Real(-0x1.6c0c2e0000000p-10f));
-    y = fma(y, x, Real(0x1.55554a0000000p-5f));
-    return y;
-  } else {
-    // 2^-64.1
-    Real y(-0x1.8fa99624c6e2dp-37);
-    y = fma(y, x, Real(0x1.1ee9e160a31d6p-29));
-    y = fma(y, x, Real(-0x1.27e4f7f8ec2bbp-22));
-    y = fma(y, x, Real(0x1.a01a019c97783p-16));
-    y = fma(y, x, Real(-0x1.6c16c16c1504bp-10));
-    y = fma(y, x, Real(0x1.555555555554bp-5));
-    return y;
-  }
+  // 2^-64.1
+  Real y(-0x1.8fa99624c6e2dp-37);
+  y = fma(y, x, Real(0x1.1ee9e160a31d6p-29));
+  y = fma(y, x, Real(-0x1.27e4f7f8ec2bbp-22));
+  y = fma(y, x, Real(0x1.a01a019c97783p-16));
+  y = fma(y, x, Real(-0x1.6c16c16c1504bp-10));
+  y = fma(y, x, Real(0x1.555555555554bp-5));
+  return y;
+}
+
+// (cos(r) - 1) / r^2 of z = r^2.
+template <class Real>
+TWINLOOM_INLINE Real cos_slope(Real x) {
+  // 2^-33.2
+  Real y(0x1.99eab40000000p-16f);
+  y = fma(y, x, Real(-0x1.6c0c2e0000000p-10f));
+  y = fma(y, x, Real(0x1.55554a0000000p-5f));
+  y = fma(y, x, Real(-0x1.0000000000000p-1f));
+  return y;
 }
 
 // (tanh(x) - x) / x^3 of z = x^2.

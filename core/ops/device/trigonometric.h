@@ -1,6 +1,7 @@
 // Sines and their inverses, over the whole range. An angle is x - k * pi/2 in two parts, |angle| <= pi/4:
 // for moderate x by three parts of pi/2, of which the first leaves no rounding at all; for the others, one
-// lane at a time, by as many bits of 2/pi as their exponent asks for.
+// lane at a time: of f32 by f64's three parts, and what is far for these by as many bits of 2/pi as its
+// exponent asks for.
 #pragma once
 
 #include "exponential.h"
@@ -13,24 +14,41 @@ struct Angle {
   Unsigned<Real> quarter;  // k; only its two last bits count
 };
 
-// t = x - k * pi/2's first part is exact: both are multiples of 2^-24 (2^-53) and |t| < 1. The second part
-// may be larger than what is left of t, so its difference keeps what its rounding loses: in two steps, as t
-// is a multiple of the last place of the second part (Boldo, Graillat and Muller 2017, on Fast2Sum).
+// exact = x - k * pi/2's first part is that: both are multiples of 2^-24 (2^-53) and |exact| < 1. The second
+// part times k may be larger than what is left, so the difference keeps what its rounding loses: in two
+// steps, as `exact` is a multiple of the last place of that product (Boldo, Graillat and Muller 2017, on
+// Fast2Sum). f32's second part has 11 bits, so that k times it is exact for |x| < 2^14. All three are
+// positive: both parts of the angle -0 are -0.
 template <class Real>
-TWINLOOM_INLINE Angle<Real> angle_of(Real x) {
-  const auto [k, quarter] = whole_near(x * pick<Real>(0x1.45f306p-1f, 0x1.45f306dc9c883p-1));
-  const Real second = pick<Real>(-0x1.777a5cp-25f, 0x1.1a62633145c07p-54);
-  const Real exact = fma(-k, pick<Real>(0x1.921fb6p+0f, 0x1.921fb54442d18p+0), x);
+TWINLOOM_INLINE Angle<Real> short_angle_of(Real x) {
+  const auto [k, quarter] = whole_in(fma(x, Real(0x1.45f306p-1f), to_the_low_bits<Real>()));
+  const Real second(0x1.444p-24f);
+  const Real exact = fma(-k, Real(0x1.921fb4p+0f), x);
+  const Real high = fma(-k, second, exact);
+  const Real lost = fma(k, second, high - exact);
+  return {high, fma(-k, Real(0x1.68c234p-39f), -lost), quarter};
+}
+template <class Real>
+TWINLOOM_INLINE Angle<Real> long_angle_of(Real x) {
+  const auto [k, quarter] = whole_near(x * Real(0x1.45f306dc9c883p-1));
+  const Real second(0x1.1a62633145c07p-54);
+  const Real exact = fma(-k, Real(0x1.921fb54442d18p+0), x);
   const Real product = k * second;
   const Real product_lost = fma(-k, second, product);
   const Real high = exact - product;
   const Real lost = (exact - high) - product;
-  const Real low = fma(-k, pick<Real>(-0x1.ee59dap-50f, -0x1.f1976b7ed8fbcp-110), lost + product_lost);
-  return {high, low, quarter};
+  return {high, fma(-k, Real(-0x1.f1976b7ed8fbcp-110), lost + product_lost), quarter};
+}
+template <class Real>
+TWINLOOM_INLINE Angle<Real> angle_of(Real x) {
+  if constexpr (same<Element<Real>, f32>)
+    return short_angle_of(x);
+  else
+    return long_angle_of(x);
 }
 template <class Real>
 TWINLOOM_INLINE auto is_far_angle(Real x) {
-  return negated(abs(x) < pick<Real>(0x1p16f, 0x1p20));
+  return negated(abs(x) < pick<Real>(0x1p14f, 0x1p20));
 }
 
 struct Wide128 {
@@ -100,15 +118,12 @@ inline __attribute__((noinline)) Angle<f64> far_angle(f64 x) {
   if ((all >> 63) != 0) quarter = 0 - quarter;
   return {negative ? -sum : sum, negative ? -below : below, quarter};
 }
-template <class One>
-TWINLOOM_INLINE Angle<One> far_angle_of(One x) {
-  const Angle<f64> angle = far_angle(x);
-  if constexpr (same<One, f64>) {
-    return angle;
-  } else {
-    const f32 high = f32(angle.high);
-    return {high, f32(angle.high - f64(high)), u32(angle.quarter)};
-  }
+TWINLOOM_INLINE Angle<f64> far_angle_of(f64 x) { return far_angle(x); }
+TWINLOOM_INLINE Angle<f32> far_angle_of(f32 x) {
+  const f64 wide = x;
+  const Angle<f64> angle = is_far_angle(wide) ? far_angle(wide) : angle_of(wide);
+  const f32 high = f32(angle.high);
+  return {high, f32(angle.high - f64(high)), u32(angle.quarter)};
 }
 #ifdef __CUDACC_RTC__
 // A thread has one x: the angle is replaced, and what is made of it is there once.
@@ -137,6 +152,30 @@ TWINLOOM_INLINE TwoPart<Real> cos_parts(Real high, Real low) {
   const Real lost = fma(high, low, half * fma(high, high, -z));
   return {first, second + fma(z * z, cos_rest(z), -lost)};
 }
+// The square of the angle, its low part included.
+template <class Real>
+TWINLOOM_INLINE Real square_of(Angle<Real> angle) {
+  return fma(angle.high, angle.high, (angle.high + angle.high) * angle.low);
+}
+// Of f32 the cosine needs the low part in the square alone. A sine of -0 is -0: the difference is -0 - +0.
+template <class Real>
+TWINLOOM_INLINE Real angle_sin(Angle<Real> angle) {
+  if constexpr (same<Element<Real>, f32>) {
+    const Real z = square_of(angle);
+    return angle.high - fma(-(angle.high * z), sin_rest(z), -angle.low);
+  } else {
+    return rounded_sum(sin_parts(angle.high, angle.low));
+  }
+}
+template <class Real>
+TWINLOOM_INLINE Real angle_cos(Angle<Real> angle) {
+  if constexpr (same<Element<Real>, f32>) {
+    const Real z = square_of(angle);
+    return fma(z, cos_slope(z), Real(1.0f));
+  } else {
+    return rounded_sum(cos_parts(angle.high, angle.low));
+  }
+}
 // sin(angle + turns * pi/2).
 template <class Real>
 TWINLOOM_INLINE Real turned_sin(Angle<Real> angle, Element<Unsigned<Real>> turns) {
@@ -150,21 +189,27 @@ TWINLOOM_INLINE Real turned_sin(Angle<Real> angle, Element<Unsigned<Real>> turns
 #endif
   const Bits turn = moved + Bits(Bit(Bit(turns) << places));
   const auto odd = Bits(turn & Bits(Bit(1) << places)) != Bits(Bit(0));
-  const Real value = select(odd, rounded_sum(cos_parts(angle.high, angle.low)),
-                            rounded_sum(sin_parts(angle.high, angle.low)));
+  const Real value = select(odd, angle_cos(angle), angle_sin(angle));
   return bit_cast<Real>(Bits(bit_cast<Bits>(value) ^ Bits(turn & Bits(sign_bit<Real>))));
 }
 
+// `sine` is of an angle that is not far: f64's steps lose the sign of a zero.
+template <class Real>
+TWINLOOM_INLINE Real with_zero_of(Real x, Real sine) {
+  if constexpr (same<Element<Real>, f32>)
+    return sine;
+  else
+    return select(x == Real(0.0), x, sine);
+}
 template <class Real>
 TWINLOOM_INLINE Real sin(Real x) {
-  using One = Element<Real>;
 #ifdef __CUDACC_RTC__
-  return select(x == Real(One(0)), x, turned_sin(any_angle_of(x), 0));
+  return with_zero_of(x, turned_sin(any_angle_of(x), 0));
 #else
-  // A zero keeps its sign: fma(-0, pi/2, -0) would lose it.
-  const Real near = select(x == Real(One(0)), x, turned_sin(angle_of(x), 0));
+  using One = Element<Real>;
   return replaced_lanes(
-      is_far_angle(x), near, [](One one) { return turned_sin(far_angle_of(one), 0); }, x);
+      is_far_angle(x), with_zero_of(x, turned_sin(angle_of(x), 0)),
+      [](One one) { return turned_sin(far_angle_of(one), 0); }, x);
 #endif
 }
 template <class Real>
