@@ -1,6 +1,7 @@
 // How long the kernels of gpu_cases.h take to compile for a GPU when nothing is cached, beside an empty
 // kernel in the same rounds.
-//   gpu_compile_time [--only WORDS] [--rounds N] [--mode strict|fused] [--device cuda:N|h200] [--source DIR]
+//   gpu_compile_time [--table main|indexed] [--only WORDS] [--rounds N] [--mode strict|fused]
+//                    [--device cuda:N|h200] [--source DIR]
 // On a GPU: from graph to callable, loaded; then again from Twinloom's cache on disk; then 48 kernels made by
 // eight threads. On h200, which only plans: from graph to machine code, which needs NVRTC and no GPU.
 // Milliseconds a kernel, medians of the rounds. `--source` writes the text of each kernel into a folder.
@@ -30,7 +31,7 @@ constexpr const char* ARCHITECTURE = "sm_90a";  // of an H100 and an H200
 constexpr int TOGETHER = 48, THREADS = 8;
 
 struct Options {
-  std::string only, mode = "fused", device = "h200", sources;
+  std::string table = "main", only, mode = "fused", device = "h200", sources;
   int rounds = 3;
 };
 
@@ -134,7 +135,7 @@ class Bench {
 int run(const Options& options) {
   const Bench bench(options);
   std::vector<GpuCase> cases;
-  std::ranges::copy_if(gpu_cases(), std::back_inserter(cases), [&](const GpuCase& given) {
+  std::ranges::copy_if(gpu_table(options.table), std::back_inserter(cases), [&](const GpuCase& given) {
     return given.name.find(options.only) != std::string::npos;
   });
   if (cases.empty()) throw Error(cat("no case has '", options.only, "' in its name"));
@@ -165,6 +166,8 @@ int run(const Options& options) {
 int main(int count, char** words) {
   CLI::App app("How long kernels for a GPU take to compile");
   twinloom::perf::Options options;
+  app.add_option("--table", options.table, "main, or indexed: gathers and scatters")
+      ->check(CLI::IsMember({"main", "indexed"}));
   app.add_option("--only", options.only, "Cases with these words in their name");
   app.add_option("--rounds", options.rounds, "Of each case")->check(CLI::PositiveNumber);
   app.add_option("--mode", options.mode, "strict or fused")->check(CLI::IsMember({"strict", "fused"}));

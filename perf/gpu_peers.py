@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Twinloom beside PyTorch, eager and compiled, on one GPU, in one run.
 
-Walks the cases of perf/gpu_cases.cpp. The program `gpu_speed` measures them before and after PyTorch does; the
-mean of both counts. All are timed alike: by events of the GPU around one run that the host does not wait for, after
-a buffer of 256 MB was written; medians of the rounds. Bandwidths are of the same bytes for all: those that
-gpu_speed counts. A peer that fails is said and left out.
+Walks the cases of perf/gpu_cases.cpp, or with `--table indexed` those of perf/gpu_indexed_cases.cpp, which PyTorch
+runs with deterministic algorithms too, as our sums have a fixed order. The program `gpu_speed` measures them before
+and after PyTorch does; the mean of both counts. All are timed alike: by events of the GPU around one run that the host
+does not wait for, after a buffer of 256 MB was written; medians of the rounds. Bandwidths are of the same bytes for
+all: those that gpu_speed counts. A peer that fails is said and left out.
 
-usage: gpu_peers.py [--speed build/release/bin/gpu_speed] [--only WORDS] [--rounds 15] [--autotune] [--json FILE]
+usage: gpu_peers.py [--table main|indexed] [--only WORDS] [--rounds 15] [--autotune] [--json FILE]
+                    [--speed build/release/bin/gpu_speed]
        gpu_peers.py --device cpu       tests this script with small tensors; its numbers mean nothing
 """
 import argparse
@@ -24,18 +26,23 @@ MEBI = 1 << 20
 FLUSH_BYTES = 256 * MEBI
 EPSILON = 1e-5
 PEERS = ["eager", "compiled", "autotuned"]
+DETERMINISTIC = "deterministic"  # eager with deterministic algorithms; never counts as the best peer
 ITEM = {F32: 4, F16: 2, BF16: 2, I64: 8}
 
 
 class Case:
-    """inputs: name -> (shape, type); gradients: the inputs whose gradients are wanted; bytes as in gpu_cases.cpp."""
+    """inputs: name -> (shape, type); gradients: the inputs whose gradients are wanted; bytes as in gpu_cases.cpp:
+    so many matrices like the first input, or `moved`."""
 
-    def __init__(self, inputs, function, matrices, gradients=(), upstream=None, index_bound=0, channels_last=False):
-        self.inputs, self.function, self.matrices = inputs, function, matrices
+    def __init__(self, inputs, function, matrices, gradients=(), upstream=None, index_bound=0, channels_last=False,
+                 moved=None):
+        self.inputs, self.function, self.matrices, self.moved = inputs, function, matrices, moved
         self.gradients, self.upstream = gradients, upstream
         self.index_bound, self.channels_last = index_bound, channels_last
 
     def bytes(self):
+        if self.moved is not None:
+            return self.moved
         shape, dtype = next(iter(self.inputs.values()))
         return self.matrices * math.prod(shape) * ITEM[dtype]
 
@@ -67,17 +74,49 @@ class Case:
         return step
 
 
-def cases(torch, tiny):
+class Shapes:
+    """Of inputs; `tiny` ones test this script."""
+
+    def __init__(self, tiny):
+        self.tiny = tiny
+
+    def size(self, number):
+        return max(2, number // 256) if self.tiny else number
+
+    def matrix(self, rows, columns, dtype):
+        return ((self.size(rows), self.size(columns)), dtype)
+
+    def vector(self, count, dtype):
+        return ((self.size(count),), dtype)
+
+
+def indexed_cases(torch, shapes):
+    size, matrix, vector = shapes.size, shapes.matrix, shapes.vector
+
+    def gather(x, index, result, index_bound, function):
+        count, taken = math.prod(index[0]), math.prod(result)
+        return Case({"x": x, "index": index}, function, 0, index_bound=index_bound,
+                    moved=2 * ITEM[F32] * taken + ITEM[I64] * count)
+
+    def index_add(x, source):
+        index = ((source[0][0],), I64)
+        moved = ITEM[F32] * (2 * math.prod(x[0]) + math.prod(source[0])) + ITEM[I64] * source[0][0]
+        return Case({"x": x, "index": index, "source": source},
+                    lambda x, index, source: torch.index_add(x, 0, index, source), 0, index_bound=x[0][0], moved=moved)
+
+    return {
+        "embedding": gather(matrix(50257, 1024, F32), vector(65536, I64), (size(65536), size(1024)), size(50257),
+                            lambda x, index: torch.nn.functional.embedding(index, x)),
+        "take_along_rows": gather(matrix(32768, 4096, F32), matrix(32768, 1024, I64), (size(32768), size(1024)),
+                                  size(4096), lambda x, index: torch.gather(x, 1, index)),
+        "index_add_rows": index_add(matrix(50000, 64, F32), matrix(MEBI, 64, F32)),
+        "index_add_elements": index_add(vector(MEBI, F32), vector(16 * MEBI, F32)),
+    }
+
+
+def main_cases(torch, shapes):
     functional = torch.nn.functional
-
-    def size(number):
-        return max(2, number // 256) if tiny else number
-
-    def matrix(rows, columns, dtype):
-        return ((size(rows), size(columns)), dtype)
-
-    def vector(count, dtype):
-        return ((size(count),), dtype)
+    size, matrix, vector = shapes.size, shapes.matrix, shapes.vector
 
     norm = {"x": matrix(32768, 4096, BF16), "weight": vector(4096, BF16), "bias": vector(4096, BF16)}
     image = ((32, size(1024), 25, 25), F16)
@@ -143,10 +182,24 @@ class Clock:
         return statistics.median(self.once(work) for _ in range(self.rounds))
 
 
-def measure_peers(torch, name, case, clock, autotune):
+def deterministic(torch, function):
+    """Sums by a fixed order, as ours are; without filling new memory, which the mode does to find errors."""
+    def run(*arguments):
+        torch.use_deterministic_algorithms(True)
+        try:
+            return function(*arguments)
+        finally:
+            torch.use_deterministic_algorithms(False)
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    return run
+
+
+def measure_peers(torch, name, case, clock, options):
     """Seconds by peer; those that fail are said and left out."""
     ways = {"eager": lambda: case.function, "compiled": lambda: torch.compile(case.function, dynamic=False)}
-    if autotune:
+    if options.table == "indexed":
+        ways[DETERMINISTIC] = lambda: deterministic(torch, case.function)
+    if options.autotune:
         ways["autotuned"] = lambda: torch.compile(case.function, dynamic=False, mode="max-autotune-no-cudagraphs")
     taken = {}
     for way, function in ways.items():
@@ -165,7 +218,8 @@ def measure_peers(torch, name, case, clock, autotune):
 def measure_ours(options):
     """Rows of gpu_speed by name; none where it cannot be run."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        command = [str(options.speed), "--only", options.only, "--rounds", str(options.rounds), "--json", file.name]
+        command = [str(options.speed), "--table", options.table, "--only", options.only, "--rounds", str(options.rounds),
+                   "--json", file.name]
         try:
             done = subprocess.run(command, capture_output=True, text=True)
         except OSError as problem:
@@ -194,22 +248,27 @@ def joined(name, case, peers, runs):
     others = [peers[way] for way in PEERS if way in peers]
     if good and others:
         row["over_best_peer"] = min(others) / row["ours"]
+    if good and DETERMINISTIC in peers:
+        row["over_deterministic"] = peers[DETERMINISTIC] / row["ours"]
     return row
 
 
 def print_table(rows, ways):
     print("GB/s")
-    print(f"{'case':<24}{'MB':>9}{'ours':>9}" + "".join(f"{way:>10}" for way in ways) + f"{'copy':>9}{'of copy':>9}{'ours/best':>11}")
+    print(f"{'case':<24}{'MB':>9}{'ours':>9}" + "".join(f"{way:>14}" for way in ways)
+          + f"{'copy':>9}{'of copy':>9}{'ours/best':>11}")
     for row in rows:
         def rate(seconds):
             return f"{row['bytes'] / seconds * 1e-9:.0f}" if seconds else "-"
         share = f"{row['copy'] / row['ours']:.3f}" if "ours" in row else "-"
         best = f"{row['over_best_peer']:.3f}" if "over_best_peer" in row else "-"
         print(f"{row['name']:<24}{row['bytes'] * 1e-6:>9.1f}{rate(row.get('ours')):>9}"
-              + "".join(f"{rate(row['peers'].get(way)):>10}" for way in ways)
+              + "".join(f"{rate(row['peers'].get(way)):>14}" for way in ways)
               + f"{rate(row.get('copy') or row['peers'].get('copy')):>9}{share:>9}{best:>11}")
         if "failure" in row:
             print(f"{row['name']:<24}FAILED: {row['failure']}")
+        if "over_deterministic" in row:
+            print(f"{row['name']:<24}over deterministic algorithms {row['over_deterministic']:.3f}")
     ratios = [row["over_best_peer"] for row in rows if "over_best_peer" in row]
     if ratios:
         mean = math.exp(statistics.mean(math.log(ratio) for ratio in ratios))
@@ -219,6 +278,7 @@ def print_table(rows, ways):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--speed", default=pathlib.Path(__file__).resolve().parent.parent / "build/release/bin/gpu_speed")
+    parser.add_argument("--table", choices=["main", "indexed"], default="main")
     parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--autotune", action="store_true", help="also mode max-autotune-no-cudagraphs")
@@ -234,16 +294,19 @@ def main():
     clock = Clock(torch, options.device, options.rounds)
     where = torch.cuda.get_device_name() if options.device == "cuda" else "the CPU, small tensors"
     print(f"PyTorch {torch.__version__} on {where}", flush=True)
-    chosen = {name: case for name, case in cases(torch, options.device == "cpu").items() if options.only in name}
+    table = main_cases if options.table == "main" else indexed_cases
+    chosen = {name: case for name, case in table(torch, Shapes(options.device == "cpu")).items() if options.only in name}
     peers = {}
     for name, case in chosen.items():
-        peers[name] = measure_peers(torch, name, case, clock, options.autotune)
+        peers[name] = measure_peers(torch, name, case, clock, options)
         print(name, {way: f"{seconds * 1e3:.3f} ms" for way, seconds in peers[name].items()}, flush=True)
     runs = [before, measure_ours(options)]
     rows = [joined(name, case, peers[name], runs) for name, case in chosen.items()]
-    print_table(rows, [way for way in PEERS if way != "autotuned" or options.autotune])
+    ways = [way for way in PEERS if way != "autotuned" or options.autotune]
+    print_table(rows, ways + [DETERMINISTIC] * (options.table == "indexed"))
     if options.json:
-        text = json.dumps({"torch": torch.__version__, "device": where, "rounds": options.rounds, "cases": rows}, indent=2)
+        text = json.dumps({"torch": torch.__version__, "device": where, "table": options.table,
+                           "rounds": options.rounds, "cases": rows}, indent=2)
         pathlib.Path(options.json).write_text(text + "\n")
     return 1 if any("failure" in row or "ours" not in row for row in rows) else 0
 

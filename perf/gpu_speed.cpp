@@ -1,5 +1,6 @@
 // How fast kernels are on a GPU, beside a copy within its memory of as many bytes, in the same rounds.
-//   gpu_speed [--only WORDS] [--rounds N] [--mode strict|fused] [--json FILE] [--check] [--device N]
+//   gpu_speed [--table main|indexed] [--only WORDS] [--rounds N] [--mode strict|fused] [--json FILE]
+//             [--check] [--device N]
 // Times are the GPU's: between an event before the run and one after it, while the host waits for neither.
 // Before each timed run and copy a buffer larger than the L2 cache is written, so that all of them find the
 // same there. `--check` compares samples of the results with those of the CPU.
@@ -15,6 +16,7 @@
 #include "api/twinloom/twinloom.h"
 #include "core/measure/measure.h"
 #include "perf/gpu_cases.h"
+#include "perf/gpu_clock.h"
 #include "perf/gpu_inputs.h"
 
 namespace twinloom::perf {
@@ -22,7 +24,7 @@ namespace twinloom::perf {
 namespace {
 
 struct Options {
-  std::string only, mode = "fused", json;
+  std::string table = "main", only, mode = "fused", json;
   int rounds = 15, device = 0;
   bool check = false;
 };
@@ -36,17 +38,6 @@ struct Row {
 
 double gigabytes(const Row& row) { return static_cast<double>(row.bytes) / row.seconds * 1e-9; }
 double share_of_copy(const Row& row) { return row.copy_seconds / row.seconds; }
-
-// The time that the GPU takes for what `work` starts on it.
-template <class Work>
-double seconds_of(const runtime::Space& space, const Tensor& flushed, Work&& work) {
-  const runtime::Bytes flush = runtime::bytes_of(flushed);
-  space.clear(flush.first, flush.last - flush.first, nullptr);
-  const auto before = space.record(nullptr);
-  [[maybe_unused]] const auto started = work();  // lives until the times are known
-  const auto after = space.record(nullptr);
-  return space.seconds(*before, *after);
-}
 
 class Workload {
  public:
@@ -66,7 +57,6 @@ class Workload {
 
   Row measure(int rounds) const {
     const runtime::Space& space = *device_.backend().space();
-    constexpr std::int64_t FLUSH_BYTES = std::int64_t{256} << 20;
     const Tensor flushed = inputs_.empty(FLUSH_BYTES);
     const Tensor from = inputs_.empty(given_.bytes / 2), to = inputs_.empty(given_.bytes / 2);
     std::vector<double> taken, copied;
@@ -179,6 +169,7 @@ void write_json(const std::vector<Row>& rows, const Device& device, const Option
   for (const Row& row : rows) cases.push_back(json_of(row));
   std::ofstream file(options.json);
   file << nlohmann::ordered_json{{"device", device.backend().describe()},
+                                 {"table", options.table},
                                  {"mode", options.mode},
                                  {"rounds", options.rounds},
                                  {"cases", cases}}
@@ -207,7 +198,7 @@ int run(const Options& options) {
             << fmt::format(fmt::runtime(HEAD), "case", "MB", "ms", "least", "GB/s", "of copy", "kernels",
                            "registers spilled shared blocks x threads, of each");
   std::vector<Row> rows;
-  for (const GpuCase& given : gpu_cases()) {
+  for (const GpuCase& given : gpu_table(options.table)) {
     if (given.name.find(options.only) == std::string::npos) continue;
     rows.push_back(row_of(given, device, options));
     print_row(rows.back(), options);
@@ -226,6 +217,8 @@ int main(int count, char** words) {
   using namespace twinloom;
   perf::Options options;
   CLI::App app{"Times kernels on a GPU beside a copy within its memory"};
+  app.add_option("--table", options.table, "main, or indexed: gathers and scatters")
+      ->check(CLI::IsMember({"main", "indexed"}));
   app.add_option("--only", options.only, "Cases whose name has these letters");
   app.add_option("--rounds", options.rounds, "That are counted")->check(CLI::PositiveNumber);
   app.add_option("--mode", options.mode)->check(CLI::IsMember({"strict", "fused"}));

@@ -26,11 +26,16 @@ target_link_libraries(host_cost PRIVATE api core_measure)
 twinloom_allocator(host_cost)
 if(TARGET backends_cuda)
   add_executable(gpu_speed ${CMAKE_SOURCE_DIR}/perf/gpu_speed.cpp ${CMAKE_SOURCE_DIR}/perf/gpu_cases.cpp
-                 ${CMAKE_SOURCE_DIR}/perf/gpu_inputs.cpp)
+                 ${CMAKE_SOURCE_DIR}/perf/gpu_indexed_cases.cpp ${CMAKE_SOURCE_DIR}/perf/gpu_inputs.cpp)
   target_link_libraries(gpu_speed PRIVATE api core_measure CLI11::CLI11 nlohmann_json::nlohmann_json)
   twinloom_allocator(gpu_speed)
+  add_executable(gpu_index_cost ${CMAKE_SOURCE_DIR}/perf/gpu_index_cost.cpp
+                 ${CMAKE_SOURCE_DIR}/perf/gpu_indexed_cases.cpp ${CMAKE_SOURCE_DIR}/perf/gpu_cases.cpp
+                 ${CMAKE_SOURCE_DIR}/perf/gpu_inputs.cpp)
+  target_link_libraries(gpu_index_cost PRIVATE api core_measure CLI11::CLI11)
+  twinloom_allocator(gpu_index_cost)
   add_executable(gpu_compile_time ${CMAKE_SOURCE_DIR}/perf/gpu_compile_time.cpp
-                 ${CMAKE_SOURCE_DIR}/perf/gpu_cases.cpp)
+                 ${CMAKE_SOURCE_DIR}/perf/gpu_cases.cpp ${CMAKE_SOURCE_DIR}/perf/gpu_indexed_cases.cpp)
   target_link_libraries(gpu_compile_time PRIVATE api core_measure CLI11::CLI11)
   twinloom_allocator(gpu_compile_time)
 endif()

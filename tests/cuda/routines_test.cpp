@@ -112,9 +112,9 @@ INSTANTIATE_TEST_SUITE_P(Cuda, Routines,
                                            Shape{"i64", 2}, Shape{"i8", 1}),
                          [](const auto& row) { return cat(row.param.of, "_x", row.param.lanes); });
 
-std::string ptx_of(const std::string& body) {
+std::string ptx_of(const std::string& body, const std::vector<std::string>& flags = {}) {
   const std::string text = cat("#include \"cuda/routines.h\"\nnamespace twinloom::device {\n", body, "}\n");
-  return nvrtc().compile(text, "kernel", all_headers(), {"compute_90a", {}}).bytes;
+  return nvrtc().compile(text, "kernel", all_headers(), {"compute_90a", flags}).bytes;
 }
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
@@ -142,6 +142,19 @@ TEST(Arithmetic, FoldsThatChangeBitsAreHiddenFromTheCompiler) {
       "extern \"C\" __global__ void kernel(const i32* a, i32* out) {\n"
       "  out[0] = max(max(neg(a[0]), mul(a[1], i32(-1))), sub(i32(0), a[2]));\n}\n");
   EXPECT_FALSE(has(negated, "max.s32")) << negated;
+}
+
+// What perf/gpu_index_cost.cpp measures: without its check an index is an offset and no more.
+TEST(Indices, AreCheckedUnlessTheyAreTrusted) {
+  TWINLOOM_NEEDS_NVRTC();
+  const std::string body =
+      "extern \"C\" __global__ void kernel(const f32* a, const i64* at, f32* out, FailureRecord* failure) {\n"
+      "  const Found<1> found = find<1>(at[threadIdx.x], true, 100, false, 7, {0, 0}, failure);\n"
+      "  if (found.ok) out[threadIdx.x] = a[found.place];\n"
+      "}\n";
+  const std::string checked = ptx_of(body), trusted = ptx_of(body, {"-DTWINLOOM_TRUST_INDICES"});
+  EXPECT_TRUE(has(checked, "atom.global.exch") || has(checked, "atom.exch")) << checked;
+  EXPECT_TRUE(!has(trusted, "exch") && !has(trusted, "setp") && has(trusted, "ld.global")) << trusted;
 }
 
 }  // namespace
