@@ -23,18 +23,7 @@ namespace {
 // 1 of all: not at all.
 struct Cut {
   std::int64_t threads = 1, lanes = 1, times = 1;
-  bool is_cut() const { return threads * lanes * times > 1; }
-  // Of the pieces, whose first is the block's.
-  std::size_t time_piece() const { return 1; }
-  std::size_t thread_piece() const { return times > 1 ? 2 : 1; }
-  std::size_t lane_piece() const { return thread_piece() + (threads > 1 ? 1 : 0); }
-  std::vector<std::int64_t> factors() const {
-    std::vector<std::int64_t> steps;
-    if (times > 1) steps.push_back(threads * lanes * times);
-    if (threads > 1) steps.push_back(threads * lanes);
-    if (lanes > 1) steps.push_back(lanes);
-    return steps;
-  }
+  bool is_cut() const { return threads > 1 || lanes > 1; }
 };
 
 // Members of an axis that are worth a place each: as many as wanted, fewer where the axis is shorter.
@@ -80,7 +69,8 @@ class ThreadChooser {
       if (rows_.tile) return add_tile(fast);
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, BLOCK_THREADS);
       spread(cuts, BLOCK_THREADS / cuts[fast].threads);
-      if (loads_little()) repeat(cuts, fast);
+      if (loads_little() && cuts[fast].threads == BLOCK_THREADS && guess(loops[fast]) >= ENOUGH_FOR_TWO)
+        cuts[fast].times = 2;
     } else if (rows_in_threads_) {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, BLOCK_THREADS / 2);
@@ -106,37 +96,25 @@ class ThreadChooser {
     }
   }
 
-  // A thread takes several turns of an axis along which it loads something once for all of them, else two of
-  // the fast one where that is long.
-  void repeat(std::vector<Cut>& cuts, std::size_t fast) const {
-    const auto& loops = situation_.shape.common;
-    for (std::size_t i = cuts.size(); i-- > 0;) {
-      const bool some_stay = std::ranges::any_of(situation_.accesses, [&](const Access& access) {
-        return !access.store && !index::mentions(access.offset, loops[i].axis);
-      });
-      if (i == fast || !some_stay || guess(loops[i]) < ENOUGH_TO_REPEAT) continue;
-      cuts[i].times = TURNS_OF_A_THREAD;
-      return;
-    }
-    if (cuts[fast].threads == BLOCK_THREADS && guess(loops[fast]) >= ENOUGH_FOR_TWO) cuts[fast].times = 2;
-  }
-
-  // Blocks outermost, then threads, the fast axis last, then what a thread does several times, then what is
-  // packed.
+  // Blocks outermost, then threads, the fast axis last, then what is packed.
   void add(const std::vector<Cut>& cuts, std::size_t fast) const {
     const auto& loops = situation_.shape.common;
     ScopeChoice choice(-1);
     for (std::size_t i = 0; i < cuts.size(); ++i) {
-      const std::vector<std::int64_t> factors = cuts[i].factors();
+      std::vector<std::int64_t> factors;
+      if (cuts[i].is_cut()) factors.push_back(cuts[i].threads * cuts[i].lanes * cuts[i].times);
+      if (cuts[i].times > 1) factors.push_back(cuts[i].threads * cuts[i].lanes);
+      if (cuts[i].lanes > 1 && cuts[i].threads > 1) factors.push_back(cuts[i].lanes);
       if (!factors.empty()) choice.split(loops[i], factors, tail(factors.front(), loops[i]));
       choice.loop(loops[i], 0, Bind::block);
     }
     for (std::size_t i = 0; i < cuts.size(); ++i)
-      if (i != fast && cuts[i].threads > 1) choice.loop(loops[i], cuts[i].thread_piece(), Bind::thread);
-    if (cuts[fast].threads > 1) choice.loop(loops[fast], cuts[fast].thread_piece(), Bind::thread);
-    for (std::size_t i = 0; i < cuts.size(); ++i)
-      if (cuts[i].times > 1) choice.loop(loops[i], cuts[i].time_piece(), Bind::unroll);
-    if (cuts[fast].lanes > 1) choice.loop(loops[fast], cuts[fast].lane_piece(), Bind::vector);
+      if (i != fast && cuts[i].threads > 1) choice.loop(loops[i], 1, Bind::thread);
+    const Cut& cut = cuts[fast];
+    std::size_t piece = cut.times > 1 ? 2 : 1;
+    if (cut.threads > 1) choice.loop(loops[fast], piece++, Bind::thread);
+    if (cut.times > 1) choice.loop(loops[fast], 1, Bind::unroll);
+    if (cut.lanes > 1) choice.loop(loops[fast], piece, Bind::vector);
     choice.append_to(schedule_);
   }
 

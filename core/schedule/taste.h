@@ -88,8 +88,6 @@ constexpr std::int64_t SCAN_WARPS = 8;
 constexpr std::int64_t LEAST_SCANNED =
     256;                               // elements of a row that a block scans; shorter ones are a thread's
 constexpr std::int64_t TILE = 64;      // elements of a side: lines of 256 bytes of f32
-constexpr std::int64_t TURNS_OF_A_THREAD = 4;    // of an axis along which a thread loads something only once
-constexpr std::int64_t ENOUGH_TO_REPEAT = 4096;  // turns of such an axis
 constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
 constexpr std::int64_t ROW_WARPS = 4;  // of a block with several rows
 // How the threads of a block walk rows of one size.
