@@ -113,7 +113,7 @@ std::int64_t Gpu::free_bytes() const {
 }
 
 void Gpu::order(runtime::Stream first, runtime::Stream then) const {
-  const CudaEvent event(*this, stream_of(first));
+  const CudaEvent event(*this, stream_of(first), events_);
   const Scope scope(*this);
   check(driver_.cuStreamWaitEvent(stream_of(then), event.event(), 0), "a stream");
 }
@@ -151,7 +151,7 @@ std::unique_ptr<runtime::Work> Gpu::begin(runtime::Stream stream) const {
 }
 
 std::unique_ptr<runtime::Event> Gpu::record(runtime::Stream stream) const {
-  return std::make_unique<CudaEvent>(*this, stream_of(stream));
+  return std::make_unique<CudaEvent>(*this, stream_of(stream), timed_events_);
 }
 
 double Gpu::seconds(const runtime::Event& from, const runtime::Event& to) const {

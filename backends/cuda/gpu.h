@@ -46,7 +46,7 @@ class Gpu final : public runtime::Space {
   }
   bool is_lost() const { return health_.lost(); }
   void wait(CUstream stream) const;
-  Events& events() const { return events_; }
+  Events& events() const { return events_; }  // that measure no time
   Records& records() const { return records_; }
   std::string name() const { return name_; }
   std::string architecture() const;  // "sm_90a"
@@ -89,7 +89,7 @@ class Gpu final : public runtime::Space {
   CUmemoryPool pool_ = nullptr;
   std::string name_;
   mutable Health health_;
-  mutable Events events_{*this};
+  mutable Events events_{*this, Events::Sort::untimed}, timed_events_{*this, Events::Sort::timed};
   mutable Records records_{*this};
   mutable Staging staging_{*this};
 };

@@ -16,7 +16,8 @@ CUevent Events::take() {
   const std::lock_guard lock(mutex_);
   CUevent event = nullptr;
   if (free_.empty()) {
-    gpu_.check(gpu_.driver().cuEventCreate(&event, CU_EVENT_DEFAULT), "an event");
+    const unsigned flags = sort_ == Sort::timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING;
+    gpu_.check(gpu_.driver().cuEventCreate(&event, flags), "an event");
     return event;
   }
   event = free_.back();
@@ -50,18 +51,18 @@ void Records::give_back(emit::FailureRecord* record) {
   free_.push_back(record);
 }
 
-CudaEvent::CudaEvent(const Gpu& gpu, CUstream stream) : gpu_(gpu) {
+CudaEvent::CudaEvent(const Gpu& gpu, CUstream stream, Events& events) : gpu_(gpu), events_(events) {
   const Gpu::Scope scope(gpu);
-  event_ = gpu.events().take();
+  event_ = events.take();
   try {
     gpu.check(gpu.driver().cuEventRecord(event_, stream), "a stream");
   } catch (...) {
-    gpu.events().give_back(event_);
+    events.give_back(event_);
     throw;
   }
 }
 
-CudaEvent::~CudaEvent() { gpu_.events().give_back(event_); }
+CudaEvent::~CudaEvent() { events_.give_back(event_); }
 
 bool CudaEvent::reached() const {
   if (gpu_.is_lost()) return true;
@@ -88,7 +89,7 @@ emit::FailureRecord* CudaWork::record() {
   return record_;
 }
 
-void CudaWork::close() { end_ = std::make_unique<const CudaEvent>(gpu_, stream_); }
+void CudaWork::close() { end_ = std::make_unique<const CudaEvent>(gpu_, stream_, gpu_.events()); }
 
 bool CudaWork::done() const { return waited_ || (end_ != nullptr && end_->reached()); }
 
