@@ -182,11 +182,11 @@ class Actions {
 
   Action of(const Accumulate& node) {
     TotalForm& form = names_.total(node.total);
-    CHECK(form.copies.empty() && form.depth == 0, "t", node.total.index, " is accumulated and has copies");
+    CHECK(form.depth == 0, "the stack t", node.total.index, " is accumulated");
     form.filled = TotalForm::Filled::accumulated;
     return [place = form.place, combine = form.combine, at = names_.integer(node.place),
-            parts = names_.parts(node.values)](State& state) {
-      state.totals[place].reduction.add(combine, at(state), parts(state));
+            cell = names_.cell(form), parts = names_.parts(node.values)](State& state) {
+      state.totals[place].reduction(cell(state)).add(combine, at(state), parts(state));
     };
   }
 

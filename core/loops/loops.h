@@ -131,7 +131,8 @@ struct Start {
   int depth = 0;
 };
 // Nests only. The total over all executions in the scope of its Start is the canonical combination of
-// the pairs (place, values), whatever order the loops have. One value a part: a place is an i64 Count.
+// the pairs (place, values), whatever order the loops have; of a total with copies, which is one of columns
+// (nest.h), that of this member's pairs. One value a part: a place is an i64 Count.
 struct Accumulate {
   Temp total;
   std::vector<Ref<Value>> values;

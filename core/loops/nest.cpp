@@ -54,14 +54,61 @@ Item item_of(const Ref<Stmt>& stmt) {
   return stmt;
 }
 
+bool is_column_total(const Stmt& stmt) {
+  const auto* start = std::get_if<Start>(&stmt.node);
+  return start != nullptr && !start->copies.empty();
+}
+
+// Moves what stands around the common loops out of `items`.
+std::optional<Columns> columns_of(std::vector<Ref<Stmt>>& items) {
+  if (items.empty() || !is_column_total(*items.front())) return std::nullopt;
+  Columns columns;
+  while (!items.empty() && is_column_total(*items.front())) {
+    columns.totals.push_back(std::get<Start>(items.front()->node));
+    items.erase(items.begin());
+  }
+  const Loop* last = items.size() == 2 ? std::get_if<Loop>(&items.back()->node) : nullptr;
+  CHECK(last != nullptr, "totals of columns have no loop of theirs after that of the rows");
+  CHECK(last->bind == Bind::serial, "loop ", last->axis, " of a nest is bound");
+  columns.loop = {last->axis, last->extent};
+  columns.inner = statements_of(last->body);
+  for (const Ref<Stmt>& inner : columns.inner)
+    CHECK((is_one_of<Let, Store>(*inner)), "the loop over columns holds a statement that belongs elsewhere");
+  for (const Start& start : columns.totals)
+    CHECK(start.copies == std::vector{columns.loop.axis}, "t", start.total.index,
+          " has copies along other loops than that of the columns");
+  items.pop_back();
+  return columns;
+}
+
+// Of each total the sibling that accumulates it walks the columns, and nothing but these.
+void check_columns(const Nest& nest) {
+  CHECK(!nest.common.empty(), "totals of columns without rows");
+  for (const Item& item : nest.items) {
+    const auto* sibling = std::get_if<Sibling>(&item);
+    if (sibling == nullptr) continue;
+    for (const Ref<Stmt>& inner : sibling->inner) {
+      const auto* accumulate = std::get_if<Accumulate>(&inner->node);
+      CHECK(accumulate == nullptr || !is_of_columns(nest, accumulate->total) ||
+                sibling->loops == std::vector{nest.columns->loop},
+            "t", accumulate->total.index, " is accumulated in other loops than that of the columns");
+    }
+  }
+}
+
 void check_totals_are_items(const Nest& nest) {
   std::set<Temp> started;
+  if (nest.columns)
+    for (const Start& start : nest.columns->totals) started.insert(start.total);
   const auto check = [&](Temp total) {
     CHECK(started.contains(total), "t", total.index, " is not started among the items before it");
   };
   for (const Item& item : nest.items) {
     if (const auto* stmt = std::get_if<Ref<Stmt>>(&item)) {
-      if (const auto* start = std::get_if<Start>(&(*stmt)->node)) started.insert(start->total);
+      if (const auto* start = std::get_if<Start>(&(*stmt)->node)) {
+        CHECK(start->copies.empty(), "t", start->total.index, " of a turn has copies");
+        started.insert(start->total);
+      }
       continue;
     }
     for (const Ref<Stmt>& inner : std::get<Sibling>(item).inner) {
@@ -96,9 +143,11 @@ Nest take_apart(const Program& program) {
     nest.items.emplace_back(items.front());
     return nest;
   }
+  nest.columns = columns_of(items);
   enter_loops(items, nest.common);
   for (const Ref<Stmt>& stmt : items) nest.items.push_back(item_of(stmt));
   check_totals_are_items(nest);
+  if (nest.columns) check_columns(nest);
   return nest;
 }
 
@@ -108,7 +157,18 @@ Ref<Stmt> put_together(const Nest& nest) {
     const auto* sibling = std::get_if<Sibling>(&item);
     items.push_back(sibling == nullptr ? std::get<Ref<Stmt>>(item) : enclose(sibling->loops, sibling->inner));
   }
-  return enclose(nest.common, std::move(items));
+  const Ref<Stmt> rows = enclose(nest.common, std::move(items));
+  if (!nest.columns) return rows;
+  std::vector<Ref<Stmt>> stmts;
+  for (const Start& start : nest.columns->totals) stmts.push_back(stmt(start));
+  stmts.push_back(rows);
+  stmts.push_back(enclose({nest.columns->loop}, nest.columns->inner));
+  return block(std::move(stmts));
+}
+
+bool is_of_columns(const Nest& nest, Temp total) {
+  return nest.columns &&
+         std::ranges::any_of(nest.columns->totals, [&](const Start& start) { return start.total == total; });
 }
 
 index::Facts facts_of(const Program& program) {

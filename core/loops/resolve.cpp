@@ -248,7 +248,7 @@ Element Resolver::read(const Read& read) {
             give(total.cells[static_cast<std::size_t>(cell(state))]);
             break;
           case TotalForm::Filled::accumulated:
-            give(total.reduction.result(combine));
+            give(total.reduction(cell(state)).result(combine));
             break;
           case TotalForm::Filled::scanned:
             give(total.prefixes.result(combine));

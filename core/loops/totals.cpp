@@ -46,13 +46,6 @@ Parts Combiner::over_nothing() const {
   return parts;
 }
 
-void Reduction::clear() {
-  pending_.clear();
-  count_ = 0;
-  highest_ = -1;
-  result_.reset();
-}
-
 void Reduction::add(const Combiner& combine, std::int64_t place, const Parts& element) {
   CHECK(place >= 0, "an element is accumulated at the place ", place);
   if (ops::order(combine.monoid, combine.element) == ops::Order::any) {
@@ -120,8 +113,13 @@ void Total::start(const Combiner& combine, std::vector<std::int64_t> copy_extent
   const auto cell_count = static_cast<std::size_t>(count * std::max(depth, 1));
   cells.assign(cell_count, combine.identity());
   occupied.assign(depth > 0 ? cell_count : 0, false);
-  reduction.clear();
+  reductions.clear();
   prefixes.clear();
+}
+
+Reduction& Total::reduction(std::int64_t cell) {
+  reductions.resize(cells.size());
+  return reductions[static_cast<std::size_t>(cell)];
 }
 
 void combine_cells(Total& total, const Combiner& combine, std::int64_t first, std::int64_t stride,

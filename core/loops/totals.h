@@ -29,7 +29,6 @@ struct Combiner {
 // The pairs (place, element) of a reduction, in any order, and their canonical combination.
 class Reduction {
  public:
-  void clear();
   void add(const Combiner& combine, std::int64_t place, const Parts& element);
   // Bug unless the places are 0..N-1, each once.
   const Parts& result(const Combiner& combine);
@@ -60,10 +59,11 @@ struct Total {
   std::vector<std::int64_t> extents, strides;  // of the copies, in the order of Start::copies
   std::vector<Parts> cells;
   std::vector<bool> occupied;  // of a stack
-  Reduction reduction;
+  std::vector<Reduction> reductions;  // one for each cell, once one of them is accumulated
   Prefixes prefixes;
 
   void start(const Combiner& combine, std::vector<std::int64_t> copy_extents, int depth);
+  Reduction& reduction(std::int64_t cell);
 };
 
 // Combines the cells first + i * stride for i < count into the first.

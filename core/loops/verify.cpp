@@ -119,8 +119,7 @@ class Verifier {
   void check(const Stmt& stmt, const Start& start) {
     CHECK(ops::accepts(start.monoid, start.element) && ops::compute_type(start.element) == start.element,
           ops::name(start.monoid), " has no totals of ", ops::name(start.element));
-    if (!start.copies.empty() || start.depth > 0)
-      only_in(Stage::program, cat("copies or a depth of t", start.total.index));
+    if (start.depth > 0) only_in(Stage::program, cat("a depth of t", start.total.index));
     CHECK(start.depth >= 0, "t", start.total.index, " has the depth ", start.depth);
     std::set<Axis> once;
     for (const Axis& axis : start.copies) {
@@ -138,6 +137,7 @@ class Verifier {
   void fill(Temp total, const std::vector<Ref<Value>>& values, const index::Expr& place) {
     TempFacts& facts = scope_.facts(total, TempKind::total);
     CHECK(!facts.filled_in, "t", total.index, " is filled by two statements");
+    scope_.check_one_copy(total, facts);
     scope_.check_parts(total, values);
     scope_.check(place);
     const int way = scope_.way_from(facts);

@@ -100,6 +100,27 @@ TEST(Interpret, CombineGoesByItsPairing) {
   tests::expect_same(y, Elements(DType::f32, {double{halves}, double{neighbours}}));
 }
 
+TEST(Interpret, TotalsOfColumnsAreOfThePlacesOfTheirRows) {
+  Elements x(DType::f32, {1e8, 1, -1e8, 2, 1, 4}), y(DType::f32, 3), z(DType::f32, 2);
+  run(R"(program p(x: f32[6], y: written f32[3], z: written f32[2]) {
+    start t0: sum f32 copies (k)
+    for i < 3 {
+      start t1: sum f32
+      for k < 2 {
+        t0 += x[2*i + k] at floor_mod(2*i, 3)
+        t1 += x[2*i + k] at k
+      }
+      y[i] = t1
+    }
+    for k < 2 {
+      z[k] = t0
+    }
+  })",
+      Stage::nest, {&x, &y, &z});
+  tests::expect_same(y, Elements(DType::f32, {1e8, -1e8, 5}));
+  tests::expect_same(z, Elements(DType::f32, {1, 7}));
+}
+
 TEST(Interpret, CombineInsideALoopOverCopiesTakesThatMember) {
   Elements x(DType::i32, {1, 2, 3, 4, 5, 6, 7, 8}), y(DType::i32, 3);
   run(R"(program p(x: i32[8], y: written i32[3]) {

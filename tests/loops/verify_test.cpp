@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"index j = i[0] below n\nindex j = i[1] below n", 3, "the symbol j is bound twice"},
         Case{"for k < n vector {\n y[k] = x[k]\n}", 2, "the vector loop k in a nest"},
         Case{"start t1: sum f16", 2, "sum has no totals of f16"},
-        Case{"start t1: sum f32 depth 2", 2, "copies or a depth of t1 in a nest"},
+        Case{"start t1: sum f32 depth 2", 2, "a depth of t1 in a nest"},
         Case{"start t1: sum f32\nfor k < n {\n t1 += i[k] at k\n}", 4,
              "part 0 of t1 is f32 and is given i64"},
         Case{"start t1: argmax f32\nfor k < n {\n t1 += x[k] at k\n}", 4, "t1 has 2 parts and is given 1"},
@@ -65,6 +65,22 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"t1 = x[0]\nfor k < n {\n start t2: sum f32\n}", 1, "holds a statement that belongs outside it"},
         Case{"start t1: sum f32\nfor j < n {\n for k < n {\n scan t2 = t1 (x[k]) at j*n + k\n}\n}", 1,
              "a scan stands in more than one loop"},
+        Case{"start t1: sum f32 copies (k)\nfor k < n {\n t1 += x[k] at 0\n}", 1,
+             "totals of columns have no loop of theirs after that of the rows"},
+        Case{"start t1: sum f32 copies (k)\nfor j < n {\n for k < 4 {\n t1 += x[k] at j\n}\n}\nfor k < 4 {\n"
+             "for l < n {\n y[k] = t1\n}\n}",
+             1, "the loop over columns holds a statement that belongs elsewhere"},
+        Case{"start t1: sum f32 copies (k)\nfor j < n {\n for k < 4 {\n t1 += x[k] at j\n}\n}\nfor l < 4 {\n"
+             "y[l] = x[l]\n}",
+             1, "t1 has copies along other loops than that of the columns"},
+        Case{"start t1: sum f32 copies (k)\nfor j < n {\n y[0] = x[0]\n for l < 4 {\n for k < 4 {\n t1 += "
+             "x[k] at j\n}\n}\n}\n"
+             "for k < 4 {\n y[k] = t1\n}",
+             1, "t1 is accumulated in other loops than that of the columns"},
+        Case{"for j < n {\n start t1: sum f32 copies (k)\n for k < 4 {\n t1 += x[k] at j\n}\n}", 1,
+             "t1 of a turn has copies"},
+        Case{"start t1: sum f32 copies (k)\nfor j < n {\n t1 += x[j] at j\n}\nfor k < 4 {\n y[k] = t1\n}", 4,
+             "t1 has copies along k and is used outside that loop"},
         Case{"y[0] = x[0]\ncall stable_sort(y, y) sizes (n, n) {\n}", 3, "a call is not the whole body"}));
 
 class RefusedProgram : public testing::TestWithParam<Case> {};
