@@ -28,6 +28,7 @@ class Applier {
     add_prefetches();
     staged_.arrays.insert(staged_.arrays.end(), plan_.kept.begin(), plan_.kept.end());
     lay_out_rows(plan_, names_, staged_);
+    if (plan_.columns) return build_rows_and_columns();
     const auto rows = [&](const Surroundings& here) { return in_arrays(items(here)); };
     const std::size_t start = start_of_task(plan_.common);
     if (plan_.panel) panel_.emplace(plan_, staged_.shape, starts_, names_);
@@ -54,7 +55,33 @@ class Applier {
     program.body = tidy(body, plan_.facts);
     program.buffers = names_.buffers();
     for (const loops::Buffer buffer : plan_.streamed) program.buffers[buffer.index].streamed = true;
+    return with_arguments_first(std::move(program));
+  }
+
+  // What one program hands to the next is an argument that is named after the arrays of a row.
+  static loops::Program with_arguments_first(loops::Program program) {
+    loops::Renaming renaming;
+    std::vector<loops::BufferInfo> buffers;
+    for (const bool local : {false, true}) {
+      for (std::uint32_t index = 0; index < program.buffers.size(); ++index) {
+        if (program.buffers[index].local != local) continue;
+        renaming.buffers[loops::Buffer{index}] = loops::Buffer{static_cast<std::uint32_t>(buffers.size())};
+        buffers.push_back(program.buffers[index]);
+      }
+    }
+    program.body = loops::rename(program.body, renaming);
+    program.buffers = std::move(buffers);
     return program;
+  }
+
+  std::vector<loops::Program> build_rows_and_columns() {
+    ColumnParts parts(plan_, staged_.shape, names_);
+    columns_ = &parts;
+    const Ref<Stmt> rows =
+        parts.walk([&](const Surroundings& here) { return in_arrays(items(here)); }, outside_);
+    columns_ = nullptr;
+    return {program_of(rows, "_rows"),
+            program_of(build_columns(plan_, parts.totals(), outside_, names_), "_columns")};
   }
 
   std::vector<loops::Program> build_grid() {
@@ -123,8 +150,13 @@ class Applier {
 
   void add_runs(std::size_t sibling, const Surroundings& here, std::vector<Ref<Stmt>>& result) const {
     for (const Prefetched& prefetched : plan_.prefetched)
-      if (prefetched.sibling == sibling && prefetched.is_run)
-        result.push_back(settle(loops::stmt(prefetched.what), here));
+      if (prefetched.sibling == sibling && prefetched.is_run) result.push_back(run(prefetched, here));
+  }
+  Ref<Stmt> run(const Prefetched& prefetched, const Surroundings& here) const {
+    if (columns_ == nullptr) return settle(loops::stmt(prefetched.what), here);
+    loops::Prefetch what = prefetched.what;
+    what.mask = what.mask && columns_->has_later(prefetched.ahead);
+    return settle(loops::stmt(std::move(what)), columns_->later(here, prefetched.ahead));
   }
 
   Ref<Stmt> in_arrays(Ref<Stmt> stmt) const {
@@ -164,6 +196,7 @@ class Applier {
   Surroundings outside_;
   StagedNest staged_;
   std::optional<Panel> panel_;
+  const ColumnParts* columns_ = nullptr;  // while the rows beside totals of columns are built
   const Parts* parts_ = nullptr;  // while the second program of a grid split is built
 };
 

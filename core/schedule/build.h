@@ -198,6 +198,18 @@ Ref<Stmt> in_tile(const Plan& plan, const Tile& tile, const Walk& walk, const St
 // The tile of a block in place of the buffer's load in the nest; its body fills it. See block_tile.cpp.
 loops::Scratch put_block_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape);
 
+struct KeptRow {
+  loops::Place place;
+  std::int64_t count;  // elements of a row
+};
+// Where an element lies in the array, and how many elements the array has.
+struct RowPlace {
+  std::int64_t count = 1;
+  index::Expr offset;
+};
+// Of element k of a row that is walked along the axis. See thread_rows.cpp.
+RowPlace place_in_row(const Plan& plan, const AxisPlan& axis, const KeptRow& row, const index::Expr& k);
+
 // The nest with staged rows: stored where they are loaded first, loaded from there afterwards.
 struct StagedNest {
   loops::Nest shape;
@@ -211,6 +223,58 @@ void lay_out_rows(const Plan& plan, Names& names, StagedNest& nest);
 // Where the loops of one task start in the order of the common loops: behind the last block loop.
 std::size_t start_of_task(const Scope& common);
 
+// A total of columns, with the arrays that it has on the way; each has an element for each column.
+struct ColumnTotal {
+  loops::Start start;
+  std::size_t sibling;                // that accumulates it
+  loops::Buffer chain;                // of one lane of the rows
+  std::vector<loops::Buffer> levels;  // totals of lanes that wait for more, by the bits of a lane's number
+  loops::Buffer parts;                // handed to the second program
+};
+
+// The first program of a nest with totals of columns: its rows, and parts of these totals. See columns.cpp.
+class ColumnParts {
+ public:
+  // Puts steps onto chains in place of what `shape` accumulates.
+  ColumnParts(const Plan& plan, loops::Nest& shape, Names& names);
+  // The rows of each block, one after the other, and the store of its parts.
+  Ref<Stmt> walk(const Walk::Innermost& row, const Surroundings& outside);
+  // Where a row is whose turn of its block comes so many turns after this one.
+  Surroundings later(const Surroundings& here, std::int64_t turns) const;
+  index::Condition has_later(std::int64_t turns) const;
+  const std::vector<ColumnTotal>& totals() const { return totals_; }
+
+ private:
+  using Step = std::function<std::vector<Ref<Stmt>>(const ColumnTotal& total, const index::Expr& column)>;
+  Ref<Stmt> over_columns(const Surroundings& around, const Step& step);
+  Ref<Stmt> lanes(std::size_t level, const Walk::Innermost& row, const Surroundings& outside);
+  Ref<Stmt> chain(const Walk::Innermost& row, const Surroundings& outside);
+  Ref<Stmt> in_arrays(Ref<Stmt> stmt) const;
+  index::Expr place(const ColumnTotal& total, loops::Buffer array, const index::Expr& column) const;
+  Ref<loops::Value> load(const ColumnTotal& total, loops::Buffer array, const index::Expr& column,
+                         index::Condition mask = {}) const;
+  // array = array (what it holds where `mask` does not) with `value`.
+  std::vector<Ref<Stmt>> add(const ColumnTotal& total, loops::Buffer array, const index::Expr& column,
+                             Ref<loops::Value> value, index::Condition mask = {});
+  loops::Place place_of(const ColumnTotal& total, loops::Buffer array) const;
+  index::Expr row_at(const index::Expr& turn) const;
+  index::Expr turn() const;
+
+  const Plan& plan_;
+  Names& names_;
+  const AxisPlan& rows_;
+  std::int64_t residues_, width_;  // parts of a unit; columns
+  index::Symbol unit_, residue_, chain_turn_;
+  std::vector<index::Symbol> bits_;  // of a lane's number; the lowest is walked outermost
+  std::vector<ColumnTotal> totals_;
+};
+
+// The second: the totals from all parts, and what is done with them.
+Ref<Stmt> build_columns(const Plan& plan, const std::vector<ColumnTotal>& totals, const Surroundings& outside,
+                        Names& names);
+
+// How deep a stack of so many nodes is.
+int stack_depth(const index::Expr& count);
 // Merges one total (all its parts) into another.
 Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask = {});
 // The pieces with copies among the loops first..last, the largest steps first: the order of halves.

@@ -110,7 +110,12 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   if (schedule.kept_values != 0) keeping.emplace(nest, machine, schedule.kept_values);
   const Situation& situation = keeping ? *keeping : plain;
   schedule.collapses = situation.collapses;
-  if (!situation.shape.common.empty()) choose_common(situation).append_to(schedule);
+  if (situation.shape.columns) {
+    schedule.columns = choose_columns(situation, 1);
+    choose_row_a_block(situation).append_to(schedule);
+  } else if (!situation.shape.common.empty()) {
+    choose_common(situation).append_to(schedule);
+  }
   for (std::size_t number = 0; number < situation.siblings.size(); ++number)
     choose_sibling(situation, static_cast<int>(number)).append_to(schedule);
   // What the law refuses of the extras is left out: a store before a reduction, rows read at different

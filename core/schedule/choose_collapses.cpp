@@ -1,5 +1,5 @@
 // Taste: which axes are walked as one. Neighbouring axes are, where that leaves no division; all axes of a
-// canonical total are, since its places count through them.
+// canonical total are, since its places count through them, and all rows of totals of columns.
 #include "core/schedule/taste.h"
 
 namespace twinloom::schedule {
@@ -82,7 +82,10 @@ class Collapser {
 Collapsed choose_collapses(const loops::Program& nest) {
   Collapser collapser(nest);
   const loops::Nest shape = loops::take_apart(nest);
-  collapser.collapse_neighbours(-1);
+  if (shape.columns)
+    collapser.collapse_all(-1);
+  else
+    collapser.collapse_neighbours(-1);
   int number = 0;
   for (const loops::Sibling* sibling : siblings_of(shape)) {
     if (reach_of(shape, *sibling) == Reach::canonical)

@@ -60,6 +60,7 @@ class RowChooser {
 
   Schedule choose() const {
     const Situation situation(nest_, machine_);
+    if (situation.shape.columns) return beside_columns();
     if (auto schedule = in_tiles(situation)) return *schedule;
     if (auto schedule = in_parts(situation)) return *schedule;
     int most_values = 0;
@@ -112,6 +113,44 @@ class RowChooser {
       alive.add(users_of(plan.shape, array.buffer),
                 std::max(4, ops::size_of(plan.nest.buffers[array.buffer.index].dtype)));
     return alive.most();
+  }
+
+  // Rows one after the other in a block, each thread with few elements of them: it has as many totals of
+  // columns beside what it keeps.
+  Schedule beside_columns() const {
+    int most_values = 0;
+    for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++most_values;
+    for (int values = most_values; values >= 0; --values) {
+      const Situation situation(nest_, machine_, values);
+      RowThreads rows = threads_of_row(row_extent(situation), 1, true);
+      rows.spread = true;
+      rows.packed = 2;
+      const std::int64_t of_unit = loops::LANES / rows.packed;
+      if (rows.extent)
+        rows.warps =
+            std::min(machine_.max_threads / of_unit,
+                     next_power_of_two(ceil_div(std::max<std::int64_t>(*rows.extent, 1), loops::UNIT)));
+      Schedule schedule = made(situation, rows, values);
+      schedule.columns = choose_columns(situation, rows.warps * of_unit);
+      if (why_illegal(nest_, schedule)) schedule.columns->place = loops::Place::registers;
+      const auto resolved = resolve(nest_, schedule);
+      const auto* plan = std::get_if<Plan>(&resolved);
+      if (plan == nullptr && values > 0) continue;
+      if (plan != nullptr) schedule.temps = stages(*plan, loops::Place::registers);
+      fetch_next(situation, schedule);
+      return schedule;
+    }
+    throw Bug("no values are always kept");
+  }
+
+  // The row that the block walks next, as soon as its own is there.
+  void fetch_next(const Situation& situation, Schedule& schedule) const {
+    const int sibling = std::min(1, static_cast<int>(situation.siblings.size()) - 1);
+    for (const loops::BufferInfo& info : nest_.buffers) {
+      if (info.written || info.local) continue;
+      schedule.prefetches.push_back({info.name, sibling, 1});
+      if (why_illegal(nest_, schedule)) schedule.prefetches.pop_back();
+    }
   }
 
   // A warp for each unit.

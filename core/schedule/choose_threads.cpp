@@ -197,7 +197,8 @@ class ThreadChooser {
     std::vector<Part> parts;
     const std::int64_t extent = *rows_.extent, group = rows_.warps * loops::UNIT;
     const std::int64_t span = std::min(loops::LANES, next_power_of_two(std::max<std::int64_t>(extent, 1)));
-    const std::int64_t lanes = std::min(packed_along_rows(), span);
+    const std::int64_t packed = std::min(packed_along_rows(), span);
+    const std::int64_t lanes = rows_.packed == 0 ? packed : std::min(packed, rows_.packed);
     const std::int64_t threads = rows_.spread ? span / lanes : std::min(warp(), span / lanes);
     if (extent > group) parts.push_back({group, Bind::serial});
     if (rows_.warps > 1) parts.push_back({loops::UNIT, Bind::thread});
@@ -315,6 +316,7 @@ class ThreadChooser {
 }  // namespace
 
 bool walks_rows_in_threads(const Situation& situation) {
+  if (situation.shape.columns) return false;
   return situation.lockstep || std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
            return reach_of(situation.shape, *sibling) == Reach::scan &&
                   (guess(sibling->loops.back()) < LEAST_SCANNED || !scans_stand_alone(*sibling));

@@ -24,12 +24,6 @@ bool is_harmless(const Stmt& stmt) {
          std::holds_alternative<loops::Start>(stmt.node);
 }
 
-int stack_depth(const Expr& count) {
-  constexpr int UNBOUNDED = 40;
-  const auto nodes = index::constant_of(count);
-  return nodes ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*nodes | 1))) : UNBOUNDED;
-}
-
 index::Condition ends_of_all(const Surroundings& around) {
   index::Condition mask;
   for (const auto& [axis, end] : around.ends) mask.all.push_back(end);
@@ -38,8 +32,15 @@ index::Condition ends_of_all(const Surroundings& around) {
 
 }  // namespace
 
+int stack_depth(const Expr& count) {
+  constexpr int UNBOUNDED = 40;
+  const auto nodes = index::constant_of(count);
+  return nodes ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*nodes | 1))) : UNBOUNDED;
+}
+
 std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
   const std::string words = cat("grid ", grid.axis, ": ");
+  if (plan.shape.columns) return words + "the rows of totals of columns are cut into parts already";
   if (grid.last_block) return words + "finishing in the last block needs blocks that see each other's stores";
   if (grid.units < 1 || !is_power_of_two(grid.units)) return words + "the units of a part are a power of two";
   if (grid.threads < 1 || !is_power_of_two(grid.threads))

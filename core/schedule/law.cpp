@@ -132,6 +132,7 @@ std::string why_bad_place(const Plan& plan, const Scope& scope, const loops::Sib
     const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
     const auto* scan = std::get_if<loops::Scan>(&inner->node);
     if (accumulate == nullptr && scan == nullptr) continue;
+    if (accumulate != nullptr && loops::is_of_columns(plan.shape, accumulate->total)) continue;
     if (scope.axes.size() != 1)
       return "the canonical order needs the reduced axes walked as one: collapse them";
     const index::Expr& place = accumulate != nullptr ? accumulate->place : scan->place;

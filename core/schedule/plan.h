@@ -77,6 +77,7 @@ struct Prefetched {
   std::size_t sibling = 0;
   loops::Prefetch what;
   bool is_run = false;
+  std::int64_t ahead = 0;  // of a nest with totals of columns: turns that `what` is still to be moved on
 };
 
 struct Plan {
@@ -86,6 +87,7 @@ struct Plan {
   Scope common;
   std::vector<Scope> siblings;
   std::optional<GridSplit> grid;
+  std::optional<ColumnsPlan> columns;
   std::vector<Staged> staged;
   std::vector<Prefetched> prefetched;
   std::vector<loops::Buffer> streamed;
@@ -108,6 +110,9 @@ std::string why_bad_waits(const Plan& plan);
 
 // Why the first sibling cannot be cut into parts, or an empty text. See grid.cpp.
 std::string why_unlawful(const Plan& plan, const GridSplit& grid);
+// Why the schedule does not suit the totals of columns that the nest has or lacks, or an empty text. See
+// columns.cpp.
+std::string why_bad_columns(const Plan& plan);
 // Why columns may not be walked side by side inside the sibling's loops, or an empty text. See panel.cpp.
 std::string why_no_panel(const Plan& plan);
 // The siblings that store or load the array.

@@ -70,17 +70,20 @@ std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchP
     if (const std::string reason = why_not_walked(plan, loops[0], offset); !reason.empty())
       return words + reason;
     const AxisPlan& turns = plan.common.axes[plan.common.order.back().axis];
+    const std::int64_t ahead = plan.columns ? 0 : row.ahead;  // its turns are not in the order of rows
     if (!written) {
       const index::Expr next = index::substitute(offset, {{turns.axis, index::Expr(turns.axis) + row.ahead}});
       if (next == offset) return words + "the next turn reads the same";
-      offset = next;
+      if (ahead != 0) offset = next;
     }
+    if (plan.columns && !has_threads(plan.siblings[number]))
+      return words + "beside totals of columns only threads fetch ahead";
     if (!has_threads(plan.siblings[number])) return Prefetched{number, {*buffer, offset, written}};
     if (written) return words + "threads fetch only what is read";
     if (has_threads(plan.common)) return words + "a block walks several rows";
     loops::Prefetch run{*buffer, index::substitute(offset, {{loops[0].axis, 0}}), false, loops[0].extent};
-    run.mask.all.push_back({index::Expr(turns.axis) + row.ahead, turns.extent});
-    return Prefetched{number, std::move(run), true};
+    run.mask.all.push_back({index::Expr(turns.axis) + ahead, turns.extent});
+    return Prefetched{number, std::move(run), true, plan.columns ? row.ahead : 0};
   }
   return cat(words, "no ", written ? "later sibling writes" : "sibling reads", " as long a row of it");
 }

@@ -89,6 +89,7 @@ Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling) {
     if (std::holds_alternative<loops::Scan>(inner->node)) return Reach::scan;
     const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
     if (accumulate == nullptr || reach == Reach::canonical) continue;
+    if (loops::is_of_columns(shape, accumulate->total)) continue;
     reach = order_of(accumulate->total) == ops::Order::canonical ? Reach::canonical : Reach::any;
   }
   return reach;
@@ -299,6 +300,7 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
     if (std::string reason = why_unlawful(plan, grid); !reason.empty()) return reason;
     plan.grid = grid;
   }
+  if (std::string reason = why_bad_columns(plan); !reason.empty()) return reason;
   if (std::string reason = why_bad_waits(plan); !reason.empty()) return reason;
   if (std::string reason = why_not_kept(plan); !reason.empty()) return reason;
   plan.panel = schedule.panel;
@@ -326,6 +328,7 @@ std::variant<Plan, std::string> resolve(const loops::Program& nest, const Schedu
   if (std::string reason = keep_values(schedule, plan); !reason.empty()) return reason;
   plan.shape = loops::take_apart(plan.nest);
   plan.facts = loops::facts_of(plan.nest);
+  plan.columns = schedule.columns;
   if (std::string reason = Resolver(schedule, plan).run(); !reason.empty()) return reason;
   const auto finish = [](Scope& scope) {
     for (std::size_t axis = 0; axis < scope.axes.size(); ++axis) {

@@ -21,6 +21,7 @@
 //     prefetch x in 1 ahead 1
 //     stream y
 //     grid k units 64 threads 8
+//     columns lanes 8 scratch width 32 units 8
 //
 // Which orders of pieces realise the canonical tree of a reduced axis: the pieces of at least UNIT steps
 // are outermost, falling; of the pieces below UNIT, those of at least LANES steps walk each lane's chain,
@@ -121,12 +122,24 @@ struct GridSplit {     // a reduction without enough turns, cut into parts that 
   friend bool operator==(const GridSplit&, const GridSplit&) = default;
 };
 
+// Of a nest with totals of columns: the rows of a unit are cut into parts, each a node of the canonical tree,
+// that blocks walk row after row; a second program combines the parts. See columns.cpp.
+struct ColumnsPlan {
+  std::int64_t lanes;  // of a unit of rows that a block walks, 4 rows each; a power of two
+  loops::Place place =
+      loops::Place::registers;  // of totals that wait for the block's other lanes; or scratch
+  std::int64_t width = 1;  // threads of a block of the second program, each with a column; a power of two
+  std::int64_t units = 1;  // units of rows that as many times these threads take side by side; a power of two
+  friend bool operator==(const ColumnsPlan&, const ColumnsPlan&) = default;
+};
+
 struct Schedule {
   std::vector<Collapse> collapses;
   bool panel = false;   // the serial loop around a vector of rows is walked inside the sibling's: panel.cpp
   int kept_values = 0;  // that a later sibling would compute again, the dearest first; each an array of a row
   loops::Place kept_place = loops::Place::registers;  // of those arrays; scratch where blocks have threads
   std::vector<GridSplit> grid_splits;
+  std::optional<ColumnsPlan> columns;
   std::vector<SplitPlan> splits;
   std::vector<LoopPlan> loops;
   std::vector<TempPlan> temps;

@@ -34,7 +34,7 @@ Situation::Situation(const loops::Program& given, const machine::Machine& target
   facts = loops::facts_of(nest);
   siblings = siblings_of(shape);
   accesses = accesses_of(nest, shape);
-  lockstep = siblings.empty() || vector_is_common();
+  lockstep = siblings.empty() || (!shape.columns && vector_is_common());
   if (lockstep && !shape.common.empty()) vector_axis = best_common_axis();
 }
 

@@ -96,8 +96,12 @@ struct RowThreads {
   std::int64_t warps = 1;              // a row, each with a unit at a time
   bool kept = false;                   // rows stay in registers: no loop but the one over groups of units
   bool spread = false;                 // units are walked by as many threads as they have lanes
+  std::int64_t packed = 0;             // elements that a thread takes at once, at most; 0: what fits
   std::optional<std::size_t> tile;     // without siblings: the common axis that squares are made with
 };
+// How the rows of a nest with totals of columns are cut, where so many threads walk a row. See
+// choose_columns.cpp.
+ColumnsPlan choose_columns(const Situation& situation, std::int64_t threads);
 // The loops of all scopes where blocks have threads. See choose_threads.cpp.
 void choose_threads(const Situation& situation, const RowThreads& rows, Schedule& schedule);
 // Whether each thread walks rows of its own.
@@ -105,6 +109,7 @@ bool walks_rows_in_threads(const Situation& situation);
 // All of a schedule where blocks have threads, but for grid splits. See choose_rows.cpp.
 Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine);
 ScopeChoice choose_common(const Situation& situation);
+ScopeChoice choose_row_a_block(const Situation& situation);
 ScopeChoice choose_sibling(const Situation& situation, int number);
 
 }  // namespace twinloom::schedule

@@ -115,6 +115,18 @@ GridSplit read_grid(Scanner& scanner) {
   return plan;
 }
 
+ColumnsPlan read_columns(Scanner& scanner) {
+  ColumnsPlan plan;
+  scanner.expect("lanes");
+  plan.lanes = scanner.integer();
+  plan.place = read_word(scanner, PLACES);
+  scanner.expect("width");
+  plan.width = scanner.integer();
+  scanner.expect("units");
+  plan.units = scanner.integer();
+  return plan;
+}
+
 }  // namespace
 
 std::string print(const Schedule& schedule) {
@@ -127,6 +139,9 @@ std::string print(const Schedule& schedule) {
   for (const GridSplit& plan : schedule.grid_splits)
     writer.line("grid ", plan.axis, " units ", plan.units, plan.last_block ? " last_block" : "",
                 plan.threads != 1 ? cat(" threads ", plan.threads) : std::string());
+  if (const auto& plan = schedule.columns)
+    writer.line("columns lanes ", plan->lanes, " ", word_of(plan->place, PLACES), " width ", plan->width,
+                " units ", plan->units);
   for (const SplitPlan& plan : schedule.splits)
     writer.line("split ", plan.sibling, " ", plan.axis, " : ", join(plan.factors, ", ", same),
                 plan.factors.empty() ? "" : " ", word_of(plan.tail, TAILS));
@@ -154,6 +169,8 @@ Schedule parse(std::string_view text) {
       schedule.collapses.push_back(read_collapse(scanner));
     else if (scanner.accept("grid"))
       schedule.grid_splits.push_back(read_grid(scanner));
+    else if (scanner.accept("columns"))
+      schedule.columns = read_columns(scanner);
     else if (scanner.accept("split"))
       schedule.splits.push_back(read_split(scanner));
     else if (scanner.accept("loop"))
@@ -171,7 +188,7 @@ Schedule parse(std::string_view text) {
     else if (scanner.accept("keep"))
       schedule.stores.push_back({scanner.word(), false});
     else
-      scanner.fail("collapse, grid, split, loop, panel, stage, values, prefetch, stream or keep");
+      scanner.fail("collapse, grid, columns, split, loop, panel, stage, values, prefetch, stream or keep");
   }
   return schedule;
 }

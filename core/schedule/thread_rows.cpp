@@ -18,16 +18,6 @@ using loops::Bind;
 
 namespace {
 
-struct KeptRow {
-  loops::Place place;
-  std::int64_t count;  // elements of a row
-};
-// Where an element lies in the array, and how many elements the array has.
-struct RowPlace {
-  std::int64_t count = 1;
-  Expr offset;
-};
-
 // Members of the thread loops around a row, and the number of this one.
 struct Rows {
   std::int64_t count = 1;
@@ -113,8 +103,6 @@ std::string why_not_by_threads(const Plan& plan, const std::vector<std::size_t>&
   return "";
 }
 
-namespace {
-
 RowPlace place_in_row(const Plan& plan, const AxisPlan& axis, const KeptRow& row, const Expr& k) {
   if (row.place == loops::Place::registers) {
     const bool by_threads = std::ranges::any_of(
@@ -124,6 +112,8 @@ RowPlace place_in_row(const Plan& plan, const AxisPlan& axis, const KeptRow& row
   const Rows rows = rows_of(plan.common);
   return {rows.count * row.count, rows.number * row.count + k};
 }
+
+namespace {
 
 // The statement with `to`, at other places, for the array `from`.
 Ref<Stmt> moved(const Ref<Stmt>& stmt, loops::Buffer from, loops::Buffer to,

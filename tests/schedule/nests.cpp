@@ -57,6 +57,57 @@ const std::vector<NestCase> cases = {
      {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {7, 8}, {5, 33}, {2, 257}},
      {"schedule collapse -1 : i, j as r split -1 r : 64, 8 mask loop -1 r.0 block loop -1 r.1 serial loop -1 "
       "r.2 vector"}},
+    {"rows_and_columns",
+     R"(program both(x: f32[m*33], y: written f32[m], z: written f32[33]; m in 0..) {
+  start t1: sum f32 copies (k)
+  for i < m {
+    start t0: sum f32
+    for k < 33 { t2 = x[i*33 + k] t0 += t2 at k t1 += exp(t2) at i }
+    y[i] = t0
+  }
+  for k < 33 { z[k] = t1 }
+})",
+     each({0, 1, 255, 257, 1025, 2049}),
+     {"schedule columns lanes 8 registers width 1 units 1 split 0 k : 8 mask loop -1 i.0 block "
+      "loop 0 k.0 serial loop 0 k.1 vector",
+      "schedule columns lanes 1 registers width 1 units 1 split 0 k : 8 mask loop -1 i.0 block "
+      "loop 0 k.0 unroll loop 0 k.1 vector",
+      "schedule columns lanes 256 registers width 16 units 1 split 0 k : 2 mask loop -1 i.0 block "
+      "loop 0 k.0 thread loop 0 k.1 vector",
+      "schedule columns lanes 4 scratch width 16 units 4 split 0 k : 16, 2 mask loop -1 i.0 block "
+      "loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 vector prefetch x in 0 ahead 3"}},
+    {"norm_backwards",
+     R"(program norm(x: bf16[m*300], g: bf16[m*300], w: bf16[100], s: f32[m*3], d: written bf16[m*300],
+  a: written bf16[100], b: written f32[100]; m in 0..) {
+  start t8: sum f32 copies (k1)
+  start t9: sum f32 copies (k1)
+  for i < m { for j < 3 {
+    t1 = s[i*3 + j]
+    start t0: sum f32
+    start t2: sum f32
+    for k < 100 {
+      t3 = mul(f32(g[i*300 + j*100 + k]), f32(w[k]))
+      t0 += t3 at k
+      t2 += mul(t3, sub(f32(x[i*300 + j*100 + k]), t1)) at k
+    }
+    for k1 < 100 {
+      t5 = f32(g[i*300 + j*100 + k1])
+      t6 = sub(f32(x[i*300 + j*100 + k1]), t1)
+      d[i*300 + j*100 + k1] = bf16(sub(sub(mul(t5, f32(w[k1])), t0), mul(t6, t2)))
+      t8 += mul(t5, t6) at i*3 + j
+      t9 += t5 at i*3 + j
+    }
+  } }
+  for k1 < 100 { a[k1] = bf16(t8) b[k1] = mul(t9, t9) }
+})",
+     each({0, 1, 86, 342}),
+     {"schedule collapse -1 : i, j as r columns lanes 8 scratch width 32 units 2 split 0 k : 4, 2 mask "
+      "split 1 k1 : 4, 2 mask loop -1 r.0 block loop 0 k.0 thread loop 0 k.1 unroll loop 0 k.2 vector "
+      "loop 1 k1.0 thread loop 1 k1.1 unroll loop 1 k1.2 vector stage x inside r.0 registers pad 0 "
+      "stage g inside r.0 registers pad 0 values 1 registers prefetch g in 1 ahead 1",
+      "schedule collapse -1 : i, j as r columns lanes 2 registers width 1 units 1 split 0 k : 8 mask "
+      "split 1 k1 : 32, 8 remainder loop -1 r.0 block loop 0 k.0 serial loop 0 k.1 vector "
+      "loop 1 k1.0 serial loop 1 k1.1 serial loop 1 k1.2 vector"}},
     {"turned_rows_of_three_axes",
      R"(program turned(x: bf16[m*n*6], z: bf16[m*n*6], y: written bf16[m*n*6]; m in 0.., n in 0..) {
   for j < n { for h < 6 { for i < m {

@@ -38,11 +38,16 @@ class Draw {
 
   schedule::Schedule schedule(const loops::Program& nest) {
     const loops::Nest shape = loops::take_apart(nest);
+    rows_are_blocks_ = shape.columns.has_value();
     scope(-1, shape.common);
     int sibling = 0;
     for (const loops::Item& item : shape.items) {
       if (const auto* found = std::get_if<loops::Sibling>(&item)) scope(sibling++, found->loops);
     }
+    if (shape.columns)
+      result_.columns = {std::int64_t{1} << below(9),
+                         std::array{loops::Place::registers, loops::Place::scratch}[below(2)],
+                         std::int64_t{1} << below(6), std::int64_t{1} << below(4)};
     for (const loops::BufferInfo& info : nest.buffers) {
       if (!info.written && below(6) == 0)
         result_.temps.push_back({info.name, loops::Place::registers, draw_turns(), 0});
@@ -59,11 +64,13 @@ class Draw {
   void scope(int sibling, const std::vector<loops::NestLoop>& loops) {
     std::vector<std::string> axes;
     for (const loops::NestLoop& loop : loops) axes.emplace_back(loop.axis.name());
-    if (axes.size() > 1 && below(2) == 0) {
+    const bool blocks = sibling < 0 && rows_are_blocks_;
+    if (axes.size() > 1 && (blocks || below(2) == 0)) {
       const std::string name = cat("r", sibling + 1);
       result_.collapses.push_back({sibling, axes, name});
       axes = {name};
     }
+    if (blocks) return result_.loops.push_back({sibling, cat(axes.front(), ".0"), Bind::block});
     std::vector<schedule::LoopPlan> order;
     for (const std::string& axis : axes) {
       const auto& factors = factor_lists[below(factor_lists.size())];
@@ -97,6 +104,7 @@ class Draw {
   }
 
   std::mt19937_64& random_;
+  bool rows_are_blocks_ = false;  // of a nest with totals of columns
   schedule::Schedule result_;
 };
 

@@ -1,0 +1,62 @@
+// Taste: how the rows of a nest with totals of columns are cut into parts. The more lanes a block walks, the
+// fewer parts are written and read; but the fewer blocks there are, and the more room waiting totals take.
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/schedule/taste.h"
+
+namespace twinloom::schedule {
+
+namespace {
+
+constexpr std::int64_t REGISTERS = 65536;      // of a multiprocessor
+constexpr std::int64_t THREAD_REGISTERS = 64;  // of a thread that keeps a row's values and chains of columns
+constexpr double ENOUGH_WAVES = 3.5;  // of blocks: of fewer the last one leaves much of the machine idle
+
+// Of totals that wait for a block's other lanes, in bytes.
+std::int64_t waiting_bytes(const Situation& situation, std::int64_t lanes) {
+  std::int64_t bytes = 0;
+  for (const loops::Start& start : situation.shape.columns->totals)
+    bytes += ops::size_of(ops::part_type(start.monoid, start.element, 0));
+  std::int64_t levels = 0;
+  while (std::int64_t{1} << levels < lanes) ++levels;
+  return levels * bytes * guess(situation.shape.columns->loop);
+}
+
+// How often the machine is filled with blocks.
+double waves(const Situation& situation, std::int64_t lanes, std::int64_t threads) {
+  const machine::Machine& machine = situation.machine;
+  const std::int64_t bytes = std::max<std::int64_t>(waiting_bytes(situation, lanes), 1);
+  const std::int64_t beside = std::max<std::int64_t>(
+      1, std::min(machine.scratch_bytes / bytes, REGISTERS / (THREAD_REGISTERS * threads)));
+  const std::int64_t blocks =
+      ceil_div(guess(situation.shape.common.front()), loops::UNIT) * (loops::LANES / lanes);
+  return static_cast<double>(blocks) / static_cast<double>(beside * machine.multiprocessors);
+}
+
+}  // namespace
+
+ColumnsPlan choose_columns(const Situation& situation, std::int64_t threads) {
+  constexpr std::int64_t MOST = 8, LEAST = 2;
+  if (situation.machine.max_threads == 1) return {MOST};
+  std::int64_t most = MOST;
+  while (most > LEAST && waiting_bytes(situation, most) > situation.machine.scratch_bytes / 2) most /= 2;
+  std::int64_t lanes = most;
+  while (lanes >= LEAST && waves(situation, lanes, threads) < ENOUGH_WAVES) lanes /= 2;
+  // Where there are never enough blocks the parts are what counts.
+  ColumnsPlan plan{lanes >= LEAST ? lanes : most};
+  plan.place = loops::Place::scratch;
+  const std::int64_t units = ceil_div(guess(situation.shape.common.front()), loops::UNIT);
+  plan.width = situation.machine.warp_threads;
+  plan.units = std::min(BLOCK_THREADS / plan.width, next_power_of_two(std::max<std::int64_t>(units, 1)));
+  return plan;
+}
+
+ScopeChoice choose_row_a_block(const Situation& situation) {
+  ScopeChoice choice(-1);
+  choice.loop(situation.shape.common.front(), 0, loops::Bind::block);
+  return choice;
+}
+
+}  // namespace twinloom::schedule
