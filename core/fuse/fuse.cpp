@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/fuse/columns.h"
 #include "core/fuse/combine.h"
 #include "core/lower/draft.h"
 #include "core/lower/realize.h"
@@ -31,6 +32,8 @@ class Fuser {
 
   Fused run() {
     while (fuse_one()) {
+    }
+    while (put_columns_beside_rows()) {
     }
     std::vector<Refusal> refusals = explain();
     drop_unused_values();
@@ -111,6 +114,27 @@ class Fuser {
     return false;
   }
 
+  // Last, because nothing is fused with a unit that has totals of columns.
+  bool put_columns_beside_rows() {
+    const Around near = around(lowered_, limits_);
+    const auto before = all_before();
+    for (const Pair& pair : pairs(near)) {
+      const auto known = refused_.find({ids_[pair.first], ids_[pair.second]});
+      if (known == refused_.end() || known->second.reason != Reason::mixed_order) continue;
+      if (before[pair.first].contains(pair.second) || stands_between(before, pair.first, pair.second))
+        continue;
+      if (has_columns(lowered_.units[pair.first]) || has_columns(lowered_.units[pair.second])) continue;
+      if (!tried_.insert(known->first).second) continue;
+      Combined one = in_one_pass(near, pair.first, pair.second, names_);
+      if (one.unit) {
+        replace(pair, std::move(*one.unit));
+        return true;
+      }
+      known->second.words += cat("; ", one.words);
+    }
+    return false;
+  }
+
   // Puts the fused unit in place of the two, and all units in an order in which they can run: each as early
   // as what it needs allows, else as they were.
   void replace(const Pair& pair, lower::Unit unit) {
@@ -174,6 +198,7 @@ class Fuser {
   std::vector<std::size_t> ids_;  // of units, never used again
   std::size_t next_id_ = 0;
   std::map<std::pair<std::size_t, std::size_t>, Combined> refused_;
+  std::set<std::pair<std::size_t, std::size_t>> tried_;  // whether they are rows and columns in one pass
 };
 
 }  // namespace

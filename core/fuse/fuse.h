@@ -20,13 +20,14 @@ enum class Reason : std::uint8_t {
   broadcast,        // the reader reads each element in several turns of the outer loops
   different_place,  // the reader's element of a turn is not the writer's: an offset, a flip, a gather
   loop_order,       // equal but for the order of loops that cannot be changed
-  mixed_order,      // one has totals of rows, the other of the columns of the same elements
-  cycle,            // a third unit stands between the two
-  too_large,        // the fused kernel would be over a limit
-  parallelism,      // too few independent turns would be left
-  barrier,          // the user asked for the buffer
-  routine,          // one is a sort, which is a kernel of its own
-  no_gain,          // the shared bytes do not pay for it
+  mixed_order,  // one has totals of rows, the other of the columns of the same elements, and one pass over
+                // both does not pay or is not possible
+  cycle,        // a third unit stands between the two
+  too_large,    // the fused kernel would be over a limit
+  parallelism,  // too few independent turns would be left
+  barrier,      // the user asked for the buffer
+  routine,      // one is a sort, which is a kernel of its own
+  no_gain,      // the shared bytes do not pay for it
 };
 
 struct Refusal {
@@ -43,6 +44,9 @@ struct Limits {
   std::int64_t small_elements = 16384;  // work that may run in one turn without hurting
   std::int64_t enough_turns = 64;       // independent turns that keep a machine busy
   std::int64_t typical_size = 128;      // what a size symbol is taken for where a number is needed
+  // Elements of a matrix from which on totals of its columns are made in the pass over its rows; 0: never.
+  std::int64_t column_elements = 0;
+  std::int64_t most_columns = 4096;  // whose totals such a pass keeps
 };
 
 struct Fused {

@@ -71,10 +71,13 @@ Touched touched_by(const Nest& nest) {
 }
 
 Unit finish(const Draft& draft, const Lowered& lowered) {
-  const Nest nest = share(draft.nest, lowered.facts);
+  return packed(share(draft.nest, lowered.facts), draft.nodes, lowered);
+}
+
+Unit packed(const Nest& nest, std::vector<graph::NodeId> nodes, const Lowered& lowered) {
   const Touched touched = touched_by(nest);
   Unit unit;
-  unit.nodes = draft.nodes;
+  unit.nodes = std::move(nodes);
   std::ranges::sort(unit.nodes);
   unit.nodes.erase(std::ranges::unique(unit.nodes).begin(), unit.nodes.end());
   std::set<ValueId> used = touched.loaded;

@@ -18,6 +18,8 @@ struct Draft {
 // The unit with short names, values shared (share.h), and only the arguments that it uses: parameters,
 // constants, temporaries, results, each by ValueId.
 Unit finish(const Draft& draft, const Lowered& lowered);
+// The unit of a nest that speaks of buffers by ValueId, as it is.
+Unit packed(const loops::Nest& nest, std::vector<graph::NodeId> nodes, const Lowered& lowered);
 // The other way round, with every Let written out.
 Draft open(const Unit& unit, Names& names);
 

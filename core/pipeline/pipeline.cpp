@@ -39,8 +39,19 @@ void drop_implicit_rounding(State& state) {
   if (state.options.mode != Mode::strict) state.graph = graph::drop_implicit_rounding(state.graph);
 }
 
+// One pass over rows and columns pays where the blocks of a machine have threads and its caches do not hold
+// the matrix for a second pass.
+fuse::Limits limits_for(const machine::Machine& machine) {
+  fuse::Limits limits;
+  constexpr std::int64_t LEAST_BYTES = 2;  // of an element
+  if (machine.max_threads > 1) limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;
+  return limits;
+}
+
 void fuse_units(State& state) {
-  if (state.options.fuse) state.fused = fuse::fuse(state.fused.lowered);
+  if (!state.options.fuse) return;
+  const fuse::Limits limits = state.options.limits.value_or(limits_for(state.backend.machine()));
+  state.fused = fuse::fuse(state.fused.lowered, limits);
 }
 
 // The programs of one unit in launch order, with the schedule they came from.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fuse/fuse.h"
 #include "core/graph/graph.h"
 #include "core/runtime/backend.h"
 #include "core/runtime/executable.h"
@@ -26,6 +27,7 @@ struct Options {
   Mode mode = Mode::fused;
   bool fuse = true;     // false: one kernel for each value that has memory
   bool verify = false;  // check every form after every pass
+  std::optional<fuse::Limits> limits = {};  // of fusion; where there are none, what suits the machine
   int build_threads = 0;  // that make kernels of one graph at the same time, at most one a core; 0: so many
 };
 

@@ -29,7 +29,15 @@ struct Stage {
   bool fuse;
   std::string isa;       // of programs
   std::uint64_t one_in;  // seeds that run it
+  std::optional<fuse::Limits> limits = {};
 };
+
+// Totals of rows and columns are made in one pass wherever they can be.
+fuse::Limits limits_of_one_pass() {
+  fuse::Limits limits;
+  limits.column_elements = 1;
+  return limits;
+}
 
 // The first GPU, or null where there is none.
 std::shared_ptr<const runtime::Backend> gpu() {
@@ -61,7 +69,8 @@ std::optional<Stage> nvrtc() {
       translator->object(translator->text(program, cuda::Handed::usual), program.name);
     };
     constexpr std::uint64_t ONE_IN = 16;  // it takes as long as all other stages of ten seeds
-    return Stage{"NVRTC for h200", interpreter_of_programs(machine::h200(), look), true, "", ONE_IN};
+    return Stage{"NVRTC for h200",    interpreter_of_programs(machine::h200(), look), true, "", ONE_IN,
+                 limits_of_one_pass()};
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -76,6 +85,10 @@ const std::vector<Stage>& stages() {
     std::vector<Stage> result = {{"interpreter of unfused nests", reference, false, "", 1},
                                  {"interpreter of fused nests", reference, true, "", 1}};
     result.push_back({"interpreter of programs for h200", programs_for_h200(), true, "", 1});
+    result.push_back({"interpreter of nests with rows and columns in one pass", reference, true, "", 1,
+                      limits_of_one_pass()});
+    result.push_back({"interpreter of rows and columns in one pass for h200", programs_for_h200(), true, "", 1,
+                      limits_of_one_pass()});
     if (auto stage = nvrtc()) result.push_back(*stage);
     if (auto backend = gpu()) result.push_back({cat("JIT for ", backend->name()), backend, true, "", 1});
     for (const std::string& isa : cpu::supported_isas()) {
@@ -184,7 +197,8 @@ std::optional<Difference> Comparison::first_difference(const Arguments& argument
 
 std::optional<std::string> Comparison::run(std::size_t stage, const Arguments& arguments,
                                            const Expected& expected) {
-  const pipeline::Options options{pipeline::Mode::strict, stages()[stage].fuse, true};
+  pipeline::Options options{pipeline::Mode::strict, stages()[stage].fuse, true};
+  options.limits = stages()[stage].limits;
   auto known = executables_.find(stage);
   if (known == executables_.end())
     known = executables_.emplace(stage, pipeline::compile(graph_, stages()[stage].backend, options)).first;

@@ -143,8 +143,63 @@ TEST(Kernels, RowsAndColumnsAreTwo) {
   const fuse::Fused fused = fuse::fuse(lower::lower(graph));
   ASSERT_EQ(fused.refusals.size(), 1U);
   EXPECT_EQ(fused.refusals.front().reason, fuse::Reason::mixed_order);
-  EXPECT_EQ(fused.refusals.front().words,
-            "common loops [80] and [64]: each sums up along what the other walks in common");
+  EXPECT_EQ(
+      fused.refusals.front().words,
+      "common loops [80] and [64]: each sums up along what the other walks in common; one pass over both "
+      "pays only where blocks have threads");
+}
+
+TEST(Kernels, RowsAndColumnsAreOnePassWhereThatPays) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 80});
+  b.output(sum(x, {0}) * 2.0);
+  b.output(sum(x, {1}));
+  const lower::Lowered lowered = lower::lower(b.take());
+  fuse::Limits limits;
+  limits.column_elements = 64 * 80 + 1;
+  const fuse::Fused two = fuse::fuse(lowered, limits);
+  ASSERT_EQ(two.refusals.size(), 1U);
+  EXPECT_EQ(
+      two.refusals.front().words,
+      "common loops [80] and [64]: each sums up along what the other walks in common; one pass over both "
+      "pays from 5121 elements on");
+  limits.column_elements = 64 * 80;
+  const fuse::Fused one = fuse::fuse(lowered, limits);
+  ASSERT_EQ(one.lowered.units.size(), 1U);
+  EXPECT_TRUE(one.refusals.empty());
+  EXPECT_EQ(loops::print(one.lowered.units.front().nest),
+            R"(program k0_sum_mul(in0: f32[5120], out2: written f32[80], out3: written f32[64]) {
+  start t2: sum f32 copies (r0)
+  for i0 < 64 {
+    start t0: sum f32
+    for r0 < 80 {
+      t1 = in0[80*i0 + r0]
+      t0 += t1 at r0
+      t2 += t1 at i0
+    }
+    out3[i0] = t0
+  }
+  for r0 < 80 {
+    out2[r0] = mul(t2, 0x1p+1:f32)
+  }
+}
+)");
+}
+
+TEST(Kernels, ARowOfTooManyColumnsKeepsItsKernel) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 80});
+  b.output(sum(x, {0}));
+  b.output(sum(x, {1}));
+  fuse::Limits limits;
+  limits.column_elements = 1;
+  limits.most_columns = 79;
+  const fuse::Fused fused = fuse::fuse(lower::lower(b.take()), limits);
+  ASSERT_EQ(fused.refusals.size(), 1U);
+  EXPECT_EQ(
+      fused.refusals.front().words,
+      "common loops [80] and [64]: each sums up along what the other walks in common; one pass over both "
+      "keeps totals of at most 79 columns");
 }
 
 TEST(Kernels, ABarrierIsKept) {

@@ -11,6 +11,7 @@
 #include "tests/kernels/subjects.h"
 #include "tests/support/programs/program_interpreter.h"
 #include "tools/twinloom/inputs.h"
+#include "tools/twinloom/traffic.h"
 
 namespace twinloom::tests {
 
@@ -24,11 +25,13 @@ void expect_equal(const runtime::Tensor& given, const evaluate::Value& expected)
       << "element " << (differs - expected.bytes.begin()) / ops::size_of(tensor.dtype) << " differs";
 }
 
-void expect_bits_of_the_evaluator(const Loaded& loaded, pipeline::Mode mode) {
+void expect_bits_of_the_evaluator(const Loaded& loaded, pipeline::Mode mode,
+                                  std::optional<fuse::Limits> limits = {}) {
   const graph::Graph& graph = loaded.model.graph;
   const auto arguments = tool::make_arguments(loaded.model, loaded.options);
-  const auto executable = pipeline::compile(graph, interpreter_of_programs(machine::h200()),
-                                            {mode, /*fuse=*/true, /*verify=*/true});
+  pipeline::Options options{mode, /*fuse=*/true, /*verify=*/true};
+  options.limits = limits;
+  const auto executable = pipeline::compile(graph, interpreter_of_programs(machine::h200()), options);
   const std::vector<runtime::Output> outputs = executable.run(arguments);
   const graph::Graph meant = mode == pipeline::Mode::strict ? graph : graph::drop_implicit_rounding(graph);
   const auto expected =
@@ -52,6 +55,45 @@ TEST_P(ProgramsForAGpu, GiveTheBitsOfTheEvaluator) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(All, ProgramsForAGpu, testing::ValuesIn(subjects()), test_name);
+
+// Both passes are made of matrices so small where limits ask for it.
+class OnePassForAGpu : public ProgramsForAGpu {
+ protected:
+  static fuse::Limits limits() {
+    fuse::Limits limits;
+    limits.column_elements = 1;
+    return limits;
+  }
+};
+
+TEST_P(OnePassForAGpu, GivesTheBitsOfTheEvaluator) {
+  const auto graph = loaded(GetParam());
+  if (!graph) GTEST_SKIP() << "there is no file of the graph " << GetParam().name;
+  for (const pipeline::Mode mode : {pipeline::Mode::strict, pipeline::Mode::fused}) {
+    SCOPED_TRACE(pipeline::name(mode));
+    expect_bits_of_the_evaluator(*graph, mode, limits());
+  }
+}
+
+TEST_P(OnePassForAGpu, IsOneKernelThatReadsTheRowsOnce) {
+  const auto graph = loaded(GetParam());
+  if (!graph) GTEST_SKIP() << "there is no file of the graph " << GetParam().name;
+  pipeline::Options options{pipeline::Mode::fused, /*fuse=*/true, /*verify=*/true};
+  options.limits = limits();
+  const auto variant =
+      pipeline::make_variant(graph->model.graph, {}, *interpreter_of_programs(machine::h200()), options);
+  ASSERT_EQ(variant->groups.size(), 1U);
+  ASSERT_EQ(variant->steps.size(), 2U);
+  for (const tool::Traffic& traffic : tool::traffic_of(*variant, {}))
+    EXPECT_EQ(traffic.bytes, traffic.floor_bytes);
+}
+
+std::vector<Subject> rows_and_columns() {
+  std::vector<Subject> all = subjects();
+  std::erase_if(all, [](const Subject& subject) { return subject.sort != Sort::rows_and_columns; });
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(All, OnePassForAGpu, testing::ValuesIn(rows_and_columns()), test_name);
 
 TEST(DynamicProgramsForAGpu, GiveTheBitsOfTheEvaluator) {
   auto graph = read_shared("dyn_softmax_stack.fw");

@@ -1,0 +1,282 @@
+// See columns.h. The elements of the columns are first taken for a matrix of their own, which is stored
+// element by element, so that what puts any such store into a frame puts this one into that of the rows; then
+// each store becomes a step of a total.
+#include "core/fuse/columns.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/fuse/forward.h"
+#include "core/loops/rewrite.h"
+#include "core/lower/realize.h"
+#include "core/lower/share.h"
+
+namespace twinloom::fuse {
+
+using namespace loops;
+using lower::ValueId;
+
+namespace {
+
+// The nest of a unit, which speaks of buffers by value.
+Nest nest_by_value(const lower::Unit& unit) {
+  Renaming renaming;
+  for (std::uint32_t k = 0; k < unit.arguments.size(); ++k)
+    renaming.buffers[Buffer{k}] = Buffer{unit.arguments[k].index};
+  return take_apart({unit.nest.name, {}, {}, rename(unit.nest.body, renaming)});
+}
+
+index::Expr extent_of(const std::vector<NestLoop>& loops) {
+  index::Expr extent = 1;
+  for (const NestLoop& loop : loops) extent = extent * loop.extent;
+  return extent;
+}
+
+// The number of a turn, row-major.
+index::Expr number_of(const std::vector<NestLoop>& loops) {
+  index::Expr number;
+  for (const NestLoop& loop : loops) number = number * loop.extent + index::Expr(loop.axis);
+  return number;
+}
+
+// A nest of columns taken apart.
+struct Parts {
+  std::vector<Start> totals;
+  std::vector<Ref<Stmt>> before, after;  // once a column
+  Sibling sibling;
+  std::string refused;
+};
+
+Parts parts_of(const Nest& nest) {
+  Parts parts;
+  for (const Item& item : nest.items) {
+    if (const auto* sibling = std::get_if<Sibling>(&item)) {
+      if (!parts.sibling.loops.empty()) parts.refused = "the columns are walked twice";
+      parts.sibling = *sibling;
+      continue;
+    }
+    const Ref<Stmt>& stmt = std::get<Ref<Stmt>>(item);
+    const bool first = parts.sibling.loops.empty();
+    if (const auto* start = std::get_if<Start>(&stmt->node))
+      parts.totals.push_back(*start);
+    else if (std::holds_alternative<Index>(stmt->node) ||
+             (first && std::holds_alternative<Store>(stmt->node)))
+      parts.refused = "a column does more than to sum up";
+    else
+      (first ? parts.before : parts.after).push_back(stmt);
+  }
+  if (parts.totals.empty()) parts.refused = "the columns have no totals";
+  for (const Start& start : parts.totals)
+    if (ops::parts(start.monoid) != 1) parts.refused = "a total of a column has several parts";
+  for (const Ref<Stmt>& stmt : parts.sibling.inner)
+    if (std::holds_alternative<Scan>(stmt->node)) parts.refused = "a scan walks the columns";
+  return parts;
+}
+
+std::set<Temp> temps_read(const std::vector<Ref<Stmt>>& stmts) {
+  std::set<Temp> temps;
+  for (const Ref<Stmt>& stmt : stmts)
+    for_each_value(*stmt, [&](const Value& value) {
+      if (const auto* read = std::get_if<Read>(&value.node)) temps.insert(read->temp);
+    });
+  return temps;
+}
+
+class Folder {
+ public:
+  Folder(const Around& around, std::size_t rows, std::size_t columns, lower::Names& names)
+      : around_(around),
+        rows_(rows),
+        columns_(columns),
+        names_(names),
+        nest_(nest_by_value(around.lowered.units[columns])),
+        parts_(parts_of(nest_)),
+        lowered_(around.lowered) {}
+
+  Combined run() {
+    if (const std::string words = why_not_worth_it(); !words.empty()) return refuse(words);
+    if (!parts_.refused.empty()) return refuse(parts_.refused);
+    store_elements();
+    Combined combined = combine(fuse::around(lowered_, around_.limits), rows_, columns_, names_);
+    if (!combined.unit) return refuse(combined.words);
+    Nest nest = nest_by_value(*combined.unit);
+    if (const std::string words = sum_up(nest, *combined.unit); !words.empty()) return refuse(words);
+    return {lower::packed(nest, combined.unit->nodes, around_.lowered), Reason::mixed_order, {}};
+  }
+
+ private:
+  static Combined refuse(std::string words) { return {std::nullopt, Reason::mixed_order, std::move(words)}; }
+
+  std::string why_not_worth_it() const {
+    const Limits& limits = around_.limits;
+    if (limits.column_elements == 0) return "one pass over both pays only where blocks have threads";
+    const auto typical = static_cast<double>(limits.typical_size);
+    const double elements =
+        typical_turns(parts_.sibling.loops, typical) * typical_turns(nest_.common, typical);
+    if (elements < static_cast<double>(limits.column_elements))
+      return cat("one pass over both pays from ", limits.column_elements, " elements on");
+    const auto width = index::constant_of(extent_of(nest_.common));
+    if (width && *width >= 1 && *width <= limits.most_columns) return "";
+    return cat("one pass over both keeps totals of at most ", limits.most_columns, " columns");
+  }
+
+  // In place of the columns' unit: a matrix of elements for each total.
+  void store_elements() {
+    std::vector<NestLoop> loops = parts_.sibling.loops;
+    loops.insert(loops.end(), nest_.common.begin(), nest_.common.end());
+    lower::Draft draft{Nest{loops, {}}, around_.lowered.units[columns_].nodes};
+    for (const Ref<Stmt>& stmt : parts_.before) draft.nest.items.emplace_back(stmt);
+    for (const Ref<Stmt>& stmt : parts_.sibling.inner) {
+      const auto* accumulate = std::get_if<Accumulate>(&stmt->node);
+      if (accumulate == nullptr) {
+        draft.nest.items.emplace_back(stmt);
+        continue;
+      }
+      const index::Expr place = accumulate->place * extent_of(nest_.common) + number_of(nest_.common);
+      const Buffer elements = add_matrix(loops, accumulate->total);
+      draft.nest.items.emplace_back(loops::stmt(Store{elements, place, {}, accumulate->values.front()}));
+    }
+    lowered_.units[columns_] = lower::finish(draft, lowered_);
+  }
+
+  Buffer add_matrix(const std::vector<NestLoop>& loops, Temp total) {
+    const auto start = std::ranges::find(parts_.totals, total, &Start::total);
+    lower::Value value;
+    value.name = cat("elements", lowered_.values.size());
+    value.node = around_.lowered.units[columns_].nodes.front();
+    value.dtype = ops::part_type(start->monoid, start->element, 0);
+    for (const NestLoop& loop : loops) value.shape.push_back(loop.extent);
+    value.strides = index::contiguous_strides(value.shape);
+    value.count = extent_of(loops);
+    const Buffer buffer{static_cast<std::uint32_t>(lowered_.values.size())};
+    totals_.emplace(buffer, *start);
+    lowered_.values.push_back(std::move(value));
+    return buffer;
+  }
+
+  // Every store to a matrix becomes a step of its total, or it is said why not.
+  std::string sum_up(Nest& nest, const lower::Unit& unit) {
+    next_temp_ = next_temp(unit.nest).index;
+    const index::Facts facts = lower::facts_of(nest, around_.lowered.facts);
+    for (Item& item : nest.items) {
+      auto* sibling = std::get_if<Sibling>(&item);
+      if (sibling == nullptr) continue;
+      for (Ref<Stmt>& stmt : sibling->inner) {
+        if (std::holds_alternative<Scan>(stmt->node)) return "a scan walks the rows";
+        const auto* store = std::get_if<Store>(&stmt->node);
+        if (store == nullptr || !totals_.contains(store->buffer)) continue;
+        if (std::string words = why_other_place(*store, *sibling, nest, facts); !words.empty()) return words;
+        Start start = totals_.at(store->buffer);
+        const Temp total{next_temp_++};
+        renamed_.emplace(start.total, total);
+        start.total = total;
+        start.copies = {sibling->loops.front().axis};
+        if (!nest.columns) nest.columns = Columns{{}, sibling->loops.front(), {}};
+        nest.columns->totals.push_back(start);
+        stmt = loops::stmt(Accumulate{total, {store->value}, number_of(nest.common)});
+      }
+    }
+    if (renamed_.size() != totals_.size()) return "a column's elements are not walked along the row";
+    return add_rest(nest);
+  }
+
+  std::string why_other_place(const Store& store, const Sibling& sibling, const Nest& nest,
+                              const index::Facts& facts) const {
+    if (sibling.loops.size() != 1) return "the columns are several axes";
+    if (nest.columns && sibling.loops.front() != nest.columns->loop)
+      return "the totals of columns are summed up in different loops";
+    const index::Expr place =
+        number_of(nest.common) * sibling.loops.front().extent + index::Expr(sibling.loops.front().axis);
+    return store.mask.all.empty() && facts.proves_equal(store.offset, place)
+               ? ""
+               : "the rows are not in the order in which the columns sum them up";
+  }
+
+  // What the columns' unit does with its totals.
+  std::string add_rest(Nest& nest) {
+    std::vector<Ref<Stmt>> rest = parts_.before;
+    rest.insert(rest.end(), parts_.after.begin(), parts_.after.end());
+    for (std::size_t at = rest.size(); at-- > 0;) {
+      const auto* let = std::get_if<Let>(&rest[at]->node);
+      const std::vector<Ref<Stmt>> behind(rest.begin() + static_cast<std::ptrdiff_t>(at) + 1, rest.end());
+      if (let != nullptr && !temps_read(behind).contains(let->temp))
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    Renaming renaming;
+    renaming.temps = renamed_;
+    for (const Ref<Stmt>& stmt : rest)
+      if (const auto* let = std::get_if<Let>(&stmt->node)) renaming.temps[let->temp] = Temp{next_temp_++};
+    const std::set<ValueId> stored = lower::touched_by(nest).stored;
+    const index::Substitution column = axes_by(nest.columns->loop.axis);
+    for (const Ref<Stmt>& stmt : rest) {
+      for (const Load& load : loads_of(*stmt))
+        if (stored.contains(ValueId{load.buffer.index})) return "the columns need what the rows store";
+      nest.columns->inner.push_back(substitute(rename(stmt, renaming), column));
+    }
+    return "";
+  }
+
+  // The columns' axes by the number of the column.
+  index::Substitution axes_by(Axis column) const {
+    index::Substitution axes;
+    index::Expr inside = 1;
+    for (std::size_t at = nest_.common.size(); at-- > 0;) {
+      const NestLoop& loop = nest_.common[at];
+      const index::Expr from_here = floor_div(index::Expr(column), inside);
+      axes.emplace(loop.axis, at == 0 ? from_here : floor_mod(from_here, loop.extent));
+      inside = inside * loop.extent;
+    }
+    return axes;
+  }
+
+  const Around& around_;
+  std::size_t rows_, columns_;
+  lower::Names& names_;
+  Nest nest_;  // of the columns
+  Parts parts_;
+  lower::Lowered lowered_;          // with the matrices
+  std::map<Buffer, Start> totals_;  // by the matrix of their elements
+  std::map<Temp, Temp> renamed_;    // totals
+  std::uint32_t next_temp_ = 0;
+};
+
+bool mentions_any(const Load& load, const std::vector<NestLoop>& loops) {
+  return std::ranges::any_of(loops,
+                             [&](const NestLoop& loop) { return index::mentions(load.offset, loop.axis); });
+}
+bool are_neighbours(const Load& load, const NestLoop& loop) {
+  const auto linear = index::linear_in(load.offset, loop.axis);
+  return linear && index::constant_of(linear->scale) == 1;
+}
+
+// Whether the matrices that the unit sums up have their neighbours along its turns, not along the sums, which
+// else would be the rows.
+bool sums_columns(const lower::Unit& unit) {
+  const Nest nest = take_apart(unit.nest);
+  const Parts parts = parts_of(nest);
+  if (nest.common.empty() || parts.sibling.loops.empty()) return false;
+  int columns = 0;
+  for (const Ref<Stmt>& stmt : parts.sibling.inner) {
+    for (const Load& load : loads_of(*stmt)) {
+      if (!mentions_any(load, nest.common) || !mentions_any(load, parts.sibling.loops)) continue;
+      columns += are_neighbours(load, nest.common.back()) ? 1 : 0;
+      columns -= are_neighbours(load, parts.sibling.loops.back()) ? 1 : 0;
+    }
+  }
+  return columns > 0;
+}
+
+}  // namespace
+
+bool has_columns(const lower::Unit& unit) { return take_apart(unit.nest).columns.has_value(); }
+
+Combined in_one_pass(const Around& around, std::size_t first, std::size_t second, lower::Names& names) {
+  const auto needs = lower::dependencies(around.lowered)[second];
+  const bool ordered = std::ranges::find(needs, first) != needs.end();
+  if (sums_columns(around.lowered.units[second])) return Folder(around, first, second, names).run();
+  if (!ordered && sums_columns(around.lowered.units[first]))
+    return Folder(around, second, first, names).run();
+  return {std::nullopt, Reason::mixed_order, "no columns are neighbours in memory"};
+}
+
+}  // namespace twinloom::fuse
