@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/evaluate/evaluate.h"
+#include "core/graph/composites.h"
 #include "core/graph/passes.h"
 #include "core/machine/gpu.h"
 #include "core/pipeline/pipeline.h"
@@ -57,7 +58,7 @@ TEST_P(ProgramsForAGpu, GiveTheBitsOfTheEvaluator) {
 INSTANTIATE_TEST_SUITE_P(All, ProgramsForAGpu, testing::ValuesIn(subjects()), test_name);
 
 // Both passes are made of matrices so small where limits ask for it.
-class OnePassForAGpu : public ProgramsForAGpu {
+class OnePassOfAGraph : public ProgramsForAGpu {
  protected:
   static fuse::Limits limits() {
     fuse::Limits limits;
@@ -66,7 +67,7 @@ class OnePassForAGpu : public ProgramsForAGpu {
   }
 };
 
-TEST_P(OnePassForAGpu, GivesTheBitsOfTheEvaluator) {
+TEST_P(OnePassOfAGraph, GivesTheBitsOfTheEvaluator) {
   const auto graph = loaded(GetParam());
   if (!graph) GTEST_SKIP() << "there is no file of the graph " << GetParam().name;
   for (const pipeline::Mode mode : {pipeline::Mode::strict, pipeline::Mode::fused}) {
@@ -75,7 +76,7 @@ TEST_P(OnePassForAGpu, GivesTheBitsOfTheEvaluator) {
   }
 }
 
-TEST_P(OnePassForAGpu, IsOneKernelThatReadsTheRowsOnce) {
+TEST_P(OnePassOfAGraph, IsOneKernelThatReadsTheRowsOnce) {
   const auto graph = loaded(GetParam());
   if (!graph) GTEST_SKIP() << "there is no file of the graph " << GetParam().name;
   pipeline::Options options{pipeline::Mode::fused, /*fuse=*/true, /*verify=*/true};
@@ -93,7 +94,46 @@ std::vector<Subject> rows_and_columns() {
   std::erase_if(all, [](const Subject& subject) { return subject.sort != Sort::rows_and_columns; });
   return all;
 }
-INSTANTIATE_TEST_SUITE_P(All, OnePassForAGpu, testing::ValuesIn(rows_and_columns()), test_name);
+INSTANTIATE_TEST_SUITE_P(All, OnePassOfAGraph, testing::ValuesIn(rows_and_columns()), test_name);
+
+// A training step of layer norm, for the stored GPU as it plans by itself.
+std::shared_ptr<const runtime::Variant> norm_of(const index::Expr& rows, std::int64_t columns) {
+  graph::Builder builder;
+  const auto input = [&](const char* name, graph::Shape shape) {
+    return builder.input(name, ops::DType::bf16, std::move(shape));
+  };
+  const graph::Tensor x = input("x", {rows, columns}), gradient = input("gradient", {rows, columns});
+  const graph::Tensor weight = input("weight", {columns}), bias = input("bias", {columns});
+  const graph::Normalized norm = layer_norm(x, 1, weight, bias, 1e-5);
+  builder.output(norm.value);
+  const graph::NormGradients all = layer_norm_backward(gradient, x, 1, norm.mean, norm.rstd, weight);
+  for (const auto& output : {all.x, all.weight, all.bias}) builder.output(*output);
+  return pipeline::make_variant(builder.take(), {}, *interpreter_of_programs(machine::h200()), {});
+}
+
+TEST(OnePassForAGpu, IsMadeOfLargeMatrices) {
+  const auto variant = norm_of(32768, 4096);
+  ASSERT_EQ(variant->groups.size(), 1U);
+  ASSERT_EQ(variant->steps.size(), 2U);
+  EXPECT_NE(variant->steps[0].schedule.find("columns lanes 8 scratch width 32 units 8"), std::string::npos);
+  constexpr std::int64_t MATRIX = 2LL * 32768 * 4096;
+  constexpr std::int64_t VECTORS = 4 * 2 * 4096;
+  EXPECT_EQ(tool::traffic_of(*variant, {}).front().bytes, 4 * MATRIX + VECTORS);
+  // Parts of a lane more are parts of half as many rows: they fill the machine where rows are few.
+  EXPECT_NE(norm_of(16384, 4096)->steps[0].schedule.find("columns lanes 4 "), std::string::npos);
+}
+
+TEST(OnePassForAGpu, IsNotMadeWhereItDoesNotPay) {
+  using Norm = std::pair<index::Expr, std::int64_t>;
+  for (const auto& [rows, columns] : {Norm{4096, 4000}, {index::Symbol("n"), 4096}, {8192, 8192 + 1024}}) {
+    SCOPED_TRACE(columns);
+    const auto variant = norm_of(rows, columns);
+    EXPECT_EQ(variant->groups.size(), 2U);
+    ASSERT_EQ(variant->missed.size(), 1U);
+    EXPECT_NE(variant->missed.front().words.find("; one pass over both "), std::string::npos)
+        << variant->missed.front().words;
+  }
+}
 
 TEST(DynamicProgramsForAGpu, GiveTheBitsOfTheEvaluator) {
   auto graph = read_shared("dyn_softmax_stack.fw");
