@@ -3,7 +3,7 @@
 # from one library that all of them share. That exports the interface of the room and nothing of LLVM.
 set(programs twinloom speed cached_time compile_time host_cost run_random_graphs)
 if(TARGET test_cuda)
-  list(APPEND programs test_cuda test_streams gpu_speed gpu_compile_time gpu_functions)
+  list(APPEND programs test_cuda test_streams gpu_speed gpu_index_cost gpu_compile_time gpu_functions)
 endif()
 
 file(WRITE ${CMAKE_BINARY_DIR}/bundled/exported
