@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/device/sort_step.h"
 #include "core/base/text.h"
 #include "core/emit/emit.h"
 #include "core/loops/rewrite.h"
@@ -16,6 +17,8 @@ std::size_t buffer_count(const loops::Program& program) {
       std::ranges::count_if(program.buffers, [](const loops::BufferInfo& buffer) { return !buffer.local; }));
 }
 
+}  // namespace
+
 const loops::Call* routine_of(const loops::Program& program) {
   const loops::Call* found = nullptr;
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
@@ -23,8 +26,6 @@ const loops::Call* routine_of(const loops::Program& program) {
   });
   return found;
 }
-
-}  // namespace
 
 bool is_size(const loops::SizeInfo& info) { return info.range.low.value_or(-1) >= 0; }
 
@@ -40,11 +41,13 @@ std::string CudaDialect::head(const loops::Program& program) const {
     parameters.push_back(cat("void* __restrict__ buffer_", at));
   for (std::size_t at = 0; at < program.sizes.size(); ++at) parameters.push_back(cat("i64 size_", at));
   parameters.emplace_back("FailureRecord* failure");
+  if (routine_of(program) != nullptr) parameters.emplace_back("SortStep step");
   return cat("extern \"C\" __global__ void __launch_bounds__(", block_threads(program), ") kernel(",
              join(parameters, ", ", [](const std::string& text) { return text; }), ")");
 }
 
 std::vector<std::string> CudaDialect::opening(const loops::Program& program) const {
+  if (routine_of(program) != nullptr) return {"const StableSort stable_sort{step};"};
   if (emit::thread_count(program) > 1) return {"const i64 thread = threadIdx.x;"};
   return {};
 }
@@ -86,16 +89,16 @@ std::string CudaDialect::loop(const std::string& counter, const std::string& bou
 }
 
 std::int64_t block_threads(const loops::Program& program) {
-  constexpr std::int64_t OF_A_SORT = 1024;
-  return routine_of(program) == nullptr ? emit::thread_count(program) : OF_A_SORT;
+  return routine_of(program) == nullptr ? emit::thread_count(program) : SORT_THREADS;
 }
 
-// Of a sort every block reads all elements, so few have few blocks.
+// A block of a sort has some turns; more blocks than run at once would only have more to count.
 index::Expr block_count(const loops::Program& program, int multiprocessors) {
-  constexpr std::int64_t WORTH_A_BLOCK = 2048;
+  constexpr int SORT_BLOCKS_EACH = 2;  // that a multiprocessor runs at once
   const loops::Call* const routine = routine_of(program);
   if (routine == nullptr) return emit::task_count(program);
-  return index::greatest(1, index::least(multiprocessors, index::ceil_div(routine->sizes[0], WORTH_A_BLOCK)));
+  return index::greatest(1, index::least(multiprocessors * SORT_BLOCKS_EACH,
+                                         index::ceil_div(routine->sizes[0], SORT_THREADS * SORT_ITEMS)));
 }
 
 std::vector<void*> parameter_words(std::span<const loops::Memory> buffers,

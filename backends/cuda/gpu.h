@@ -38,6 +38,7 @@ class Gpu final : public runtime::Space {
   void clear(void* to, std::int64_t bytes, runtime::Stream stream) const override;
 
   const Driver& driver() const { return driver_; }
+  CUmemoryPool pool() const { return pool_; }
   // Error with what was tried and this GPU's name, unless the result is success; DeviceLost, from then on
   // always, where the result is one after which nothing works.
   void check(CUresult result, std::string_view what) const {

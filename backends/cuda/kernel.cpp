@@ -2,9 +2,12 @@
 #include "backends/cuda/kernel.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "backends/cuda/dialect.h"
+#include "backends/cuda/sort.h"
+#include "backends/cuda/stream_memory.h"
 #include "core/emit/abi.h"
 #include "core/emit/emit.h"
 #include "core/loops/rewrite.h"
@@ -32,17 +35,22 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::uniqu
       sizes_(program.sizes),
       threads_(static_cast<unsigned>(block_threads(program))),
       scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
+  if (const loops::Call* const call = routine_of(program)) sorted_ = call->sizes;
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
     may_fail_ = may_fail_ || std::holds_alternative<loops::Index>(stmt.node);
   });
   allow_scratch(*usual_);
 }
 
-std::int64_t CudaKernel::tasks(std::span<const std::int64_t> sizes) const {
+index::Values CudaKernel::values_of(std::span<const std::int64_t> sizes) const {
   CHECK(sizes.size() == sizes_.size(), name_, " has ", sizes_.size(), " sizes and was given ", sizes.size());
   index::Values values;
   for (std::size_t at = 0; at < sizes.size(); ++at) values[sizes_[at].symbol] = sizes[at];
-  const std::int64_t count = index::evaluate(block_count_, values);
+  return values;
+}
+
+std::int64_t CudaKernel::tasks(std::span<const std::int64_t> sizes) const {
+  const std::int64_t count = index::evaluate(block_count_, values_of(sizes));
   if (count > std::numeric_limits<int>::max())
     throw Error(cat("kernel ", name_, " has ", count, " blocks; a GPU takes 2^31 - 1 at once"));
   return count;
@@ -84,6 +92,22 @@ void CudaKernel::launch(CUfunction function, std::vector<void*> words, std::int6
   if (result != CUDA_SUCCESS) gpu_.check(result, cat("the launch of ", name_));
 }
 
+// Several launches of one kernel, each with what it does as its last parameter.
+void CudaKernel::sort(CUfunction function, const std::vector<void*>& words,
+                      std::span<const std::int64_t> sizes, std::int64_t blocks, CUstream stream) const {
+  const index::Values values = values_of(sizes);
+  const std::int64_t elements = index::evaluate(sorted_[0], values),
+                     bound = index::evaluate(sorted_[1], values);
+  const StreamMemory workspace(gpu_, sort_bytes(elements, blocks), stream, cat("the sort of ", name_));
+  for (const SortLaunch& each : sort_launches(elements, bound, blocks, workspace.data())) {
+    constexpr std::size_t STEP_WORDS = sizeof(SortStep) / sizeof(void*);
+    std::vector<void*> all = words;
+    all.resize(words.size() + STEP_WORDS);
+    std::memcpy(all.data() + words.size(), &each.step, sizeof(SortStep));
+    launch(function, std::move(all), each.blocks, stream);
+  }
+}
+
 std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory> arguments,
                                                 std::span<const std::int64_t> sizes,
                                                 const runtime::RunSettings& settings) const {
@@ -93,8 +117,11 @@ std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory>
   if (count <= 0) return std::nullopt;
   const CUfunction function = is_usual(arguments, sizes) ? usual_->function() : any_function();
   const Gpu::Scope scope(gpu_);
-  launch(function, parameter_words(arguments, sizes, may_fail_ ? work.record() : nullptr), count,
-         work.cuda_stream());
+  auto words = parameter_words(arguments, sizes, may_fail_ ? work.record() : nullptr);
+  if (sorted_.empty())
+    launch(function, std::move(words), count, work.cuda_stream());
+  else
+    sort(function, words, sizes, count, work.cuda_stream());
   return std::nullopt;
 }
 

@@ -50,6 +50,9 @@ class CudaKernel final : public runtime::Kernel {
 
  private:
   void launch(CUfunction function, std::vector<void*> words, std::int64_t blocks, CUstream stream) const;
+  void sort(CUfunction function, const std::vector<void*>& words, std::span<const std::int64_t> sizes,
+            std::int64_t blocks, CUstream stream) const;
+  index::Values values_of(std::span<const std::int64_t> sizes) const;
   bool is_usual(std::span<const runtime::Memory> arguments, std::span<const std::int64_t> sizes) const;
   CUfunction any_function() const;
   void allow_scratch(const Module& module) const;
@@ -61,6 +64,7 @@ class CudaKernel final : public runtime::Kernel {
   mutable std::once_flag any_is_made_;
   mutable std::unique_ptr<const Module> any_;
   index::Expr block_count_;
+  std::vector<index::Expr> sorted_;  // elements and keys, where the kernel is a sort
   std::vector<loops::SizeInfo> sizes_;
   unsigned threads_;
   unsigned scratch_bytes_;  // shared memory that a launch asks for

@@ -14,6 +14,7 @@
 
 #define TWINLOOM_INLINE inline
 #define __shared__ static
+#define TWINLOOM_UNROLL
 
 namespace twinloom::device {
 
@@ -64,11 +65,7 @@ inline u32 lanes_where(const std::vector<u64>& words, const std::function<bool(u
 }
 
 inline void __syncthreads() { meetings->block.wait(); }
-inline int __syncthreads_or(bool given) {
-  return meetings->block.exchange(threadIdx.x, given, [](const std::vector<u64>& words) {
-    return words != std::vector<u64>(words.size());
-  });
-}
+inline void __syncwarp() { meetings->warps[threadIdx.x / 32]->wait(); }
 inline u32 __ballot_sync(u32, bool given) {
   return in_warp(given, [](auto& words) { return lanes_where(words, [](u64 word) { return word != 0; }); });
 }

@@ -205,7 +205,7 @@ TEST(Dialect, ThreadsDoNotWaitForThoseThatNeverCome) {
   EXPECT_NE(said_of(2, 8).find("threads combine across k where only 16 of a warp are"), std::string::npos);
 }
 
-// Every block of a sort reads all elements; so there are few of a short one, and never more than run at once.
+// Blocks of a sort have whole turns of 8,192 elements, and there are never more than run at once.
 TEST(Dialect, ASortIsLaunchedWithBlocksOfItsOwn) {
   const loops::Program program =
       loops::parse(R"(program sort(key: i32[n], order: written i64[n], starts: written i64[9]; n in 0..) {
@@ -216,9 +216,9 @@ TEST(Dialect, ASortIsLaunchedWithBlocksOfItsOwn) {
   const index::Expr blocks = block_count(program, 132);
   const auto of = [&](std::int64_t n) { return index::evaluate(blocks, {{program.sizes[0].symbol, n}}); };
   EXPECT_EQ(of(0), 1);
-  EXPECT_EQ(of(2048), 1);
-  EXPECT_EQ(of(2049), 2);
-  EXPECT_EQ(of(10'000'000), 132);
+  EXPECT_EQ(of(8192), 1);
+  EXPECT_EQ(of(8193), 2);
+  EXPECT_EQ(of(10'000'000), 264);
 }
 
 // ptxas 13.0 needs it so: see held().

@@ -21,7 +21,8 @@ if(TARGET backends_cuda)
 
   # The sort again, where two of a block's threads that touch one place without a wait between them are found.
   if(NOT TWINLOOM_SANITIZE)
-    add_executable(test_sort_races ${CMAKE_SOURCE_DIR}/tests/cuda/sort_test.cpp)
+    add_executable(test_sort_races ${CMAKE_SOURCE_DIR}/tests/cuda/sort_test.cpp
+                   ${CMAKE_SOURCE_DIR}/backends/cuda/sort.cpp)
     target_include_directories(test_sort_races PRIVATE ${CMAKE_SOURCE_DIR})
     target_compile_options(test_sort_races PRIVATE -fsanitize=thread)
     target_link_options(test_sort_races PRIVATE -fsanitize=thread)

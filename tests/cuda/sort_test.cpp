@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "backends/cuda/sort.h"
 #include "tests/cuda/block.h"
 
 // After the block's words.
@@ -20,22 +21,29 @@ struct Sorted {
 
 Sorted expected(const std::vector<i64>& keys, i64 bound) {
   Sorted sorted{{}, {0}};
-  for (i64 key = 0; key < bound; ++key) {
-    for (std::size_t p = 0; p < keys.size(); ++p)
-      if (keys[p] == key) sorted.order.push_back(static_cast<i64>(p));
+  std::vector<std::vector<i64>> having(static_cast<std::size_t>(bound));
+  for (std::size_t p = 0; p < keys.size(); ++p)
+    if (keys[p] >= 0 && keys[p] < bound)
+      having[static_cast<std::size_t>(keys[p])].push_back(static_cast<i64>(p));
+  for (const std::vector<i64>& places : having) {
+    sorted.order.insert(sorted.order.end(), places.begin(), places.end());
     sorted.starts.push_back(static_cast<i64>(sorted.order.size()));
   }
   sorted.order.resize(keys.size(), -1);
   return sorted;
 }
 
-// By blocks of two or three warps with counters for 16 keys.
+// By so many blocks, whatever the number of elements.
 Sorted sorted_by(int blocks, int threads, const std::vector<i64>& keys, i64 bound) {
+  const auto count = static_cast<i64>(keys.size());
   Sorted sorted{std::vector<i64>(keys.size(), -7), std::vector<i64>(static_cast<std::size_t>(bound) + 1, -7)};
-  tests::run_blocks(blocks, threads, [&] {
-    stable_sort<16>(sorted.order.data(), sorted.starts.data(), static_cast<i64>(keys.size()), bound,
-                    [&](i64 p) { return keys[static_cast<std::size_t>(p)]; });
-  });
+  std::vector<i64> workspace(static_cast<std::size_t>(cuda::sort_bytes(count, blocks)) / sizeof(i64), -9);
+  for (const cuda::SortLaunch& launch : cuda::sort_launches(count, bound, blocks, workspace.data())) {
+    tests::run_blocks(static_cast<int>(launch.blocks), threads, [&] {
+      StableSort{launch.step}(sorted.order.data(), sorted.starts.data(), count, bound,
+                              [&](i64 p) { return keys[static_cast<std::size_t>(p)]; });
+    });
+  }
   return sorted;
 }
 
@@ -55,6 +63,12 @@ void expect_sorted(const std::vector<i64>& keys, i64 bound) {
 TEST(Sort, KeepsTheOrderOfEqualKeys) {
   for (const i64 bound : {1, 2, 15, 16, 17, 50})
     for (const std::size_t count : {0u, 1u, 31u, 64u, 700u}) expect_sorted(drawn(count, 0, bound), bound);
+}
+
+// Several passes, and turns of a block; places that no key has.
+TEST(Sort, KeysOfManyDigits) {
+  expect_sorted(drawn(1100, 0, 70'000), 70'000);
+  expect_sorted(drawn(40, 0, 300), 2000);
 }
 
 TEST(Sort, OneKeyOfAll) { expect_sorted(std::vector<i64>(600, 20), 33); }

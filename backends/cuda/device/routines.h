@@ -142,4 +142,7 @@ TWINLOOM_INLINE Value from_lane(Value value, int lane) {
 
 }  // namespace twinloom::device
 
+#include "cuda/sort_step.h"
+
+// After it.
 #include "cuda/sort.h"
