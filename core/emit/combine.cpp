@@ -96,16 +96,30 @@ void Totals::hand_out(const Total& total, std::int64_t span) {
   for_each_member(total, std::nullopt, [&](const Places& places) {
     const Parts own = members(total, places);
     if (span <= WARP_THREADS) {
-      for (const std::string& name : own)
-        scopes_.line(cat(name, " = from_lane(", name, ", int(thread % ", WARP_THREADS, " / ", span, " * ",
-                         span, "));"));
+      for (int part = 0; part < part_count(total); ++part) {
+        const std::string& name = own[static_cast<std::size_t>(part)];
+        const std::string from = cat(", int(thread % ", WARP_THREADS, " / ", span, " * ", span, "))");
+        assign(total, name, received(total, part, "from_lane(", name, from));
+      }
       return;
     }
     const Parts arrays = in_scratch(total, own, span);
     for (std::size_t part = 0; part < own.size(); ++part)
-      scopes_.line(cat(own[part], " = ", arrays[part], "[thread / ", span, "];"));
+      assign(total, own[part], vectors_.lanes_of(cat(arrays[part], "[thread / ", span, "]"), total.lanes));
     scopes_.line(dialect_.sync());
   });
+}
+
+// What a function that exchanges registers of a warp gives: words, of which small lanes share one.
+std::string Totals::received(const Total& total, int part, const std::string& function,
+                             const std::string& own, const std::string& from) {
+  const ops::DType dtype = part_type(total, part);
+  if (!vectors_.apart(total.lanes) || ops::size_of(dtype) >= 4) return cat(function, own, from);
+  const std::string name = scopes_.fresh("t");
+  const std::string whole = vectors_.whole(own, dialect_.type(dtype, 1), total.lanes);
+  scopes_.line(
+      cat("const ", dialect_.type(dtype, total.lanes), " ", name, " = ", function, whole, from, ";"));
+  return vectors_.lanes_of(name, total.lanes);
 }
 
 // Arrays with what the first of every so many threads has, to be read by all and waited for before they are
@@ -114,13 +128,14 @@ Totals::Parts Totals::in_scratch(const Total& total, const Parts& own, std::int6
   Parts arrays;
   for (int part = 0; part < part_count(total); ++part) {
     arrays.push_back(scopes_.fresh("t"));
-    scopes_.line(dialect_.array(values_.type(part_type(total, part), total.lanes), arrays.back(),
+    scopes_.line(dialect_.array(dialect_.type(part_type(total, part), total.lanes), arrays.back(),
                                 cat(threads_.count() / threads), loops::Place::scratch));
   }
-  for (std::size_t part = 0; part < arrays.size(); ++part)
-    scopes_.line(threads == 1 ? cat(arrays[part], "[thread] = ", own[part], ";")
-                              : cat("if (thread % ", threads, " == 0) ", arrays[part], "[thread / ", threads,
-                                    "] = ", own[part], ";"));
+  for (std::size_t part = 0; part < arrays.size(); ++part) {
+    const std::string place = cat(arrays[part], threads == 1 ? "[thread]" : cat("[thread / ", threads, "]"));
+    scopes_.line(cat(threads == 1 ? "" : cat("if (thread % ", threads, " == 0) "),
+                     vectors_.assignment(vectors_.lanes_of(place, total.lanes), own[part], total.lanes)));
+  }
   scopes_.line(dialect_.sync());
   return arrays;
 }
@@ -139,10 +154,10 @@ void Totals::exchange(const Total& total, const Parts& own, std::int64_t extent,
     const std::int64_t distance = distance_at(step, extent, halves);
     Parts other;
     for (int part = 0; part < part_count(total); ++part) {
-      const auto at = static_cast<std::size_t>(part);
-      other.push_back(scopes_.fresh("t"));
-      scopes_.line(cat("const ", values_.type(part_type(total, part), total.lanes), " ", other[at],
-                       " = from_lane_across(", own[at], ", ", distance * width, ");"));
+      other.push_back(vectors_.variable(scopes_.fresh("t"), total.lanes));
+      const std::string text = received(total, part, "from_lane_across(", own[static_cast<std::size_t>(part)],
+                                        cat(", ", distance * width, ")"));
+      scopes_.line(vectors_.definition(part_type(total, part), other.back(), text, total.lanes));
     }
     combine_into(total, own, own, other, total.lanes);
   }
@@ -171,7 +186,8 @@ void Totals::combine_warps(const Total& total, std::int64_t extent, std::int64_t
     const std::string row =
         width * extent == threads_.count() ? "" : cat("thread / ", width * extent, " * ", extent, " + ");
     for (std::size_t part = 0; part < own.size(); ++part)
-      scopes_.line(cat(own[part], " = ", arrays[part], "[", row, "thread % ", extent, "];"));
+      assign(total, own[part],
+             vectors_.lanes_of(cat(arrays[part], "[", row, "thread % ", extent, "]"), total.lanes));
     exchange(total, own, extent, 1, halves);
     scopes_.line(dialect_.sync());
   });
@@ -195,21 +211,43 @@ void Totals::combine_places(const Total& total, std::int64_t extent) {
     for (std::int64_t at = 0; at < extent; ++at) {
       const Parts target = members(gathered, {{member, cat(at)}});
       for (std::size_t part = 0; part < arrays.size(); ++part)
-        scopes_.line(cat(target[part], " = ", arrays[part], "[thread / ", threads, " * ", threads, " + ",
-                         at * WARP_THREADS, " + thread % ", WARP_THREADS, "];"));
+        assign(total, target[part],
+               vectors_.lanes_of(cat(arrays[part], "[thread / ", threads, " * ", threads, " + ",
+                                     at * WARP_THREADS, " + thread % ", WARP_THREADS, "]"),
+                                 total.lanes));
     }
     combine_copies(gathered, member, loops::Pairing::halves);
     const Parts whole = members(gathered, {{member, "0"}});
-    for (std::size_t part = 0; part < arrays.size(); ++part)
-      scopes_.line(cat(own[part], " = ", whole[part], ";"));
+    for (std::size_t part = 0; part < arrays.size(); ++part) assign(total, own[part], whole[part]);
     scopes_.line(dialect_.sync());
   });
+}
+
+// The same where lanes are apart: lane i and the one it is combined with.
+Totals::Parts Totals::halved_apart(const Total& total, Parts parts, int lanes, bool halves) {
+  Parts all;
+  for (int part = 0; part < part_count(total); ++part)
+    all.push_back(vectors_.variable(scopes_.fresh("t"), lanes));
+  for (int lane = 0; lane < lanes; ++lane) {
+    Parts left, right, target;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      left.push_back(of_lane(parts[part], halves ? lane : 2 * lane));
+      right.push_back(of_lane(parts[part], halves ? lane + lanes : 2 * lane + 1));
+      target.push_back(of_lane(all[part], lane));
+    }
+    define_combined(total, target, left, right, 1);
+  }
+  return all;
 }
 
 // One register to one element: each step combines its two halves.
 Totals::Parts Totals::halved(const Total& total, Parts parts, loops::Pairing pairing) {
   const bool halves = pairing == loops::Pairing::halves;
   for (int lanes = total.lanes / 2; lanes >= 1; lanes /= 2) {
+    if (vectors_.apart(total.lanes)) {
+      parts = halved_apart(total, parts, lanes, halves);
+      continue;
+    }
     Parts left, right, target;
     for (int part = 0; part < part_count(total); ++part) {
       const auto at = static_cast<std::size_t>(part);
@@ -235,8 +273,7 @@ void Totals::combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairin
   for_each_member(total, std::nullopt, [&](const Places& places) {
     const Parts whole = halved(total, members(total, places), pairing);
     const Parts target = members(single, places);
-    for (std::size_t part = 0; part < target.size(); ++part)
-      scopes_.line(cat(target[part], " = ", whole[part], ";"));
+    for (std::size_t part = 0; part < target.size(); ++part) assign(single, target[part], whole[part]);
   });
   values_.set_total(temp, std::move(single));
 }
@@ -288,8 +325,7 @@ void Totals::prefix_copies(const Total& before, const Total& all, const Total& t
     Places here = places;
     here[across] = at;
     const Parts target = members(before, here);
-    for (std::size_t part = 0; part < target.size(); ++part)
-      scopes_.line(cat(target[part], " = ", running[part], ";"));
+    for (std::size_t part = 0; part < target.size(); ++part) assign(total, target[part], running[part]);
     combine_into(total, running, running, members(total, here), total.lanes);
   };
   if (extent <= written_out(total) / 2) {
@@ -312,15 +348,16 @@ void Totals::prefix_threads(const Total& before, const Total& all, const Total& 
   const Parts running = members(all, places), target = members(before, places);
   const std::string member = scopes_.fresh("k"), at = scopes_.fresh("k");
   scopes_.line(cat("const i64 ", member, " = thread / ", width, " % ", extent, ";"));
-  for (std::size_t part = 0; part < target.size(); ++part)
-    scopes_.line(cat(target[part], " = ", running[part], ";"));
+  for (std::size_t part = 0; part < target.size(); ++part) assign(total, target[part], running[part]);
   scopes_.open();
   Parts next;
   for (std::size_t part = 0; part < arrays.size(); ++part)
-    next.push_back(cat(arrays[part], "[thread / ", width * extent, " * ", extent, " + ", at, "]"));
+    next.push_back(vectors_.lanes_of(
+        cat(arrays[part], "[thread / ", width * extent, " * ", extent, " + ", at, "]"), total.lanes));
   combine_into(total, running, running, next, total.lanes);
   for (std::size_t part = 0; part < target.size(); ++part)
-    scopes_.line(cat("if (", at, " + 1 == ", member, ") ", target[part], " = ", running[part], ";"));
+    scopes_.line(cat("if (", at, " + 1 == ", member, ") ",
+                     vectors_.assignment(target[part], running[part], total.lanes)));
   scopes_.close(cat("TWINLOOM_UNROLL ", counted(at, cat(extent))), "}");
   scopes_.line(dialect_.sync());
 }
@@ -338,7 +375,11 @@ void Totals::prefix_lanes(const Total& before, const Total& all, const Total& to
     arrays.push_back(scopes_.fresh("t"));
     scopes_.line(
         dialect_.array(dialect_.memory_type(dtype), arrays[at], cat(total.lanes), loops::Place::registers));
-    scopes_.line(cat("store(", arrays[at], ", ", dialect_.stored(dtype, source[at]), ");"));
+    const std::string stored = dialect_.stored(dtype, source[at]);
+    if (vectors_.apart(total.lanes))
+      assign(total, vectors_.element(arrays[at]), stored);
+    else
+      scopes_.line(cat("store(", arrays[at], ", ", stored, ");"));
   }
   const std::string name = scopes_.fresh("k");
   scopes_.open();
@@ -347,7 +388,7 @@ void Totals::prefix_lanes(const Total& before, const Total& all, const Total& to
     const auto at = static_cast<std::size_t>(part);
     const ops::DType dtype = part_type(total, part);
     member.push_back(scopes_.fresh("v"));
-    scopes_.line(cat("const ", values_.type(dtype, 1), " ", member[at], " = ",
+    scopes_.line(cat("const ", dialect_.type(dtype, 1), " ", member[at], " = ",
                      dialect_.loaded(dtype, cat(arrays[at], "[", name, "]")), ";"));
     scopes_.line(cat(arrays[at], "[", name, "] = ", dialect_.stored(dtype, running[at]), ";"));
   }
@@ -355,9 +396,11 @@ void Totals::prefix_lanes(const Total& before, const Total& all, const Total& to
   scopes_.close(counted(name, cat(total.lanes)), "}");
   for (int part = 0; part < part_count(total); ++part) {
     const auto at = static_cast<std::size_t>(part);
-    scopes_.line(
-        cat(target[at], " = ",
-            dialect_.loaded(part_type(total, part), cat("load<", total.lanes, ">(", arrays[at], ")")), ";"));
+    const ops::DType dtype = part_type(total, part);
+    const bool apart = vectors_.apart(total.lanes);
+    const std::string kept =
+        apart ? vectors_.element(arrays[at]) : cat("load<", total.lanes, ">(", arrays[at], ")");
+    assign(total, target[at], dialect_.loaded(dtype, kept));
   }
   scopes_.close("{", "}");
 }

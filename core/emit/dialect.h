@@ -75,6 +75,10 @@ class Dialect {
   virtual std::string sync() const = 0;
   // Whether a square of so many elements a side is turned over in registers by transpose().
   virtual bool transposes(ops::DType dtype, int count) const = 0;
+  // Whether a register holds several lanes. Where not, a value of several is a variable a lane (vectors.h).
+  virtual bool has_vectors() const { return true; }
+  // Of a struct of lanes, where they are an array: what stands between its name and their number in brackets.
+  virtual std::string lanes_member() const { return {}; }
   // Whether loops may be bound to threads that share a block.
   virtual bool has_threads() const = 0;
 };

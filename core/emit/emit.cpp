@@ -50,9 +50,10 @@ class Emitter {
         threads_(program),
         scratch_(scratch_layout(program)),
         span_(threads_.count()),
-        indices_(scopes_, dialect),
-        values_(program, scopes_, indices_, dialect),
-        totals_(program, threads_, scopes_, indices_, values_, dialect) {}
+        vectors_(dialect, scopes_),
+        indices_(scopes_, vectors_, dialect),
+        values_(program, scopes_, indices_, vectors_, dialect),
+        totals_(program, threads_, scopes_, indices_, values_, vectors_, dialect) {}
 
   std::vector<std::string> lines() {
     for (const std::string& line : dialect_.opening(program_)) scopes_.line(line);
@@ -101,6 +102,7 @@ class Emitter {
   std::int64_t span_;   // threads that execute what is being written for the same members of thread loops
   index::Facts facts_;  // of sizes and of the loops so far
   Scopes scopes_;
+  Vectors vectors_;
   Indices indices_;
   Values values_;
   Totals totals_;

@@ -11,6 +11,7 @@
 
 #include "core/emit/dialect.h"
 #include "core/emit/scopes.h"
+#include "core/emit/vectors.h"
 #include "core/loops/loops.h"
 
 namespace twinloom::emit {
@@ -40,7 +41,7 @@ struct Mask {
     always,
     uniform,  // text: a bool for all lanes
     first,    // text: an i64, the number of lanes from lane 0 that take part
-    lanes,    // text: a mask
+    lanes,    // text: a mask, a value of all lanes
   };
   Kind kind = Kind::always;
   std::string text;
@@ -55,7 +56,8 @@ struct Along {
 
 class Indices {
  public:
-  Indices(Scopes& scopes, const Dialect& dialect) : scopes_(scopes), dialect_(dialect) {}
+  Indices(Scopes& scopes, Vectors& vectors, const Dialect& dialect)
+      : scopes_(scopes), vectors_(vectors), dialect_(dialect) {}
 
   void bind(index::Symbol symbol, Bound bound) { bounds_[symbol] = std::move(bound); }
   void unbind(index::Symbol symbol) { bounds_.erase(symbol); }
@@ -79,8 +81,9 @@ class Indices {
   // Text of a uniform expression: for use as an argument; and a name or a number.
   std::string text(const index::Expr& expr);
   std::string name(const index::Expr& expr);
-  // Text of any expression as a vector of i64.
+  // Text of any expression as a value of all lanes, of i64; as an argument of a function that takes a vector.
   std::string lanes_text(const index::Expr& expr);
+  std::string lanes_argument(const index::Expr& expr);
   // `base` plus a uniform offset, as a pointer: hoisted, then "p1 + 8".
   std::string pointer(const Base& base, const index::Expr& offset);
 
@@ -91,6 +94,7 @@ class Indices {
   std::string as_bool(const Mask& mask);
   std::string as_count(const Mask& mask);
   std::string as_lanes(const Mask& mask);
+  std::string as_argument(const Mask& mask);  // of lanes, for a function that takes a vector
   std::string any(const Mask& mask);  // whether one lane takes part
 
  private:
@@ -106,9 +110,12 @@ class Indices {
   std::string pointer_at(const Base& base, const index::Expr& offset, int level);
   void add_conjunct(const index::Less& less, Conjuncts& conjuncts);
   Mask joined(const Conjuncts& conjuncts);
-  std::string mask_type(int lanes) const { return dialect_.type(ops::DType::b8, lanes); }
+  std::string named_mask(int level, int lanes, const std::string& text, Written written = Written::a_lane) {
+    return vectors_.named(level, "m", ops::DType::b8, lanes, text, written);
+  }
 
   Scopes& scopes_;
+  Vectors& vectors_;
   const Dialect& dialect_;
   std::map<index::Symbol, Bound> bounds_;
   index::Substitution constants_;

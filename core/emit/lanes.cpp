@@ -23,8 +23,10 @@ Along Indices::along(const Expr& given) const {
 
 std::string Indices::lanes_text(const Expr& given) {
   const Along run = along(given);
-  const std::string type = dialect_.type(ops::DType::i64, lanes());
+  const std::string type = vectors_.type(ops::DType::i64, lanes());
   if (run.kind == Along::Kind::uniform) return cat(type, "(", text(run.rest), ")");
+  if (run.kind == Along::Kind::linear && vectors_.apart(lanes()))
+    return cat("(", text(run.rest), " + ", LANE_NUMBER, " * ", type, "(", text(run.stride), "))");
   if (run.kind == Along::Kind::linear)
     return cat("ramp<", lanes(), ">(", text(run.rest), ", ", text(run.stride), ")");
   const auto call = [&](const char* function, const Expr& a, const Expr& b) {
@@ -48,14 +50,17 @@ std::string Indices::lanes_text(const Expr& given) {
       [&](const index::Greatest& node) { return call("greatest", node.a, node.b); });
 }
 
+std::string Indices::lanes_argument(const Expr& expr) {
+  return vectors_.whole(lanes_text(expr), dialect_.type(ops::DType::i64, 1), lanes());
+}
+
 // a < b. Along the axis: lane * k < rest for the first lanes, else lane by lane.
 void Indices::add_conjunct(const index::Less& less, Conjuncts& conjuncts) {
   const Expr a = here(less.a);
   const Expr b = here(less.b);
   if (!varies(a) && !varies(b)) {
     const int level = std::max(level_of(a), level_of(b));
-    conjuncts.uniform.push_back(
-        scopes_.named(level, "m", mask_type(1), cat(text_at(a, level), " < ", text_at(b, level))));
+    conjuncts.uniform.push_back(named_mask(level, 1, cat(text_at(a, level), " < ", text_at(b, level))));
     return;
   }
   const Along run = along(b - a);
@@ -65,9 +70,9 @@ void Indices::add_conjunct(const index::Less& less, Conjuncts& conjuncts) {
   } else if (run.kind == Along::Kind::linear && stride && *stride < 0 && *stride > INT64_MIN) {
     conjuncts.counts.push_back(name(index::ceil_div(run.rest, Expr(-*stride))));
   } else {
-    const std::string type = dialect_.type(ops::DType::i64, lanes());
-    conjuncts.lanes.push_back(scopes_.named(scopes_.level(), "m", mask_type(lanes()),
-                                            cat("lt(", type, "(0), ", lanes_text(b - a), ")")));
+    const std::string type = vectors_.type(ops::DType::i64, lanes());
+    conjuncts.lanes.push_back(
+        named_mask(scopes_.level(), lanes(), cat("lt(", type, "(0), ", lanes_text(b - a), ")")));
   }
 }
 
@@ -77,7 +82,7 @@ Mask Indices::joined(const Conjuncts& conjuncts) {
   if (conjuncts.counts.empty() && conjuncts.lanes.empty()) {
     if (conjuncts.uniform.empty()) return {};
     if (conjuncts.uniform.size() == 1) return {Mask::Kind::uniform, all};
-    return {Mask::Kind::uniform, scopes_.named(scopes_.level(), "m", mask_type(1), all)};
+    return {Mask::Kind::uniform, named_mask(scopes_.level(), 1, all)};
   }
   std::string count;
   for (const std::string& limit : conjuncts.counts)
@@ -89,7 +94,7 @@ Mask Indices::joined(const Conjuncts& conjuncts) {
   std::string mask = join(conjuncts.lanes, " & ", itself);
   if (!count.empty()) mask += cat(" & ", as_lanes({Mask::Kind::first, count}));
   if (conjuncts.lanes.size() + (count.empty() ? 0u : 1u) > 1)
-    mask = scopes_.named(scopes_.level(), "m", mask_type(lanes()), mask);
+    mask = named_mask(scopes_.level(), lanes(), mask);
   return {Mask::Kind::lanes, mask};
 }
 
@@ -120,13 +125,17 @@ std::string Indices::as_count(const Mask& mask) {
 
 std::string Indices::as_lanes(const Mask& mask) {
   if (mask.kind == Mask::Kind::lanes) return mask.text;
-  return scopes_.named(scopes_.level(), "m", mask_type(lanes()),
-                       cat("first_lanes<", lanes(), ">(", as_count(mask), ")"));
+  return named_mask(scopes_.level(), lanes(), cat("first_lanes<", lanes(), ">(", as_count(mask), ")"),
+                    Written::whole);
+}
+
+std::string Indices::as_argument(const Mask& mask) {
+  return vectors_.whole(as_lanes(mask), dialect_.type(ops::DType::b8, 1), lanes());
 }
 
 std::string Indices::any(const Mask& mask) {
   if (mask.kind == Mask::Kind::first) return cat("0 < ", mask.text);
-  if (mask.kind == Mask::Kind::lanes) return cat("any_lane(", mask.text, ")");
+  if (mask.kind == Mask::Kind::lanes) return cat("any_lane(", as_argument(mask), ")");
   return as_bool(mask);
 }
 

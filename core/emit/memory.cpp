@@ -63,10 +63,17 @@ Operand Values::load(const loops::Load& load) {
   const Along run = indices_.along(load.offset);
   const Mask mask = indices_.mask(load.mask, mentioned(load.offset));
   if (run.kind == Along::Kind::uniform) return uniform_load(load, mask);
-  Operand operand{dialect_.loaded(info(load.buffer).dtype, lanes_load(load, run, mask)),
-                  info(load.buffer).dtype, indices_.lanes()};
-  operand.text = named_at(level_of(load, run, mask), operand, {.buffer = load.buffer, .total = {}});
-  return operand;
+  const ops::DType dtype = info(load.buffer).dtype;
+  const Operand operand{dialect_.loaded(dtype, lanes_load(load, run, mask)), dtype, indices_.lanes(),
+                        is_walked(load.buffer, run, mask) ? Written::a_lane : Written::whole};
+  return named_at(level_of(load, run, mask), operand, {.buffer = load.buffer, .total = {}});
+}
+
+// Whether the neighbours are elements of an array in registers, which no function needs to be given.
+bool Values::is_walked(loops::Buffer buffer, const Along& run, const Mask& mask) const {
+  const bool together = mask.kind == Mask::Kind::always || mask.kind == Mask::Kind::uniform;
+  return is_own(buffer) && vectors_.apart(indices_.lanes()) && together && run.kind == Along::Kind::linear &&
+         index::constant_of(run.stride) == 1;
 }
 
 void Values::load_ahead(const loops::Load& given) {
@@ -91,17 +98,15 @@ Operand Values::uniform_load(const loops::Load& load, const Mask& mask) {
   std::string text = dialect_.loaded(dtype, element);
   const std::string otherwise = literal(load.otherwise.value, dtype, 1);
   if (mask.kind != Mask::Kind::always) text = cat(indices_.any(mask), " ? ", text, " : ", otherwise);
-  Operand operand{text, dtype, 1};
   const Along run{Along::Kind::uniform, 0, indices_.here(load.offset)};
-  operand.text = named_at(level_of(load, run, mask), operand, {.buffer = load.buffer, .total = {}});
+  const Operand operand =
+      named_at(level_of(load, run, mask), {text, dtype, 1}, {.buffer = load.buffer, .total = {}});
   if (mask.kind == Mask::Kind::always || mask.kind == Mask::Kind::uniform) return operand;
   const int lanes = indices_.lanes();
   const Operand outside{otherwise, dtype, 1};
-  Operand chosen{cat("where(", indices_.as_lanes(mask), ", ", with_lanes(operand, lanes), ", ",
-                     with_lanes(outside, lanes), ")"),
-                 dtype, lanes};
-  chosen.text = named(chosen);
-  return chosen;
+  return named({cat("where(", indices_.as_lanes(mask), ", ", with_lanes(operand, lanes), ", ",
+                    with_lanes(outside, lanes), ")"),
+                dtype, lanes});
 }
 
 std::string Values::lanes_load(const loops::Load& load, const Along& run, const Mask& mask) {
@@ -109,11 +114,13 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   const bool all = mask.kind == Mask::Kind::always;
   const std::string otherwise = memory_literal(load.otherwise);
   if (run.kind == Along::Kind::general) {
-    const std::string places = cat(buffer(load.buffer).name, ", ", indices_.lanes_text(run.rest));
+    const std::string places = cat(buffer(load.buffer).name, ", ", indices_.lanes_argument(run.rest));
     if (all) return cat("gather", count, places, ")");
-    return cat("gather_where", count, places, ", ", indices_.as_lanes(mask), ", ", otherwise, ")");
+    return cat("gather_where", count, places, ", ", indices_.as_argument(mask), ", ", otherwise, ")");
   }
   const std::string first = pointer(load.buffer, run.rest);
+  if (is_walked(load.buffer, run, mask))
+    return all ? vectors_.element(first) : cat(mask.text, " ? ", vectors_.element(first), " : ", otherwise);
   const auto stride = index::constant_of(run.stride);
   const bool together = dialect_.has_threads() && mask.kind == Mask::Kind::uniform;
   const std::string_view way = way_of(load.buffer, run.rest);
@@ -125,7 +132,7 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   if (stride == 1 && mask.kind != Mask::Kind::lanes)
     return cat("load_first", count, first, ", ", indices_.as_count(mask), ", ", otherwise, ")");
   return cat("load_strided_where", count, first, ", ", indices_.name(run.stride), ", ",
-             indices_.as_lanes(mask), ", ", otherwise, ")");
+             indices_.as_argument(mask), ", ", otherwise, ")");
 }
 
 void Values::store(const loops::Store& store) {
@@ -140,8 +147,17 @@ void Values::store(const loops::Store& store) {
   if (run.kind == Along::Kind::uniform && one_lane) {
     uniform_store(store, operand, mask, prefix);
   } else {
-    const std::string text = dialect_.stored(dtype, with_lanes(operand, indices_.lanes()));
-    scopes_.line(cat(prefix, lanes_store(store, run, text, mask), ";"));
+    const int lanes = indices_.lanes();
+    const std::string text = dialect_.stored(dtype, with_lanes(operand, lanes));
+    if (is_walked(store.buffer, run, mask)) {
+      CHECK(store.update == loops::Update::replace, "an atomic store into registers");
+      const std::string target = vectors_.element(pointer(store.buffer, run.rest));
+      scopes_.line(cat(mask.kind == Mask::Kind::always ? "" : cat("if (", mask.text, ") "),
+                       vectors_.assignment(target, text, lanes)));
+    } else {
+      const std::string whole = vectors_.whole(text, dialect_.memory_type(dtype), lanes);
+      scopes_.line(cat(prefix, lanes_store(store, run, whole, mask), ";"));
+    }
   }
   scopes_.forget({.buffer = store.buffer, .total = {}});
 }
@@ -159,9 +175,9 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
                                 const Mask& mask) {
   const bool all = mask.kind == Mask::Kind::always;
   if (run.kind == Along::Kind::general) {
-    const std::string places = cat(buffer(store.buffer).name, ", ", indices_.lanes_text(run.rest), ", ");
+    const std::string places = cat(buffer(store.buffer).name, ", ", indices_.lanes_argument(run.rest), ", ");
     return all ? cat("scatter(", places, value, ")")
-               : cat("scatter_where(", places, indices_.as_lanes(mask), ", ", value, ")");
+               : cat("scatter_where(", places, indices_.as_argument(mask), ", ", value, ")");
   }
   const std::string first = pointer(store.buffer, run.rest);
   const auto stride = index::constant_of(run.stride);
@@ -175,7 +191,7 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
   if (all) return cat("store_strided(", first, ", ", indices_.name(run.stride), ", ", value, ")");
   if (plain && stride == 1 && mask.kind != Mask::Kind::lanes)
     return cat("store_first(", first, ", ", indices_.as_count(mask), ", ", value, ")");
-  return cat("store_strided_where(", first, ", ", indices_.name(run.stride), ", ", indices_.as_lanes(mask),
+  return cat("store_strided_where(", first, ", ", indices_.name(run.stride), ", ", indices_.as_argument(mask),
              ", ", value, ")");
 }
 
@@ -213,13 +229,14 @@ void Values::index(const loops::Index& index) {
   Operand place{given.dtype == ops::DType::i64 ? given.text
                                                : dialect_.converted(given.dtype, ops::DType::i64, given.text),
                 ops::DType::i64, given.lanes};
-  const std::string active = varying ? indices_.as_lanes(mask) : indices_.as_bool(mask);
+  const std::string active = varying ? indices_.as_argument(mask) : indices_.as_bool(mask);
   CHECK(indices_.along(index.bound).kind == Along::Kind::uniform, "a bound with a value for each lane");
   const std::string name = scopes_.fresh("s");
-  scopes_.line(cat("const Found<", lanes, "> ", name, " = find<", lanes, ">(", with_lanes(place, lanes), ", ",
+  scopes_.line(cat("const Found<", lanes, "> ", name, " = find<", lanes, ">(", argument(place, lanes), ", ",
                    active, ", ", indices_.name(index.bound), ", ", index.negative_wraps ? "true" : "false",
                    ", ", index.node, ", ", offset_of(index), ", ", dialect_.failure(), ");"));
-  indices_.bind(index.symbol, {cat(name, ".place"), scopes_.level(), varying, cat(name, ".ok")});
+  indices_.bind(index.symbol, {vectors_.lanes_of(cat(name, ".place"), lanes), scopes_.level(), varying,
+                               vectors_.lanes_of(cat(name, ".ok"), lanes)});
 }
 
 }  // namespace twinloom::emit

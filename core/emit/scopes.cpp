@@ -33,11 +33,17 @@ std::string Scopes::fresh(std::string_view prefix) { return cat(prefix, next_num
 
 std::string Scopes::named(int level, std::string_view prefix, const std::string& type,
                           const std::string& text, const Origin& origin) {
-  const std::string key = cat(type, ' ', text);
+  return named(level, prefix, cat(type, ' ', text), origin, [&](const std::string& name) {
+    return std::pair(name, cat("const ", type, ' ', name, " = ", text, ";"));
+  });
+}
+
+std::string Scopes::named(int level, std::string_view prefix, const std::string& key, const Origin& origin,
+                          const Define& define) {
   for (const Scope& scope : scopes_)
     if (const auto found = scope.values.find(key); found != scope.values.end()) return found->second.name;
-  const std::string name = fresh(prefix);
-  line_at(level, cat("const ", type, ' ', name, " = ", text, ";"));
+  auto [name, definition] = define(fresh(prefix));
+  line_at(level, std::move(definition));
   at(level).values.emplace(key, Named{name, origin});
   return name;
 }

@@ -6,11 +6,13 @@
 // and what it was read from has not changed.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/loops/loops.h"
@@ -51,6 +53,10 @@ class Scopes {
   // The name of the value of `text`: "const TYPE PREFIXn = text;" in the scope `level`, unless it has one.
   std::string named(int level, std::string_view prefix, const std::string& type, const std::string& text,
                     const Origin& origin = {});
+  // The same where the text of the name and its definition are another's to write.
+  using Define = std::function<std::pair<std::string, std::string>(const std::string& name)>;
+  std::string named(int level, std::string_view prefix, const std::string& key, const Origin& origin,
+                    const Define& define);
   // What was read from there may have changed.
   void forget(const Origin& origin);
 

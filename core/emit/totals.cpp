@@ -19,8 +19,13 @@ std::int64_t constant_extent(const index::Expr& extent) {
 }  // namespace
 
 Totals::Totals(const loops::Program& program, const Threads& threads, Scopes& scopes, Indices& indices,
-               Values& values, const Dialect& dialect)
-    : threads_(threads), scopes_(scopes), indices_(indices), values_(values), dialect_(dialect) {
+               Values& values, const Vectors& vectors, const Dialect& dialect)
+    : threads_(threads),
+      scopes_(scopes),
+      indices_(indices),
+      values_(values),
+      vectors_(vectors),
+      dialect_(dialect) {
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
     if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) loops_.emplace(loop->axis, *loop);
   });
@@ -39,28 +44,27 @@ void Totals::combine_into(const Total& total, const Parts& target, const Parts& 
   if (part_count(total) == 1) {
     std::string text = values_.spelled(combine, {left[0], right[0]});
     if (!mask.empty()) text = cat("where(", mask, ", ", text, ", ", target[0], ")");
-    scopes_.line(cat(target[0], " = ", text, ";"));
+    scopes_.line(vectors_.assignment(target[0], text, lanes));
     return;
   }
-  const std::string type = values_.type(ops::DType::b8, lanes);
   std::string replaces = values_.spelled(combine, {left[0], left[1], right[0], right[1]});
   if (!mask.empty()) replaces += cat(" & ", mask);
-  const std::string name = scopes_.fresh("m");
-  scopes_.line(cat("const ", type, " ", name, " = ", replaces, ";"));
+  const std::string name = vectors_.variable(scopes_.fresh("m"), lanes);
+  scopes_.line(vectors_.definition(ops::DType::b8, name, replaces, lanes));
   for (std::size_t part = 0; part < 2; ++part)
-    scopes_.line(cat(target[part], " = where(", name, ", ", right[part], ", ", left[part], ");"));
+    scopes_.line(vectors_.assignment(target[part],
+                                     cat("where(", name, ", ", right[part], ", ", left[part], ")"), lanes));
 }
 
 void Totals::define_combined(const Total& total, const Parts& target, const Parts& left, const Parts& right,
                              int lanes) {
   if (part_count(total) == 1) {
-    scopes_.line(cat("const ", values_.type(part_type(total, 0), lanes), " ", target[0], " = ",
-                     values_.spelled(spelling(total.monoid, total.element), {left[0], right[0]}), ";"));
+    const std::string text = values_.spelled(spelling(total.monoid, total.element), {left[0], right[0]});
+    scopes_.line(vectors_.definition(part_type(total, 0), target[0], text, lanes));
     return;
   }
   for (int part = 0; part < part_count(total); ++part)
-    scopes_.line(
-        cat(values_.type(part_type(total, part), lanes), " ", target[static_cast<std::size_t>(part)], ";"));
+    scopes_.line(vectors_.declaration(part_type(total, part), target[static_cast<std::size_t>(part)], lanes));
   combine_into(total, target, left, right, lanes);
 }
 
@@ -68,10 +72,19 @@ void Totals::declare(const Total& total, int level) {
   std::int64_t count = std::max(total.depth, 1);
   for (const Total::Copies& copies : total.copies) count *= copies.extent;
   for (int part = 0; part < part_count(total); ++part) {
-    const std::string type = values_.type(part_type(total, part), total.lanes);
+    const ops::DType dtype = part_type(total, part);
     const std::string& name = total.names[static_cast<std::size_t>(part)];
-    scopes_.line_at(level, total.is_array() ? dialect_.array(type, name, cat(count), loops::Place::registers)
-                                            : cat(type, " ", name, ";"));
+    const std::string variable = vectors_.variable(name, total.lanes);
+    if (!total.is_array()) {
+      scopes_.line_at(level, vectors_.declaration(dtype, variable, total.lanes));
+    } else if (total.has_places() || !vectors_.apart(total.lanes)) {
+      scopes_.line_at(level, dialect_.array(dialect_.type(dtype, total.lanes), name, cat(count),
+                                            loops::Place::registers));
+    } else {
+      for (int lane = 0; lane < total.lanes; ++lane)
+        scopes_.line_at(level, dialect_.array(dialect_.type(dtype, 1), of_lane(variable, lane), cat(count),
+                                              loops::Place::registers));
+    }
   }
 }
 
@@ -83,8 +96,7 @@ void Totals::fill_with_identity(const Total& total) {
         values_.literal(identity[static_cast<std::size_t>(part)], part_type(total, part), total.lanes));
   for_each_member(total, std::nullopt, [&](const Places& places) {
     const Parts targets = members(total, places);
-    for (std::size_t part = 0; part < targets.size(); ++part)
-      scopes_.line(cat(targets[part], " = ", texts[part], ";"));
+    for (std::size_t part = 0; part < targets.size(); ++part) assign(total, targets[part], texts[part]);
   });
 }
 
@@ -191,17 +203,16 @@ void Totals::push(const loops::Push& push) {
   scopes_.open();
   Parts carried;
   for (std::size_t part = 0; part < source.size(); ++part) {
-    carried.push_back(scopes_.fresh("t"));
-    scopes_.line(cat(values_.type(part_type(stack, static_cast<int>(part)), stack.lanes), " ", carried[part],
-                     " = ", source[part], ";"));
+    carried.push_back(vectors_.variable(scopes_.fresh("t"), stack.lanes));
+    scopes_.line(vectors_.definition(part_type(stack, static_cast<int>(part)), carried[part], source[part],
+                                     stack.lanes, false));
   }
   scopes_.line(cat("i64 ", slot, " = 0;"));
   const Parts place = members(stack, {}, slot);
   scopes_.open();
   combine_into(stack, carried, place, carried, stack.lanes);
   scopes_.close(cat("for (; (", number, " >> ", slot, " & 1) != 0; ++", slot, ") {"), "}");
-  for (std::size_t part = 0; part < place.size(); ++part)
-    scopes_.line(cat(place[part], " = ", carried[part], ";"));
+  for (std::size_t part = 0; part < place.size(); ++part) assign(stack, place[part], carried[part]);
   scopes_.close(mask.kind == Mask::Kind::always ? "{" : cat("if (", condition, ") {"), "}");
   scopes_.forget({.buffer = {}, .total = push.stack});
 }
@@ -216,17 +227,16 @@ void Totals::fold(const loops::Fold& fold) {
   for (int part = 0; part < part_count(stack); ++part) {
     const ops::DType dtype = part_type(stack, part);
     const ops::Number empty = part == 0 && nothing ? *nothing : identity[static_cast<std::size_t>(part)];
-    names.push_back(scopes_.fresh("t"));
+    names.push_back(vectors_.variable(scopes_.fresh("t"), stack.lanes));
     result.push_back({names.back(), dtype, stack.lanes});
-    scopes_.line(cat(values_.type(dtype, stack.lanes), " ", names.back(), " = ",
-                     values_.literal(empty, dtype, stack.lanes), ";"));
+    scopes_.line(vectors_.definition(dtype, names.back(), values_.literal(empty, dtype, stack.lanes),
+                                     stack.lanes, false));
   }
   const std::string slot = scopes_.fresh("k");
   const Parts place = members(stack, {}, slot);
   scopes_.open();
   scopes_.line(cat("i64 ", slot, " = trailing_zeros(", count, ");"));
-  for (std::size_t part = 0; part < names.size(); ++part)
-    scopes_.line(cat(names[part], " = ", place[part], ";"));
+  for (std::size_t part = 0; part < names.size(); ++part) assign(stack, names[part], place[part]);
   scopes_.open();
   scopes_.open();
   combine_into(stack, names, place, names, stack.lanes);

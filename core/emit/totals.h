@@ -13,7 +13,7 @@ namespace twinloom::emit {
 class Totals {
  public:
   Totals(const loops::Program& program, const Threads& threads, Scopes& scopes, Indices& indices,
-         Values& values, const Dialect& dialect);
+         Values& values, const Vectors& vectors, const Dialect& dialect);
 
   void start(const loops::Start& start);
   void merge(const loops::Merge& merge);
@@ -38,6 +38,10 @@ class Totals {
   void define_combined(const Total& total, const Parts& target, const Parts& left, const Parts& right,
                        int lanes);
   void declare(const Total& total, int level);
+  // target = text, for all lanes.
+  void assign(const Total& total, const std::string& target, const std::string& text) {
+    scopes_.line(vectors_.assignment(target, text, total.lanes));
+  }
   void fill_with_identity(const Total& total);
   // body(places) for each member of the copies that no loop around walks, but those along `without`.
   void for_each_member(const Total& total, std::optional<loops::Axis> without,
@@ -49,6 +53,7 @@ class Totals {
   void combine_by_loops(std::int64_t extent, bool halves, const Pair& pair);
   void combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairing);
   Parts halved(const Total& total, Parts parts, loops::Pairing pairing);
+  Parts halved_apart(const Total& total, Parts parts, int lanes, bool halves);
   void prefix_copies(const Total& before, const Total& all, const Total& total, loops::Axis across,
                      const Places& places);
   void prefix_threads(const Total& before, const Total& all, const Total& total, const Total::Copies& across,
@@ -58,6 +63,8 @@ class Totals {
   // Copies along a thread loop: of one warp by exchange of registers, else through scratch.
   void combine_threads(Total& total, const loops::Combine& combine, std::int64_t span);
   void hand_out(const Total& total, std::int64_t span);
+  std::string received(const Total& total, int part, const std::string& function, const std::string& own,
+                       const std::string& from);
   Parts in_scratch(const Total& total, const Parts& own, std::int64_t threads);
   void combine_in_warp(const Total& total, std::int64_t extent, std::int64_t width, bool halves);
   void combine_in_block(const Total& total, std::int64_t extent, std::int64_t width, loops::Pairing pairing);
@@ -69,6 +76,7 @@ class Totals {
   Scopes& scopes_;
   Indices& indices_;
   Values& values_;
+  const Vectors& vectors_;
   const Dialect& dialect_;
   std::map<loops::Axis, loops::Loop> loops_;  // every loop of the program
 };

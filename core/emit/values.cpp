@@ -7,6 +7,13 @@
 
 namespace twinloom::emit {
 
+namespace {
+
+// What is no single instruction: the device header may have a function that does all lanes side by side.
+bool is_elementary(ops::Pointwise op) { return ops::ulp_bound(op, ops::DType::f32) >= 1; }
+
+}  // namespace
+
 Operand Values::value(const loops::Value& value) {
   if (const auto found = done_.find(&value); found != done_.end()) return found->second;
   ++nesting_;
@@ -25,23 +32,28 @@ Operand Values::value(const loops::Value& value) {
   return operand;
 }
 
-std::string Values::named(const Operand& operand, const Origin& origin) {
+Operand Values::named(const Operand& operand, const Origin& origin) {
   return named_at(scopes_.level(), operand, origin);
 }
 
-std::string Values::named_at(int level, const Operand& operand, const Origin& origin) {
-  return scopes_.named(level, "v", type(operand.dtype, operand.lanes), operand.text, origin);
+Operand Values::named_at(int level, const Operand& operand, const Origin& origin) {
+  const auto& [text, dtype, lanes, written] = operand;
+  return {vectors_.named(level, "v", dtype, lanes, text, written, origin), dtype, lanes};
 }
 
 std::string Values::with_lanes(const Operand& operand, int lanes) {
   if (operand.lanes == lanes) return operand.text;
   CHECK(operand.lanes == 1, "a vector of ", operand.lanes, " lanes where ", lanes, " are wanted");
-  return cat(type(operand.dtype, lanes), "(", operand.text, ")");
+  return vectors_.spread(operand.text, operand.dtype, lanes);
+}
+
+std::string Values::argument(const Operand& operand, int lanes) {
+  if (operand.lanes != lanes) return cat(dialect_.type(operand.dtype, lanes), "(", operand.text, ")");
+  return vectors_.whole(operand.text, dialect_.type(operand.dtype, 1), lanes);
 }
 
 std::string Values::literal(const ops::Number& number, ops::DType dtype, int lanes) const {
-  const std::string text = dialect_.literal(ops::cast(number, dtype), dtype);
-  return lanes == 1 ? text : cat(type(dtype, lanes), "(", text, ")");
+  return vectors_.spread(dialect_.literal(ops::cast(number, dtype), dtype), dtype, lanes);
 }
 
 Operand Values::literal(const loops::Literal& literal) {
@@ -54,9 +66,7 @@ Operand Values::count(const loops::Count& count) {
     const Operand operand{cat("i64(", indices_.name(count.expr), ")"), ops::DType::i64, 1};
     return operand;
   }
-  Operand operand{indices_.lanes_text(count.expr), ops::DType::i64, indices_.lanes()};
-  operand.text = named(operand);
-  return operand;
+  return named({indices_.lanes_text(count.expr), ops::DType::i64, indices_.lanes()});
 }
 
 Operand Values::read(const loops::Read& read) {
@@ -66,9 +76,8 @@ Operand Values::read(const loops::Read& read) {
     return found->second[part];
   }
   const Total& of = total(read.temp);
-  Operand operand{member(of, read.part), ops::part_type(of.monoid, of.element, read.part), of.lanes};
-  operand.text = named(operand, {.buffer = {}, .total = read.temp});
-  return operand;
+  return named({member(of, read.part), ops::part_type(of.monoid, of.element, read.part), of.lanes},
+               {.buffer = {}, .total = read.temp});
 }
 
 std::string Values::spelled(std::string_view spelling, const std::vector<std::string>& inputs) const {
@@ -98,22 +107,25 @@ Operand Values::apply(const loops::Apply& apply) {
   CHECK(dtype.has_value(), ops::name(apply.op), " does not take these types");
   Operand operand{{}, *dtype, lanes};
   if (apply.op == ops::Pointwise::div && lanes > 1 && inputs[1].lanes == 1) {
-    operand.text = cat("div_by_one(", inputs[0].text, ", ", inputs[1].text, ")");
+    operand.text = cat("div_by_one(", argument(inputs[0], lanes), ", ", inputs[1].text, ")");
+    operand.written = Written::whole;
   } else {
+    if (is_elementary(apply.op)) operand.written = Written::whole;
     std::vector<std::string> texts;
-    for (const Operand& input : inputs) texts.push_back(with_lanes(input, lanes));
+    for (const Operand& input : inputs)
+      texts.push_back(operand.written == Written::whole ? argument(input, lanes) : with_lanes(input, lanes));
     operand.text = spelled(spelling(apply.op, dtypes.front()), texts);
   }
-  operand.text = named(operand);
-  return operand;
+  return named(operand);
 }
 
 Operand Values::convert(const loops::Convert& convert) {
   const Operand input = value(*convert.input);
   if (input.dtype == convert.to) return input;
-  Operand operand{dialect_.converted(input.dtype, convert.to, input.text), convert.to, input.lanes};
-  operand.text = named(operand);
-  return operand;
+  const bool in_pairs = ops::is_16_bit_float(convert.to);  // one instruction narrows two of them
+  const std::string text = in_pairs ? argument(input, input.lanes) : input.text;
+  return named({dialect_.converted(input.dtype, convert.to, text), convert.to, input.lanes,
+                in_pairs ? Written::whole : Written::a_lane});
 }
 
 Total& Values::total(loops::Temp temp) {
@@ -129,7 +141,7 @@ std::string Values::member(const Total& total, int part, const std::string& slot
 std::string Values::member(const Total& total, int part, const std::map<loops::Axis, std::string>& places,
                            const std::string& slot) {
   const std::string& name = total.names[static_cast<std::size_t>(part)];
-  if (!total.is_array()) return name;
+  if (!total.is_array()) return vectors_.variable(name, total.lanes);
   std::int64_t stride = std::max(total.depth, 1);
   index::Expr active;
   std::string given = slot;
@@ -145,7 +157,8 @@ std::string Values::member(const Total& total, int part, const std::map<loops::A
     given = rest;
   else if (rest != "0")
     given += cat(" + ", rest);
-  return cat(name, "[", given, "]");
+  if (total.has_places()) return vectors_.lanes_of(cat(name, "[", given, "]"), total.lanes);
+  return cat(vectors_.variable(name, total.lanes), "[", given, "]");
 }
 
 }  // namespace twinloom::emit

@@ -10,6 +10,7 @@
 #include "core/emit/dialect.h"
 #include "core/emit/indices.h"
 #include "core/emit/scopes.h"
+#include "core/emit/vectors.h"
 #include "core/loops/loops.h"
 
 namespace twinloom::emit {
@@ -19,6 +20,7 @@ struct Operand {
   std::string text;
   ops::DType dtype = ops::DType::f32;
   int lanes = 1;
+  Written written = Written::a_lane;  // until it has a name
 };
 
 // A total in the text: a variable, or an array of them where there are copies along axes other than the
@@ -40,16 +42,20 @@ struct Total {
   std::vector<std::string> names;  // one a part
   int level = 0;                   // of the scope that declares it
   bool is_array() const { return depth > 0 || !copies.empty(); }
+  bool has_places() const { return depth > 0 || in_memory; }  // of an array, which are no constants
 };
 
 class Values {
  public:
-  Values(const loops::Program& program, Scopes& scopes, Indices& indices, const Dialect& dialect)
-      : program_(program), scopes_(scopes), indices_(indices), dialect_(dialect) {}
+  Values(const loops::Program& program, Scopes& scopes, Indices& indices, Vectors& vectors,
+         const Dialect& dialect)
+      : program_(program), scopes_(scopes), indices_(indices), vectors_(vectors), dialect_(dialect) {}
 
   Operand value(const loops::Value& value);
-  // The value as a vector of all lanes of the vector loop, or as it is where `lanes` is 1.
+  // The value as one of all lanes of the vector loop, or as it is where `lanes` is 1; as an argument of a
+  // function that takes a vector.
   std::string with_lanes(const Operand& operand, int lanes);
+  std::string argument(const Operand& operand, int lanes);
   void store(const loops::Store& store);
   // Gives a load its name where it stands, if it is of memory that the program never writes and depends on no
   // loop that is still to come.
@@ -77,10 +83,9 @@ class Values {
   std::string member(const Total& total, int part, const std::map<loops::Axis, std::string>& places,
                      const std::string& slot = {});
   std::string literal(const ops::Number& number, ops::DType dtype, int lanes) const;
-  std::string type(ops::DType dtype, int lanes) const { return dialect_.type(dtype, lanes); }
   std::string spelled(std::string_view spelling, const std::vector<std::string>& inputs) const;
-  std::string named(const Operand& operand, const Origin& origin = {});
-  std::string named_at(int level, const Operand& operand, const Origin& origin);
+  Operand named(const Operand& operand, const Origin& origin = {});
+  Operand named_at(int level, const Operand& operand, const Origin& origin);
 
  private:
   std::string offset_of(const loops::Index& index);
@@ -94,6 +99,7 @@ class Values {
   // Where a load may stand: memory that the kernel only reads is the same in every turn of a loop.
   int level_of(const loops::Load& load, const Along& run, const Mask& mask) const;
   std::string lanes_load(const loops::Load& load, const Along& run, const Mask& mask);
+  bool is_walked(loops::Buffer buffer, const Along& run, const Mask& mask) const;
   std::string memory_literal(const loops::Literal& literal) const;
   std::string pointer(loops::Buffer buffer, const index::Expr& offset);
   // The same for neighbours, one a lane.
@@ -107,6 +113,7 @@ class Values {
   const loops::Program& program_;
   Scopes& scopes_;
   Indices& indices_;
+  Vectors& vectors_;
   const Dialect& dialect_;
   std::map<loops::Temp, std::vector<Operand>> temps_;
   std::map<loops::Temp, Total> totals_;

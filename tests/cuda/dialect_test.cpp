@@ -60,6 +60,38 @@ extern "C" __global__ void __launch_bounds__(32) kernel(void* __restrict__ buffe
 )");
 }
 
+// A thread has no registers of several lanes: each is a variable, and only what functions give is a struct.
+TEST(Dialect, EachLaneIsAVariable) {
+  const std::string text = text_of(R"(program sums(x: f32[n], y: f32[1], z: written f32[2]; n in 0..) {
+  for i < 2 block {
+    start t0: sum f32 copies (l)
+    for l < 4 vector { merge t0 (mul(exp((x[4*i + l] if 4*i + l < n else 0x0p+0: f32)), y[0])) }
+    combine t0 across l halves
+    z[i] = t0
+  }
+})");
+  EXPECT_EQ(text.substr(text.find("    f32 t3_0")), R"(    f32 t3_0, t3_1, t3_2, t3_3;
+    t3_0 = -0x0p+0f, t3_1 = -0x0p+0f, t3_2 = -0x0p+0f, t3_3 = -0x0p+0f;
+    const i64 n4 = n1 - 4 * k2;
+    const auto p5 = a0 + 4 * k2;
+    const Vector<f32, 4> v6 = load_first<4>(p5, n4, 0x0p+0f);
+    const Vector<f32, 4> v7 = exp(v6);
+    const f32 v9_0 = v7.lane[0] * v8, v9_1 = v7.lane[1] * v8, v9_2 = v7.lane[2] * v8, v9_3 = v7.lane[3] * v8;
+    t3_0 = t3_0 + v9_0, t3_1 = t3_1 + v9_1, t3_2 = t3_2 + v9_2, t3_3 = t3_3 + v9_3;
+    f32 t10;
+    const f32 t11_0 = t3_0 + t3_2;
+    const f32 t11_1 = t3_1 + t3_3;
+    const f32 t12 = t11_0 + t11_1;
+    t10 = t12;
+    const f32 v13 = t10;
+    const auto p14 = a2 + k2;
+    *p14 = v13;
+  }
+}
+}  // namespace twinloom::device
+)");
+}
+
 // Pointers that are known to be packed are said to be, so that no access is preceded by a test.
 TEST(Dialect, PackedPointersAreSaidToBe) {
   constexpr std::string_view program = R"(program twice(x: f32[8], y: written f32[8]) {

@@ -31,10 +31,12 @@ struct GpuVector {
   Of lane[count];
 
   GpuVector() = default;
-  TWINLOOM_INLINE GpuVector(Of all){TWINLOOM_LANES((count), (lane[i] = all))} TWINLOOM_INLINE Of& operator[](
-      int i) {
-    return lane[i];
-  }
+  // clang-format off
+  TWINLOOM_INLINE GpuVector(Of all) { TWINLOOM_LANES((count), (lane[i] = all)) }
+  // clang-format on
+  template <class... More>
+  TWINLOOM_INLINE GpuVector(Of first, Of second, More... more) : lane{first, second, more...} {}
+  TWINLOOM_INLINE Of& operator[](int i) { return lane[i]; }
   TWINLOOM_INLINE const Of& operator[](int i) const { return lane[i]; }
 };
 
