@@ -12,6 +12,6 @@ std::vector<Header> all_headers();
 
 std::vector<Header> cuda_headers();   // those of backends/cuda/device
 std::vector<Header> abi_headers();    // core/emit/abi.h
-std::vector<Header> table_headers();  // core/ops/pointwise.def
+std::vector<Header> table_headers();  // core/ops/pointwise.def, quick.def
 
 }  // namespace twinloom::cuda

@@ -10,4 +10,4 @@ twinloom_embed(backends_cuda twinloom::cuda::cuda_headers backends/cuda/device_t
 twinloom_embed(backends_cuda twinloom::cuda::abi_headers backends/cuda/device_text.h core/emit
                ${CMAKE_SOURCE_DIR}/core/emit/abi.h)
 twinloom_embed(backends_cuda twinloom::cuda::table_headers backends/cuda/device_text.h core/ops
-               ${CMAKE_SOURCE_DIR}/core/ops/pointwise.def)
+               ${CMAKE_SOURCE_DIR}/core/ops/pointwise.def ${CMAKE_SOURCE_DIR}/core/ops/quick.def)

@@ -1,7 +1,8 @@
 // What differs between the languages that kernels are written in. Everything else of a kernel's text is
 // the emitter's, and calls functions that the device header of each language offers under one name:
 //   operators and monoids   as their tables spell them: add(a, b), where(mask, a, b), sum(a, b);
-//                           div_by_one(a, b) for a vector divided by one number
+//                           div_by_one(a, b) for a vector divided by one number; where lanes are variables
+//                           the forms of core/ops/quick.def: quick_exp(rare, a), rare_exp(a), quick_div
 //   index arithmetic        floor_div, floor_mod, least, greatest over i64 and lanes of it; ramp<N>(first,
 //                           step), first_lanes<N>(count), any_lane(mask)
 //   memory                  load<N>(p), load_first<N>(p, count, otherwise), load_reversed<N>(p),
@@ -10,15 +11,18 @@
 //                           store(p, v), store_streaming(p, v), stores_done(); store_first(p, count, v),
 //                           store_reversed(p, v), store_strided(p, stride, v), store_strided_where(p, stride,
 //                           mask, v), scatter(p, offsets, v), scatter_where(p, offsets, mask, v)
-//                           load_own<N>(p), store_own(p, v) of an array in registers, where blocks have
-//                           threads; there also load_if<N>(p, active, otherwise), load_own_if: all lanes or
-//                           none
+//                           where blocks have threads, load_if<N>(p, active, otherwise): all lanes or none;
+//                           load_scratch<N>, store_scratch of what a block shares; load_packed(p, v0, v1,
+//                           ...), load_packed_if(p, active, otherwise, v0, ...), store_packed(p, v0, ...)
+//                           where lanes are variables and p is a multiple of what one instruction moves
 //                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
 //                           prefetch_run(p, count), where blocks have threads: that many inside their buffer
 //                           transpose<N>(to, to_stride, from, from_stride), see transposes()
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
 //   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs
-//   there lanes                   low, high, even, odd: one half of a vector; of two lanes, one element
+//   there lanes             low, high, even, odd: one half of a vector; of two lanes, one element; where they
+//   are
+//                           variables narrow<F>(a, b, to_a, to_b) of two of them
 //   run-time indices        find<N>(value, active, bound, wraps, node, {offset, step}, failure) with .place,
 //   .ok
 // A mask never lets a function touch memory for a lane outside it.

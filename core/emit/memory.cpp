@@ -10,6 +10,8 @@ namespace twinloom::emit {
 
 namespace {
 
+constexpr int MOST_PACKED = 16;  // lanes that load_packed() takes
+
 std::set<index::Symbol> mentioned(const index::Expr& offset) { return index::symbols_of(offset); }
 
 std::string_view prefix_of(loops::Update update) {
@@ -47,10 +49,9 @@ std::string Values::pointer(loops::Buffer buffer, const index::Expr& offset) {
 
 // Which of the functions for neighbours: the ending of its name.
 std::string_view Values::way_of(loops::Buffer buffer, const index::Expr& offset) const {
-  if (is_own(buffer)) return "_own";
-  if (!indices_.is_multiple(offset, indices_.lanes())) return "";
+  if (is_own(buffer) || !indices_.is_multiple(offset, indices_.lanes())) return "";
   if (info(buffer).local) return dialect_.has_threads() ? "_scratch" : "";
-  return dialect_.assumes_packed() ? "_packed" : "";
+  return dialect_.assumes_packed() && indices_.lanes() <= MOST_PACKED ? "_packed" : "";
 }
 
 // As an element of memory, which for b8 is a byte.
@@ -64,16 +65,34 @@ Operand Values::load(const loops::Load& load) {
   const Mask mask = indices_.mask(load.mask, mentioned(load.offset));
   if (run.kind == Along::Kind::uniform) return uniform_load(load, mask);
   const ops::DType dtype = info(load.buffer).dtype;
-  const Operand operand{dialect_.loaded(dtype, lanes_load(load, run, mask)), dtype, indices_.lanes(),
-                        is_walked(load.buffer, run, mask) ? Written::a_lane : Written::whole};
-  return named_at(level_of(load, run, mask), operand, {.buffer = load.buffer, .total = {}});
+  const int level = level_of(load, run, mask), lanes = indices_.lanes();
+  const Origin origin{.buffer = load.buffer, .total = {}};
+  const std::string text = lanes_load(load, run, mask);
+  if (is_filled(load.buffer, run, mask)) {
+    const bool is_byte = dtype == ops::DType::b8;
+    const Operand held =
+        named_at(level, {text, is_byte ? ops::DType::u8 : dtype, lanes, Written::filled}, origin);
+    return is_byte ? named_at(level, {dialect_.loaded(dtype, held.text), dtype, lanes}, origin) : held;
+  }
+  const Written written = is_walked(load.buffer, run, mask) ? Written::a_lane : Written::whole;
+  return named_at(level, {dialect_.loaded(dtype, text), dtype, lanes, written}, origin);
+}
+
+// Neighbours, of which all are accessed or none, where lanes are apart.
+bool Values::are_together(const Along& run, const Mask& mask) const {
+  return vectors_.apart(indices_.lanes()) && run.kind == Along::Kind::linear &&
+         index::constant_of(run.stride) == 1 &&
+         (mask.kind == Mask::Kind::always || mask.kind == Mask::Kind::uniform);
+}
+
+// Whether a function takes a variable for each lane.
+bool Values::is_filled(loops::Buffer buffer, const Along& run, const Mask& mask) const {
+  return are_together(run, mask) && way_of(buffer, run.rest) == "_packed";
 }
 
 // Whether the neighbours are elements of an array in registers, which no function needs to be given.
 bool Values::is_walked(loops::Buffer buffer, const Along& run, const Mask& mask) const {
-  const bool together = mask.kind == Mask::Kind::always || mask.kind == Mask::Kind::uniform;
-  return is_own(buffer) && vectors_.apart(indices_.lanes()) && together && run.kind == Along::Kind::linear &&
-         index::constant_of(run.stride) == 1;
+  return is_own(buffer) && are_together(run, mask);
 }
 
 void Values::load_ahead(const loops::Load& given) {
@@ -121,6 +140,9 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   const std::string first = pointer(load.buffer, run.rest);
   if (is_walked(load.buffer, run, mask))
     return all ? vectors_.element(first) : cat(mask.text, " ? ", vectors_.element(first), " : ", otherwise);
+  if (is_filled(load.buffer, run, mask))
+    return all ? cat("load_packed(", first, ", ")
+               : cat("load_packed_if(", first, ", ", mask.text, ", ", otherwise, ", ");
   const auto stride = index::constant_of(run.stride);
   const bool together = dialect_.has_threads() && mask.kind == Mask::Kind::uniform;
   const std::string_view way = way_of(load.buffer, run.rest);
@@ -155,8 +177,11 @@ void Values::store(const loops::Store& store) {
       scopes_.line(cat(mask.kind == Mask::Kind::always ? "" : cat("if (", mask.text, ") "),
                        vectors_.assignment(target, text, lanes)));
     } else {
-      const std::string whole = vectors_.whole(text, dialect_.memory_type(dtype), lanes);
-      scopes_.line(cat(prefix, lanes_store(store, run, whole, mask), ";"));
+      const bool listed = store.update == loops::Update::replace && !info(store.buffer).streamed &&
+                          is_filled(store.buffer, run, mask);
+      const std::string given =
+          listed ? vectors_.listed(text, lanes) : vectors_.whole(text, dialect_.memory_type(dtype), lanes);
+      scopes_.line(cat(prefix, lanes_store(store, run, given, mask), ";"));
     }
   }
   scopes_.forget({.buffer = store.buffer, .total = {}});

@@ -34,7 +34,7 @@ std::string Scopes::fresh(std::string_view prefix) { return cat(prefix, next_num
 std::string Scopes::named(int level, std::string_view prefix, const std::string& type,
                           const std::string& text, const Origin& origin) {
   return named(level, prefix, cat(type, ' ', text), origin, [&](const std::string& name) {
-    return std::pair(name, cat("const ", type, ' ', name, " = ", text, ";"));
+    return Defined{name, {cat("const ", type, ' ', name, " = ", text, ";")}};
   });
 }
 
@@ -42,8 +42,8 @@ std::string Scopes::named(int level, std::string_view prefix, const std::string&
                           const Define& define) {
   for (const Scope& scope : scopes_)
     if (const auto found = scope.values.find(key); found != scope.values.end()) return found->second.name;
-  auto [name, definition] = define(fresh(prefix));
-  line_at(level, std::move(definition));
+  auto [name, lines] = define(fresh(prefix));
+  for (std::string& line : lines) line_at(level, std::move(line));
   at(level).values.emplace(key, Named{name, origin});
   return name;
 }

@@ -12,7 +12,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/loops/loops.h"
@@ -54,7 +53,11 @@ class Scopes {
   std::string named(int level, std::string_view prefix, const std::string& type, const std::string& text,
                     const Origin& origin = {});
   // The same where the text of the name and its definition are another's to write.
-  using Define = std::function<std::pair<std::string, std::string>(const std::string& name)>;
+  struct Defined {
+    std::string name;
+    std::vector<std::string> lines;
+  };
+  using Define = std::function<Defined(const std::string& name)>;
   std::string named(int level, std::string_view prefix, const std::string& key, const Origin& origin,
                     const Define& define);
   // What was read from there may have changed.

@@ -105,27 +105,77 @@ Operand Values::apply(const loops::Apply& apply) {
   }
   const auto dtype = ops::result_type(apply.op, dtypes);
   CHECK(dtype.has_value(), ops::name(apply.op), " does not take these types");
-  Operand operand{{}, *dtype, lanes};
-  if (apply.op == ops::Pointwise::div && lanes > 1 && inputs[1].lanes == 1) {
-    operand.text = cat("div_by_one(", argument(inputs[0], lanes), ", ", inputs[1].text, ")");
-    operand.written = Written::whole;
-  } else {
-    if (is_elementary(apply.op)) operand.written = Written::whole;
-    std::vector<std::string> texts;
-    for (const Operand& input : inputs)
-      texts.push_back(operand.written == Written::whole ? argument(input, lanes) : with_lanes(input, lanes));
-    operand.text = spelled(spelling(apply.op, dtypes.front()), texts);
-  }
-  return named(operand);
+  if (apply.op == ops::Pointwise::div && lanes > 1 && inputs[1].lanes == 1)
+    return divided_by_one(inputs[0], inputs[1]);
+  if (vectors_.apart(lanes) && dtypes.front() == ops::DType::f32 && ops::has_quick_form(apply.op))
+    return side_by_side(apply.op, inputs.front());
+  // Elementary functions of f64 are long: the device header has one copy for all lanes.
+  const bool as_whole = dtypes.front() == ops::DType::f64 && is_elementary(apply.op);
+  std::vector<std::string> texts;
+  for (const Operand& input : inputs)
+    texts.push_back(as_whole ? argument(input, lanes) : with_lanes(input, lanes));
+  return named({spelled(spelling(apply.op, dtypes.front()), texts), *dtype, lanes,
+                as_whole ? Written::whole : Written::a_lane});
+}
+
+// Lanes that are computed in a quick way, and all of them again where one of them set `rare` (quick.def).
+//   bool rare = ...; T v_0 = quick(rare, a_0), ...; if (rare) v_0 = whole(a_0), ...;
+Operand Values::lanes_again(const std::string& rare, int lanes, const Call& quick, const Call& whole) {
+  const auto define = [&](const std::string& name) {
+    const std::string flag = cat(name, "_rare"), value = vectors_.variable(name, lanes);
+    const std::string first = cat(quick.function, "(", flag, ", ", quick.arguments, ")");
+    const std::string again = cat(whole.function, "(", whole.arguments, ")");
+    return Scopes::Defined{
+        value,
+        {cat("bool ", flag, " = ", rare, ";"),
+         vectors_.definition(ops::DType::f32, value, first, lanes, false),
+         cat("if (__builtin_expect(", flag, ", 0)) ", vectors_.assignment(value, again, lanes))}};
+  };
+  const std::string key = cat(quick.function, "<", lanes, ">(", quick.arguments, ")");
+  return {scopes_.named(scopes_.level(), "v", key, {}, define), ops::DType::f32, lanes};
+}
+
+Operand Values::side_by_side(ops::Pointwise op, const Operand& input) {
+  const std::string name(ops::name(op));
+  return lanes_again("false", input.lanes, {cat("quick_", name), input.text},
+                     {cat("rare_", name), input.text});
+}
+
+Operand Values::divided_by_one(const Operand& over, const Operand& under) {
+  const int lanes = over.lanes;
+  if (!vectors_.apart(lanes))
+    return named({cat("div_by_one(", over.text, ", ", under.text, ")"), over.dtype, lanes});
+  const std::string both = cat(over.text, ", ", under.text);
+  if (over.dtype != ops::DType::f32)
+    return named(
+        {spelled(spelling(ops::Pointwise::div, over.dtype), {over.text, under.text}), over.dtype, lanes});
+  const Operand inverse = named({cat("quick_inverse(", under.text, ")"), ops::DType::f32, 1});
+  return lanes_again(cat("is_rare_divisor(", under.text, ")"), lanes,
+                     {"quick_div", cat(both, ", ", inverse.text)}, {"rare_div", both});
+}
+
+// One instruction narrows two lanes to a format of 16 bits.
+Operand Values::narrowed_in_pairs(const Operand& input, ops::DType to) {
+  const auto define = [&](const std::string& name) {
+    const std::string value = vectors_.variable(name, input.lanes);
+    std::string calls;
+    for (int lane = 0; lane < input.lanes; lane += 2) {
+      const std::string pair = cat(of_lane(input.text, lane), ", ", of_lane(input.text, lane + 1), ", ",
+                                   of_lane(value, lane), ", ", of_lane(value, lane + 1));
+      calls += cat(lane == 0 ? "" : ", ", dialect_.converted(input.dtype, to, pair));
+    }
+    return Scopes::Defined{value, {vectors_.declaration(to, value, input.lanes), calls + ";"}};
+  };
+  const std::string key = dialect_.converted(input.dtype, to, input.text);
+  return {scopes_.named(scopes_.level(), "v", key, {}, define), to, input.lanes};
 }
 
 Operand Values::convert(const loops::Convert& convert) {
   const Operand input = value(*convert.input);
   if (input.dtype == convert.to) return input;
-  const bool in_pairs = ops::is_16_bit_float(convert.to);  // one instruction narrows two of them
-  const std::string text = in_pairs ? argument(input, input.lanes) : input.text;
-  return named({dialect_.converted(input.dtype, convert.to, text), convert.to, input.lanes,
-                in_pairs ? Written::whole : Written::a_lane});
+  if (vectors_.apart(input.lanes) && input.dtype == ops::DType::f32 && ops::is_16_bit_float(convert.to))
+    return narrowed_in_pairs(input, convert.to);
+  return named({dialect_.converted(input.dtype, convert.to, input.text), convert.to, input.lanes});
 }
 
 Total& Values::total(loops::Temp temp) {

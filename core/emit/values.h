@@ -95,11 +95,20 @@ class Values {
   Operand load(const loops::Load& load);
   Operand apply(const loops::Apply& apply);
   Operand convert(const loops::Convert& convert);
+  Operand divided_by_one(const Operand& over, const Operand& under);
+  Operand side_by_side(ops::Pointwise op, const Operand& input);
+  Operand narrowed_in_pairs(const Operand& input, ops::DType to);
+  struct Call {
+    std::string function, arguments;
+  };
+  Operand lanes_again(const std::string& rare, int lanes, const Call& quick, const Call& whole);
   Operand uniform_load(const loops::Load& load, const Mask& mask);
   // Where a load may stand: memory that the kernel only reads is the same in every turn of a loop.
   int level_of(const loops::Load& load, const Along& run, const Mask& mask) const;
   std::string lanes_load(const loops::Load& load, const Along& run, const Mask& mask);
+  bool are_together(const Along& run, const Mask& mask) const;
   bool is_walked(loops::Buffer buffer, const Along& run, const Mask& mask) const;
+  bool is_filled(loops::Buffer buffer, const Along& run, const Mask& mask) const;
   std::string memory_literal(const loops::Literal& literal) const;
   std::string pointer(loops::Buffer buffer, const index::Expr& offset);
   // The same for neighbours, one a lane.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
 
 #include "core/base/text.h"
 
@@ -32,11 +31,15 @@ std::string of_lane(std::string_view text, int lane) {
   return written;
 }
 
-std::string Vectors::for_lanes(const std::string& prefix, const std::string& text, int lanes) const {
-  std::string all = prefix;
+std::string Vectors::listed(const std::string& text, int lanes) const {
+  std::string all;
   for (int lane = 0; lane < (apart(lanes) ? lanes : 1); ++lane)
     all += cat(lane == 0 ? "" : ", ", of_lane(text, lane));
-  return all + ";";
+  return all;
+}
+
+std::string Vectors::for_lanes(const std::string& prefix, const std::string& text, int lanes) const {
+  return cat(prefix, listed(text, lanes), ";");
 }
 
 std::string Vectors::variable(const std::string& name, int lanes) const {
@@ -51,9 +54,7 @@ std::string Vectors::whole(const std::string& text, const std::string& element, 
   if (!apart(lanes)) return text;
   const std::string_view place(text.data(), text.size() - std::min(text.size(), lane_.size()));
   if (text.ends_with(lane_) && is_place(place)) return std::string(place);
-  std::string all = cat("Vector<", element, ", ", lanes, ">{");
-  for (int lane = 0; lane < lanes; ++lane) all += cat(lane == 0 ? "" : ", ", of_lane(text, lane));
-  return all + "}";
+  return cat("Vector<", element, ", ", lanes, ">{", listed(text, lanes), "}");
 }
 
 std::string Vectors::element(const std::string& first) const {
@@ -71,7 +72,10 @@ std::string Vectors::named(int level, std::string_view prefix, ops::DType dtype,
   const std::string key = cat(dialect_.type(dtype, lanes), ' ', text);
   return scopes_.named(level, prefix, key, origin, [&](const std::string& name) {
     const std::string names = variable(name, lanes);
-    return std::pair(names, definition(dtype, names, text, lanes));
+    if (written == Written::filled)
+      return Scopes::Defined{names,
+                             {declaration(dtype, names, lanes), cat(text, listed(names, lanes), ");")}};
+    return Scopes::Defined{names, {definition(dtype, names, text, lanes)}};
   });
 }
 

@@ -23,6 +23,7 @@ constexpr char LANE_NUMBER = '@';
 enum class Written : std::uint8_t {
   a_lane,  // that of any lane
   whole,   // what a function gives as a struct
+  filled,  // what a function puts into variables: the call up to these, "load_packed(p1, "
 };
 
 class Vectors {
@@ -44,6 +45,8 @@ class Vectors {
   std::string whole(const std::string& text, const std::string& element, int lanes) const;
   // Of lanes apart: a neighbour each, from the first on.
   std::string element(const std::string& first) const;
+  // Its lanes one after the other, as arguments.
+  std::string listed(const std::string& text, int lanes) const;
   // One value for all lanes.
   std::string spread(const std::string& text, ops::DType dtype, int lanes) const;
 

@@ -106,6 +106,17 @@ Pointwise computed_for(Pointwise op, DType result) {
   return found == std::end(shorter) ? op : found->brief;
 }
 
+bool has_quick_form(Pointwise op) {
+  switch (op) {
+#define QUICK(name, form) case Pointwise::name:
+#include "core/ops/quick.def"
+#undef QUICK
+    return true;
+    default:
+      return false;
+  }
+}
+
 std::optional<Pointwise> pointwise_named(std::string_view name) {
   const auto* found = std::ranges::find(rows, name, &Row::name);
   if (found == rows.end()) return std::nullopt;

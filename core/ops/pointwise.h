@@ -55,6 +55,9 @@ double ulp_bound(Pointwise op, DType element);
 // to 0.51 units in its last place. The same on every device and in every mode; never for a step in f32.
 Pointwise computed_for(Pointwise op, DType result);
 
+// Whether the device header has a form of it for several elements of f32 side by side: quick.def.
+bool has_quick_form(Pointwise op);
+
 struct TestRange {
   double low, high;  // inputs that tests of whole graphs draw from
 };

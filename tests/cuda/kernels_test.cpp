@@ -21,8 +21,10 @@ TEST_P(Kernels, NvrtcTakesWhatIsChosen) {
   const loops::Program nest = loops::parse(given.text);
   const schedule::Schedule chosen = schedule::choose(nest, machine::h200());
   for (const loops::Program& program : schedule::apply(nest, chosen)) {
-    const KernelText text = translator.text(program, Handed::usual);
-    EXPECT_FALSE(translator.object(text, program.name).empty()) << text.source;
+    for (const Handed handed : {Handed::usual, Handed::any}) {
+      const KernelText text = translator.text(program, handed);
+      EXPECT_FALSE(translator.object(text, program.name).empty()) << text.source;
+    }
     EXPECT_LE(emit::thread_count(program), machine::h200().max_threads);
   }
 }

@@ -86,10 +86,22 @@ extern "C" __global__ void sorts(const i64* keys, i64* order, i64* starts, i64 n
   const StableSort stable_sort{step};
   stable_sort(order, starts, n, bound, [&](i64 p) { return keys[p]; });
 }
-#if LANES > 1
-extern "C" __global__ void halves(const OF* a, OF* out) {
-  const Value v = load<LANES>(a);
-  store(out, maximum(maximum(low(v), high(v)), maximum(even(v), odd(v))));
+#if LANES == 2
+#define EACH v[0], v[1]
+#elif LANES == 4
+#define EACH v[0], v[1], v[2], v[3]
+#elif LANES == 8
+#define EACH v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]
+#elif LANES == 16
+#define EACH v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11], v[12], v[13], v[14], v[15]
+#endif
+#ifdef EACH
+extern "C" __global__ void packed(const OF* a, OF* out, bool active) {
+  OF v[LANES];
+  load_packed(a, EACH);
+  store_packed(out, EACH);
+  load_packed_if(a + LANES, active, OF(1), EACH);
+  store_packed(out + LANES, EACH);
 }
 #endif
 }
@@ -110,7 +122,8 @@ TEST_P(Routines, CompileWithoutAWarning) {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, Routines,
                          ::testing::Values(Shape{"f32", 1}, Shape{"f32", 4}, Shape{"u8", 2}, Shape{"u16", 8},
-                                           Shape{"i64", 2}, Shape{"i8", 1}),
+                                           Shape{"i64", 2}, Shape{"i8", 1}, Shape{"f64", 4}, Shape{"u8", 16},
+                                           Shape{"u16", 16}),
                          [](const auto& row) { return cat(row.param.of, "_x", row.param.lanes); });
 
 std::string ptx_of(const std::string& body, const std::vector<std::string>& flags = {}) {

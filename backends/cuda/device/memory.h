@@ -65,24 +65,6 @@ TWINLOOM_OF_LANES(floor_div)
 TWINLOOM_OF_LANES(floor_mod)
 #undef TWINLOOM_OF_LANES
 
-// Parts of a vector; half of two lanes is an element.
-#define TWINLOOM_HALF(name, first, step)                                       \
-  template <class Value>                                                       \
-  TWINLOOM_INLINE Vector<Element<Value>, lanes<Value> / 2> name(Value value) { \
-    if constexpr (lanes<Value> == 2) {                                         \
-      return value[first];                                                     \
-    } else {                                                                   \
-      Vector<Element<Value>, lanes<Value> / 2> part;                           \
-      TWINLOOM_LANES((lanes<Value> / 2), (part[i] = value[first + step * i]))  \
-      return part;                                                             \
-    }                                                                          \
-  }
-TWINLOOM_HALF(low, 0, 1)
-TWINLOOM_HALF(high, (lanes<Value> / 2), 1)
-TWINLOOM_HALF(even, 0, 2)
-TWINLOOM_HALF(odd, 1, 2)
-#undef TWINLOOM_HALF
-
 TWINLOOM_INLINE void stores_done() {}
 template <int count, class Of>
 TWINLOOM_INLINE void prefetch(const Of*) {}

@@ -186,58 +186,185 @@ TWINLOOM_INLINE Words<Of, count> words_of_lanes(const Lanes<Of, count>& value) {
     return words;
   }
 }
-// Written as instructions, since NVRTC 13.0 takes an access to a struct apart and finds its parts again only
-// where the address is simple.
-template <int bytes>
-TWINLOOM_INLINE void load_words(u32* words, const void* pointer) {
-  const auto place = __cvta_generic_to_global(pointer);
-  if constexpr (bytes == 16)
-    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                 : "l"(place)
-                 : "memory");
-  else if constexpr (bytes == 8)
-    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "l"(place) : "memory");
-  else
-    asm volatile("ld.global.u32 %0, [%1];" : "=r"(words[0]) : "l"(place) : "memory");
+// Each lane a variable. Written as instructions, since NVRTC 13.0 takes an access to a struct apart and finds
+// its parts again only where the address is simple.
+template <class Of>
+TWINLOOM_INLINE u32 word_of(Of a, Of b) {
+  return u32(bit_cast<u16>(a)) | u32(bit_cast<u16>(b)) << 16;
 }
-template <int bytes>
-TWINLOOM_INLINE void store_words(void* pointer, const u32* words) {
-  const auto place = __cvta_generic_to_global(pointer);
-  if constexpr (bytes == 16)
-    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "l"(place), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
-                 : "memory");
-  else if constexpr (bytes == 8)
-    asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(place), "r"(words[0]), "r"(words[1]) : "memory");
-  else
-    asm volatile("st.global.u32 [%0], %1;" : : "l"(place), "r"(words[0]) : "memory");
+template <class Of>
+TWINLOOM_INLINE u32 word_of(Of a, Of b, Of c, Of d) {
+  return u32(bit_cast<u8>(a)) | u32(bit_cast<u8>(b)) << 8 | u32(bit_cast<u8>(c)) << 16 |
+         u32(bit_cast<u8>(d)) << 24;
 }
-template <int count, class Of>
-TWINLOOM_INLINE Vector<Of, count> load_packed(const Of* pointer) {
-  constexpr int bytes = packed_bytes<Of, count>;
-  if constexpr (bytes < 4) {
-    return load_parts<Plainly, count>(pointer);
+template <class Of>
+TWINLOOM_INLINE void take_apart(u32 word, Of& a, Of& b) {
+  a = bit_cast<Of>(u16(word));
+  b = bit_cast<Of>(u16(word >> 16));
+}
+template <class Of>
+TWINLOOM_INLINE void take_apart(u32 word, Of& a, Of& b, Of& c, Of& d) {
+  a = bit_cast<Of>(u8(word));
+  b = bit_cast<Of>(u8(word >> 8));
+  c = bit_cast<Of>(u8(word >> 16));
+  d = bit_cast<Of>(u8(word >> 24));
+}
+TWINLOOM_INLINE void load_words(const void* pointer, u32& a, u32& b, u32& c, u32& d) {
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+               : "l"(__cvta_generic_to_global(pointer))
+               : "memory");
+}
+TWINLOOM_INLINE void load_words(const void* pointer, u32& a, u32& b) {
+  asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
+               : "=r"(a), "=r"(b)
+               : "l"(__cvta_generic_to_global(pointer))
+               : "memory");
+}
+TWINLOOM_INLINE void load_words(const void* pointer, u64& a, u64& b) {
+  asm volatile("ld.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(a), "=l"(b)
+               : "l"(__cvta_generic_to_global(pointer))
+               : "memory");
+}
+TWINLOOM_INLINE void store_words(void* pointer, u32 a, u32 b, u32 c, u32 d) {
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(pointer)), "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
+TWINLOOM_INLINE void store_words(void* pointer, u32 a, u32 b) {
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(pointer)), "r"(a), "r"(b)
+               : "memory");
+}
+TWINLOOM_INLINE void store_words(void* pointer, u64 a, u64 b) {
+  asm volatile("st.global.v2.u64 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(pointer)), "l"(a), "l"(b)
+               : "memory");
+}
+template <class Of>
+using BitsOf = typename IntegerOf<sizeof(Of)>::Unsigned;
+template <class Of>
+TWINLOOM_INLINE void load_packed(const Of* pointer, Of& a, Of& b) {
+  if constexpr (sizeof(Of) >= 4) {
+    BitsOf<Of> first, second;
+    load_words(pointer, first, second);
+    a = bit_cast<Of>(first);
+    b = bit_cast<Of>(second);
+  } else if constexpr (sizeof(Of) == 2) {
+    take_apart(*reinterpret_cast<const u32*>(pointer), a, b);
   } else {
-    Words<Of, count> words;
-    TWINLOOM_UNROLL
-    for (int first = 0; first < words.bytes / 4; first += bytes / 4)
-      load_words<bytes>(words.word + first, reinterpret_cast<const u32*>(pointer) + first);
-    return lanes_of_words(words);
+    const u16 both_of_them = *reinterpret_cast<const u16*>(pointer);
+    a = bit_cast<Of>(u8(both_of_them));
+    b = bit_cast<Of>(u8(both_of_them >> 8));
   }
 }
-template <class Of, int count>
-TWINLOOM_INLINE void store_packed(Of* pointer, const Lanes<Of, count>& value) {
-  constexpr int bytes = packed_bytes<Of, count>;
-  if constexpr (bytes < 4) {
-    store_parts<Plainly>(pointer, value);
+template <class Of>
+TWINLOOM_INLINE void load_packed(const Of* pointer, Of& a, Of& b, Of& c, Of& d) {
+  if constexpr (sizeof(Of) == 8) {
+    load_packed(pointer, a, b);
+    load_packed(pointer + 2, c, d);
+  } else if constexpr (sizeof(Of) == 4) {
+    u32 word_a, word_b, word_c, word_d;
+    load_words(pointer, word_a, word_b, word_c, word_d);
+    a = bit_cast<Of>(word_a);
+    b = bit_cast<Of>(word_b);
+    c = bit_cast<Of>(word_c);
+    d = bit_cast<Of>(word_d);
+  } else if constexpr (sizeof(Of) == 2) {
+    u32 first, second;
+    load_words(pointer, first, second);
+    take_apart(first, a, b);
+    take_apart(second, c, d);
   } else {
-    const Words<Of, count> words = words_of_lanes(value);
-    TWINLOOM_UNROLL
-    for (int first = 0; first < words.bytes / 4; first += bytes / 4)
-      store_words<bytes>(reinterpret_cast<u32*>(pointer) + first, words.word + first);
+    take_apart(*reinterpret_cast<const u32*>(pointer), a, b, c, d);
   }
+}
+template <class Of>
+TWINLOOM_INLINE void load_packed(const Of* pointer, Of& a, Of& b, Of& c, Of& d, Of& e, Of& f, Of& g, Of& h) {
+  if constexpr (sizeof(Of) >= 4) {
+    load_packed(pointer, a, b, c, d);
+    load_packed(pointer + 4, e, f, g, h);
+  } else if constexpr (sizeof(Of) == 2) {
+    u32 first, second, third, fourth;
+    load_words(pointer, first, second, third, fourth);
+    take_apart(first, a, b);
+    take_apart(second, c, d);
+    take_apart(third, e, f);
+    take_apart(fourth, g, h);
+  } else {
+    u32 first, second;
+    load_words(pointer, first, second);
+    take_apart(first, a, b, c, d);
+    take_apart(second, e, f, g, h);
+  }
+}
+template <class Of>
+TWINLOOM_INLINE void load_packed(const Of* pointer, Of& a, Of& b, Of& c, Of& d, Of& e, Of& f, Of& g, Of& h,
+                                 Of& i, Of& j, Of& k, Of& l, Of& m, Of& n, Of& o, Of& p) {
+  if constexpr (sizeof(Of) >= 2) {
+    load_packed(pointer, a, b, c, d, e, f, g, h);
+    load_packed(pointer + 8, i, j, k, l, m, n, o, p);
+  } else {
+    u32 first, second, third, fourth;
+    load_words(pointer, first, second, third, fourth);
+    take_apart(first, a, b, c, d);
+    take_apart(second, e, f, g, h);
+    take_apart(third, i, j, k, l);
+    take_apart(fourth, m, n, o, p);
+  }
+}
+template <class Of>
+TWINLOOM_INLINE void store_packed(Of* pointer, Of a, Of b) {
+  if constexpr (sizeof(Of) >= 4)
+    store_words(pointer, bit_cast<BitsOf<Of>>(a), bit_cast<BitsOf<Of>>(b));
+  else if constexpr (sizeof(Of) == 2)
+    *reinterpret_cast<u32*>(pointer) = word_of(a, b);
+  else
+    *reinterpret_cast<u16*>(pointer) = u16(u16(bit_cast<u8>(a)) | u16(bit_cast<u8>(b)) << 8);
+}
+template <class Of>
+TWINLOOM_INLINE void store_packed(Of* pointer, Of a, Of b, Of c, Of d) {
+  if constexpr (sizeof(Of) == 8) {
+    store_packed(pointer, a, b);
+    store_packed(pointer + 2, c, d);
+  } else if constexpr (sizeof(Of) == 4) {
+    store_words(pointer, bit_cast<u32>(a), bit_cast<u32>(b), bit_cast<u32>(c), bit_cast<u32>(d));
+  } else if constexpr (sizeof(Of) == 2) {
+    store_words(pointer, word_of(a, b), word_of(c, d));
+  } else {
+    *reinterpret_cast<u32*>(pointer) = word_of(a, b, c, d);
+  }
+}
+template <class Of>
+TWINLOOM_INLINE void store_packed(Of* pointer, Of a, Of b, Of c, Of d, Of e, Of f, Of g, Of h) {
+  if constexpr (sizeof(Of) >= 4) {
+    store_packed(pointer, a, b, c, d);
+    store_packed(pointer + 4, e, f, g, h);
+  } else if constexpr (sizeof(Of) == 2) {
+    store_words(pointer, word_of(a, b), word_of(c, d), word_of(e, f), word_of(g, h));
+  } else {
+    store_words(pointer, word_of(a, b, c, d), word_of(e, f, g, h));
+  }
+}
+template <class Of>
+TWINLOOM_INLINE void store_packed(Of* pointer, Of a, Of b, Of c, Of d, Of e, Of f, Of g, Of h, Of i, Of j,
+                                  Of k, Of l, Of m, Of n, Of o, Of p) {
+  if constexpr (sizeof(Of) >= 2) {
+    store_packed(pointer, a, b, c, d, e, f, g, h);
+    store_packed(pointer + 8, i, j, k, l, m, n, o, p);
+  } else {
+    store_words(pointer, word_of(a, b, c, d), word_of(e, f, g, h), word_of(i, j, k, l), word_of(m, n, o, p));
+  }
+}
+// All lanes or none.
+template <class Of, class... Lane>
+TWINLOOM_INLINE void load_packed_if(const Of* pointer, bool active, Of otherwise, Lane&... lane) {
+  ((lane = otherwise), ...);
+  if (active) load_packed(pointer, lane...);
 }
 // The same of what the threads of a block share, whose accesses NVRTC leaves whole.
 template <int bytes>
@@ -273,25 +400,6 @@ TWINLOOM_INLINE void store_scratch(Of* pointer, const Lanes<Of, count>& value) {
     *reinterpret_cast<Part*>(pointer) = bit_cast<Part>(words_of_lanes(value));
   }
 }
-// The same of an array in registers, which has no address.
-template <int count, class Of>
-TWINLOOM_INLINE Vector<Of, count> load_own(const Of* array) {
-  if constexpr (count == 1) {
-    return *array;
-  } else {
-    Vector<Of, count> value;
-    TWINLOOM_LANES((count), (value[i] = array[i]))
-    return value;
-  }
-}
-template <class Of, class Value>
-TWINLOOM_INLINE void store_own(Of* array, Value value) {
-  if constexpr (lanes<Value> == 1) {
-    *array = value;
-  } else {
-    TWINLOOM_LANES((lanes<Value>), (array[i] = value[i]))
-  }
-}
 // All lanes or none.
 #define TWINLOOM_IF(name)                                                                                \
   template <int count, class Of>                                                                         \
@@ -301,8 +409,6 @@ TWINLOOM_INLINE void store_own(Of* array, Value value) {
     return value;                                                                                        \
   }
 TWINLOOM_IF(load)
-TWINLOOM_IF(load_own)
-TWINLOOM_IF(load_packed)
 TWINLOOM_IF(load_scratch)
 #undef TWINLOOM_IF
 template <class How, class Of, class Value>

@@ -85,24 +85,27 @@ TWINLOOM_INLINE auto each_row_lane(Single single, const Values&... values) {
 
 // Division as the compiler does it where exponents are moderate, without its test and its call, which keep
 // lanes from being computed side by side. A zero keeps its sign. `rare` is set where it may be wrong.
+TWINLOOM_INLINE f32 quick_inverse(f32 b) {
+  f32 rough;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(rough) : "f"(b));
+  return fma(rough, fma(-b, rough, 1.0f), rough);
+}
 struct QuickDividing {
   static constexpr bool is_bounded = true;
   bool& rare;
 
-  static TWINLOOM_INLINE f32 usual(f32 a, f32 b) {
-    f32 rough;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(rough) : "f"(b));
-    const f32 inverse = fma(rough, fma(-b, rough, 1.0f), rough);
+  static TWINLOOM_INLINE f32 usual(f32 a, f32 b, f32 inverse) {
     const f32 near = a * inverse;
     return fma(-fma(b, near, -a), inverse, near);
+  }
+  static TWINLOOM_INLINE f32 usual(f32 a, f32 b) { return usual(a, b, quick_inverse(b)); }
+  static TWINLOOM_INLINE bool is_moderate(f32 a) {
+    const f32 size = abs(a);
+    return size >= 0x1p-100f & size <= 0x1p100f;
   }
   TWINLOOM_INLINE f32 operator()(f32 a, f32 b) const {
     rare = rare | (!is_moderate(a) & a != 0.0f);
     return usual(a, b);
-  }
-  static TWINLOOM_INLINE bool is_moderate(f32 a) {
-    const f32 size = abs(a);
-    return size >= 0x1p-100f & size <= 0x1p100f;
   }
 };
 
@@ -122,51 +125,25 @@ TWINLOOM_INLINE f32 near_cos(bool& rare, f32 x) {
   return turned_sin(angle_of(x), 1);
 }
 
-// quick(rare, x) for every lane; where one of them is rare, the row's own function for all of them, in a
-// function of its own: of one lane, since one of all lanes wants them in registers of its choice (7 % of a
-// softmax's time).
-template <int count, class Quick, class Single>
-TWINLOOM_INLINE Vector<f32, count> mostly(Quick quick, Single whole, const Vector<f32, count>& x) {
-  bool rare = false;
-  Vector<f32, count> result = each_lane([&](f32 one) { return quick(rare, one); }, x);
-  if (__builtin_expect(rare, 0)) result = each_lane([=](f32 one) { return called(whole, one); }, x);
-  return result;
-}
-#define TWINLOOM_QUICK_ROW(name, quick)                                                                    \
-  template <int count>                                                                                     \
-  TWINLOOM_INLINE Lanes<f32, count> name(const Lanes<f32, count>& x) {                                     \
-    return mostly<count>([](bool& rare, f32 one) { return quick; }, [](f32 one) { return name(one); }, x); \
-  }
-TWINLOOM_QUICK_ROW(exp, exp_within(one, QuickDividing{rare}))
-TWINLOOM_QUICK_ROW(sigmoid, sigmoid(one, QuickDividing{rare}))
-TWINLOOM_QUICK_ROW(silu, silu(one, QuickDividing{rare}))
-TWINLOOM_QUICK_ROW(tanh, tanh(one, QuickDividing{rare}))
-TWINLOOM_QUICK_ROW(gelu_erf, gelu_erf(one, QuickDividing{rare}))
-TWINLOOM_QUICK_ROW(gelu_tanh, gelu_tanh(one, QuickDividing{rare}))
-TWINLOOM_QUICK_ROW(gelu_erf_brief, gelu_erf_brief(one, QuickDividing{rare}))
-TWINLOOM_QUICK_ROW(sin, near_sin(rare, one))
-TWINLOOM_QUICK_ROW(cos, near_cos(rare, one))
-#undef TWINLOOM_QUICK_ROW
+// For each row of quick.def, quick_exp(rare, x) and rare_exp(x), the row's own function as one of its own: of
+// one lane, since one of all lanes wants them in registers of its choice (7 % of a softmax's time).
+#define QUICK(name, form)                                                \
+  TWINLOOM_INLINE f32 quick_##name(bool& rare, f32 one) { return form; } \
+  __attribute__((noinline)) inline f32 rare_##name(f32 one) { return name(one); }
+#include "core/ops/quick.def"
+#undef QUICK
 
-// Zeros are rare only at first sight: a test of two instructions a lane, then one of four.
-template <int count>
-TWINLOOM_INLINE Lanes<f32, count> div_by_one(const Lanes<f32, count>& a, f32 b) {
-  const bool is_usual = b >= 0.5f && b <= 0x1p24f;
-  bool all_moderate = is_usual;
-  const auto divided = [&](f32 one) {
-    all_moderate = all_moderate & QuickDividing::is_moderate(one);
-    return QuickDividing::usual(one, b);
-  };
-  Lanes<f32, count> result = each_lane(divided, a);
-  if (__builtin_expect(!all_moderate, 0)) {
-    bool rare = !is_usual;
-    TWINLOOM_LANES((count), (rare = rare | (!QuickDividing::is_moderate(a[i]) & a[i] != 0.0f)))
-    const auto whole = [=](Lanes<f32, count> all) {
-      return each_lane([=](f32 one) { return one / b; }, all);
-    };
-    if (rare) result = called(whole, a);
-  }
-  return result;
+// The same of a / b, where one b divides all. Zeros are rare only at first sight: a lane has a test of two
+// instructions, then one of four.
+TWINLOOM_INLINE bool is_rare_divisor(f32 b) { return !(b >= 0.5f && b <= 0x1p24f); }
+TWINLOOM_INLINE f32 quick_div(bool& rare, f32 a, f32 b, f32 inverse) {
+  rare = rare | !QuickDividing::is_moderate(a);
+  return QuickDividing::usual(a, b, inverse);
+}
+__attribute__((noinline)) inline f32 whole_div(f32 a, f32 b) { return a / b; }
+TWINLOOM_INLINE f32 rare_div(f32 a, f32 b) {
+  const bool is_quick = (QuickDividing::is_moderate(a) | a == 0.0f) & !is_rare_divisor(b);
+  return is_quick ? QuickDividing::usual(a, b) : whole_div(a, b);
 }
 
 #define TWINLOOM_CONVERSION(name)                              \
@@ -176,23 +153,16 @@ TWINLOOM_INLINE Lanes<f32, count> div_by_one(const Lanes<f32, count>& a, f32 b) 
   }
 TWINLOOM_CONVERSION(convert)
 TWINLOOM_CONVERSION(widen)
+TWINLOOM_CONVERSION(narrow)
 TWINLOOM_CONVERSION(rounded)
 #undef TWINLOOM_CONVERSION
 
-template <class Format, class Of, int count>
-TWINLOOM_INLINE auto narrow(const Lanes<Of, count>& x) {
-  if constexpr (same<Of, f32> && sizeof(typename Format::Bits) == 2 && count % 2 == 0) {
-    Lanes<u16, count> bits;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < count; i += 2) {
-      const u32 pair = converted_pair<Format>(x[i], x[i + 1]);
-      bits[i] = u16(pair);
-      bits[i + 1] = u16(pair >> 16);
-    }
-    return bits;
-  } else {
-    return each_lane([](Of one) { return narrow<Format>(one); }, x);
-  }
+// Of two lanes, which one instruction converts to a format of 16 bits.
+template <class Format>
+TWINLOOM_INLINE void narrow(f32 x, f32 y, u16& first, u16& second) {
+  const u32 pair = converted_pair<Format>(x, y);
+  first = u16(pair);
+  second = u16(pair >> 16);
 }
 
 }  // namespace twinloom::device
