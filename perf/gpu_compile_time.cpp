@@ -16,8 +16,7 @@
 #include <thread>
 
 #include "api/twinloom/twinloom.h"
-#include "backends/cuda/device_text.h"
-#include "backends/cuda/nvrtc.h"
+#include "backends/cuda/translate.h"
 #include "core/base/stopwatch.h"
 #include "core/measure/measure.h"
 #include "perf/folder.h"
@@ -59,7 +58,8 @@ class Bench {
 
   double empty_kernel() const {
     Stopwatch watch;
-    nvrtc_.compile("extern \"C\" __global__ void kernel() {}\n", "empty", {}, {ARCHITECTURE, {}});
+    translator_.nvrtc().compile("extern \"C\" __global__ void kernel() {}\n", "empty", {},
+                                {ARCHITECTURE, {}});
     return watch.lap() * 1e3;
   }
 
@@ -107,8 +107,12 @@ class Bench {
   std::shared_ptr<const runtime::Variant> made(const graph::Graph& graph, const Device& device) const {
     auto variant = pipeline::make_variant(graph, {}, device.backend(), compiled_);
     for (const runtime::Step& step : variant->steps)
-      if (plans_) nvrtc_.compile(step.source, "kernel", headers_, {ARCHITECTURE, {}});
+      if (plans_) code_of(step);
     return variant;
+  }
+
+  std::string code_of(const runtime::Step& step) const {
+    return translator_.object({.source = step.source, .key = {}}, "kernel");
   }
 
   void write_sources(const GpuCase& given, const runtime::Variant& variant) const {
@@ -118,8 +122,7 @@ class Bench {
       const std::string name = cat(options_.sources, "/", given.name, ".", at);
       std::ofstream(name + ".cu") << variant.steps[at].source;
       std::ofstream(name + ".schedule") << variant.steps[at].schedule;
-      std::ofstream(name + ".cubin", std::ios::binary)
-          << nvrtc_.compile(variant.steps[at].source, "kernel", headers_, {ARCHITECTURE, {}}).bytes;
+      std::ofstream(name + ".cubin", std::ios::binary) << code_of(variant.steps[at]);
     }
   }
 
@@ -127,8 +130,7 @@ class Bench {
   bool plans_;
   Folder folder_;
   CompileOptions compiled_;
-  cuda::Nvrtc nvrtc_;
-  std::vector<cuda::Header> headers_ = cuda::all_headers();
+  cuda::Translator translator_{ARCHITECTURE};
   std::optional<Device> device_, caching_;
 };
 

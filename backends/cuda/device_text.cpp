@@ -1,6 +1,7 @@
 // See device_text.h.
 #include "backends/cuda/device_text.h"
 
+#include "backends/cuda/declarations.h"
 #include "core/ops/device_text.h"
 
 namespace twinloom::cuda {
@@ -16,6 +17,11 @@ std::vector<Header> all_headers() {
   for (const auto& more : {abi_headers(), table_headers()})
     headers.insert(headers.end(), more.begin(), more.end());
   return headers;
+}
+
+std::string needed_headers(std::string_view text) {
+  static const Declarations declarations(flat_headers());
+  return declarations.needed_by(text);
 }
 
 }  // namespace twinloom::cuda

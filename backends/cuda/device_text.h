@@ -2,6 +2,7 @@
 // includes "cuda/routines.h", which includes all others.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "backends/cuda/nvrtc.h"
@@ -9,6 +10,13 @@
 namespace twinloom::cuda {
 
 std::vector<Header> all_headers();
+
+// What such a text needs of them, in place of "cuda/routines.h"; for NVRTC 12.3 and newer.
+std::string needed_headers(std::string_view text);
+constexpr NvrtcVersion NEEDED_SINCE = {12, 3};
+constexpr const char* ENTRY_HEADER = "cuda/routines.h";
+
+std::string_view flat_headers();  // all as one text, whose macros are expanded
 
 std::vector<Header> cuda_headers();   // those of backends/cuda/device
 std::vector<Header> abi_headers();    // core/emit/abi.h

@@ -11,3 +11,17 @@ twinloom_embed(backends_cuda twinloom::cuda::abi_headers backends/cuda/device_te
                ${CMAKE_SOURCE_DIR}/core/emit/abi.h)
 twinloom_embed(backends_cuda twinloom::cuda::table_headers backends/cuda/device_text.h core/ops
                ${CMAKE_SOURCE_DIR}/core/ops/pointwise.def ${CMAKE_SOURCE_DIR}/core/ops/quick.def)
+# All of them as one text, of which a kernel is given what it needs: declarations.h.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated/include)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/backends/cuda/device ${CMAKE_BINARY_DIR}/generated/include/cuda SYMBOLIC)
+set(flat_text ${CMAKE_BINARY_DIR}/generated/backends/cuda/flat_text.cpp)
+add_custom_command(
+  OUTPUT ${flat_text}
+  COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_CXX_COMPILER} -DROOT=${CMAKE_SOURCE_DIR}
+          -DINCLUDE=${CMAKE_BINARY_DIR}/generated/include -DOUTPUT=${flat_text}
+          -P ${CMAKE_SOURCE_DIR}/backends/cuda/flatten.cmake
+  DEPENDS ${cuda_device_headers} ${device_headers} ${CMAKE_SOURCE_DIR}/core/emit/abi.h
+          ${CMAKE_SOURCE_DIR}/core/ops/pointwise.def ${CMAKE_SOURCE_DIR}/core/ops/quick.def
+          ${CMAKE_SOURCE_DIR}/backends/cuda/flatten.cmake
+  VERBATIM)
+target_sources(backends_cuda PRIVATE ${flat_text})

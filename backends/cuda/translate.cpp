@@ -21,7 +21,9 @@ KernelText Translator::text(const loops::Program& program, Handed handed) const 
 }
 
 std::string Translator::object(const KernelText& text, const std::string& name) const {
-  return nvrtc_.compile(text.source, name, headers_, options_).bytes;
+  if (nvrtc_.version() < NEEDED_SINCE) return nvrtc_.compile(text.source, name, headers_, options_).bytes;
+  const std::string needed = needed_headers(text.source);
+  return nvrtc_.compile(text.source, name, {{ENTRY_HEADER, needed}}, options_).bytes;
 }
 
 }  // namespace twinloom::cuda

@@ -45,7 +45,7 @@ class Kernels {
                  vector_type(result, lanes_), "* out) { *out = ", before, "(", arguments, after, "; }");
   }
   std::string text() const {
-    return cat("#include \"device/kernel.h\"\nnamespace twinloom::device {\n", writer_.text(), "}\n");
+    return cat("#include \"cuda/routines.h\"\nnamespace twinloom::device {\n", writer_.text(), "}\n");
   }
   int count() const { return count_; }
 
@@ -63,7 +63,8 @@ std::vector<DType> inputs_of(ops::Pointwise op, DType element) {
 
 void expect_compiles(const Kernels& kernels, const std::string& name) {
   EXPECT_GT(kernels.count(), 0);
-  EXPECT_EQ(nvrtc().compile(kernels.text(), name, all_headers(), {"sm_90a", {}}).log, "");
+  const std::string text = kernels.text(), needed = needed_headers(text);
+  EXPECT_EQ(nvrtc().compile(text, name, {{ENTRY_HEADER, needed}}, {"sm_90a", {}}).log, "");
 }
 
 class Rows : public ::testing::TestWithParam<Shape> {};

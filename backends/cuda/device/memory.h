@@ -74,12 +74,12 @@ TWINLOOM_INLINE void prefetch_written(const Of*) {}
 // A run inside global memory, into the cache that all multiprocessors share, as whole pieces of 16 bytes.
 template <class Of>
 TWINLOOM_INLINE void prefetch_run(const Of* pointer, i64 count) {
-#if __CUDA_ARCH__ >= 900
-  const u64 first = (__cvta_generic_to_global(pointer) + 15) & ~u64(15);
-  const u64 end = __cvta_generic_to_global(pointer + count) & ~u64(15);
-  if (first < end)
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(first), "r"(u32(end - first)));
-#endif
+  if constexpr (__CUDA_ARCH__ >= 900) {
+    const u64 first = (__cvta_generic_to_global(pointer) + 15) & ~u64(15);
+    const u64 end = __cvta_generic_to_global(pointer + count) & ~u64(15);
+    if (first < end)
+      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(first), "r"(u32(end - first)));
+  }
 }
 
 template <class Value>
