@@ -1,6 +1,8 @@
 // See totals.h. Start, Merge, Push and Fold; combining of copies is in combine.cpp.
 #include "core/emit/totals.h"
 
+#include <bit>
+
 #include "core/base/error.h"
 #include "core/emit/spelling.h"
 #include "core/loops/rewrite.h"
@@ -189,6 +191,24 @@ void Totals::merge(const loops::Merge& merge) {
   scopes_.forget({.buffer = {}, .total = merge.total});
 }
 
+// Combines what waits in the places of the low bits of `number` that are set; gives the place above them.
+Totals::Parts Totals::carry(const Total& stack, const Parts& carried, const index::Expr& number) {
+  if (const auto known = index::constant_of(indices_.here(number))) {
+    const int waiting = std::countr_one(static_cast<std::uint64_t>(*known));
+    for (int slot = 0; slot < waiting; ++slot)
+      combine_into(stack, carried, members(stack, {}, cat(slot)), carried, stack.lanes);
+    return members(stack, {}, cat(waiting));
+  }
+  const std::string count = indices_.name(number);
+  const std::string slot = scopes_.fresh("k");
+  scopes_.line(cat("i64 ", slot, " = 0;"));
+  const Parts place = members(stack, {}, slot);
+  scopes_.open();
+  combine_into(stack, carried, place, carried, stack.lanes);
+  scopes_.close(cat("for (; (", count, " >> ", slot, " & 1) != 0; ++", slot, ") {"), "}");
+  return place;
+}
+
 // The carries of a binary counter; `number` has as many low bits set as units wait to be combined.
 void Totals::push(const loops::Push& push) {
   const Total& stack = values_.total(push.stack);
@@ -196,9 +216,7 @@ void Totals::push(const loops::Push& push) {
   CHECK(stack.depth > 0 && stack.lanes == unit.lanes, "a push of ", unit.lanes, " lanes onto a stack of ",
         stack.lanes);
   const Mask mask = indices_.mask(push.mask);
-  const std::string number = indices_.name(push.number);
   const std::string condition = indices_.as_bool(mask);  // lanes push together: a fold has one count for all
-  const std::string slot = scopes_.fresh("k");
   const Parts source = members(unit, {});
   scopes_.open();
   Parts carried;
@@ -207,11 +225,7 @@ void Totals::push(const loops::Push& push) {
     scopes_.line(vectors_.definition(part_type(stack, static_cast<int>(part)), carried[part], source[part],
                                      stack.lanes, false));
   }
-  scopes_.line(cat("i64 ", slot, " = 0;"));
-  const Parts place = members(stack, {}, slot);
-  scopes_.open();
-  combine_into(stack, carried, place, carried, stack.lanes);
-  scopes_.close(cat("for (; (", number, " >> ", slot, " & 1) != 0; ++", slot, ") {"), "}");
+  const Parts place = carry(stack, carried, push.number);
   for (std::size_t part = 0; part < place.size(); ++part) assign(stack, place[part], carried[part]);
   scopes_.close(mask.kind == Mask::Kind::always ? "{" : cat("if (", condition, ") {"), "}");
   scopes_.forget({.buffer = {}, .total = push.stack});
@@ -219,7 +233,6 @@ void Totals::push(const loops::Push& push) {
 
 void Totals::fold(const loops::Fold& fold) {
   const Total& stack = values_.total(fold.stack);
-  const std::string count = indices_.name(fold.count);
   const auto identity = ops::identity(stack.monoid, stack.element);
   const auto nothing = ops::over_nothing(stack.monoid, stack.element);
   std::vector<Operand> result;
@@ -232,6 +245,25 @@ void Totals::fold(const loops::Fold& fold) {
     scopes_.line(vectors_.definition(dtype, names.back(), values_.literal(empty, dtype, stack.lanes),
                                      stack.lanes, false));
   }
+  fold_into(stack, names, fold.count);
+  values_.set_temp(fold.result, std::move(result));
+}
+
+// What waits in the places of the bits of `number` that are set, from the lowest on.
+void Totals::fold_into(const Total& stack, const Parts& names, const index::Expr& number) {
+  if (const auto known = index::constant_of(indices_.here(number))) {
+    bool is_first = true;
+    for (int slot = 0; slot < 63; ++slot) {
+      if ((*known >> slot & 1) == 0) continue;
+      const Parts place = members(stack, {}, cat(slot));
+      for (std::size_t part = 0; is_first && part < names.size(); ++part)
+        assign(stack, names[part], place[part]);
+      if (!is_first) combine_into(stack, names, place, names, stack.lanes);
+      is_first = false;
+    }
+    return;
+  }
+  const std::string count = indices_.name(number);
   const std::string slot = scopes_.fresh("k");
   const Parts place = members(stack, {}, slot);
   scopes_.open();
@@ -243,7 +275,6 @@ void Totals::fold(const loops::Fold& fold) {
   scopes_.close(cat("if ((", count, " >> ", slot, " & 1) != 0) {"), "}");
   scopes_.close(cat("for (++", slot, "; ", count, " >> ", slot, " != 0; ++", slot, ") {"), "}");
   scopes_.close(cat("if (", count, " != 0) {"), "}");
-  values_.set_temp(fold.result, std::move(result));
 }
 
 }  // namespace twinloom::emit

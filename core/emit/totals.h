@@ -37,6 +37,8 @@ class Totals {
   // The same into new variables.
   void define_combined(const Total& total, const Parts& target, const Parts& left, const Parts& right,
                        int lanes);
+  Parts carry(const Total& stack, const Parts& carried, const index::Expr& number);
+  void fold_into(const Total& stack, const Parts& names, const index::Expr& number);
   void declare(const Total& total, int level);
   // target = text, for all lanes.
   void assign(const Total& total, const std::string& target, const std::string& text) {
