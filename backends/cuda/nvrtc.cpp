@@ -4,7 +4,6 @@
 #include <nvrtc.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace twinloom::cuda {
 
@@ -25,7 +24,6 @@ constexpr Flag FLAGS[] = {
     {"-minimal", {12, 4}},   {"--device-as-default-execution-space"},
     {"--diag-suppress=186"},
 };
-constexpr NvrtcVersion PRECOMPILES_SINCE = {12, 8};
 
 std::vector<std::string> flags_of(NvrtcVersion version) {
   std::vector<std::string> flags;
@@ -133,16 +131,14 @@ class Program {
 }  // namespace
 
 struct Nvrtc::State {
-  std::string precompiled_directory;
   Library library = open_nvrtc({{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}});
   Functions functions{library};
   Version version;
   std::vector<std::string> flags;  // that every text is compiled with
 
-  explicit State(std::string directory) : precompiled_directory(std::move(directory)) {
+  State() {
     functions.check(functions.nvrtcVersion(&version.major, &version.minor), "nvrtcVersion");
     flags = flags_of(version);
-    if (version < PRECOMPILES_SINCE) precompiled_directory.clear();
   }
 };
 
@@ -150,8 +146,7 @@ Library open_nvrtc(const LibraryPlaces& places) {
   return Library(cat("NVRTC (version ", OLDEST.major, " or newer)"), places, refusal);
 }
 
-Nvrtc::Nvrtc(std::string precompiled_directory)
-    : state_(std::make_unique<State>(std::move(precompiled_directory))) {}
+Nvrtc::Nvrtc() : state_(std::make_unique<State>()) {}
 Nvrtc::~Nvrtc() = default;
 Nvrtc::Nvrtc(Nvrtc&&) noexcept = default;
 Nvrtc& Nvrtc::operator=(Nvrtc&&) noexcept = default;
@@ -160,9 +155,6 @@ Compiled Nvrtc::compile(const std::string& text, const std::string& name, const 
                         const NvrtcOptions& options) const {
   std::vector<std::string> all = state_->flags;
   all.push_back(cat("--gpu-architecture=", options.architecture));
-  if (!state_->precompiled_directory.empty())
-    all.insert(all.end(),
-               {"--pch", "--pch-messages=false", cat("--pch-dir=", state_->precompiled_directory)});
   all.insert(all.end(), options.flags.begin(), options.flags.end());
   std::vector<const char*> flags;
   for (const std::string& flag : all) flags.push_back(flag.c_str());

@@ -46,11 +46,8 @@ Library open_nvrtc(const LibraryPlaces& places);
 
 class Nvrtc {
  public:
-  // Where no library is of version 12 or newer: an Error that says where was looked. Texts that begin
-  // with the same #includes read their headers in compiled form, which NVRTC keeps in
-  // `precompiled_directory` (some 12 MB) until the process ends; nowhere if that is empty or NVRTC older than
-  // 12.8.
-  explicit Nvrtc(std::string precompiled_directory = {});
+  // Where no library is of version 12 or newer: an Error that says where was looked.
+  Nvrtc();
   ~Nvrtc();
   Nvrtc(Nvrtc&&) noexcept;
   Nvrtc& operator=(Nvrtc&&) noexcept;

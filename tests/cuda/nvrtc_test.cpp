@@ -1,12 +1,7 @@
 // Texts become machine code, and what NVRTC refuses is said with the lines it speaks of.
 #include <gtest/gtest.h>
-
-#include <unistd.h>
-
-#include <filesystem>
 #include <thread>
 
-#include "backends/cuda/device_text.h"
 #include "tests/cuda/compiler.h"
 
 namespace twinloom::cuda {
@@ -30,24 +25,6 @@ TEST(Nvrtc, HeadersAreTexts) {
   const std::vector<Header> headers = {{"folder/factor.h", "#define FACTOR 2.0f\n"}};
   const std::string text = cat("#include \"folder/factor.h\"\n", KERNEL);
   EXPECT_FALSE(nvrtc().compile(text, "twice", headers, {"sm_90a", {}}).bytes.empty());
-}
-
-TEST(Nvrtc, HeadersInCompiledFormChangeNothing) {
-  TWINLOOM_NEEDS_NVRTC();
-  const auto directory = std::filesystem::path(::testing::TempDir()) / cat("twinloom_headers_", getpid());
-  std::filesystem::create_directories(directory);
-  const Nvrtc keeping(directory.string());
-  const std::string text = cat("#include \"cuda/routines.h\"\n", KERNEL);
-  const NvrtcOptions options{"sm_90a", {"-DFACTOR=2.0f"}};
-  const std::string plain = nvrtc().compile(text, "kernel", all_headers(), options).bytes;
-  for (const char* name : {"kernel", "other"}) {
-    const Compiled kept = keeping.compile(text, name, all_headers(), options);
-    EXPECT_EQ(kept.log, "");
-    EXPECT_EQ(kept.bytes.size(), plain.size());
-  }
-  const bool keeps = nvrtc().version() >= NvrtcVersion{12, 8};
-  EXPECT_NE(std::filesystem::is_empty(directory), keeps);
-  std::filesystem::remove_all(directory);
 }
 
 TEST(Nvrtc, AWarningIsInTheLog) {
