@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/integers.h"
 #include "core/fuse/forward.h"
 #include "core/loops/rewrite.h"
 #include "core/lower/realize.h"
@@ -116,8 +117,12 @@ class Folder {
     if (elements < static_cast<double>(limits.column_elements))
       return cat("one pass over both pays from ", limits.column_elements, " elements on");
     const auto width = index::constant_of(extent_of(nest_.common));
-    if (width && *width >= 1 && *width <= limits.most_columns) return "";
-    return cat("one pass over both keeps totals of at most ", limits.most_columns, " columns");
+    const bool ragged = width && !is_power_of_two(*width);
+    const std::int64_t most =
+        ragged ? std::min(limits.most_ragged_columns, limits.most_columns) : limits.most_columns;
+    if (width && *width >= 1 && *width <= most) return "";
+    return cat("one pass over both keeps totals of at most ", most, " columns",
+               ragged ? " that are no power of two" : "");
   }
 
   // In place of the columns' unit: a matrix of elements for each total.

@@ -46,7 +46,8 @@ struct Limits {
   std::int64_t typical_size = 128;      // what a size symbol is taken for where a number is needed
   // Elements of a matrix from which on totals of its columns are made in the pass over its rows; 0: never.
   std::int64_t column_elements = 0;
-  std::int64_t most_columns = 4096;  // whose totals such a pass keeps
+  std::int64_t most_columns = 4096;         // whose totals such a pass keeps
+  std::int64_t most_ragged_columns = 1024;  // the same, where their number is no power of two
 };
 
 struct Fused {

@@ -36,6 +36,7 @@ struct Stage {
 fuse::Limits limits_of_one_pass() {
   fuse::Limits limits;
   limits.column_elements = 1;
+  limits.most_ragged_columns = limits.most_columns;
   return limits;
 }
 

@@ -193,13 +193,13 @@ TEST(Kernels, ARowOfTooManyColumnsKeepsItsKernel) {
   b.output(sum(x, {1}));
   fuse::Limits limits;
   limits.column_elements = 1;
-  limits.most_columns = 79;
+  limits.most_ragged_columns = 79;
   const fuse::Fused fused = fuse::fuse(lower::lower(b.take()), limits);
   ASSERT_EQ(fused.refusals.size(), 1U);
   EXPECT_EQ(
       fused.refusals.front().words,
       "common loops [80] and [64]: each sums up along what the other walks in common; one pass over both "
-      "keeps totals of at most 79 columns");
+      "keeps totals of at most 79 columns that are no power of two");
 }
 
 TEST(Kernels, ABarrierIsKept) {

@@ -63,6 +63,7 @@ class OnePassOfAGraph : public ProgramsForAGpu {
   static fuse::Limits limits() {
     fuse::Limits limits;
     limits.column_elements = 1;
+    limits.most_ragged_columns = limits.most_columns;
     return limits;
   }
 };
@@ -125,7 +126,8 @@ TEST(OnePassForAGpu, IsMadeOfLargeMatrices) {
 
 TEST(OnePassForAGpu, IsNotMadeWhereItDoesNotPay) {
   using Norm = std::pair<index::Expr, std::int64_t>;
-  for (const auto& [rows, columns] : {Norm{4096, 4000}, {index::Symbol("n"), 4096}, {8192, 8192 + 1024}}) {
+  for (const auto& [rows, columns] :
+       {Norm{4096, 4000}, {index::Symbol("n"), 4096}, {32768, 3072}, {16384, 8192}}) {
     SCOPED_TRACE(columns);
     const auto variant = norm_of(rows, columns);
     EXPECT_EQ(variant->groups.size(), 2U);
