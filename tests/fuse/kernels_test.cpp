@@ -186,6 +186,20 @@ TEST(Kernels, RowsAndColumnsAreOnePassWhereThatPays) {
 )");
 }
 
+TEST(Kernels, RowsInAnotherOrderThanColumnsSumThemUpAreTwo) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {8, 9, 80});
+  b.output(sum(permute(x, {1, 0, 2}), {0, 1}));
+  b.output(sum(x, {2}));
+  fuse::Limits limits;
+  limits.column_elements = 1;
+  const fuse::Fused fused = fuse::fuse(lower::lower(b.take()), limits);
+  ASSERT_EQ(fused.refusals.size(), 1U);
+  EXPECT_EQ(fused.refusals.front().words,
+            "common loops [80] and [8, 9]: each sums up along what the other walks in common; the rows are not in "
+            "the order in which the columns sum them up");
+}
+
 TEST(Kernels, ARowOfTooManyColumnsKeepsItsKernel) {
   Builder b;
   const Tensor x = b.input("x", DType::f32, {64, 80});
