@@ -35,6 +35,17 @@ double waves(const Situation& situation, std::int64_t lanes, std::int64_t thread
   return static_cast<double>(blocks) / static_cast<double>(beside * machine.multiprocessors);
 }
 
+// Blocks for all multiprocessors, whose threads read at least a sector of memory beside each other; of them
+// as many as have enough loads on their way together.
+void choose_gathering(const Situation& situation, ColumnsPlan& plan) {
+  constexpr std::int64_t LEAST_WIDTH = 8, THREADS = 512;
+  const machine::Machine& machine = situation.machine;
+  const std::int64_t units = ceil_div(guess(situation.shape.common.front()), loops::UNIT);
+  const std::int64_t each = guess(situation.shape.columns->loop) / machine.multiprocessors;
+  plan.width = std::clamp<std::int64_t>(power_of_two_below(each), LEAST_WIDTH, machine.warp_threads);
+  plan.units = std::min(THREADS / plan.width, next_power_of_two(std::max<std::int64_t>(units, 1)));
+}
+
 }  // namespace
 
 ColumnsPlan choose_columns(const Situation& situation, std::int64_t threads) {
@@ -47,9 +58,7 @@ ColumnsPlan choose_columns(const Situation& situation, std::int64_t threads) {
   // Where there are never enough blocks the parts are what counts.
   ColumnsPlan plan{lanes >= LEAST ? lanes : most};
   plan.place = loops::Place::scratch;
-  const std::int64_t units = ceil_div(guess(situation.shape.common.front()), loops::UNIT);
-  plan.width = situation.machine.warp_threads;
-  plan.units = std::min(BLOCK_THREADS / plan.width, next_power_of_two(std::max<std::int64_t>(units, 1)));
+  choose_gathering(situation, plan);
   return plan;
 }
 

@@ -116,7 +116,7 @@ TEST(OnePassForAGpu, IsMadeOfLargeMatrices) {
   const auto variant = norm_of(32768, 4096);
   ASSERT_EQ(variant->groups.size(), 1U);
   ASSERT_EQ(variant->steps.size(), 2U);
-  EXPECT_NE(variant->steps[0].schedule.find("columns lanes 8 scratch width 32 units 8"), std::string::npos);
+  EXPECT_NE(variant->steps[0].schedule.find("columns lanes 8 scratch width 16 units 32"), std::string::npos);
   constexpr std::int64_t MATRIX = 2LL * 32768 * 4096;
   constexpr std::int64_t VECTORS = 4 * 2 * 4096;
   EXPECT_EQ(tool::traffic_of(*variant, {}).front().bytes, 4 * MATRIX + VECTORS);
