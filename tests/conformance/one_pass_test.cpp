@@ -44,30 +44,35 @@ class Norms {
     if (!symbolic && rows % 3 == 0 && random_.chance(50)) shape_ = {3, rows / 3};
     if (shape_.empty()) shape_.emplace_back(rows);
     shape_.emplace_back(columns_);
-    sizes_ = symbolic ? std::vector<index::Values>{{{n, rows}}, {{n, 1}}, {{n, 300}}}
-                      : std::vector<index::Values>{{}};
+    kind_ = random_.pick(std::array{Kind::training, Kind::gradients, Kind::rms, Kind::sums});
+    // An extreme needs rows.
+    sizes_ = symbolic
+                 ? std::vector<index::Values>{{{n, rows}}, {{n, 1}}, {{n, kind_ == Kind::sums ? 300 : 0}}}
+                 : std::vector<index::Values>{{}};
   }
 
   graph::Graph build() {
     const Tensor x = input("x", shape_), gradient = input("gradient", shape_);
-    switch (random_.below(4)) {
-      case 0:
+    switch (kind_) {
+      case Kind::training:
         training(x, gradient);
         break;
-      case 1:
+      case Kind::gradients:
         gradients(x, gradient);
         break;
-      case 2:
+      case Kind::rms:
         rms(x, gradient);
         break;
-      default:
+      case Kind::sums:
         sums(x, gradient);
+        break;
     }
     return builder_.take();
   }
   const std::vector<index::Values>& sizes() const { return sizes_; }
 
  private:
+  enum class Kind : std::uint8_t { training, gradients, rms, sums };
   static constexpr std::int64_t MOST_ELEMENTS = 50000;
 
   Tensor input(const char* name, Shape shape) { return builder_.input(name, dtype_, std::move(shape)); }
@@ -108,6 +113,7 @@ class Norms {
   Random random_;
   graph::Builder builder_;
   DType dtype_;
+  Kind kind_;
   std::int64_t columns_ = 1;
   Shape shape_;
   std::vector<index::Values> sizes_;

@@ -76,6 +76,21 @@ const std::vector<NestCase> cases = {
       "loop 0 k.0 thread loop 0 k.1 vector",
       "schedule columns lanes 4 scratch width 16 units 4 split 0 k : 16, 2 mask loop -1 i.0 block "
       "loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 vector prefetch x in 0 ahead 3"}},
+    {"columns_beside_rows_of_two_sizes",
+     R"(program two(x: f32[m*70], w: f32[m*40], y: written f32[m], z: written f64[70]; m in 0..) {
+  start t1: max f32 copies (k)
+  for i < m {
+    start t0: sum f32
+    for j < 40 { t0 += w[i*40 + j] at j }
+    for k < 70 { t1 += mul(x[i*70 + k], t0) at i }
+    y[i] = t0
+  }
+  for k < 70 { z[k] = f64(t1) }
+})",
+     each({0, 1, 257, 1030}),
+     {"schedule columns lanes 16 registers width 8 units 2 split 0 j : 8 mask split 1 k : 16, 4 remainder "
+      "loop -1 i.0 block loop 0 j.0 serial loop 0 j.1 vector loop 1 k.0 serial loop 1 k.1 thread loop 1 k.2 "
+      "vector"}},
     {"norm_backwards",
      R"(program norm(x: bf16[m*300], g: bf16[m*300], w: bf16[100], s: f32[m*3], d: written bf16[m*300],
   a: written bf16[100], b: written f32[100]; m in 0..) {
