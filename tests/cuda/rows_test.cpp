@@ -88,6 +88,25 @@ TEST_P(Rows, CompileWithoutAWarning) {
   expect_compiles(kernels, cat("rows_of_", ops::name(element)));
 }
 
+// The quick form of a row and the function of its own that its rare inputs go to.
+TEST(QuickRows, CompileWithoutAWarning) {
+  TWINLOOM_NEEDS_NVRTC();
+  Writer writer;
+  int count = 0;
+  for (const ops::Pointwise op : ops::all_pointwise()) {
+    if (!ops::has_quick_form(op)) continue;
+    EXPECT_EQ(ops::arity(op), 1) << ops::name(op);
+    writer.line("extern \"C\" __global__ void kernel_", count++, "(const f32* x, f32* out) {");
+    writer.line("  bool rare = false;\n  *out = quick_", ops::name(op), "(rare, *x);");
+    writer.line("  if (rare) *out = rare_", ops::name(op), "(*x);\n}");
+  }
+  EXPECT_GT(count, 0);
+  const std::string text =
+      cat("#include \"cuda/routines.h\"\nnamespace twinloom::device {\n", writer.text(), "}\n");
+  const std::string needed = needed_headers(text);
+  EXPECT_EQ(nvrtc().compile(text, "quick", {{ENTRY_HEADER, needed}}, {"sm_90a", {}}).log, "");
+}
+
 // Every operation is the one that IEEE 754 rounds, and keeps subnormals.
 TEST(RowsAsPtx, NothingIsApproximate) {
   TWINLOOM_NEEDS_NVRTC();
