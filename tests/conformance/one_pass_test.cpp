@@ -40,7 +40,7 @@ class Norms {
     if (rows == columns_) ++rows;  // a square is as soon taken for the turned one
     const bool symbolic = random_.chance(25);
     const index::Symbol n("n");
-    if (symbolic) shape_.emplace_back(n);
+    if (symbolic) shape_ = random_.pick(std::array<Shape, 3>{{{n}, {3, n}, {n, 2}}});
     if (!symbolic && rows % 3 == 0 && random_.chance(50)) shape_ = {3, rows / 3};
     if (shape_.empty()) shape_.emplace_back(rows);
     shape_.emplace_back(columns_);
