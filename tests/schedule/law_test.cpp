@@ -369,6 +369,16 @@ TEST(Law, WhatIsChosenIsLegalWhereRowsDifferInLength) {
     EXPECT_EQ(schedule::why_illegal(nest, schedule::choose(nest, machine)).value_or("legal"), "legal");
 }
 
+TEST(Law, WhatIsChosenIsLegalBesideTotalsOfColumnsOfSymbolicRows) {
+  const loops::Program nest = loops::parse(
+      R"(program both(x: f16[m*n*77], y: written f32[m*n], z: written f32[77]; m in 0.., n in 0..) {
+  start t1: sum f32 copies (k) for i < m { for j < n { start t0: sum f32
+    for k < 77 { t0 += f32(x[i*n*77 + j*77 + k]) at k t1 += f32(x[i*n*77 + j*77 + k]) at i*n + j }
+    y[i*n + j] = t0 } } for k < 77 { z[k] = t1 } })");
+  for (const machine::Machine& machine : machines())
+    EXPECT_EQ(schedule::why_illegal(nest, schedule::choose(nest, machine)).value_or("legal"), "legal");
+}
+
 // Without the loads of a value that is kept, what is left of the row would be walked in lock-step.
 TEST(Law, WhatIsChosenIsLegalWhereAKeptValueLeavesColumns) {
   const loops::Program nest = loops::parse(
