@@ -42,6 +42,16 @@ Tasks tasks_of(const loops::Program& program) {
   return tasks;
 }
 
+// Whether threads exchange totals.
+bool has_exchanges(const Stmt& body) {
+  bool found = false;
+  loops::for_each_stmt(body, [&](const Stmt& stmt) {
+    found = found || std::holds_alternative<loops::Combine>(stmt.node) ||
+            std::holds_alternative<loops::Prefix>(stmt.node);
+  });
+  return found;
+}
+
 class Emitter {
  public:
   Emitter(const loops::Program& program, const Dialect& dialect)
@@ -273,7 +283,7 @@ void Emitter::sync() {
   }
 }
 
-// The loads of what is named or stored, of one turn. Threads wait for memory, and no load passes a store:
+// The loads of one turn, of what is named or stored. Threads wait for memory, and no load passes a store:
 // those of all turns are under way together where they stand before the first store.
 void Emitter::load_ahead(const Stmt& stmt) {
   if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
@@ -289,6 +299,12 @@ void Emitter::load_ahead(const Stmt& stmt) {
 }
 
 void Emitter::unroll(const Loop& loop, std::int64_t extent) {
+  const auto* threads = std::get_if<Loop>(&loop.body->node);
+  if (threads != nullptr && threads->bind == Bind::thread && !has_exchanges(*threads->body)) {
+    Loop outside = *threads;  // whose turns then stand side by side
+    outside.body = loops::stmt(Loop{loop.axis, loop.extent, Bind::unroll, threads->body});
+    return thread(outside);
+  }
   for (std::int64_t at = 0; dialect_.has_threads() && at < extent; ++at) {
     indices_.set_constant(loop.axis, at);
     load_ahead(*loop.body);

@@ -199,6 +199,15 @@ TEST(Dialect, WarpsExchangeTheirTotalsThroughScratch) {
   EXPECT_NE(second, std::string::npos) << text;
 }
 
+// The loads of all turns that a thread writes out stand before its first store.
+TEST(Dialect, AThreadLoadsForAllTurnsAtOnce) {
+  const std::string text = text_of(R"(program row(x: f32[512], y: written f32[512]) {
+  for u < 4 unroll { for k < 128 thread { t0 = mul(x[128*u + k], x[128*u + k]) y[128*u + k] = add(t0, t0) } }
+})");
+  EXPECT_EQ(text.find("const i64 k", text.find("const i64 k") + 1), std::string::npos) << text;
+  EXPECT_LT(text.find("p2 + 384"), text.find(" = v")) << text;
+}
+
 // Warps that still have totals of their own are not told the first one's.
 TEST(Dialect, ATotalIsHandedOutOnlyWhereNoOtherCopiesAreLeft) {
   const std::string text = text_of(R"(program row(x: i32[256], y: written i32[1]) {
