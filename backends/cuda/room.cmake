@@ -15,6 +15,7 @@ twinloom_embed(backends_cuda twinloom::cuda::table_headers backends/cuda/device_
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated/include)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/backends/cuda/device ${CMAKE_BINARY_DIR}/generated/include/cuda SYMBOLIC)
 set(flat_text ${CMAKE_BINARY_DIR}/generated/backends/cuda/flat_text.cpp)
+file(GLOB device_headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/ops/device/*.h)
 add_custom_command(
   OUTPUT ${flat_text}
   COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_CXX_COMPILER} -DROOT=${CMAKE_SOURCE_DIR}

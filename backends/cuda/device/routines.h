@@ -35,7 +35,8 @@ TWINLOOM_INLINE i64 held(i64 bound) {
   return kept;
 }
 
-// A run-time index: where it may be used (`ok`), and its place there, 0 elsewhere.
+// A run-time index: where it may be used (`ok`), and its place there, 0 elsewhere. One of no operator (a
+// negative node) is Twinloom's own, such as a place in a sort's result, and needs no check.
 template <int count>
 struct Found {
   Vector<i64, count> place;
@@ -54,6 +55,7 @@ TWINLOOM_INLINE Found<count> find(Vector<i64, count> value, Vector<bool, count> 
 #ifdef TWINLOOM_TRUST_INDICES  // defined only to measure what the rest costs: perf/gpu_index_cost.cpp
   return {wrapped, active};
 #else
+  if (node < 0) return {where(active, wrapped, zero), active};
   const auto inside = logical_and(ge(wrapped, zero), lt(wrapped, Places(bound)));
   const auto ok = logical_and(active, inside);
   const auto failed = logical_and(active, logical_not(inside));

@@ -140,10 +140,9 @@ TWINLOOM_INLINE f32 quick_div(bool& rare, f32 a, f32 b, f32 inverse) {
   rare = rare | !QuickDividing::is_moderate(a);
   return QuickDividing::usual(a, b, inverse);
 }
-__attribute__((noinline)) inline f32 whole_div(f32 a, f32 b) { return a / b; }
-TWINLOOM_INLINE f32 rare_div(f32 a, f32 b) {
+__attribute__((noinline)) inline f32 rare_div(f32 a, f32 b) {
   const bool is_quick = (QuickDividing::is_moderate(a) | a == 0.0f) & !is_rare_divisor(b);
-  return is_quick ? QuickDividing::usual(a, b) : whole_div(a, b);
+  return is_quick ? QuickDividing::usual(a, b) : a / b;
 }
 
 #define TWINLOOM_CONVERSION(name)                              \
