@@ -158,6 +158,22 @@ TEST(Arithmetic, FoldsThatChangeBitsAreHiddenFromTheCompiler) {
       "extern \"C\" __global__ void kernel(const i32* a, i32* out) {\n"
       "  out[0] = max(max(neg(a[0]), mul(a[1], i32(-1))), sub(i32(0), a[2]));\n}\n");
   EXPECT_FALSE(has(negated, "max.s32")) << negated;
+  const std::string truth = ptx_of(
+      "extern \"C\" __global__ void kernel(const i64* a, f32* out) {\n"
+      "  out[0] = neg(convert<f32>(logical_xor(a[0], a[1])));\n}\n");
+  EXPECT_FALSE(has(truth, "cvt.rn.f32")) << truth;
+}
+
+// The check of an index of no operator is none.
+TEST(Indices, OfTwinloomsOwnAreNotChecked) {
+  TWINLOOM_NEEDS_NVRTC();
+  const std::string body =
+      "extern \"C\" __global__ void kernel(const f32* a, const i64* at, f32* out, FailureRecord* failure) {\n"
+      "  const Found<1> found = find<1>(at[threadIdx.x], true, 100, false, -1, {0, 0}, failure);\n"
+      "  if (found.ok) out[threadIdx.x] = a[found.place];\n"
+      "}\n";
+  const std::string trusted = ptx_of(body);
+  EXPECT_TRUE(!has(trusted, "exch") && has(trusted, "ld.global")) << trusted;
 }
 
 // What perf/gpu_index_cost.cpp measures: without its check an index is an offset and no more.

@@ -48,6 +48,16 @@ TEST_F(Folds, TheGreatestOfNegatedIntegers) {
   }
 }
 
+TEST_F(Folds, TheNegativeOfATruth) {
+  Builder builder("truths");
+  const Value x = builder.input("x", DType::i64, {625});
+  const Value differs = graph::logical_xor(graph::flip(x, {0}), x);
+  builder.output(graph::neg(graph::cast(differs, DType::f32)));
+  std::vector<std::int64_t> given(625);
+  for (std::size_t at = 0; at < given.size(); ++at) given[at] = at * at % 3 == 0 ? 0 : 1;
+  compare<std::int64_t>(builder.take(), DType::i64, given);
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests
