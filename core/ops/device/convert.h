@@ -23,14 +23,14 @@ TWINLOOM_INLINE Like<Real, To> saturated(Real x) {
   return where<Result>(mask_of(x >= Real(above)), Result(highest), truncated<To>(inside));
 }
 
-// ptxas 13.0 makes 0 of the negative of a truth that became a real by an instruction, in place of -0; of one
-// that is chosen it does not.
+// ptxas 13.0 makes 0 of the negative of a truth that became a real by an instruction or by a choice of two
+// numbers, in place of -0; of one whose bits are a product it does not.
 template <class To, class Value>
 TWINLOOM_INLINE Like<Value, To> convert(Value x) {
   if constexpr (same<To, Element<Value>>)
     return x;
   else if constexpr (lanes<Value> == 1 && is_truth<Value> && is_real<To>)
-    return x ? To(1) : To(0);
+    return bit_cast<To>(Unsigned<To>(Unsigned<To>(hidden(u32(x))) * bit_cast<Unsigned<To>>(To(1))));
   else if constexpr (is_truth<To>)
     return truth(x);
   else if constexpr (is_real<Value> && !is_real<To>)
