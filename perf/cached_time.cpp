@@ -20,6 +20,7 @@
 #include "core/pipeline/pipeline.h"
 #include "jit/orc_session.h"
 #include "perf/cases.h"
+#include "perf/exit_code.h"
 #include "perf/folder.h"
 
 namespace twinloom::perf {
@@ -125,10 +126,6 @@ Options options_of(int count, char** words) {
 }  // namespace twinloom::perf
 
 int main(int count, char** words) {
-  try {
-    return twinloom::perf::run(twinloom::perf::options_of(count, words));
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 2;
-  }
+  return twinloom::perf::exit_code_of(
+      [&] { return twinloom::perf::run(twinloom::perf::options_of(count, words)); });
 }

@@ -34,6 +34,7 @@
 #include "frontends/fx/read.h"
 #include "jit/orc_session.h"
 #include "perf/cases.h"
+#include "perf/exit_code.h"
 
 namespace twinloom::perf {
 
@@ -281,10 +282,5 @@ int main(int count, char** words) {
   app.add_option("files", options.files, "Graphs as PyTorch prints them, in place of the cases")
       ->check(CLI::ExistingFile);
   CLI11_PARSE(app, count, words);
-  try {
-    return twinloom::perf::run(options);
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 2;
-  }
+  return twinloom::perf::exit_code_of([&] { return twinloom::perf::run(options); });
 }

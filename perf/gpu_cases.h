@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/graph/builder.h"
 
 namespace twinloom::perf {
@@ -19,9 +21,13 @@ struct GpuCase {
 const std::vector<GpuCase>& gpu_cases();          // whose geometric mean is reported
 const std::vector<GpuCase>& gpu_indexed_cases();  // that gather and scatter
 
-// Cases by the name of their table: "main" or "indexed".
-inline const std::vector<GpuCase>& gpu_table(const std::string& name) {
-  return name == "indexed" ? gpu_indexed_cases() : gpu_cases();
+// Those of a table, "main" or "indexed", whose name has these letters. Error where there are none.
+inline std::vector<GpuCase> gpu_cases_of(const std::string& table, const std::string& letters) {
+  std::vector<GpuCase> found;
+  for (const GpuCase& given : table == "indexed" ? gpu_indexed_cases() : gpu_cases())
+    if (given.name.find(letters) != std::string::npos) found.push_back(given);
+  if (found.empty()) throw Error(cat("no case has a name with '", letters, "'"));
+  return found;
 }
 
 }  // namespace twinloom::perf

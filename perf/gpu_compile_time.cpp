@@ -20,6 +20,7 @@
 #include "backends/cuda/translate.h"
 #include "core/base/stopwatch.h"
 #include "core/measure/measure.h"
+#include "perf/exit_code.h"
 #include "perf/folder.h"
 #include "perf/gpu_cases.h"
 
@@ -145,11 +146,7 @@ class Bench {
 
 int run(const Options& options) {
   const Bench bench(options);
-  std::vector<GpuCase> cases;
-  std::ranges::copy_if(gpu_table(options.table), std::back_inserter(cases), [&](const GpuCase& given) {
-    return given.name.find(options.only) != std::string::npos;
-  });
-  if (cases.empty()) throw Error(cat("no case has '", options.only, "' in its name"));
+  const std::vector<GpuCase> cases = gpu_cases_of(options.table, options.only);
   bench.empty_kernel();  // what NVRTC does once
   std::vector<double> all, empty;
   std::cout << fmt::format("{:26}{:>8}{:>10}{:>10}{:>10}\n", "case", "kernels", "ms", "of empty",
@@ -186,10 +183,5 @@ int main(int count, char** words) {
   app.add_option("--device", options.device, "cuda:N, or h200, which only plans")->capture_default_str();
   app.add_option("--source", options.sources, "A folder for texts, schedules and machine code");
   CLI11_PARSE(app, count, words);
-  try {
-    return twinloom::perf::run(options);
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 2;
-  }
+  return twinloom::perf::exit_code_of([&] { return twinloom::perf::run(options); });
 }

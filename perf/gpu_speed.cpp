@@ -15,6 +15,7 @@
 
 #include "api/twinloom/twinloom.h"
 #include "core/measure/measure.h"
+#include "perf/exit_code.h"
 #include "perf/gpu_cases.h"
 #include "perf/gpu_clock.h"
 #include "perf/gpu_inputs.h"
@@ -198,12 +199,10 @@ int run(const Options& options) {
             << fmt::format(fmt::runtime(HEAD), "case", "MB", "ms", "least", "GB/s", "of copy", "kernels",
                            "registers spilled shared blocks x threads, of each");
   std::vector<Row> rows;
-  for (const GpuCase& given : gpu_table(options.table)) {
-    if (given.name.find(options.only) == std::string::npos) continue;
+  for (const GpuCase& given : gpu_cases_of(options.table, options.only)) {
     rows.push_back(row_of(given, device, options));
     print_row(rows.back(), options);
   }
-  if (rows.empty()) throw Error(cat("no case has a name with '", options.only, "'"));
   print_mean(rows);
   if (!options.json.empty()) write_json(rows, device, options);
   return std::ranges::all_of(rows, [](const Row& row) { return row.failure.empty(); }) ? 0 : 1;
@@ -226,10 +225,5 @@ int main(int count, char** words) {
   app.add_option("--device", options.device, "Number of the GPU")->check(CLI::NonNegativeNumber);
   app.add_flag("--check", options.check, "Compares samples of the results with the CPU's");
   CLI11_PARSE(app, count, words);
-  try {
-    return perf::run(options);
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 2;
-  }
+  return perf::exit_code_of([&] { return perf::run(options); });
 }

@@ -12,6 +12,7 @@
 #include "core/machine/gpu.h"
 #include "core/measure/measure.h"
 #include "core/runtime/memory_pool.h"
+#include "perf/exit_code.h"
 
 namespace twinloom::perf {
 
@@ -131,10 +132,6 @@ int run(int rounds) {
 }  // namespace twinloom::perf
 
 int main(int count, char** words) {
-  try {
-    return twinloom::perf::run(count > 1 ? std::max(1, std::atoi(words[1])) : 11);
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 2;
-  }
+  return twinloom::perf::exit_code_of(
+      [&] { return twinloom::perf::run(count > 1 ? std::max(1, std::atoi(words[1])) : 11); });
 }

@@ -17,6 +17,7 @@
 
 #include "api/twinloom/twinloom.h"
 #include "core/measure/measure.h"
+#include "perf/exit_code.h"
 #include "perf/speed_cases.h"
 
 namespace twinloom::perf {
@@ -212,11 +213,8 @@ int main(int count, char** words) {
   app.add_option("--mode", options.mode)->check(CLI::IsMember({"strict", "fused"}));
   app.add_option("--json", options.json, "Also writes the table here");
   CLI11_PARSE(app, count, words);
-  try {
+  return perf::exit_code_of([&] {
     perf::run(options);
-  } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return 2;
-  }
-  return 0;
+    return 0;
+  });
 }
