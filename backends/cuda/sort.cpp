@@ -7,7 +7,8 @@
 namespace twinloom::cuda {
 
 std::int64_t sort_bytes(std::int64_t elements, std::int64_t blocks) {
-  return (elements + (std::int64_t{1} << SORT_BITS) * blocks) * static_cast<std::int64_t>(sizeof(SortWord));
+  return (elements + (std::int64_t{1} << SORT_BITS) * blocks) *
+         static_cast<std::int64_t>(sizeof(emit::Integer));
 }
 
 std::vector<SortLaunch> sort_launches(std::int64_t elements, std::int64_t bound, std::int64_t blocks,
@@ -18,7 +19,7 @@ std::vector<SortLaunch> sort_launches(std::int64_t elements, std::int64_t bound,
   step.passes = (bits + SORT_BITS - 1) / SORT_BITS;
   step.bits = (bits + step.passes - 1) / step.passes;
   step.blocks = blocks;
-  step.spare = static_cast<SortWord*>(workspace);
+  step.spare = static_cast<emit::Integer*>(workspace);
   step.counts = step.spare + elements;
   std::vector<SortLaunch> launches;
   const auto add = [&](SortTask task, std::int64_t grid) {

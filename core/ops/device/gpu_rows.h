@@ -103,8 +103,9 @@ struct QuickDividing {
     const f32 size = abs(a);
     return size >= 0x1p-100f & size <= 0x1p100f;
   }
+  static TWINLOOM_INLINE bool is_usual(f32 a) { return is_moderate(a) | a == 0.0f; }
   TWINLOOM_INLINE f32 operator()(f32 a, f32 b) const {
-    rare = rare | (!is_moderate(a) & a != 0.0f);
+    rare = rare | !is_usual(a);
     return usual(a, b);
   }
 };
@@ -141,7 +142,7 @@ TWINLOOM_INLINE f32 quick_div(bool& rare, f32 a, f32 b, f32 inverse) {
   return QuickDividing::usual(a, b, inverse);
 }
 __attribute__((noinline)) inline f32 rare_div(f32 a, f32 b) {
-  const bool is_quick = (QuickDividing::is_moderate(a) | a == 0.0f) & !is_rare_divisor(b);
+  const bool is_quick = QuickDividing::is_usual(a) & !is_rare_divisor(b);
   return is_quick ? QuickDividing::usual(a, b) : a / b;
 }
 
