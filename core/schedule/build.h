@@ -258,6 +258,7 @@ class ColumnParts {
                              Ref<loops::Value> value, index::Condition mask = {});
   loops::Place place_of(const ColumnTotal& total, loops::Buffer array) const;
   index::Expr row_at(const index::Expr& turn) const;
+  index::Expr row_of(const index::Expr& lane) const;
   index::Expr turn() const;
 
   const Plan& plan_;

@@ -1,6 +1,7 @@
 // Taste: how the rows of a nest with totals of columns are cut into parts. The more lanes a block walks, the
 // fewer parts are written and read; but the fewer blocks there are, and the more room waiting totals take.
 #include <algorithm>
+#include <bit>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
@@ -19,8 +20,7 @@ std::int64_t waiting_bytes(const Situation& situation, std::int64_t lanes) {
   std::int64_t bytes = 0;
   for (const loops::Start& start : situation.shape.columns->totals)
     bytes += ops::size_of(ops::part_type(start.monoid, start.element, 0));
-  std::int64_t levels = 0;
-  while (std::int64_t{1} << levels < lanes) ++levels;
+  const int levels = std::countr_zero(static_cast<std::uint64_t>(lanes));
   return levels * bytes * guess(situation.shape.columns->loop);
 }
 

@@ -63,17 +63,23 @@ class RowChooser {
     if (situation.shape.columns) return beside_columns();
     if (auto schedule = in_tiles(situation)) return *schedule;
     if (auto schedule = in_parts(situation)) return *schedule;
-    int most_values = 0;
-    for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++most_values;
-    for (int values = most_values; values > 0; --values)
+    const int most = most_values();
+    for (int values = most; values > 0; --values)
       if (auto schedule = in_registers(Situation(nest_, machine_, values), values)) return *schedule;
     if (auto schedule = in_registers(situation, 0)) return *schedule;
-    for (int kept = most_values; kept >= 0; --kept)
+    for (int kept = most; kept >= 0; --kept)
       if (auto schedule = in_scratch(Situation(nest_, machine_, kept), kept)) return *schedule;
     return looped(situation);
   }
 
  private:
+  // That a row may keep for later siblings.
+  int most_values() const {
+    int most = 0;
+    for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++most;
+    return most;
+  }
+
   Schedule made(const Situation& situation, const RowThreads& rows, int values = 0,
                 loops::Place place = loops::Place::registers) const {
     Schedule schedule;
@@ -118,9 +124,7 @@ class RowChooser {
   // Rows one after the other in a block, each thread with few elements of them: it has as many totals of
   // columns beside what it keeps.
   Schedule beside_columns() const {
-    int most_values = 0;
-    for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++most_values;
-    for (int values = most_values; values >= 0; --values) {
+    for (int values = most_values(); values >= 0; --values) {
       const Situation situation(nest_, machine_, values);
       RowThreads rows = threads_of_row(row_extent(situation), 1, true);
       rows.spread = true;
@@ -143,13 +147,18 @@ class RowChooser {
     throw Bug("no values are always kept");
   }
 
+  // Where it is lawful.
+  void fetch(const PrefetchPlan& prefetch, Schedule& schedule) const {
+    schedule.prefetches.push_back(prefetch);
+    if (why_illegal(nest_, schedule)) schedule.prefetches.pop_back();
+  }
+
   // The row that the block walks next, as soon as its own is there.
   void fetch_next(const Situation& situation, Schedule& schedule) const {
     const int sibling = std::min(1, static_cast<int>(situation.siblings.size()) - 1);
     for (const loops::BufferInfo& info : nest_.buffers) {
       if (info.written || info.local) continue;
-      schedule.prefetches.push_back({info.name, sibling, 1});
-      if (why_illegal(nest_, schedule)) schedule.prefetches.pop_back();
+      fetch({info.name, sibling, 1}, schedule);
     }
   }
 
@@ -203,10 +212,7 @@ class RowChooser {
     const std::int64_t ahead = blocks * machine_.multiprocessors;
     const bool held = 2 * ahead * bytes <= machine::cache_bytes(machine_);
     const auto last = static_cast<int>(siblings_of(loops::take_apart(nest_)).size()) - 1;
-    for (const TempPlan& temp : schedule.temps) {
-      schedule.prefetches.push_back({temp.buffer, held ? 1 : last, ahead});
-      if (why_illegal(nest_, schedule)) schedule.prefetches.pop_back();
-    }
+    for (const TempPlan& temp : schedule.temps) fetch({temp.buffer, held ? 1 : last, ahead}, schedule);
   }
 
   std::optional<Schedule> keeping(const Situation& situation, const RowThreads& rows, int values,

@@ -161,8 +161,12 @@ Expr ColumnParts::row_at(const Expr& turn) const {
     const std::int64_t turns = loops::CHAIN << (bits_.size() - 1 - level);  // of one value of the bit
     lane = lane + floor_mod(floor_div(turn, turns), 2) * (std::int64_t{1} << level);
   }
-  return Expr(unit_) * loops::UNIT + Expr(residue_) + lane * residues_ +
-         floor_mod(turn, loops::CHAIN) * loops::LANES;
+  return row_of(lane) + floor_mod(turn, loops::CHAIN) * loops::LANES;
+}
+
+// The first row of a lane of the block.
+Expr ColumnParts::row_of(const Expr& lane) const {
+  return Expr(unit_) * loops::UNIT + Expr(residue_) + lane * residues_;
 }
 
 Surroundings ColumnParts::later(const Surroundings& here, std::int64_t turns) const {
@@ -177,9 +181,10 @@ index::Condition ColumnParts::has_later(std::int64_t turns) const {
 
 // The rows of one lane.
 Ref<Stmt> ColumnParts::chain(const Walk::Innermost& row, const Surroundings& outside) {
-  Expr first = Expr(unit_) * loops::UNIT + Expr(residue_);
+  Expr lane;
   for (std::size_t level = 0; level < bits_.size(); ++level)
-    first = first + Expr(bits_[level]) * (residues_ << level);
+    lane = lane + Expr(bits_[level]) * (std::int64_t{1} << level);
+  const Expr first = row_of(lane);
   const bool whole = plan_.facts.proves_equal(floor_mod(rows_.extent, loops::UNIT), 0);
   const Expr left = ceil_div(rows_.extent - first, loops::LANES);
   const Expr turns = whole ? Expr(loops::CHAIN) : least(loops::CHAIN, greatest(0, left));
