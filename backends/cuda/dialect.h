@@ -37,6 +37,7 @@ class CudaDialect final : public emit::DeviceDialect {
   std::vector<std::string> opening(const loops::Program& program) const override;
   std::string argument(const std::string& type, std::size_t buffer) const override;
   std::string size(std::size_t number, const loops::SizeInfo& info) const override;
+  index::Range range(const loops::SizeInfo& info) const override;
   std::string failure() const override;
   bool assumes_packed() const override { return handed_ == Handed::usual; }
   std::string task(const std::string& task) const override;

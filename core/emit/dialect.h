@@ -3,8 +3,9 @@
 //   operators and monoids   as their tables spell them: add(a, b), where(mask, a, b), sum(a, b);
 //                           div_by_one(a, b) for a vector divided by one number; where lanes are variables
 //                           the forms of core/ops/quick.def: quick_exp(rare, a), rare_exp(a), quick_div
-//   index arithmetic        floor_div, floor_mod, least, greatest over i64 and lanes of it; ramp<N>(first,
-//                           step), first_lanes<N>(count), any_lane(mask)
+//   index arithmetic        floor_div, floor_mod, least, greatest over i64 and lanes of it; short_div and
+//                           short_mod, where both are below 2^31 and not negative; ramp<N>(first, step),
+//                           first_lanes<N>(count), any_lane(mask)
 //   memory                  load<N>(p), load_first<N>(p, count, otherwise), load_reversed<N>(p),
 //                           load_strided<N>(p, stride), load_strided_where<N>(p, stride, mask, otherwise),
 //                           gather<N>(p, offsets), gather_where<N>(p, offsets, mask, otherwise);
@@ -50,6 +51,8 @@ class Dialect {
   // What the kernel was handed: a buffer as a pointer to elements of this type, a size, the failure record.
   virtual std::string argument(const std::string& type, std::size_t buffer) const = 0;
   virtual std::string size(std::size_t number, const loops::SizeInfo& info) const = 0;  // of Program::sizes
+  // What a launch lets the kernel take for granted of that size.
+  virtual index::Range range(const loops::SizeInfo& info) const { return info.range; }
   virtual std::string failure() const = 0;                 // a pointer to the record
   // Whether the pointers that a kernel is handed are multiples of what one instruction moves.
   virtual bool assumes_packed() const = 0;

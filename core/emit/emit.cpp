@@ -61,7 +61,7 @@ class Emitter {
         scratch_(scratch_layout(program)),
         span_(threads_.count()),
         vectors_(dialect, scopes_),
-        indices_(scopes_, vectors_, dialect),
+        indices_(scopes_, vectors_, dialect, facts_),
         values_(program, scopes_, indices_, vectors_, dialect),
         totals_(program, threads_, scopes_, indices_, values_, vectors_, dialect) {}
 
@@ -130,7 +130,7 @@ void Emitter::bind_arguments() {
   for (std::size_t at = 0; at < program_.sizes.size(); ++at) {
     const std::string name = scopes_.fresh("n");
     scopes_.line(cat("const ", i64(), " ", name, " = ", dialect_.size(at, program_.sizes[at]), ";"));
-    facts_.assume(program_.sizes[at].symbol, program_.sizes[at].range, program_.sizes[at].divisor);
+    facts_.assume(program_.sizes[at].symbol, dialect_.range(program_.sizes[at]), program_.sizes[at].divisor);
     indices_.bind(program_.sizes[at].symbol, {name, 0, false, {}});
   }
 }
@@ -151,9 +151,13 @@ void Emitter::task_loop(const Tasks& tasks) {
       const std::string name = at == 0 ? rest : scopes_.fresh("k");
       indices_.bind(tasks.loops[at]->axis, {name, scopes_.level(), false, {}});
       if (at == 0) continue;
-      scopes_.line(cat("const ", i64(), " ", name, " = floor_mod(", rest, ", ", extents[at], ");"));
+      const auto divided = [&](const char* kind) {
+        return cat(indices_.quotient(kind, task_count(program_), tasks.loops[at]->extent), "(", rest, ", ",
+                   extents[at], ")");
+      };
+      scopes_.line(cat("const ", i64(), " ", name, " = ", divided("mod"), ";"));
       const std::string left = scopes_.fresh("n");
-      scopes_.line(cat("const ", i64(), " ", left, " = floor_div(", rest, ", ", extents[at], ");"));
+      scopes_.line(cat("const ", i64(), " ", left, " = ", divided("div"), ";"));
       rest = left;
     }
   }

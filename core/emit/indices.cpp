@@ -59,6 +59,14 @@ bool Indices::is_multiple(const Expr& given, std::int64_t of) const {
          std::ranges::all_of(sum->terms, [&](const index::Term& term) { return term.scale % of == 0; });
 }
 
+std::string Indices::quotient(const char* kind, const Expr& dividend, const Expr& divisor) const {
+  const auto within = [&](const Expr& expr, std::int64_t low) {
+    const index::Range range = facts_.range(expr);
+    return range.low && *range.low >= low && range.high && *range.high <= INT32_MAX;
+  };
+  return cat(within(dividend, 0) && within(divisor, 1) ? "short_" : "floor_", kind);
+}
+
 // Terms of outer scopes first, under one name; the constant last.
 std::string Indices::sum_text(const index::Sum& sum, int level) {
   Expr outer;
@@ -100,15 +108,19 @@ std::string Indices::product_text(const index::Product& product, int level) {
 std::string Indices::text_at(const Expr& expr, int level) {
   if (const auto constant = index::constant_of(expr)) return integer_text(*constant);
   if (level_of(expr) < level) return name(expr);
-  const auto call = [&](const char* function, const Expr& a, const Expr& b) {
+  const auto call = [&](const std::string& function, const Expr& a, const Expr& b) {
     return cat(function, "(", text_at(a, level), ", ", text_at(b, level), ")");
   };
   return match(
       expr.form(), [&](const index::Sum& sum) { return sum_text(sum, level); },
       [&](const index::Symbol& symbol) { return bound(symbol).name; },
       [&](const index::Product& product) { return product_text(product, level); },
-      [&](const index::FloorDiv& node) { return call("floor_div", node.dividend, node.divisor); },
-      [&](const index::FloorMod& node) { return call("floor_mod", node.dividend, node.divisor); },
+      [&](const index::FloorDiv& node) {
+        return call(quotient("div", node.dividend, node.divisor), node.dividend, node.divisor);
+      },
+      [&](const index::FloorMod& node) {
+        return call(quotient("mod", node.dividend, node.divisor), node.dividend, node.divisor);
+      },
       [&](const index::Least& node) { return call("least", node.a, node.b); },
       [&](const index::Greatest& node) { return call("greatest", node.a, node.b); });
 }

@@ -12,6 +12,7 @@
 #include "core/emit/dialect.h"
 #include "core/emit/scopes.h"
 #include "core/emit/vectors.h"
+#include "core/index/facts.h"
 #include "core/loops/loops.h"
 
 namespace twinloom::emit {
@@ -56,8 +57,9 @@ struct Along {
 
 class Indices {
  public:
-  Indices(Scopes& scopes, Vectors& vectors, const Dialect& dialect)
-      : scopes_(scopes), vectors_(vectors), dialect_(dialect) {}
+  // `facts` are of all symbols that are bound, as long as they are.
+  Indices(Scopes& scopes, Vectors& vectors, const Dialect& dialect, const index::Facts& facts)
+      : scopes_(scopes), vectors_(vectors), dialect_(dialect), facts_(facts) {}
 
   void bind(index::Symbol symbol, Bound bound) { bounds_[symbol] = std::move(bound); }
   void unbind(index::Symbol symbol) { bounds_.erase(symbol); }
@@ -84,6 +86,9 @@ class Indices {
   // Text of any expression as a value of all lanes, of i64; as an argument of a function that takes a vector.
   std::string lanes_text(const index::Expr& expr);
   std::string lanes_argument(const index::Expr& expr);
+  // Which function divides, "div" or "mod": one of 32 bits where the dividend and the divisor are proven to
+  // be below 2^31.
+  std::string quotient(const char* kind, const index::Expr& dividend, const index::Expr& divisor) const;
   // `base` plus a uniform offset, as a pointer: hoisted, then "p1 + 8".
   std::string pointer(const Base& base, const index::Expr& offset);
 
@@ -117,6 +122,7 @@ class Indices {
   Scopes& scopes_;
   Vectors& vectors_;
   const Dialect& dialect_;
+  const index::Facts& facts_;
   std::map<index::Symbol, Bound> bounds_;
   index::Substitution constants_;
   std::optional<VectorAxis> vector_;

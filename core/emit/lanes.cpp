@@ -29,7 +29,7 @@ std::string Indices::lanes_text(const Expr& given) {
     return cat("(", text(run.rest), " + ", LANE_NUMBER, " * ", type, "(", text(run.stride), "))");
   if (run.kind == Along::Kind::linear)
     return cat("ramp<", lanes(), ">(", text(run.rest), ", ", text(run.stride), ")");
-  const auto call = [&](const char* function, const Expr& a, const Expr& b) {
+  const auto call = [&](const std::string& function, const Expr& a, const Expr& b) {
     return cat(function, "(", lanes_text(a), ", ", lanes_text(b), ")");
   };
   return match(
@@ -44,8 +44,12 @@ std::string Indices::lanes_text(const Expr& given) {
       [&](const index::Product& product) {
         return join(product.factors, " * ", [&](const Expr& factor) { return lanes_text(factor); });
       },
-      [&](const index::FloorDiv& node) { return call("floor_div", node.dividend, node.divisor); },
-      [&](const index::FloorMod& node) { return call("floor_mod", node.dividend, node.divisor); },
+      [&](const index::FloorDiv& node) {
+        return call(quotient("div", node.dividend, node.divisor), node.dividend, node.divisor);
+      },
+      [&](const index::FloorMod& node) {
+        return call(quotient("mod", node.dividend, node.divisor), node.dividend, node.divisor);
+      },
       [&](const index::Least& node) { return call("least", node.a, node.b); },
       [&](const index::Greatest& node) { return call("greatest", node.a, node.b); });
 }

@@ -70,6 +70,7 @@ extern "C" __global__ void indices(const Arguments* arguments, i64 n) {
   if (any_lane(found.ok)) store(out, where(found.ok, gather<LANES>(a, found.place), Value(OF(1))));
   out[trailing_zeros(n)] = OF(least(floor_div(n, i64(3)), floor_mod(n, i64(5))));
   out[least(floor_div(int(n), 3), floor_mod(int(n), 5))] = OF(2);
+  if (n < 1000) store(out, gather<LANES>(a, least(short_div(places, divisor), short_mod(places, divisor))));
 }
 extern "C" __global__ void of_a_warp(const Arguments* arguments, i64 n) {
   const OF* const a = static_cast<const OF*>(arguments->buffers[0]);

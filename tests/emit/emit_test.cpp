@@ -35,6 +35,20 @@ extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
 )");
 }
 
+// n - m may be negative, and k has no bound.
+TEST(Emit, QuotientsAreShortWhere31BitsAreProven) {
+  const std::string text = text_of(R"(program p(x: written f32[64*m]; n in 0..1000, m in 1..) {
+    for i < 64 block { for j < 8 block { for k < m {
+      x[k + floor_div(8*i + j, 3)] = 0x0p+0: f32
+      x[k + floor_mod(n + i, n + 1)] = 0x0p+0: f32
+      x[k + floor_div(n - m, 4)] = 0x0p+0: f32
+      x[k + floor_mod(k, 5)] = 0x0p+0: f32
+    } } } })");
+  for (const char* const quotient : {"short_mod(task, 8)", "short_div(task, 8)", "short_div(2 * n4 + k3, 3)",
+                                     "short_mod(n1 + n4, n8)", "floor_div(-n2 + n1, 4)", "floor_mod(k5, 5)"})
+    EXPECT_NE(text.find(quotient), std::string::npos) << quotient << " in\n" << text;
+}
+
 TEST(Emit, AVectorLoopIsNoLoop) {
   EXPECT_EQ(text_of(R"(program add(x: f32[n], y: f32[8], z: written f32[n]; n in 0..) {
     for i < floor_div(n + 15, 16) block { for j < 2 unroll { for l < 8 vector {

@@ -18,6 +18,8 @@ TWINLOOM_INLINE i64 floor_mod(i64 a, i64 b) {
   const i64 remainder = a % b;
   return remainder < 0 ? remainder + b : remainder;
 }
+TWINLOOM_INLINE i64 short_div(i64 a, i64 b) { return u32(b) == 0 ? 0 : i64(u32(a) / u32(b)); }
+TWINLOOM_INLINE i64 short_mod(i64 a, i64 b) { return u32(b) == 0 ? 0 : i64(u32(a) % u32(b)); }
 TWINLOOM_INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
 TWINLOOM_INLINE i64 greatest(i64 a, i64 b) { return a > b ? a : b; }
 TWINLOOM_INLINE i64 trailing_zeros(i64 value) { return __builtin_ctzll(static_cast<u64>(value)); }
@@ -56,6 +58,14 @@ TWINLOOM_INLINE Lanes<i64, count> floor_div(Lanes<i64, count> a, Lanes<i64, coun
 template <int count>
 TWINLOOM_INLINE Lanes<i64, count> floor_mod(Lanes<i64, count> a, Lanes<i64, count> b) {
   return a - floor_div(a, b) * b;
+}
+template <int count>
+TWINLOOM_INLINE Lanes<i64, count> short_div(Lanes<i64, count> a, Lanes<i64, count> b) {
+  return floor_div(a, b);
+}
+template <int count>
+TWINLOOM_INLINE Lanes<i64, count> short_mod(Lanes<i64, count> a, Lanes<i64, count> b) {
+  return floor_mod(a, b);
 }
 
 // Parts of a vector; half of two lanes is an element.

@@ -21,15 +21,19 @@ TWINLOOM_INLINE Integer floor_remainder(Integer a, Integer b) {
   const Integer remainder = a % b;
   return remainder < 0 ? remainder + b : remainder;
 }
+// Where the emitter has proven that both are not negative and below 2^31. NVRTC 13.0 crashed on kernels that
+// ask for that at many quotients of one number, some of which only a failed index needs.
+TWINLOOM_INLINE i64 short_div(i64 a, i64 b) { return b == 0 ? 0 : i64(u32(a) / u32(b)); }
+TWINLOOM_INLINE i64 short_mod(i64 a, i64 b) { return b == 0 ? 0 : i64(u32(a) % u32(b)); }
 // Of 32 bits where both fit: a division of 64 takes five times as many instructions. That one is no function
 // of its own: NVRTC 13.0 crashed on several calls of such a function with constants.
 TWINLOOM_INLINE bool fits_32_bits(i64 a, i64 b) { return ((u64(a) | u64(b)) >> 31) == 0; }
 TWINLOOM_INLINE i64 floor_div(i64 a, i64 b) {
-  if (fits_32_bits(a, b)) return b == 0 ? 0 : i64(u32(a) / u32(b));
+  if (fits_32_bits(a, b)) return short_div(a, b);
   return floor_quotient(a, b);
 }
 TWINLOOM_INLINE i64 floor_mod(i64 a, i64 b) {
-  if (fits_32_bits(a, b)) return b == 0 ? 0 : i64(u32(a) % u32(b));
+  if (fits_32_bits(a, b)) return short_mod(a, b);
   return floor_remainder(a, b);
 }
 // A size that whoever launches the kernel knows to be below 2^30. Its bits say so: NVRTC then leaves out the
@@ -63,6 +67,8 @@ TWINLOOM_OF_LANES(least)
 TWINLOOM_OF_LANES(greatest)
 TWINLOOM_OF_LANES(floor_div)
 TWINLOOM_OF_LANES(floor_mod)
+TWINLOOM_OF_LANES(short_div)
+TWINLOOM_OF_LANES(short_mod)
 #undef TWINLOOM_OF_LANES
 
 TWINLOOM_INLINE void stores_done() {}
