@@ -35,7 +35,7 @@ class CudaDialect final : public emit::DeviceDialect {
   std::string before() const override;
   std::string head(const loops::Program& program) const override;
   std::vector<std::string> opening(const loops::Program& program) const override;
-  std::string argument(const std::string& type, std::size_t buffer) const override;
+  std::string argument(const std::string& type, ops::DType dtype, std::size_t buffer) const override;
   std::string size(std::size_t number, const loops::SizeInfo& info) const override;
   index::Range range(const loops::SizeInfo& info) const override;
   std::string failure() const override;

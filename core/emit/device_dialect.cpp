@@ -45,7 +45,7 @@ std::string real_literal(double value, DType dtype) {
 std::string DeviceDialect::before() const { return "namespace twinloom::device {"; }
 std::string DeviceDialect::after() const { return "}  // namespace twinloom::device"; }
 
-std::string DeviceDialect::argument(const std::string& type, std::size_t buffer) const {
+std::string DeviceDialect::argument(const std::string& type, DType, std::size_t buffer) const {
   return cat("static_cast<", type, "*>(arguments->buffers[", buffer, "])");
 }
 std::string DeviceDialect::size(std::size_t number, const loops::SizeInfo&) const {

@@ -10,7 +10,7 @@ class DeviceDialect : public Dialect {
  public:
   std::string before() const override;
   std::string after() const override;
-  std::string argument(const std::string& type, std::size_t buffer) const override;
+  std::string argument(const std::string& type, ops::DType dtype, std::size_t buffer) const override;
   std::string size(std::size_t number, const loops::SizeInfo& info) const override;
   std::string failure() const override;
   bool assumes_packed() const override { return false; }

@@ -49,7 +49,7 @@ class Dialect {
   // Opens the scope of a task, in which `task` is its number.
   virtual std::string task(const std::string& task) const = 0;
   // What the kernel was handed: a buffer as a pointer to elements of this type, a size, the failure record.
-  virtual std::string argument(const std::string& type, std::size_t buffer) const = 0;
+  virtual std::string argument(const std::string& type, ops::DType dtype, std::size_t buffer) const = 0;
   virtual std::string size(std::size_t number, const loops::SizeInfo& info) const = 0;  // of Program::sizes
   // What a launch lets the kernel take for granted of that size.
   virtual index::Range range(const loops::SizeInfo& info) const { return info.range; }

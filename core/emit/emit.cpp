@@ -124,7 +124,7 @@ void Emitter::bind_arguments() {
     if (buffer.local) continue;
     const std::string type = cat(buffer.written ? "" : "const ", dialect_.memory_type(buffer.dtype));
     const std::string name = cat("a", at);
-    scopes_.line(cat(type, "* const ", name, " = ", dialect_.argument(type, at), ";"));
+    scopes_.line(cat(type, "* const ", name, " = ", dialect_.argument(type, buffer.dtype, at), ";"));
     values_.set_buffer(loops::Buffer{static_cast<std::uint32_t>(at)}, {name});
   }
   for (std::size_t at = 0; at < program_.sizes.size(); ++at) {
@@ -345,6 +345,7 @@ void Emitter::in_vector(const Loop& loop, const std::function<void()>& write) {
   const auto extent = index::constant_of(indices_.here(loop.extent));
   CHECK(extent.has_value(), "a vector loop over ", loop.axis, " of extent ", loop.extent);
   CHECK(!indices_.vector(), "a vector loop over ", loop.axis, " inside one over ", indices_.vector()->axis);
+  facts_.assume_below(loop.axis, loop.extent);
   indices_.set_vector(VectorAxis{loop.axis, static_cast<int>(*extent)});
   write();
   indices_.set_vector(std::nullopt);

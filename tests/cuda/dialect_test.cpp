@@ -109,6 +109,20 @@ TEST(Dialect, PackedPointersAreSaidToBe) {
   EXPECT_EQ(any.find("_packed"), std::string::npos) << any;
 }
 
+// Not four of 2 bytes at once, see CudaDialect::argument().
+TEST(Dialect, NeighboursOfOneByteAreLoadedOneByOne) {
+  const std::string text = text_of(R"(program sum(x: u8[7], y: written i32[1]) {
+  for i < 1 block {
+    y[0] = add(add(add(i32(x[0]), i32(x[1])), add(i32(x[2]), i32(x[3]))), add(add(i32(x[4]), i32(x[5])), i32(x[6])))
+  }
+})",
+                                   Handed::usual);
+  EXPECT_NE(text.find("const u8* const a0 = static_cast<const u8*>(buffer_0);"), std::string::npos) << text;
+  TWINLOOM_NEEDS_NVRTC();
+  const std::string ptx = nvrtc().compile(text, "sum", all_headers(), {"compute_90", {}}).bytes;
+  EXPECT_EQ(ptx.find("ld.global.v"), std::string::npos) << ptx;
+}
+
 // A stride may be negative and a seed is any number: they are left as they are.
 TEST(Dialect, SizesAreSaidToBeSmall) {
   constexpr std::string_view program =

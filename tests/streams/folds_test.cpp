@@ -58,6 +58,21 @@ TEST_F(Folds, TheNegativeOfATruth) {
   compare<std::int64_t>(builder.take(), DType::i64, given);
 }
 
+// One thread compares seven indices of one byte, which lie side by side, with all places.
+TEST_F(Folds, SeveralIndicesOfOneByte) {
+  Builder builder("histogram");
+  const Value index = builder.input("index", DType::u8, {7});
+  const Value weight = graph::expand(builder.constant(0.75, DType::bf16, {1}), {7});
+  const Value counts = builder.constant(1.0, DType::bf16, {8});
+  builder.output(graph::index_update(counts, 0, index, weight, graph::Mode::add));
+  const Graph graph = builder.take();
+  for (unsigned draw = 0; draw < 8; ++draw) {
+    std::vector<std::uint8_t> given(7);
+    for (unsigned at = 0; at < given.size(); ++at) given[at] = (draw * at + at / 3 + draw) % 8;
+    compare<std::uint8_t>(graph, DType::u8, given);
+  }
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests
