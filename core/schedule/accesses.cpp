@@ -12,7 +12,7 @@ void add_accesses(const loops::Program& nest, const loops::Stmt& stmt, int sibli
   const auto add = [&](loops::Buffer buffer, const index::Expr& offset, bool store) {
     const loops::BufferInfo& info = nest.buffers[buffer.index];
     result.push_back({offset, ops::size_of(info.dtype), ops::size_of(ops::compute_type(info.dtype)), store,
-                      info.local, sibling});
+                      info.local, sibling, false});
   };
   loops::for_each_value(stmt, [&](const loops::Value& value) {
     if (const auto* load = std::get_if<loops::Load>(&value.node)) add(load->buffer, load->offset, false);
@@ -50,7 +50,13 @@ std::vector<Access> accesses_of(const loops::Program& nest, const loops::Nest& s
       add_accesses(nest, **stmt, -1, result);
       continue;
     }
-    for (const auto& inner : std::get<loops::Sibling>(item).inner) add_accesses(nest, *inner, number, result);
+    const auto first = static_cast<std::ptrdiff_t>(result.size());
+    const auto& inner = std::get<loops::Sibling>(item).inner;
+    for (const auto& stmt : inner) add_accesses(nest, *stmt, number, result);
+    for (const auto& stmt : inner)
+      if (const auto* index = std::get_if<loops::Index>(&stmt->node))
+        for (auto access = result.begin() + first; access != result.end(); ++access)
+          access->found = access->found || index::mentions(access->offset, index->symbol);
     ++number;
   }
   return result;

@@ -13,7 +13,8 @@ struct Access {
   int lane_bytes = 4;  // of an element in a register: 16-bit floats are computed in f32
   bool store = false;
   bool local = false;  // of an array that the program declares itself
-  int sibling = -1;  // whose inner statement it stands in; -1: a row's own statement
+  int sibling = -1;    // whose inner statement it stands in; -1: a row's own statement
+  bool found = false;  // at a place that an Index of its sibling finds
 };
 std::vector<Access> accesses_of(const loops::Program& nest, const loops::Nest& shape);
 

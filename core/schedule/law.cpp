@@ -119,9 +119,11 @@ std::string why_bad_vectors(const Plan& plan) {
   for (const Scope& sibling : plan.siblings) {
     if (common + vectors(sibling) > 1) return "two vector loops, one inside the other";
   }
-  for (const loops::Sibling* sibling : siblings_of(plan.shape)) {
-    if (common > 0 && extents_vary(plan.shape, *sibling))
-      return cat("axis ", sibling->loops.back().axis, ": it may end at another turn in each lane");
+  for (const Turn& turn : plan.common.order) {
+    if (plan.common.piece(turn).bind != Bind::vector) continue;
+    for (const loops::Sibling* sibling : siblings_of(plan.shape))
+      if (extents_vary(plan.shape, *sibling, plan.common.axes[turn.axis].axis))
+        return cat("axis ", sibling->loops.back().axis, ": it may end at another turn in each lane");
   }
   return "";
 }

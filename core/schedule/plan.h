@@ -152,7 +152,7 @@ Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling);
 // Whether no scan of the sibling reads the result of another.
 bool scans_stand_alone(const loops::Sibling& sibling);
 std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape);
-// Whether the loops of a sibling may run differently often in different turns of the common loops.
-bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling);
+// Whether the loops of a sibling may run differently often in different turns of a common loop.
+bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling, const index::Symbol& axis);
 
 }  // namespace twinloom::schedule

@@ -31,19 +31,53 @@ std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape) {
   return result;
 }
 
-bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling) {
-  std::set<index::Symbol> varying;
-  for (const loops::NestLoop& loop : shape.common) varying.insert(loop.axis);
-  for (const loops::Item& item : shape.items) {
-    const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item);
-    const auto* index = stmt != nullptr ? std::get_if<loops::Index>(&(*stmt)->node) : nullptr;
-    if (index != nullptr) varying.insert(index->symbol);
+namespace {
+
+// What has one value in all turns of an axis. Totals are taken to have another one in each.
+class Steady {
+ public:
+  explicit Steady(const index::Symbol& axis) : varying_{axis} {}
+
+  void pass(const loops::Stmt& stmt) {
+    const auto* index = std::get_if<loops::Index>(&stmt.node);
+    const auto* let = std::get_if<loops::Let>(&stmt.node);
+    if (index != nullptr && !(has(stmt) && has(index->mask))) varying_.insert(index->symbol);
+    if (let != nullptr && has(stmt)) lets_.insert(let->temp.index);
   }
-  return std::any_of(sibling.loops.begin(), sibling.loops.end(), [&](const loops::NestLoop& loop) {
-    const std::set<index::Symbol> symbols = index::symbols_of(loop.extent);
-    return std::any_of(symbols.begin(), symbols.end(),
-                       [&](const index::Symbol& symbol) { return varying.contains(symbol); });
-  });
+  template <class Form>
+  bool has(const Form& form) const requires requires {
+    index::symbols_of(form);
+  }
+  {
+    return std::ranges::none_of(index::symbols_of(form),
+                                [&](const index::Symbol& symbol) { return varying_.contains(symbol); });
+  }
+
+ private:
+  bool has(const loops::Stmt& stmt) const {
+    bool steady = true;
+    loops::for_each_value(stmt, [&](const loops::Value& value) {
+      if (const auto* load = std::get_if<loops::Load>(&value.node))
+        steady = steady && has(load->offset) && has(load->mask);
+      if (const auto* count = std::get_if<loops::Count>(&value.node)) steady = steady && has(count->expr);
+      if (const auto* read = std::get_if<loops::Read>(&value.node))
+        steady = steady && lets_.contains(read->temp.index);
+    });
+    return steady;
+  }
+
+  std::set<index::Symbol> varying_;
+  std::set<std::uint32_t> lets_;
+};
+
+}  // namespace
+
+bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling, const index::Symbol& axis) {
+  Steady steady(axis);
+  for (const loops::Item& item : shape.items)
+    if (const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item)) steady.pass(**stmt);
+  return !std::ranges::all_of(sibling.loops,
+                              [&](const loops::NestLoop& loop) { return steady.has(loop.extent); });
 }
 
 bool is_call(const loops::Program& nest) {

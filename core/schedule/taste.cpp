@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "core/schedule/reuse.h"
 
@@ -42,7 +41,8 @@ Situation::Situation(const loops::Program& given, const machine::Machine& target
 bool Situation::spans_scopes(const Access& access) const {
   const auto mentioned = [&](const NestLoop& loop) { return index::mentions(access.offset, loop.axis); };
   return access.sibling >= 0 && std::ranges::any_of(shape.common, mentioned) &&
-         std::ranges::any_of(siblings[static_cast<std::size_t>(access.sibling)]->loops, mentioned);
+         (access.found ||
+          std::ranges::any_of(siblings[static_cast<std::size_t>(access.sibling)]->loops, mentioned));
 }
 
 double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
@@ -52,7 +52,10 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
   double bytes = 0;
   for (const Access& access : accesses) {
     if (inner_only && (access.sibling < 0 || (spanning && !spans_scopes(access)))) continue;
-    const auto stride = stride_along(access, axis);
+    const bool own = access.sibling >= 0 && !std::ranges::any_of(shape.common, [&](const NestLoop& loop) {
+                       return loop.axis == axis;
+                     });
+    const auto stride = own && access.found ? std::nullopt : stride_along(access, axis);
     const int each = access.bytes * (access.store ? 2 : 1);
     if (stride == 1 || stride == -1)
       bytes += each;
@@ -64,23 +67,35 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
 
 // Whether rows walked in lock-step touch more neighbours than siblings walked along their own axes.
 bool Situation::vector_is_common() const {
-  for (const loops::Sibling* sibling : siblings)
-    if (extents_vary(shape, *sibling)) return false;
-  if (shape.common.empty()) return false;
-  double common = -std::numeric_limits<double>::infinity(), own = 0;
-  for (const NestLoop& loop : shape.common) common = std::max(common, unit_bytes(loop.axis, true));
-  for (const loops::Sibling* sibling : siblings) {
-    own += unit_bytes(sibling->loops.back().axis, true);
-  }
-  return common > own;
+  double own = 0;
+  for (const loops::Sibling* sibling : siblings) own += unit_bytes(sibling->loops.back().axis, true);
+  return !wants_warps() && std::ranges::any_of(shape.common, [&](const NestLoop& loop) {
+    return may_be_vector(loop) && unit_bytes(loop.axis, true) > own;
+  });
+}
+
+bool Situation::may_be_vector(const NestLoop& common) const {
+  return std::ranges::none_of(
+      siblings, [&](const loops::Sibling* sibling) { return extents_vary(shape, *sibling, common.axis); });
+}
+
+// Rows of any length, of which there are too few to give each a thread: one may be as long as all together.
+bool Situation::wants_warps() const {
+  constexpr std::int64_t LEAST_THREADS = 256;  // of a multiprocessor
+  const bool vary =
+      !std::ranges::all_of(shape.common, [&](const NestLoop& loop) { return may_be_vector(loop); });
+  std::int64_t rows = 1;
+  for (const NestLoop& loop : shape.common) rows *= guess(loop);
+  return machine.max_threads > 1 && vary && rows < LEAST_THREADS * machine.multiprocessors;
 }
 
 std::size_t Situation::best_common_axis() const {
   const std::vector<NestLoop>& loops = shape.common;
   std::size_t best = loops.size() - 1;
   for (std::size_t i = loops.size(); i-- > 0;) {
-    if (unit_bytes(loops[i].axis, !siblings.empty()) > unit_bytes(loops[best].axis, !siblings.empty()))
-      best = i;
+    const bool better = !may_be_vector(loops[best]) || unit_bytes(loops[i].axis, !siblings.empty()) >
+                                                           unit_bytes(loops[best].axis, !siblings.empty());
+    if (may_be_vector(loops[i]) && better) best = i;
   }
   return best;
 }

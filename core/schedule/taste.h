@@ -62,6 +62,9 @@ class Situation {
 
  private:
   bool vector_is_common() const;
+  // Whether its members walk the siblings equally often.
+  bool may_be_vector(const loops::NestLoop& common) const;
+  bool wants_warps() const;
   bool spans_scopes(const Access& access) const;
   std::size_t best_common_axis() const;
 };

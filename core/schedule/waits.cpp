@@ -48,19 +48,9 @@ std::string why_bad_units(const Scope& scope, std::int64_t threads_around) {
 
 // Whether rows that the threads of a block walk side by side end at different turns of the sibling's loops.
 bool ends_differ(const Plan& plan, const loops::Sibling& sibling) {
-  std::set<index::Symbol> differing;
-  for (const Turn& turn : plan.common.order)
-    if (plan.common.piece(turn).bind == Bind::thread && members(plan.common, turn) > 1)
-      differing.insert(plan.common.axes[turn.axis].axis);
-  if (differing.empty()) return false;
-  for (const loops::Item& item : plan.shape.items) {
-    const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item);
-    const auto* index = stmt != nullptr ? std::get_if<loops::Index>(&(*stmt)->node) : nullptr;
-    if (index != nullptr) differing.insert(index->symbol);
-  }
-  return std::ranges::any_of(sibling.loops, [&](const loops::NestLoop& loop) {
-    return std::ranges::any_of(index::symbols_of(loop.extent),
-                               [&](const index::Symbol& symbol) { return differing.contains(symbol); });
+  return std::ranges::any_of(plan.common.order, [&](const Turn& turn) {
+    return plan.common.piece(turn).bind == Bind::thread && members(plan.common, turn) > 1 &&
+           extents_vary(plan.shape, sibling, plan.common.axes[turn.axis].axis);
   });
 }
 

@@ -27,6 +27,10 @@ constexpr std::string_view COLUMNS = R"(program columns(x: f32[16*2048], y: writ
 constexpr std::string_view HIGHEST = R"(program highest(x: f32[16*2048], y: written f32[16]) {
   for i < 16 { start t0: max f32 for k < 2048 { t0 += x[16*k + i] at k } y[i] = t0 } })";
 
+constexpr std::string_view ROWS_OF_SEGMENTS =
+    R"(program rows(x: f32[m*9], at: i64[n + 1], y: written f32[n*9]; m in 0.., n in 0..) {
+  for i < n { for j < 9 { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
+    start t0: max f32 for k < b - a { t0 += x[9*(a + k) + j] at k } y[9*i + j] = t0 } } })";
 constexpr std::string_view SEGMENTS =
     R"(program segments(x: f32[m], at: i64[n + 1], y: written f32[n]; m in 0.., n in 0..) {
   for i < n { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
@@ -66,6 +70,14 @@ struct Refusal {
 };
 const std::vector<Refusal> refusals = {
     {SEGMENTS, "schedule split -1 i : 8 mask loop -1 i.0 serial loop -1 i.1 vector loop 0 k.0 serial",
+     "axis k: it may end at another turn in each lane"},
+    {ROWS_OF_SEGMENTS,
+     "schedule split -1 j : 4 mask loop -1 i.0 serial loop -1 j.0 serial loop -1 j.1 vector loop 0 k.0 "
+     "serial",
+     "legal"},
+    {ROWS_OF_SEGMENTS,
+     "schedule split -1 i : 8 mask loop -1 j.0 serial loop -1 i.0 serial loop -1 i.1 vector loop 0 k.0 "
+     "serial",
      "axis k: it may end at another turn in each lane"},
     {POINTWISE, "schedule loop -1 i.0 serial", "piece j.0 of the common loops has no loop"},
     {POINTWISE, "schedule loop -1 i.0 serial loop -1 j.0 serial loop -1 i.0 serial",

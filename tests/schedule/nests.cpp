@@ -219,6 +219,21 @@ const std::vector<NestCase> cases = {
       "schedule grid k units 1 threads 4 split -1 j : 16 mask split 0 k : 1024, 256, 16 remainder loop -1 "
       "j.0 block loop -1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 "
       "unroll"}},
+    {"sums_of_segments",
+     R"(program sums_of_segments(x: f32[2800*m], at: i64[n], y: written f32[n*m]; n in 0.., m in 0..) {
+  for i < n { for j < m {
+    index a = mul(abs(at[i]), 14: i64) below 1401
+    start t0: sum f32 for k < a { t0 += x[(a + k)*m + j] at k } y[i*m + j] = t0
+  } }
+})",
+     {{9, 5}, {4, 64}, {3, 17}, {1, 0}},
+     {"schedule split -1 j : 8 remainder split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 "
+      "serial "
+      "loop -1 j.1 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule split -1 j : 8 mask split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 block "
+      "loop -1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule split -1 j : 4 mask split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 block "
+      "loop -1 j.1 thread loop 0 k.0 serial loop 0 k.3 thread loop 0 k.1 serial loop 0 k.2 unroll"}},
     {"row_prod_f64",
      R"(program row_prod(x: f64[m*n], y: written f64[m]; m in 0.., n in 0..) {
   for i < m { start t0: prod f64 for k < n { t0 += x[i*n + k] at k } y[i] = t0 }

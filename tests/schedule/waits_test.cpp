@@ -15,6 +15,10 @@ constexpr std::string_view SUMS_OF_SEGMENTS =
     R"(program segments(x: f32[m], at: i64[n + 1], y: written f32[n]; m in 0.., n in 0..) {
   for i < n { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
     start t0: sum f32 for k < b - a { t0 += x[a + k] at k } y[i] = t0 } })";
+constexpr std::string_view SUMS_OF_ROWS =
+    R"(program rows(x: f32[m*9], at: i64[n + 1], y: written f32[n*9]; m in 0.., n in 0..) {
+  for i < n { for j < 9 { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
+    start t0: sum f32 for k < b - a { t0 += x[9*(a + k) + j] at k } y[9*i + j] = t0 } } })";
 constexpr std::string_view MAXIMA_OF_SEGMENTS =
     R"(program segments(x: f32[m], at: i64[n + 1], y: written f32[n]; m in 0.., n in 0..) {
   for i < n { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
@@ -75,6 +79,11 @@ const std::vector<Waiting> schedules = {
      "schedule split 0 k : 1024, 256, 4 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 "
      "k.2 thread loop "
      "0 k.3 unroll",
+     "legal"},
+    {SUMS_OF_ROWS,
+     "schedule split -1 j : 4 mask split 0 k : 1024, 256, 16 mask loop -1 i.0 block loop -1 j.0 block loop "
+     "-1 "
+     "j.1 thread loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 thread loop 0 k.3 unroll",
      "legal"},
     {MAXIMA_OF_SEGMENTS,
      "schedule split -1 i : 4 mask split 0 k : 16 mask loop -1 i.0 block loop -1 i.1 thread loop 0 k.0 "

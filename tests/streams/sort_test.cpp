@@ -35,16 +35,16 @@ constexpr Pattern PATTERNS[] = {
 class Sort : public GpuTest, public testing::WithParamInterface<Pattern> {
  protected:
   // result[place[i]] += source[i]
-  static Graph graph(DType index, std::int64_t count, std::int64_t places) {
+  static Graph graph(DType index, std::int64_t count, std::int64_t places, std::int64_t columns) {
     Builder builder("sums");
-    const Value x = builder.input("x", DType::f32, {places});
+    const Value x = builder.input("x", DType::f32, {places, columns});
     const Value at = builder.input("at", index, {count});
-    const Value source = builder.input("source", DType::f32, {count});
+    const Value source = builder.input("source", DType::f32, {count, columns});
     builder.output(graph::index_update(x, 0, at, source, graph::Mode::add));
     return builder.take();
   }
-  void compare(DType index, std::int64_t count, std::int64_t places) const {
-    const Graph sums = graph(index, count, places);
+  void compare(DType index, std::int64_t count, std::int64_t places, std::int64_t columns = 1) const {
+    const Graph sums = graph(index, count, places, columns);
     Inputs given = inputs_of(sums);
     std::mt19937_64 random(static_cast<std::uint64_t>(count + places));
     for (std::int64_t at = 0; at < count; ++at)
@@ -58,7 +58,8 @@ class Sort : public GpuTest, public testing::WithParamInterface<Pattern> {
         memory_of(twinloom::compile(sums, Device::cpu({.cache = false}), strict).run(given.arguments)[0]);
     const Executable executable = twinloom::compile(sums, device(), strict);
     const Tensor result = device().download(std::get<Tensor>(executable.run(there)[0]));
-    EXPECT_EQ(memory_of(result), expected) << count << " rows at " << places << " places";
+    EXPECT_EQ(memory_of(result), expected)
+        << count << " rows of " << columns << " at " << places << " places";
   }
 };
 
@@ -69,6 +70,14 @@ TEST_P(Sort, RowsAreAddedInTheirOrder) {
   compare(DType::i32, 100'003, 70'001);
   compare(DType::i64, 1'000'003, 50'000);
   compare(DType::i64, 300'001, 1'000'003);
+}
+
+// Warps where there are few places, threads where there are many.
+TEST_P(Sort, RowsOfColumnsAreAddedInTheirOrder) {
+  for (const std::int64_t columns : {3, 64}) {
+    compare(DType::i64, 5000, 7, columns);
+    compare(DType::i64, 20'011, 13'001, columns);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Patterns, Sort, testing::ValuesIn(PATTERNS),
