@@ -23,6 +23,8 @@ class Applier {
     loops::for_each_stmt(*plan_.nest.body, [&](const Stmt& stmt) {
       if (const auto* index = std::get_if<loops::Index>(&stmt.node)) outside_.found.insert(index->symbol);
     });
+    for (const loops::NestLoop& loop : plan_.shape.common)
+      outside_.steady[loop.axis] = steady_indices(plan_.shape, loop.axis);
     if (plan_.grid) return build_grid();
     staged_ = stage_rows(plan_, names_);
     add_prefetches();

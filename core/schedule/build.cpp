@@ -68,11 +68,14 @@ Ref<Stmt> Names::freshen(const Ref<Stmt>& stmt) {
 
 namespace {
 
-bool uses(const loops::Load& load, const index::Symbol& axis, const std::set<index::Symbol>& found) {
+bool uses(const loops::Load& load, const index::Symbol& axis, const Surroundings& around) {
   std::set<index::Symbol> used = index::symbols_of(load.offset);
   used.merge(index::symbols_of(load.mask));
-  return used.contains(axis) ||
-         std::any_of(found.begin(), found.end(), [&](const auto& symbol) { return used.contains(symbol); });
+  const auto steady = around.steady.find(axis);
+  return std::ranges::any_of(used, [&](const index::Symbol& symbol) {
+    const bool found = around.found.contains(symbol);
+    return symbol == axis || (found && (steady == around.steady.end() || !steady->second.contains(symbol)));
+  });
 }
 
 Ref<loops::Value> mask_loads(const Ref<loops::Value>& value, const Surroundings& around) {
@@ -82,7 +85,7 @@ Ref<loops::Value> mask_loads(const Ref<loops::Value>& value, const Surroundings&
     if (load == nullptr) return inner;
     index::Condition mask = load->mask;
     for (const auto& [axis, end] : around.ends) {
-      if (uses(*load, axis, around.found)) mask = mask && index::Condition{{end}};
+      if (uses(*load, axis, around)) mask = mask && index::Condition{{end}};
     }
     return mask == load->mask ? inner : loops::load(load->buffer, load->offset, mask, load->otherwise);
   });
@@ -90,8 +93,12 @@ Ref<loops::Value> mask_loads(const Ref<loops::Value>& value, const Surroundings&
 
 }  // namespace
 
-Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& around) {
+Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& given) {
   Ref<Stmt> masked = stmt;
+  Surroundings around = given;
+  if (const auto* index = std::get_if<loops::Index>(&stmt->node))
+    for (const auto& [axis, symbols] : given.steady)
+      if (symbols.contains(index->symbol)) around.ends.erase(axis);
   index::Condition all;
   for (const auto& [axis, end] : around.ends) all.all.push_back(end);
   if (const auto* let = std::get_if<loops::Let>(&stmt->node)) {

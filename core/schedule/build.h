@@ -53,8 +53,10 @@ struct Surroundings {
   index::Substitution fixed;                  // pieces without a loop, which have one turn
   std::map<index::Symbol, index::Less> ends;  // of the masked axes
   std::set<index::Symbol> found;              // symbols of Index statements: they may depend on any axis
+  std::map<index::Symbol, std::set<index::Symbol>> steady;  // but, of an axis, these do not on it
 };
-// The statement at these places: axes substituted; loads that use a masked axis, and all stores, masked.
+// The statement at these places: axes substituted; what uses a masked axis, and all stores, masked. An Index
+// that does not is looked up once for all members, even where a member is past the end: some other is not.
 Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& around);
 std::vector<Ref<loops::Value>> settle(const std::vector<Ref<loops::Value>>& values,
                                       const Surroundings& around);

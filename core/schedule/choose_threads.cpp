@@ -5,7 +5,7 @@
 //   tiles           where an input's neighbours lie along another axis: squares, turned over in scratch
 //   rows            one or more warps a row, a unit each: siblings walk their axes by the threads of the row
 //   rows in threads one thread a row, neighbours on neighbouring threads: where the common axes have the unit
-//                   strides, and for scans
+//                   strides (also of what a run-time index finds), and for scans
 #include <algorithm>
 
 #include "core/base/integers.h"

@@ -152,6 +152,8 @@ Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling);
 // Whether no scan of the sibling reads the result of another.
 bool scans_stand_alone(const loops::Sibling& sibling);
 std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape);
+// Symbols of the common loops' Index statements that have one value in all turns of the axis.
+std::set<index::Symbol> steady_indices(const loops::Nest& shape, const index::Symbol& axis);
 // Whether the loops of a sibling may run differently often in different turns of a common loop.
 bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling, const index::Symbol& axis);
 

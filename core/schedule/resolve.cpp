@@ -36,25 +36,26 @@ namespace {
 // What has one value in all turns of an axis. Totals are taken to have another one in each.
 class Steady {
  public:
-  explicit Steady(const index::Symbol& axis) : varying_{axis} {}
-
-  void pass(const loops::Stmt& stmt) {
-    const auto* index = std::get_if<loops::Index>(&stmt.node);
-    const auto* let = std::get_if<loops::Let>(&stmt.node);
-    if (index != nullptr && !(has(stmt) && has(index->mask))) varying_.insert(index->symbol);
-    if (let != nullptr && has(stmt)) lets_.insert(let->temp.index);
+  Steady(const loops::Nest& shape, const index::Symbol& axis) : varying_{axis} {
+    for (const loops::Item& item : shape.items)
+      if (const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item)) pass(**stmt);
   }
+  const std::set<index::Symbol>& indices() const { return indices_; }
   template <class Form>
-  bool has(const Form& form) const requires requires {
-    index::symbols_of(form);
-  }
-  {
+  bool has(const Form& form) const {
     return std::ranges::none_of(index::symbols_of(form),
                                 [&](const index::Symbol& symbol) { return varying_.contains(symbol); });
   }
 
  private:
-  bool has(const loops::Stmt& stmt) const {
+  void pass(const loops::Stmt& stmt) {
+    const bool steady = has_values_of(stmt);
+    if (const auto* let = std::get_if<loops::Let>(&stmt.node); let != nullptr && steady)
+      lets_.insert(let->temp.index);
+    if (const auto* index = std::get_if<loops::Index>(&stmt.node))
+      (steady && has(index->mask) ? indices_ : varying_).insert(index->symbol);
+  }
+  bool has_values_of(const loops::Stmt& stmt) const {
     bool steady = true;
     loops::for_each_value(stmt, [&](const loops::Value& value) {
       if (const auto* load = std::get_if<loops::Load>(&value.node))
@@ -66,16 +67,18 @@ class Steady {
     return steady;
   }
 
-  std::set<index::Symbol> varying_;
+  std::set<index::Symbol> varying_, indices_;
   std::set<std::uint32_t> lets_;
 };
 
 }  // namespace
 
+std::set<index::Symbol> steady_indices(const loops::Nest& shape, const index::Symbol& axis) {
+  return Steady(shape, axis).indices();
+}
+
 bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling, const index::Symbol& axis) {
-  Steady steady(axis);
-  for (const loops::Item& item : shape.items)
-    if (const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item)) steady.pass(**stmt);
+  const Steady steady(shape, axis);
   return !std::ranges::all_of(sibling.loops,
                               [&](const loops::NestLoop& loop) { return steady.has(loop.extent); });
 }

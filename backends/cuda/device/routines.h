@@ -52,10 +52,10 @@ TWINLOOM_INLINE Found<count> find(Vector<i64, count> value, Vector<bool, count> 
   using Places = Vector<i64, count>;
   const Places zero(i64(0));
   const Places wrapped = wraps ? where(lt(value, zero), Places(value + Places(bound)), value) : value;
+  if (node < 0) return {where(active, wrapped, zero), active};
 #ifdef TWINLOOM_TRUST_INDICES  // defined only to measure what the rest costs: perf/gpu_index_cost.cpp
   return {wrapped, active};
 #else
-  if (node < 0) return {where(active, wrapped, zero), active};
   const auto inside = logical_and(ge(wrapped, zero), lt(wrapped, Places(bound)));
   const auto ok = logical_and(active, inside);
   const auto failed = logical_and(active, logical_not(inside));
