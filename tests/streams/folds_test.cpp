@@ -35,6 +35,17 @@ TEST_F(Folds, AChoiceByASignKeepsItsZero) {
   }
 }
 
+TEST_F(Folds, TheMagnitudeOfAChoice) {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    Builder builder("magnitudes");
+    const Value x = builder.input("x", DType::f32, {4});
+    const Value one = builder.constant(1.0, dtype, {4}), zero = builder.constant(-0.0, dtype, {4});
+    const Value choice = graph::where(graph::gt(x, builder.constant(0.0, DType::f32, {4})), one, zero);
+    builder.output(graph::erf(graph::abs(choice)));
+    compare<float>(builder.take(), DType::f32, {-0.0F, 0.0F, -1, 1});
+  }
+}
+
 TEST_F(Folds, TheGreatestOfNegatedIntegers) {
   const ops::Number zero = ops::cast(0.0, DType::i32), minus_one = ops::cast(-1.0, DType::i32);
   for (const int form : {0, 1, 2}) {

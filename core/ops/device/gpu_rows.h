@@ -32,6 +32,18 @@ TWINLOOM_INLINE f32 minimum(f32 a, f32 b) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(a) : "f"(a), "f"(b));
   return a;
 }
+// A magnitude, without a sign: ptxas 13.0 takes a choice between 1 and -0 for one of numbers without signs
+// and leaves out abs.f32. Where only its size counts abs<f32>() is a flag of the instruction that reads it.
+TWINLOOM_INLINE f32 abs(f32 x) {
+  u32 bits;
+  asm("and.b32 %0, %1, 0x7fffffff;" : "=r"(bits) : "r"(bit_cast<u32>(x)));
+  return bit_cast<f32>(bits);
+}
+TWINLOOM_INLINE f64 abs(f64 x) {
+  u64 bits;
+  asm("and.b64 %0, %1, 0x7fffffffffffffff;" : "=l"(bits) : "l"(bit_cast<u64>(x)));
+  return bit_cast<f64>(bits);
+}
 TWINLOOM_INLINE f32 max(f32 left, f32 right) { return maximum(left, right); }
 TWINLOOM_INLINE f32 min(f32 left, f32 right) { return minimum(left, right); }
 
@@ -100,7 +112,7 @@ struct QuickDividing {
   }
   static TWINLOOM_INLINE f32 usual(f32 a, f32 b) { return usual(a, b, quick_inverse(b)); }
   static TWINLOOM_INLINE bool is_moderate(f32 a) {
-    const f32 size = abs(a);
+    const f32 size = abs<f32>(a);
     return size >= 0x1p-100f & size <= 0x1p100f;
   }
   static TWINLOOM_INLINE bool is_usual(f32 a) { return is_moderate(a) | a == 0.0f; }
@@ -112,7 +124,7 @@ struct QuickDividing {
 
 // x * 2^k by an addition to the exponent, for an x near 1 and a result that is a normal number.
 TWINLOOM_INLINE f32 scaled_by(const QuickDividing& way, f32 x, Whole<f32> k) {
-  way.rare = way.rare | !(abs(k.value) < 125.0f);
+  way.rare = way.rare | !(abs<f32>(k.value) < 125.0f);
   return bit_cast<f32>(bit_cast<u32>(x) + (k.bits << 23));
 }
 
