@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
@@ -82,6 +83,7 @@ class Emitter {
   void task_loop(const Tasks& tasks);
   void stmt(const Stmt& stmt);
   void loop(const Loop& loop);
+  void assume(const Loop& loop);
   void serial(const Loop& loop);
   bool walks_registers(const Loop& loop) const;
   void thread(const Loop& loop);
@@ -111,6 +113,7 @@ class Emitter {
   ScratchLayout scratch_;
   std::int64_t span_;   // threads that execute what is being written for the same members of thread loops
   index::Facts facts_;  // of sizes and of the loops so far
+  std::map<index::Symbol, index::Expr> extents_;  // of these loops
   Scopes scopes_;
   Vectors vectors_;
   Indices indices_;
@@ -142,7 +145,7 @@ void Emitter::task_loop(const Tasks& tasks) {
   std::vector<std::string> extents;
   for (const Loop* loop : tasks.loops) extents.push_back(indices_.name(loop->extent));
   scopes_.open(true);  // nobody asks for no tasks
-  for (const Loop* loop : tasks.loops) facts_.assume_below(loop->axis, loop->extent);
+  for (const Loop* loop : tasks.loops) assume(*loop);
   if (single) {
     indices_.bind(tasks.loops.front()->axis, {task, scopes_.level(), false, {}});
   } else {
@@ -207,6 +210,13 @@ void Emitter::loop(const Loop& loop) {
   }
 }
 
+// What is known of an axis is known of every loop over it.
+void Emitter::assume(const Loop& loop) {
+  const index::Expr& first = extents_.try_emplace(loop.axis, loop.extent).first->second;
+  CHECK(first == loop.extent, "loops over ", loop.axis, " of ", first, " and of ", loop.extent);
+  facts_.assume_below(loop.axis, loop.extent);
+}
+
 void Emitter::serial(const Loop& loop) {
   CHECK(indices_.along(loop.extent).kind == Along::Kind::uniform, "the loop over ", loop.axis,
         " has another extent for each lane");
@@ -214,7 +224,7 @@ void Emitter::serial(const Loop& loop) {
   const std::string name = scopes_.fresh("k");
   forget_what_changes(*loop.body);
   scopes_.open(facts_.proves_less(0, indices_.here(loop.extent)));
-  facts_.assume_below(loop.axis, loop.extent);
+  assume(loop);
   indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
   stmt(*loop.body);
   indices_.unbind(loop.axis);
@@ -249,7 +259,7 @@ void Emitter::thread(const Loop& loop) {
   const std::int64_t around = span_;
   const bool all = extent * width == around;
   scopes_.open();
-  facts_.assume_below(loop.axis, loop.extent);
+  assume(loop);
   indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
   span_ = width;
   stmt(*loop.body);
@@ -345,7 +355,7 @@ void Emitter::in_vector(const Loop& loop, const std::function<void()>& write) {
   const auto extent = index::constant_of(indices_.here(loop.extent));
   CHECK(extent.has_value(), "a vector loop over ", loop.axis, " of extent ", loop.extent);
   CHECK(!indices_.vector(), "a vector loop over ", loop.axis, " inside one over ", indices_.vector()->axis);
-  facts_.assume_below(loop.axis, loop.extent);
+  assume(loop);
   indices_.set_vector(VectorAxis{loop.axis, static_cast<int>(*extent)});
   write();
   indices_.set_vector(std::nullopt);

@@ -212,6 +212,9 @@ TEST(Emit, WhatIsNoProgramIsABug) {
   EXPECT_THROW(text_of(R"(program p(x: f32[8], y: written f32[1]) {
     start t0 : sum f32 for i < 8 { t0 += x[i] at i } y[0] = t0 })"),
                Bug);
+  EXPECT_THROW(text_of(R"(program p(x: written f32[8]) {
+    for i < 1 block { for j < 4 { x[j] = 0x0p+0: f32 } for j < 8 { x[j] = 0x0p+0: f32 } } })"),
+               Bug);
 }
 
 }  // namespace
