@@ -67,12 +67,11 @@ std::string CudaDialect::argument(const std::string& type, ops::DType dtype, std
 }
 std::string CudaDialect::size(std::size_t number, const loops::SizeInfo& info) const {
   const std::string name = cat("size_", number);
-  return handed_ == Handed::usual && is_size(info) ? cat("small(", name, ")") : name;
+  return is_small(info) ? cat("small(", name, ")") : name;
 }
 index::Range CudaDialect::range(const loops::SizeInfo& info) const {
   index::Range range = info.range;
-  if (handed_ == Handed::usual && is_size(info))
-    range.high = std::min(range.high.value_or(INT64_MAX), LARGE_SIZE - 1);
+  if (is_small(info)) range.high = std::min(range.high.value_or(INT64_MAX), LARGE_SIZE - 1);
   return range;
 }
 std::string CudaDialect::failure() const { return "failure"; }

@@ -53,6 +53,8 @@ class CudaDialect final : public emit::DeviceDialect {
   bool has_threads() const override { return true; }
 
  private:
+  bool is_small(const loops::SizeInfo& info) const { return handed_ == Handed::usual && is_size(info); }
+
   Handed handed_;
 };
 

@@ -142,6 +142,7 @@ void Emitter::bind_arguments() {
 void Emitter::task_loop(const Tasks& tasks) {
   const bool single = tasks.loops.size() == 1;
   const std::string task = single ? scopes_.fresh("k") : "task";
+  const index::Expr count = task_count(program_);
   std::vector<std::string> extents;
   for (const Loop* loop : tasks.loops) extents.push_back(indices_.name(loop->extent));
   scopes_.open(true);  // nobody asks for no tasks
@@ -155,8 +156,8 @@ void Emitter::task_loop(const Tasks& tasks) {
       indices_.bind(tasks.loops[at]->axis, {name, scopes_.level(), false, {}});
       if (at == 0) continue;
       const auto divided = [&](const char* kind) {
-        return cat(indices_.quotient(kind, task_count(program_), tasks.loops[at]->extent), "(", rest, ", ",
-                   extents[at], ")");
+        return cat(indices_.quotient(kind, count, tasks.loops[at]->extent), "(", rest, ", ", extents[at],
+                   ")");
       };
       scopes_.line(cat("const ", i64(), " ", name, " = ", divided("mod"), ";"));
       const std::string left = scopes_.fresh("n");

@@ -111,16 +111,15 @@ std::string Indices::text_at(const Expr& expr, int level) {
   const auto call = [&](const std::string& function, const Expr& a, const Expr& b) {
     return cat(function, "(", text_at(a, level), ", ", text_at(b, level), ")");
   };
+  const auto divided = [&](const char* kind, const auto& node) {
+    return call(quotient(kind, node.dividend, node.divisor), node.dividend, node.divisor);
+  };
   return match(
       expr.form(), [&](const index::Sum& sum) { return sum_text(sum, level); },
       [&](const index::Symbol& symbol) { return bound(symbol).name; },
       [&](const index::Product& product) { return product_text(product, level); },
-      [&](const index::FloorDiv& node) {
-        return call(quotient("div", node.dividend, node.divisor), node.dividend, node.divisor);
-      },
-      [&](const index::FloorMod& node) {
-        return call(quotient("mod", node.dividend, node.divisor), node.dividend, node.divisor);
-      },
+      [&](const index::FloorDiv& node) { return divided("div", node); },
+      [&](const index::FloorMod& node) { return divided("mod", node); },
       [&](const index::Least& node) { return call("least", node.a, node.b); },
       [&](const index::Greatest& node) { return call("greatest", node.a, node.b); });
 }

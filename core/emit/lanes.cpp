@@ -32,6 +32,9 @@ std::string Indices::lanes_text(const Expr& given) {
   const auto call = [&](const std::string& function, const Expr& a, const Expr& b) {
     return cat(function, "(", lanes_text(a), ", ", lanes_text(b), ")");
   };
+  const auto divided = [&](const char* kind, const auto& node) {
+    return call(quotient(kind, node.dividend, node.divisor), node.dividend, node.divisor);
+  };
   return match(
       run.rest.form(),
       [&](const index::Sum& sum) {
@@ -44,12 +47,8 @@ std::string Indices::lanes_text(const Expr& given) {
       [&](const index::Product& product) {
         return join(product.factors, " * ", [&](const Expr& factor) { return lanes_text(factor); });
       },
-      [&](const index::FloorDiv& node) {
-        return call(quotient("div", node.dividend, node.divisor), node.dividend, node.divisor);
-      },
-      [&](const index::FloorMod& node) {
-        return call(quotient("mod", node.dividend, node.divisor), node.dividend, node.divisor);
-      },
+      [&](const index::FloorDiv& node) { return divided("div", node); },
+      [&](const index::FloorMod& node) { return divided("mod", node); },
       [&](const index::Least& node) { return call("least", node.a, node.b); },
       [&](const index::Greatest& node) { return call("greatest", node.a, node.b); });
 }
