@@ -1,6 +1,9 @@
 // See accesses.h.
 #include "core/schedule/accesses.h"
 
+#include <algorithm>
+#include <set>
+
 #include "core/loops/rewrite.h"
 
 namespace twinloom::schedule {
@@ -8,11 +11,13 @@ namespace twinloom::schedule {
 namespace {
 
 void add_accesses(const loops::Program& nest, const loops::Stmt& stmt, int sibling,
-                  std::vector<Access>& result) {
+                  const std::set<index::Symbol>& found, std::vector<Access>& result) {
   const auto add = [&](loops::Buffer buffer, const index::Expr& offset, bool store) {
     const loops::BufferInfo& info = nest.buffers[buffer.index];
+    const bool is_found = std::ranges::any_of(
+        found, [&](const index::Symbol& symbol) { return index::mentions(offset, symbol); });
     result.push_back({offset, ops::size_of(info.dtype), ops::size_of(ops::compute_type(info.dtype)), store,
-                      info.local, sibling, false});
+                      info.local, sibling, is_found});
   };
   loops::for_each_value(stmt, [&](const loops::Value& value) {
     if (const auto* load = std::get_if<loops::Load>(&value.node)) add(load->buffer, load->offset, false);
@@ -47,16 +52,14 @@ std::vector<Access> accesses_of(const loops::Program& nest, const loops::Nest& s
   int number = 0;
   for (const loops::Item& item : shape.items) {
     if (const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item)) {
-      add_accesses(nest, **stmt, -1, result);
+      add_accesses(nest, **stmt, -1, {}, result);
       continue;
     }
-    const auto first = static_cast<std::ptrdiff_t>(result.size());
     const auto& inner = std::get<loops::Sibling>(item).inner;
-    for (const auto& stmt : inner) add_accesses(nest, *stmt, number, result);
+    std::set<index::Symbol> found;
     for (const auto& stmt : inner)
-      if (const auto* index = std::get_if<loops::Index>(&stmt->node))
-        for (auto access = result.begin() + first; access != result.end(); ++access)
-          access->found = access->found || index::mentions(access->offset, index->symbol);
+      if (const auto* index = std::get_if<loops::Index>(&stmt->node)) found.insert(index->symbol);
+    for (const auto& stmt : inner) add_accesses(nest, *stmt, number, found, result);
     ++number;
   }
   return result;

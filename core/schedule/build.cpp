@@ -68,13 +68,16 @@ Ref<Stmt> Names::freshen(const Ref<Stmt>& stmt) {
 
 namespace {
 
+bool is_steady(const Surroundings& around, const index::Symbol& found, const index::Symbol& axis) {
+  const auto steady = around.steady.find(axis);
+  return steady != around.steady.end() && steady->second.contains(found);
+}
+
 bool uses(const loops::Load& load, const index::Symbol& axis, const Surroundings& around) {
   std::set<index::Symbol> used = index::symbols_of(load.offset);
   used.merge(index::symbols_of(load.mask));
-  const auto steady = around.steady.find(axis);
   return std::ranges::any_of(used, [&](const index::Symbol& symbol) {
-    const bool found = around.found.contains(symbol);
-    return symbol == axis || (found && (steady == around.steady.end() || !steady->second.contains(symbol)));
+    return symbol == axis || (around.found.contains(symbol) && !is_steady(around, symbol, axis));
   });
 }
 
@@ -93,17 +96,15 @@ Ref<loops::Value> mask_loads(const Ref<loops::Value>& value, const Surroundings&
 
 }  // namespace
 
-Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& given) {
+Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& around) {
   Ref<Stmt> masked = stmt;
-  Surroundings around = given;
-  if (const auto* index = std::get_if<loops::Index>(&stmt->node))
-    for (const auto& [axis, symbols] : given.steady)
-      if (symbols.contains(index->symbol)) around.ends.erase(axis);
+  const auto* index = std::get_if<loops::Index>(&stmt->node);
   index::Condition all;
-  for (const auto& [axis, end] : around.ends) all.all.push_back(end);
+  for (const auto& [axis, end] : around.ends)
+    if (index == nullptr || !is_steady(around, index->symbol, axis)) all.all.push_back(end);
   if (const auto* let = std::get_if<loops::Let>(&stmt->node)) {
     masked = loops::stmt(loops::Let{let->temp, mask_loads(let->value, around)});
-  } else if (const auto* index = std::get_if<loops::Index>(&stmt->node)) {
+  } else if (index != nullptr) {
     loops::Index copy = *index;
     copy.value = mask_loads(copy.value, around);
     copy.mask = copy.mask && all;

@@ -268,12 +268,9 @@ class RowChooser {
     const bool single = walks_rows_in_threads(situation);
     const std::int64_t warps = std::min(LOOPED_WARPS, next_power_of_two(units));
     const std::int64_t threads = single ? 1 : warps * machine_.warp_threads;  // of a row
-    double rows = 1;
-    for (const loops::NestLoop& common : situation.shape.common)
-      rows *= static_cast<double>(std::max<std::int64_t>(guess(common), 1));
     // A thread with rows of its own has several loads on their way at once, so that half of them is enough.
     const double wanted = static_cast<double>(machine_.blocks_at_once * BLOCK_THREADS) / (single ? 2 : 1);
-    const double parts = std::ceil(wanted / (rows * static_cast<double>(threads)));
+    const double parts = std::ceil(wanted / (situation.rows() * static_cast<double>(threads)));
     if (parts < 2 || units < 2) return std::nullopt;
     const auto each = std::max<std::int64_t>(
         single ? 1 : warps, power_of_two_below(ceil_div(units, static_cast<std::int64_t>(parts))));

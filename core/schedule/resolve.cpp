@@ -41,34 +41,32 @@ class Steady {
       if (const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item)) pass(**stmt);
   }
   const std::set<index::Symbol>& indices() const { return indices_; }
-  template <class Form>
-  bool has(const Form& form) const {
-    return std::ranges::none_of(index::symbols_of(form),
-                                [&](const index::Symbol& symbol) { return varying_.contains(symbol); });
-  }
+  bool has(const index::Expr& expr) const { return holds(index::symbols_of(expr)); }
 
  private:
   void pass(const loops::Stmt& stmt) {
-    const bool steady = has_values_of(stmt);
-    if (const auto* let = std::get_if<loops::Let>(&stmt.node); let != nullptr && steady)
-      lets_.insert(let->temp.index);
-    if (const auto* index = std::get_if<loops::Index>(&stmt.node))
-      (steady && has(index->mask) ? indices_ : varying_).insert(index->symbol);
+    if (const auto* let = std::get_if<loops::Let>(&stmt.node); let != nullptr && has(*let->value))
+      lets_.insert(let->temp);
+    if (const auto* index = std::get_if<loops::Index>(&stmt.node)) {
+      const bool steady = has(*index->value) && holds(index::symbols_of(index->mask));
+      (steady ? indices_ : varying_).insert(index->symbol);
+    }
   }
-  bool has_values_of(const loops::Stmt& stmt) const {
-    bool steady = true;
-    loops::for_each_value(stmt, [&](const loops::Value& value) {
-      if (const auto* load = std::get_if<loops::Load>(&value.node))
-        steady = steady && has(load->offset) && has(load->mask);
-      if (const auto* count = std::get_if<loops::Count>(&value.node)) steady = steady && has(count->expr);
-      if (const auto* read = std::get_if<loops::Read>(&value.node))
-        steady = steady && lets_.contains(read->temp.index);
+  bool has(const loops::Value& value) const {
+    bool steady = holds(loops::symbols_of(value));
+    loops::for_each_value(value, [&](const loops::Value& inner) {
+      const auto* read = std::get_if<loops::Read>(&inner.node);
+      steady = steady && (read == nullptr || lets_.contains(read->temp));
     });
     return steady;
   }
+  bool holds(const std::set<index::Symbol>& symbols) const {
+    return std::ranges::none_of(symbols,
+                                [&](const index::Symbol& symbol) { return varying_.contains(symbol); });
+  }
 
   std::set<index::Symbol> varying_, indices_;
-  std::set<std::uint32_t> lets_;
+  std::set<loops::Temp> lets_;
 };
 
 }  // namespace

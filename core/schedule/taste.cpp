@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "core/schedule/reuse.h"
 
@@ -49,13 +50,12 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
   const bool spanning = inner_only && std::ranges::any_of(accesses, [&](const Access& access) {
                           return spans_scopes(access);
                         });
+  const bool is_common =
+      std::ranges::any_of(shape.common, [&](const NestLoop& loop) { return loop.axis == axis; });
   double bytes = 0;
   for (const Access& access : accesses) {
     if (inner_only && (access.sibling < 0 || (spanning && !spans_scopes(access)))) continue;
-    const bool own = access.sibling >= 0 && !std::ranges::any_of(shape.common, [&](const NestLoop& loop) {
-                       return loop.axis == axis;
-                     });
-    const auto stride = own && access.found ? std::nullopt : stride_along(access, axis);
+    const auto stride = access.found && !is_common ? std::nullopt : stride_along(access, axis);
     const int each = access.bytes * (access.store ? 2 : 1);
     if (stride == 1 || stride == -1)
       bytes += each;
@@ -65,13 +65,11 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
   return bytes;
 }
 
-// Whether rows walked in lock-step touch more neighbours than siblings walked along their own axes.
-bool Situation::vector_is_common() const {
-  double own = 0;
-  for (const loops::Sibling* sibling : siblings) own += unit_bytes(sibling->loops.back().axis, true);
-  return !wants_warps() && std::ranges::any_of(shape.common, [&](const NestLoop& loop) {
-    return may_be_vector(loop) && unit_bytes(loop.axis, true) > own;
-  });
+double Situation::rows() const {
+  double rows = 1;
+  for (const NestLoop& loop : shape.common)
+    rows *= static_cast<double>(std::max<std::int64_t>(guess(loop), 1));
+  return rows;
 }
 
 bool Situation::may_be_vector(const NestLoop& common) const {
@@ -79,24 +77,33 @@ bool Situation::may_be_vector(const NestLoop& common) const {
       siblings, [&](const loops::Sibling* sibling) { return extents_vary(shape, *sibling, common.axis); });
 }
 
+double Situation::vector_bytes(const NestLoop& common) const {
+  return may_be_vector(common) ? unit_bytes(common.axis, !siblings.empty())
+                               : -std::numeric_limits<double>::infinity();
+}
+
 // Rows of any length, of which there are too few to give each a thread: one may be as long as all together.
 bool Situation::wants_warps() const {
   constexpr std::int64_t LEAST_THREADS = 256;  // of a multiprocessor
   const bool vary =
       !std::ranges::all_of(shape.common, [&](const NestLoop& loop) { return may_be_vector(loop); });
-  std::int64_t rows = 1;
-  for (const NestLoop& loop : shape.common) rows *= guess(loop);
-  return machine.max_threads > 1 && vary && rows < LEAST_THREADS * machine.multiprocessors;
+  return machine.max_threads > 1 && vary &&
+         rows() < static_cast<double>(LEAST_THREADS * machine.multiprocessors);
+}
+
+// Whether rows walked in lock-step touch more neighbours than siblings walked along their own axes.
+bool Situation::vector_is_common() const {
+  if (wants_warps()) return false;
+  double own = 0;
+  for (const loops::Sibling* sibling : siblings) own += unit_bytes(sibling->loops.back().axis, true);
+  return std::ranges::any_of(shape.common, [&](const NestLoop& loop) { return vector_bytes(loop) > own; });
 }
 
 std::size_t Situation::best_common_axis() const {
   const std::vector<NestLoop>& loops = shape.common;
   std::size_t best = loops.size() - 1;
-  for (std::size_t i = loops.size(); i-- > 0;) {
-    const bool better = !may_be_vector(loops[best]) || unit_bytes(loops[i].axis, !siblings.empty()) >
-                                                           unit_bytes(loops[best].axis, !siblings.empty());
-    if (may_be_vector(loops[i]) && better) best = i;
-  }
+  for (std::size_t i = loops.size(); i-- > 0;)
+    if (vector_bytes(loops[i]) > vector_bytes(loops[best])) best = i;
   return best;
 }
 

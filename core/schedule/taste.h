@@ -35,6 +35,8 @@ class Situation {
   Situation(const Situation&) = delete;
   Situation& operator=(const Situation&) = delete;
 
+  // Turns of the common loops: a guess where an extent is symbolic, and at least 1.
+  double rows() const;
   // Elements of the usual type in one register.
   std::int64_t lanes_along(const index::Symbol& axis) const;
   // Elements along the axis that one access moves where all that walk it are aligned; at least 1.
@@ -64,6 +66,7 @@ class Situation {
   bool vector_is_common() const;
   // Whether its members walk the siblings equally often.
   bool may_be_vector(const loops::NestLoop& common) const;
+  double vector_bytes(const loops::NestLoop& common) const;  // unit_bytes of one that may; else below all
   bool wants_warps() const;
   bool spans_scopes(const Access& access) const;
   std::size_t best_common_axis() const;

@@ -228,8 +228,7 @@ const std::vector<NestCase> cases = {
 })",
      {{9, 5}, {4, 64}, {3, 17}, {1, 0}},
      {"schedule split -1 j : 8 remainder split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 "
-      "serial "
-      "loop -1 j.1 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+      "serial loop -1 j.1 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
       "schedule split -1 j : 8 mask split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 block "
       "loop -1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
       "schedule split -1 j : 4 mask split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 block "

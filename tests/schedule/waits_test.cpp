@@ -82,8 +82,7 @@ const std::vector<Waiting> schedules = {
      "legal"},
     {SUMS_OF_ROWS,
      "schedule split -1 j : 4 mask split 0 k : 1024, 256, 16 mask loop -1 i.0 block loop -1 j.0 block loop "
-     "-1 "
-     "j.1 thread loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 thread loop 0 k.3 unroll",
+     "-1 j.1 thread loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 thread loop 0 k.3 unroll",
      "legal"},
     {MAXIMA_OF_SEGMENTS,
      "schedule split -1 i : 4 mask split 0 k : 16 mask loop -1 i.0 block loop -1 i.1 thread loop 0 k.0 "
