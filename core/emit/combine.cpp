@@ -1,4 +1,4 @@
-// Copies of a total made one: the part of Totals that has Combine and Prefix.
+// Copies of a total made one: the part of Totals that has Combine.
 #include "core/base/error.h"
 #include "core/base/integers.h"
 #include "core/emit/spelling.h"
@@ -15,20 +15,33 @@ std::int64_t distance_at(std::int64_t step, std::int64_t extent, bool halves) {
   return halves ? extent / (2 * step) : step;
 }
 
+auto copies_of_threads(Total& total, loops::Axis across) {
+  return std::ranges::find(total.of_threads, across, &Total::Copies::axis);
+}
+
 }  // namespace
 
 std::int64_t Totals::written_out(const Total& total) { return total.in_memory ? 4 : 32; }
 
-void Totals::combine(const loops::Combine& combine, std::int64_t span) {
-  Total& total = values_.total(combine.total);
-  if (total.across == combine.across)
-    combine_lanes(total, combine.total, combine.pairing);
-  else if (std::ranges::find(total.of_threads, combine.across, &Total::Copies::axis) !=
-           total.of_threads.end())
-    combine_threads(total, combine, span);
-  else
-    combine_copies(total, combine.across, combine.pairing);
-  scopes_.forget({.buffer = {}, .total = combine.total});
+void Totals::combine(const std::vector<loops::Combine>& combines, std::int64_t span) {
+  const loops::Combine& first = combines.front();
+  std::vector<Total*> of_threads;
+  bool again = false;
+  for (const loops::Combine& combine : combines) {
+    CHECK(combine.across == first.across && combine.pairing == first.pairing, "totals combined across ",
+          first.across, " and ", combine.across, " together");
+    Total& total = values_.total(combine.total);
+    if (total.across == combine.across) {
+      combine_lanes(total, combine.total, combine.pairing);
+    } else if (copies_of_threads(total, combine.across) != total.of_threads.end()) {
+      of_threads.push_back(&total);
+      again |= threads_.wait_again(combine.total, combine.across);
+    } else {
+      combine_copies(total, combine.across, combine.pairing);
+    }
+  }
+  if (!of_threads.empty()) combine_threads(of_threads, first, {span, again});
+  for (const loops::Combine& combine : combines) scopes_.forget({.buffer = {}, .total = combine.total});
 }
 
 // halves: l and l + h, with h falling; neighbours: l and l + s for the l that 2s divides, with s rising.
@@ -73,40 +86,44 @@ void Totals::combine_by_loops(std::int64_t extent, bool halves, const Pair& pair
   }
 }
 
-void Totals::combine_threads(Total& total, const loops::Combine& combine, std::int64_t span) {
-  const auto copies = std::ranges::find(total.of_threads, combine.across, &Total::Copies::axis);
-  const std::int64_t extent = copies->extent;
+void Totals::combine_threads(const std::vector<Total*>& totals, const loops::Combine& combine, Span span) {
+  const std::int64_t extent = copies_of_threads(*totals.front(), combine.across)->extent;
   const std::int64_t width = threads_.width(combine.across);
-  const loops::Pairing pairing = combine.pairing;
+  const bool halves = combine.pairing == loops::Pairing::halves;
   CHECK(is_power_of_two(extent) && is_power_of_two(width), "combine across ", extent, " members of ", width,
         " threads");
   if (extent * width <= WARP_THREADS)
-    combine_in_warp(total, extent, width, pairing == loops::Pairing::halves);
+    for (const Total* total : totals) combine_in_warp(*total, extent, width, halves);
   else
-    combine_in_block(total, extent, width, pairing);
-  total.of_threads.erase(copies);
-  for (const Total::Copies& left : total.of_threads) span = std::min(span, threads_.width(left.axis));
-  if (extent * width != span) hand_out(total, span);
+    combine_in_block({totals.begin(), totals.end()}, extent, width, halves, span.again);
+  for (Total* total : totals) {
+    total->of_threads.erase(copies_of_threads(*total, combine.across));
+    std::int64_t told = span.threads;
+    for (const Total::Copies& left : total->of_threads) told = std::min(told, threads_.width(left.axis));
+    if (extent * width != told) hand_out(*total, {told, span.again});
+  }
 }
 
 // What the first thread of so many has, for those too that are no member of the loop. Threads that are
 // members of another loop along which there are copies still have totals of their own.
-void Totals::hand_out(const Total& total, std::int64_t span) {
-  CHECK(is_power_of_two(span), "a total for ", span, " threads");
+void Totals::hand_out(const Total& total, Span span) {
+  CHECK(is_power_of_two(span.threads), "a total for ", span.threads, " threads");
+  if (span.threads > WARP_THREADS) {
+    const auto take = [&](const Total&, const Parts& own, const Parts& arrays) {
+      for (std::size_t part = 0; part < own.size(); ++part)
+        assign(total, own[part],
+               vectors_.lanes_of(cat(arrays[part], "[thread / ", span.threads, "]"), total.lanes));
+    };
+    return through_scratch({&total}, span, take);
+  }
+  const std::string from =
+      cat(", int(thread % ", WARP_THREADS, " / ", span.threads, " * ", span.threads, "))");
   for_each_member(total, std::nullopt, [&](const Places& places) {
     const Parts own = members(total, places);
-    if (span <= WARP_THREADS) {
-      for (int part = 0; part < part_count(total); ++part) {
-        const std::string& name = own[static_cast<std::size_t>(part)];
-        const std::string from = cat(", int(thread % ", WARP_THREADS, " / ", span, " * ", span, "))");
-        assign(total, name, received(total, part, "from_lane(", name, from));
-      }
-      return;
+    for (int part = 0; part < part_count(total); ++part) {
+      const std::string& name = own[static_cast<std::size_t>(part)];
+      assign(total, name, received(total, part, "from_lane(", name, from));
     }
-    const Parts arrays = in_scratch(total, own, span);
-    for (std::size_t part = 0; part < own.size(); ++part)
-      assign(total, own[part], vectors_.lanes_of(cat(arrays[part], "[thread / ", span, "]"), total.lanes));
-    scopes_.line(dialect_.sync());
   });
 }
 
@@ -122,8 +139,7 @@ std::string Totals::received(const Total& total, int part, const std::string& fu
   return vectors_.lanes_of(name, total.lanes);
 }
 
-// Arrays with what the first of every so many threads has, to be read by all and waited for before they are
-// written again.
+// Arrays with what the first of every so many threads has, to be waited for.
 Totals::Parts Totals::in_scratch(const Total& total, const Parts& own, std::int64_t threads) {
   Parts arrays;
   for (int part = 0; part < part_count(total); ++part) {
@@ -136,8 +152,32 @@ Totals::Parts Totals::in_scratch(const Total& total, const Parts& own, std::int6
     scopes_.line(cat(threads == 1 ? "" : cat("if (thread % ", threads, " == 0) "),
                      vectors_.assignment(vectors_.lanes_of(place, total.lanes), own[part], total.lanes)));
   }
-  scopes_.line(dialect_.sync());
   return arrays;
+}
+
+// take(total, own, arrays) for each member of the totals, where the arrays hold what the first of every so
+// many threads has. One wait serves all; members that a loop of the text walks wait in each of its turns.
+void Totals::through_scratch(const std::vector<const Total*>& totals, Span span, const Take& take) {
+  struct Member {
+    const Total* total;
+    Parts own, arrays;
+  };
+  std::vector<Member> together;
+  for (const Total* total : totals) {
+    const bool in_turns = walks_by_loops(*total);
+    for_each_member(*total, std::nullopt, [&](const Places& places) {
+      const Parts own = members(*total, places);
+      const Parts arrays = in_scratch(*total, own, span.threads);
+      if (!in_turns) return together.push_back({total, own, arrays});
+      scopes_.line(dialect_.sync());
+      take(*total, own, arrays);
+      scopes_.line(dialect_.sync());
+    });
+  }
+  if (together.empty()) return;
+  scopes_.line(dialect_.sync());
+  for (const auto& [total, own, arrays] : together) take(*total, own, arrays);
+  if (span.again) scopes_.line(dialect_.sync());
 }
 
 // Member l is combined with member l ^ step, so that in the end each has the whole: the combine of two totals
@@ -164,40 +204,40 @@ void Totals::exchange(const Total& total, const Parts& own, std::int64_t extent,
 }
 
 // Members of less than a warp: neighbours are combined within the warps first, halves within them at last.
-void Totals::combine_in_block(const Total& total, std::int64_t extent, std::int64_t width,
-                              loops::Pairing pairing) {
-  const bool halves = pairing == loops::Pairing::halves;
+void Totals::combine_in_block(const std::vector<const Total*>& totals, std::int64_t extent,
+                              std::int64_t width, bool halves, bool again) {
   const std::int64_t of_warp = width < WARP_THREADS ? WARP_THREADS / width : 1;
-  if (!halves && of_warp > 1) combine_in_warp(total, of_warp, width, halves);
-  if (halves && of_warp > 1)
-    combine_places(total, extent / of_warp);
-  else
-    combine_warps(total, extent / of_warp, std::max(width, WARP_THREADS), halves);
-  if (halves && of_warp > 1) combine_in_warp(total, of_warp, width, halves);
+  const auto within_warps = [&] {
+    for (const Total* total : totals) combine_in_warp(*total, of_warp, width, halves);
+  };
+  if (of_warp > 1 && halves) {
+    combine_places(totals, extent / of_warp, again);
+    within_warps();
+  } else {
+    if (of_warp > 1) within_warps();
+    combine_warps(totals, extent / of_warp, {std::max(width, WARP_THREADS), again}, halves);
+  }
 }
 
 // Through scratch: every warp takes what the first threads of so many members have, a member a lane, and
 // combines them as its own.
-void Totals::combine_warps(const Total& total, std::int64_t extent, std::int64_t width, bool halves) {
+void Totals::combine_warps(const std::vector<const Total*>& totals, std::int64_t extent, Span span,
+                           bool halves) {
   CHECK(extent <= WARP_THREADS, "a combine of ", extent, " warps");
-  for_each_member(total, std::nullopt, [&](const Places& places) {
-    const Parts own = members(total, places);
-    const Parts arrays = in_scratch(total, own, width);
-    const std::string row =
-        width * extent == threads_.count() ? "" : cat("thread / ", width * extent, " * ", extent, " + ");
+  const std::int64_t threads = span.threads * extent;
+  const std::string row = threads == threads_.count() ? "" : cat("thread / ", threads, " * ", extent, " + ");
+  through_scratch(totals, span, [&](const Total& total, const Parts& own, const Parts& arrays) {
     for (std::size_t part = 0; part < own.size(); ++part)
       assign(total, own[part],
              vectors_.lanes_of(cat(arrays[part], "[", row, "thread % ", extent, "]"), total.lanes));
     exchange(total, own, extent, 1, halves);
-    scopes_.line(dialect_.sync());
   });
 }
 
 // Through scratch, from which every thread takes what the threads at its place in so many warps have, and
 // combines them by halves.
-void Totals::combine_places(const Total& total, std::int64_t extent) {
-  for_each_member(total, std::nullopt, [&](const Places& places) {
-    const Parts own = members(total, places);
+void Totals::combine_places(const std::vector<const Total*>& totals, std::int64_t extent, bool again) {
+  through_scratch(totals, {1, again}, [&](const Total& total, const Parts& own, const Parts& arrays) {
     const loops::Axis member("member");
     Total gathered = total;
     gathered.copies = {{member, extent}};
@@ -205,7 +245,6 @@ void Totals::combine_places(const Total& total, std::int64_t extent) {
     const int number = scopes_.next_number();
     for (std::size_t part = 0; part < own.size(); ++part)
       gathered.names[part] = cat("t", number, part == 0 ? "" : "_place");
-    const Parts arrays = in_scratch(total, own, 1);
     declare(gathered, scopes_.level());
     const std::int64_t threads = WARP_THREADS * extent;
     for (std::int64_t at = 0; at < extent; ++at) {
@@ -219,7 +258,6 @@ void Totals::combine_places(const Total& total, std::int64_t extent) {
     combine_copies(gathered, member, loops::Pairing::halves);
     const Parts whole = members(gathered, {{member, "0"}});
     for (std::size_t part = 0; part < arrays.size(); ++part) assign(total, own[part], whole[part]);
-    scopes_.line(dialect_.sync());
   });
 }
 
@@ -276,133 +314,6 @@ void Totals::combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairin
     for (std::size_t part = 0; part < target.size(); ++part) assign(single, target[part], whole[part]);
   });
   values_.set_total(temp, std::move(single));
-}
-
-void Totals::prefix(const loops::Prefix& prefix) {
-  const Total& total = values_.total(prefix.total);
-  const bool along_lanes = total.across == prefix.across;
-  const auto of_threads = std::ranges::find(total.of_threads, prefix.across, &Total::Copies::axis);
-  const bool along_threads = of_threads != total.of_threads.end();
-  Total before = total;
-  Total all = total;
-  before.level = all.level = scopes_.level();
-  if (along_lanes) {
-    all.lanes = 1;
-    all.across.reset();
-  } else {
-    const auto across = [&](const Total::Copies& of) { return of.axis == prefix.across; };
-    std::erase_if(all.copies, across);
-    std::erase_if(all.of_threads, across);
-  }
-  const int number = scopes_.next_number();
-  for (int part = 0; part < part_count(total); ++part) {
-    before.names[static_cast<std::size_t>(part)] = cat("t", number, "_before", part == 0 ? "" : "_place");
-    all.names[static_cast<std::size_t>(part)] = cat("t", number, "_all", part == 0 ? "" : "_place");
-  }
-  declare(before, scopes_.level());
-  declare(all, scopes_.level());
-  fill_with_identity(all);
-  for_each_member(total, prefix.across, [&](const Places& places) {
-    if (along_lanes)
-      prefix_lanes(before, all, total, places);
-    else if (along_threads)
-      prefix_threads(before, all, total, *of_threads, places);
-    else
-      prefix_copies(before, all, total, prefix.across, places);
-  });
-  values_.set_total(prefix.before, std::move(before));
-  values_.set_total(prefix.all, std::move(all));
-}
-
-// `all` runs from left to right; before(r) is what it was when it came to r.
-void Totals::prefix_copies(const Total& before, const Total& all, const Total& total, loops::Axis across,
-                           const Places& places) {
-  std::int64_t extent = 1;
-  for (const Total::Copies& copies : total.copies)
-    if (copies.axis == across) extent = copies.extent;
-  const Parts running = members(all, places);
-  const auto step = [&](const std::string& at) {
-    Places here = places;
-    here[across] = at;
-    const Parts target = members(before, here);
-    for (std::size_t part = 0; part < target.size(); ++part) assign(total, target[part], running[part]);
-    combine_into(total, running, running, members(total, here), total.lanes);
-  };
-  if (extent <= written_out(total) / 2) {
-    for (std::int64_t at = 0; at < extent; ++at) step(cat(at));
-    return;
-  }
-  const std::string name = scopes_.fresh("k");
-  scopes_.open();
-  step(name);
-  scopes_.close(counted(name, cat(extent)), "}");
-}
-
-// Through scratch, from which every thread takes all members one after the other.
-void Totals::prefix_threads(const Total& before, const Total& all, const Total& total,
-                            const Total::Copies& across, const Places& places) {
-  const std::int64_t width = threads_.width(across.axis), extent = across.extent;
-  CHECK(is_power_of_two(width) && is_power_of_two(extent), "a prefix across ", extent, " members of ", width,
-        " threads");
-  const Parts arrays = in_scratch(total, members(total, places), width);
-  const Parts running = members(all, places), target = members(before, places);
-  const std::string member = scopes_.fresh("k"), at = scopes_.fresh("k");
-  scopes_.line(cat("const i64 ", member, " = thread / ", width, " % ", extent, ";"));
-  for (std::size_t part = 0; part < target.size(); ++part) assign(total, target[part], running[part]);
-  scopes_.open();
-  Parts next;
-  for (std::size_t part = 0; part < arrays.size(); ++part)
-    next.push_back(vectors_.lanes_of(
-        cat(arrays[part], "[thread / ", width * extent, " * ", extent, " + ", at, "]"), total.lanes));
-  combine_into(total, running, running, next, total.lanes);
-  for (std::size_t part = 0; part < target.size(); ++part)
-    scopes_.line(cat("if (", at, " + 1 == ", member, ") ",
-                     vectors_.assignment(target[part], running[part], total.lanes)));
-  scopes_.close(cat("TWINLOOM_UNROLL ", counted(at, cat(extent))), "}");
-  scopes_.line(dialect_.sync());
-}
-
-// The lanes go through memory: a loop over elements of a register would spill at every step.
-void Totals::prefix_lanes(const Total& before, const Total& all, const Total& total, const Places& places) {
-  const Parts source = members(total, places);
-  const Parts target = members(before, places);
-  const Parts running = members(all, places);
-  Parts arrays;
-  scopes_.open();
-  for (int part = 0; part < part_count(total); ++part) {
-    const auto at = static_cast<std::size_t>(part);
-    const ops::DType dtype = part_type(total, part);
-    arrays.push_back(scopes_.fresh("t"));
-    scopes_.line(
-        dialect_.array(dialect_.memory_type(dtype), arrays[at], cat(total.lanes), loops::Place::registers));
-    const std::string stored = dialect_.stored(dtype, source[at]);
-    if (vectors_.apart(total.lanes))
-      assign(total, vectors_.element(arrays[at]), stored);
-    else
-      scopes_.line(cat("store(", arrays[at], ", ", stored, ");"));
-  }
-  const std::string name = scopes_.fresh("k");
-  scopes_.open();
-  Parts member;
-  for (int part = 0; part < part_count(total); ++part) {
-    const auto at = static_cast<std::size_t>(part);
-    const ops::DType dtype = part_type(total, part);
-    member.push_back(scopes_.fresh("v"));
-    scopes_.line(cat("const ", dialect_.type(dtype, 1), " ", member[at], " = ",
-                     dialect_.loaded(dtype, cat(arrays[at], "[", name, "]")), ";"));
-    scopes_.line(cat(arrays[at], "[", name, "] = ", dialect_.stored(dtype, running[at]), ";"));
-  }
-  combine_into(total, running, running, member, 1);
-  scopes_.close(counted(name, cat(total.lanes)), "}");
-  for (int part = 0; part < part_count(total); ++part) {
-    const auto at = static_cast<std::size_t>(part);
-    const ops::DType dtype = part_type(total, part);
-    const bool apart = vectors_.apart(total.lanes);
-    const std::string kept =
-        apart ? vectors_.element(arrays[at]) : cat("load<", total.lanes, ">(", arrays[at], ")");
-    assign(total, target[at], dialect_.loaded(dtype, kept));
-  }
-  scopes_.close("{", "}");
 }
 
 }  // namespace twinloom::emit

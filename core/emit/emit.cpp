@@ -82,6 +82,7 @@ class Emitter {
   void bind_arguments();
   void task_loop(const Tasks& tasks);
   void stmt(const Stmt& stmt);
+  std::size_t stmts_from(const loops::Block& block, std::size_t at);
   void loop(const Loop& loop);
   void assume(const Loop& loop);
   void serial(const Loop& loop);
@@ -173,7 +174,7 @@ void Emitter::stmt(const Stmt& stmt) {
   match(
       stmt,
       [&](const loops::Block& node) {
-        for (const Ref<Stmt>& inner : node.stmts) this->stmt(*inner);
+        for (std::size_t at = 0; at < node.stmts.size();) at = stmts_from(node, at);
       },
       [&](const Loop& node) { loop(node); }, [&](const loops::Let& node) { let(node); },
       [&](const loops::Index& node) { values_.index(node); }, [&](const loops::Store& node) { store(node); },
@@ -181,13 +182,30 @@ void Emitter::stmt(const Stmt& stmt) {
       [&](const loops::Accumulate&) { CHECK(false, "an Accumulate in a program"); },
       [&](const loops::Scan&) { CHECK(false, "a Scan in a program"); },
       [&](const loops::Merge& node) { totals_.merge(node); },
-      [&](const loops::Combine& node) { totals_.combine(node, span_); },
+      [&](const loops::Combine& node) { totals_.combine({node}, span_); },
       [&](const loops::Push& node) { totals_.push(node); },
       [&](const loops::Fold& node) { totals_.fold(node); },
       [&](const loops::Prefix& node) { totals_.prefix(node); },
       [&](const loops::Scratch& node) { scratch(node); },
       [&](const loops::Prefetch& node) { prefetch(node); }, [&](const loops::Sync&) { sync(); },
       [&](const loops::LastBlock& node) { last_block(node); }, [&](const loops::Call& node) { call(node); });
+}
+
+// One statement, or all neighbours that combine across one axis. Gives where the next one stands.
+std::size_t Emitter::stmts_from(const loops::Block& block, std::size_t at) {
+  std::vector<loops::Combine> group;
+  for (; at < block.stmts.size(); ++at) {
+    const auto* combine = std::get_if<loops::Combine>(&block.stmts[at]->node);
+    if (combine == nullptr) break;
+    if (!group.empty() && !combine_together(group.front(), *combine)) break;
+    group.push_back(*combine);
+  }
+  if (!group.empty()) {
+    totals_.combine(group, span_);
+    return at;
+  }
+  stmt(*block.stmts[at]);
+  return at + 1;
 }
 
 void Emitter::loop(const Loop& loop) {

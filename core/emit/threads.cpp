@@ -14,9 +14,14 @@ constexpr std::int64_t WARP_THREADS = 32;
 
 }  // namespace
 
+bool combine_together(const loops::Combine& one, const loops::Combine& other) {
+  return one.across == other.across && one.pairing == other.pairing;
+}
+
 Threads::Threads(const loops::Program& program) {
   count_ = walk(*program.body);
   check_waits(*program.body, count_, std::nullopt);
+  find_again(*program.body, false);
 }
 
 std::int64_t Threads::width(loops::Axis axis) const {
@@ -39,6 +44,51 @@ std::int64_t Threads::walk(const loops::Stmt& stmt) {
     most = std::max(most, *extent * width);
   });
   return most;
+}
+
+bool Threads::combine_through_scratch(loops::Axis across) const {
+  const auto width = widths_.find(across);
+  return width != widths_.end() && extents_.at(across) * width->second > WARP_THREADS;
+}
+
+int Threads::waits_in(const loops::Stmt& body) const {
+  if (std::holds_alternative<loops::Sync>(body.node)) return 1;
+  if (const auto* loop = std::get_if<loops::Loop>(&body.node))
+    return loop->bind == loops::Bind::serial ? 0 : waits_in(*loop->body);
+  if (const auto* scratch = std::get_if<loops::Scratch>(&body.node)) return waits_in(*scratch->body);
+  if (const auto* combine = std::get_if<loops::Combine>(&body.node))
+    return combine_through_scratch(combine->across) ? 1 : 0;
+  if (const auto* prefix = std::get_if<loops::Prefix>(&body.node))
+    return widths_.contains(prefix->across) ? 1 : 0;
+  const auto* block = std::get_if<loops::Block>(&body.node);
+  if (block == nullptr) return 0;
+  int waits = 0;
+  const loops::Combine* before = nullptr;
+  for (const loops::Ref<loops::Stmt>& inner : block->stmts) {
+    const auto* combine = std::get_if<loops::Combine>(&inner->node);
+    const bool together = combine != nullptr && before != nullptr && combine_together(*before, *combine);
+    if (!together) waits += waits_in(*inner);
+    before = combine;
+  }
+  return waits;
+}
+
+// Two waits a turn, each after its own arrays were written: whoever writes the one's again has come through
+// the other, and so has every thread that read them.
+void Threads::find_again(const loops::Stmt& stmt, bool again) {
+  if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
+    find_again(*loop->body, loop->bind == loops::Bind::serial ? waits_in(*loop->body) < 2 : again);
+  } else if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
+    for (const loops::Ref<loops::Stmt>& inner : block->stmts) find_again(*inner, again);
+  } else if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node)) {
+    find_again(*scratch->body, again);
+  } else if (const auto* last = std::get_if<loops::LastBlock>(&stmt.node)) {
+    find_again(*last->body, again);
+  } else if (const auto* combine = std::get_if<loops::Combine>(&stmt.node)) {
+    if (again) again_.insert({combine->total, combine->across});
+  } else if (const auto* prefix = std::get_if<loops::Prefix>(&stmt.node)) {
+    if (again) again_.insert({prefix->total, prefix->across});
+  }
 }
 
 void Threads::check_waits(const loops::Stmt& stmt, std::int64_t span,

@@ -6,10 +6,15 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "core/loops/loops.h"
 
 namespace twinloom::emit {
+
+// Whether threads wait once for both totals, where they stand side by side.
+bool combine_together(const loops::Combine& one, const loops::Combine& other);
 
 class Threads {
  public:
@@ -19,13 +24,22 @@ class Threads {
   explicit Threads(const loops::Program& program);
   std::int64_t count() const { return count_; }  // of a block; 1 without thread loops
   std::int64_t width(loops::Axis axis) const;    // threads of one member of the loop
+  // Whether threads combine this total, or take a prefix of it, again in the next turn of a loop without a
+  // wait for anything else in between: before they write its scratch again, they wait for those that still
+  // read it.
+  bool wait_again(loops::Temp total, loops::Axis across) const { return again_.contains({total, across}); }
 
  private:
   std::int64_t walk(const loops::Stmt& stmt);
   // `span`: threads of a member of the loops around; `present`: so many neighbours of them alone execute it.
   void check_waits(const loops::Stmt& stmt, std::int64_t span, std::optional<std::int64_t> present) const;
   void check_wait(loops::Axis across, std::optional<std::int64_t> present, bool in_scratch) const;
+  // Waits of all threads in one turn of the body, outside the loops in it: at least so many.
+  int waits_in(const loops::Stmt& body) const;
+  bool combine_through_scratch(loops::Axis across) const;
+  void find_again(const loops::Stmt& stmt, bool again);
   std::map<loops::Axis, std::int64_t> widths_, extents_;
+  std::set<std::pair<loops::Temp, loops::Axis>> again_;
   std::int64_t count_ = 1;
 };
 

@@ -1,4 +1,4 @@
-// See totals.h. Start, Merge, Push and Fold; combining of copies is in combine.cpp.
+// See totals.h. Start, Merge, Push and Fold; combining of copies is in combine.cpp and prefix.cpp.
 #include "core/emit/totals.h"
 
 #include <bit>
@@ -16,6 +16,12 @@ std::int64_t constant_extent(const index::Expr& extent) {
   const auto constant = index::constant_of(extent);
   CHECK(constant.has_value(), "copies along a loop of extent ", extent);
   return *constant;
+}
+
+std::int64_t members_of(const std::vector<Total::Copies>& all) {
+  std::int64_t count = 1;
+  for (const Total::Copies& copies : all) count *= copies.extent;
+  return count;
 }
 
 }  // namespace
@@ -71,8 +77,7 @@ void Totals::define_combined(const Total& total, const Parts& target, const Part
 }
 
 void Totals::declare(const Total& total, int level) {
-  std::int64_t count = std::max(total.depth, 1);
-  for (const Total::Copies& copies : total.copies) count *= copies.extent;
+  const std::int64_t count = std::max(total.depth, 1) * members_of(total.copies);
   for (int part = 0; part < part_count(total); ++part) {
     const ops::DType dtype = part_type(total, part);
     const std::string& name = total.names[static_cast<std::size_t>(part)];
@@ -140,15 +145,22 @@ void Totals::start(const loops::Start& start) {
   values_.set_total(start.total, std::move(total));
 }
 
+std::vector<Total::Copies> Totals::walked(const Total& total, std::optional<loops::Axis> without) const {
+  std::vector<Total::Copies> walked;
+  for (const Total::Copies& copies : total.copies)
+    if (!copies.combined && copies.axis != without && !indices_.is_active(copies.axis))
+      walked.push_back(copies);
+  return walked;
+}
+
+bool Totals::walks_by_loops(const Total& total) const {
+  return members_of(walked(total, std::nullopt)) > written_out(total);
+}
+
 void Totals::for_each_member(const Total& total, std::optional<loops::Axis> without,
                              const std::function<void(const Places&)>& body) {
-  std::vector<Total::Copies> walked;
-  std::int64_t count = 1;
-  for (const Total::Copies& copies : total.copies) {
-    if (copies.combined || copies.axis == without || indices_.is_active(copies.axis)) continue;
-    walked.push_back(copies);
-    count *= copies.extent;
-  }
+  const std::vector<Total::Copies> walked = this->walked(total, without);
+  const std::int64_t count = members_of(walked);
   if (count > written_out(total)) {
     Places places;
     for (const Total::Copies& copies : walked) places[copies.axis] = scopes_.fresh("k");

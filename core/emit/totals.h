@@ -17,8 +17,9 @@ class Totals {
 
   void start(const loops::Start& start);
   void merge(const loops::Merge& merge);
-  // `span`: threads that execute the statement for the same members of thread loops.
-  void combine(const loops::Combine& combine, std::int64_t span);
+  // Neighbours across one axis with one pairing, for which threads wait together. `span`: threads that
+  // execute the statements for the same members of thread loops.
+  void combine(const std::vector<loops::Combine>& combines, std::int64_t span);
   void push(const loops::Push& push);
   void fold(const loops::Fold& fold);
   void prefix(const loops::Prefix& prefix);
@@ -48,6 +49,9 @@ class Totals {
   // body(places) for each member of the copies that no loop around walks, but those along `without`.
   void for_each_member(const Total& total, std::optional<loops::Axis> without,
                        const std::function<void(const Places&)>& body);
+  // The copies that no loop around walks, but those along `without`.
+  std::vector<Total::Copies> walked(const Total& total, std::optional<loops::Axis> without) const;
+  bool walks_by_loops(const Total& total) const;
   // How many members an array may have for statements that walk it to be written out, not put into a loop.
   static std::int64_t written_out(const Total& total);
   void combine_copies(Total& total, loops::Axis across, loops::Pairing pairing);
@@ -59,19 +63,26 @@ class Totals {
   void prefix_copies(const Total& before, const Total& all, const Total& total, loops::Axis across,
                      const Places& places);
   void prefix_threads(const Total& before, const Total& all, const Total& total, const Total::Copies& across,
-                      const Places& places);
+                      const Places& places, bool again);
   void prefix_lanes(const Total& before, const Total& all, const Total& total, const Places& places);
 
   // Copies along a thread loop: of one warp by exchange of registers, else through scratch.
-  void combine_threads(Total& total, const loops::Combine& combine, std::int64_t span);
-  void hand_out(const Total& total, std::int64_t span);
+  struct Span {
+    std::int64_t threads;
+    bool again;  // whether scratch is waited for before it is written again (Threads::wait_again)
+  };
+  using Take = std::function<void(const Total& total, const Parts& own, const Parts& arrays)>;
+  void combine_threads(const std::vector<Total*>& totals, const loops::Combine& combine, Span span);
+  void hand_out(const Total& total, Span span);
   std::string received(const Total& total, int part, const std::string& function, const std::string& own,
                        const std::string& from);
   Parts in_scratch(const Total& total, const Parts& own, std::int64_t threads);
+  void through_scratch(const std::vector<const Total*>& totals, Span span, const Take& take);
   void combine_in_warp(const Total& total, std::int64_t extent, std::int64_t width, bool halves);
-  void combine_in_block(const Total& total, std::int64_t extent, std::int64_t width, loops::Pairing pairing);
-  void combine_warps(const Total& total, std::int64_t extent, std::int64_t width, bool halves);
-  void combine_places(const Total& total, std::int64_t extent);
+  void combine_in_block(const std::vector<const Total*>& totals, std::int64_t extent, std::int64_t width,
+                        bool halves, bool again);
+  void combine_warps(const std::vector<const Total*>& totals, std::int64_t extent, Span span, bool halves);
+  void combine_places(const std::vector<const Total*>& totals, std::int64_t extent, bool again);
   void exchange(const Total& total, const Parts& own, std::int64_t extent, std::int64_t width, bool halves);
 
   const Threads& threads_;

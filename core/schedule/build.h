@@ -282,7 +282,9 @@ int stack_depth(const index::Expr& count);
 Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask = {});
 // The pieces with copies among the loops first..last, the largest steps first: the order of halves.
 std::vector<loops::Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t last);
-void combine_all(std::vector<Ref<Stmt>>& stmts, Temp total, const std::vector<loops::Axis>& lanes);
+// All totals along one lane before any along the next: threads wait once for neighbours.
+void combine_all(std::vector<Ref<Stmt>>& stmts, const std::vector<Temp>& totals,
+                 const std::vector<loops::Axis>& lanes);
 // A start of a new total of the same monoid.
 loops::Start start_like(const loops::Start& start, Temp total, std::vector<loops::Axis> copies,
                         int depth = 0);

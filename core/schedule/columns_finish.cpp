@@ -85,12 +85,12 @@ class Finish {
         loops::stmt(loops::Merge{node, {loops::load(total.parts, place, mask, nothing)}, mask});
     std::vector<Ref<Stmt>> body = {loops::stmt(start_like(total.start, node, {far})),
                                    loops::stmt(loops::Loop{far, residues_ / apart, Bind::unroll, merge})};
-    combine_all(body, node, {far});
+    combine_all(body, {node}, {far});
     body.push_back(merge_total(unit, node, total.start));
     std::vector<Ref<Stmt>> stmts = {
         loops::stmt(start_like(total.start, unit, {near})),
         loops::stmt(loops::Loop{near, apart, Bind::serial, loops::block(std::move(body))})};
-    combine_all(stmts, unit, {near});
+    combine_all(stmts, {unit}, {near});
     return stmts;
   }
 

@@ -129,7 +129,7 @@ Ref<Stmt> Panel::chains(const Columns& columns, Ref<Stmt> loops) const {
   const Expr place = Expr(scope_.piece(scope_.order[1]).symbol) * width_ + columns.place;
   for (const Total& total : totals_) {
     body.push_back(loops::stmt(start_like(total.start, total.chain, copies)));
-    combine_all(after, total.chain, copies);
+    combine_all(after, {total.chain}, copies);
     after.push_back(store(total.chains, place, total.chain));
   }
   body.push_back(std::move(loops));
@@ -145,7 +145,7 @@ Ref<Stmt> Panel::unit(const Columns& columns, const Expr& number) const {
     body.push_back(loops::stmt(start_like(total.start, total.unit, {lane})));
     merges.push_back(
         loops::stmt(loops::Merge{total.unit, {load(total.chains, Expr(lane) * width_ + columns.place)}, {}}));
-    combine_all(after, total.unit, {lane});
+    combine_all(after, {total.unit}, {lane});
     after.push_back(store(total.units, number * width_ + columns.place, total.unit));
   }
   body.push_back(

@@ -46,9 +46,11 @@ std::vector<Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t la
   return result;
 }
 
-void combine_all(std::vector<Ref<Stmt>>& stmts, Temp total, const std::vector<Axis>& lanes) {
+void combine_all(std::vector<Ref<Stmt>>& stmts, const std::vector<Temp>& totals,
+                 const std::vector<Axis>& lanes) {
   for (const Axis& lane : lanes)
-    stmts.push_back(loops::stmt(loops::Combine{total, lane, loops::Pairing::halves}));
+    for (const Temp total : totals)
+      stmts.push_back(loops::stmt(loops::Combine{total, lane, loops::Pairing::halves}));
 }
 
 namespace {
@@ -148,15 +150,17 @@ class AnyOrder {
  private:
   // The remainder: the same statements, with the total under another name.
   Ref<Stmt> close_tail(Ref<Stmt> loops) {
-    std::vector<Ref<Stmt>> before, after;
+    std::vector<Ref<Stmt>> before, after, merges;
     loops::Renaming renaming;
+    std::vector<Temp> tails;
     for (const Total& total : totals_) {
-      const Temp tail = tail_.at(total.start.total);
+      const Temp tail = tails.emplace_back(tail_.at(total.start.total));
       renaming.temps.emplace(total.start.total, tail);
       before.push_back(loops::stmt(start_like(total.start, tail, lanes_)));
-      combine_all(after, tail, lanes_);
-      after.push_back(merge_total(rest_.at(total.start.total), tail, total.start));
+      merges.push_back(merge_total(rest_.at(total.start.total), tail, total.start));
     }
+    combine_all(after, tails, lanes_);
+    after.insert(after.end(), merges.begin(), merges.end());
     before.push_back(loops::rename(loops, renaming));
     before.insert(before.end(), after.begin(), after.end());
     has_rest_ = true;
@@ -165,9 +169,11 @@ class AnyOrder {
 
   Ref<Stmt> close(Ref<Stmt> loops) {
     std::vector<Ref<Stmt>> before, after;
+    std::vector<Temp> totals;
+    for (const Total& total : totals_) totals.push_back(total.start.total);
+    combine_all(after, totals, lanes_);
     for (const Total& total : totals_) {
       before.push_back(loops::stmt(start_like(total.start, total.start.total, lanes_)));
-      combine_all(after, total.start.total, lanes_);
       if (!has_rest_) continue;
       const Temp rest = rest_.at(total.start.total);
       before.push_back(loops::stmt(start_like(total.start, rest, {})));
@@ -232,6 +238,11 @@ class Canonical {
 
  private:
   std::int64_t step_at(std::size_t at) const { return scope_.piece(scope_.order[at]).step; }
+  std::vector<Temp> every(Temp Total::*which) const {
+    std::vector<Temp> temps;
+    for (const Total& total : totals_) temps.push_back(total.*which);
+    return temps;
+  }
   std::int64_t units_side_by_side() const {
     const auto turns = turns_of(axis_, scope_.piece(scope_.order[unit_at_ - 1]));
     return next_power_of_two(*turns);  // the law asks for a constant
@@ -251,9 +262,9 @@ class Canonical {
 
   Ref<Stmt> close_chain(Ref<Stmt> loops) const {
     std::vector<Ref<Stmt>> before, after;
+    combine_all(after, every(&Total::lanes), inner_);
     for (const Total& total : totals_) {
       before.push_back(loops::stmt(start_like(total.start, total.lanes, inner_)));
-      combine_all(after, total.lanes, inner_);
       after.push_back(merge_total(total.unit, total.lanes, total.start));
     }
     return around(std::move(before), std::move(loops), after);
@@ -262,9 +273,9 @@ class Canonical {
   Ref<Stmt> close_unit(Ref<Stmt> loops) const {
     std::vector<Ref<Stmt>> before, after;
     const std::vector<Axis>& lanes = outer_.empty() ? inner_ : outer_;
+    combine_all(after, every(&Total::unit), lanes);
     for (const Total& total : totals_) {
       before.push_back(loops::stmt(start_like(total.start, total.unit, lanes)));
-      combine_all(after, total.unit, lanes);
       if (grouped_) after.push_back(merge_total(total.group, total.unit, total.start));
     }
     return around(std::move(before), std::move(loops), after);

@@ -216,8 +216,14 @@ TEST(Dialect, ATotalIsHandedToThreadsThatHaveNoPartInIt) {
   EXPECT_NE(text.find("t1 = from_lane(t1, int(thread % 32 / 32 * 32));"), std::string::npos) << text;
 }
 
-// More threads than a warp has: through scratch, with a wait before it is read and one before it may be
-// written again.
+int waits_of(const std::string& text) {
+  constexpr std::string_view wait = "__syncthreads();";
+  int waits = 0;
+  for (std::size_t at = 0; (at = text.find(wait, at)) != std::string::npos; at += wait.size()) ++waits;
+  return waits;
+}
+
+// More threads than a warp has: through scratch, with a wait before it is read.
 TEST(Dialect, WarpsExchangeTheirTotalsThroughScratch) {
   const std::string text = text_of(R"(program row(x: f32[256], y: written f32[1]) {
   start t0: sum f32 copies (k)
@@ -225,11 +231,45 @@ TEST(Dialect, WarpsExchangeTheirTotalsThroughScratch) {
   combine t0 across k halves
   y[0] = t0
 })");
-  const std::size_t store = text.find("[thread] = "), first = text.find("__syncthreads();"),
-                    second = text.find("__syncthreads();", first + 1);
   EXPECT_NE(text.find("__shared__ f32 t"), std::string::npos) << text;
-  EXPECT_LT(store, first) << text;
-  EXPECT_NE(second, std::string::npos) << text;
+  EXPECT_LT(text.find("[thread] = "), text.find("__syncthreads();")) << text;
+  EXPECT_EQ(waits_of(text), 1) << text;
+}
+
+// It is written again in the next turn of a loop: after another wait, where nothing else is waited for.
+TEST(Dialect, WarpsThatExchangeAgainWaitInBetween) {
+  constexpr std::string_view head = "program row(x: f32[2048], y: written f32[16]) { for i < 8 {";
+  const std::string total = R"(
+  start t0: sum f32 copies (k)
+  for k < 256 thread { merge t0 (x[256*i + k]) }
+  combine t0 across k halves
+  y[i] = t0)";
+  const std::string other = R"(
+  start t1: sum f32 copies (j)
+  for j < 256 thread { merge t1 (mul(x[256*i + j], t0)) }
+  combine t1 across j halves
+  y[8 + i] = t1)";
+  EXPECT_EQ(waits_of(text_of(cat(head, total, "}}"))), 2);
+  EXPECT_EQ(waits_of(text_of(cat(head, total, other, "}}"))), 2);
+  EXPECT_EQ(waits_of(text_of(cat(head, total, "\nfor l < 2 {", other, "}}}"))), 4);
+  EXPECT_EQ(waits_of(text_of(cat(head, total, "\nsync }}"))), 2);
+}
+
+// Totals across the same threads are waited for once.
+TEST(Dialect, WarpsExchangeNeighbouringTotalsTogether) {
+  const std::string text = text_of(R"(program row(x: f32[2048], y: written f32[16]) {
+  for i < 8 {
+    start t0: sum f32 copies (k)
+    start t1: max f32 copies (k)
+    for k < 256 thread { merge t0 (x[256*i + k]) merge t1 (x[256*i + k]) }
+    combine t0 across k halves
+    combine t1 across k halves
+    y[i] = t0
+    y[8 + i] = t1
+  }
+})");
+  EXPECT_EQ(waits_of(text), 2) << text;
+  EXPECT_LT(text.rfind("[thread] = "), text.find("__syncthreads();")) << text;
 }
 
 // The loads of all turns that a thread writes out stand before its first store.
