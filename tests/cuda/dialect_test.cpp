@@ -26,7 +26,7 @@ TEST(Dialect, ThreadsOfAWarpExchangeTheirTotals) {
 })");
   EXPECT_EQ(text, R"(#include "cuda/routines.h"
 namespace twinloom::device {
-extern "C" __global__ void __launch_bounds__(32) kernel(void* __restrict__ buffer_0, void* __restrict__ buffer_1, FailureRecord* failure) {
+extern "C" __global__ void __launch_bounds__(32, 16) kernel(void* __restrict__ buffer_0, void* __restrict__ buffer_1, FailureRecord* failure) {
   const i64 thread = threadIdx.x;
   const f32* const a0 = static_cast<const f32*>(buffer_0);
   f32* const a1 = static_cast<f32*>(buffer_1);
@@ -319,6 +319,43 @@ TEST(Dialect, ThreadsDoNotWaitForThoseThatNeverCome) {
       said_of(1, 64).find("threads combine across k where only 64 of them are, and would wait for the block"),
       std::string::npos);
   EXPECT_NE(said_of(2, 8).find("threads combine across k where only 16 of a warp are"), std::string::npos);
+}
+
+std::string bounds_of(std::string_view program) {
+  const std::string text = text_of(program);
+  const std::size_t begin = text.find("__launch_bounds__(");
+  return text.substr(begin, text.find(')', begin) + 1 - begin);
+}
+
+// Registers for loads on their way, where threads walk an axis for a total. Rows in registers, and what has
+// no total, are left to ptxas.
+TEST(Dialect, KernelsWithTotalsAreCompiledForFewerThreads) {
+  EXPECT_EQ(bounds_of(R"(program row(x: f32[65536], y: written f32[1]) {
+  start t0: sum f32 copies (k)
+  for i < 256 { for k < 256 thread { merge t0 (x[256*i + k]) } }
+  combine t0 across k halves
+  y[0] = t0
+})"),
+            "__launch_bounds__(256, 4)");
+  const auto columns = [](int threads) {
+    return bounds_of(
+        cat("program columns(x: f32[65536], y: written f32[128]) { for k < ", threads,
+            " thread { start t0: sum f32 for i < 512 { merge t0 (x[128*i + k]) } y[k] = t0 } }"));
+  };
+  EXPECT_EQ(columns(128), "__launch_bounds__(128, 4)");
+  EXPECT_EQ(columns(8), "__launch_bounds__(8, 16)");
+  EXPECT_EQ(bounds_of(R"(program kept(x: f32[1024], y: written f32[1024], row: local written f32[8]) {
+  scratch row[8] in registers {
+    start t0: sum f32 copies (k)
+    for u < 8 unroll { for k < 128 thread { row[u] = x[128*u + k] merge t0 (row[u]) } }
+    combine t0 across k halves
+    for u < 8 unroll { for k < 128 thread { y[128*u + k] = mul(row[u], t0) } }
+  }
+})"),
+            "__launch_bounds__(128)");
+  EXPECT_EQ(bounds_of("program twice(x: f32[256], y: written f32[256]) { for k < 256 thread { y[k] = "
+                      "add(x[k], x[k]) } }"),
+            "__launch_bounds__(256)");
 }
 
 // Blocks of a sort have whole turns of 8,192 elements, and there are never more than run at once.
