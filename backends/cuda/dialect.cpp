@@ -2,10 +2,9 @@
 #include "backends/cuda/dialect.h"
 
 #include <algorithm>
-#include <optional>
-#include <set>
 
 #include "backends/cuda/device/sort_step.h"
+#include "backends/cuda/launch_bounds.h"
 #include "core/base/text.h"
 #include "core/emit/emit.h"
 #include "core/loops/rewrite.h"
@@ -17,40 +16,6 @@ namespace {
 std::size_t buffer_count(const loops::Program& program) {
   return static_cast<std::size_t>(
       std::ranges::count_if(program.buffers, [](const loops::BufferInfo& buffer) { return !buffer.local; }));
-}
-
-// Threads of a multiprocessor whose registers a kernel is compiled for; nothing: as ptxas sees fit. It then
-// keeps to the 32 registers with which all threads are resident wherever it can, at the price of loads that
-// wait for each other's registers, and where scratch has no room for so many blocks too. Threads that walk an
-// axis for a total do better with half of them, those that never wait for another with a quarter; rows in
-// registers need what they need (perf/results, "Registers").
-std::optional<std::int64_t> resident_threads(const loops::Program& program) {
-  constexpr std::int64_t TOGETHER = 1024, ALONE = 512;
-  std::set<loops::Axis> threads;
-  bool totals = false, together = false, rows = false;
-  loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
-    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node); loop && loop->bind == loops::Bind::thread)
-      threads.insert(loop->axis);
-    if (const auto* array = std::get_if<loops::Scratch>(&stmt.node))
-      rows = rows || array->place == loops::Place::registers;
-    totals = totals || std::holds_alternative<loops::Start>(stmt.node);
-    together = together || std::holds_alternative<loops::Sync>(stmt.node);
-    if (const auto* combine = std::get_if<loops::Combine>(&stmt.node))
-      together = together || threads.contains(combine->across);
-    if (const auto* prefix = std::get_if<loops::Prefix>(&stmt.node))
-      together = together || threads.contains(prefix->across);
-  });
-  if (!totals || rows) return std::nullopt;
-  return together ? TOGETHER : ALONE;
-}
-
-// Threads of a block, and how many blocks a multiprocessor should run at once.
-std::string launch_bounds(const loops::Program& program) {
-  constexpr std::int64_t MOST_BLOCKS = 16;  // that every GPU can run at once
-  const std::int64_t threads = block_threads(program);
-  const auto resident = resident_threads(program);
-  if (!resident) return cat(threads);
-  return cat(threads, ", ", std::clamp<std::int64_t>(*resident / threads, 1, MOST_BLOCKS));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST(Dialect, ThreadsOfAWarpExchangeTheirTotals) {
 })");
   EXPECT_EQ(text, R"(#include "cuda/routines.h"
 namespace twinloom::device {
-extern "C" __global__ void __launch_bounds__(32, 16) kernel(void* __restrict__ buffer_0, void* __restrict__ buffer_1, FailureRecord* failure) {
+extern "C" __global__ void __launch_bounds__(32) kernel(void* __restrict__ buffer_0, void* __restrict__ buffer_1, FailureRecord* failure) {
   const i64 thread = threadIdx.x;
   const f32* const a0 = static_cast<const f32*>(buffer_0);
   f32* const a1 = static_cast<f32*>(buffer_1);
@@ -343,7 +343,15 @@ TEST(Dialect, KernelsWithTotalsAreCompiledForFewerThreads) {
             " thread { start t0: sum f32 for i < 512 { merge t0 (x[128*i + k]) } y[k] = t0 } }"));
   };
   EXPECT_EQ(columns(128), "__launch_bounds__(128, 4)");
-  EXPECT_EQ(columns(8), "__launch_bounds__(8, 16)");
+  EXPECT_EQ(columns(8), "__launch_bounds__(8)");
+  EXPECT_EQ(bounds_of(R"(program many(x: f32[65536], y: written f32[1]) {
+  start t0: argmax f32 copies (u, k)
+  for u < 16 unroll { for k < 256 thread { merge t0 (x[256*u + k], count(256*u + k)) } }
+  combine t0 across u halves
+  combine t0 across k halves
+  y[0] = t0
+})"),
+            "__launch_bounds__(256)");
   EXPECT_EQ(bounds_of(R"(program kept(x: f32[1024], y: written f32[1024], row: local written f32[8]) {
   scratch row[8] in registers {
     start t0: sum f32 copies (k)

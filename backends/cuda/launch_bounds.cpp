@@ -1,0 +1,76 @@
+// See launch_bounds.h.
+#include "backends/cuda/launch_bounds.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "backends/cuda/dialect.h"
+#include "core/loops/rewrite.h"
+#include "core/ops/monoid.h"
+
+namespace twinloom::cuda {
+
+namespace {
+
+constexpr std::int64_t TOGETHER = 1024, ALONE = 512;  // threads of a multiprocessor
+constexpr std::int64_t SMALL_BLOCK = 64;              // threads
+constexpr std::int64_t REGISTERS = 65536;             // of 4 bytes, of a multiprocessor
+constexpr std::int64_t PART_FOR_TOTALS = 2;           // of a thread's registers, at most
+
+// What a program asks of its threads.
+class Needs {
+ public:
+  explicit Needs(const loops::Program& program) {
+    loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
+      if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) loops_.emplace(loop->axis, loop);
+    });
+    loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) { add(stmt); });
+  }
+
+  std::optional<std::int64_t> resident_threads() const {
+    const std::int64_t threads = waits_ ? TOGETHER : ALONE;
+    const std::int64_t bytes = REGISTERS / threads * 4;
+    if (total_bytes_ == 0 || keeps_rows_ || total_bytes_ > bytes / PART_FOR_TOTALS) return std::nullopt;
+    return threads;
+  }
+
+ private:
+  void add(const loops::Stmt& stmt) {
+    if (const auto* start = std::get_if<loops::Start>(&stmt.node)) total_bytes_ += bytes_of(*start);
+    if (const auto* array = std::get_if<loops::Scratch>(&stmt.node))
+      keeps_rows_ = keeps_rows_ || array->place == loops::Place::registers;
+    if (const auto* combine = std::get_if<loops::Combine>(&stmt.node))
+      waits_ = waits_ || is_of_threads(combine->across);
+    if (const auto* prefix = std::get_if<loops::Prefix>(&stmt.node))
+      waits_ = waits_ || is_of_threads(prefix->across);
+    waits_ = waits_ || std::holds_alternative<loops::Sync>(stmt.node);
+  }
+  bool is_of_threads(loops::Axis axis) const { return loops_.at(axis)->bind == loops::Bind::thread; }
+
+  // Of a thread. Stacks are memory.
+  std::int64_t bytes_of(const loops::Start& start) const {
+    std::int64_t bytes = 0;
+    for (int part = 0; part < ops::parts(start.monoid); ++part)
+      bytes += std::max(4, ops::size_of(ops::part_type(start.monoid, start.element, part)));
+    for (const loops::Axis axis : start.copies)
+      if (!is_of_threads(axis)) bytes *= index::constant_of(loops_.at(axis)->extent).value_or(1);
+    return start.depth > 0 ? 0 : bytes;
+  }
+
+  std::map<loops::Axis, const loops::Loop*> loops_;
+  std::int64_t total_bytes_ = 0;
+  bool keeps_rows_ = false;  // in registers
+  bool waits_ = false;       // for other threads
+};
+
+}  // namespace
+
+std::string launch_bounds(const loops::Program& program) {
+  const std::int64_t threads = block_threads(program);
+  const auto resident = Needs(program).resident_threads();
+  if (!resident || threads <= SMALL_BLOCK) return cat(threads);
+  return cat(threads, ", ", std::max<std::int64_t>(1, *resident / threads));
+}
+
+}  // namespace twinloom::cuda

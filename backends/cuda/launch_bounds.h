@@ -1,0 +1,18 @@
+// How many blocks of a kernel a multiprocessor should run at once, which is how many registers it has.
+#pragma once
+
+#include <string>
+
+#include "core/loops/loops.h"
+
+namespace twinloom::cuda {
+
+// What __launch_bounds__ is told of a program: the threads of a block and, for some, how many blocks. Left
+// alone, ptxas keeps to the 32 registers with which all threads of a multiprocessor are resident wherever it
+// can, even where scratch has no room for so many blocks, at the price of loads that wait for each other's
+// registers. Threads that walk an axis for a total do better with half as many of them, those that never wait
+// for others with a quarter (perf/results/2026-11-23-gpu-speed.md, "Registers"). What may need more registers
+// than are left then, rows that stay in them or many totals, is left to ptxas, and so are small blocks.
+std::string launch_bounds(const loops::Program& program);
+
+}  // namespace twinloom::cuda
