@@ -155,10 +155,13 @@ TEST(Arithmetic, FoldsThatChangeBitsAreHiddenFromTheCompiler) {
       "extern \"C\" __global__ void kernel(const f32* a, f32* out) {\n  const f32 x = *a;\n"
       "  out[0] = where(lt(x, 0.0f), x, 0.0f);\n  out[1] = where(gt(x, -0.0f), x, -0.0f);\n}\n");
   EXPECT_FALSE(has(zero, "min.f32") || has(zero, "max.f32")) << zero;
-  const std::string negated = ptx_of(
-      "extern \"C\" __global__ void kernel(const i32* a, i32* out) {\n"
-      "  out[0] = max(max(neg(a[0]), mul(a[1], i32(-1))), sub(i32(0), a[2]));\n}\n");
-  EXPECT_FALSE(has(negated, "max.s32")) << negated;
+  for (const char* of : {"i8", "i16", "i32"}) {
+    const std::string negated =
+        ptx_of(cat("extern \"C\" __global__ void kernel(const ", of, "* a, ", of, "* out) {\n",
+                   "  out[0] = max(max(neg(a[0]), mul(a[1], ", of, "(-1))), sub(", of, "(0), a[2]));\n",
+                   "  out[1] = minimum(minimum(a[3], a[4]), a[5]);\n}\n"));
+    EXPECT_FALSE(has(negated, "max.s") || has(negated, "min.s")) << negated;
+  }
   const std::string truth = ptx_of(
       "extern \"C\" __global__ void kernel(const i64* a, f32* out) {\n"
       "  out[0] = neg(convert<f32>(logical_xor(a[0], a[1])));\n}\n");

@@ -46,17 +46,31 @@ TEST_F(Folds, TheMagnitudeOfAChoice) {
   }
 }
 
-TEST_F(Folds, TheGreatestOfNegatedIntegers) {
-  const ops::Number zero = ops::cast(0.0, DType::i32), minus_one = ops::cast(-1.0, DType::i32);
+// The given numbers negated in three ways, and the greatest and the least of them.
+std::vector<Graph> of_negated(DType dtype) {
+  std::vector<Graph> graphs;
+  const ops::Number zero = ops::cast(0.0, dtype), minus_one = ops::cast(-1.0, dtype);
   for (const int form : {0, 1, 2}) {
-    Builder builder("greatest");
-    const Value x = builder.input("x", DType::i32, {6});
-    const Value negated = form == 0   ? graph::neg(x)
-                          : form == 1 ? graph::mul(x, builder.constant(minus_one, DType::i32, {6}))
-                                      : graph::sub(builder.constant(zero, DType::i32, {6}), x);
-    builder.output(graph::amax(negated, {0}));
-    compare<std::int32_t>(builder.take(), DType::i32, {3, 9, 4, 8, 5, 7});
+    for (const bool greatest : {true, false}) {
+      Builder builder("extreme");
+      const Value x = builder.input("x", dtype, {8});
+      const Value negated = form == 0   ? graph::neg(x)
+                            : form == 1 ? graph::mul(x, builder.constant(minus_one, dtype, {8}))
+                                        : graph::sub(builder.constant(zero, dtype, {8}), x);
+      builder.output(greatest ? graph::amax(negated, {0}) : graph::amin(negated, {0}));
+      graphs.push_back(builder.take());
+    }
   }
+  return graphs;
+}
+
+TEST_F(Folds, TheGreatestAndTheLeastOfNegatedIntegers) {
+  for (const Graph& graph : of_negated(DType::i32))
+    compare<std::int32_t>(graph, DType::i32, {3, 9, -4, 8, -5, 7, 6, -1});
+  for (const Graph& graph : of_negated(DType::i16))
+    compare<std::int16_t>(graph, DType::i16, {3, 9, -4, 8, -5, 7, 6, -1});
+  for (const Graph& graph : of_negated(DType::i8))
+    compare<std::int8_t>(graph, DType::i8, {3, 9, -4, 8, -5, 7, 6, -1});
 }
 
 TEST_F(Folds, TheNegativeOfATruth) {

@@ -39,12 +39,22 @@ TWINLOOM_WRAPPED(sub, -)
 TWINLOOM_WRAPPED(mul, *)
 #undef TWINLOOM_WRAPPED
 
+// ptxas 13.0 makes one VIMNMX3 of two extremes that follow each other, of integers with signs, and forgets
+// that its second operand is negated; of those without signs it does not.
+#ifdef __CUDACC_RTC__
+template <class Value>
+constexpr bool loses_negation = is_signed<Value> && !is_real<Value> && bits<Value> <= 32;
+#else
+template <class Value>
+constexpr bool loses_negation = false;
+#endif
 template <class Value>
 TWINLOOM_INLINE Value neg(Value x) {
   if constexpr (is_real<Value>)
     return -x;
-  else if constexpr (same<Element<Value>, i32>)  // see TWINLOOM_EXTREME
-    return bit_cast<Value>(hidden(Unsigned<Value>(~bit_cast<Unsigned<Value>>(x))) + Unsigned<Value>(1u));
+  else if constexpr (loses_negation<Value>)
+    return bit_cast<Value>(Unsigned<Value>(hidden(Unsigned<Value>(~bit_cast<Unsigned<Value>>(x))) +
+                                           Unsigned<Value>(Element<Unsigned<Value>>(1))));
   else
     return sub(Value(Element<Value>(0)), x);
 }
@@ -243,8 +253,7 @@ TWINLOOM_INLINE Value sign(Value x) {
 }
 
 // IEEE 754-2019 maximum and minimum: -0 < +0, and a NaN wins. Of zeros that differ, a > b ? a : b and
-// b > a ? b : a are the two, whose bits are joined. Of i32, ptxas 13.0 makes one VIMNMX3 of two that follow
-// each other and forgets that its second operand is negated; of u32 it does not.
+// b > a ? b : a are the two, whose bits are joined.
 #define TWINLOOM_EXTREME(name, beyond, joined_bits, of_truths)                                    \
   template <class Value>                                                                          \
   TWINLOOM_INLINE Value name(Value a, Value b) {                                                  \
@@ -255,8 +264,8 @@ TWINLOOM_INLINE Value sign(Value x) {
       const auto second = bit_cast<Unsigned<Value>>(select(b beyond a, b, a));                    \
       return select(either(a != a, b != b), a + b,                                                \
                     bit_cast<Value>(Unsigned<Value>(first joined_bits second)));                  \
-    } else if constexpr (same<Element<Value>, i32>) {                                             \
-      const Unsigned<Value> lift(1u << 31);                                                       \
+    } else if constexpr (loses_negation<Value>) {                                                 \
+      const Unsigned<Value> lift(Element<Unsigned<Value>>(1u << (bits<Value> - 1)));              \
       const auto first = hidden(Unsigned<Value>(bit_cast<Unsigned<Value>>(a) ^ lift));            \
       const auto second = hidden(Unsigned<Value>(bit_cast<Unsigned<Value>>(b) ^ lift));           \
       return bit_cast<Value>(Unsigned<Value>(select(first beyond second, first, second) ^ lift)); \

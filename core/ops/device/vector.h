@@ -241,6 +241,8 @@ TWINLOOM_INLINE Value hidden(Value x) {
   if constexpr (same<Value, f32>) asm("" : "+f"(x));
   if constexpr (same<Value, f64>) asm("" : "+d"(x));
   if constexpr (same<Value, u32>) asm("" : "+r"(x));
+  if constexpr (same<Value, u16>) asm("" : "+h"(x));
+  if constexpr (same<Value, u8>) return u8(hidden(u16(x)));
   if constexpr (lanes < Value >> 1) return lane_by_lane([](auto one) { return hidden(one); }, x);
 #endif
   return x;
