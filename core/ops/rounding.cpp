@@ -23,25 +23,28 @@ struct Format {
   std::uint64_t sign() const { return std::uint64_t{1} << (exponent_bits + fraction_bits); }
 };
 
-Format format_of(DType dtype) {
+// By reference: what is written as three members and read back as a whole stalls the reader.
+const Format& format_of(DType dtype) {
+  static constexpr Format f64{11, 52, true}, f32{8, 23, true}, f16{5, 10, true}, bf16{8, 7, true};
+  static constexpr Format f8e4m3{4, 3, false}, f8e5m2{5, 2, true};
   switch (dtype) {
     case DType::f64:
-      return {11, 52, true};
+      return f64;
     case DType::f32:
-      return {8, 23, true};
+      return f32;
     case DType::f16:
-      return {5, 10, true};
+      return f16;
     case DType::bf16:
-      return {8, 7, true};
+      return bf16;
     case DType::f8e4m3:
-      return {4, 3, false};
+      return f8e4m3;
     case DType::f8e5m2:
-      return {5, 2, true};
+      return f8e5m2;
     default:
       break;  // every other type is no float
   }
   CHECK(false, name(dtype), " is no floating type");
-  return {};
+  return f64;
 }
 
 // significand / 2^shift, rounded to nearest even; shift >= 0.
@@ -83,7 +86,7 @@ Exact exact(std::int64_t value) {
 Exact exact(std::uint64_t value) { return {.significand = value}; }
 
 std::uint64_t encode(DType to, const Exact& value) {
-  const Format format = format_of(to);
+  const Format& format = format_of(to);
   const std::uint64_t sign = value.negative ? format.sign() : 0;
   const std::uint64_t beyond = format.has_infinity ? format.infinity() : format.nan();
   switch (value.kind) {
@@ -99,7 +102,7 @@ std::uint64_t encode(DType to, const Exact& value) {
 }
 
 Exact decode(DType from, std::uint64_t bits) {
-  const Format format = format_of(from);
+  const Format& format = format_of(from);
   const bool negative = (bits & format.sign()) != 0;
   const std::uint64_t magnitude = bits & (format.sign() - 1);
   if (format.has_infinity ? magnitude > format.infinity() : magnitude == format.nan()) {
