@@ -23,13 +23,21 @@ class Bug : public std::logic_error {
 
 namespace base {
 [[noreturn]] void throw_bug(const char* condition, const char* file, int line, const std::string& words);
+
+// Out of line and by value, so that a function with a CHECK pays for its test alone: no text lives in its
+// frame, and no variable lives in memory for its address to be passed on.
+template <class... Words>
+[[noreturn, gnu::cold, gnu::noinline]] void throw_bug_of(const char* condition, const char* file, int line,
+                                                         Words... words) {
+  throw_bug(condition, file, line, cat(words...));
+}
 }  // namespace base
 
 }  // namespace twinloom
 
 // CHECK(condition, words...) stays on in release builds. The words are joined as by cat().
-#define CHECK(condition, ...)                                                            \
-  do {                                                                                   \
-    if (!(condition)) [[unlikely]]                                                       \
-      ::twinloom::base::throw_bug(#condition, __FILE__, __LINE__, ::twinloom::cat(__VA_ARGS__)); \
+#define CHECK(condition, ...)                                                                    \
+  do {                                                                                           \
+    if (!(condition)) [[unlikely]]                                                               \
+      ::twinloom::base::throw_bug_of(#condition, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__); \
   } while (false)
