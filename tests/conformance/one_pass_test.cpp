@@ -130,7 +130,7 @@ bool is_in_one_pass(const graph::Graph& graph) {
 class RowsAndColumns : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RowsAndColumns, AllStagesAgree) {
-  constexpr std::uint64_t EACH = 10;
+  constexpr std::uint64_t EACH = TWINLOOM_ONE_PASS_GRAPHS;
   int in_one_pass = 0;
   for (std::uint64_t seed = GetParam() * EACH; seed < (GetParam() + 1) * EACH; ++seed) {
     Norms norms(seed);

@@ -7,7 +7,7 @@ target_compile_definitions(test_ops PRIVATE TWINLOOM_ACCURACY_INPUTS=${inputs})
 target_link_libraries(test_ops PRIVATE ${MPFR_LIBRARY} ${GMP_LIBRARY})
 
 # The device header as Clang and GCC compile it for vectors, one object for each row of vector/tables.def. What
-# is compiled is always the same, so sanitizers are left out.
+# is compiled is always the same, so sanitizers are left out, and ccache has it for the next preset.
 find_program(CLANG_FOR_VECTORS NAMES clang++-19 REQUIRED)
 find_program(GCC_FOR_VECTORS NAMES g++ REQUIRED)
 find_package(xsimd REQUIRED)
@@ -19,7 +19,7 @@ function(vector_table name compiler)
   set(source ${CMAKE_SOURCE_DIR}/tests/ops/vector/vector_functions.cpp)
   add_custom_command(
     OUTPUT ${object}
-    COMMAND ${compiler} ${ARGN} -DTABLE=${name} -std=c++20 -O1 -ffp-contract=off -fno-math-errno -fPIC -Wall -Wextra
+    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${compiler} ${ARGN} -DTABLE=${name} -std=c++20 -O1 -ffp-contract=off -fno-math-errno -fPIC -Wall -Wextra
             -Wno-psabi -I${CMAKE_SOURCE_DIR} -c ${source} -o ${object}
     DEPENDS ${source} ${CMAKE_SOURCE_DIR}/tests/ops/vector/tables.h ${CMAKE_SOURCE_DIR}/core/ops/pointwise.def
             ${device_headers}
