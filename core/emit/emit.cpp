@@ -1,39 +1,26 @@
-// The walk over a program's statements. See emit.h; the parts are scopes.h, indices.h, values.h, totals.h.
+// What begins and ends a kernel, and all statements but loops. See emit.h and emitter.h.
 #include "core/emit/emit.h"
 
 #include <algorithm>
-#include <functional>
-#include <map>
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
+#include "core/emit/emitter.h"
 #include "core/emit/spelling.h"
-#include "core/emit/threads.h"
-#include "core/emit/totals.h"
-#include "core/emit/transposition.h"
-#include "core/emit/values.h"
 #include "core/loops/rewrite.h"
 
 namespace twinloom::emit {
 
-namespace {
-
-using loops::Bind;
 using loops::Loop;
-using loops::Ref;
 using loops::Stmt;
 
-// The outermost block loops, whose turns are the tasks, and what a task does.
-struct Tasks {
-  std::vector<const Loop*> loops;
-  Ref<Stmt> body;
-};
+namespace {
 
 Tasks tasks_of(const loops::Program& program) {
   Tasks tasks;
   tasks.body = program.body;
   while (const auto* loop = std::get_if<Loop>(&tasks.body->node)) {
-    if (loop->bind != Bind::block) break;
+    if (loop->bind != loops::Bind::block) break;
     bool depends = false;
     for (const Loop* outer : tasks.loops) depends = depends || index::mentions(loop->extent, outer->axis);
     if (depends) break;
@@ -43,84 +30,19 @@ Tasks tasks_of(const loops::Program& program) {
   return tasks;
 }
 
-// Whether threads exchange totals.
-bool has_exchanges(const Stmt& body) {
-  bool found = false;
-  loops::for_each_stmt(body, [&](const Stmt& stmt) {
-    found = found || std::holds_alternative<loops::Combine>(stmt.node) ||
-            std::holds_alternative<loops::Prefix>(stmt.node);
-  });
-  return found;
+}  // namespace
+
+std::vector<std::string> Emitter::lines() {
+  for (const std::string& line : dialect_.opening(program_)) scopes_.line(line);
+  bind_arguments();
+  const Tasks tasks = tasks_of(program_);
+  if (tasks.loops.empty())
+    stmt(*tasks.body);
+  else
+    task_loop(tasks);
+  if (std::ranges::any_of(program_.buffers, &loops::BufferInfo::streamed)) scopes_.line("stores_done();");
+  return scopes_.lines();
 }
-
-class Emitter {
- public:
-  Emitter(const loops::Program& program, const Dialect& dialect)
-      : program_(program),
-        dialect_(dialect),
-        threads_(program),
-        scratch_(scratch_layout(program)),
-        span_(threads_.count()),
-        vectors_(dialect, scopes_),
-        indices_(scopes_, vectors_, dialect, facts_),
-        values_(program, scopes_, indices_, vectors_, dialect),
-        totals_(program, threads_, scopes_, indices_, values_, vectors_, dialect) {}
-
-  std::vector<std::string> lines() {
-    for (const std::string& line : dialect_.opening(program_)) scopes_.line(line);
-    bind_arguments();
-    const Tasks tasks = tasks_of(program_);
-    if (tasks.loops.empty())
-      stmt(*tasks.body);
-    else
-      task_loop(tasks);
-    if (std::ranges::any_of(program_.buffers, &loops::BufferInfo::streamed)) scopes_.line("stores_done();");
-    return scopes_.lines();
-  }
-
- private:
-  void bind_arguments();
-  void task_loop(const Tasks& tasks);
-  void stmt(const Stmt& stmt);
-  std::size_t stmts_from(const loops::Block& block, std::size_t at);
-  void loop(const Loop& loop);
-  void assume(const Loop& loop);
-  void serial(const Loop& loop);
-  bool walks_registers(const Loop& loop) const;
-  void thread(const Loop& loop);
-  void store(const loops::Store& store);
-  void prefetch(const loops::Prefetch& prefetch);
-  void sync();
-  void unroll(const Loop& loop, std::int64_t extent);
-  bool transposed(const Loop& loop);
-  void load_ahead(const Stmt& stmt);
-  void vector(const Loop& loop);
-  void in_vector(const Loop& loop, const std::function<void()>& write);
-  void let(const loops::Let& let);
-  void scratch(const loops::Scratch& scratch);
-  void last_block(const loops::LastBlock& last);
-  void call(const loops::Call& call);
-  std::string slot(const loops::Slot& slot);
-  void forget_what_changes(const Stmt& stmt);
-  // Which of the threads that execute this for the same members a thread is.
-  std::string number_in_span() const {
-    return span_ == threads_.count() ? "thread" : cat("thread % ", span_);
-  }
-  std::string i64() const { return dialect_.type(ops::DType::i64, 1); }
-
-  const loops::Program& program_;
-  const Dialect& dialect_;
-  Threads threads_;
-  ScratchLayout scratch_;
-  std::int64_t span_;   // threads that execute what is being written for the same members of thread loops
-  index::Facts facts_;  // of sizes and of the loops so far
-  std::map<index::Symbol, index::Expr> extents_;  // of these loops
-  Scopes scopes_;
-  Vectors vectors_;
-  Indices indices_;
-  Values values_;
-  Totals totals_;
-};
 
 void Emitter::bind_arguments() {
   for (std::size_t at = 0; at < program_.buffers.size(); ++at) {
@@ -208,86 +130,6 @@ std::size_t Emitter::stmts_from(const loops::Block& block, std::size_t at) {
   return at + 1;
 }
 
-void Emitter::loop(const Loop& loop) {
-  const auto extent = index::constant_of(indices_.here(loop.extent));
-  if (extent && *extent <= 0) return;
-  if (loop.bind == Bind::thread)
-    CHECK(dialect_.has_threads(), "a thread loop over ", loop.axis, " where blocks have one thread");
-  if (loop.bind == Bind::thread) {
-    thread(loop);
-  } else if (extent == 1) {
-    unroll(loop, 1);
-  } else if (transposed(loop)) {
-    return;
-  } else if (loop.bind == Bind::vector) {
-    vector(loop);
-  } else if (loop.bind == Bind::unroll) {
-    CHECK(extent.has_value(), "an unrolled loop over ", loop.axis, " of extent ", loop.extent);
-    unroll(loop, *extent);
-  } else {
-    serial(loop);
-  }
-}
-
-// What is known of an axis is known of every loop over it.
-void Emitter::assume(const Loop& loop) {
-  const index::Expr& first = extents_.try_emplace(loop.axis, loop.extent).first->second;
-  CHECK(first == loop.extent, "loops over ", loop.axis, " of ", first, " and of ", loop.extent);
-  facts_.assume_below(loop.axis, loop.extent);
-}
-
-void Emitter::serial(const Loop& loop) {
-  CHECK(indices_.along(loop.extent).kind == Along::Kind::uniform, "the loop over ", loop.axis,
-        " has another extent for each lane");
-  const std::string extent = indices_.name(loop.extent);
-  const std::string name = scopes_.fresh("k");
-  forget_what_changes(*loop.body);
-  scopes_.open(facts_.proves_less(0, indices_.here(loop.extent)));
-  assume(loop);
-  indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
-  stmt(*loop.body);
-  indices_.unbind(loop.axis);
-  const bool constant = index::constant_of(indices_.here(loop.extent)).has_value();
-  const std::string head = constant ? counted(name, extent) : dialect_.loop(name, extent);
-  scopes_.close(constant && walks_registers(loop) ? cat("TWINLOOM_UNROLL ", head) : head, "}");
-}
-
-// An array has registers only where all of its places are constants.
-bool Emitter::walks_registers(const Loop& loop) const {
-  bool found = false;
-  const auto look = [&](loops::Buffer buffer, const index::Expr& offset) {
-    found = found || (values_.is_own(buffer) && index::mentions(offset, loop.axis));
-  };
-  loops::for_each_stmt(*loop.body, [&](const Stmt& stmt) {
-    if (const auto* store = std::get_if<loops::Store>(&stmt.node)) look(store->buffer, store->offset);
-    loops::for_each_value(stmt, [&](const loops::Value& value) {
-      if (const auto* load = std::get_if<loops::Load>(&value.node)) look(load->buffer, load->offset);
-    });
-  });
-  return found;
-}
-
-// Each thread is a member of the loop, as threads.h numbers them.
-void Emitter::thread(const Loop& loop) {
-  const std::int64_t extent = *index::constant_of(indices_.here(loop.extent));
-  const std::int64_t width = threads_.width(loop.axis);
-  const std::string name = scopes_.fresh("k");
-  const std::string number = width == 1                  ? number_in_span()
-                             : span_ == threads_.count() ? cat("thread / ", width)
-                                                         : cat("(", number_in_span(), ") / ", width);
-  const std::int64_t around = span_;
-  const bool all = extent * width == around;
-  scopes_.open();
-  assume(loop);
-  indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
-  span_ = width;
-  stmt(*loop.body);
-  span_ = around;
-  indices_.unbind(loop.axis);
-  const std::string definition = cat("const ", i64(), " ", name, " = ", number, ";");
-  scopes_.close(all ? cat("{ ", definition) : cat("if (", definition, " ", name, " < ", extent, ") {"), "}");
-}
-
 // One of the threads that would store the same.
 void Emitter::store(const loops::Store& store) {
   if (span_ == 1 || values_.is_of_thread(store.buffer)) return values_.store(store);
@@ -314,70 +156,6 @@ void Emitter::sync() {
     if (program_.buffers[at].local)
       scopes_.forget({.buffer = loops::Buffer{static_cast<std::uint32_t>(at)}, .total = {}});
   }
-}
-
-// The loads of one turn, of what is named or stored. Threads wait for memory, and no load passes a store:
-// those of all turns are under way together where they stand before the first store.
-void Emitter::load_ahead(const Stmt& stmt) {
-  if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
-    for (const Ref<Stmt>& inner : block->stmts) load_ahead(*inner);
-  } else if (std::holds_alternative<loops::Store>(stmt.node) ||
-             std::holds_alternative<loops::Let>(stmt.node)) {
-    loops::for_each_value(stmt, [&](const loops::Value& value) {
-      if (const auto* load = std::get_if<loops::Load>(&value.node)) values_.load_ahead(*load);
-    });
-  } else if (const auto* loop = std::get_if<Loop>(&stmt.node); loop && loop->bind == Bind::vector) {
-    in_vector(*loop, [&] { load_ahead(*loop->body); });
-  }
-}
-
-void Emitter::unroll(const Loop& loop, std::int64_t extent) {
-  const auto* threads = std::get_if<Loop>(&loop.body->node);
-  if (threads != nullptr && threads->bind == Bind::thread && !has_exchanges(*threads->body)) {
-    Loop outside = *threads;  // whose turns then stand side by side
-    outside.body = loops::stmt(Loop{loop.axis, loop.extent, Bind::unroll, threads->body});
-    return thread(outside);
-  }
-  for (std::int64_t at = 0; dialect_.has_threads() && at < extent; ++at) {
-    indices_.set_constant(loop.axis, at);
-    load_ahead(*loop.body);
-  }
-  for (std::int64_t at = 0; at < extent; ++at) {
-    indices_.set_constant(loop.axis, at);
-    stmt(*loop.body);
-  }
-  indices_.clear_constant(loop.axis);
-}
-
-// Whether the loop turns over a square and the dialect can do that in one go, which is then written.
-bool Emitter::transposed(const Loop& loop) {
-  const auto found = transposition_of(loop, indices_.constants());
-  if (!found) return false;
-  const ops::DType dtype = program_.buffers[found->to.index].dtype;
-  const Mask mask = indices_.mask({}, index::symbols_of(found->from_place));
-  if (!dialect_.transposes(dtype, found->count) || mask.kind != Mask::Kind::always) return false;
-  const std::string to = indices_.pointer(values_.buffer(found->to), found->to_place);
-  const std::string to_stride = indices_.name(found->to_stride);
-  const std::string from = indices_.pointer(values_.buffer(found->from), found->from_place);
-  const std::string from_stride = indices_.name(found->from_stride);
-  scopes_.line(
-      cat("transpose<", found->count, ">(", to, ", ", to_stride, ", ", from, ", ", from_stride, ");"));
-  scopes_.forget({.buffer = found->to, .total = {}});
-  return true;
-}
-
-void Emitter::vector(const Loop& loop) {
-  in_vector(loop, [&] { stmt(*loop.body); });
-}
-
-void Emitter::in_vector(const Loop& loop, const std::function<void()>& write) {
-  const auto extent = index::constant_of(indices_.here(loop.extent));
-  CHECK(extent.has_value(), "a vector loop over ", loop.axis, " of extent ", loop.extent);
-  CHECK(!indices_.vector(), "a vector loop over ", loop.axis, " inside one over ", indices_.vector()->axis);
-  assume(loop);
-  indices_.set_vector(VectorAxis{loop.axis, static_cast<int>(*extent)});
-  write();
-  indices_.set_vector(std::nullopt);
 }
 
 void Emitter::let(const loops::Let& let) { values_.set_temp(let.temp, {values_.value(*let.value)}); }
@@ -445,20 +223,6 @@ void Emitter::call(const loops::Call& call) {
   };
   scopes_.line(cat(name(), "(", join(arguments, ", ", [](const std::string& text) { return text; }), ");"));
 }
-
-// A loop comes back to its beginning after its end has changed memory and totals.
-void Emitter::forget_what_changes(const Stmt& stmt) {
-  const auto total = [&](loops::Temp temp) { scopes_.forget({.buffer = {}, .total = temp}); };
-  loops::for_each_stmt(stmt, [&](const Stmt& inner) {
-    if (const auto* store = std::get_if<loops::Store>(&inner.node))
-      scopes_.forget({.buffer = store->buffer, .total = {}});
-    if (const auto* merge = std::get_if<loops::Merge>(&inner.node)) total(merge->total);
-    if (const auto* combine = std::get_if<loops::Combine>(&inner.node)) total(combine->total);
-    if (const auto* push = std::get_if<loops::Push>(&inner.node)) total(push->stack);
-  });
-}
-
-}  // namespace
 
 index::Expr task_count(const loops::Program& program) {
   index::Expr count = 1;

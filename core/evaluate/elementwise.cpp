@@ -1,7 +1,6 @@
 // Nodes whose elements do not depend on where they are, and those that come from nowhere: constants,
 // sizes, positions and random numbers.
 #include <algorithm>
-#include <cstring>
 
 #include "core/base/error.h"
 #include "core/evaluate/run.h"
@@ -10,15 +9,6 @@
 namespace twinloom::evaluate {
 
 namespace {
-
-// A number in every element.
-void fill(Value& value, const ops::Number& number) {
-  if (value.bytes.empty()) return;
-  const auto size = static_cast<std::size_t>(ops::size_of(value.dtype));
-  ops::store_number(value.dtype, number, value.bytes.data());
-  for (std::size_t at = size; at < value.bytes.size(); at += size)
-    std::memcpy(value.bytes.data() + at, value.bytes.data(), size);
-}
 
 // The type whose rules the operator follows: that of the values that a select chooses from.
 ops::DType element_type(const Turn& turn) { return turn.run.graph[turn.node().inputs.back()].dtype; }

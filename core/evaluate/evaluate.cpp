@@ -2,6 +2,8 @@
 // evaluate.h; the rules of the kinds are in elementwise.cpp, movement.cpp, indexed.cpp and reduced.cpp.
 #include "core/evaluate/evaluate.h"
 
+#include <cstring>
+
 #include "core/base/error.h"
 #include "core/evaluate/run.h"
 #include "core/graph/bind.h"
@@ -117,6 +119,14 @@ const std::byte* element(const Value& value, std::int64_t k) {
 
 std::byte* element(Value& value, std::int64_t k) {
   return value.bytes.data() + k * ops::size_of(value.dtype);
+}
+
+void fill(Value& value, const ops::Number& number) {
+  if (value.bytes.empty()) return;
+  const auto size = static_cast<std::size_t>(ops::size_of(value.dtype));
+  ops::store_number(value.dtype, number, value.bytes.data());
+  for (std::size_t at = size; at < value.bytes.size(); at += size)
+    std::memcpy(value.bytes.data() + at, value.bytes.data(), size);
 }
 
 std::vector<std::optional<Value>> evaluate(const graph::Graph& graph, std::span<const Argument> arguments,

@@ -65,27 +65,10 @@ Numbers targets(const Lookup& lookup) {
   return all;
 }
 
-ops::Monoid monoid_of(graph::Mode mode) {
-  switch (mode) {
-    case graph::Mode::add:
-      return ops::Monoid::sum;
-    case graph::Mode::multiply:
-      return ops::Monoid::prod;
-    case graph::Mode::least:
-      return ops::Monoid::min;
-    case graph::Mode::greatest:
-      return ops::Monoid::max;
-    case graph::Mode::replace:
-      break;
-  }
-  CHECK(false, "a scatter that replaces combines nothing");
-  return ops::Monoid::sum;
-}
-
 // The contributions to one place, in ascending order, as one total; then with what was there.
 void combine_into(const graph::Scatter& scatter, const Value& values, std::span<const std::int64_t> from,
                   std::byte* place) {
-  const ops::Monoid monoid = monoid_of(scatter.mode);
+  const ops::Monoid monoid = graph::monoid_of(scatter.mode);
   const ops::DType total_type = ops::total_type(values.dtype);
   Row row;
   for (const std::int64_t k : from) row.push_back(ops::load_number(values.dtype, element(values, k)));

@@ -10,12 +10,6 @@ namespace twinloom::evaluate {
 
 namespace {
 
-void fill(Value& result, const ops::Number& number) {
-  const ops::Number element_of_type = ops::cast(number, result.dtype);
-  for (std::int64_t e = 0; e < count_of(result); ++e)
-    ops::store_number(result.dtype, element_of_type, element(result, e));
-}
-
 // Whether it is of a part of its input that has no elements: positions of that are quotients by its sizes.
 bool is_of_nothing(const graph::View& view, const index::Values& sizes) {
   const auto divides = [&](const auto& part) { return index::divides_by_zero(part, sizes); };
@@ -30,7 +24,7 @@ Value evaluate_kind(const Turn& turn, const graph::View& view) {
   const Value& input = turn.input(0);
   if (input.bytes.empty() || is_of_nothing(view, turn.run.sizes)) {
     // No position is inside.
-    fill(result, view.fill);
+    fill(result, ops::cast(view.fill, result.dtype));
     return result;
   }
   const std::vector<index::Expr> source = turn.run.with_sizes(view.source);

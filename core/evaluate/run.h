@@ -42,6 +42,8 @@ struct Turn {
 std::int64_t count_of(const Value& value);
 const std::byte* element(const Value& value, std::int64_t k);
 std::byte* element(Value& value, std::int64_t k);
+// A number of the value's type in every element.
+void fill(Value& value, const ops::Number& number);
 
 // Calls use(first, count) for each block of `count` elements.
 template <class Use>

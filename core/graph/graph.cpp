@@ -41,6 +41,23 @@ bool operator==(const Constant& a, const Constant& b) {
          (left->dtype == right->dtype && left->sizes == right->sizes && left->bytes == right->bytes);
 }
 
+ops::Monoid monoid_of(Mode mode) {
+  switch (mode) {
+    case Mode::add:
+      return ops::Monoid::sum;
+    case Mode::multiply:
+      return ops::Monoid::prod;
+    case Mode::least:
+      return ops::Monoid::min;
+    case Mode::greatest:
+      return ops::Monoid::max;
+    case Mode::replace:
+      break;
+  }
+  CHECK(false, "a scatter that replaces combines nothing");
+  return ops::Monoid::sum;
+}
+
 index::Symbol axis_symbol(int k) { return index::Symbol(cat("i", k)); }
 index::Symbol found_symbol(int k) { return index::Symbol(cat("f", k)); }
 

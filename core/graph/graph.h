@@ -135,6 +135,7 @@ struct Gather {
   friend bool operator==(const Gather&, const Gather&) = default;
 };
 enum class Mode : std::uint8_t { replace, add, multiply, least, greatest };
+ops::Monoid monoid_of(Mode mode);  // that combines where places repeat; Bug for replace
 // Input 0 with input 1 written at computed places. Input 2 + k has the shape of input 1. Where places
 // repeat: replace keeps the contribution of the highest row-major position over `axes`, the others
 // combine in ascending position, canonically, and then with what was there.

@@ -56,6 +56,12 @@ std::int64_t evaluate(const Expr& expr, const Values& values) {
       });
 }
 
+std::vector<std::int64_t> evaluate(std::span<const Expr> exprs, const Values& values) {
+  std::vector<std::int64_t> result;
+  for (const Expr& expr : exprs) result.push_back(evaluate(expr, values));
+  return result;
+}
+
 bool evaluate(const Condition& condition, const Values& values) {
   return std::ranges::all_of(
       condition.all, [&](const Less& less) { return evaluate(less.a, values) < evaluate(less.b, values); });

@@ -140,6 +140,7 @@ using Values = std::map<Symbol, std::int64_t>;
 // The value under an assignment. Bug when a symbol is missing or a divisor is not positive; Error
 // when a step leaves 64 bits.
 std::int64_t evaluate(const Expr& expr, const Values& values);
+std::vector<std::int64_t> evaluate(std::span<const Expr> exprs, const Values& values);
 bool evaluate(const Condition& condition, const Values& values);
 
 inline std::string_view print(const Symbol& symbol) { return symbol.name(); }

@@ -133,23 +133,6 @@ index::Symbol position(Reader& reader, ValueId values, const index::Expr& at, co
   return reader.find(std::move(index));
 }
 
-ops::Monoid monoid_of(graph::Mode mode) {
-  switch (mode) {
-    case graph::Mode::add:
-      return ops::Monoid::sum;
-    case graph::Mode::multiply:
-      return ops::Monoid::prod;
-    case graph::Mode::least:
-      return ops::Monoid::min;
-    case graph::Mode::greatest:
-      return ops::Monoid::max;
-    case graph::Mode::replace:
-      break;
-  }
-  CHECK(false, "what replaces has no total");
-  return ops::Monoid::sum;
-}
-
 // What a total makes of what was there; both of arithmetic type.
 Ref<loops::Value> combine(graph::Mode mode, bool include_self, Ref<loops::Value> old,
                           Ref<loops::Value> total) {
@@ -224,7 +207,7 @@ class Gathering {
     const Ref<loops::Value> value = contribution(order, low + step, {});
     Sibling sibling{{{step, high - low}}, reader_.take_indexes()};
     sibling.inner.push_back(stmt(Accumulate{temp, {value}, index::Expr(step)}));
-    const ops::Monoid monoid = monoid_of(std::get<graph::Scatter>(node_.node).mode);
+    const ops::Monoid monoid = graph::monoid_of(std::get<graph::Scatter>(node_.node).mode);
     draft_.nest.items.emplace_back(stmt(Start{temp, monoid, arithmetic_type(node_.dtype), {}, 0}));
     draft_.nest.items.emplace_back(std::move(sibling));
     return read(temp);

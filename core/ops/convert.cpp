@@ -12,10 +12,6 @@ namespace twinloom::ops {
 
 namespace {
 
-bool holds_real(DType dtype) {
-  return kind(dtype) == TypeKind::floating || kind(dtype) == TypeKind::narrow_float;
-}
-
 std::uint64_t load_bits(const std::uint8_t* element, int size) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, element, static_cast<std::size_t>(size));

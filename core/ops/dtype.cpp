@@ -52,6 +52,7 @@ int size_of(DType dtype) {
 }
 
 bool is_floating(DType dtype) { return kind(dtype) == TypeKind::floating; }
+bool holds_real(DType dtype) { return is_floating(dtype) || kind(dtype) == TypeKind::narrow_float; }
 
 bool is_integer(DType dtype) {
   return kind(dtype) == TypeKind::signed_int || kind(dtype) == TypeKind::unsigned_int;

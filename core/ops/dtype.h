@@ -30,6 +30,7 @@ TypeKind kind(DType dtype);
 int bits_of(DType dtype);
 int size_of(DType dtype);       // bytes of one element; Bug for packed types
 bool is_floating(DType dtype);  // f64, f32, f16, bf16
+bool holds_real(DType dtype);   // those and the 8-bit floats
 bool is_integer(DType dtype);   // signed and unsigned, not b8
 bool is_16_bit_float(DType dtype);
 // What arithmetic of this type is done in: f32 for f16 and bf16, else the type itself.

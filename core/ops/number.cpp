@@ -17,10 +17,6 @@ namespace twinloom::ops {
 
 namespace {
 
-bool holds_real(DType dtype) {
-  return kind(dtype) == TypeKind::floating || kind(dtype) == TypeKind::narrow_float;
-}
-
 double real_from(const Exact& value) { return std::bit_cast<double>(encode(DType::f64, value)); }
 
 Number rounded(DType to, const Exact& value) { return real_from(decode(to, encode(to, value))); }

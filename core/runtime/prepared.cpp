@@ -9,12 +9,6 @@ namespace twinloom::runtime {
 
 namespace {
 
-std::vector<std::int64_t> numbers(std::span<const index::Expr> expressions, const index::Values& values) {
-  std::vector<std::int64_t> result;
-  for (const index::Expr& expression : expressions) result.push_back(index::evaluate(expression, values));
-  return result;
-}
-
 Prepared::Launch launch_of(const Step& step, const index::Values& values) {
   const index::Symbol seed("seed"), offset("offset");
   Prepared::Launch launch;
@@ -75,7 +69,7 @@ Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> varia
         break;
       }
       case lower::Storage::result:
-        shape = {numbers(value.shape, values), numbers(value.strides, values)};
+        shape = {index::evaluate(value.shape, values), index::evaluate(value.strides, values)};
         memory = elements_of(view_of(nullptr, value.dtype, shape.sizes, shape.strides));
         prepared.result_bytes += index::evaluate(value.count, values) * ops::size_of(value.dtype);
         break;

@@ -10,12 +10,6 @@ namespace twinloom::runtime {
 
 namespace {
 
-std::vector<std::int64_t> numbers(std::span<const index::Expr> expressions, const index::Values& values) {
-  std::vector<std::int64_t> result;
-  for (const index::Expr& expression : expressions) result.push_back(index::evaluate(expression, values));
-  return result;
-}
-
 bool overlap(const Tensor& a, const Tensor& b) {
   const Bytes x = bytes_of(a);
   const Bytes y = bytes_of(b);
@@ -43,7 +37,7 @@ Tensor strided_view(const graph::Graph& graph, graph::NodeId id, const Tensor& b
   const auto* view = std::get_if<graph::View>(&node.node);
   if (view == nullptr) return base;
   const Tensor inner = strided_view(graph, node.inputs[0], base, values);
-  Tensor result{inner.data, inner.dtype, numbers(view->sizes, values),
+  Tensor result{inner.data, inner.dtype, index::evaluate(view->sizes, values),
                 std::vector<std::int64_t>(view->axes.size(), 0), inner.owner};
   std::int64_t offset = 0;
   for (std::size_t dimension = 0; dimension < view->source.size(); ++dimension) {

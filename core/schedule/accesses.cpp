@@ -70,6 +70,20 @@ std::optional<std::int64_t> stride_along(const Access& access, const index::Symb
   return linear ? index::constant_of(linear->scale) : std::nullopt;
 }
 
+std::optional<loops::Load> load_of(const loops::Nest& shape, loops::Buffer buffer) {
+  std::optional<loops::Load> found;
+  bool only = true;
+  for (const loops::Item& item : shape.items) {
+    loops::for_each_value(*std::get<loops::Ref<loops::Stmt>>(item), [&](const loops::Value& value) {
+      const auto* load = std::get_if<loops::Load>(&value.node);
+      if (load == nullptr || load->buffer != buffer) return;
+      only = only && load->mask.all.empty() && (!found || found->offset == load->offset);
+      found = *load;
+    });
+  }
+  return only ? found : std::nullopt;
+}
+
 int work_of(const std::vector<loops::Ref<loops::Stmt>>& stmts) {
   int work = 0;
   for (const auto& stmt : stmts) {

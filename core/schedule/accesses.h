@@ -1,6 +1,7 @@
 // What a nest touches, as choose looks at it. For the inside of this room.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/loops/nest.h"
@@ -20,6 +21,10 @@ std::vector<Access> accesses_of(const loops::Program& nest, const loops::Nest& s
 
 // Elements between neighbours along the axis; nothing where that is not a constant.
 std::optional<std::int64_t> stride_along(const Access& access, const index::Symbol& axis);
+
+// The one load of the buffer among the items that all siblings share; nothing where there are several, or it
+// is masked.
+std::optional<loops::Load> load_of(const loops::Nest& shape, loops::Buffer buffer);
 
 // Operators of one execution of the inner statements, dear ones (exp, div) counted several times.
 int work_of(const std::vector<loops::Ref<loops::Stmt>>& stmts);

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/base/integers.h"
+#include "core/schedule/accesses.h"
 #include "core/schedule/build.h"
 
 namespace twinloom::schedule {
@@ -27,21 +28,6 @@ struct Sides {
   Side neighbours;  // along which the input's elements are neighbours
   Side rows;
 };
-
-// The one unmasked load of the buffer.
-std::optional<loops::Load> load_of(const loops::Nest& shape, loops::Buffer buffer) {
-  std::optional<loops::Load> found;
-  bool only = true;
-  for (const loops::Item& item : shape.items) {
-    loops::for_each_value(*std::get<Ref<Stmt>>(item), [&](const loops::Value& value) {
-      const auto* load = std::get_if<loops::Load>(&value.node);
-      if (load == nullptr || load->buffer != buffer) return;
-      only = only && load->mask.all.empty() && (!found || found->offset == load->offset);
-      found = *load;
-    });
-  }
-  return only ? found : std::nullopt;
-}
 
 bool is_block(const Piece& piece) { return piece.bind == Bind::block; }
 

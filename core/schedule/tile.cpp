@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/index/simplify.h"
+#include "core/schedule/accesses.h"
 #include "core/schedule/build.h"
 
 namespace twinloom::schedule {
@@ -33,21 +34,6 @@ std::optional<Axes> axes_of(const Scope& common) {
   if (inner.axis == outer.axis || !count || *count < 1 || vector.turns == 0 || vector.step != 1)
     return std::nullopt;
   return Axes{&common.axes[outer.axis], &common.axes[inner.axis], *count, vector.turns};
-}
-
-// The one load of the buffer, unless there are several or it is masked.
-std::optional<loops::Load> load_of(const loops::Nest& shape, loops::Buffer buffer) {
-  std::optional<loops::Load> found;
-  bool only = true;
-  for (const loops::Item& item : shape.items) {
-    loops::for_each_value(*std::get<Ref<Stmt>>(item), [&](const loops::Value& value) {
-      const auto* load = std::get_if<loops::Load>(&value.node);
-      if (load == nullptr || load->buffer != buffer) return;
-      only = only && load->mask.all.empty() && (!found || found->offset == load->offset);
-      found = *load;
-    });
-  }
-  return only ? found : std::nullopt;
 }
 
 std::string why_not_turned(const Plan& plan, const Axes& axes, const Expr& offset) {

@@ -6,18 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/thrown.h"
+
 namespace twinloom {
 namespace {
-
-template <class Action>
-std::string message_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no Error";
-}
 
 TEST(Scanner, WordsEndWhereANameEnds) {
   Scanner scanner("split_2.k i.0, end.", "form");
@@ -76,7 +68,7 @@ TEST(Scanner, ANumberEndsBeforeAnOperator) {
 }
 
 TEST(Scanner, ARealBeyondADoubleIsAnError) {
-  EXPECT_EQ(message_of([] { Scanner("1e999", "form").real(); }),
+  EXPECT_EQ(tests::words_of<Error>([] { Scanner("1e999", "form").real(); }),
             "form line 1 column 1: expected a number within the range of a double, found '1e999'");
 }
 
@@ -89,7 +81,7 @@ TEST(Scanner, QuotedTextComesBackAsItWas) {
 }
 
 TEST(Scanner, QuotedTextMustEnd) {
-  EXPECT_EQ(message_of([] { Scanner("\"abc", "form").quoted(); }),
+  EXPECT_EQ(tests::words_of<Error>([] { Scanner("\"abc", "form").quoted(); }),
             "form line 1 column 5: expected '\"' at the end of a text, found the end of the text");
   EXPECT_THROW(Scanner("\"abc\ndef\"", "form").quoted(), Error);
   EXPECT_THROW(Scanner("\"abc\\", "form").quoted(), Error);
@@ -99,12 +91,12 @@ TEST(Scanner, MessagesSayWhereAndWhat) {
   Scanner scanner("a\n  b c", "schedule");
   scanner.expect("a");
   scanner.expect("b");
-  EXPECT_EQ(message_of([&] { scanner.expect("loops"); }),
+  EXPECT_EQ(tests::words_of<Error>([&] { scanner.expect("loops"); }),
             "schedule line 2 column 5: expected 'loops', found 'c'");
-  EXPECT_EQ(message_of([&] { scanner.integer(); }),
+  EXPECT_EQ(tests::words_of<Error>([&] { scanner.integer(); }),
             "schedule line 2 column 5: expected an integer of 64 bits, found 'c'");
   scanner.expect("c");
-  EXPECT_EQ(message_of([&] { scanner.word(); }),
+  EXPECT_EQ(tests::words_of<Error>([&] { scanner.word(); }),
             "schedule line 2 column 6: expected a name, found the end of the text");
 }
 

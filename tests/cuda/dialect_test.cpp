@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/emit/emit.h"
 #include "tests/cuda/compiler.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::cuda {
 
@@ -299,22 +300,18 @@ TEST(Dialect, ATotalIsHandedOutOnlyWhereNoOtherCopiesAreLeft) {
 
 // Units of so many threads each, beside a loop of all 128.
 TEST(Dialect, ThreadsDoNotWaitForThoseThatNeverCome) {
-  const auto said_of = [](int units, int threads) -> std::string {
+  const auto said_of = [](int units, int threads) {
     const std::string count = cat(threads);
-    try {
-      text_of(cat("program p(x: i32[128], y: written i32[128]) { start t0: sum i32 copies (u)\n for u < ",
-                  units, " thread { start t1: sum i32 copies (k) for k < ", count, " thread { merge t1 (x[",
-                  count,
-                  "*u + k]) }\n combine t1 across k halves merge t0 (t1) }\n combine t0 across u neighbours "
-                  "for i < 128 thread { y[i] = t0 } }"));
-    } catch (const Bug& bug) {
-      return bug.what();
-    }
-    return "no bug";
+    const std::string program =
+        cat("program p(x: i32[128], y: written i32[128]) { start t0: sum i32 copies (u)\n for u < ", units,
+            " thread { start t1: sum i32 copies (k) for k < ", count, " thread { merge t1 (x[", count,
+            "*u + k]) }\n combine t1 across k halves merge t0 (t1) }\n combine t0 across u neighbours "
+            "for i < 128 thread { y[i] = t0 } }");
+    return tests::words_of<Bug>([&] { text_of(program); });
   };
-  EXPECT_EQ(said_of(2, 32), "no bug");
-  EXPECT_EQ(said_of(4, 16), "no bug");
-  EXPECT_EQ(said_of(2, 64), "no bug");
+  EXPECT_EQ(said_of(2, 32), tests::NOTHING_THROWN);
+  EXPECT_EQ(said_of(4, 16), tests::NOTHING_THROWN);
+  EXPECT_EQ(said_of(2, 64), tests::NOTHING_THROWN);
   EXPECT_NE(
       said_of(1, 64).find("threads combine across k where only 64 of them are, and would wait for the block"),
       std::string::npos);

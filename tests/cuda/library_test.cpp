@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "backends/cuda/library.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::cuda {
 namespace {
@@ -25,12 +26,7 @@ class Setting {
 };
 
 std::string failure(const std::vector<std::string>& names, const std::vector<std::string>& directories) {
-  try {
-    const Library library("the test's library", {names, directories});
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "it was opened";
+  return tests::words_of<Error>([&] { const Library library("the test's library", {names, directories}); });
 }
 
 TEST(Library, OpensByNameAndFindsFunctions) {

@@ -8,6 +8,7 @@
 #include "core/graph/indexing.h"
 #include "core/graph/views.h"
 #include "tests/evaluate/arrays.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::evaluate {
 namespace {
@@ -147,12 +148,7 @@ TEST(Indexing, PlacesTheAxesOfAdvancedIndicesAsNumPyDoes) {
 }
 
 std::string error_of(const Tensor& x, const std::vector<Argument>& arguments) {
-  try {
-    value_of(x, arguments);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return tests::words_of<Error>([&] { value_of(x, arguments); });
 }
 
 TEST(Indexing, OutOfRangeNamesThePlace) {

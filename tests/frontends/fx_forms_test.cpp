@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "tests/frontends/texts.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::tests {
 namespace {
@@ -30,7 +31,7 @@ TEST(FxForms, Annotations) {
   for (const Form& form : forms) {
     const std::string text =
         module_text(form.parameter, "y = torch.ops.aten.add.Tensor(x, x);  x = None", "(y,)");
-    EXPECT_EQ(error_of(text), "no error") << form.parameter;
+    EXPECT_EQ(error_of(text), NOTHING_THROWN) << form.parameter;
     EXPECT_EQ(result_type(fx::read(text)), form.type) << form.parameter;
   }
 }
@@ -67,7 +68,7 @@ TEST(FxForms, LogsAndColours) {
     start = end + 1;
   }
   logged += "I1121 09:30:01.000000 4711 torch/b.py:3] what's next?\n";
-  EXPECT_EQ(error_of(logged), "no error");
+  EXPECT_EQ(error_of(logged), NOTHING_THROWN);
   EXPECT_EQ(result_type(fx::read(logged)), "f32[3]");
   EXPECT_EQ(fx::read("[rank0]:" + logged.substr(logged.find("V1121"))).parameters().size(), 1u);
 }
@@ -109,7 +110,7 @@ TEST(FxForms, TuplesAndTheirElements) {
                                        "split[0]\nb: \"f32[4, 2]\" = split[2];  split = None\n"
                                        "y: \"f32[4, 2]\" = torch.ops.aten.add.Tensor(a, b);  a = b = None",
                                        "(y,)");
-  EXPECT_EQ(error_of(text), "no error");
+  EXPECT_EQ(error_of(text), NOTHING_THROWN);
   const std::string beyond =
       module_text("x: \"f32[4, 6]\"", "split = torch.ops.aten.split.Tensor(x, 2, 1)\na = split[3]", "(a,)");
   EXPECT_EQ(error_of(beyond), "FX graph line 4: element 3 of a list of 3 does not exist");
@@ -120,14 +121,14 @@ TEST(FxForms, SizesAreComputed) {
   const std::string infix = module_text(
       parameters, "m: \"Sym(s1*s2)\" = a * b\ny: \"f32[s1*s2]\" = torch.ops.aten.view.default(x, [m])",
       "(y, m)");
-  EXPECT_EQ(error_of(infix), "no error");
+  EXPECT_EQ(error_of(infix), NOTHING_THROWN);
   EXPECT_EQ(result_type(fx::read(infix), 1), "size s1*s2");
   const std::string calls =
       module_text(parameters,
                   "n = torch.ops.aten.sym_size.int(x, 0)\nm: \"Sym(2*s1)\" = _operator.mul(n, 2);  n = None\n"
                   "y = torch.ops.aten.expand.default(torch.ops.aten.unsqueeze.default(x, 0), [m, -1, -1])",
                   "(y,)");
-  EXPECT_EQ(error_of(calls), "no error");
+  EXPECT_EQ(error_of(calls), NOTHING_THROWN);
   EXPECT_EQ(result_type(fx::read(calls)), "f32[2*s1, s1, s2]");
 }
 
@@ -138,14 +139,14 @@ TEST(FxForms, NumbersOfPython) {
       "-inf, inf)\n"
       "c = torch.ops.aten.mul.Tensor(b, 1e-05)\nd: \"f32[]\" = torch.ops.aten.sum.dim_IntList(c, [])",
       "(d,)");
-  EXPECT_EQ(error_of(text), "no error");
+  EXPECT_EQ(error_of(text), NOTHING_THROWN);
 }
 
 TEST(FxForms, NoneInsideIndices) {
   const std::string text =
       module_text("x: \"f32[4, 5, 6]\", i: \"i64[3]\"",
                   "y: \"f32[4, 3, 6]\" = torch.ops.aten.index.Tensor(x, [None, i])", "(y,)");
-  EXPECT_EQ(error_of(text), "no error");
+  EXPECT_EQ(error_of(text), NOTHING_THROWN);
 }
 
 TEST(FxForms, DevicesAreIgnored) {
@@ -155,7 +156,7 @@ TEST(FxForms, DevicesAreIgnored) {
                   "device = device(type='cuda', index=0), pin_memory = False)\n"
                   "y: \"f32[3]\" = torch.ops.aten.add.Tensor(x, z)",
                   "(y,)");
-  EXPECT_EQ(error_of(text), "no error");
+  EXPECT_EQ(error_of(text), NOTHING_THROWN);
 }
 
 TEST(FxForms, OutputMasksGiveNone) {
@@ -164,7 +165,7 @@ TEST(FxForms, OutputMasksGiveNone) {
       "n = torch.ops.aten.native_layer_norm_backward.default(g, x, [8], m, r, w, b, [False, True, True])\na "
       "= n[0]\nc: \"f32[8]\" = n[1]",
       "(a, c)");
-  EXPECT_EQ(error_of(text), "no error");
+  EXPECT_EQ(error_of(text), NOTHING_THROWN);
   EXPECT_EQ(result_type(fx::read(text), 0), "None");
 }
 
@@ -180,8 +181,8 @@ TEST(FxForms, ConstantsOfTheModule) {
       "const__tensor_constant0 in the inputs' .npz");
   fx::ReadOptions options;
   options.constants["_tensor_constant0"] = {ops::DType::f32, {2}, std::vector<std::byte>(8)};
-  EXPECT_EQ(error_of(good, options), "no error");
-  EXPECT_NE(error_of(text, options), "no error");
+  EXPECT_EQ(error_of(good, options), NOTHING_THROWN);
+  EXPECT_NE(error_of(text, options), NOTHING_THROWN);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "core/base/error.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::tests {
 
@@ -23,12 +24,7 @@ std::string module_text(std::string_view parameters, std::string_view statements
 }
 
 std::string error_of(std::string_view text, const fx::ReadOptions& options) {
-  try {
-    fx::read(text, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return words_of<Error>([&] { fx::read(text, options); });
 }
 
 std::string result_type(const graph::Graph& graph, std::size_t k) {

@@ -12,7 +12,7 @@ namespace twinloom::tests {
 // statement a line, from line 3 on.
 std::string module_text(std::string_view parameters, std::string_view statements, std::string_view result);
 
-// The message of the Error that reading throws; "no error" where it throws none.
+// The message of the Error that reading throws; NOTHING_THROWN where it throws none.
 std::string error_of(std::string_view text, const fx::ReadOptions& options = {});
 
 // "f32[2, s0]" of result k, or what else it is.

@@ -10,21 +10,12 @@
 #include "core/graph/indexing.h"
 #include "core/graph/reductions.h"
 #include "core/graph/views.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::graph {
 namespace {
 
 using ops::DType;
-
-template <class Run>
-std::string error_of(Run&& run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 struct Inputs {
   Builder builder;
@@ -234,14 +225,14 @@ const Case of_builders[] = {
 TEST(Errors, OfNodes) {
   for (const Case& row : of_nodes) {
     Inputs inputs;
-    EXPECT_EQ(error_of([&] { row.run(inputs); }), row.expected);
+    EXPECT_EQ(tests::words_of<Error>([&] { row.run(inputs); }), row.expected);
   }
 }
 
 TEST(Errors, OfBuilders) {
   for (const Case& row : of_builders) {
     Inputs inputs;
-    EXPECT_EQ(error_of([&] { row.run(inputs); }), row.expected);
+    EXPECT_EQ(tests::words_of<Error>([&] { row.run(inputs); }), row.expected);
   }
 }
 
@@ -271,8 +262,10 @@ TEST(Bind, SaysWhatFailed) {
   builder.size_parameter("size", n + 1);
   builder.origin.name = "both";
   builder.output(select(a, 1, 0) + c);
-  const auto error = [&](Given given) { return error_of([&] { bind_sizes(builder.graph(), given); }); };
-  EXPECT_EQ(error({Sizes{3, 4}, Sizes{6}, Sizes{3}, std::int64_t{4}}), "no error");
+  const auto error = [&](Given given) {
+    return tests::words_of<Error>([&] { bind_sizes(builder.graph(), given); });
+  };
+  EXPECT_EQ(error({Sizes{3, 4}, Sizes{6}, Sizes{3}, std::int64_t{4}}), tests::NOTHING_THROWN);
   EXPECT_EQ(error({Sizes{3, 4}}), "graph 'net' takes 4 inputs, given 1");
   EXPECT_EQ(error({Sizes{3}, Sizes{6}, Sizes{3}, std::int64_t{4}}),
             "input 0 'a' has the shape [3], expected [n, 4]");

@@ -10,6 +10,7 @@
 #include "core/graph/passes.h"
 #include "core/graph/reductions.h"
 #include "core/graph/views.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::graph {
 namespace {
@@ -93,19 +94,12 @@ TEST(Print, LooksAsDocumented) {
 }
 
 TEST(Print, MistakesAreErrorsWithLineAndColumn) {
-  const auto error_of = [](std::string_view text) -> std::string {
-    try {
-      parse(text);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  };
+  const auto error_of = [](std::string_view text) { return tests::words_of<Error>([&] { parse(text); }); };
   EXPECT_EQ(error_of("graph \"g\"\nfoo"),
             "graph line 2 column 1: expected a node, a result or the end, found "
             "'foo'");
   const std::string head = "graph \"g\"\nparameter \"x\" = %0\n%0: f32 [2] = input slot 0 name \"x\"\n";
-  EXPECT_EQ(error_of(head), "no error");
+  EXPECT_EQ(error_of(head), tests::NOTHING_THROWN);
   EXPECT_NE(error_of(head + "%1: f32 [2] = exp(%7)").find("an input that was defined before"),
             std::string::npos);
   EXPECT_NE(error_of(head + "%1: f32 [3] = exp(%0)\n").find("the type f32 [2] for %1"), std::string::npos);

@@ -1,11 +1,11 @@
 // What the makers promise: canonical forms, order, text, folding and its limits; and solve().
 #include "core/index/expr.h"
-#include "core/index/divisors.h"
 
 #include <gtest/gtest.h>
 
 #include "core/index/divisors.h"
 #include "core/index/solve.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::index {
 namespace {
@@ -13,16 +13,6 @@ namespace {
 void expect_made(std::string_view text, std::string_view printed) {
   EXPECT_EQ(print(parse(text)), printed) << text;
   EXPECT_EQ(parse(printed), parse(text)) << text;
-}
-
-template <class Action>
-std::string message_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no Error";
 }
 
 TEST(Expr, SumsAreFlatSortedAndFolded) {
@@ -73,13 +63,13 @@ TEST(Expr, NumbersThatLeave64BitsAreErrors) {
   expect_made("i + -9223372036854775808", "i + -9223372036854775808");
   expect_made("-9223372036854775808*i", "-9223372036854775808*i");
   expect_made("i - 9223372036854775807*j", "i - 9223372036854775807*j");
-  EXPECT_EQ(message_of([] { parse("9223372036854775807 + 1"); }),
+  EXPECT_EQ(tests::words_of<Error>([] { parse("9223372036854775807 + 1"); }),
             "index expression: a constant in the sum does not fit 64 bits");
-  EXPECT_EQ(message_of([] { parse("-(i - 9223372036854775807 - 1)"); }),
+  EXPECT_EQ(tests::words_of<Error>([] { parse("-(i - 9223372036854775807 - 1)"); }),
             "index expression: a constant in the difference does not fit 64 bits");
-  EXPECT_EQ(message_of([] { parse("4294967296*i*4294967296*j"); }),
+  EXPECT_EQ(tests::words_of<Error>([] { parse("4294967296*i*4294967296*j"); }),
             "index expression: a constant in the product does not fit 64 bits");
-  EXPECT_EQ(message_of([] {
+  EXPECT_EQ(tests::words_of<Error>([] {
               evaluate(parse("i*i"), {{Symbol("i"), std::int64_t{1} << 40}});
             }),
             "index expression i*i: its value does not fit 64 bits");
@@ -90,7 +80,7 @@ TEST(Expr, ADivisorIsPositive) {
   EXPECT_THROW(floor_mod(Expr(Symbol("i")), Expr(-2)), Bug);
   EXPECT_THROW(evaluate(parse("floor_div(i, n)"), {{Symbol("i"), 1}, {Symbol("n"), 0}}), Bug);
   EXPECT_THROW(evaluate(parse("i"), {}), Bug);
-  EXPECT_EQ(message_of([] { parse("floor_div(i, 0)"); }),
+  EXPECT_EQ(tests::words_of<Error>([] { parse("floor_div(i, 0)"); }),
             "index expression line 1 column 15: expected a positive divisor before this place instead of 0, "
             "found ')'");
 }
@@ -103,22 +93,22 @@ TEST(Expr, SymbolsAreShortNames) {
   EXPECT_THROW(Symbol(""), Error);
   EXPECT_THROW(Symbol("3d"), Error);
   EXPECT_THROW(Symbol("a b"), Error);
-  EXPECT_EQ(message_of([] { Symbol("least"); }),
+  EXPECT_EQ(tests::words_of<Error>([] { Symbol("least"); }),
             "symbol 'least': expected 1 to 23 characters [A-Za-z_][A-Za-z0-9_.]* that are not the name of a "
             "function of index expressions");
 }
 
 TEST(Expr, BadTextIsAnErrorWithItsPlace) {
-  EXPECT_EQ(message_of([] { parse("4*i +"); }),
+  EXPECT_EQ(tests::words_of<Error>([] { parse("4*i +"); }),
             "index expression line 1 column 6: expected an index expression, found the end of the text");
-  EXPECT_EQ(message_of([] { parse("i j"); }),
+  EXPECT_EQ(tests::words_of<Error>([] { parse("i j"); }),
             "index expression line 1 column 3: expected the end of the text, found 'j'");
   const std::string deep = std::string(100000, '(') + "i";
-  EXPECT_EQ(message_of([&] { parse(deep); }),
+  EXPECT_EQ(tests::words_of<Error>([&] { parse(deep); }),
             "index expression line 1 column 201: expected an expression of at most 200 levels, found "
             "'(((((((((((((((((((((((('");
   EXPECT_EQ(parse(std::string(100000, '-') + "i"), parse("i"));
-  EXPECT_EQ(message_of([] { parse_condition("i < n &&"); }),
+  EXPECT_EQ(tests::words_of<Error>([] { parse_condition("i < n &&"); }),
             "condition line 1 column 9: expected an index expression, found the end of the text");
 }
 

@@ -16,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "jit/orc_session.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::jit {
 namespace {
@@ -43,18 +44,6 @@ Compiler vector_compiler(const Target& target, std::string_view precompiled = {}
   const std::string lanes = cat("#define LANES ", target.vector_bits / 32, "\n");
   return Compiler(target, {{"device/vector.h", vector_header}}, lanes + "#include \"device/vector.h\"\n", {},
                   precompiled);
-}
-
-// The words of the Bug that `work` must throw.
-template <class Work>
-std::string words_of_bug(Work&& work) {
-  try {
-    work();
-  } catch (const Bug& bug) {
-    return bug.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
 }
 
 template <class Function>
@@ -174,8 +163,8 @@ TEST(Compiler, CallsMemcpyAndFmod) {
 
 TEST(Compiler, WordsOfABrokenTextShowLineAndSource) {
   const Compiler compiler = vector_compiler(avx2);
-  const std::string words =
-      words_of_bug([&] { compiler.compile("int fine;\nfloat broken = unknown_name + 1;\n", "broken"); });
+  const std::string words = tests::words_of<Bug>(
+      [&] { compiler.compile("int fine;\nfloat broken = unknown_name + 1;\n", "broken"); });
   expect_contains(words, "Clang rejects the text 'broken'");
   expect_contains(words, "broken.cpp:2:16: error: use of undeclared identifier 'unknown_name'");
   expect_contains(words, "float broken = unknown_name + 1;");
@@ -187,7 +176,7 @@ TEST(Compiler, DumpsABrokenTextWhereAsked) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "twinloom_dump";
   std::filesystem::create_directories(folder);
   const Compiler compiler(avx2, {}, "", folder.string());
-  const std::string words = words_of_bug([&] { compiler.compile("broken\n", "dumped"); });
+  const std::string words = tests::words_of<Bug>([&] { compiler.compile("broken\n", "dumped"); });
   expect_contains(words, cat("the text is in ", (folder / "dumped.cpp").string()));
   EXPECT_EQ(file_text(folder / "dumped.cpp"), "broken\n");
   std::filesystem::remove_all(folder);
@@ -195,22 +184,23 @@ TEST(Compiler, DumpsABrokenTextWhereAsked) {
 
 TEST(Compiler, WordsOfABrokenPreludeNameIt) {
   const Compiler compiler(avx2, {{"device/bad.h", "int a = ;\n"}}, "#include \"device/bad.h\"\n");
-  const std::string words = words_of_bug([&] { compiler.compile("", "kernel"); });
+  const std::string words = tests::words_of<Bug>([&] { compiler.compile("", "kernel"); });
   expect_contains(words, "device/bad.h:1:9: error: expected expression");
 }
 
 TEST(Compiler, WrongAssemblyIsABug) {
   const Compiler compiler = vector_compiler(avx2);
-  const std::string words = words_of_bug(
+  const std::string words = tests::words_of<Bug>(
       [&] { compiler.compile("extern \"C\" void f() { asm volatile(\"no_such_instruction\"); }", "f"); });
   expect_contains(words, "no_such_instruction");
 }
 
 TEST(Compiler, ReadsNoFileOfTheDisk) {
   const Compiler compiler = vector_compiler(avx2);
-  expect_contains(words_of_bug([&] { compiler.compile("#include \"/usr/include/string.h\"\n", "f"); }),
-                  "'/usr/include/string.h' file not found");
-  expect_contains(words_of_bug([&] { compiler.compile("#include <stdint.h>\n", "f"); }),
+  expect_contains(
+      tests::words_of<Bug>([&] { compiler.compile("#include \"/usr/include/string.h\"\n", "f"); }),
+      "'/usr/include/string.h' file not found");
+  expect_contains(tests::words_of<Bug>([&] { compiler.compile("#include <stdint.h>\n", "f"); }),
                   "'stdint.h' file not found");
 }
 
@@ -220,7 +210,7 @@ TEST(Compiler, SurvivesACrashOfClang) {
     const Compiler compiler = vector_compiler(avx2);
     for (const char* cause : {"crash", "llvm_fatal_error"}) {
       const std::string text = cat("#pragma clang __debug ", cause, "\n");
-      std::cerr << words_of_bug([&] { compiler.compile(text, "f"); }) << '\n';
+      std::cerr << tests::words_of<Bug>([&] { compiler.compile(text, "f"); }) << '\n';
     }
     expect_scales(Session({}).load(compiler.compile(scale_text, "scale")));
     std::_Exit(testing::Test::HasFailure() ? 1 : 0);
@@ -248,7 +238,7 @@ TEST(Compiler, ThreadsCompileAtOnce) {
       const std::string text = cat("extern \"C\" int f(int x) { return x + ", i, "; }");
       const Module module = session.load(compiler.compile(text, cat("add_", i)));
       EXPECT_EQ(function<int(int)>(module, "f")(1), i + 1);
-      if (i % 4 == 0) words_of_bug([&] { compiler.compile("broken", "broken"); });
+      if (i % 4 == 0) tests::words_of<Bug>([&] { compiler.compile("broken", "broken"); });
     }
   };
   std::thread one(compile_some, 0);
@@ -279,12 +269,12 @@ TEST(Compiler, IdentityTellsWhatDecidesTheCode) {
 }
 
 TEST(Compiler, RefusesAMissingFeatureAndAPath) {
-  expect_contains(words_of_bug([] {
+  expect_contains(tests::words_of<Bug>([] {
                     Compiler({"x86-64-v3", {"-fma"}, 256}, {}, "");
                   }),
                   "target feature -fma");
   const Compiler compiler(avx2, {}, "");
-  expect_contains(words_of_bug([&] { compiler.compile("", "a/b"); }), "'a/b' is no plain file name");
+  expect_contains(tests::words_of<Bug>([&] { compiler.compile("", "a/b"); }), "'a/b' is no plain file name");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "jit/clang_compiler.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::jit {
 namespace {
@@ -34,17 +35,6 @@ int run(const Module& module, int value) {
   return reinterpret_cast<int (*)(int)>(module.address("run"))(value);
 }
 
-template <class Work>
-std::string words_of_bug(Work&& work) {
-  try {
-    work();
-  } catch (const Bug& bug) {
-    return bug.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
-
 void expect_contains(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << "no '" << part << "' in:\n" << text;
 }
@@ -63,7 +53,8 @@ TEST(Session, LoadedCodeCallsTheHost) {
 
 TEST(Session, AMissingSymbolIsNamed) {
   const Session session({});
-  const std::string words = words_of_bug([&] { session.load(compiler().compile(calls_host, "calls_host")); });
+  const std::string words =
+      tests::words_of<Bug>([&] { session.load(compiler().compile(calls_host, "calls_host")); });
   expect_contains(words, "calls_host");
   expect_contains(words, "host_triple");
 }
@@ -72,14 +63,14 @@ TEST(Session, SymbolsOfTheProcessAreNotOffered) {
   const Session session({});
   const Object object = compiler().compile(
       "extern \"C\" int getpid();\nextern \"C\" int run(int) { return getpid(); }\n", "calls_getpid");
-  expect_contains(words_of_bug([&] { session.load(object); }), "getpid");
+  expect_contains(tests::words_of<Bug>([&] { session.load(object); }), "getpid");
 }
 
 TEST(Session, AFailedLoadLeavesTheSessionUsable) {
   const Session session({host_triple()});
   const Object missing = compiler().compile(
       "extern \"C\" int gone();\nextern \"C\" int run(int) { return gone(); }\n", "missing");
-  words_of_bug([&] { session.load(missing); });
+  tests::words_of<Bug>([&] { session.load(missing); });
   EXPECT_EQ(run(session.load(compiler().compile(calls_host, "calls_host")), 1), 4);
 }
 
@@ -87,20 +78,20 @@ TEST(Session, DamagedBytesAreABug) {
   const Session session({});
   Object object = compiler().compile("extern \"C\" int run(int value) { return value; }", "damaged");
   object.bytes.resize(object.bytes.size() / 2);
-  expect_contains(words_of_bug([&] { session.load(object); }), "damaged");
+  expect_contains(tests::words_of<Bug>([&] { session.load(object); }), "damaged");
   object.bytes = "not an object";
-  expect_contains(words_of_bug([&] { session.load(object); }), "damaged");
+  expect_contains(tests::words_of<Bug>([&] { session.load(object); }), "damaged");
 }
 
 TEST(Session, AnUnknownNameIsABug) {
   const Session session({});
   const Module module = session.load(compiler().compile("extern \"C\" int run(int v) { return v; }", "one"));
-  expect_contains(words_of_bug([&] { (void)module.address("walk"); }),
+  expect_contains(tests::words_of<Bug>([&] { (void)module.address("walk"); }),
                   "the object 'one' does not define walk");
 }
 
 TEST(Session, HostSymbolsAreGivenOnce) {
-  expect_contains(words_of_bug([] {
+  expect_contains(tests::words_of<Bug>([] {
                     Session({host_triple(), host_triple()});
                   }),
                   "host symbol host_triple is given twice");

@@ -7,6 +7,7 @@
 
 #include "core/loops/canonical.h"
 #include "tests/loops/run.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::loops {
 namespace {
@@ -117,7 +118,7 @@ TEST(Canonical, PlacesAreWithoutGapsAndRepetition) {
     const std::string text =
         cat("program p(x: f32[4], y: written f32[1]) { start t0: sum f32 for k < 4 { t0 += x[k] at ", place,
             " } y[0] = t0 }");
-    return tests::bug_of([&] { run(text, Stage::nest, {&x, &y}); });
+    return tests::words_of<Bug>([&] { run(text, Stage::nest, {&x, &y}); });
   };
   EXPECT_NE(bug("2*k").find("4 elements are accumulated at places up to 6"), std::string::npos);
   EXPECT_NE(bug("k - floor_div(k, 2) + floor_div(k, 3)").find("two elements are accumulated at the place 1"),
@@ -150,7 +151,7 @@ TEST(Canonical, APushWithAWrongNumberIsFound) {
     t1 = x[0]
     push t1 onto t0 at 1
   })";
-  EXPECT_NE(tests::bug_of([&] {
+  EXPECT_NE(tests::words_of<Bug>([&] {
               run(text, Stage::program, {&x, &y});
             }).find("push 1 finds nothing at depth 0"),
             std::string::npos);

@@ -6,6 +6,7 @@
 
 #include "core/base/stopwatch.h"
 #include "tests/loops/run.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::loops {
 namespace {
@@ -27,7 +28,7 @@ TEST(Interpret, AnAccessOutsideItsMemoryIsABug) {
   Elements x(DType::f32, {1, 2}), y(DType::f32, 1);
   const auto bug = [&](std::string_view body) {
     const std::string text = cat("program p(x: f32[2], y: written f32[1]; n in 0..) { ", body, " }");
-    return tests::bug_of([&] { run(text, Stage::nest, {&x, &y}, {2}); });
+    return tests::words_of<Bug>([&] { run(text, Stage::nest, {&x, &y}, {2}); });
   };
   EXPECT_NE(bug("y[0] = x[n]").find("x[n] touches element 2 of x, which has the elements from 0 to below 2"),
             std::string::npos);

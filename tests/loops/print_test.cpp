@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/loops/rewrite.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::loops {
 namespace {
@@ -107,12 +108,7 @@ TEST(Print, KeepsWhatALoadGivesOutsideItsMask) {
 }
 
 std::string error_of(std::string_view text) {
-  try {
-    parse(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return tests::words_of<Error>([&] { parse(text); });
 }
 
 TEST(Parse, SaysWhereItStopped) {

@@ -5,6 +5,7 @@
 #include "core/loops/nest.h"
 #include "core/loops/rewrite.h"
 #include "tests/loops/run.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::loops {
 namespace {
@@ -86,7 +87,8 @@ TEST(Support, CanariesShowWhatWasOverwritten) {
   tests::Elements x(ops::DType::f32, 3);
   x.check();
   x.data()[-1] = std::byte{0};
-  EXPECT_NE(tests::bug_of([&] { x.check(); }).find("a byte -1 bytes from the start"), std::string::npos);
+  EXPECT_NE(tests::words_of<Bug>([&] { x.check(); }).find("a byte -1 bytes from the start"),
+            std::string::npos);
 }
 
 TEST(SupportDeathTest, TheByteBehindFaults) {

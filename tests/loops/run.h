@@ -35,14 +35,4 @@ inline void expect_same(const Elements& given, const Elements& expected) {
   EXPECT_FALSE(difference) << *difference;
 }
 
-// The words of the Bug that `act` must throw.
-inline std::string bug_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Bug& bug) {
-    return bug.what();
-  }
-  return "no bug";
-}
-
 }  // namespace twinloom::tests

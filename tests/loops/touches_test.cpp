@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/loops/run.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::loops {
 namespace {
@@ -17,7 +18,7 @@ std::string said_of(std::string_view body, const Order& order = {}) {
           body, "\n}"));
   verify(program, Stage::program);
   Elements x(DType::i32, {0, 1, 2, 3, 4, 5, 6, 7}), y(DType::i32, 8);
-  return tests::bug_of([&] { tests::run(program, {&x, &y}, {}, order); });
+  return tests::words_of<Bug>([&] { tests::run(program, {&x, &y}, {}, order); });
 }
 
 std::string in_scratch(std::string_view body) { return cat("scratch s[8] in scratch { ", body, " }"); }
@@ -32,7 +33,7 @@ TEST_P(UnorderedTouches, AreABug) {
   const std::string said = said_of(in_scratch(GetParam().body));
   EXPECT_NE(said.find(GetParam().words), std::string::npos) << said;
   for (const Order& order : {Order{false, true}, Order{true, false}, Order{true, true}})
-    EXPECT_NE(said_of(in_scratch(GetParam().body), order), "no bug");
+    EXPECT_NE(said_of(in_scratch(GetParam().body), order), tests::NOTHING_THROWN);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -97,7 +98,7 @@ TEST(TouchesOfBlocks, AreABugWhereOneWrites) {
                 .find("element 0 is updated by a block and was read by another"),
             std::string::npos);
   // A sync waits for the threads of one block.
-  EXPECT_NE(said_of("for b < 4 block { for t < 2 thread { y[t] = x[b] } sync }"), "no bug");
+  EXPECT_NE(said_of("for b < 4 block { for t < 2 thread { y[t] = x[b] } sync }"), tests::NOTHING_THROWN);
 }
 
 TEST(Touches, WithAnOrderAreNone) {
@@ -119,7 +120,7 @@ TEST(Touches, WithAnOrderAreNone) {
   for (const std::string& body : bodies) {
     const bool blocks = body.find("block") != std::string::npos;
     for (const Order& order : {Order{}, Order{true, true}})
-      EXPECT_EQ(said_of(blocks ? body : in_scratch(body), order), "no bug") << body;
+      EXPECT_EQ(said_of(blocks ? body : in_scratch(body), order), tests::NOTHING_THROWN) << body;
   }
 }
 
@@ -127,7 +128,7 @@ TEST(Touches, OfRegistersAreEachThreadsOwn) {
   EXPECT_EQ(
       said_of(
           "scratch r[8] in registers { for t < 4 thread { r[0] = x[t] } for u < 4 thread { y[u] = r[0] } }"),
-      "no bug");
+      tests::NOTHING_THROWN);
 }
 
 TEST(Touches, OfRegistersByThreadsTogetherAreABug) {

@@ -7,6 +7,7 @@
 #include "api/twinloom/twinloom.h"
 #include "core/runtime/memory_pool.h"
 #include "tests/runtime/far.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::tests {
 
@@ -42,16 +43,6 @@ std::vector<float> numbers(const std::vector<Output>& outputs, const runtime::Sp
 }
 
 Executable rows_on(const FarSpace& space) { return pipeline::compile(rows_graph(), far_backend(space)); }
-
-template <class ErrorType, class Run>
-std::string words_of(Run&& run) {
-  try {
-    run();
-  } catch (const ErrorType& error) {
-    return error.what();
-  }
-  return "no Error";
-}
 
 TEST(Pending, IsNotReadyBeforeItIsWaitedFor) {
   const FarSpace space;
