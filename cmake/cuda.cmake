@@ -1,9 +1,17 @@
-# CUDA_INCLUDE: the directory of cuda.h and nvrtc.h, false where they are not found. Then one line says that the back
-# end for CUDA is left out, and why.
-set(cuda_places $ENV{CUDA_PATH} $ENV{CUDA_HOME} /usr/local/cuda)
+# CUDA_INCLUDE: the directories of cuda.h and nvrtc.h, false where one of them is not found. Looks at a toolkit, then at
+# NVIDIA's wheels where tools/install_packages puts them. As a script (cmake -P) it fails where one is missing.
+set(cuda_places $ENV{CUDA_PATH} $ENV{CUDA_HOME} /usr/local/cuda /usr)
 file(GLOB cuda_versions /usr/local/cuda-*)
-list(SORT cuda_versions COMPARE NATURAL ORDER DESCENDING)
-list(APPEND cuda_places ${cuda_versions})
+if(DEFINED ENV{XDG_CACHE_HOME})
+  set(cuda_cache $ENV{XDG_CACHE_HOME})
+else()
+  set(cuda_cache $ENV{HOME}/.cache)
+endif()
+file(GLOB cuda_wheels ${cuda_cache}/twinloom-cuda-*/nvidia/*)
+foreach(found cuda_versions cuda_wheels)
+  list(SORT ${found} COMPARE NATURAL ORDER DESCENDING)
+  list(APPEND cuda_places ${${found}})
+endforeach()
 foreach(header cuda nvrtc)
   find_path(CUDA_INCLUDE_OF_${header} ${header}.h HINTS ${cuda_places}
             PATH_SUFFIXES include targets/x86_64-linux/include)
@@ -13,8 +21,11 @@ foreach(header cuda nvrtc)
 endforeach()
 if(cuda_missing)
   list(JOIN cuda_missing " and " cuda_missing)
-  message(STATUS "The back end for CUDA is left out: no ${cuda_missing} in CUDA_PATH, CUDA_HOME, /usr/local/cuda* "
-                 "or the compiler's own places")
+  set(cuda_words "no ${cuda_missing} in CUDA_PATH, CUDA_HOME, /usr/local/cuda*, ${cuda_cache}/twinloom-cuda-* or the compiler's own places")
+  if(CMAKE_SCRIPT_MODE_FILE)
+    message(FATAL_ERROR "${cuda_words}")
+  endif()
+  message(STATUS "The back end for CUDA is left out: ${cuda_words}")
   set(CUDA_INCLUDE FALSE)
 else()
   set(CUDA_INCLUDE ${CUDA_INCLUDE_OF_cuda} ${CUDA_INCLUDE_OF_nvrtc})

@@ -45,12 +45,17 @@ struct Directories {
     for (const char* below : {"lib64", "lib", "targets/x86_64-linux/lib"}) add_existing(root / below);
   }
   // nvidia/cuda_nvrtc/lib, and nvidia/cu13/lib of newer wheels.
-  void add_wheels(const fs::path& prefix) {
+  void add_wheels(const fs::path& packages) {
+    for (const fs::path& wheel : children(packages / "nvidia", "")) add_existing(wheel / "lib");
+  }
+  void add_python(const fs::path& prefix) {
     for (const char* lib : {"lib", "lib64", "local/lib"})
       for (const fs::path& python : children(prefix / lib, "python3"))
-        for (const char* packages : {"site-packages", "dist-packages"})
-          for (const fs::path& wheel : children(python / packages / "nvidia", ""))
-            add_existing(wheel / "lib");
+        for (const char* packages : {"site-packages", "dist-packages"}) add_wheels(python / packages);
+  }
+  // Where tools/install_packages puts wheels.
+  void add_cached(const fs::path& cache) {
+    for (const fs::path& packages : children(cache, "twinloom-cuda-")) add_wheels(packages);
   }
 };
 
@@ -82,11 +87,15 @@ std::vector<std::string> library_directories() {
   for (const fs::path& root : children("/usr/local", "cuda")) directories.add_toolkit(root);
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const std::string prefix = environment(variable);
-    if (!prefix.empty()) directories.add_wheels(prefix);
+    if (!prefix.empty()) directories.add_python(prefix);
   }
-  const std::string home = environment("HOME");
-  if (!home.empty()) directories.add_wheels(fs::path(home) / ".local");
-  for (const char* prefix : {"/usr/local", "/usr", "/opt/conda"}) directories.add_wheels(prefix);
+  const std::string home = environment("HOME"), cache = environment("XDG_CACHE_HOME");
+  if (!home.empty()) directories.add_python(fs::path(home) / ".local");
+  for (const char* prefix : {"/usr/local", "/usr", "/opt/conda"}) directories.add_python(prefix);
+  if (!cache.empty())
+    directories.add_cached(cache);
+  else if (!home.empty())
+    directories.add_cached(fs::path(home) / ".cache");
   return directories.all;
 }
 

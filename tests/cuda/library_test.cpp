@@ -85,6 +85,24 @@ TEST(Library, AFileThatDoesNotOpenSaysWhy) {
   std::filesystem::remove_all(directory);
 }
 
+TEST(Library, WheelsInTheUsersCacheAreFound) {
+  const auto home = std::filesystem::path(::testing::TempDir()) / "twinloom_wheels";
+  const auto wheel = home / ".cache/twinloom-cuda-13/nvidia/cu13/lib";
+  std::filesystem::create_directories(wheel);
+  const auto finds_it = [&] {
+    const std::vector<std::string> directories = library_directories();
+    return std::find(directories.begin(), directories.end(), wheel.string()) != directories.end();
+  };
+  EXPECT_FALSE(finds_it());
+  {
+    const Setting cache("XDG_CACHE_HOME", (home / ".cache").string());
+    EXPECT_TRUE(finds_it());
+  }
+  const Setting none("XDG_CACHE_HOME", ""), own("HOME", home.string());
+  EXPECT_TRUE(finds_it());
+  std::filesystem::remove_all(home);
+}
+
 TEST(Library, DirectoriesOfTheEnvironmentComeFirst) {
   const auto root = std::filesystem::path(::testing::TempDir()) / "twinloom_environment";
   const auto wheel = root / "lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib";
