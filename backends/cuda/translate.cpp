@@ -7,8 +7,8 @@
 
 namespace twinloom::cuda {
 
-Translator::Translator(const std::string& architecture)
-    : options_{architecture, {}}, headers_(all_headers()), identity_(nvrtc_.identity()) {
+Translator::Translator(const std::string& architecture, std::vector<std::string> flags)
+    : options_{architecture, std::move(flags)}, headers_(all_headers()), identity_(nvrtc_.identity()) {
   std::uint64_t hash = 0;
   for (const Header& header : headers_)
     hash = mix_hash(mix_hash(hash, stable_hash(header.path)), stable_hash(header.text));

@@ -17,8 +17,9 @@ using object_cache::KernelText;
 // Thread-safe.
 class Translator {
  public:
-  // "sm_90a"; Error where NVRTC is missing, with the places that were searched.
-  explicit Translator(const std::string& architecture);
+  // "sm_90a", and flags beside those of every kernel; Error where NVRTC is missing, with the places that
+  // were searched.
+  explicit Translator(const std::string& architecture, std::vector<std::string> flags = {});
   KernelText text(const loops::Program& program, Handed handed) const;
   // Bug where NVRTC refuses the text.
   std::string object(const KernelText& text, const std::string& name) const;

@@ -49,11 +49,32 @@ std::shared_ptr<const runtime::Backend> gpu() {
   }
 }
 
-// What is made for an H200 also becomes text, which the emitter checks.
+#ifdef TWINLOOM_HAS_CUDA
+// Null where NVRTC is not installed.
+std::shared_ptr<const cuda::Translator> translator(const std::string& architecture,
+                                                   std::vector<std::string> flags = {}) {
+  try {
+    return std::make_shared<const cuda::Translator>(architecture, std::move(flags));
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+void translate(const cuda::Translator& to, const loops::Program& program) {
+  to.object(to.text(program, cuda::Handed::usual), program.name);
+}
+#endif
+
+// What is made for an H200 also becomes text, which the emitter checks, and NVRTC's front end where it is
+// installed.
 std::shared_ptr<const runtime::Backend> programs_for_h200() {
 #ifdef TWINLOOM_HAS_CUDA
-  const auto look = [](const loops::Program& program) {
-    emit::emit(program, cuda::CudaDialect(cuda::Handed::usual), "");
+  const auto front_end = translator("compute_90a", {"--fdevice-syntax-only"});
+  const auto look = [front_end](const loops::Program& program) {
+    if (front_end != nullptr)
+      translate(*front_end, program);
+    else
+      emit::emit(program, cuda::CudaDialect(cuda::Handed::usual), "");
   };
 #else
   const auto look = [](const loops::Program&) {};
@@ -64,17 +85,12 @@ std::shared_ptr<const runtime::Backend> programs_for_h200() {
 // And machine code, where NVRTC is installed.
 std::optional<Stage> nvrtc() {
 #ifdef TWINLOOM_HAS_CUDA
-  try {
-    const auto translator = std::make_shared<const cuda::Translator>("sm_90a");
-    const auto look = [translator](const loops::Program& program) {
-      translator->object(translator->text(program, cuda::Handed::usual), program.name);
-    };
-    constexpr std::uint64_t ONE_IN = 16;  // it takes as long as all other stages of ten seeds
-    return Stage{"NVRTC for h200",    interpreter_of_programs(machine::h200(), look), true, "", ONE_IN,
-                 limits_of_one_pass()};
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  const auto machine_code = translator("sm_90a");
+  if (machine_code == nullptr) return std::nullopt;
+  const auto look = [machine_code](const loops::Program& program) { translate(*machine_code, program); };
+  constexpr std::uint64_t ONE_IN = 16;  // it takes as long as all other stages of ten seeds
+  return Stage{"NVRTC for h200",    interpreter_of_programs(machine::h200(), look), true, "", ONE_IN,
+               limits_of_one_pass()};
 #else
   return std::nullopt;
 #endif
