@@ -3,5 +3,6 @@ if(DEFINED ENV{TWINLOOM_SHARED})
   set(shared $ENV{TWINLOOM_SHARED})
 endif()
 add_test(NAME graphs.RealRunsOfPyTorch
-         COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_graphs $<TARGET_FILE:twinloom> ${shared}/graphs)
+         COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_graphs $<TARGET_FILE:twinloom>
+                 ${CMAKE_CURRENT_LIST_DIR}/printed ${shared}/graphs)
 set_tests_properties(graphs.RealRunsOfPyTorch PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS graphs_gpu)

@@ -79,14 +79,12 @@ Loaded built(void (*build)(graph::Builder&)) {
   return {{builder.take(), {}}, {}};
 }
 
-std::optional<Loaded> read_shared(const std::string& name) {
-  const char* given = std::getenv("TWINLOOM_SHARED");
-  const auto folder = std::filesystem::path(given != nullptr ? given : TWINLOOM_SHARED) / "graphs";
+Loaded read_printed(const std::string& name) {
+  const std::filesystem::path folder = TWINLOOM_PRINTED_GRAPHS;
   tool::ModelOptions options;
   options.file = folder / (name + ".fx");
   options.inputs = folder / (name + ".npz");
-  if (!std::filesystem::exists(options.file)) return std::nullopt;
-  return Loaded{tool::read_model(options), options};
+  return {tool::read_model(options), options};
 }
 
 Compiled compiled(const Loaded& loaded, const std::string& isa) {

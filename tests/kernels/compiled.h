@@ -17,9 +17,8 @@ struct Loaded {
   tool::ModelOptions options;
 };
 Loaded built(void (*build)(graph::Builder&));
-// A graph that PyTorch printed, with its real inputs; nothing where the folder ($TWINLOOM_SHARED, else
-// ../shared beside this one) is not there.
-std::optional<Loaded> read_shared(const std::string& name);
+// A graph of tests/graphs/printed, with its real inputs.
+Loaded read_printed(const std::string& name);
 
 struct Compiled {
   std::shared_ptr<const runtime::Variant> variant;

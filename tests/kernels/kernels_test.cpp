@@ -20,23 +20,17 @@ namespace {
 class Kernels : public testing::TestWithParam<Subject> {
  protected:
   const Subject& subject() const { return GetParam(); }
-  // For each instruction set; nothing where the graph's file is not there.
+  // For each instruction set.
   std::vector<Compiled> compile() const {
     std::vector<Compiled> result;
-    const std::optional<Loaded> graph = loaded(subject());
-    if (!graph) return result;
-    for (const char* isa : {"avx2", "avx512"}) result.push_back(compiled(*graph, isa));
+    const Loaded graph = loaded(subject());
+    for (const char* isa : {"avx2", "avx512"}) result.push_back(compiled(graph, isa));
     return result;
   }
 };
 
-#define COMPILE_OR_SKIP(result)                   \
-  const std::vector<Compiled> result = compile(); \
-  if (result.empty()) GTEST_SKIP() << "there is no file of the graph " << subject().name
-
 TEST_P(Kernels, AreFewAndKeepTheirTemporariesAtHand) {
-  COMPILE_OR_SKIP(graphs);
-  for (const Compiled& graph : graphs) {
+  for (const Compiled& graph : compile()) {
     EXPECT_LE(graph.variant->groups.size(), subject().most_kernels);
     for (const runtime::Step& step : graph.variant->steps) {
       loops::for_each_stmt(*step.program.body, [&](const loops::Stmt& stmt) {
@@ -67,8 +61,7 @@ void expect_vectors(const runtime::Step& step, const index::Values& values) {
 
 TEST_P(Kernels, WorkInVectors) {
   if (subject().sums_by_segments) GTEST_SKIP() << "its sums are walked element by element";
-  COMPILE_OR_SKIP(graphs);
-  for (const Compiled& graph : graphs) {
+  for (const Compiled& graph : compile()) {
     for (const runtime::Step& step : graph.variant->steps) expect_vectors(step, graph.values);
   }
 }
@@ -76,8 +69,7 @@ TEST_P(Kernels, WorkInVectors) {
 // Indices are carried from turn to turn by addition.
 TEST_P(Kernels, DivideNoIntegersInTheirInnermostLoops) {
   if (subject().name == "dyn_softmax_stack.fw") GTEST_SKIP() << "it reads a turned view of unknown extents";
-  COMPILE_OR_SKIP(graphs);
-  for (const Compiled& graph : graphs) {
+  for (const Compiled& graph : compile()) {
     for (const runtime::Step& step : graph.variant->steps) {
       const std::string source = emit::emit(step.program, cpu::CpuDialect());
       EXPECT_EQ(divisions_in_innermost_loops(source), std::vector<std::string>()) << source;
@@ -122,8 +114,7 @@ void expect_few_bytes(const Compiled& graph, Sort sort) {
 }
 
 TEST_P(Kernels, TouchFewBytes) {
-  COMPILE_OR_SKIP(graphs);
-  for (const Compiled& graph : graphs) expect_few_bytes(graph, subject().sort);
+  for (const Compiled& graph : compile()) expect_few_bytes(graph, subject().sort);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(subjects()), test_name);

@@ -48,11 +48,10 @@ void expect_bits_of_the_evaluator(const Loaded& loaded, pipeline::Mode mode,
 class ProgramsForAGpu : public testing::TestWithParam<Subject> {};
 
 TEST_P(ProgramsForAGpu, GiveTheBitsOfTheEvaluator) {
-  const auto graph = loaded(GetParam());
-  if (!graph) GTEST_SKIP() << "there is no file of the graph " << GetParam().name;
+  const Loaded graph = loaded(GetParam());
   for (const pipeline::Mode mode : {pipeline::Mode::strict, pipeline::Mode::fused}) {
     SCOPED_TRACE(pipeline::name(mode));
-    expect_bits_of_the_evaluator(*graph, mode);
+    expect_bits_of_the_evaluator(graph, mode);
   }
 }
 INSTANTIATE_TEST_SUITE_P(All, ProgramsForAGpu, testing::ValuesIn(subjects()), test_name);
@@ -69,21 +68,19 @@ class OnePassOfAGraph : public ProgramsForAGpu {
 };
 
 TEST_P(OnePassOfAGraph, GivesTheBitsOfTheEvaluator) {
-  const auto graph = loaded(GetParam());
-  if (!graph) GTEST_SKIP() << "there is no file of the graph " << GetParam().name;
+  const Loaded graph = loaded(GetParam());
   for (const pipeline::Mode mode : {pipeline::Mode::strict, pipeline::Mode::fused}) {
     SCOPED_TRACE(pipeline::name(mode));
-    expect_bits_of_the_evaluator(*graph, mode, limits());
+    expect_bits_of_the_evaluator(graph, mode, limits());
   }
 }
 
 TEST_P(OnePassOfAGraph, IsOneKernelThatReadsTheRowsOnce) {
-  const auto graph = loaded(GetParam());
-  if (!graph) GTEST_SKIP() << "there is no file of the graph " << GetParam().name;
+  const Loaded graph = loaded(GetParam());
   pipeline::Options options{pipeline::Mode::fused, /*fuse=*/true, /*verify=*/true};
   options.limits = limits();
   const auto variant =
-      pipeline::make_variant(graph->model.graph, {}, *interpreter_of_programs(machine::h200()), options);
+      pipeline::make_variant(graph.model.graph, {}, *interpreter_of_programs(machine::h200()), options);
   ASSERT_EQ(variant->groups.size(), 1U);
   ASSERT_EQ(variant->steps.size(), 2U);
   for (const tool::Traffic& traffic : tool::traffic_of(*variant, {}))
@@ -138,14 +135,13 @@ TEST(OnePassForAGpu, IsNotMadeWhereItDoesNotPay) {
 }
 
 TEST(DynamicProgramsForAGpu, GiveTheBitsOfTheEvaluator) {
-  auto graph = read_shared("dyn_softmax_stack.fw");
-  if (!graph) GTEST_SKIP() << "there is no file of the graph";
-  graph->model.arrays.clear();
+  Loaded graph = read_printed("dyn_softmax_stack.fw");
+  graph.model.arrays.clear();
   using Sizes = std::pair<int, int>;
   for (const auto& [rows, columns] : {Sizes{0, 5}, {5, 0}, {1, 1}, {33, 65}, {257, 3}, {2, 1500}}) {
-    graph->options.sizes = {cat("s77=", rows), cat("s27=", columns)};
+    graph.options.sizes = {cat("s77=", rows), cat("s27=", columns)};
     SCOPED_TRACE(cat(rows, " rows of ", columns));
-    expect_bits_of_the_evaluator(*graph, pipeline::Mode::strict);
+    expect_bits_of_the_evaluator(graph, pipeline::Mode::strict);
   }
 }
 

@@ -28,8 +28,8 @@ std::vector<Subject> subjects() {
   return all;
 }
 
-std::optional<Loaded> loaded(const Subject& subject) {
-  return subject.build != nullptr ? built(subject.build) : read_shared(subject.name);
+Loaded loaded(const Subject& subject) {
+  return subject.build != nullptr ? built(subject.build) : read_printed(subject.name);
 }
 
 std::string test_name(const testing::TestParamInfo<Subject>& given) {

@@ -22,8 +22,7 @@ struct Subject {
 inline void PrintTo(const Subject& subject, std::ostream* stream) { *stream << subject.name; }
 
 std::vector<Subject> subjects();
-// Nothing where the graph's file is not there.
-std::optional<Loaded> loaded(const Subject& subject);
+Loaded loaded(const Subject& subject);
 // How a test of it is named.
 std::string test_name(const testing::TestParamInfo<Subject>& given);
 
