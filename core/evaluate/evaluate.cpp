@@ -47,8 +47,7 @@ std::vector<std::uint32_t> last_uses(const graph::Graph& graph, const std::vecto
     if (live[n])
       for (const graph::NodeId input : graph.nodes()[n].inputs) last[input.index] = n;
   for (const graph::Result& result : graph.results())
-    if (result.kind == graph::Ownership::own || result.kind == graph::Ownership::input)
-      last[result.value.index] = never;
+    if (has_value(result.kind)) last[result.value.index] = never;
   return last;
 }
 
@@ -137,6 +136,7 @@ std::vector<std::optional<Value>> evaluate(const graph::Graph& graph, std::span<
   for (const graph::Result& result : graph.results()) {
     switch (result.kind) {
       case graph::Ownership::own:
+      case graph::Ownership::view:
       case graph::Ownership::input:
         results.emplace_back(*values[result.value.index]);
         break;

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/graph/build_error.h"
 #include "core/graph/infer.h"
+#include "core/graph/sharing.h"
 #include "core/graph/views.h"
 
 namespace twinloom::graph {
@@ -88,7 +89,21 @@ void Builder::output(const Tensor& value, std::string name) {
 }
 
 void Builder::output_of_input(const Tensor& value, int parameter, std::string name) {
+  const auto count = static_cast<int>(graph_.parameters().size());
+  const auto* input =
+      parameter < 0 || parameter >= count
+          ? nullptr
+          : std::get_if<NodeId>(&graph_.parameters()[static_cast<std::size_t>(parameter)].value);
+  if (input == nullptr || strided(graph_, value.id(), *input) != Strided::always)
+    fail(*this, "output", describe(graph_, value.id()), " is no strided view of parameter ", parameter);
   graph_.output({Ownership::input, value.id(), parameter, 0, std::move(name)});
+}
+
+void Builder::output_view(const Tensor& value, const Tensor& base, std::string name) {
+  if (strided(graph_, value.id(), base.id()) == Strided::no)
+    fail(*this, "output", describe(graph_, value.id()), " is no strided view of ",
+         describe(graph_, base.id()));
+  graph_.output({Ownership::view, value.id(), -1, 0, std::move(name), base.id()});
 }
 
 void Builder::output_size(index::Expr size, std::string name) {

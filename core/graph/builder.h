@@ -53,8 +53,11 @@ class Builder {
   Tensor input(std::string name, ops::DType dtype, Shape shape, bool donated = false);
   void size_parameter(std::string name, index::Expr value);
   void output(const Tensor& value, std::string name = {});
-  // Parameter `parameter` itself or a view of it: nothing is computed.
+  // Parameter `parameter` itself or a strided view of it: nothing is computed.
   void output_of_input(const Tensor& value, int parameter, std::string name = {});
+  // `base` itself or a strided view of it, in the memory of the result that is `base`, or of its own with
+  // other views of `base`. sharing.h says for all results of a program which share memory.
+  void output_view(const Tensor& value, const Tensor& base, std::string name = {});
   void output_size(index::Expr size, std::string name = {});
   void output_none(std::string name = {});
 

@@ -31,7 +31,7 @@ bool rounds(const Node& node) {
 std::vector<bool> read_only_by_arithmetic(const Graph& graph, const std::vector<bool>& live) {
   std::vector<bool> fine(graph.nodes().size(), true);
   for (const Result& result : graph.results())
-    if (result.kind == Ownership::own || result.kind == Ownership::input) fine[result.value.index] = false;
+    if (has_value(result.kind)) fine[result.value.index] = false;
   for (std::size_t n = fine.size(); n-- > 0;) {
     const Node& user = graph.nodes()[n];
     if (!live[n]) continue;

@@ -58,6 +58,10 @@ ops::Monoid monoid_of(Mode mode) {
   return ops::Monoid::sum;
 }
 
+bool has_value(Ownership kind) {
+  return kind == Ownership::own || kind == Ownership::view || kind == Ownership::input;
+}
+
 index::Symbol axis_symbol(int k) { return index::Symbol(cat("i", k)); }
 index::Symbol found_symbol(int k) { return index::Symbol(cat("f", k)); }
 
@@ -111,9 +115,10 @@ void Graph::size_parameter(std::string parameter, index::Expr value) {
 }
 
 void Graph::output(Result result) {
-  const bool has_value = result.kind == Ownership::own || result.kind == Ownership::input;
-  CHECK(!has_value || result.value.index < nodes_.size(), "result ", results_.size(),
+  CHECK(!has_value(result.kind) || result.value.index < nodes_.size(), "result ", results_.size(),
         " is no node of the graph");
+  CHECK(result.kind != Ownership::view || result.base <= result.value, "result ", results_.size(),
+        " is a view of what comes after it");
   const bool names_parameter =
       result.kind != Ownership::input ||
       (result.input >= 0 && static_cast<std::size_t>(result.input) < parameters_.size());
@@ -161,7 +166,7 @@ std::vector<std::vector<NodeId>> users_of(const Graph& graph) {
 std::vector<bool> live_nodes(const Graph& graph) {
   std::vector<bool> live(graph.nodes().size(), false);
   for (const Result& result : graph.results())
-    if (result.kind == Ownership::own || result.kind == Ownership::input) live[result.value.index] = true;
+    if (has_value(result.kind)) live[result.value.index] = true;
   for (std::size_t n = live.size(); n-- > 0;) {
     if (!live[n]) continue;
     for (const NodeId input : graph.nodes()[n].inputs) live[input.index] = true;

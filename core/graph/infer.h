@@ -31,6 +31,10 @@ Op canonical(Op op, ops::DType element);
 
 std::uint64_t hash_of(const Op& op, std::span<const NodeId> inputs);
 
+// What holds of the axes of these sizes, beside what holds of the sizes. view.cpp
+index::Facts axis_facts(const index::Facts& of_sizes, std::span<const index::Symbol> axes,
+                        const Shape& sizes);
+
 // The node's kind and name and where it comes from, for messages before it is part of a graph.
 std::string subject_of(const Op& op, const Origin& origin);
 std::string print_shape(const Shape& shape);

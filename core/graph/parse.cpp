@@ -330,6 +330,11 @@ void Reader::result() {
   scan_.expect("=");
   if (scan_.accept("own")) {
     result.value = node_id();
+  } else if (scan_.accept("view")) {
+    result.kind = Ownership::view;
+    result.value = node_id();
+    scan_.expect("of");
+    result.base = node_id();
   } else if (scan_.accept("input")) {
     result.kind = Ownership::input;
     result.input = number();
@@ -341,12 +346,12 @@ void Reader::result() {
     scan_.expect("none");
     result.kind = Ownership::none;
   }
-  const bool known = result.value.index < graph_.nodes().size() || result.kind == Ownership::size ||
-                     result.kind == Ownership::none;
+  const bool known = !has_value(result.kind) || result.value.index < graph_.nodes().size();
+  const bool of_earlier = result.kind != Ownership::view || result.base <= result.value;
   const bool of_parameter =
       result.kind != Ownership::input ||
       (result.input >= 0 && static_cast<std::size_t>(result.input) < graph_.parameters().size());
-  if (!known || !of_parameter) scan_.fail("a result that the graph has");
+  if (!known || !of_earlier || !of_parameter) scan_.fail("a result that the graph has");
   graph_.output(std::move(result));
 }
 

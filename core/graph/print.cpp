@@ -7,7 +7,9 @@
 //   %0: f32 [n, 4] = input slot 0
 //   %1: f32 [4, n] = view(%0) at [i0, i1] from [i1, i0]
 //   %2: f32 [4] = reduce sum over [1] (%1) name "total"
+//   %3: f32 [2] = view(%2) at [i0] from [i0 + 1]
 //   result "y" = own %2
+//   result "z" = view %3 of %2
 #include "core/graph/print.h"
 
 #include <fmt/format.h>
@@ -117,6 +119,8 @@ std::string result_line(const Result& result) {
   switch (result.kind) {
     case Ownership::own:
       return cat(head, "own ", print(result.value));
+    case Ownership::view:
+      return cat(head, "view ", print(result.value), " of ", print(result.base));
     case Ownership::input:
       return cat(head, "input ", result.input, " ", print(result.value));
     case Ownership::size:

@@ -39,8 +39,8 @@ void Rebuild::copy(NodeId old) {
 
 Graph Rebuild::finish() {
   for (Result result : from_.results()) {
-    if (result.kind == Ownership::own || result.kind == Ownership::input)
-      result.value = (*this)[result.value];
+    if (has_value(result.kind)) result.value = (*this)[result.value];
+    if (result.kind == Ownership::view) result.base = (*this)[result.base];
     made_.output(std::move(result));
   }
   return std::move(made_);

@@ -35,12 +35,14 @@ Op without_zero_divisors(const Op& op, const index::Values& numbers) {
     view.inside = {{index::Less{0, 0}}};
     return view;
   }
-  if (const auto* given = std::get_if<Gather>(&op); given != nullptr && divides_by_zero(given->source, numbers)) {
+  if (const auto* given = std::get_if<Gather>(&op);
+      given != nullptr && divides_by_zero(given->source, numbers)) {
     Gather gather = *given;
     gather.source = zeros(gather.source);
     return gather;
   }
-  if (const auto* given = std::get_if<Scatter>(&op); given != nullptr && divides_by_zero(given->place, numbers)) {
+  if (const auto* given = std::get_if<Scatter>(&op);
+      given != nullptr && divides_by_zero(given->place, numbers)) {
     Scatter scatter = *given;
     scatter.place = zeros(scatter.place);
     return scatter;
@@ -139,10 +141,12 @@ Graph specialise(const Graph& graph, const index::Values& numbers) {
     if (std::holds_alternative<Input>(node.node)) continue;
     std::vector<NodeId> operands;
     for (const NodeId operand : node.inputs) operands.push_back(ids[operand.index]);
-    ids[i] = result.add(substituted(without_zero_divisors(node.node, numbers), substitution), std::move(operands), node.origin);
+    ids[i] = result.add(substituted(without_zero_divisors(node.node, numbers), substitution),
+                        std::move(operands), node.origin);
   }
   for (Result output : graph.results()) {
-    output.value = graph.nodes().empty() ? output.value : ids[output.value.index];
+    if (has_value(output.kind)) output.value = ids[output.value.index];
+    if (output.kind == Ownership::view) output.base = ids[output.base.index];
     output.size = index::substitute(output.size, substitution);
     result.output(std::move(output));
   }

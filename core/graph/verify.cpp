@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/graph/infer.h"
 #include "core/graph/print.h"
+#include "core/graph/sharing.h"
 
 namespace twinloom::graph {
 
@@ -107,15 +108,17 @@ void Checker::check_results() const {
   for (std::size_t k = 0; k < graph.results().size(); ++k) {
     const Result& result = graph.results()[k];
     const std::string where = cat("result ", k);
-    const bool has_value = result.kind == Ownership::own || result.kind == Ownership::input;
-    CHECK(!has_value || result.value.index < graph.nodes().size(), where, " is no node");
+    CHECK(!has_value(result.kind) || result.value.index < graph.nodes().size(), where, " is no node");
     if (result.kind == Ownership::size) mentions_only(index::symbols_of(result.size), {}, where);
+    if (result.kind == Ownership::view) {
+      CHECK(strided(graph, result.value, result.base) != Strided::no, where, " is no strided view of %",
+            result.base.index);
+    }
     if (result.kind != Ownership::input) continue;
-    // Only views lie between a parameter and a result that shares its memory.
-    NodeId id = result.value;
-    while (std::holds_alternative<View>(graph[id].node)) id = graph[id].inputs[0];
-    const auto* input = std::get_if<Input>(&graph[id].node);
-    CHECK(input != nullptr && input->slot == result.input, where, " is no view of parameter ", result.input);
+    const auto* input =
+        std::get_if<NodeId>(&graph.parameters()[static_cast<std::size_t>(result.input)].value);
+    CHECK(input != nullptr && strided(graph, result.value, *input) == Strided::always, where,
+          " is no strided view of parameter ", result.input);
   }
 }
 

@@ -14,20 +14,6 @@ namespace twinloom::graph {
 
 namespace {
 
-// What holds of the axes of a view of these sizes, beside what holds of the sizes.
-index::Facts axis_facts(const index::Facts& of_sizes, const View& view) {
-  index::Facts facts = of_sizes;
-  for (std::size_t k = 0; k < view.axes.size(); ++k) {
-    const index::Range size = of_sizes.range(view.sizes[k]);
-    if (size.high && *size.high < 1) continue;  // nothing is looked at
-    index::Range range{0, {}};
-    if (size.high) range.high = *size.high - 1;
-    facts.assume(view.axes[k], range);
-    if (!index::constant_of(view.sizes[k])) facts.assume_below(view.axes[k], view.sizes[k]);
-  }
-  return facts;
-}
-
 // `facts` and what the condition says of single symbols: i < n, 3 < i. Elements outside the condition
 // are not looked at, so their source may be anything.
 index::Facts facts_where(index::Facts facts, const index::Condition& condition) {
@@ -64,7 +50,7 @@ View without_single_axes(View view) {
 
 View simplified(View view, const index::Facts& of_sizes) {
   view = without_single_axes(std::move(view));
-  const index::Facts facts = axis_facts(of_sizes, view);
+  const index::Facts facts = axis_facts(of_sizes, view.axes, view.sizes);
   view.inside = index::simplify(view.inside, facts);
   const index::Facts inside = facts_where(facts, view.inside);
   for (index::Expr& expr : view.source) expr = index::simplify(expr, inside);
@@ -78,7 +64,7 @@ std::optional<View> merged(const View& outer, const View& inner, const index::Fa
   View one = outer;
   one.source = inner.source;
   for (index::Expr& expr : one.source) expr = index::substitute(expr, positions);
-  const index::Facts facts = facts_where(axis_facts(of_sizes, outer), outer.inside);
+  const index::Facts facts = facts_where(axis_facts(of_sizes, outer.axes, outer.sizes), outer.inside);
   index::Condition rest;
   for (const index::Less& less : index::simplify(index::substitute(inner.inside, positions), facts).all)
     if (std::ranges::find(outer.inside.all, less) == outer.inside.all.end()) rest.all.push_back(less);
@@ -105,6 +91,20 @@ std::optional<ops::Number> number_of(const Node& node) {
 }
 
 }  // namespace
+
+index::Facts axis_facts(const index::Facts& of_sizes, std::span<const index::Symbol> axes,
+                        const Shape& sizes) {
+  index::Facts facts = of_sizes;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const index::Range size = of_sizes.range(sizes[k]);
+    if (size.high && *size.high < 1) continue;  // nothing is looked at
+    index::Range range{0, {}};
+    if (size.high) range.high = *size.high - 1;
+    facts.assume(axes[k], range);
+    if (!index::constant_of(sizes[k])) facts.assume_below(axes[k], sizes[k]);
+  }
+  return facts;
+}
 
 NodeId add_view(Graph& graph, NodeId input, View map, Origin origin) {
   const ops::DType dtype = graph[input].dtype;

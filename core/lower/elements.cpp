@@ -26,6 +26,21 @@ Draft store_each(Reader& reader, const Walk& walk, const std::vector<std::size_t
   return draft;
 }
 
+struct Stored {
+  ValueId into;
+  Ref<loops::Value> value;
+  bool follows_loads;  // its elements may lie in the order of what is loaded
+};
+Draft store_all(Lowering& lowering, Reader& reader, const Walk& walk, const Stored& stored) {
+  Value& target = lowering.lowered.values[stored.into.index];
+  std::vector<std::size_t> order(target.shape.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (stored.follows_loads && !target.row_major) order = memory_order(reader.loads(), walk);
+  target.strides = strides_in_order(target.shape, order);
+  const index::Expr offset = reader.offset(stored.into, walk.at);
+  return store_each(reader, walk, order, stmt(Store{Buffer{stored.into.index}, offset, {}, stored.value}));
+}
+
 bool follows_its_inputs(const graph::Node& node) {
   return std::holds_alternative<graph::Pointwise>(node.node) ||
          std::holds_alternative<graph::Cast>(node.node) || std::holds_alternative<graph::Input>(node.node);
@@ -53,12 +68,16 @@ Draft lower_elements(Lowering& lowering, graph::NodeId id, ValueId into) {
   Reader reader(lowering);
   const Walk walk = walk_over(lowering, reader, node.shape);
   const Ref<loops::Value> value = reader.definition(id, walk.at);
-  std::vector<std::size_t> order(node.shape.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (follows_its_inputs(node)) order = memory_order(reader.loads(), walk);
-  lowering.lowered.values[into.index].strides = strides_in_order(node.shape, order);
-  return store_each(reader, walk, order,
-                    stmt(Store{Buffer{into.index}, reader.offset(into, walk.at), {}, value}));
+  return store_all(lowering, reader, walk, {into, value, follows_its_inputs(node)});
+}
+
+Draft lower_copy(Lowering& lowering, graph::NodeId id, ValueId into) {
+  Reader reader(lowering);
+  const Walk walk = walk_over(lowering, reader, lowering.graph[id].shape);
+  const Ref<loops::Value> value = reader.element(id, walk.at);
+  Draft draft = store_all(lowering, reader, walk, {into, value, true});
+  draft.nodes.push_back(id);
+  return draft;
 }
 
 std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId into) {

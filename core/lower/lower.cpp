@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/graph/sharing.h"
 #include "core/index/simplify.h"
 #include "core/lower/families.h"
 #include "core/lower/realize.h"
@@ -58,7 +59,7 @@ class Lowerer {
       if (live_[i]) give_memory(NodeId{i});
     for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
       if (live_[i] && lowering_.memory[i]) lower(NodeId{i});
-    copy_given_results();
+    copy_results();
     name_kernels(lowering_.lowered);
     return std::move(lowering_.lowered);
   }
@@ -72,13 +73,26 @@ class Lowerer {
     return symbols;
   }
 
+  // What lies in memory of the caller's and holds the node: an own result each, or -1 where only views of it
+  // are results.
   std::vector<int> results_of(NodeId id) const {
     std::vector<int> results;
+    bool viewed = false;
     for (std::size_t k = 0; k < graph_.results().size(); ++k) {
       const graph::Result& result = graph_.results()[k];
       if (result.kind == graph::Ownership::own && result.value == id) results.push_back(static_cast<int>(k));
+      viewed = viewed || (result.kind == graph::Ownership::view && result.base == id);
     }
+    if (viewed && results.empty()) results.push_back(-1);
     return results;
+  }
+
+  // Whether a result looks at the node's memory as if it were row-major.
+  bool is_seen_row_major(NodeId id) const {
+    return std::ranges::any_of(graph_.results(), [&](const graph::Result& result) {
+      return result.kind == graph::Ownership::view && result.base == id &&
+             graph::strided(graph_, result.value, id) != graph::Strided::always;
+    });
   }
 
   // Every buffer is known before the first nest is written; strides of results may still change.
@@ -99,10 +113,17 @@ class Lowerer {
       return;
     }
     if (!realized_.values[id.index]) return;
-    const bool result = !results_of(id).empty();
-    lowering_.memory[id.index] =
-        add(result ? Storage::result : Storage::temporary, id, index::contiguous_strides(node.shape));
-    lowering_.lowered.values.back().results = results_of(id);
+    const std::vector<int> results = results_of(id);
+    lowering_.memory[id.index] = results.empty()
+                                     ? add(Storage::temporary, id, index::contiguous_strides(node.shape))
+                                     : add_result(id, results.front());
+  }
+
+  ValueId add_result(NodeId id, int result) {
+    const ValueId added = add(Storage::result, id, index::contiguous_strides(graph_[id].shape));
+    lowering_.lowered.values.back().result = result;
+    lowering_.lowered.values.back().row_major = is_seen_row_major(id);
+    return added;
   }
 
   ValueId add(Storage storage, NodeId id, std::vector<index::Expr> strides) {
@@ -168,18 +189,14 @@ class Lowerer {
     return all;
   }
 
-  // A result that is a parameter or a constant as it stands, but in memory of its own.
-  void copy_given_results() {
+  // Results that are a parameter, a constant or another result as it stands, but in memory of their own.
+  void copy_results() {
     for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
       if (!lowering_.memory[i]) continue;
-      const Storage storage = lowering_.lowered[*lowering_.memory[i]].storage;
-      if (storage != Storage::parameter && storage != Storage::constant) continue;
-      std::vector<int> results = results_of(NodeId{i});
-      if (results.empty()) continue;
-      const ValueId copy =
-          add(Storage::result, NodeId{i}, index::contiguous_strides(graph_.nodes()[i].shape));
-      lowering_.lowered.values.back().results = std::move(results);
-      keep(lower_elements(lowering_, NodeId{i}, copy));
+      const bool holds_first = lowering_.lowered[*lowering_.memory[i]].storage == Storage::result;
+      const std::vector<int> results = results_of(NodeId{i});
+      for (std::size_t k = holds_first ? 1 : 0; k < results.size(); ++k)
+        keep(lower_copy(lowering_, NodeId{i}, add_result(NodeId{i}, results[k])));
     }
   }
 

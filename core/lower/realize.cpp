@@ -116,8 +116,10 @@ class Choice {
     for (std::size_t i = 0; i < count; ++i) {
       if (live[i]) choose(i, must_reason(graph_.nodes()[i], limits_));
     }
-    for (const Result& result : graph_.results())
+    for (const Result& result : graph_.results()) {
       if (result.kind == Ownership::own) choose(result.value.index, "a result");
+      if (result.kind == Ownership::view) choose(result.base.index, "what results are views of");
+    }
     for (std::size_t i = count; i-- > 0;) {
       if (!live[i]) continue;
       weigh(i);

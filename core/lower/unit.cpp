@@ -25,7 +25,7 @@ std::string spell(const Value& value) {
     case Storage::temporary:
       return cat(text, "temporary");
     case Storage::result:
-      return cat(text, "result ", join(value.results, ", ", [](int result) { return cat(result); }));
+      return cat(text, "result ", value.result < 0 ? std::string("of views") : cat(value.result));
   }
   return text;
 }

@@ -34,12 +34,13 @@ enum class Storage : std::uint8_t {
 // A value that has memory of its own.
 struct Value {
   Storage storage = Storage::temporary;
-  std::string name;          // of the buffer in every nest: in0, const2, out1, temp7
-  graph::NodeId node;        // that it holds; of parts of a scatter, the Scatter
-  int parameter = -1;        // of parameter: its place in Graph::parameters()
-  std::vector<int> results;  // of result: the places in Graph::results() that it answers, all own
-  graph::Content content;    // of constant: row-major
-  bool barrier = false;      // the user's Realize: its writer and readers stay kernels of their own
+  std::string name;        // of the buffer in every nest: in0, const2, out1, temp7
+  graph::NodeId node;      // that it holds; of parts of a scatter, the Scatter
+  int parameter = -1;      // of parameter: its place in Graph::parameters()
+  int result = -1;         // of result: its place in Graph::results(), own; -1: only views of it are
+  graph::Content content;  // of constant: row-major
+  bool row_major = false;  // of result: views of it need its elements in this order, without gaps
+  bool barrier = false;    // the user's Realize: its writer and readers stay kernels of their own
   ops::DType dtype = ops::DType::f32;
   graph::Shape shape;
   std::vector<index::Expr> strides;  // in elements, one for each size

@@ -1,6 +1,8 @@
 // See prepared.h.
 #include "core/runtime/prepared.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/integers.h"
 #include "core/graph/bind.h"
@@ -20,6 +22,44 @@ Prepared::Launch launch_of(const Step& step, const index::Values& values) {
   }
   launch.tasks = step.kernel->tasks(launch.sizes);
   return launch;
+}
+
+// The value whose memory a result of the variant's graph lies in.
+std::size_t value_behind(const Variant& variant, std::size_t result) {
+  const graph::NodeId base = variant.graph.results()[result].base;
+  const auto found = std::ranges::find_if(variant.values, [&](const lower::Value& value) {
+    return value.storage == lower::Storage::result && value.node == base;
+  });
+  CHECK(found != variant.values.end(), "nothing holds what result ", result, " is a view of");
+  return static_cast<std::size_t>(found - variant.values.begin());
+}
+
+// Nothing of it lies outside its base.
+void check_inside(const graph::StridedView& view, const Extent& base, std::size_t result) {
+  const Extent extent = extent_of({nullptr, ops::DType::f32, view.sizes, view.strides, nullptr, HOST});
+  const bool inside = extent.first == extent.last ||
+                      (extent.first + view.offset >= base.first && extent.last + view.offset <= base.last);
+  CHECK(inside, "result ", result, " reaches outside of what it is a view of");
+}
+
+// How the result lies in the memory of another tensor.
+Prepared::Seen seen_by(const graph::Graph& graph, std::size_t r, const Prepared& prepared,
+                       const Variant& variant, std::span<const Argument> arguments) {
+  const graph::Result& result = graph.results()[r];
+  Prepared::Seen seen;
+  const auto look = [&](graph::NodeId base, const Tensor& tensor) {
+    seen.view = graph::strided_view(graph, result.value, base, tensor.strides, prepared.values);
+    check_inside(seen.view, extent_of(tensor), r);
+  };
+  if (result.kind == graph::Ownership::input) {
+    const auto slot = static_cast<std::size_t>(result.input);
+    look(std::get<graph::NodeId>(graph.parameters()[slot].value), std::get<Tensor>(arguments[slot]));
+  } else if (result.kind == graph::Ownership::view) {
+    seen.value = value_behind(variant, r);
+    const auto& [sizes, strides] = prepared.shapes[seen.value];
+    look(result.base, view_of(nullptr, variant.values[seen.value].dtype, sizes, strides));
+  }
+  return seen;
 }
 
 Memory elements_of(const Tensor& tensor) {
@@ -78,14 +118,16 @@ Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> varia
         break;
     }
   }
-  for (const graph::Result& result : graph.results()) {
-    const bool own = result.kind == graph::Ownership::own;
-    prepared.own_sizes.push_back(own ? graph::sizes_of(graph[result.value].shape, values)
-                                     : std::vector<std::int64_t>());
-  }
   for (const Step& step : variant->steps) prepared.launches.push_back(launch_of(step, values));
-  prepared.variant = std::move(variant);
   prepared.values = std::move(values);
+  for (std::size_t r = 0; r < graph.results().size(); ++r) {
+    const graph::Result& result = graph.results()[r];
+    const bool own = result.kind == graph::Ownership::own;
+    prepared.own_sizes.push_back(own ? graph::sizes_of(graph[result.value].shape, prepared.values)
+                                     : std::vector<std::int64_t>());
+    prepared.seen.push_back(seen_by(graph, r, prepared, *variant, arguments));
+  }
+  prepared.variant = std::move(variant);
   return prepared;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/graph/sharing.h"
 #include "core/runtime/constants.h"
 #include "core/runtime/layout.h"
 #include "core/runtime/plan.h"
@@ -32,8 +33,14 @@ struct Prepared {
   MemoryPlan plan;                                   // of temporaries
   std::vector<Shape> shapes;                         // by value; empty for what is no result
   std::vector<std::vector<std::int64_t>> own_sizes;  // by result of the graph; empty for what is not its own
-  std::vector<Memory> memory;                        // by value; `data` only of constants
-  std::vector<Launch> launches;                      // by step
+  // Of a result that lies in the memory of another tensor.
+  struct Seen {
+    std::size_t value = 0;  // of a view: whose memory it is
+    graph::StridedView view;
+  };
+  std::vector<Seen> seen;        // by result of the graph; of views and of what is a parameter's
+  std::vector<Memory> memory;    // by value; `data` only of constants
+  std::vector<Launch> launches;  // by step
   std::int64_t result_bytes = 0;
 };
 

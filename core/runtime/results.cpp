@@ -30,29 +30,14 @@ void copy_into(const Tensor& target, const Tensor& source, std::size_t axis, std
   }
 }
 
-// A View chain over an Input as strides over its tensor. The frontends promise that it is linear.
-Tensor strided_view(const graph::Graph& graph, graph::NodeId id, const Tensor& base,
-                    const index::Values& values) {
-  const graph::Node& node = graph[id];
-  const auto* view = std::get_if<graph::View>(&node.node);
-  if (view == nullptr) return base;
-  const Tensor inner = strided_view(graph, node.inputs[0], base, values);
-  Tensor result{inner.data, inner.dtype, index::evaluate(view->sizes, values),
-                std::vector<std::int64_t>(view->axes.size(), 0), inner.owner};
-  std::int64_t offset = 0;
-  for (std::size_t dimension = 0; dimension < view->source.size(); ++dimension) {
-    index::Expr rest = view->source[dimension];
-    for (std::size_t axis = 0; axis < view->axes.size(); ++axis) {
-      const auto linear = index::linear_in(rest, view->axes[axis]);
-      CHECK(linear, "a returned view of a parameter is not strided: ", graph::describe(graph, id));
-      result.strides[axis] += index::evaluate(linear->scale, values) * inner.strides[dimension];
-      rest = linear->rest;
-    }
-    offset += index::evaluate(rest, values) * inner.strides[dimension];
-  }
-  if (element_count(result) != 0)
-    result.data = static_cast<std::byte*>(inner.data) + offset * ops::size_of(inner.dtype);
-  return result;
+// The part of a tensor that a result is.
+Tensor seen_in(const Tensor& base, const graph::StridedView& view) {
+  Tensor tensor = base;
+  tensor.sizes = view.sizes;
+  tensor.strides = view.strides;
+  if (base.data != nullptr)
+    tensor.data = static_cast<std::byte*>(base.data) + view.offset * ops::size_of(base.dtype);
+  return tensor;
 }
 
 }  // namespace
@@ -72,7 +57,8 @@ Results::Results(const graph::Graph& graph, const Prepared& prepared, const Give
       memory_[v].data = std::get<Tensor>(arguments_[static_cast<std::size_t>(value.parameter)]).data;
     if (value.storage != lower::Storage::result) continue;
     const auto& [sizes, strides] = prepared_.shapes[v];
-    const Tensor* own = own_.empty() ? nullptr : &own_[static_cast<std::size_t>(value.results.front())];
+    const Tensor* own =
+        own_.empty() || value.result < 0 ? nullptr : &own_[static_cast<std::size_t>(value.result)];
     tensors_[v] = own != nullptr && own->strides == strides && own->sizes == sizes && own->data != nullptr
                       ? *own
                       : allocate(value.dtype, sizes, strides, &sources.memory, sources.stream);
@@ -150,31 +136,30 @@ bool Results::copies(std::size_t value, std::size_t result) const {
 }
 
 bool Results::copies() const {
-  for (std::size_t v = 0; v < tensors_.size() && !own_.empty(); ++v) {
-    for (const int result : prepared_.variant->values[v].results)
-      if (copies(v, static_cast<std::size_t>(result))) return true;
+  for (std::size_t v = 0; v < tensors_.size(); ++v) {
+    const int result = prepared_.variant->values[v].result;
+    if (result >= 0 && copies(v, static_cast<std::size_t>(result))) return true;
   }
   return false;
 }
 
+// A view of what is copied for the caller is one of what the kernels wrote.
 std::vector<Output> Results::take() const {
   std::vector<Output> outputs(graph_.results().size());
   for (std::size_t r = 0; r < outputs.size(); ++r) {
     const graph::Result& result = graph_.results()[r];
+    const auto& [value, view] = prepared_.seen[r];
     if (result.kind == graph::Ownership::size) outputs[r] = index::evaluate(result.size, prepared_.values);
-    if (result.kind == graph::Ownership::input) {
-      outputs[r] = strided_view(graph_, result.value,
-                                std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]),
-                                prepared_.values);
-    }
+    if (result.kind == graph::Ownership::view) outputs[r] = seen_in(tensors_[value], view);
+    if (result.kind == graph::Ownership::input)
+      outputs[r] = seen_in(std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]), view);
   }
   for (std::size_t v = 0; v < tensors_.size(); ++v) {
-    if (prepared_.variant->values[v].storage != lower::Storage::result) continue;
-    for (const int index : prepared_.variant->values[v].results) {
-      const auto r = static_cast<std::size_t>(index);
-      if (copies(v, r)) copy(own_[r], tensors_[v]);
-      outputs[r] = !own_.empty() && own_[r].data != nullptr ? own_[r] : tensors_[v];
-    }
+    if (prepared_.variant->values[v].result < 0) continue;
+    const auto r = static_cast<std::size_t>(prepared_.variant->values[v].result);
+    const bool given = !own_.empty() && own_[r].data != nullptr;
+    if (copies(v, r)) copy(own_[r], tensors_[v]);
+    outputs[r] = given ? own_[r] : tensors_[v];
   }
   return outputs;
 }

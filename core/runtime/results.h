@@ -40,7 +40,7 @@ class Results {
   std::span<const Argument> arguments_;
   const Space* space_;           // null: memory of this process
   std::vector<Memory> memory_;   // by value
-  std::vector<Tensor> tensors_;  // by value, of those that are results
+  std::vector<Tensor> tensors_;  // by value, of those that results lie in
   std::vector<Tensor> own_;      // by result: the caller's tensor, or empty; empty where none was given
 };
 

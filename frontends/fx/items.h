@@ -19,9 +19,9 @@ struct Item {
   // Nothing (None), truth, size or integer, real, text, element type, tensor, list or tuple.
   std::variant<std::monostate, bool, index::Expr, double, std::string, ops::DType, graph::Tensor, Items>
       value;
-  // Of a tensor: the text asks for memory of its own (clone, _to_copy), although the elements are those
-  // of a parameter.
-  bool copied = false;
+  // Of a tensor: 0, or the number of the operator that put elements which were there already into memory of
+  // their own (clone), or of which it is a view.
+  int copy = 0;
 
   bool is_none() const { return std::holds_alternative<std::monostate>(value); }
   template <class Kind>

@@ -14,6 +14,7 @@ namespace twinloom::fx {
 struct Row {
   std::string_view name;
   Item (*build)(const Arguments& arguments);
+  bool is_view = false;  // what it gives lies in the memory of its first tensor where it can
 };
 
 // One table a family.

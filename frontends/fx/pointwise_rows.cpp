@@ -183,7 +183,7 @@ Item to_type(const Arguments& arguments) {
 Item to_copy(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
   const DType to = arguments.dtype(99, "dtype").value_or(x.dtype());
-  return {graph::cast(x, to), true};
+  return {graph::cast(x, to)};
 }
 
 constexpr std::array rows = {

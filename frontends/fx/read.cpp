@@ -1,8 +1,10 @@
 // Walks the statements of one module in order and evaluates each over the graph builder. See read.h.
 #include "frontends/fx/read.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
-#include "core/graph/views.h"
+#include "core/graph/sharing.h"
 #include "frontends/fx/annotation.h"
 #include "frontends/fx/operators.h"
 #include "frontends/fx/promote.h"
@@ -191,7 +193,38 @@ class Reader {
     std::vector<std::pair<std::string, Item>> keywords;
     for (const Keyword& keyword : node.keywords)
       keywords.emplace_back(keyword.name, evaluate(*keyword.value, line));
-    return row->build(Arguments(builder_, node.target, std::move(positional), std::move(keywords), printed_));
+    return built(*row, {builder_, node.target, std::move(positional), std::move(keywords), printed_});
+  }
+
+  // What the row gives, and whose memory it lies in.
+  Item built(const Row& row, const Arguments& arguments) {
+    const std::size_t known = builder_.graph().nodes().size();
+    Item item = row.build(arguments);
+    if (row.is_view) {
+      set_copy(item, arguments.positional().empty() ? 0 : arguments.positional()[0].copy);
+    } else {
+      set_copy(item, gives_known_elements(item, known) ? ++copies_ : 0);
+    }
+    return item;
+  }
+
+  static void set_copy(Item& item, int copy) {
+    item.copy = copy;
+    if (auto* items = std::get_if<Items>(&item.value))
+      for (Item& each : *items) set_copy(each, copy);
+  }
+
+  // Whether a tensor among the items is a value, or only moves the elements of one, that was there when the
+  // graph had `known` nodes.
+  bool gives_known_elements(const Item& item, std::size_t known) const {
+    if (const auto* items = item.get<Items>())
+      return std::ranges::any_of(*items, [&](const Item& each) { return gives_known_elements(each, known); });
+    const auto* tensor = item.get<Tensor>();
+    if (tensor == nullptr) return false;
+    graph::NodeId id = tensor->id();
+    while (std::holds_alternative<graph::View>(builder_.graph()[id].node))
+      id = builder_.graph()[id].inputs[0];
+    return id.index < known;
   }
 
   [[noreturn]] void unknown(const std::string& target, int line) const {
@@ -228,49 +261,28 @@ class Reader {
         {">", "gt"},        {">=", "ge"},  {"==", "eq"},   {"!=", "ne"}};
     const auto found = rows.find(node.op);
     if (found == rows.end()) fail(line, cat("'", node.op, "' is not known"));
-    return find_row(found->second)
-        ->build(Arguments(builder_, std::string(found->second), operands, {}, printed_));
+    return built(*find_row(found->second), {builder_, std::string(found->second), operands, {}, printed_});
   }
 
   void add_results() {
     const int line = module_.result_place.line;
     const Item result = at_line(line, [&] { return evaluate(*module_.result, line); });
     Items items = result.get<Items>() != nullptr ? *result.get<Items>() : Items{result};
-    for (const Item& item : items) at_line(line, [&] { add_result(item, line); });
-  }
-
-  void add_result(const Item& item, int line) {
-    if (item.is_none()) return builder_.output_none();
-    if (const auto* size = item.get<Expr>()) return builder_.output_size(*size);
-    const auto* tensor = item.get<Tensor>();
-    if (tensor == nullptr) fail(line, cat("a graph cannot return ", describe(item)));
-    const auto parameter = parameter_behind(tensor->id());
-    if (parameter && !item.copied) return builder_.output_of_input(*tensor, *parameter);
-    builder_.output(*tensor);
-  }
-
-  // The parameter that the value is, or is a plain strided view of.
-  std::optional<int> parameter_behind(graph::NodeId id) const {
-    const graph::Node* node = &builder_.graph()[id];
-    while (const auto* view = std::get_if<graph::View>(&node->node)) {
-      if (!is_strided(*view)) return std::nullopt;
-      node = &builder_.graph()[node->inputs[0]];
+    std::vector<graph::Returned> returned;
+    for (const Item& item : items)
+      if (const auto* tensor = item.get<Tensor>()) returned.push_back({tensor->id(), item.copy});
+    const std::vector<graph::Result> shared = graph::shared_results(builder_.graph(), returned);
+    std::size_t next = 0;
+    for (const Item& item : items) {
+      if (item.is_none())
+        builder_.output_none();
+      else if (const auto* size = item.get<Expr>())
+        builder_.output_size(*size);
+      else if (item.get<Tensor>() != nullptr)
+        builder_.graph().output(shared[next++]);
+      else
+        fail(line, cat("a graph cannot return ", describe(item)));
     }
-    const auto* input = std::get_if<graph::Input>(&node->node);
-    return input == nullptr ? std::nullopt : std::optional(input->slot);
-  }
-
-  static bool is_strided(const graph::View& view) {
-    if (!view.inside.all.empty()) return false;
-    for (const Expr& source : view.source) {
-      Expr rest = source;
-      for (const index::Symbol axis : view.axes) {
-        const auto linear = index::linear_in(rest, axis);
-        if (!linear) return false;
-        rest = linear->rest;
-      }
-    }
-    return true;
   }
 
   const Module& module_;
@@ -279,6 +291,7 @@ class Reader {
   std::map<std::string, Item> values_;
   std::map<std::string, int> parameters_;
   std::optional<graph::Shape> printed_;
+  int copies_ = 0;  // operators that gave known elements memory of their own
 };
 
 }  // namespace

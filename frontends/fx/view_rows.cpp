@@ -29,7 +29,6 @@ Item view(const Arguments& arguments) {
   return {graph::reshape(arguments.tensor(0, "self"), with_printed(arguments, arguments.sizes(1, "size")))};
 }
 Item same(const Arguments& arguments) { return {arguments.tensor(0, "self")}; }
-Item copy_of(const Arguments& arguments) { return {arguments.tensor(0, "self"), true}; }
 Item permute(const Arguments& arguments) {
   return {graph::permute(arguments.tensor(0, "self"), arguments.axes(1, "dims"))};
 }
@@ -169,45 +168,46 @@ Item unbind(const Arguments& arguments) {
   return list_of(graph::unbind(arguments.tensor(0, "self"), arguments.integer(1, "dim", 0)));
 }
 
+constexpr bool IS_VIEW = true;
 constexpr std::array rows = {
-    Row{"view", view},
-    Row{"_unsafe_view", view},
-    Row{"reshape", view},
-    Row{"alias", same},
-    Row{"detach", same},
-    Row{"lift_fresh_copy", copy_of},
-    Row{"lift_fresh", same},
-    Row{"clone", copy_of},
-    Row{"contiguous", copy_of},
-    Row{"device_put", same},
-    Row{"view_of", same},
-    Row{"permute", permute},
-    Row{"transpose", transpose},
-    Row{"t", t},
-    Row{"squeeze", squeeze},
-    Row{"unsqueeze", unsqueeze},
-    Row{"expand", expand},
-    Row{"slice", slice},
+    Row{"view", view, IS_VIEW},
+    Row{"_unsafe_view", view, IS_VIEW},
+    Row{"reshape", view, IS_VIEW},
+    Row{"alias", same, IS_VIEW},
+    Row{"detach", same, IS_VIEW},
+    Row{"lift_fresh_copy", same},
+    Row{"lift_fresh", same, IS_VIEW},
+    Row{"clone", same},
+    Row{"contiguous", same},
+    Row{"device_put", same, IS_VIEW},
+    Row{"view_of", same, IS_VIEW},
+    Row{"permute", permute, IS_VIEW},
+    Row{"transpose", transpose, IS_VIEW},
+    Row{"t", t, IS_VIEW},
+    Row{"squeeze", squeeze, IS_VIEW},
+    Row{"unsqueeze", unsqueeze, IS_VIEW},
+    Row{"expand", expand, IS_VIEW},
+    Row{"slice", slice, IS_VIEW},
     Row{"slice_scatter", slice_scatter},
     Row{"slice_backward", slice_backward},
-    Row{"select", select},
+    Row{"select", select, IS_VIEW},
     Row{"select_scatter", select_scatter},
     Row{"select_backward", select_backward},
     Row{"constant_pad_nd", pad},
     Row{"flip", flip},
     Row{"repeat", repeat},
     Row{"roll", roll},
-    Row{"as_strided", as_strided},
-    Row{"diagonal", diagonal},
-    Row{"unfold", unfold},
+    Row{"as_strided", as_strided, IS_VIEW},
+    Row{"diagonal", diagonal, IS_VIEW},
+    Row{"unfold", unfold, IS_VIEW},
     Row{"tril", tril},
     Row{"triu", triu},
     Row{"cat", cat_rows},
     Row{"stack", stack},
-    Row{"split", split},
-    Row{"split_with_sizes", split},
-    Row{"chunk", chunk},
-    Row{"unbind", unbind},
+    Row{"split", split, IS_VIEW},
+    Row{"split_with_sizes", split, IS_VIEW},
+    Row{"chunk", chunk, IS_VIEW},
+    Row{"unbind", unbind, IS_VIEW},
 };
 
 }  // namespace

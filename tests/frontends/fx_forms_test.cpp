@@ -101,7 +101,35 @@ TEST(FxForms, ResultsOfEveryKind) {
   EXPECT_EQ(result_type(graph, 1), "None");
   EXPECT_EQ(result_type(graph, 2), "size s0");
   EXPECT_EQ(graph.results()[3].kind, graph::Ownership::input);
-  EXPECT_EQ(graph.results()[4].kind, graph::Ownership::own);
+  EXPECT_EQ(graph.results()[4].kind, graph::Ownership::view);
+}
+
+// A clone has memory of its own, and so has what a view operator makes of it; what only looks like a view is
+// a copy.
+TEST(FxForms, ResultsShareMemoryAsInPyTorch) {
+  const auto results_of = [](std::string_view statements, std::string_view result) {
+    const graph::Graph graph = fx::read(module_text("x: \"f32[4, 6]\"", statements, result));
+    const std::string text = graph::print(graph);
+    return text.substr(text.find("result"));
+  };
+  EXPECT_EQ(results_of("y = torch.ops.aten.exp.default(x)\nt = torch.ops.aten.t.default(y)", "(t, y, y)"),
+            "result \"\" = view %2 of %1\nresult \"\" = own %1\nresult \"\" = view %1 of %1\n");
+  EXPECT_EQ(results_of("y = torch.ops.aten.exp.default(x)\nc = torch.ops.aten.clone.default(y)\n"
+                       "t = torch.ops.aten.t.default(c)",
+                       "(y, c, t)"),
+            "result \"\" = own %1\nresult \"\" = own %1\nresult \"\" = own %2\n");
+  EXPECT_EQ(results_of("c = torch.ops.aten.clone.default(x)\nt = torch.ops.aten.t.default(c)", "(x, t)"),
+            "result \"\" = input 0 %0\nresult \"\" = own %1\n");
+  EXPECT_EQ(
+      results_of("c = torch.ops.aten.clone.default(x)\nv = torch.ops.aten.view.default(c, [24])", "(c, v)"),
+      "result \"\" = own %0\nresult \"\" = view %1 of %0\n");
+  EXPECT_EQ(
+      results_of("r = torch.ops.aten.repeat.default(x, [1, 1])\nf = torch.ops.aten.flip.default(x, [0])",
+                 "(r, f)"),
+      "result \"\" = own %0\nresult \"\" = own %1\n");
+  EXPECT_EQ(results_of("y = torch.ops.aten.exp.default(x)\ns = torch.ops.aten.split.Tensor(y, 2, 1)",
+                       "(s[0], s[1], s[2])"),
+            "result \"\" = view %2 of %1\nresult \"\" = view %3 of %1\nresult \"\" = view %4 of %1\n");
 }
 
 TEST(FxForms, TuplesAndTheirElements) {

@@ -63,6 +63,7 @@ void add_everything(Builder& builder) {
   builder.output(cast(realize(x), DType::bf16, true) * 0.5);
   builder.output(builder.iota({n, 3}, 1, DType::i32));
   builder.output_of_input(transpose(x, 0, 1), 1, "view");
+  builder.output_view(transpose(z, 0, 1), z, "turned");
   builder.output_size(n * n + 2, "count");
   builder.output_none("gone");
   builder.graph().facts().assume(index::Symbol("n"), {1, 4096}, 2);
@@ -82,7 +83,9 @@ TEST(Print, LooksAsDocumented) {
   Builder builder("example");
   const index::Expr n = index::Symbol("n");
   const Tensor x = builder.input("x", DType::f32, {n, 4});
-  builder.output(sum(transpose(x, 0, 1), {1}), "y");
+  const Tensor y = sum(transpose(x, 0, 1), {1});
+  builder.output(y, "y");
+  builder.output_view(slice(y, 0, 1, 3), y, "z");
   EXPECT_EQ(print(builder.graph()),
             "graph \"example\"\n"
             "fact n in 0 to inf\n"
@@ -90,7 +93,9 @@ TEST(Print, LooksAsDocumented) {
             "%0: f32 [n, 4] = input slot 0 name \"x\"\n"
             "%1: f32 [4, n] = view(%0) at [i0, i1] from [i1, i0]\n"
             "%2: f32 [4] = reduce sum over [1] (%1)\n"
-            "result \"y\" = own %2\n");
+            "%3: f32 [2] = view(%2) at [i0] from [i0 + 1]\n"
+            "result \"y\" = own %2\n"
+            "result \"z\" = view %3 of %2\n");
 }
 
 TEST(Print, MistakesAreErrorsWithLineAndColumn) {
@@ -105,6 +110,8 @@ TEST(Print, MistakesAreErrorsWithLineAndColumn) {
   EXPECT_NE(error_of(head + "%1: f32 [3] = exp(%0)\n").find("the type f32 [2] for %1"), std::string::npos);
   EXPECT_NE(error_of(head + "%1: f32 [2] = expo(%0)\n").find("not 'expo'"), std::string::npos);
   EXPECT_NE(error_of(head + "result \"y\" = own %4\n").find("a result that the graph has"),
+            std::string::npos);
+  EXPECT_NE(error_of(head + "result \"y\" = view %0 of %1\n").find("a result that the graph has"),
             std::string::npos);
   EXPECT_NE(error_of("graph \"g\"\nparameter \"x\" = %0\n").find("an input for parameter 0"),
             std::string::npos);

@@ -114,7 +114,7 @@ class Run {
       }
     }
     for (std::size_t id = 0; id < lowered_.values.size(); ++id)
-      for (const int result : lowered_.values[id].results)
+      if (const int result = lowered_.values[id].result; result >= 0)
         results[static_cast<std::size_t>(result)] = copy_out(id);
     return results;
   }

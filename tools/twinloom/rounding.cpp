@@ -52,7 +52,7 @@ std::vector<double> dropped_steps(const graph::Graph& graph, std::span<const eva
   }
   for (std::size_t r = 0; r < allowed.size(); ++r) {
     const graph::Result& result = graph.results()[r];
-    if (result.kind == graph::Ownership::own) allowed[r] = by_node[result.value.index];
+    if (has_value(result.kind)) allowed[r] = by_node[result.value.index];
   }
   return allowed;
 }

@@ -1,0 +1,212 @@
+// See sharing.h.
+#include "core/graph/sharing.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/graph/bind.h"
+#include "core/graph/infer.h"
+#include "core/index/simplify.h"
+
+namespace twinloom::graph {
+
+namespace {
+
+using Position = std::vector<index::Expr>;  // one for each dimension of a node
+
+std::vector<index::Symbol> axes_of(const Graph& graph, NodeId value) {
+  std::vector<index::Symbol> axes;
+  for (std::size_t k = 0; k < graph[value].shape.size(); ++k)
+    axes.push_back(axis_symbol(static_cast<int>(k)));
+  return axes;
+}
+
+// The element of a View's input that is element `at` of the View.
+Position through(const View& view, const Position& at) {
+  index::Substitution positions;
+  for (std::size_t k = 0; k < view.axes.size(); ++k) positions.emplace(view.axes[k], at[k]);
+  Position source;
+  for (const index::Expr& expr : view.source) source.push_back(index::substitute(expr, positions));
+  return source;
+}
+
+// The sum of scale * axis with scales of at least 0 that mention no axis, and a rest without axes.
+bool is_strided(const index::Expr& offset, std::span<const index::Symbol> axes, const index::Facts& facts) {
+  std::vector<index::Expr> scales;
+  index::Expr rest = offset;
+  for (const index::Symbol axis : axes) {
+    const auto linear = index::linear_in(rest, axis);
+    if (!linear) return false;
+    scales.push_back(linear->scale);
+    rest = linear->rest;
+  }
+  return std::ranges::all_of(scales, [&](const index::Expr& scale) {
+    const bool mentions_axis =
+        std::ranges::any_of(axes, [&](index::Symbol axis) { return index::mentions(scale, axis); });
+    return !mentions_axis && facts.range(scale).low.value_or(-1) >= 0;
+  });
+}
+
+bool has_no_elements(const Shape& shape) {
+  return std::ranges::any_of(shape, [](const index::Expr& size) { return index::constant_of(size) == 0; });
+}
+
+// One value, looked at from what it is a View of, further and further behind.
+class Behind {
+ public:
+  Behind(const Graph& graph, NodeId value)
+      : graph_(graph),
+        at_(value),
+        axes_(axes_of(graph, value)),
+        facts_(axis_facts(graph.facts(), axes_, graph[value].shape)),
+        position_(axes_.begin(), axes_.end()),
+        nothing_(has_no_elements(graph[value].shape)) {}
+
+  NodeId at() const { return at_; }
+  // To the input of the View that it is at; false where it is at none, or at one with an outside.
+  bool step() {
+    const auto* view = std::get_if<View>(&graph_[at_].node);
+    if (view == nullptr || (!view->inside.all.empty() && !nothing_)) return false;
+    position_ = through(*view, position_);
+    at_ = graph_[at_].inputs[0];
+    return true;
+  }
+  Strided strided() const {
+    if (nothing_) return Strided::always;
+    const auto is_plain = [&](const index::Expr& expr) {
+      return is_strided(index::simplify(expr, facts_), axes_, facts_);
+    };
+    if (std::ranges::all_of(position_, is_plain)) return Strided::always;
+    const std::vector<index::Expr> strides = index::contiguous_strides(graph_[at_].shape);
+    index::Expr offset = 0;
+    for (std::size_t d = 0; d < strides.size(); ++d) offset = offset + position_[d] * strides[d];
+    return is_plain(offset) ? Strided::row_major : Strided::no;
+  }
+
+ private:
+  const Graph& graph_;
+  NodeId at_;
+  std::vector<index::Symbol> axes_;
+  index::Facts facts_;
+  Position position_;  // of element `axes_` of the value
+  bool nothing_;       // its maps may hold anything
+};
+
+// What is furthest behind the value of what it is a strided view of. The layout of a parameter is the
+// caller's.
+NodeId base_of(const Graph& graph, const Returned& returned) {
+  NodeId base = returned.value;
+  Behind behind(graph, returned.value);
+  while (behind.step()) {
+    const bool is_parameter = std::holds_alternative<Input>(graph[behind.at()].node) && returned.copy == 0;
+    const Strided strided = behind.strided();
+    if (strided == Strided::always || (strided == Strided::row_major && !is_parameter)) base = behind.at();
+  }
+  return base;
+}
+
+// The results, base by base: of those with one base, the ones of one copy share its memory.
+class Sharing {
+ public:
+  Sharing(const Graph& graph, std::span<const Returned> returned)
+      : graph_(graph), returned_(returned), results_(returned.size()) {}
+
+  std::vector<Result> run() {
+    std::map<NodeId, Members> by_base, by_value;
+    for (std::size_t r = 0; r < results_.size(); ++r) {
+      results_[r].value = returned_[r].value;
+      const NodeId base = base_of(graph_, returned_[r]);
+      const auto* input = std::get_if<Input>(&graph_[base].node);
+      if (input != nullptr && returned_[r].copy == 0) {
+        results_[r].kind = Ownership::input;
+        results_[r].input = input->slot;
+      } else {
+        by_base[base].push_back(r);
+      }
+    }
+    for (const auto& [base, members] : by_base) {
+      for (const std::size_t r : share(base, members)) by_value[returned_[r].value].push_back(r);
+    }
+    for (const auto& [value, members] : by_value)
+      if (!has_memory_[value]) share(value, members);
+    return std::move(results_);
+  }
+
+ private:
+  using Members = std::vector<std::size_t>;  // places of results, ascending
+
+  // Makes views of those that share the memory of `base`; gives the others.
+  Members share(NodeId base, const Members& members) {
+    const auto first = std::ranges::find(members, base, [&](std::size_t r) { return returned_[r].value; });
+    const int copy = returned_[first == members.end() ? members.front() : *first].copy;
+    Members sharing, others;
+    for (const std::size_t r : members) (returned_[r].copy == copy ? sharing : others).push_back(r);
+    if (first == members.end() && !worth_storing(base, sharing)) return members;
+    has_memory_[base] = true;
+    for (const std::size_t r : sharing) {
+      if (first != members.end() && r == *first) continue;
+      results_[r].kind = Ownership::view;
+      results_[r].base = base;
+    }
+    return others;
+  }
+
+  // Whether views of the base that are stored each have at least as many elements together.
+  bool worth_storing(NodeId base, const Members& sharing) const {
+    if (sharing.size() < 2) return false;
+    index::Expr count = 0;
+    for (const std::size_t r : sharing) count = count + index::product(graph_[returned_[r].value].shape);
+    return graph_.facts().proves_less(index::product(graph_[base].shape), count + 1);
+  }
+
+  const Graph& graph_;
+  std::span<const Returned> returned_;
+  std::vector<Result> results_;
+  std::map<NodeId, bool> has_memory_;  // of values that results lie in
+};
+
+}  // namespace
+
+Strided strided(const Graph& graph, NodeId value, NodeId base) {
+  Behind behind(graph, value);
+  while (behind.at() != base)
+    if (!behind.step()) return Strided::no;
+  return behind.strided();
+}
+
+StridedView strided_view(const Graph& graph, NodeId value, NodeId base,
+                         std::span<const std::int64_t> base_strides, const index::Values& sizes) {
+  StridedView result;
+  result.sizes = sizes_of(graph[value].shape, sizes);
+  result.strides.assign(result.sizes.size(), 1);
+  for (std::size_t k = result.sizes.size(); k-- > 1;)
+    result.strides[k - 1] = result.strides[k] * std::max<std::int64_t>(1, result.sizes[k]);
+  if (std::ranges::find(result.sizes, 0) != result.sizes.end()) return result;
+  const std::vector<index::Symbol> axes = axes_of(graph, value);
+  Position position(axes.begin(), axes.end());
+  for (NodeId at = value; at != base; at = graph[at].inputs[0])
+    position = through(std::get<View>(graph[at].node), position);
+  index::Values values = sizes;
+  for (const index::Symbol axis : axes) values[axis] = 0;
+  const auto offset = [&] {
+    std::int64_t sum = 0;
+    for (std::size_t d = 0; d < position.size(); ++d)
+      sum += index::evaluate(position[d], values) * base_strides[d];
+    return sum;
+  };
+  result.offset = offset();
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    if (result.sizes[k] == 1) continue;
+    values[axes[k]] = 1;
+    result.strides[k] = offset() - result.offset;
+    values[axes[k]] = 0;
+  }
+  return result;
+}
+
+std::vector<Result> shared_results(const Graph& graph, std::span<const Returned> returned) {
+  return Sharing(graph, returned).run();
+}
+
+}  // namespace twinloom::graph
