@@ -264,6 +264,11 @@ EXACT_2(copysign, std::copysign)
 EXACT_2(nextafter, std::nextafter)
 #undef EXACT_1
 #undef EXACT_2
+// x * y + z, rounded once.
+template <class Element, Arithmetic kind>
+Value<Element, kind> fma(Value<Element, kind> x, Value<Element, kind> y, Value<Element, kind> z) {
+  return {std::fma(x.value, y.value, z.value)};
+}
 
 #define ELEMENTARY(name, wide_function)               \
   template <class Element, Arithmetic kind>           \

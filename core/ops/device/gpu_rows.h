@@ -56,29 +56,36 @@ TWINLOOM_INLINE auto each_row_lane(Single single, const Values&... values) {
     return each_lane(single, values...);
 }
 
-#define TWINLOOM_ROW_1(name, is_elementary)                                               \
+#define TWINLOOM_ROW_1(name, takes, is_elementary)                                        \
   template <class Of, int count>                                                          \
   TWINLOOM_INLINE auto name(const Lanes<Of, count>& x) {                                  \
     return each_row_lane<Of, is_elementary>([](auto... one) { return name(one...); }, x); \
   }
-#define TWINLOOM_ROW_2(name, is_elementary)                                                  \
+#define TWINLOOM_ROW_2(name, takes, is_elementary)                                           \
   template <class Of, int count>                                                             \
   TWINLOOM_INLINE auto name(const Lanes<Of, count>& x, const Lanes<Of, count>& y) {          \
     return each_row_lane<Of, is_elementary>([](auto... one) { return name(one...); }, x, y); \
   }
-#define TWINLOOM_ROW_3(name, is_elementary)                                              \
+#define TWINLOOM_ROW_3(name, takes, is_elementary) TWINLOOM_ROW_3_##takes(name)
+#define TWINLOOM_ROW_3_select(name)                                                      \
   template <class Of, int count>                                                         \
   TWINLOOM_INLINE auto name(const Lanes<bool, count>& mask, const Lanes<Of, count>& yes, \
                             const Lanes<Of, count>& no) {                                \
     return each_lane([](auto... one) { return name(one...); }, mask, yes, no);           \
   }
-#define TWINLOOM_ROW_4(name, is_elementary)                                                        \
+#define TWINLOOM_ROW_3_real(name)                                                 \
+  template <class Of, int count>                                                  \
+  TWINLOOM_INLINE auto name(const Lanes<Of, count>& x, const Lanes<Of, count>& y, \
+                            const Lanes<Of, count>& z) {                          \
+    return each_lane([](auto... one) { return name(one...); }, x, y, z);          \
+  }
+#define TWINLOOM_ROW_4(name, takes, is_elementary)                                                 \
   template <int count>                                                                             \
   TWINLOOM_INLINE auto name(const Lanes<i64, count>& number, const Lanes<i64, count>& seed,        \
                             const Lanes<i64, count>& offset, const Lanes<i64, count>& operation) { \
     return each_lane([](auto... one) { return name(one...); }, number, seed, offset, operation);   \
   }
-#define TWINLOOM_ROW_6(name, is_elementary)                                                                 \
+#define TWINLOOM_ROW_6(name, takes, is_elementary)                                                          \
   template <int count>                                                                                      \
   TWINLOOM_INLINE auto name(const Lanes<i64, count>& number, const Lanes<i64, count>& seed,                 \
                             const Lanes<i64, count>& offset, const Lanes<i64, count>& operation,            \
@@ -86,12 +93,15 @@ TWINLOOM_INLINE auto each_row_lane(Single single, const Values&... values) {
     return each_lane([](auto... one) { return name(one...); }, number, seed, offset, operation, low, high); \
   }
 // What need not be rounded right is no single instruction.
-#define POINTWISE(name, arity, takes, gives, formula, low, high, ulp) TWINLOOM_ROW_##arity(name, (ulp >= 1))
+#define POINTWISE(name, arity, takes, gives, formula, low, high, ulp) \
+  TWINLOOM_ROW_##arity(name, takes, (ulp >= 1))
 #include "core/ops/pointwise.def"
 #undef POINTWISE
 #undef TWINLOOM_ROW_1
 #undef TWINLOOM_ROW_2
 #undef TWINLOOM_ROW_3
+#undef TWINLOOM_ROW_3_select
+#undef TWINLOOM_ROW_3_real
 #undef TWINLOOM_ROW_4
 #undef TWINLOOM_ROW_6
 

@@ -78,11 +78,19 @@ void two(Row row, const void* const* in, void* out, long long size) {
   for (i64 i = 0; i < size; i += count)
     store(out, i, row(load<Of, count>(in[0], i), load<Of, count>(in[1], i)));
 }
+template <class First, class Of, int count, class Row>
+void first_and_two(Row row, const void* const* in, void* out, long long size) {
+  for (i64 i = 0; i < size; i += count) {
+    store(out, i, row(load<First, count>(in[0], i), load<Of, count>(in[1], i), load<Of, count>(in[2], i)));
+  }
+}
 template <class Of, int count, class Row>
 void three(Row row, const void* const* in, void* out, long long size) {
-  for (i64 i = 0; i < size; i += count) {
-    store(out, i, row(load<bool, count>(in[0], i), load<Of, count>(in[1], i), load<Of, count>(in[2], i)));
-  }
+  first_and_two<Of, Of, count>(row, in, out, size);
+}
+template <class Of, int count, class Row>
+void mask_and_two(Row row, const void* const* in, void* out, long long size) {
+  first_and_two<bool, Of, count>(row, in, out, size);
 }
 template <class Of, int count, class Row>
 void four(Row row, const void* const* in, void* out, long long size) {
@@ -106,6 +114,7 @@ using Row = twinloom::ops::testing::VectorRow;
 #define LOOP_1 one
 #define LOOP_2 two
 #define LOOP_3 three
+#define LOOP_3_select mask_and_two
 #define LOOP_4 four
 #define LOOP_6 six
 #define ROW(name, arity, of, count)                                                \
@@ -128,7 +137,7 @@ using Row = twinloom::ops::testing::VectorRow;
 #define ROWS_bits(name, arity) ROWS_integer(name, arity) TYPE(name, arity, b8)
 #define ROWS_number(name, arity) ROWS_real(name, arity) ROWS_integer(name, arity)
 #define ROWS_any(name, arity) ROWS_number(name, arity) TYPE(name, arity, b8)
-#define ROWS_select(name, arity) ROWS_any(name, arity)
+#define ROWS_select(name, arity) ROWS_any(name, arity##_select)
 #define ROWS_counter(name, arity) TYPE(name, arity, i64)
 
 constexpr Row rows[] = {
@@ -163,8 +172,9 @@ void cast(const void* const* in, void* out, long long size) {
   CAST(from, i32)                                                                                  \
   CAST(from, i64)                                                                                  \
   CAST(from, u8)                                                                                   \
-  CAST(from, u16) CAST(from, u32) CAST(from, u64) CAST(from, f16) CAST(from, bf16) CAST(from, f32) \
-      CAST(from, f64) CAST(from, f8e4m3) CAST(from, f8e5m2)
+  CAST(from, u16)                                                                                  \
+  CAST(from, u32) CAST(from, u64) CAST(from, f16) CAST(from, bf16) CAST(from, f32) CAST(from, f64) \
+      CAST(from, f8e4m3) CAST(from, f8e5m2)
 constexpr Row casts[] = {CASTS(b8) CASTS(i8) CASTS(i16) CASTS(i32) CASTS(i64) CASTS(u8) CASTS(u16) CASTS(
     u32) CASTS(u64) CASTS(f16) CASTS(bf16) CASTS(f32) CASTS(f64) CASTS(f8e4m3) CASTS(f8e5m2)};
 
