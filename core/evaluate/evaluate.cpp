@@ -138,6 +138,7 @@ std::vector<std::optional<Value>> evaluate(const graph::Graph& graph, std::span<
       case graph::Ownership::own:
       case graph::Ownership::view:
       case graph::Ownership::input:
+      case graph::Ownership::written:
         results.emplace_back(*values[result.value.index]);
         break;
       case graph::Ownership::size:

@@ -88,15 +88,30 @@ void Builder::output(const Tensor& value, std::string name) {
   graph_.output({Ownership::own, value.id(), -1, 0, std::move(name)});
 }
 
-void Builder::output_of_input(const Tensor& value, int parameter, std::string name) {
+const NodeId* Builder::input_of(int parameter) const {
   const auto count = static_cast<int>(graph_.parameters().size());
-  const auto* input =
-      parameter < 0 || parameter >= count
-          ? nullptr
-          : std::get_if<NodeId>(&graph_.parameters()[static_cast<std::size_t>(parameter)].value);
+  if (parameter < 0 || parameter >= count) return nullptr;
+  return std::get_if<NodeId>(&graph_.parameters()[static_cast<std::size_t>(parameter)].value);
+}
+
+void Builder::output_of_input(const Tensor& value, int parameter, std::string name) {
+  const NodeId* input = input_of(parameter);
   if (input == nullptr || strided(graph_, value.id(), *input) != Strided::always)
     fail(*this, "output", describe(graph_, value.id()), " is no strided view of parameter ", parameter);
   graph_.output({Ownership::input, value.id(), parameter, 0, std::move(name)});
+}
+
+void Builder::output_written(const Tensor& value, int parameter, std::string name) {
+  const NodeId* input = input_of(parameter);
+  if (input == nullptr) fail(*this, "output", "parameter ", parameter, " is no tensor that can be written");
+  const Node& node = graph_[*input];
+  if (value.dtype() != node.dtype || value.rank() != static_cast<int>(node.shape.size()))
+    fail(*this, "output", describe(graph_, value.id()), " has not the type and rank of parameter ",
+         parameter);
+  for (std::size_t k = 0; k < node.shape.size(); ++k)
+    graph_.require_equal(value.shape()[k], node.shape[k],
+                         cat(subject(*this, "output"), ": what is written to parameter ", parameter));
+  graph_.output({Ownership::written, value.id(), parameter, 0, std::move(name)});
 }
 
 void Builder::output_view(const Tensor& value, const Tensor& base, std::string name) {

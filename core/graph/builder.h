@@ -58,6 +58,9 @@ class Builder {
   // `base` itself or a strided view of it, in the memory of the result that is `base`, or of its own with
   // other views of `base`. sharing.h says for all results of a program which share memory.
   void output_view(const Tensor& value, const Tensor& base, std::string name = {});
+  // Parameter `parameter`, which holds the value when the run is over. Error where it has not the parameter's
+  // type and shape.
+  void output_written(const Tensor& value, int parameter, std::string name = {});
   void output_size(index::Expr size, std::string name = {});
   void output_none(std::string name = {});
 
@@ -87,6 +90,7 @@ class Builder {
 
  private:
   friend class CompositeScope;
+  const NodeId* input_of(int parameter) const;  // null where it is no tensor
   Graph graph_;
   std::map<std::string, int> instances_;
   int draws_ = 0;

@@ -59,8 +59,9 @@ ops::Monoid monoid_of(Mode mode) {
 }
 
 bool has_value(Ownership kind) {
-  return kind == Ownership::own || kind == Ownership::view || kind == Ownership::input;
+  return is_stored(kind) || kind == Ownership::view || kind == Ownership::input;
 }
+bool is_stored(Ownership kind) { return kind == Ownership::own || kind == Ownership::written; }
 
 index::Symbol axis_symbol(int k) { return index::Symbol(cat("i", k)); }
 index::Symbol found_symbol(int k) { return index::Symbol(cat("f", k)); }
@@ -120,7 +121,7 @@ void Graph::output(Result result) {
   CHECK(result.kind != Ownership::view || result.base <= result.value, "result ", results_.size(),
         " is a view of what comes after it");
   const bool names_parameter =
-      result.kind != Ownership::input ||
+      (result.kind != Ownership::input && result.kind != Ownership::written) ||
       (result.input >= 0 && static_cast<std::size_t>(result.input) < parameters_.size());
   CHECK(names_parameter, "result ", results_.size(), " is of parameter ", result.input, ", which is none");
   results_.push_back(std::move(result));

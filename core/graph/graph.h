@@ -188,24 +188,27 @@ struct Parameter {
 
 // What the caller gets, in order. Which values may be views, and of what, is in sharing.h.
 enum class Ownership : std::uint8_t {
-  own,    // a value in memory that no other own result has; the caller may hand in a tensor for it
-  view,   // `base` itself or a strided view of it, in the memory of `base`: nothing is stored for it
-  input,  // parameter `input` itself or a strided view of it: nothing is computed for it
-  size,   // a number known from the sizes
-  none,   // None
+  own,      // a value in memory that no other own result has; the caller may hand in a tensor for it
+  view,     // `base` itself or a strided view of it, in the memory of `base`: nothing is stored for it
+  input,    // parameter `input` itself or a strided view of it: nothing is computed for it
+  written,  // parameter `input`, which holds `value` when the run is over, after all has been read
+  size,     // a number known from the sizes
+  none,     // None
 };
 // The memory of a view's base is that of the first own result that is `base`. Where none is, it is made for
 // the views of `base`, which keep it alive together.
 struct Result {
   Ownership kind = Ownership::own;
-  NodeId value;      // of own, view and input
-  int input = -1;    // of input: which parameter
+  NodeId value;      // of own, view, input and written
+  int input = -1;    // of input and written: which parameter
   index::Expr size;  // of size
   std::string name;
   NodeId base = {};  // of view: the value that lies in its memory, which Views lead to from `value`
 };
 // Whether results of the kind have a value.
 bool has_value(Ownership kind);
+// Whether such a value is stored for this result alone: own and written.
+bool is_stored(Ownership kind);
 
 // A condition on sizes that only the run can check, with the words for when it fails.
 struct Require {

@@ -335,8 +335,8 @@ void Reader::result() {
     result.value = node_id();
     scan_.expect("of");
     result.base = node_id();
-  } else if (scan_.accept("input")) {
-    result.kind = Ownership::input;
+  } else if (const bool input = scan_.accept("input"); input || scan_.accept("written")) {
+    result.kind = input ? Ownership::input : Ownership::written;
     result.input = number();
     result.value = node_id();
   } else if (scan_.accept("size")) {
@@ -349,7 +349,7 @@ void Reader::result() {
   const bool known = !has_value(result.kind) || result.value.index < graph_.nodes().size();
   const bool of_earlier = result.kind != Ownership::view || result.base <= result.value;
   const bool of_parameter =
-      result.kind != Ownership::input ||
+      (result.kind != Ownership::input && result.kind != Ownership::written) ||
       (result.input >= 0 && static_cast<std::size_t>(result.input) < graph_.parameters().size());
   if (!known || !of_earlier || !of_parameter) scan_.fail("a result that the graph has");
   graph_.output(std::move(result));

@@ -123,6 +123,8 @@ std::string result_line(const Result& result) {
       return cat(head, "view ", print(result.value), " of ", print(result.base));
     case Ownership::input:
       return cat(head, "input ", result.input, " ", print(result.value));
+    case Ownership::written:
+      return cat(head, "written ", result.input, " ", print(result.value));
     case Ownership::size:
       return cat(head, "size ", result.size);
     case Ownership::none:

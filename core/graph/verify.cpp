@@ -44,6 +44,7 @@ struct Checker {
   void check(NodeId id) const;
   void check_symbols(const Node& node, const std::string& where) const;
   void check_parameters() const;
+  void check_written(const Result& result, const std::string& where) const;
   void check_results() const;
 };
 
@@ -104,6 +105,23 @@ void Checker::check_parameters() const {
         "'");
 }
 
+// A parameter takes one value, of its own type and shape.
+void Checker::check_written(const Result& result, const std::string& where) const {
+  const auto* input = std::get_if<NodeId>(&graph.parameters()[static_cast<std::size_t>(result.input)].value);
+  CHECK(input != nullptr, where, " writes parameter ", result.input, ", which is a size");
+  const Node& value = graph[result.value];
+  const bool fits =
+      value.dtype == graph[*input].dtype &&
+      std::ranges::equal(value.shape, graph[*input].shape, [&](const index::Expr& a, const index::Expr& b) {
+        return graph.facts().proves_equal(a, b);
+      });
+  CHECK(fits, where, " does not fit parameter ", result.input);
+  for (const Result& other : graph.results()) {
+    const bool same = other.kind == Ownership::written && other.input == result.input;
+    CHECK(!same || other.value == result.value, "parameter ", result.input, " is written with two values");
+  }
+}
+
 void Checker::check_results() const {
   for (std::size_t k = 0; k < graph.results().size(); ++k) {
     const Result& result = graph.results()[k];
@@ -114,6 +132,7 @@ void Checker::check_results() const {
       CHECK(strided(graph, result.value, result.base) != Strided::no, where, " is no strided view of %",
             result.base.index);
     }
+    if (result.kind == Ownership::written) check_written(result, where);
     if (result.kind != Ownership::input) continue;
     const auto* input =
         std::get_if<NodeId>(&graph.parameters()[static_cast<std::size_t>(result.input)].value);

@@ -80,7 +80,7 @@ class Lowerer {
     bool viewed = false;
     for (std::size_t k = 0; k < graph_.results().size(); ++k) {
       const graph::Result& result = graph_.results()[k];
-      if (result.kind == graph::Ownership::own && result.value == id) results.push_back(static_cast<int>(k));
+      if (is_stored(result.kind) && result.value == id) results.push_back(static_cast<int>(k));
       viewed = viewed || (result.kind == graph::Ownership::view && result.base == id);
     }
     if (viewed && results.empty()) results.push_back(-1);

@@ -117,7 +117,7 @@ class Choice {
       if (live[i]) choose(i, must_reason(graph_.nodes()[i], limits_));
     }
     for (const Result& result : graph_.results()) {
-      if (result.kind == Ownership::own) choose(result.value.index, "a result");
+      if (is_stored(result.kind)) choose(result.value.index, "a result");
       if (result.kind == Ownership::view) choose(result.base.index, "what results are views of");
     }
     for (std::size_t i = count; i-- > 0;) {

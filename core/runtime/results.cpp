@@ -16,6 +16,15 @@ bool overlap(const Tensor& a, const Tensor& b) {
   return x.first < y.last && y.first < x.last;
 }
 
+// Whether all elements lie at the same places, one after the other in some order.
+bool same_places(const Tensor& a, const Tensor& b) {
+  if (a.sizes != b.sizes) return false;
+  for (std::size_t axis = 0; axis < a.sizes.size(); ++axis)
+    if (a.sizes[axis] > 1 && a.strides[axis] != b.strides[axis]) return false;
+  const Bytes bytes = bytes_of(a);
+  return bytes.last - bytes.first == element_count(a) * ops::size_of(a.dtype);
+}
+
 // Element by element, in any strides.
 void copy_into(const Tensor& target, const Tensor& source, std::size_t axis, std::byte* to,
                const std::byte* from) {
@@ -48,6 +57,7 @@ Results::Results(const graph::Graph& graph, const Prepared& prepared, const Give
       prepared_(prepared),
       arguments_(given.arguments),
       space_(sources.memory.space()),
+      stream_(sources.stream),
       memory_(prepared.memory),
       tensors_(memory_.size()) {
   adopt(given.outputs);
@@ -65,6 +75,7 @@ Results::Results(const graph::Graph& graph, const Prepared& prepared, const Give
     memory_[v].data = tensors_[v].data;
   }
   check_overlap();
+  check_written();
 }
 
 // The caller's output tensors, checked against the graph.
@@ -117,28 +128,74 @@ void Results::check_overlap() const {
   }
 }
 
-// Through memory of this process where they lie on a GPU: the caller's layout is none that a kernel writes.
+// What is written must not depend on the order of the writes.
+void Results::check_written() const {
+  for (std::size_t r = 0; r < graph_.results().size(); ++r) {
+    const graph::Result& result = graph_.results()[r];
+    if (result.kind != graph::Ownership::written) continue;
+    const auto& tensor = std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]);
+    const auto name = [&](int parameter) {
+      return escaped(graph_.parameters()[static_cast<std::size_t>(parameter)].name);
+    };
+    for (std::size_t axis = 0; axis < tensor.sizes.size(); ++axis) {
+      if (tensor.strides[axis] == 0 && tensor.sizes[axis] > 1)
+        throw Error(cat("parameter '", name(result.input), "' is written and has stride 0 along axis ", axis,
+                        "; its elements must not overlap"));
+    }
+    for (std::size_t other = 0; other < r; ++other) {
+      const graph::Result& before = graph_.results()[other];
+      if (before.kind != graph::Ownership::written || before.input == result.input) continue;
+      if (overlap(tensor, std::get<Tensor>(arguments_[static_cast<std::size_t>(before.input)])))
+        throw Error(cat("parameters '", name(before.input), "' and '", name(result.input),
+                        "' are written and overlap in memory"));
+    }
+  }
+}
+
 void Results::copy(const Tensor& target, const Tensor& source) const {
   const auto copy = [](const Tensor& to, const Tensor& from) {
     copy_into(to, from, 0, static_cast<std::byte*>(to.data), static_cast<const std::byte*>(from.data));
   };
+  const Bytes to = bytes_of(target);
+  if (same_places(target, source)) {
+    if (space_ == nullptr)
+      std::memcpy(to.first, bytes_of(source).first, static_cast<std::size_t>(to.last - to.first));
+    else
+      space_->copy(to.first, bytes_of(source).first, to.last - to.first, stream_);
+    return;
+  }
   if (space_ == nullptr) return copy(target, source);
   const Tensor changed = downloaded(target, *space_);
   copy(changed, downloaded(source, *space_));
-  const Bytes to = bytes_of(target), from = bytes_of(changed);
-  space_->upload(to.first, from.first, to.last - to.first);
+  space_->upload(to.first, bytes_of(changed).first, to.last - to.first);
 }
 
-bool Results::copies(std::size_t value, std::size_t result) const {
-  if (own_.empty()) return false;
-  const Tensor& own = own_[result];
-  return own.data != nullptr && own.data != tensors_[value].data && element_count(own) != 0;
+const Tensor* Results::target_of(std::size_t value, std::size_t r) const {
+  const graph::Result& result = graph_.results()[r];
+  const bool written = result.kind == graph::Ownership::written;
+  if (!written && own_.empty()) return nullptr;
+  const Tensor& target =
+      written ? std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]) : own_[r];
+  const bool copied = target.data != nullptr && target.data != tensors_[value].data;
+  return copied && element_count(target) != 0 ? &target : nullptr;
 }
 
-bool Results::copies() const {
+void Results::write() const {
+  for (std::size_t v = 0; v < tensors_.size(); ++v) {
+    const int r = prepared_.variant->values[v].result;
+    if (r < 0 || graph_.results()[static_cast<std::size_t>(r)].kind != graph::Ownership::written) continue;
+    const Tensor* target = target_of(v, static_cast<std::size_t>(r));
+    if (target != nullptr && (space_ == nullptr || same_places(*target, tensors_[v])))
+      copy(*target, tensors_[v]);
+  }
+}
+
+bool Results::waits() const {
   for (std::size_t v = 0; v < tensors_.size(); ++v) {
     const int result = prepared_.variant->values[v].result;
-    if (result >= 0 && copies(v, static_cast<std::size_t>(result))) return true;
+    if (result < 0) continue;
+    const Tensor* target = target_of(v, static_cast<std::size_t>(result));
+    if (target != nullptr && !same_places(*target, tensors_[v])) return true;
   }
   return false;
 }
@@ -157,9 +214,15 @@ std::vector<Output> Results::take() const {
   for (std::size_t v = 0; v < tensors_.size(); ++v) {
     if (prepared_.variant->values[v].result < 0) continue;
     const auto r = static_cast<std::size_t>(prepared_.variant->values[v].result);
-    const bool given = !own_.empty() && own_[r].data != nullptr;
-    if (copies(v, r)) copy(own_[r], tensors_[v]);
-    outputs[r] = given ? own_[r] : tensors_[v];
+    const graph::Result& result = graph_.results()[r];
+    const bool written = result.kind == graph::Ownership::written;
+    const Tensor* target = target_of(v, r);
+    const bool is_done =
+        written && (space_ == nullptr || (target != nullptr && same_places(*target, tensors_[v])));
+    if (target != nullptr && !is_done) copy(*target, tensors_[v]);
+    outputs[r] = tensors_[v];
+    if (!own_.empty() && own_[r].data != nullptr) outputs[r] = own_[r];
+    if (written) outputs[r] = std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]);
   }
   return outputs;
 }

@@ -23,8 +23,12 @@ class Results {
   // Of all values, with the addresses of those that are no temporaries.
   const std::vector<Memory>& memory() const { return memory_; }
 
-  // Whether take() copies.
-  bool copies() const;
+  // Gives the parameters that are written their values, in the order of the run's stream: after all kernels.
+  // One whose strides no kernel of a GPU writes is left to take().
+  void write() const;
+
+  // Whether take() copies something through memory of this process, so that all must be done.
+  bool waits() const;
 
   // One for each result of the graph; copies into the caller's tensors where their strides are not
   // those the kernels wrote.
@@ -32,13 +36,16 @@ class Results {
 
  private:
   void adopt(std::span<const Tensor> given);
-  bool copies(std::size_t value, std::size_t result) const;
+  // Where the result of a value is copied to at the end; nothing where the kernels have written it there.
+  const Tensor* target_of(std::size_t value, std::size_t result) const;
   void copy(const Tensor& target, const Tensor& source) const;
   void check_overlap() const;
+  void check_written() const;
   const graph::Graph& graph_;
   const Prepared& prepared_;
   std::span<const Argument> arguments_;
   const Space* space_;           // null: memory of this process
+  Stream stream_;                // of the run
   std::vector<Memory> memory_;   // by value
   std::vector<Tensor> tensors_;  // by value, of those that results lie in
   std::vector<Tensor> own_;      // by result: the caller's tensor, or empty; empty where none was given

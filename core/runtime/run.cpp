@@ -43,6 +43,7 @@ void Run::start(const RunOptions& options) {
     if (failure) error_ = error_of(*failure);
   }
   if (!is_host && timed) laps_.push_back(space_->record(work_->stream()));
+  if (!error_) results_.write();
 }
 
 std::optional<Failure> Run::start_step(std::size_t at, const RunOptions& options, RunSettings& settings) {
@@ -91,7 +92,7 @@ void Run::wait() {
 }
 
 std::vector<Output> Run::outputs() {
-  if (results_.copies()) wait();
+  if (results_.waits()) wait();
   return results_.take();
 }
 

@@ -26,6 +26,8 @@ int verify(const VerifyCommand& command) {
   const std::vector<runtime::Argument> arguments = make_arguments(model, command.model);
   const CompileOptions options = compile_options(command.device, Mode::strict);
   const RunOptions run = run_options(command.device, command.model);
+  // Before the run, which may write into them.
+  const std::vector<evaluate::Argument> given = for_evaluator(arguments);
   const Device device = make_device(command.device);
   const Executable executable = compile(model.graph, device, options);
   const std::vector<Output> outputs = on_host(executable.run(on_device(arguments, device), run), device);
@@ -33,8 +35,7 @@ int verify(const VerifyCommand& command) {
 
   const graph::Graph meant =
       options.mode == Mode::strict ? model.graph : graph::drop_implicit_rounding(model.graph);
-  const auto expected =
-      evaluate::evaluate(meant, for_evaluator(arguments), evaluate::Arithmetic::strict, run_numbers(run));
+  const auto expected = evaluate::evaluate(meant, given, evaluate::Arithmetic::strict, run_numbers(run));
 
   Tolerance exact;
   exact.exact = true;
