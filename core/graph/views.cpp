@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/graph/build_error.h"
 #include "core/graph/infer.h"
+#include "core/graph/placed.h"
 #include "core/index/simplify.h"
 
 namespace twinloom::graph {
@@ -316,29 +317,6 @@ Tensor triangle(const Tensor& x, std::string_view what, Keep&& keep) {
   View map = same_places(x.shape());
   map.inside = keep(index::Expr(map.axes[map.axes.size() - 2]), index::Expr(map.axes.back()));
   return view(x, std::move(map));
-}
-
-// Elements of `source` at their places in a tensor of the given shape, and whether there is one.
-Tensor put_in_place(const Tensor& x, const Tensor& source, View map) {
-  View holes = map;
-  holes.fill = 0;
-  const Tensor there = view(x.builder().constant(true, ops::DType::b8, source.shape()), std::move(holes));
-  const Tensor placed = view(source, std::move(map));
-  const Op& node = x.builder().graph()[there.id()].node;
-  if (std::holds_alternative<Constant>(node))
-    return std::get<ops::Number>(std::get<Constant>(node).value).integer() != 0 ? placed : x;
-  return where(there, placed, x);
-}
-
-void check_source(const Tensor& x, const Tensor& source, const Shape& expected, std::string_view what) {
-  if (source.dtype() != x.dtype())
-    fail(x.builder(), what, "the source is ", ops::name(source.dtype()), ", the base ", ops::name(x.dtype()));
-  const Shape given = source.shape();
-  const std::string words = cat(subject(x.builder(), what), ": the source has the shape ", print_shape(given),
-                                ", its place in the base ", print_shape(expected));
-  if (given.size() != expected.size()) throw Error(words);
-  for (std::size_t k = 0; k < given.size(); ++k)
-    x.builder().graph().require_equal(given[k], expected[k], words);
 }
 
 }  // namespace

@@ -65,5 +65,10 @@ Tensor triu(const Tensor& x, const index::Expr& diagonal = 0);
 Tensor slice_scatter(const Tensor& x, const Tensor& source, int axis, const index::Expr& start,
                      const index::Expr& end, const index::Expr& step = 1);
 Tensor select_scatter(const Tensor& x, const Tensor& source, int axis, const index::Expr& at);
+// The same of diagonal(x, offset, a, b), and of as_strided(x, sizes, strides, offset). Of what strides reach
+// twice the last element stays.
+Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int offset = 0, int a = 0, int b = 1);
+Tensor as_strided_scatter(const Tensor& x, const Tensor& source, const Shape& sizes,
+                          const std::vector<index::Expr>& strides, const index::Expr& offset = 0);
 
 }  // namespace twinloom::graph
