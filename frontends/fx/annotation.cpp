@@ -149,6 +149,14 @@ std::optional<Annotation> parse_annotation(std::string_view given, int line) {
   }
   annotation.dtype = *dtype;
   annotation.shape = parse_shape(text.substr(open + 1, close - open - 1), line);
+  if (!text.substr(close + 1).starts_with('[')) return annotation;
+  const std::size_t end = text.find(']', close + 1);
+  if (end == std::string_view::npos) fail(line, cat("'", escaped(text), "' has strides without an end"));
+  annotation.strides = parse_shape(text.substr(close + 2, end - close - 2), line);
+  if (annotation.strides->size() != annotation.shape.size()) {
+    fail(line, cat("'", escaped(text), "' has ", annotation.strides->size(), " strides for ",
+                   annotation.shape.size(), " axes"));
+  }
   return annotation;
 }
 

@@ -14,7 +14,8 @@ namespace twinloom::fx {
 struct Annotation {
   std::optional<ops::DType> dtype;  // of a tensor
   graph::Shape shape;
-  std::optional<index::Expr> size;  // of Sym(...)
+  std::optional<graph::Shape> strides;  // in elements, where the text prints them
+  std::optional<index::Expr> size;      // of Sym(...)
 };
 
 // Nothing for an empty text. Error "line L: ..." where the text is no type.

@@ -27,8 +27,10 @@ Item embedding(const Arguments& arguments) {
   return {graph::embedding(arguments.tensor(0, "weight"), arguments.tensor(1, "indices"))};
 }
 
-graph::Indices indices_of(const Arguments& arguments) {
-  const auto* items = arguments.item(1, "indices").get<Items>();
+}  // namespace
+
+graph::Indices indices_of(const Arguments& arguments, std::size_t position) {
+  const auto* items = arguments.item(position, "indices").get<Items>();
   if (items == nullptr) arguments.fail("argument 'indices' must be a list of tensors and None");
   graph::Indices indices;
   for (const Item& item : *items) {
@@ -39,13 +41,16 @@ graph::Indices indices_of(const Arguments& arguments) {
   }
   return indices;
 }
+
+namespace {
+
 Item index(const Arguments& arguments) {
-  return {graph::index(arguments.tensor(0, "self"), indices_of(arguments))};
+  return {graph::index(arguments.tensor(0, "self"), indices_of(arguments, 1))};
 }
 Item index_put(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
   const Tensor values = as_tensor(arguments, arguments.item(2, "values"), x.dtype());
-  return {graph::index_put(x, indices_of(arguments), values,
+  return {graph::index_put(x, indices_of(arguments, 1), values,
                            arguments.boolean(3, "accumulate", false) ? Mode::add : Mode::replace)};
 }
 

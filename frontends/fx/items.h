@@ -22,6 +22,12 @@ struct Item {
   // Of a tensor: 0, or the number of the operator that put elements which were there already into memory of
   // their own (clone), or of which it is a view.
   int copy = 0;
+  // Of a view: the tensor in whose memory it lies, row by row.
+  std::optional<graph::Tensor> storage = std::nullopt;
+  // The number of the parameter that holds it when the run is over (copy_); -1: none.
+  int written = -1;
+  // Of a parameter and its views: the text prints strides that leave gaps or are not known.
+  bool gaps = false;
 
   bool is_none() const { return std::holds_alternative<std::monostate>(value); }
   template <class Kind>
@@ -83,5 +89,8 @@ class Arguments {
   std::vector<std::pair<std::string, Item>> keywords_;
   std::optional<graph::Shape> printed_;
 };
+
+// Tensors and None, as index and index_put take them.
+std::vector<std::optional<graph::Tensor>> indices_of(const Arguments& arguments, std::size_t position);
 
 }  // namespace twinloom::fx

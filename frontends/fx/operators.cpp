@@ -15,7 +15,7 @@ const Table& table() {
   static const Table rows = [] {
     Table all;
     for (const auto family : {pointwise_rows(), view_rows(), reduction_rows(), indexing_rows(),
-                              composite_rows(), creation_rows(), size_rows()}) {
+                              composite_rows(), creation_rows(), size_rows(), prims_rows(), copy_rows()}) {
       for (const Row& row : family) {
         const bool added = all.emplace(row.name, &row).second;
         CHECK(added, "two rows for the operator ", row.name);
@@ -24,6 +24,11 @@ const Table& table() {
     return all;
   }();
   return rows;
+}
+
+const Row* row_named(std::string_view name) {
+  const auto found = table().find(name);
+  return found == table().end() ? nullptr : found->second;
 }
 
 std::string_view without_namespace(std::string_view target) {
@@ -39,10 +44,12 @@ std::string_view without_namespace(std::string_view target) {
 
 const Row* find_row(std::string_view target) {
   const std::string_view name = without_namespace(target);
-  for (const std::string_view key : {name, name.substr(0, name.rfind('.'))}) {
-    if (const auto found = table().find(key); found != table().end()) return found->second;
+  const std::string_view alone = name.substr(0, name.rfind('.'));
+  if (target.starts_with("torch.ops.prims.") || target.starts_with("prims.")) {
+    if (const Row* row = row_named(cat("prims.", alone))) return row;
   }
-  return nullptr;
+  const Row* row = row_named(name);
+  return row == nullptr ? row_named(alone) : row;
 }
 
 std::vector<std::string> nearest_operators(std::string_view target) {

@@ -1,5 +1,6 @@
 // The operators that the frontend reads: one row each, over the graph builder. A row is found by its
-// exact name with the overload ("scatter.value"), else by the name alone ("scatter").
+// exact name with the overload ("scatter.value"), else by the name alone ("scatter"). A row "prims.sum" goes
+// before "sum" for targets among the prims.
 #pragma once
 
 #include <span>
@@ -15,6 +16,7 @@ struct Row {
   std::string_view name;
   Item (*build)(const Arguments& arguments);
   bool is_view = false;  // what it gives lies in the memory of its first tensor where it can
+  bool writes = false;   // its first tensor, a parameter, holds what it gives when the run is over
 };
 
 // One table a family.
@@ -25,6 +27,8 @@ std::span<const Row> indexing_rows();
 std::span<const Row> composite_rows();
 std::span<const Row> creation_rows();
 std::span<const Row> size_rows();
+std::span<const Row> prims_rows();
+std::span<const Row> copy_rows();
 
 // Null when there is none. `target` as printed: torch.ops.aten.add.Tensor, operator.add, torch.sym_max.
 const Row* find_row(std::string_view target);

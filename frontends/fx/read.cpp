@@ -5,10 +5,12 @@
 
 #include "core/base/error.h"
 #include "core/graph/sharing.h"
+#include "core/graph/views.h"
 #include "frontends/fx/annotation.h"
 #include "frontends/fx/operators.h"
 #include "frontends/fx/promote.h"
 #include "frontends/fx/sizes.h"
+#include "frontends/fx/strides.h"
 #include "frontends/fx/syntax.h"
 
 namespace twinloom::fx {
@@ -88,7 +90,8 @@ class Reader {
         values_[parameter.name] = {*annotation->size};
       } else {
         builder_.origin = {parameter.place.file, parameter.place.file_line, parameter.name, "", 0};
-        values_[parameter.name] = {builder_.input(parameter.name, *annotation->dtype, annotation->shape)};
+        const Tensor input = builder_.input(parameter.name, *annotation->dtype, annotation->shape);
+        values_[parameter.name] = in_strides(input, annotation->strides);
       }
     });
   }
@@ -200,12 +203,69 @@ class Reader {
   Item built(const Row& row, const Arguments& arguments) {
     const std::size_t known = builder_.graph().nodes().size();
     Item item = row.build(arguments);
-    if (row.is_view) {
-      set_copy(item, arguments.positional().empty() ? 0 : arguments.positional()[0].copy);
+    if (row.writes) {
+      item = written(arguments.item(0, "self"), item);
+    } else if (row.is_view && !arguments.positional().empty()) {
+      set_memory(item, arguments.positional()[0]);
     } else {
       set_copy(item, gives_known_elements(item, known) ? ++copies_ : 0);
     }
     return item;
+  }
+
+  // The item is a view of another, or several are.
+  static void set_memory(Item& item, const Item& base) {
+    if (auto* items = std::get_if<Items>(&item.value)) {
+      for (Item& each : *items) set_memory(each, base);
+      return;
+    }
+    item.copy = base.copy;
+    item.gaps = base.gaps;
+    item.storage = base.storage;
+    if (const auto* tensor = base.get<Tensor>(); tensor != nullptr && !item.storage) item.storage = *tensor;
+  }
+
+  // The value as what the parameter `target` holds from here on: so do all names that stand for it, and views
+  // of it are views of the value.
+  Item written(const Item& target, const Item& value) {
+    const auto* tensor = target.get<Tensor>();
+    const auto* input = tensor == nullptr || target.copy != 0
+                            ? nullptr
+                            : std::get_if<graph::Input>(&builder_.graph()[tensor->id()].node);
+    if (target.written >= 0) throw Error("copy_: the parameter is written twice");
+    if (input == nullptr)
+      throw Error(cat("copy_: what is written must be a parameter as a whole, it is ", describe(target)));
+    const Item held{.value = value.value, .copy = ++copies_, .written = input->slot};
+    written_[input->slot] = *value.get<Tensor>();
+    const graph::NodeId before = tensor->id();
+    for (auto& [name, item] : values_) replace(item, before, held);
+    return held;
+  }
+
+  // Items that lie in the memory of a parameter, with its value.
+  void replace(Item& item, graph::NodeId before, const Item& value) {
+    if (auto* items = std::get_if<Items>(&item.value))
+      for (Item& each : *items) replace(each, before, value);
+    const auto* tensor = item.get<Tensor>();
+    if (tensor == nullptr || item.copy != 0) return;
+    if (tensor->id() == before) {
+      item = value;
+    } else if (const auto now = looked_at(tensor->id(), before, value.get<Tensor>()->id())) {
+      item.value = Tensor(&builder_, *now);
+      item.storage = *value.get<Tensor>();
+      item.copy = value.copy;
+    }
+  }
+
+  // The same views of another value; nothing where they are views of something else.
+  std::optional<graph::NodeId> looked_at(graph::NodeId id, graph::NodeId before, graph::NodeId now) {
+    if (id == before) return now;
+    const graph::Node node = builder_.graph()[id];
+    const auto* view = std::get_if<graph::View>(&node.node);
+    if (view == nullptr) return std::nullopt;
+    const auto base = looked_at(node.inputs[0], before, now);
+    if (!base) return std::nullopt;
+    return graph::add_view(builder_.graph(), *base, *view, node.origin);
   }
 
   static void set_copy(Item& item, int copy) {
@@ -270,7 +330,8 @@ class Reader {
     Items items = result.get<Items>() != nullptr ? *result.get<Items>() : Items{result};
     std::vector<graph::Returned> returned;
     for (const Item& item : items)
-      if (const auto* tensor = item.get<Tensor>()) returned.push_back({tensor->id(), item.copy});
+      if (const auto* tensor = item.get<Tensor>(); tensor != nullptr && item.written < 0)
+        returned.push_back({tensor->id(), item.copy});
     const std::vector<graph::Result> shared = graph::shared_results(builder_.graph(), returned);
     std::size_t next = 0;
     for (const Item& item : items) {
@@ -278,10 +339,17 @@ class Reader {
         builder_.output_none();
       else if (const auto* size = item.get<Expr>())
         builder_.output_size(*size);
+      else if (item.written >= 0)
+        builder_.output_written(written_.at(item.written), item.written);
       else if (item.get<Tensor>() != nullptr)
         builder_.graph().output(shared[next++]);
       else
         fail(line, cat("a graph cannot return ", describe(item)));
+    }
+    // What is written without being returned stands behind the others.
+    for (const auto& [parameter, value] : written_) {
+      const auto returns = [&](const Item& item) { return item.written == parameter; };
+      if (std::ranges::none_of(items, returns)) builder_.output_written(value, parameter);
     }
   }
 
@@ -291,18 +359,34 @@ class Reader {
   std::map<std::string, Item> values_;
   std::map<std::string, int> parameters_;
   std::optional<graph::Shape> printed_;
-  int copies_ = 0;  // operators that gave known elements memory of their own
+  std::map<int, Tensor> written_;  // by the number of a parameter
+  int copies_ = 0;                 // operators that gave known elements memory of their own
 };
 
-}  // namespace
-
-graph::Graph read(std::string_view text, const ReadOptions& options) {
-  const std::vector<Module> modules = parse_modules(text);
+Module module_of(std::string_view text, const ReadOptions& options) {
+  std::vector<Module> modules = parse_modules(text);
   if (options.graph < 0 || static_cast<std::size_t>(options.graph) >= modules.size()) {
     throw Error(
         cat("graph ", options.graph, " was asked for; the text holds ", modules.size(), ", counted from 0"));
   }
-  return Reader(modules[static_cast<std::size_t>(options.graph)], options).read();
+  return std::move(modules[static_cast<std::size_t>(options.graph)]);
+}
+
+}  // namespace
+
+graph::Graph read(std::string_view text, const ReadOptions& options) {
+  const Module module = module_of(text, options);
+  return Reader(module, options).read();
+}
+
+std::vector<std::optional<graph::Shape>> parameter_strides(std::string_view text,
+                                                           const ReadOptions& options) {
+  std::vector<std::optional<graph::Shape>> all;
+  for (const Parameter& parameter : module_of(text, options).parameters) {
+    const auto annotation = parse_annotation(parameter.annotation, parameter.place.line);
+    all.push_back(annotation ? annotation->strides : std::nullopt);
+  }
+  return all;
 }
 
 int count_modules(std::string_view text) { return static_cast<int>(parse_modules(text).size()); }

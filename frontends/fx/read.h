@@ -21,6 +21,10 @@ struct ReadOptions {
 // a missing constant, and a result whose type or shape is not the printed one.
 graph::Graph read(std::string_view text, const ReadOptions& options = {});
 
+// The strides that the text prints for each parameter, f32[2, s0][1, 2]; nothing where it prints none.
+std::vector<std::optional<graph::Shape>> parameter_strides(std::string_view text,
+                                                           const ReadOptions& options = {});
+
 // How many modules the text holds.
 int count_modules(std::string_view text);
 

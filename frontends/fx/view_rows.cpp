@@ -105,9 +105,13 @@ Item repeat(const Arguments& arguments) {
 Item roll(const Arguments& arguments) {
   return {graph::roll(arguments.tensor(0, "self"), arguments.sizes(1, "shifts"), arguments.axes(2, "dims"))};
 }
+// Of the memory that the argument lies in, whatever view of it the argument is.
 Item as_strided(const Arguments& arguments) {
-  return {graph::as_strided(arguments.tensor(0, "self"), arguments.sizes(1, "size"),
-                            arguments.sizes(2, "stride"), arguments.size(3, "storage_offset", 0))};
+  const Item& whole = arguments.item(0, "self");
+  const Tensor memory = whole.storage.value_or(arguments.tensor(0, "self"));
+  if (whole.gaps) arguments.fail("the argument lies in memory with gaps");
+  return {graph::as_strided(memory, arguments.sizes(1, "size"), arguments.sizes(2, "stride"),
+                            arguments.size(3, "storage_offset", 0))};
 }
 Item diagonal(const Arguments& arguments) {
   return {graph::diagonal(arguments.tensor(0, "self"), arguments.integer(1, "offset", 0),

@@ -213,5 +213,39 @@ TEST(FxForms, ConstantsOfTheModule) {
   EXPECT_NE(error_of(text, options), NOTHING_THROWN);
 }
 
+// What copy_ writes is held by the parameter at the end; what reads it before sees what it held, what reads
+// it later the value.
+TEST(FxForms, WrittenParameters) {
+  const std::string parameters = "x: \"f32[2, 3]\", z: \"f32[3]\"";
+  const auto results = [&](std::string_view statements, std::string_view returned) {
+    const std::string text = module_text(parameters, statements, returned);
+    EXPECT_EQ(error_of(text), "no error") << statements;
+    const std::string printed = graph::print(fx::read(text));
+    return printed.substr(printed.find("\nresult") + 1);
+  };
+  const std::string copy =
+      "y = torch.ops.aten.neg.default(x)\nc: \"f32[2, 3]\" = torch.ops.aten.copy_.default(x, y)";
+  EXPECT_EQ(results(copy, "(y, c)"), "result \"\" = own %2\nresult \"\" = written 0 %2\n");
+  EXPECT_EQ(results(copy, "(c, x)"), "result \"\" = written 0 %2\nresult \"\" = written 0 %2\n");
+  // Not returned, it stands behind the others.
+  EXPECT_EQ(results(copy, "(z,)"), "result \"\" = input 1 %1\nresult \"\" = written 0 %2\n");
+  // A view from before looks at the value.
+  EXPECT_EQ(results("t = torch.ops.aten.permute.default(x, [1, 0])\n" + copy, "(t, c)"),
+            "result \"\" = own %4\nresult \"\" = written 0 %3\n");
+  // What is computed from it before is not touched.
+  EXPECT_EQ(results("r = torch.ops.aten.relu.default(x)\n" + copy, "(r, c)"),
+            "result \"\" = own %2\nresult \"\" = written 0 %3\n");
+  const auto words = [&](std::string_view statements) {
+    return error_of(module_text(parameters, statements, "(x,)"));
+  };
+  EXPECT_EQ(words(copy + "\nd = torch.ops.aten.copy_.default(c, y)"),
+            "FX graph line 5: copy_: the parameter is written twice");
+  EXPECT_EQ(
+      words("y = torch.ops.aten.neg.default(x)\nc = torch.ops.aten.copy_.default(y, x)"),
+      "FX graph line 4: copy_: what is written must be a parameter as a whole, it is a tensor f32[2, 3]");
+  EXPECT_EQ(words("y = torch.ops.aten.select.int(x, 0, 0)\nc = torch.ops.aten.copy_.default(y, z)"),
+            "FX graph line 4: copy_: what is written must be a parameter as a whole, it is a tensor f32[3]");
+}
+
 }  // namespace
 }  // namespace twinloom::tests

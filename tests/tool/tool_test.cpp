@@ -228,5 +228,25 @@ TEST(Readme, ShowsTheExamplesAsTheyAre) {
   }
 }
 
+// The parameter lies in memory as the text prints it, and holds what copy_ wrote.
+TEST_F(Tool, StridesAndWrittenParametersOfTexts) {
+  place.write("counter.fx",
+              "class GraphModule(torch.nn.Module):\n"
+              "    def forward(self, x: \"f32[2, 3][1, 2]cpu\"):\n"
+              "        m: \"f32[3]\" = torch.ops.aten.as_strided.default(x, [3], [1], 1)\n"
+              "        y: \"f32[2, 3]\" = torch.ops.aten.add.Tensor(x, m)\n"
+              "        c: \"f32[2, 3]\" = torch.ops.aten.copy_.default(x, y)\n"
+              "        return (m, c)\n");
+  for (const char* device : {"cpu", "reference"}) {
+    for (const char* mode : {"strict", "fused"}) {
+      const Outcome verified = place.run(cat("verify counter.fx --device ", device, " --mode ", mode));
+      EXPECT_CODE(verified, 0);
+      EXPECT_SAYS(verified, "out1: ok f32[2, 3]  equal");
+    }
+  }
+  EXPECT_SAYS(place.run("run counter.fx --input x=2 --device reference"), "out1: f32[2, 3]  4 4 4 4 4 4");
+  EXPECT_CODE(place.run("bench counter.fx"), 0);
+}
+
 }  // namespace
 }  // namespace twinloom::tests

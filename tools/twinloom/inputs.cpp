@@ -200,8 +200,11 @@ std::vector<runtime::Argument> make_arguments(const Model& model, const ModelOpt
       const graph::Node& node = graph[std::get<NodeId>(parameter.value)];
       const Specification specification =
           given[p].specification.value_or(usual(node.dtype, sizes, bounds[p]));
+      const runtime::Tensor drawn =
+          draw(node.dtype, graph::sizes_of(node.shape, sizes), specification, options.seed * 1000003 + p);
+      const bool strided = p < model.strides.size() && model.strides[p];
       arguments.emplace_back(
-          draw(node.dtype, graph::sizes_of(node.shape, sizes), specification, options.seed * 1000003 + p));
+          strided ? with_strides(drawn, graph::sizes_of(*model.strides[p], sizes), parameter.name) : drawn);
     }
   }
   return arguments;

@@ -34,7 +34,41 @@ std::vector<std::int64_t> integers_of(const runtime::Tensor& tensor, const std::
   return {data, data + tensor.sizes[0]};
 }
 
-// The same elements in memory with these strides.
+// Whether it is the text that graph::print writes, which starts with its name.
+bool is_graph_text(std::string_view text) {
+  constexpr std::string_view start = "graph \"";
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text.substr(first).starts_with(start);
+}
+
+graph::Graph read_graph_text(const std::string& text, const ModelOptions& options) {
+  if (options.graph != 0)
+    throw Error(cat("graph ", options.graph, " was asked for; the text holds 1, counted from 0"));
+  graph::Graph graph = graph::parse(text);
+  try {
+    graph::verify(graph);
+  } catch (const Bug& broken) {
+    // What a pass may not do is no mistake of ours in a text that somebody wrote.
+    throw Error(cat("'", escaped(options.file.string()), "' is not a valid graph: ", broken.what()));
+  }
+  return graph;
+}
+
+fx::ReadOptions fx_options(const Model& model, const ModelOptions& options) {
+  fx::ReadOptions fx_options{options.graph, {}};
+  constexpr std::string_view prefix = "const_";
+  for (const auto& [name, given] : model.arrays) {
+    if (!name.starts_with(prefix) || !given.tensor) continue;
+    const runtime::Tensor tensor = runtime::contiguous(*given.tensor);
+    const auto* bytes = static_cast<const std::byte*>(tensor.data);
+    const auto count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
+    fx_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes, {bytes, bytes + count}};
+  }
+  return fx_options;
+}
+
+}  // namespace
+
 runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int64_t> strides,
                              const std::string& name) {
   if (strides.size() != tensor.sizes.size()) {
@@ -57,41 +91,6 @@ runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int
   }
   return result;
 }
-
-// Whether it is the text that graph::print writes, which starts with its name.
-bool is_graph_text(std::string_view text) {
-  constexpr std::string_view start = "graph \"";
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text.substr(first).starts_with(start);
-}
-
-graph::Graph read_graph_text(const std::string& text, const ModelOptions& options) {
-  if (options.graph != 0)
-    throw Error(cat("graph ", options.graph, " was asked for; the text holds 1, counted from 0"));
-  graph::Graph graph = graph::parse(text);
-  try {
-    graph::verify(graph);
-  } catch (const Bug& broken) {
-    // What a pass may not do is no mistake of ours in a text that somebody wrote.
-    throw Error(cat("'", escaped(options.file.string()), "' is not a valid graph: ", broken.what()));
-  }
-  return graph;
-}
-
-graph::Graph read_fx_text(const std::string& text, const Model& model, const ModelOptions& options) {
-  fx::ReadOptions fx_options{options.graph, {}};
-  constexpr std::string_view prefix = "const_";
-  for (const auto& [name, given] : model.arrays) {
-    if (!name.starts_with(prefix) || !given.tensor) continue;
-    const runtime::Tensor tensor = runtime::contiguous(*given.tensor);
-    const auto* bytes = static_cast<const std::byte*>(tensor.data);
-    const auto count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
-    fx_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes, {bytes, bytes + count}};
-  }
-  return fx::read(text, fx_options);
-}
-
-}  // namespace
 
 std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& file) {
   std::map<std::string, Model::Given> arrays;
@@ -125,7 +124,13 @@ Model read_model(const ModelOptions& options) {
   Model model;
   if (!options.inputs.empty()) model.arrays = read_arrays(options.inputs);
   const std::string text = read_text(options.file);
-  model.graph = is_graph_text(text) ? read_graph_text(text, options) : read_fx_text(text, model, options);
+  if (is_graph_text(text)) {
+    model.graph = read_graph_text(text, options);
+  } else {
+    const fx::ReadOptions read = fx_options(model, options);
+    model.graph = fx::read(text, read);
+    model.strides = fx::parameter_strides(text, read);
+  }
   model.graph.name = "graph";
   return model;
 }

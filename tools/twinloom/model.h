@@ -29,14 +29,21 @@ struct Model {
     bool none = false;
   };
   std::map<std::string, Given> arrays;
+  // By parameter: the strides that the file says it has; empty, or nothing, where it says none.
+  std::vector<std::optional<graph::Shape>> strides;
 };
 
-// Reads the file (FX text, or the text of graph::print) and, for constants of FX text and inputs, the archive.
-// Error where either is broken.
+// Reads the file (FX text, or the text of graph::print) and, for constants of FX text and inputs, the
+// archive. Error where either is broken.
 Model read_model(const ModelOptions& options);
 
 // The arrays of an archive under the names of their parameters: NAME, and the suffixes _bf16 (uint16 bits
 // of bfloat16), _strides (elements between neighbours), _scalar (a number of a size parameter), _none.
 std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& file);
+
+// The same elements in memory with these strides. Error naming the array where their number is not that of
+// its axes.
+runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int64_t> strides,
+                             const std::string& name);
 
 }  // namespace twinloom::tool
