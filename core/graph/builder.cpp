@@ -2,6 +2,7 @@
 #include "core/graph/builder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -42,6 +43,33 @@ Tensor in_compute_type(ops::Pointwise op, const Tensor& x, Compute&& compute) {
   if (!ops::is_16_bit_float(x.dtype())) return compute(x);
   const Tensor result = compute(widened(x));
   return ops::gives(op) == ops::Gives::same ? cast(result, x.dtype(), true) : result;
+}
+
+// A power that is products, roots and quotients, by the numerics contract; each step rounds once.
+struct Power {
+  double exponent;
+  bool of_integers;
+  Tensor (*steps)(const Tensor& x);
+};
+Tensor square(const Tensor& x) { return x * x; }
+constexpr std::array powers = {
+    Power{0, true, [](const Tensor& x) { return full_like(x, 1); }},
+    Power{1, true, [](const Tensor& x) { return x; }},
+    Power{2, true, square},
+    Power{3, true, [](const Tensor& x) { return square(x) * x; }},
+    Power{4, true, [](const Tensor& x) { return square(square(x)); }},
+    Power{0.5, false, [](const Tensor& x) { return sqrt(x); }},
+    Power{-0.5, false, [](const Tensor& x) { return rsqrt(x); }},
+    Power{-1, false, [](const Tensor& x) { return reciprocal(x); }},
+    Power{-2, false, [](const Tensor& x) { return reciprocal(square(x)); }},
+};
+const Power* power_of(ops::DType element, ops::Number exponent) {
+  const bool real = ops::is_floating(element);
+  if (!real && !ops::is_integer(element)) return nullptr;
+  const auto* found = std::ranges::find_if(powers, [&](const Power& power) {
+    return power.exponent == exponent.real() && (real || power.of_integers);
+  });
+  return found == powers.end() ? nullptr : found;
 }
 
 }  // namespace
@@ -200,7 +228,9 @@ Tensor pointwise(ops::Pointwise op, const std::vector<Tensor>& inputs) {
 }
 
 Tensor pointwise(ops::Pointwise op, const Tensor& left, ops::Number right) {
+  const Power* power = op == ops::Pointwise::pow ? power_of(left.dtype(), right) : nullptr;
   return in_compute_type(op, left, [&](const Tensor& x) {
+    if (power != nullptr) return power->steps(x);
     return pointwise(op, {x, literal(x.builder(), right, x.dtype(), ops::name(op))});
   });
 }

@@ -111,10 +111,15 @@ Item clamp(const Arguments& arguments) {
   return result;
 }
 
-Item pow(const Arguments& arguments) {
-  return {promoted(arguments, Pointwise::pow,
-                   std::array{&arguments.item(0, "self"), &arguments.item(1, "exponent")})};
+Item power(const Arguments& arguments, const Item& exponent) {
+  const std::array operands{&arguments.item(0, "self"), &exponent};
+  const auto* whole = exponent.get<index::Expr>();
+  const auto number = whole != nullptr ? index::constant_of(*whole) : std::nullopt;
+  if (number && *number < 0 && !ops::is_floating(result_type(arguments, operands)))
+    arguments.fail(cat("integers have no powers by negative integers, 'exponent' is ", *number));
+  return {promoted(arguments, Pointwise::pow, operands), true};
 }
+Item pow(const Arguments& arguments) { return power(arguments, arguments.item(1, "exponent")); }
 
 Item gelu(const Arguments& arguments) {
   const bool tanh = arguments.text(1, "approximate", "none") == "tanh";
@@ -166,10 +171,7 @@ Item lerp(const Arguments& arguments) {
   if (const auto* tensor = weight.get<Tensor>()) return {graph::lerp(start, end, *tensor)};
   return {graph::lerp(start, end, arguments.real(2, "weight"))};
 }
-Item square(const Arguments& arguments) {
-  const Tensor x = arguments.tensor(0, "self");
-  return {x * x};
-}
+Item square(const Arguments& arguments) { return power(arguments, Item{index::Expr(2)}); }
 Item frac(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
   return {x - graph::trunc(x)};

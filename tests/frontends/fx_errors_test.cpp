@@ -36,6 +36,9 @@ TEST(FxErrors, OfStatements) {
       {"y = x; x = 3", "FX graph line 3: expected 'None', found '3'"},
       {"y = ", "FX graph line 3: expected a value, found the end of the line"},
       {"= x", "FX graph line 3: expected the name of a value, found '='"},
+      {"y = torch.ops.aten.pow.Tensor_Scalar(torch.ops.aten.ge.Scalar(x, 0), -2)",
+       "FX graph line 3: torch.ops.aten.pow.Tensor_Scalar: integers have no powers by negative integers, "
+       "'exponent' is -2"},
   };
   for (const Row& row : rows)
     EXPECT_EQ(error_of(module_text("x: \"f32[3, 4]\"", row.statements, "(x,)")), row.words) << row.statements;

@@ -170,6 +170,34 @@ TEST(FxForms, NumbersOfPython) {
   EXPECT_EQ(error_of(text), NOTHING_THROWN);
 }
 
+// Whole exponents keep integers, others make them real; what PyTorch computes is new memory.
+TEST(FxForms, PowersByNumbers) {
+  struct Row {
+    std::string_view parameter, call, type;
+    bool has_pow;
+  };
+  const Row rows[] = {
+      {"x: \"f32[3]\"", "pow.Tensor_Scalar(x, 2)", "f32[3]", false},
+      {"x: \"bf16[3]\"", "pow.Tensor_Scalar(x, -0.5)", "bf16[3]", false},
+      {"x: \"f32[3]\"", "pow.Tensor_Scalar(x, 2.5)", "f32[3]", true},
+      {"x: \"i64[3]\"", "pow.Tensor_Scalar(x, 3)", "i64[3]", false},
+      {"x: \"i64[3]\"", "pow.Tensor_Scalar(x, 3.0)", "f32[3]", false},
+      {"x: \"b8[3]\"", "square.default(x)", "i64[3]", false},
+      {"x: \"f32[3]\"", "square.default(x)", "f32[3]", false},
+      {"x: \"f32[3]\"", "pow.Scalar(2, x)", "f32[3]", true},
+      {"x: \"f32[3]\"", "pow.Tensor_Tensor(x, x)", "f32[3]", true},
+  };
+  for (const Row& row : rows) {
+    const graph::Graph graph =
+        fx::read(module_text(row.parameter, cat("y = torch.ops.aten.", row.call), "(y,)"));
+    EXPECT_EQ(result_type(graph), row.type) << row.call;
+    EXPECT_EQ(graph::print(graph).find("pow(") != std::string::npos, row.has_pow) << row.call;
+  }
+  const graph::Graph same =
+      fx::read(module_text("x: \"f32[3]\"", "y = torch.ops.aten.pow.Tensor_Scalar(x, 1)", "(y,)"));
+  EXPECT_EQ(same.results().front().kind, graph::Ownership::own);
+}
+
 TEST(FxForms, NoneInsideIndices) {
   const std::string text =
       module_text("x: \"f32[4, 5, 6]\", i: \"i64[3]\"",
