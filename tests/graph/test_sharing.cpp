@@ -20,6 +20,7 @@ std::string words_of(const Graph& graph, const Result& result) {
       return cat("input ", result.input);
     case Ownership::view:
       return cat("view of ", describe(graph, result.base));
+    case Ownership::written:
     case Ownership::size:
     case Ownership::none:
       break;
