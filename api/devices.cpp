@@ -1,6 +1,7 @@
 // The list of back ends that were built. See devices.h.
 #include "api/devices.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -50,11 +51,11 @@ Device Device::cuda(int number, bool cache) {
   return Device(cuda::make_cuda({.device = number, .cache = usual_cache(cache)}));
 }
 Device Device::planned_h200() { return Device(cuda::make_planner()); }
-std::vector<std::string> describe_gpus() { return cuda::describe_devices(); }
+std::vector<std::string> missing_gpus() { return cuda::find_devices().missing; }
 #else
-Device Device::planned_h200() { throw Error(describe_gpus().front()); }
-Device Device::cuda(int, bool) { throw Error(describe_gpus().front()); }
-std::vector<std::string> describe_gpus() {
+Device Device::planned_h200() { throw Error(missing_gpus().front()); }
+Device Device::cuda(int, bool) { throw Error(missing_gpus().front()); }
+std::vector<std::string> missing_gpus() {
   return {"cuda: Twinloom was built where CUDA's headers were not found"};
 }
 #endif
@@ -84,7 +85,21 @@ Device Device::named(std::string_view name, const CpuOptions& options) {
                   near.empty() ? "" : cat("; did you mean '", near, "'?")));
 }
 
-std::vector<Device> devices() { return {Device::cpu(), Device::reference()}; }
+std::vector<Device> devices() {
+  std::vector<Device> found;
+#ifdef TWINLOOM_HAS_CUDA
+  for (auto& backend : cuda::find_devices(usual_cache(true)).usable)
+    found.push_back(Device::of(std::move(backend)));
+  const auto bandwidth = [](const Device& device) {
+    const machine::Machine& machine = device.backend().machine();
+    return machine.memory.back().bytes_per_second * machine.blocks_at_once;
+  };
+  std::ranges::stable_sort(found, std::ranges::greater(), bandwidth);
+#endif
+  found.push_back(Device::cpu());
+  found.push_back(Device::reference());
+  return found;
+}
 
 Executable compile(const Graph& graph, const Device& device, const CompileOptions& options) {
   return pipeline::compile(graph, device.share(), options);

@@ -31,6 +31,8 @@ class Device {
   // Plans for an NVIDIA H200 and runs nothing: schedules and CUDA sources can be looked at where no GPU is.
   // Error where Twinloom was built without CUDA's headers.
   static Device planned_h200();
+  // Of a back end that the caller brings.
+  static Device of(std::shared_ptr<const runtime::Backend> backend) { return Device(std::move(backend)); }
   // "cpu", "reference", "cuda", "cuda:1" or "h200".
   static Device named(std::string_view name, const CpuOptions& options = {});
 
@@ -50,10 +52,11 @@ class Device {
   std::shared_ptr<const runtime::Backend> backend_;
 };
 
-// Those that can be used here, the best first.
+// Those that can be used here, the best first: every GPU, those of the highest memory bandwidth before others,
+// then the CPU, then the reference.
 std::vector<Device> devices();
 
-// What there is to say of GPUs: a line for each, or what is missing and where it was looked for.
-std::vector<std::string> describe_gpus();
+// A line for each GPU that cannot be used, or for what is missing and where it was looked for.
+std::vector<std::string> missing_gpus();
 
 }  // namespace twinloom

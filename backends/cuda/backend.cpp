@@ -137,18 +137,22 @@ std::unique_ptr<runtime::Backend> make_cuda(const CudaOptions& options) {
   return std::make_unique<CudaBackend>(options);
 }
 
-std::vector<std::string> describe_devices() {
-  std::vector<std::string> lines;
+Found find_devices(const std::shared_ptr<const object_cache::ObjectCache>& cache) {
+  Found found;
   try {
-    for (int number = 0; number < Gpu::count(); ++number) {
-      const auto gpu = make_cuda({.device = number, .cache = nullptr});
-      lines.push_back(cat(gpu->name(), ": ", gpu->describe()));
+    const int count = Gpu::count();
+    if (count == 0) found.missing.emplace_back("cuda: the driver sees no GPU");
+    for (int number = 0; number < count; ++number) {
+      try {
+        found.usable.push_back(make_cuda({.device = number, .cache = cache}));
+      } catch (const Error& error) {
+        found.missing.push_back(cat("cuda:", number, ": ", error.what()));
+      }
     }
-    if (lines.empty()) lines.emplace_back("cuda: the driver sees no GPU");
   } catch (const Error& error) {
-    lines.push_back(cat("cuda: ", error.what()));
+    found.missing.push_back(cat("cuda: ", error.what()));
   }
-  return lines;
+  return found;
 }
 
 }  // namespace twinloom::cuda

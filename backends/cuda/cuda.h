@@ -24,7 +24,12 @@ std::unique_ptr<runtime::Backend> make_cuda(const CudaOptions& options = {});
 // source, and running one is an Error.
 std::unique_ptr<runtime::Backend> make_planner();
 
-// One line a GPU, or one that says what is missing and where it was looked for.
-std::vector<std::string> describe_devices();
+// Every GPU that can be used, as the driver counts them, and a line for each that cannot, or for what is missing
+// and where it was looked for.
+struct Found {
+  std::vector<std::shared_ptr<const runtime::Backend>> usable;
+  std::vector<std::string> missing;
+};
+Found find_devices(const std::shared_ptr<const object_cache::ObjectCache>& cache = nullptr);
 
 }  // namespace twinloom::cuda

@@ -151,6 +151,7 @@ TEST_F(Tool, ListsOfOperatorsAndDevices) {
   const Outcome devices = place.run("devices");
   EXPECT_CODE(devices, 0);
   EXPECT_SAYS(devices, "reference: ");
+  EXPECT_LT(devices.output.find("cpu: "), devices.output.find("reference: "));
 }
 
 TEST_F(Tool, HelpHasExamplesAndExitCodes) {

@@ -113,7 +113,7 @@ int list_devices() {
   for (const Device& device : devices()) {
     std::cout << device.backend().name() << ": " << device.backend().describe() << '\n';
   }
-  for (const std::string& line : describe_gpus()) std::cout << line << '\n';
+  for (const std::string& line : missing_gpus()) std::cout << line << '\n';
   return 0;
 }
 
