@@ -103,6 +103,10 @@ TEST_F(Tool, ExplainAndDump) {
   EXPECT_CODE(explained, 0);
   EXPECT_SAYS(explained, "kernel 0:");
   EXPECT_SAYS(explained, "(model.py:3)");
+  // Of how many nodes an operator is, it is named once.
+  const std::string named = "computes 'y'  (model.py:3)\n";
+  EXPECT_NE(explained.output.find(named), std::string::npos) << explained.output;
+  EXPECT_EQ(explained.output.find(named), explained.output.rfind(named)) << explained.output;
   EXPECT_SAYS(explained, "1 kernels, peak memory ");
   const Outcome dumped = place.run("dump softmax.fx --after remove_dead");
   EXPECT_CODE(dumped, 0);

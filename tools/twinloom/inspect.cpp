@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/graph/passes.h"
@@ -34,11 +35,12 @@ std::string indented(const std::string& text, std::string_view margin) {
 void print_group(const runtime::Variant& variant, std::size_t group, bool source) {
   const runtime::Group& shown = variant.groups[group];
   std::cout << "kernel " << group << ": " << shown.name << '\n';
+  std::set<std::string> named;  // an operator may be several nodes
   for (const graph::NodeId node : shown.nodes) {
     const graph::Origin& origin = variant.graph[node].origin;
-    std::cout << "  computes " << graph::describe(variant.graph, node);
-    if (!origin.file.empty()) std::cout << "  (" << escaped(origin.file) << ':' << origin.line << ')';
-    std::cout << '\n';
+    std::string words = graph::describe(variant.graph, node);
+    if (!origin.file.empty()) words += cat("  (", escaped(origin.file), ":", origin.line, ")");
+    if (named.insert(words).second) std::cout << "  computes " << words << '\n';
   }
   std::cout << indented(loops::print(shown.nest), "  | ");
   bool first = true;
