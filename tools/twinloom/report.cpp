@@ -89,6 +89,24 @@ bool print_difference(std::ostream& stream, const std::string& name, const Tenso
   return difference.different == 0;
 }
 
+bool print_output(std::ostream& stream, const std::string& name, const Output& given,
+                  const std::optional<Tensor>& expected, const Tolerance& tolerance) {
+  const auto* size = std::get_if<std::int64_t>(&given);
+  const auto* tensor = std::get_if<Tensor>(&given);
+  const bool is_none = size == nullptr && tensor == nullptr;
+  if (!is_none && expected)
+    return print_difference(stream, name, size != nullptr ? tensor_of_size(*size) : *tensor, *expected,
+                            tolerance);
+  stream << name << ": ";
+  if (is_none && !expected)
+    stream << "ok None\n";
+  else if (is_none)
+    stream << "DIFFERENT is None, expected " << type_words(*expected) << '\n';
+  else
+    stream << "DIFFERENT is " << (size != nullptr ? "a size" : type_words(*tensor)) << ", expected None\n";
+  return is_none && !expected;
+}
+
 bool print_comparison(std::ostream& stream, const graph::Graph& graph, const std::vector<Output>& outputs,
                       const std::map<std::string, Model::Given>& expected,
                       const std::vector<Tolerance>& tolerances) {
@@ -99,16 +117,7 @@ bool print_comparison(std::ostream& stream, const graph::Graph& graph, const std
     const bool is_returned = graph.results()[r].kind != graph::Ownership::written;
     if (wanted == nullptr && !is_returned) continue;
     if (wanted == nullptr) throw Error(cat("the expected arrays have no '", name, "'"));
-    const auto* size = std::get_if<std::int64_t>(&outputs[r]);
-    const auto* tensor = std::get_if<Tensor>(&outputs[r]);
-    if (wanted->none || (tensor == nullptr && size == nullptr)) {
-      const bool both = wanted->none && tensor == nullptr && size == nullptr;
-      stream << name << ": " << (both ? "ok None\n" : "DIFFERENT None on one side only\n");
-      good = good && both;
-      continue;
-    }
-    const Tensor given = tensor != nullptr ? *tensor : tensor_of_size(*size);
-    good = print_difference(stream, name, given, *wanted->tensor, tolerances[r]) && good;
+    good = print_output(stream, name, outputs[r], wanted->tensor, tolerances[r]) && good;
   }
   return good;
 }

@@ -25,6 +25,10 @@ bool print_comparison(std::ostream& stream, const graph::Graph& graph, const std
 bool print_difference(std::ostream& stream, const std::string& name, const Tensor& given,
                       const Tensor& expected, const Tolerance& tolerance);
 
+// The same of any output; nothing is expected where it must be None.
+bool print_output(std::ostream& stream, const std::string& name, const Output& given,
+                  const std::optional<Tensor>& expected, const Tolerance& tolerance);
+
 // "4.10 kB"
 std::string bytes_words(std::int64_t bytes);
 

@@ -41,11 +41,8 @@ int verify(const VerifyCommand& command) {
   exact.exact = true;
   bool good = true;
   for (std::size_t r = 0; r < outputs.size(); ++r) {
-    const auto* tensor = std::get_if<Tensor>(&outputs[r]);
-    if (tensor == nullptr || !expected[r]) continue;
-    good =
-        print_difference(std::cout, output_name(model.graph, r), *tensor, tensor_of(*expected[r]), exact) &&
-        good;
+    const auto wanted = expected[r] ? std::optional(tensor_of(*expected[r])) : std::nullopt;
+    good = print_output(std::cout, output_name(model.graph, r), outputs[r], wanted, exact) && good;
   }
   std::cout << (good ? "verified: " : "NOT verified: ") << command.device.device
             << " against the evaluator, mode " << pipeline::name(options.mode) << ", bit for bit\n";
