@@ -31,6 +31,7 @@ class Workplace {
   Outcome run_with(std::string_view variables, std::string_view arguments) const;
   void write(std::string_view name, std::string_view text) const;
   std::string read(std::string_view name) const;
+  std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
 
  private:
   std::string path_;

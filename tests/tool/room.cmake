@@ -1,4 +1,5 @@
-twinloom_test(tool core_base nlohmann_json::nlohmann_json)
+include(tests/support/room.cmake)
+twinloom_test(tool tools_twinloom tests_sealed nlohmann_json::nlohmann_json)
 add_dependencies(test_tool twinloom)
 target_compile_definitions(test_tool PRIVATE TWINLOOM_PROGRAM="$<TARGET_FILE:twinloom>"
                            TWINLOOM_SOURCE="${CMAKE_SOURCE_DIR}")

@@ -280,11 +280,11 @@ constexpr const char* notes =
 
 }  // namespace
 
-Command add_bench(CLI::App& app) {
+Command add_bench(CLI::App& app, const FindDevice& find_device) {
   auto command = std::make_shared<BenchCommand>();
   CLI::App* sub = app.add_subcommand("bench", "Time the kernels of a model");
   add_model_options(*sub, command->model);
-  add_device_options(*sub, command->device);
+  add_device_options(*sub, command->device, find_device);
   sub->add_option("--json", command->json, "Also write the numbers to this file");
   sub->footer(notes);
   return [sub, command] { return sub->parsed() ? bench(*command) : -1; };

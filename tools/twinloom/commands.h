@@ -8,6 +8,8 @@
 
 #include <functional>
 #include <memory>
+#include <span>
+#include <string>
 
 #include "api/twinloom/twinloom.h"
 #include "tools/twinloom/model.h"
@@ -16,6 +18,12 @@ namespace twinloom::tool {
 
 using Command = std::function<int()>;
 
+// What --device means: the name and what is asked of a CPU.
+using FindDevice = std::function<Device(std::string_view name, const CpuOptions& options)>;
+
+// The whole program, from the words of the command line to its exit code.
+int run_program(std::span<const std::string> words, const FindDevice& find_device = &Device::named);
+
 // Where and how a graph runs; shared by run, verify, bench and explain.
 struct DeviceOptions {
   std::string device = "cpu";
@@ -23,9 +31,10 @@ struct DeviceOptions {
   std::string mode;
   int threads = 0;
   bool no_cache = false;
+  FindDevice find;
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
-void add_device_options(CLI::App& app, DeviceOptions& options);
+void add_device_options(CLI::App& app, DeviceOptions& options, const FindDevice& find_device);
 Device make_device(const DeviceOptions& options);
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);
 // Tensors where the device's kernels find them, and results where this process does.
@@ -40,12 +49,12 @@ RunOptions run_options(const DeviceOptions& options, const ModelOptions& model);
 // The name that an output has in archives and in messages.
 std::string output_name(const graph::Graph& graph, std::size_t result);
 
-Command add_run(CLI::App& app);
-Command add_verify(CLI::App& app);
-Command add_bench(CLI::App& app);
-Command add_explain(CLI::App& app);
-Command add_dump(CLI::App& app);
-Command add_cache(CLI::App& app);
+Command add_run(CLI::App& app, const FindDevice& find_device);
+Command add_verify(CLI::App& app, const FindDevice& find_device);
+Command add_bench(CLI::App& app, const FindDevice& find_device);
+Command add_explain(CLI::App& app, const FindDevice& find_device);
+Command add_dump(CLI::App& app, const FindDevice& find_device);
+Command add_cache(CLI::App& app, const FindDevice& find_device);
 Command add_devices(CLI::App& app);
 Command add_ops(CLI::App& app);
 

@@ -138,22 +138,22 @@ int list_operators(const OpsCommand& command) {
 
 }  // namespace
 
-Command add_explain(CLI::App& app) {
+Command add_explain(CLI::App& app, const FindDevice& find_device) {
   auto command = std::make_shared<ExplainCommand>();
   CLI::App* sub =
       app.add_subcommand("explain", "Say which kernels a model becomes, and why neighbours are not fused");
   add_model_options(*sub, command->model);
-  add_device_options(*sub, command->device);
+  add_device_options(*sub, command->device, find_device);
   sub->add_flag("--source", command->source, "Also print the generated source");
   sub->footer("Example: twinloom explain model.fx --source");
   return [sub, command] { return sub->parsed() ? explain(*command) : -1; };
 }
 
-Command add_dump(CLI::App& app) {
+Command add_dump(CLI::App& app, const FindDevice& find_device) {
   auto command = std::make_shared<DumpCommand>();
   CLI::App* sub = app.add_subcommand("dump", "Print the form after a pass");
   add_model_options(*sub, command->model);
-  add_device_options(*sub, command->device);
+  add_device_options(*sub, command->device, find_device);
   sub->add_option("--after", command->after, "The pass; left out, all of them");
   sub->footer("Example: twinloom dump model.fx --after fuse");
   return [sub, command] { return sub->parsed() ? dump(*command) : -1; };

@@ -1,45 +1,6 @@
-// The `twinloom` program: parses the command line and runs one command. See commands.h for exit codes.
-#include <iostream>
-
-#include "core/base/error.h"
+// The `twinloom` program. See commands.h.
 #include "tools/twinloom/commands.h"
 
-namespace {
-
-constexpr int user_error = 2;
-constexpr int our_bug = 3;
-constexpr int wrong_command_line = 64;
-
-int run_asked(const std::vector<twinloom::tool::Command>& commands) {
-  for (const auto& command : commands) {
-    if (const int code = command(); code >= 0) return code;
-  }
-  return wrong_command_line;
-}
-
-}  // namespace
-
 int main(int count, char** words) {
-  using namespace twinloom::tool;
-  CLI::App app("Twinloom, a tensor compiler: runs, checks, times and explains graphs of tensor operations.",
-               "twinloom");
-  app.require_subcommand(1);
-  app.set_version_flag("--version", TWINLOOM_VERSION);
-  app.footer(
-      "Exit codes: 0 done, 1 a difference was found, 2 wrong input, 3 a bug in Twinloom, 64 wrong command "
-      "line.");
-  const std::vector<Command> commands = {add_run(app),  add_verify(app), add_bench(app),   add_explain(app),
-                                         add_dump(app), add_cache(app),  add_devices(app), add_ops(app)};
-  try {
-    app.parse(count, words);
-    return run_asked(commands);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : wrong_command_line;
-  } catch (const twinloom::Error& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return user_error;
-  } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return our_bug;
-  }
+  return twinloom::tool::run_program(std::vector<std::string>(words + 1, words + count));
 }

@@ -24,7 +24,8 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
       ->capture_default_str();
 }
 
-void add_device_options(CLI::App& app, DeviceOptions& options) {
+void add_device_options(CLI::App& app, DeviceOptions& options, const FindDevice& find_device) {
+  options.find = find_device;
   app.add_option("--device", options.device, "cpu, reference, cuda, cuda:N, or h200, which only plans")
       ->capture_default_str();
   app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
@@ -37,7 +38,7 @@ void add_device_options(CLI::App& app, DeviceOptions& options) {
 }
 
 Device make_device(const DeviceOptions& options) {
-  return Device::named(options.device, {.isa = options.isa, .cache = !options.no_cache});
+  return options.find(options.device, {.isa = options.isa, .cache = !options.no_cache});
 }
 
 std::vector<runtime::Argument> on_device(std::vector<runtime::Argument> arguments, const Device& device) {

@@ -74,11 +74,11 @@ int run(const RunCommand& command) {
 
 }  // namespace
 
-Command add_run(CLI::App& app) {
+Command add_run(CLI::App& app, const FindDevice& find_device) {
   auto command = std::make_shared<RunCommand>();
   CLI::App* sub = app.add_subcommand("run", "Run a model; with --expect, compare its outputs");
   add_model_options(*sub, command->model);
-  add_device_options(*sub, command->device);
+  add_device_options(*sub, command->device, find_device);
   sub->add_option("--expect", command->expect, "An .npz with out0, out1, ... or arrays by name");
   sub->add_option("--outputs", command->outputs, "Write the outputs to this .npz");
   sub->add_option("--rtol", command->tolerance.relative, "Relative tolerance")->capture_default_str();

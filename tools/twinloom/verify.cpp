@@ -51,11 +51,11 @@ int verify(const VerifyCommand& command) {
 
 }  // namespace
 
-Command add_verify(CLI::App& app) {
+Command add_verify(CLI::App& app, const FindDevice& find_device) {
   auto command = std::make_shared<VerifyCommand>();
   CLI::App* sub = app.add_subcommand("verify", "Run a model and compare every bit with the graph evaluator");
   add_model_options(*sub, command->model);
-  add_device_options(*sub, command->device);
+  add_device_options(*sub, command->device, find_device);
   sub->footer("Example: twinloom verify model.fx --size s27=1 --size s77=0 --isa avx2");
   return [sub, command] { return sub->parsed() ? verify(*command) : -1; };
 }

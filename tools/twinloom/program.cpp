@@ -1,0 +1,47 @@
+// The whole program: parses the command line and runs one command. See commands.h for exit codes.
+#include <iostream>
+
+#include "core/base/error.h"
+#include "tools/twinloom/commands.h"
+
+namespace twinloom::tool {
+
+namespace {
+
+constexpr int user_error = 2;
+constexpr int our_bug = 3;
+constexpr int wrong_command_line = 64;
+
+int run_asked(const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    if (const int code = command(); code >= 0) return code;
+  }
+  return wrong_command_line;
+}
+
+}  // namespace
+
+int run_program(std::span<const std::string> words, const FindDevice& find_device) {
+  CLI::App app("Twinloom, a tensor compiler: runs, checks, times and explains graphs of tensor operations.",
+               "twinloom");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", TWINLOOM_VERSION);
+  app.footer(
+      "Exit codes: 0 done, 1 a difference was found, 2 wrong input, 3 a bug in Twinloom, 64 wrong command "
+      "line.");
+  const std::vector<Command> commands = {add_run(app, find_device), add_verify(app, find_device), add_bench(app, find_device), add_explain(app, find_device), add_dump(app, find_device), add_cache(app, find_device), add_devices(app), add_ops(app)};
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // it takes them from the end
+    return run_asked(commands);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : wrong_command_line;
+  } catch (const Error& error) {
+    std::cerr << "error: " << error.what() << '\n';
+    return user_error;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return our_bug;
+  }
+}
+
+}  // namespace twinloom::tool
