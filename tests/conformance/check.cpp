@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "tests/conformance/shrink.h"
+#include "tests/conformance/through_program.h"
 
 namespace twinloom::tests {
 
@@ -30,7 +31,11 @@ std::string words(const index::Values& sizes) {
 
 // How `twinloom` runs what the stage runs; a program's interpreter has no switch, its JIT comes nearest.
 std::string options_of(const std::string& stage) {
-  constexpr std::string_view before_target = " for ";
+  constexpr std::string_view before_device = "the program on ", before_target = " for ";
+  if (stage.starts_with(before_device)) {
+    const std::string device = stage.substr(before_device.size());
+    return cat(" --device ", device == SEALED ? "reference" : device);
+  }
   const std::size_t at = stage.find(before_target);
   if (at == std::string::npos) return " --device reference";
   const std::string target = stage.substr(at + before_target.size());

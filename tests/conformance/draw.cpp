@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/graph/bind.h"
 #include "core/graph/views.h"
+#include "tests/conformance/returned.h"
 
 namespace twinloom::tests {
 
@@ -275,7 +276,7 @@ void Draw::keep(Drawn value) {
   if (std::ranges::none_of(pool_, same)) pool_.push_back(std::move(value));
 }
 
-void Draw::attempt(const std::function<std::vector<Drawn>(Draw&)>& recipe) {
+bool Draw::attempt(const std::function<std::vector<Drawn>(Draw&)>& recipe) {
   graph::Graph before = builder.graph();
   const std::size_t inputs = inputs_.size();
   const std::size_t first_node = before.nodes().size();
@@ -285,24 +286,25 @@ void Draw::attempt(const std::function<std::vector<Drawn>(Draw&)>& recipe) {
     check_made(first_node);
     mark_used(first_node);
     for (const Drawn& value : made) keep(value);
+    return true;
   } catch (const Inapplicable&) {
     ++skipped_;
     builder.graph() = std::move(before);
     inputs_.resize(inputs);
+    return false;
   }
 }
 
 Generated Draw::finish() {
   Generated generated;
-  int outputs = 0;
+  std::vector<Drawn> values;
   for (std::size_t at = pool_.size(); at-- > 0;) {
     const Drawn& value = pool_[at];
     const bool is_input = std::holds_alternative<graph::Input>(builder.graph()[value.tensor.id()].node);
-    const bool last = at == 0 && outputs == 0;
-    if (!last && (is_input || (value.used && !random.chance(5)))) continue;
-    builder.output(value.tensor, cat("y", outputs++));
-    generated.features |= value.features;
+    const bool last = at == 0 && values.empty();
+    if (last || (!is_input && (!value.used || random.chance(5)))) values.push_back(value);
   }
+  generated.features = add_results(*this, values);
   generated.graph = builder.take();
   generated.inputs = inputs_;
   generated.sizes = sizes_;

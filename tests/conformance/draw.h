@@ -64,8 +64,8 @@ class Draw {
   std::int64_t count(const graph::Shape& shape) const;  // the largest
   bool holds(const index::Condition& condition) const;  // for all sizes
 
-  // Keeps what the recipe makes, or nothing where it is inapplicable or too much work.
-  void attempt(const std::function<std::vector<Drawn>(Draw&)>& recipe);
+  // Keeps what the recipe makes, or nothing, and says false, where it is inapplicable or too much work.
+  bool attempt(const std::function<std::vector<Drawn>(Draw&)>& recipe);
   Generated finish();
   bool large() const { return large_; }
   bool is_empty() const { return pool_.empty(); }

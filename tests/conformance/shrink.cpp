@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/passes.h"
+#include "core/graph/sharing.h"
 #include "frontends/arrays/arrays.h"
 
 namespace twinloom::tests {
@@ -25,12 +26,27 @@ std::vector<bool> needed(const Graph& graph, std::span<const graph::Result> resu
                          std::optional<NodeId> cut) {
   std::vector<bool> live(graph.nodes().size());
   for (const graph::Result& result : results)
-    if (result.kind == graph::Ownership::own) live[result.value.index] = true;
+    if (has_value(result.kind)) live[result.value.index] = true;
   for (std::size_t at = live.size(); at-- > 0;) {
     if (!live[at] || (cut && at == cut->index)) continue;
     for (const NodeId operand : graph.nodes()[at].inputs) live[operand.index] = true;
   }
   return live;
+}
+
+// A view whose base is behind what was cut is one no more.
+graph::Result moved_result(graph::Result result, const Rebuilt& rebuilt, const std::vector<NodeId>& moved) {
+  if (!has_value(result.kind)) return result;
+  result.value = moved[result.value.index];
+  result.base = moved[result.base.index];
+  if (result.kind == graph::Ownership::input) {
+    const auto place = std::ranges::find(rebuilt.parameters, result.input);
+    result.input = static_cast<int>(place - rebuilt.parameters.begin());
+  }
+  const bool is_view = result.kind == graph::Ownership::view;
+  if (is_view && strided(rebuilt.graph, result.value, result.base) == graph::Strided::no)
+    result.kind = graph::Ownership::own;
+  return result;
 }
 
 Rebuilt rebuild(const Graph& original, std::span<const graph::Result> results, std::optional<NodeId> cut) {
@@ -54,10 +70,7 @@ Rebuilt rebuild(const Graph& original, std::span<const graph::Result> results, s
     for (const NodeId operand : node.inputs) inputs.push_back(moved[operand.index]);
     moved[at] = rebuilt.graph.add(node.node, std::move(inputs), node.origin);
   }
-  for (graph::Result result : results) {
-    result.value = moved[result.value.index];
-    rebuilt.graph.output(result);
-  }
+  for (const graph::Result& result : results) rebuilt.graph.output(moved_result(result, rebuilt, moved));
   return rebuilt;
 }
 
@@ -115,8 +128,9 @@ bool cut_nodes(Case& best, const Fails& fails) {
   for (std::size_t at = best.graph.nodes().size(); at-- > 0;) {
     const graph::Op& op = best.graph.nodes()[at].node;
     if (std::holds_alternative<graph::Input>(op)) continue;
-    const bool is_result =
-        std::ranges::any_of(results, [&](const graph::Result& result) { return result.value.index == at; });
+    const bool is_result = std::ranges::any_of(results, [&](const graph::Result& result) {
+      return has_value(result.kind) && result.value.index == at;
+    });
     if (is_result) continue;
     if (try_smaller(best, results, NodeId{static_cast<std::uint32_t>(at)}, fails)) return true;
   }
@@ -144,7 +158,11 @@ std::string write_case(const Case& small, const std::string& name) {
   const char* given = std::getenv("TWINLOOM_FAILURES");
   const std::filesystem::path folder = given != nullptr ? given : TWINLOOM_FAILURES;
   std::filesystem::create_directories(folder);
-  const std::filesystem::path file = folder / (name + ".graph"), inputs = folder / (name + ".npz");
+  return write_case_at(small, folder / name);
+}
+
+std::string write_case_at(const Case& small, const std::filesystem::path& stem) {
+  const std::filesystem::path file = stem.string() + ".graph", inputs = stem.string() + ".npz";
   std::ofstream(file) << graph::print(small.graph);
   std::vector<arrays::Entry> entries;
   for (std::size_t p = 0; p < small.inputs.size(); ++p) {

@@ -1,6 +1,7 @@
 // Makes a failing case small, and writes it where `twinloom run` can read it.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 
 #include "tests/conformance/stages.h"
@@ -22,5 +23,7 @@ Case shrink(Case failing, const Fails& fails);
 // NAME.graph and NAME.npz in $TWINLOOM_FAILURES, else a folder of the build; gives the arguments of
 // `twinloom` that show the difference.
 std::string write_case(const Case& small, const std::string& name);
+// The same as STEM.graph and STEM.npz.
+std::string write_case_at(const Case& small, const std::filesystem::path& stem);
 
 }  // namespace twinloom::tests

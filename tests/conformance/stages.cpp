@@ -15,6 +15,7 @@
 #include "core/emit/emit.h"
 #include "core/machine/gpu.h"
 #include "core/pipeline/pipeline.h"
+#include "tests/conformance/through_program.h"
 #include "tests/support/programs/program_interpreter.h"
 
 namespace twinloom::tests {
@@ -30,6 +31,7 @@ struct Stage {
   std::string isa;       // of programs
   std::uint64_t one_in;  // seeds that run it
   std::optional<fuse::Limits> limits = {};
+  std::string device = {};  // that the program is asked for; empty: the stage is a run of the back end
 };
 
 // Totals of rows and columns are made in one pass wherever they can be.
@@ -108,7 +110,11 @@ const std::vector<Stage>& stages() {
     result.push_back({"interpreter of rows and columns in one pass for h200", programs_for_h200(), true, "",
                       ONE_IN, limits_of_one_pass()});
     if (auto stage = nvrtc()) result.push_back(*stage);
-    if (auto backend = gpu()) result.push_back({cat("JIT for ", backend->name()), backend, true, "", 1});
+    result.push_back({"the program on sealed memory", reference, true, "", ONE_IN, {}, std::string(SEALED)});
+    if (auto backend = gpu()) {
+      result.push_back({cat("JIT for ", backend->name()), backend, true, "", 1});
+      result.push_back({cat("the program on ", backend->name()), backend, true, "", 1, {}, backend->name()});
+    }
     for (const std::string& isa : cpu::supported_isas()) {
       std::shared_ptr<const runtime::Backend> cpu =
           cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});
@@ -175,6 +181,29 @@ std::optional<std::string> difference_of(const std::byte* given, const evaluate:
   return first;
 }
 
+std::optional<std::string> difference_of(const runtime::Output& output, const graph::Result& result,
+                                         const std::optional<evaluate::Value>& expected,
+                                         const runtime::Space* space) {
+  if (result.kind == graph::Ownership::none)
+    return std::holds_alternative<std::monostate>(output) ? std::nullopt
+                                                          : std::optional<std::string>("is not None");
+  if (result.kind == graph::Ownership::size)
+    return difference_of(reinterpret_cast<const std::byte*>(&std::get<std::int64_t>(output)), *expected);
+  const Tensor& there = std::get<Tensor>(output);
+  if (there.dtype != expected->dtype || there.sizes != expected->sizes) return "has another type or shape";
+  const Tensor here = runtime::contiguous(space == nullptr ? there : runtime::downloaded(there, *space));
+  return difference_of(static_cast<const std::byte*>(here.data), *expected);
+}
+
+// A parameter's memory is where the parameter lies.
+std::optional<std::string> lies_outside(const Tensor& tensor, const Tensor& argument) {
+  const runtime::Bytes part = runtime::bytes_of(tensor), whole = runtime::bytes_of(argument);
+  const bool inside = part.first == part.last || (part.first >= whole.first && part.last <= whole.last);
+  return inside && tensor.device == argument.device
+             ? std::nullopt
+             : std::optional<std::string>("is not the parameter's memory");
+}
+
 }  // namespace
 
 std::vector<std::string> stage_names() {
@@ -215,6 +244,8 @@ std::optional<Difference> Comparison::first_difference(const Arguments& argument
 
 std::optional<std::string> Comparison::run(std::size_t stage, const Arguments& arguments,
                                            const Expected& expected) {
+  if (const std::string& device = stages()[stage].device; !device.empty())
+    return difference_in_program({graph_, arguments.given(), seed_}, device);
   pipeline::Options options{pipeline::Mode::strict, stages()[stage].fuse, true};
   options.limits = stages()[stage].limits;
   auto known = executables_.find(stage);
@@ -226,17 +257,17 @@ std::optional<std::string> Comparison::run(std::size_t stage, const Arguments& a
   options_of_run.seed = seed_;
   const runtime::Space* const space = known->second.space();
   const std::vector<Tensor> results = placed(own.tensors, space);
-  known->second.run(placed(arguments.tensors(), space), options_of_run, results);
+  const std::vector<runtime::Argument> given = placed(arguments.tensors(), space);
+  const std::vector<runtime::Output> outputs = known->second.run(given, options_of_run, results);
   arguments.check();
-  for (std::size_t at = 0; space != nullptr && at < results.size(); ++at)
-    space->download(own.tensors[at].data, results[at].data,
-                    runtime::element_count(results[at]) * ops::size_of(results[at].dtype));
-  std::size_t next = 0;
+  for (const Guarded& memory : own.memory) memory.check();
   for (std::size_t r = 0; r < expected.size(); ++r) {
-    if (graph_.results()[r].kind != graph::Ownership::own) continue;
-    own.memory[next].check();
-    const auto words = difference_of(own.memory[next++].data(), *expected[r]);
-    if (words) return cat("output ", r, " '", graph_.results()[r].name, "' ", *words);
+    const graph::Result& result = graph_.results()[r];
+    auto words = difference_of(outputs[r], result, expected[r], space);
+    if (!words && result.kind == graph::Ownership::input)
+      words = lies_outside(std::get<Tensor>(outputs[r]),
+                           std::get<Tensor>(given[static_cast<std::size_t>(result.input)]));
+    if (words) return cat("output ", r, " '", result.name, "' ", *words);
   }
   return std::nullopt;
 }
