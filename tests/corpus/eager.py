@@ -126,7 +126,8 @@ def difference(given, eager, wide):
     # The largest of what PyTorch misses by, in steps at the element.
     usual = (missed / (scale + scale.mean() + 1e-30)).max().item()
     allowed = (4 * usual + 8 * step) * (scale + scale.mean() + 1e-30)
-    away = (ours - meant)[finite].abs()
+    # Where a comparison of rounded numbers goes the other way, PyTorch's own result is as good.
+    away = torch.minimum((ours - meant)[finite].abs(), (ours - theirs)[finite].abs())
     wrong = ((away > allowed) & ~exact[finite]).sum().item()
     if wrong == 0:
         return None
