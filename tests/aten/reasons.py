@@ -1,0 +1,76 @@
+"""Why Twinloom may differ from PyTorch: by contract, or because of what PyTorch's CPU does."""
+
+import collections
+import re
+
+import torch
+
+# Random or undefined elements: type and shape are compared alone.
+NOT_COMPARED = {"rand", "randn", "randint", "empty", "empty_like", "new_empty"}
+
+# PyTorch's CPU has no kernel for these types, another device may: no question to ask.
+LACKS = re.compile(r"not implemented for|Could not run|not supported for|does not support|isn't implemented|"
+                   r"not yet supported|unsupported dtype|not currently supported|is not supported on CPU")
+
+
+def refused_by_one_device(result):
+    return isinstance(result, Exception) and LACKS.search(str(result)) is not None
+
+
+def always(case):
+    return True
+
+
+def gives_16_bits(case):
+    results = case.expected if isinstance(case.expected, list) else [case.expected]
+    return any(isinstance(one, torch.Tensor) and one.dtype in (torch.float16, torch.bfloat16) for one in results)
+
+
+def float_to_integer(case):
+    asked = [case.keywords.get("dtype"), *case.positional]
+    return (any(tensor.dtype.is_floating_point for tensor in case.tensors)
+            and (any(isinstance(one, torch.dtype) and not one.is_floating_point for one in asked)
+                 or any(not tensor.dtype.is_floating_point for tensor in case.tensors)))
+
+
+# operators and kind: patterns of the whole word; words: to be found in what differs; applies: to the case; within:
+# how far values may be apart, relative to the largest.
+Reason = collections.namedtuple("Reason", "operators kind words text applies within", defaults=[always, None])
+REASONS = [
+    Reason(r"div.*|floor_divide|fmod|remainder", "runs", "ZeroDivisionError",
+           "x div 0 and x mod 0 of integers are 0 by contract"),
+    Reason("pow", "runs", "Integers to negative integer powers",
+           "an integer to a negative power is 0, 1 or -1 by contract"),
+    Reason(".*", "values", "want", "a float becomes an integer by saturation, NaN becomes 0", float_to_integer),
+    Reason("gelu|silu", "values", "want nan got -0.0", "the limit at -inf is -0"),
+    Reason("i0", "values", "want nan got inf", "the limit at infinity is infinity"),
+    Reason("i0", "values", "want inf", "PyTorch overflows before the result does"),
+    Reason(r"prod.*|cumprod", "values", "want", "PyTorch's CPU rounds each partial product to 16 bits, Twinloom the last",
+           gives_16_bits),
+    Reason(r"cumsum|embedding_dense_backward|index_add|_?u?n?s?a?f?e?_?index_put|scatter.*|"
+           "_unsafe_masked_index_put_accumulate", "values", "want",
+           "PyTorch's CPU rounds each partial sum to 16 bits, Twinloom the last", gives_16_bits, 0.05),
+    Reason("add|sub|rsub", "values", "want", "PyTorch's CPU rounds a number to the 16-bit type, CUDA and the contract "
+           "keep it", gives_16_bits, 0.05),
+    Reason("_?log_softmax.*|logsumexp|logit", "values", "want", "PyTorch's CPU rounds the steps of the formula to 16 bits",
+           gives_16_bits, 0.02),
+    Reason(".*(batch|group|layer)_norm.*", "values", "want",
+           "PyTorch folds weight, bias, mean and rstd into x * scale + shift, which cancels", always, 0.02),
+    Reason("native_layer_norm", "values", "want 0.0 got nan", "the mean of nothing is NaN by contract"),
+    Reason("var_mean.correction", "values", "want nan got -?inf",
+           "the mean of what holds an infinity is that infinity; PyTorch's running mean is NaN"),
+    Reason("logsumexp", "runs", "doesn't match the broadcast shape", "PyTorch's kernel fails for dim=[]"),
+    Reason("embedding_dense_backward", "refused", "out of range",
+           "PyTorch's CPU drops a row whose index is out of range; by contract it is an Error"),
+    Reason("embedding", "runs", "axis dim should be positive", "rows without elements are not read"),
+]
+
+
+def reason_for(case, kind, words):
+    apart = re.search(r"\((\S+) of the largest\)", words)
+    for reason in REASONS:
+        if (re.fullmatch(reason.operators, case.operator) and re.fullmatch(reason.kind, kind)
+                and re.search(reason.words, words) and reason.applies(case)
+                and (reason.within is None or apart is not None and float(apart.group(1)) <= reason.within)):
+            return reason.text
+    return None
