@@ -298,14 +298,11 @@ Axes axes_of(const Axes& axes, int rank, std::string_view what) {
     for (int axis = 0; axis < rank; ++axis) sorted.push_back(axis);
     return sorted;
   }
-  for (const int axis : axes) {
-    if (rank == 0 && (axis == 0 || axis == -1)) continue;
-    sorted.push_back(axis_of(axis, rank, what));
-  }
+  for (const int axis : axes) sorted.push_back(axis_of(axis, std::max(rank, 1), what));
   std::ranges::sort(sorted);
   if (std::ranges::adjacent_find(sorted) != sorted.end())
     throw Error(cat(what, ": an axis is named twice for rank ", rank));
-  return sorted;
+  return rank == 0 ? Axes{} : sorted;
 }
 
 }  // namespace twinloom::graph

@@ -24,8 +24,7 @@ struct Centred {
 };
 
 Centred centred(const Tensor& x, int axis) {
-  const Tensor highest = amax_or_lowest(x, {axis}, true);
-  const Tensor d = x - where(isinf(highest), 0.0, highest);
+  const Tensor d = x - amax_or_lowest(x, {axis}, true);
   const Tensor e = exp(d);
   return {d, e, sum(e, {axis}, true)};
 }
@@ -161,6 +160,45 @@ Tensor hardsigmoid(const Tensor& x) {
 Tensor hardswish(const Tensor& x) {
   return rounded_once(
       "hardswish", [](const Tensor& wide) { return wide * minimum(maximum(wide + 3.0, 0.0), 6.0) / 6.0; }, x);
+}
+
+Tensor softplus(const Tensor& x, double beta, double threshold) {
+  return rounded_once(
+      "softplus",
+      [&](const Tensor& wide) {
+        const Tensor scaled = beta == 1 ? wide : wide * beta;
+        const Tensor smooth = softplus(scaled);
+        return where(gt(scaled, threshold), wide, beta == 1 ? smooth : smooth / beta);
+      },
+      x);
+}
+
+Tensor softplus_backward(const Tensor& gradient, const Tensor& x, double beta, double threshold) {
+  return rounded_once(
+      "softplus_backward",
+      [&](const Tensor& g, const Tensor& wide) {
+        const Tensor scaled = beta == 1 ? wide : wide * beta;
+        return where(gt(scaled, threshold), g, g * sigmoid(scaled));
+      },
+      gradient, x);
+}
+
+// With p bits of a significand, 1.25 * 2^-p of |x| is 5/8 to 5/4 of a step away from 0 and, where x is a
+// power of two, 5/4 of a step towards 0: rounding to the nearest makes one step of each. The least step is
+// that of subnormal numbers. From infinity the largest number is next.
+Tensor next_towards(const Tensor& x, const Tensor& y) {
+  if (!ops::is_16_bit_float(x.dtype())) return nextafter(x, y);
+  const CompositeScope scope(x.builder(), "nextafter");
+  const bool half = x.dtype() == ops::DType::f16;
+  const double largest = half ? 65504.0 : 0x1.FEp127;
+  const Tensor from = widened(x);
+  const Tensor to = widened(y);
+  const Tensor step =
+      maximum(abs(from) * (1.25 * (half ? 0x1p-11 : 0x1p-8)), 0.625 * (half ? 0x1p-24 : 0x1p-133));
+  const Tensor up = where(eq(from, -HUGE_VAL), -largest, from + step);
+  const Tensor down = where(eq(from, HUGE_VAL), largest, from - step);
+  const Tensor moved = where(lt(from, to), up, where(gt(from, to), down, from + (to - to)));
+  return cast(where(eq(from, to), to, moved), x.dtype());
 }
 
 Tensor logit(const Tensor& x, std::optional<double> epsilon) {

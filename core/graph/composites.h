@@ -6,7 +6,7 @@
 
 namespace twinloom::graph {
 
-// m = max x, 0 where infinite; d = x - m; e = exp d; s = sum e. e / s.
+// m = max x; d = x - m; e = exp d; s = sum e. e / s. A row with +inf, or of -inf alone, is NaN throughout.
 Tensor softmax(const Tensor& x, int axis);
 // d - log s
 Tensor log_softmax(const Tensor& x, int axis);
@@ -49,6 +49,14 @@ struct BatchNormalized {
 BatchNormalized batch_norm_training(const Tensor& x, const std::optional<Tensor>& weight,
                                     const std::optional<Tensor>& bias, double epsilon);
 
+// `of_x`: mean and rstd are those of x, so that they change with it.
+struct BatchStatistics {
+  Tensor mean, rstd;
+  bool of_x = true;
+};
+NormGradients batch_norm_backward(const Tensor& gradient, const Tensor& x, const BatchStatistics& statistics,
+                                  const std::optional<Tensor>& weight, Wanted wanted = {});
+
 enum class Gelu : std::uint8_t { erf, tanh };
 Tensor gelu(const Tensor& x, Gelu kind = Gelu::erf);
 Tensor gelu_backward(const Tensor& gradient, const Tensor& x, Gelu kind = Gelu::erf);
@@ -62,6 +70,11 @@ Tensor elu(const Tensor& x, double alpha = 1, double scale = 1, double input_sca
 Tensor hardtanh(const Tensor& x, double low, double high);
 Tensor hardsigmoid(const Tensor& x);
 Tensor hardswish(const Tensor& x);
+// log(1 + exp(beta x)) / beta, and x where beta x > threshold.
+Tensor softplus(const Tensor& x, double beta, double threshold);
+Tensor softplus_backward(const Tensor& gradient, const Tensor& x, double beta, double threshold);
+// The next number of the type of x towards y, of 16-bit types too, for which the operator table has no row.
+Tensor next_towards(const Tensor& x, const Tensor& y);
 Tensor logit(const Tensor& x, std::optional<double> epsilon = {});
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, double value = 1);
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, double value = 1);

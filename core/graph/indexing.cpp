@@ -24,8 +24,12 @@ std::vector<index::Symbol> axis_symbols(std::size_t rank) {
   return symbols;
 }
 
-// Indices of any integer type serve; a b8 mask has a result whose size depends on data.
+// Indices of any integer type serve.
 void check_index(const Tensor& index, std::string_view what) {
+  if (index.dtype() == ops::DType::b8)
+    fail(index.builder(), what,
+         "how many elements a mask of b8 takes depends on data, so the result has no size; ",
+         "where(mask, x, y) keeps the shape");
   if (!ops::is_integer(index.dtype()))
     fail(index.builder(), what, "an index must have an integer type, given ", ops::name(index.dtype()));
 }
@@ -33,6 +37,13 @@ void check_index(const Tensor& index, std::string_view what) {
 void check_same_type(const Tensor& x, const Tensor& source, std::string_view what) {
   if (source.dtype() != x.dtype())
     fail(x.builder(), what, "the source is ", ops::name(source.dtype()), ", the base ", ops::name(x.dtype()));
+}
+
+// Of truths, a sum is "or", the greatest, and a product "and", the least.
+Mode mode_for(Mode mode, ops::DType dtype) {
+  if (dtype != ops::DType::b8) return mode;
+  if (mode == Mode::add) return Mode::greatest;
+  return mode == Mode::multiply ? Mode::least : mode;
 }
 
 // A scalar beside tensors of rank 1: torch lets rank 0 stand for [1].
@@ -131,6 +142,50 @@ void check_fits(const Tensor& index, const Tensor& other, std::optional<std::siz
   }
 }
 
+// The axis at which a mask stands, where it is the only index.
+std::optional<std::size_t> only_mask(const Indices& indices) {
+  std::optional<std::size_t> axis;
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    if (!indices[k]) continue;
+    if (axis || indices[k]->dtype() != ops::DType::b8) return std::nullopt;
+    axis = k;
+  }
+  return axis;
+}
+
+// The values beside x: their axis for what the mask takes, which must be of size 1, becomes those of the
+// mask.
+Tensor beside_mask(const Tensor& x, const Tensor& values, std::size_t axis, int mask_rank) {
+  const int after = x.rank() - static_cast<int>(axis) - mask_rank;
+  const int at = values.rank() - after - 1;
+  if (at < 0) return values;
+  if (values.size(at) != index::Expr(1))
+    fail(x.builder(), "index_put", "the values have the shape ", print_shape(values.shape()),
+         "; how many elements a mask of b8 takes depends on data, so their axis ", at, " must have size 1");
+  Tensor wide = values;
+  for (int k = 1; k < mask_rank; ++k) wide = unsqueeze(wide, at);
+  return mask_rank == 0 ? squeeze(wide, {at}) : wide;
+}
+
+// A mask for axes axis, axis + 1, ... of x is a select.
+Tensor put_at_mask(const Tensor& x, const Tensor& mask, std::size_t axis, const Tensor& values, Mode mode) {
+  Builder& builder = x.builder();
+  const Shape shape = x.shape();
+  const Shape given = mask.shape();
+  const std::string words =
+      cat(subject(builder, "index_put"), ": the mask has the shape ", print_shape(given), ", it speaks of ",
+          print_shape(shape), " from axis ", axis, " on");
+  if (axis + given.size() > shape.size()) throw Error(words);
+  for (std::size_t k = 0; k < given.size(); ++k)
+    builder.graph().require_equal(given[k], shape[axis + k], words);
+  Tensor there = mask;
+  for (std::size_t k = axis + given.size(); k < shape.size(); ++k) there = unsqueeze(there, there.rank());
+  const Tensor put = expand(beside_mask(x, values, axis, mask.rank()), shape);
+  const Mode combine = mode_for(mode, x.dtype());
+  if (combine == Mode::add) return where(there, x + put, x);
+  return where(there, combine == Mode::greatest ? maximum(x, put) : put, x);
+}
+
 // The first elements of x along every axis, as many as `sizes` says.
 Tensor first_elements(const Tensor& x, const Shape& sizes) {
   Tensor part = x;
@@ -179,6 +234,7 @@ Tensor index(const Tensor& x, const Indices& indices, Negative negative) {
 Tensor index_put(const Tensor& x, const Indices& indices, const Tensor& values, Mode mode,
                  Negative negative) {
   check_same_type(x, values, "index_put");
+  if (const auto axis = only_mask(indices)) return put_at_mask(x, *indices[*axis], *axis, values, mode);
   const Placement place = placement_of(x, indices, "index_put");
   if (static_cast<std::size_t>(values.rank()) > place.sizes.size())
     fail(x.builder(), "index_put", "the values have the shape ", print_shape(values.shape()),
@@ -187,8 +243,8 @@ Tensor index_put(const Tensor& x, const Indices& indices, const Tensor& values, 
   for (const Tensor& one : place.indices) inputs.push_back(spread(one, place.sizes, place.first));
   return x.builder().add(
       Scatter{axis_symbols(place.sizes.size()), found_symbols(place.indices.size()),
-              sizes_at(x, place.indexed), map_of(place, static_cast<std::size_t>(x.rank())), mode, true,
-              wraps(negative)},
+              sizes_at(x, place.indexed), map_of(place, static_cast<std::size_t>(x.rank())),
+              mode_for(mode, x.dtype()), true, wraps(negative)},
       inputs);
 }
 
@@ -208,7 +264,7 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& sou
                                  {found_symbol(0)},
                                  {x.shape()[k]},
                                  along_axis(rank, k),
-                                 mode,
+                                 mode_for(mode, x.dtype()),
                                  include_self,
                                  wraps(negative)},
                          {x, first_elements(source, index.shape()), index});
@@ -218,6 +274,16 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, ops::Number value
                bool include_self, Negative negative) {
   const Tensor source = x.builder().constant(value, x.dtype(), index.shape());
   return scatter(x, axis, index, source, mode, include_self, negative);
+}
+
+// Sums and counts in the compute type, one rounding.
+Tensor scatter_mean(const Tensor& x, int axis, const Tensor& index, const Tensor& source, bool include_self) {
+  const CompositeScope scope(x.builder(), "scatter_mean");
+  const Tensor wide = widened(x);
+  const Tensor sum = scatter(wide, axis, index, widened(source), Mode::add, include_self);
+  const Tensor before = full_like(wide, include_self ? 1 : 0);
+  const Tensor count = maximum(scatter(before, axis, index, ops::Number(1), Mode::add), ops::Number(1));
+  return cast(ops::is_integer(x.dtype()) ? div_floor(sum, count) : sum / count, x.dtype(), true);
 }
 
 Tensor index_update(const Tensor& x, int axis, const Tensor& index, const Tensor& source, Mode mode,
@@ -243,7 +309,7 @@ Tensor index_update(const Tensor& x, int axis, const Tensor& index, const Tensor
                                  {found_symbol(0)},
                                  {x.shape()[k]},
                                  along_axis(sizes.size(), k),
-                                 mode,
+                                 mode_for(mode, x.dtype()),
                                  include_self,
                                  wraps(negative)},
                          {x, source, spread(places, sizes, k)});

@@ -20,14 +20,19 @@ Tensor embedding(const Tensor& table, const Tensor& index);
 // neighbours, else in front. A b8 index is an Error (the result's size would depend on data).
 using Indices = std::vector<std::optional<Tensor>>;
 Tensor index(const Tensor& x, const Indices& indices, Negative negative = Negative::wraps);
-// index(x, indices) = values (broadcast), or += with Mode::add.
+// index(x, indices) = values (broadcast), or += with Mode::add. A b8 mask as the only index, for as many axes
+// as it has, is a select; the values' axis for the elements that it takes has size 1.
 Tensor index_put(const Tensor& x, const Indices& indices, const Tensor& values, Mode mode = Mode::replace,
                  Negative negative = Negative::wraps);
-// result[i][index[i][j]] = source[i][j] for axis 1; `source` may be larger than `index`.
+// result[i][index[i][j]] = source[i][j] for axis 1; `source` may be larger than `index`. Of truths, Mode::add
+// is "or" and Mode::multiply "and", here and above.
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& source,
                Mode mode = Mode::replace, bool include_self = true, Negative negative = Negative::refused);
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, ops::Number value, Mode mode = Mode::replace,
                bool include_self = true, Negative negative = Negative::refused);
+// The mean of the sources at a place, and of what was there with `include_self`; of integers rounded down.
+Tensor scatter_mean(const Tensor& x, int axis, const Tensor& index, const Tensor& source,
+                    bool include_self = true);
 // x with source[.., j, ..] put (or combined) at x[.., index[j], ..]: index_add, index_copy, index_reduce.
 Tensor index_update(const Tensor& x, int axis, const Tensor& index, const Tensor& source, Mode mode,
                     bool include_self = true, Negative negative = Negative::refused);

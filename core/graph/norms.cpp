@@ -172,4 +172,25 @@ BatchNormalized batch_norm_training(const Tensor& x, const std::optional<Tensor>
   return {cast(value, x.dtype(), true), squeeze(average, over), squeeze(rstd, over), squeeze(variance, over)};
 }
 
+NormGradients batch_norm_backward(const Tensor& gradient, const Tensor& x, const BatchStatistics& statistics,
+                                  const std::optional<Tensor>& weight, Wanted wanted) {
+  needs_channels(x, "batch_norm_backward");
+  const CompositeScope scope(x.builder(), "batch_norm_backward");
+  const int rank = x.rank();
+  const Axes over = all_but_channels(x);
+  const Tensor g = widened(gradient);
+  const Tensor rstd = along_channels(statistics.rstd, rank);
+  const Tensor normal = (widened(x) - along_channels(statistics.mean, rank)) * rstd;
+  const ops::DType weight_type = weight ? weight->dtype() : statistics.rstd.dtype();
+  NormGradients gradients;
+  if (wanted.x) {
+    const Tensor gw = weight ? g * along_channels(*weight, rank) : g;
+    const Tensor whole = statistics.of_x ? normalised_backward(gw, normal, rstd, over) : gw * rstd;
+    gradients.x = cast(whole, x.dtype(), true);
+  }
+  if (wanted.weight) gradients.weight = cast(sum(g * normal, over), weight_type, true);
+  if (wanted.bias) gradients.bias = cast(sum(g, over), weight_type, true);
+  return gradients;
+}
+
 }  // namespace twinloom::graph

@@ -296,6 +296,10 @@ Tensor diagonal(const Tensor& x, int offset, int a, int b) {
 Tensor unfold(const Tensor& x, int axis, const index::Expr& size, const index::Expr& step) {
   const std::size_t k = axis_in(x, axis, "unfold");
   const Shape shape = x.shape();
+  require_sizes(x.builder(), at_most(1, step),
+                cat(subject(x.builder(), "unfold"), ": the step ", step, " must be at least 1"));
+  require_sizes(x.builder(), at_most(0, size),
+                cat(subject(x.builder(), "unfold"), ": the size ", size, " must not be negative"));
   require_sizes(x.builder(), at_most(size, shape[k]),
                 cat(subject(x.builder(), "unfold"), ": windows of ", size, " do not fit axis ", k, " of ",
                     print_shape(shape)));
