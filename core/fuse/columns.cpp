@@ -91,14 +91,18 @@ class Folder {
         columns_(columns),
         names_(names),
         nest_(nest_by_value(around.lowered.units[columns])),
-        parts_(parts_of(nest_)),
-        lowered_(around.lowered) {}
+        parts_(parts_of(nest_)) {}
 
   Combined run() {
     if (const std::string words = why_not_worth_it(); !words.empty()) return refuse(words);
     if (!parts_.refused.empty()) return refuse(parts_.refused);
     store_elements();
-    Combined combined = combine(fuse::around(lowered_, around_.limits), rows_, columns_, names_);
+    Around near{lowered_, around_.limits, around_.readers, around_.writers, around_.bodies};
+    near.readers.resize(lowered_.values.size());
+    near.writers.resize(lowered_.values.size());
+    count_touches(near, around_.lowered.units[columns_], columns_, false);
+    count_touches(near, lowered_.units[columns_], columns_, true);
+    Combined combined = combine(near, rows_, columns_, names_);
     if (!combined.unit) return refuse(combined.words);
     Nest nest = nest_by_value(*combined.unit);
     if (const std::string words = sum_up(nest, *combined.unit); !words.empty()) return refuse(words);
@@ -127,6 +131,10 @@ class Folder {
 
   // In place of the columns' unit: a matrix of elements for each total.
   void store_elements() {
+    lowered_.values = around_.lowered.values;
+    lowered_.facts = around_.lowered.facts;
+    lowered_.units.resize(around_.lowered.units.size());
+    lowered_.units[rows_] = around_.lowered.units[rows_];
     std::vector<NestLoop> loops = parts_.sibling.loops;
     loops.insert(loops.end(), nest_.common.begin(), nest_.common.end());
     lower::Draft draft{Nest{loops, {}}, around_.lowered.units[columns_].nodes};

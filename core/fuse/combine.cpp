@@ -31,17 +31,12 @@ std::vector<std::string> extents_of(const std::vector<NestLoop>& loops) {
 class Combiner {
  public:
   Combiner(const Around& around, std::size_t first, std::size_t second, lower::Names& names)
-      : around_(around),
-        names_(names),
-        first_number_(first),
-        second_number_(second),
-        first_(open_side(first)),
-        second_(open_side(second)) {
+      : around_(around), names_(names), first_number_(first), second_number_(second) {
     find_flows();
   }
 
   Combined run() {
-    if (lower::is_call(first_.draft.nest) || lower::is_call(second_.draft.nest))
+    if (is_routine(first_number_) || is_routine(second_number_))
       return refuse(Reason::routine, "a sort is a kernel of its own");
     const auto is_barrier = [&](Buffer buffer) { return around_.lowered[ValueId{buffer.index}].barrier; };
     if (std::ranges::any_of(flows_, is_barrier))
@@ -49,16 +44,27 @@ class Combiner {
     if (const std::string words = over_limits(); !words.empty()) return refuse(Reason::too_large, words);
     if (!flows_.empty() && !only_writer_is_first())
       return refuse(Reason::different_place, "the buffer is written in parts by several kernels");
+    first_ = open_side(first_number_);
+    second_ = open_side(second_number_);
+    Combined combined = in_one();
+    const std::string words = combined.unit ? over_limits(body_of(combined.unit->nest)) : "";
+    return words.empty() ? combined : refuse(Reason::too_large, words);
+  }
+
+ private:
+  Combined in_one() {
     if (may_vanish()) {
       if (auto combined = write_into_reader()) return std::move(*combined);
     }
     return with_frame();
   }
 
- private:
+  bool is_routine(std::size_t number) const {
+    return std::holds_alternative<Call>(block({around_.lowered.units[number].nest.body})->node);
+  }
+
   Side open_side(std::size_t number) {
     Side side{lower::open(around_.lowered.units[number], names_), {}};
-    if (lower::is_call(side.draft.nest)) return side;
     side.facts = lower::facts_of(side.draft.nest, around_.lowered.facts);
     refine(side, names_);
     return side;
@@ -99,17 +105,30 @@ class Combiner {
                                [&](const Stored& stored) { return dropped_.contains(stored.store->buffer); });
   }
 
+  // Before anything is combined: what the two have in common may be written once.
   std::string over_limits() const {
+    const Limits& limits = around_.limits;
     const lower::Unit& first = around_.lowered.units[first_number_];
     const lower::Unit& second = around_.lowered.units[second_number_];
-    const auto nodes = static_cast<int>(first.nodes.size() + second.nodes.size());
-    if (nodes > around_.limits.nodes)
-      return cat("the two compute ", nodes, " nodes, a kernel at most ", around_.limits.nodes);
+    const int values = std::max(around_.bodies[first_number_].values, around_.bodies[second_number_].values);
+    if (values > limits.values)
+      return cat("one of the two has ", values, " operators, a kernel at most ", limits.values);
     std::set<ValueId> buffers(first.arguments.begin(), first.arguments.end());
     buffers.insert(second.arguments.begin(), second.arguments.end());
     const auto count = static_cast<int>(buffers.size());
-    if (count <= around_.limits.buffers) return {};
-    return cat("the two touch ", count, " buffers, a kernel at most ", around_.limits.buffers);
+    if (count <= limits.buffers) return {};
+    return cat("the two touch ", count, " buffers, a kernel at most ", limits.buffers);
+  }
+
+  // What is above a limit already may stay as it is.
+  std::string over_limits(const Body& body) const {
+    const Limits& limits = around_.limits;
+    const Body &first = around_.bodies[first_number_], &second = around_.bodies[second_number_];
+    if (body.values > limits.values && body.values > std::max(first.values, second.values))
+      return cat("the two together have ", body.values, " operators, a kernel at most ", limits.values);
+    if (body.live > limits.live && body.live > std::max(first.live, second.live))
+      return cat("the two together keep ", body.live, " values at once, a kernel at most ", limits.live);
+    return {};
   }
 
   double typical() const { return static_cast<double>(around_.limits.typical_size); }
@@ -345,17 +364,25 @@ class Combiner {
 }  // namespace
 
 Around around(const lower::Lowered& lowered, const Limits& limits) {
-  Around result{lowered, limits, {}, {}};
+  Around result{lowered, limits, {}, {}, {}};
   result.readers.resize(lowered.values.size());
   result.writers.resize(lowered.values.size());
   for (std::size_t number = 0; number < lowered.units.size(); ++number) {
-    const lower::Unit& unit = lowered.units[number];
-    for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
-      auto& list = unit.nest.buffers[k].written ? result.writers : result.readers;
-      list[unit.arguments[k].index].push_back(number);
-    }
+    result.bodies.push_back(body_of(lowered.units[number].nest));
+    count_touches(result, lowered.units[number], number, true);
   }
   return result;
+}
+
+void count_touches(Around& around, const lower::Unit& unit, std::size_t number, bool present) {
+  for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
+    auto& all = (unit.nest.buffers[k].written ? around.writers : around.readers)[unit.arguments[k].index];
+    const auto at = std::ranges::lower_bound(all, number);
+    if (present)
+      all.insert(at, number);
+    else
+      all.erase(at);
+  }
 }
 
 Combined combine(const Around& around, std::size_t first, std::size_t second, lower::Names& names) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/fuse/body.h"
 #include "core/fuse/fuse.h"
 #include "core/lower/names.h"
 
@@ -15,8 +16,11 @@ struct Around {
   const Limits& limits;
   // By value: the units that load it and those that store it.
   std::vector<std::vector<std::size_t>> readers, writers;
+  std::vector<Body> bodies;  // by unit
 };
 Around around(const lower::Lowered& lowered, const Limits& limits);
+// Adds the unit to the readers and writers of what it touches, or takes it away.
+void count_touches(Around& around, const lower::Unit& unit, std::size_t number, bool present);
 
 struct Combined {
   std::optional<lower::Unit> unit;

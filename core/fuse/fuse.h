@@ -39,7 +39,8 @@ struct Refusal {
 
 // What fusion may do: taste, as numbers.
 struct Limits {
-  int nodes = 64;                       // of the graph, in one kernel
+  int values = 400;                     // operators that one kernel writes out (body.h)
+  int live = 64;                        // named values that one kernel keeps at once
   int buffers = 48;                     // arguments of one kernel
   std::int64_t small_elements = 16384;  // work that may run in one turn without hurting
   std::int64_t enough_turns = 64;       // independent turns that keep a machine busy
@@ -50,9 +51,17 @@ struct Limits {
   std::int64_t most_ragged_columns = 1024;  // the same, where their number is no power of two
 };
 
+// How much was done, in numbers that depend on nothing but the graph.
+struct Effort {
+  std::int64_t scored = 0;    // pairs whose bytes were counted, with repetition
+  std::int64_t attempts = 0;  // pairs that were tried
+  std::int64_t visited = 0;   // units looked at for what stands between two
+};
+
 struct Fused {
   lower::Lowered lowered;
   std::vector<Refusal> refusals;
+  Effort effort = {};
 };
 Fused fuse(const lower::Lowered& lowered, const Limits& limits = {});
 

@@ -3,7 +3,9 @@
 #include "core/lower/lower.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/graph/sharing.h"
@@ -49,14 +51,18 @@ class Lowerer {
         layouts_(layouts),
         live_(graph::live_nodes(graph)),
         realized_(choose_realized(graph)),
+        results_(results_by_node(graph)),
+        seen_row_major_(seen_row_major(graph)),
         lowering_{graph,
                   {{}, {}, graph.facts()},
                   std::vector<std::optional<ValueId>>(graph.nodes().size()),
                   Names(taken())} {}
 
   Lowered run() {
-    for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
+    for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
       if (live_[i]) give_memory(NodeId{i});
+      if (lowering_.memory[i]) with_memory_[graph_.nodes()[i].inputs].push_back(NodeId{i});
+    }
     for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
       if (live_[i] && lowering_.memory[i]) lower(NodeId{i});
     copy_results();
@@ -73,26 +79,33 @@ class Lowerer {
     return symbols;
   }
 
-  // What lies in memory of the caller's and holds the node: an own result each, or -1 where only views of it
-  // are results.
-  std::vector<int> results_of(NodeId id) const {
-    std::vector<int> results;
-    bool viewed = false;
-    for (std::size_t k = 0; k < graph_.results().size(); ++k) {
-      const graph::Result& result = graph_.results()[k];
-      if (is_stored(result.kind) && result.value == id) results.push_back(static_cast<int>(k));
-      viewed = viewed || (result.kind == graph::Ownership::view && result.base == id);
+  // What lies in memory of the caller's and holds a node, by node: an own result each, or -1 where only views
+  // of it are results.
+  static std::map<NodeId, std::vector<int>> results_by_node(const graph::Graph& graph) {
+    std::map<NodeId, std::vector<int>> results;
+    for (std::size_t k = 0; k < graph.results().size(); ++k) {
+      const graph::Result& result = graph.results()[k];
+      if (is_stored(result.kind)) results[result.value].push_back(static_cast<int>(k));
     }
-    if (viewed && results.empty()) results.push_back(-1);
+    for (const graph::Result& result : graph.results())
+      if (result.kind == graph::Ownership::view) results.try_emplace(result.base, std::vector{-1});
     return results;
   }
 
-  // Whether a result looks at the node's memory as if it were row-major.
-  bool is_seen_row_major(NodeId id) const {
-    return std::ranges::any_of(graph_.results(), [&](const graph::Result& result) {
-      return result.kind == graph::Ownership::view && result.base == id &&
-             graph::strided(graph_, result.value, id) != graph::Strided::always;
-    });
+  std::vector<int> results_of(NodeId id) const {
+    const auto found = results_.find(id);
+    return found == results_.end() ? std::vector<int>() : found->second;
+  }
+
+  // Nodes whose memory a result looks at as if it were row-major.
+  static std::set<NodeId> seen_row_major(const graph::Graph& graph) {
+    std::set<NodeId> seen;
+    for (const graph::Result& result : graph.results()) {
+      if (result.kind == graph::Ownership::view &&
+          graph::strided(graph, result.value, result.base) != graph::Strided::always)
+        seen.insert(result.base);
+    }
+    return seen;
   }
 
   // Every buffer is known before the first nest is written; strides of results may still change.
@@ -122,7 +135,7 @@ class Lowerer {
   ValueId add_result(NodeId id, int result) {
     const ValueId added = add(Storage::result, id, index::contiguous_strides(graph_[id].shape));
     lowering_.lowered.values.back().result = result;
-    lowering_.lowered.values.back().row_major = is_seen_row_major(id);
+    lowering_.lowered.values.back().row_major = seen_row_major_.contains(id);
     return added;
   }
 
@@ -168,8 +181,8 @@ class Lowerer {
     }
   }
 
-  bool is_component_of_same(const graph::Node& a, const graph::Node& b) const {
-    if (a.inputs != b.inputs) return false;
+  // Of nodes with the same inputs.
+  static bool is_component_of_same(const graph::Node& a, const graph::Node& b) {
     if (const auto* left = std::get_if<graph::Reduce>(&a.node)) {
       const auto* right = std::get_if<graph::Reduce>(&b.node);
       return right != nullptr && left->monoid == right->monoid && left->axes == right->axes;
@@ -183,9 +196,8 @@ class Lowerer {
 
   std::vector<NodeId> components_of(NodeId id) const {
     std::vector<NodeId> all;
-    for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i)
-      if (lowering_.memory[i] && is_component_of_same(graph_[id], graph_.nodes()[i]))
-        all.push_back(NodeId{i});
+    for (const NodeId other : with_memory_.at(graph_[id].inputs))
+      if (is_component_of_same(graph_[id], graph_[other])) all.push_back(other);
     return all;
   }
 
@@ -204,6 +216,9 @@ class Lowerer {
   const Layouts& layouts_;
   std::vector<bool> live_;
   Realized realized_;
+  std::map<NodeId, std::vector<int>> results_;
+  std::set<NodeId> seen_row_major_;
+  std::map<std::vector<NodeId>, std::vector<NodeId>> with_memory_;  // nodes that have it, by their inputs
   Lowering lowering_;
 };
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <set>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -112,6 +112,9 @@ class Choice {
     const std::size_t count = graph_.nodes().size();
     chosen_ = {std::vector<bool>(count, false), std::vector<std::string>(count)};
     reads_.resize(count);
+    marks_.resize(count, 0);
+    for (const Node& node : graph_.nodes())
+      counts_.push_back(typical_count(node.shape, limits_.typical_size));
     const std::vector<bool> live = live_nodes(graph_);
     for (std::size_t i = 0; i < count; ++i) {
       if (live[i]) choose(i, must_reason(graph_.nodes()[i], limits_));
@@ -120,6 +123,9 @@ class Choice {
       if (is_stored(result.kind)) choose(result.value.index, "a result");
       if (result.kind == Ownership::view) choose(result.base.index, "what results are views of");
     }
+    // From front to back, so that a chain is cut where it has become long, and what follows starts anew.
+    for (std::size_t i = 0; i < count; ++i)
+      if (live[i]) cut(i);
     for (std::size_t i = count; i-- > 0;) {
       if (!live[i]) continue;
       weigh(i);
@@ -129,10 +135,6 @@ class Choice {
   }
 
  private:
-  double count_of(std::size_t node) const {
-    return typical_count(graph_.nodes()[node].shape, limits_.typical_size);
-  }
-
   void choose(std::size_t node, std::string reason) {
     if (reason.empty() || chosen_.values[node]) return;
     chosen_.values[node] = true;
@@ -141,16 +143,17 @@ class Choice {
 
   // The work of computing one element from memory, memory included, each node once. What has fewer elements,
   // such as a value a row, is fetched or computed once for many.
-  double work_of_element(std::size_t node) const {
-    const double elements = count_of(node);
+  double work_of_element(std::size_t node) {
+    const double elements = counts_[node];
     double work = 0;
-    std::set<std::size_t> seen;
+    ++walk_;
     std::vector<std::size_t> open{node};
     while (!open.empty()) {
       const std::size_t next = open.back();
       open.pop_back();
-      if (!seen.insert(next).second) continue;
-      const double share = std::min(1.0, count_of(next) / std::max(elements, 1.0));
+      if (std::exchange(marks_[next], walk_) == walk_) continue;
+      ++chosen_.visited;
+      const double share = std::min(1.0, counts_[next] / std::max(elements, 1.0));
       if (next != node && (chosen_.values[next] || is_memory(graph_.nodes()[next]))) {
         work += limits_.memory * share;
         continue;
@@ -161,14 +164,22 @@ class Choice {
     return work;
   }
 
+  bool may_be_chosen(std::size_t node) const {
+    return !chosen_.values[node] && may_have_memory(graph_.nodes()[node]);
+  }
+
+  void cut(std::size_t node) {
+    if (may_be_chosen(node) && work_of_element(node) > limits_.largest)
+      choose(node, "more work than one kernel should hold");
+  }
+
   void weigh(std::size_t node) {
-    if (chosen_.values[node] || !may_have_memory(graph_.nodes()[node])) return;
+    if (!may_be_chosen(node)) return;
     double reads = 0;
     for (const auto& [reader, count] : reads_[node]) reads += count;
-    const double count = count_of(node);
-    const double work = work_of_element(node);
-    if (work > limits_.largest) return choose(node, "more work than one kernel should hold");
-    const double again = (reads - count) * work;
+    const double count = counts_[node];
+    if (reads <= count) return;
+    const double again = (reads - count) * work_of_element(node);
     if (again > (reads + count) * limits_.memory + limits_.launch)
       choose(node, "read again more often than computing it again would cost");
   }
@@ -197,6 +208,9 @@ class Choice {
   const Graph& graph_;
   const RealizeLimits& limits_;
   Realized chosen_;
+  std::vector<double> counts_;        // elements, by node
+  std::vector<std::uint64_t> marks_;  // by node: the last walk that met it
+  std::uint64_t walk_ = 0;
   std::vector<std::map<std::size_t, double>> reads_;  // by node: the readers with memory
 };
 

@@ -29,6 +29,7 @@ double work_of(ops::Pointwise op, const RealizeLimits& limits);
 struct Realized {
   std::vector<bool> values;          // by node
   std::vector<std::string> reasons;  // by node, for `explain`; empty where it has no memory
+  std::int64_t visited = 0;          // nodes looked at, with repetition: the effort
 };
 Realized choose_realized(const graph::Graph& graph, const RealizeLimits& limits = {});
 
