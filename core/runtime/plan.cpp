@@ -20,6 +20,13 @@ struct Life {
 };
 
 std::vector<Life> lives_of(const Variant& variant, const index::Values& sizes) {
+  std::vector<std::size_t> first(variant.values.size(), variant.steps.size()), last(variant.values.size(), 0);
+  for (std::size_t s = 0; s < variant.steps.size(); ++s) {
+    for (const lower::ValueId id : variant.steps[s].arguments) {
+      first[id.index] = std::min(first[id.index], s);
+      last[id.index] = s;
+    }
+  }
   std::vector<Life> lives;
   for (std::size_t v = 0; v < variant.values.size(); ++v) {
     const lower::Value& value = variant.values[v];
@@ -28,15 +35,8 @@ std::vector<Life> lives_of(const Variant& variant, const index::Values& sizes) {
     if (!bytes)
       throw Error(
           cat("an intermediate result of ", ops::name(value.dtype), " has more bytes than 64 bits count"));
-    Life life{v, ceil_div(*bytes, MEMORY_ALIGNMENT) * MEMORY_ALIGNMENT, variant.steps.size(), 0};
-    for (std::size_t s = 0; s < variant.steps.size(); ++s) {
-      const auto& arguments = variant.steps[s].arguments;
-      const auto names_it = [&](lower::ValueId id) { return id.index == v; };
-      if (std::ranges::none_of(arguments, names_it)) continue;
-      life.first = std::min(life.first, s);
-      life.last = std::max(life.last, s);
-    }
-    if (life.first <= life.last) lives.push_back(life);
+    const std::int64_t rounded = ceil_div(*bytes, MEMORY_ALIGNMENT) * MEMORY_ALIGNMENT;
+    if (first[v] <= last[v]) lives.push_back({v, rounded, first[v], last[v]});
   }
   return lives;
 }
