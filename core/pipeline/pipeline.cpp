@@ -177,6 +177,7 @@ std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, 
   State state{layouts, backend, options, graph, {}, {}};
   for (const Pass& pass : passes) {
     pass.run(state);
+    if (options.after_pass) options.after_pass(pass.name);
     if (options.verify) verify(state, pass.form);
     if (texts != nullptr) texts->push_back({std::string(pass.name), print(state, pass.form)});
   }

@@ -2,6 +2,7 @@
 // pipeline.cpp.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,10 +26,12 @@ std::optional<Mode> mode_named(std::string_view name);
 
 struct Options {
   Mode mode = Mode::fused;
-  bool fuse = true;     // false: one kernel for each value that has memory
-  bool verify = false;  // check every form after every pass
+  bool fuse = true;                         // false: one kernel for each value that has memory
+  bool verify = false;                      // check every form after every pass
   std::optional<fuse::Limits> limits = {};  // of fusion; where there are none, what suits the machine
   int build_threads = 0;  // that make kernels of one graph at the same time, at most one a core; 0: so many
+  // Called after each pass with its name; left empty, nobody is.
+  std::function<void(std::string_view pass)> after_pass = {};
 };
 
 // The text of the form after one pass.

@@ -1,0 +1,172 @@
+// How long planning takes, from text to the source of the kernels, and how it grows with the graph.
+//   plan_time [--device cpu|h200] [--only FAMILY] [--sizes 250,500,1000,2000,4000] [--rounds N]
+// One row a graph of plan_families.h, milliseconds of the processor, medians of the rounds: reading the text,
+// the passes of the pipeline up to schedules, their sum (`plan`), and writing the sources (`emit`). After
+// each family the exponent of `plan` over nodes, fitted to the logarithms. Exit code 1: one is above 1.15, or
+// a graph of about 1,000 nodes takes more than 0.5 s.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <ctime>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#include "api/devices.h"
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/dialect.h"
+#include "core/base/error.h"
+#include "core/emit/emit.h"
+#include "core/graph/passes.h"
+#include "core/measure/measure.h"
+#include "core/pipeline/pipeline.h"
+#include "frontends/fx/read.h"
+#include "perf/exit_code.h"
+#include "perf/plan_families.h"
+
+namespace twinloom::perf {
+
+namespace {
+
+constexpr double MOST_EXPONENT = 1.15, MOST_MILLISECONDS = 500;
+constexpr std::size_t THOUSAND = 1000;
+
+struct Options {
+  std::string device = "cpu", only;
+  std::vector<int> sizes = {250, 500, 1000, 2000, 4000};
+  int rounds = 3;
+};
+
+enum class Phase : std::uint8_t { read, graph, lower, fuse, schedule, plan, emit };
+constexpr std::array<const char*, 7> names = {"read", "graph", "lower", "fuse", "schedule", "plan", "emit"};
+
+struct Row {
+  std::size_t nodes = 0, kernels = 0;
+  std::array<double, names.size()> milliseconds{};
+  double& operator[](Phase phase) { return milliseconds[static_cast<std::size_t>(phase)]; }
+  double operator[](Phase phase) const { return milliseconds[static_cast<std::size_t>(phase)]; }
+};
+
+// Of this process, which other programs hardly lengthen.
+class Watch {
+ public:
+  double lap() {
+    const double before = std::exchange(last_, now());
+    return last_ - before;
+  }
+
+ private:
+  static double now() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+  }
+  double last_ = now();
+};
+
+class Bench {
+ public:
+  explicit Bench(const std::string& device)
+      : planner_(device == "cpu" ? cpu::make_planner("") : Device::named(device).share()) {}
+
+  Row measure(const std::string& text) const {
+    Row row;
+    Watch watch;
+    const graph::Graph read = fx::read(text);
+    row[Phase::read] = watch.lap();
+    pipeline::Options options;
+    options.after_pass = [&](std::string_view pass) { row[phase_of(pass)] += watch.lap(); };
+    watch.lap();
+    const auto variant = pipeline::make_variant(read, {}, *planner_, options);
+    for (const Phase phase : {Phase::graph, Phase::lower, Phase::fuse, Phase::schedule})
+      row[Phase::plan] += row[phase];
+    watch.lap();
+    for (const runtime::Step& step : variant->steps)
+      if (step.source.empty()) emit::emit(step.program, dialect_, "");
+    row[Phase::emit] += watch.lap();
+    row.nodes = variant->graph.nodes().size();
+    row.kernels = variant->steps.size();
+    return row;
+  }
+
+ private:
+  static Phase phase_of(std::string_view pass) {
+    if (pass == "lower") return Phase::lower;
+    if (pass == "fuse") return Phase::fuse;
+    if (pass == "build") return Phase::emit;  // planners write texts and build nothing
+    return pass == "schedule" ? Phase::schedule : Phase::graph;
+  }
+
+  std::shared_ptr<const runtime::Backend> planner_;
+  cpu::CpuDialect dialect_;
+};
+
+Row median_of(const Bench& bench, const std::string& text, int rounds) {
+  std::vector<Row> rows;
+  for (int round = 0; round < rounds; ++round) rows.push_back(bench.measure(text));
+  Row result = rows.front();
+  for (std::size_t phase = 0; phase < names.size(); ++phase) {
+    std::vector<double> all;
+    for (const Row& row : rows) all.push_back(row.milliseconds[phase]);
+    result.milliseconds[phase] = measure::median(all);
+  }
+  return result;
+}
+
+// The slope of the line through the logarithms that lies nearest in squares.
+double exponent_of(const std::vector<Row>& rows) {
+  double x_mean = 0, y_mean = 0, xy = 0, xx = 0;
+  const auto count = static_cast<double>(rows.size());
+  const auto x = [](const Row& row) { return std::log(static_cast<double>(row.nodes)); };
+  const auto y = [](const Row& row) { return std::log(row[Phase::plan]); };
+  for (const Row& row : rows) {
+    x_mean += x(row) / count;
+    y_mean += y(row) / count;
+  }
+  for (const Row& row : rows) {
+    xy += (x(row) - x_mean) * (y(row) - y_mean);
+    xx += (x(row) - x_mean) * (x(row) - x_mean);
+  }
+  return xx == 0 ? 0 : xy / xx;
+}
+
+int run(const Options& options) {
+  const Bench bench(options.device);
+  std::cout << fmt::format("{:<14}{:>7}{:>9}", "ms", "nodes", "kernels");
+  for (const char* name : names) std::cout << fmt::format("{:>10}", name);
+  std::cout << '\n';
+  bool within = true, any = false;
+  for (const Family& family : plan_families()) {
+    if (!options.only.empty() && options.only != family.name) continue;
+    any = true;
+    std::vector<Row> rows;
+    for (const int size : options.sizes) {
+      const Row& row = rows.emplace_back(median_of(bench, family.text(size), options.rounds));
+      std::cout << fmt::format("{:<14}{:>7}{:>9}", family.name, row.nodes, row.kernels);
+      for (const double time : row.milliseconds) std::cout << fmt::format("{:>10.1f}", time);
+      std::cout << std::endl;
+      within = within && (row.nodes > THOUSAND || row[Phase::plan] <= MOST_MILLISECONDS);
+    }
+    const double exponent = exponent_of(rows);
+    std::cout << fmt::format("{:<14}exponent {:.2f}\n", family.name, exponent);
+    within = within && exponent <= MOST_EXPONENT;
+  }
+  if (!any) throw Error(cat("no family is named '", escaped(options.only), "'"));
+  return within ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace twinloom::perf
+
+int main(int count, char** words) {
+  twinloom::perf::Options options;
+  CLI::App app{"Times planning, from text to the source of kernels"};
+  app.add_option("--device", options.device, "cpu, or h200, which only plans")->capture_default_str();
+  app.add_option("--only", options.only, "The family of this name");
+  app.add_option("--sizes", options.sizes, "Operators of the graphs, about")->delimiter(',');
+  app.add_option("--rounds", options.rounds, "Of which the median counts")->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, count, words);
+  return twinloom::perf::exit_code_of([&] { return twinloom::perf::run(options); });
+}
