@@ -27,7 +27,9 @@ struct Specification {
 // Nothing where the text is no specification.
 std::optional<Specification> parse_specification(const std::string& text);
 
-// Error where the type does not hold what is specified. A seed means the same numbers on every machine.
+// Error where the type does not hold what is specified.
+void check_fits(ops::DType dtype, const Specification& specification);
+// The same Error. A seed means the same numbers on every machine, whatever the number of threads.
 runtime::Tensor draw(ops::DType dtype, std::vector<std::int64_t> sizes, const Specification& specification,
                      std::uint64_t seed);
 
