@@ -42,19 +42,21 @@ void check_argument(const graph::Parameter& parameter, const Graph& graph, const
     throw Error(cat("parameter '", name, "' has ", node.shape.size(), " axes, given was ",
                     words_of_sizes(tensor->sizes)));
   }
-  if (tensor->data == nullptr && element_count(*tensor) != 0)
-    throw Error(cat("parameter '", name, "' has no memory"));
 }
 
 std::string words_of_device(int device) { return device == HOST ? "the host" : cat("GPU ", device); }
 
-void check_devices(const Graph& graph, std::span<const Argument> arguments, const Space* space) {
+void check_memory(const Graph& graph, std::span<const Argument> arguments, const Space* space) {
   const int expected = space == nullptr ? HOST : space->device();
   for (std::size_t p = 0; p < arguments.size(); ++p) {
     const auto* tensor = std::get_if<Tensor>(&arguments[p]);
-    if (tensor == nullptr || tensor->device == expected) continue;
-    throw Error(cat("parameter '", escaped(graph.parameters()[p].name), "' lies in memory of ",
-                    words_of_device(tensor->device), "; expected was memory of ", words_of_device(expected)));
+    if (tensor == nullptr) continue;
+    const auto name = [&] { return escaped(graph.parameters()[p].name); };
+    if (tensor->data == nullptr && element_count(*tensor) != 0)
+      throw Error(cat("parameter '", name(), "' has no memory"));
+    if (tensor->device == expected) continue;
+    throw Error(cat("parameter '", name(), "' lies in memory of ", words_of_device(tensor->device),
+                    "; expected was memory of ", words_of_device(expected)));
   }
 }
 
@@ -208,7 +210,7 @@ std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
 std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options,
                                     std::span<const Tensor> outputs) const {
   auto prepared = state_->prepared(arguments);
-  check_devices(state_->graph, arguments, state_->space);
+  check_memory(state_->graph, arguments, state_->space);
   Run run(state_->graph, std::move(prepared), {arguments, outputs}, state_->sources(options.stream), options);
   run.wait();
   return run.outputs();
@@ -222,7 +224,7 @@ Pending Executable::start(std::span<const Argument> arguments, const RunOptions&
     std::vector<Tensor> outputs;
   };
   auto prepared = state_->prepared(arguments);
-  check_devices(state_->graph, arguments, state_->space);
+  check_memory(state_->graph, arguments, state_->space);
   const auto kept = std::make_shared<Kept>(
       Kept{state_, {arguments.begin(), arguments.end()}, {outputs.begin(), outputs.end()}});
   return {kept,

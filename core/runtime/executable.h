@@ -52,8 +52,10 @@ class Executable {
   Pending start(std::span<const Argument> arguments, const RunOptions& options = {},
                 std::span<const Tensor> outputs = {}) const;
 
-  // Bytes of new memory that a run with these arguments needs at once: temporaries, and outputs that lie in no
-  // parameter.
+  // For the rest a tensor's type, sizes and strides are enough: it needs no memory.
+  //
+  // Bytes of new memory that a run with these arguments needs at once: temporaries, and outputs that lie in
+  // no parameter.
   std::int64_t peak_bytes(std::span<const Argument> arguments) const;
 
   // The variant that a run with these arguments uses; makes it when it is missing.

@@ -321,6 +321,16 @@ TEST(Executable, KnowsItsPeakMemory) {
   EXPECT_EQ(peak(0), 0);
 }
 
+TEST(Executable, PlansForTensorsWithoutMemoryAndRunsNone) {
+  const Executable executable = rows();
+  const std::vector<runtime::Argument> described = {view_of(nullptr, DType::f32, {1 << 20, 1 << 20}),
+                                                    view_of(nullptr, DType::f32, {1 << 20})};
+  EXPECT_FALSE(executable.variant(described)->steps.empty());
+  EXPECT_GT(executable.peak_bytes(described), std::int64_t{1} << 40);
+  expect_error([&] { executable.run(described); }, "parameter 'x' has no memory");
+  expect_error([&] { executable.start(described); }, "parameter 'x' has no memory");
+}
+
 TEST(Executable, NamesTheNodeOfAnIndexOutOfRange) {
   Builder builder;
   const Value table = builder.input("table", DType::f32, {10, 4});

@@ -54,6 +54,15 @@ TEST_F(Tool, VerifyComparesBits) {
   EXPECT_CODE(place.run("verify lookup.fx --mode fused"), 0);
 }
 
+// Of more elements than any machine holds.
+TEST_F(Tool, WhatDoesNotRunDrawsNothing) {
+  for (const char* command :
+       {"explain softmax.fx", "dump softmax.fx --after fuse", "cache why-miss softmax.fx"})
+    EXPECT_CODE(place.run(std::string(command) + " --size s0=1000000000000"), 0);
+  EXPECT_SAYS(place.run("explain lookup.fx --input place=normal"),
+              "'normal' and 'uniform' are for floating types; for i64 give LOW..HIGH");
+}
+
 TEST_F(Tool, DrawnIndicesStayInside) {
   for (int seed = 0; seed < 3; ++seed)
     EXPECT_CODE(place.run("run lookup.fx --device reference --seed " + std::to_string(seed)), 0);

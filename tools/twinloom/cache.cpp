@@ -72,7 +72,7 @@ int why_miss(const WhyMissCommand& command) {
   if (command.device.device != "cpu")
     throw Error(cat("kernels are kept for the device cpu, not for '", escaped(command.device.device), "'"));
   const Model model = read_model(command.model);
-  const auto arguments = make_arguments(model, command.model);
+  const auto arguments = describe_arguments(model, command.model);
   const Executable executable = pipeline::compile(model.graph, cpu::make_planner(command.device.isa),
                                                   compile_options(command.device, Mode::fused));
   const auto variant = executable.variant(arguments);

@@ -182,7 +182,12 @@ std::vector<std::optional<index::Expr>> index_bounds(const Graph& graph) {
   return bounds;
 }
 
-std::vector<runtime::Argument> make_arguments(const Model& model, const ModelOptions& options) {
+namespace {
+
+// `make(dtype, sizes, parameter, specification)` gives what no file gives.
+template <class Make>
+std::vector<runtime::Argument> arguments_of(const Model& model, const ModelOptions& options,
+                                            const Make& make) {
   const Graph& graph = model.graph;
   const std::vector<Given> given = given_inputs(model, options);
   const index::Values sizes = known_sizes(graph, options, given);
@@ -200,14 +205,33 @@ std::vector<runtime::Argument> make_arguments(const Model& model, const ModelOpt
       const graph::Node& node = graph[std::get<NodeId>(parameter.value)];
       const Specification specification =
           given[p].specification.value_or(usual(node.dtype, sizes, bounds[p]));
-      const runtime::Tensor drawn =
-          draw(node.dtype, graph::sizes_of(node.shape, sizes), specification, options.seed * 1000003 + p);
+      const runtime::Tensor made = make(node.dtype, graph::sizes_of(node.shape, sizes), p, specification);
       const bool strided = p < model.strides.size() && model.strides[p];
       arguments.emplace_back(
-          strided ? with_strides(drawn, graph::sizes_of(*model.strides[p], sizes), parameter.name) : drawn);
+          strided ? with_strides(made, graph::sizes_of(*model.strides[p], sizes), parameter.name) : made);
     }
   }
   return arguments;
+}
+
+}  // namespace
+
+std::vector<runtime::Argument> make_arguments(const Model& model, const ModelOptions& options) {
+  return arguments_of(model, options,
+                      [&](ops::DType dtype, std::vector<std::int64_t> sizes, std::size_t parameter,
+                          const Specification& specification) {
+                        const std::uint64_t seed = options.seed * 1000003 + parameter;
+                        return draw(dtype, std::move(sizes), specification, seed);
+                      });
+}
+
+std::vector<runtime::Argument> describe_arguments(const Model& model, const ModelOptions& options) {
+  return arguments_of(
+      model, options,
+      [](ops::DType dtype, std::vector<std::int64_t> sizes, std::size_t, const Specification& specification) {
+        check_fits(dtype, specification);
+        return runtime::view_of(nullptr, dtype, std::move(sizes));
+      });
 }
 
 std::vector<evaluate::Argument> for_evaluator(std::span<const runtime::Argument> arguments) {

@@ -17,6 +17,9 @@
 namespace twinloom::tool {
 
 std::vector<runtime::Argument> make_arguments(const Model& model, const ModelOptions& options);
+// The same without drawing: what no file gives has type and sizes, and no memory. For what plans and does not
+// run.
+std::vector<runtime::Argument> describe_arguments(const Model& model, const ModelOptions& options);
 
 // The same for the evaluator, and the numbers of such a run.
 std::vector<evaluate::Argument> for_evaluator(std::span<const runtime::Argument> arguments);

@@ -68,7 +68,7 @@ void print_scatters(const graph::Graph& graph) {
 
 int explain(const ExplainCommand& command) {
   const Model model = read_model(command.model);
-  const auto arguments = make_arguments(model, command.model);
+  const auto arguments = describe_arguments(model, command.model);
   const Executable executable =
       compile(model.graph, make_device(command.device), compile_options(command.device, Mode::fused));
   const auto variant = executable.variant(arguments);
@@ -97,7 +97,7 @@ int dump(const DumpCommand& command) {
                     join(names, ", ", [](const std::string& name) { return name; })));
   }
   const Model model = read_model(command.model);
-  const auto arguments = make_arguments(model, command.model);
+  const auto arguments = describe_arguments(model, command.model);
   const auto bound = runtime::layouts_of(model.graph, arguments, true);
   std::vector<pipeline::PassText> texts;
   const Device device = make_device(command.device);

@@ -75,6 +75,8 @@ runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int
     throw Error(cat("'", escaped(name), "_strides' has ", strides.size(), " numbers for ",
                     tensor.sizes.size(), " axes"));
   }
+  if (tensor.data == nullptr)
+    return runtime::view_of(nullptr, tensor.dtype, tensor.sizes, std::move(strides));
   runtime::Tensor result = runtime::allocate(tensor.dtype, tensor.sizes, std::move(strides));
   const std::int64_t bytes = ops::size_of(tensor.dtype);
   const std::int64_t count = runtime::element_count(tensor);
