@@ -146,7 +146,7 @@ Found find_devices(const std::shared_ptr<const object_cache::ObjectCache>& cache
       try {
         found.usable.push_back(make_cuda({.device = number, .cache = cache}));
       } catch (const Error& error) {
-        found.missing.push_back(cat("cuda:", number, ": ", error.what()));
+        found.missing.push_back(cat("cuda: GPU ", number, ": ", error.what()));
       }
     }
   } catch (const Error& error) {
