@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/integers.h"
+#include "core/base/memory.h"
 #include "core/evaluate/run.h"
 #include "core/graph/bind.h"
 #include "core/ops/convert.h"
@@ -95,7 +97,13 @@ std::vector<std::int64_t> Run::sizes_of(const graph::Shape& shape) const {
 
 Value Run::blank(const graph::Node& node) const {
   Value value{held(node.dtype), sizes_of(node.shape), {}};
-  value.bytes.resize(static_cast<std::size_t>(count_of(value) * ops::size_of(value.dtype)));
+  std::optional<std::int64_t> bytes = ops::size_of(value.dtype);
+  for (const std::int64_t size : value.sizes) bytes = bytes ? checked_multiply(*bytes, size) : bytes;
+  if (!bytes || !fits_memory(*bytes))
+    throw Error(cat("no memory for ", kind_name(node.node), " of ", ops::name(value.dtype), " [",
+                    join(value.sizes, ", ", [](std::int64_t size) { return cat(size); }), "] (",
+                    bytes ? cat(*bytes) : "more than 64 bits count", " bytes)"));
+  value.bytes.resize(static_cast<std::size_t>(*bytes));
   return value;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "core/base/integers.h"
+#include "core/base/memory.h"
 #include "core/base/text.h"
 
 namespace twinloom::runtime {
@@ -24,6 +25,7 @@ constexpr std::size_t MOST_KEPT_ON_GPU = 64;  // one pool serves all that runs t
 
 Block new_block(std::int64_t bytes) {
   const std::int64_t step = bytes >= LARGE ? HUGE_PAGE : MEMORY_ALIGNMENT;
+  if (!fits_memory(bytes)) return {nullptr, std::free};
   const std::int64_t rounded = ceil_div(std::max<std::int64_t>(bytes, 1), step) * step;
   Block block(static_cast<std::byte*>(
                   std::aligned_alloc(static_cast<std::size_t>(step), static_cast<std::size_t>(rounded))),

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/runtime/errors.h"
 
 namespace twinloom::runtime {
 
@@ -49,6 +50,20 @@ Tensor seen_in(const Tensor& base, const graph::StridedView& view) {
   return tensor;
 }
 
+// Memory of its own; where there is none, the words name the output.
+Tensor new_result(const graph::Graph& graph, const lower::Value& value, const Prepared::Shape& shape,
+                  const Sources& sources) {
+  try {
+    return allocate(value.dtype, shape.sizes, shape.strides, &sources.memory, sources.stream);
+  } catch (const OutOfMemory& error) {
+    const int result = value.results.front();
+    const std::string& name = graph.results()[static_cast<std::size_t>(result)].name;
+    throw OutOfMemory(
+        cat("output ", result, name.empty() ? "" : cat(" '", escaped(name), "'"), ": ", error.what()),
+        error.asked_bytes());
+  }
+}
+
 }  // namespace
 
 Results::Results(const graph::Graph& graph, const Prepared& prepared, const Given& given,
@@ -71,7 +86,7 @@ Results::Results(const graph::Graph& graph, const Prepared& prepared, const Give
         own_.empty() || value.result < 0 ? nullptr : &own_[static_cast<std::size_t>(value.result)];
     tensors_[v] = own != nullptr && own->strides == strides && own->sizes == sizes && own->data != nullptr
                       ? *own
-                      : allocate(value.dtype, sizes, strides, &sources.memory, sources.stream);
+                      : new_result(graph_, value, prepared_.shapes[v], sources);
     memory_[v].data = tensors_[v].data;
   }
   check_overlap();

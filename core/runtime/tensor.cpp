@@ -1,8 +1,6 @@
 // See tensor.h.
 #include "core/runtime/tensor.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -26,12 +24,6 @@ std::int64_t checked_bytes(std::int64_t count, ops::DType dtype, std::span<const
   if (!bytes)
     throw Error(cat("a tensor of ", ops::name(dtype), words(sizes), " has more bytes than 64 bits count"));
   return *bytes;
-}
-
-// More can never be had, and some allocators end the program when they are asked for it.
-std::int64_t memory_of_machine() {
-  static const std::int64_t bytes = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-  return bytes > 0 ? bytes : std::numeric_limits<std::int64_t>::max() / 2;
 }
 
 void copy_elements(const Tensor& from, std::size_t dimension, const char* source, char*& target) {
@@ -125,16 +117,14 @@ Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes, std::vector<s
   if (!span)
     throw Error(cat("a tensor of sizes ", words(tensor.sizes), " reaches further than 64 bits count"));
   const std::int64_t bytes = checked_bytes(*span, dtype, tensor.sizes);
-  std::shared_ptr<std::byte> memory;
   const bool is_host = pool == nullptr || pool->space() == nullptr;
-  if (!is_host || bytes <= memory_of_machine())
-    memory = pool != nullptr && bytes > 0 ? pool->take(bytes, stream)
-                                          : std::shared_ptr<std::byte>(new_block(bytes));
+  const std::shared_ptr<std::byte> memory =
+      pool != nullptr && bytes > 0 ? pool->take(bytes, stream) : std::shared_ptr<std::byte>(new_block(bytes));
   if (memory == nullptr)
     throw out_of_memory(is_host ? nullptr : pool->space(),
                         cat("a tensor of ", ops::name(dtype), words(tensor.sizes)), bytes);
   tensor.data = memory.get() - extent.first * ops::size_of(dtype);
-  tensor.owner = std::move(memory);
+  tensor.owner = memory;
   if (!is_host) tensor.device = pool->space()->device();
   return tensor;
 }

@@ -13,10 +13,14 @@
 
 namespace twinloom::arrays {
 
-// Limits on what a file may ask for.
+// Limits on what a file may ask for. Never more than the memory that is available.
 struct Limits {
   std::int64_t bytes = std::int64_t{1} << 40;  // of one array
   std::size_t entries = 1 << 20;               // of one archive
+  // All arrays of a compressed archive together have at most `growth` times its own bytes; up to `small`
+  // bytes it may be more.
+  std::int64_t growth = 256;
+  std::int64_t small = std::int64_t{256} << 20;
 };
 
 runtime::Tensor read_npy(const std::filesystem::path& file, const Limits& limits = {});

@@ -11,7 +11,9 @@
 #include <sstream>
 
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/integers.h"
+#include "core/base/memory.h"
 #include "frontends/arrays/arrays.h"
 
 namespace twinloom::arrays {
@@ -164,11 +166,8 @@ std::string print_npy(const runtime::Tensor& given) {
 }
 
 runtime::Tensor read_npy(const std::filesystem::path& file, const Limits& limits) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || std::filesystem::is_directory(file))
-    throw Error(cat("cannot read '", escaped(file.string()), "'"));
-  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-  return parse_npy(bytes, file.string(), limits);
+  // The bytes and the tensor are there at the same time.
+  return parse_npy(read_bytes(file, std::min(limits.bytes, available_memory() / 2)), file.string(), limits);
 }
 
 void write_npy(const std::filesystem::path& file, const runtime::Tensor& tensor) {

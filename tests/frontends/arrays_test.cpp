@@ -3,6 +3,7 @@
 #include <zip.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "core/base/error.h"
 #include "frontends/arrays/arrays.h"
@@ -124,14 +125,18 @@ TEST(Npz, RoundTripInOrder) {
   }
 }
 
-TEST(Npz, CompressedEntriesAreRead) {
-  const ScratchFolder folder;
-  const std::string bytes = arrays::print_npy(counting(ops::DType::f32, {100, 100}));
-  zip_t* archive = zip_open(folder.file("a.npz").c_str(), ZIP_CREATE, nullptr);
+void write_compressed(const std::string& file, const runtime::Tensor& tensor) {
+  const std::string bytes = arrays::print_npy(tensor);
+  zip_t* archive = zip_open(file.c_str(), ZIP_CREATE, nullptr);
   const zip_int64_t added =
       zip_file_add(archive, "x.npy", zip_source_buffer(archive, bytes.data(), bytes.size(), 0), 0);
   zip_set_file_compression(archive, static_cast<zip_uint64_t>(added), ZIP_CM_DEFLATE, 0);
   ASSERT_EQ(zip_close(archive), 0);
+}
+
+TEST(Npz, CompressedEntriesAreRead) {
+  const ScratchFolder folder;
+  write_compressed(folder.file("a.npz"), counting(ops::DType::f32, {100, 100}));
   expect_equal(arrays::read_npz(folder.file("a.npz")).at(0).tensor, counting(ops::DType::f32, {100, 100}));
 }
 
@@ -168,6 +173,37 @@ TEST(Npz, LimitsHold) {
   arrays::Limits small;
   small.bytes = 100;
   EXPECT_NE(npz_error(file, small).find("at most 100 are read"), std::string::npos);
+}
+
+// What unpacks to much more than it is: nothing is unpacked.
+TEST(Npz, GrowthIsLimited) {
+  const ScratchFolder folder;
+  const std::string file = folder.file("a.npz");
+  runtime::Tensor zeros = runtime::allocate(ops::DType::u8, {1000000});
+  std::memset(zeros.data, 0, 1000000);
+  write_compressed(file, zeros);
+  EXPECT_EQ(npz_error(file), "nothing was thrown");
+  arrays::Limits limits;
+  limits.small = 999999;
+  const auto held = std::filesystem::file_size(file);
+  ASSERT_LT(held, 2000);
+  EXPECT_EQ(npz_error(file, limits), cat("'", file, "' has ", held,
+                                         " bytes and asks for 1000128; at most 999999 are "
+                                         "read"));
+  limits.growth = 10000;
+  EXPECT_EQ(npz_error(file, limits), "nothing was thrown");
+}
+
+TEST(Npy, EndlessOnesAreRefused) {
+  arrays::Limits limits;
+  limits.bytes = 1 << 22;
+  std::string words;
+  try {
+    arrays::read_npy("/dev/zero", limits);
+  } catch (const Error& error) {
+    words = error.what();
+  }
+  EXPECT_EQ(words, "'/dev/zero' holds more than 4194304 bytes");
 }
 
 }  // namespace

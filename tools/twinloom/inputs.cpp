@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/graph/bind.h"
 #include "core/index/solve.h"
+#include "core/runtime/errors.h"
 #include "frontends/arrays/arrays.h"
 #include "tools/twinloom/draw.h"
 
@@ -205,10 +206,15 @@ std::vector<runtime::Argument> arguments_of(const Model& model, const ModelOptio
       const graph::Node& node = graph[std::get<NodeId>(parameter.value)];
       const Specification specification =
           given[p].specification.value_or(usual(node.dtype, sizes, bounds[p]));
-      const runtime::Tensor made = make(node.dtype, graph::sizes_of(node.shape, sizes), p, specification);
-      const bool strided = p < model.strides.size() && model.strides[p];
-      arguments.emplace_back(
-          strided ? with_strides(made, graph::sizes_of(*model.strides[p], sizes), parameter.name) : made);
+      try {
+        const runtime::Tensor made = make(node.dtype, graph::sizes_of(node.shape, sizes), p, specification);
+        const bool strided = p < model.strides.size() && model.strides[p];
+        arguments.emplace_back(
+            strided ? with_strides(made, graph::sizes_of(*model.strides[p], sizes), parameter.name) : made);
+      } catch (const runtime::OutOfMemory& error) {
+        throw runtime::OutOfMemory(cat("input '", escaped(parameter.name), "': ", error.what()),
+                                   error.asked_bytes());
+      }
     }
   }
   return arguments;

@@ -1,5 +1,6 @@
 // The whole program: parses the command line and runs one command. See commands.h for exit codes.
 #include <iostream>
+#include <new>
 
 #include "core/base/error.h"
 #include "tools/twinloom/commands.h"
@@ -37,6 +38,9 @@ int run_program(std::span<const std::string> words, const FindDevice& find_devic
     return app.exit(error) == 0 ? 0 : wrong_command_line;
   } catch (const Error& error) {
     std::cerr << "error: " << error.what() << '\n';
+    return user_error;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "error: there is no memory left\n";
     return user_error;
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
