@@ -50,14 +50,23 @@ Tensor seen_in(const Tensor& base, const graph::StridedView& view) {
   return tensor;
 }
 
+// The first that lies in the value's memory.
+std::size_t result_in(const graph::Graph& graph, const lower::Value& value) {
+  if (value.result >= 0) return static_cast<std::size_t>(value.result);
+  const auto is_view = [&](const graph::Result& result) {
+    return result.kind == graph::Ownership::view && result.base == value.node;
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(graph.results(), is_view) - graph.results().begin());
+}
+
 // Memory of its own; where there is none, the words name the output.
 Tensor new_result(const graph::Graph& graph, const lower::Value& value, const Prepared::Shape& shape,
                   const Sources& sources) {
   try {
     return allocate(value.dtype, shape.sizes, shape.strides, &sources.memory, sources.stream);
   } catch (const OutOfMemory& error) {
-    const int result = value.results.front();
-    const std::string& name = graph.results()[static_cast<std::size_t>(result)].name;
+    const std::size_t result = result_in(graph, value);
+    const std::string name = result < graph.results().size() ? graph.results()[result].name : "";
     throw OutOfMemory(
         cat("output ", result, name.empty() ? "" : cat(" '", escaped(name), "'"), ": ", error.what()),
         error.asked_bytes());

@@ -76,7 +76,7 @@ class ExecutionCounter {
 Loaded built(void (*build)(graph::Builder&)) {
   graph::Builder builder;
   build(builder);
-  return {{builder.take(), {}}, {}};
+  return {{builder.take(), {}, {}}, {}};
 }
 
 Loaded read_printed(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/base/text.h"
 #include "tests/tool/program.h"
 
 namespace twinloom::tests {
