@@ -2,6 +2,7 @@
 #include "core/graph/indexing.h"
 #include "core/graph/views.h"
 
+#include <algorithm>
 #include <array>
 
 #include "frontends/fx/operators.h"
@@ -14,17 +15,45 @@ namespace {
 using graph::Mode;
 using graph::Negative;
 using graph::Tensor;
+using ops::DType;
+
+bool is_empty(const Tensor& x) { return index::constant_of(x.count()) == 0; }
+
+// An index of PyTorch is i64 or i32. Of no elements it may be of any type.
+Tensor index_of(const Arguments& arguments, std::size_t position = 2, std::string_view name = "index") {
+  const Tensor index = arguments.tensor(position, name);
+  const bool fits = index.dtype() == DType::i64 || index.dtype() == DType::i32;
+  if (!fits && !is_empty(index))
+    arguments.fail(cat("'", name, "' must be i64 or i32, it is ", ops::name(index.dtype())));
+  return fits ? index : graph::cast(index, DType::i64);
+}
 
 Item gather(const Arguments& arguments) {
-  return {graph::take_along(arguments.tensor(0, "self"), arguments.integer(1, "dim"),
-                            arguments.tensor(2, "index"))};
+  const Tensor x = arguments.tensor(0, "self");
+  const Tensor index = index_of(arguments);
+  if (is_empty(index)) return {arguments.builder().constant(0, x.dtype(), index.shape())};
+  return {graph::take_along(x, arguments.integer(1, "dim"), index)};
 }
+// A scalar stands for one element, self as well as index.
 Item index_select(const Arguments& arguments) {
-  return {
-      graph::take(arguments.tensor(0, "self"), arguments.integer(1, "dim"), arguments.tensor(2, "index"))};
+  const Tensor x = arguments.tensor(0, "self");
+  const Tensor index = index_of(arguments);
+  if (index.rank() > 1) arguments.fail(cat("'index' must have at most one axis, it has rank ", index.rank()));
+  const Tensor rows = x.rank() == 0 ? graph::unsqueeze(x, 0) : x;
+  const Tensor places = index.rank() == 0 ? graph::unsqueeze(index, 0) : index;
+  const Tensor taken = graph::take(rows, arguments.integer(1, "dim"), places);
+  return {x.rank() == 0 ? graph::reshape(taken, {}) : taken};
+}
+Item one_hot(const Arguments& arguments) {
+  const index::Expr classes = arguments.size(1, "num_classes", -1);
+  if (classes == index::Expr(-1))
+    arguments.fail("num_classes must be given: the largest index, which it is otherwise, depends on data");
+  return {graph::one_hot(arguments.tensor(0, "self"), classes, ops::DType::i64)};
 }
 Item embedding(const Arguments& arguments) {
-  return {graph::embedding(arguments.tensor(0, "weight"), arguments.tensor(1, "indices"))};
+  const Tensor table = arguments.tensor(0, "weight");
+  if (table.rank() != 2) arguments.fail(cat("'weight' must have two axes, it has rank ", table.rank()));
+  return {graph::embedding(table, index_of(arguments, 1, "indices"))};
 }
 
 }  // namespace
@@ -37,6 +66,9 @@ graph::Indices indices_of(const Arguments& arguments, std::size_t position) {
     const auto* tensor = item.get<Tensor>();
     if (tensor == nullptr && !item.is_none())
       arguments.fail(cat("an index must be a tensor or None, it is ", describe(item)));
+    constexpr std::array types = {DType::i64, DType::i32, DType::b8};
+    if (tensor != nullptr && std::ranges::find(types, tensor->dtype()) == types.end())
+      arguments.fail(cat("an index must be i64, i32 or b8, it is ", ops::name(tensor->dtype())));
     indices.push_back(tensor == nullptr ? std::nullopt : std::optional(*tensor));
   }
   return indices;
@@ -49,7 +81,7 @@ Item index(const Arguments& arguments) {
 }
 Item index_put(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
-  const Tensor values = as_tensor(arguments, arguments.item(2, "values"), x.dtype());
+  const Tensor values = arguments.tensor(2, "values");
   return {graph::index_put(x, indices_of(arguments, 1), values,
                            arguments.boolean(3, "accumulate", false) ? Mode::add : Mode::replace)};
 }
@@ -67,49 +99,62 @@ Mode mode_of(const Arguments& arguments, std::string_view words) {
   for (const auto& [name, mode] : modes) {
     if (name == words) return mode;
   }
-  arguments.fail(cat("reduce '", escaped(words), "' is not one of sum, prod, amax, amin"));
+  arguments.fail(cat("reduce '", escaped(words), "' is not one of sum, prod, mean, amax, amin"));
 }
 
 Item scattered(const Arguments& arguments, Mode mode, bool include_self) {
   const Tensor x = arguments.tensor(0, "self");
   const int axis = arguments.integer(1, "dim");
-  const Tensor index = arguments.tensor(2, "index");
+  const Tensor index = index_of(arguments);
+  if (is_empty(index)) return {x};
   if (const auto* source = arguments.item(3, "src").get<Tensor>()) {
     return {graph::scatter(x, axis, index, *source, mode, include_self)};
   }
-  return {graph::scatter(x, axis, index, arguments.number(3, "src"), mode, include_self)};
+  return {graph::scatter(x, axis, index, fitting(arguments, arguments.number(3, "src"), x.dtype()), mode,
+                         include_self)};
 }
 Item scatter(const Arguments& arguments) {
   return scattered(arguments, mode_of(arguments, arguments.text(4, "reduce", "replace")), true);
 }
 Item scatter_value(const Arguments& arguments) {
   const Mode mode = mode_of(arguments, arguments.text(4, "reduce", "replace"));
-  return {graph::scatter(arguments.tensor(0, "self"), arguments.integer(1, "dim"),
-                         arguments.tensor(2, "index"), arguments.number(3, "value"), mode)};
+  const Tensor x = arguments.tensor(0, "self");
+  const Tensor index = index_of(arguments);
+  if (is_empty(index)) return {x};
+  const ops::Number value = fitting(arguments, arguments.number(3, "value"), x.dtype());
+  return {graph::scatter(x, arguments.integer(1, "dim"), index, value, mode)};
 }
 Item scatter_add(const Arguments& arguments) { return scattered(arguments, Mode::add, true); }
 Item scatter_reduce(const Arguments& arguments) {
   const std::string words = arguments.text(4, "reduce", "");
-  if (words == "mean") arguments.fail("reduce 'mean' is not one of sum, prod, amax, amin");
-  return scattered(arguments, mode_of(arguments, words), arguments.boolean(5, "include_self", true));
+  const bool include_self = arguments.boolean(5, "include_self", true);
+  if (words == "mean")
+    return {graph::scatter_mean(arguments.tensor(0, "self"), arguments.integer(1, "dim"), index_of(arguments),
+                                arguments.tensor(3, "src"), include_self)};
+  return scattered(arguments, mode_of(arguments, words), include_self);
 }
 Item index_add(const Arguments& arguments) {
   const Tensor source = arguments.tensor(3, "source");
-  const ops::Number alpha =
-      arguments.find(4, "alpha") == nullptr ? ops::Number(1) : arguments.number(4, "alpha");
-  const Tensor scaled = alpha.real() == 1 ? source : graph::mul(source, alpha);
-  return {graph::index_update(arguments.tensor(0, "self"), arguments.integer(1, "dim"),
-                              arguments.tensor(2, "index"), scaled, Mode::add)};
+  Tensor scaled = source;
+  if (arguments.find(4, "alpha") != nullptr) {
+    fitting(arguments, arguments.number(4, "alpha"), source.dtype());
+    const Item alpha{as_tensor(arguments, arguments.item(4, "alpha"), source.dtype())};
+    const Item unscaled{source};
+    scaled = promoted(arguments, ops::Pointwise::mul, std::array{&unscaled, &alpha});
+  }
+  return {graph::index_update(arguments.tensor(0, "self"), arguments.integer(1, "dim"), index_of(arguments),
+                              scaled, Mode::add)};
 }
 Item index_copy(const Arguments& arguments) {
-  return {graph::index_update(arguments.tensor(0, "self"), arguments.integer(1, "dim"),
-                              arguments.tensor(2, "index"), arguments.tensor(3, "source"), Mode::replace)};
+  if (arguments.tensor(2, "index").dtype() != DType::i64) arguments.fail("'index' must be i64");
+  return {graph::index_update(arguments.tensor(0, "self"), arguments.integer(1, "dim"), index_of(arguments),
+                              arguments.tensor(3, "source"), Mode::replace)};
 }
 
 // Rows of the gradient added up by index; those of the padding index stay out.
 Item embedding_backward(const Arguments& arguments) {
   const Tensor gradient = arguments.tensor(0, "grad_output");
-  const Tensor indices = arguments.tensor(1, "indices");
+  const Tensor indices = index_of(arguments, 1, "indices");
   const index::Expr rows = arguments.size(2, "num_weights");
   const int padding = arguments.integer(3, "padding_idx", -1);
   if (arguments.boolean(4, "scale_grad_by_freq", false))
@@ -128,6 +173,7 @@ Item embedding_backward(const Arguments& arguments) {
 constexpr std::array rows = {
     Row{"gather", gather},
     Row{"index_select", index_select},
+    Row{"one_hot", one_hot},
     Row{"embedding", embedding},
     Row{"index", index},
     Row{"_unsafe_index", index},

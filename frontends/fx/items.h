@@ -28,6 +28,8 @@ struct Item {
   int written = -1;
   // Of a parameter and its views: the text prints strides that leave gaps or are not known.
   bool gaps = false;
+  // Of a tensor: PyTorch's devices give it in different types, so it has the one that the text says.
+  bool typed_by_text = false;
 
   bool is_none() const { return std::holds_alternative<std::monostate>(value); }
   template <class Kind>

@@ -27,6 +27,18 @@ Item binary(const Arguments& arguments) {
   return {promoted(arguments, op, std::array{&arguments.item(0, "self"), &arguments.item(1, "other")})};
 }
 
+// Of truths, the sign is the truth itself and none is negative. Of NaN it is 0.
+Item sign(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  if (x.dtype() == DType::b8) return {x};
+  const Tensor found = graph::sign(x);
+  return {ops::is_floating(x.dtype()) ? graph::where(graph::isnan(x), ops::Number(0), found) : found};
+}
+Item signbit(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  return {x.dtype() == DType::b8 ? graph::full_like(x, false) : graph::signbit(x)};
+}
+
 // ATen's ops on integers that keep them: ceil of an integer is itself.
 template <Pointwise op>
 Item rounding(const Arguments& arguments) {
@@ -34,21 +46,42 @@ Item rounding(const Arguments& arguments) {
   return {ops::is_floating(x.dtype()) ? graph::pointwise(op, {x}) : x};
 }
 
-Item add_or_sub(const Arguments& arguments, Pointwise op) {
-  const Item* other = &arguments.item(1, "other");
-  const Item* alpha = arguments.find(2, "alpha");
-  Item scaled;
-  if (alpha != nullptr) {
-    scaled = {promoted(arguments, Pointwise::mul, std::array{other, alpha})};
-    other = &scaled;
-  }
-  return {promoted(arguments, op, std::array{&arguments.item(0, "self"), other})};
+// `alpha` must be of the category that the result has.
+void check_alpha(const Arguments& arguments, const Item& alpha, DType type) {
+  if (alpha.get<bool>() != nullptr && type != DType::b8)
+    arguments.fail("a truth as 'alpha' needs a result of truths");
+  if (alpha.get<double>() != nullptr && !ops::is_floating(type))
+    arguments.fail(cat("'alpha' has a fraction and the result is ", ops::name(type)));
 }
-Item add(const Arguments& arguments) { return add_or_sub(arguments, Pointwise::add); }
-Item sub(const Arguments& arguments) { return add_or_sub(arguments, Pointwise::sub); }
+
+// left + alpha * right, or -, rounded once.
+Item add_scaled(const Arguments& arguments, Pointwise op, const Item& left, const Item& right) {
+  const std::array operands{&left, &right};
+  const DType type = result_type(arguments, operands);
+  const bool subtracts = op == Pointwise::sub;
+  for (const Item* operand : operands) {
+    const auto* tensor = operand->get<Tensor>();
+    if (subtracts && (operand->get<bool>() != nullptr || (tensor != nullptr && tensor->dtype() == DType::b8)))
+      arguments.fail("truths cannot be subtracted; logical_xor says whether they differ");
+  }
+  const Item* alpha = arguments.find(2, "alpha");
+  if (alpha == nullptr) return {promoted(arguments, op, operands)};
+  check_alpha(arguments, *alpha, type);
+  const DType compute = ops::compute_type(type);
+  const Item base{operand(arguments, op, left, type)};
+  const Item scale{as_tensor(arguments, *alpha, compute)};
+  const Item other{operand(arguments, op, right, type)};
+  const Item scaled{promoted(arguments, Pointwise::mul, std::array{&other, &scale})};
+  return {graph::cast(promoted(arguments, op, std::array{&base, &scaled}), type, true)};
+}
+Item add(const Arguments& arguments) {
+  return add_scaled(arguments, Pointwise::add, arguments.item(0, "self"), arguments.item(1, "other"));
+}
+Item sub(const Arguments& arguments) {
+  return add_scaled(arguments, Pointwise::sub, arguments.item(0, "self"), arguments.item(1, "other"));
+}
 Item rsub(const Arguments& arguments) {
-  return {promoted(arguments, Pointwise::sub,
-                   std::array{&arguments.item(1, "other"), &arguments.item(0, "self")})};
+  return add_scaled(arguments, Pointwise::sub, arguments.item(1, "other"), arguments.item(0, "self"));
 }
 
 Item div(const Arguments& arguments) {
@@ -60,17 +93,21 @@ Item div(const Arguments& arguments) {
   arguments.fail(cat("rounding_mode must be None, 'floor' or 'trunc', it is '", escaped(rounding), "'"));
 }
 
+Item nextafter(const Arguments& arguments) {
+  const Item& x = arguments.item(0, "self");
+  const Item& y = arguments.item(1, "other");
+  const DType type = result_type(arguments, std::array{&x, &y});
+  return {graph::next_towards(as_tensor(arguments, x, type), as_tensor(arguments, y, type))};
+}
+
 Item logical_not(const Arguments& arguments) { return {graph::logical_not(arguments.tensor(0, "self"))}; }
 
-Item isnan(const Arguments& arguments) {
+// A question that has one answer for what is not floating.
+template <Pointwise op, bool otherwise>
+Item of_floats(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
-  if (ops::is_floating(x.dtype())) return {graph::isnan(x)};
-  return {graph::expand(arguments.builder().constant(false, DType::b8), x.shape())};
-}
-Item isinf(const Arguments& arguments) {
-  const Tensor x = arguments.tensor(0, "self");
-  if (ops::is_floating(x.dtype())) return {graph::isinf(x)};
-  return {graph::expand(arguments.builder().constant(false, DType::b8), x.shape())};
+  if (ops::is_floating(x.dtype())) return {graph::pointwise(op, {x})};
+  return {arguments.builder().constant(otherwise, DType::b8, x.shape())};
 }
 
 // Bits of b8 are the logical operators.
@@ -95,8 +132,11 @@ Item where(const Arguments& arguments) {
 
 Item masked_fill(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
-  return {graph::where(arguments.tensor(1, "mask"),
-                       as_tensor(arguments, arguments.item(2, "value"), x.dtype()), x)};
+  const Item& value = arguments.item(2, "value");
+  if (const auto* tensor = value.get<Tensor>(); tensor != nullptr && tensor->rank() > 0)
+    arguments.fail(cat("'value' must have no axes, it has rank ", tensor->rank()));
+  if (value.get<double>() != nullptr) fitting(arguments, arguments.number(2, "value"), x.dtype());
+  return {graph::where(arguments.tensor(1, "mask"), as_tensor(arguments, value, x.dtype()), x)};
 }
 
 Item clamp(const Arguments& arguments) {
@@ -125,23 +165,35 @@ Item gelu(const Arguments& arguments) {
   const bool tanh = arguments.text(1, "approximate", "none") == "tanh";
   return {graph::gelu(arguments.tensor(0, "self"), tanh ? graph::Gelu::tanh : graph::Gelu::erf)};
 }
+// A gradient and what the operator gave or was given, in one type.
+using Gradient = Tensor (*)(const Tensor&, const Tensor&);
+Item backward(const Arguments& arguments, std::string_view beside, Gradient formula) {
+  const std::array names{std::string_view("grad_output"), beside};
+  const auto tensors = promoted_tensors(arguments, names);
+  return {formula(tensors[0], tensors[1])};
+}
 Item gelu_backward(const Arguments& arguments) {
-  const bool tanh = arguments.text(2, "approximate", "none") == "tanh";
-  return {graph::gelu_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "self"),
-                               tanh ? graph::Gelu::tanh : graph::Gelu::erf)};
+  if (arguments.text(2, "approximate", "none") == "tanh") {
+    return backward(arguments, "self", [](const Tensor& g, const Tensor& x) {
+      return graph::gelu_backward(g, x, graph::Gelu::tanh);
+    });
+  }
+  return backward(arguments, "self",
+                  [](const Tensor& g, const Tensor& x) { return graph::gelu_backward(g, x); });
 }
-Item silu_backward(const Arguments& arguments) {
-  return {graph::silu_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "self"))};
-}
+Item silu_backward(const Arguments& arguments) { return backward(arguments, "self", graph::silu_backward); }
 Item sigmoid_backward(const Arguments& arguments) {
-  return {graph::sigmoid_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "output"))};
+  return backward(arguments, "output", graph::sigmoid_backward);
 }
-Item tanh_backward(const Arguments& arguments) {
-  return {graph::tanh_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "output"))};
-}
+Item tanh_backward(const Arguments& arguments) { return backward(arguments, "output", graph::tanh_backward); }
 Item threshold_backward(const Arguments& arguments) {
-  return {graph::threshold_backward(arguments.tensor(0, "grad_output"), arguments.tensor(1, "self"),
-                                    arguments.real(2, "threshold"))};
+  constexpr std::array<std::string_view, 2> names{"grad_output", "self"};
+  const auto tensors = promoted_tensors(arguments, names);
+  const DType type = tensors[0].dtype();
+  fitting(arguments, arguments.number(2, "threshold"), type);
+  const Tensor threshold = as_tensor(arguments, arguments.item(2, "threshold"), type);
+  const Tensor zero = arguments.builder().constant(0, type);
+  return {graph::where(graph::le(tensors[1], threshold), zero, tensors[0])};
 }
 Item leaky_relu(const Arguments& arguments) {
   return {graph::leaky_relu(arguments.tensor(0, "self"), arguments.real(1, "negative_slope", 0.01))};
@@ -151,24 +203,43 @@ Item elu(const Arguments& arguments) {
                      arguments.real(2, "scale", 1), arguments.real(3, "input_scale", 1))};
 }
 Item hardtanh(const Arguments& arguments) {
-  return {graph::hardtanh(arguments.tensor(0, "self"), arguments.real(1, "min_val", -1),
-                          arguments.real(2, "max_val", 1))};
+  const Tensor x = arguments.tensor(0, "self");
+  if (ops::is_integer(x.dtype())) {  // the bounds lose their fractions
+    const ops::Number low = fitting(arguments, arguments.real(1, "min_val", -1), DType::i64);
+    const ops::Number high = fitting(arguments, arguments.real(2, "max_val", 1), DType::i64);
+    return {graph::clamp(x, low, high)};
+  }
+  return {graph::hardtanh(x, arguments.real(1, "min_val", -1), arguments.real(2, "max_val", 1))};
 }
 Item hardsigmoid(const Arguments& arguments) { return {graph::hardsigmoid(arguments.tensor(0, "self"))}; }
 Item hardswish(const Arguments& arguments) { return {graph::hardswish(arguments.tensor(0, "self"))}; }
-Item addcmul(const Arguments& arguments) {
-  return {graph::addcmul(arguments.tensor(0, "self"), arguments.tensor(1, "tensor1"),
-                         arguments.tensor(2, "tensor2"), arguments.real(3, "value", 1))};
+// self + value * tensor1 * tensor2, or /; of integers the value loses its fraction.
+using Combination = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, double);
+template <Combination formula>
+Item combined(const Arguments& arguments) {
+  constexpr std::array<std::string_view, 3> names{"self", "tensor1", "tensor2"};
+  const auto tensors = promoted_tensors(arguments, names);
+  const DType type = tensors[0].dtype();
+  ops::Number value = arguments.find(3, "value") == nullptr ? ops::Number(1) : arguments.number(3, "value");
+  if (!ops::is_floating(type)) value = fitting(arguments, value, type);
+  return {formula(tensors[0], tensors[1], tensors[2], value.real())};
 }
 Item addcdiv(const Arguments& arguments) {
-  return {graph::addcdiv(arguments.tensor(0, "self"), arguments.tensor(1, "tensor1"),
-                         arguments.tensor(2, "tensor2"), arguments.real(3, "value", 1))};
+  if (!ops::is_floating(arguments.tensor(1, "tensor1").dtype()) &&
+      !ops::is_floating(arguments.tensor(2, "tensor2").dtype()))
+    arguments.fail("one of 'tensor1' and 'tensor2' must be of a floating type");
+  return combined<graph::addcdiv>(arguments);
 }
 Item lerp(const Arguments& arguments) {
   const Tensor start = arguments.tensor(0, "self");
   const Tensor end = arguments.tensor(1, "end");
-  const Item& weight = arguments.item(2, "weight");
-  if (const auto* tensor = weight.get<Tensor>()) return {graph::lerp(start, end, *tensor)};
+  const auto* weight = arguments.item(2, "weight").get<Tensor>();
+  for (const auto& other : {std::optional(end), weight == nullptr ? std::nullopt : std::optional(*weight)}) {
+    if (other && other->dtype() != start.dtype())
+      arguments.fail(cat("takes tensors of one type, given ", ops::name(start.dtype()), " and ",
+                         ops::name(other->dtype())));
+  }
+  if (weight != nullptr) return {graph::lerp(start, end, *weight)};
   return {graph::lerp(start, end, arguments.real(2, "weight"))};
 }
 Item square(const Arguments& arguments) { return power(arguments, Item{index::Expr(2)}); }
@@ -193,17 +264,20 @@ constexpr std::array rows = {
     UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sin) UNARY(cos)
     UNARY(tan) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(asin) UNARY(acos) UNARY(atan) UNARY(asinh) UNARY(acosh)
     UNARY(atanh) UNARY(erf) UNARY(erfc) UNARY(erfinv) UNARY(lgamma) UNARY(digamma) UNARY(i0) UNARY(sqrt)
-    UNARY(rsqrt) UNARY(reciprocal) UNARY(sigmoid) UNARY(silu) UNARY(neg) UNARY(abs) UNARY(sign) UNARY(relu)
-    UNARY(signbit)
+    UNARY(rsqrt) UNARY(reciprocal) UNARY(sigmoid) UNARY(silu) UNARY(neg) UNARY(abs) UNARY(relu)
 #undef UNARY
 #define ROUNDING(name) Row{#name, rounding<Pointwise::name>},
     ROUNDING(ceil) ROUNDING(floor) ROUNDING(trunc) Row{"round.default", rounding<Pointwise::round>},
 #undef ROUNDING
 #define BINARY(name) Row{#name, binary<Pointwise::name>},
-    BINARY(mul) BINARY(remainder) BINARY(fmod) BINARY(atan2) BINARY(hypot) BINARY(copysign) BINARY(nextafter)
+    BINARY(mul) BINARY(remainder) BINARY(fmod) BINARY(atan2) BINARY(hypot) BINARY(copysign)
     BINARY(maximum) BINARY(minimum) BINARY(logical_and) BINARY(logical_or) BINARY(logical_xor) BINARY(eq)
     BINARY(ne) BINARY(lt) BINARY(le) BINARY(gt) BINARY(ge)
 #undef BINARY
+    Row{"sign", sign},
+    Row{"sgn", sign},
+    Row{"signbit", signbit},
+    Row{"nextafter", nextafter},
     Row{"add", add},
     Row{"sub", sub},
     Row{"rsub", rsub},
@@ -222,8 +296,9 @@ constexpr std::array rows = {
     Row{"__rshift__", binary<Pointwise::shift_right>},
     Row{"bitwise_left_shift", binary<Pointwise::shift_left>},
     Row{"bitwise_right_shift", binary<Pointwise::shift_right>},
-    Row{"isnan", isnan},
-    Row{"isinf", isinf},
+    Row{"isnan", of_floats<Pointwise::isnan, false>},
+    Row{"isinf", of_floats<Pointwise::isinf, false>},
+    Row{"isfinite", of_floats<Pointwise::isfinite, true>},
     Row{"where", where},
     Row{"masked_fill", masked_fill},
     Row{"clamp", clamp},
@@ -247,7 +322,7 @@ constexpr std::array rows = {
     Row{"hardtanh", hardtanh},
     Row{"hardsigmoid", hardsigmoid},
     Row{"hardswish", hardswish},
-    Row{"addcmul", addcmul},
+    Row{"addcmul", combined<graph::addcmul>},
     Row{"addcdiv", addcdiv},
     Row{"lerp", lerp},
     Row{"_to_copy", to_copy},

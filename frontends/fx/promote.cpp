@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/base/error.h"
 
@@ -53,6 +54,24 @@ std::optional<ops::Number> number_of(const Item& item) {
   return std::nullopt;
 }
 
+// Of truths, a sum is "or" and a product "and".
+ops::Pointwise of_truths(ops::Pointwise op) {
+  if (op == ops::Pointwise::add) return ops::Pointwise::logical_or;
+  return op == ops::Pointwise::mul ? ops::Pointwise::logical_and : op;
+}
+
+// Whether the operator computes with an operand that its 16-bit result's type cannot hold; the others round
+// it first. Sums and products keep a number, products a tensor without axes too.
+bool keeps(ops::Pointwise op, const Item& operand, DType type) {
+  using enum ops::Pointwise;
+  constexpr std::array sums = {add, sub};
+  constexpr std::array products = {mul, div, div_floor, div_trunc};
+  const bool in_product = std::ranges::find(products, op) != products.end();
+  if (const auto* tensor = operand.get<graph::Tensor>())
+    return in_product && tensor->rank() == 0 && tensor->dtype() != type;
+  return in_product || std::ranges::find(sums, op) != sums.end();
+}
+
 void join_into(std::optional<DType>& type, DType other) { type = type ? joined(*type, other) : other; }
 
 }  // namespace
@@ -89,26 +108,65 @@ DType result_type(const Arguments& arguments, std::span<const Item* const> items
 DType floating(DType dtype) { return ops::is_floating(dtype) ? dtype : DType::f32; }
 
 graph::Tensor as_tensor(const Arguments& arguments, const Item& item, DType dtype) {
-  if (const auto* tensor = item.get<graph::Tensor>()) return graph::cast(*tensor, dtype, true);
+  if (const auto* tensor = item.get<graph::Tensor>()) {
+    // What promotion narrows it rounds in every mode: the number is compared and added as PyTorch has it.
+    return graph::cast(*tensor, dtype, !ops::is_16_bit_float(dtype));
+  }
   if (const auto number = number_of(item)) return arguments.builder().constant(*number, dtype);
   if (const auto* size = item.get<index::Expr>()) return arguments.builder().size(*size, dtype);
   arguments.fail(cat("expected a tensor or a number, found ", describe(item)));
 }
 
+graph::Tensor operand(const Arguments& arguments, ops::Pointwise op, const Item& item, DType type) {
+  const bool exact = ops::is_16_bit_float(type) && keeps(op, item, type);
+  return exact ? as_tensor(arguments, item, DType::f32) : graph::widened(as_tensor(arguments, item, type));
+}
+
+std::vector<graph::Tensor> promoted_tensors(const Arguments& arguments,
+                                            std::span<const std::string_view> names) {
+  std::vector<Item> items;
+  for (const std::string_view name : names) items.push_back({arguments.tensor(items.size(), name)});
+  std::vector<const Item*> pointers;
+  for (const Item& item : items) pointers.push_back(&item);
+  const DType type = result_type(arguments, pointers);
+  std::vector<graph::Tensor> tensors;
+  for (const Item& item : items) tensors.push_back(as_tensor(arguments, item, type));
+  return tensors;
+}
+
+ops::Number fitting(const Arguments& arguments, ops::Number number, DType dtype) {
+  if (dtype == DType::b8) return ops::cast(number, dtype);
+  const ops::Number held = ops::cast(number, dtype);
+  bool fits = true;
+  if (ops::is_floating(dtype)) {
+    fits = !std::isfinite(number.real()) || std::isfinite(held.real());
+  } else if (!number.is_integer()) {
+    fits = std::trunc(number.real()) == held.real() &&
+           (number.real() >= 0 || held.real() < 0 || ops::kind(dtype) == ops::TypeKind::signed_int);
+  } else if (held.integer() != number.integer()) {
+    // A negative number may stand for the unsigned one of the same bits.
+    fits = ops::kind(dtype) == ops::TypeKind::unsigned_int && number.integer() < 0 &&
+           number.integer() >= -(std::int64_t{1} << ops::bits_of(dtype)) + 1;
+  }
+  if (!fits) arguments.fail(cat("the number ", ops::print(number), " does not fit ", ops::name(dtype)));
+  return held;
+}
+
 graph::Tensor promoted(const Arguments& arguments, ops::Pointwise op, std::span<const Item* const> items) {
   DType type = result_type(arguments, items);
   if (ops::takes(op) == ops::Takes::real) type = floating(type);
-  if (items.size() == 2 && items[0]->get<graph::Tensor>() != nullptr) {
-    if (const auto right = number_of(*items[1]))
-      return graph::pointwise(op, as_tensor(arguments, *items[0], type), *right);
+  if (type == DType::b8) op = of_truths(op);
+  if (op == ops::Pointwise::pow && items[0]->get<graph::Tensor>() != nullptr) {
+    if (const auto exponent = number_of(*items[1]))
+      return graph::pow(as_tensor(arguments, *items[0], type), *exponent);
   }
-  if (items.size() == 2 && items[1]->get<graph::Tensor>() != nullptr) {
-    if (const auto left = number_of(*items[0]))
-      return graph::pointwise(op, *left, as_tensor(arguments, *items[1], type));
-  }
+  const bool exact = ops::is_16_bit_float(type) &&
+                     std::ranges::any_of(items, [&](const Item* item) { return keeps(op, *item, type); });
   std::vector<graph::Tensor> inputs;
-  for (const Item* item : items) inputs.push_back(as_tensor(arguments, *item, type));
-  return graph::pointwise(op, inputs);
+  for (const Item* item : items)
+    inputs.push_back(exact ? operand(arguments, op, *item, type) : as_tensor(arguments, *item, type));
+  const graph::Tensor result = graph::pointwise(op, inputs);
+  return exact ? graph::cast(result, type, true) : result;
 }
 
 }  // namespace twinloom::fx

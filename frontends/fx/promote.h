@@ -6,6 +6,8 @@
 #pragma once
 
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "frontends/fx/items.h"
 
@@ -22,6 +24,18 @@ ops::DType floating(ops::DType dtype);
 
 // The item as a tensor of the type, with the cast marked implicit: a number becomes a constant.
 graph::Tensor as_tensor(const Arguments& arguments, const Item& item, ops::DType dtype);
+
+// The item as an operand of an operator whose result is of the type, in its compute type. Beside 16-bit
+// tensors, sums and products take a number as it is, products a tensor without axes too; what else there is,
+// is rounded to the type first.
+graph::Tensor operand(const Arguments& arguments, ops::Pointwise op, const Item& item, ops::DType type);
+
+// The first tensors by these names, in the type that they are promoted to.
+std::vector<graph::Tensor> promoted_tensors(const Arguments& arguments,
+                                            std::span<const std::string_view> names);
+
+// The number in the type; Error where the type cannot hold it. What fills a tensor must fit.
+ops::Number fitting(const Arguments& arguments, ops::Number number, ops::DType dtype);
 
 graph::Tensor promoted(const Arguments& arguments, ops::Pointwise op, std::span<const Item* const> items);
 

@@ -104,9 +104,20 @@ class Reader {
     if (annotation && annotation->dtype) printed_ = annotation->shape;
     values_[statement.name] = at_line(line, [&] {
       Item item = evaluate(*statement.value, line);
-      if (annotation) check(item, *annotation, statement);
+      if (annotation) {
+        item = with_printed_type(item, *annotation);
+        check(item, *annotation, statement);
+      }
       return item;
     });
+  }
+
+  static Item with_printed_type(const Item& item, const Annotation& annotation) {
+    const auto* tensor = item.get<Tensor>();
+    if (!item.typed_by_text || tensor == nullptr || !annotation.dtype) return item;
+    Item typed = item;
+    typed.value = graph::cast(*tensor, *annotation.dtype);
+    return typed;
   }
 
   // The printed type must be what the operator gives; sizes that may be equal become requirements.

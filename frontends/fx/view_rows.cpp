@@ -29,6 +29,13 @@ Item view(const Arguments& arguments) {
   return {graph::reshape(arguments.tensor(0, "self"), with_printed(arguments, arguments.sizes(1, "size")))};
 }
 Item same(const Arguments& arguments) { return {arguments.tensor(0, "self")}; }
+// All elements of self become the value.
+Item fill(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  const Item& value = arguments.item(1, "value");
+  if (value.get<Tensor>() == nullptr) fitting(arguments, arguments.number(1, "value"), x.dtype());
+  return {graph::expand(as_tensor(arguments, value, x.dtype()), x.shape())};
+}
 Item permute(const Arguments& arguments) {
   return {graph::permute(arguments.tensor(0, "self"), arguments.axes(1, "dims"))};
 }
@@ -38,10 +45,14 @@ Item transpose(const Arguments& arguments) {
 }
 Item t(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
+  if (x.rank() > 2) arguments.fail(cat("takes at most 2 axes, given ", x.rank()));
   return {x.rank() < 2 ? x : graph::transpose(x, 0, 1)};
 }
-Item squeeze(const Arguments& arguments) {
-  return {graph::squeeze(arguments.tensor(0, "self"), arguments.axes(1, "dim"))};
+Item squeeze(const Arguments& arguments) { return {graph::squeeze(arguments.tensor(0, "self"))}; }
+Item squeeze_axes(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  const graph::Axes axes = arguments.axes(1, "dim");
+  return {axes.empty() ? x : graph::squeeze(x, axes)};
 }
 Item unsqueeze(const Arguments& arguments) {
   return {graph::unsqueeze(arguments.tensor(0, "self"), arguments.integer(1, "dim"))};
@@ -54,10 +65,15 @@ Item slice(const Arguments& arguments) {
                        arguments.size(2, "start", 0), arguments.size(3, "end", to_the_end),
                        arguments.size(4, "step", 1))};
 }
+// The source in the type of the tensor that it goes into.
+Tensor source_for(const Arguments& arguments, const Tensor& x) {
+  return graph::cast(arguments.tensor(1, "src"), x.dtype());
+}
 Item slice_scatter(const Arguments& arguments) {
-  return {graph::slice_scatter(arguments.tensor(0, "self"), arguments.tensor(1, "src"),
-                               arguments.integer(2, "dim", 0), arguments.size(3, "start", 0),
-                               arguments.size(4, "end", to_the_end), arguments.size(5, "step", 1))};
+  const Tensor x = arguments.tensor(0, "self");
+  return {graph::slice_scatter(x, source_for(arguments, x), arguments.integer(2, "dim", 0),
+                               arguments.size(3, "start", 0), arguments.size(4, "end", to_the_end),
+                               arguments.size(5, "step", 1))};
 }
 Item slice_backward(const Arguments& arguments) {
   const Tensor gradient = arguments.tensor(0, "grad_output");
@@ -71,14 +87,26 @@ Item select(const Arguments& arguments) {
       graph::select(arguments.tensor(0, "self"), arguments.integer(1, "dim"), arguments.size(2, "index"))};
 }
 Item select_scatter(const Arguments& arguments) {
-  return {graph::select_scatter(arguments.tensor(0, "self"), arguments.tensor(1, "src"),
-                                arguments.integer(2, "dim"), arguments.size(3, "index"))};
+  const Tensor x = arguments.tensor(0, "self");
+  return {graph::select_scatter(x, source_for(arguments, x), arguments.integer(2, "dim"),
+                                arguments.size(3, "index"))};
 }
 Item select_backward(const Arguments& arguments) {
   const Tensor gradient = arguments.tensor(0, "grad_output");
   const Tensor zeros =
       graph::expand(arguments.builder().constant(0, gradient.dtype()), arguments.sizes(1, "input_sizes"));
   return {graph::select_scatter(zeros, gradient, arguments.integer(2, "dim"), arguments.size(3, "index"))};
+}
+
+// Of the i-th axis from the end: what negative numbers take away must be there.
+graph::Padding padded(const Arguments& arguments, const Tensor& x, int i, const Expr& before,
+                      const Expr& after) {
+  const Expr left = x.size(-1 - i) + index::least(0, before) + index::least(0, after);
+  const auto known = index::constant_of(left);
+  if (known && *known < 0)
+    arguments.fail(
+        cat("'pad' takes ", before, " and ", after, " away from axis ", -1 - i, " of size ", x.size(-1 - i)));
+  return {before, after};
 }
 
 // [last axis before, after, the one before it before, after, ...]
@@ -91,19 +119,26 @@ Item pad(const Arguments& arguments) {
   }
   std::vector<graph::Padding> padding(static_cast<std::size_t>(x.rank()), graph::Padding{0, 0});
   for (std::size_t i = 0; i < pairs.size() / 2; ++i)
-    padding[padding.size() - 1 - i] = {pairs[2 * i], pairs[2 * i + 1]};
-  const ops::Number fill =
-      arguments.find(2, "value") == nullptr ? ops::Number(0) : arguments.number(2, "value");
+    padding[padding.size() - 1 - i] =
+        padded(arguments, x, static_cast<int>(i), pairs[2 * i], pairs[2 * i + 1]);
+  const ops::Number fill = arguments.find(2, "value") == nullptr
+                               ? ops::Number(0)
+                               : fitting(arguments, arguments.number(2, "value"), x.dtype());
   return {graph::pad(x, padding, fill)};
 }
 Item flip(const Arguments& arguments) {
-  return {graph::flip(arguments.tensor(0, "self"), arguments.axes(1, "dims"))};
+  const Tensor x = arguments.tensor(0, "self");
+  const graph::Axes axes = arguments.axes(1, "dims");
+  return {axes.empty() ? x : graph::flip(x, graph::axes_of(axes, x.rank(), "flip"))};
 }
 Item repeat(const Arguments& arguments) {
   return {graph::repeat(arguments.tensor(0, "self"), arguments.sizes(1, "repeats"))};
 }
 Item roll(const Arguments& arguments) {
-  return {graph::roll(arguments.tensor(0, "self"), arguments.sizes(1, "shifts"), arguments.axes(2, "dims"))};
+  const Tensor x = arguments.tensor(0, "self");
+  const std::vector<Expr> shifts = arguments.sizes(1, "shifts");
+  if (shifts.empty()) arguments.fail("'shifts' is empty");
+  return {graph::roll(x, shifts, arguments.axes(2, "dims"))};
 }
 // Of the memory that the argument lies in, whatever view of it the argument is.
 Item as_strided(const Arguments& arguments) {
@@ -118,8 +153,11 @@ Item diagonal(const Arguments& arguments) {
                           arguments.integer(2, "dim1", 0), arguments.integer(3, "dim2", 1))};
 }
 Item unfold(const Arguments& arguments) {
-  return {graph::unfold(arguments.tensor(0, "self"), arguments.integer(1, "dimension"),
-                        arguments.size(2, "size"), arguments.size(3, "step"))};
+  const Tensor x = arguments.tensor(0, "self");
+  const Tensor rows = x.rank() == 0 ? graph::unsqueeze(x, 0) : x;
+  const Tensor windows = graph::unfold(rows, arguments.integer(1, "dimension"), arguments.size(2, "size"),
+                                       arguments.size(3, "step"));
+  return {x.rank() == 0 ? graph::select(windows, 0, 0) : windows};
 }
 Item tril(const Arguments& arguments) {
   return {graph::tril(arguments.tensor(0, "self"), arguments.size(1, "diagonal", 0))};
@@ -185,10 +223,12 @@ constexpr std::array rows = {
     Row{"contiguous", same},
     Row{"device_put", same, IS_VIEW},
     Row{"view_of", same, IS_VIEW},
+    Row{"fill", fill},
     Row{"permute", permute, IS_VIEW},
     Row{"transpose", transpose, IS_VIEW},
     Row{"t", t, IS_VIEW},
-    Row{"squeeze", squeeze, IS_VIEW},
+    Row{"squeeze.default", squeeze, IS_VIEW},
+    Row{"squeeze", squeeze_axes, IS_VIEW},
     Row{"unsqueeze", unsqueeze, IS_VIEW},
     Row{"expand", expand, IS_VIEW},
     Row{"slice", slice, IS_VIEW},
