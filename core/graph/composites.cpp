@@ -143,7 +143,7 @@ Tensor elu(const Tensor& x, double alpha, double scale, double input_scale) {
   return rounded_once(
       "elu",
       [&](const Tensor& wide) {
-        return where(gt(wide, 0.0), wide * scale, expm1(wide * input_scale) * (alpha * scale));
+        return where(lt(wide, 0.0), expm1(wide * input_scale) * (alpha * scale), wide * scale);
       },
       x);
 }

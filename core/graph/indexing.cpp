@@ -197,7 +197,7 @@ Tensor first_elements(const Tensor& x, const Shape& sizes) {
 }  // namespace
 
 Tensor take_along(const Tensor& x, int axis, const Tensor& index, Negative negative) {
-  if (x.rank() == 0)
+  if (x.rank() == 0 || (x.rank() == 1 && index.rank() == 0))
     return reshape(take_along(at_least_rank_1(x), axis, at_least_rank_1(index), negative), index.shape());
   const std::size_t k = axis_in(x, axis, "take_along");
   check_index(index, "take_along");

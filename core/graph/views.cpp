@@ -86,7 +86,10 @@ Tensor permute(const Tensor& x, const Axes& order) {
 Tensor transpose(const Tensor& x, int a, int b) {
   Axes order;
   for (int axis = 0; axis < x.rank(); ++axis) order.push_back(axis);
-  if (order.empty()) return x;
+  if (order.empty()) {
+    for (const int axis : {a, b}) axis_of(axis, 1, subject(x.builder(), "transpose"));
+    return x;
+  }
   std::swap(order[axis_in(x, a, "transpose")], order[axis_in(x, b, "transpose")]);
   return permute(x, order);
 }

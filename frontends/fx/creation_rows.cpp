@@ -17,7 +17,7 @@ DType type_of(const Item& item) {
   return item.get<double>() != nullptr ? DType::f32 : DType::i64;
 }
 Item filled(const Arguments& arguments, const Item& value, const graph::Shape& shape, DType dtype) {
-  const Tensor number = as_tensor(arguments, value, dtype);
+  const Tensor number = filling(arguments, value, dtype);
   return {graph::expand(number, shape), true};
 }
 Item full(const Arguments& arguments) {

@@ -19,19 +19,29 @@ using ops::DType;
 
 bool is_empty(const Tensor& x) { return index::constant_of(x.count()) == 0; }
 
-// An index of PyTorch is i64 or i32. Of no elements it may be of any type.
-Tensor index_of(const Arguments& arguments, std::size_t position = 2, std::string_view name = "index") {
+// An index of PyTorch is i64 or i32.
+Tensor index_at(const Arguments& arguments, std::size_t position, std::string_view name) {
   const Tensor index = arguments.tensor(position, name);
-  const bool fits = index.dtype() == DType::i64 || index.dtype() == DType::i32;
-  if (!fits && !is_empty(index))
+  if (index.dtype() != DType::i64 && index.dtype() != DType::i32)
     arguments.fail(cat("'", name, "' must be i64 or i32, it is ", ops::name(index.dtype())));
-  return fits ? index : graph::cast(index, DType::i64);
+  return index;
+}
+// Of no elements that of gather and scatter may be of any type.
+Tensor index_of(const Arguments& arguments) {
+  const Tensor index = arguments.tensor(2, "index");
+  return is_empty(index) ? graph::cast(index, DType::i64) : index_at(arguments, 2, "index");
+}
+// Whether nothing is read or written; the other arguments are checked all the same.
+bool is_idle(const Arguments& arguments, const Tensor& x, const Tensor& index) {
+  if (!is_empty(index)) return false;
+  graph::axis_of(arguments.integer(1, "dim"), std::max(1, x.rank()), arguments.target());
+  return true;
 }
 
 Item gather(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
   const Tensor index = index_of(arguments);
-  if (is_empty(index)) return {arguments.builder().constant(0, x.dtype(), index.shape())};
+  if (is_idle(arguments, x, index)) return {arguments.builder().constant(0, x.dtype(), index.shape())};
   return {graph::take_along(x, arguments.integer(1, "dim"), index)};
 }
 // A scalar stands for one element, self as well as index.
@@ -53,7 +63,7 @@ Item one_hot(const Arguments& arguments) {
 Item embedding(const Arguments& arguments) {
   const Tensor table = arguments.tensor(0, "weight");
   if (table.rank() != 2) arguments.fail(cat("'weight' must have two axes, it has rank ", table.rank()));
-  return {graph::embedding(table, index_of(arguments, 1, "indices"))};
+  return {graph::embedding(table, index_at(arguments, 1, "indices"))};
 }
 
 }  // namespace
@@ -106,8 +116,12 @@ Item scattered(const Arguments& arguments, Mode mode, bool include_self) {
   const Tensor x = arguments.tensor(0, "self");
   const int axis = arguments.integer(1, "dim");
   const Tensor index = index_of(arguments);
-  if (is_empty(index)) return {x};
-  if (const auto* source = arguments.item(3, "src").get<Tensor>()) {
+  const auto* source = arguments.item(3, "src").get<Tensor>();
+  if (source != nullptr && source->dtype() != x.dtype())
+    arguments.fail(
+        cat("'src' must be ", ops::name(x.dtype()), " as 'self', it is ", ops::name(source->dtype())));
+  if (is_idle(arguments, x, index)) return {x};
+  if (source != nullptr) {
     return {graph::scatter(x, axis, index, *source, mode, include_self)};
   }
   return {graph::scatter(x, axis, index, fitting(arguments, arguments.number(3, "src"), x.dtype()), mode,
@@ -120,7 +134,7 @@ Item scatter_value(const Arguments& arguments) {
   const Mode mode = mode_of(arguments, arguments.text(4, "reduce", "replace"));
   const Tensor x = arguments.tensor(0, "self");
   const Tensor index = index_of(arguments);
-  if (is_empty(index)) return {x};
+  if (is_idle(arguments, x, index)) return {x};
   const ops::Number value = fitting(arguments, arguments.number(3, "value"), x.dtype());
   return {graph::scatter(x, arguments.integer(1, "dim"), index, value, mode)};
 }
@@ -154,7 +168,7 @@ Item index_copy(const Arguments& arguments) {
 // Rows of the gradient added up by index; those of the padding index stay out.
 Item embedding_backward(const Arguments& arguments) {
   const Tensor gradient = arguments.tensor(0, "grad_output");
-  const Tensor indices = index_of(arguments, 1, "indices");
+  const Tensor indices = index_at(arguments, 1, "indices");
   const index::Expr rows = arguments.size(2, "num_weights");
   const int padding = arguments.integer(3, "padding_idx", -1);
   if (arguments.boolean(4, "scale_grad_by_freq", false))

@@ -135,21 +135,27 @@ Item masked_fill(const Arguments& arguments) {
   const Item& value = arguments.item(2, "value");
   if (const auto* tensor = value.get<Tensor>(); tensor != nullptr && tensor->rank() > 0)
     arguments.fail(cat("'value' must have no axes, it has rank ", tensor->rank()));
-  if (value.get<double>() != nullptr) fitting(arguments, arguments.number(2, "value"), x.dtype());
-  return {graph::where(arguments.tensor(1, "mask"), as_tensor(arguments, value, x.dtype()), x)};
+  return {graph::where(arguments.tensor(1, "mask"), filling(arguments, value, x.dtype()), x)};
 }
 
-Item clamp(const Arguments& arguments) {
-  Item result{arguments.tensor(0, "self")};
-  const Item* low = arguments.find(1, "min");
-  const Item* high = arguments.find(2, "max");
-  if (low == nullptr && high == nullptr) arguments.fail("needs 'min' or 'max'");
-  if (low != nullptr)
-    result = {promoted(arguments, Pointwise::maximum, std::array<const Item*, 2>{&result, low})};
-  if (high != nullptr)
-    result = {promoted(arguments, Pointwise::minimum, std::array<const Item*, 2>{&result, high})};
-  return result;
+// The bounds count for the type; a number beside integers must fit it.
+Item clamped(const Arguments& arguments, const Item* low, const Item* high) {
+  const Item& x = arguments.item(0, "self");
+  std::vector<const Item*> items{&x};
+  for (const Item* bound : {low, high})
+    if (bound != nullptr) items.push_back(bound);
+  if (items.size() == 1) arguments.fail("needs 'min' or 'max'");
+  const DType type = result_type(arguments, items);
+  Tensor result = as_tensor(arguments, x, type);
+  if (low != nullptr) result = graph::maximum(result, filling(arguments, *low, type));
+  if (high != nullptr) result = graph::minimum(result, filling(arguments, *high, type));
+  return {result};
 }
+Item clamp(const Arguments& arguments) {
+  return clamped(arguments, arguments.find(1, "min"), arguments.find(2, "max"));
+}
+Item clamp_min(const Arguments& arguments) { return clamped(arguments, &arguments.item(1, "min"), nullptr); }
+Item clamp_max(const Arguments& arguments) { return clamped(arguments, nullptr, &arguments.item(1, "max")); }
 
 Item power(const Arguments& arguments, const Item& exponent) {
   const std::array operands{&arguments.item(0, "self"), &exponent};
@@ -262,19 +268,21 @@ Item to_copy(const Arguments& arguments) {
 constexpr std::array rows = {
 #define UNARY(name) Row{#name, unary<Pointwise::name>},
     UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sin) UNARY(cos)
-    UNARY(tan) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(asin) UNARY(acos) UNARY(atan) UNARY(asinh) UNARY(acosh)
-    UNARY(atanh) UNARY(erf) UNARY(erfc) UNARY(erfinv) UNARY(lgamma) UNARY(digamma) UNARY(i0) UNARY(sqrt)
-    UNARY(rsqrt) UNARY(reciprocal) UNARY(sigmoid) UNARY(silu) UNARY(neg) UNARY(abs) UNARY(relu)
+        UNARY(tan) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(asin) UNARY(acos) UNARY(atan) UNARY(asinh)
+            UNARY(acosh) UNARY(atanh) UNARY(erf) UNARY(erfc) UNARY(erfinv) UNARY(lgamma) UNARY(digamma)
+                UNARY(i0) UNARY(sqrt) UNARY(rsqrt) UNARY(reciprocal) UNARY(sigmoid) UNARY(silu) UNARY(neg)
+                    UNARY(abs) UNARY(relu)
 #undef UNARY
 #define ROUNDING(name) Row{#name, rounding<Pointwise::name>},
-    ROUNDING(ceil) ROUNDING(floor) ROUNDING(trunc) Row{"round.default", rounding<Pointwise::round>},
+                        ROUNDING(ceil) ROUNDING(floor) ROUNDING(trunc)
+                            Row{"round.default", rounding<Pointwise::round>},
 #undef ROUNDING
 #define BINARY(name) Row{#name, binary<Pointwise::name>},
-    BINARY(mul) BINARY(remainder) BINARY(fmod) BINARY(atan2) BINARY(hypot) BINARY(copysign)
-    BINARY(maximum) BINARY(minimum) BINARY(logical_and) BINARY(logical_or) BINARY(logical_xor) BINARY(eq)
-    BINARY(ne) BINARY(lt) BINARY(le) BINARY(gt) BINARY(ge)
+    BINARY(mul) BINARY(remainder) BINARY(fmod) BINARY(atan2) BINARY(hypot) BINARY(copysign) BINARY(maximum)
+        BINARY(minimum) BINARY(logical_and) BINARY(logical_or) BINARY(logical_xor) BINARY(eq) BINARY(ne)
+            BINARY(lt) BINARY(le) BINARY(gt) BINARY(ge)
 #undef BINARY
-    Row{"sign", sign},
+                Row{"sign", sign},
     Row{"sgn", sign},
     Row{"signbit", signbit},
     Row{"nextafter", nextafter},
@@ -302,12 +310,8 @@ constexpr std::array rows = {
     Row{"where", where},
     Row{"masked_fill", masked_fill},
     Row{"clamp", clamp},
-    Row{"clamp_min", [](const Arguments& arguments) -> Item {
-          return {promoted(arguments, Pointwise::maximum, std::array{&arguments.item(0, "self"), &arguments.item(1, "min")})};
-        }},
-    Row{"clamp_max", [](const Arguments& arguments) -> Item {
-          return {promoted(arguments, Pointwise::minimum, std::array{&arguments.item(0, "self"), &arguments.item(1, "max")})};
-        }},
+    Row{"clamp_min", clamp_min},
+    Row{"clamp_max", clamp_max},
     Row{"pow", pow},
     Row{"square", square},
     Row{"frac", frac},

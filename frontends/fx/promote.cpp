@@ -152,6 +152,11 @@ ops::Number fitting(const Arguments& arguments, ops::Number number, DType dtype)
   return held;
 }
 
+graph::Tensor filling(const Arguments& arguments, const Item& item, DType dtype) {
+  if (const auto number = number_of(item)) fitting(arguments, *number, dtype);
+  return as_tensor(arguments, item, dtype);
+}
+
 graph::Tensor promoted(const Arguments& arguments, ops::Pointwise op, std::span<const Item* const> items) {
   DType type = result_type(arguments, items);
   if (ops::takes(op) == ops::Takes::real) type = floating(type);

@@ -34,8 +34,11 @@ graph::Tensor operand(const Arguments& arguments, ops::Pointwise op, const Item&
 std::vector<graph::Tensor> promoted_tensors(const Arguments& arguments,
                                             std::span<const std::string_view> names);
 
-// The number in the type; Error where the type cannot hold it. What fills a tensor must fit.
+// The number in the type; Error where the type cannot hold it.
 ops::Number fitting(const Arguments& arguments, ops::Number number, ops::DType dtype);
+
+// The item as what fills a tensor of the type: as_tensor, where a number must fit.
+graph::Tensor filling(const Arguments& arguments, const Item& item, ops::DType dtype);
 
 graph::Tensor promoted(const Arguments& arguments, ops::Pointwise op, std::span<const Item* const> items);
 

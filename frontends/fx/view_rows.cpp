@@ -1,4 +1,5 @@
 // Movement of elements: views, copies, concatenation.
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -13,6 +14,7 @@ namespace {
 using graph::Tensor;
 using index::Expr;
 
+constexpr int MOST_PARTS = 1 << 16;
 constexpr std::int64_t to_the_end = std::numeric_limits<std::int64_t>::max();
 
 // A -1 takes the size that the text prints, where it prints one.
@@ -33,8 +35,7 @@ Item same(const Arguments& arguments) { return {arguments.tensor(0, "self")}; }
 Item fill(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
   const Item& value = arguments.item(1, "value");
-  if (value.get<Tensor>() == nullptr) fitting(arguments, arguments.number(1, "value"), x.dtype());
-  return {graph::expand(as_tensor(arguments, value, x.dtype()), x.shape())};
+  return {graph::expand(filling(arguments, value, x.dtype()), x.shape())};
 }
 Item permute(const Arguments& arguments) {
   return {graph::permute(arguments.tensor(0, "self"), arguments.axes(1, "dims"))};
@@ -121,9 +122,10 @@ Item pad(const Arguments& arguments) {
   for (std::size_t i = 0; i < pairs.size() / 2; ++i)
     padding[padding.size() - 1 - i] =
         padded(arguments, x, static_cast<int>(i), pairs[2 * i], pairs[2 * i + 1]);
-  const ops::Number fill = arguments.find(2, "value") == nullptr
-                               ? ops::Number(0)
-                               : fitting(arguments, arguments.number(2, "value"), x.dtype());
+  ops::Number fill = arguments.find(2, "value") == nullptr ? ops::Number(0) : arguments.number(2, "value");
+  const bool fills =
+      std::ranges::any_of(pairs, [](const Expr& size) { return index::constant_of(size).value_or(1) > 0; });
+  if (fills) fill = fitting(arguments, fill, x.dtype());
   return {graph::pad(x, padding, fill)};
 }
 Item flip(const Arguments& arguments) {
@@ -203,6 +205,12 @@ Item split(const Arguments& arguments) {
   return list_of(graph::split_every(x, arguments.integer(1, "split_size"), axis));
 }
 Item chunk(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  const int chunks = arguments.integer(1, "chunks");
+  // Of nothing there are as many parts as are asked for.
+  if (x.rank() > 0 && chunks > 0 && chunks <= MOST_PARTS &&
+      index::constant_of(x.size(arguments.integer(2, "dim", 0))) == 0)
+    return list_of(std::vector<Tensor>(static_cast<std::size_t>(chunks), x));
   return list_of(graph::chunk(arguments.tensor(0, "self"), arguments.integer(1, "chunks"),
                               arguments.integer(2, "dim", 0)));
 }

@@ -229,6 +229,7 @@ def slice_(d):
     source = d.tensor(part.shape if d.chance(0.95) else d.shape(), x.dtype if d.chance(0.95) else d.dtype())
     if d.operator == "slice_scatter":
         return [x, source, dim, start, end, step]
+    source = d.tensor(part.shape, x.dtype)  # a gradient has the shape of its part
     return [source, list(x.shape), dim, start or 0, 2**63 - 1 if end is None else end, step]
 
 
@@ -247,7 +248,7 @@ def select(d):
     source = d.tensor(part.shape if d.chance(0.95) else d.shape(), x.dtype if d.chance(0.95) else d.dtype())
     if d.operator == "select_scatter":
         return [x, source, dim, at]
-    return [source, list(x.shape), dim, at]
+    return [d.tensor(part.shape, x.dtype), list(x.shape), dim, at]
 
 
 @drawn("constant_pad_nd")
@@ -504,7 +505,7 @@ def lerp(d):
     end = d.tensor(d.broadcastable(x.shape), x.dtype if d.chance(0.95) else d.dtype())
     if d.overload == "Scalar":
         return [x, end, d.choice([0, 1, 0.1, 0.5, 0.7, -2.0])]
-    return [x, end, d.tensor(d.broadcastable(x.shape), x.dtype if d.chance(0.95) else d.dtype())]
+    return [x, end, d.tensor(d.broadcastable(x.shape), x.dtype)]
 
 
 @drawn("__lshift__", "__rshift__", "bitwise_left_shift", "bitwise_right_shift")
@@ -604,3 +605,8 @@ def softmax(d):
 def softmax_as(d):
     x = d.any_tensor(FLOATING if d.chance(0.6) else None)
     return [x, d.axis(), d.dtype(FLOATING) if not x.dtype.is_floating_point or d.chance(0.4) else None]
+
+
+@drawn("rand", "randn")
+def random(d):
+    return [d.shape()], ({"dtype": d.dtype(FLOATING)} if d.chance(0.6) else {})
