@@ -204,6 +204,14 @@ TEST(FxMeaning, AMaskAsIndexIsASelect) {
                   {9, 2, 3, 9}});
 }
 
+TEST(FxMeaning, ChunksOfNothingAreAsManyAsAskedFor) {
+  const std::string text = module_text("x: \"f32[0, 2]\"",
+                                       "c = torch.ops.aten.chunk.default(x, 3)\na: \"f32[0, 2]\" = c[2]\ny: "
+                                       "\"f32[0, 2]\" = torch.ops.aten.neg.default(a)",
+                                       "(y,)");
+  EXPECT_EQ(error_of(text), "nothing was thrown");
+}
+
 TEST(FxMeaning, ScatterMean) {
   const Value x = array(DType::f32, {3}, {1, 2, 3});
   const Value index = array(DType::i64, {3}, {0, 0, 2});
@@ -302,6 +310,18 @@ TEST(FxMeaning, WhatPyTorchRefuses) {
        "torch.ops.aten.one_hot.default: num_classes must be given: the largest index, which it is otherwise, "
        "depends "
        "on data"},
+      {"x: \"f32[3]\", i: \"i64[3]\", v: \"f16[3]\"", "scatter_add.default(x, 0, i, v)",
+       "torch.ops.aten.scatter_add.default: 'src' must be f32 as 'self', it is f16"},
+      {"x: \"f32[3, 2]\", i: \"u8[1]\"", "embedding.default(x, i)",
+       "torch.ops.aten.embedding.default: 'indices' must be i64 or i32, it is u8"},
+      {"x: \"f32[3]\", i: \"i64[0]\"", "gather.default(x, 1, i)",
+       "torch.ops.aten.gather.default: axis 1 is out of range for rank 1"},
+      {"x: \"f32[]\"", "transpose.int(x, 0, 1)", "transpose 'y': axis 1 is out of range for rank 1"},
+      {"x: \"f32[2, 2]\"", "native_batch_norm.default(x, None, None, None, None, False, 0.1, 1e-05)",
+       "torch.ops.aten.native_batch_norm.default: needs 'running_mean' and 'running_var' where it does not "
+       "train"},
+      {"x: \"i8[3]\"", "clamp.default(x, 300)",
+       "torch.ops.aten.clamp.default: the number 300 does not fit i8"},
       {"x: \"i32[3]\"", "add.Tensor(x, x, alpha = 0.5)",
        "torch.ops.aten.add.Tensor: 'alpha' has a fraction and the result is i32"},
       {"x: \"i32[3]\"", "add.Tensor(x, x, alpha = True)",
