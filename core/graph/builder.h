@@ -44,6 +44,11 @@ class Tensor {
   NodeId id_;
 };
 
+// What one operator may ask for. More is taken for a mistake and is an Error.
+struct Limits {
+  std::int64_t parts = 1 << 14;  // tensors that it gives: unbind, split, chunk
+};
+
 class Builder {
  public:
   explicit Builder(std::string name = "graph") { graph_.name = std::move(name); }
@@ -87,6 +92,7 @@ class Builder {
   // Where the nodes that are added from here on come from. Composite functions fill in `composite` and
   // `instance` where no composite is set.
   Origin origin;
+  Limits limits;
 
  private:
   friend class CompositeScope;

@@ -19,6 +19,11 @@ std::int64_t constant_size(const Tensor& x, int axis, std::string_view what) {
   return *known;
 }
 
+void check_parts(const Tensor& x, std::int64_t parts, std::string_view what) {
+  const std::int64_t most = x.builder().limits.parts;
+  if (parts > most) fail(x.builder(), what, "gives ", parts, " tensors; at most ", most, " are made");
+}
+
 }  // namespace
 
 Tensor concat(const std::vector<Tensor>& parts, int axis) {
@@ -45,6 +50,7 @@ Tensor stack(const std::vector<Tensor>& parts, int axis) {
 std::vector<Tensor> split(const Tensor& x, const std::vector<index::Expr>& sizes, int axis) {
   const int along = axis_of(axis, x.rank(), subject(x.builder(), "split"));
   index::Expr start = 0;
+  check_parts(x, static_cast<std::int64_t>(sizes.size()), "split");
   std::vector<Tensor> parts;
   for (const index::Expr& size : sizes) {
     parts.push_back(slice_exact(x, along, start, size));
@@ -59,6 +65,7 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<index::Expr>& sizes
 std::vector<Tensor> split_every(const Tensor& x, std::int64_t size, int axis) {
   if (size < 1) fail(x.builder(), "split", "the size of a part is ", size, ", it must be at least 1");
   const std::int64_t whole = constant_size(x, axis, "split");
+  check_parts(x, ceil_div(whole, size), "split");
   std::vector<index::Expr> sizes;
   for (std::int64_t start = 0; start < whole; start += size)
     sizes.emplace_back(std::min(size, whole - start));
@@ -72,8 +79,10 @@ std::vector<Tensor> chunk(const Tensor& x, std::int64_t chunks, int axis) {
 }
 
 std::vector<Tensor> unbind(const Tensor& x, int axis) {
+  const std::int64_t size = constant_size(x, axis, "unbind");
+  check_parts(x, size, "unbind");
   std::vector<Tensor> parts;
-  for (std::int64_t at = 0; at < constant_size(x, axis, "unbind"); ++at) parts.push_back(select(x, axis, at));
+  for (std::int64_t at = 0; at < size; ++at) parts.push_back(select(x, axis, at));
   return parts;
 }
 

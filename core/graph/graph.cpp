@@ -12,24 +12,45 @@ namespace twinloom::graph {
 
 namespace {
 
+// Axes and found indices, the symbols of random numbers, and what loops are cut into.
 bool is_reserved(std::string_view name) {
+  if (name == "seed" || name == "offset" || name.find('.') != std::string_view::npos) return true;
   if (name.size() < 2 || (name[0] != 'i' && name[0] != 'f')) return false;
   return std::ranges::all_of(name.substr(1), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
-void check_size_symbols(const index::Expr& expr, const std::string& parameter) {
-  for (const index::Symbol symbol : index::symbols_of(expr)) {
-    if (is_reserved(symbol.name()))
-      throw Error(cat("parameter '", escaped(parameter), "': the size symbol ", symbol,
-                      " has the name of an axis; names of one i or f and digits are taken"));
-  }
 }
 
 index::Condition equal_sizes(const index::Expr& a, const index::Expr& b) {
   return {{{a, b + 1}, {b, a + 1}}};
 }
 
+// Sizes that only the run can compare become requirements of the graph.
+Inferred inferred_of(Graph& graph, const Op& op, std::span<const NodeId> inputs, const std::string& subject,
+                     bool map_is_proven) {
+  const SizeRules rules{
+      [&](const index::Expr& a, const index::Expr& b, const std::string& words) {
+        graph.require_equal(a, b, words);
+      },
+      [&](const index::Condition& condition, const std::string& words) { graph.require(condition, words); },
+      map_is_proven};
+  try {
+    return infer(graph, op, inputs, subject, rules);
+  } catch (const Error& error) {
+    const std::string words = error.what();
+    if (words.starts_with(subject)) throw;
+    throw Error(cat(subject, ": ", words));
+  }
+}
+
 }  // namespace
+
+void check_size_symbols(const index::Expr& expr, const std::string& where) {
+  for (const index::Symbol symbol : index::symbols_of(expr)) {
+    if (is_reserved(symbol.name()))
+      throw Error(cat(where, ": the size symbol ", symbol,
+                      " has a name that is taken: those of an i or f and digits, 'seed', 'offset' and "
+                      "those with a dot are"));
+  }
+}
 
 bool operator==(const Constant& a, const Constant& b) {
   if (a.dtype != b.dtype || a.shape != b.shape || a.value.index() != b.value.index()) return false;
@@ -74,16 +95,23 @@ Graph& Graph::operator=(Graph&&) noexcept = default;
 Graph::~Graph() = default;
 
 NodeId Graph::add(Op op, std::vector<NodeId> inputs, Origin origin) {
+  return add(std::move(op), std::move(inputs), std::move(origin), false);
+}
+
+NodeId Graph::add_proven(Op op, std::vector<NodeId> inputs, Origin origin) {
+  return add(std::move(op), std::move(inputs), std::move(origin), true);
+}
+
+void Graph::check(const Op& op, std::span<const NodeId> inputs, const Origin& origin) {
+  inferred_of(*this, op, inputs, subject_of(op, origin), false);
+}
+
+NodeId Graph::add(Op op, std::vector<NodeId> inputs, Origin origin, bool map_is_proven) {
   const std::string subject = subject_of(op, origin);
   for (const NodeId input : inputs)
     CHECK(input.index < nodes_.size(), subject, ": input ", input.index, " is no node of the graph");
-  const SizeRules rules{
-      [this](const index::Expr& a, const index::Expr& b, const std::string& words) {
-        require_equal(a, b, words);
-      },
-      [this](const index::Condition& condition, const std::string& words) { require(condition, words); }};
   op = canonical(std::move(op), inputs.empty() ? ops::DType::f32 : (*this)[inputs[0]].dtype);
-  Inferred inferred = infer(*this, op, inputs, subject, rules);
+  Inferred inferred = inferred_of(*this, op, inputs, subject, map_is_proven);
   const std::uint64_t hash = hash_of(op, inputs);
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
@@ -99,7 +127,7 @@ NodeId Graph::add(Op op, std::vector<NodeId> inputs, Origin origin) {
 
 NodeId Graph::input(std::string parameter, ops::DType dtype, Shape shape, bool donated, Origin origin) {
   for (const index::Expr& size : shape) {
-    check_size_symbols(size, parameter);
+    check_size_symbols(size, cat("parameter '", escaped(parameter), "'"));
     for (const index::Symbol symbol : index::symbols_of(size)) facts_.assume(symbol, {0, {}});
   }
   const int slot = static_cast<int>(parameters_.size());
@@ -110,7 +138,7 @@ NodeId Graph::input(std::string parameter, ops::DType dtype, Shape shape, bool d
 }
 
 void Graph::size_parameter(std::string parameter, index::Expr value) {
-  check_size_symbols(value, parameter);
+  check_size_symbols(value, cat("parameter '", escaped(parameter), "'"));
   for (const index::Symbol symbol : index::symbols_of(value)) facts_.assume(symbol, {0, {}});
   parameters_.push_back({std::move(parameter), std::move(value)});
 }

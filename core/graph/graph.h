@@ -227,6 +227,11 @@ class Graph {
   ~Graph();
 
   NodeId add(Op op, std::vector<NodeId> inputs, Origin origin = {});
+  // add() without the proof that the map of a View, Gather or Scatter stays inside: for maps that were proven
+  // as nodes of another graph, or one by one before they were put together.
+  NodeId add_proven(Op op, std::vector<NodeId> inputs, Origin origin = {});
+  // What add() asks of an operator, and no node.
+  void check(const Op& op, std::span<const NodeId> inputs, const Origin& origin);
   // Adds an Input and its Parameter. The node has the parameter's name where the origin has none.
   NodeId input(std::string name, ops::DType dtype, Shape shape, bool donated = false, Origin origin = {});
   void size_parameter(std::string name, index::Expr value);
@@ -248,6 +253,8 @@ class Graph {
   std::string name = "graph";
 
  private:
+  NodeId add(Op op, std::vector<NodeId> inputs, Origin origin, bool map_is_proven);
+
   std::vector<Node> nodes_;
   std::vector<Parameter> parameters_;
   std::vector<Result> results_;
@@ -279,6 +286,8 @@ std::set<index::Symbol> size_symbols(const Graph& graph);
 void verify(const Graph& graph);
 
 std::string print(const Graph& graph);
+// Error where the text is no graph, or none that verify() passes. What it says of sizes is not believed: a
+// fact that does not follow from its requirements becomes one.
 Graph parse(std::string_view text);
 
 }  // namespace twinloom::graph

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/integers.h"
+#include "core/graph/inside.h"
 
 namespace twinloom::graph {
 
@@ -53,6 +55,38 @@ struct Rule {
       if (range.high && *range.high < 0) fail("the size ", size, " in ", print_shape(shape), " is negative");
     }
   }
+  // The same, where the sizes are no input's: those are compared with the input's own.
+  void computed_sizes_are_valid(const Shape& shape) const {
+    sizes_are_valid(shape);
+    for (const index::Expr& size : shape) is_valid(size);
+  }
+  void is_valid(const index::Expr& size) const {
+    if (sizes.are_known) return;
+    for (const Need& need : needs_of(graph, size)) sizes.holds(need.condition, words_of(need));
+  }
+  // Of a number that may be negative.
+  void divides(const index::Expr& number) const {
+    if (sizes.are_known) return;
+    for (const Need& need : needs_of(graph, number))
+      if (need.risk == Risk::division) sizes.holds(need.condition, words_of(need));
+  }
+  void stays_inside(const IndexMap& map) const {
+    if (sizes.are_known) return;
+    for (const Need& need : needs_of(graph, map)) sizes.holds(need.condition, words_of(need));
+  }
+  std::string words_of(const Need& need) const {
+    switch (need.risk) {
+      case Risk::outside:
+        return cat(subject, ": position ", need.expr, " can lie outside axis ", need.axis, " of ", spell(0));
+      case Risk::division:
+        return cat(subject, ": the divisor ", need.expr, " must be at least 1");
+      case Risk::overflow:
+        return cat(subject, ": the index ", need.expr, " can leave 64 bits");
+      case Risk::negative:
+        break;
+    }
+    return cat(subject, ": the size ", need.expr, " must not be negative");
+  }
 };
 
 // Sizes of the result over axes; the symbols that expressions may mention are no other axes.
@@ -68,6 +102,18 @@ void check_map(const Rule& rule, const std::vector<index::Expr>& map, std::size_
     rule.fail("gives ", map.size(), " expressions for the ", what, " of a tensor of rank ", rank);
 }
 
+// The map of a Gather or Scatter: over its axes, and over what is found below its bounds.
+template <class Kind>
+IndexMap found_map(const Rule& rule, const Kind& kind, const Shape& sizes, const Shape& places) {
+  rule.computed_sizes_are_valid(kind.bounds);
+  IndexMap map{kind.axes, sizes, places, {}, rule.input(0).shape};
+  map.symbols.insert(map.symbols.end(), kind.found.begin(), kind.found.end());
+  map.sizes.insert(map.sizes.end(), kind.bounds.begin(), kind.bounds.end());
+  const std::set<index::Symbol> distinct(map.symbols.begin(), map.symbols.end());
+  if (distinct.size() != map.symbols.size()) rule.fail("two of its indices have one name");
+  return map;
+}
+
 Inferred infer_kind(const Rule& rule, const Input& input) {
   rule.takes(0);
   rule.sizes_are_valid(input.shape);
@@ -76,7 +122,7 @@ Inferred infer_kind(const Rule& rule, const Input& input) {
 
 Inferred infer_kind(const Rule& rule, const Constant& constant) {
   rule.takes(0);
-  rule.sizes_are_valid(constant.shape);
+  rule.computed_sizes_are_valid(constant.shape);
   if (const auto* content = std::get_if<Content>(&constant.value)) {
     const Array& array = **content;
     if (array.dtype != constant.dtype)
@@ -84,10 +130,11 @@ Inferred infer_kind(const Rule& rule, const Constant& constant) {
     if (!std::ranges::equal(array.sizes, constant.shape,
                             [](std::int64_t a, const index::Expr& b) { return index::Expr(a) == b; }))
       rule.fail("the array does not have the shape ", print_shape(constant.shape));
-    auto bytes = static_cast<std::int64_t>(ops::size_of(array.dtype));
-    for (const std::int64_t size : array.sizes) bytes *= size;
-    if (static_cast<std::int64_t>(array.bytes.size()) != bytes)
-      rule.fail("the array has ", array.bytes.size(), " bytes, its shape needs ", bytes);
+    std::optional<std::int64_t> bytes = ops::size_of(array.dtype);
+    for (const std::int64_t size : array.sizes) bytes = bytes ? checked_multiply(*bytes, size) : bytes;
+    if (!bytes || static_cast<std::int64_t>(array.bytes.size()) != *bytes)
+      rule.fail("the array has ", array.bytes.size(), " bytes, its shape needs ",
+                bytes ? cat(*bytes) : "more than 64 bits count");
   }
   return {constant.dtype, constant.shape};
 }
@@ -96,6 +143,7 @@ Inferred infer_kind(const Rule& rule, const Size& size) {
   rule.takes(0);
   if (!ops::is_integer(size.dtype) && !ops::is_floating(size.dtype))
     rule.fail("a size cannot be ", ops::name(size.dtype));
+  rule.divides(size.value);
   return {size.dtype, {}};
 }
 
@@ -121,7 +169,8 @@ Inferred infer_kind(const Rule& rule, const View& view) {
   rule.takes(1);
   check_axes(rule, view.axes, view.sizes);
   check_map(rule, view.source, rule.input(0).shape.size(), "source");
-  rule.sizes_are_valid(view.sizes);
+  rule.computed_sizes_are_valid(view.sizes);
+  rule.stays_inside({view.axes, view.sizes, view.source, view.inside, rule.input(0).shape});
   return {rule.input(0).dtype, view.sizes};
 }
 
@@ -145,7 +194,7 @@ Inferred infer_kind(const Rule& rule, const Concat& concat) {
 
 Inferred infer_kind(const Rule& rule, const Iota& iota) {
   rule.takes(0);
-  rule.sizes_are_valid(iota.shape);
+  rule.computed_sizes_are_valid(iota.shape);
   rule.axis_in_range(iota.axis, iota.shape.size());
   if (!ops::is_integer(iota.dtype) && !ops::is_floating(iota.dtype))
     rule.fail("positions cannot be ", ops::name(iota.dtype));
@@ -154,7 +203,7 @@ Inferred infer_kind(const Rule& rule, const Iota& iota) {
 
 Inferred infer_kind(const Rule& rule, const Random& random) {
   rule.takes(0);
-  rule.sizes_are_valid(random.shape);
+  rule.computed_sizes_are_valid(random.shape);
   const bool integers = random.kind == Distribution::integers;
   if (integers ? !ops::is_integer(random.dtype) : !ops::is_floating(random.dtype))
     rule.fail("numbers of the distribution ", name(random.kind), " cannot be ", ops::name(random.dtype));
@@ -210,10 +259,12 @@ Inferred infer_kind(const Rule& rule, const Gather& gather) {
   check_axes(rule, gather.axes, gather.sizes);
   check_map(rule, gather.source, rule.input(0).shape.size(), "source");
   if (gather.bounds.size() != gather.found.size()) rule.fail("has another number of bounds than of indices");
+  rule.computed_sizes_are_valid(gather.sizes);
   for (std::size_t k = 1; k < rule.inputs.size(); ++k) {
     rule.integer_index(k);
     rule.equal_shapes(k, gather.sizes, "the result");
   }
+  rule.stays_inside(found_map(rule, gather, gather.sizes, gather.source));
   return {rule.input(0).dtype, gather.sizes};
 }
 
@@ -230,10 +281,28 @@ Inferred infer_kind(const Rule& rule, const Scatter& scatter) {
     rule.integer_index(k);
     rule.equal_shapes(k, values.shape, rule.spell(1));
   }
+  rule.stays_inside(found_map(rule, scatter, values.shape, scatter.place));
   const bool combines = scatter.mode == Mode::add || scatter.mode == Mode::multiply;
   if (combines && !ops::accepts(ops::Monoid::sum, base.dtype))
     rule.fail("cannot ", name(scatter.mode), " elements of ", ops::name(base.dtype));
   return {base.dtype, base.shape};
+}
+
+constexpr std::size_t MOST_AXES = 64;
+constexpr std::int64_t MOST_BYTES = std::int64_t{1} << 62;
+
+// Offsets are computed in 64 bits, also where another size is 0.
+void check_extent(const Rule& rule, const Inferred& inferred) {
+  if (inferred.shape.size() > MOST_AXES)
+    rule.fail("has ", inferred.shape.size(), " axes; at most ", MOST_AXES, " are possible");
+  std::optional<std::int64_t> bytes = ops::size_of(inferred.dtype);
+  for (const index::Expr& size : inferred.shape) {
+    const std::int64_t known = std::max<std::int64_t>(1, index::constant_of(size).value_or(1));
+    bytes = checked_multiply(*bytes, known);
+    if (!bytes || *bytes > MOST_BYTES)
+      rule.fail("a tensor of ", ops::name(inferred.dtype), " ", print_shape(inferred.shape),
+                " has more bytes than 64 bits count");
+  }
 }
 
 Inferred infer_kind(const Rule& rule, const Realize&) {
@@ -246,7 +315,9 @@ Inferred infer_kind(const Rule& rule, const Realize&) {
 Inferred infer(const Graph& graph, const Op& op, std::span<const NodeId> inputs, const std::string& subject,
                const SizeRules& rules) {
   const Rule rule{graph, inputs, subject, rules};
-  return std::visit([&](const auto& kind) { return infer_kind(rule, kind); }, op);
+  Inferred inferred = std::visit([&](const auto& kind) { return infer_kind(rule, kind); }, op);
+  check_extent(rule, inferred);
+  return inferred;
 }
 
 }  // namespace twinloom::graph

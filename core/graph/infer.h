@@ -14,6 +14,7 @@ namespace twinloom::graph {
 struct SizeRules {
   std::function<void(const index::Expr& a, const index::Expr& b, const std::string& words)> equal;
   std::function<void(const index::Condition& condition, const std::string& words)> holds;
+  bool are_known = false;  // add() has seen the maps and the computed sizes before
 };
 
 struct Inferred {
@@ -31,9 +32,8 @@ Op canonical(Op op, ops::DType element);
 
 std::uint64_t hash_of(const Op& op, std::span<const NodeId> inputs);
 
-// What holds of the axes of these sizes, beside what holds of the sizes. view.cpp
-index::Facts axis_facts(const index::Facts& of_sizes, std::span<const index::Symbol> axes,
-                        const Shape& sizes);
+// Error naming `where` the expression of sizes stands, if it mentions a symbol with the name of an axis.
+void check_size_symbols(const index::Expr& expr, const std::string& where);
 
 // The node's kind and name and where it comes from, for messages before it is part of a graph.
 std::string subject_of(const Op& op, const Origin& origin);

@@ -1,6 +1,9 @@
 // Reads the text form of print.cpp back. Every node goes through add(), so what a text says of types
-// and shapes is checked; a node whose number is not its line's is an Error.
+// and shapes is checked; a node whose number is not its line's is an Error. So is a graph that verify()
+// refuses: what a pass may not do is a mistake in a text that somebody wrote.
+#include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/base/scanner.h"
@@ -31,7 +34,7 @@ class Reader {
     return list<index::Symbol>([&] { return index::Symbol(scan_.word()); });
   }
   std::vector<NodeId> arguments();
-  int number() { return static_cast<int>(scan_.integer()); }
+  int number();
   int keyed(std::string_view key) {
     scan_.expect(key);
     return number();
@@ -41,6 +44,7 @@ class Reader {
 
   void fact();
   void equality();
+  void justify_facts();
   void parameter();
   void add_size_parameters();
   NodeId add_input(const Head& head, const Input& input, Origin origin);
@@ -64,7 +68,15 @@ class Reader {
   Graph graph_;
   std::vector<NodeId> inputs_;
   std::vector<Parameter> parameters_;  // as the text lists them
+  index::Condition facts_;             // what the text says of sizes
 };
+
+int Reader::number() {
+  const std::int64_t value = scan_.integer();
+  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
+    scan_.fail(cat("a number of 32 bits before this, not ", value));
+  return static_cast<int>(value);
+}
 
 template <class Item, class Read>
 std::vector<Item> Reader::list(Read&& read) {
@@ -108,6 +120,7 @@ std::vector<NodeId> Reader::arguments() {
 
 void Reader::fact() {
   const index::Symbol symbol(scan_.word());
+  check_size_symbols(symbol, "a fact");
   const auto bound = [&]() -> std::optional<std::int64_t> {
     if (scan_.accept("-inf") || scan_.accept("inf")) return std::nullopt;
     return scan_.integer();
@@ -117,20 +130,57 @@ void Reader::fact() {
   range.low = bound();
   scan_.expect("to");
   range.high = bound();
-  graph_.facts().assume(symbol, range, scan_.accept("divisor") ? scan_.integer() : 1);
+  const std::int64_t divisor = scan_.accept("divisor") ? scan_.integer() : 1;
+  if (divisor < 1) scan_.fail(cat("a divisor of at least 1 before this, not ", divisor));
+  graph_.facts().assume(symbol, range, divisor);
+  if (range.low) facts_.all.push_back({*range.low, index::Expr(symbol) + 1});
+  if (range.high) facts_.all.push_back({symbol, index::Expr(*range.high) + 1});
+  if (divisor > 1) facts_.all.push_back({index::floor_mod(symbol, divisor), 1});
   if (!scan_.accept("below")) return;
-  for (const index::Expr& extent : shape()) graph_.facts().assume_below(symbol, extent);
+  for (const index::Expr& extent : shape()) {
+    check_size_symbols(extent, "a fact");
+    graph_.facts().assume_below(symbol, extent);
+    facts_.all.push_back({symbol, extent});
+  }
 }
 
 void Reader::equality() {
   const index::Expr a = index::parse(scan_);
   scan_.expect("=");
-  graph_.facts().assume_equal(a, index::parse(scan_));
+  const index::Expr b = index::parse(scan_);
+  check_size_symbols(a + b, "an equality");
+  graph_.facts().assume_equal(a, b);
+  facts_.all.push_back({a, b + 1});
+  facts_.all.push_back({b, a + 1});
+}
+
+// A text may say what it likes of sizes: what does not follow from its requirements becomes one.
+void Reader::justify_facts() {
+  index::Facts known;
+  for (const index::Symbol symbol : index::symbols_of(facts_)) known.assume(symbol, {0, {}});
+  std::vector<index::Less> required;
+  for (const Require& require : graph_.requirements())
+    required.insert(required.end(), require.condition.all.begin(), require.condition.all.end());
+  for (std::size_t k = 1; k < required.size(); ++k) {
+    // 1 <= b - a and 1 <= d - c, which add up to 2: both are 1.
+    const index::Less& less = required[k - 1];
+    const index::Expr gap = less.b - less.a;
+    if (gap + required[k].b - required[k].a == index::Expr(2)) known.assume_equal(less.a + 1, less.b);
+  }
+  const auto follows = [&](const index::Less& fact) {
+    return known.proves_less(fact.a, fact.b) || std::ranges::any_of(required, [&](const index::Less& less) {
+             return known.proves_less(-1, fact.b - fact.a - less.b + less.a);
+           });
+  };
+  for (const index::Less& fact : facts_.all)
+    if (!follows(fact)) graph_.require({{fact}}, "a fact of the graph's text");
 }
 
 // Only noted: an input becomes a parameter with its node, and a size in its turn.
 void Reader::parameter() {
   std::string name = scan_.quoted();
+  if (std::ranges::find(parameters_, name, &Parameter::name) != parameters_.end())
+    scan_.fail(cat("another name before this: there is a parameter '", escaped(name), "'"));
   scan_.expect("=");
   if (scan_.accept("size")) {
     parameters_.push_back({std::move(name), index::parse(scan_)});
@@ -361,6 +411,7 @@ Graph Reader::read() {
   while (scan_.accept("fact")) fact();
   while (scan_.accept("equal")) equality();
   while (scan_.accept("require")) requirement();
+  justify_facts();
   while (scan_.accept("parameter")) parameter();
   while (scan_.peek("%")) node();
   add_size_parameters();
@@ -373,6 +424,17 @@ Graph Reader::read() {
 
 }  // namespace
 
-Graph parse(std::string_view text) { return Reader(text).read(); }
+Graph parse(std::string_view text) {
+  Graph graph = Reader(text).read();
+  try {
+    verify(graph);
+  } catch (const Bug& broken) {
+    std::string_view words = broken.what();
+    constexpr std::string_view blame = "bug in Twinloom: ";
+    if (words.starts_with(blame)) words.remove_prefix(blame.size());
+    throw Error(cat("not a valid graph: ", words.substr(0, words.rfind(" ("))));
+  }
+  return graph;
+}
 
 }  // namespace twinloom::graph

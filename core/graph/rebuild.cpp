@@ -27,7 +27,7 @@ NodeId Rebuild::operator[](NodeId old) const {
 }
 
 NodeId Rebuild::add(Op op, std::vector<NodeId> inputs, NodeId like) {
-  return made_.add(std::move(op), std::move(inputs), from_[like].origin);
+  return made_.add_proven(std::move(op), std::move(inputs), from_[like].origin);
 }
 
 void Rebuild::copy(NodeId old) {

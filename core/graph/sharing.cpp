@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/bind.h"
-#include "core/graph/infer.h"
+#include "core/graph/inside.h"
 #include "core/index/simplify.h"
 
 namespace twinloom::graph {

@@ -141,8 +141,8 @@ Graph specialise(const Graph& graph, const index::Values& numbers) {
     if (std::holds_alternative<Input>(node.node)) continue;
     std::vector<NodeId> operands;
     for (const NodeId operand : node.inputs) operands.push_back(ids[operand.index]);
-    ids[i] = result.add(substituted(without_zero_divisors(node.node, numbers), substitution),
-                        std::move(operands), node.origin);
+    ids[i] = result.add_proven(substituted(without_zero_divisors(node.node, numbers), substitution),
+                               std::move(operands), node.origin);
   }
   for (Result output : graph.results()) {
     if (has_value(output.kind)) output.value = ids[output.value.index];

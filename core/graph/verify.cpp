@@ -77,7 +77,7 @@ void Checker::check(NodeId id) const {
   const SizeRules rules{[&](const index::Expr& a, const index::Expr& b, const std::string& words) {
                           CHECK(a == b || graph.facts().proves_equal(a, b), where, ": not proven: ", words);
                         },
-                        [](const index::Condition&, const std::string&) {}};
+                        [](const index::Condition&, const std::string&) {}, true};
   try {
     const Inferred inferred = infer(graph, node.node, node.inputs, subject_of(node.node, node.origin), rules);
     CHECK(inferred.dtype == node.dtype && inferred.shape == node.shape, where,

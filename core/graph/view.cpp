@@ -7,35 +7,13 @@
 
 #include "core/base/error.h"
 #include "core/graph/infer.h"
+#include "core/graph/inside.h"
 #include "core/graph/views.h"
 #include "core/index/simplify.h"
 
 namespace twinloom::graph {
 
 namespace {
-
-// `facts` and what the condition says of single symbols: i < n, 3 < i. Elements outside the condition
-// are not looked at, so their source may be anything.
-index::Facts facts_where(index::Facts facts, const index::Condition& condition) {
-  for (const index::Less& less : condition.all) {
-    const auto left = index::symbol_of(less.a);
-    const auto right = index::symbol_of(less.b);
-    const auto low = index::constant_of(less.a);
-    const auto high = index::constant_of(less.b);
-    if (left && high) facts.assume(*left, {{}, *high - 1});
-    if (right && low) facts.assume(*right, {*low + 1, {}});
-    if (left && !high) facts.assume_below(*left, less.b);
-  }
-  return facts;
-}
-
-bool never_holds(const index::Condition& condition) {
-  return std::ranges::any_of(condition.all, [](const index::Less& less) {
-    const auto a = index::constant_of(less.a);
-    const auto b = index::constant_of(less.b);
-    return a && b && *a >= *b;
-  });
-}
 
 // An axis of size 1 has only the position 0.
 View without_single_axes(View view) {
@@ -92,23 +70,10 @@ std::optional<ops::Number> number_of(const Node& node) {
 
 }  // namespace
 
-index::Facts axis_facts(const index::Facts& of_sizes, std::span<const index::Symbol> axes,
-                        const Shape& sizes) {
-  index::Facts facts = of_sizes;
-  for (std::size_t k = 0; k < axes.size(); ++k) {
-    const index::Range size = of_sizes.range(sizes[k]);
-    if (size.high && *size.high < 1) continue;  // nothing is looked at
-    index::Range range{0, {}};
-    if (size.high) range.high = *size.high - 1;
-    facts.assume(axes[k], range);
-    if (!index::constant_of(sizes[k])) facts.assume_below(axes[k], sizes[k]);
-  }
-  return facts;
-}
-
 NodeId add_view(Graph& graph, NodeId input, View map, Origin origin) {
   const ops::DType dtype = graph[input].dtype;
   map = simplified(std::get<View>(canonical(std::move(map), dtype)), graph.facts());
+  graph.check(map, {&input, 1}, origin);  // each map of a chain stays inside, so the chain does
   NodeId base = input;
   while (const auto* inner = std::get_if<View>(&graph[base].node)) {
     const std::optional<View> one = merged(map, *inner, graph.facts());
@@ -123,7 +88,7 @@ NodeId add_view(Graph& graph, NodeId input, View map, Origin origin) {
     const ops::Number value = nothing_inside ? map.fill : *number;
     return graph.add(Constant{value, dtype, std::move(map.sizes)}, {}, std::move(origin));
   }
-  return graph.add(std::move(map), {base}, std::move(origin));
+  return graph.add_proven(std::move(map), {base}, std::move(origin));
 }
 
 Tensor view(const Tensor& x, View map) {

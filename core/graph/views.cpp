@@ -252,6 +252,8 @@ Tensor repeat(const Tensor& x, const Shape& times) {
 
 Tensor repeat_interleave(const Tensor& x, int axis, const index::Expr& times) {
   const std::size_t k = axis_in(x, axis, "repeat_interleave");
+  require_sizes(x.builder(), at_most(0, times),
+                cat(subject(x.builder(), "repeat_interleave"), ": elements are repeated ", times, " times"));
   View map = same_places(x.shape());
   map.sizes[k] = map.sizes[k] * times;
   map.source[k] = times == index::Expr(0) ? index::Expr(0) : index::floor_div(map.axes[k], times);
@@ -277,8 +279,10 @@ Tensor diagonal(const Tensor& x, int offset, int a, int b) {
   const std::size_t column = axis_in(x, b, "diagonal");
   if (row == column) fail(x.builder(), "diagonal", "both axes are ", row);
   const Shape shape = x.shape();
-  const index::Expr rows = shape[row] - std::max(-offset, 0);
-  const index::Expr columns = shape[column] - std::max(offset, 0);
+  const std::int64_t down = std::max<std::int64_t>(-std::int64_t{offset}, 0);
+  const std::int64_t right = std::max<std::int64_t>(offset, 0);
+  const index::Expr rows = shape[row] - down;
+  const index::Expr columns = shape[column] - right;
   const index::Expr length =
       index::simplify(index::greatest(0, index::least(rows, columns)), x.builder().graph().facts());
   Shape sizes;
@@ -291,8 +295,8 @@ Tensor diagonal(const Tensor& x, int offset, int a, int b) {
   std::size_t next = 0;
   for (std::size_t k = 0; k < shape.size(); ++k)
     if (k != row && k != column) map.source[k] = map.axes[next++];
-  map.source[row] = along + std::max(-offset, 0);
-  map.source[column] = along + std::max(offset, 0);
+  map.source[row] = along + down;
+  map.source[column] = along + right;
   return view(x, std::move(map));
 }
 

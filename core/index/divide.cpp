@@ -25,7 +25,7 @@ Expr make_mod(const Expr& dividend, const Expr& divisor) {
 
 void check_divisor(const Expr& divisor) {
   const auto constant = constant_of(divisor);
-  CHECK(!constant || *constant >= 1, "a divisor of index expressions is positive; given ", *constant);
+  if (constant && *constant < 1) throw Error(cat("index expression: a divisor is ", *constant));
 }
 
 // dividend == quotient*divisor + rest

@@ -15,7 +15,7 @@ std::int64_t fitting(std::optional<std::int64_t> value, const Expr& expr) {
 
 std::int64_t divisor_value(const Expr& divisor, const Values& values) {
   const std::int64_t value = evaluate(divisor, values);
-  CHECK(value >= 1, "the divisor ", divisor, " of an index expression is ", value);
+  if (value < 1) throw Error(cat("index expression: the divisor ", divisor, " is ", value));
   return value;
 }
 

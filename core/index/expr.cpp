@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::int64_t smallest_shared = -64;
 constexpr std::int64_t largest_shared = 1024;
+// Of products; a graph has as many as it has axes. More would take long.
+constexpr std::size_t most_factors = 256;
+constexpr std::size_t most_terms = 4096;
 
 std::uint64_t hash_of_sum(std::span<const Term> terms, std::int64_t offset) {
   std::uint64_t hash = mix_hash(seed_sum, static_cast<std::uint64_t>(offset));
@@ -263,12 +266,16 @@ Expr operator*(const Expr& a, const Expr& b) {
     return *result;
   }
   const TermsOf left(a), right(b);
+  if (left.terms().size() * right.terms().size() > most_terms)
+    throw Error(cat("index expression: a product has more than ", most_terms, " terms"));
   std::vector<Term> terms;
   const auto multiply_terms = [&](const Term& x, const Term& y) {
     const auto scale = checked_multiply(x.scale, y.scale);
     if (!scale) fail_to_fit("product");
     std::vector<Expr> factors(factors_of(x.factor).begin(), factors_of(x.factor).end());
     factors.insert(factors.end(), factors_of(y.factor).begin(), factors_of(y.factor).end());
+    if (factors.size() > most_factors)
+      throw Error(cat("index expression: a product has more than ", most_factors, " factors"));
     terms.push_back(Term{make_product(std::move(factors)), *scale});
   };
   for (const Term& x : left.terms()) {

@@ -6,7 +6,7 @@
 // Canonical when made: a sum is flat, sorted and without zero terms, constants are folded, products
 // are distributed over sums, least and greatest have their arguments in order. So i*n + n and
 // (i + 1)*n are equal without any pass. Division rounds down and a divisor is positive (the maker's
-// promise; a constant divisor below 1 is a Bug). An expression never changes after it was made.
+// promise; a constant divisor below 1 is an Error). An expression never changes after it was made.
 //
 // Text: "4*i + floor_div(n, 8)", printed by print() and read by parse(). Constant folding that
 // leaves 64 bits throws Error ("... does not fit 64 bits").
@@ -137,8 +137,8 @@ Condition substitute(const Condition& condition, const Substitution& substitutio
 std::set<Symbol> symbols_of(const Condition& condition);
 
 using Values = std::map<Symbol, std::int64_t>;
-// The value under an assignment. Bug when a symbol is missing or a divisor is not positive; Error
-// when a step leaves 64 bits.
+// The value under an assignment. Bug when a symbol is missing; Error when a divisor is not positive or a
+// step leaves 64 bits.
 std::int64_t evaluate(const Expr& expr, const Values& values);
 std::vector<std::int64_t> evaluate(std::span<const Expr> exprs, const Values& values);
 bool evaluate(const Condition& condition, const Values& values);

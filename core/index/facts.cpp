@@ -49,8 +49,11 @@ Range times(Range a, Range b) {
   return {std::ranges::min(corners), std::ranges::max(corners)};
 }
 
-// A divisor is at least 1 by the maker's promise.
-Range as_divisor(Range range) { return {std::max<std::int64_t>(range.low.value_or(1), 1), range.high}; }
+// A divisor is at least 1 by the maker's promise. Where it cannot be, nothing is divided.
+Range as_divisor(Range range) {
+  const std::int64_t low = std::max<std::int64_t>(range.low.value_or(1), 1);
+  return {low, range.high && *range.high >= low ? range.high : std::nullopt};
+}
 
 Range quotient(Range dividend, Range divisor) {
   const std::int64_t least_divisor = *divisor.low;

@@ -51,7 +51,9 @@ std::optional<ops::DType> torch_type(std::string_view name) {
 
 class Reader {
  public:
-  Reader(const Module& module, const ReadOptions& options) : module_(module), options_(options) {}
+  Reader(const Module& module, const ReadOptions& options) : module_(module), options_(options) {
+    builder_.limits = options.limits;
+  }
 
   graph::Graph read() {
     for (const Parameter& parameter : module_.parameters) add_parameter(parameter);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/graph/graph.h"
+#include "core/graph/builder.h"
 
 namespace twinloom::fx {
 
@@ -15,6 +15,7 @@ struct ReadOptions {
   int graph = 0;  // which module of the text, from 0
   // The arrays that the text reads as self.NAME.
   std::map<std::string, graph::Array, std::less<>> constants;
+  graph::Limits limits = {};
 };
 
 // Error with the line for text that is no FX graph, an unknown operator (with the nearest known names),

@@ -218,7 +218,8 @@ const Case of_builders[] = {
      [](Inputs& in) { index_update(in.x, 0, in.whole, in.x, Mode::add); }},
     {"layer_norm: normalises the last 3 axes of rank 2",
      [](Inputs& in) { layer_norm(in.x, 3, {}, {}, 1e-5); }},
-    {"parameter 'z': the size symbol i3 has the name of an axis; names of one i or f and digits are taken",
+    {"parameter 'z': the size symbol i3 has a name that is taken: those of an i or f and digits, 'seed', 'offset' "
+     "and those with a dot are",
      [](Inputs& in) { in.builder.input("z", DType::f32, {index::Symbol("i3")}); }},
 };
 

@@ -68,6 +68,7 @@ void add_everything(Builder& builder) {
   builder.output_none("gone");
   builder.graph().facts().assume(index::Symbol("n"), {1, 4096}, 2);
   builder.graph().require({{{0, n}}}, "there must be rows");
+  builder.graph().require({{{n, 4097}, {index::floor_mod(n, 2), 1}}}, "there must be few rows, in pairs");
 }
 
 TEST(Print, ReadsBackWhatItPrints) {

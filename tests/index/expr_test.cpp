@@ -67,6 +67,13 @@ TEST(Expr, NumbersThatLeave64BitsAreErrors) {
             "index expression: a constant in the sum does not fit 64 bits");
   EXPECT_EQ(tests::words_of<Error>([] { parse("-(i - 9223372036854775807 - 1)"); }),
             "index expression: a constant in the difference does not fit 64 bits");
+  std::string many = "a0 + 1", powers = "i";
+  for (int k = 1; k < 14; ++k) many = cat("(", many, ")*(a", k, " + 1)");
+  for (int k = 0; k < 300; ++k) powers += "*i";
+  EXPECT_EQ(tests::words_of<Error>([&] { parse(many); }),
+            "index expression: a product has more than 4096 terms");
+  EXPECT_EQ(tests::words_of<Error>([&] { parse(powers); }),
+            "index expression: a product has more than 256 factors");
   EXPECT_EQ(tests::words_of<Error>([] { parse("4294967296*i*4294967296*j"); }),
             "index expression: a constant in the product does not fit 64 bits");
   EXPECT_EQ(tests::words_of<Error>([] {
@@ -76,9 +83,14 @@ TEST(Expr, NumbersThatLeave64BitsAreErrors) {
 }
 
 TEST(Expr, ADivisorIsPositive) {
-  EXPECT_THROW(floor_div(Expr(Symbol("i")), Expr(0)), Bug);
-  EXPECT_THROW(floor_mod(Expr(Symbol("i")), Expr(-2)), Bug);
-  EXPECT_THROW(evaluate(parse("floor_div(i, n)"), {{Symbol("i"), 1}, {Symbol("n"), 0}}), Bug);
+  EXPECT_EQ(tests::words_of<Error>([] { floor_div(Expr(Symbol("i")), Expr(0)); }),
+            "index expression: a divisor is 0");
+  EXPECT_EQ(tests::words_of<Error>([] { floor_mod(Expr(Symbol("i")), Expr(-2)); }),
+            "index expression: a divisor is -2");
+  EXPECT_EQ(tests::words_of<Error>([] {
+              evaluate(parse("floor_div(i, n)"), {{Symbol("i"), 1}, {Symbol("n"), 0}});
+            }),
+            "index expression: the divisor n is 0");
   EXPECT_THROW(evaluate(parse("i"), {}), Bug);
   EXPECT_EQ(tests::words_of<Error>([] { parse("floor_div(i, 0)"); }),
             "index expression line 1 column 15: expected a positive divisor before this place instead of 0, "

@@ -94,6 +94,14 @@ TEST(Facts, ProvesEqual) {
   EXPECT_FALSE(example.facts.proves_equal(parse("n"), parse("k")));
 }
 
+TEST(Facts, WhatNeverDividesHasARange) {
+  Facts facts;
+  facts.assume(Symbol("n"), {0, std::nullopt});
+  facts.assume(Symbol("i"), {5, 9});
+  for (const char* text : {"floor_div(i, -n)", "floor_mod(i, -n)", "floor_div(i, floor_div(-n, 3))"})
+    EXPECT_NO_THROW(facts.range(parse(text))) << text;
+}
+
 TEST(Facts, ADivisorBelowOneIsABug) { EXPECT_THROW(Facts().assume(Symbol("i"), {}, 0), Bug); }
 
 }  // namespace

@@ -187,6 +187,13 @@ TEST_F(Tool, WrongCommandLines) {
   }
 }
 
+// A view that looks far behind the end of its input.
+std::string outside_text(std::string_view size) {
+  return cat("graph \"g\"\nparameter \"x\" = %0\n%0: f32 [", size,
+             "] = input slot 0 name \"x\"\n%1: f32 [8] = view(%0) at [i0] from [i0 + 1000]\nresult \"y\" = "
+             "own %1\n");
+}
+
 TEST_F(Tool, WrongInputs) {
   struct Row {
     const char* arguments;
@@ -227,6 +234,41 @@ TEST_F(Tool, WrongInputs) {
     const Outcome outcome = place.run(row.arguments);
     EXPECT_EQ(outcome.code, 2) << row.arguments << '\n' << outcome.output;
     EXPECT_NE(outcome.output.find(row.words), std::string::npos) << row.arguments << '\n' << outcome.output;
+  }
+}
+
+// Each is refused at once, before memory is taken.
+TEST_F(Tool, WhatReachesOutsideOrAsksForTooMuch) {
+  struct Row {
+    const char* arguments;
+    const char* words;
+  };
+  place.write("outside.graph", outside_text("8"));
+  place.write("maybe.graph", outside_text("n"));
+  const auto calls = [&](const char* file, const char* type, const char* call) {
+    place.write(file, cat("class M(torch.nn.Module):\n    def forward(self, x: \"", type,
+                          "\"):\n        y = ", call, "\n        return (y,)\n"));
+  };
+  calls("unfold.fx", "f32[9]", "torch.ops.aten.unfold.default(x, 0, 3, 0)");
+  calls("unbind.fx", "f32[30000000]", "torch.ops.aten.unbind.int(x)");
+  calls("full.fx", "f32[2]", "torch.ops.aten.full.default([1000000000000], 1.0)");
+  const Row rows[] = {
+      {"run outside.graph",
+       "error: view: position i0 + 1000 can lie outside axis 0 of input 0 ('x', f32 [8])"},
+      {"run maybe.graph --size n=4",
+       "view: position i0 + 1000 can lie outside axis 0 of input 0 ('x', f32 [n]): 1007 < n does not hold (n "
+       "= 4 "
+       "from axis 0 of 'x')"},
+      {"run unfold.fx", "unfold 'y': the step 0 must be at least 1"},
+      {"run unbind.fx", "unbind 'y': gives 30000000 tensors; at most 16384 are made"},
+      {"run full.fx", "output 0: no memory for a tensor of f32[1000000000000] (4000000000000 bytes)"},
+      {"run softmax.fx --size s0=100000000000000", "input 'x': no memory for a tensor of f32["},
+      {"run /dev/zero", "'/dev/zero' holds more than 268435456 bytes"},
+  };
+  for (const Row& row : rows) {
+    const Outcome outcome = place.run(row.arguments);
+    EXPECT_CODE(outcome, 2) << row.arguments;
+    EXPECT_SAYS(outcome, row.words) << row.arguments;
   }
 }
 

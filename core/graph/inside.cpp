@@ -1,0 +1,397 @@
+// See inside.h. What is asked of a place is brought into the form a < b without a division on top,
+//   floor_div(x, d) + r < size    ->    x + d*r < d*size
+// and is then tried in three ways: with the ends of both sides, with the prover over axes and sizes, and as
+// what is left of a condition that holds. The need, where all fail, is that of the ends.
+#include "core/graph/inside.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/base/integers.h"
+#include "core/base/match.h"
+#include "core/graph/ends.h"
+
+namespace twinloom::graph {
+
+namespace {
+
+using index::Expr;
+using index::Less;
+
+constexpr std::int64_t LARGEST = std::int64_t{1} << 62;
+constexpr std::int64_t LARGE_FACTOR = std::int64_t{1} << 31;
+
+// Calls visit(part) for the expression and all its parts until it returns true.
+template <class Visit>
+bool any_part(const Expr& expr, const Visit& visit) {
+  if (visit(expr)) return true;
+  const auto either = [&](const Expr& a, const Expr& b) { return any_part(a, visit) || any_part(b, visit); };
+  return match(
+      expr.form(), [](const index::Symbol&) { return false; },
+      [&](const index::Sum& sum) {
+        return std::ranges::any_of(sum.terms,
+                                   [&](const index::Term& term) { return any_part(term.factor, visit); });
+      },
+      [&](const index::Product& product) {
+        return std::ranges::any_of(product.factors,
+                                   [&](const Expr& factor) { return any_part(factor, visit); });
+      },
+      [&](const index::FloorDiv& div) { return either(div.dividend, div.divisor); },
+      [&](const index::FloorMod& mod) { return either(mod.dividend, mod.divisor); },
+      [&](const index::Least& least) { return either(least.a, least.b); },
+      [&](const index::Greatest& greatest) { return either(greatest.a, greatest.b); });
+}
+
+bool has_large_factor(const Expr& expr) {
+  return any_part(expr, [](const Expr& part) {
+    const auto* sum = std::get_if<index::Sum>(&part.form().node);
+    return sum != nullptr && std::ranges::any_of(sum->terms, [](const index::Term& term) {
+             return term.scale >= LARGE_FACTOR || term.scale <= -LARGE_FACTOR;
+           });
+  });
+}
+
+void collect_divisors(const Expr& expr, std::vector<Expr>& divisors) {
+  any_part(expr, [&](const Expr& part) {
+    const auto* div = std::get_if<index::FloorDiv>(&part.form().node);
+    const auto* mod = std::get_if<index::FloorMod>(&part.form().node);
+    if (div == nullptr && mod == nullptr) return false;
+    const Expr& divisor = div != nullptr ? div->divisor : mod->divisor;
+    if (!index::constant_of(divisor)) divisors.push_back(divisor);
+    return false;
+  });
+}
+
+bool is_plainly_inside(const IndexMap& map, const Expr& place, const Expr& size) {
+  const auto known_size = index::constant_of(size);
+  if (const auto known = index::constant_of(place)) return known_size && *known >= 0 && *known < *known_size;
+  const auto symbol = index::symbol_of(place);
+  if (!symbol) return false;
+  const auto found = std::ranges::find(map.symbols, *symbol);
+  if (found == map.symbols.end()) return false;
+  const Expr& extent = map.sizes[static_cast<std::size_t>(found - map.symbols.begin())];
+  if (extent == size) return true;
+  const auto known_extent = index::constant_of(extent);
+  return known_extent && known_size && *known_extent <= *known_size;
+}
+
+// What a symbol or a product of symbols must be where its value is at least 1.
+void assume_factors(index::Facts& facts, const Expr& size) {
+  match(
+      size.form(),
+      [&](const index::Symbol& symbol) {
+        facts.assume(symbol, {1, {}});
+      },
+      [&](const index::Product& product) {
+        const auto is_natural = [&](const Expr& factor) { return facts.proves_less(-1, factor); };
+        if (!std::ranges::all_of(product.factors, is_natural)) return;
+        for (const Expr& factor : product.factors) assume_factors(facts, factor);
+      },
+      [&](const index::Sum& sum) {
+        if (sum.terms.size() != 1) return;
+        const auto* div = std::get_if<index::FloorDiv>(&sum.terms[0].factor.form().node);
+        if (div != nullptr && sum.terms[0].scale == -1 && sum.offset == 0)
+          return assume_factors(facts, -div->dividend);  // ceil(x/d) >= 1
+        if (sum.terms[0].scale < 1) return;
+        if (sum.offset == 0) return assume_factors(facts, sum.terms[0].factor);
+        const auto symbol = index::symbol_of(sum.terms[0].factor);
+        const auto [scale, least] = std::pair(sum.terms[0].scale, 1 - sum.offset);
+        if (symbol) facts.assume(*symbol, {twinloom::ceil_div(least, scale), {}});
+      },
+      [&](const index::FloorDiv& div) { assume_factors(facts, div.dividend); },
+      [&](const index::FloorMod& mod) { assume_factors(facts, mod.divisor); },
+      [&](const index::Least& least) {
+        assume_factors(facts, least.a);
+        assume_factors(facts, least.b);
+      },
+      [&](const index::Greatest& greatest) {
+        const auto is_none = [&](const Expr& expr) { return facts.proves_less(expr, 1); };
+        if (is_none(greatest.a)) assume_factors(facts, greatest.b);
+        if (is_none(greatest.b)) assume_factors(facts, greatest.a);
+      });
+}
+
+// The facts where the map looks at anything: then no size is 0.
+index::Facts facts_of_something(const Graph& graph, const Shape& sizes) {
+  index::Facts facts = graph.facts();
+  for (const Expr& size : sizes) assume_factors(facts, size);
+  for (const auto& [kept, replaced] : graph.facts().equalities()) {
+    for (const auto& [one, other] : {std::pair(kept, replaced), std::pair(replaced, kept)})
+      if (facts.proves_less(0, one)) assume_factors(facts, other);
+  }
+  return facts;
+}
+
+// Products of size symbols: they are 0 only where a size is, and such sizes have kernels of their own.
+bool is_product_of_symbols(const Expr& expr) {
+  return match(
+      expr.form(), [](const index::Symbol&) { return true; },
+      [](const index::Sum& sum) {
+        return sum.offset == 0 && sum.terms.size() == 1 && sum.terms[0].scale > 0 &&
+               is_product_of_symbols(sum.terms[0].factor);
+      },
+      [](const index::Product& product) {
+        return std::ranges::all_of(product.factors, is_product_of_symbols);
+      },
+      [](const index::FloorDiv&) { return false; }, [](const index::FloorMod&) { return false; },
+      [](const index::Least&) { return false; }, [](const index::Greatest&) { return false; });
+}
+
+// The only term s*floor_div(x, d) of a sum, where s is 1 or -1; null where there is none or there are more.
+const index::Term* lone_division(const index::Sum& sum) {
+  const index::Term* only = nullptr;
+  for (const index::Term& term : sum.terms) {
+    if (!std::holds_alternative<index::FloorDiv>(term.factor.form().node)) continue;
+    if (only != nullptr || (term.scale != 1 && term.scale != -1)) return nullptr;
+    only = &term;
+  }
+  return only;
+}
+
+// a < b without the one division that the two have on top:
+//   1 <= floor_div(x, d) + r    ->    (1 - r)*d - 1 < x
+//   1 <= r - floor_div(x, d)    ->    x < r*d
+Less without_division(const Less& less) {
+  const Expr gap = less.b - less.a;
+  if (const auto* div = std::get_if<index::FloorDiv>(&gap.form().node))
+    return without_division({div->divisor - 1, div->dividend});
+  const auto* sum = std::get_if<index::Sum>(&gap.form().node);
+  const index::Term* term = sum == nullptr ? nullptr : lone_division(*sum);
+  if (term == nullptr) return less;
+  const auto& div = std::get<index::FloorDiv>(term->factor.form().node);
+  const Expr rest = gap - Expr(term->scale) * term->factor;
+  if (term->scale == 1) return without_division({(1 - rest) * div.divisor - 1, div.dividend});
+  return without_division({div.dividend, rest * div.divisor});
+}
+
+// The same with what is taken away on the other side, as a person writes it: k - 1 < n  ->  k < n + 1.
+Less without_negatives(const Less& less) {
+  const Expr gap = less.b - less.a;
+  const auto* sum = std::get_if<index::Sum>(&gap.form().node);
+  if (sum == nullptr) return {0, gap};
+  Less result{sum->offset < 0 ? -Expr(sum->offset) : Expr(0), sum->offset > 0 ? Expr(sum->offset) : Expr(0)};
+  for (const index::Term& term : sum->terms) {
+    Expr& side = term.scale < 0 ? result.a : result.b;
+    side = side + term.factor * (term.scale < 0 ? -Expr(term.scale) : Expr(term.scale));
+  }
+  return result;
+}
+
+// 0 < size, without a factor that all its terms have: 2*n - 2*m is at least 1 only where n - m is.
+Less is_something(const Expr& size) {
+  const auto* sum = std::get_if<index::Sum>(&size.form().node);
+  if (sum == nullptr) return {0, size};
+  std::int64_t common = sum->offset == std::numeric_limits<std::int64_t>::min() ? 1 : std::abs(sum->offset);
+  for (const index::Term& term : sum->terms) common = std::gcd(common, term.scale);
+  return {0, common > 1 ? index::floor_div(size, common) : size};
+}
+
+class Proof {
+ public:
+  Proof(const Graph& graph, const IndexMap& map)
+      : graph_(graph), map_(map), something_(facts_of_something(graph, map.sizes)) {
+    for (std::size_t k = 0; k < map.symbols.size(); ++k)
+      whole_.insert_or_assign(map.symbols[k], Ends{0, map.sizes[k] - 1});
+    for (const Less& less : map.inside.all) known_.push_back(without_division(less));
+    for (const Expr& size : map.sizes)
+      if (!index::constant_of(size) && !index::symbol_of(size)) known_.push_back(is_something(size));
+    ends_ = narrowed(whole_, {known_}, something_);
+    for (const auto& [axis, ends] : ends_) {
+      const Expr positions = ends.high - ends.low + 1;
+      if (index::constant_of(positions)) continue;
+      assume_factors(something_, positions);
+      known_.push_back(is_something(positions));
+    }
+  }
+
+  void divisor(const Expr& divisor) {
+    if (mentions_any(divisor, whole_))
+      throw Error(cat("it divides by ", divisor, ", which changes along an axis"));
+    // Sizes of 0 have kernels of their own, in which no position is inside.
+    if (map_.inside.all.empty() || !is_product_of_symbols(divisor))
+      prove({0, divisor}, {{}, Risk::division, divisor});
+  }
+
+  void size_divisor(const Expr& divisor) { prove({0, divisor}, {{}, Risk::division, divisor}); }
+  void size(const Expr& size) { not_negative(size, {{}, Risk::negative, size}); }
+
+  void place(std::size_t k) {
+    const Expr& place = map_.places[k];
+    const Need need{{}, Risk::outside, place, k};
+    // What no axis changes is read in front of the loops, also where they have no iterations. (A place that
+    // is a number is then masked.)
+    always_ = !mentions_any(place, whole_) && !index::constant_of(place);
+    below(place, map_.into[k], need);
+    not_negative(place, need);
+    fits(place, ends_);
+  }
+
+  // Whether an element is looked at is decided in 64 bits.
+  void condition() {
+    for (const Less& less : map_.inside.all) {
+      fits(less.a, whole_);
+      fits(less.b, whole_);
+    }
+  }
+
+  std::vector<Need> take() { return std::move(needs_); }
+
+ private:
+  void below(const Expr& place, const Expr& bound, const Need& need) {
+    if (const auto* greatest = std::get_if<index::Greatest>(&place.form().node)) {
+      below(greatest->a, bound, need);
+      below(greatest->b, bound, need);
+    } else {
+      prove(without_division({place, bound}), need);
+    }
+  }
+
+  void not_negative(const Expr& place, const Need& need) {
+    if (const auto* least = std::get_if<index::Least>(&place.form().node)) {
+      not_negative(least->a, need);
+      not_negative(least->b, need);
+    } else {
+      prove(without_division({-1, place}), need);
+    }
+  }
+
+  void prove(const Less& wanted, const Need& need) {
+    const Less worst{ends_of(wanted.a, ends_, something_).high, ends_of(wanted.b, ends_, something_).low};
+    const index::Facts& facts = always_ ? graph_.facts() : something_;
+    if (facts.proves_less(worst.a, worst.b) || follows(worst)) return;
+    if (!always_ && (over_axes().proves_less(wanted.a, wanted.b) || follows(wanted))) return;
+    ask(worst, need);
+  }
+
+  void ask(const Less& condition, Need need) {
+    need.condition = {{without_negatives(condition)}};
+    needs_.push_back(std::move(need));
+  }
+
+  // Ends that are numbers were found without leaving 64 bits. Of others only large factors are suspected.
+  void fits(const Expr& expr, const AxisEnds& axes) {
+    const Ends ends = ends_of(expr, axes, something_);
+    if (!has_large_factor(expr)) return;
+    for (const Less& less : {Less{-LARGEST, ends.low}, Less{ends.high, LARGEST}})
+      if (!something_.proves_less(less.a, less.b)) ask(less, {{}, Risk::overflow, expr});
+  }
+
+  // Whether it is left of a known condition c < d: b - a >= d - c >= 1.
+  bool follows(const Less& wanted) {
+    const auto from = [&](const Less& known) {
+      const Expr more = (wanted.b - wanted.a) - (known.b - known.a);
+      if (always_) return graph_.facts().proves_less(-1, more);
+      return something_.proves_less(-1, ends_of(more, ends_, something_).low) ||
+             over_axes().proves_less(-1, more);
+    };
+    const std::set<index::Symbol> symbols = index::symbols_of(index::Condition{{wanted}});
+    const auto speaks_of_them = [&](const Less& known) {
+      return std::ranges::any_of(index::symbols_of(index::Condition{{known}}),
+                                 [&](index::Symbol symbol) { return symbols.contains(symbol); });
+    };
+    const auto serves = [&](const Less& known) { return speaks_of_them(known) && from(known); };
+    return (!always_ && std::ranges::any_of(known_, serves)) ||
+           std::ranges::any_of(graph_.requirements(), [&](const Require& require) {
+             return std::ranges::any_of(require.condition.all, serves);
+           });
+  }
+
+  const index::Facts& over_axes() {
+    if (!over_axes_) over_axes_ = facts_where(axis_facts(something_, map_.symbols, map_.sizes), map_.inside);
+    return *over_axes_;
+  }
+
+  const Graph& graph_;
+  const IndexMap& map_;
+  index::Facts something_;
+  std::optional<index::Facts> over_axes_;
+  bool always_ = false;    // what is asked must hold also where nothing is looked at
+  AxisEnds whole_, ends_;  // everywhere, and where something is looked at
+  std::vector<Less> known_;
+  std::vector<Need> needs_;
+};
+
+bool is_of_nothing(const IndexMap& map) {
+  return never_holds(map.inside) ||
+         std::ranges::any_of(map.sizes, [](const Expr& size) { return size == Expr(0); });
+}
+
+std::vector<Expr> divisors_of(const IndexMap& map) {
+  std::vector<Expr> divisors;
+  for (const Expr& place : map.places) collect_divisors(place, divisors);
+  for (const Less& less : map.inside.all) {
+    collect_divisors(less.a, divisors);
+    collect_divisors(less.b, divisors);
+  }
+  return divisors;
+}
+
+}  // namespace
+
+std::vector<Need> needs_of(const Graph& graph, const IndexMap& map) {
+  const std::vector<Expr> divisors = divisors_of(map);
+  if (is_of_nothing(map) && divisors.empty()) return {};
+  std::vector<std::size_t> left;
+  for (std::size_t k = 0; k < map.places.size(); ++k)
+    if (!is_plainly_inside(map, map.places[k], map.into[k])) left.push_back(k);
+  if (left.empty() && divisors.empty()) return {};
+  Proof proof(graph, map);
+  for (const Expr& divisor : divisors) proof.divisor(divisor);
+  if (is_of_nothing(map)) return proof.take();
+  proof.condition();
+  for (const std::size_t k : left) proof.place(k);
+  return proof.take();
+}
+
+std::vector<Need> needs_of(const Graph& graph, const Expr& size) {
+  if (index::constant_of(size) || index::symbol_of(size)) return {};
+  std::vector<Expr> divisors;
+  collect_divisors(size, divisors);
+  if (divisors.empty() && graph.facts().proves_less(-1, size)) return {};
+  const IndexMap no_map;
+  Proof proof(graph, no_map);
+  for (const Expr& divisor : divisors) proof.size_divisor(divisor);
+  proof.size(size);
+  return proof.take();
+}
+
+index::Facts axis_facts(const index::Facts& of_sizes, std::span<const index::Symbol> axes,
+                        std::span<const Expr> sizes) {
+  index::Facts facts = of_sizes;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const index::Range size = of_sizes.range(sizes[k]);
+    if (size.high && *size.high < 1) continue;  // nothing is looked at
+    index::Range range{0, {}};
+    if (size.high) range.high = *size.high - 1;
+    facts.assume(axes[k], range);
+    if (!index::constant_of(sizes[k])) facts.assume_below(axes[k], sizes[k]);
+  }
+  return facts;
+}
+
+index::Facts facts_where(index::Facts facts, const index::Condition& condition) {
+  for (const Less& less : condition.all) {
+    const auto left = index::symbol_of(less.a);
+    const auto right = index::symbol_of(less.b);
+    const auto low = index::constant_of(less.a);
+    const auto high = index::constant_of(less.b);
+    if (left && high) facts.assume(*left, {{}, *high - 1});
+    if (right && low) facts.assume(*right, {*low + 1, {}});
+    if (left && !high) facts.assume_below(*left, less.b);
+  }
+  return facts;
+}
+
+bool never_holds(const index::Condition& condition) {
+  return std::ranges::any_of(condition.all, [](const Less& less) {
+    const auto a = index::constant_of(less.a);
+    const auto b = index::constant_of(less.b);
+    return a && b && *a >= *b;
+  });
+}
+
+}  // namespace twinloom::graph
