@@ -36,7 +36,11 @@ void for_each_symbol(const Stmt& stmt, const std::function<void(const index::Sym
       for (const index::Expr& size : call->sizes) in_expr(size);
   });
   for_each_value(stmt, [&](const Value& value) {
-    for (const index::Symbol& symbol : loops::symbols_of(value)) visit(symbol);
+    if (const auto* count = std::get_if<Count>(&value.node)) in_expr(count->expr);
+    if (const auto* load = std::get_if<Load>(&value.node)) {
+      in_expr(load->offset);
+      in_mask(load->mask);
+    }
   });
 }
 
@@ -53,7 +57,8 @@ std::set<index::Symbol> bound_symbols(const Stmt& body) {
 
 // The short names, by the names in use.
 std::map<index::Symbol, index::Symbol> short_names(const Nest& nest) {
-  Names i(free_symbols(nest)), r(free_symbols(nest)), x(free_symbols(nest));
+  const std::set<index::Symbol> taken = free_symbols(nest);
+  Names i(taken), r(taken), x(taken);
   std::map<index::Symbol, index::Symbol> names;
   for (const NestLoop& loop : nest.common) names[loop.axis] = i.symbol("i");
   const auto name_index = [&](const Ref<Stmt>& stmt) {
