@@ -289,8 +289,8 @@ template <class Real>
 TWINLOOM_INLINE Real div(Real a, Real b) {
   return a / b;
 }
-// How a function divides: any a by a number from 1/2 to 2^24; `usual` where a is 0 or from 2^-100 to 2^100 in
-// size and the quotient 0 or from 2^-125 to 2^125.
+// How a function divides: any a by a number from 1/2 to 2^100; `usual` where a is 0 or from 2^-100 to 2^100 in
+// size. Of such an a the quotient must be 0 or from 2^-125 to 2^125.
 struct Dividing {
   static constexpr bool is_bounded = false;  // any other divisor will do too
   template <class Real>

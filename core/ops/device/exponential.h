@@ -135,11 +135,16 @@ TWINLOOM_INLINE Split<Real> parts_by_ln2(Real x) {
   const Real k = units_of_ln2(x).value;
   return {fma(-k, high_ln2<Real>(), x), k * -low_ln2<Real>(), k};
 }
-// Of a * b + below, where below is far smaller than the product and than 1.
+// Of a * b + below = k * ln 2 + rest + low, where below is far smaller than the product and than 1.
 template <class Real>
-TWINLOOM_INLINE Split<Real> product_by_ln2(Real a, Real b, Real below) {
-  const Real k = units_of_ln2(a * b).value;
-  return {fma(a, b, -(k * high_ln2<Real>())), fma(-k, low_ln2<Real>(), below), k};
+struct SplitProduct {
+  Real rest, low;
+  Whole<Real> k;
+};
+template <class Real>
+TWINLOOM_INLINE SplitProduct<Real> product_by_ln2(Real a, Real b, Real below) {
+  const Whole<Real> k = units_of_ln2(a * b);
+  return {fma(a, b, -(k.value * high_ln2<Real>())), fma(-k.value, low_ln2<Real>(), below), k};
 }
 template <class Real>
 TWINLOOM_INLINE Split<Real> split_by_ln2(Real x) {
@@ -378,41 +383,51 @@ TWINLOOM_INLINE Real rsqrt(Real x) {
   return select(both(x > Real(Element<Real>(0)), x < infinity<Real>()), better, rough);
 }
 
-// sigmoid(v) from exp(-|v|): value * 2^k, where only that last step may give a subnormal number. The
-// quotient is taken one step nearer with what the roundings of its parts lost.
-template <class Real, class Divide>
-TWINLOOM_INLINE Fraction<Real> gate(Real v, Power<Real> small, Divide divide) {
-  const Real zero(Element<Real>(0));
-  const Real one(Element<Real>(1));
-  const auto negative = v < zero;
-  // Far below one it no longer matters how far.
-  const Real scale =
-      power_of_two(select(small.k < Real(Element<Real>(-100)), Real(Element<Real>(-100)), small.k));
-  const Real exponential = small.factor * scale;
-  const Real under = one + exponential;
-  const Real under_low = (exponential - (under - one)) + small.low * scale;
-  const Real over = select(negative, small.factor, one);
-  const Real over_low = select(negative, small.low, zero);
-  const Real inverse = divide.usual(one, under);
-  const Real rough = over * inverse;
-  const Real residue = fma(-rough, under, over) + fma(-rough, under_low, over_low);
-  return {fma(residue, inverse, rough), select(negative, small.k, zero)};
+// 1 + exp(v) = (under + low) / lift, of exp(v) = (1 + rise) * 2^k and |k| below 191 (1500). lift is 1, or the
+// power of two that keeps an exponential of more than 2^64 (2^512) finite, beside which the one is nothing.
+// What is divided by `under` is multiplied by lift as the last step, which alone may give a subnormal number.
+template <class Real>
+struct Gate {
+  Real under, low, lift;
+};
+template <class Real>
+TWINLOOM_INLINE Gate<Real> gate(Real rise, Whole<Real> k) {
+  using Bits = Unsigned<Real>;
+  const Real lift =
+      select(k.value > pick<Real>(64, 512), pick<Real>(0x1p-64f, 0x1p-512), Real(Element<Real>(1)));
+  const Bits places(Element<Bits>{fraction_bits<Real>});
+  const Real power = bit_cast<Real>(Bits((k.bits << places) + bit_cast<Bits>(lift)));
+  const Real sum = lift + power;
+  const Real inner = fma(power, rise, lift - (sum - power));
+  const Real under = sum + inner;
+  return {under, inner - (under - sum), lift};
+}
+// The same of exp(-x), for an x that is not far below -110 (-760): what exponentials are when it is far above
+// no longer matters.
+template <class Real>
+TWINLOOM_INLINE Gate<Real> gate_of_minus(Real x) {
+  const Real near = below_limit(x, pick<Real>(80, 700));
+  const Whole<Real> k = units_of_ln2(-near);
+  const Real rest = fma(-k.value, low_ln2<Real>(), fma(-k.value, high_ln2<Real>(), -near));
+  return gate(fma(exp_rest(rest) * rest, rest, rest), k);
+}
+// Below it both functions are zeros.
+template <class Real>
+TWINLOOM_INLINE Real above_no_gate(Real x) {
+  const Real least = pick<Real>(-110, -760);
+  return select(x < least, least, x);
 }
 template <class Real, class Divide = Dividing>
 TWINLOOM_INLINE Real sigmoid(Real x, Divide divide = {}) {
-  const auto [value, k] = gate(x, power(-abs(x)), divide);
-  return scaled(value, k);
-}
-// x * sigmoid(v), v of x's sign, given exp(-|v|).
-template <class Real, class Divide>
-TWINLOOM_INLINE Real gated(Real x, Power<Real> small, Divide divide) {
-  const auto [value, k] = gate(x, small, divide);
-  const Real least = pick<Real>(-1000, -10000);
-  return scaled(select(x < least, least, x) * value, k);
+  const auto [under, low, lift] = gate_of_minus(above_no_gate(x));
+  const Real inverse = divide.usual(Real(Element<Real>(1)), under);
+  return fma(-inverse * low, inverse, inverse) * lift;
 }
 template <class Real, class Divide = Dividing>
 TWINLOOM_INLINE Real silu(Real x, Divide divide = {}) {
-  return gated(x, power(-abs(x)), divide);
+  const Real inside = above_no_gate(x);
+  const auto [under, low, lift] = gate_of_minus(inside);
+  return divide(inside, under) * lift;
 }
 template <class Real>
 TWINLOOM_INLINE Real softplus(Real x) {

@@ -115,24 +115,12 @@ TWINLOOM_INLINE Real gelu_erf_brief(Real x, Divide divide = {}) {
   }
 }
 
-// x * sigmoid(v) = (x or, where it is negative, x * exp(-|v|)) / (1 + exp(-|v|)), of exp(-|v|) = (1 + rise) *
-// 2^k. The last step alone may give a subnormal number.
-template <class Real>
-struct Risen {
-  Real rise, k;
-};
-template <class Real, class Divide>
-TWINLOOM_INLINE Real gated_by(Real x, Real inside, Risen<Real> power, Divide divide) {
-  const auto [rise, k] = power;
-  const Real zero(Element<Real>(0)), one(Element<Real>(1));
-  const auto negative = x < zero;
-  const Real under = one + scaled(one + rise, k);
-  return scaled(divide(select(negative, fma(inside, rise, inside), x), under), select(negative, k, zero));
-}
-// v = 2 sqrt(2/pi) (x + 0.044715 x^3), its slope in two parts.
+// x / (1 + exp(-v)), v = 2 sqrt(2/pi) (x + 0.044715 x^3), its slope in two parts.
 template <class Real, class Divide = Dividing>
 TWINLOOM_INLINE Real gelu_tanh(Real x, Divide divide = {}) {
-  const Real inside = -below_limit(abs(x), pick<Real>(11, 22));
+  const Real least = pick<Real>(-11, -22);
+  const Real above = select(x < least, least, x);
+  const Real inside = below_limit(above, pick<Real>(9.5f, 20));
   const Real first = pick<Real>(0x1.988454p+0f, 0x1.9884533d43651p+0);
   const Real cubic = pick<Real>(0x1.2444f2p-4f, 0x1.2444f2a4d8b4bp-4);
   const Real square = inside * inside;
@@ -144,8 +132,9 @@ TWINLOOM_INLINE Real gelu_tanh(Real x, Divide divide = {}) {
   const auto bends_more = first < bend;
   const Real larger = select(bends_more, bend, first), smaller = select(bends_more, first, bend);
   const Real slope_low = (smaller - (slope - larger)) + bend_low;
-  const auto [exact, below, k] = product_by_ln2(inside, slope, inside * slope_low);
-  return gated_by(x, inside, {rise_of_parts(exact, below), k}, divide);
+  const auto [exact, below, k] = product_by_ln2(-inside, slope, -inside * slope_low);
+  const auto [under, low, lift] = gate(rise_of_parts(exact, below), k);
+  return divide(above, under) * lift;
 }
 // 1 / b for b in [1, 2] with a relative error of 2^-19.9, without a division: the parabola that is off by 1 /
 // 99 at most (1 - T3(3 - 2b) / 99, by Chebyshev's polynomial), and one step of third order.
