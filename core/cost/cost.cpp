@@ -9,6 +9,7 @@
 #include "core/base/integers.h"
 #include "core/cost/count.h"
 #include "core/loops/rewrite.h"
+#include "core/ops/cost.h"
 
 namespace twinloom::cost {
 
@@ -111,7 +112,8 @@ class Counter {
     if (const auto* index = std::get_if<loops::Index>(&stmt.node)) find(*index);
     const std::int64_t turns = count_members(box_, {}, values_);
     loops::for_each_value(stmt, [&](const loops::Value& value) {
-      if (std::holds_alternative<loops::Apply>(value.node)) work_.operations += turns;
+      if (const auto* apply = std::get_if<loops::Apply>(&value.node))
+        work_.operations += turns * ops::cost(apply->op);
       if (std::holds_alternative<loops::Load>(value.node)) add_load(value);
     });
     if (const auto* store = std::get_if<loops::Store>(&stmt.node)) {

@@ -17,7 +17,7 @@ namespace twinloom::cost {
 
 struct Work {
   std::int64_t loaded = 0, stored = 0;  // bytes
-  std::int64_t operations = 0;          // pointwise operators and combinations of totals
+  std::int64_t operations = 0;          // ops::cost of pointwise operators, and combinations of totals
   friend bool operator==(const Work&, const Work&) = default;
 };
 

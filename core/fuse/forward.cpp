@@ -8,6 +8,7 @@
 #include "core/lower/reader.h"
 #include "core/lower/realize.h"
 #include "core/lower/transform.h"
+#include "core/ops/cost.h"
 
 namespace twinloom::fuse {
 
@@ -16,10 +17,9 @@ using namespace loops;
 namespace {
 
 double work_of(const Ref<Value>& value) {
-  const lower::RealizeLimits limits;
   double work = 0;
   lower::for_each_distinct({value}, [&](const Value& part) {
-    if (const auto* apply = std::get_if<Apply>(&part.node)) work += lower::work_of(apply->op, limits);
+    if (const auto* apply = std::get_if<Apply>(&part.node)) work += ops::cost(apply->op);
   });
   return work;
 }

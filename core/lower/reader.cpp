@@ -90,7 +90,8 @@ index::Expr Reader::offset(ValueId value, const At& at) const {
 Ref<loops::Value> Reader::load(ValueId value, const At& at, const index::Condition& mask) {
   const lower::Value& info = lowering_.lowered[value];
   const Literal nothing{ops::cast(0, info.dtype), info.dtype};
-  // A load that no loop changes moves in front of the loops, where it must be safe although they have no turns.
+  // A load that no loop changes moves in front of the loops, where it must be safe although they have no
+  // turns.
   index::Condition safe = mask;
   for (std::size_t d = 0; d < at.size(); ++d) {
     if (info.shape[d] == index::Expr(0)) return literal(nothing.value, nothing.dtype);
@@ -205,6 +206,19 @@ Ref<loops::Value> Reader::compute(const graph::Concat& concat, const Place& plac
   return result == nullptr ? literal(ops::cast(0, node.dtype), node.dtype) : result;
 }
 
+ops::Pointwise drawn_by(const graph::Random& random) {
+  const bool precise = random.dtype == DType::f64;
+  switch (random.kind) {
+    case graph::Distribution::uniform:
+      return precise ? ops::Pointwise::random_uniform_f64 : ops::Pointwise::random_uniform;
+    case graph::Distribution::normal:
+      return ops::Pointwise::random_normal;
+    case graph::Distribution::integers:
+      return ops::Pointwise::random_integers;
+  }
+  throw Bug("a distribution without an operator");
+}
+
 Ref<loops::Value> Reader::compute(const graph::Random& random, const Place& place) {
   const graph::Node& node = lowering_.graph[place.id];
   const auto number = [](const ops::Number& value) {
@@ -213,18 +227,13 @@ Ref<loops::Value> Reader::compute(const graph::Random& random, const Place& plac
   std::vector<Ref<loops::Value>> inputs = {count(tidy(row_major(node.shape, place.at))),
                                            count(index::Symbol("seed")), count(index::Symbol("offset")),
                                            number(random.number)};
-  ops::Pointwise op = ops::Pointwise::random_uniform;
-  if (random.kind == graph::Distribution::normal) op = ops::Pointwise::random_normal;
-  if (random.kind == graph::Distribution::integers) {
-    op = ops::Pointwise::random_integers;
+  const ops::Pointwise op = drawn_by(random);
+  if (op == ops::Pointwise::random_integers) {
     inputs.push_back(number(random.low));
     inputs.push_back(number(random.high));
   }
-  const bool precise = random.kind == graph::Distribution::uniform && random.dtype == DType::f64;
-  if (precise) op = ops::Pointwise::random_uniform_f64;
-  const DType drawn = precise ? DType::f64
-                      : random.kind == graph::Distribution::integers ? DType::i64
-                                                                     : DType::f32;
+  const std::vector<DType> i64s(inputs.size(), DType::i64);
+  const DType drawn = *ops::result_type(op, i64s);
   const Ref<loops::Value> value = apply(op, std::move(inputs));
   return drawn == random.dtype ? value : convert(random.dtype, value);
 }

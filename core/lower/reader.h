@@ -87,6 +87,8 @@ class Reader {
 loops::Ref<loops::Value> widen(const loops::Ref<loops::Value>& value, ops::DType dtype);
 loops::Ref<loops::Value> narrow(const loops::Ref<loops::Value>& value, ops::DType dtype);
 ops::DType arithmetic_type(ops::DType dtype);
+// The row that draws an element.
+ops::Pointwise drawn_by(const graph::Random& random);
 // A condition as a b8.
 loops::Ref<loops::Value> truth(const index::Condition& condition);
 // where(condition, yes, no), the two of type `dtype`.

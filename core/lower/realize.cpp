@@ -2,12 +2,13 @@
 #include "core/lower/realize.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/lower/reader.h"
+#include "core/ops/cost.h"
 
 namespace twinloom::lower {
 
@@ -15,62 +16,12 @@ using namespace graph;
 
 namespace {
 
-// What takes a dozen simple operations or more.
-constexpr std::array functions = [] {
-  using enum ops::Pointwise;
-  return std::array{exp,
-                    exp2,
-                    expm1,
-                    log,
-                    log2,
-                    log10,
-                    log1p,
-                    sin,
-                    cos,
-                    tan,
-                    sinh,
-                    cosh,
-                    tanh,
-                    asin,
-                    acos,
-                    atan,
-                    asinh,
-                    acosh,
-                    atanh,
-                    erf,
-                    erfc,
-                    erfinv,
-                    lgamma,
-                    digamma,
-                    i0,
-                    sigmoid,
-                    silu,
-                    gelu_erf,
-                    gelu_tanh,
-                    softplus,
-                    pow,
-                    atan2,
-                    hypot,
-                    remainder,
-                    fmod,
-                    random_uniform,
-                    random_uniform_f64,
-                    random_normal,
-                    random_integers};
-}();
-
-bool is_function(ops::Pointwise op) { return std::ranges::find(functions, op) != functions.end(); }
-
-bool is_division(ops::Pointwise op) {
-  using enum ops::Pointwise;
-  return op == div || op == div_floor || op == div_trunc || op == sqrt || op == rsqrt || op == reciprocal;
-}
-
-double work_of_node(const Node& node, const RealizeLimits& limits) {
-  if (std::holds_alternative<Random>(node.node)) return limits.function;
-  const auto* pointwise = std::get_if<Pointwise>(&node.node);
-  if (pointwise == nullptr) return std::holds_alternative<View>(node.node) ? 0 : limits.simple;
-  return lower::work_of(pointwise->op, limits);
+int work_of_node(const Node& node) {
+  constexpr int SIMPLE = 1;
+  if (const auto* pointwise = std::get_if<Pointwise>(&node.node))
+    return ops::cost(ops::computed_for(pointwise->op, node.dtype));
+  if (const auto* random = std::get_if<Random>(&node.node)) return ops::cost(drawn_by(*random));
+  return std::holds_alternative<View>(node.node) ? 0 : SIMPLE;
 }
 
 // What has memory whatever the cost, and why; empty for the others.
@@ -158,7 +109,7 @@ class Choice {
         work += limits_.memory * share;
         continue;
       }
-      work += work_of_node(graph_.nodes()[next], limits_) * share;
+      work += work_of_node(graph_.nodes()[next]) * share;
       for (const NodeId input : graph_.nodes()[next].inputs) open.push_back(input.index);
     }
     return work;
@@ -215,11 +166,6 @@ class Choice {
 };
 
 }  // namespace
-
-double work_of(ops::Pointwise op, const RealizeLimits& limits) {
-  if (is_function(op)) return limits.function;
-  return is_division(op) ? limits.division : limits.simple;
-}
 
 double typical_count(const Shape& shape, double typical) {
   double count = 1;

@@ -12,19 +12,14 @@
 
 namespace twinloom::lower {
 
-// Work of one element, in units of one simple vector operation: taste, as numbers.
+// The heuristic as numbers. Work is that of one element, in the units of ops::cost.
 struct RealizeLimits {
-  double simple = 1;          // add, compare, select, ...
-  double division = 4;        // division, remainder, square root
-  double function = 12;       // exp, erf, random numbers, ...
   double memory = 10;         // one element read or written
   double launch = 20000;      // one more kernel
-  double largest = 400;       // a value with more work than this has memory whoever reads it
+  double largest = 1200;      // a value with more work than this has memory whoever reads it
   double typical_size = 128;  // what a size symbol is taken for
   int concat_parts = 4;       // more parts than this are written one by one
 };
-
-double work_of(ops::Pointwise op, const RealizeLimits& limits);
 
 struct Realized {
   std::vector<bool> values;          // by node

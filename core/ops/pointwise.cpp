@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/ops/cost.h"
 
 namespace twinloom::ops {
 
@@ -20,11 +21,12 @@ struct Row {
   Gives gives;
   TestRange range;
   double ulp;
+  int cost;
 };
 
 constexpr std::array rows = {
-#define POINTWISE(name, arity, takes, gives, formula, low, high, ulp) \
-  Row{Pointwise::name, #name, arity, Takes::takes, Gives::gives, {low, high}, ulp},
+#define POINTWISE(name, arity, takes, gives, formula, low, high, ulp, cost) \
+  Row{Pointwise::name, #name, arity, Takes::takes, Gives::gives, {low, high}, ulp, cost},
 #include "core/ops/pointwise.def"
 #undef POINTWISE
 };
@@ -83,6 +85,7 @@ Takes takes(Pointwise op) { return row(op).takes; }
 Gives gives(Pointwise op) { return row(op).gives; }
 std::string_view name(Pointwise op) { return row(op).name; }
 TestRange test_range(Pointwise op) { return row(op).range; }
+int cost(Pointwise op) { return row(op).cost; }
 bool takes_element(Pointwise op, DType element) { return takes_type(takes(op), element); }
 
 std::string_view spelling(Pointwise op) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/loops/rewrite.h"
+#include "core/ops/cost.h"
 
 namespace twinloom::schedule {
 
@@ -23,26 +24,6 @@ void add_accesses(const loops::Program& nest, const loops::Stmt& stmt, int sibli
     if (const auto* load = std::get_if<loops::Load>(&value.node)) add(load->buffer, load->offset, false);
   });
   if (const auto* store = std::get_if<loops::Store>(&stmt.node)) add(store->buffer, store->offset, true);
-}
-
-// A function of the device header that is a polynomial or a division takes many instructions.
-int work_of(ops::Pointwise op) {
-  constexpr int FUNCTION = 16, PLAIN = 1;
-  switch (op) {
-    case ops::Pointwise::add:
-    case ops::Pointwise::sub:
-    case ops::Pointwise::mul:
-    case ops::Pointwise::div:
-    case ops::Pointwise::neg:
-    case ops::Pointwise::abs:
-    case ops::Pointwise::relu:
-    case ops::Pointwise::sqrt:
-      return PLAIN;
-    default:
-      return ops::arity(op) == 1 && ops::takes(op) == ops::Takes::real && ops::gives(op) == ops::Gives::same
-                 ? FUNCTION
-                 : 2 * PLAIN;
-  }
 }
 
 }  // namespace
@@ -88,7 +69,7 @@ int work_of(const std::vector<loops::Ref<loops::Stmt>>& stmts) {
   int work = 0;
   for (const auto& stmt : stmts) {
     loops::for_each_value(*stmt, [&](const loops::Value& value) {
-      if (const auto* apply = std::get_if<loops::Apply>(&value.node)) work += work_of(apply->op);
+      if (const auto* apply = std::get_if<loops::Apply>(&value.node)) work += ops::cost(apply->op);
       if (std::holds_alternative<loops::Load>(value.node)) ++work;
     });
   }

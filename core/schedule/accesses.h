@@ -26,7 +26,7 @@ std::optional<std::int64_t> stride_along(const Access& access, const index::Symb
 // is masked.
 std::optional<loops::Load> load_of(const loops::Nest& shape, loops::Buffer buffer);
 
-// Operators of one execution of the inner statements, dear ones (exp, div) counted several times.
+// What the operators of one execution of the inner statements cost (ops::cost), and 1 for each load.
 int work_of(const std::vector<loops::Ref<loops::Stmt>>& stmts);
 
 }  // namespace twinloom::schedule

@@ -274,7 +274,9 @@ constexpr const char* notes =
     "  GB/s     bytes / median time; of copy: their share of the copy bandwidth, measured after the runs\n"
     "  launches of each on a GPU: registers, spilled bytes, shared memory, blocks x threads a "
     "multiprocessor\n"
-    "  GFLOP/s  operators on elements and combinations of totals / median time\n"
+    "  GFLOP/s  operators on elements, an exponential as its 13 instructions, and combinations of totals / "
+    "median "
+    "time\n"
     "Times on a GPU are its own, by events.\n"
     "In the JSON, flops is operations a second and gbps 10^9 bytes a second.";
 
