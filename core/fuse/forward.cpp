@@ -103,17 +103,37 @@ class Forwarder {
     const auto* sibling = std::get_if<Sibling>(&writer_.items[stored.item]);
     std::vector<NestLoop> axes = writer_.common;
     if (sibling != nullptr) axes.insert(axes.end(), sibling->loops.begin(), sibling->loops.end());
-    auto places = invert(stored.store->offset, axes, load.offset, *handover_.facts);
+    const bool is_scanned =
+        sibling != nullptr && reads_any(stored.store->value, inner_temps(writer_.items[stored.item]));
+    // The loads of what is moved get the mask of this one, so their places need not be right outside of it.
+    auto places = is_scanned || load.mask.all.empty()
+                      ? invert(stored.store->offset, axes, load.offset, *handover_.facts)
+                      : invert(stored.store->offset, axes, load.offset, inside(load.mask));
     if (!places) return refuse("the writer does not fill the buffer without gaps");
     if (!elementwise_ && !in_same_turn(*places)) return refuse("a turn reads what another turn writes");
     if (!stored.store->mask.all.empty()) return refuse("the store is masked");
-    if (sibling != nullptr && reads_any(stored.store->value, inner_temps(writer_.items[stored.item]))) {
+    if (is_scanned) {
       if (!join(stored, *sibling, *places)) return refuse("an element of a scan is read in another order");
       return masked(move(stored, *places, {}, false), load);
     }
     // A row's own value is there already.
     if (elementwise_ || sibling != nullptr) count(stored, load);
     return masked(move(stored, *places, load.mask, elementwise_ || sibling != nullptr), load);
+  }
+
+  // What is known where the mask holds, of the symbols that it bounds by numbers.
+  index::Facts inside(const index::Condition& mask) const {
+    index::Facts facts = *handover_.facts;
+    for (const index::Less& less : mask.all) {
+      const index::Expr room = less.b - less.a;
+      for (const index::Symbol& symbol : index::symbols_of(room)) {
+        const auto linear = index::linear_in(room, symbol);
+        const auto rest = linear ? index::constant_of(linear->rest) : std::nullopt;
+        if (rest && linear->scale == index::Expr(1)) facts.assume(symbol, {1 - *rest, std::nullopt});
+        if (rest && linear->scale == index::Expr(-1)) facts.assume(symbol, {std::nullopt, *rest - 1});
+      }
+    }
+    return facts;
   }
 
   bool in_same_turn(const index::Substitution& places) const {

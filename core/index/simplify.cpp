@@ -131,6 +131,39 @@ std::span<const Rule> rules() { return table; }
 
 Expr simplify(const Expr& expr, const Facts& facts) { return Walk(facts).simplified(expr); }
 
+namespace {
+
+// a < b without a symbol that cannot decide it: 8*i + j < 512 with 0 <= j < 8 is 8*i < 512. With b - a = base
+// + k + small, d dividing base, it is base > -(k + small), which is base > d*q for q = floor(-(k + small) /
+// d).
+std::optional<Less> without(Symbol symbol, const Less& less, const Facts& facts) {
+  const auto a = linear_in(less.a, symbol), b = linear_in(less.b, symbol);
+  if (!a || !b) return std::nullopt;
+  const Less rest{a->rest, b->rest};
+  const Expr far = rest.b - rest.a;
+  const std::int64_t k = TermsOf(far).offset();
+  const Range small = facts.range((b->scale - a->scale) * symbol);
+  const std::int64_t divisor = facts.divisor(far - k);
+  if (divisor < 2 || !small.low || !small.high) return std::nullopt;
+  const auto quotient = [&](std::int64_t part) { return floor_div(-(Expr(k) + part), divisor); };
+  if (quotient(*small.low) != quotient(*small.high)) return std::nullopt;
+  const Expr more = -Expr(k) - quotient(*small.low) * divisor;
+  return constant_of(rest.a) ? Less{rest.a - more, rest.b} : Less{rest.a, rest.b + more};
+}
+
+Less without_idle_symbols(Less less, const Facts& facts) {
+  for (const Symbol& symbol : symbols_of(Condition{{less}})) {
+    try {
+      if (auto shorter = without(symbol, less, facts)) less = std::move(*shorter);
+    } catch (const Error&) {
+      continue;  // the other form would not fit 64 bits
+    }
+  }
+  return less;
+}
+
+}  // namespace
+
 Condition simplify(const Condition& condition, const Facts& facts) {
   Condition left;
   for (const Less& less : condition.all) {
@@ -139,7 +172,7 @@ Condition simplify(const Condition& condition, const Facts& facts) {
     const auto excess = difference(shorter.a, shorter.b);
     const auto above = excess ? add_scaled(*excess, Expr(1), 1) : std::nullopt;
     if (above && proves_positive(*above, facts)) return Condition{{Less{Expr(0), Expr(0)}}};
-    left.all.push_back(shorter);
+    left.all.push_back(without_idle_symbols(shorter, facts));
   }
   return left && Condition{};
 }

@@ -12,6 +12,19 @@ using loops::Value;
 
 namespace {
 
+// lt of two counts, as short as the mask of a load that says the same.
+Ref<Value> compared(const Ref<Value>& value, const index::Facts& facts) {
+  const auto* apply = std::get_if<loops::Apply>(&value->node);
+  if (apply == nullptr || apply->op != ops::Pointwise::lt) return value;
+  const auto* a = std::get_if<loops::Count>(&apply->inputs[0]->node);
+  const auto* b = std::get_if<loops::Count>(&apply->inputs[1]->node);
+  if (a == nullptr || b == nullptr) return value;
+  const index::Condition shorter = index::simplify(index::Condition{{{a->expr, b->expr}}}, facts);
+  if (shorter.all.size() != 1) return value;
+  return loops::apply(ops::Pointwise::lt,
+                      {loops::count(shorter.all.front().a), loops::count(shorter.all.front().b)});
+}
+
 Ref<Value> tidy_value(const Ref<Value>& value, const index::Facts& facts) {
   return loops::rewrite(value, [&](const Ref<Value>& inner) -> Ref<Value> {
     if (const auto* number = std::get_if<loops::Count>(&inner->node)) {
@@ -21,7 +34,7 @@ Ref<Value> tidy_value(const Ref<Value>& value, const index::Facts& facts) {
       return loops::load(load->buffer, index::simplify(load->offset, facts),
                          index::simplify(load->mask, facts), load->otherwise);
     }
-    return inner;
+    return compared(inner, facts);
   });
 }
 
