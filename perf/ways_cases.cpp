@@ -21,6 +21,7 @@ constexpr std::string_view ROTARY_HALVES = "x: \"f32[R, C]\", c: \"f32[R, H]\", 
 
 }  // namespace
 
+// Long because it is a table: a row a way.
 const std::vector<Way>& all_ways() {
   static const std::vector<Way> ways = {
       {"softmax", "native", 'a', MATRIX, "y = aten._softmax.default(x, -1, False)"},
