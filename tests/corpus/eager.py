@@ -7,6 +7,7 @@ import re
 
 import numpy
 import torch
+import torch._inductor.inductor_prims  # noqa: F401, prims.fma and its like
 
 import sizes
 

@@ -5,12 +5,16 @@
 #include <numeric>
 
 #include "api/twinloom/twinloom.h"
+#include "tests/support/sealed/sealed_device.h"
 
 namespace twinloom::tests {
 
 namespace {
 
-std::vector<Device> all_devices() { return {Device::cpu({.cache = false}), Device::reference()}; }
+std::vector<Device> all_devices() {
+  return {Device::cpu({.cache = false}), Device::reference(),
+          Device::of(sealed_device(Device::reference().share()))};
+}
 
 using Numbers = std::vector<float>;
 
@@ -129,7 +133,7 @@ TEST(Written, WordsOfWhatCannotBeWritten) {
   const Value b = builder.input("b", DType::f32, {3});
   expect_error([&] { builder.output_written(a, 2); }, "output: parameter 2 is no tensor that can be written");
   expect_error([&] { builder.output_written(graph::cast(a, DType::f16), 0); },
-               "output: cast 'a' has not the type and rank of parameter 0");
+               "output: cast to f16 %2 has not the type and rank of parameter 0");
   builder.output_written(a + b, 0);
   builder.output_written(a - b, 1);
   const Executable both = compile(builder.take(), Device::reference());
