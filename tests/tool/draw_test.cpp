@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
+#include <span>
+#include <vector>
 
 #include "core/ops/convert.h"
 #include "tools/twinloom/draw.h"
