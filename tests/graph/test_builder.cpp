@@ -64,7 +64,7 @@ TEST(Builder, PowersByNumbersAreTheirSteps) {
     std::string_view formula;
   };
   const Row rows[] = {
-      {"x", 0, "1"},
+      {"x", 0, "0x1p+0"},
       {"x", 1, "x"},
       {"x", 2, "mul(x, x)"},
       {"x", 2.0, "mul(x, x)"},
