@@ -196,9 +196,17 @@ class Proof {
       : graph_(graph), map_(map), something_(facts_of_something(graph, map.sizes)) {
     for (std::size_t k = 0; k < map.symbols.size(); ++k)
       whole_.insert_or_assign(map.symbols[k], Ends{0, map.sizes[k] - 1});
-    for (const Less& less : map.inside.all) known_.push_back(without_division(less));
     for (const Expr& size : map.sizes)
       if (!index::constant_of(size) && !index::symbol_of(size)) known_.push_back(is_something(size));
+    ends_ = whole_;
+  }
+
+  // From here on only where the map looks at something. What decides that, and every divisor, is computed
+  // elsewhere too.
+  void where_inside() {
+    over_axes_.reset();
+    is_inside_ = true;
+    for (const Less& less : map_.inside.all) known_.push_back(without_division(less));
     ends_ = narrowed(whole_, {known_}, something_);
     for (const auto& [axis, ends] : ends_) {
       const Expr positions = ends.high - ends.low + 1;
@@ -301,7 +309,10 @@ class Proof {
   }
 
   const index::Facts& over_axes() {
-    if (!over_axes_) over_axes_ = facts_where(axis_facts(something_, map_.symbols, map_.sizes), map_.inside);
+    if (!over_axes_) {
+      over_axes_ = axis_facts(something_, map_.symbols, map_.sizes);
+      if (is_inside_) over_axes_ = facts_where(*over_axes_, map_.inside);
+    }
     return *over_axes_;
   }
 
@@ -309,8 +320,9 @@ class Proof {
   const IndexMap& map_;
   index::Facts something_;
   std::optional<index::Facts> over_axes_;
-  bool always_ = false;    // what is asked must hold also where nothing is looked at
-  AxisEnds whole_, ends_;  // everywhere, and where something is looked at
+  bool is_inside_ = false;  // see where_inside()
+  bool always_ = false;     // what is asked must hold also where nothing is looked at
+  AxisEnds whole_, ends_;   // everywhere, and where something is looked at
   std::vector<Less> known_;
   std::vector<Need> needs_;
 };
@@ -343,6 +355,7 @@ std::vector<Need> needs_of(const Graph& graph, const IndexMap& map) {
   for (const Expr& divisor : divisors) proof.divisor(divisor);
   if (is_of_nothing(map)) return proof.take();
   proof.condition();
+  proof.where_inside();
   for (const std::size_t k : left) proof.place(k);
   return proof.take();
 }
