@@ -284,6 +284,7 @@ struct Refusal {
   std::string_view parameters, call, message;
 };
 
+// Long because it is a table: a refusal a row.
 TEST(FxMeaning, WhatPyTorchRefuses) {
   const Refusal rows[] = {
       {"x: \"f32[3]\", m: \"b8[3]\"", "index.Tensor(x, [m])",
