@@ -250,10 +250,10 @@ Tensor index_put(const Tensor& x, const Indices& indices, const Tensor& values, 
 
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& source, Mode mode,
                bool include_self, Negative negative) {
-  if (x.rank() == 0)
+  if (x.rank() == 0 || (x.rank() == 1 && index.rank() == 0))
     return reshape(scatter(at_least_rank_1(x), axis, at_least_rank_1(index), at_least_rank_1(source), mode,
                            include_self, negative),
-                   {});
+                   x.shape());
   const std::size_t k = axis_in(x, axis, "scatter");
   check_index(index, "scatter");
   check_same_type(x, source, "scatter");

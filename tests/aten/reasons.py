@@ -70,11 +70,15 @@ REASONS = [
            "a result without elements needs no value over nothing"),
     Reason("cumsum|cumprod", "refused", "does not take", "truths have no running sum; PyTorch's CPU has none either, but "
            "for tensors without elements"),
+    Reason("index|_unsafe_index.*", "refused", "an index must be .* it is u8", "a mask of u8 is deprecated in PyTorch"),
     Reason("_unsafe_index_put", "refused", "an index must be", "PyTorch checks no type of an unsafe index"),
     Reason("masked_fill", "runs", "without overflow", "a tensor's value is cast; a number must fit"),
     Reason("mean.*", "values", "want", "PyTorch's CPU adds before it rounds to 16 bits", gives_16_bits, 0.01),
     Reason(".*_backward", "values", "want", "PyTorch's CPU rounds other steps of the formula", gives_16_bits, 1e-3),
     Reason("silu_backward", "values", "want nan got", "the limit at infinity"),
+    Reason("clamp", "values", "got nan", "a bound of NaN gives NaN; PyTorch's loop over single elements passes it by"),
+    Reason("index_add|scatter.*", "refused", "does not fit", "a number must fit the type, also where no element is written"),
+    Reason("pow", "refused", "does not take the types", "truths have no powers; PyTorch's CPU gives one for the exponent True"),
 ]
 
 

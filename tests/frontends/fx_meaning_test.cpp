@@ -143,7 +143,12 @@ TEST(FxMeaning, ATensorOfRank0HasOneAxisWhereOneIsNamed) {
       {"x: \"f32[1, 1]\"", "squeeze.dims(x, [])", {array(DType::f32, {1, 1}, {7})}, "f32[1, 1]", {7}});
 }
 
-TEST(FxMeaning, AnEmptyIndexTakesNothing) {
+TEST(FxMeaning, AScalarAndAnEmptyIndex) {
+  expect_meaning({"x: \"f32[2]\", i: \"i64[]\", v: \"f32[]\"",
+                  "scatter_add.default(x, 0, i, v)",
+                  {array(DType::f32, {2}, {1, 2}), array(DType::i64, {}, {1}), array(DType::f32, {}, {5})},
+                  "f32[2]",
+                  {1, 7}});
   const Value x = array(DType::f32, {2}, {1, 2});
   expect_meaning({"x: \"f32[2]\", i: \"u8[3, 0]\"",
                   "gather.default(x, 0, i)",
