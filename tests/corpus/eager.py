@@ -30,8 +30,10 @@ def strided(values, strides):
     """The same elements in memory with these strides."""
     room = 1 + sum((size - 1) * stride for size, stride in zip(values.shape, strides))
     memory = torch.zeros(max(room, 1), dtype=values.dtype)
-    result = memory.as_strided(values.shape, strides)
-    return result.copy_(values)
+    # Strides may reach an element twice: then one of its values stays.
+    places = torch.arange(max(room, 1)).as_strided(values.shape, strides)
+    memory[places.reshape(-1)] = values.reshape(-1)
+    return memory.as_strided(values.shape, strides)
 
 
 def inputs_of(text, bounds, seed):
