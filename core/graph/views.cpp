@@ -351,6 +351,7 @@ Tensor slice_scatter(const Tensor& x, const Tensor& source, int axis, const inde
   Shape expected = x.shape();
   expected[k] = part.count;
   check_source(x, source, expected, "slice_scatter");
+  if (part.count == index::Expr(0)) return x;
   View map = same_places(x.shape());
   const index::Expr past = index::Expr(map.axes[k]) - part.start;
   map.source[k] = index::floor_div(past, step);

@@ -217,6 +217,14 @@ TEST(FxMeaning, ChunksOfNothingAreAsManyAsAskedFor) {
   EXPECT_EQ(error_of(text), "nothing was thrown");
 }
 
+TEST(FxMeaning, ASliceOfNothingPutsNothing) {
+  expect_meaning({"g: \"f32[0]\"",
+                  "slice_backward.default(g, [2], 0, 1, 1, 1)",
+                  {array(DType::f32, {0}, {})},
+                  "f32[2]",
+                  {0, 0}});
+}
+
 TEST(FxMeaning, ScatterMean) {
   const Value x = array(DType::f32, {3}, {1, 2, 3});
   const Value index = array(DType::i64, {3}, {0, 0, 2});
@@ -289,73 +297,72 @@ struct Refusal {
   std::string_view parameters, call, message;
 };
 
-// Long because it is a table: a refusal a row.
+constexpr Refusal refusals[] = {
+    {"x: \"f32[3]\", m: \"b8[3]\"", "index.Tensor(x, [m])",
+     "index 'y': how many elements a mask of b8 takes depends on data, so the result has no size; "
+     "where(mask, x, y) "
+     "keeps the shape"},
+    {"x: \"f32[3]\", m: \"b8[3]\", v: \"f32[2]\"", "index_put.default(x, [m], v)",
+     "index_put 'y': the values have the shape [2]; how many elements a mask of b8 takes depends on data, "
+     "so their "
+     "axis 0 must have size 1"},
+    {"x: \"f32[3]\", m: \"b8[2]\", v: \"f32[]\"", "index_put.default(x, [m], v)",
+     "index_put 'y': the mask has the shape [2], it speaks of [3] from axis 0 on"},
+    {"x: \"f32[3]\", i: \"u8[3]\"", "index.Tensor(x, [i])",
+     "torch.ops.aten.index.Tensor: an index must be i64, i32 or b8, it is u8"},
+    {"x: \"f32[3]\", i: \"i16[3]\"", "gather.default(x, 0, i)",
+     "torch.ops.aten.gather.default: 'index' must be i64 or i32, it is i16"},
+    {"x: \"f32[3]\", i: \"i32[1]\"", "index_copy.default(x, 0, i, i)",
+     "torch.ops.aten.index_copy.default: 'index' must be i64"},
+    {"x: \"f32[3]\", i: \"i64[1, 1]\"", "index_select.default(x, 0, i)",
+     "torch.ops.aten.index_select.default: 'index' must have at most one axis, it has rank 2"},
+    {"x: \"f32[3]\", i: \"i64[1]\"", "embedding.default(x, i)",
+     "torch.ops.aten.embedding.default: 'weight' must have two axes, it has rank 1"},
+    {"i: \"i64[1]\"", "one_hot.default(i)",
+     "torch.ops.aten.one_hot.default: num_classes must be given: the largest index, which it is otherwise, "
+     "depends "
+     "on data"},
+    {"x: \"f32[3]\", i: \"i64[3]\", v: \"f16[3]\"", "scatter_add.default(x, 0, i, v)",
+     "torch.ops.aten.scatter_add.default: 'src' must be f32 as 'self', it is f16"},
+    {"x: \"f32[3, 2]\", i: \"u8[1]\"", "embedding.default(x, i)",
+     "torch.ops.aten.embedding.default: 'indices' must be i64 or i32, it is u8"},
+    {"x: \"f32[3]\", i: \"i64[0]\"", "gather.default(x, 1, i)",
+     "torch.ops.aten.gather.default: axis 1 is out of range for rank 1"},
+    {"x: \"f32[]\"", "transpose.int(x, 0, 1)", "transpose 'y': axis 1 is out of range for rank 1"},
+    {"x: \"f32[2, 2]\"", "native_batch_norm.default(x, None, None, None, None, False, 0.1, 1e-05)",
+     "torch.ops.aten.native_batch_norm.default: needs 'running_mean' and 'running_var' where it does not "
+     "train"},
+    {"x: \"i8[3]\"", "clamp.default(x, 300)", "torch.ops.aten.clamp.default: the number 300 does not fit i8"},
+    {"x: \"i32[3]\"", "add.Tensor(x, x, alpha = 0.5)",
+     "torch.ops.aten.add.Tensor: 'alpha' has a fraction and the result is i32"},
+    {"x: \"i32[3]\"", "add.Tensor(x, x, alpha = True)",
+     "torch.ops.aten.add.Tensor: a truth as 'alpha' needs a result of truths"},
+    {"x: \"b8[3]\"", "sub.Tensor(x, x)",
+     "torch.ops.aten.sub.Tensor: truths cannot be subtracted; logical_xor says whether they differ"},
+    {"x: \"u8[3]\"", "fill.Scalar(x, 300)", "torch.ops.aten.fill.Scalar: the number 300 does not fit u8"},
+    {"x: \"i32[3]\"", "mean.default(x)",
+     "torch.ops.aten.mean.default: needs elements of a floating type, given i32"},
+    {"x: \"f64[3]\"", "linalg_vector_norm.default(x, 2, None, False, dtype = torch.float32)",
+     "torch.ops.aten.linalg_vector_norm.default: 'dtype' f32 is narrower than f64"},
+    {"x: \"f32[3]\", y: \"f16[3]\"", "lerp.Scalar(x, y, 0.5)",
+     "torch.ops.aten.lerp.Scalar: takes tensors of one type, given f32 and f16"},
+    {"x: \"i32[3]\"", "addcdiv.default(x, x, x)",
+     "torch.ops.aten.addcdiv.default: one of 'tensor1' and 'tensor2' must be of a floating type"},
+    {"x: \"f32[2, 3]\"", "native_layer_norm.default(x, [2], None, None, 1e-05)",
+     "axis -1 has size 3, 'normalized_shape' says 2"},
+    {"x: \"f32[1, 2, 3]\"", "t.default(x)", "torch.ops.aten.t.default: takes at most 2 axes, given 3"},
+    {"x: \"f32[2]\"", "flip.default(x, [0, -1])", "flip: an axis is named twice for rank 1"},
+    {"x: \"f32[2]\"", "roll.default(x, [])", "torch.ops.aten.roll.default: 'shifts' is empty"},
+    {"x: \"f32[2]\"", "unfold.default(x, 0, 1, 0)", "unfold 'y': the step 0 must be at least 1"},
+    {"x: \"f32[2]\"", "unfold.default(x, 0, -1, 1)", "unfold 'y': the size -1 must not be negative"},
+    {"x: \"f32[2]\"", "constant_pad_nd.default(x, [-3, 4])",
+     "torch.ops.aten.constant_pad_nd.default: 'pad' takes -3 and 4 away from axis -1 of size 2"},
+    {"x: \"f32[2]\", v: \"f32[1]\"", "masked_fill.Tensor(x, x, v)",
+     "torch.ops.aten.masked_fill.Tensor: 'value' must have no axes, it has rank 1"},
+};
+
 TEST(FxMeaning, WhatPyTorchRefuses) {
-  const Refusal rows[] = {
-      {"x: \"f32[3]\", m: \"b8[3]\"", "index.Tensor(x, [m])",
-       "index 'y': how many elements a mask of b8 takes depends on data, so the result has no size; "
-       "where(mask, x, y) "
-       "keeps the shape"},
-      {"x: \"f32[3]\", m: \"b8[3]\", v: \"f32[2]\"", "index_put.default(x, [m], v)",
-       "index_put 'y': the values have the shape [2]; how many elements a mask of b8 takes depends on data, "
-       "so their "
-       "axis 0 must have size 1"},
-      {"x: \"f32[3]\", m: \"b8[2]\", v: \"f32[]\"", "index_put.default(x, [m], v)",
-       "index_put 'y': the mask has the shape [2], it speaks of [3] from axis 0 on"},
-      {"x: \"f32[3]\", i: \"u8[3]\"", "index.Tensor(x, [i])",
-       "torch.ops.aten.index.Tensor: an index must be i64, i32 or b8, it is u8"},
-      {"x: \"f32[3]\", i: \"i16[3]\"", "gather.default(x, 0, i)",
-       "torch.ops.aten.gather.default: 'index' must be i64 or i32, it is i16"},
-      {"x: \"f32[3]\", i: \"i32[1]\"", "index_copy.default(x, 0, i, i)",
-       "torch.ops.aten.index_copy.default: 'index' must be i64"},
-      {"x: \"f32[3]\", i: \"i64[1, 1]\"", "index_select.default(x, 0, i)",
-       "torch.ops.aten.index_select.default: 'index' must have at most one axis, it has rank 2"},
-      {"x: \"f32[3]\", i: \"i64[1]\"", "embedding.default(x, i)",
-       "torch.ops.aten.embedding.default: 'weight' must have two axes, it has rank 1"},
-      {"i: \"i64[1]\"", "one_hot.default(i)",
-       "torch.ops.aten.one_hot.default: num_classes must be given: the largest index, which it is otherwise, "
-       "depends "
-       "on data"},
-      {"x: \"f32[3]\", i: \"i64[3]\", v: \"f16[3]\"", "scatter_add.default(x, 0, i, v)",
-       "torch.ops.aten.scatter_add.default: 'src' must be f32 as 'self', it is f16"},
-      {"x: \"f32[3, 2]\", i: \"u8[1]\"", "embedding.default(x, i)",
-       "torch.ops.aten.embedding.default: 'indices' must be i64 or i32, it is u8"},
-      {"x: \"f32[3]\", i: \"i64[0]\"", "gather.default(x, 1, i)",
-       "torch.ops.aten.gather.default: axis 1 is out of range for rank 1"},
-      {"x: \"f32[]\"", "transpose.int(x, 0, 1)", "transpose 'y': axis 1 is out of range for rank 1"},
-      {"x: \"f32[2, 2]\"", "native_batch_norm.default(x, None, None, None, None, False, 0.1, 1e-05)",
-       "torch.ops.aten.native_batch_norm.default: needs 'running_mean' and 'running_var' where it does not "
-       "train"},
-      {"x: \"i8[3]\"", "clamp.default(x, 300)",
-       "torch.ops.aten.clamp.default: the number 300 does not fit i8"},
-      {"x: \"i32[3]\"", "add.Tensor(x, x, alpha = 0.5)",
-       "torch.ops.aten.add.Tensor: 'alpha' has a fraction and the result is i32"},
-      {"x: \"i32[3]\"", "add.Tensor(x, x, alpha = True)",
-       "torch.ops.aten.add.Tensor: a truth as 'alpha' needs a result of truths"},
-      {"x: \"b8[3]\"", "sub.Tensor(x, x)",
-       "torch.ops.aten.sub.Tensor: truths cannot be subtracted; logical_xor says whether they differ"},
-      {"x: \"u8[3]\"", "fill.Scalar(x, 300)", "torch.ops.aten.fill.Scalar: the number 300 does not fit u8"},
-      {"x: \"i32[3]\"", "mean.default(x)",
-       "torch.ops.aten.mean.default: needs elements of a floating type, given i32"},
-      {"x: \"f64[3]\"", "linalg_vector_norm.default(x, 2, None, False, dtype = torch.float32)",
-       "torch.ops.aten.linalg_vector_norm.default: 'dtype' f32 is narrower than f64"},
-      {"x: \"f32[3]\", y: \"f16[3]\"", "lerp.Scalar(x, y, 0.5)",
-       "torch.ops.aten.lerp.Scalar: takes tensors of one type, given f32 and f16"},
-      {"x: \"i32[3]\"", "addcdiv.default(x, x, x)",
-       "torch.ops.aten.addcdiv.default: one of 'tensor1' and 'tensor2' must be of a floating type"},
-      {"x: \"f32[2, 3]\"", "native_layer_norm.default(x, [2], None, None, 1e-05)",
-       "axis -1 has size 3, 'normalized_shape' says 2"},
-      {"x: \"f32[1, 2, 3]\"", "t.default(x)", "torch.ops.aten.t.default: takes at most 2 axes, given 3"},
-      {"x: \"f32[2]\"", "flip.default(x, [0, -1])", "flip: an axis is named twice for rank 1"},
-      {"x: \"f32[2]\"", "roll.default(x, [])", "torch.ops.aten.roll.default: 'shifts' is empty"},
-      {"x: \"f32[2]\"", "unfold.default(x, 0, 1, 0)", "unfold 'y': the step 0 must be at least 1"},
-      {"x: \"f32[2]\"", "unfold.default(x, 0, -1, 1)", "unfold 'y': the size -1 must not be negative"},
-      {"x: \"f32[2]\"", "constant_pad_nd.default(x, [-3, 4])",
-       "torch.ops.aten.constant_pad_nd.default: 'pad' takes -3 and 4 away from axis -1 of size 2"},
-      {"x: \"f32[2]\", v: \"f32[1]\"", "masked_fill.Tensor(x, x, v)",
-       "torch.ops.aten.masked_fill.Tensor: 'value' must have no axes, it has rank 1"},
-  };
-  for (const Refusal& row : rows) {
+  for (const Refusal& row : refusals) {
     const std::string text = module_text(row.parameters, cat("y = torch.ops.aten.", row.call), "(y,)");
     EXPECT_EQ(error_of(text), cat("FX graph line 3: ", row.message)) << row.call;
   }
