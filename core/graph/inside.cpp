@@ -399,12 +399,16 @@ index::Facts facts_where(index::Facts facts, const index::Condition& condition) 
   return facts;
 }
 
+// Each gap b - a of a < b is at least 1, so one below 1, or two that are together below 2, cannot be.
 bool never_holds(const index::Condition& condition) {
-  return std::ranges::any_of(condition.all, [](const Less& less) {
-    const auto a = index::constant_of(less.a);
-    const auto b = index::constant_of(less.b);
-    return a && b && *a >= *b;
-  });
+  std::vector<Expr> gaps;
+  for (const Less& less : condition.all) gaps.push_back(less.b - less.a);
+  for (std::size_t k = 0; k < gaps.size(); ++k) {
+    if (index::constant_of(gaps[k]).value_or(1) < 1) return true;
+    for (std::size_t other = 0; other < k; ++other)
+      if (index::constant_of(gaps[k] + gaps[other]).value_or(2) < 2) return true;
+  }
+  return false;
 }
 
 }  // namespace twinloom::graph

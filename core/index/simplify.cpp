@@ -162,17 +162,27 @@ Less without_idle_symbols(Less less, const Facts& facts) {
   return less;
 }
 
+// Until nothing changes: what a symbol left behind may be shorter, or decide for another. Each round but the
+// last takes a symbol away.
+Less simplified(const Less& less, const Facts& facts) {
+  Less shorter{simplify(less.a, facts), simplify(less.b, facts)};
+  for (Less next = without_idle_symbols(shorter, facts); next != shorter;
+       next = without_idle_symbols(shorter, facts))
+    shorter = {simplify(next.a, facts), simplify(next.b, facts)};
+  return shorter;
+}
+
 }  // namespace
 
 Condition simplify(const Condition& condition, const Facts& facts) {
   Condition left;
   for (const Less& less : condition.all) {
-    const Less shorter{simplify(less.a, facts), simplify(less.b, facts)};
+    const Less shorter = simplified(less, facts);
     if (facts.proves_less(shorter.a, shorter.b)) continue;
     const auto excess = difference(shorter.a, shorter.b);
     const auto above = excess ? add_scaled(*excess, Expr(1), 1) : std::nullopt;
     if (above && proves_positive(*above, facts)) return Condition{{Less{Expr(0), Expr(0)}}};
-    left.all.push_back(without_idle_symbols(shorter, facts));
+    left.all.push_back(shorter);
   }
   return left && Condition{};
 }

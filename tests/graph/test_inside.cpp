@@ -217,6 +217,10 @@ const Case made_inside[] = {
      [](Inputs& in) {
        pad(in.y, {{1, 2}, {in.k, 0}}, 0);
      }},
+    {"pad of nothing",
+     [](Inputs& in) {
+       pad(slice(in.y, 1, 0, 0), {{0, 0}, {1, 1}}, 0);
+     }},
     {"repeat",
      [](Inputs& in) {
        repeat(in.y, {3, in.k});

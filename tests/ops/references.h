@@ -30,7 +30,8 @@ struct Reference {
   std::optional<Pointwise> full = {};
 };
 
-// A row for each row of the operator table whose bound is above zero and that is no random number.
+// A row for each row of the operator table with one or two inputs whose bound is above zero and that is no
+// random number. What rounds once over three inputs, fma, has fixed points.
 std::span<const Reference> references();
 const Reference& reference_of(Pointwise op);
 
