@@ -54,10 +54,12 @@ class Body {
   bool is_usable() const { return usable_ && nodes_ <= MOST_NODES; }
   const index::Expr& extent() const { return sibling_.loops.front().extent; }
 
-  // Empty values of a sibling that has become too large stay as they are.
+  // A value that becomes too large stays as it is.
   Ref<Value> expand(const Ref<Value>& value) {
+    std::size_t nodes = 0;
     const auto expanded = loops::rewrite(value, [&](const Ref<Value>& old) {
-      if (++nodes_ > MOST_NODES) return old;
+      ++nodes_;
+      if (++nodes > MOST_NODES) return old;
       const auto* read = std::get_if<loops::Read>(&old->node);
       const auto let = read != nullptr ? lets_.find(read->temp) : lets_.end();
       return let != lets_.end() ? let->second : old;

@@ -93,6 +93,9 @@ TEST(RandomGraphsHold, SeedsThatOnceDifferedOnAGpu) {
 // A view over nothing that n = 2 leaves of x.
 TEST(RandomGraphsHold, SeedsThatOnceDividedByZero) { EXPECT_EQ(report_of(30455).value_or(""), ""); }
 
+// Large rows, whose values are looked up without their Lets one by one.
+TEST(RandomGraphsHold, SeedsThatOnceLostASharedValue) { EXPECT_EQ(report_of(801223).value_or(""), ""); }
+
 // What a failure prints runs as it is printed: every layout, type and size comes back from the files.
 TEST(RandomGraphsHold, PrintedLinesRun) {
   for (const std::uint64_t seed : std::array<std::uint64_t, 6>{2, 5, 9, 12, 21, 33}) {
