@@ -2,6 +2,7 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -120,11 +121,20 @@ std::vector<Entry> read_npz(const std::filesystem::path& file, const Limits& lim
   return entries;
 }
 
-void write_npz(const std::filesystem::path& file, const std::vector<Entry>& entries) {
+namespace {
+
+// The end of a directory without entries: libzip makes no file of nothing.
+void write_empty(const std::filesystem::path& file) {
+  std::string bytes("PK\5\6");
+  bytes.resize(22, '\0');
+  std::ofstream stream(file, std::ios::binary);
+  if (!(stream << bytes).flush()) throw Error(cat("cannot write '", escaped(file.string()), "'"));
+}
+
+void write_entries(const std::filesystem::path& file, const std::filesystem::path& temporary,
+                   const std::vector<Entry>& entries) {
   std::vector<std::string> bytes;  // must outlive the archive
   for (const Entry& entry : entries) bytes.push_back(print_npy(entry.tensor));
-  std::filesystem::path temporary = file;
-  temporary += ".partial";
   Archive archive = open_archive(temporary, ZIP_CREATE | ZIP_TRUNCATE);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     zip_source_t* source = zip_source_buffer(archive.get(), bytes[i].data(), bytes[i].size(), 0);
@@ -144,6 +154,17 @@ void write_npz(const std::filesystem::path& file, const std::vector<Entry>& entr
     zip_discard(raw);
     throw Error(cat("cannot write '", escaped(file.string()), "': ", words));
   }
+}
+
+}  // namespace
+
+void write_npz(const std::filesystem::path& file, const std::vector<Entry>& entries) {
+  std::filesystem::path temporary = file;
+  temporary += ".partial";
+  if (entries.empty())
+    write_empty(temporary);
+  else
+    write_entries(file, temporary, entries);
   std::filesystem::rename(temporary, file);
 }
 

@@ -134,6 +134,13 @@ void write_compressed(const std::string& file, const runtime::Tensor& tensor) {
   ASSERT_EQ(zip_close(archive), 0);
 }
 
+TEST(Npz, NothingIsAnArchiveToo) {
+  const ScratchFolder folder;
+  const std::string file = folder.file("none.npz");
+  arrays::write_npz(file, {});
+  EXPECT_EQ(arrays::read_npz(file).size(), 0u);
+}
+
 TEST(Npz, CompressedEntriesAreRead) {
   const ScratchFolder folder;
   write_compressed(folder.file("a.npz"), counting(ops::DType::f32, {100, 100}));
