@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "frontends/fx/numbers.h"
 
 namespace twinloom::fx {
 
@@ -41,6 +42,10 @@ std::optional<DType> type_of_number(const Item& item) {
   if (item.get<bool>() != nullptr) return DType::b8;
   if (item.get<index::Expr>() != nullptr) return DType::i64;
   if (item.get<double>() != nullptr) return DType::f32;
+  if (const auto* number = item.get<Number>()) {
+    if (number->kind == Number::Kind::real) return DType::f32;
+    return number->kind == Number::Kind::truth ? DType::b8 : DType::i64;
+  }
   return std::nullopt;
 }
 
@@ -91,7 +96,7 @@ DType floating(DType dtype) { return ops::is_floating(dtype) ? dtype : DType::f3
 graph::Tensor as_tensor(const Arguments& arguments, const Item& item, DType dtype) {
   if (const auto* tensor = item.get<graph::Tensor>()) return graph::cast(*tensor, dtype, true);
   if (const auto number = number_of(item)) return arguments.builder().constant(*number, dtype);
-  if (const auto* size = item.get<index::Expr>()) return arguments.builder().size(*size, dtype);
+  if (kind_of(item)) return tensor_of(arguments.builder(), item, dtype);
   arguments.fail(cat("expected a tensor or a number, found ", describe(item)));
 }
 
@@ -105,6 +110,14 @@ graph::Tensor promoted(const Arguments& arguments, ops::Pointwise op, std::span<
   if (items.size() == 2 && items[1]->get<graph::Tensor>() != nullptr) {
     if (const auto left = number_of(*items[0]))
       return graph::pointwise(op, *left, as_tensor(arguments, *items[1], type));
+  }
+  // A number stays an f32 beside 16 bits, and the result is rounded once.
+  const bool beside_number = std::ranges::any_of(items, [](const Item* item) { return kind_of(*item).has_value(); });
+  if (beside_number && ops::is_16_bit_float(type)) {
+    std::vector<graph::Tensor> wide;
+    for (const Item* item : items) wide.push_back(as_tensor(arguments, *item, DType::f32));
+    const graph::Tensor result = graph::pointwise(op, wide);
+    return ops::gives(op) == ops::Gives::same ? graph::cast(result, type, true) : result;
   }
   std::vector<graph::Tensor> inputs;
   for (const Item* item : items) inputs.push_back(as_tensor(arguments, *item, type));
