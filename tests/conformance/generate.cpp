@@ -39,11 +39,13 @@ const Recipe& draw_family(Random& random, bool large) {
 // Every recipe in turn, four a graph, so that none is rare however the weights are.
 constexpr std::uint64_t turns = 4;
 const Recipe& recipe_in_turn(std::uint64_t number) {
-  for (const auto recipes : {arithmetic_recipes(), movement_recipes(), total_recipes(), place_recipes()}) {
-    if (number < recipes.size()) return recipes[number];
-    number -= recipes.size();
-  }
-  return recipe_in_turn(number);
+  const auto families = {arithmetic_recipes(), movement_recipes(), total_recipes(), place_recipes()};
+  std::uint64_t count = 0;
+  for (const auto recipes : families) count += recipes.size();
+  number %= count;
+  const auto* family = families.begin();
+  for (; number >= family->size(); ++family) number -= family->size();
+  return (*family)[number];
 }
 
 bool is_near_border(std::int64_t length) {
