@@ -33,4 +33,47 @@ bool divides_by_zero(const Condition& condition, const Values& values) {
   });
 }
 
+std::optional<Expr> bad_divisor(const Expr& expr, const Values& values) {
+  const auto first_of = [&](std::initializer_list<Expr> parts) {
+    std::optional<Expr> bad;
+    for (const Expr& part : parts)
+      if (!bad) bad = bad_divisor(part, values);
+    return bad;
+  };
+  const auto divided = [&](const Expr& dividend, const Expr& divisor) {
+    if (auto bad = first_of({dividend, divisor})) return bad;
+    return evaluate(divisor, values) < 1 ? std::optional(divisor) : std::nullopt;
+  };
+  return match(
+      expr.form(), [](const Symbol&) { return std::optional<Expr>(); },
+      [&](const Sum& sum) {
+        std::optional<Expr> bad;
+        for (const Term& term : sum.terms)
+          if (!bad) bad = bad_divisor(term.factor, values);
+        return bad;
+      },
+      [&](const Product& product) {
+        std::optional<Expr> bad;
+        for (const Expr& factor : product.factors)
+          if (!bad) bad = bad_divisor(factor, values);
+        return bad;
+      },
+      [&](const FloorDiv& node) { return divided(node.dividend, node.divisor); },
+      [&](const FloorMod& node) { return divided(node.dividend, node.divisor); },
+      [&](const Least& node) {
+        return first_of({node.a, node.b});
+      },
+      [&](const Greatest& node) {
+        return first_of({node.a, node.b});
+      });
+}
+
+std::optional<Expr> bad_divisor(const Condition& condition, const Values& values) {
+  for (const Less& less : condition.all) {
+    if (auto bad = bad_divisor(less.a, values)) return bad;
+    if (auto bad = bad_divisor(less.b, values)) return bad;
+  }
+  return std::nullopt;
+}
+
 }  // namespace twinloom::index

@@ -103,17 +103,26 @@ class Proof {
   }
 
   // The parts floor_div, floor_mod, least and greatest of a term, replaced by a bound. Nothing when
-  // no term has one that can be replaced.
+  // no term has one that can be replaced. What must hold of both sides of an extreme comes first, since a
+  // side that is chosen may only do for one of the cases: least(8, n) - least(4, n).
   std::optional<bool> by_operations(const Expr& expr) {
-    for (const TermsOf sum(expr); const Term& term : sum.terms()) {
-      for (const Expr& factor : factors_of(term.factor)) {
-        const Expr wanted = factor;
-        const auto others = without_factors(factors_of(term.factor), std::span(&wanted, 1));
-        const Expr scale = make_product(*others) * Expr(term.scale);
-        if (const auto decided = by_operation(factor, scale, without_term(expr, term))) return decided;
+    for (const bool of_both : {true, false}) {
+      for (const TermsOf sum(expr); const Term& term : sum.terms()) {
+        for (const Expr& factor : factors_of(term.factor)) {
+          const Expr wanted = factor;
+          const auto others = without_factors(factors_of(term.factor), std::span(&wanted, 1));
+          const Expr scale = make_product(*others) * Expr(term.scale);
+          if (needs_both(factor, scale) != of_both) continue;
+          if (const auto decided = by_operation(factor, scale, without_term(expr, term))) return decided;
+        }
       }
     }
     return std::nullopt;
+  }
+
+  bool needs_both(const Expr& operation, const Expr& scale) const {
+    if (as<Least>(operation) != nullptr) return sign_of(scale) > 0;
+    return as<Greatest>(operation) != nullptr && sign_of(scale) < 0;
   }
 
   // scale*operation + rest >= 1

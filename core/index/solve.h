@@ -9,9 +9,9 @@
 
 namespace twinloom::index {
 
-// The value of `symbol` for which expr == value, where expr is linear in it with a constant
-// coefficient and mentions no symbol that `known` lacks. Nothing when it is not of that form or no
-// integer solves it.
+// The value of `symbol` for which expr == value, where expr is linear in it and mentions no
+// other symbol that `known` lacks. Nothing when it is not of that form, when its coefficient is 0, and
+// when no integer solves it.
 std::optional<std::int64_t> solve(const Expr& expr, std::int64_t value, Symbol symbol, const Values& known);
 
 }  // namespace twinloom::index

@@ -174,13 +174,17 @@ TEST(Expr, ProductsAndStridesOfSizes) {
   EXPECT_TRUE(contiguous_strides({}).empty());
 }
 
-TEST(Solve, LinearWithAConstantCoefficient) {
+TEST(Solve, LinearInTheSymbol) {
   const Values known{{Symbol("m"), 5}};
   EXPECT_EQ(solve(parse("3*n + 2"), 14, Symbol("n"), known), 4);
   EXPECT_EQ(solve(parse("3*n + 2"), 15, Symbol("n"), known), std::nullopt);
   EXPECT_EQ(solve(parse("m*m - 2*n"), 1, Symbol("n"), known), 12);
   EXPECT_EQ(solve(parse("n + k"), 1, Symbol("n"), known), std::nullopt);
-  EXPECT_EQ(solve(parse("m*n"), 10, Symbol("n"), known), std::nullopt);
+  EXPECT_EQ(solve(parse("m*n"), 10, Symbol("n"), known), 2);
+  EXPECT_EQ(solve(parse("m*n"), 11, Symbol("n"), known), std::nullopt);
+  EXPECT_EQ(solve(parse("k*n"), 10, Symbol("n"), known), std::nullopt);
+  EXPECT_EQ(solve(parse("m*n - 5*n"), 10, Symbol("n"), known), std::nullopt);
+  EXPECT_EQ(solve(parse("n + floor_div(7, m - 5)"), 10, Symbol("n"), known), std::nullopt);
   EXPECT_EQ(solve(parse("floor_div(n, 2)"), 10, Symbol("n"), known), std::nullopt);
   EXPECT_EQ(solve(parse("m + 1"), 6, Symbol("n"), known), std::nullopt);
   EXPECT_EQ(solve(parse("n - 9223372036854775807"), 9, Symbol("n"), known), std::nullopt);

@@ -74,6 +74,8 @@ TEST(Facts, ProvesWithSymbolicExtents) {
   EXPECT_TRUE(proven("floor_mod(i, n) < n", "n in 1.."));
   EXPECT_TRUE(proven("m < n*m + 1", "n in 1.., m in 0.."));
   EXPECT_TRUE(proven("least(i, n - 1) < n", "n in 1.."));
+  EXPECT_TRUE(proven("least(4, n) < least(8, n) + 1", "n in 0.."));
+  EXPECT_TRUE(proven("greatest(4, n) < greatest(8, n) + 1", "n in 0.."));
   EXPECT_TRUE(proven("n - 1 - i < n", "i < n"));
   EXPECT_TRUE(proven("-1 < n - 1 - i", "i < n"));
   EXPECT_TRUE(proven("i < s77", "i < s27, s27 = s77"));
@@ -86,6 +88,7 @@ TEST(Facts, DoesNotProveWhatIsFalseSomewhere) {
   EXPECT_FALSE(proven("8*j0 + j1 < n", "j0 < floor_div(n + 7, 8), j1 in 0..7, n in 0.."));
   EXPECT_FALSE(proven("i < 9223372036854775807", "n in 0.."));
   EXPECT_FALSE(proven("m < n*m", "n in 1.., m in 0.."));
+  EXPECT_FALSE(proven("least(4, n) < least(8, n)", "n in 0.."));
 }
 
 TEST(Facts, ProvesEqual) {
