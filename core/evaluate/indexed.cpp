@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/evaluate/run.h"
 #include "core/evaluate/totals.h"
+#include "core/graph/assertion.h"
 #include "core/ops/convert.h"
 
 namespace twinloom::evaluate {
@@ -24,6 +25,7 @@ struct Lookup {
 };
 
 [[noreturn]] void fail_index(const Lookup& lookup, std::size_t k, std::int64_t at, std::int64_t value) {
+  if (const auto words = graph::words_of_assertion(lookup.turn.node())) throw Error(*words);
   const std::vector<std::int64_t> position = position_of(at, lookup.sizes);
   throw Error(cat(lookup.turn.subject(), ": index ", k, " at position [",
                   join(position, ", ", [](std::int64_t p) { return cat(p); }), "] is ", value,

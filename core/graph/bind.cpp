@@ -1,8 +1,13 @@
 // See bind.h.
 #include "core/graph/bind.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "core/base/error.h"
 #include "core/graph/infer.h"
+#include "core/graph/size_names.h"
+#include "core/index/divisors.h"
 #include "core/index/solve.h"
 
 namespace twinloom::graph {
@@ -56,6 +61,8 @@ class Binding {
   index::Values take() { return std::move(values_); }
 
  private:
+  bool bind_signed(const Given& given, const std::vector<index::Symbol>& unknown);
+  std::int64_t value_of(const Given& given) const;
   bool knows_all(const std::set<index::Symbol>& symbols) const;
   // " (n = 4 from axis 0 of 'x')", for the symbols of a message.
   std::string sources(const std::set<index::Symbol>& symbols) const;
@@ -101,6 +108,7 @@ void Binding::solve_expressions(const std::vector<Given>& numbers) {
       std::vector<index::Symbol> unknown;
       for (const index::Symbol symbol : index::symbols_of(given.expected))
         if (!values_.contains(symbol)) unknown.push_back(symbol);
+      if (unknown.size() == 2 && bind_signed(given, unknown)) found = true;
       if (unknown.size() != 1) continue;
       const auto value = index::solve(given.expected, given.value, unknown[0], values_);
       if (!value) continue;
@@ -110,13 +118,38 @@ void Binding::solve_expressions(const std::vector<Given>& numbers) {
   }
 }
 
+// u and its negative part from the value of u - negative_part(u).
+bool Binding::bind_signed(const Given& given, const std::vector<index::Symbol>& unknown) {
+  const index::Symbol symbol = std::min(unknown[0], unknown[1]);
+  const index::Symbol negative = std::max(unknown[0], unknown[1]);
+  if (negative != negative_part(symbol)) return false;
+  const auto linear = index::linear_in(given.expected, symbol);
+  const auto opposite = index::linear_in(given.expected, negative);
+  if (!linear || !opposite || opposite->scale != -linear->scale) return false;
+  const index::Expr together = index::substitute(given.expected, {{negative, 0}});
+  const auto value = index::solve(together, given.value, symbol, values_);
+  if (!value || *value == std::numeric_limits<std::int64_t>::min()) return false;
+  bind(symbol, std::max<std::int64_t>(*value, 0), given.where);
+  bind(negative, std::max<std::int64_t>(-*value, 0), given.where);
+  return true;
+}
+
+// Conditions are checked in their order: that a divisor is positive stands before what divides by it.
+std::int64_t Binding::value_of(const Given& given) const {
+  if (const auto divisor = index::bad_divisor(given.expected, values_)) {
+    throw Error(cat(given.where, " is ", given.expected, ", which divides by ", *divisor, " = ",
+                    index::evaluate(*divisor, values_), sources(index::symbols_of(*divisor))));
+  }
+  return index::evaluate(given.expected, values_);
+}
+
 void Binding::check(const Graph& graph, const std::vector<Given>& numbers) const {
   for (const Given& given : numbers) {
     const auto symbols = index::symbols_of(given.expected);
     if (!knows_all(symbols))
       throw Error(
           cat(given.where, " has ", given.value, ", from which ", given.expected, " cannot be solved"));
-    const std::int64_t expected = index::evaluate(given.expected, values_);
+    const std::int64_t expected = value_of(given);
     if (expected != given.value)
       throw Error(cat(given.where, " is ", given.value, ", expected ",
                       symbols.empty() ? cat(expected) : cat(given.expected, " = ", expected),
@@ -128,7 +161,7 @@ void Binding::check(const Graph& graph, const std::vector<Given>& numbers) const
   for (const index::Symbol symbol : size_symbols(graph))
     if (!values_.contains(symbol)) throw Error(cat("no input tells the size ", symbol));
   for (const Require& require : graph.requirements())
-    if (!index::evaluate(require.condition, values_))
+    if (index::bad_divisor(require.condition, values_) || !index::evaluate(require.condition, values_))
       throw Error(cat(require.message, ": ", require.condition, " does not hold",
                       sources(index::symbols_of(require.condition))));
 }

@@ -2,22 +2,15 @@
 #include "core/graph/graph.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/base/error.h"
 #include "core/graph/infer.h"
+#include "core/graph/size_names.h"
 #include "core/index/simplify.h"
 
 namespace twinloom::graph {
 
 namespace {
-
-// Axes and found indices, the symbols of random numbers, and what loops are cut into.
-bool is_reserved(std::string_view name) {
-  if (name == "seed" || name == "offset" || name.find('.') != std::string_view::npos) return true;
-  if (name.size() < 2 || (name[0] != 'i' && name[0] != 'f')) return false;
-  return std::ranges::all_of(name.substr(1), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
 
 index::Condition equal_sizes(const index::Expr& a, const index::Expr& b) {
   return {{{a, b + 1}, {b, a + 1}}};

@@ -250,11 +250,11 @@ class Places {
   const Graph& graph_;
   const Node& node_;
   const Scatter& scatter_;
-  const Shape& source_;                          // sizes along the axes
-  std::vector<index::Symbol> axes_;              // of the source
-  std::vector<index::Expr> place_;               // over axes_ and what is asked
-  std::vector<std::size_t> asked_;               // indices that only the run knows
-  std::vector<std::optional<Own>> own_;          // by axis
+  const Shape& source_;                  // sizes along the axes
+  std::vector<index::Symbol> axes_;      // of the source
+  std::vector<index::Expr> place_;       // over axes_ and what is asked
+  std::vector<std::size_t> asked_;       // indices that only the run knows
+  std::vector<std::optional<Own>> own_;  // by axis
   std::vector<int> index_at_;
 };
 

@@ -30,14 +30,13 @@ std::size_t axis_in(const Tensor& x, int axis, std::string_view what) {
 }
 
 // A position that may count from the end, in numbers from the front; not clamped.
-index::Expr from_front(const Tensor& x, const index::Expr& at, const index::Expr& size,
-                       std::string_view what) {
+index::Expr from_front(const Tensor& x, const index::Expr& at, const index::Expr& size) {
   const index::Range range = x.builder().graph().facts().range(at);
   if (range.low && *range.low >= 0) return at;
   if (range.high && *range.high < 0) return at + size;
-  require_sizes(x.builder(), at_most(0, at),
-                cat(subject(x.builder(), what), ": the position ", at, " must not be negative"));
-  return at;
+  // 1 where it is negative.
+  const index::Expr wraps = index::least(index::greatest(-at, 0), 1);
+  return index::simplify(at + size * wraps, x.builder().graph().facts());
 }
 
 struct Part {
@@ -57,7 +56,7 @@ Part part_of(const Tensor& x, std::size_t axis, const index::Expr& start, const 
     const auto known = index::constant_of(at);
     if (known && *known >= beyond) return size;
     if (known && *known <= -beyond) return low;
-    const index::Expr front = from_front(x, at, size, what);
+    const index::Expr front = from_front(x, at, size);
     return index::simplify(index::least(index::greatest(front, low), size), facts);
   };
   const index::Expr first = clamped(start, 0);
@@ -195,7 +194,7 @@ Tensor slice(const Tensor& x, int axis, const index::Expr& start, const index::E
 Tensor select(const Tensor& x, int axis, const index::Expr& at) {
   const std::size_t k = axis_in(x, axis, "select");
   const index::Expr size = x.shape()[k];
-  const index::Expr place = from_front(x, at, size, "select");
+  const index::Expr place = from_front(x, at, size);
   require_sizes(x.builder(), at_most(0, place) && index::Condition{{{place, size}}},
                 cat(subject(x.builder(), "select"), ": position ", at, " is outside axis ", k, " of ",
                     print_shape(x.shape())));
@@ -363,7 +362,7 @@ Tensor slice_scatter(const Tensor& x, const Tensor& source, int axis, const inde
 
 Tensor select_scatter(const Tensor& x, const Tensor& source, int axis, const index::Expr& at) {
   const std::size_t k = axis_in(x, axis, "select_scatter");
-  const index::Expr place = from_front(x, at, x.shape()[k], "select_scatter");
+  const index::Expr place = from_front(x, at, x.shape()[k]);
   return slice_scatter(x, unsqueeze(source, static_cast<int>(k)), axis, place, place + 1);
 }
 

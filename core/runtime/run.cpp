@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
+#include "core/graph/assertion.h"
 
 namespace twinloom::runtime {
 
@@ -70,6 +71,8 @@ std::exception_ptr Run::error_of(const Failure& failure) const {
   const graph::Graph& graph = prepared_->variant->graph;
   const graph::NodeId node{static_cast<std::uint32_t>(failure.node)};
   const bool known = failure.node >= 0 && node.index < graph.nodes().size();
+  if (const auto words = known ? graph::words_of_assertion(graph[node]) : std::nullopt)
+    return std::make_exception_ptr(Error(*words));
   const std::string place =
       failure.offset < 0 ? std::string() : cat("; it is element ", failure.offset, " of its tensor's memory");
   return std::make_exception_ptr(

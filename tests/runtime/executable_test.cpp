@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "api/twinloom/twinloom.h"
+#include "core/graph/assertion.h"
 
 namespace twinloom::tests {
 
@@ -364,6 +365,28 @@ TEST(Executable, NamesTheScatterOfAnIndexOutOfRange) {
     const Executable executable = compile(graph, device);
     expect_error([&] { executable.run(arguments); }, "scatter replace");
     expect_error([&] { executable.run(arguments); }, "index -1 is out of range; expected 0 <= index < 10");
+  }
+}
+
+TEST(Executable, SaysTheWordsOfAnAssertionThatDoesNotHold) {
+  Builder builder;
+  const Value x = builder.input("x", DType::f32, {Symbol("n")});
+  const Value all = graph::reduce(ops::Monoid::all, gt(x, 0.0), {});
+  const graph::Assertion assertion{all, "x must be positive"};
+  builder.output(graph::asserting(exp(x), std::span(&assertion, 1)));
+  const Graph graph = builder.take();
+  for (const Device& device : {cpu(), Device::reference()}) {
+    const Executable executable = compile(graph, device);
+    for (const std::int64_t n : {0, 1, 3}) {
+      std::vector<float> good(static_cast<std::size_t>(n), 1.0f), bad = good;
+      const auto run = [&](std::vector<float>& values) {
+        executable.run(std::vector<runtime::Argument>{view_of(values.data(), DType::f32, {n})});
+      };
+      EXPECT_NO_THROW(run(good));
+      if (n == 0) continue;
+      bad.back() = -1.0f;
+      expect_error([&] { run(bad); }, "x must be positive");
+    }
   }
 }
 
