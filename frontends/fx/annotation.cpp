@@ -1,9 +1,12 @@
-// See annotation.h. Sizes are read by the parser of syntax.h, so that they may be any arithmetic.
+// See annotation.h. Numbers are read by the parser of syntax.h, so that they may be any arithmetic.
 #include "frontends/fx/annotation.h"
 
 #include <algorithm>
+#include <limits>
+#include <numbers>
 
 #include "core/base/error.h"
+#include "frontends/fx/syntax.h"
 
 namespace twinloom::fx {
 
@@ -13,58 +16,6 @@ using index::Expr;
 
 [[noreturn]] void fail(int line, std::string_view words) {
   throw Error(cat("FX graph line ", line, ": ", words));
-}
-
-Expr symbol_named(const std::string& name, int line) {
-  constexpr std::size_t longest = 23;
-  if (name.size() > longest)
-    fail(line, cat("the size '", escaped(name), "' has a name of more than ", longest, " characters"));
-  return index::Symbol(name);
-}
-
-Expr positive_divisor(const Expr& divisor, int line) {
-  const auto constant = index::constant_of(divisor);
-  if (constant && *constant <= 0) fail(line, "a size is divided by something that is not positive");
-  return divisor;
-}
-
-Expr arithmetic(const std::string& op, const std::vector<Expr>& operands, int line) {
-  if (op == "neg") return -operands[0];
-  if (op == "+") return operands[0] + operands[1];
-  if (op == "-") return operands[0] - operands[1];
-  if (op == "*") return operands[0] * operands[1];
-  if (op == "//") return index::floor_div(operands[0], positive_divisor(operands[1], line));
-  if (op == "%") return index::floor_mod(operands[0], positive_divisor(operands[1], line));
-  if (op == "**") {
-    const auto exponent = index::constant_of(operands[1]);
-    if (!exponent || *exponent < 0 || *exponent > 16)
-      fail(line, "a size has an exponent that is not in 0..16");
-    Expr power = 1;
-    for (std::int64_t i = 0; i < *exponent; ++i) power = power * operands[0];
-    return power;
-  }
-  fail(line, cat("'", op, "' is not integer arithmetic on sizes"));
-}
-
-Expr function(const std::string& target, const std::vector<Expr>& operands, int line) {
-  const auto is = [&](std::initializer_list<std::string_view> names) {
-    return std::ranges::find(names, target) != names.end();
-  };
-  if (operands.size() == 1 && is({"Sym", "sym_int", "TruncToInt", "IntTrueDiv"})) return operands[0];
-  if (operands.size() == 2) {
-    if (is({"FloorDiv", "CleanDiv", "floordiv"})) return arithmetic("//", operands, line);
-    if (is({"Mod", "PythonMod"})) return arithmetic("%", operands, line);
-    if (is({"CeilDiv"})) return index::ceil_div(operands[0], positive_divisor(operands[1], line));
-    if (is({"Max", "max"})) return index::greatest(operands[0], operands[1]);
-    if (is({"Min", "min"})) return index::least(operands[0], operands[1]);
-  }
-  if (is({"Max", "Min"}) && operands.size() > 2) {
-    Expr result = operands[0];
-    for (const Expr& operand : operands)
-      result = target == "Max" ? index::greatest(result, operand) : index::least(result, operand);
-    return result;
-  }
-  fail(line, cat("'", escaped(target), "' of ", operands.size(), " is not integer arithmetic on sizes"));
 }
 
 // The whole text as an expression: parsed as the only statement of a module.
@@ -80,6 +31,71 @@ Child parse_expression(std::string_view text, int line) {
   fail(line, cat("'", escaped(text), "' is not a size"));
 }
 
+using Known = std::optional<Item>;
+
+class Evaluation {
+ public:
+  Evaluation(const NumberNames& names, const SizeRules& rules) : names_(names), rules_(rules) {}
+
+  // Nothing for what is no arithmetic that is known.
+  Known of(const Expression& expression) const {
+    return match(
+        expression, [](const None&) -> Known { return std::nullopt; },
+        [](const Boolean& node) -> Known { return Item{node.value}; },
+        [](const Integer& node) -> Known { return Item{Expr(node.value)}; },
+        [](const Real& node) -> Known { return Item{node.value}; },
+        [](const Text&) -> Known { return std::nullopt; },
+        [&](const Name& node) -> Known { return named(node.name); },
+        [](const List&) -> Known { return std::nullopt; },
+        [&](const Call& node) -> Known {
+          if (node.target == "Piecewise") return piecewise(node.arguments);
+          const auto op = operator_called(node.target);
+          return op ? applied(*op, node.arguments) : std::nullopt;
+        },
+        [](const Subscript&) -> Known { return std::nullopt; },
+        [](const Slice&) -> Known { return std::nullopt; },
+        [&](const Operation& node) -> Known { return applied(node.op, node.operands); });
+  }
+
+ private:
+  Item named(const std::string& name) const {
+    if (name == "true" || name == "false") return {name == "true"};
+    if (name == "pi") return {std::numbers::pi};
+    if (name == "oo" || name == "int_oo") return {std::numeric_limits<double>::infinity()};
+    return names_.look_up(name);
+  }
+
+  Known applied(std::string_view op, const std::vector<Child>& operands) const {
+    Items items;
+    for (const Child& operand : operands) {
+      const Known item = of(*operand);
+      if (!item) return std::nullopt;
+      items.push_back(*item);
+    }
+    return arithmetic(op, items, rules_);
+  }
+
+  // Piecewise((value, condition), ..., (value, True)): the first whose condition holds.
+  Known piecewise(const std::vector<Child>& cases) const {
+    Known result;
+    for (auto at = cases.rbegin(); at != cases.rend(); ++at) {
+      const auto* pair = std::get_if<List>(&(*at)->node);
+      if (pair == nullptr || pair->items.size() != 2) return std::nullopt;
+      const Known value = of(*pair->items[0]);
+      const Known condition = of(*pair->items[1]);
+      if (!value || !condition) return std::nullopt;
+      const bool* always = condition->get<bool>();
+      if (always == nullptr && !result) return std::nullopt;
+      result = always != nullptr ? (*always ? value : result)
+                                 : arithmetic("if", {*condition, *value, *result}, rules_);
+    }
+    return result;
+  }
+
+  const NumberNames& names_;
+  const SizeRules& rules_;
+};
+
 constexpr std::size_t most_axes = 64;
 
 std::string_view trimmed(std::string_view text) {
@@ -88,13 +104,22 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-Expr parse_size(std::string_view text, int line) {
-  return size_of_expression(*parse_expression(text, line), line,
-                            [&](const std::string& name) { return symbol_named(name, line); });
+PrintedNumber parse_number(std::string_view text, int line, const NumberNames& names) {
+  PrintedNumber result{std::string(text), std::nullopt, {}};
+  const SizeRules rules{names.facts, [&](const index::Condition& condition, const std::string& words) {
+                          result.requirements.emplace_back(condition, words);
+                        }};
+  const Child expression = parse_expression(text, line);
+  try {
+    result.number = Evaluation(names, rules).of(*expression);
+  } catch (const Error& error) {
+    fail(line, error.what());
+  }
+  return result;
 }
 
-graph::Shape parse_shape(std::string_view text, int line) {
-  graph::Shape shape;
+std::vector<PrintedNumber> parse_shape(std::string_view text, int line, const NumberNames& names) {
+  std::vector<PrintedNumber> shape;
   int depth = 0;
   std::size_t start = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
@@ -106,39 +131,21 @@ graph::Shape parse_shape(std::string_view text, int line) {
     start = i + 1;
     if (shape.size() == most_axes) fail(line, cat("a tensor has more than ", most_axes, " axes"));
     if (size.empty() && i == text.size() && shape.empty()) break;
-    shape.push_back(parse_size(size, line));
+    shape.push_back(parse_number(size, line, names));
+    const Known& number = shape.back().number;
+    if (number && number->get<double>() != nullptr) fail(line, cat("'", escaped(size), "' is not a size"));
   }
   return shape;
 }
 
 }  // namespace
 
-Expr size_of_expression(const Expression& expression, int line,
-                        const std::function<Expr(const std::string& name)>& look_up) {
-  const auto of = [&](const Child& child) { return size_of_expression(*child, line, look_up); };
-  const auto no_size = [&]() -> Expr { fail(line, cat("'", print(expression), "' is not a size")); };
-  const auto all = [&](const std::vector<Child>& children) {
-    std::vector<Expr> sizes;
-    for (const Child& child : children) sizes.push_back(of(child));
-    return sizes;
-  };
-  return match(
-      expression, [&](const None&) { return no_size(); },
-      [](const Boolean& node) { return Expr(node.value ? 1 : 0); },
-      [](const Integer& node) { return Expr(node.value); }, [&](const Real&) { return no_size(); },
-      [&](const Text&) { return no_size(); }, [&](const Name& node) { return look_up(node.name); },
-      [&](const List&) { return no_size(); },
-      [&](const Call& node) { return function(node.target, all(node.arguments), line); },
-      [&](const Subscript&) { return no_size(); }, [&](const Slice&) { return no_size(); },
-      [&](const Operation& node) { return arithmetic(node.op, all(node.operands), line); });
-}
-
-std::optional<Annotation> parse_annotation(std::string_view given, int line) {
+std::optional<Annotation> parse_annotation(std::string_view given, int line, const NumberNames& names) {
   const std::string_view text = trimmed(given);
   if (text.empty()) return std::nullopt;
   Annotation annotation;
   if (text.starts_with("Sym(") && text.ends_with(")")) {
-    annotation.size = parse_size(text.substr(4, text.size() - 5), line);
+    annotation.number = parse_number(text.substr(4, text.size() - 5), line, names);
     return annotation;
   }
   const std::size_t open = text.find('[');
@@ -148,11 +155,11 @@ std::optional<Annotation> parse_annotation(std::string_view given, int line) {
     fail(line, cat("'", escaped(text), "' is not a type such as \"f32[2, s0]\" or \"Sym(s0)\""));
   }
   annotation.dtype = *dtype;
-  annotation.shape = parse_shape(text.substr(open + 1, close - open - 1), line);
+  annotation.shape = parse_shape(text.substr(open + 1, close - open - 1), line, names);
   if (!text.substr(close + 1).starts_with('[')) return annotation;
   const std::size_t end = text.find(']', close + 1);
   if (end == std::string_view::npos) fail(line, cat("'", escaped(text), "' has strides without an end"));
-  annotation.strides = parse_shape(text.substr(close + 2, end - close - 2), line);
+  annotation.strides = parse_shape(text.substr(close + 2, end - close - 2), line, names);
   if (annotation.strides->size() != annotation.shape.size()) {
     fail(line, cat("'", escaped(text), "' has ", annotation.strides->size(), " strides for ",
                    annotation.shape.size(), " axes"));

@@ -5,24 +5,34 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "core/graph/graph.h"
-#include "frontends/fx/syntax.h"
+#include "frontends/fx/items.h"
+#include "frontends/fx/sizes.h"
 
 namespace twinloom::fx {
 
+// A size or another number as it is printed, over the symbols that its names stand for.
+struct PrintedNumber {
+  std::string text;
+  std::optional<Item> number;  // nothing where it is no arithmetic that is known
+  // What must hold for it to have a value.
+  std::vector<std::pair<index::Condition, std::string>> requirements;
+};
+
 struct Annotation {
   std::optional<ops::DType> dtype;  // of a tensor
-  graph::Shape shape;
-  std::optional<graph::Shape> strides;  // in elements, where the text prints them
-  std::optional<index::Expr> size;      // of Sym(...)
+  std::vector<PrintedNumber> shape;
+  std::optional<std::vector<PrintedNumber>> strides;  // in elements, where the text prints them
+  std::optional<PrintedNumber> number;                // of Sym(...)
+};
+
+struct NumberNames {
+  std::function<Item(const std::string& name)> look_up;
+  const index::Facts& facts;  // about what look_up gives
 };
 
 // Nothing for an empty text. Error "line L: ..." where the text is no type.
-std::optional<Annotation> parse_annotation(std::string_view text, int line);
-
-// The size that an expression stands for; names are looked up. Error where it is no integer arithmetic.
-index::Expr size_of_expression(const Expression& expression, int line,
-                               const std::function<index::Expr(const std::string& name)>& look_up);
+std::optional<Annotation> parse_annotation(std::string_view text, int line, const NumberNames& names);
 
 }  // namespace twinloom::fx

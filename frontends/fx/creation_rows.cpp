@@ -1,9 +1,13 @@
 // Tensors made of numbers: full, arange, random.
 #include <array>
+#include <cmath>
 
 #include "core/graph/views.h"
+#include "core/index/simplify.h"
+#include "frontends/fx/numbers.h"
 #include "frontends/fx/operators.h"
 #include "frontends/fx/promote.h"
+#include "frontends/fx/sizes.h"
 
 namespace twinloom::fx {
 
@@ -13,8 +17,9 @@ using graph::Tensor;
 using ops::DType;
 
 DType type_of(const Item& item) {
-  if (item.get<bool>() != nullptr) return DType::b8;
-  return item.get<double>() != nullptr ? DType::f32 : DType::i64;
+  const auto kind = kind_of(item);
+  if (kind == Number::Kind::truth) return DType::b8;
+  return kind == Number::Kind::real ? DType::f32 : DType::i64;
 }
 Item filled(const Arguments& arguments, const Item& value, const graph::Shape& shape, DType dtype) {
   const Tensor number = filling(arguments, value, dtype);
@@ -66,18 +71,59 @@ Item iota(const Arguments& arguments) {
                                      arguments.number(2, "step"),
                                      arguments.dtype(3, "dtype").value_or(DType::i64))};
 }
+SizeRules rules_of(const Arguments& arguments) {
+  return {arguments.builder().graph().facts(),
+          [&arguments](const index::Condition& condition, const std::string& words) {
+            arguments.builder().graph().require(condition, cat(arguments.target(), ": ", words));
+          }};
+}
+
+// ceil((end - start) / step), where that is a size.
+index::Expr count_of(const Arguments& arguments, const Item& start, const Item& end, const Item& step) {
+  const SizeRules rules = rules_of(arguments);
+  const auto span = arithmetic("-", {end, start}, rules);
+  const auto count = span ? arithmetic("/", {*span, step}, rules) : std::nullopt;
+  const auto whole = count ? arithmetic("ceil", {*count}, rules) : std::nullopt;
+  const auto* size = whole ? whole->get<index::Expr>() : nullptr;
+  if (size == nullptr) {
+    arguments.fail(cat("its size follows from ", describe(start), ", ", describe(end), " and ",
+                       describe(step), ", which are not whole multiples of sizes"));
+  }
+  return index::simplify(index::greatest(*size, 0), rules.facts);
+}
+
+// start, start + step, ... Integers count with start and step without their fractions; how many they are,
+// older versions of PyTorch find from those too, newer ones from the numbers as given: the printed shape
+// tells.
 Item arange(const Arguments& arguments) {
   const bool only_end = arguments.positional().size() == 1;
-  const ops::Number start = only_end ? ops::Number(0) : arguments.number(0, "start");
-  const ops::Number step =
-      arguments.find(2, "step") == nullptr ? ops::Number(1) : arguments.number(2, "step");
-  if (!start.is_integer() || !step.is_integer() || step.integer() == 0)
-    arguments.fail("start and step must be integers, step not 0");
-  const index::Expr end = arguments.size(only_end ? 0 : 1, "end");
-  const std::int64_t stride = step.integer();
-  const index::Expr span = stride > 0 ? end - start.integer() : index::Expr(start.integer()) - end;
-  const index::Expr count = index::greatest(index::ceil_div(span, stride > 0 ? stride : -stride), 0);
-  return {arguments.builder().arange(count, start, step, arguments.dtype(99, "dtype").value_or(DType::i64))};
+  Item start = only_end ? Item{index::Expr(0)} : arguments.item(0, "start");
+  Item end = arguments.item(only_end ? 0 : 1, "end");
+  Item step = arguments.find(2, "step") == nullptr ? Item{index::Expr(1)} : arguments.item(2, "step");
+  bool real = false;
+  for (const Item* item : {&start, &end, &step}) {
+    if (!kind_of(*item)) arguments.fail(cat("expected numbers, found ", describe(*item)));
+    real = real || kind_of(*item) == Number::Kind::real;
+  }
+  const auto stride = known_value(step);
+  if (!stride || *stride == 0 || !std::isfinite(*stride))
+    arguments.fail("the step must be a known number that is not 0");
+  const DType dtype = arguments.dtype(99, "dtype").value_or(real ? DType::f32 : DType::i64);
+  index::Expr count = count_of(arguments, start, end, step);
+  if (ops::is_integer(dtype)) {
+    const SizeRules rules = rules_of(arguments);
+    for (Item* item : {&start, &end, &step}) *item = *arithmetic("int", {*item}, rules);
+    if (known_value(step) == 0.0) arguments.fail("the step of integers must not be between -1 and 1");
+    const index::Expr whole = count_of(arguments, start, end, step);
+    const auto& printed = arguments.printed();
+    if (printed && printed->size() == 1 && printed->front() == whole) count = whole;
+  }
+  graph::Builder& builder = arguments.builder();
+  const DType compute = ops::compute_type(dtype);
+  Tensor x = builder.iota({count}, 0, compute);
+  if (known_value(step) != 1.0) x = x * tensor_of(builder, step, compute);
+  if (known_value(start) != 0.0) x = x + tensor_of(builder, start, compute);
+  return {graph::cast(x, dtype, true)};
 }
 
 Item rand(const Arguments& arguments) {

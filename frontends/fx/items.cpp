@@ -1,6 +1,7 @@
 // See items.h.
 #include "frontends/fx/items.h"
 
+#include <array>
 #include <limits>
 
 #include "core/base/error.h"
@@ -19,13 +20,25 @@ std::optional<double> real_of(const Item& item) {
   return std::nullopt;
 }
 
-std::optional<index::Expr> size_of_item(const Item& item) {
-  if (const auto* size = item.get<index::Expr>()) return *size;
-  if (const auto* truth = item.get<bool>()) return index::Expr(*truth ? 1 : 0);
-  return std::nullopt;
+std::string describe_number(const Number& number) {
+  static constexpr std::array<std::string_view, 3> kinds = {"truth", "integer", "number"};
+  const std::string_view kind = kinds[static_cast<std::size_t>(number.kind)];
+  if (!number.fraction)
+    return cat("a", number.kind == Number::Kind::integer ? "n " : " ", kind, " that only the run tells");
+  if (number.kind == Number::Kind::truth) return cat("the truth of ", number.holds);
+  return cat("the number (", number.fraction->numerator, ")/(", number.fraction->denominator, ")");
 }
 
 }  // namespace
+
+std::optional<index::Expr> size_of(const Item& item) {
+  if (const auto* size = item.get<index::Expr>()) return *size;
+  if (const auto* truth = item.get<bool>()) return index::Expr(*truth ? 1 : 0);
+  if (const auto* number = item.get<Number>()) {
+    if (number->kind == Number::Kind::truth && number->fraction) return number->fraction->numerator;
+  }
+  return std::nullopt;
+}
 
 std::string describe(const Item& item) {
   return std::visit(
@@ -34,6 +47,7 @@ std::string describe(const Item& item) {
           [](const bool& truth) { return std::string(truth ? "True" : "False"); },
           [](const index::Expr& size) { return cat("the integer ", size); },
           [](const double& real) { return cat("the number ", real); },
+          [](const Number& number) { return describe_number(number); },
           [](const std::string& text) { return cat("the text '", escaped(text), "'"); },
           [](const ops::DType& dtype) { return cat("the type ", ops::name(dtype)); },
           [](const graph::Tensor& tensor) {
@@ -92,7 +106,7 @@ std::vector<graph::Tensor> Arguments::tensors(std::size_t position, std::string_
 
 index::Expr Arguments::size(std::size_t position, std::string_view name) const {
   const Item& given = item(position, name);
-  if (const auto size = size_of_item(given)) return *size;
+  if (const auto size = size_of(given)) return *size;
   wrong(name, "an integer", given);
 }
 
@@ -102,12 +116,12 @@ index::Expr Arguments::size(std::size_t position, std::string_view name, const i
 
 std::vector<index::Expr> Arguments::sizes(std::size_t position, std::string_view name) const {
   const Item& given = item(position, name);
-  if (const auto single = size_of_item(given)) return {*single};
+  if (const auto single = size_of(given)) return {*single};
   const auto* items = given.get<Items>();
   if (items == nullptr) wrong(name, "a list of integers", given);
   std::vector<index::Expr> sizes;
   for (const Item& element : *items) {
-    const auto size = size_of_item(element);
+    const auto size = size_of(element);
     if (!size) wrong(name, "a list of integers", element);
     sizes.push_back(*size);
   }

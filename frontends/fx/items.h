@@ -1,6 +1,7 @@
 // What an FX expression is worth while a graph is read: tensors, numbers, sizes, types, lists.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/graph/assertion.h"
 #include "core/graph/builder.h"
 
 namespace twinloom::fx {
@@ -15,9 +17,29 @@ namespace twinloom::fx {
 struct Item;
 using Items = std::vector<Item>;
 
+// A quotient of sizes. The denominator is at least 1 wherever the requirements of the graph hold.
+struct Fraction {
+  index::Expr numerator, denominator;
+};
+
+// A number of Python that only a run knows and that is no size: a truth, a real, or an integer that is
+// read from a tensor.
+struct Number {
+  enum class Kind { truth, integer, real };
+  Kind kind;
+  // What it is worth, of a real before it is rounded to f64; 0 or 1 of a truth. Nothing where the sizes do
+  // not tell.
+  std::optional<Fraction> fraction;
+  index::Condition holds;  // of a truth with a fraction: says the same as fraction == 1
+  // As a tensor without axes, of b8, i64 or f64.
+  std::function<graph::Tensor(graph::Builder& builder)> tensor;
+};
+
 struct Item {
-  // Nothing (None), truth, size or integer, real, text, element type, tensor, list or tuple.
-  std::variant<std::monostate, bool, index::Expr, double, std::string, ops::DType, graph::Tensor, Items>
+  // Nothing (None), truth, size or integer, real, a number that only a run knows, text, element type, tensor,
+  // list or tuple.
+  std::variant<std::monostate, bool, index::Expr, double, Number, std::string, ops::DType, graph::Tensor,
+               Items>
       value;
   // Of a tensor: 0, or the number of the operator that put elements which were there already into memory of
   // their own (clone), or of which it is a view.
@@ -38,26 +60,38 @@ struct Item {
   }
 };
 
+// The value of a number that the sizes tell; a truth is 0 or 1.
+std::optional<index::Expr> size_of(const Item& item);
+
 // Of words like "a tensor f32[3]" for messages.
 std::string describe(const Item& item);
+
+// The graph that is read, and the statement that is being read.
+struct Context {
+  graph::Builder& builder;
+  int line = 0;
+  std::optional<graph::Shape> printed;  // the shape that the text prints for the result
+  std::size_t elements = 0;             // so many elements of the result does the text take
+  std::vector<graph::Assertion> assertions;
+};
 
 // The arguments of one call, by position or by keyword. A missing or ill-typed one is an Error that
 // names the operator and the argument.
 class Arguments {
  public:
-  Arguments(graph::Builder& builder, std::string target, Items positional,
-            std::vector<std::pair<std::string, Item>> keywords, std::optional<graph::Shape> printed)
-      : builder_(builder),
+  Arguments(Context& context, std::string target, Items positional,
+            std::vector<std::pair<std::string, Item>> keywords)
+      : context_(context),
         target_(std::move(target)),
         positional_(std::move(positional)),
-        keywords_(std::move(keywords)),
-        printed_(std::move(printed)) {}
+        keywords_(std::move(keywords)) {}
 
-  graph::Builder& builder() const { return builder_; }
+  graph::Builder& builder() const { return context_.builder; }
+  Context& context() const { return context_; }
   const std::string& target() const { return target_; }
   const Items& positional() const { return positional_; }
   // The shape that the text prints for the result.
-  const std::optional<graph::Shape>& printed() const { return printed_; }
+  const std::optional<graph::Shape>& printed() const { return context_.printed; }
 
   // Null when it is left out or None.
   const Item* find(std::size_t position, std::string_view name) const;
@@ -85,11 +119,10 @@ class Arguments {
 
  private:
   [[noreturn]] void wrong(std::string_view name, std::string_view expected, const Item& given) const;
-  graph::Builder& builder_;
+  Context& context_;
   std::string target_;
   Items positional_;
   std::vector<std::pair<std::string, Item>> keywords_;
-  std::optional<graph::Shape> printed_;
 };
 
 // Tensors and None, as index and index_put take them.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "frontends/fx/numbers.h"
 
 namespace twinloom::fx {
 
@@ -42,6 +43,10 @@ std::optional<DType> type_of_number(const Item& item) {
   if (item.get<bool>() != nullptr) return DType::b8;
   if (item.get<index::Expr>() != nullptr) return DType::i64;
   if (item.get<double>() != nullptr) return DType::f32;
+  if (const auto* number = item.get<Number>()) {
+    if (number->kind == Number::Kind::real) return DType::f32;
+    return number->kind == Number::Kind::truth ? DType::b8 : DType::i64;
+  }
   return std::nullopt;
 }
 
@@ -113,7 +118,7 @@ graph::Tensor as_tensor(const Arguments& arguments, const Item& item, DType dtyp
     return graph::cast(*tensor, dtype, !ops::is_16_bit_float(dtype));
   }
   if (const auto number = number_of(item)) return arguments.builder().constant(*number, dtype);
-  if (const auto* size = item.get<index::Expr>()) return arguments.builder().size(*size, dtype);
+  if (kind_of(item)) return tensor_of(arguments.builder(), item, dtype);
   arguments.fail(cat("expected a tensor or a number, found ", describe(item)));
 }
 

@@ -6,12 +6,16 @@
 #include "core/base/error.h"
 #include "core/graph/sharing.h"
 #include "core/graph/views.h"
-#include "frontends/fx/annotation.h"
+#include "frontends/fx/calls.h"
+#include "frontends/fx/memory.h"
+#include "frontends/fx/numbers.h"
 #include "frontends/fx/operators.h"
 #include "frontends/fx/promote.h"
+#include "frontends/fx/size_names.h"
 #include "frontends/fx/sizes.h"
 #include "frontends/fx/strides.h"
 #include "frontends/fx/syntax.h"
+#include "frontends/fx/torch_dtypes.h"
 
 namespace twinloom::fx {
 
@@ -21,41 +25,17 @@ using graph::Builder;
 using graph::Tensor;
 using index::Expr;
 
-// torch.float32 -> f32
-std::optional<ops::DType> torch_type(std::string_view name) {
-  static const std::map<std::string_view, ops::DType> types = {
-      {"torch.float64", ops::DType::f64},
-      {"torch.double", ops::DType::f64},
-      {"torch.float32", ops::DType::f32},
-      {"torch.float", ops::DType::f32},
-      {"torch.float16", ops::DType::f16},
-      {"torch.half", ops::DType::f16},
-      {"torch.bfloat16", ops::DType::bf16},
-      {"torch.int64", ops::DType::i64},
-      {"torch.long", ops::DType::i64},
-      {"torch.int32", ops::DType::i32},
-      {"torch.int", ops::DType::i32},
-      {"torch.int16", ops::DType::i16},
-      {"torch.int8", ops::DType::i8},
-      {"torch.uint8", ops::DType::u8},
-      {"torch.uint16", ops::DType::u16},
-      {"torch.uint32", ops::DType::u32},
-      {"torch.uint64", ops::DType::u64},
-      {"torch.bool", ops::DType::b8},
-      {"torch.float8_e4m3fn", ops::DType::f8e4m3},
-      {"torch.float8_e5m2", ops::DType::f8e5m2},
-  };
-  const auto found = types.find(name);
-  return found == types.end() ? std::nullopt : std::optional(found->second);
-}
-
 class Reader {
  public:
-  Reader(const Module& module, const ReadOptions& options) : module_(module), options_(options) {
+  Reader(const Module& module, const ReadOptions& options)
+      : module_(module), options_(options), names_(module) {
     builder_.limits = options.limits;
   }
 
   graph::Graph read() {
+    const CallsOf calls(module_);
+    check_operators(calls);
+    elements_ = calls.taken;
     for (const Parameter& parameter : module_.parameters) add_parameter(parameter);
     for (const Statement& statement : module_.statements) add_statement(statement);
     add_results();
@@ -81,29 +61,77 @@ class Reader {
 
   void add_parameter(const Parameter& parameter) {
     const int line = parameter.place.line;
-    const auto annotation = parse_annotation(parameter.annotation, line);
+    const auto annotation = names_.annotation(parameter.annotation, line);
     if (!annotation) fail(line, cat("parameter '", escaped(parameter.name), "' has no type"));
     if (!parameters_.emplace(parameter.name, static_cast<int>(parameters_.size())).second) {
       fail(line, cat("there are two parameters '", escaped(parameter.name), "'"));
     }
+    context_.line = line;
     at_line(line, [&] {
-      if (annotation->size) {
-        builder_.size_parameter(parameter.name, *annotation->size);
-        values_[parameter.name] = {*annotation->size};
-      } else {
-        builder_.origin = {parameter.place.file, parameter.place.file_line, parameter.name, "", 0};
-        const Tensor input = builder_.input(parameter.name, *annotation->dtype, annotation->shape);
-        values_[parameter.name] = in_strides(input, annotation->strides);
+      builder_.origin = {parameter.place.file, parameter.place.file_line, parameter.name, "", 0};
+      if (annotation->number) {
+        values_[parameter.name] = number_parameter(parameter.name, *annotation->number);
+        return;
       }
+      graph::Shape shape;
+      for (const PrintedNumber& printed : annotation->shape) {
+        const auto size = names_.size(printed);
+        if (!size) fail(line, cat("'", escaped(printed.text), "' is not a size"));
+        shape.push_back(*size);
+      }
+      const Tensor input = builder_.input(parameter.name, *annotation->dtype, std::move(shape));
+      const auto strides = annotation->strides ? names_.sizes(*annotation->strides) : std::nullopt;
+      Item& item = values_[parameter.name] = in_strides(input, strides);
+      item.gaps = item.gaps || (annotation->strides && !strides);
+      for (const PrintedNumber& printed : annotation->shape) require_value(printed);
     });
+  }
+
+  // What must hold for a printed size to have a value, where it is of sizes that are told.
+  void require_value(const PrintedNumber& printed) {
+    for (const auto& [condition, words] : printed.requirements) {
+      if (const auto resolved = names_.resolved(condition))
+        builder_.graph().require(*resolved, cat("FX graph line ", context_.line, ": ", words));
+    }
+  }
+
+  // An integer is a size of the graph, a truth one that is 0 or 1, a real a tensor of f64 without axes. What
+  // the sizes tell of it is checked; a number that they do not tell has a symbol of its own.
+  Item number_parameter(const std::string& name, const PrintedNumber& printed) {
+    const auto kind = printed.number ? kind_of(*printed.number) : Number::Kind::integer;
+    if (kind == Number::Kind::real) {
+      const Tensor tensor = builder_.input(name, ops::DType::f64, {});
+      return {Number{Number::Kind::real, std::nullopt, {}, [tensor](Builder&) { return tensor; }}};
+    }
+    if (kind == Number::Kind::truth) return truth_parameter(name, *printed.number);
+    const Expr size = names_.size(printed).value_or(names_.make_signed(name));
+    builder_.size_parameter(name, size);
+    require_value(printed);
+    return {size};
+  }
+
+  Item truth_parameter(const std::string& name, const Item& printed) {
+    const auto value = size_of(printed);
+    if (const auto told = value ? names_.resolved(*value) : std::nullopt) {
+      builder_.size_parameter(name, *told);
+      const auto* number = printed.get<Number>();
+      const auto holds = number != nullptr ? names_.resolved(number->holds) : std::nullopt;
+      return truth_item(*told, holds.value_or(index::Condition{{{0, *told}}}));
+    }
+    const Expr symbol(names_.make_symbol(name));
+    builder_.size_parameter(name, symbol);
+    builder_.graph().require({{{symbol, 2}}}, cat("the truth '", name, "' must be 0 or 1"));
+    return truth_item(symbol, {{{0, symbol}}});
   }
 
   void add_statement(const Statement& statement) {
     const int line = statement.place.line;
-    const auto annotation = parse_annotation(statement.annotation, line);
+    const auto annotation = names_.annotation(statement.annotation, line);
     builder_.origin = {statement.place.file, statement.place.file_line, statement.name, "", 0};
-    printed_.reset();
-    if (annotation && annotation->dtype) printed_ = annotation->shape;
+    context_.line = line;
+    context_.printed = annotation ? printed_shape(*annotation) : std::nullopt;
+    const auto taken = elements_.find(statement.name);
+    context_.elements = taken == elements_.end() ? 0 : taken->second;
     values_[statement.name] = at_line(line, [&] {
       Item item = evaluate(*statement.value, line);
       if (annotation) {
@@ -122,19 +150,26 @@ class Reader {
     return typed;
   }
 
+  // Nothing where a size is over names that no parameter tells: the operator alone says what it is.
+  std::optional<graph::Shape> printed_shape(const Annotation& annotation) const {
+    return annotation.dtype ? names_.sizes(annotation.shape) : std::nullopt;
+  }
+
   // The printed type must be what the operator gives; sizes that may be equal become requirements.
   void check(const Item& item, const Annotation& annotation, const Statement& statement) {
     const int line = statement.place.line;
     const auto* tensor = item.get<Tensor>();
-    if (annotation.size || tensor == nullptr) {
-      if (annotation.size.has_value() == (item.get<Expr>() != nullptr || item.get<bool>() != nullptr)) return;
+    if (annotation.number || tensor == nullptr) {
+      if (annotation.number.has_value() == kind_of(item).has_value()) return;
       fail(line, cat("'", escaped(statement.name), "' is ", describe(item), ", the text says ",
                      escaped(statement.annotation)));
     }
     const graph::Shape shape = tensor->shape();
     bool equal = tensor->dtype() == *annotation.dtype && shape.size() == annotation.shape.size();
     for (std::size_t i = 0; equal && i < shape.size(); ++i) {
-      const Expr& given = annotation.shape[i];
+      const auto told = names_.size(annotation.shape[i]);
+      if (!told) continue;
+      const Expr& given = *told;
       if (builder_.graph().facts().proves_equal(shape[i], given)) continue;
       if (index::constant_of(shape[i]) && index::constant_of(given))
         equal = false;
@@ -168,7 +203,7 @@ class Reader {
 
   Item look_up(const std::string& name, int line) {
     if (const auto found = values_.find(name); found != values_.end()) return found->second;
-    if (const auto dtype = torch_type(name)) return {*dtype};
+    if (const auto dtype = dtype_of_torch(name)) return {*dtype};
     if (name.starts_with("self.")) return constant(name.substr(5), line);
     if (name.starts_with("torch.")) return {name};  // layouts and memory formats
     std::vector<std::string> known;
@@ -199,17 +234,17 @@ class Reader {
       if (node.arguments.size() != 2) fail(line, "getitem takes two arguments");
       return element(evaluate(*node.arguments[0], line), evaluate(*node.arguments[1], line), line);
     }
-    const Row* row = find_row(node.target);
-    if (row == nullptr) unknown(node.target, line);
     Items positional;
     for (const Child& child : node.arguments) positional.push_back(evaluate(*child, line));
-    if (const auto op = operator_called(node.target)) {
-      if (const auto size = size_arithmetic(*op, positional, line)) return {*size};
+    if (const auto op = operator_called(node.target); op && node.keywords.empty()) {
+      if (const auto number = arithmetic(*op, positional, size_rules())) return *number;
     }
+    const Row* row = find_row(node.target);
+    if (row == nullptr) fail(line, cat("operator ", escaped(node.target), " does not take these arguments"));
     std::vector<std::pair<std::string, Item>> keywords;
     for (const Keyword& keyword : node.keywords)
       keywords.emplace_back(keyword.name, evaluate(*keyword.value, line));
-    return built(*row, {builder_, node.target, std::move(positional), std::move(keywords), printed_});
+    return built(*row, {context_, node.target, std::move(positional), std::move(keywords)});
   }
 
   // What the row gives, and whose memory it lies in.
@@ -217,94 +252,19 @@ class Reader {
     const std::size_t known = builder_.graph().nodes().size();
     Item item = row.build(arguments);
     if (row.writes) {
-      item = written(arguments.item(0, "self"), item);
+      item = memory_.write(arguments.item(0, "self"), item, values_);
     } else if (row.is_view && !arguments.positional().empty()) {
-      set_memory(item, arguments.positional()[0]);
+      Memory::set_view(item, arguments.positional()[0]);
     } else {
-      set_copy(item, gives_known_elements(item, known) ? ++copies_ : 0);
+      memory_.set_made(item, known);
     }
     return item;
   }
 
-  // The item is a view of another, or several are.
-  static void set_memory(Item& item, const Item& base) {
-    if (auto* items = std::get_if<Items>(&item.value)) {
-      for (Item& each : *items) set_memory(each, base);
-      return;
-    }
-    item.copy = base.copy;
-    item.gaps = base.gaps;
-    item.storage = base.storage;
-    if (const auto* tensor = base.get<Tensor>(); tensor != nullptr && !item.storage) item.storage = *tensor;
-  }
-
-  // The value as what the parameter `target` holds from here on: so do all names that stand for it, and views
-  // of it are views of the value.
-  Item written(const Item& target, const Item& value) {
-    const auto* tensor = target.get<Tensor>();
-    const auto* input = tensor == nullptr || target.copy != 0
-                            ? nullptr
-                            : std::get_if<graph::Input>(&builder_.graph()[tensor->id()].node);
-    if (target.written >= 0) throw Error("copy_: the parameter is written twice");
-    if (input == nullptr)
-      throw Error(cat("copy_: what is written must be a parameter as a whole, it is ", describe(target)));
-    const Item held{.value = value.value, .copy = ++copies_, .written = input->slot};
-    written_[input->slot] = *value.get<Tensor>();
-    const graph::NodeId before = tensor->id();
-    for (auto& [name, item] : values_) replace(item, before, held);
-    return held;
-  }
-
-  // Items that lie in the memory of a parameter, with its value.
-  void replace(Item& item, graph::NodeId before, const Item& value) {
-    if (auto* items = std::get_if<Items>(&item.value))
-      for (Item& each : *items) replace(each, before, value);
-    const auto* tensor = item.get<Tensor>();
-    if (tensor == nullptr || item.copy != 0) return;
-    if (tensor->id() == before) {
-      item = value;
-    } else if (const auto now = looked_at(tensor->id(), before, value.get<Tensor>()->id())) {
-      item.value = Tensor(&builder_, *now);
-      item.storage = *value.get<Tensor>();
-      item.copy = value.copy;
-    }
-  }
-
-  // The same views of another value; nothing where they are views of something else.
-  std::optional<graph::NodeId> looked_at(graph::NodeId id, graph::NodeId before, graph::NodeId now) {
-    if (id == before) return now;
-    const graph::Node node = builder_.graph()[id];
-    const auto* view = std::get_if<graph::View>(&node.node);
-    if (view == nullptr) return std::nullopt;
-    const auto base = looked_at(node.inputs[0], before, now);
-    if (!base) return std::nullopt;
-    return graph::add_view(builder_.graph(), *base, *view, node.origin);
-  }
-
-  static void set_copy(Item& item, int copy) {
-    item.copy = copy;
-    if (auto* items = std::get_if<Items>(&item.value))
-      for (Item& each : *items) set_copy(each, copy);
-  }
-
-  // Whether a tensor among the items is a value, or only moves the elements of one, that was there when the
-  // graph had `known` nodes.
-  bool gives_known_elements(const Item& item, std::size_t known) const {
-    if (const auto* items = item.get<Items>())
-      return std::ranges::any_of(*items, [&](const Item& each) { return gives_known_elements(each, known); });
-    const auto* tensor = item.get<Tensor>();
-    if (tensor == nullptr) return false;
-    graph::NodeId id = tensor->id();
-    while (std::holds_alternative<graph::View>(builder_.graph()[id].node))
-      id = builder_.graph()[id].inputs[0];
-    return id.index < known;
-  }
-
-  [[noreturn]] void unknown(const std::string& target, int line) const {
-    const std::vector<std::string> near = nearest_operators(target);
-    const std::string words = join(near, ", ", [](const std::string& name) { return cat("'", name, "'"); });
-    fail(line, cat("operator ", escaped(target), " is not known",
-                   near.empty() ? "" : cat("; the nearest known: ", words)));
+  SizeRules size_rules() {
+    return {builder_.graph().facts(), [this](const index::Condition& condition, const std::string& words) {
+              builder_.graph().require(condition, cat("FX graph line ", context_.line, ": ", words));
+            }};
   }
 
   Item subscript(const Subscript& node, int line) {
@@ -327,20 +287,64 @@ class Reader {
   Item operation(const Operation& node, int line) {
     Items operands;
     for (const Child& child : node.operands) operands.push_back(evaluate(*child, line));
-    if (const auto size = size_arithmetic(node.op, operands, line)) return {*size};
-    static const std::map<std::string_view, std::string_view> rows = {
-        {"+", "add"},       {"-", "sub"},  {"*", "mul"},   {"/", "div"}, {"//", "floor_divide"},
-        {"%", "remainder"}, {"**", "pow"}, {"neg", "neg"}, {"<", "lt"},  {"<=", "le"},
-        {">", "gt"},        {">=", "ge"},  {"==", "eq"},   {"!=", "ne"}};
+    if (const auto number = arithmetic(node.op, operands, size_rules())) return *number;
+    static const std::map<std::string_view, std::string_view> rows = {{"+", "add"},
+                                                                      {"-", "sub"},
+                                                                      {"*", "mul"},
+                                                                      {"/", "div"},
+                                                                      {"//", "floor_divide"},
+                                                                      {"%", "remainder"},
+                                                                      {"**", "pow"},
+                                                                      {"neg", "neg"},
+                                                                      {"<", "lt"},
+                                                                      {"<=", "le"},
+                                                                      {">", "gt"},
+                                                                      {">=", "ge"},
+                                                                      {"==", "eq"},
+                                                                      {"!=", "ne"},
+                                                                      {"&", "bitwise_and"},
+                                                                      {"|", "bitwise_or"},
+                                                                      {"^", "bitwise_xor"},
+                                                                      {"~", "bitwise_not"},
+                                                                      {"<<", "__lshift__"},
+                                                                      {">>", "__rshift__"}};
     const auto found = rows.find(node.op);
     if (found == rows.end()) fail(line, cat("'", node.op, "' is not known"));
-    return built(*find_row(found->second), {builder_, std::string(found->second), operands, {}, printed_});
+    return built(*find_row(found->second), {context_, std::string(found->second), operands, {}});
+  }
+
+  // The first result that has elements waits for what must hold of elements.
+  void assert_in_results(Items& items) {
+    if (context_.assertions.empty()) return;
+    Item* chosen = nullptr;
+    for (Item& item : items) {
+      if (item.get<Tensor>() == nullptr || item.written >= 0) continue;
+      if (chosen == nullptr || index::constant_of(chosen->get<Tensor>()->count()) == 0) chosen = &item;
+    }
+    if (chosen == nullptr) {
+      throw Error(cat(context_.assertions[0].words,
+                      ": only a run could tell, and the graph computes no result that could wait for it"));
+    }
+    *chosen = Item{graph::asserting(*chosen->get<Tensor>(), context_.assertions)};
+  }
+
+  // A number that is no size.
+  Item tensor_item(const Item& item) {
+    const auto kind = kind_of(item);
+    const ops::DType dtype = kind == Number::Kind::real    ? ops::DType::f64
+                             : kind == Number::Kind::truth ? ops::DType::b8
+                                                           : ops::DType::i64;
+    return Item{tensor_of(builder_, item, dtype)};
   }
 
   void add_results() {
     const int line = module_.result_place.line;
     const Item result = at_line(line, [&] { return evaluate(*module_.result, line); });
     Items items = result.get<Items>() != nullptr ? *result.get<Items>() : Items{result};
+    builder_.origin = {};
+    for (Item& item : items)
+      if (kind_of(item) && !size_of(item)) item = tensor_item(item);
+    at_line(line, [&] { assert_in_results(items); });
     std::vector<graph::Returned> returned;
     for (const Item& item : items)
       if (const auto* tensor = item.get<Tensor>(); tensor != nullptr && item.written < 0)
@@ -350,17 +354,17 @@ class Reader {
     for (const Item& item : items) {
       if (item.is_none())
         builder_.output_none();
-      else if (const auto* size = item.get<Expr>())
+      else if (const auto size = size_of(item))
         builder_.output_size(*size);
       else if (item.written >= 0)
-        builder_.output_written(written_.at(item.written), item.written);
+        builder_.output_written(memory_.written().at(item.written), item.written);
       else if (item.get<Tensor>() != nullptr)
         builder_.graph().output(shared[next++]);
       else
         fail(line, cat("a graph cannot return ", describe(item)));
     }
     // What is written without being returned stands behind the others.
-    for (const auto& [parameter, value] : written_) {
+    for (const auto& [parameter, value] : memory_.written()) {
       const auto returns = [&](const Item& item) { return item.written == parameter; };
       if (std::ranges::none_of(items, returns)) builder_.output_written(value, parameter);
     }
@@ -371,9 +375,10 @@ class Reader {
   Builder builder_{"graph"};
   std::map<std::string, Item> values_;
   std::map<std::string, int> parameters_;
-  std::optional<graph::Shape> printed_;
-  std::map<int, Tensor> written_;  // by the number of a parameter
-  int copies_ = 0;                 // operators that gave known elements memory of their own
+  std::map<std::string, std::size_t> elements_;  // of lists: so many are taken
+  SizeNames names_;
+  Memory memory_{builder_};
+  Context context_{builder_, 0, {}, 0, {}};
 };
 
 Module module_of(std::string_view text, const ReadOptions& options) {
@@ -395,9 +400,11 @@ graph::Graph read(std::string_view text, const ReadOptions& options) {
 std::vector<std::optional<graph::Shape>> parameter_strides(std::string_view text,
                                                            const ReadOptions& options) {
   std::vector<std::optional<graph::Shape>> all;
-  for (const Parameter& parameter : module_of(text, options).parameters) {
-    const auto annotation = parse_annotation(parameter.annotation, parameter.place.line);
-    all.push_back(annotation ? annotation->strides : std::nullopt);
+  const Module module = module_of(text, options);
+  SizeNames names(module);
+  for (const Parameter& parameter : module.parameters) {
+    const auto annotation = names.annotation(parameter.annotation, parameter.place.line);
+    all.push_back(annotation && annotation->strides ? names.sizes(*annotation->strides) : std::nullopt);
   }
   return all;
 }

@@ -1,61 +1,176 @@
-// Arithmetic on sizes, and what only checks them.
+// Sizes of tensors, numbers that are read from tensors, and conditions: what the sizes tell becomes a
+// requirement of the graph, what only elements tell an assertion of its results.
 #include <array>
+#include <set>
 
-#include "core/graph/builder.h"
+#include "core/graph/build_error.h"
+#include "core/graph/views.h"
+#include "frontends/fx/numbers.h"
 #include "frontends/fx/operators.h"
-#include "frontends/fx/promote.h"
+#include "frontends/fx/sizes.h"
 
 namespace twinloom::fx {
 
 namespace {
 
+using graph::Tensor;
 using index::Expr;
+using ops::DType;
 
 Item sym_size(const Arguments& arguments) {
   return {arguments.tensor(0, "self").size(arguments.integer(1, "dim"))};
 }
 Item sym_count(const Arguments& arguments) { return {arguments.tensor(0, "self").count()}; }
-Item sym_max(const Arguments& arguments) {
-  return {index::greatest(arguments.size(0, "a"), arguments.size(1, "b"))};
-}
-Item sym_min(const Arguments& arguments) {
-  return {index::least(arguments.size(0, "a"), arguments.size(1, "b"))};
-}
-Item same_number(const Arguments& arguments) { return arguments.item(0, "a"); }
-
-// operator.floordiv and mod of sizes; the divisor becomes a requirement where it is not known.
-Expr positive(const Arguments& arguments, const Expr& divisor) {
-  const auto constant = index::constant_of(divisor);
-  if (constant && *constant <= 0)
-    arguments.fail(cat("a size is divided by ", *constant, "; the divisor must be positive"));
-  if (!constant) {
-    arguments.builder().graph().require({{index::Less{0, divisor}}},
-                                        cat("a size is divided by ", divisor, ", which must be positive"));
-  }
-  return divisor;
-}
-Item floordiv(const Arguments& arguments) {
-  return {index::floor_div(arguments.size(0, "a"), positive(arguments, arguments.size(1, "b")))};
-}
-Item mod(const Arguments& arguments) {
-  return {index::floor_mod(arguments.size(0, "a"), positive(arguments, arguments.size(1, "b")))};
-}
 Item nothing(const Arguments&) { return {}; }
+
+Tensor only_element(const Arguments& arguments, const Tensor& tensor) {
+  arguments.builder().graph().require_equal(
+      tensor.count(), 1, cat(arguments.target(), ": a tensor of ", tensor.count(), " elements is no number"));
+  return tensor.rank() == 0 ? tensor : graph::reshape(tensor, {});
+}
+
+// x.item(): what a size or a constant is worth is known.
+Item item(const Arguments& arguments) {
+  const Tensor tensor = only_element(arguments, arguments.tensor(0, "self"));
+  const graph::Op& node = arguments.builder().graph()[tensor.id()].node;
+  if (const auto* size = std::get_if<graph::Size>(&node); size != nullptr && size->dtype == DType::i64)
+    return {size->value};
+  const auto* constant = std::get_if<graph::Constant>(&node);
+  const auto* number = constant == nullptr ? nullptr : std::get_if<ops::Number>(&constant->value);
+  const DType type = tensor.dtype();
+  if (number != nullptr) {
+    if (type == DType::b8) return {number->integer() != 0};
+    return ops::is_floating(type) ? Item{number->real()} : Item{Expr(number->integer())};
+  }
+  const Number::Kind kind = type == DType::b8        ? Number::Kind::truth
+                            : ops::is_floating(type) ? Number::Kind::real
+                                                     : Number::Kind::integer;
+  const DType wide = kind == Number::Kind::real    ? DType::f64
+                     : kind == Number::Kind::truth ? DType::b8
+                                                   : DType::i64;
+  return {Number{
+      kind, std::nullopt, {}, [tensor, wide](graph::Builder&) { return graph::cast(tensor, wide, true); }}};
+}
+
+// What a requirement tells of single sizes, so that what follows from it needs no other.
+void learn(index::Facts& facts, const index::Less& less) {
+  const Expr gap = less.b - less.a - 1;  // at least 0
+  const std::set<index::Symbol> symbols = index::symbols_of(gap);
+  if (symbols.size() != 1) return;
+  const index::Symbol symbol = *symbols.begin();
+  const auto linear = index::linear_in(gap, symbol);
+  if (!linear || index::constant_of(linear->scale) == 0) return;
+  const auto bound = index::constant_of(-linear->rest);
+  const auto scale = index::constant_of(linear->scale);
+  if (!bound || !scale) return;
+  const index::Range known = facts.range(symbol);
+  const auto low = *scale > 0 ? index::constant_of(index::ceil_div(*bound, *scale)) : std::nullopt;
+  const auto high = *scale < 0 ? index::constant_of(index::floor_div(-*bound, -*scale)) : std::nullopt;
+  // Of requirements that cannot hold together nothing follows.
+  if (low && (!known.high || *low <= *known.high)) facts.assume(symbol, {*low, {}});
+  if (high && (!known.low || *known.low <= *high)) facts.assume(symbol, {{}, *high});
+}
+
+void require(const Arguments& arguments, const index::Condition& condition, const std::string& words) {
+  graph::Graph& graph = arguments.builder().graph();
+  if (graph.facts().proves(condition)) return;
+  graph.require(condition, words);
+  for (const index::Less& less : condition.all) learn(graph.facts(), less);
+}
+
+// The truth becomes a requirement, or an assertion where only elements of tensors tell it.
+void assert_truth(const Arguments& arguments, const Item& truth, const std::string& message) {
+  graph::Builder& builder = arguments.builder();
+  const std::string_view operation = arguments.target();
+  const std::string words =
+      cat("FX graph line ", arguments.context().line, ": ", graph::subject(builder, operation),
+          message.empty() ? "" : ": ", escaped(message));
+  if (const auto* known = truth.get<bool>()) {
+    if (!*known) throw Error(cat(words, ": it never holds"));
+    return;
+  }
+  const auto* number = truth.get<Number>();
+  if (number != nullptr && number->fraction) return require(arguments, number->holds, words);
+  const Tensor holds = number != nullptr
+                           ? number->tensor(builder)
+                           : graph::cast(only_element(arguments, *truth.get<Tensor>()), DType::b8, true);
+  arguments.context().assertions.push_back(
+      {holds, cat(words, message.empty() ? ": it" : ": this", " does not hold")});
+}
+
+// (condition, message): of a number or of a tensor.
+Item assertion(const Arguments& arguments) {
+  const Item& condition = arguments.item(0, "self");
+  const Item* message = arguments.find(1, "assert_msg");
+  const auto* text = message == nullptr ? nullptr : message->get<std::string>();
+  const auto truth = condition.get<Tensor>() != nullptr ? std::optional(condition) : truth_of(condition);
+  if (!truth) arguments.fail(cat("a condition is no ", describe(condition)));
+  assert_truth(arguments, *truth, text == nullptr ? "" : *text);
+  return {};
+}
+
+SizeRules rules_of(const Arguments& arguments) {
+  return {arguments.builder().graph().facts(),
+          [&arguments](const index::Condition& condition, const std::string& words) {
+            require(arguments, condition, words);
+          }};
+}
+
+// low <= size <= high, each where it is given.
+void constrain(const Arguments& arguments, std::optional<Item> low) {
+  const Item& size = arguments.item(0, "size");
+  if (const Item* given = arguments.find(1, "min")) low = *given;
+  const auto holds = [&](std::string_view op, const Item& bound) {
+    const auto truth = arithmetic(op, {size, bound}, rules_of(arguments));
+    if (!truth) arguments.fail(cat("cannot compare ", describe(size), " with ", describe(bound)));
+    assert_truth(arguments, *truth, cat(describe(size), " must be ", op, " ", describe(bound)));
+  };
+  if (low) holds(">=", *low);
+  if (const Item* high = arguments.find(2, "max")) holds("<=", *high);
+}
+Item constrain_range(const Arguments& arguments) {
+  constrain(arguments, std::nullopt);
+  return {};
+}
+Item constrain_range_for_size(const Arguments& arguments) {
+  constrain(arguments, Item{Expr(0)});
+  return {};
+}
+
+// (a, size, stride, dtype): memory is ours to lay out, so that the stride says nothing.
+Item tensor_metadata(const Arguments& arguments) {
+  const Tensor tensor = arguments.tensor(0, "a");
+  const DType dtype = arguments.dtype(3, "dtype").value_or(tensor.dtype());
+  if (dtype != tensor.dtype())
+    arguments.fail(cat("the tensor is ", ops::name(tensor.dtype()), ", expected was ", ops::name(dtype)));
+  if (arguments.find(1, "size") == nullptr) return {};
+  const std::vector<Expr> sizes = arguments.sizes(1, "size");
+  const std::string words = cat(arguments.target(), ": the sizes are ", describe({tensor}), ", expected was ",
+                                describe({arguments.builder().constant(0, tensor.dtype(), sizes)}));
+  if (sizes.size() != tensor.shape().size()) arguments.fail(words);
+  for (std::size_t axis = 0; axis < sizes.size(); ++axis)
+    arguments.builder().graph().require_equal(tensor.shape()[axis], sizes[axis], words);
+  return {};
+}
 
 constexpr std::array rows = {
     Row{"sym_size", sym_size},
     Row{"sym_numel", sym_count},
-    Row{"sym_max", sym_max},
-    Row{"sym_min", sym_min},
-    Row{"sym_int", same_number},
-    Row{"floordiv", floordiv},
-    Row{"mod", mod},
-    // Conditions that PyTorch has already specialised on; the printed shapes say them too.
-    Row{"_assert_scalar", nothing},
-    Row{"_assert_async", nothing},
-    Row{"sym_constrain_range", nothing},
-    Row{"sym_constrain_range_for_size", nothing},
-    Row{"_assert_tensor_metadata", nothing},
+    Row{"item", item},
+    Row{"_local_scalar_dense", item},
+    Row{"_assert_scalar", assertion},
+    Row{"_functional_assert_scalar", assertion},
+    Row{"_assert_async", assertion},
+    Row{"_functional_assert_async", assertion},
+    Row{"_assert", assertion},
+    Row{"_check", assertion},
+    Row{"_check_is_size", constrain_range_for_size},
+    Row{"sym_constrain_range", constrain_range},
+    Row{"sym_constrain_range_for_size", constrain_range_for_size},
+    Row{"_functional_sym_constrain_range", constrain_range},
+    Row{"_functional_sym_constrain_range_for_size", constrain_range_for_size},
+    Row{"_make_dep_token", nothing},
+    Row{"_assert_tensor_metadata", tensor_metadata},
 };
 
 }  // namespace

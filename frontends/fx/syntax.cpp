@@ -1,6 +1,8 @@
 // A recursive-descent parser over tokens.h. See syntax.h for the grammar.
 #include "frontends/fx/syntax.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 
@@ -215,9 +217,17 @@ class Parser {
 
   // Binding strength of a binary operator, from 0; -1: not one.
   static int strength(std::string_view op) {
-    if (op == "<" || op == "<=" || op == ">" || op == ">=" || op == "==" || op == "!=") return 0;
-    if (op == "+" || op == "-") return 1;
-    if (op == "*" || op == "/" || op == "//" || op == "%") return 2;
+    static constexpr std::array<std::array<std::string_view, 6>, 7> levels = {{
+        {"<", "<=", ">", ">=", "==", "!="},
+        {"|"},
+        {"^"},
+        {"&"},
+        {"<<", ">>"},
+        {"+", "-"},
+        {"*", "/", "//", "%"},
+    }};
+    for (std::size_t level = 0; level < levels.size(); ++level)
+      if (std::ranges::find(levels[level], op) != levels[level].end()) return static_cast<int>(level);
     return -1;
   }
 
@@ -245,6 +255,7 @@ class Parser {
       if (const auto* real = std::get_if<Real>(&operand->node)) return make(Real{-real->value});
       return make(Operation{"neg", {operand}});
     }
+    if (accept("~")) return make(Operation{"~", {unary(level.depth)}});
     Child base = postfix(level.depth);
     if (!accept("**")) return base;
     return make(Operation{"**", {base, unary(level.depth)}});

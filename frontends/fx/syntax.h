@@ -61,7 +61,7 @@ struct Subscript {
 struct Slice {              // inside a subscript
   Child start, stop, step;  // null where left out
 };
-struct Operation {  // op: + - * / // % ** and, as one operand, neg; also comparisons
+struct Operation {  // op: + - * / // % ** & | ^ << >>, comparisons and, of one operand, neg and ~
   std::string op;
   std::vector<Child> operands;
 };

@@ -127,11 +127,12 @@ class Lexer {
   }
 
   std::size_t read_symbol(std::string_view text) {
-    static constexpr std::array<std::string_view, 7> twos = {"//", "**", "<=", ">=", "==", "!=", "->"};
+    static constexpr std::array<std::string_view, 9> twos = {
+        "//", "**", "<=", ">=", "==", "!=", "->", "<<", ">>"};
     for (const std::string_view two : twos) {
       if (text.starts_with(two)) return add(Token::Kind::symbol, two, 2);
     }
-    if (std::string_view("()[]{},:;=+-*/%<>").find(text.front()) == std::string_view::npos) {
+    if (std::string_view("()[]{},:;=+-*/%<>&|^~").find(text.front()) == std::string_view::npos) {
       throw Error(cat("FX graph line ", line_, ": '", escaped(text.substr(0, 1)), "' does not belong here"));
     }
     if (std::string_view("([{").find(text.front()) != std::string_view::npos) ++depth_;

@@ -13,7 +13,7 @@ struct Token {
     name,  // letters, digits, _ and inner dots: torch.ops.aten.add.Tensor
     number,
     text,     // without its quotes
-    symbol,   // ( ) [ ] { } , : ; = + - * / // % ** < <= > >= == != ->
+    symbol,   // ( ) [ ] { } , : ; = + - * / // % ** & | ^ ~ << >> < <= > >= == != ->
     comment,  // without the #
     line_end,
     end,

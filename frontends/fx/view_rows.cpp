@@ -3,7 +3,10 @@
 #include <array>
 #include <limits>
 
+#include "core/graph/build_error.h"
+#include "core/graph/indexing.h"
 #include "core/graph/views.h"
+#include "frontends/fx/numbers.h"
 #include "frontends/fx/operators.h"
 #include "frontends/fx/promote.h"
 
@@ -83,7 +86,13 @@ Item slice_backward(const Arguments& arguments) {
   return {graph::slice_scatter(zeros, gradient, arguments.integer(2, "dim"), arguments.size(3, "start"),
                                arguments.size(4, "end"), arguments.size(5, "step"))};
 }
+// A position that only the run tells is looked up, and checked.
 Item select(const Arguments& arguments) {
+  const Item& at = arguments.item(2, "index");
+  if (at.get<Number>() != nullptr && !size_of(at)) {
+    return {graph::take(arguments.tensor(0, "self"), arguments.integer(1, "dim"),
+                        tensor_of(arguments.builder(), at, ops::DType::i64), graph::Negative::wraps)};
+  }
   return {
       graph::select(arguments.tensor(0, "self"), arguments.integer(1, "dim"), arguments.size(2, "index"))};
 }
@@ -197,24 +206,53 @@ Item list_of(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) items.push_back({tensor});
   return {std::move(items)};
 }
+// As many parts of a symbolic axis as the text takes; each must start inside it.
+Item parts_taken(const Arguments& arguments, const Tensor& x, int axis, const Expr& every) {
+  const std::string words =
+      cat(graph::subject(arguments.builder(), "split"), ": axis ", axis, " of size ", x.size(axis),
+          " in parts of ", every, " has fewer than ", arguments.context().elements, " parts");
+  graph::require_sizes(arguments.builder(), {{{0, every}}}, words);
+  std::vector<Tensor> parts;
+  for (std::size_t k = 0; k < arguments.context().elements; ++k) {
+    const Expr start = Expr(static_cast<std::int64_t>(k)) * every;
+    if (k > 0) graph::require_sizes(arguments.builder(), {{{start, x.size(axis)}}}, words);
+    parts.push_back(graph::slice(x, axis, start, start + every));
+  }
+  return list_of(parts);
+}
 Item split(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
   const int axis = arguments.integer(2, "dim", 0);
   if (arguments.item(1, "split_size").get<Items>() != nullptr)
     return list_of(graph::split(x, arguments.sizes(1, "split_sizes"), axis));
-  return list_of(graph::split_every(x, arguments.integer(1, "split_size"), axis));
+  const Expr every = arguments.size(1, "split_size");
+  if (index::constant_of(every) && index::constant_of(x.size(axis)))
+    return list_of(graph::split_every(x, arguments.integer(1, "split_size"), axis));
+  return parts_taken(arguments, x, axis, every);
 }
 Item chunk(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
+  const int axis = arguments.integer(2, "dim", 0);
   const int chunks = arguments.integer(1, "chunks");
   // Of nothing there are as many parts as are asked for.
-  if (x.rank() > 0 && chunks > 0 && chunks <= MOST_PARTS &&
-      index::constant_of(x.size(arguments.integer(2, "dim", 0))) == 0)
+  if (x.rank() > 0 && chunks > 0 && chunks <= MOST_PARTS && index::constant_of(x.size(axis)) == 0)
     return list_of(std::vector<Tensor>(static_cast<std::size_t>(chunks), x));
+  if (!index::constant_of(x.size(axis)) && chunks > 0) {
+    const Expr every = index::greatest(index::ceil_div(x.size(axis), chunks), 1);
+    return parts_taken(arguments, x, axis, every);
+  }
   return list_of(graph::chunk(arguments.tensor(0, "self"), arguments.integer(1, "chunks"),
                               arguments.integer(2, "dim", 0)));
 }
 Item unbind(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  const int axis = arguments.integer(1, "dim", 0);
+  if (!index::constant_of(x.size(axis))) {
+    std::vector<Tensor> rows;
+    for (std::size_t k = 0; k < arguments.context().elements; ++k)
+      rows.push_back(graph::select(x, axis, Expr(static_cast<std::int64_t>(k))));
+    return list_of(rows);
+  }
   return list_of(graph::unbind(arguments.tensor(0, "self"), arguments.integer(1, "dim", 0)));
 }
 

@@ -25,8 +25,8 @@ TEST(FxForms, Annotations) {
       {"x: \"bf16[2]\"", "bf16[2]"},
       {"x: \"f32[s27, 4]\"", "f32[s27, 4]"},
       {"x: \"f32[2*s77, s27][s27, 1]cpu\"", "f32[2*s77, s27]"},
-      {"x: \"f32[s0 + 1, (s1//2)]\"", "f32[s0 + 1, floor_div(s1, 2)]"},
-      {"x: \"f32[FloorDiv(s0, 2), Mod(s1, 3)]\"", "f32[floor_div(s0, 2), floor_mod(s1, 3)]"},
+      {"x: \"f32[s0 + 1, (s1//2)]\"", "f32[s0 + 1, compound]"},
+      {"x: \"f32[FloorDiv(s0, 2), Mod(s1, 3)]\"", "f32[compound, compound_0]"},
   };
   for (const Form& form : forms) {
     const std::string text =

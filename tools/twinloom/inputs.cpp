@@ -81,6 +81,8 @@ std::vector<Given> given_inputs(const Model& model, const ModelOptions& options)
 
 // The number that an array gives a size parameter.
 std::int64_t size_in(const runtime::Tensor& tensor, const std::string& name) {
+  if (tensor.dtype == ops::DType::b8 && runtime::element_count(tensor) == 1)
+    return *static_cast<const std::uint8_t*>(tensor.data);
   if (tensor.dtype != ops::DType::i64 || runtime::element_count(tensor) != 1) {
     throw Error(cat("parameter '", escaped(name), "' is a size; its array must be one int64"));
   }

@@ -43,7 +43,13 @@ const Model::Given* find_expected(const graph::Graph& graph, std::size_t r,
   return nullptr;
 }
 
-Tensor tensor_of_size(std::int64_t size) {
+// A truth of sizes is a size that is 0 or 1.
+Tensor tensor_of_size(std::int64_t size, DType expected) {
+  if (expected == DType::b8 && (size == 0 || size == 1)) {
+    Tensor truth = allocate(DType::b8, {});
+    *static_cast<std::uint8_t*>(truth.data) = static_cast<std::uint8_t>(size);
+    return truth;
+  }
   Tensor tensor = allocate(DType::i64, {});
   *static_cast<std::int64_t*>(tensor.data) = size;
   return tensor;
@@ -95,8 +101,8 @@ bool print_output(std::ostream& stream, const std::string& name, const Output& g
   const auto* tensor = std::get_if<Tensor>(&given);
   const bool is_none = size == nullptr && tensor == nullptr;
   if (!is_none && expected)
-    return print_difference(stream, name, size != nullptr ? tensor_of_size(*size) : *tensor, *expected,
-                            tolerance);
+    return print_difference(stream, name, size != nullptr ? tensor_of_size(*size, expected->dtype) : *tensor,
+                            *expected, tolerance);
   stream << name << ": ";
   if (is_none && !expected)
     stream << "ok None\n";
