@@ -31,6 +31,13 @@ Axes axes_for(const Tensor& x, const Axes& axes, std::string_view what) {
   return axes_of(axes, x.rank(), subject(x.builder(), what));
 }
 
+// A tensor without axes, of which -1 and 0 name the only element.
+bool is_single(const Tensor& x, int axis, std::string_view what) {
+  if (x.rank() > 0) return false;
+  axis_of(axis, 1, subject(x.builder(), what));
+  return true;
+}
+
 Tensor truth(const Tensor& x) { return x.dtype() == ops::DType::b8 ? x : ne(x, 0); }
 
 // max(0, count - correction) as a number of the type.
@@ -57,7 +64,7 @@ Tensor mean_of_wide(const Tensor& x, const Axes& axes) {
 }
 
 Extreme extreme(ops::Monoid monoid, const Tensor& x, int axis, bool keep) {
-  if (x.rank() == 0) return {x, x.builder().constant(0, ops::DType::i64)};
+  if (is_single(x, axis, ops::name(monoid))) return {x, x.builder().constant(0, ops::DType::i64)};
   const Axes axes{axis_of(axis, x.rank(), subject(x.builder(), ops::name(monoid)))};
   return {reduce(monoid, x, axes, keep, 0), reduce(monoid, x, axes, keep, 1)};
 }
@@ -74,7 +81,7 @@ Tensor scan(ops::Monoid monoid, const Tensor& x, int axis, ScanOptions options, 
 }
 
 Extreme running_extreme(ops::Monoid monoid, const Tensor& x, int axis) {
-  if (x.rank() == 0) return {x, x.builder().constant(0, ops::DType::i64)};
+  if (is_single(x, axis, ops::name(monoid))) return {x, x.builder().constant(0, ops::DType::i64)};
   return {scan(monoid, x, axis, {}, 0), scan(monoid, x, axis, {}, 1)};
 }
 
@@ -175,10 +182,11 @@ Tensor vector_norm(const Tensor& x, double p, const Axes& axes, bool keep) {
 }
 
 Tensor cumsum(const Tensor& x, int axis, ScanOptions options) {
-  return x.rank() == 0 && !options.exclusive ? x : scan(ops::Monoid::sum, x, axis, options, 0);
+  return !options.exclusive && is_single(x, axis, "cumsum") ? x : scan(ops::Monoid::sum, x, axis, options, 0);
 }
 Tensor cumprod(const Tensor& x, int axis, ScanOptions options) {
-  return x.rank() == 0 && !options.exclusive ? x : scan(ops::Monoid::prod, x, axis, options, 0);
+  return !options.exclusive && is_single(x, axis, "cumprod") ? x
+                                                             : scan(ops::Monoid::prod, x, axis, options, 0);
 }
 Extreme cummax(const Tensor& x, int axis) { return running_extreme(ops::Monoid::argmax_last, x, axis); }
 Extreme cummin(const Tensor& x, int axis) { return running_extreme(ops::Monoid::argmin_last, x, axis); }

@@ -7,6 +7,7 @@
 #include "frontends/fx/numbers.h"
 #include "frontends/fx/operators.h"
 #include "frontends/fx/promote.h"
+#include "frontends/fx/requirements.h"
 #include "frontends/fx/sizes.h"
 
 namespace twinloom::fx {
@@ -71,16 +72,21 @@ Item iota(const Arguments& arguments) {
                                      arguments.number(2, "step"),
                                      arguments.dtype(3, "dtype").value_or(DType::i64))};
 }
-SizeRules rules_of(const Arguments& arguments) {
-  return {arguments.builder().graph().facts(),
-          [&arguments](const index::Condition& condition, const std::string& words) {
-            arguments.builder().graph().require(condition, cat(arguments.target(), ": ", words));
-          }};
+// start <= end, or the other way around for steps down.
+void require_direction(const Arguments& arguments, const Item& start, const Item& end, double step) {
+  const SizeRules rules = rules_of(arguments.context());
+  const auto towards = arithmetic(step > 0 ? "<=" : ">=", {start, end}, rules);
+  const auto* known = towards->get<bool>();
+  const auto* number = towards->get<Number>();
+  const std::string words =
+      cat("from ", describe(start), " steps of ", step, " do not lead to ", describe(end));
+  if (known != nullptr && !*known) arguments.fail(words);
+  if (number != nullptr && number->fraction) rules.require(number->holds, words);
 }
 
 // ceil((end - start) / step), where that is a size.
 index::Expr count_of(const Arguments& arguments, const Item& start, const Item& end, const Item& step) {
-  const SizeRules rules = rules_of(arguments);
+  const SizeRules rules = rules_of(arguments.context());
   const auto span = arithmetic("-", {end, start}, rules);
   const auto count = span ? arithmetic("/", {*span, step}, rules) : std::nullopt;
   const auto whole = count ? arithmetic("ceil", {*count}, rules) : std::nullopt;
@@ -109,9 +115,10 @@ Item arange(const Arguments& arguments) {
   if (!stride || *stride == 0 || !std::isfinite(*stride))
     arguments.fail("the step must be a known number that is not 0");
   const DType dtype = arguments.dtype(99, "dtype").value_or(real ? DType::f32 : DType::i64);
+  require_direction(arguments, start, end, *stride);
   index::Expr count = count_of(arguments, start, end, step);
   if (ops::is_integer(dtype)) {
-    const SizeRules rules = rules_of(arguments);
+    const SizeRules rules = rules_of(arguments.context());
     for (Item* item : {&start, &end, &step}) *item = *arithmetic("int", {*item}, rules);
     if (known_value(step) == 0.0) arguments.fail("the step of integers must not be between -1 and 1");
     const index::Expr whole = count_of(arguments, start, end, step);

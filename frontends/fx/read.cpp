@@ -11,6 +11,7 @@
 #include "frontends/fx/numbers.h"
 #include "frontends/fx/operators.h"
 #include "frontends/fx/promote.h"
+#include "frontends/fx/requirements.h"
 #include "frontends/fx/size_names.h"
 #include "frontends/fx/sizes.h"
 #include "frontends/fx/strides.h"
@@ -237,7 +238,7 @@ class Reader {
     Items positional;
     for (const Child& child : node.arguments) positional.push_back(evaluate(*child, line));
     if (const auto op = operator_called(node.target); op && node.keywords.empty()) {
-      if (const auto number = arithmetic(*op, positional, size_rules())) return *number;
+      if (const auto number = arithmetic(*op, positional, rules_of(context_))) return *number;
     }
     const Row* row = find_row(node.target);
     if (row == nullptr) fail(line, cat("operator ", escaped(node.target), " does not take these arguments"));
@@ -261,12 +262,6 @@ class Reader {
     return item;
   }
 
-  SizeRules size_rules() {
-    return {builder_.graph().facts(), [this](const index::Condition& condition, const std::string& words) {
-              builder_.graph().require(condition, cat("FX graph line ", context_.line, ": ", words));
-            }};
-  }
-
   Item subscript(const Subscript& node, int line) {
     return element(evaluate(*node.base, line), evaluate(*node.index, line), line);
   }
@@ -287,7 +282,7 @@ class Reader {
   Item operation(const Operation& node, int line) {
     Items operands;
     for (const Child& child : node.operands) operands.push_back(evaluate(*child, line));
-    if (const auto number = arithmetic(node.op, operands, size_rules())) return *number;
+    if (const auto number = arithmetic(node.op, operands, rules_of(context_))) return *number;
     static const std::map<std::string_view, std::string_view> rows = {{"+", "add"},
                                                                       {"-", "sub"},
                                                                       {"*", "mul"},

@@ -1,12 +1,12 @@
 // Sizes of tensors, numbers that are read from tensors, and conditions: what the sizes tell becomes a
 // requirement of the graph, what only elements tell an assertion of its results.
 #include <array>
-#include <set>
 
 #include "core/graph/build_error.h"
 #include "core/graph/views.h"
 #include "frontends/fx/numbers.h"
 #include "frontends/fx/operators.h"
+#include "frontends/fx/requirements.h"
 #include "frontends/fx/sizes.h"
 
 namespace twinloom::fx {
@@ -52,32 +52,6 @@ Item item(const Arguments& arguments) {
       kind, std::nullopt, {}, [tensor, wide](graph::Builder&) { return graph::cast(tensor, wide, true); }}};
 }
 
-// What a requirement tells of single sizes, so that what follows from it needs no other.
-void learn(index::Facts& facts, const index::Less& less) {
-  const Expr gap = less.b - less.a - 1;  // at least 0
-  const std::set<index::Symbol> symbols = index::symbols_of(gap);
-  if (symbols.size() != 1) return;
-  const index::Symbol symbol = *symbols.begin();
-  const auto linear = index::linear_in(gap, symbol);
-  if (!linear || index::constant_of(linear->scale) == 0) return;
-  const auto bound = index::constant_of(-linear->rest);
-  const auto scale = index::constant_of(linear->scale);
-  if (!bound || !scale) return;
-  const index::Range known = facts.range(symbol);
-  const auto low = *scale > 0 ? index::constant_of(index::ceil_div(*bound, *scale)) : std::nullopt;
-  const auto high = *scale < 0 ? index::constant_of(index::floor_div(-*bound, -*scale)) : std::nullopt;
-  // Of requirements that cannot hold together nothing follows.
-  if (low && (!known.high || *low <= *known.high)) facts.assume(symbol, {*low, {}});
-  if (high && (!known.low || *known.low <= *high)) facts.assume(symbol, {{}, *high});
-}
-
-void require(const Arguments& arguments, const index::Condition& condition, const std::string& words) {
-  graph::Graph& graph = arguments.builder().graph();
-  if (graph.facts().proves(condition)) return;
-  graph.require(condition, words);
-  for (const index::Less& less : condition.all) learn(graph.facts(), less);
-}
-
 // The truth becomes a requirement, or an assertion where only elements of tensors tell it.
 void assert_truth(const Arguments& arguments, const Item& truth, const std::string& message) {
   graph::Builder& builder = arguments.builder();
@@ -90,7 +64,7 @@ void assert_truth(const Arguments& arguments, const Item& truth, const std::stri
     return;
   }
   const auto* number = truth.get<Number>();
-  if (number != nullptr && number->fraction) return require(arguments, number->holds, words);
+  if (number != nullptr && number->fraction) return require(builder.graph(), number->holds, words);
   const Tensor holds = number != nullptr
                            ? number->tensor(builder)
                            : graph::cast(only_element(arguments, *truth.get<Tensor>()), DType::b8, true);
@@ -109,19 +83,12 @@ Item assertion(const Arguments& arguments) {
   return {};
 }
 
-SizeRules rules_of(const Arguments& arguments) {
-  return {arguments.builder().graph().facts(),
-          [&arguments](const index::Condition& condition, const std::string& words) {
-            require(arguments, condition, words);
-          }};
-}
-
 // low <= size <= high, each where it is given.
 void constrain(const Arguments& arguments, std::optional<Item> low) {
   const Item& size = arguments.item(0, "size");
   if (const Item* given = arguments.find(1, "min")) low = *given;
   const auto holds = [&](std::string_view op, const Item& bound) {
-    const auto truth = arithmetic(op, {size, bound}, rules_of(arguments));
+    const auto truth = arithmetic(op, {size, bound}, rules_of(arguments.context()));
     if (!truth) arguments.fail(cat("cannot compare ", describe(size), " with ", describe(bound)));
     assert_truth(arguments, *truth, cat(describe(size), " must be ", op, " ", describe(bound)));
   };

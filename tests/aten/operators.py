@@ -17,8 +17,9 @@ def drawn(*names):
     return keep
 
 
-def arguments_of(drawing, name, overload):
+def arguments_of(drawing, row, overload):
     """Positional and keyword arguments."""
+    name = row if row.startswith("prims.") else overload._schema.name.split("::")[1]
     drawing.operator, drawing.overload, drawing.schema = name, overload._overloadname, overload._schema
     special = SPECIAL.get(f"{name}.{overload._overloadname}") or SPECIAL.get(name)
     if special is None:
@@ -473,13 +474,89 @@ def arange(d):
     step = abs(number()) or 1
     if d.chance(0.95):
         step = step if end >= start else -step
+    whole = d.overload == "start_step" and keywords and not keywords["dtype"].is_floating_point
+    if whole and abs(step) < 1:  # PyTorch itself divides by 0
+        step = math.copysign(1, step)
     return ([start, end] if d.overload == "start" else [start, end, step]), keywords
+
+
+@drawn("new_empty_strided", "empty_strided")
+def empty_strided(d):
+    x, shape = d.any_tensor(), d.shape()
+    arguments = [shape, list(torch.empty(shape, device="meta").stride())]
+    return [x, *arguments] if d.operator == "new_empty_strided" else arguments
+
+
+@drawn("empty_permuted")
+def empty_permuted(d):
+    shape = d.shape()
+    return [shape, d.random.sample(range(len(shape)), len(shape))]
+
+
+@drawn("as_strided_scatter")
+def as_strided_scatter(d):
+    """No element twice: which value stays there is not said."""
+    x, sizes, strides, *offset = as_strided(d)
+    step = 1
+    for axis in d.random.sample(range(len(sizes)), len(sizes)):
+        strides[axis] = step
+        step *= sizes[axis] + d.choice([0, 0, 1])
+    return [x, d.tensor(sizes, x.dtype), sizes, strides, *offset]
+
+
+@drawn("diagonal_backward")
+def diagonal_backward(d):
+    x, *which = diagonal(d)
+    try:
+        given = x.diagonal(*which)
+    except (RuntimeError, IndexError):
+        given = x
+    return [d.tensor(given.shape, x.dtype), list(x.shape), *which]
+
+
+@drawn("prims.sum", "prims.prod", "prims.amax", "prims.amin", "prims.var")
+def prims_total(d):
+    # PyTorch's kernels and the shapes and types that it prints disagree about other types, and about no axes.
+    x = d.any_tensor(FLOATING if d.operator == "prims.var" else [*FLOATING, torch.int64], least=1)
+    axes = d.random.sample(range(x.dim()), d.random.randint(1, x.dim()))
+    return [x, axes, d.choice([0, 1])] if d.operator == "prims.var" else [x, axes]
+
+
+@drawn("prims.transpose", "prims.rev")
+def prims_axes(d):
+    x = d.any_tensor()
+    count = x.dim() if d.operator == "prims.transpose" else d.random.randint(0, x.dim())
+    return [x, d.random.sample(range(x.dim()), count)]
+
+
+@drawn("prims.reshape")
+def prims_reshape(d):
+    x = d.any_tensor(least=1)
+    return [x, d.choice([[x.numel()], [1, x.numel()], [*x.shape, 1], list(x.shape)])]
+
+
+@drawn("prims.broadcast_in_dim")
+def prims_broadcast(d):
+    x = d.tensor([d.choice([1, 2, 3]) for _ in range(d.random.randint(0, 3))], d.dtype())
+    wide = d.random.randint(x.dim(), x.dim() + 2)
+    places = sorted(d.random.sample(range(wide), x.dim()))
+    shape = [d.choice([1, 2, 4]) for _ in range(wide)]
+    for axis, place in enumerate(places):
+        if x.shape[axis] != 1 or d.chance(0.3):
+            shape[place] = x.shape[axis]
+    return [x, shape, places]
+
+
+@drawn("prims.div", "prims.copy_to")
+def prims_pair(d):
+    x = d.any_tensor(FLOATING)
+    return [x, d.tensor(x.shape, x.dtype)]
 
 
 DTYPES_OF_RANGES = [dtype for name, dtype in DTYPES.items() if name != "b8"]
 
 
-@drawn("iota")
+@drawn("iota", "prims.iota")
 def iota(d):
     return [d.random.randint(0, 9)], {"start": d.random.randint(-5, 5), "step": d.choice([1, 2, -3]),
                                       "dtype": d.choice([torch.int64, torch.int32]), "device": torch.device("cpu"),

@@ -63,6 +63,9 @@ const Row rows[] = {
      {3, 7},
      {1, 2}},
     {"b = torch.ops.aten.select.int(x, 0, 3)", {4}, {3}},
+    {"b = torch.ops.aten.arange.start(3, s0)", {3, 5}, {2}},
+    {"b = torch.ops.aten.arange.start_step(7, s0, -2)", {7, 5}, {8}},
+    {"a = s0 / 2\nb = torch.ops.aten.arange.start_step(1.5, a, 0.5)", {3, 4}, {2}},
     {"b = torch.ops.aten.split.Tensor(x, 4)\nc = b[1]\nd = torch.ops.aten.neg.default(c)", {5, 8}, {3}},
 };
 

@@ -33,6 +33,15 @@ TEST(FxErrors, OfStatements) {
        "FX graph line 3: expected a number within 64 bits, found '99999999999999999999'"},
       {"y = 'abc", "FX graph line 3: a quote is not closed"},
       {"y = x ? 2", "FX graph line 3: '?' does not belong here"},
+      {"s = torch.ops.aten.sum.default(x)\ny = torch.ops.aten.cumsum.default(s, 3)",
+       "FX graph line 4: cumsum 'y': axis 3 is out of range for rank 1"},
+      {"y = torch.ops.aten.arange.start(5, 2)",
+       "FX graph line 3: torch.ops.aten.arange.start: from the integer 5 steps of 1 do not lead to the "
+       "integer 2"},
+      {"y = torch.ops.aten.foo.default(x)\nz = torch.ops.aten.sinn.default(y)\nw = "
+       "torch.ops.aten.foo.default(z)",
+       "FX graph: 2 operators are not known:\n  line 3: torch.ops.aten.foo.default\n  line 4: "
+       "torch.ops.aten.sinn.default; the nearest known: 'sign', 'sin', 'sinh'"},
       {"y = x; x = 3", "FX graph line 3: expected 'None', found '3'"},
       {"y = ", "FX graph line 3: expected a value, found the end of the line"},
       {"= x", "FX graph line 3: expected the name of a value, found '='"},
