@@ -34,9 +34,12 @@ constexpr std::array rows = {
     Row{"u2", ops::DType::u16}, Row{"u4", ops::DType::u32}, Row{"u8", ops::DType::u64},
     Row{"f2", ops::DType::f16}, Row{"f4", ops::DType::f32}, Row{"f8", ops::DType::f64},
 };
+// A last axis of 2 holds the parts of complex elements.
+constexpr std::array complex_rows = {Row{"c8", ops::DType::f32}, Row{"c16", ops::DType::f64}};
 
 struct Header {
   ops::DType dtype = ops::DType::f32;
+  bool is_complex = false;
   bool fortran = false;
   std::vector<std::int64_t> sizes;
 };
@@ -55,7 +58,7 @@ std::string_view after_key(std::string_view header, std::string_view key, std::s
   return rest;
 }
 
-ops::DType parse_descr(std::string_view rest, std::string_view what) {
+void parse_descr(Header& header, std::string_view rest, std::string_view what) {
   if (rest.size() < 2 || rest[0] != '\'') fail(what, "'descr' is not a plain type");
   std::string_view descr = rest.substr(1, rest.find('\'', 1) - 1);
   const std::string whole(descr);
@@ -64,9 +67,13 @@ ops::DType parse_descr(std::string_view rest, std::string_view what) {
   if (!descr.empty() && std::string_view("<|=").find(descr.front()) != std::string_view::npos)
     descr.remove_prefix(1);
   const auto* row = std::ranges::find(rows, descr, &Row::descr);
-  if (row == rows.end())
-    fail(what, cat("type '", escaped(whole), "' is not one of bool, (u)int8..64, float16..64"));
-  return row->dtype;
+  const auto* pair = std::ranges::find(complex_rows, descr, &Row::descr);
+  header.is_complex = pair != complex_rows.end();
+  if (row == rows.end() && !header.is_complex) {
+    fail(what, cat("type '", escaped(whole),
+                   "' is not one of bool, (u)int8..64, float16..64, complex64, complex128"));
+  }
+  header.dtype = header.is_complex ? pair->dtype : row->dtype;
 }
 
 std::vector<std::int64_t> parse_shape(std::string_view rest, std::string_view what) {
@@ -103,9 +110,10 @@ std::pair<std::string_view, std::size_t> find_header(std::string_view bytes, std
 
 Header parse_header(std::string_view text, std::string_view what) {
   Header header;
-  header.dtype = parse_descr(after_key(text, "descr", what), what);
+  parse_descr(header, after_key(text, "descr", what), what);
   header.fortran = after_key(text, "fortran_order", what).starts_with("True");
   header.sizes = parse_shape(after_key(text, "shape", what), what);
+  if (header.is_complex) header.sizes.push_back(2);
   return header;
 }
 
@@ -134,9 +142,11 @@ runtime::Tensor parse_npy(std::string_view bytes, std::string_view what, const L
   runtime::Tensor tensor = runtime::allocate(header.dtype, header.sizes);
   if (needed != 0) std::memcpy(tensor.data, bytes.data() + start, needed);
   if (!header.fortran) return tensor;
+  // The parts of an element lie beside each other in either order.
   std::vector<std::int64_t> reversed(header.sizes.rbegin(), header.sizes.rend());
+  if (header.is_complex) std::rotate(reversed.begin(), reversed.begin() + 1, reversed.end());
   std::vector<std::int64_t> strides = runtime::contiguous_strides(reversed);
-  std::ranges::reverse(strides);
+  std::reverse(strides.begin(), strides.end() - (header.is_complex ? 1 : 0));
   tensor.strides = strides;
   return runtime::contiguous(tensor);
 }

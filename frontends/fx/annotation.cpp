@@ -150,7 +150,10 @@ std::optional<Annotation> parse_annotation(std::string_view given, int line, con
   }
   const std::size_t open = text.find('[');
   const std::size_t close = text.find(']');
-  const auto dtype = ops::dtype_named(text.substr(0, open));
+  const std::string_view name = text.substr(0, open);
+  annotation.is_complex = name == "c64" || name == "c128";
+  const auto dtype =
+      annotation.is_complex ? (name == "c64" ? ops::DType::f32 : ops::DType::f64) : ops::dtype_named(name);
   if (!dtype || open == std::string_view::npos || close == std::string_view::npos) {
     fail(line, cat("'", escaped(text), "' is not a type such as \"f32[2, s0]\" or \"Sym(s0)\""));
   }

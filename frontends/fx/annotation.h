@@ -1,4 +1,5 @@
-// The types that FX prints beside names: "f32[96, s27]", "b8[]", "Sym(s77)", "f32[2*s77][s27]cuda:0".
+// The types that FX prints beside names: "f32[96, s27]", "c64[2]", "b8[]", "Sym(s77)",
+// "f32[2*s77][s27]cuda:0".
 #pragma once
 
 #include <functional>
@@ -21,7 +22,8 @@ struct PrintedNumber {
 };
 
 struct Annotation {
-  std::optional<ops::DType> dtype;  // of a tensor
+  std::optional<ops::DType> dtype;  // of a tensor; of the parts of a complex one
+  bool is_complex = false;          // c64, c128
   std::vector<PrintedNumber> shape;
   std::optional<std::vector<PrintedNumber>> strides;  // in elements, where the text prints them
   std::optional<PrintedNumber> number;                // of Sym(...)

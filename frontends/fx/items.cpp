@@ -50,9 +50,10 @@ std::string describe(const Item& item) {
           [](const Number& number) { return describe_number(number); },
           [](const std::string& text) { return cat("the text '", escaped(text), "'"); },
           [](const ops::DType& dtype) { return cat("the type ", ops::name(dtype)); },
-          [](const graph::Tensor& tensor) {
+          [&](const graph::Tensor& tensor) {
             const graph::Shape shape = tensor.shape();
-            return cat("a tensor ", ops::name(tensor.dtype()), "[",
+            return cat("a ", item.imaginary ? "complex tensor of parts " : "tensor ",
+                       ops::name(tensor.dtype()), "[",
                        join(shape, ", ", [](const index::Expr& size) { return index::print(size); }), "]");
           },
           [](const Items& items) { return cat("a list of ", items.size()); },

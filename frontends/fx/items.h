@@ -50,6 +50,8 @@ struct Item {
   int written = -1;
   // Of a parameter and its views: the text prints strides that leave gaps or are not known.
   bool gaps = false;
+  // Of a complex tensor, whose real parts are the value.
+  std::optional<graph::Tensor> imaginary = std::nullopt;
   // Of a tensor: PyTorch's devices give it in different types, so it has the one that the text says.
   bool typed_by_text = false;
 
@@ -90,6 +92,7 @@ class Arguments {
   Context& context() const { return context_; }
   const std::string& target() const { return target_; }
   const Items& positional() const { return positional_; }
+  const std::vector<std::pair<std::string, Item>>& keywords() const { return keywords_; }
   // The shape that the text prints for the result.
   const std::optional<graph::Shape>& printed() const { return context_.printed; }
 

@@ -29,6 +29,7 @@ std::span<const Row> creation_rows();
 std::span<const Row> size_rows();
 std::span<const Row> prims_rows();
 std::span<const Row> copy_rows();
+std::span<const Row> complex_rows();
 
 // Null when there is none. `target` as printed: torch.ops.aten.add.Tensor, operator.add, torch.sym_max.
 const Row* find_row(std::string_view target);

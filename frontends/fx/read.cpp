@@ -7,6 +7,7 @@
 #include "core/graph/sharing.h"
 #include "core/graph/views.h"
 #include "frontends/fx/calls.h"
+#include "frontends/fx/complex.h"
 #include "frontends/fx/memory.h"
 #include "frontends/fx/numbers.h"
 #include "frontends/fx/operators.h"
@@ -80,7 +81,13 @@ class Reader {
         if (!size) fail(line, cat("'", escaped(printed.text), "' is not a size"));
         shape.push_back(*size);
       }
+      if (annotation->is_complex) shape.emplace_back(2);
       const Tensor input = builder_.input(parameter.name, *annotation->dtype, std::move(shape));
+      if (annotation->is_complex) {
+        values_[parameter.name] = complex_of(input);
+        values_[parameter.name].gaps = annotation->strides.has_value();
+        return;
+      }
       const auto strides = annotation->strides ? names_.sizes(*annotation->strides) : std::nullopt;
       Item& item = values_[parameter.name] = in_strides(input, strides);
       item.gaps = item.gaps || (annotation->strides && !strides);
@@ -166,7 +173,8 @@ class Reader {
                      escaped(statement.annotation)));
     }
     const graph::Shape shape = tensor->shape();
-    bool equal = tensor->dtype() == *annotation.dtype && shape.size() == annotation.shape.size();
+    bool equal = tensor->dtype() == *annotation.dtype && shape.size() == annotation.shape.size() &&
+                 item.imaginary.has_value() == annotation.is_complex;
     for (std::size_t i = 0; equal && i < shape.size(); ++i) {
       const auto told = names_.size(annotation.shape[i]);
       if (!told) continue;
@@ -251,7 +259,8 @@ class Reader {
   // What the row gives, and whose memory it lies in.
   Item built(const Row& row, const Arguments& arguments) {
     const std::size_t known = builder_.graph().nodes().size();
-    Item item = row.build(arguments);
+    const auto complex = complex_result(row, arguments);
+    Item item = complex ? *complex : row.build(arguments);
     if (row.writes) {
       item = memory_.write(arguments.item(0, "self"), item, values_);
     } else if (row.is_view && !arguments.positional().empty()) {
@@ -338,7 +347,10 @@ class Reader {
     Items items = result.get<Items>() != nullptr ? *result.get<Items>() : Items{result};
     builder_.origin = {};
     for (Item& item : items)
-      if (kind_of(item) && !size_of(item)) item = tensor_item(item);
+      if (item.imaginary)
+        item = {pairs_of(item)};
+      else if (kind_of(item) && !size_of(item))
+        item = tensor_item(item);
     at_line(line, [&] { assert_in_results(items); });
     std::vector<graph::Returned> returned;
     for (const Item& item : items)

@@ -69,6 +69,20 @@ TEST(Npy, FortranOrder) {
   EXPECT_EQ(std::string(static_cast<const char*>(tensor.data), 6), "acebdf");
 }
 
+TEST(Npy, ComplexElementsAreALastAxisOfTwo) {
+  const std::array<float, 8> parts = {0, 1, 2, 3, 4, 5, 6, 7};
+  const std::string bytes(reinterpret_cast<const char*>(parts.data()), sizeof parts);
+  const auto numbers = [&](std::string_view fortran) {
+    const std::string header = cat("{'descr': '<c8', 'fortran_order': ", fortran, ", 'shape': (2, 2), }");
+    const runtime::Tensor tensor = arrays::parse_npy(npy(header, 0) + bytes, "x");
+    EXPECT_EQ(tensor.sizes, (std::vector<std::int64_t>{2, 2, 2}));
+    const auto* data = static_cast<const float*>(tensor.data);
+    return std::vector<float>(data, data + 8);
+  };
+  EXPECT_EQ(numbers("False"), (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(numbers("True"), (std::vector<float>{0, 1, 4, 5, 2, 3, 6, 7}));
+}
+
 TEST(Npy, Files) {
   const ScratchFolder folder;
   const Tensor tensor = counting(ops::DType::f32, {7, 3});
@@ -92,10 +106,9 @@ TEST(Npy, BrokenOnesAreRefusedInWords) {
   EXPECT_EQ(npy_error(whole.substr(0, whole.size() - 1)),
             head + "its shape needs 24 bytes of elements, there are 23");
   EXPECT_EQ(npy_error(with("'>f4'", "(2, 3)")), head + "type '>f4' is big-endian; little-endian is read");
-  EXPECT_EQ(npy_error(with("'<c8'", "(2, 3)")),
-            head + "type '<c8' is not one of bool, (u)int8..64, float16..64");
+  EXPECT_EQ(npy_error(with("'<c16'", "(2, 3)")), head + "its shape needs 96 bytes of elements, there are 24");
   EXPECT_EQ(npy_error(with("'|O'", "(2, 3)")),
-            head + "type '|O' is not one of bool, (u)int8..64, float16..64");
+            head + "type '|O' is not one of bool, (u)int8..64, float16..64, complex64, complex128");
   EXPECT_EQ(npy_error(with("[('a', '<f4')]", "(2, 3)")), head + "'descr' is not a plain type");
   EXPECT_EQ(npy_error(with("'<f4'", "7")), head + "'shape' is not a tuple");
   EXPECT_EQ(npy_error(with("'<f4'", "(2, -3)")), head + "'shape' holds something that is not a size");

@@ -161,6 +161,51 @@ TEST(FxValues, Copies) {
   expect_all(rows);
 }
 
+// c64[2, 2] is f32[2, 2, 2]: 0 + 1i, 2 + 3i, ...
+TEST(FxValues, ComplexNumbers) {
+  const Row rows[] = {
+      {"x: \"c64[2]\"", "y: \"c64[2]\" = torch.ops.aten.mul.Tensor(x, x)", "f32[2, 2]", {-1, 0, -5, 12}},
+      {"x: \"c64[2]\", z: \"f32[2]\"", "y = torch.ops.aten.mul.Tensor(z, x)", "f32[2, 2]", {0, 0, 2, 3}},
+      {"x: \"c64[2]\"", "y = torch.ops.aten.add.Tensor(x, 2)", "f32[2, 2]", {2, 1, 4, 3}},
+      {"x: \"c64[2]\", z: \"f32[2]\"", "y = torch.ops.aten.sub.Tensor(z, x)", "f32[2, 2]", {0, -1, -1, -3}},
+      {"x: \"c64[2]\"", "y = torch.ops.aten.div.Tensor(x, 2)", "f32[2, 2]", {0, 0.5, 1, 1.5}},
+      {"x: \"c64[2]\"", "y = torch.ops.aten._conj.default(x)", "f32[2, 2]", {0, -1, 2, -3}},
+      {"x: \"f32[2]\"",
+       "y: \"c64[2]\" = torch.ops.aten._to_copy.default(x, dtype = torch.complex64)",
+       "f32[2, 2]",
+       {0, 0, 1, 0}},
+      {"x: \"f32[2, 2]\"",
+       "z: \"c64[2]\" = torch.ops.aten.view_as_complex.default(x)\n"
+       "w: \"c64[1, 2]\" = torch.ops.aten.unsqueeze.default(z, 0)\n"
+       "y: \"f32[1, 2, 2]\" = torch.ops.aten.view_as_real.default(w)",
+       "f32[1, 2, 2]",
+       {0, 1, 2, 3}},
+      {"x: \"c64[2, 2]\"",
+       "y = torch.ops.aten.permute.default(x, [1, 0])",
+       "f32[2, 2, 2]",
+       {0, 1, 4, 5, 2, 3, 6, 7}},
+      {"x: \"c64[2]\"", "y = torch.ops.aten.sum.dim_IntList(x, [0])", "f32[2]", {2, 4}},
+      {"x: \"c64[2]\"", "y = torch.ops.aten.cat.default([x, x])", "f32[4, 2]", {0, 1, 2, 3, 0, 1, 2, 3}},
+      {"x: \"c64[2]\"", "y = torch.ops.aten.real.default(x)", "f32[2]", {0, 2}},
+      {"x: \"c64[1]\"", "y = torch.ops.aten.abs.default(x)", "f32[1]", {1}},
+      {"x: \"f32[1]\"",
+       "z = torch.ops.aten.polar.default(x, x)\ny = torch.ops.aten.view_as_real.default(z)",
+       "f32[1, 2]",
+       {0, 0}},
+  };
+  expect_all(rows);
+  // What is made of pairs, is these pairs.
+  const graph::Graph same = fx::read(module_text("x: \"f32[3, 2]\"",
+                                                 "z = torch.ops.aten.view_as_complex.default(x)\n"
+                                                 "y = torch.ops.aten.view_as_real.default(z)",
+                                                 "(y,)"));
+  EXPECT_EQ(same.nodes().size(), 3u);  // x and its two selects, which nobody uses
+  EXPECT_EQ(error_of(module_text("x: \"c64[3]\"", "y = torch.ops.aten.exp.default(x)", "(y,)")),
+            "FX graph line 3: torch.ops.aten.exp.default: is not known of complex numbers");
+  EXPECT_EQ(error_of(module_text("x: \"c64[3]\"", "y: \"f32[3]\" = torch.ops.aten.neg.default(x)", "(y,)")),
+            "FX graph line 3: 'y' is a complex tensor of parts f32[3], the text says f32[3]");
+}
+
 // Where the mask does not hold an index may be anything; elsewhere it is moved to the nearest end.
 TEST(FxValues, MaskedIndices) {
   const Row rows[] = {
