@@ -29,9 +29,7 @@ Item complex(const Arguments& arguments) {
                                             graph::subject(arguments.builder(), "complex"));
   return of_two(graph::expand(parts[0], shape), graph::expand(parts[1], shape));
 }
-Tensor of_angle(ops::Pointwise function, const Tensor& angle) {
-  return graph::pointwise(function, {angle});
-}
+Tensor of_angle(ops::Pointwise function, const Tensor& angle) { return graph::pointwise(function, {angle}); }
 Item polar(const Arguments& arguments) {
   const auto parts = promoted_tensors(arguments, std::array<std::string_view, 2>{"abs", "angle"});
   return of_two(parts[0] * of_angle(ops::Pointwise::cos, parts[1]),

@@ -17,7 +17,10 @@ using index::Expr;
 // `src` in the type and the shape of `self`.
 Item copy(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
-  return {graph::expand(graph::cast(arguments.tensor(1, "src"), x.dtype()), x.shape())};
+  const Item& source = arguments.item(1, "src");
+  if (const auto* tensor = source.get<Tensor>())
+    return {graph::expand(graph::cast(*tensor, x.dtype()), x.shape())};
+  return {graph::expand(filling(arguments, source, x.dtype()), x.shape())};
 }
 
 // Memory without contents: any contents will do, and zeros are the same every time.
@@ -45,7 +48,8 @@ Item as_strided_scatter(const Arguments& arguments) {
                                     arguments.sizes(3, "stride"), arguments.size(4, "storage_offset", 0))};
 }
 Item diagonal_scatter(const Arguments& arguments) {
-  return {graph::diagonal_scatter(arguments.tensor(0, "self"), arguments.tensor(1, "src"),
+  const Tensor x = arguments.tensor(0, "self");
+  return {graph::diagonal_scatter(x, graph::cast(arguments.tensor(1, "src"), x.dtype()),
                                   arguments.integer(2, "offset", 0), arguments.integer(3, "dim1", 0),
                                   arguments.integer(4, "dim2", 1))};
 }

@@ -108,20 +108,20 @@ def step_of(dtype, magnitude):
     return torch.clamp(magnitude * info.eps, min=info.tiny * info.eps)
 
 
-def elements_differ(want, got):
-    """Words where elements differ, else None."""
+def elements_differ(want, got, slack=0):
+    """Words where elements differ, else None; by `slack` of the largest they may."""
     if want.numel() == 0:
         return None
     if not want.dtype.is_floating_point:
         return None if torch.equal(want, got) else f"want {want.tolist()} got {got.tolist()}"[:300]
     a, b = want.double(), got.double()
     tight = want.dtype == torch.float64
-    allowed = (1e-9 if tight else 1e-5) + (1e-9 if tight else 1e-4) * a.abs() + step_of(want.dtype, a.abs())
+    largest = max(0.05, a[a.isfinite()].abs().max().item() if a.isfinite().any() else 0)
+    allowed = slack * largest + (1e-9 if tight else 1e-5) + (1e-9 if tight else 1e-4) * a.abs() + step_of(want.dtype, a.abs())
     fine = (a == b) | (a.isnan() & b.isnan()) | ((a - b).abs() <= allowed) & a.isfinite()
     if fine.all():
         return None
     at = (~fine).reshape(-1).nonzero()[0].item()
-    largest = max(0.05, a[a.isfinite()].abs().max().item() if a.isfinite().any() else 0)
     apart = torch.where(fine, 0.0, (a - b).abs() / largest).nan_to_num(nan=float("inf")).max().item()
     return f"element {at}: want {a.reshape(-1)[at].item()} got {b.reshape(-1)[at].item()} ({apart:.2e} of the largest)"
 
@@ -151,18 +151,19 @@ def difference(case, answer):
     return None
 
 
-def widened(value):
-    """The same in f64: tensors, types and lists of them."""
+def widened(value, dtype=None):
+    """The same in f64: tensors, in the type that is asked for first, types and lists of them."""
     if isinstance(value, torch.Tensor):
-        return value.double() if value.dtype.is_floating_point else value.clone()
+        floats = value.dtype.is_floating_point
+        return (value.to(dtype) if dtype and dtype.is_floating_point else value).double() if floats else value.clone()
     if isinstance(value, torch.dtype):
         return torch.float64 if value.is_floating_point else value
-    return [widened(one) for one in value] if isinstance(value, (list, tuple)) else value
+    return [widened(one, dtype) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def is_that_of_f64(case, answer):
     """Whether the answer is what PyTorch computes in f64, rounded once."""
-    exact = called(case.overload, [widened(value) for value in case.positional],
+    exact = called(case.overload, [widened(value, case.keywords.get("dtype")) for value in case.positional],
                    {name: widened(value) for name, value in case.keywords.items()})
     if isinstance(exact, Exception):
         return False
@@ -170,7 +171,7 @@ def is_that_of_f64(case, answer):
     if len(exact) != len(answer):
         return False
     return all(want is None and got is None or want is not None and got is not None and want.shape == got.shape
-               and elements_differ(want.to(got.dtype), got) is None for want, got in zip(exact, answer))
+               and elements_differ(want.to(got.dtype), got, 1e-6) is None for want, got in zip(exact, answer))
 
 
 class Tally:
