@@ -240,6 +240,36 @@ const Case made_inside[] = {
      [](Inputs& in) {
        slice(flip(pad(permute(in.y, {1, 0}), {{1, 1}, {2, 2}}, 0), {0}), 0, 1, in.k, 2);
      }},
+    {"part of a roll", [](Inputs& in) { slice(roll(in.at, {1}, {0}), 0, 2, in.n, 3); }},
+    {"nothing of a roll", [](Inputs& in) { slice(roll(in.at, {1}, {0}), 0, 2, 2); }},
+    {"part of a repeat",
+     [](Inputs& in) {
+       const Tensor part = slice(repeat(in.at, {2}), 0, 4, -1, 4);
+       flip(pad(part, {{3, 1}}, 0), {0});
+     }},
+    {"roll of a pad",
+     [](Inputs& in) {
+       roll(pad(in.x, {{3, 2}}, 0), {3}, {0});
+     }},
+    {"roll of a pad by symbols",
+     [](Inputs& in) {
+       roll(pad(in.at, {{in.k, 2}}, 0), {3}, {0});
+     }},
+    {"roll of a diagonal band",
+     [](Inputs& in) {
+       const Expr place = 3 * in.i0 - in.i1 - 8;
+       const index::Condition inside{{{2, in.i0}, {in.i0, 6}, {in.i1, 2}}};
+       roll(view(in.x, {{axis_symbol(0), axis_symbol(1)}, {8, 5}, {place}, inside, 0}), {3}, {0});
+     }},
+    {"reshape of every other element of a pad",
+     [](Inputs& in) {
+       reshape(slice(pad(in.x, {{5, 3}}, 0), 0, 0, 16, 2), {2, 4});
+     }},
+    {"reshape of a pad",
+     [](Inputs& in) {
+       const Tensor square = in.builder.input("square", DType::f32, {4, 2});
+       reshape(reshape(pad(square, {{0, 0}, {3, 1}}, 0), {24}), {8, 3});
+     }},
 };
 
 TEST(Inside, WhatTheBuilderMakesNeedsNothing) {
