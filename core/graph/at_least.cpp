@@ -14,6 +14,18 @@ namespace twinloom::graph {
 namespace {
 
 using index::Expr;
+using index::Less;
+
+// The only term s*floor_div(x, d) of a sum, where s is 1 or -1; null where there is none or there are more.
+const index::Term* lone_division(const index::Sum& sum) {
+  const index::Term* only = nullptr;
+  for (const index::Term& term : sum.terms) {
+    if (!std::holds_alternative<index::FloorDiv>(term.factor.form().node)) continue;
+    if (only != nullptr || (term.scale != 1 && term.scale != -1)) return nullptr;
+    only = &term;
+  }
+  return only;
+}
 
 // One of the two is at least `low`.
 void assume_either(index::Facts& facts, const Expr& a, const Expr& b, std::int64_t low) {
@@ -49,6 +61,19 @@ void assume_sum(index::Facts& facts, const index::Sum& sum, const Expr& whole, s
 
 }  // namespace
 
+Less without_division(const Less& less) {
+  const Expr gap = less.b - less.a;
+  if (const auto* div = std::get_if<index::FloorDiv>(&gap.form().node))
+    return without_division({div->divisor - 1, div->dividend});
+  const auto* sum = std::get_if<index::Sum>(&gap.form().node);
+  const index::Term* term = sum == nullptr ? nullptr : lone_division(*sum);
+  if (term == nullptr) return less;
+  const auto& div = std::get<index::FloorDiv>(term->factor.form().node);
+  const Expr rest = gap - Expr(term->scale) * term->factor;
+  if (term->scale == 1) return without_division({(1 - rest) * div.divisor - 1, div.dividend});
+  return without_division({div.dividend, rest * div.divisor});
+}
+
 void assume_at_least(index::Facts& facts, const Expr& expr, std::int64_t low) {
   if (low < 1) return;
   match(
@@ -61,7 +86,11 @@ void assume_at_least(index::Facts& facts, const Expr& expr, std::int64_t low) {
         if (!std::ranges::all_of(product.factors, is_natural)) return;
         for (const Expr& factor : product.factors) assume_at_least(facts, factor, 1);
       },
-      [&](const index::Sum& sum) { assume_sum(facts, sum, expr, low); },
+      [&](const index::Sum& sum) {
+        assume_sum(facts, sum, expr, low);
+        const Less undivided = without_division({low - 1, expr});
+        if (undivided.b != expr) assume_at_least(facts, undivided.b - undivided.a, 1);
+      },
       [&](const index::FloorDiv& div) { assume_at_least(facts, div.dividend, low); },
       [&](const index::FloorMod& mod) { assume_at_least(facts, mod.divisor, low); },
       [&](const index::Least& least) {

@@ -12,4 +12,9 @@ namespace twinloom::graph {
 // Adds to the facts what `expr >= low` says of single symbols.
 void assume_at_least(index::Facts& facts, const index::Expr& expr, std::int64_t low);
 
+// a < b without the one division that the two have on top:
+//   1 <= floor_div(x, d) + r    ->    (1 - r)*d - 1 < x
+//   1 <= r - floor_div(x, d)    ->    x < r*d
+index::Less without_division(const index::Less& less);
+
 }  // namespace twinloom::graph

@@ -46,13 +46,14 @@ bool any_part(const Expr& expr, const Visit& visit) {
       [&](const index::Greatest& greatest) { return either(greatest.a, greatest.b); });
 }
 
-bool has_large_factor(const Expr& expr) {
-  return any_part(expr, [](const Expr& part) {
-    const auto* sum = std::get_if<index::Sum>(&part.form().node);
-    return sum != nullptr && std::ranges::any_of(sum->terms, [](const index::Term& term) {
-             return term.scale >= LARGE_FACTOR || term.scale <= -LARGE_FACTOR;
-           });
-  });
+// A sum whose value is suspected to leave 64 bits.
+bool has_large_number(const Expr& expr) {
+  const auto* sum = std::get_if<index::Sum>(&expr.form().node);
+  if (sum == nullptr || sum->terms.empty()) return false;
+  return sum->offset >= LARGEST / 2 || sum->offset <= -LARGEST / 2 ||
+         std::ranges::any_of(sum->terms, [](const index::Term& term) {
+           return term.scale >= LARGE_FACTOR || term.scale <= -LARGE_FACTOR;
+         });
 }
 
 void collect_divisors(const Expr& expr, std::vector<Expr>& divisors) {
@@ -103,33 +104,6 @@ bool is_product_of_symbols(const Expr& expr) {
       },
       [](const index::FloorDiv&) { return false; }, [](const index::FloorMod&) { return false; },
       [](const index::Least&) { return false; }, [](const index::Greatest&) { return false; });
-}
-
-// The only term s*floor_div(x, d) of a sum, where s is 1 or -1; null where there is none or there are more.
-const index::Term* lone_division(const index::Sum& sum) {
-  const index::Term* only = nullptr;
-  for (const index::Term& term : sum.terms) {
-    if (!std::holds_alternative<index::FloorDiv>(term.factor.form().node)) continue;
-    if (only != nullptr || (term.scale != 1 && term.scale != -1)) return nullptr;
-    only = &term;
-  }
-  return only;
-}
-
-// a < b without the one division that the two have on top:
-//   1 <= floor_div(x, d) + r    ->    (1 - r)*d - 1 < x
-//   1 <= r - floor_div(x, d)    ->    x < r*d
-Less without_division(const Less& less) {
-  const Expr gap = less.b - less.a;
-  if (const auto* div = std::get_if<index::FloorDiv>(&gap.form().node))
-    return without_division({div->divisor - 1, div->dividend});
-  const auto* sum = std::get_if<index::Sum>(&gap.form().node);
-  const index::Term* term = sum == nullptr ? nullptr : lone_division(*sum);
-  if (term == nullptr) return less;
-  const auto& div = std::get<index::FloorDiv>(term->factor.form().node);
-  const Expr rest = gap - Expr(term->scale) * term->factor;
-  if (term->scale == 1) return without_division({(1 - rest) * div.divisor - 1, div.dividend});
-  return without_division({div.dividend, rest * div.divisor});
 }
 
 // The same with what is taken away on the other side, as a person writes it: k - 1 < n  ->  k < n + 1.
@@ -217,14 +191,14 @@ class Proof {
     always_ = !mentions_any(place, whole_) && !index::constant_of(place);
     below(place, map_.into[k], need);
     not_negative(place, need);
-    fits(place, ends_);
+    fits(place);
   }
 
   // Whether an element is looked at is decided in 64 bits.
   void condition() {
     for (const Less& less : map_.inside.all) {
-      fits(less.a, whole_);
-      fits(less.b, whole_);
+      fits(less.a);
+      fits(less.b);
     }
   }
 
@@ -262,12 +236,16 @@ class Proof {
     needs_.push_back(std::move(need));
   }
 
-  // Ends that are numbers were found without leaving 64 bits. Of others only large factors are suspected.
-  void fits(const Expr& expr, const PartEnds& axes) {
-    const Ends ends = ends_of(expr, axes, something_);
-    if (!has_large_factor(expr)) return;
-    for (const Less& less : {Less{-LARGEST, ends.low}, Less{ends.high, LARGEST}})
-      if (!something_.proves_less(less.a, less.b)) ask(less, {{}, Risk::overflow, expr});
+  // Each part of it, also where nothing is looked at. Ends that are numbers were found without leaving 64
+  // bits. Of others only large numbers are suspected.
+  void fits(const Expr& expr) {
+    any_part(expr, [&](const Expr& part) {
+      const Ends ends = ends_of(part, whole_, something_);
+      if (!has_large_number(part)) return false;
+      for (const Less& less : {Less{-LARGEST, ends.low}, Less{ends.high, LARGEST}})
+        if (!something_.proves_less(less.a, less.b)) ask(less, {{}, Risk::overflow, part});
+      return false;
+    });
   }
 
   // Whether it is left of a known condition c < d: b - a >= t*(d - c) >= 1 for a t >= 1.
