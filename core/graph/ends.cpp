@@ -14,12 +14,16 @@ using index::Expr;
 
 class Finder {
  public:
-  Finder(const AxisEnds& axes, const index::Facts& facts) : axes_(axes), facts_(facts) {}
+  Finder(const PartEnds& parts, const index::Facts& facts) : parts_(parts), facts_(facts) {}
 
   Ends of(const Expr& expr) const {
-    if (!mentions_any(expr, axes_)) return {expr, expr};
+    if (const auto known = parts_.find(expr); known != parts_.end()) return known->second;
+    if (!mentions_any(expr, parts_)) return {expr, expr};
     return match(
-        expr.form(), [&](const index::Symbol& symbol) { return axes_.at(symbol); },
+        expr.form(),
+        [&](const index::Symbol&) {
+          return Ends{expr, expr};
+        },
         [&](const index::Sum& sum) {
           Ends total{sum.offset, sum.offset};
           for (const index::Term& term : sum.terms) {
@@ -76,42 +80,59 @@ class Finder {
     return {0, index::least(dividend.high, divisor - 1)};
   }
 
-  const AxisEnds& axes_;
+  const PartEnds& parts_;
   const index::Facts& facts_;
 };
 
-// 1 <= scale*axis + rest, for an axis that the rest does not mention.
-void narrow(Ends& axis, const Expr& scale, const Ends& rest, const index::Facts& facts) {
+// 1 <= scale*part + rest
+void narrow(Ends& part, const Expr& scale, const Ends& rest, const index::Facts& facts) {
   const index::Range sign = facts.range(scale);
   if (sign.low && *sign.low >= 1) {
-    axis.low = index::greatest(axis.low, index::ceil_div(1 - rest.high, scale));
+    part.low = index::greatest(part.low, index::ceil_div(1 - rest.high, scale));
   } else if (sign.high && *sign.high <= -1) {
-    axis.high = index::least(axis.high, index::floor_div(rest.high - 1, -scale));
+    part.high = index::least(part.high, index::floor_div(rest.high - 1, -scale));
+  }
+}
+
+// The quotients and remainders of axes in 1 <= gap.
+void narrow_parts(PartEnds& parts, const Expr& gap, const PartEnds& axes, const index::Facts& facts) {
+  const auto* sum = std::get_if<index::Sum>(&gap.form().node);
+  if (sum == nullptr) return;
+  for (const index::Term& term : sum->terms) {
+    const index::Form& form = term.factor.form();
+    const bool is_part = std::holds_alternative<index::FloorDiv>(form.node) ||
+                         std::holds_alternative<index::FloorMod>(form.node);
+    if (!is_part || !mentions_any(term.factor, axes)) continue;
+    const auto [part, added] = parts.try_emplace(term.factor, ends_of(term.factor, parts, facts));
+    narrow(part->second, term.scale, ends_of(gap - term.factor * Expr(term.scale), axes, facts), facts);
   }
 }
 
 }  // namespace
 
-Ends ends_of(const Expr& expr, const AxisEnds& axes, const index::Facts& facts) {
-  return Finder(axes, facts).of(expr);
+Ends ends_of(const Expr& expr, const PartEnds& parts, const index::Facts& facts) {
+  return Finder(parts, facts).of(expr);
 }
 
-AxisEnds narrowed(const AxisEnds& axes, const index::Condition& condition, const index::Facts& facts) {
-  AxisEnds result = axes;
+PartEnds narrowed(const PartEnds& axes, const index::Condition& condition, const index::Facts& facts) {
+  PartEnds result = axes;
   for (const index::Less& less : condition.all) {
     const Expr gap = less.b - less.a;  // 1 <= gap
     for (auto& [axis, ends] : result) {
-      if (!index::mentions(gap, axis)) continue;
-      const auto linear = index::linear_in(gap, axis);
+      const auto linear = index::linear_in(gap, *index::symbol_of(axis));
       if (linear && !mentions_any(linear->scale, axes))
         narrow(ends, linear->scale, ends_of(linear->rest, axes, facts), facts);
     }
   }
+  for (const index::Less& less : condition.all) narrow_parts(result, less.b - less.a, axes, facts);
   return result;
 }
 
-bool mentions_any(const Expr& expr, const AxisEnds& axes) {
-  return std::ranges::any_of(axes, [&](const auto& axis) { return index::mentions(expr, axis.first); });
+bool mentions_any(const Expr& expr, const PartEnds& axes) {
+  return std::ranges::any_of(axes, [&](const auto& axis) {
+    const auto symbol = index::symbol_of(axis.first);
+    return symbol && index::mentions(expr, *symbol);
+  });
 }
 
 }  // namespace twinloom::graph

@@ -13,14 +13,19 @@ namespace twinloom::graph {
 struct Ends {
   index::Expr low, high;
 };
-using AxisEnds = std::map<index::Symbol, Ends>;
+struct ComesBefore {
+  bool operator()(const index::Expr& a, const index::Expr& b) const { return index::comes_before(a, b); }
+};
+// Of axes, and of quotients and remainders of them.
+using PartEnds = std::map<index::Expr, Ends, ComesBefore>;
 
 // Symbols without ends are sizes. `facts` are of sizes; no divisor mentions an axis.
-Ends ends_of(const index::Expr& expr, const AxisEnds& axes, const index::Facts& facts);
+Ends ends_of(const index::Expr& expr, const PartEnds& parts, const index::Facts& facts);
 
-// `axes` with ends as near as the condition brings them: p < i makes the low end p + 1 where that is more.
-AxisEnds narrowed(const AxisEnds& axes, const index::Condition& condition, const index::Facts& facts);
+// The ends of axes as near as the condition brings them, and of the quotients and remainders that it names:
+// p < i makes the low end p + 1 where that is more.
+PartEnds narrowed(const PartEnds& axes, const index::Condition& condition, const index::Facts& facts);
 
-bool mentions_any(const index::Expr& expr, const AxisEnds& axes);
+bool mentions_any(const index::Expr& expr, const PartEnds& axes);
 
 }  // namespace twinloom::graph

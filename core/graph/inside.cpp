@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/base/integers.h"
 #include "core/base/match.h"
+#include "core/graph/at_least.h"
 #include "core/graph/ends.h"
 
 namespace twinloom::graph {
@@ -46,13 +46,14 @@ bool any_part(const Expr& expr, const Visit& visit) {
       [&](const index::Greatest& greatest) { return either(greatest.a, greatest.b); });
 }
 
-bool has_large_factor(const Expr& expr) {
-  return any_part(expr, [](const Expr& part) {
-    const auto* sum = std::get_if<index::Sum>(&part.form().node);
-    return sum != nullptr && std::ranges::any_of(sum->terms, [](const index::Term& term) {
-             return term.scale >= LARGE_FACTOR || term.scale <= -LARGE_FACTOR;
-           });
-  });
+// A sum whose value is suspected to leave 64 bits.
+bool has_large_number(const Expr& expr) {
+  const auto* sum = std::get_if<index::Sum>(&expr.form().node);
+  if (sum == nullptr || sum->terms.empty()) return false;
+  return sum->offset >= LARGEST / 2 || sum->offset <= -LARGEST / 2 ||
+         std::ranges::any_of(sum->terms, [](const index::Term& term) {
+           return term.scale >= LARGE_FACTOR || term.scale <= -LARGE_FACTOR;
+         });
 }
 
 void collect_divisors(const Expr& expr, std::vector<Expr>& divisors) {
@@ -79,49 +80,13 @@ bool is_plainly_inside(const IndexMap& map, const Expr& place, const Expr& size)
   return known_extent && known_size && *known_extent <= *known_size;
 }
 
-// What a symbol or a product of symbols must be where its value is at least 1.
-void assume_factors(index::Facts& facts, const Expr& size) {
-  match(
-      size.form(),
-      [&](const index::Symbol& symbol) {
-        facts.assume(symbol, {1, {}});
-      },
-      [&](const index::Product& product) {
-        const auto is_natural = [&](const Expr& factor) { return facts.proves_less(-1, factor); };
-        if (!std::ranges::all_of(product.factors, is_natural)) return;
-        for (const Expr& factor : product.factors) assume_factors(facts, factor);
-      },
-      [&](const index::Sum& sum) {
-        if (sum.terms.size() != 1) return;
-        const auto* div = std::get_if<index::FloorDiv>(&sum.terms[0].factor.form().node);
-        if (div != nullptr && sum.terms[0].scale == -1 && sum.offset == 0)
-          return assume_factors(facts, -div->dividend);  // ceil(x/d) >= 1
-        if (sum.terms[0].scale < 1) return;
-        if (sum.offset == 0) return assume_factors(facts, sum.terms[0].factor);
-        const auto symbol = index::symbol_of(sum.terms[0].factor);
-        const auto [scale, least] = std::pair(sum.terms[0].scale, 1 - sum.offset);
-        if (symbol) facts.assume(*symbol, {twinloom::ceil_div(least, scale), {}});
-      },
-      [&](const index::FloorDiv& div) { assume_factors(facts, div.dividend); },
-      [&](const index::FloorMod& mod) { assume_factors(facts, mod.divisor); },
-      [&](const index::Least& least) {
-        assume_factors(facts, least.a);
-        assume_factors(facts, least.b);
-      },
-      [&](const index::Greatest& greatest) {
-        const auto is_none = [&](const Expr& expr) { return facts.proves_less(expr, 1); };
-        if (is_none(greatest.a)) assume_factors(facts, greatest.b);
-        if (is_none(greatest.b)) assume_factors(facts, greatest.a);
-      });
-}
-
 // The facts where the map looks at anything: then no size is 0.
 index::Facts facts_of_something(const Graph& graph, const Shape& sizes) {
   index::Facts facts = graph.facts();
-  for (const Expr& size : sizes) assume_factors(facts, size);
+  for (const Expr& size : sizes) assume_at_least(facts, size, 1);
   for (const auto& [kept, replaced] : graph.facts().equalities()) {
     for (const auto& [one, other] : {std::pair(kept, replaced), std::pair(replaced, kept)})
-      if (facts.proves_less(0, one)) assume_factors(facts, other);
+      if (facts.proves_less(0, one)) assume_at_least(facts, other, 1);
   }
   return facts;
 }
@@ -139,33 +104,6 @@ bool is_product_of_symbols(const Expr& expr) {
       },
       [](const index::FloorDiv&) { return false; }, [](const index::FloorMod&) { return false; },
       [](const index::Least&) { return false; }, [](const index::Greatest&) { return false; });
-}
-
-// The only term s*floor_div(x, d) of a sum, where s is 1 or -1; null where there is none or there are more.
-const index::Term* lone_division(const index::Sum& sum) {
-  const index::Term* only = nullptr;
-  for (const index::Term& term : sum.terms) {
-    if (!std::holds_alternative<index::FloorDiv>(term.factor.form().node)) continue;
-    if (only != nullptr || (term.scale != 1 && term.scale != -1)) return nullptr;
-    only = &term;
-  }
-  return only;
-}
-
-// a < b without the one division that the two have on top:
-//   1 <= floor_div(x, d) + r    ->    (1 - r)*d - 1 < x
-//   1 <= r - floor_div(x, d)    ->    x < r*d
-Less without_division(const Less& less) {
-  const Expr gap = less.b - less.a;
-  if (const auto* div = std::get_if<index::FloorDiv>(&gap.form().node))
-    return without_division({div->divisor - 1, div->dividend});
-  const auto* sum = std::get_if<index::Sum>(&gap.form().node);
-  const index::Term* term = sum == nullptr ? nullptr : lone_division(*sum);
-  if (term == nullptr) return less;
-  const auto& div = std::get<index::FloorDiv>(term->factor.form().node);
-  const Expr rest = gap - Expr(term->scale) * term->factor;
-  if (term->scale == 1) return without_division({(1 - rest) * div.divisor - 1, div.dividend});
-  return without_division({div.dividend, rest * div.divisor});
 }
 
 // The same with what is taken away on the other side, as a person writes it: k - 1 < n  ->  k < n + 1.
@@ -190,6 +128,24 @@ Less is_something(const Expr& size) {
   return {0, common > 1 ? index::floor_div(size, common) : size};
 }
 
+// How often the terms of `part` stand in `whole`; at least 1.
+std::int64_t times_in(const Expr& whole, const Expr& part) {
+  const auto* wholes = std::get_if<index::Sum>(&whole.form().node);
+  const auto* parts = std::get_if<index::Sum>(&part.form().node);
+  if (wholes == nullptr || parts == nullptr || parts->terms.empty()) return 1;
+  const index::Term& first = parts->terms[0];
+  const auto same = std::ranges::find_if(
+      wholes->terms, [&](const index::Term& term) { return term.factor == first.factor; });
+  if (same == wholes->terms.end() || same->scale == std::numeric_limits<std::int64_t>::min()) return 1;
+  return std::max<std::int64_t>(same->scale / first.scale, 1);
+}
+
+bool has_no_elements(const IndexMap& map) {
+  return std::ranges::any_of(map.sizes, [](const Expr& size) { return size == Expr(0); });
+}
+
+bool is_of_nothing(const IndexMap& map) { return never_holds(map.inside) || has_no_elements(map); }
+
 class Proof {
  public:
   Proof(const Graph& graph, const IndexMap& map)
@@ -207,11 +163,11 @@ class Proof {
     over_axes_.reset();
     is_inside_ = true;
     for (const Less& less : map_.inside.all) known_.push_back(without_division(less));
-    ends_ = narrowed(whole_, {known_}, something_);
-    for (const auto& [axis, ends] : ends_) {
+    ends_ = narrowed(whole_, map_.inside && index::Condition{known_}, something_);
+    for (const auto& [part, ends] : ends_) {
       const Expr positions = ends.high - ends.low + 1;
       if (index::constant_of(positions)) continue;
-      assume_factors(something_, positions);
+      assume_at_least(something_, positions, 1);
       known_.push_back(is_something(positions));
     }
   }
@@ -220,8 +176,8 @@ class Proof {
     if (mentions_any(divisor, whole_))
       throw Error(cat("it divides by ", divisor, ", which changes along an axis"));
     // Sizes of 0 have kernels of their own, in which no position is inside.
-    if (map_.inside.all.empty() || !is_product_of_symbols(divisor))
-      prove({0, divisor}, {{}, Risk::division, divisor});
+    const bool is_everywhere = map_.inside.all.empty() && !has_no_elements(map_);
+    if (is_everywhere || !is_product_of_symbols(divisor)) prove({0, divisor}, {{}, Risk::division, divisor});
   }
 
   void size_divisor(const Expr& divisor) { prove({0, divisor}, {{}, Risk::division, divisor}); }
@@ -235,14 +191,14 @@ class Proof {
     always_ = !mentions_any(place, whole_) && !index::constant_of(place);
     below(place, map_.into[k], need);
     not_negative(place, need);
-    fits(place, ends_);
+    fits(place);
   }
 
   // Whether an element is looked at is decided in 64 bits.
   void condition() {
     for (const Less& less : map_.inside.all) {
-      fits(less.a, whole_);
-      fits(less.b, whole_);
+      fits(less.a);
+      fits(less.b);
     }
   }
 
@@ -280,18 +236,23 @@ class Proof {
     needs_.push_back(std::move(need));
   }
 
-  // Ends that are numbers were found without leaving 64 bits. Of others only large factors are suspected.
-  void fits(const Expr& expr, const AxisEnds& axes) {
-    const Ends ends = ends_of(expr, axes, something_);
-    if (!has_large_factor(expr)) return;
-    for (const Less& less : {Less{-LARGEST, ends.low}, Less{ends.high, LARGEST}})
-      if (!something_.proves_less(less.a, less.b)) ask(less, {{}, Risk::overflow, expr});
+  // Each part of it, also where nothing is looked at. Ends that are numbers were found without leaving 64
+  // bits. Of others only large numbers are suspected.
+  void fits(const Expr& expr) {
+    any_part(expr, [&](const Expr& part) {
+      const Ends ends = ends_of(part, whole_, something_);
+      if (!has_large_number(part)) return false;
+      for (const Less& less : {Less{-LARGEST, ends.low}, Less{ends.high, LARGEST}})
+        if (!something_.proves_less(less.a, less.b)) ask(less, {{}, Risk::overflow, part});
+      return false;
+    });
   }
 
-  // Whether it is left of a known condition c < d: b - a >= d - c >= 1.
+  // Whether it is left of a known condition c < d: b - a >= t*(d - c) >= 1 for a t >= 1.
   bool follows(const Less& wanted) {
     const auto from = [&](const Less& known) {
-      const Expr more = (wanted.b - wanted.a) - (known.b - known.a);
+      const Expr gap = wanted.b - wanted.a, known_gap = known.b - known.a;
+      const Expr more = gap - known_gap * Expr(times_in(gap, known_gap));
       if (always_) return graph_.facts().proves_less(-1, more);
       return something_.proves_less(-1, ends_of(more, ends_, something_).low) ||
              over_axes().proves_less(-1, more);
@@ -322,15 +283,10 @@ class Proof {
   std::optional<index::Facts> over_axes_;
   bool is_inside_ = false;  // see where_inside()
   bool always_ = false;     // what is asked must hold also where nothing is looked at
-  AxisEnds whole_, ends_;   // everywhere, and where something is looked at
+  PartEnds whole_, ends_;   // everywhere, and where something is looked at
   std::vector<Less> known_;
   std::vector<Need> needs_;
 };
-
-bool is_of_nothing(const IndexMap& map) {
-  return never_holds(map.inside) ||
-         std::ranges::any_of(map.sizes, [](const Expr& size) { return size == Expr(0); });
-}
 
 std::vector<Expr> divisors_of(const IndexMap& map) {
   std::vector<Expr> divisors;

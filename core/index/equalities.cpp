@@ -3,6 +3,8 @@
 // that another row replaces.
 //   n = m + 1, m = k + 1    ->    n -> k + 2, m -> k + 1
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "core/index/simplify.h"
 #include "core/index/terms.h"
@@ -33,11 +35,23 @@ bool has_part(const Expr& expr, const Expr& part) {
       [&](const Greatest& greatest) { return either(greatest.a, greatest.b); });
 }
 
+// What is 0, without a factor that all its terms have: 4*m - 4 = 0 says m - 1 = 0.
+Expr without_common_factor(const Expr& zero) {
+  const TermsOf sum(zero);
+  if (sum.offset() == std::numeric_limits<std::int64_t>::min()) return zero;
+  std::int64_t common = sum.offset();
+  for (const Term& term : sum.terms()) {
+    if (term.scale == std::numeric_limits<std::int64_t>::min()) return zero;
+    common = std::gcd(common, term.scale);
+  }
+  return common > 1 ? floor_div(zero, common) : zero;
+}
+
 // a = b solved for its last term that stands alone with scale 1 or -1.
 std::optional<Equality> solved(const Expr& a, const Expr& b) {
   const auto distance = add_scaled(a, b, -1);
   if (!distance) return std::nullopt;
-  const Expr zero = *distance;  // = 0
+  const Expr zero = without_common_factor(*distance);
   const TermsOf sum(zero);
   for (std::size_t i = sum.terms().size(); i-- > 0;) {
     const Term& term = sum.terms()[i];

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/graph/inside.h"
 #include "core/index/simplify.h"
 
 namespace twinloom::lower {
@@ -59,13 +60,6 @@ Ref<loops::Value> truth(const index::Condition& condition) {
 Ref<loops::Value> select(const Ref<loops::Value>& condition, const Ref<loops::Value>& yes,
                          const Ref<loops::Value>& no, DType dtype) {
   return narrow(apply(ops::Pointwise::where, {condition, widen(yes, dtype), widen(no, dtype)}), dtype);
-}
-
-bool never_holds(const index::Condition& condition) {
-  return std::ranges::any_of(condition.all, [](const index::Less& less) {
-    const auto a = index::constant_of(less.a), b = index::constant_of(less.b);
-    return a && b && *a >= *b;
-  });
 }
 
 std::size_t Reader::HashOfKey::operator()(const Key& key) const {
@@ -174,7 +168,7 @@ Ref<loops::Value> Reader::compute(const graph::View& view, const Place& place) {
   const index::Substitution here = bind_all(view.axes, place.at);
   const index::Condition inside = tidy(index::substitute(view.inside, here));
   const Ref<loops::Value> fill = literal(ops::cast(view.fill, node.dtype), node.dtype);
-  if (never_holds(inside)) return fill;
+  if (graph::never_holds(inside)) return fill;
   At source;
   for (const index::Expr& expr : view.source) source.push_back(tidy(index::substitute(expr, here)));
   if (inside.all.empty()) return element(node.inputs[0], source, place.mask);
@@ -197,7 +191,7 @@ Ref<loops::Value> Reader::compute(const graph::Concat& concat, const Place& plac
     const index::Condition from = tidy(index::Condition{{{start - 1, place.at[axis]}}});
     const index::Condition to = tidy(index::Condition{{{place.at[axis], end}}});
     end = start;
-    if (never_holds(from) || never_holds(to)) continue;
+    if (graph::never_holds(from && to)) continue;
     At at = place.at;
     at[axis] = tidy(at[axis] - start);
     const Ref<loops::Value> part = element(node.inputs[k], at, place.mask && from && to);

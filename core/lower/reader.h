@@ -95,6 +95,5 @@ loops::Ref<loops::Value> truth(const index::Condition& condition);
 loops::Ref<loops::Value> select(const loops::Ref<loops::Value>& condition,
                                 const loops::Ref<loops::Value>& yes, const loops::Ref<loops::Value>& no,
                                 ops::DType dtype);
-bool never_holds(const index::Condition& condition);
 
 }  // namespace twinloom::lower

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/graph/bind.h"
@@ -53,6 +54,8 @@ std::string error_of(const std::function<void(Inputs&)>& run) {
   return "no error";
 }
 
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
 const Case of_known_sizes[] = {
     {"no error", [](Inputs& in) { in.line(8, 7 - in.i0); }},
     {"no error", [](Inputs& in) { in.line(16, index::floor_div(in.i0, 2)); }},
@@ -73,6 +76,12 @@ const Case of_known_sizes[] = {
     {"view: index expression: a constant in the product does not fit 64 bits",
      [](Inputs& in) {
        in.line(1 << 30, in.i0, {{{in.i0 * Expr(std::int64_t{1} << 40), 5}}});
+     }},
+    {"view: index expression: a constant in the difference does not fit 64 bits",
+     [](Inputs& in) { in.line(8, index::floor_mod(in.i0, in.n + largest)); }},
+    {"view: index expression: a constant in the difference does not fit 64 bits",
+     [](Inputs& in) {
+       in.line(8, in.i0, {{{index::floor_mod(in.i0, in.n + largest), 3}}});
      }},
     {"view 'v' (model.py:3): position i0 + 1 can lie outside axis 0 of input 0 ('x', f32 [8])",
      [](Inputs& in) {
@@ -151,6 +160,8 @@ const Case of_symbolic_sizes[] = {
      [](Inputs& in) {
        in.add(Gather{{axis_symbol(0)}, {in.n}, {found_symbol(0)}, {in.k}, {in.f0}}, {in.x, in.at});
      }},
+    {"view: the index 4294967296*n can leave 64 bits: 4294967296*n < 4611686018427387904",
+     [](Inputs& in) { in.line(8, index::least(in.i0, in.n * Expr(std::int64_t{1} << 32))); }},
     {"size: the divisor n - 5 must be at least 1: 5 < n",
      [](Inputs& in) { in.builder.size(index::floor_div(in.k, in.n - 5)); }},
     {"constant: the size n - 5 must not be negative: 4 < n",
@@ -239,6 +250,41 @@ const Case made_inside[] = {
     {"a chain",
      [](Inputs& in) {
        slice(flip(pad(permute(in.y, {1, 0}), {{1, 1}, {2, 2}}, 0), {0}), 0, 1, in.k, 2);
+     }},
+    {"part of a roll", [](Inputs& in) { slice(roll(in.at, {1}, {0}), 0, 2, in.n, 3); }},
+    {"nothing of a roll", [](Inputs& in) { slice(roll(in.at, {1}, {0}), 0, 2, 2); }},
+    {"part of a repeat",
+     [](Inputs& in) {
+       const Tensor part = slice(repeat(in.at, {2}), 0, 4, -1, 4);
+       flip(pad(part, {{3, 1}}, 0), {0});
+     }},
+    {"roll of a pad",
+     [](Inputs& in) {
+       roll(pad(in.x, {{3, 2}}, 0), {3}, {0});
+     }},
+    {"roll of a pad by symbols",
+     [](Inputs& in) {
+       roll(pad(in.at, {{in.k, 2}}, 0), {3}, {0});
+     }},
+    {"roll of a diagonal band",
+     [](Inputs& in) {
+       const Expr place = 3 * in.i0 - in.i1 - 8;
+       const index::Condition inside{{{2, in.i0}, {in.i0, 6}, {in.i1, 2}}};
+       roll(view(in.x, {{axis_symbol(0), axis_symbol(1)}, {8, 5}, {place}, inside, 0}), {3}, {0});
+     }},
+    {"part of a flipped part",
+     [](Inputs& in) {
+       const Tensor flat = reshape(in.builder.input("deep", DType::f32, {5, in.n, 10}), {50 * in.n});
+       slice(flip(slice(flat, 0, 3, 50 * in.n), {0}), 0, 1, 50 * in.n, 4);
+     }},
+    {"reshape of every other element of a pad",
+     [](Inputs& in) {
+       reshape(slice(pad(in.x, {{5, 3}}, 0), 0, 0, 16, 2), {2, 4});
+     }},
+    {"reshape of a pad",
+     [](Inputs& in) {
+       const Tensor square = in.builder.input("square", DType::f32, {4, 2});
+       reshape(reshape(pad(square, {{0, 0}, {3, 1}}, 0), {24}), {8, 3});
      }},
 };
 

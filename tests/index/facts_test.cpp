@@ -95,6 +95,7 @@ TEST(Facts, ProvesEqual) {
   const auto example = parse_example("0 | n = m, k < n");
   EXPECT_TRUE(example.facts.proves_equal(parse("2*n + k"), parse("2*m + floor_mod(k, n)")));
   EXPECT_FALSE(example.facts.proves_equal(parse("n"), parse("k")));
+  EXPECT_TRUE(parse_example("0 | 4 = 4*m").facts.proves_equal(parse("m*n"), parse("n")));
 }
 
 TEST(Facts, WhatNeverDividesHasARange) {
