@@ -2,7 +2,8 @@
 //   b = view(a) at [i0, i1] from [i1, i0]; c = view(b) at [i0] from [i0, 2]   ->   view(a) at [i0] from [2,
 //   i0]
 // The outer map is put in place of the inner axes. Two maps that both have an outside are one only
-// where one outside contains the other, or both fill with the same number.
+// where one outside contains the other, or both fill with the same number, and where it can be proven from the
+// one map that it stays inside: a reader of the text knows no more.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -52,6 +53,14 @@ std::optional<View> merged(const View& outer, const View& inner, const index::Fa
   return one;
 }
 
+bool stays_inside(const Graph& graph, const View& view, NodeId source) {
+  try {
+    return needs_of(graph, {view.axes, view.sizes, view.source, view.inside, graph[source].shape}).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 bool moves_nothing(const View& view, const Shape& shape, const index::Facts& facts) {
   if (!view.inside.all.empty() || view.sizes.size() != shape.size()) return false;
   for (std::size_t k = 0; k < shape.size(); ++k) {
@@ -76,10 +85,11 @@ NodeId add_view(Graph& graph, NodeId input, View map, Origin origin) {
   graph.check(map, {&input, 1}, origin);  // each map of a chain stays inside, so the chain does
   NodeId base = input;
   while (const auto* inner = std::get_if<View>(&graph[base].node)) {
-    const std::optional<View> one = merged(map, *inner, graph.facts());
-    if (!one) break;
+    std::optional<View> one = merged(map, *inner, graph.facts());
+    if (one) one = simplified(std::move(*one), graph.facts());
+    if (!one || !stays_inside(graph, *one, graph[base].inputs[0])) break;
     base = graph[base].inputs[0];
-    map = simplified(*one, graph.facts());
+    map = std::move(*one);
   }
   if (moves_nothing(map, graph[base].shape, graph.facts())) return base;
   const std::optional<ops::Number> number = number_of(graph[base]);
