@@ -175,9 +175,16 @@ class Proof {
   void divisor(const Expr& divisor) {
     if (mentions_any(divisor, whole_))
       throw Error(cat("it divides by ", divisor, ", which changes along an axis"));
+    const Need need{{}, Risk::division, divisor};
+    const std::size_t before = needs_.size();
     // Sizes of 0 have kernels of their own, in which no position is inside.
+    const bool may_be_zero = is_product_of_symbols(divisor);
     const bool is_everywhere = map_.inside.all.empty() && !has_no_elements(map_);
-    if (is_everywhere || !is_product_of_symbols(divisor)) prove({0, divisor}, {{}, Risk::division, divisor});
+    if (is_everywhere || !may_be_zero) prove({0, divisor}, need);
+    if (may_be_zero || needs_.size() > before) return;
+    always_ = true;  // in such kernels too it is not negative
+    prove({-1, divisor}, need);
+    always_ = false;
   }
 
   void size_divisor(const Expr& divisor) { prove({0, divisor}, {{}, Risk::division, divisor}); }

@@ -162,6 +162,15 @@ const Case of_symbolic_sizes[] = {
      }},
     {"view: the index 4294967296*n can leave 64 bits: 4294967296*n < 4611686018427387904",
      [](Inputs& in) { in.line(8, index::least(in.i0, in.n * Expr(std::int64_t{1} << 32))); }},
+    {"view: the divisor 6*n - 3 must be at least 1: 2 < 6*n",
+     [](Inputs& in) {
+       in.add(View{{axis_symbol(0)},
+                   {in.n},
+                   {index::floor_mod(index::floor_div(in.i0, 6 * in.n - 3), in.n)},
+                   {},
+                   0},
+              {in.at});
+     }},
     {"size: the divisor n - 5 must be at least 1: 5 < n",
      [](Inputs& in) { in.builder.size(index::floor_div(in.k, in.n - 5)); }},
     {"constant: the size n - 5 must not be negative: 4 < n",
