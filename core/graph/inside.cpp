@@ -325,8 +325,7 @@ std::vector<Need> needs_of(const Graph& graph, const IndexMap& map) {
 
 std::vector<Need> needs_of(const Graph& graph, const Expr& size) {
   if (index::constant_of(size) || index::symbol_of(size)) return {};
-  std::vector<Expr> divisors;
-  collect_divisors(size, divisors);
+  const std::vector<Expr> divisors = divisors_in(size);
   if (divisors.empty() && graph.facts().proves_less(-1, size)) return {};
   const IndexMap no_map;
   Proof proof(graph, no_map);
@@ -360,6 +359,12 @@ index::Facts facts_where(index::Facts facts, const index::Condition& condition) 
     if (left && !high) facts.assume_below(*left, less.b);
   }
   return facts;
+}
+
+std::vector<Expr> divisors_in(const Expr& expr) {
+  std::vector<Expr> divisors;
+  collect_divisors(expr, divisors);
+  return divisors;
 }
 
 // Each gap b - a of a < b is at least 1, so one below 1, or two that are together below 2, cannot be.

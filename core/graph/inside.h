@@ -49,6 +49,8 @@ index::Facts axis_facts(const index::Facts& of_sizes, std::span<const index::Sym
 // `facts` and what the condition says of single symbols: i < n, 3 < i. Elements outside the condition
 // are not looked at, so their source may be anything.
 index::Facts facts_where(index::Facts facts, const index::Condition& condition);
+// What it and its parts divide by, but for numbers.
+std::vector<index::Expr> divisors_in(const index::Expr& expr);
 bool never_holds(const index::Condition& condition);
 
 }  // namespace twinloom::graph

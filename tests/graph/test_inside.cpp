@@ -211,6 +211,21 @@ TEST(Inside, TheRunIsRefusedInWords) {
       "from axis 0 of 'y')");
 }
 
+// Where m is 0 there is no position, and least(m, n) is 0 too.
+TEST(Inside, NothingIsDividedByWhatBecomesZero) {
+  Inputs in;
+  const Tensor part = in.add(View{{axis_symbol(0)},
+                                  {in.n * index::least(in.k, in.m)},
+                                  {index::floor_div(in.i0, index::least(in.k, in.m))},
+                                  {},
+                                  0},
+                             {in.at});
+  in.builder.output(part);
+  const Graph none = specialise(in.builder.take(), {{index::Symbol("m"), 0}});
+  EXPECT_EQ(none[none.results()[0].value].shape, Shape{0});
+  EXPECT_EQ(print(none).find("floor_div"), std::string::npos);
+}
+
 // What is inside by construction, over sizes that nothing is known of.
 const Case made_inside[] = {
     {"flip",
