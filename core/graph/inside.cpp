@@ -141,7 +141,15 @@ std::int64_t times_in(const Expr& whole, const Expr& part) {
 }
 
 bool has_no_elements(const IndexMap& map) {
-  return std::ranges::any_of(map.sizes, [](const Expr& size) { return size == Expr(0); });
+  const auto axes = std::span(map.sizes).first(map.sizes.size() - map.found);
+  return std::ranges::any_of(axes, [](const Expr& size) { return size == Expr(0); });
+}
+
+// No index is below 0: what mentions it is not looked at. What does not may be read before the index is.
+bool mentions_what_is_never_found(const IndexMap& map, const Expr& place) {
+  for (std::size_t k = map.sizes.size() - map.found; k < map.sizes.size(); ++k)
+    if (map.sizes[k] == Expr(0) && index::mentions(place, map.symbols[k])) return true;
+  return false;
 }
 
 bool is_of_nothing(const IndexMap& map) { return never_holds(map.inside) || has_no_elements(map); }
@@ -311,8 +319,11 @@ std::vector<Need> needs_of(const Graph& graph, const IndexMap& map) {
   const std::vector<Expr> divisors = divisors_of(map);
   if (is_of_nothing(map) && divisors.empty()) return {};
   std::vector<std::size_t> left;
-  for (std::size_t k = 0; k < map.places.size(); ++k)
-    if (!is_plainly_inside(map, map.places[k], map.into[k])) left.push_back(k);
+  for (std::size_t k = 0; k < map.places.size(); ++k) {
+    const bool is_safe = is_plainly_inside(map, map.places[k], map.into[k]) ||
+                         mentions_what_is_never_found(map, map.places[k]);
+    if (!is_safe) left.push_back(k);
+  }
   if (left.empty() && divisors.empty()) return {};
   Proof proof(graph, map);
   for (const Expr& divisor : divisors) proof.divisor(divisor);

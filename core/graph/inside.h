@@ -20,6 +20,7 @@ struct IndexMap {
   std::span<const index::Expr> places;
   index::Condition inside;            // elsewhere nothing is looked at
   std::span<const index::Expr> into;  // the sizes of what is looked into; one for each place
+  std::size_t found = 0;              // how many of the symbols, the last, are found indices
 };
 
 // What could go wrong at an expression of a map.

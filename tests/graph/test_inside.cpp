@@ -100,6 +100,15 @@ const Case of_known_sizes[] = {
      [](Inputs& in) {
        in.add(Gather{{axis_symbol(0)}, {3}, {found_symbol(0)}, {9}, {in.f0}}, {in.x, in.three});
      }},
+    {"gather: position i0 + 6 can lie outside axis 0 of input 0 ('x', f32 [8])",
+     [](Inputs& in) {
+       in.add(Gather{{axis_symbol(0)}, {3}, {found_symbol(0)}, {0}, {in.i0 + 6}}, {in.x, in.three});
+     }},
+    {"no error",
+     [](Inputs& in) {
+       const Tensor none = in.builder.constant(0, DType::f32, {0, 3});
+       take(none, 0, in.three);
+     }},
     {"scatter replace: position 2*f0 can lie outside axis 0 of input 0 ('x', f32 [8])",
      [](Inputs& in) {
        const Tensor ones = in.builder.constant(1, DType::f32, {3});
