@@ -109,6 +109,7 @@ IndexMap found_map(const Rule& rule, const Kind& kind, const Shape& sizes, const
   IndexMap map{kind.axes, sizes, places, {}, rule.input(0).shape};
   map.symbols.insert(map.symbols.end(), kind.found.begin(), kind.found.end());
   map.sizes.insert(map.sizes.end(), kind.bounds.begin(), kind.bounds.end());
+  map.found = kind.found.size();
   const std::set<index::Symbol> distinct(map.symbols.begin(), map.symbols.end());
   if (distinct.size() != map.symbols.size()) rule.fail("two of its indices have one name");
   return map;

@@ -141,7 +141,15 @@ std::int64_t times_in(const Expr& whole, const Expr& part) {
 }
 
 bool has_no_elements(const IndexMap& map) {
-  return std::ranges::any_of(map.sizes, [](const Expr& size) { return size == Expr(0); });
+  const auto axes = std::span(map.sizes).first(map.sizes.size() - map.found);
+  return std::ranges::any_of(axes, [](const Expr& size) { return size == Expr(0); });
+}
+
+// No index is below 0: what mentions it is not looked at. What does not may be read before the index is.
+bool mentions_what_is_never_found(const IndexMap& map, const Expr& place) {
+  for (std::size_t k = map.sizes.size() - map.found; k < map.sizes.size(); ++k)
+    if (map.sizes[k] == Expr(0) && index::mentions(place, map.symbols[k])) return true;
+  return false;
 }
 
 bool is_of_nothing(const IndexMap& map) { return never_holds(map.inside) || has_no_elements(map); }
@@ -175,9 +183,16 @@ class Proof {
   void divisor(const Expr& divisor) {
     if (mentions_any(divisor, whole_))
       throw Error(cat("it divides by ", divisor, ", which changes along an axis"));
+    const Need need{{}, Risk::division, divisor};
+    const std::size_t before = needs_.size();
     // Sizes of 0 have kernels of their own, in which no position is inside.
+    const bool may_be_zero = is_product_of_symbols(divisor);
     const bool is_everywhere = map_.inside.all.empty() && !has_no_elements(map_);
-    if (is_everywhere || !is_product_of_symbols(divisor)) prove({0, divisor}, {{}, Risk::division, divisor});
+    if (is_everywhere || !may_be_zero) prove({0, divisor}, need);
+    if (may_be_zero || needs_.size() > before) return;
+    always_ = true;  // in such kernels too it is not negative
+    prove({-1, divisor}, need);
+    always_ = false;
   }
 
   void size_divisor(const Expr& divisor) { prove({0, divisor}, {{}, Risk::division, divisor}); }
@@ -304,8 +319,11 @@ std::vector<Need> needs_of(const Graph& graph, const IndexMap& map) {
   const std::vector<Expr> divisors = divisors_of(map);
   if (is_of_nothing(map) && divisors.empty()) return {};
   std::vector<std::size_t> left;
-  for (std::size_t k = 0; k < map.places.size(); ++k)
-    if (!is_plainly_inside(map, map.places[k], map.into[k])) left.push_back(k);
+  for (std::size_t k = 0; k < map.places.size(); ++k) {
+    const bool is_safe = is_plainly_inside(map, map.places[k], map.into[k]) ||
+                         mentions_what_is_never_found(map, map.places[k]);
+    if (!is_safe) left.push_back(k);
+  }
   if (left.empty() && divisors.empty()) return {};
   Proof proof(graph, map);
   for (const Expr& divisor : divisors) proof.divisor(divisor);
@@ -318,8 +336,7 @@ std::vector<Need> needs_of(const Graph& graph, const IndexMap& map) {
 
 std::vector<Need> needs_of(const Graph& graph, const Expr& size) {
   if (index::constant_of(size) || index::symbol_of(size)) return {};
-  std::vector<Expr> divisors;
-  collect_divisors(size, divisors);
+  const std::vector<Expr> divisors = divisors_in(size);
   if (divisors.empty() && graph.facts().proves_less(-1, size)) return {};
   const IndexMap no_map;
   Proof proof(graph, no_map);
@@ -353,6 +370,12 @@ index::Facts facts_where(index::Facts facts, const index::Condition& condition) 
     if (left && !high) facts.assume_below(*left, less.b);
   }
   return facts;
+}
+
+std::vector<Expr> divisors_in(const Expr& expr) {
+  std::vector<Expr> divisors;
+  collect_divisors(expr, divisors);
+  return divisors;
 }
 
 // Each gap b - a of a < b is at least 1, so one below 1, or two that are together below 2, cannot be.

@@ -20,6 +20,7 @@ struct IndexMap {
   std::span<const index::Expr> places;
   index::Condition inside;            // elsewhere nothing is looked at
   std::span<const index::Expr> into;  // the sizes of what is looked into; one for each place
+  std::size_t found = 0;              // how many of the symbols, the last, are found indices
 };
 
 // What could go wrong at an expression of a map.
@@ -49,6 +50,8 @@ index::Facts axis_facts(const index::Facts& of_sizes, std::span<const index::Sym
 // `facts` and what the condition says of single symbols: i < n, 3 < i. Elements outside the condition
 // are not looked at, so their source may be anything.
 index::Facts facts_where(index::Facts facts, const index::Condition& condition);
+// What it and its parts divide by, but for numbers.
+std::vector<index::Expr> divisors_in(const index::Expr& expr);
 bool never_holds(const index::Condition& condition);
 
 }  // namespace twinloom::graph

@@ -4,32 +4,53 @@
 // The symbols that are left are at least 1 from then on: the caller names all that are 0.
 #include <algorithm>
 
+#include "core/graph/inside.h"
 #include "core/graph/passes.h"
-#include "core/index/divisors.h"
 
 namespace twinloom::graph {
 
 namespace {
 
-Shape substituted(const Shape& shape, const index::Substitution& numbers) {
+// Numbers in place of symbols. The symbols that are left have facts: least(0, m) is 0 where m is a size.
+struct Numbers {
+  const index::Substitution& values;
+  const index::Facts& left;
+};
+
+index::Expr substituted(const index::Expr& expr, const Numbers& numbers) {
+  const index::Expr result = index::substitute(expr, numbers.values);
+  const index::Range range = numbers.left.range(result);
+  return range.low && range.low == range.high ? index::Expr(*range.low) : result;
+}
+
+Shape substituted(const Shape& shape, const Numbers& numbers) {
   Shape result;
-  for (const index::Expr& size : shape) result.push_back(index::substitute(size, numbers));
+  for (const index::Expr& size : shape) result.push_back(substituted(size, numbers));
   return result;
 }
 
-// A division by a size that becomes 0 is of elements that do not exist.
-bool divides_by_zero(const Shape& expressions, const index::Values& numbers) {
-  return std::ranges::any_of(expressions,
-                             [&](const index::Expr& expr) { return index::divides_by_zero(expr, numbers); });
+// A division by a size that becomes 0 is of elements that do not exist. Divisors of divisors come last.
+bool divides_by_zero(const Shape& expressions, const Numbers& numbers) {
+  return std::ranges::any_of(expressions, [&](const index::Expr& expr) {
+    const std::vector<index::Expr> divisors = divisors_in(expr);
+    return std::any_of(divisors.rbegin(), divisors.rend(), [&](const index::Expr& divisor) {
+      return substituted(divisor, numbers) == index::Expr(0);
+    });
+  });
+}
+
+bool divides_by_zero(const index::Condition& condition, const Numbers& numbers) {
+  return std::ranges::any_of(condition.all, [&](const index::Less& less) {
+    return divides_by_zero(Shape{less.a, less.b}, numbers);
+  });
 }
 
 Shape zeros(const Shape& expressions) { return Shape(expressions.size(), index::Expr(0)); }
 
 // A map that reads or writes no element: its expressions may hold anything that is no division by 0.
-Op without_zero_divisors(const Op& op, const index::Values& numbers) {
+Op without_zero_divisors(const Op& op, const Numbers& numbers) {
   if (const auto* given = std::get_if<View>(&op)) {
-    if (!divides_by_zero(given->source, numbers) && !index::divides_by_zero(given->inside, numbers))
-      return op;
+    if (!divides_by_zero(given->source, numbers) && !divides_by_zero(given->inside, numbers)) return op;
     View view = *given;
     view.source = zeros(view.source);
     view.inside = {{index::Less{0, 0}}};
@@ -51,9 +72,9 @@ Op without_zero_divisors(const Op& op, const index::Values& numbers) {
 }
 
 // The operator with every expression over sizes rewritten.
-Op substituted(const Op& op, const index::Substitution& numbers) {
+Op substituted(const Op& op, const Numbers& numbers) {
   struct Rewrite {
-    const index::Substitution& numbers;
+    const Numbers& numbers;
     Op operator()(Input node) const {
       node.shape = substituted(node.shape, numbers);
       return node;
@@ -63,13 +84,13 @@ Op substituted(const Op& op, const index::Substitution& numbers) {
       return node;
     }
     Op operator()(Size node) const {
-      node.value = index::substitute(node.value, numbers);
+      node.value = substituted(node.value, numbers);
       return node;
     }
     Op operator()(View node) const {
       node.sizes = substituted(node.sizes, numbers);
       node.source = substituted(node.source, numbers);
-      node.inside = index::substitute(node.inside, numbers);
+      node.inside = index::substitute(node.inside, numbers.values);
       return node;
     }
     Op operator()(Iota node) const {
@@ -125,11 +146,13 @@ Graph specialise(const Graph& graph, const index::Values& numbers) {
   Graph result;
   result.name = graph.name;
   take_facts(result, graph, numbers, substitution);
+  const index::Facts left = result.facts();
+  const Numbers all{substitution, left};
   std::vector<NodeId> ids(graph.nodes().size());
   for (const Parameter& parameter : graph.parameters()) {
     if (const auto* id = std::get_if<NodeId>(&parameter.value)) {
       const Node& node = graph[*id];
-      ids[id->index] = result.input(parameter.name, node.dtype, substituted(node.shape, substitution),
+      ids[id->index] = result.input(parameter.name, node.dtype, substituted(node.shape, all),
                                     std::get<Input>(node.node).donated);
     } else {
       result.size_parameter(parameter.name,
@@ -141,8 +164,8 @@ Graph specialise(const Graph& graph, const index::Values& numbers) {
     if (std::holds_alternative<Input>(node.node)) continue;
     std::vector<NodeId> operands;
     for (const NodeId operand : node.inputs) operands.push_back(ids[operand.index]);
-    ids[i] = result.add_proven(substituted(without_zero_divisors(node.node, numbers), substitution),
-                               std::move(operands), node.origin);
+    ids[i] = result.add_proven(substituted(without_zero_divisors(node.node, all), all), std::move(operands),
+                               node.origin);
   }
   for (Result output : graph.results()) {
     if (has_value(output.kind)) output.value = ids[output.value.index];

@@ -1,11 +1,15 @@
 // Values that are computed element by element, and concatenations that are written part by part.
 //   y = relu(x + b)        ->   for i0 { for i1 { y[..] = relu(x[..] + b[i1]) } }
 //   c = concat(a, b, ...)  ->   for i0 { for i1 { c[.. + start of a] = a[..] } }, then the same for b, ...
+// Neighbours of one shape that take less time than a launch are parts of one nest:
+//   c = stack(a, b, ...)   ->   for i { c[i] = a[i]; c[i + n] = b[i]; ... }
 #include <numeric>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/index/simplify.h"
 #include "core/lower/families.h"
+#include "core/lower/realize.h"
 #include "core/lower/share.h"
 
 namespace twinloom::lower {
@@ -14,14 +18,15 @@ using namespace loops;
 
 namespace {
 
-// One element a turn, the turns in the order of the memory that is written.
-Draft store_each(Reader& reader, const Walk& walk, const std::vector<std::size_t>& order, Ref<Stmt> store) {
+// One element of each store a turn, the turns in the order of the memory that is written.
+Draft store_each(Reader& reader, const Walk& walk, const std::vector<std::size_t>& order,
+                 std::vector<Ref<Stmt>> stores) {
   Draft draft;
   for (const std::size_t d : order)
     for (const NestLoop& loop : walk.loops)
       if (index::symbol_of(walk.at[d]) == loop.axis) draft.nest.common.push_back(loop);
   for (Ref<Stmt>& index : reader.take_indexes()) draft.nest.items.emplace_back(std::move(index));
-  draft.nest.items.emplace_back(std::move(store));
+  for (Ref<Stmt>& store : stores) draft.nest.items.emplace_back(std::move(store));
   draft.nodes = reader.computed();
   return draft;
 }
@@ -38,7 +43,22 @@ Draft store_all(Lowering& lowering, Reader& reader, const Walk& walk, const Stor
   if (stored.follows_loads && !target.row_major) order = memory_order(reader.loads(), walk);
   target.strides = strides_in_order(target.shape, order);
   const index::Expr offset = reader.offset(stored.into, walk.at);
-  return store_each(reader, walk, order, stmt(Store{Buffer{stored.into.index}, offset, {}, stored.value}));
+  return store_each(reader, walk, order, {stmt(Store{Buffer{stored.into.index}, offset, {}, stored.value})});
+}
+
+// Whether a launch takes longer than to read and to write each element.
+bool is_short(const graph::Shape& shape) {
+  const RealizeLimits costs;
+  return typical_count(shape, costs.typical_size) * 2 * costs.memory < costs.launch;
+}
+
+// Of a nest that writes parts of a Concat.
+bool is_full(const Reader& reader, std::size_t parts) {
+  const RealizeLimits limits;
+  std::set<Buffer> buffers;
+  for (const Load& load : reader.loads()) buffers.insert(load.buffer);
+  return std::ssize(reader.computed()) >= limits.nodes_at_once ||
+         std::ssize(buffers) >= limits.buffers_at_once || static_cast<int>(parts) >= limits.parts_at_once;
 }
 
 bool follows_its_inputs(const graph::Node& node) {
@@ -83,21 +103,29 @@ Draft lower_copy(Lowering& lowering, graph::NodeId id, ValueId into) {
 std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId into) {
   const graph::Node& node = lowering.graph[id];
   const auto axis = static_cast<std::size_t>(std::get<graph::Concat>(node.node).axis);
+  const auto shape_of = [&](std::size_t k) -> const graph::Shape& {
+    return lowering.graph[node.inputs[k]].shape;
+  };
   std::vector<std::size_t> order(node.shape.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<Draft> drafts;
   index::Expr start = 0;
-  for (const graph::NodeId part : node.inputs) {
+  for (std::size_t k = 0; k < node.inputs.size();) {
+    const graph::Shape& shape = shape_of(k);
     Reader reader(lowering);
-    const Walk walk = walk_over(lowering, reader, lowering.graph[part].shape);
-    const Ref<loops::Value> value = reader.element(part, walk.at);
-    At at = walk.at;
-    at[axis] = at[axis] + start;
-    Draft draft =
-        store_each(reader, walk, order, stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, value}));
-    draft.nodes.push_back(id);
-    drafts.push_back(std::move(draft));
-    start = index::simplify(start + lowering.graph[part].shape[axis], lowering.lowered.facts);
+    const Walk walk = walk_over(lowering, reader, shape);
+    std::vector<Ref<Stmt>> stores;
+    do {
+      const Ref<loops::Value> value = reader.element(node.inputs[k], walk.at);
+      At at = walk.at;
+      at[axis] = at[axis] + start;
+      stores.push_back(stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, value}));
+      start = index::simplify(start + shape[axis], lowering.lowered.facts);
+      ++k;
+    } while (is_short(shape) && k < node.inputs.size() && shape_of(k) == shape &&
+             !is_full(reader, stores.size()));
+    drafts.push_back(store_each(reader, walk, order, std::move(stores)));
+    drafts.back().nodes.push_back(id);
   }
   return drafts;
 }

@@ -24,14 +24,18 @@ int work_of_node(const Node& node) {
   return std::holds_alternative<View>(node.node) ? 0 : SIMPLE;
 }
 
+bool is_written_in_parts(const Node& node, const RealizeLimits& limits) {
+  return std::holds_alternative<Concat>(node.node) &&
+         static_cast<int>(node.inputs.size()) > limits.concat_parts;
+}
+
 // What has memory whatever the cost, and why; empty for the others.
 std::string must_reason(const Node& node, const RealizeLimits& limits) {
   if (std::holds_alternative<Reduce>(node.node)) return "a reduction";
   if (std::holds_alternative<Scan>(node.node)) return "a scan";
   if (std::holds_alternative<Realize>(node.node)) return "a fusion barrier";
   if (std::holds_alternative<Scatter>(node.node)) return "a scatter";
-  if (std::holds_alternative<Concat>(node.node) && static_cast<int>(node.inputs.size()) > limits.concat_parts)
-    return "a concatenation of many parts";
+  if (is_written_in_parts(node, limits)) return "a concatenation of many parts";
   return {};
 }
 
@@ -48,10 +52,12 @@ bool may_have_memory(const Node& node) {
 }
 
 // The elements of input `k` that computing all of the node asks for.
-double space_of(const Graph& graph, const Node& node, std::size_t k, double typical) {
+double space_of(const Graph& graph, const Node& node, std::size_t k, const RealizeLimits& limits) {
+  const double typical = limits.typical_size;
   if (std::holds_alternative<Reduce>(node.node)) return typical_count(graph[node.inputs[0]].shape, typical);
   if (std::holds_alternative<Scatter>(node.node) && k > 0)
     return typical_count(graph[node.inputs[1]].shape, typical);
+  if (is_written_in_parts(node, limits)) return typical_count(graph[node.inputs[k]].shape, typical);
   return typical_count(node.shape, typical);
 }
 
@@ -141,7 +147,7 @@ class Choice {
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       std::map<std::size_t, double>& reads = reads_[node.inputs[k].index];
       if (chosen_.values[i]) {
-        add(reads, i, space_of(graph_, node, k, limits_.typical_size), node);
+        add(reads, i, space_of(graph_, node, k, limits_), node);
       } else {
         for (const auto& [reader, count] : reads_[i]) add(reads, reader, count, node);
       }

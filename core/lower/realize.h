@@ -19,6 +19,9 @@ struct RealizeLimits {
   double largest = 1200;      // a value with more work than this has memory whoever reads it
   double typical_size = 128;  // what a size symbol is taken for
   int concat_parts = 4;       // more parts than this are written one by one
+  int parts_at_once = 64;     // of them, neighbours that are small, that one nest writes
+  int nodes_at_once = 256;    // of the graph that such a nest computes
+  int buffers_at_once = 32;   // that it loads from
 };
 
 struct Realized {

@@ -195,9 +195,10 @@ TEST(Kernels, RowsInAnotherOrderThanColumnsSumThemUpAreTwo) {
   limits.column_elements = 1;
   const fuse::Fused fused = fuse::fuse(lower::lower(b.take()), limits);
   ASSERT_EQ(fused.refusals.size(), 1U);
-  EXPECT_EQ(fused.refusals.front().words,
-            "common loops [80] and [8, 9]: each sums up along what the other walks in common; the rows are not in "
-            "the order in which the columns sum them up");
+  EXPECT_EQ(
+      fused.refusals.front().words,
+      "common loops [80] and [8, 9]: each sums up along what the other walks in common; the rows are not in "
+      "the order in which the columns sum them up");
 }
 
 TEST(Kernels, ARowOfTooManyColumnsKeepsItsKernel) {
@@ -262,6 +263,20 @@ TEST(Kernels, PartsOfOneInputAreNotTheWhole) {
   b.output(cast(parts, DType::f64));
   b.output(concat({reshape(parts, {2, 18}), y}, 1));
   expect_same_bits(b.take());
+}
+
+// Small parts share kernels of a bounded size, whether they are copied or computed on the way.
+TEST(Kernels, ManyRowsAreWrittenByFew) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {1500, 8});
+  std::vector<Tensor> rows, doubled;
+  for (const Tensor& row : unbind(x, 0)) {
+    rows.push_back(row);
+    doubled.push_back(row * static_cast<double>(rows.size()));
+  }
+  b.output(stack(rows, 1));
+  b.output(concat(doubled, 0));
+  EXPECT_LE(expect_same_bits(b.take()), 50U);
 }
 
 // A total of all axes beside a copy that is walked as its input lies in memory.

@@ -100,6 +100,15 @@ const Case of_known_sizes[] = {
      [](Inputs& in) {
        in.add(Gather{{axis_symbol(0)}, {3}, {found_symbol(0)}, {9}, {in.f0}}, {in.x, in.three});
      }},
+    {"gather: position i0 + 6 can lie outside axis 0 of input 0 ('x', f32 [8])",
+     [](Inputs& in) {
+       in.add(Gather{{axis_symbol(0)}, {3}, {found_symbol(0)}, {0}, {in.i0 + 6}}, {in.x, in.three});
+     }},
+    {"no error",
+     [](Inputs& in) {
+       const Tensor none = in.builder.constant(0, DType::f32, {0, 3});
+       take(none, 0, in.three);
+     }},
     {"scatter replace: position 2*f0 can lie outside axis 0 of input 0 ('x', f32 [8])",
      [](Inputs& in) {
        const Tensor ones = in.builder.constant(1, DType::f32, {3});
@@ -162,6 +171,15 @@ const Case of_symbolic_sizes[] = {
      }},
     {"view: the index 4294967296*n can leave 64 bits: 4294967296*n < 4611686018427387904",
      [](Inputs& in) { in.line(8, index::least(in.i0, in.n * Expr(std::int64_t{1} << 32))); }},
+    {"view: the divisor 6*n - 3 must be at least 1: 2 < 6*n",
+     [](Inputs& in) {
+       in.add(View{{axis_symbol(0)},
+                   {in.n},
+                   {index::floor_mod(index::floor_div(in.i0, 6 * in.n - 3), in.n)},
+                   {},
+                   0},
+              {in.at});
+     }},
     {"size: the divisor n - 5 must be at least 1: 5 < n",
      [](Inputs& in) { in.builder.size(index::floor_div(in.k, in.n - 5)); }},
     {"constant: the size n - 5 must not be negative: 4 < n",
@@ -200,6 +218,21 @@ TEST(Inside, TheRunIsRefusedInWords) {
       bound(6),
       "view: position i0 + 3 can lie outside axis 0 of input 0 ('x', f32 [8]): n < 6 does not hold (n = 6 "
       "from axis 0 of 'y')");
+}
+
+// Where m is 0 there is no position, and least(m, n) is 0 too.
+TEST(Inside, NothingIsDividedByWhatBecomesZero) {
+  Inputs in;
+  const Tensor part = in.add(View{{axis_symbol(0)},
+                                  {in.n * index::least(in.k, in.m)},
+                                  {index::floor_div(in.i0, index::least(in.k, in.m))},
+                                  {},
+                                  0},
+                             {in.at});
+  in.builder.output(part);
+  const Graph none = specialise(in.builder.take(), {{index::Symbol("m"), 0}});
+  EXPECT_EQ(none[none.results()[0].value].shape, Shape{0});
+  EXPECT_EQ(print(none).find("floor_div"), std::string::npos);
 }
 
 // What is inside by construction, over sizes that nothing is known of.
