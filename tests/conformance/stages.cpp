@@ -2,7 +2,9 @@
 #include "tests/conformance/stages.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 #include "api/devices.h"
@@ -12,9 +14,9 @@
 #endif
 #include "backends/reference/reference.h"
 #include "core/base/error.h"
-#include "core/emit/emit.h"
 #include "core/machine/gpu.h"
 #include "core/pipeline/pipeline.h"
+#include "tests/conformance/front_end.h"
 #include "tests/conformance/through_program.h"
 #include "tests/support/programs/program_interpreter.h"
 
@@ -32,6 +34,7 @@ struct Stage {
   std::uint64_t one_in;  // seeds that run it
   std::optional<fuse::Limits> limits = {};
   std::string device = {};  // that the program is asked for; empty: the stage is a run of the back end
+  std::function<void()> after = {};  // each run
 };
 
 // Totals of rows and columns are made in one pass wherever they can be.
@@ -51,45 +54,41 @@ std::shared_ptr<const runtime::Backend> gpu() {
   }
 }
 
+// What is made for an H200, interpreted; it also becomes text, which the emitter checks, and NVRTC's front
+// end where it is installed.
+std::array<Stage, 2> programs_for_h200(std::uint64_t one_pass_of) {
 #ifdef TWINLOOM_HAS_CUDA
-// Null where NVRTC is not installed.
-std::shared_ptr<const cuda::Translator> translator(const std::string& architecture,
-                                                   std::vector<std::string> flags = {}) {
-  try {
-    return std::make_shared<const cuda::Translator>(architecture, std::move(flags));
-  } catch (const Error&) {
-    return nullptr;
-  }
-}
-
-void translate(const cuda::Translator& to, const loops::Program& program) {
-  to.object(to.text(program, cuda::Handed::usual), program.name);
-}
-#endif
-
-// What is made for an H200 also becomes text, which the emitter checks, and NVRTC's front end where it is
-// installed.
-std::shared_ptr<const runtime::Backend> programs_for_h200() {
-#ifdef TWINLOOM_HAS_CUDA
-  const auto front_end = translator("compute_90a", {"--fdevice-syntax-only"});
-  const auto look = [front_end](const loops::Program& program) {
-    if (front_end != nullptr)
-      translate(*front_end, program);
-    else
-      emit::emit(program, cuda::CudaDialect(cuda::Handed::usual), "");
-  };
+  const auto front_end = std::make_shared<FrontEnd>();
+  const auto look = [front_end](const loops::Program& program) { front_end->add(program); };
+  const auto after = [front_end] { front_end->check(); };
 #else
   const auto look = [](const loops::Program&) {};
+  const auto after = [] {};
 #endif
-  return interpreter_of_programs(machine::h200(), look);
+  const auto backend = interpreter_of_programs(machine::h200(), look);
+  return {Stage{"interpreter of programs for h200", backend, true, "", 1, {}, {}, after},
+          Stage{"interpreter of rows and columns in one pass for h200",
+                backend,
+                true,
+                "",
+                one_pass_of,
+                limits_of_one_pass(),
+                {},
+                after}};
 }
 
 // And machine code, where NVRTC is installed.
 std::optional<Stage> nvrtc() {
 #ifdef TWINLOOM_HAS_CUDA
-  const auto machine_code = translator("sm_90a");
-  if (machine_code == nullptr) return std::nullopt;
-  const auto look = [machine_code](const loops::Program& program) { translate(*machine_code, program); };
+  std::shared_ptr<const cuda::Translator> to;
+  try {
+    to = std::make_shared<const cuda::Translator>("sm_90a");
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  const auto look = [to](const loops::Program& program) {
+    to->object(to->text(program, cuda::Handed::usual), program.name);
+  };
   constexpr std::uint64_t ONE_IN = 16;  // it takes as long as all other stages of ten seeds
   return Stage{"NVRTC for h200",    interpreter_of_programs(machine::h200(), look), true, "", ONE_IN,
                limits_of_one_pass()};
@@ -103,12 +102,10 @@ const std::vector<Stage>& stages() {
     const std::shared_ptr<const runtime::Backend> reference = reference::make_reference();
     std::vector<Stage> result = {{"interpreter of unfused nests", reference, false, "", 1},
                                  {"interpreter of fused nests", reference, true, "", 1}};
-    result.push_back({"interpreter of programs for h200", programs_for_h200(), true, "", 1});
     constexpr std::uint64_t ONE_IN = 4;  // few of them have both: those of one_pass_test.cpp all do
+    for (Stage& stage : programs_for_h200(ONE_IN)) result.push_back(std::move(stage));
     result.push_back({"interpreter of nests with rows and columns in one pass", reference, true, "", ONE_IN,
                       limits_of_one_pass()});
-    result.push_back({"interpreter of rows and columns in one pass for h200", programs_for_h200(), true, "",
-                      ONE_IN, limits_of_one_pass()});
     if (auto stage = nvrtc()) result.push_back(*stage);
     result.push_back({"the program on sealed memory", reference, true, "", ONE_IN, {}, std::string(SEALED)});
     if (auto backend = gpu()) {
@@ -259,6 +256,7 @@ std::optional<std::string> Comparison::run(std::size_t stage, const Arguments& a
   const std::vector<Tensor> results = placed(own.tensors, space);
   const std::vector<runtime::Argument> given = placed(arguments.tensors(), space);
   const std::vector<runtime::Output> outputs = known->second.run(given, options_of_run, results);
+  if (stages()[stage].after) stages()[stage].after();
   arguments.check();
   for (const Guarded& memory : own.memory) memory.check();
   for (std::size_t r = 0; r < expected.size(); ++r) {

@@ -92,21 +92,21 @@ namespace twinloom::tests {
 
 // `body` by each thread of each block; `threads` is a multiple of 32.
 inline void run_blocks(int blocks, int threads, const std::function<void()>& body) {
-  for (int block = 0; block < blocks; ++block) {
-    device::Meetings all{device::Meeting(threads), {}};
-    for (int warp = 0; warp < threads / 32; ++warp)
-      all.warps.push_back(std::make_unique<device::Meeting>(32));
-    device::meetings = &all;
-    std::vector<std::jthread> running;
-    for (int thread = 0; thread < threads; ++thread)
-      running.emplace_back([=, &body] {
-        device::threadIdx.x = static_cast<unsigned>(thread);
+  device::Meetings all{device::Meeting(threads), {}};
+  for (int warp = 0; warp < threads / 32; ++warp) all.warps.push_back(std::make_unique<device::Meeting>(32));
+  device::meetings = &all;
+  std::vector<std::jthread> running;
+  for (int thread = 0; thread < threads; ++thread)
+    running.emplace_back([=, &body] {
+      device::threadIdx.x = static_cast<unsigned>(thread);
+      device::blockDim.x = static_cast<unsigned>(threads);
+      device::gridDim.x = static_cast<unsigned>(blocks);
+      for (int block = 0; block < blocks; ++block) {
         device::blockIdx.x = static_cast<unsigned>(block);
-        device::blockDim.x = static_cast<unsigned>(threads);
-        device::gridDim.x = static_cast<unsigned>(blocks);
         body();
-      });
-  }
+        device::__syncthreads();  // the next block has other shared variables, and here the same ones
+      }
+    });
 }
 
 }  // namespace twinloom::tests
