@@ -38,6 +38,7 @@ if(TARGET backends_cuda)
   add_executable(gpu_index_cost ${CMAKE_SOURCE_DIR}/perf/gpu_index_cost.cpp
                  ${CMAKE_SOURCE_DIR}/perf/gpu_indexed_cases.cpp ${CMAKE_SOURCE_DIR}/perf/gpu_cases.cpp
                  ${CMAKE_SOURCE_DIR}/perf/gpu_inputs.cpp)
+  target_include_directories(gpu_index_cost SYSTEM PRIVATE ${CUDA_INCLUDE})
   target_link_libraries(gpu_index_cost PRIVATE api core_measure CLI11::CLI11)
   twinloom_allocator(gpu_index_cost)
   add_executable(gpu_compile_time ${CMAKE_SOURCE_DIR}/perf/gpu_compile_time.cpp
