@@ -1,7 +1,7 @@
 // Arrays in files: .npy and .npz (as NumPy writes them, stored or deflated). Files are untrusted: every
 // size, count and offset is checked before it is used, and every mistake is an Error with the file's
-// name. Types: what NumPy calls ? b h i l B H I L e f d; bfloat16 is stored by convention as uint16 (see
-// Archive::Entry). Little-endian and C or Fortran order are read; C order is written.
+// name. Types: what NumPy calls ? b h i l B H I L e f d, and F and D with the parts of an element along a last
+// axis of 2; bfloat16 is stored by convention as uint16 (see Archive::Entry). Little-endian and C or Fortran order are read; C order is written.
 #pragma once
 
 #include <filesystem>

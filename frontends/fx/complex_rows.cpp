@@ -1,5 +1,6 @@
 // From real to complex tensors and back. What operators do to complex tensors stands in complex.cpp.
 #include <array>
+#include <numbers>
 
 #include "core/graph/build_error.h"
 #include "core/graph/views.h"
@@ -36,6 +37,14 @@ Item polar(const Arguments& arguments) {
                 parts[0] * of_angle(ops::Pointwise::sin, parts[1]));
 }
 
+// Of real tensors.
+Item same(const Arguments& arguments) { return {arguments.tensor(0, "self")}; }
+Item angle(const Arguments& arguments) {
+  const Item& item = arguments.item(0, "self");
+  const Tensor x = as_tensor(arguments, item, floating(arguments.tensor(0, "self").dtype()));
+  const Tensor turned = graph::where(graph::lt(x, 0), std::numbers::pi, 0.0, x.dtype());
+  return {graph::where(graph::pointwise(ops::Pointwise::isnan, {x}), x, turned)};
+}
 Item needs_complex(const Arguments& arguments) { arguments.fail("takes complex numbers"); }
 
 constexpr bool IS_VIEW = true;
@@ -44,12 +53,13 @@ constexpr std::array rows = {
     Row{"view_as_real", needs_complex, IS_VIEW},
     Row{"complex", complex},
     Row{"polar", polar},
-    Row{"angle", needs_complex},
-    Row{"real", needs_complex, IS_VIEW},
+    Row{"angle", angle},
+    Row{"real", same, IS_VIEW},
     Row{"imag", needs_complex, IS_VIEW},
-    Row{"_conj", needs_complex, IS_VIEW},
-    Row{"_conj_physical", needs_complex},
-    Row{"conj_physical", needs_complex},
+    Row{"_conj", same, IS_VIEW},
+    Row{"_conj_physical", same},
+    Row{"conj_physical", same},
+    Row{"resolve_conj", same, IS_VIEW},
 };
 
 }  // namespace

@@ -332,7 +332,14 @@ class Reader {
     *chosen = Item{graph::asserting(*chosen->get<Tensor>(), context_.assertions)};
   }
 
-  // A number that is no size.
+  // A complex tensor and a number that is no size become tensors.
+  Item as_result(Item item) {
+    if (item.imaginary) {
+      item.value = pairs_of(item);
+      item.imaginary.reset();
+    }
+    return kind_of(item) && !size_of(item) ? tensor_item(item) : item;
+  }
   Item tensor_item(const Item& item) {
     const auto kind = kind_of(item);
     const ops::DType dtype = kind == Number::Kind::real    ? ops::DType::f64
@@ -346,11 +353,7 @@ class Reader {
     const Item result = at_line(line, [&] { return evaluate(*module_.result, line); });
     Items items = result.get<Items>() != nullptr ? *result.get<Items>() : Items{result};
     builder_.origin = {};
-    for (Item& item : items)
-      if (item.imaginary)
-        item = {pairs_of(item)};
-      else if (kind_of(item) && !size_of(item))
-        item = tensor_item(item);
+    for (Item& item : items) item = as_result(item);
     at_line(line, [&] { assert_in_results(items); });
     std::vector<graph::Returned> returned;
     for (const Item& item : items)

@@ -31,7 +31,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from drawing import Drawing  # noqa: E402
 from operators import arguments_of  # noqa: E402
 from reasons import NOT_COMPARED, reason_for, refused_by_one_device  # noqa: E402
-from texts import run_all, written  # noqa: E402
+from texts import as_pairs, run_all, written  # noqa: E402
 
 Case = collections.namedtuple("Case", "operator overload seed positional keywords expected text tensors")
 NAMESPACES = {"aten": torch.ops.aten, "prims": torch.ops.prims}
@@ -92,7 +92,7 @@ def draw_case(row, overload, seed):
             break
     result = None if isinstance(expected, Exception) else expected
     text, tensors = written(f"torch.ops.{overload}", positional, keywords, result)
-    return Case(row, overload, seed, positional, keywords, expected, text, tensors)
+    return Case(row, overload, seed, positional, keywords, as_pairs(expected), text, tensors)
 
 
 def draw_cases(row, count, seed):
@@ -154,6 +154,8 @@ def difference(case, answer):
 def widened(value, dtype=None):
     """The same in f64: tensors, in the type that is asked for first, types and lists of them."""
     if isinstance(value, torch.Tensor):
+        if torch.is_complex(value):
+            return value.to(torch.complex128)
         floats = value.dtype.is_floating_point
         return (value.to(dtype) if dtype and dtype.is_floating_point else value).double() if floats else value.clone()
     if isinstance(value, torch.dtype):
@@ -167,7 +169,7 @@ def is_that_of_f64(case, answer):
                    {name: widened(value) for name, value in case.keywords.items()})
     if isinstance(exact, Exception):
         return False
-    exact = exact if isinstance(exact, list) else [exact]
+    exact = as_pairs(exact if isinstance(exact, list) else [exact])
     if len(exact) != len(answer):
         return False
     return all(want is None and got is None or want is not None and got is not None and want.shape == got.shape

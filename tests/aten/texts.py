@@ -8,8 +8,18 @@ import torch
 from drawing import DTYPES, NAMES
 
 
+COMPLEX = {torch.complex64: "c64", torch.complex128: "c128"}
+
+
+def as_pairs(value):
+    """Complex tensors as Twinloom takes and gives them: with a last axis of 2."""
+    if isinstance(value, torch.Tensor) and torch.is_complex(value):
+        return torch.view_as_real(value.resolve_conj())
+    return [as_pairs(one) for one in value] if isinstance(value, list) else value
+
+
 def annotation(tensor):
-    return f'"{NAMES[tensor.dtype]}[{", ".join(map(str, tensor.shape))}]"'
+    return f'"{NAMES.get(tensor.dtype) or COMPLEX[tensor.dtype]}[{", ".join(map(str, tensor.shape))}]"'
 
 
 class Writer:
@@ -60,7 +70,7 @@ def bytes_of(tensor):
 def encoded(text, tensors):
     body = text.encode()
     parts = [f"case {len(body)} {len(tensors)}\n".encode(), body]
-    for tensor in tensors:
+    for tensor in map(as_pairs, tensors):
         head = " ".join(map(str, [NAMES[tensor.dtype], tensor.dim(), *tensor.shape]))
         parts += [head.encode() + b"\n", bytes_of(tensor)]
     return b"".join(parts)

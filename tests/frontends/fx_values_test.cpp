@@ -200,6 +200,11 @@ TEST(FxValues, ComplexNumbers) {
                                                  "y = torch.ops.aten.view_as_real.default(z)",
                                                  "(y,)"));
   EXPECT_EQ(same.nodes().size(), 3u);  // x and its two selects, which nobody uses
+  const auto ownership = [](std::string_view statement) {
+    return fx::read(module_text("x: \"c64[3]\"", statement, "(y,)")).results()[0].kind;
+  };
+  EXPECT_EQ(ownership("y = torch.ops.aten.clone.default(x)"), graph::Ownership::own);
+  EXPECT_EQ(ownership("y = torch.ops.aten.alias.default(x)"), graph::Ownership::input);
   EXPECT_EQ(error_of(module_text("x: \"c64[3]\"", "y = torch.ops.aten.exp.default(x)", "(y,)")),
             "FX graph line 3: torch.ops.aten.exp.default: is not known of complex numbers");
   EXPECT_EQ(error_of(module_text("x: \"c64[3]\"", "y: \"f32[3]\" = torch.ops.aten.neg.default(x)", "(y,)")),
