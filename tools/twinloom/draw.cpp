@@ -116,11 +116,21 @@ void for_each_draw(const Words& words, std::int64_t count, int used, const Place
   constexpr std::int64_t EACH = 64 / BITS;
   const int left = std::min(BITS - used, 53);
   const double step = std::ldexp(1.0, -left);
-  for (std::int64_t e = 0; e < count; ++e) {
-    const std::uint64_t bits = words[e / EACH] >> (e % EACH * BITS) << (64 - BITS) >> (64 - BITS);
-    const std::uint64_t low = bits & ((std::uint64_t{1} << left) - 1);
-    place(e, bits >> (BITS - std::max(used, 1)), static_cast<double>(low) * step);
+  const std::uint64_t mask = (std::uint64_t{1} << left) - 1;
+  const auto draw = [&](std::int64_t e, std::uint64_t bits) {
+    // Signed: processors have no conversion from unsigned ones.
+    place(e, bits >> (BITS - std::max(used, 1)),
+          static_cast<double>(static_cast<std::int64_t>(bits & mask)) * step);
+  };
+  const auto bits_of = [](std::uint64_t word, std::int64_t k) {
+    return word >> (k * BITS) << (64 - BITS) >> (64 - BITS);
+  };
+  const std::int64_t whole = count / EACH;
+  for (std::int64_t number = 0; number < whole; ++number) {
+    const std::uint64_t word = words[number];
+    for (std::int64_t k = 0; k < EACH; ++k) draw(number * EACH + k, bits_of(word, k));
   }
+  for (std::int64_t e = whole * EACH; e < count; ++e) draw(e, bits_of(words[whole], e % EACH));
 }
 
 // The largest number of the type below `high`, as far as a rounding may reach it.
@@ -142,6 +152,10 @@ void draw_real(const Specification& specification, DType dtype, const Words& wor
         [&](std::int64_t e, std::uint64_t cell, double place) { out[e] = normal.from<Real>(cell, place); });
   }
   const double low = specification.low, span = specification.high - low;
+  if (span == 0) {
+    std::fill_n(out, count, static_cast<Real>(low));
+    return;
+  }
   const double most = specification.open ? below(specification.high, dtype) : specification.high;
   for_each_draw<Real>(words, count, 0, [&](std::int64_t e, std::uint64_t, double place) {
     out[e] = static_cast<Real>(std::min(low + place * span, most));
