@@ -67,6 +67,17 @@ void add_listed(Directories& directories, std::string_view list) {
   }
 }
 
+// NVRTC asks the loader for its builtins by their name alone: those that lie beside it are found only where
+// they are open already.
+void open_builtins_of(const fs::path& library) {
+  const std::string name = library.filename().string();
+  const std::string start = name.substr(0, name.find(".so")) + "-builtins.so";
+  std::error_code ignored;
+  for (const fs::directory_entry& file : fs::directory_iterator(library.parent_path(), ignored))
+    if (file.path().filename().string().starts_with(start))
+      dlopen(file.path().c_str(), RTLD_LAZY | RTLD_LOCAL);
+}
+
 // What the loader says begins with the path again.
 std::string without_prefix(std::string words, const std::string& path) {
   const std::string prefix = path + ": ";
@@ -128,6 +139,7 @@ bool Library::open(const std::string& path) {
     searched_.push_back(path);
     return false;
   }
+  if (!by_name) open_builtins_of(path);
   handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ != nullptr) {
     link_map* map = nullptr;

@@ -1,4 +1,5 @@
 // Which libraries are taken for the NVIDIA driver and NVRTC, and what is said of the others.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -63,6 +64,11 @@ TEST(Opened, AnNvrtcThatIsTooOldIsSaidWithItsVersion) {
                 "'nvrtcCompileProgram', 'nvrtcDestroyProgram', 'nvrtcGetProgramLogSize', "
                 "'nvrtcGetProgramLog', 'nvrtcGetCUBINSize', 'nvrtcGetCUBIN', 'nvrtcGetPTXSize', "
                 "'nvrtcGetPTX')"));
+}
+
+TEST(Opened, WhatLiesBesideNvrtcIsOpenWhenItAsks) {
+  failure(open_nvrtc, {"libold_nvrtc.so"});
+  EXPECT_NE(dlopen(cat(stand_ins(), "/libold_nvrtc-builtins.so").c_str(), RTLD_LAZY | RTLD_NOLOAD), nullptr);
 }
 
 }  // namespace

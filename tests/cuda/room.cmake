@@ -19,6 +19,7 @@ if(TARGET backends_cuda)
   twinloom_stand_in(old_driver driver.cpp STAND_IN_VERSION=11040)
   twinloom_stand_in(part_of_driver driver.cpp STAND_IN_VERSION=12000 STAND_IN_PARTS)
   twinloom_stand_in(old_nvrtc nvrtc.cpp)
+  twinloom_stand_in(old_nvrtc-builtins nvrtc.cpp)
 
   # The sort again, where two of a block's threads that touch one place without a wait between them are found.
   if(NOT TWINLOOM_SANITIZE)
