@@ -48,10 +48,17 @@ void FrontEnd::add(const loops::Program& program) {
   if (seen_.insert(std::hash<std::string>()(text)).second) waiting_.push_back(std::move(text));
 }
 
-void FrontEnd::check() {
+void FrontEnd::check(std::size_t least) {
   const std::lock_guard lock(mutex_);
+  if (waiting_.empty() || waiting_.size() < least) return;
   const std::vector<std::string> texts = std::exchange(waiting_, {});
-  if (translator_ && !texts.empty()) translator_->object({joined(texts), {}}, "kernels_of_a_graph");
+  if (!translator_) return;
+  try {
+    translator_->object({joined(texts), {}}, "kernels_of_graphs");
+  } catch (const Bug&) {
+    for (const std::string& text : texts) translator_->object({joined({text}), {}}, "kernel_of_a_graph");
+    throw;
+  }
 }
 
 }  // namespace twinloom::tests

@@ -1,5 +1,5 @@
-// The front end of NVRTC for the CUDA texts of a graph, all in one call: of a call for each of them two
-// thirds would go to NVRTC's start and the device headers. A text that was seen before is not looked at
+// The front end of NVRTC for the CUDA texts of many graphs, several in one call: of a call for each of them
+// two thirds would go to NVRTC's start and the device headers. A text that was seen before is not looked at
 // again.
 #pragma once
 
@@ -20,9 +20,9 @@ class FrontEnd {
   FrontEnd();
   // Emits the program, whose text then waits.
   void add(const loops::Program& program);
-  // Bug where NVRTC refuses a text that waits; none waits afterwards. Does nothing where NVRTC is not
-  // installed.
-  void check();
+  // Where so many wait: Bug, with its program, where NVRTC refuses one of them, perhaps of an earlier
+  // graph; none waits afterwards. Does nothing where NVRTC is not installed.
+  void check(std::size_t least);
 
  private:
   std::optional<cuda::Translator> translator_;

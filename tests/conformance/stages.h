@@ -76,4 +76,7 @@ class Comparison {
 // The names of the stages that can run here.
 std::vector<std::string> stage_names();
 
+// After the last graph: what a stage checks for several graphs at once. Throws what it finds.
+void check_what_stages_kept();
+
 }  // namespace twinloom::tests

@@ -13,6 +13,7 @@
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "tests/conformance/check.h"
+#include "tests/conformance/stages.h"
 
 namespace twinloom::tests {
 
@@ -86,6 +87,7 @@ bool run_rows(const Options& options) {
     seconds -= row.seconds;
     different += row.different;
   }
+  check_what_stages_kept();
   return different == 0;
 }
 
