@@ -195,7 +195,8 @@ Item cat_rows(const Arguments& arguments) {
   for (const Tensor& part : parts) {
     if (part.rank() != 1 || index::constant_of(part.size(0)) != 0) kept.push_back(part);
   }
-  return {graph::concat(kept.empty() ? parts : kept, arguments.integer(1, "dim", 0))};
+  if (kept.empty()) return {parts.front()};  // along whatever axis
+  return {graph::concat(kept, arguments.integer(1, "dim", 0))};
 }
 Item stack(const Arguments& arguments) {
   return {graph::stack(joined_parts(arguments), arguments.integer(1, "dim", 0))};

@@ -73,7 +73,7 @@ REASONS = [
            "axis dim should be positive|out of bounds|out of DATA bounds", "a result without elements reads no index"),
     Reason("index_add|index_copy|index_put|scatter.*", "refused", "out of range for size 0",
            "an index into nothing is out of range"),
-    Reason("_unsafe_masked_index.*", "refused", "out of range for size 0|index < 0|the text says|the source is",
+    Reason("_unsafe_masked_index.*", "refused", "out of range for size 0|index < 0|the text says|the source is|an index must be",
            "of a tensor without elements PyTorch gives the fill in a shape of its own, whatever the mask", of_nothing),
     Reason(r"(prims\.)?(amax|amin)|max.*|min.*|argmax|argmin|linalg_vector_norm", "runs", "non-zero size|no identity|have an identity",
            "a result without elements needs no value over nothing"),

@@ -161,6 +161,14 @@ TEST(FxValues, Copies) {
   expect_all(rows);
 }
 
+TEST(FxValues, EmptyTensorsOfOneAxisAreConcatenatedAlongAnyAxis) {
+  const Row rows[] = {
+      {"x: \"f32[0]\"", "y = torch.ops.aten.cat.default([x, x], -3)", "f32[0]", {}},
+      {"x: \"f32[0]\", z: \"f32[1, 2]\"", "y = torch.ops.aten.cat.default([x, z], 1)", "f32[1, 2]", {0, 1}},
+  };
+  expect_all(rows);
+}
+
 // c64[2, 2] is f32[2, 2, 2]: 0 + 1i, 2 + 3i, ...
 TEST(FxValues, ComplexNumbers) {
   const Row rows[] = {
