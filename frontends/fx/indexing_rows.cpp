@@ -47,7 +47,7 @@ Item gather(const Arguments& arguments) {
 // A scalar stands for one element, self as well as index.
 Item index_select(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
-  const Tensor index = index_of(arguments);
+  const Tensor index = index_at(arguments, 2, "index");
   if (index.rank() > 1) arguments.fail(cat("'index' must have at most one axis, it has rank ", index.rank()));
   const Tensor rows = x.rank() == 0 ? graph::unsqueeze(x, 0) : x;
   const Tensor places = index.rank() == 0 ? graph::unsqueeze(index, 0) : index;
@@ -112,14 +112,18 @@ Mode mode_of(const Arguments& arguments, std::string_view words) {
   arguments.fail(cat("reduce '", escaped(words), "' is not one of sum, prod, mean, amax, amin"));
 }
 
+void check_source(const Arguments& arguments, const Tensor& x, const Tensor& source) {
+  if (source.dtype() != x.dtype())
+    arguments.fail(
+        cat("'src' must be ", ops::name(x.dtype()), " as 'self', it is ", ops::name(source.dtype())));
+}
+
 Item scattered(const Arguments& arguments, Mode mode, bool include_self) {
   const Tensor x = arguments.tensor(0, "self");
   const int axis = arguments.integer(1, "dim");
   const Tensor index = index_of(arguments);
   const auto* source = arguments.item(3, "src").get<Tensor>();
-  if (source != nullptr && source->dtype() != x.dtype())
-    arguments.fail(
-        cat("'src' must be ", ops::name(x.dtype()), " as 'self', it is ", ops::name(source->dtype())));
+  if (source != nullptr) check_source(arguments, x, *source);
   if (is_idle(arguments, x, index)) return {x};
   if (source != nullptr) {
     return {graph::scatter(x, axis, index, *source, mode, include_self)};
@@ -139,12 +143,18 @@ Item scatter_value(const Arguments& arguments) {
   return {graph::scatter(x, arguments.integer(1, "dim"), index, value, mode)};
 }
 Item scatter_add(const Arguments& arguments) { return scattered(arguments, Mode::add, true); }
+Item scattered_mean(const Arguments& arguments, bool include_self) {
+  const Tensor x = arguments.tensor(0, "self");
+  const Tensor index = index_of(arguments);
+  const Tensor source = arguments.tensor(3, "src");
+  check_source(arguments, x, source);
+  if (is_idle(arguments, x, index)) return {x};
+  return {graph::scatter_mean(x, arguments.integer(1, "dim"), index, source, include_self)};
+}
 Item scatter_reduce(const Arguments& arguments) {
   const std::string words = arguments.text(4, "reduce", "");
   const bool include_self = arguments.boolean(5, "include_self", true);
-  if (words == "mean")
-    return {graph::scatter_mean(arguments.tensor(0, "self"), arguments.integer(1, "dim"), index_of(arguments),
-                                arguments.tensor(3, "src"), include_self)};
+  if (words == "mean") return scattered_mean(arguments, include_self);
   return scattered(arguments, mode_of(arguments, words), include_self);
 }
 Item index_add(const Arguments& arguments) {
@@ -156,8 +166,8 @@ Item index_add(const Arguments& arguments) {
     const Item unscaled{source};
     scaled = promoted(arguments, ops::Pointwise::mul, std::array{&unscaled, &alpha});
   }
-  return {graph::index_update(arguments.tensor(0, "self"), arguments.integer(1, "dim"), index_of(arguments),
-                              scaled, Mode::add)};
+  return {graph::index_update(arguments.tensor(0, "self"), arguments.integer(1, "dim"),
+                              index_at(arguments, 2, "index"), scaled, Mode::add)};
 }
 Item index_copy(const Arguments& arguments) {
   if (arguments.tensor(2, "index").dtype() != DType::i64) arguments.fail("'index' must be i64");

@@ -46,12 +46,17 @@ Item rounding(const Arguments& arguments) {
   return {ops::is_floating(x.dtype()) ? graph::pointwise(op, {x}) : x};
 }
 
-// `alpha` must be of the category that the result has.
-void check_alpha(const Arguments& arguments, const Item& alpha, DType type) {
+// `alpha` must be of the category that the result has, and fit integers; where it is subtracted, what is
+// added.
+void check_alpha(const Arguments& arguments, const Item& alpha, DType type, bool subtracts) {
   if (alpha.get<bool>() != nullptr && type != DType::b8)
     arguments.fail("a truth as 'alpha' needs a result of truths");
   if (alpha.get<double>() != nullptr && !ops::is_floating(type))
     arguments.fail(cat("'alpha' has a fraction and the result is ", ops::name(type)));
+  const auto* size = alpha.get<index::Expr>();
+  const auto integer = size == nullptr ? std::nullopt : index::constant_of(*size);
+  if (integer && ops::is_integer(type) && type != DType::i64)
+    fitting(arguments, ops::Number(subtracts ? -*integer : *integer), type);
 }
 
 // left + alpha * right, or -, rounded once.
@@ -66,7 +71,7 @@ Item add_scaled(const Arguments& arguments, Pointwise op, const Item& left, cons
   }
   const Item* alpha = arguments.find(2, "alpha");
   if (alpha == nullptr) return {promoted(arguments, op, operands)};
-  check_alpha(arguments, *alpha, type);
+  check_alpha(arguments, *alpha, type, subtracts);
   const DType compute = ops::compute_type(type);
   const Item base{operand(arguments, op, left, type)};
   const Item scale{as_tensor(arguments, *alpha, compute)};

@@ -161,6 +161,20 @@ TEST(FxValues, Copies) {
   expect_all(rows);
 }
 
+TEST(FxValues, AnIndexOfNothingMayHaveAnyRank) {
+  const Row rows[] = {
+      {"x: \"f32[2]\", i: \"i64[0, 2]\", v: \"f32[0, 2]\"",
+       "y = torch.ops.aten.scatter_add.default(x, 0, i, v)",
+       "f32[2]",
+       {0, 1}},
+      {"x: \"f32[2]\", i: \"i64[0, 2]\", v: \"f32[0, 2]\"",
+       "y = torch.ops.aten.scatter_reduce.two(x, 0, i, v, 'mean')",
+       "f32[2]",
+       {0, 1}},
+  };
+  expect_all(rows);
+}
+
 TEST(FxValues, EmptyTensorsOfOneAxisAreConcatenatedAlongAnyAxis) {
   const Row rows[] = {
       {"x: \"f32[0]\"", "y = torch.ops.aten.cat.default([x, x], -3)", "f32[0]", {}},
