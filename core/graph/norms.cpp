@@ -49,15 +49,18 @@ Tensor normalised_backward(const Tensor& gw, const Tensor& normal, const Tensor&
   return rstd / n * inner;
 }
 
-// A [channels] tensor as [1, channels, 1, ...] of the rank.
-Tensor along_channels(const Tensor& x, int rank) {
-  Tensor wide = widened(x);
-  for (int axis = 2; axis < rank; ++axis) wide = unsqueeze(wide, wide.rank());
+// One number a channel of `of` as [channels, 1, ...], which broadcasts beside it.
+Tensor along_channels(const Tensor& x, const Tensor& of) {
+  x.builder().graph().require_equal(
+      x.count(), of.size(1),
+      cat("one number a channel of ", print_shape(of.shape()), " is needed, given ", print_shape(x.shape())));
+  Tensor wide = widened(x.rank() == 1 ? x : reshape(x, {x.count()}));
+  for (int axis = 2; axis < of.rank(); ++axis) wide = unsqueeze(wide, wide.rank());
   return wide;
 }
 
-std::optional<Tensor> along_channels(const std::optional<Tensor>& x, int rank) {
-  return x ? std::optional(along_channels(*x, rank)) : std::nullopt;
+std::optional<Tensor> along_channels(const std::optional<Tensor>& x, const Tensor& of) {
+  return x ? std::optional(along_channels(*x, of)) : std::nullopt;
 }
 
 Axes all_but_channels(const Tensor& x) {
@@ -121,8 +124,7 @@ Normalized group_norm(const Tensor& x, const std::optional<Tensor>& weight, cons
   const auto [variance, average] = var_mean(grouped, {2}, 0, true);
   const Tensor rstd = reciprocal_deviation(variance, epsilon);
   const Tensor normal = reshape((grouped - average) * rstd, x.shape());
-  const Tensor value =
-      scaled_and_shifted(normal, along_channels(weight, x.rank()), along_channels(bias, x.rank()));
+  const Tensor value = scaled_and_shifted(normal, along_channels(weight, x), along_channels(bias, x));
   return {cast(value, x.dtype(), true), squeeze(average, {2}), squeeze(rstd, {2})};
 }
 
@@ -137,7 +139,7 @@ NormGradients group_norm_backward(const Tensor& gradient, const Tensor& x, const
   const ops::DType weight_type = weight ? weight->dtype() : x.dtype();
   NormGradients gradients;
   if (wanted.x) {
-    const Tensor gw = weight ? g * along_channels(*weight, x.rank()) : g;
+    const Tensor gw = weight ? g * along_channels(*weight, x) : g;
     const Tensor grouped = normalised_backward(in_groups(gw, groups), normal, wide_rstd, {2});
     gradients.x = cast(reshape(grouped, x.shape()), x.dtype(), true);
   }
@@ -151,10 +153,9 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance,
                   const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, double epsilon) {
   needs_channels(x, "batch_norm");
   const CompositeScope scope(x.builder(), "batch_norm");
-  const int rank = x.rank();
-  const Tensor rstd = reciprocal_deviation(along_channels(variance, rank), epsilon);
-  const Tensor normal = (widened(x) - along_channels(mean, rank)) * rstd;
-  const Tensor value = scaled_and_shifted(normal, along_channels(weight, rank), along_channels(bias, rank));
+  const Tensor rstd = reciprocal_deviation(along_channels(variance, x), epsilon);
+  const Tensor normal = (widened(x) - along_channels(mean, x)) * rstd;
+  const Tensor value = scaled_and_shifted(normal, along_channels(weight, x), along_channels(bias, x));
   return cast(value, x.dtype(), true);
 }
 
@@ -162,13 +163,12 @@ BatchNormalized batch_norm_training(const Tensor& x, const std::optional<Tensor>
                                     const std::optional<Tensor>& bias, double epsilon) {
   needs_channels(x, "batch_norm");
   const CompositeScope scope(x.builder(), "batch_norm");
-  const int rank = x.rank();
   const Axes over = all_but_channels(x);
   const Tensor wide = widened(x);
   const auto [variance, average] = var_mean(wide, over, 0, true);
   const Tensor rstd = reciprocal_deviation(variance, epsilon);
   const Tensor value =
-      scaled_and_shifted((wide - average) * rstd, along_channels(weight, rank), along_channels(bias, rank));
+      scaled_and_shifted((wide - average) * rstd, along_channels(weight, x), along_channels(bias, x));
   return {cast(value, x.dtype(), true), squeeze(average, over), squeeze(rstd, over), squeeze(variance, over)};
 }
 
@@ -176,15 +176,14 @@ NormGradients batch_norm_backward(const Tensor& gradient, const Tensor& x, const
                                   const std::optional<Tensor>& weight, Wanted wanted) {
   needs_channels(x, "batch_norm_backward");
   const CompositeScope scope(x.builder(), "batch_norm_backward");
-  const int rank = x.rank();
   const Axes over = all_but_channels(x);
   const Tensor g = widened(gradient);
-  const Tensor rstd = along_channels(statistics.rstd, rank);
-  const Tensor normal = (widened(x) - along_channels(statistics.mean, rank)) * rstd;
+  const Tensor rstd = along_channels(statistics.rstd, x);
+  const Tensor normal = (widened(x) - along_channels(statistics.mean, x)) * rstd;
   const ops::DType weight_type = weight ? weight->dtype() : statistics.rstd.dtype();
   NormGradients gradients;
   if (wanted.x) {
-    const Tensor gw = weight ? g * along_channels(*weight, rank) : g;
+    const Tensor gw = weight ? g * along_channels(*weight, x) : g;
     const Tensor whole = statistics.of_x ? normalised_backward(gw, normal, rstd, over) : gw * rstd;
     gradients.x = cast(whole, x.dtype(), true);
   }

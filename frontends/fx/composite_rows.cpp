@@ -144,8 +144,9 @@ Items by_own_statistics(const BatchNorm& norm) {
 
 // running + momentum * (found - running), in the compute type.
 Item moved_average(const Tensor& running, const Tensor& found, double momentum) {
+  const Tensor beside = graph::reshape(found, running.shape());
   const Tensor moved = graph::widened(running) * (1 - momentum) +
-                       graph::cast(found, ops::compute_type(running.dtype()), true) * momentum;
+                       graph::cast(beside, ops::compute_type(running.dtype()), true) * momentum;
   return {graph::cast(moved, running.dtype(), true)};
 }
 // The running statistics after a run: of the variance, with N - 1 in the divisor.

@@ -332,6 +332,9 @@ constexpr Refusal refusals[] = {
     {"x: \"f32[2, 2]\"", "native_batch_norm.default(x, None, None, None, None, False, 0.1, 1e-05)",
      "torch.ops.aten.native_batch_norm.default: needs 'running_mean' and 'running_var' where it does not "
      "train"},
+    {"x: \"f32[4, 1, 2]\", w: \"f32[2]\"",
+     "native_batch_norm.default(x, w, None, None, None, True, 0.1, 1e-05)",
+     "one number a channel of [4, 1, 2] is needed, given [2]"},
     {"x: \"i8[3]\"", "clamp.default(x, 300)", "torch.ops.aten.clamp.default: the number 300 does not fit i8"},
     {"x: \"i32[3]\"", "add.Tensor(x, x, alpha = 0.5)",
      "torch.ops.aten.add.Tensor: 'alpha' has a fraction and the result is i32"},
