@@ -24,18 +24,25 @@ void check_parts(const Tensor& x, std::int64_t parts, std::string_view what) {
   if (parts > most) fail(x.builder(), what, "gives ", parts, " tensors; at most ", most, " are made");
 }
 
+bool agree(const Tensor& a, const Tensor& b, int along) {
+  if (a.rank() != b.rank() || a.dtype() != b.dtype()) return false;
+  for (int axis = 0; axis < a.rank(); ++axis)
+    if (axis != along && a.size(axis) != b.size(axis)) return false;
+  return true;
+}
+
 }  // namespace
 
 Tensor concat(const std::vector<Tensor>& parts, int axis) {
   CHECK(!parts.empty(), "concat of no tensors");
   Builder& builder = parts[0].builder();
   const int along = axis_of(axis, parts[0].rank(), subject(builder, "concat"));
+  // Where the shapes disagree, the node compares them, those of parts without elements too.
+  if (!std::ranges::all_of(parts, [&](const Tensor& part) { return agree(part, parts[0], along); }))
+    return builder.add(Concat{along}, parts);
   std::vector<Tensor> filled;
-  for (const Tensor& part : parts) {
-    const bool empty = part.rank() == parts[0].rank() && part.dtype() == parts[0].dtype() &&
-                       part.size(along) == index::Expr(0);
-    if (!empty) filled.push_back(part);
-  }
+  for (const Tensor& part : parts)
+    if (part.size(along) != index::Expr(0)) filled.push_back(part);
   if (filled.empty()) return parts[0];
   if (filled.size() == 1) return filled[0];
   return builder.add(Concat{along}, filled);

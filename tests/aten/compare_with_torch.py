@@ -5,7 +5,7 @@
                           [--only NAME...] [--cpu-share 0.05] [--show 5] [--table results.md]
 
 For each operator that `twinloom ops --frontend fx` lists, arguments are drawn from the seed (drawing.py and
-operators.py), PyTorch's overload is called on them on the CPU, and the text that PyTorch would print is run by
+operators_*.py), PyTorch's overload is called on them on the CPU, and the text that PyTorch would print is run by
 Twinloom: by the evaluator in `strict` and in `fused`, and a share of them compiled for `cpu`. Compared are whether
 it is an error, types, shapes, and elements: integers and truths exactly, floats with the tolerances of a comparison
 in `twinloom run --expect`. What differs has a reason in reasons.py or is a failure.

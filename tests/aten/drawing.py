@@ -1,4 +1,4 @@
-"""Arguments of ATen operators, drawn from a seed: by their schema, or as operators.py says for an operator."""
+"""Arguments of ATen operators, drawn from a seed: by their schema, or as operators_*.py say for an operator."""
 
 import math
 import random
@@ -177,3 +177,20 @@ def draw_argument(drawing, name, kind):
     if inner not in by_type:
         raise NotImplementedError(f"{name}: {kind}")
     return by_type[inner]()
+
+
+def bound_of(x, dim):
+    return x.shape[dim] if x.dim() > 0 and -x.dim() <= dim < x.dim() else 1
+
+
+DRAWN = {}  # functions by operator, or operator and overload
+
+
+def drawn(*names):
+    """Keeps a function that draws the arguments of these operators: a list, or a list and keywords."""
+    def keep(function):
+        for name in names:
+            assert name not in DRAWN, name
+            DRAWN[name] = function
+        return function
+    return keep

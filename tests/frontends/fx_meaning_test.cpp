@@ -369,6 +369,9 @@ constexpr Refusal refusals[] = {
     {"x: \"f32[2]\"", "unfold.default(x, 0, -1, 1)", "unfold 'y': the size -1 must not be negative"},
     {"x: \"f32[2]\"", "constant_pad_nd.default(x, [-3, 4])",
      "torch.ops.aten.constant_pad_nd.default: 'pad' takes -3 and 4 away from axis -1 of size 2"},
+    {"x: \"f32[0, 1]\", y: \"f32[0, 4]\"", "cat.default([x, y])",
+     "concat 'y': axis 1 of input 1 ('y', f32 [0, 4]) has size 4, of input 0 ('x', f32 [0, 1]) 1; they must "
+     "be equal"},
     {"x: \"f32[2]\", v: \"f32[1]\"", "masked_fill.Tensor(x, x, v)",
      "torch.ops.aten.masked_fill.Tensor: 'value' must have no axes, it has rank 1"},
 };
