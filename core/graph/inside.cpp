@@ -56,6 +56,12 @@ bool has_large_number(const Expr& expr) {
          });
 }
 
+bool condition_has_large_number(const IndexMap& map) {
+  return std::ranges::any_of(map.inside.all, [](const Less& less) {
+    return any_part(less.a, has_large_number) || any_part(less.b, has_large_number);
+  });
+}
+
 void collect_divisors(const Expr& expr, std::vector<Expr>& divisors) {
   any_part(expr, [&](const Expr& part) {
     const auto* div = std::get_if<index::FloorDiv>(&part.form().node);
@@ -324,7 +330,7 @@ std::vector<Need> needs_of(const Graph& graph, const IndexMap& map) {
                          mentions_what_is_never_found(map, map.places[k]);
     if (!is_safe) left.push_back(k);
   }
-  if (left.empty() && divisors.empty()) return {};
+  if (left.empty() && divisors.empty() && !condition_has_large_number(map)) return {};
   Proof proof(graph, map);
   for (const Expr& divisor : divisors) proof.divisor(divisor);
   if (is_of_nothing(map)) return proof.take();

@@ -171,6 +171,10 @@ const Case of_symbolic_sizes[] = {
      }},
     {"view: the index 4294967296*n can leave 64 bits: 4294967296*n < 4611686018427387904",
      [](Inputs& in) { in.line(8, index::least(in.i0, in.n * Expr(std::int64_t{1} << 32))); }},
+    {"view: the index i0 + 4611686018427387903 can leave 64 bits: n < 2",
+     [](Inputs& in) {
+       in.add(View{{axis_symbol(0)}, {in.n}, {in.i0}, {{{in.k, in.i0 + Expr(largest / 2)}}}, 0}, {in.at});
+     }},
     {"view: the divisor 6*n - 3 must be at least 1: 2 < 6*n",
      [](Inputs& in) {
        in.add(View{{axis_symbol(0)},
