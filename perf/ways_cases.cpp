@@ -1,5 +1,5 @@
-// See ways_cases.h. In statements `aten.` stands for torch.ops.aten., and R, C and H for the sizes R, C and C/2
-// wherever they are words of their own.
+// See ways_cases.h. In statements `aten.` stands for torch.ops.aten., and R, C and H for the sizes R, C and
+// C/2 wherever they are words of their own.
 #include "perf/ways_cases.h"
 
 #include <algorithm>
@@ -53,7 +53,8 @@ y = aten.log.default(p))"},
 
       {"layer_norm", "native", 'a', NORM, R"(n = aten.native_layer_norm.default(x, [C], w, b, 1e-05)
 y = n[0])"},
-      {"layer_norm", "var_mean", 'a', NORM, R"(v = aten.var_mean.correction(x, [1], correction = 0, keepdim = True)
+      {"layer_norm", "var_mean", 'a', NORM,
+       R"(v = aten.var_mean.correction(x, [1], correction = 0, keepdim = True)
 r = aten.rsqrt.default(aten.add.Tensor(v[0], 1e-05))
 z = aten.mul.Tensor(aten.sub.Tensor(x, v[1]), r)
 y = aten.add.Tensor(aten.mul.Tensor(z, w), b))"},
@@ -62,11 +63,13 @@ d = aten.sub.Tensor(x, m)
 v = aten.mean.dim(aten.pow.Tensor_Scalar(d, 2), [-1], True)
 r = aten.rsqrt.default(aten.add.Tensor(v, 1e-05))
 y = aten.add.Tensor(aten.mul.Tensor(aten.mul.Tensor(d, r), w), b))"},
-      {"layer_norm", "d computed twice", 'a', NORM, R"(v = aten.mean.dim(aten.square.default(aten.sub.Tensor(x, aten.mean.dim(x, [-1], True))), [-1], True)
+      {"layer_norm", "d computed twice", 'a', NORM,
+       R"(v = aten.mean.dim(aten.square.default(aten.sub.Tensor(x, aten.mean.dim(x, [-1], True))), [-1], True)
 r = aten.rsqrt.default(aten.add.Tensor(v, 1e-05))
 d = aten.sub.Tensor(x, aten.mean.dim(x, [-1], True))
 y = aten.add.Tensor(aten.mul.Tensor(aten.mul.Tensor(d, r), w), b))"},
-      {"layer_norm", "pow(v, -0.5)", 'a', NORM, R"(v = aten.var_mean.correction(x, [1], correction = 0, keepdim = True)
+      {"layer_norm", "pow(v, -0.5)", 'a', NORM,
+       R"(v = aten.var_mean.correction(x, [1], correction = 0, keepdim = True)
 r = aten.pow.Tensor_Scalar(aten.add.Tensor(v[0], 1e-05), -0.5)
 z = aten.mul.Tensor(aten.sub.Tensor(x, v[1]), r)
 y = aten.add.Tensor(aten.mul.Tensor(z, w), b))"},
@@ -75,7 +78,8 @@ d = aten.sub.Tensor(x, m)
 v = aten.mean.dim(aten.mul.Tensor(d, d), [-1], True)
 r = aten.sqrt.default(aten.add.Tensor(v, 1e-05))
 y = aten.add.Tensor(aten.mul.Tensor(aten.div.Tensor(d, r), w), b))"},
-      {"layer_norm", "expanded by hand", 'a', NORM, R"(v = aten.var_mean.correction(x, [1], correction = 0, keepdim = True)
+      {"layer_norm", "expanded by hand", 'a', NORM,
+       R"(v = aten.var_mean.correction(x, [1], correction = 0, keepdim = True)
 r = aten.rsqrt.default(aten.add.Tensor(v[0], 1e-05))
 z = aten.mul.Tensor(aten.sub.Tensor(x, aten.expand.default(v[1], [R, C])), aten.expand.default(r, [R, C]))
 y = aten.add.Tensor(aten.mul.Tensor(z, aten.expand.default(aten.unsqueeze.default(w, 0), [R, C])), b))"},
@@ -90,24 +94,29 @@ y = aten.mul.Tensor(w, aten.mul.Tensor(x, r)))"},
       {"rms_norm", "mul", 'a', RMS, R"(v = aten.mean.dim(aten.mul.Tensor(x, x), [-1], True)
 r = aten.rsqrt.default(aten.add.Tensor(v, 1e-06))
 y = aten.mul.Tensor(aten.mul.Tensor(x, r), w))"},
-      {"rms_norm", "sum and division", 'a', RMS, R"(v = aten.div.Tensor(aten.sum.dim_IntList(aten.pow.Tensor_Scalar(x, 2), [-1], True), C)
+      {"rms_norm", "sum and division", 'a', RMS,
+       R"(v = aten.div.Tensor(aten.sum.dim_IntList(aten.pow.Tensor_Scalar(x, 2), [-1], True), C)
 r = aten.pow.Tensor_Scalar(aten.add.Tensor(v, 1e-06), -0.5)
 y = aten.mul.Tensor(aten.mul.Tensor(x, r), w))"},
-      {"rms_norm", "sqrt and division", 'b', RMS, R"(v = aten.mean.dim(aten.pow.Tensor_Scalar(x, 2), [-1], True)
+      {"rms_norm", "sqrt and division", 'b', RMS,
+       R"(v = aten.mean.dim(aten.pow.Tensor_Scalar(x, 2), [-1], True)
 r = aten.sqrt.default(aten.add.Tensor(v, 1e-06))
 y = aten.mul.Tensor(aten.div.Tensor(x, r), w))"},
 
-      {"rms_norm_bf16", "weight after cast", 'a', RMS_16, R"(f = prims.convert_element_type.default(x, torch.float32)
+      {"rms_norm_bf16", "weight after cast", 'a', RMS_16,
+       R"(f = prims.convert_element_type.default(x, torch.float32)
 v = aten.mean.dim(aten.pow.Tensor_Scalar(f, 2), [-1], True)
 r = aten.rsqrt.default(aten.add.Tensor(v, 1e-06))
 h = prims.convert_element_type.default(aten.mul.Tensor(f, r), torch.bfloat16)
 y = aten.mul.Tensor(w, h))"},
-      {"rms_norm_bf16", "after cast, mul", 'a', RMS_16, R"(f = prims.convert_element_type.default(x, torch.float32)
+      {"rms_norm_bf16", "after cast, mul", 'a', RMS_16,
+       R"(f = prims.convert_element_type.default(x, torch.float32)
 v = aten.mean.dim(aten.mul.Tensor(f, f), [-1], True)
 r = aten.rsqrt.default(aten.add.Tensor(v, 1e-06))
 h = prims.convert_element_type.default(aten.mul.Tensor(f, r), torch.bfloat16)
 y = aten.mul.Tensor(w, h))"},
-      {"rms_norm_bf16", "weight before cast", 'b', RMS_16, R"(f = prims.convert_element_type.default(x, torch.float32)
+      {"rms_norm_bf16", "weight before cast", 'b', RMS_16,
+       R"(f = prims.convert_element_type.default(x, torch.float32)
 v = aten.mean.dim(aten.pow.Tensor_Scalar(f, 2), [-1], True)
 r = aten.rsqrt.default(aten.add.Tensor(v, 1e-06))
 g = prims.convert_element_type.default(w, torch.float32)
@@ -118,7 +127,8 @@ y = prims.convert_element_type.default(aten.mul.Tensor(aten.mul.Tensor(f, r), g)
       {"gelu_erf", "x/2 * (1 + erf)", 'b', MATRIX, R"(h = aten.mul.Tensor(x, 0.5)
 e = aten.erf.default(aten.mul.Tensor(x, 0.7071067811865476))
 y = aten.mul.Tensor(h, aten.add.Tensor(e, 1)))"},
-      {"gelu_erf", "x * (1 + erf) / 2", 'c', MATRIX, R"(e = aten.erf.default(aten.div.Tensor(x, 1.4142135623730951))
+      {"gelu_erf", "x * (1 + erf) / 2", 'c', MATRIX,
+       R"(e = aten.erf.default(aten.div.Tensor(x, 1.4142135623730951))
 y = aten.mul.Tensor(aten.mul.Tensor(x, aten.add.Tensor(e, 1)), 0.5))"},
 
       {"gelu_tanh", "native", 'a', MATRIX, "y = aten.gelu.default(x, approximate = 'tanh')"},
@@ -126,14 +136,16 @@ y = aten.mul.Tensor(aten.mul.Tensor(x, aten.add.Tensor(e, 1)), 0.5))"},
 u = aten.mul.Tensor(aten.add.Tensor(x, p), 0.7978845608028654)
 t = aten.add.Tensor(aten.tanh.default(u), 1.0)
 y = aten.mul.Tensor(aten.mul.Tensor(x, 0.5), t))"},
-      {"gelu_tanh", "x * x * x", 'b', MATRIX, R"(p = aten.mul.Tensor(aten.mul.Tensor(aten.mul.Tensor(x, x), x), 0.044715)
+      {"gelu_tanh", "x * x * x", 'b', MATRIX,
+       R"(p = aten.mul.Tensor(aten.mul.Tensor(aten.mul.Tensor(x, x), x), 0.044715)
 u = aten.mul.Tensor(aten.add.Tensor(x, p), 0.7978845608028654)
 t = aten.add.Tensor(aten.tanh.default(u), 1.0)
 y = aten.mul.Tensor(aten.mul.Tensor(x, 0.5), t))"},
 
       {"silu", "native", 'a', MATRIX, "y = aten.silu.default(x)"},
       {"silu", "x * sigmoid(x)", 'b', MATRIX, "y = aten.mul.Tensor(x, aten.sigmoid.default(x))"},
-      {"silu", "x / (1 + exp(-x))", 'c', MATRIX, R"(e = aten.add.Tensor(aten.exp.default(aten.neg.default(x)), 1)
+      {"silu", "x / (1 + exp(-x))", 'c', MATRIX,
+       R"(e = aten.add.Tensor(aten.exp.default(aten.neg.default(x)), 1)
 y = aten.div.Tensor(x, e))"},
 
       {"mean", "native", 'a', MATRIX, "y = aten.mean.dim(x, [-1])"},
@@ -142,13 +154,16 @@ y = aten.div.Tensor(x, e))"},
 
       {"l2_norm", "vector_norm", 'a', MATRIX, R"(n = aten.linalg_vector_norm.default(x, 2, [-1], True)
 y = aten.div.Tensor(x, n))"},
-      {"l2_norm", "pow, sum, sqrt", 'a', MATRIX, R"(n = aten.sqrt.default(aten.sum.dim_IntList(aten.pow.Tensor_Scalar(x, 2), [-1], True))
+      {"l2_norm", "pow, sum, sqrt", 'a', MATRIX,
+       R"(n = aten.sqrt.default(aten.sum.dim_IntList(aten.pow.Tensor_Scalar(x, 2), [-1], True))
 y = aten.div.Tensor(x, n))"},
-      {"l2_norm", "pow(sum, 0.5), expanded", 'a', MATRIX, R"(n = aten.pow.Tensor_Scalar(aten.sum.dim_IntList(aten.mul.Tensor(x, x), [-1], True), 0.5)
+      {"l2_norm", "pow(sum, 0.5), expanded", 'a', MATRIX,
+       R"(n = aten.pow.Tensor_Scalar(aten.sum.dim_IntList(aten.mul.Tensor(x, x), [-1], True), 0.5)
 y = aten.div.Tensor(x, aten.expand.default(n, [R, C])))"},
       {"l2_norm", "as normalize", 'b', MATRIX, R"(n = aten.linalg_vector_norm.default(x, 2.0, [1], True)
 y = aten.div.Tensor(x, aten.expand.default(aten.clamp_min.default(n, 1e-12), [R, C])))"},
-      {"l2_norm", "times rsqrt", 'c', MATRIX, R"(r = aten.rsqrt.default(aten.sum.dim_IntList(aten.square.default(x), [-1], True))
+      {"l2_norm", "times rsqrt", 'c', MATRIX,
+       R"(r = aten.rsqrt.default(aten.sum.dim_IntList(aten.square.default(x), [-1], True))
 y = aten.mul.Tensor(x, r))"},
 
       {"cross_entropy", "log_softmax, gather", 'a', SCORES, R"(l = aten._log_softmax.default(x, 1, False)
@@ -195,8 +210,8 @@ y = aten.cat.default([i, j], -1))"},
 }
 
 std::string text_of(const Way& way, const MatrixSizes& sizes) {
-  const std::string body = cat("def forward(self, ", way.parameters, "):\n", way.statements, "\nreturn (",
-                               way.result, ",)\n");
+  const std::string body =
+      cat("def forward(self, ", way.parameters, "):\n", way.statements, "\nreturn (", way.result, ",)\n");
   std::string text = "class GraphModule(torch.nn.Module):\n  ";
   const auto is_word = [&](std::size_t at) {
     return at < body.size() && (std::isalnum(static_cast<unsigned char>(body[at])) != 0 || body[at] == '_');

@@ -1,4 +1,6 @@
 // Copies of a total made one: the part of Totals that has Combine.
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/integers.h"
 #include "core/emit/spelling.h"

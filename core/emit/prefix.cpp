@@ -1,4 +1,6 @@
 // What stands before each copy of a total: the part of Totals that has Prefix.
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/integers.h"
 #include "core/emit/spelling.h"

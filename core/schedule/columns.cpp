@@ -9,6 +9,7 @@
 //                  level0 = b0 == 0 ? level1 : level0 with level1 }
 //     part[u, r] = level0 } }
 // A lane without rows adds the identity. The second program, columns_finish.cpp, combines the parts.
+#include <algorithm>
 #include <bit>
 
 #include "core/base/integers.h"

@@ -2,6 +2,7 @@
 // graphs of all sorts seldom have both.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <iostream>
 

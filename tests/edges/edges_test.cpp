@@ -1,6 +1,7 @@
 // Every row of edges.md: see there.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 

@@ -1,6 +1,8 @@
 // Why schedules are refused, in words; and the text of a schedule.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/base/integers.h"
 #include "tests/schedule/random.h"
 #include "tests/schedule/run.h"
@@ -410,7 +412,8 @@ TEST(Law, WhatIsChosenIsLegalWhereAKeptValueLeavesColumns) {
 }
 
 TEST(Law, BlocksAreEquallyLongAndNoneIsChosenOfNothing) {
-  const std::string text = R"(program rows(x: f32[256*ROWS], w: f32[256], y: written f32[256*ROWS]; m in 0..) {
+  const std::string text =
+      R"(program rows(x: f32[256*ROWS], w: f32[256], y: written f32[256*ROWS]; m in 0..) {
   for i < ROWS { for k < 256 { y[256*i + k] = mul(x[256*i + k], w[k]) } } })";
   for (const std::string rows : {"0", "20000"}) {
     const loops::Program nest = loops::parse(with(text, "ROWS", rows));

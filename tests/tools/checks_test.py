@@ -57,6 +57,13 @@ class Rooms(unittest.TestCase):
             with self.subTest(user=user, used=used):
                 self.expect_refused(user, used)
 
+    def test_algorithms_have_their_header(self):
+        use = "bool f(const V& v) {\n  return std::ranges::any_of(v, g);\n}\n"
+        self.expect_mistake({"core/base/a.cpp": use}, "core/base/a.cpp:2: std::ranges::any_of without <algorithm>")
+        code, output = run("check_rooms", {"core/base/a.cpp": "#include <algorithm>\n" + use,
+                                           "core/base/b.cpp": "auto n = std::ranges::distance(v);\n"})
+        self.assertEqual(code, 0, output)
+
     def test_libraries_stay_in_their_places(self):
         for name, header, words in [
                 ("jit/orc_session.cpp", "clang/Driver.h", "Clang belongs to"),

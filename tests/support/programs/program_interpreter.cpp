@@ -1,6 +1,7 @@
 // See program_interpreter.h.
 #include "tests/support/programs/program_interpreter.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
