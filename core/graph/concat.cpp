@@ -70,8 +70,9 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<index::Expr>& sizes
 }
 
 std::vector<Tensor> split_every(const Tensor& x, std::int64_t size, int axis) {
-  if (size < 1) fail(x.builder(), "split", "the size of a part is ", size, ", it must be at least 1");
   const std::int64_t whole = constant_size(x, axis, "split");
+  if (size == 0 && whole == 0) return split(x, {0}, axis);
+  if (size < 1) fail(x.builder(), "split", "the size of a part is ", size, ", it must be at least 1");
   check_parts(x, ceil_div(whole, size), "split");
   std::vector<index::Expr> sizes;
   for (std::int64_t start = 0; start < whole; start += size)

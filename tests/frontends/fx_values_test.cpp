@@ -175,9 +175,10 @@ TEST(FxValues, AnIndexOfNothingMayHaveAnyRank) {
   expect_all(rows);
 }
 
-TEST(FxValues, EmptyTensorsOfOneAxisAreConcatenatedAlongAnyAxis) {
+TEST(FxValues, EmptyTensorsAreConcatenatedAndSplit) {
   const Row rows[] = {
       {"x: \"f32[0]\"", "y = torch.ops.aten.cat.default([x, x], -3)", "f32[0]", {}},
+      {"x: \"f32[0]\"", "y = torch.ops.aten.split.Tensor(x, 0)[0]", "f32[0]", {}},
       {"x: \"f32[0]\", z: \"f32[1, 2]\"", "y = torch.ops.aten.cat.default([x, z], 1)", "f32[1, 2]", {0, 1}},
   };
   expect_all(rows);
