@@ -86,10 +86,12 @@ class Normal {
   }
   template <class Real>
   Real from(std::uint64_t sign_and_cell, double place) const {
-    const std::size_t cell = sign_and_cell % CELLS;
+    const std::size_t number = sign_and_cell % CELLS;
+    const Cell& cell = cells_[number];
     const double size =
-        cell + 1 == CELLS ? normal_above((1 - place) / (2 * CELLS)) : start_[cell] + place * width_[cell];
-    return static_cast<Real>((sign_and_cell & CELLS) != 0 ? -size : size);
+        number + 1 == CELLS ? normal_above((1 - place) / (2 * CELLS)) : cell.start + place * cell.width;
+    // By arithmetic: no branch foresees a sign.
+    return static_cast<Real>(size * (1.0 - 2.0 * static_cast<double>(sign_and_cell >> (BITS - 1) & 1)));
   }
   static constexpr int BITS = 11;  // of the sign and the cell
 
@@ -97,10 +99,14 @@ class Normal {
   static constexpr std::size_t CELLS = std::size_t{1} << (BITS - 1);
   Normal() {
     for (std::size_t cell = 0; cell < CELLS; ++cell)
-      start_[cell] = normal_above(0.5 - static_cast<double>(cell) / (2 * CELLS));
-    for (std::size_t cell = 0; cell + 1 < CELLS; ++cell) width_[cell] = start_[cell + 1] - start_[cell];
+      cells_[cell].start = normal_above(0.5 - static_cast<double>(cell) / (2 * CELLS));
+    for (std::size_t cell = 0; cell + 1 < CELLS; ++cell)
+      cells_[cell].width = cells_[cell + 1].start - cells_[cell].start;
   }
-  std::array<double, CELLS> start_{}, width_{};
+  struct Cell {
+    double start = 0, width = 0;
+  };
+  std::array<Cell, CELLS> cells_{};
 };
 
 constexpr std::int64_t BLOCK = 4096;  // elements that have one start
@@ -178,7 +184,7 @@ void draw_block(DType drawn, DType dtype, void* data, std::int64_t count, const 
   if (drawn == dtype) return draw(static_cast<Element*>(data));
   std::array<Element, BLOCK> elements;
   draw(elements.data());
-  ops::convert(drawn, dtype, elements.data(), data, count);
+  ops::convert_spelled(drawn, dtype, elements.data(), data, count);
 }
 
 void draw_block(const Specification& specification, DType dtype, const Words& words, void* data,
