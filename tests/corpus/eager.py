@@ -36,8 +36,8 @@ def strided(values, strides):
     return memory.as_strided(values.shape, strides)
 
 
-def inputs_of(text, bounds, seed):
-    """A tensor for each parameter; integers from `bounds`, by name, else from -8 to 8."""
+def inputs_of(text, bounds, seed, least):
+    """A tensor for each parameter; integers from `bounds`, by name, else from `least` to 8."""
     generator = torch.Generator().manual_seed(seed)
     found = []
     for name, dtype, shape, strides in sizes.parameters_of(text):
@@ -45,7 +45,7 @@ def inputs_of(text, bounds, seed):
         if kind == torch.bool:
             values = torch.randint(0, 2, shape, generator=generator).bool()
         elif not kind.is_floating_point:
-            low, high = bounds.get(name, (0 if kind == torch.uint8 else -8, 8))
+            low, high = bounds.get(name, (0 if kind == torch.uint8 else least, 8))
             values = torch.randint(low, high + 1, shape, generator=generator).to(kind)
         elif name.startswith("inductor_random"):
             values = torch.rand(shape, generator=generator).to(kind)
