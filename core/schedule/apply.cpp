@@ -2,6 +2,7 @@
 // other, each sibling built by the sort of totals it has.
 #include "core/base/error.h"
 #include "core/schedule/build.h"
+#include "core/schedule/seams.h"
 #include "core/schedule/tidy.h"
 
 namespace twinloom::schedule {
@@ -51,10 +52,10 @@ class Applier {
     return Walk(plan_.common, outside_, names_).run(innermost, {});
   }
 
-  loops::Program program_of(const Ref<Stmt>& body, std::string_view ending) const {
+  loops::Program program_of(const Ref<Stmt>& body, std::string_view ending) {
     loops::Program program = plan_.nest;
     program.name += ending;
-    program.body = tidy(body, plan_.facts);
+    program.body = cut_at_seams(tidy(body, plan_.facts), plan_.facts, names_);
     program.buffers = names_.buffers();
     for (const loops::Buffer buffer : plan_.streamed) program.buffers[buffer.index].streamed = true;
     return with_arguments_first(std::move(program));
@@ -199,7 +200,7 @@ class Applier {
   StagedNest staged_;
   std::optional<Panel> panel_;
   const ColumnParts* columns_ = nullptr;  // while the rows beside totals of columns are built
-  const Parts* parts_ = nullptr;  // while the second program of a grid split is built
+  const Parts* parts_ = nullptr;          // while the second program of a grid split is built
 };
 
 }  // namespace
