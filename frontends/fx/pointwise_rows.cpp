@@ -127,12 +127,16 @@ Item bitwise_not(const Arguments& arguments) {
   return {x.dtype() == DType::b8 ? graph::logical_not(x) : graph::bitwise_not(x)};
 }
 
+// A number beside integers must fit them; beside floats it may be infinity.
+Tensor chosen(const Arguments& arguments, const Item& item, DType type) {
+  return ops::is_integer(type) ? filling(arguments, item, type) : as_tensor(arguments, item, type);
+}
 Item where(const Arguments& arguments) {
   const Tensor condition = graph::cast(arguments.tensor(0, "condition"), DType::b8, true);
   const Item& yes = arguments.item(1, "self");
   const Item& no = arguments.item(2, "other");
   const DType type = result_type(arguments, std::array{&yes, &no});
-  return {graph::where(condition, as_tensor(arguments, yes, type), as_tensor(arguments, no, type))};
+  return {graph::where(condition, chosen(arguments, yes, type), chosen(arguments, no, type))};
 }
 
 Item masked_fill(const Arguments& arguments) {

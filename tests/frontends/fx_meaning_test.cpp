@@ -351,6 +351,8 @@ constexpr Refusal refusals[] = {
      "torch.ops.aten.scatter_reduce.two: 'src' must be f16 as 'self', it is bf16"},
     {"x: \"b8[3]\"", "sub.Tensor(x, x)",
      "torch.ops.aten.sub.Tensor: truths cannot be subtracted; logical_xor says whether they differ"},
+    {"x: \"i8[3]\", m: \"b8[3]\"", "where.ScalarOther(m, x, 300)",
+     "torch.ops.aten.where.ScalarOther: the number 300 does not fit i8"},
     {"x: \"u8[3]\"", "fill.Scalar(x, 300)", "torch.ops.aten.fill.Scalar: the number 300 does not fit u8"},
     {"x: \"i32[3]\"", "mean.default(x)",
      "torch.ops.aten.mean.default: needs elements of a floating type, given i32"},
