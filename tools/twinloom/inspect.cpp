@@ -1,7 +1,6 @@
 // twinloom explain, dump, devices, ops: what the compiler decided, knows and has.
-#include <iostream>
-
 #include <algorithm>
+#include <iostream>
 #include <set>
 
 #include "core/base/error.h"
@@ -36,7 +35,13 @@ void print_group(const runtime::Variant& variant, std::size_t group, bool source
   const runtime::Group& shown = variant.groups[group];
   std::cout << "kernel " << group << ": " << shown.name << '\n';
   std::set<std::string> named;  // an operator may be several nodes
+  const auto is_constant = [&](graph::NodeId node) {
+    return std::holds_alternative<graph::Constant>(variant.graph[node].node);
+  };
+  const bool makes_constants = std::ranges::all_of(shown.nodes, is_constant);
   for (const graph::NodeId node : shown.nodes) {
+    // A number is written into every kernel that uses it, and has the name of the first operator that does.
+    if (is_constant(node) && !makes_constants) continue;
     const graph::Origin& origin = variant.graph[node].origin;
     std::string words = graph::describe(variant.graph, node);
     if (!origin.file.empty()) words += cat("  (", escaped(origin.file), ":", origin.line, ")");
