@@ -158,7 +158,7 @@ bool mentions_what_is_never_found(const IndexMap& map, const Expr& place) {
   return false;
 }
 
-bool is_of_nothing(const IndexMap& map) { return never_holds(map.inside) || has_no_elements(map); }
+bool is_of_nothing(const IndexMap& map) { return index::never_holds(map.inside) || has_no_elements(map); }
 
 class Proof {
  public:
@@ -382,18 +382,6 @@ std::vector<Expr> divisors_in(const Expr& expr) {
   std::vector<Expr> divisors;
   collect_divisors(expr, divisors);
   return divisors;
-}
-
-// Each gap b - a of a < b is at least 1, so one below 1, or two that are together below 2, cannot be.
-bool never_holds(const index::Condition& condition) {
-  std::vector<Expr> gaps;
-  for (const Less& less : condition.all) gaps.push_back(less.b - less.a);
-  for (std::size_t k = 0; k < gaps.size(); ++k) {
-    if (index::constant_of(gaps[k]).value_or(1) < 1) return true;
-    for (std::size_t other = 0; other < k; ++other)
-      if (index::constant_of(gaps[k] + gaps[other]).value_or(2) < 2) return true;
-  }
-  return false;
 }
 
 }  // namespace twinloom::graph

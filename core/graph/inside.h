@@ -52,6 +52,5 @@ index::Facts axis_facts(const index::Facts& of_sizes, std::span<const index::Sym
 index::Facts facts_where(index::Facts facts, const index::Condition& condition);
 // What it and its parts divide by, but for numbers.
 std::vector<index::Expr> divisors_in(const index::Expr& expr);
-bool never_holds(const index::Condition& condition);
 
 }  // namespace twinloom::graph

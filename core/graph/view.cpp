@@ -93,7 +93,7 @@ NodeId add_view(Graph& graph, NodeId input, View map, Origin origin) {
   }
   if (moves_nothing(map, graph[base].shape, graph.facts())) return base;
   const std::optional<ops::Number> number = number_of(graph[base]);
-  const bool nothing_inside = never_holds(map.inside);
+  const bool nothing_inside = index::never_holds(map.inside);
   if (nothing_inside || (number && (map.inside.all.empty() || *number == map.fill))) {
     const ops::Number value = nothing_inside ? map.fill : *number;
     return graph.add(Constant{value, dtype, std::move(map.sizes)}, {}, std::move(origin));

@@ -135,6 +135,7 @@ struct Condition {
 Condition operator&&(const Condition& a, const Condition& b);  // without repetition
 Condition substitute(const Condition& condition, const Substitution& substitution);
 std::set<Symbol> symbols_of(const Condition& condition);
+bool never_holds(const Condition& condition);  // for no values of its symbols; false is "not seen"
 
 using Values = std::map<Symbol, std::int64_t>;
 // The value under an assignment. Bug when a symbol is missing; Error when a divisor is not positive or a

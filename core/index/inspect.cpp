@@ -152,4 +152,16 @@ Condition operator&&(const Condition& a, const Condition& b) {
   return result;
 }
 
+// Each gap b - a of a < b is at least 1, so one below 1, or two that are together below 2, cannot be.
+bool never_holds(const Condition& condition) {
+  std::vector<Expr> gaps;
+  for (const Less& less : condition.all) gaps.push_back(less.b - less.a);
+  for (std::size_t k = 0; k < gaps.size(); ++k) {
+    if (constant_of(gaps[k]).value_or(1) < 1) return true;
+    for (std::size_t other = 0; other < k; ++other)
+      if (constant_of(gaps[k] + gaps[other]).value_or(2) < 2) return true;
+  }
+  return false;
+}
+
 }  // namespace twinloom::index

@@ -112,6 +112,15 @@ const Load* first_load(const Value& value) {
   return first;
 }
 
+std::optional<index::Less> compared_counts(const Value& value) {
+  const auto* apply = std::get_if<Apply>(&value.node);
+  if (apply == nullptr || apply->op != ops::Pointwise::lt) return std::nullopt;
+  const auto* a = std::get_if<Count>(&apply->inputs[0]->node);
+  const auto* b = std::get_if<Count>(&apply->inputs[1]->node);
+  if (a == nullptr || b == nullptr) return std::nullopt;
+  return index::Less{a->expr, b->expr};
+}
+
 void for_each_value(const Stmt& stmt, const std::function<void(const Value&)>& visit) {
   for_each_stmt(stmt, [&](const Stmt& inner) {
     for_each_of<Ref<Value>>(inner, [&](const Ref<Value>& value) { for_each_value(*value, visit); });

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "core/loops/loops.h"
@@ -51,6 +52,8 @@ void for_each_value(const Stmt& stmt, const std::function<void(const Value&)>& v
 void for_each_value(const Value& value, const std::function<void(const Value&)>& visit);
 // The load that a value is computed from, the first of several; null where there is none.
 const Load* first_load(const Value& value);
+// a < b of lt(count(a), count(b)); nothing of other values.
+std::optional<index::Less> compared_counts(const Value& value);
 
 std::set<index::Symbol> symbols_of(const Value& value);  // of its offsets, masks and counts
 Temp next_temp(const Program& program);                  // above every Temp in use

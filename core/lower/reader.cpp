@@ -168,7 +168,7 @@ Ref<loops::Value> Reader::compute(const graph::View& view, const Place& place) {
   const index::Substitution here = bind_all(view.axes, place.at);
   const index::Condition inside = tidy(index::substitute(view.inside, here));
   const Ref<loops::Value> fill = literal(ops::cast(view.fill, node.dtype), node.dtype);
-  if (graph::never_holds(inside)) return fill;
+  if (index::never_holds(inside)) return fill;
   At source;
   for (const index::Expr& expr : view.source) source.push_back(tidy(index::substitute(expr, here)));
   if (inside.all.empty()) return element(node.inputs[0], source, place.mask);
@@ -191,7 +191,7 @@ Ref<loops::Value> Reader::compute(const graph::Concat& concat, const Place& plac
     const index::Condition from = tidy(index::Condition{{{start - 1, place.at[axis]}}});
     const index::Condition to = tidy(index::Condition{{{place.at[axis], end}}});
     end = start;
-    if (graph::never_holds(from && to)) continue;
+    if (index::never_holds(from && to)) continue;
     At at = place.at;
     at[axis] = tidy(at[axis] - start);
     const Ref<loops::Value> part = element(node.inputs[k], at, place.mask && from && to);

@@ -2,7 +2,7 @@
 // other, each sibling built by the sort of totals it has.
 #include "core/base/error.h"
 #include "core/schedule/build.h"
-#include "core/schedule/seams.h"
+#include "core/schedule/index_set_splitting.h"
 #include "core/schedule/tidy.h"
 
 namespace twinloom::schedule {
@@ -55,7 +55,7 @@ class Applier {
   loops::Program program_of(const Ref<Stmt>& body, std::string_view ending) {
     loops::Program program = plan_.nest;
     program.name += ending;
-    program.body = cut_at_seams(tidy(body, plan_.facts), plan_.facts, names_);
+    program.body = split_index_sets(tidy(body, plan_.facts), plan_.facts, names_);
     program.buffers = names_.buffers();
     for (const loops::Buffer buffer : plan_.streamed) program.buffers[buffer.index].streamed = true;
     return with_arguments_first(std::move(program));

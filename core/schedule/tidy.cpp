@@ -13,28 +13,36 @@ using loops::Value;
 namespace {
 
 // lt of two counts, as short as the mask of a load that says the same.
-Ref<Value> compared(const Ref<Value>& value, const index::Facts& facts) {
-  const auto* apply = std::get_if<loops::Apply>(&value->node);
-  if (apply == nullptr || apply->op != ops::Pointwise::lt) return value;
-  const auto* a = std::get_if<loops::Count>(&apply->inputs[0]->node);
-  const auto* b = std::get_if<loops::Count>(&apply->inputs[1]->node);
-  if (a == nullptr || b == nullptr) return value;
-  const index::Condition shorter = index::simplify(index::Condition{{{a->expr, b->expr}}}, facts);
-  if (shorter.all.size() != 1) return value;
+Ref<Value> tidy_compared(const index::Less& less, const index::Facts& facts) {
+  const index::Condition shorter = index::simplify(index::Condition{{less}}, facts);
+  if (shorter.all.empty()) return loops::literal(ops::Number(1), ops::DType::b8);
+  if (index::never_holds(shorter)) return loops::literal(ops::Number(0), ops::DType::b8);
   return loops::apply(ops::Pointwise::lt,
                       {loops::count(shorter.all.front().a), loops::count(shorter.all.front().b)});
 }
 
+Ref<Value> tidy_load(const loops::Load& load, const index::Facts& facts) {
+  const index::Condition mask = index::simplify(load.mask, facts);
+  if (index::never_holds(mask)) return loops::literal(load.otherwise.value, load.otherwise.dtype);
+  return loops::load(load.buffer, index::simplify(load.offset, facts), mask, load.otherwise);
+}
+
+// The branch that a literal condition takes.
+Ref<Value> tidy_apply(const Ref<Value>& value) {
+  const auto& apply = std::get<loops::Apply>(value->node);
+  if (apply.op != ops::Pointwise::where) return value;
+  const auto* condition = std::get_if<loops::Literal>(&apply.inputs[0]->node);
+  if (condition == nullptr) return value;
+  return apply.inputs[condition->value.integer() != 0 ? 1 : 2];
+}
+
 Ref<Value> tidy_value(const Ref<Value>& value, const index::Facts& facts) {
   return loops::rewrite(value, [&](const Ref<Value>& inner) -> Ref<Value> {
-    if (const auto* number = std::get_if<loops::Count>(&inner->node)) {
+    if (const auto* number = std::get_if<loops::Count>(&inner->node))
       return loops::count(index::simplify(number->expr, facts));
-    }
-    if (const auto* load = std::get_if<loops::Load>(&inner->node)) {
-      return loops::load(load->buffer, index::simplify(load->offset, facts),
-                         index::simplify(load->mask, facts), load->otherwise);
-    }
-    return compared(inner, facts);
+    if (const auto* load = std::get_if<loops::Load>(&inner->node)) return tidy_load(*load, facts);
+    if (const auto less = loops::compared_counts(*inner)) return tidy_compared(*less, facts);
+    return std::holds_alternative<loops::Apply>(inner->node) ? tidy_apply(inner) : inner;
   });
 }
 

@@ -1,5 +1,7 @@
-// Simplifies every index expression of a statement with what is known of its symbols. For the inside of
-// this room.
+// Simplifies every index expression of a statement with what is known of its symbols; what these facts decide
+// of the conditions in its values is written as decided:
+//   for i < 4 { y[i] = where(lt(i, 8), x[i], z[i]) }  ->  for i < 4 { y[i] = x[i] }
+// For the inside of this component.
 #pragma once
 
 #include "core/loops/loops.h"

@@ -1,4 +1,4 @@
-// Loops cut where a condition of their counter changes: what the pieces are, and that no bit changes.
+// Index-set splitting: which loops there are afterwards, and that no bit changes.
 #include <gtest/gtest.h>
 
 #include "core/base/text.h"
@@ -23,7 +23,7 @@ loops::Program scheduled(std::string_view nest, std::string_view plan = VECTORS)
   return programs.front();
 }
 
-int count_of(std::string_view words, const std::string& text) {
+int occurrences(std::string_view words, const std::string& text) {
   int count = 0;
   for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
   return count;
@@ -43,35 +43,35 @@ constexpr std::string_view HALVES = R"(program halves(x: f32[m*64], y: written f
   for i < m { for j < 64 { y[64*i + j] = where(lt(count(j), count(32)),
     neg((x[64*i + j + 32] if j < 32 else 0x0p+0:f32)), (x[64*i + j - 32] if 31 < j else 0x0p+0:f32)) } } })";
 
-TEST(Seams, OfAConcatenationLeavesNoCondition) {
+TEST(IndexSetSplitting, LeavesNoConditionOfAConcatenation) {
   const std::string text = loops::print(scheduled(HALVES));
-  EXPECT_EQ(count_of("for j.0", text), 2) << text;
-  EXPECT_EQ(count_of(" < 4 {", text), 2) << text;
-  for (const std::string_view gone : {" if ", "where", "lt("}) EXPECT_EQ(count_of(gone, text), 0) << text;
+  EXPECT_EQ(occurrences("for j.0", text), 2) << text;
+  EXPECT_EQ(occurrences(" < 4 {", text), 2) << text;
+  for (const std::string_view gone : {" if ", "where", "lt("}) EXPECT_EQ(occurrences(gone, text), 0) << text;
   expect_same_bits(HALVES);
 }
 
-// A vector lies across the seam: nothing that a turn alone decides.
-TEST(Seams, InsideOfAVectorStay) {
+// The condition changes between two lanes of the first vector.
+TEST(IndexSetSplitting, KeepsALoopWhoseConditionChangesInsideAVector) {
   constexpr std::string_view shifted = R"(program shifted(x: f32[m*64], y: written f32[m*64]; m in 0..) {
     for i < m { for j < 64 { y[64*i + j] = (x[64*i + j - 3] if 2 < j else 0x0p+0:f32) } } })";
-  EXPECT_EQ(count_of("for j.0", loops::print(scheduled(shifted))), 1);
+  EXPECT_EQ(occurrences("for j.0", loops::print(scheduled(shifted))), 1);
   expect_same_bits(shifted);
 }
 
-TEST(Seams, OfManyPartsBecomeFourPieces) {
+TEST(IndexSetSplitting, MakesFourLoopsAtMost) {
   std::string value = "0x0p+0:f32";
   for (int part = 7; part > 0; --part)
     value = cat("where(lt(count(j), count(", 8 * part, ")), (x[64*i + j + ", part, "] if j < ", 8 * part,
                 " else 0x0p+0:f32), ", value, ")");
   const std::string nest = cat("program parts(x: f32[m*64 + 64], y: written f32[m*64]; m in 0..) ",
                                "{ for i < m { for j < 64 { y[64*i + j] = ", value, " } } }");
-  EXPECT_EQ(count_of("for j.0", loops::print(scheduled(nest))), 4);
+  EXPECT_EQ(occurrences("for j.0", loops::print(scheduled(nest))), 4);
   expect_same_bits(nest);
 }
 
-// A total is merged in the order of the turns, whatever loops they are in.
-TEST(Seams, OfATotalKeepItsOrder) {
+// A sum is merged in the order of the iterations, whatever loops they are in.
+TEST(IndexSetSplitting, KeepsTheOrderOfASum) {
   constexpr std::string_view sum = R"(program sums(x: f32[m*64], y: written f32[m]; m in 0..) {
     for i < m { start t0: sum f32 for j < 64 {
       t0 += where(lt(count(j), count(32)), neg(x[64*i + j]), (x[64*i + j - 32] if 31 < j else 0x0p+0:f32)) at j }

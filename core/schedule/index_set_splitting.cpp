@@ -1,0 +1,112 @@
+// See index_set_splitting.h.
+#include "core/schedule/index_set_splitting.h"
+
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/schedule/tidy.h"
+
+namespace twinloom::schedule {
+
+using index::Expr;
+using index::Less;
+using loops::Loop;
+using loops::Value;
+
+namespace {
+
+constexpr std::int64_t MOST_VALUES = 256;  // of a body: it is written once for each loop
+constexpr int MOST_LOOPS = 4;
+
+// The first iteration in which it is not what it was in iteration 0; nothing where more than the axis
+// decides.
+std::optional<std::int64_t> change_of(const Less& less, index::Symbol axis) {
+  const auto gap = index::linear_in(less.b - less.a, axis);
+  const auto scale = gap ? index::constant_of(gap->scale) : std::nullopt;
+  const auto rest = gap ? index::constant_of(gap->rest) : std::nullopt;
+  if (!scale || !rest || *scale == 0) return std::nullopt;
+  return *scale < 0 ? ceil_div(*rest, -*scale) : floor_div(-*rest, *scale) + 1;
+}
+
+// Of all conditions in the loop; nothing where none changes, or the body is long.
+std::optional<std::int64_t> first_change(const Loop& loop, std::int64_t extent) {
+  std::optional<std::int64_t> first;
+  std::int64_t values = 0;
+  const auto visit = [&](const Less& less) {
+    const auto change = change_of(less, loop.axis);
+    if (change && *change > 0 && *change < extent && (!first || *change < *first)) first = change;
+  };
+  loops::for_each_value(*loop.body, [&](const Value& value) {
+    ++values;
+    if (const auto* load = std::get_if<loops::Load>(&value.node))
+      std::ranges::for_each(load->mask.all, visit);
+    if (const auto less = loops::compared_counts(value)) visit(*less);
+  });
+  return values <= MOST_VALUES ? first : std::nullopt;
+}
+
+class Splitter {
+ public:
+  Splitter(const Ref<Stmt>& whole, const index::Facts& facts, Names& names) : facts_(facts), names_(names) {
+    std::set<index::Symbol> seen;
+    loops::for_each_stmt(*whole, [&](const Stmt& stmt) {
+      if (const auto* loop = std::get_if<Loop>(&stmt.node)) {
+        if (!seen.insert(loop->axis).second) shared_.insert(loop->axis);
+        facts_.assume_below(loop->axis, loop->extent);
+      }
+      if (const auto* start = std::get_if<loops::Start>(&stmt.node))
+        shared_.insert(start->copies.begin(), start->copies.end());
+    });
+  }
+
+  Ref<Stmt> operator()(const Ref<Stmt>& stmt) {
+    const auto* loop = std::get_if<Loop>(&stmt->node);
+    if (loop == nullptr || loop->bind != loops::Bind::serial || has_shared_axis(*stmt)) return stmt;
+    std::vector<Ref<Stmt>> parts;
+    Ref<Stmt> rest = stmt;
+    while (static_cast<int>(parts.size()) + 1 < MOST_LOOPS) {
+      const auto& left = std::get<Loop>(rest->node);
+      const auto extent = index::constant_of(left.extent);
+      const auto change = extent ? first_change(left, *extent) : std::nullopt;
+      if (!change) break;
+      parts.push_back(part(left.axis, *change, left.body));
+      const index::Symbol axis = names_.symbol(left.axis.name());
+      const Ref<Stmt> body =
+          loops::substitute(names_.freshen(left.body), {{left.axis, Expr(axis) + *change}});
+      rest = part(axis, *extent - *change, body);
+    }
+    if (parts.empty()) return stmt;
+    parts.push_back(std::move(rest));
+    return loops::block(std::move(parts));
+  }
+
+ private:
+  // Whether the axis of the loop, or of one inside, is named elsewhere: a copy of it would have another name.
+  bool has_shared_axis(const Stmt& stmt) const {
+    bool found = false;
+    loops::for_each_stmt(stmt, [&](const Stmt& inner) {
+      const auto* loop = std::get_if<Loop>(&inner.node);
+      found = found || (loop != nullptr && shared_.contains(loop->axis));
+    });
+    return found;
+  }
+
+  Ref<Stmt> part(index::Symbol axis, const Expr& extent, const Ref<Stmt>& body) const {
+    index::Facts facts = facts_;
+    facts.assume_below(axis, extent);
+    return loops::stmt(Loop{axis, extent, loops::Bind::serial, tidy(body, facts)});
+  }
+
+  index::Facts facts_;
+  Names& names_;
+  std::set<index::Symbol> shared_;
+};
+
+}  // namespace
+
+Ref<Stmt> split_index_sets(const Ref<Stmt>& stmt, const index::Facts& facts, Names& names) {
+  Splitter splitter(stmt, facts, names);
+  return loops::rewrite_stmts(stmt, std::ref(splitter));
+}
+
+}  // namespace twinloom::schedule
