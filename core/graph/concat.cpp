@@ -71,13 +71,13 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<index::Expr>& sizes
 
 std::vector<Tensor> split_every(const Tensor& x, std::int64_t size, int axis) {
   const std::int64_t whole = constant_size(x, axis, "split");
-  if (size == 0 && whole == 0) return split(x, {0}, axis);
-  if (size < 1) fail(x.builder(), "split", "the size of a part is ", size, ", it must be at least 1");
+  const bool fits = size > 0 || (size == 0 && whole == 0);
+  if (!fits) fail(x.builder(), "split", "the size of a part is ", size, ", it must be at least 1");
+  if (whole == 0) return split(x, {0}, axis);
   check_parts(x, ceil_div(whole, size), "split");
   std::vector<index::Expr> sizes;
   for (std::int64_t start = 0; start < whole; start += size)
     sizes.emplace_back(std::min(size, whole - start));
-  if (sizes.empty()) sizes.emplace_back(0);
   return split(x, sizes, axis);
 }
 
