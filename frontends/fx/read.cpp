@@ -349,7 +349,9 @@ class Reader {
   }
 
   void add_results() {
-    const int line = module_.result_place.line;
+    const Place& place = module_.result_place;
+    const int line = place.line;
+    builder_.origin = {place.file, place.file_line, "", "", 0};  // operators may stand in `return`
     const Item result = at_line(line, [&] { return evaluate(*module_.result, line); });
     Items items = result.get<Items>() != nullptr ? *result.get<Items>() : Items{result};
     builder_.origin = {};

@@ -81,6 +81,9 @@ TEST(FxErrors, OfWholeTexts) {
 }
 
 TEST(FxErrors, OfResults) {
+  EXPECT_EQ(error_of(module_text("x: \"f32[3]\"", "y = torch.ops.aten.neg.default(x)",
+                                 "(torch.ops.aten.select.int(x, 0, 5),)")),
+            "FX graph line 4: select: position 5 is outside axis 0 of [3]");
   EXPECT_EQ(error_of(module_text("x: \"f32[3]\"", "y = 1", "('text',)")),
             "FX graph line 4: a graph cannot return the text 'text'");
 }
