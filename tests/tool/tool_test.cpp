@@ -126,6 +126,22 @@ TEST_F(Tool, ExplainAndDump) {
   EXPECT_SAYS(unknown, "there is no pass 'nothing'; passes are remove_dead, ");
 }
 
+// A number is written into each kernel that uses it: its operator is none that a kernel computes, but alone.
+TEST_F(Tool, ExplainNamesConstantsOnlyWhereNothingElseIsComputed) {
+  place.write("scaled.fx", R"(class Scaled(torch.nn.Module):
+    def forward(self, x: "f32[4, 8]", z: "f32[100]"):
+        number = torch.ops.aten.full.default([], 1.5)
+        first = torch.ops.aten.mul.Tensor(x, number)
+        second = torch.ops.aten.mul.Tensor(z, number)
+        full = torch.ops.aten.full.default([3], 2.5)
+        return (first, second, full)
+)");
+  const Outcome explained = place.run("explain scaled.fx");
+  for (const char* name : {"'first'", "'second'", "'full'"})
+    EXPECT_SAYS(explained, std::string("  computes ") + name + "\n");
+  EXPECT_EQ(explained.output.find("computes 'number'"), std::string::npos) << explained.output;
+}
+
 TEST_F(Tool, ExplainSaysWhatBecameOfScatters) {
   place.write("scatters.fx", scatters_text);
   const Outcome explained = place.run("explain scatters.fx");
