@@ -168,6 +168,16 @@ TEST(Arithmetic, FoldsThatChangeBitsAreHiddenFromTheCompiler) {
   EXPECT_FALSE(has(truth, "cvt.rn.f32")) << truth;
 }
 
+// Knowing the counter's range NVRTC would compute in 8 or 16 bits, and lose a sign (see short_mod).
+TEST(Memory, TheRemainderOfACounterHas32Bits) {
+  TWINLOOM_NEEDS_NVRTC();
+  const std::string ptx = ptx_of(
+      "extern \"C\" __global__ void kernel(const i32* __restrict__ a, i32* __restrict__ out) {\n"
+      "  for (i64 k = 0; k < 13; ++k)\n"
+      "    store(out + 4 * k, load_strided<4>(a + 7 * short_mod(k + 2, 13) - threadIdx.x, -1));\n}\n");
+  EXPECT_FALSE(has(ptx, "mul.wide.u16") || has(ptx, "mul.lo.s16")) << ptx;
+}
+
 // The check of an index of no operator is none.
 TEST(Indices, OfTwinloomsOwnAreNotChecked) {
   TWINLOOM_NEEDS_NVRTC();

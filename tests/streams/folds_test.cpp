@@ -15,7 +15,8 @@ class Folds : public GpuTest {
     const auto count = static_cast<std::int64_t>(given.size());
     const Tensor here = runtime::view_of(reinterpret_cast<std::byte*>(given.data()), dtype, {count});
     const Executable executable = twinloom::compile(graph, on, {.mode = Mode::strict});
-    return memory_of(on.download(std::get<Tensor>(executable.run(std::vector<Argument>{on.upload(here)})[0])));
+    return memory_of(
+        on.download(std::get<Tensor>(executable.run(std::vector<Argument>{on.upload(here)})[0])));
   }
   template <class Of>
   void compare(const Graph& graph, DType dtype, const std::vector<Of>& given) const {
@@ -81,6 +82,18 @@ TEST_F(Folds, TheNegativeOfATruth) {
   std::vector<std::int64_t> given(625);
   for (std::size_t at = 0; at < given.size(); ++at) given[at] = at * at % 3 == 0 ? 0 : 1;
   compare<std::int64_t>(builder.take(), DType::i64, given);
+}
+
+// An offset with a remainder of a loop's counter, whose few values fit in 8 bits.
+TEST_F(Folds, TheRowsOfARolledMatrix) {
+  Builder builder("rolled");
+  const Value x = graph::reshape(builder.input("x", DType::i32, {91}), {13, 7});
+  const Value rolled = graph::roll(graph::flip(x, {1}), {-2}, {0});
+  builder.output(graph::cast(graph::expand(rolled, {2, 13, 7}), DType::f64));
+  builder.output(graph::sum(rolled, {0, 1}));
+  std::vector<std::int32_t> given(91);
+  for (std::size_t at = 0; at < given.size(); ++at) given[at] = static_cast<std::int32_t>(3 * at + 1);
+  compare<std::int32_t>(builder.take(), DType::i32, given);
 }
 
 // One thread compares seven indices of one byte, which lie side by side, with all places.

@@ -22,9 +22,11 @@ TWINLOOM_INLINE Integer floor_remainder(Integer a, Integer b) {
   return remainder < 0 ? remainder + b : remainder;
 }
 // Where the emitter has proven that both are not negative and below 2^31. NVRTC 13.0 crashed on kernels that
-// ask for that at many quotients of one number, some of which only a failed index needs.
-TWINLOOM_INLINE i64 short_div(i64 a, i64 b) { return b == 0 ? 0 : i64(u32(a) / u32(b)); }
-TWINLOOM_INLINE i64 short_mod(i64 a, i64 b) { return b == 0 ? 0 : i64(u32(a) % u32(b)); }
+// ask for that at many quotients of one number, some of which only a failed index needs. Hidden, because
+// where a loop's extent bounds `a`, NVRTC 13.0 computes remainders in 8 or 16 bits: 7*((k + 2) mod 13) became
+// 14 + zext8(7*k - 91*((k + 2) / 13)), whose argument is negative.
+TWINLOOM_INLINE i64 short_div(i64 a, i64 b) { return b == 0 ? 0 : i64(hidden(u32(a)) / u32(b)); }
+TWINLOOM_INLINE i64 short_mod(i64 a, i64 b) { return b == 0 ? 0 : i64(hidden(u32(a)) % u32(b)); }
 // Of 32 bits where both fit: a division of 64 takes five times as many instructions. That one is no function
 // of its own: NVRTC 13.0 crashed on several calls of such a function with constants.
 TWINLOOM_INLINE bool fits_32_bits(i64 a, i64 b) { return ((u64(a) | u64(b)) >> 31) == 0; }

@@ -24,8 +24,11 @@ TWINLOOM_INLINE Quotient<Value> divided(Value a, Value b) {
     const Value least(Part(Part(1) << (bits<Value> - 2)) * Part(-2));
     divisor = select(both(a == least, b == Value(Part(-1))), one, divisor);
   }
-  const Value quotient = Value(a / divisor);
-  return {select(by_zero, zero, quotient), Value(a % divisor)};
+  // NVRTC computes unsigned remainders in fewer bits than there are, wrongly: see short_mod of CUDA's
+  // memory.h.
+  const Value dividend = is_signed<Value> ? a : hidden(a);
+  const Value quotient = Value(dividend / divisor);
+  return {select(by_zero, zero, quotient), Value(dividend % divisor)};
 }
 
 // Exponents whose quotient needs more bits than a step can hold: digit by digit, in integers.

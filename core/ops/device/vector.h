@@ -240,6 +240,7 @@ TWINLOOM_INLINE Value hidden(Value x) {
 #ifdef __CUDACC_RTC__
   if constexpr (same<Value, f32>) asm("" : "+f"(x));
   if constexpr (same<Value, f64>) asm("" : "+d"(x));
+  if constexpr (same<Value, u64>) asm("" : "+l"(x));
   if constexpr (same<Value, u32>) asm("" : "+r"(x));
   if constexpr (same<Value, u16>) asm("" : "+h"(x));
   if constexpr (same<Value, u8>) return u8(hidden(u16(x)));
