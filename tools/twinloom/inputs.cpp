@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/bind.h"
+#include "core/graph/index_bounds.h"
 #include "core/index/solve.h"
 #include "core/runtime/errors.h"
 #include "frontends/arrays/arrays.h"
@@ -149,44 +150,6 @@ Specification usual(ops::DType dtype, const index::Values& sizes, const std::opt
   return {Law::even, 0, static_cast<double>(high), false};
 }
 
-// Walks from an index back to the parameters whose elements it is made of.
-void bound_parameters(const Graph& graph, NodeId id, const index::Expr& bound,
-                      std::vector<std::optional<index::Expr>>& bounds) {
-  const graph::Node& node = graph[id];
-  if (const auto* input = std::get_if<graph::Input>(&node.node)) {
-    auto& smallest = bounds[static_cast<std::size_t>(input->slot)];
-    smallest = smallest ? index::least(*smallest, bound) : bound;
-    return;
-  }
-  const auto* pointwise = std::get_if<graph::Pointwise>(&node.node);
-  const bool passes =
-      std::holds_alternative<graph::View>(node.node) || std::holds_alternative<graph::Cast>(node.node) ||
-      std::holds_alternative<graph::Concat>(node.node) || std::holds_alternative<graph::Realize>(node.node) ||
-      (pointwise != nullptr && pointwise->op == ops::Pointwise::where);
-  if (!passes) return;
-  for (const NodeId operand : node.inputs) {
-    if (ops::is_integer(graph[operand].dtype)) bound_parameters(graph, operand, bound, bounds);
-  }
-}
-
-}  // namespace
-
-std::vector<std::optional<index::Expr>> index_bounds(const Graph& graph) {
-  std::vector<std::optional<index::Expr>> bounds(graph.parameters().size());
-  for (const graph::Node& node : graph.nodes()) {
-    if (const auto* gather = std::get_if<graph::Gather>(&node.node)) {
-      for (std::size_t k = 0; k < gather->found.size(); ++k)
-        bound_parameters(graph, node.inputs[1 + k], gather->bounds[k], bounds);
-    } else if (const auto* scatter = std::get_if<graph::Scatter>(&node.node)) {
-      for (std::size_t k = 0; k < scatter->found.size(); ++k)
-        bound_parameters(graph, node.inputs[2 + k], scatter->bounds[k], bounds);
-    }
-  }
-  return bounds;
-}
-
-namespace {
-
 // `make(dtype, sizes, parameter, specification)` gives what no file gives.
 template <class Make>
 std::vector<runtime::Argument> arguments_of(const Model& model, const ModelOptions& options,
@@ -194,7 +157,7 @@ std::vector<runtime::Argument> arguments_of(const Model& model, const ModelOptio
   const Graph& graph = model.graph;
   const std::vector<Given> given = given_inputs(model, options);
   const index::Values sizes = known_sizes(graph, options, given);
-  const auto bounds = index_bounds(graph);
+  const auto bounds = graph::index_bounds(graph);
   std::vector<runtime::Argument> arguments;
   for (std::size_t p = 0; p < given.size(); ++p) {
     const graph::Parameter& parameter = graph.parameters()[p];

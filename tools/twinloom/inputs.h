@@ -25,7 +25,4 @@ std::vector<runtime::Argument> describe_arguments(const Model& model, const Mode
 std::vector<evaluate::Argument> for_evaluator(std::span<const runtime::Argument> arguments);
 evaluate::RunNumbers run_numbers(const runtime::RunOptions& options);
 
-// For each parameter the smallest bound of the indices that are made of it; nothing where none is.
-std::vector<std::optional<index::Expr>> index_bounds(const graph::Graph& graph);
-
 }  // namespace twinloom::tool

@@ -64,6 +64,7 @@ runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int
   }
   if (tensor.data == nullptr)
     return runtime::view_of(nullptr, tensor.dtype, tensor.sizes, std::move(strides));
+  if (strides == tensor.strides) return tensor;
   runtime::Tensor result = runtime::allocate(tensor.dtype, tensor.sizes, std::move(strides));
   const std::int64_t bytes = ops::size_of(tensor.dtype);
   const std::int64_t count = runtime::element_count(tensor);
