@@ -59,9 +59,13 @@ struct Scheduled {
   std::vector<loops::Program> programs;
   std::string schedule;
 };
-Scheduled schedule_unit(const loops::Program& nest, const runtime::Backend& backend) {
+Scheduled schedule_unit(const loops::Program& nest, const runtime::Backend& backend, const Options& options) {
   if (backend.runs_nests()) return {{nest}, ""};
-  const schedule::Schedule chosen = schedule::choose(nest, backend.machine());
+  const auto given = options.schedule ? options.schedule(nest) : std::nullopt;
+  const schedule::Schedule chosen = given ? *given : schedule::choose(nest, backend.machine());
+  if (given)
+    if (const auto reason = schedule::why_illegal(nest, chosen))
+      throw Error(cat("the schedule that was given for kernel '", nest.name, "' is not legal: ", *reason));
   return {schedule::apply(nest, chosen), schedule::print(chosen)};
 }
 
@@ -95,7 +99,7 @@ void schedule_units(State& state) {
   for (std::size_t u = 0; u < state.fused.lowered.units.size(); ++u) {
     const lower::Unit& unit = state.fused.lowered.units[u];
     variant.groups.push_back({unit.nest.name, unit.nodes, unit.nest});
-    Scheduled scheduled = schedule_unit(unit.nest, state.backend);
+    Scheduled scheduled = schedule_unit(unit.nest, state.backend, state.options);
     std::map<std::string, lower::ValueId> partials;
     for (loops::Program& program : scheduled.programs) {
       runtime::Step step;

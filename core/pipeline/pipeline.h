@@ -12,6 +12,7 @@
 #include "core/graph/graph.h"
 #include "core/runtime/backend.h"
 #include "core/runtime/executable.h"
+#include "core/schedule/schedule.h"
 
 namespace twinloom::pipeline {
 
@@ -29,6 +30,9 @@ struct Options {
   bool fuse = true;                         // false: one kernel for each value that has memory
   bool verify = false;                      // check every form after every pass
   std::optional<fuse::Limits> limits = {};  // of fusion; where there are none, what suits the machine
+  // How a nest is walked; left empty, or where it gives nothing, as schedule::choose says. Error where what it gives
+  // is not legal.
+  std::function<std::optional<schedule::Schedule>(const loops::Program& nest)> schedule = {};
   int build_threads = 0;  // that make kernels of one graph at the same time, at most one a core; 0: so many
   // Called after each pass with its name; left empty, nobody is.
   std::function<void(std::string_view pass)> after_pass = {};

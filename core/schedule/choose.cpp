@@ -22,7 +22,9 @@ namespace {
 // Parts of the first reduction where there are fewer rows than workers.
 std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   const machine::Machine& machine = situation.machine;
-  if (situation.siblings.empty() || situation.lockstep || machine.blocks_at_once < 2) return {};
+  if (situation.siblings.empty() || situation.lockstep || machine.blocks_at_once < 2 ||
+      !situation.taste.splits)
+    return {};
   std::int64_t rows = 1;
   for (const NestLoop& loop : situation.shape.common) rows *= std::max<std::int64_t>(guess(loop), 1);
   const NestLoop& loop = situation.siblings.front()->loops.back();
@@ -67,9 +69,9 @@ int choose_kept_values(const Situation& situation, std::int64_t& room) {
     return 0;
   int values = 0;
   auto kept = keep_value(situation.nest);
-  while (kept) {
+  while (kept && values < situation.taste.most_values) {
     const std::int64_t bytes = kept->count * ops::size_of(kept->nest.buffers.back().dtype);
-    if (bytes > room || Situation(kept->nest, situation.machine).lockstep) break;
+    if (bytes > room || Situation(kept->nest, situation.machine, situation.taste).lockstep) break;
     room -= bytes;
     ++values;
     kept = keep_value(kept->nest);
@@ -100,14 +102,18 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
 }  // namespace
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
+  return choose(nest, machine, Taste{});
+}
+
+Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Taste& taste) {
   if (is_call(nest)) return {};
-  if (machine.max_threads > 1) return choose_for_threads(nest, machine);
+  if (machine.max_threads > 1) return choose_for_threads(nest, machine, taste);
   Schedule schedule;
   std::int64_t room = machine.scratch_bytes;
-  const Situation plain(nest, machine);
+  const Situation plain(nest, machine, taste);
   schedule.kept_values = choose_kept_values(plain, room);
   std::optional<Situation> keeping;
-  if (schedule.kept_values != 0) keeping.emplace(nest, machine, schedule.kept_values);
+  if (schedule.kept_values != 0) keeping.emplace(nest, machine, taste, schedule.kept_values);
   const Situation& situation = keeping ? *keeping : plain;
   schedule.collapses = situation.collapses;
   if (situation.shape.columns) {
@@ -126,10 +132,10 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
   const auto resolved = resolve(nest, schedule);
   if (const auto* plan = std::get_if<Plan>(&resolved)) {
-    schedule.temps = choose_stages(situation, schedule, *plan, room);
-    schedule.prefetches = choose_prefetches(situation, *plan);
+    if (taste.stages) schedule.temps = choose_stages(situation, schedule, *plan, room);
+    if (taste.prefetches) schedule.prefetches = choose_prefetches(situation, *plan);
   }
-  schedule.stores = choose_streams(situation, schedule);
+  if (taste.streams) schedule.stores = choose_streams(situation, schedule);
   return schedule;
 }
 

@@ -12,8 +12,6 @@ using loops::NestLoop;
 
 namespace {
 
-constexpr double TASK_SECONDS = 10e-6;
-
 struct Common {            // how one common axis is cut
   std::int64_t block = 0;  // steps of its block piece; 0: none
   std::int64_t lanes = 0;  // of its vector piece; 0: none
@@ -42,7 +40,7 @@ class CommonChooser {
   void set_lanes(Common& plan) const {
     const NestLoop& loop = situation_.shape.common[situation_.vector_axis];
     std::int64_t lanes = situation_.lanes_along(loop.axis);
-    if (!situation_.siblings.empty() && total_work() <= HEAVY_WORK) lanes *= Situation::wide_vectors;
+    if (!situation_.siblings.empty() && total_work() <= HEAVY_WORK) lanes *= situation_.taste.wide_vectors;
     const auto extent = constant(loop);
     if (extent && *extent < lanes) {
       lanes = std::min(lanes, next_power_of_two(std::max<std::int64_t>(*extent, 1)));
@@ -138,7 +136,7 @@ class CommonChooser {
 
   // Turns of the axis in one task: long enough to be worth it, but enough tasks for every worker.
   std::int64_t block_step(const NestLoop& loop, double inside, double tasks) const {
-    const double enough = TASK_SECONDS / std::max(inside, 1e-12);
+    const double enough = situation_.taste.task_seconds / std::max(inside, 1e-12);
     const double wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once) / tasks;
     const double share = static_cast<double>(guess(loop)) / std::max(wanted, 1.0);
     const double longest = constant(loop) ? std::max(share, enough) : enough;

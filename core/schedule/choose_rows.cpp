@@ -15,12 +15,13 @@ namespace twinloom::schedule {
 namespace {
 
 constexpr std::int64_t UNITS_IN_REGISTERS = 4;
-constexpr std::int64_t REGISTER_BYTES = 256;  // of a thread, for what it keeps of a row
+constexpr std::int64_t REGISTER_BYTES = 256;   // of a thread, for what it keeps of a row
 constexpr std::int64_t RESERVED_BYTES = 2048;  // of scratch, for totals and the system
-constexpr std::int64_t WARP_BYTES = 4096;  // of a kept row for each of its warps
-constexpr std::int64_t MOST_WARPS = 32;    // of all rows beside each other: more find no registers
+constexpr std::int64_t WARP_BYTES = 4096;      // of a kept row for each of its warps
+constexpr std::int64_t MOST_WARPS = 32;        // of all rows beside each other: more find no registers
 constexpr double FEW_ELEMENTS = 256;  // a multiprocessor: of a reduction whose threads wait for each other
-constexpr std::int64_t LOOPED_WARPS = 8;  // of a long row that is kept nowhere
+constexpr std::int64_t BLOCK_THREADS = 256;  // that blocks_at_once counts with
+constexpr std::int64_t LOOPED_WARPS = 8;     // of a long row that is kept nowhere
 
 // The size that all siblings have, each of one loop.
 std::optional<std::int64_t> row_extent(const Situation& situation) {
@@ -56,28 +57,35 @@ class Alive {
 
 class RowChooser {
  public:
-  RowChooser(const loops::Program& nest, const machine::Machine& machine) : nest_(nest), machine_(machine) {}
+  RowChooser(const loops::Program& nest, const machine::Machine& machine, const Taste& taste)
+      : nest_(nest), machine_(machine), taste_(taste) {}
 
   Schedule choose() const {
-    const Situation situation(nest_, machine_);
+    const Situation situation(nest_, machine_, taste_);
     if (situation.shape.columns) return beside_columns();
     if (auto schedule = in_tiles(situation)) return *schedule;
     if (auto schedule = in_parts(situation)) return *schedule;
     const int most = most_values();
-    for (int values = most; values > 0; --values)
-      if (auto schedule = in_registers(Situation(nest_, machine_, values), values)) return *schedule;
-    if (auto schedule = in_registers(situation, 0)) return *schedule;
+    using Rows = Taste::Rows;
+    if (taste_.rows == Rows::nowhere) return looped(situation);
+    const bool registers = taste_.rows != Rows::scratch;
+    for (int values = registers ? most : 0; values > 0; --values)
+      if (auto schedule = in_registers(Situation(nest_, machine_, taste_, values), values)) return *schedule;
+    if (registers)
+      if (auto schedule = in_registers(situation, 0)) return *schedule;
+    if (taste_.rows == Rows::registers) return looped(situation);
     for (int kept = most; kept >= 0; --kept)
-      if (auto schedule = in_scratch(Situation(nest_, machine_, kept), kept)) return *schedule;
+      if (auto schedule = in_scratch(Situation(nest_, machine_, taste_, kept), kept)) return *schedule;
     return looped(situation);
   }
 
  private:
+  std::int64_t wanted_warps(std::int64_t own) const { return taste_.warps != 0 ? taste_.warps : own; }
   // That a row may keep for later siblings.
   int most_values() const {
     int most = 0;
     for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++most;
-    return most;
+    return std::min(most, taste_.most_values);
   }
 
   Schedule made(const Situation& situation, const RowThreads& rows, int values = 0,
@@ -125,7 +133,7 @@ class RowChooser {
   // columns beside what it keeps.
   Schedule beside_columns() const {
     for (int values = most_values(); values >= 0; --values) {
-      const Situation situation(nest_, machine_, values);
+      const Situation situation(nest_, machine_, taste_, values);
       RowThreads rows = threads_of_row(row_extent(situation), 1, true);
       rows.spread = true;
       rows.packed = 2;
@@ -149,6 +157,7 @@ class RowChooser {
 
   // Where it is lawful.
   void fetch(const PrefetchPlan& prefetch, Schedule& schedule) const {
+    if (!taste_.prefetches) return;
     schedule.prefetches.push_back(prefetch);
     if (why_illegal(nest_, schedule)) schedule.prefetches.pop_back();
   }
@@ -166,7 +175,7 @@ class RowChooser {
   std::optional<Schedule> in_registers(const Situation& situation, int values) const {
     const auto extent = row_extent(situation);
     if (!extent || *extent > UNITS_IN_REGISTERS * loops::UNIT) return std::nullopt;
-    const std::int64_t warps = next_power_of_two(ceil_div(*extent, loops::UNIT));
+    const std::int64_t warps = wanted_warps(next_power_of_two(ceil_div(*extent, loops::UNIT)));
     const auto schedule =
         keeping(situation, threads_of_row(extent, warps, true), values, loops::Place::registers);
     const auto resolved = schedule ? resolve(nest_, *schedule) : "";
@@ -193,8 +202,9 @@ class RowChooser {
     // A block that is alone leaves the multiprocessor idle between its siblings, which costs more than
     // computing values again.
     if (values > 0 && beside < 2) return std::nullopt;
-    const std::int64_t warps = std::min({most, units, next_power_of_two(ceil_div(bytes, WARP_BYTES))});
-    const std::int64_t rows = std::max<std::int64_t>(1, ROW_WARPS / warps);
+    const std::int64_t warps =
+        wanted_warps(std::min({most, units, next_power_of_two(ceil_div(bytes, WARP_BYTES))}));
+    const std::int64_t rows = std::max<std::int64_t>(1, taste_.row_warps / warps);
     if (rows * bytes > machine_.scratch_bytes - RESERVED_BYTES) return std::nullopt;
     auto kept = keeping(situation, threads_of_row(extent, warps), values, loops::Place::scratch);
     if (kept && rows == 1) fetch_ahead(warps, bytes, *kept);
@@ -205,8 +215,8 @@ class RowChooser {
   // soon as its own row is there, or, where the cache does not hold all rows of both and their results, while
   // it stores.
   void fetch_ahead(std::int64_t warps, std::int64_t bytes, Schedule& schedule) const {
-    const std::int64_t by_threads =
-        machine_.blocks_at_once / machine_.multiprocessors * BLOCK_THREADS / (warps * machine_.warp_threads);
+    const std::int64_t by_threads = machine_.blocks_at_once / machine_.multiprocessors *
+                                    taste_.block_threads / (warps * machine_.warp_threads);
     const std::int64_t by_scratch = machine_.scratch_bytes / (bytes + RESERVED_BYTES);
     const std::int64_t blocks = std::max<std::int64_t>(1, std::min(by_threads, by_scratch));
     const std::int64_t ahead = blocks * machine_.multiprocessors;
@@ -230,14 +240,15 @@ class RowChooser {
   // Squares where an input's neighbours lie along another axis than the result's.
   std::optional<Schedule> in_tiles(const Situation& situation) const {
     const auto& loops = situation.shape.common;
-    if (!situation.siblings.empty() || loops.size() < 2) return std::nullopt;
+    if (!situation.siblings.empty() || loops.size() < 2 || taste_.tile == 0) return std::nullopt;
     const index::Symbol fast = loops[situation.vector_axis].axis;
     for (std::size_t other = 0; other < loops.size(); ++other) {
       const bool turned = std::ranges::any_of(situation.accesses, [&](const Access& access) {
         const auto along = stride_along(access, fast);
         return stride_along(access, loops[other].axis) == 1 && along != 0 && along != 1;
       });
-      const bool large = guess(loops[other]) >= TILE / 2 && guess(loops[situation.vector_axis]) >= TILE / 2;
+      const bool large =
+          guess(loops[other]) >= taste_.tile / 2 && guess(loops[situation.vector_axis]) >= taste_.tile / 2;
       if (other == situation.vector_axis || !turned || !large) continue;
       RowThreads rows;
       rows.tile = other;
@@ -260,7 +271,7 @@ class RowChooser {
 
   // Parts of the first reduction where its rows do not fill the machine.
   std::optional<Schedule> in_parts(const Situation& situation) const {
-    if (situation.siblings.empty()) return std::nullopt;
+    if (situation.siblings.empty() || !taste_.splits) return std::nullopt;
     const auto& loop = situation.siblings.front()->loops.back();
     const auto extent = constant(loop);
     if (!extent) return std::nullopt;
@@ -269,7 +280,8 @@ class RowChooser {
     const std::int64_t warps = std::min(LOOPED_WARPS, next_power_of_two(units));
     const std::int64_t threads = single ? 1 : warps * machine_.warp_threads;  // of a row
     // A thread with rows of its own has several loads on their way at once, so that half of them is enough.
-    const double wanted = static_cast<double>(machine_.blocks_at_once * BLOCK_THREADS) / (single ? 2 : 1);
+    const double wanted =
+        static_cast<double>(machine_.blocks_at_once * BLOCK_THREADS) * taste_.parts / (single ? 2 : 1);
     const double parts = std::ceil(wanted / (situation.rows() * static_cast<double>(threads)));
     if (parts < 2 || units < 2) return std::nullopt;
     const auto each = std::max<std::int64_t>(
@@ -325,21 +337,23 @@ class RowChooser {
     return elements;
   }
 
-  static std::int64_t looped_warps(const Situation& situation) {
+  std::int64_t looped_warps(const Situation& situation) const {
     const auto extent = row_extent(situation);
     if (!extent) return 1;
     const std::int64_t units = ceil_div(*extent, loops::UNIT);
-    return units <= ROW_WARPS ? 1 : std::min(LOOPED_WARPS, next_power_of_two(units));
+    if (taste_.warps != 0) return std::min(taste_.warps, next_power_of_two(units));
+    return units <= situation.taste.row_warps ? 1 : std::min(LOOPED_WARPS, next_power_of_two(units));
   }
 
   const loops::Program& nest_;
   const machine::Machine& machine_;
+  const Taste& taste_;
 };
 
 }  // namespace
 
-Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine) {
-  return RowChooser(nest, machine).choose();
+Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine, const Taste& taste) {
+  return RowChooser(nest, machine, taste).choose();
 }
 
 }  // namespace twinloom::schedule

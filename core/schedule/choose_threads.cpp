@@ -36,7 +36,7 @@ std::int64_t members(const NestLoop& loop, std::int64_t each, std::int64_t most)
 class ThreadChooser {
  public:
   ThreadChooser(const Situation& situation, const RowThreads& rows, Schedule& schedule)
-      : situation_(situation), rows_(rows), schedule_(schedule) {}
+      : situation_(situation), taste_(situation.taste), rows_(rows), schedule_(schedule) {}
 
   void choose() {
     const auto& siblings = situation_.siblings;
@@ -65,26 +65,34 @@ class ThreadChooser {
     std::vector<Cut> cuts(loops.size());
     const std::size_t fast = fast_axis();
     if (situation_.siblings.empty()) {
-      cuts[fast].lanes = members(loops[fast], 1, situation_.packed_along(loops[fast].axis));
+      cuts[fast].lanes = members(loops[fast], 1, packed(loops[fast]));
       if (rows_.tile) return add_tile(fast);
-      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, BLOCK_THREADS);
-      spread(cuts, BLOCK_THREADS / cuts[fast].threads);
-      if (loads_little() && cuts[fast].threads == BLOCK_THREADS && guess(loops[fast]) >= ENOUGH_FOR_TWO)
+      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, taste_.block_threads);
+      spread(cuts, taste_.block_threads / cuts[fast].threads);
+      if (taste_.times != 0 && cuts[fast].is_cut())
+        cuts[fast].times = members(loops[fast], cuts[fast].lanes * cuts[fast].threads, taste_.times);
+      else if (loads_little() && cuts[fast].threads == taste_.block_threads &&
+               guess(loops[fast]) >= ENOUGH_FOR_TWO)
         cuts[fast].times = 2;
     } else if (rows_in_threads_) {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
-      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, BLOCK_THREADS / 2);
+      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, taste_.block_threads / 2);
     } else {
       const std::int64_t rows =
-          scans() || rows_.spread ? 1 : std::max<std::int64_t>(1, ROW_WARPS / rows_.warps);
+          scans() || rows_.spread ? 1 : std::max<std::int64_t>(1, taste_.row_warps / rows_.warps);
       cuts[fast].threads = members(loops[fast], 1, rows);
     }
     add(cuts, fast);
   }
-  // Elements that make a word of 4 bytes: more of them would need more totals than a thread has registers for.
+  std::int64_t packed(const NestLoop& loop) const {
+    return std::min(situation_.packed_along(loop.axis), taste_.most_packed);
+  }
+  // Elements that make a word of 4 bytes: more of them would need more totals than a thread has registers
+  // for.
   std::int64_t words_along(const NestLoop& loop) const {
     constexpr std::int64_t WORD_BYTES = 4;
     const std::int64_t packed = situation_.packed_along(loop.axis);
+    if (taste_.most_packed < packed) return taste_.most_packed;
     return std::max<std::int64_t>(1, packed * WORD_BYTES / situation_.machine.vector_bytes);
   }
   // The threads that are left walk the innermost other axis.
@@ -134,18 +142,18 @@ class ThreadChooser {
   void add_tile(std::size_t fast) const {
     const auto& loops = situation_.shape.common;
     const std::size_t other = *rows_.tile;
-    const std::int64_t lanes = std::min(situation_.packed_along(loops[fast].axis), TILE);
-    const std::int64_t across = TILE / lanes, down = std::min(TILE, BLOCK_THREADS / across);
+    const std::int64_t tile = taste_.tile, lanes = std::min(packed(loops[fast]), tile);
+    const std::int64_t across = tile / lanes, down = std::min(tile, taste_.block_threads / across);
     ScopeChoice choice(-1);
-    std::vector<std::int64_t> factors = {TILE};
+    std::vector<std::int64_t> factors = {tile};
     if (lanes > 1) factors.push_back(lanes);
-    choice.split(loops[fast], factors, tail(TILE, loops[fast]));
-    factors = {TILE};
-    if (down < TILE) factors.push_back(down);
-    choice.split(loops[other], factors, tail(TILE, loops[other]));
+    choice.split(loops[fast], factors, tail(tile, loops[fast]));
+    factors = {tile};
+    if (down < tile) factors.push_back(down);
+    choice.split(loops[other], factors, tail(tile, loops[other]));
     for (const NestLoop& loop : loops) choice.loop(loop, 0, Bind::block);
-    if (down < TILE) choice.loop(loops[other], 1, Bind::serial);
-    choice.loop(loops[other], down < TILE ? 2 : 1, Bind::thread);
+    if (down < tile) choice.loop(loops[other], 1, Bind::serial);
+    choice.loop(loops[other], down < tile ? 2 : 1, Bind::thread);
     choice.loop(loops[fast], 1, Bind::thread);
     if (lanes > 1) choice.loop(loops[fast], 2, Bind::vector);
     choice.append_to(schedule_);
@@ -178,7 +186,7 @@ class ThreadChooser {
 
   // A chunk a warp.
   void scan_by_warps(const NestLoop& loop, ScopeChoice& choice) const {
-    const std::int64_t chunks = members(loop, loops::SCAN_CHUNK, SCAN_WARPS);
+    const std::int64_t chunks = members(loop, loops::SCAN_CHUNK, taste_.scan_warps);
     std::vector<std::int64_t> factors = {loops::SCAN_CHUNK, loops::SCAN_ROW};
     if (chunks > 1) factors.insert(factors.begin(), chunks * loops::SCAN_CHUNK);
     choice.split(loop, factors, tail(factors.front(), loop));
@@ -187,8 +195,8 @@ class ThreadChooser {
     choice.loop(loop, factors.size(), Bind::serial);
   }
 
-  // Units by warps, the lanes of a unit by the threads of a warp and what is packed: the same for every sort of
-  // total, so that what one sibling keeps lies with the threads of the next.
+  // Units by warps, the lanes of a unit by the threads of a warp and what is packed: the same for every sort
+  // of total, so that what one sibling keeps lies with the threads of the next.
   void along_row(const NestLoop& loop, ScopeChoice& choice) const {
     struct Part {
       std::int64_t step;
@@ -227,7 +235,7 @@ class ThreadChooser {
   std::int64_t packed_along_rows() const {
     std::int64_t lanes = situation_.machine.vector_bytes;
     for (const loops::Sibling* sibling : situation_.siblings)
-      lanes = std::min(lanes, situation_.packed_along(sibling->loops.back().axis));
+      lanes = std::min(lanes, packed(sibling->loops.back()));
     return lanes;
   }
 
@@ -292,10 +300,9 @@ class ThreadChooser {
 
   // A thread keeps the totals of some lanes in registers, and the others' in an array.
   void canonical_in_thread(const NestLoop& loop, ScopeChoice& choice) const {
-    constexpr std::int64_t KEPT = 16;
     Units units = units_of(loop);
     const std::size_t outside = units.factors.size();
-    const std::int64_t near = units.span / std::min(units.span, KEPT);
+    const std::int64_t near = units.span / std::min(units.span, taste_.kept_lanes);
     if (near > 1) units.factors.push_back(near);
     choice.split(loop, units.factors, units.tail);
     const bool has_units = outside > 0 && units.factors.front() == loops::UNIT;
@@ -308,6 +315,7 @@ class ThreadChooser {
   }
 
   const Situation& situation_;
+  const Taste& taste_;
   const RowThreads& rows_;
   Schedule& schedule_;
   bool rows_in_threads_ = false;

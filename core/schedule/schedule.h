@@ -91,9 +91,9 @@ struct LoopPlan {  // one loop of the result; the list is in final order, outerm
 constexpr const char* TASK = "task";
 struct TempPlan {
   std::string buffer;
-  loops::Place place;  // registers or scratch
-  std::string inside;  // the piece whose every turn fills it again, or TASK; of a tile, that serial piece
-  int pad;             // elements after each row of a block's tile
+  loops::Place place;    // registers or scratch
+  std::string inside;    // the piece whose every turn fills it again, or TASK; of a tile, that serial piece
+  int pad;               // elements after each row of a block's tile
   bool widened = false;  // 16-bit floats in scratch: kept as the f32 that is computed with, as registers do
   friend bool operator==(const TempPlan&, const TempPlan&) = default;
 };
@@ -114,10 +114,10 @@ struct StorePlan {
   friend bool operator==(const StorePlan&, const StorePlan&) = default;
 };
 
-struct GridSplit {     // a reduction without enough turns, cut into parts that different blocks hold
-  std::string axis;    // of the reducing sibling, after collapsing
-  std::int64_t units;  // canonical units a part, a power of two
-  bool last_block;     // finished by the last block, else by a second program
+struct GridSplit {           // a reduction without enough turns, cut into parts that different blocks hold
+  std::string axis;          // of the reducing sibling, after collapsing
+  std::int64_t units;        // canonical units a part, a power of two
+  bool last_block;           // finished by the last block, else by a second program
   std::int64_t threads = 1;  // that gather the parts of one total, a power of two; 1: one after the other
   friend bool operator==(const GridSplit&, const GridSplit&) = default;
 };
@@ -149,6 +149,10 @@ struct Schedule {
 };
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine);
+// Up to `most` other legal schedules, of every sort that taste knows, for measurements: the same for one
+// seed.
+std::vector<Schedule> candidates(const loops::Program& nest, const machine::Machine& machine, int most,
+                                 std::uint64_t seed);
 std::optional<std::string> why_illegal(const loops::Program& nest, const Schedule& schedule);
 
 // In launch order. Buffers that the programs share but the nest does not know (partial totals) are

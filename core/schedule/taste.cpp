@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "core/schedule/reuse.h"
 
@@ -24,8 +26,9 @@ std::int64_t power_of_two_below(std::int64_t value) {
       std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1))));
 }
 
-Situation::Situation(const loops::Program& given, const machine::Machine& target, int kept_values)
-    : machine(target) {
+Situation::Situation(const loops::Program& given, const machine::Machine& target, const Taste& chosen,
+                     int kept_values)
+    : machine(target), taste(chosen) {
   Collapsed collapsed = choose_collapses(given);
   collapses = std::move(collapsed.collapses);
   nest = std::move(collapsed.nest);
@@ -38,7 +41,8 @@ Situation::Situation(const loops::Program& given, const machine::Machine& target
   if (lockstep && !shape.common.empty()) vector_axis = best_common_axis();
 }
 
-// A value for each turn of the common loops, or for each element of the siblings', is as near whoever walks it.
+// A value for each turn of the common loops, or for each element of the siblings', is as near whoever walks
+// it.
 bool Situation::spans_scopes(const Access& access) const {
   const auto mentioned = [&](const NestLoop& loop) { return index::mentions(access.offset, loop.axis); };
   return access.sibling >= 0 && std::ranges::any_of(shape.common, mentioned) &&
@@ -47,9 +51,8 @@ bool Situation::spans_scopes(const Access& access) const {
 }
 
 double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
-  const bool spanning = inner_only && std::ranges::any_of(accesses, [&](const Access& access) {
-                          return spans_scopes(access);
-                        });
+  const bool spanning =
+      inner_only && std::ranges::any_of(accesses, [&](const Access& access) { return spans_scopes(access); });
   const bool is_common =
       std::ranges::any_of(shape.common, [&](const NestLoop& loop) { return loop.axis == axis; });
   double bytes = 0;
@@ -94,17 +97,20 @@ bool Situation::wants_warps() const {
 // Whether rows walked in lock-step touch more neighbours than siblings walked along their own axes.
 bool Situation::vector_is_common() const {
   if (wants_warps()) return false;
+  if (taste.lockstep)
+    return *taste.lockstep &&
+           std::ranges::any_of(shape.common, [&](const NestLoop& loop) { return may_be_vector(loop); });
   double own = 0;
   for (const loops::Sibling* sibling : siblings) own += unit_bytes(sibling->loops.back().axis, true);
   return std::ranges::any_of(shape.common, [&](const NestLoop& loop) { return vector_bytes(loop) > own; });
 }
 
 std::size_t Situation::best_common_axis() const {
-  const std::vector<NestLoop>& loops = shape.common;
-  std::size_t best = loops.size() - 1;
-  for (std::size_t i = loops.size(); i-- > 0;)
-    if (vector_bytes(loops[i]) > vector_bytes(loops[best])) best = i;
-  return best;
+  std::vector<std::size_t> ranked(shape.common.size());
+  std::iota(ranked.rbegin(), ranked.rend(), std::size_t{0});
+  std::ranges::stable_sort(ranked, std::greater{},
+                           [&](std::size_t i) { return vector_bytes(shape.common[i]); });
+  return ranked[std::min(taste.vector_rank, ranked.size() - 1)];
 }
 
 std::int64_t Situation::lanes_along(const index::Symbol& axis) const {
@@ -156,7 +162,7 @@ double Situation::turn_seconds() const {
 }
 
 bool Situation::wants_panel() const {
-  if (!lockstep || siblings.size() != 1 || machine.max_threads > 1) return false;
+  if (!lockstep || siblings.size() != 1 || machine.max_threads > 1 || !taste.panel) return false;
   if (reach_of(shape, *siblings.front()) != Reach::canonical) return false;
   constexpr double ELEMENT_BYTES = 4;
   double bytes = ELEMENT_BYTES;

@@ -15,6 +15,35 @@ constexpr std::int64_t UNKNOWN_EXTENT = 1024;  // what a symbolic extent is take
 constexpr std::int64_t TASKS_A_WORKER = 4;
 constexpr int HEAVY_WORK = 12;  // an inner body whose copies cost code, not registers
 
+// What taste is free in. The values here are its own; candidates() draws others.
+struct Taste {
+  enum class Rows : std::uint8_t { best, nowhere, registers, scratch };  // where threads keep rows
+  std::optional<bool> lockstep =
+      {};                       // whether rows are walked side by side; nothing: by neighbours in memory
+  std::size_t vector_rank = 0;  // the common axis of a vector: the best by neighbours, the next best, ...
+  // Where blocks have threads.
+  std::int64_t block_threads = 256;  // of a pointwise block
+  std::int64_t times = 0;            // that a thread takes packed elements; 0: by what it loads
+  std::int64_t most_packed = 16;     // elements that a thread takes at once
+  std::int64_t tile = 64;            // elements of a side: lines of 256 bytes of f32; 0: no tiles
+  std::int64_t row_warps = 4;        // of a block with several rows
+  std::int64_t warps = 0;            // of a row; 0: by its bytes and where it is kept
+  std::int64_t scan_warps = 8;       // of a row that is scanned
+  std::int64_t kept_lanes = 16;      // lanes of a unit that a thread has in registers, of rows in threads
+  double parts = 1;                  // of a reduction, times those that fill the machine
+  bool splits = true;                // whether reductions are cut into parts at all
+  Rows rows = Rows::best;
+  // Where they have none.
+  double task_seconds = 10e-6;            // that a task takes at least
+  std::int64_t wide_vectors = 4;          // registers of a lock-step value: whole lines of each row are read
+  std::int64_t accumulators = 0;          // lanes of a unit side by side, in registers; 0: by the body
+  std::optional<bool> memory_order = {};  // whether a row is walked as it lies; nothing: by its bytes
+  bool stages = true, streams = true, panel = true;
+  // Everywhere.
+  int most_values = 64;  // kept for later siblings
+  bool prefetches = true;
+};
+
 std::optional<std::int64_t> constant(const loops::NestLoop& loop);
 std::int64_t guess(const loops::NestLoop& loop);
 std::int64_t power_of_two_below(std::int64_t value);
@@ -31,7 +60,8 @@ Collapsed choose_collapses(const loops::Program& nest);
 class Situation {
  public:
   // With so many values kept; see Schedule.
-  Situation(const loops::Program& given, const machine::Machine& target, int kept_values = 0);
+  Situation(const loops::Program& given, const machine::Machine& target, const Taste& chosen,
+            int kept_values = 0);
   Situation(const Situation&) = delete;
   Situation& operator=(const Situation&) = delete;
 
@@ -49,10 +79,9 @@ class Situation {
   // hold.
   bool wants_panel() const;
   bool divides(std::int64_t step, const loops::NestLoop& loop) const;
-  // Registers that a lock-step value takes: whole lines of memory are read from each row.
-  static constexpr std::int64_t wide_vectors = 4;
 
   const machine::Machine& machine;
+  const Taste taste;
   std::vector<Collapse> collapses;
   loops::Program nest;
   loops::Nest shape;
@@ -89,13 +118,9 @@ class ScopeChoice {
 std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan);
 // What is stored past the caches. See choose_prefetches.cpp.
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
-constexpr std::int64_t BLOCK_THREADS = 256;
-constexpr std::int64_t SCAN_WARPS = 8;
 constexpr std::int64_t LEAST_SCANNED =
-    256;                               // elements of a row that a block scans; shorter ones are a thread's
-constexpr std::int64_t TILE = 64;      // elements of a side: lines of 256 bytes of f32
+    256;  // elements of a row that a block scans; shorter ones are a thread's
 constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
-constexpr std::int64_t ROW_WARPS = 4;  // of a block with several rows
 // How the threads of a block walk rows of one size.
 struct RowThreads {
   std::optional<std::int64_t> extent;  // of the rows; nothing where they have no one size that is known
@@ -113,7 +138,9 @@ void choose_threads(const Situation& situation, const RowThreads& rows, Schedule
 // Whether each thread walks rows of its own.
 bool walks_rows_in_threads(const Situation& situation);
 // All of a schedule where blocks have threads, but for grid splits. See choose_rows.cpp.
-Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine);
+Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine, const Taste& taste);
+// The whole schedule by this taste.
+Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Taste& taste);
 ScopeChoice choose_common(const Situation& situation);
 ScopeChoice choose_row_a_block(const Situation& situation);
 ScopeChoice choose_sibling(const Situation& situation, int number);
