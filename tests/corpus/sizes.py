@@ -51,6 +51,18 @@ def parameters_of(text):
     return found
 
 
+def bounds_of(gens, table):
+    """The lowest and highest value of each integer input that the index says something about."""
+    bounds = {}
+    for name, (kind, *numbers) in gens.items():
+        if kind == "const":
+            bounds[name] = (0, numbers[0] - 1)
+        else:
+            low, high = numbers
+            bounds[name] = (low, max(low, table.get(high, high) - 1))
+    return bounds
+
+
 def statements_of(text):
     shapes = {name: shape for name, _, shape, _ in parameters_of(text)}
     found = []
