@@ -13,10 +13,10 @@
 #include "backends/cuda/device_text.h"
 #include "backends/cuda/kernel.h"
 #include "backends/cuda/nvrtc.h"
+#include "core/measure/gpu_clock.h"
 #include "core/measure/measure.h"
 #include "perf/exit_code.h"
 #include "perf/gpu_cases.h"
-#include "perf/gpu_clock.h"
 #include "perf/gpu_inputs.h"
 
 namespace twinloom::perf {
@@ -100,14 +100,14 @@ bool same_results(const Device& device, const Side& a, const Side& b) {
 bool measure(const GpuCase& given, const Device& device, int rounds) {
   const runtime::Space& space = *device.backend().space();
   const GpuInputs inputs(device);
-  const Tensor flushed = inputs.empty(FLUSH_BYTES);
+  const Tensor flushed = measure::flush_buffer(space);
   const std::vector<Argument> arguments = inputs.drawn(graph_of(given), given);
   Side checked(given, device, arguments, Indices::checked),
       trusted(given, device, arguments, Indices::trusted);
   if (!same_results(device, checked, trusted)) throw Error("without checks the results are others");
   const auto run = [&](Side& side, bool counted) {
-    const double seconds =
-        seconds_of(space, flushed, [&] { return side.executable.start(arguments, {}, side.outputs); });
+    const double seconds = measure::seconds_of(
+        space, flushed, [&] { return side.executable.start(arguments, {}, side.outputs); });
     if (counted) side.seconds.push_back(seconds);
   };
   for (int round = -2; round < rounds; ++round) {  // two are not counted

@@ -15,10 +15,10 @@
 #include <nlohmann/json.hpp>
 
 #include "api/twinloom/twinloom.h"
+#include "core/measure/gpu_clock.h"
 #include "core/measure/measure.h"
 #include "perf/exit_code.h"
 #include "perf/gpu_cases.h"
-#include "perf/gpu_clock.h"
 #include "perf/gpu_inputs.h"
 
 namespace twinloom::perf {
@@ -59,13 +59,13 @@ class Workload {
 
   Row measure(int rounds) const {
     const runtime::Space& space = *device_.backend().space();
-    const Tensor flushed = inputs_.empty(FLUSH_BYTES);
+    const Tensor flushed = measure::flush_buffer(space);
     const Tensor from = inputs_.empty(given_.bytes / 2), to = inputs_.empty(given_.bytes / 2);
     std::vector<double> taken, copied;
     for (int round = -2; round < rounds; ++round) {  // two are not counted
       const double seconds =
-          seconds_of(space, flushed, [&] { return executable_->start(arguments_, {}, outputs_); });
-      const double copy = seconds_of(space, flushed, [&] {
+          measure::seconds_of(space, flushed, [&] { return executable_->start(arguments_, {}, outputs_); });
+      const double copy = measure::seconds_of(space, flushed, [&] {
         space.copy(to.data, from.data, given_.bytes / 2, nullptr);
         return 0;
       });

@@ -19,11 +19,10 @@
 #include <random>
 
 #include "api/twinloom/twinloom.h"
+#include "core/measure/gpu_clock.h"
 #include "core/measure/measure.h"
-#include "core/runtime/memory_pool.h"
 #include "frontends/fx/read.h"
 #include "perf/exit_code.h"
-#include "perf/gpu_clock.h"
 #include "perf/ways_cases.h"
 
 namespace twinloom::perf {
@@ -73,16 +72,15 @@ class Workload {
     arguments_ = known->second;
     outputs_ = {std::get<Tensor>(executable_.run(arguments_, settings_).front())};
     result_ = device.download(outputs_.front());
-    if (space_ != nullptr)
-      flushed_ = runtime::allocate(DType::u8, {FLUSH_BYTES}, {1}, space_->memory().get());
+    if (space_ != nullptr) flushed_ = measure::flush_buffer(*space_);
     choose_runs();
   }
 
   // Of one run, the mean of some.
   double seconds() const {
     if (space_ != nullptr)
-      return seconds_of(*space_, *flushed_,
-                        [&] { return executable_.start(arguments_, settings_, outputs_); });
+      return measure::seconds_of(*space_, *flushed_,
+                                 [&] { return executable_.start(arguments_, settings_, outputs_); });
     const auto before = std::chrono::steady_clock::now();
     for (int run = 0; run < runs_; ++run) executable_.run(arguments_, settings_, outputs_);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count() / runs_;

@@ -34,6 +34,8 @@ struct DeviceOptions {
   FindDevice find;
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
+// The same without the file.
+void add_input_options(CLI::App& app, ModelOptions& options);
 void add_device_options(CLI::App& app, DeviceOptions& options, const FindDevice& find_device);
 Device make_device(const DeviceOptions& options);
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);

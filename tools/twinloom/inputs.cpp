@@ -43,13 +43,17 @@ struct Given {
 };
 
 // The place of the parameter with this name, or of inK.
-std::size_t parameter_named(const Graph& graph, const std::string& name) {
+std::optional<std::size_t> find_parameter(const Graph& graph, const std::string& name) {
   const auto parameters = graph.parameters();
-  std::vector<std::string> known;
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
+  for (std::size_t p = 0; p < parameters.size(); ++p)
     if (name == parameters[p].name || name == cat("in", p)) return p;
-    known.push_back(parameters[p].name);
-  }
+  return std::nullopt;
+}
+
+std::size_t parameter_named(const Graph& graph, const std::string& name) {
+  if (const auto found = find_parameter(graph, name)) return *found;
+  std::vector<std::string> known;
+  for (const graph::Parameter& parameter : graph.parameters()) known.push_back(parameter.name);
   const std::string near = nearest_name(name, known);
   throw Error(cat("--input: the graph has no parameter '", escaped(name), "'",
                   near.empty() ? "" : cat("; did you mean '", escaped(near), "'?")));
@@ -90,10 +94,15 @@ std::int64_t size_in(const runtime::Tensor& tensor, const std::string& name) {
   return *static_cast<const std::int64_t*>(tensor.data);
 }
 
+std::vector<std::string> size_names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const index::Symbol symbol : graph::size_symbols(graph)) names.emplace_back(symbol.name());
+  return names;
+}
+
 // The sizes that --size names.
 index::Values asked_sizes(const Graph& graph, const ModelOptions& options) {
-  std::vector<std::string> known;
-  for (const index::Symbol symbol : graph::size_symbols(graph)) known.emplace_back(symbol.name());
+  const std::vector<std::string> known = size_names(graph);
   index::Values values;
   for (const std::string& text : options.sizes) {
     const auto [name, value] = split_at_equals(text, "size");
@@ -203,6 +212,17 @@ std::vector<runtime::Argument> describe_arguments(const Model& model, const Mode
         check_fits(dtype, specification);
         return runtime::view_of(nullptr, dtype, std::move(sizes));
       });
+}
+
+ModelOptions options_for(const graph::Graph& graph, ModelOptions options) {
+  const std::vector<std::string> sizes = size_names(graph);
+  std::erase_if(options.input, [&](const std::string& text) {
+    return !find_parameter(graph, split_at_equals(text, "input").first);
+  });
+  std::erase_if(options.sizes, [&](const std::string& text) {
+    return std::ranges::find(sizes, split_at_equals(text, "size").first) == sizes.end();
+  });
+  return options;
 }
 
 std::vector<evaluate::Argument> for_evaluator(std::span<const runtime::Argument> arguments) {

@@ -21,6 +21,10 @@ std::vector<runtime::Argument> make_arguments(const Model& model, const ModelOpt
 // run.
 std::vector<runtime::Argument> describe_arguments(const Model& model, const ModelOptions& options);
 
+// The options without what --input and --size say of parameters and sizes that the graph does not have. Error
+// where one is no NAME=VALUE.
+ModelOptions options_for(const graph::Graph& graph, ModelOptions options);
+
 // The same for the evaluator, and the numbers of such a run.
 std::vector<evaluate::Argument> for_evaluator(std::span<const runtime::Argument> arguments);
 evaluate::RunNumbers run_numbers(const runtime::RunOptions& options);

@@ -12,6 +12,10 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   app.add_option("model", options.file,
                  "The text that PyTorch prints for an FX graph, or that a failing random graph prints")
       ->required();
+  add_input_options(app, options);
+}
+
+void add_input_options(CLI::App& app, ModelOptions& options) {
   app.add_option("--graph", options.graph, "Which graph of a file with several, from 0")
       ->capture_default_str();
   app.add_option("--inputs", options.inputs, "An .npz with in0, in1, ... or arrays by parameter name");

@@ -1,16 +1,11 @@
 // The whole program: parses the command line and runs one command. See commands.h for exit codes.
-#include <iostream>
-#include <new>
-
-#include "core/base/error.h"
 #include "tools/twinloom/commands.h"
+#include "tools/twinloom/failure.h"
 
 namespace twinloom::tool {
 
 namespace {
 
-constexpr int user_error = 2;
-constexpr int our_bug = 3;
 constexpr int wrong_command_line = 64;
 
 int run_asked(const std::vector<Command>& commands) {
@@ -30,21 +25,23 @@ int run_program(std::span<const std::string> words, const FindDevice& find_devic
   app.footer(
       "Exit codes: 0 done, 1 a difference was found, 2 wrong input, 3 a bug in Twinloom, 64 wrong command "
       "line.");
-  const std::vector<Command> commands = {add_run(app, find_device), add_verify(app, find_device), add_bench(app, find_device), add_explain(app, find_device), add_dump(app, find_device), add_cache(app, find_device), add_devices(app), add_ops(app)};
+  const std::vector<Command> commands = {add_run(app, find_device),
+                                         add_verify(app, find_device),
+                                         add_bench(app, find_device),
+                                         add_explain(app, find_device),
+                                         add_dump(app, find_device),
+                                         add_cache(app, find_device),
+                                         add_devices(app),
+                                         add_ops(app)};
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // it takes them from the end
     return run_asked(commands);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : wrong_command_line;
-  } catch (const Error& error) {
-    std::cerr << "error: " << error.what() << '\n';
-    return user_error;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "error: there is no memory left\n";
-    return user_error;
   } catch (const std::exception& error) {
-    std::cerr << error.what() << '\n';
-    return our_bug;
+    const Failure failure = failure_of(error);
+    print_failure(failure);
+    return failure.code;
   }
 }
 

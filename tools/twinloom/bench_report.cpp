@@ -1,0 +1,132 @@
+// See bench_report.h.
+#include "tools/twinloom/bench_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/text.h"
+#include "tools/twinloom/report.h"
+
+namespace twinloom::tool {
+
+namespace {
+
+std::string words_of(const std::vector<runtime::Resources>& launches) {
+  return join(launches, "; ", [](const runtime::Resources& launch) {
+    return cat(launch.registers, " ", launch.spill_bytes, " ", launch.scratch_bytes, " ", launch.blocks_each,
+               "x", launch.threads);
+  });
+}
+
+std::vector<std::string> cells(const KernelLine& kernel, const measure::CopyBandwidth& copy) {
+  const double rate = kernel.bytes_per_second();
+  return {kernel.name,
+          fmt::format("{:.4f}", kernel.median_seconds * 1e3),
+          bytes_words(kernel.traffic.bytes),
+          bytes_words(kernel.traffic.floor_bytes),
+          bytes_words(kernel.traffic.touched_bytes),
+          fmt::format("{:.2f}", rate * 1e-9),
+          fmt::format("{:.0f} %", 100 * rate / copy.bytes_per_second),
+          fmt::format("{:.2f}", kernel.operations_per_second() * 1e-9),
+          fmt::format("{:.1f}{}", kernel.compile_seconds * 1e3, kernel.cached ? " cached" : ""),
+          words_of(kernel.launches),
+          join(kernel.ops, " ", [](const std::string& name) { return name; })};
+}
+
+// In columns: words, the first and the last, begin where theirs begins, numbers end where theirs ends.
+void print_rows(std::ostream& stream, const std::vector<std::vector<std::string>>& rows) {
+  for (const auto& row : rows) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      std::size_t width = 0;
+      for (const auto& other : rows) width = std::max(width, other[column].size());
+      const bool words = column == 0 || column + 1 == row.size();
+      if (column + 1 == row.size()) width = 0;
+      stream << (words ? fmt::format("{:<{}}", row[column], width)
+                       : fmt::format("{:>{}}", row[column], width))
+             << (column + 1 == row.size() ? "\n" : "  ");
+    }
+  }
+}
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const std::vector<runtime::Resources>& launches) {
+  auto rows = Json::array();
+  for (const runtime::Resources& launch : launches) {
+    rows.push_back({{"registers", launch.registers},
+                    {"spill_bytes", launch.spill_bytes},
+                    {"shared_bytes", launch.scratch_bytes},
+                    {"threads", launch.threads},
+                    {"blocks_a_multiprocessor", launch.blocks_each}});
+  }
+  return rows;
+}
+
+Json json_of(const KernelLine& kernel) {
+  Json json = {{"name", kernel.name},
+               {"ops", kernel.ops},
+               {"median_ms", kernel.median_seconds * 1e3},
+               {"bytes", kernel.traffic.bytes},
+               {"touched_bytes", kernel.traffic.touched_bytes},
+               {"floor_bytes", kernel.traffic.floor_bytes},
+               {"gbps", kernel.bytes_per_second() * 1e-9},
+               {"flops", kernel.operations_per_second()},
+               {"compile_ms", kernel.compile_seconds * 1e3},
+               {"cached", kernel.cached}};
+  if (!kernel.launches.empty()) json["launches"] = json_of(kernel.launches);
+  return json;
+}
+
+Json json_of(const std::variant<Measured, Failure>& outcome) {
+  if (const auto* failure = std::get_if<Failure>(&outcome)) return {{"error", failure->words}};
+  const Measured& measured = std::get<Measured>(outcome);
+  auto kernels = Json::array();
+  for (const KernelLine& kernel : measured.kernels) kernels.push_back(json_of(kernel));
+  return {{"run_ms", measured.run_seconds * 1e3},
+          {"prepare_ms", measured.prepare_seconds * 1e3},
+          {"compile_ms", measured.compile_seconds * 1e3},
+          {"peak_bytes", measured.peak_bytes},
+          {"kernels", kernels}};
+}
+
+}  // namespace
+
+void print_table(std::ostream& stream, const BenchReport& report, const Measured& measured) {
+  std::vector<std::vector<std::string>> rows = {{"kernel", "ms", "bytes", "floor", "touched", "GB/s",
+                                                 "of copy", "GFLOP/s", "compile ms", "launches",
+                                                 "operators"}};
+  for (const KernelLine& kernel : measured.kernels) rows.push_back(cells(kernel, *report.copy));
+  const auto is_empty = [](const KernelLine& kernel) { return kernel.launches.empty(); };
+  if (std::ranges::all_of(measured.kernels, is_empty))
+    for (auto& row : rows) row.erase(row.end() - 2);
+  print_rows(stream, rows);
+  stream << fmt::format(
+      "{} kernels on {}, mode {}, {} threads; run {:.4f} ms, compile {:.1f} ms, peak memory {}\n",
+      measured.kernels.size(), report.device, report.mode, report.threads, measured.run_seconds * 1e3,
+      measured.compile_seconds * 1e3, bytes_words(measured.peak_bytes));
+}
+
+void print_copy(std::ostream& stream, const measure::CopyBandwidth& copy) {
+  stream << fmt::format("copy bandwidth {:.2f} GB/s ({}, buffers of {})\n", copy.bytes_per_second * 1e-9,
+                        copy.way, bytes_words(copy.buffer_bytes));
+}
+
+std::string json_text(const BenchReport& report, bool several) {
+  Json json = {{"device", report.device}, {"mode", report.mode}, {"threads", report.threads}};
+  if (report.copy) json["copy_gbps"] = report.copy->bytes_per_second * 1e-9;
+  auto models = Json::array();
+  for (const BenchedModel& model : report.models) {
+    models.push_back({{"file", model.file.string()}});
+    models.back().update(json_of(model.outcome));
+  }
+  if (several)
+    json["models"] = models;
+  else
+    json.update(json_of(report.models.front().outcome));
+  // A file's name and words that quote one may hold any bytes.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace twinloom::tool
