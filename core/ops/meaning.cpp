@@ -22,7 +22,7 @@ using meaning::Value;
 #define LETTERS_6 auto n, auto seed, auto offset, auto number, auto low, auto high
 
 constexpr std::tuple formulas = {
-#define POINTWISE(name, arity, takes, gives, formula, from, to, ulp, cost) [](LETTERS_##arity) { return formula; },
+#define POINTWISE(name, arity, takes, gives, formula, ...) [](LETTERS_##arity) { return formula; },
 #include "core/ops/pointwise.def"
 #undef POINTWISE
     0};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/ops/cost.h"
 #include "core/ops/pointwise.h"
 
 namespace twinloom::ops {
@@ -30,11 +31,12 @@ struct Row {
   int parts;
   Takes takes;
   Start of_integers, of_floats, of_nothing;
+  int cost, gpu;
 };
 
 constexpr std::array rows = {
-#define MONOID(name, parts, takes, of_integers, of_floats, of_nothing) \
-  Row{Monoid::name, #name, parts, Takes::takes, of_integers, of_floats, of_nothing},
+#define MONOID(name, parts, takes, of_integers, of_floats, of_nothing, cost, gpu) \
+  Row{Monoid::name, #name, parts, Takes::takes, of_integers, of_floats, of_nothing, cost, gpu},
 #include "core/ops/monoid.def"
 #undef MONOID
 };
@@ -139,6 +141,8 @@ std::string call_of(const Row& row) {
 
 }  // namespace
 
+int cost(Monoid monoid) { return row(monoid).cost; }
+int gpu_cost(Monoid monoid) { return row(monoid).gpu; }
 int parts(Monoid monoid) { return row(monoid).parts; }
 std::string_view name(Monoid monoid) { return row(monoid).name; }
 std::span<const Monoid> all_monoids() { return monoids; }

@@ -21,12 +21,12 @@ struct Row {
   Gives gives;
   TestRange range;
   double ulp;
-  int cost;
+  int cost, gpu;
 };
 
 constexpr std::array rows = {
-#define POINTWISE(name, arity, takes, gives, formula, low, high, ulp, cost) \
-  Row{Pointwise::name, #name, arity, Takes::takes, Gives::gives, {low, high}, ulp, cost},
+#define POINTWISE(name, arity, takes, gives, formula, low, high, ulp, cost, gpu) \
+  Row{Pointwise::name, #name, arity, Takes::takes, Gives::gives, {low, high}, ulp, cost, gpu},
 #include "core/ops/pointwise.def"
 #undef POINTWISE
 };
@@ -86,6 +86,7 @@ Gives gives(Pointwise op) { return row(op).gives; }
 std::string_view name(Pointwise op) { return row(op).name; }
 TestRange test_range(Pointwise op) { return row(op).range; }
 int cost(Pointwise op) { return row(op).cost; }
+int gpu_cost(Pointwise op) { return row(op).gpu; }
 bool takes_element(Pointwise op, DType element) { return takes_type(takes(op), element); }
 
 std::string_view spelling(Pointwise op) {

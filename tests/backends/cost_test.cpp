@@ -1,4 +1,5 @@
-// The column `cost` of the operator table, counted again in the machine code of its functions.
+// The column `cost` of the tables of operators and monoids, counted again in the machine code of their
+// functions.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 namespace twinloom::tests {
 namespace {
 
+using ops::Monoid;
 using ops::Pointwise;
 
 std::string lanes_of(Pointwise op) {
@@ -34,6 +36,18 @@ std::string function_of(Pointwise op) {
   if (ops::gives(op) == ops::Gives::f64) result = "Vector<f64, 16>";
   return cat("extern \"C\" void row_", ops::name(op), "(const ", lanes, "* x, ", result, "* y) { *y = ", call,
              "; }\n");
+}
+
+// extern "C" void row_max(const Vector<f32, 16>* x, Vector<f32, 16>* y) { *y = max(x[0], x[1]); }
+std::string function_of(Monoid monoid) {
+  const bool of_truths = !ops::accepts(monoid, ops::DType::f32);
+  const std::string lanes = cat("Vector<", of_truths ? "bool" : "f32", ", 16>");
+  const std::string head =
+      cat("extern \"C\" void row_", ops::name(monoid), "(const ", lanes, "* x, ", lanes, "* y");
+  if (ops::parts(monoid) == 1) return cat(head, ") { *y = ", ops::name(monoid), "(x[0], x[1]); }\n");
+  return cat(head, ", const Vector<i64, 16>* places, Vector<i64, 16>* place) {\n  const auto replaces = ",
+             ops::name(monoid), "(x[0], places[0], x[1], places[1]);\n",
+             "  *y = where(replaces, x[1], x[0]);\n  *place = where(replaces, places[1], places[0]);\n}\n");
 }
 
 struct Count {
@@ -85,12 +99,15 @@ TEST(Cost, IsWhatTheMachineCodeHas) {
                                cpu::precompiled_prelude(isa));
   std::string text = "namespace twinloom::device {\n";
   for (const Pointwise op : ops::all_pointwise()) text += function_of(op);
+  for (const Monoid monoid : ops::all_monoids()) text += function_of(monoid);
   const auto counts = counted(compiler.assembly(text + "}\n", "rows"));
-  for (const Pointwise op : ops::all_pointwise()) {
-    const int found = cost_of(counts, cat("row_", ops::name(op)));
+  const auto expect_found = [&](int cost, std::string_view name) {
+    const int found = cost_of(counts, cat("row_", name));
     // Of another version of the compiler a few may be another number.
-    EXPECT_NEAR(ops::cost(op), found, 2 + found / 8) << ops::name(op);
-  }
+    EXPECT_NEAR(cost, found, 2 + found / 8) << name;
+  };
+  for (const Pointwise op : ops::all_pointwise()) expect_found(ops::cost(op), ops::name(op));
+  for (const Monoid monoid : ops::all_monoids()) expect_found(ops::cost(monoid), ops::name(monoid));
 }
 
 }  // namespace

@@ -32,6 +32,14 @@ if(TARGET backends_cuda)
     gtest_discover_tests(test_sort_races TEST_PREFIX races. DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 1200 LABELS cuda)
   endif()
 
+  # What functions take of a GPU, as a table.
+  add_executable(gpu_costs EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/cuda/costs/main.cpp)
+  foreach(source compiler cost_kernels gpu_cost machine_code)
+    target_sources(gpu_costs PRIVATE ${CMAKE_SOURCE_DIR}/tests/cuda/${source}.cpp)
+  endforeach()
+  target_include_directories(gpu_costs PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(gpu_costs PRIVATE backends_cuda GTest::gtest)
+
   # Every f32 input of every function of one input, on a GPU and on the CPU: minutes, so no test runs it.
   add_executable(gpu_functions EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/cuda/functions/main.cpp)
   target_include_directories(gpu_functions PRIVATE ${CMAKE_SOURCE_DIR})

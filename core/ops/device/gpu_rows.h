@@ -93,7 +93,7 @@ TWINLOOM_INLINE auto each_row_lane(Single single, const Values&... values) {
     return each_lane([](auto... one) { return name(one...); }, number, seed, offset, operation, low, high); \
   }
 // What need not be rounded right is no single instruction.
-#define POINTWISE(name, arity, takes, gives, formula, low, high, ulp, cost) \
+#define POINTWISE(name, arity, takes, gives, formula, low, high, ulp, ...) \
   TWINLOOM_ROW_##arity(name, takes, (ulp >= 1))
 #include "core/ops/pointwise.def"
 #undef POINTWISE
