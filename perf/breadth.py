@@ -10,7 +10,7 @@ their mean counts. Exit code 1: a case failed, is below --bound, or the geometri
 
 usage: breadth.py [--device cpu|cuda] [--only WORDS] [--rounds 15] [--threads 2] [--json FILE] [--program FILE]
                   [--corpus ARCHIVE.tar.xz --sample 200 --seed 1] [--most-bytes N] [--workers N] [--bound X] [--mean X]
-       breadth.py --write FOLDER      only writes the texts
+       breadth.py --write FOLDER      only writes the texts, of a GPU's sizes with --device cuda
        breadth.py --check             small sizes: `twinloom verify`, and results beside eager ones
 """
 import argparse
@@ -108,7 +108,8 @@ def works_of(torch, options):
     else:
         less = 512 if options.check else 16 if options.device == "cpu" else 1
         cases = breadth_cases.cases(torch, breadth_cases.Sizes(less))
-        makers = {case.name: (lambda c=case: Work(torch, c, options.device)) for case in cases}
+        where = "cpu" if options.write else options.device
+        makers = {case.name: (lambda c=case: Work(torch, c, where)) for case in cases}
     chosen = [words for words in options.only.split(",") if words]
     return {name: make for name, make in makers.items() if not chosen or any(words in name for words in chosen)}
 
@@ -193,23 +194,18 @@ def measured(torch, options, folder):
     for group in groups:
         files = [pathlib.Path(folder) / f"{name}.fx" for name in group]
         kinds, peers, failures = {}, {}, {}
-        before = {}
-        for phase in ("write", "measure"):
-            if phase == "measure":
-                before = measure_ours(options, [file for file in files if file.exists()])
-            for name, file in zip(group, files):
-                try:
-                    work = makers[name]()
-                    kinds[name] = work.kind
-                    if phase == "write":
-                        file.write_text(work.text)
-                    else:
-                        peers[name] = measure_peers(torch, work, clock)
-                except Exception as problem:
-                    failures[name] = f"{type(problem).__name__}: {problem}"
-                work = None
-                if options.device == "cuda":
-                    torch.cuda.empty_cache()
+        write_texts(torch, {name: makers[name] for name in group}, pathlib.Path(folder), failures)
+        before = measure_ours(options, [file for file in files if file.exists()])
+        for name in group:
+            try:
+                work = makers[name]()
+                kinds[name] = work.kind
+                peers[name] = measure_peers(torch, work, clock)
+            except Exception as problem:  # of any sort, as above
+                failures[name] = f"{type(problem).__name__}: {problem}"
+            work = None
+            if options.device == "cuda":
+                torch.cuda.empty_cache()
         if options.device == "cuda":
             clock.flushed = None
             torch.cuda.empty_cache()
@@ -273,6 +269,17 @@ def check(torch, options):
     return 1 if failed else 0
 
 
+def write_texts(torch, makers, folder, failures):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    folder.mkdir(parents=True, exist_ok=True)
+    with FakeTensorMode():  # no memory is needed
+        for name, make in makers.items():
+            try:
+                (folder / f"{name}.fx").write_text(make().text)
+            except Exception as problem:
+                failures[name] = f"{type(problem).__name__}: {problem}"
+
+
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
@@ -310,10 +317,10 @@ def main():
     if options.check:
         return check(torch, options)
     if options.write:
-        options.write.mkdir(parents=True, exist_ok=True)
-        for name, make in works_of(torch, options).items():
-            (options.write / f"{name}.fx").write_text(make().text)
-        return 0
+        failures = {}
+        write_texts(torch, works_of(torch, options), options.write, failures)
+        print(*(f"{name}: {words}" for name, words in failures.items()), sep="\n")
+        return 1 if failures else 0
     if options.workers:
         warm_up(options)
     where = torch.cuda.get_device_name() if options.device == "cuda" else f"a CPU, {options.threads} threads"

@@ -83,13 +83,14 @@ std::vector<Subject> measure_all(const Options& options, int& failed) {
         print_subject(subject);
         all.push_back(std::move(subject));
       }
+      // After each file: a run that is cut off keeps what it has.
+      if (!options.json.empty()) write_subjects(options.json, device.backend().machine().name, all);
     } catch (const std::exception& error) {
       std::cout << fmt::format("{:<40}FAILED: {}\n", std::filesystem::path(file).stem().string(),
                                error.what());
       ++failed;
     }
   }
-  if (!options.json.empty()) write_subjects(options.json, device.backend().machine().name, all);
   return all;
 }
 

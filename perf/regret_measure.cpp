@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "core/base/files.h"
+#include "core/measure/gpu_clock.h"
 #include "core/measure/measure.h"
 #include "core/schedule/schedule.h"
 #include "frontends/fx/read.h"
-#include "perf/gpu_clock.h"
 #include "perf/inputs.h"
 #include "perf/regret_subjects.h"
 
@@ -59,10 +59,7 @@ class Entrant {
     options.after_step = [&](std::size_t step, double seconds) {
       if (variant_->groups[variant_->steps[step].unit].name == kernel_) taken += seconds;
     };
-    if (flushed) {
-      const runtime::Bytes bytes = runtime::bytes_of(*flushed);
-      executable_->space()->clear(bytes.first, bytes.last - bytes.first, nullptr);
-    }
+    if (flushed) measure::flush(*executable_->space(), *flushed);
     executable_->run(arguments, options);
     return taken;
   }
@@ -79,8 +76,7 @@ class Measurement {
       : file_(file), device_(device), options_(options), model_(read_model(file)) {
     compiled_.mode = options.mode == "strict" ? Mode::strict : Mode::fused;
     arguments_ = drawn_arguments(model_.graph, model_.strides, device);
-    if (const runtime::Space* space = device.backend().space())
-      flushed_ = runtime::allocate(DType::u8, {FLUSH_BYTES}, {1}, space->memory().get());
+    if (const runtime::Space* space = device.backend().space()) flushed_ = measure::flush_buffer(*space);
   }
 
   std::vector<Subject> subjects() const {

@@ -106,8 +106,8 @@ def read_archive(file, count):
     return found
 
 
-def difference(given, eager, wide):
-    """Words for what differs by more than rounding does, or None.
+def difference(given, eager, wide, steps=8):
+    """Words for what differs by more than rounding does, so many steps of the type, or None.
 
     What PyTorch's own results miss the wide ones by is rounding: ours may miss them by four times that, and
     by a few steps of the type. Truths and integers that follow from rounded numbers may differ here and there.
@@ -130,7 +130,7 @@ def difference(given, eager, wide):
     missed = (theirs - meant)[finite].abs()
     # The largest of what PyTorch misses by, in steps at the element.
     usual = (missed / (scale + scale.mean() + 1e-30)).max().item()
-    allowed = (4 * usual + 8 * step) * (scale + scale.mean() + 1e-30)
+    allowed = (4 * usual + steps * step) * (scale + scale.mean() + 1e-30)
     # Where a comparison of rounded numbers goes the other way, PyTorch's own result is as good.
     away = torch.minimum((ours - meant)[finite].abs(), (ours - theirs)[finite].abs())
     wrong = ((away > allowed) & ~exact[finite]).sum().item()
