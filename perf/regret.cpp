@@ -12,8 +12,10 @@
 #include <iostream>
 #include <map>
 
+#include "core/machine/gpu.h"
 #include "core/measure/measure.h"
 #include "perf/exit_code.h"
+#include "perf/regret_estimates.h"
 #include "perf/regret_subjects.h"
 
 namespace twinloom::perf {
@@ -22,7 +24,7 @@ namespace {
 
 struct Options : RegretOptions {
   std::vector<std::string> files, measured;
-  std::string json;
+  std::string json, machine;
 };
 
 const Candidate* best_of(const Subject& subject) {
@@ -73,6 +75,49 @@ void print_summary(const std::vector<Subject>& subjects) {
                            measure::quantile(regrets, 1));
 }
 
+// What is asked of estimates: the median error, and the share of pairs in the right order.
+constexpr double MOST_ERROR = 0.30, LEAST_IN_ORDER = 0.85;
+
+// A row a nest, its estimates for the chosen schedule and for the best one, and how good they are.
+// Whether they are as good as is asked.
+bool print_estimates(const std::vector<Subject>& subjects, const machine::Machine& machine) {
+  std::vector<double> errors, regrets;
+  int pairs = 0, in_order = 0;
+  std::cout << fmt::format("{:<40}{:<28}{:>11}{:>11}{:>8}{:>8}{:>8}{:>8}  {}\n", "text", "kernel",
+                           "chosen us", "estimate", "ratio", "median", "order", "regret",
+                           "roofs of the chosen one, us");
+  for (const Subject& subject : subjects) {
+    const auto estimates = estimates_of(subject, machine);
+    const Judgement judgement = judge(subject, estimates);
+    if (!estimates.front() || judgement.ratios.empty()) continue;
+    for (const double ratio : judgement.ratios) errors.push_back(std::max(ratio, 1 / ratio) - 1);
+    pairs += judgement.pairs, in_order += judgement.in_order;
+    regrets.push_back(*judgement.regret);
+    const double chosen = subject.candidates.front().seconds;
+    std::cout << fmt::format(
+        "{:<40}{:<28}{:>11.2f}{:>11.2f}{:>8.2f}{:>8.2f}{:>8}{:>8.3f}  {}\n", subject.text.substr(0, 39),
+        subject.kernel.substr(0, 27), chosen * 1e6, estimates.front()->seconds * 1e6,
+        estimates.front()->seconds / chosen, measure::median(judgement.ratios),
+        judgement.pairs == 0 ? "-" : fmt::format("{:.2f}", double(judgement.in_order) / judgement.pairs),
+        *judgement.regret,
+        join(estimates.front()->roofs, " ",
+             [](const cost::Roof& roof) { return fmt::format("{} {:.1f}", roof.name, roof.seconds * 1e6); }) +
+            fmt::format(" registers {} blocks {}", estimates.front()->registers,
+                        estimates.front()->blocks_each) +
+            join(subject.candidates.front().launches, ";", [](const auto& l) {
+              return cat(" real ", l.registers, " ", l.blocks_each, "x", l.threads);
+            }));
+  }
+  if (errors.empty()) return true;
+  std::cout << fmt::format(
+      "estimates: median error {:.0f} %, nine of ten below {:.0f} %; {:.1f} % of {} pairs in order; "
+      "regret of the least estimate: median {:.3f}, nine of ten below {:.3f}, worst {:.3f}\n",
+      100 * measure::median(errors), 100 * measure::quantile(errors, 0.9),
+      100.0 * in_order / std::max(pairs, 1), pairs, measure::median(regrets), measure::quantile(regrets, 0.9),
+      measure::quantile(regrets, 1));
+  return measure::median(errors) <= MOST_ERROR && in_order >= LEAST_IN_ORDER * pairs;
+}
+
 std::vector<Subject> measure_all(const Options& options, int& failed) {
   const Device device = Device::named(options.device, {options.isa});
   std::cout << device.backend().describe() << ", mode " << options.mode << '\n';
@@ -94,6 +139,13 @@ std::vector<Subject> measure_all(const Options& options, int& failed) {
   return all;
 }
 
+machine::Machine machine_of(const Options& options) {
+  if (options.machine == "h200") return machine::h200();
+  machine::Machine machine = Device::named(options.device, {options.isa}).backend().machine();
+  if (options.device == "cpu") machine.blocks_at_once = options.threads;
+  return machine;
+}
+
 int run(const Options& options) {
   int failed = 0;
   std::cout << fmt::format("{:<40}{:<28}{:>4}{:>4}{:>11}{:>11}{:>8}  {}\n", "text", "kernel", "n", "bad",
@@ -106,7 +158,8 @@ int run(const Options& options) {
     }
   if (!options.files.empty()) subjects = measure_all(options, failed);
   print_summary(subjects);
-  return failed == 0 ? 0 : 1;
+  const bool good = options.machine.empty() || print_estimates(subjects, machine_of(options));
+  return failed == 0 && good ? 0 : 1;
 }
 
 }  // namespace
@@ -127,6 +180,9 @@ int main(int count, char** words) {
   app.add_option("--rounds", options.rounds, "That are counted")->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads, "On a CPU")->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "Of the other schedules");
+  app.add_option("--estimates", options.machine,
+                 "Also prints estimates for this machine: h200, or device, the one named")
+      ->check(CLI::IsMember({"h200", "device"}));
   app.add_option("--json", options.json, "Also writes nests, schedules and times here");
   CLI11_PARSE(app, count, words);
   return perf::exit_code_of([&] { return perf::run(options); });

@@ -88,6 +88,8 @@ machine::Machine machine_of(const Isa& isa, int threads, double worth_a_thread_s
     machine.memory.push_back({cat("L", level), bytes, from_registers / (1 << std::min(2 * (level - 1), 3))});
   machine.memory.push_back({"memory", 0, 10e9});
   machine.f32_operations_per_second = from_registers / 4 * 2 * threads;
+  machine.clock_hertz = clock;
+  machine.issue_each = 2;
   machine.launch_seconds = 1e-6;
   machine.worth_a_thread_seconds = worth_a_thread_seconds;
   return machine;

@@ -196,18 +196,4 @@ std::int64_t touched_bytes(const loops::Program& program, const index::Values& s
   return work.loaded + work.stored;
 }
 
-double seconds(const Work& work, const machine::Machine& machine) {
-  const auto bytes = static_cast<double>(work.loaded + work.stored);
-  double moving = 0;
-  for (const machine::MemoryLevel& level : machine.memory) {
-    moving = level.bytes_per_second > 0 ? bytes / level.bytes_per_second : 0;
-    if (level.bytes != 0 && bytes <= static_cast<double>(level.bytes)) break;
-  }
-  const double workers = std::max(machine.blocks_at_once, 1);
-  const double rate = machine.f32_operations_per_second;
-  const double computing = rate > 0 ? static_cast<double>(work.operations) * workers / rate : 0;
-  const double alone = std::max(moving, computing);
-  return machine.launch_seconds + (alone < machine.worth_a_thread_seconds ? alone : alone / workers);
-}
-
 }  // namespace twinloom::cost

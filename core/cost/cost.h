@@ -1,5 +1,5 @@
-// What a nest or a program costs: bytes that cross between arguments and registers, operations, and from
-// both an estimate of the time on a machine.
+// What a nest or a program touches and computes, counted: bytes that cross between arguments and registers, and
+// operations. How long it takes is estimate.h's.
 //
 // Bytes are those of executed loads and stores of arguments. A load in a loop that its offset does not
 // mention is counted once for the loop, equal loads of one loop body once, and what is the same for all
@@ -11,7 +11,6 @@
 #include <cstdint>
 
 #include "core/loops/loops.h"
-#include "core/machine/machine.h"
 
 namespace twinloom::cost {
 
@@ -24,8 +23,5 @@ struct Work {
 // For these values of Program::sizes. A routine's call costs what its operands hold.
 Work work_of(const loops::Program& program, const index::Values& sizes);
 std::int64_t touched_bytes(const loops::Program& program, const index::Values& sizes);
-
-// The roofline: the longer of moving the bytes and doing the operations, and one launch.
-double seconds(const Work& work, const machine::Machine& machine);
 
 }  // namespace twinloom::cost

@@ -6,7 +6,7 @@ namespace twinloom::machine {
 // One worker is a block of 256 threads. The bandwidths are in the proportions to the memory's own that were
 // measured on Hopper, where a copy reaches 4.3 of 4.8 TB/s.
 Machine gpu(const GpuFacts& facts) {
-  constexpr int BLOCK_THREADS = 256, F32_LANES = 128;
+  constexpr int BLOCK_THREADS = 256, F32_LANES = 128, REGISTERS = 65536, ISSUE = 4, SECTOR_BYTES = 32;
   const int blocks_each = facts.threads_each / BLOCK_THREADS;
   Machine machine;
   machine.name = facts.name;
@@ -19,9 +19,15 @@ Machine gpu(const GpuFacts& facts) {
   machine.multiprocessors = facts.multiprocessors;
   machine.blocks_at_once = facts.multiprocessors * blocks_each;
   const double bandwidth = facts.memory_bytes_per_second / machine.blocks_at_once;
-  machine.memory = {{"L1", facts.scratch_bytes_each / blocks_each, 7 * bandwidth},
-                    {"L2", facts.l2_bytes / machine.blocks_at_once, 1.2 * bandwidth},
-                    {"memory", 0, 0.9 * bandwidth}};
+  machine.memory = {{"L1", facts.scratch_bytes_each / blocks_each, 7 * bandwidth, 18e-9},
+                    {"L2", facts.l2_bytes / machine.blocks_at_once, 1.45 * bandwidth, 140e-9},
+                    {"memory", 0, 0.83 * bandwidth, 300e-9}};
+  machine.threads_each = facts.threads_each;
+  machine.registers_each = REGISTERS;
+  machine.clock_hertz = facts.clock_hertz;
+  machine.issue_each = ISSUE;
+  machine.sector_bytes = SECTOR_BYTES;
+  machine.memory_workers = machine.blocks_at_once;
   machine.f32_operations_per_second = 2.0 * F32_LANES * facts.multiprocessors * facts.clock_hertz;
   machine.launch_seconds = 3e-6;
   machine.worth_a_thread_seconds = 0;

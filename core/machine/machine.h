@@ -12,6 +12,7 @@ struct MemoryLevel {
   std::string name;             // "L1", "L2", "L3", "memory"
   std::int64_t bytes = 0;       // that one worker may call its own; 0: unlimited
   double bytes_per_second = 0;  // of one worker
+  double latency_seconds = 0;   // of a load that finds its element there; 0 where it does not count
   friend bool operator==(const MemoryLevel&, const MemoryLevel&) = default;
 };
 
@@ -25,6 +26,12 @@ struct Machine {
   std::int64_t scratch_bytes = 1 << 15;  // of a block
   int blocks_at_once = 1;               // cores, or blocks in flight
   int multiprocessors = 1;              // that have so much scratch each
+  int threads_each = 1;                 // at once on a multiprocessor
+  int registers_each = 0;               // of 4 bytes, of a multiprocessor
+  double clock_hertz = 1e9;
+  double issue_each = 1;                // vector instructions a cycle of a core, or of warps of a multiprocessor
+  int sector_bytes = 64;                // that memory is read in at least
+  double memory_workers = 1;            // of the outermost memory: so many workers reach its whole bandwidth
   std::vector<MemoryLevel> memory;      // nearest first
   double f32_operations_per_second = 0;  // of the whole machine
   double launch_seconds = 0;

@@ -126,16 +126,6 @@ TEST(Cost, MembersOfAVectorLoadTogetherWhatIsTheSameForAll) {
   EXPECT_EQ(cost::work_of(program.front(), {{index::Symbol("m"), 9}}).loaded, 4 * 9 * 64 + 4 * 9 * 4);
 }
 
-TEST(Cost, TheRooflineTakesTheLongerWay) {
-  machine::Machine machine = machines().front();
-  machine.memory = {{"L2", 1000, 1e10}, {"memory", 0, 1e9}};
-  machine.f32_operations_per_second = 2e9;
-  machine.blocks_at_once = 2;
-  EXPECT_DOUBLE_EQ(cost::seconds({500, 500, 0}, machine), 1e-7);
-  EXPECT_DOUBLE_EQ(cost::seconds({1000000, 0, 0}, machine), 1e-3 / 2);
-  EXPECT_DOUBLE_EQ(cost::seconds({0, 0, 4000000}, machine), 4e-3 / 2);
-}
-
 }  // namespace
 
 }  // namespace twinloom::tests

@@ -1,0 +1,50 @@
+// What estimates take for granted beyond the facts of machine::Machine: one table. Those of blocks were
+// fitted to 2,900 programs of 119 kernels that `perf/regret` measured on an H200, those of vectors are of one
+// core with AVX-512; how, and how well they do on others, stands in perf/results/2026-11-24-estimates.md. For
+// the inside of this room.
+#pragma once
+
+namespace twinloom::cost::constants {
+
+// Of all machines.
+constexpr double DIVISION =
+    6;  // instructions of a quotient or remainder by a number: multiply, shift, correct
+constexpr double UNKNOWN_DIVISION = 24;  // of one by a size that only the run knows
+constexpr double LOOP = 2;               // instructions of a turn of a loop: its counter and the branch
+constexpr double INDEX = 3;              // of the check of an index that was found at run time
+constexpr double PUSH = 4;               // of a push onto a stack, besides its combinations
+constexpr double SHARPNESS = 3;          // of roofs: the time is this root of the sum of these powers
+
+// Of blocks of threads: instructions are slots of a warp, times are cycles of the clock.
+constexpr double ADDRESS = 4;   // slots of a memory access: itself and what its address takes
+constexpr double EXCHANGE = 3;  // slots of telling a register to another thread: shuffle, select, move
+constexpr double OVERLAP =
+    0.83;                       // cycles of a slot: units that work side by side count as one after the other
+constexpr double PASS = 1.9;    // cycles of a pass of a warp's request through the first cache
+constexpr double CONVERGE = 4;  // slots of a barrier, of each warp
+constexpr double BARRIER = 50;  // cycles that a barrier takes at least
+constexpr double BARRIER_WARP = 2;  // and for each warp that comes to it
+constexpr double EXCHANGED = 14;    // cycles from a register of one thread to that of another
+constexpr double DEPENDENT = 1;     // cycles of a combination that waits for the last, besides its slots
+constexpr double SLOT = 2.5;        // cycles of a slot of a warp that is alone
+constexpr double AHEAD = 5;         // turns of a serial loop whose loads are on their way together
+constexpr double SHARED = 16;       // cycles from shared memory to a register
+constexpr double LAST_WAVE = 0.5;   // share of a whole wave that the last, partly filled one takes
+constexpr double BUSY = 0.8;        // share of all multiprocessors that reach the memory's whole bandwidth
+constexpr double LINE_BYTES = 128;  // of the first cache: what one pass of it looks at
+constexpr double BANK_BYTES = 4;    // of shared memory
+constexpr double BANKS = 32;
+constexpr double OWN_REGISTERS = 21;  // of a thread, for addresses and counters
+constexpr double LEAST_REGISTERS = 16, MOST_REGISTERS = 255;
+constexpr double RESERVED_BYTES = 1024;  // of shared memory, of each block
+constexpr double MOST_BLOCKS = 32;       // of a multiprocessor
+
+// Of vectors: instructions are those of one register, times are cycles of a core.
+constexpr double SCALAR = 0.4;            // of a vector instruction: more units execute them
+constexpr double GATHER = 2;              // instructions of an element that is no neighbour of the last
+constexpr double ADD_LATENCY = 4;         // cycles from one combination of an accumulator to the next
+constexpr double READ_FOR_OWNERSHIP = 2;  // bytes that move for one that is stored through the caches
+constexpr double WAYS = 12;               // lines of one set of a cache
+constexpr double CALLED = 3;              // bytes that a routine moves for each of its operands
+
+}  // namespace twinloom::cost::constants

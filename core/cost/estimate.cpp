@@ -1,0 +1,73 @@
+// See estimate.h.
+#include "core/cost/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/cost/constants.h"
+#include "core/cost/roofs.h"
+
+namespace twinloom::cost {
+
+namespace {
+
+// The longest, and what of the others does not hide behind it: the root of the sum of powers.
+double together(const std::vector<Roof>& roofs) {
+  double longest = 0, sum = 0;
+  for (const Roof& roof : roofs) longest = std::max(longest, roof.seconds);
+  if (longest == 0) return 0;
+  for (const Roof& roof : roofs) sum += std::pow(roof.seconds / longest, constants::SHARPNESS);
+  return longest * std::pow(sum, 1 / constants::SHARPNESS);
+}
+
+}  // namespace
+
+const Roof& Estimate::limiter() const {
+  CHECK(!roofs.empty(), "an estimate without roofs");
+  return *std::ranges::max_element(roofs, {}, &Roof::seconds);
+}
+
+double Estimate::bytes() const {
+  double bytes = 0;
+  for (const Roof& roof : roofs)
+    if (roof.name == "memory") bytes = roof.amount;
+  return bytes;
+}
+
+Estimate estimate(const loops::Program& program, const machine::Machine& machine,
+                  const index::Values& sizes) {
+  const Walk walk = walk_of(program, machine, sizes);
+  Estimate result;
+  result.roofs = machine.max_threads > 1 ? roofs_of_blocks(walk, machine) : roofs_of_vectors(walk, machine);
+  result.seconds = together(result.roofs) + machine.launch_seconds;
+  result.roofs.push_back({"launch", 1, machine.launch_seconds});
+  if (machine.max_threads > 1) {
+    result.registers = registers_of(walk, machine);
+    result.blocks_each = blocks_each(walk, machine);
+  }
+  return result;
+}
+
+Estimate estimate(std::span<const loops::Program> programs, const machine::Machine& machine,
+                  const index::Values& sizes) {
+  Estimate whole;
+  for (const loops::Program& program : programs) {
+    const Estimate one = estimate(program, machine, sizes);
+    whole.seconds += one.seconds;
+    whole.registers = std::max(whole.registers, one.registers);
+    whole.blocks_each = std::max(whole.blocks_each, one.blocks_each);
+    for (const Roof& roof : one.roofs) {
+      const auto known = std::ranges::find(whole.roofs, roof.name, &Roof::name);
+      if (known == whole.roofs.end()) {
+        whole.roofs.push_back(roof);
+      } else {
+        known->amount += roof.amount;
+        known->seconds += roof.seconds;
+      }
+    }
+  }
+  return whole;
+}
+
+}  // namespace twinloom::cost

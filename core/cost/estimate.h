@@ -1,0 +1,38 @@
+// How long a program takes on a machine, from what it moves and computes: THE measure by which schedules,
+// fusion and memory are chosen. Seconds of one run with cold caches; what a launch costs is in it.
+//
+// A roofline of several roofs: each level of memory with the bytes that cross to it (footprint.h), the units
+// that execute instructions, and the longest chain of what waits for something else. The longest of them is
+// the time, and the others hide behind it but for a share.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/loops/loops.h"
+#include "core/machine/machine.h"
+
+namespace twinloom::cost {
+
+struct Roof {
+  std::string name;   // of a memory level, "instructions", "special", "chain", "launch"
+  double amount = 0;  // bytes, instructions, cycles
+  double seconds = 0;
+};
+
+struct Estimate {
+  double seconds = 0;
+  std::vector<Roof> roofs;
+  double registers = 0, blocks_each = 0;  // of a thread; blocks that a multiprocessor runs at once
+  const Roof& limiter() const;            // the one that takes longest
+  double bytes() const;                   // that cross the outermost level
+};
+
+Estimate estimate(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes);
+
+// Of programs that run one after the other.
+Estimate estimate(std::span<const loops::Program> programs, const machine::Machine& machine,
+                  const index::Values& sizes);
+
+}  // namespace twinloom::cost

@@ -1,0 +1,39 @@
+// What a tree of loops reads and writes of memory, and what crosses to a cache. For the inside of this room.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core/cost/walk.h"
+
+namespace twinloom::cost {
+
+// Iterations of loops that run at the same time as others: a cache that workers share holds what all of them
+// touch.
+using Together = std::map<std::size_t, double>;  // of Walk::loops: so many iterations of it
+
+// A cache: its size, what it is filled by, and who shares it.
+struct Cache {
+  double bytes = 0;
+  double line_bytes = 64;
+  // Lines whose places differ by a multiple of this fall into one set, which holds `ways` of them; 0: never.
+  double set_pitch = 0, ways = 8;
+  Together together;
+};
+
+// Bytes that reads and writes move into the cache and out of it, in whole lines.
+struct Traffic {
+  double read = 0, written = 0;
+};
+
+// One execution of the whole walk. What a loop's iterations touch is read once where the cache holds what one
+// iteration touches, and again in each iteration where it does not.
+Traffic traffic_of(const Walk& walk, const Cache& cache);
+
+// Bytes of all distinct memory that the walk touches.
+double touched_by(const Walk& walk, double line_bytes);
+
+// Lines of distinct memory that an access touches while these loops run, as bytes.
+double lines_of(const Access& access, const std::vector<Step>& moving, double line_bytes, double most_bytes);
+
+}  // namespace twinloom::cost

@@ -1,0 +1,17 @@
+// The roofs of a walk on each sort of machine. For the inside of this room.
+#pragma once
+
+#include "core/cost/estimate.h"
+#include "core/cost/walk.h"
+
+namespace twinloom::cost {
+
+// Without the launch.
+std::vector<Roof> roofs_of_blocks(const Walk& walk, const machine::Machine& machine);   // blocks of threads
+std::vector<Roof> roofs_of_vectors(const Walk& walk, const machine::Machine& machine);  // cores with vectors
+
+// Registers that a thread is expected to take, and blocks that a multiprocessor then runs at once.
+double registers_of(const Walk& walk, const machine::Machine& machine);
+double blocks_each(const Walk& walk, const machine::Machine& machine);
+
+}  // namespace twinloom::cost

@@ -1,0 +1,234 @@
+// See roofs.h. One multiprocessor executes instructions of its resident warps, each of which waits for its
+// own.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/integers.h"
+#include "core/cost/constants.h"
+#include "core/cost/footprint.h"
+#include "core/cost/roofs.h"
+
+namespace twinloom::cost {
+
+namespace {
+
+using loops::Bind;
+using namespace constants;
+
+class Blocks {
+ public:
+  Blocks(const Walk& walk, const machine::Machine& machine) : walk_(walk), machine_(machine) {
+    resident_ = blocks_each(walk, machine);
+    const double slots = resident_ * machine.multiprocessors;
+    waves_ = walk.blocks / slots;
+    busy_ = std::min(walk.blocks, static_cast<double>(machine.multiprocessors));
+  }
+
+  std::vector<Roof> roofs() {
+    for (std::size_t node = 0; node < walk_.nodes.size(); ++node) count(node);
+    std::vector<Roof> roofs;
+    add_memory(roofs);
+    const double clock = machine_.clock_hertz;
+    // The last round of blocks leaves multiprocessors idle.
+    const double rounds = std::ceil(walk_.blocks / machine_.multiprocessors);
+    const double share =
+        walk_.blocks <= 0 ? 0 : (waves_ < 1 ? rounds : walk_.blocks / machine_.multiprocessors);
+    roofs.push_back(
+        {"instructions", slots_ * walk_.blocks, slots_ * share / machine_.issue_each / clock * OVERLAP});
+    roofs.push_back({"wavefronts", wavefronts_ * walk_.blocks, wavefronts_ * share / clock * PASS});
+    const double cycles = latency(0);
+    const double last =
+        waves_ <= 1
+            ? 1
+            : std::max(waves_, std::floor(waves_) + LAST_WAVE * (std::ceil(waves_) - std::floor(waves_)));
+    roofs.push_back({"chain", cycles, cycles / clock * last});
+    return roofs;
+  }
+
+ private:
+  double vector_of(std::size_t node) const {
+    const auto& loop = walk_.nodes[node].loop;
+    return loop && walk_.loops[*loop].bind == Bind::vector ? walk_.loops[*loop].extent : 1;
+  }
+
+  // Instruction slots of warps, and passes through the first cache, of one block.
+  void count(std::size_t node) {
+    const Node& at = walk_.nodes[node];
+    const double warps = std::ceil(walk_.threads_at(node) / machine_.warp_threads);
+    const double lanes = vector_of(node);
+    const double times = walk_.times(node, {Bind::serial, Bind::unroll, Bind::vector}) / lanes;
+    double slots = at.work.vector * lanes + at.work.scalar + EXCHANGE * at.exchanges + CONVERGE * at.barriers;
+    for (const std::size_t number : at.accesses) {
+      const Access& access = walk_.accesses[number];
+      if (access.place == loops::Place::registers) continue;
+      const double requests = requests_of(access, lanes);
+      slots += requests * ADDRESS;
+      wavefronts_ += warps * times * requests * wavefronts_of(access, lanes / requests);
+    }
+    slots_ += warps * times * slots;
+  }
+
+  // Accesses of a thread for all lanes of a vector: 16 bytes at once where they are neighbours.
+  double requests_of(const Access& access, double lanes) const {
+    if (lanes == 1) return 1;
+    const auto along = vector_step(access);
+    if (!along) return 1;
+    if (std::abs(along->stride) != access.bytes) return lanes;
+    return std::max(1.0, lanes * access.bytes / machine_.vector_bytes);
+  }
+  const Step* vector_step(const Access& access) const {
+    for (const Step& step : access.steps)
+      if (walk_.loops[step.loop].bind == Bind::vector) return &step;
+    return nullptr;
+  }
+
+  // Bytes from the first thread of a warp, by thread.
+  std::vector<double> lanes_of(const Access& access) const {
+    std::vector<double> offsets(static_cast<std::size_t>(machine_.warp_threads), 0.0);
+    double width = 1;
+    bool first = true;
+    for (std::size_t node = access.node; node != 0; node = walk_.nodes[node].parent) {
+      const Loop& loop = walk_.loops[*walk_.nodes[node].loop];
+      if (loop.bind != Bind::thread) continue;
+      if (first) width = walk_.threads_below(node);
+      first = false;
+      for (const Step& step : access.steps) {
+        if (step.loop != *walk_.nodes[node].loop) continue;
+        for (std::size_t lane = 0; lane < offsets.size(); ++lane) {
+          const double turn = std::fmod(std::floor(static_cast<double>(lane) / width), loop.extent);
+          offsets[lane] += std::fmod(std::floor(turn / step.below), step.iterations) * step.stride;
+        }
+      }
+      width *= loop.extent;
+    }
+    return offsets;
+  }
+
+  // Passes through the cache of one request of a warp, each thread with so many elements: lines that it
+  // touches, at least as many as its bytes fill; of shared memory, the longest queue at a bank.
+  double wavefronts_of(const Access& access, double elements) const {
+    if (access.found) return machine_.warp_threads * access.share;
+    const double bytes = elements * access.bytes;
+    const std::vector<double> offsets = lanes_of(access);
+    if (access.place == loops::Place::scratch) {
+      std::map<std::int64_t, std::set<std::int64_t>> banks;
+      for (const double offset : offsets) {
+        const auto word = static_cast<std::int64_t>(std::floor(offset / BANK_BYTES));
+        banks[floor_mod(word, static_cast<std::int64_t>(BANKS))].insert(word);
+      }
+      std::size_t longest = 1;
+      for (const auto& [bank, words] : banks) longest = std::max(longest, words.size());
+      const double packed = std::max(bytes / BANK_BYTES, 1.0);
+      return std::max(static_cast<double>(longest) / std::min(packed, 4.0), packed);
+    }
+    std::set<std::int64_t> lines, places;
+    for (const double offset : offsets) {
+      places.insert(static_cast<std::int64_t>(offset));
+      for (double byte = 0; byte < bytes; byte += LINE_BYTES)
+        lines.insert(static_cast<std::int64_t>(std::floor((offset + byte) / LINE_BYTES)));
+    }
+    return std::max(static_cast<double>(lines.size()),
+                    static_cast<double>(places.size()) * bytes / LINE_BYTES) *
+           access.share;
+  }
+
+  void add_memory(std::vector<Roof>& roofs) const {
+    const double workers = machine_.blocks_at_once;
+    for (std::size_t level = 0; level + 1 < machine_.memory.size(); ++level) {
+      const machine::MemoryLevel& cache = machine_.memory[level];
+      const machine::MemoryLevel& from = machine_.memory[level + 1];
+      const bool shared = level + 2 == machine_.memory.size();
+      Traffic traffic = traffic_of(walk_, cache_of(cache, shared));
+      traffic.read += walk_.call_bytes, traffic.written += walk_.call_bytes;
+      const double bytes = traffic.read + traffic.written;
+      const double reached = std::min(1.0, busy_ / (BUSY * machine_.multiprocessors));
+      roofs.push_back({from.name, bytes, bytes / (from.bytes_per_second * workers * reached)});
+    }
+  }
+
+  // The last cache is of all that is resident, the first of one block.
+  Cache cache_of(const machine::MemoryLevel& level, bool shared) const {
+    Cache cache;
+    cache.line_bytes = machine_.sector_bytes;
+    double together = shared ? std::min(walk_.blocks, resident_ * machine_.multiprocessors) : 1;
+    cache.bytes = static_cast<double>(level.bytes) * machine_.blocks_at_once;
+    if (!shared) cache.bytes /= machine_.multiprocessors * resident_;
+    for (std::size_t number = walk_.loops.size(); number-- > 0;) {
+      const Loop& loop = walk_.loops[number];
+      if (loop.bind == Bind::thread) cache.together[number] = loop.extent;
+      if (loop.bind != Bind::block) continue;
+      const double now = std::min(loop.extent, std::max(1.0, together));
+      cache.together[number] = now;
+      together /= now;
+    }
+    return cache;
+  }
+
+  // Cycles of one execution of a node's loop, for one block alone.
+  double latency(std::size_t node) const {
+    const Node& at = walk_.nodes[node];
+    double memory = 0;
+    for (const std::size_t number : at.accesses) {
+      const Access& access = walk_.accesses[number];
+      if (access.store || access.place == loops::Place::registers) continue;
+      memory = std::max(memory, access.place == loops::Place::scratch ? SHARED : memory_cycles());
+    }
+    const double lanes = vector_of(node);
+    const double warps = std::ceil(walk_.threads / machine_.warp_threads);
+    double once = at.barriers * (BARRIER + BARRIER_WARP * warps) + at.exchanges * EXCHANGED +
+                  at.chain * DEPENDENT + (at.work.vector * lanes + at.work.scalar) * SLOT;
+    for (const std::size_t child : at.children) once += latency(child);
+    if (!at.loop) return memory + once;
+    const Loop& loop = walk_.loops[*at.loop];
+    switch (loop.bind) {
+      case Bind::block:
+      case Bind::thread:
+      case Bind::vector:
+        return memory + once;
+      case Bind::unroll:
+        return memory + once * loop.extent;
+      case Bind::serial:
+        return (memory / (at.barriers > 0 ? 1 : AHEAD) + once) * loop.extent;
+    }
+    return 0;
+  }
+  double memory_cycles() const { return machine_.memory.back().latency_seconds * machine_.clock_hertz; }
+
+  const Walk& walk_;
+  const machine::Machine& machine_;
+  double resident_ = 1, waves_ = 1, busy_ = 1;
+  double slots_ = 0, wavefronts_ = 0;
+};
+
+}  // namespace
+
+double registers_of(const Walk& walk, const machine::Machine& machine) {
+  double lanes = 0;
+  for (const Node& node : walk.nodes) {
+    const bool vector = node.loop && walk.loops[*node.loop].bind == Bind::vector;
+    const double each = vector ? walk.loops[*node.loop].extent : 1;
+    double loads = 0;
+    for (const std::size_t access : node.accesses) loads += walk.accesses[access].store ? 0 : 1;
+    lanes = std::max(lanes, each * loads);
+  }
+  const double wanted = OWN_REGISTERS + (walk.total_bytes + walk.array_bytes) / 4 + lanes;
+  const double most =
+      std::min(MOST_REGISTERS, static_cast<double>(machine.registers_each) / std::max(walk.threads, 1.0));
+  return std::clamp(std::ceil(wanted / 8) * 8, LEAST_REGISTERS, most);
+}
+
+double blocks_each(const Walk& walk, const machine::Machine& machine) {
+  const double threads = std::max(walk.threads, static_cast<double>(machine.warp_threads));
+  const double by_threads = machine.threads_each / threads;
+  const double by_registers =
+      static_cast<double>(machine.registers_each) / (registers_of(walk, machine) * threads);
+  const double by_shared = static_cast<double>(machine.scratch_bytes) / (walk.shared_bytes + RESERVED_BYTES);
+  return std::max(1.0, std::floor(std::min({by_threads, by_registers, by_shared, MOST_BLOCKS})));
+}
+
+std::vector<Roof> roofs_of_blocks(const Walk& walk, const machine::Machine& machine) {
+  return Blocks(walk, machine).roofs();
+}
+
+}  // namespace twinloom::cost

@@ -1,0 +1,96 @@
+// See sample.h.
+#include "core/cost/sample.h"
+
+#include <algorithm>
+#include <random>
+
+namespace twinloom::cost {
+
+namespace {
+
+template <class Expression>
+void know_all(const Expression& expression, index::Values& values) {
+  for (const index::Symbol& symbol : index::symbols_of(expression)) values.try_emplace(symbol, 0);
+}
+
+// An offset along one axis, at multiples of a step.
+class Along {
+ public:
+  Along(const index::Expr& offset, const index::Symbol& axis, index::Values& values)
+      : offset_(offset), axis_(axis), values_(values) {}
+  ~Along() { values_[axis_] = 0; }
+
+  std::vector<Digit> digits(std::int64_t extent) {
+    constexpr std::size_t MOST = 4;
+    std::vector<Digit> digits;
+    const std::int64_t start = at(0);
+    for (std::int64_t step = 1; step < extent && digits.size() < MOST;) {
+      const std::int64_t rounds = (extent + step - 1) / step, stride = at(step) - start;
+      const std::int64_t straight = straight_rounds(step, rounds, start, stride);
+      if (stride != 0) digits.push_back({static_cast<double>(straight), static_cast<double>(stride)});
+      step *= straight;
+    }
+    return digits;
+  }
+
+ private:
+  std::int64_t at(std::int64_t place) {
+    values_[axis_] = place;
+    return index::evaluate(offset_, values_);
+  }
+  // As many rounds as the offset goes on as it began: at least 2.
+  std::int64_t straight_rounds(std::int64_t step, std::int64_t rounds, std::int64_t start,
+                               std::int64_t stride) {
+    const auto is_straight = [&](std::int64_t round) { return at(round * step) == start + round * stride; };
+    std::int64_t good = 1, bad = 2;
+    while (bad < rounds && is_straight(bad)) good = bad, bad *= 2;
+    bad = std::min(bad, rounds);
+    while (bad - good > 1) {
+      const std::int64_t middle = good + (bad - good) / 2;
+      (is_straight(middle) ? good : bad) = middle;
+    }
+    return good + 1;
+  }
+
+  const index::Expr& offset_;
+  const index::Symbol& axis_;
+  index::Values& values_;
+};
+
+}  // namespace
+
+Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, index::Values values) {
+  for (const Side& side : box) values[side.axis] = 0;
+  know_all(offset, values);
+  Motion motion{index::evaluate(offset, values), {}};
+  for (const Side& side : box) {
+    if (!index::mentions(offset, side.axis) || side.extent < 2) {
+      motion.along.emplace_back();
+      continue;
+    }
+    const auto linear = index::linear_in(offset, side.axis);
+    const auto scale = linear ? index::constant_of(linear->scale) : std::nullopt;
+    if (scale)
+      motion.along.push_back({{static_cast<double>(side.extent), static_cast<double>(*scale)}});
+    else
+      motion.along.push_back(Along(offset, side.axis, values).digits(side.extent));
+  }
+  return motion;
+}
+
+double share_of(const index::Condition& condition, const std::vector<Side>& box, index::Values values) {
+  constexpr int SAMPLE = 64;
+  if (condition.all.empty()) return 1;
+  know_all(condition, values);
+  std::mt19937_64 random(1);
+  int held = 0;
+  for (int number = 0; number < SAMPLE; ++number) {
+    for (const Side& side : box)
+      if (side.extent > 0)
+        values[side.axis] = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(side.extent));
+    held += index::evaluate(condition, values) ? 1 : 0;
+  }
+  return std::max(held, 1) / static_cast<double>(SAMPLE);
+}
+
+}  // namespace twinloom::cost

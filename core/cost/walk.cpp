@@ -1,0 +1,398 @@
+// See walk.h.
+#include "core/cost/walk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "core/base/error.h"
+#include "core/base/integers.h"
+#include "core/cost/constants.h"
+#include "core/cost/sample.h"
+#include "core/loops/rewrite.h"
+#include "core/ops/cost.h"
+
+namespace twinloom::cost {
+
+namespace {
+
+using namespace constants;
+
+double divisions_of(const index::Expr& expr) {
+  double work = 0;
+  const auto add = [&](const index::Expr& part) { work += divisions_of(part); };
+  match(
+      expr.form(),
+      [&](const index::Sum& sum) {
+        for (const auto& term : sum.terms) add(term.factor);
+      },
+      [](const index::Symbol&) {},
+      [&](const index::Product& product) {
+        for (const auto& f : product.factors) add(f);
+      },
+      [&](const index::FloorDiv& div) {
+        add(div.dividend);
+        work += index::constant_of(div.divisor) ? DIVISION : UNKNOWN_DIVISION;
+      },
+      [&](const index::FloorMod& mod) {
+        add(mod.dividend);
+        work += index::constant_of(mod.divisor) ? DIVISION : UNKNOWN_DIVISION;
+      },
+      [&](const index::Least& least) { add(least.a), add(least.b), work += 1; },
+      [&](const index::Greatest& most) { add(most.a), add(most.b), work += 1; });
+  return work;
+}
+
+class Walker {
+ public:
+  Walker(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes)
+      : program_(program),
+        has_threads_(machine.max_threads > 1),
+        warp_threads_(machine.warp_threads),
+        types_(program),
+        values_(sizes) {
+    walk_.nodes.emplace_back();
+    path_ = {0};
+  }
+
+  Walk walk() {
+    visit(*program_.body);
+    for (const Loop& loop : walk_.loops)
+      if (loop.bind == loops::Bind::block) walk_.blocks *= loop.extent;
+    walk_.threads = walk_.threads_below(0);
+    return std::move(walk_);
+  }
+
+ private:
+  Node& here() { return walk_.nodes[path_.back()]; }
+  std::size_t depth() const { return path_.size() - 1; }
+
+  void visit(const loops::Stmt& stmt) {
+    types_.define(stmt);
+    match(
+        stmt,
+        [&](const loops::Block& block) {
+          for (const auto& inner : block.stmts) visit(*inner);
+        },
+        [&](const loops::Loop& loop) { enter(loop); },
+        [&](const loops::Let& let) { depths_[let.temp] = add_value(let.value); },
+        [&](const loops::Index& found) { find(found); },
+        [&](const loops::Store& store) {
+          add_value(store.value);
+          add_access(store.buffer, store.offset, store.mask, true);
+        },
+        [&](const loops::Start& start) { begin(start); },
+        [&](const loops::Accumulate& step) { combine(step.total, step.values, {}); },
+        [&](const loops::Scan& scan) {
+          combine(scan.total, scan.values, {});
+          depths_[scan.result] = depth();
+        },
+        [&](const loops::Merge& merge) { combine(merge.total, merge.values, merge.mask); },
+        [&](const loops::Combine& combine) { exchange(combine); },
+        [&](const loops::Push& push) {
+          here().work.scalar += PUSH, here().work.vector += work_of(push.stack);
+        },
+        [&](const loops::Fold& fold) {
+          starts_[fold.result] = starts_[fold.stack];
+          depths_[fold.result] = depth();
+        },
+        [&](const loops::Prefix& prefix) { prefixes(prefix); },
+        [&](const loops::Scratch& scratch) { declare(scratch); },
+        [&](const loops::Prefetch& fetch) {
+          if (fetch.count == 1) here().work.scalar += 1;
+        },
+        [&](const loops::Sync&) { ++here().barriers; },
+        [&](const loops::LastBlock& last) { visit(*last.body); },
+        [&](const loops::Call& call) { add_call(call); });
+  }
+
+  void enter(const loops::Loop& loop) {
+    const double extent = extent_of(loop.extent);
+    const std::size_t number = walk_.loops.size(), node = walk_.nodes.size();
+    walk_.loops.push_back({loop.axis, extent, loop.bind, node});
+    Node made;
+    made.parent = path_.back();
+    made.loop = number;
+    walk_.nodes.push_back(std::move(made));
+    here().children.push_back(node);
+    here().order.push_back(~node);
+    path_.push_back(node);
+    axis_depths_[loop.axis] = depth();
+    loops_[loop.axis] = number;
+    if (loop.bind == loops::Bind::serial) here().work.scalar += LOOP;
+    visit(*loop.body);
+    path_.pop_back();
+    axis_depths_.erase(loop.axis);
+  }
+
+  // Where run-time values decide, half of the most there can be.
+  double extent_of(const index::Expr& extent) const {
+    index::Values values = values_;
+    for (const index::Symbol& symbol : index::symbols_of(extent)) {
+      if (values.contains(symbol)) continue;
+      const auto loop = loops_.find(symbol);
+      values[symbol] = loop != loops_.end() ? static_cast<std::int64_t>(walk_.loops[loop->second].extent / 2)
+                                            : found_extents_.at(symbol) / 2;
+    }
+    return static_cast<double>(std::max<std::int64_t>(index::evaluate(extent, values), 0));
+  }
+
+  // The depth of the loop in which a value is computed; its work goes there, once for equal values.
+  std::size_t add_value(const loops::Ref<loops::Value>& value) {
+    if (const auto known = known_.find(value.get()); known != known_.end() && known->second <= depth())
+      return known->second;
+    std::size_t at = 0;
+    match(
+        *value, [](const loops::Literal&) {},
+        [&](const loops::Count& count) { at = depth_of(index::symbols_of(count.expr)); },
+        [&](const loops::Read& read) { at = depths_.contains(read.temp) ? depths_[read.temp] : depth(); },
+        [&](const loops::Load& load) { at = add_load(load); },
+        [&](const loops::Apply& apply) {
+          for (const auto& input : apply.inputs) at = std::max(at, add_value(input));
+          add_work(at, work_of(apply.op), types_.of(*value));
+        },
+        [&](const loops::Convert& convert) {
+          at = add_value(convert.input);
+          add_work(at, 1, convert.to);
+        });
+    known_[value.get()] = at;
+    return at;
+  }
+
+  void add_work(std::size_t at, double work, ops::DType dtype) {
+    walk_.nodes[path_[at]].work.vector += ops::size_of(dtype) == 8 ? 2 * work : work;
+  }
+
+  std::size_t add_load(const loops::Load& load) {
+    std::set<index::Symbol> symbols = index::symbols_of(load.offset);
+    symbols.merge(index::symbols_of(load.mask));
+    std::size_t at = depth_of(symbols);
+    if (program_.buffers[load.buffer.index].local) at = depth();
+    const std::string text = cat(load.buffer.index, ":", load.offset, " if ", load.mask);
+    for (std::size_t level = 0; level <= at; ++level)
+      if (loaded_.contains({path_[level], text})) return level;
+    loaded_.insert({path_[at], text});
+    add_access(load.buffer, load.offset, load.mask, false, at);
+    return at;
+  }
+
+  std::size_t depth_of(const std::set<index::Symbol>& symbols) const {
+    std::size_t at = 0;
+    for (const index::Symbol& symbol : symbols)
+      if (const auto found = axis_depths_.find(symbol); found != axis_depths_.end())
+        at = std::max(at, found->second);
+    return at;
+  }
+
+  void add_access(loops::Buffer buffer, const index::Expr& offset, const index::Condition& mask, bool store) {
+    add_access(buffer, offset, mask, store, depth());
+  }
+  void add_access(loops::Buffer buffer, const index::Expr& offset, const index::Condition& mask, bool store,
+                  std::size_t at) {
+    const loops::BufferInfo& info = program_.buffers[buffer.index];
+    Node& node = walk_.nodes[path_[at]];
+    node.work.scalar += divisions_of(offset) + static_cast<double>(mask.all.size());
+    for (const index::Less& less : mask.all) node.work.scalar += divisions_of(less.b - less.a);
+    Access access;
+    access.buffer = buffer;
+    access.store = store;
+    if (const auto place = places_.find(buffer); place != places_.end()) access.place = place->second;
+    access.bytes = ops::size_of(info.dtype);
+    access.node = path_[at];
+    access.most_bytes = extent_of(info.count) * access.bytes;
+    std::vector<Side> box;
+    for (std::size_t level = 1; level <= at; ++level) {
+      const Loop& loop = walk_.loops[*walk_.nodes[path_[level]].loop];
+      box.push_back({loop.axis, static_cast<std::int64_t>(loop.extent)});
+    }
+    index::Values values = values_;
+    for (const auto& [symbol, most] : found_extents_) {
+      values.try_emplace(symbol, 0);
+      access.found = access.found || index::mentions(offset, symbol);
+    }
+    access.share = share_of(mask, box, values);
+    const Motion motion = motion_of(offset, box, values);
+    access.start = motion.start * access.bytes;
+    for (std::size_t level = 1; level <= at; ++level) {
+      double below = 1;
+      for (const Digit& digit : motion.along[level - 1]) {
+        access.steps.push_back(
+            {*walk_.nodes[path_[level]].loop, digit.iterations, digit.stride * access.bytes, below});
+        below *= digit.iterations;
+      }
+    }
+    node.accesses.push_back(walk_.accesses.size());
+    node.order.push_back(walk_.accesses.size());
+    walk_.accesses.push_back(std::move(access));
+  }
+
+  void find(const loops::Index& found) {
+    add_value(found.value);
+    here().work.scalar += INDEX;
+    axis_depths_[found.symbol] = depth();
+    index::Values values = values_;
+    for (const index::Symbol& symbol : index::symbols_of(found.bound)) values.try_emplace(symbol, 1);
+    found_extents_[found.symbol] = std::max<std::int64_t>(index::evaluate(found.bound, values), 1);
+  }
+
+  void begin(const loops::Start& start) {
+    starts_[start.total] = &start;
+    depths_[start.total] = depth();
+    double copies = 1;
+    for (const loops::Axis axis : start.copies) copies_of_[start.total].push_back(axis);
+    if (start.depth > 0) return;
+    for (const loops::Axis axis : start.copies) copies *= kept_copies(axis);
+    keep(copies * bytes_of(start));
+  }
+  static double bytes_of(const loops::Start& start) {
+    double bytes = 0;
+    for (int part = 0; part < ops::parts(start.monoid); ++part)
+      bytes += std::max(4, ops::size_of(ops::part_type(start.monoid, start.element, part)));
+    return bytes;
+  }
+  // Accumulators that are alive at once count.
+  void keep(double bytes) {
+    kept_bytes_ += bytes;
+    walk_.total_bytes = std::max(walk_.total_bytes, kept_bytes_);
+  }
+  // Of a thread: the axis is walked later, so its loop is looked for in the program.
+  double kept_copies(loops::Axis axis) const {
+    double copies = 1;
+    loops::for_each_stmt(*program_.body, [&](const loops::Stmt& stmt) {
+      const auto* loop = std::get_if<loops::Loop>(&stmt.node);
+      if (loop != nullptr && loop->axis == axis && loop->bind != loops::Bind::thread)
+        copies = static_cast<double>(index::constant_of(loop->extent).value_or(1));
+    });
+    return copies;
+  }
+
+  double work_of(loops::Temp total) const {
+    const auto found = starts_.find(total);
+    if (found == starts_.end() || found->second == nullptr) return 1;
+    const loops::Start& start = *found->second;
+    const double each = work_of(start.monoid);
+    return ops::size_of(start.element) == 8 ? 2 * each : each;
+  }
+
+  void combine(loops::Temp total, const std::vector<loops::Ref<loops::Value>>& values,
+               const index::Condition& mask) {
+    for (const auto& value : values) add_value(value);
+    here().work.vector += work_of(total);
+    here().work.scalar += static_cast<double>(mask.all.size());
+    here().chain += work_of(total);
+  }
+
+  // Across threads: registers that are told to others; across lanes and copies: combinations.
+  void exchange(const loops::Combine& combine) {
+    const Loop* loop = loop_of(combine.across);
+    if (loop == nullptr) return;
+    const double extent = std::max(loop->extent, 1.0), steps = std::ceil(std::log2(std::max(extent, 1.0)));
+    double others = 1;
+    for (const loops::Axis axis : copies_of_[combine.total])
+      if (axis != combine.across)
+        if (const Loop* other = loop_of(axis); other != nullptr && other->bind != loops::Bind::thread)
+          others *= other->extent;
+    std::erase(copies_of_[combine.total], combine.across);
+    Node& node = here();
+    if (loop->bind != loops::Bind::thread) {
+      if (const auto* start = starts_[combine.total]; start != nullptr && start->depth == 0)
+        keep(-(extent - 1) * others * bytes_of(*start));
+      node.work.vector += (extent - 1) * others * work_of(combine.total);
+      node.chain += steps * work_of(combine.total);
+      return;
+    }
+    node.exchanges += static_cast<int>(steps * others);
+    node.work.vector += steps * others * (1 + work_of(combine.total));
+    node.chain += steps;
+    if (extent * width_of(*loop) > warp_threads_) node.barriers += 2;
+  }
+  double width_of(const Loop& loop) const { return walk_.threads_below(loop.node); }
+
+  void prefixes(const loops::Prefix& prefix) {
+    const Loop* loop = loop_of(prefix.across);
+    starts_[prefix.before] = starts_[prefix.all] = starts_[prefix.total];
+    depths_[prefix.before] = depths_[prefix.all] = depth();
+    if (loop == nullptr) return;
+    here().work.vector += 2 * loop->extent;
+    here().chain += loop->extent;
+    if (loop->bind == loops::Bind::thread) here().barriers += 2;
+  }
+  const Loop* loop_of(loops::Axis axis) const {
+    const auto found = loops_.find(axis);
+    return found == loops_.end() ? nullptr : &walk_.loops[found->second];
+  }
+
+  void declare(const loops::Scratch& scratch) {
+    places_[scratch.buffer] = scratch.place;
+    const double bytes =
+        extent_of(scratch.count) * ops::size_of(program_.buffers[scratch.buffer.index].dtype);
+    if (scratch.place == loops::Place::registers) walk_.array_bytes += bytes;
+    if (scratch.place == loops::Place::scratch) walk_.shared_bytes += bytes;
+    visit(*scratch.body);
+  }
+
+  void add_call(const loops::Call& call) {
+    for (const loops::Buffer& buffer : call.operands) {
+      const loops::BufferInfo& info = program_.buffers[buffer.index];
+      walk_.call_bytes += extent_of(info.count) * ops::size_of(info.dtype);
+    }
+  }
+
+  // By the column of the machine's kind.
+  double work_of(ops::Pointwise op) const { return has_threads_ ? ops::gpu_cost(op) : ops::cost(op); }
+  double work_of(ops::Monoid monoid) const {
+    return has_threads_ ? ops::gpu_cost(monoid) : ops::cost(monoid);
+  }
+
+  const loops::Program& program_;
+  const bool has_threads_;
+  const double warp_threads_;
+  loops::Types types_;
+  index::Values values_;
+  Walk walk_;
+  double kept_bytes_ = 0;
+  std::vector<std::size_t> path_;                     // nodes from the root to here
+  std::map<index::Symbol, std::size_t> axis_depths_;  // of loops around, and of what was found at run time
+  std::map<index::Symbol, std::size_t> loops_;        // the last loop over each axis
+  std::map<index::Symbol, std::int64_t> found_extents_;
+  std::map<loops::Temp, std::size_t> depths_;
+  std::map<loops::Temp, const loops::Start*> starts_;
+  std::map<loops::Temp, std::vector<loops::Axis>> copies_of_;
+  std::map<loops::Buffer, loops::Place> places_;
+  std::unordered_map<const loops::Value*, std::size_t> known_;
+  std::set<std::pair<std::size_t, std::string>> loaded_;
+};
+
+}  // namespace
+
+double Walk::times(std::size_t node, std::initializer_list<loops::Bind> binds) const {
+  double times = 1;
+  for (std::size_t at = node; at != 0; at = nodes[at].parent) {
+    const Loop& loop = loops[*nodes[at].loop];
+    if (std::ranges::find(binds, loop.bind) != binds.end()) times *= loop.extent;
+  }
+  return times;
+}
+
+double Walk::threads_below(std::size_t node) const {
+  double most = 1;
+  for (const std::size_t child : nodes[node].children) {
+    const Loop& loop = loops[*nodes[child].loop];
+    most = std::max(most, threads_below(child) * (loop.bind == loops::Bind::thread ? loop.extent : 1));
+  }
+  return most;
+}
+
+double Walk::threads_at(std::size_t node) const {
+  for (std::size_t at = node; at != 0; at = nodes[at].parent)
+    if (loops[*nodes[at].loop].bind == loops::Bind::thread)
+      return times(node, {loops::Bind::thread}) * threads_below(at);
+  return threads;
+}
+
+Walk walk_of(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes) {
+  return Walker(program, machine, sizes).walk();
+}
+
+}  // namespace twinloom::cost

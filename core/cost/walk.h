@@ -1,0 +1,83 @@
+// A program as a tree of loops with numbers: how often what is executed. For the inside of this room.
+//
+// A value is computed in the outermost loop that all it is made of allows, as emitters and compilers place
+// it, and once where it stands several times. Masks count by the share of a sample of their loops' iterations
+// for which they hold.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "core/loops/loops.h"
+#include "core/machine/machine.h"
+
+namespace twinloom::cost {
+
+// How an access moves with one of the loops around it, or with a digit of its counter: `below` iterations of
+// the loop make one of the digit.
+struct Step {
+  std::size_t loop = 0;   // of Walk::loops
+  double iterations = 1;  // of the digit
+  double stride = 0;      // bytes
+  double below = 1;
+};
+
+struct Access {
+  loops::Buffer buffer;
+  bool store = false;
+  loops::Place place = loops::Place::memory;
+  int bytes = 4;            // of an element
+  double share = 1;         // of the iterations in which its mask holds
+  bool found = false;       // at a place that only the run knows
+  std::int64_t start = 0;   // byte of the first iteration
+  std::vector<Step> steps;  // loops around that move it, outermost first
+  double most_bytes = 0;    // of the whole buffer
+  std::size_t node = 0;     // in which it stands
+};
+
+// Instructions of one iteration, each for as many lanes as the iteration has.
+struct Instructions {
+  double vector = 0;  // arithmetic on elements: of 32 bits, and of 64 twice
+  double scalar = 0;  // addresses, counters, conditions
+};
+
+struct Node {  // one loop with what stands in it, or the whole program
+  std::size_t parent = 0;
+  std::optional<std::size_t> loop;  // of Walk::loops; nothing at the root
+  Instructions work;
+  std::vector<std::size_t> accesses;  // of Walk::accesses, in order
+  std::vector<std::size_t> children;  // of Walk::nodes, in order
+  std::vector<std::size_t> order;     // accesses and children as they stand: a child k is ~k
+  int barriers = 0, exchanges = 0;    // of threads: waits of the block, and registers told to other threads
+  double chain = 0;                   // combinations that wait for one another
+};
+
+struct Loop {
+  index::Symbol axis;
+  double extent = 1;
+  loops::Bind bind = loops::Bind::serial;
+  std::size_t node = 0;
+};
+
+struct Walk {
+  std::vector<Loop> loops;
+  std::vector<Node> nodes;  // the root first, parents before children
+  std::vector<Access> accesses;
+  double blocks = 1, threads = 1;  // tasks, and threads of one
+  double total_bytes = 0;          // of accumulators that a thread keeps
+  double array_bytes = 0;          // of arrays in registers, of a thread
+  double shared_bytes = 0;         // of a block
+  double call_bytes = 0;           // of a routine's operands
+
+  // Iterations of all loops of one sort around a node, itself among them.
+  double times(std::size_t node, std::initializer_list<loops::Bind> binds) const;
+  // Threads that execute what stands in a node.
+  double threads_at(std::size_t node) const;
+  double threads_below(std::size_t node) const;  // that its inner loops ask for
+};
+
+Walk walk_of(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes);
+
+}  // namespace twinloom::cost

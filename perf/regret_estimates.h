@@ -1,0 +1,23 @@
+// Estimates beside measured times: how far off, in which order, and what choosing by them would have cost.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/cost/estimate.h"
+#include "perf/regret_subjects.h"
+
+namespace twinloom::perf {
+
+// Of each candidate of a subject whose sizes are numbers; nothing where it failed.
+std::vector<std::optional<cost::Estimate>> estimates_of(const Subject& subject,
+                                                        const machine::Machine& machine);
+
+struct Judgement {
+  std::vector<double> ratios;    // estimated over measured, of all candidates
+  int pairs = 0, in_order = 0;   // that differ by more than a tenth, and of these in the right order
+  std::optional<double> regret;  // of the candidate with the least estimate
+};
+Judgement judge(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates);
+
+}  // namespace twinloom::perf

@@ -1,0 +1,131 @@
+// Estimates: what must hold of them whatever the constants are.
+#include <gtest/gtest.h>
+
+#include "core/cost/estimate.h"
+#include "core/machine/gpu.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+const cost::Roof& roof_of(const cost::Estimate& estimate, std::string_view name) {
+  for (const cost::Roof& roof : estimate.roofs)
+    if (roof.name == name) return roof;
+  throw Bug(cat("no roof ", name));
+}
+
+cost::Estimate on_h200(std::string_view text, const index::Values& sizes = {}) {
+  return cost::estimate(loops::parse(text), machine::h200(), sizes);
+}
+
+machine::Machine core() {
+  machine::Machine machine;
+  machine.memory = {{"L1", 32 << 10, 2e11}, {"L2", 1 << 20, 5e10}, {"memory", 0, 1e10}};
+  machine.clock_hertz = 3e9;
+  machine.issue_each = 2;
+  return machine;
+}
+
+constexpr std::string_view COPY = R"(program copy(x: f32[n*1024], y: written f32[n*1024]; n in 0..) {
+  for b < n block { for t < 256 thread { for v < 4 vector { y[1024*b + 4*t + v] = x[1024*b + 4*t + v] } } }
+})";
+
+TEST(Estimate, IsNeverBelowTheBytesThatMustMove) {
+  for (const std::int64_t n : {1, 100, 100000}) {
+    const cost::Estimate estimate = on_h200(COPY, {{index::Symbol("n"), n}});
+    EXPECT_DOUBLE_EQ(roof_of(estimate, "memory").amount, 2.0 * 4096 * static_cast<double>(n));
+    EXPECT_GE(estimate.seconds, roof_of(estimate, "memory").seconds + machine::h200().launch_seconds);
+  }
+}
+
+TEST(Estimate, ALargeCopyIsLimitedByMemoryAndASmallOneByItsLaunch) {
+  EXPECT_EQ(on_h200(COPY, {{index::Symbol("n"), 100000}}).limiter().name, "memory");
+  EXPECT_EQ(on_h200(COPY, {{index::Symbol("n"), 1}}).limiter().name, "launch");
+}
+
+// Each thread reads an element of a line of its own: 32 bytes cross for 4.
+TEST(Estimate, WhatIsNoNeighbourMovesWholeSectors) {
+  const cost::Estimate estimate = on_h200(R"(program columns(x: f32[67108864], y: written f32[65536]) {
+  for b < 256 block { for t < 256 thread { y[256*b + t] = x[1024*(256*b + t)] } }
+})");
+  EXPECT_DOUBLE_EQ(roof_of(estimate, "memory").amount, 65536.0 * (32 + 4));
+}
+
+// A row that every block reads twice is read from memory once where all rows in flight fit the L2 cache.
+constexpr std::string_view TWICE = R"(program twice(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
+  for b < m block {
+    start t0: max f32 copies (t)
+    for k < floor_div(n, 256) { for t < 256 thread { merge t0 (x[n*b + 256*k + t]) } }
+    combine t0 across t halves
+    for k1 < floor_div(n, 256) { for t1 < 256 thread { y[n*b + 256*k1 + t1] = sub(x[n*b + 256*k1 + t1], t0) } }
+  }
+})";
+
+TEST(Estimate, CachesHoldWhatFitsThem) {
+  const auto bytes = [](std::int64_t m, std::int64_t n) {
+    return roof_of(on_h200(TWICE, {{index::Symbol("m"), m}, {index::Symbol("n"), n}}), "memory").amount;
+  };
+  EXPECT_DOUBLE_EQ(bytes(4096, 1024), 4.0 * 4096 * 1024 * 2);
+  EXPECT_DOUBLE_EQ(bytes(4096, 256 * 1024), 4.0 * 4096 * 256 * 1024 * 3);
+}
+
+TEST(Estimate, FewBlocksTakeLongerThanMany) {
+  const auto seconds = [](std::int64_t blocks, std::int64_t rows) {
+    const std::string text =
+        cat("program p(x: f32[", blocks * rows * 256, "], y: written f32[", blocks * rows * 256,
+            "]) { for b < ", blocks, " block { for k < ", rows, " { for t < 256 thread { y[", rows * 256,
+            "*b + 256*k + t] = x[", rows * 256, "*b + 256*k + t] } } } }");
+    return on_h200(text).seconds;
+  };
+  EXPECT_GT(seconds(4, 8192), 8 * seconds(4096, 8));
+}
+
+TEST(Estimate, AFullMaskHalvesWhatIsMovedWhereItHoldsForHalf) {
+  const cost::Estimate estimate = on_h200(R"(program half(x: f32[1048576], y: written f32[1048576]) {
+  for b < 4096 block { for t < 256 thread { y[256*b + t] = (x[256*b + t] if b < 2048 else 0x0p+0:f32) } }
+})");
+  EXPECT_NEAR(roof_of(estimate, "memory").amount, 1.5 * 4 * 1048576, 0.3 * 4 * 1048576);
+}
+
+TEST(Estimate, SharedMemoryCostsItsBankConflicts) {
+  const auto passes = [](std::string_view stride) {
+    const std::string text =
+        cat(R"(program p(x: f32[1024], y: written f32[1024], s: local written f32[2048]) {
+  for b < 1 block { scratch s[2048] in scratch {
+    for t < 32 thread { for k < 32 { s[)",
+            stride, R"(*t + k] = x[32*k + t] } }
+    sync
+    for t1 < 32 thread { for k1 < 32 { y[32*k1 + t1] = s[)",
+            stride, R"(*t1 + k1] } }
+  } }
+})");
+    return roof_of(on_h200(text), "wavefronts").amount;
+  };
+  EXPECT_GT(passes("32"), 10 * passes("33"));
+}
+
+TEST(Estimate, VectorsOfACoreAreAsWideAsItsRegisters) {
+  constexpr std::string_view text = R"(program p(x: f32[4096], y: written f32[4096]) {
+  for i < 256 { for v < 16 vector { y[16*i + v] = exp(x[16*i + v]) } }
+})";
+  machine::Machine wide = core(), narrow = core();
+  wide.vector_bytes = 64;
+  narrow.vector_bytes = 32;
+  const auto instructions = [&](const machine::Machine& machine) {
+    return roof_of(cost::estimate(loops::parse(text), machine, {}), "instructions").amount;
+  };
+  EXPECT_GT(instructions(narrow), 1.8 * instructions(wide));
+}
+
+TEST(Estimate, ProgramsThatFollowOneAnotherAddUp) {
+  const std::vector<loops::Program> programs(2, loops::parse(COPY));
+  const index::Values sizes = {{index::Symbol("n"), 1000}};
+  const cost::Estimate both = cost::estimate(programs, machine::h200(), sizes);
+  const cost::Estimate one = cost::estimate(programs.front(), machine::h200(), sizes);
+  EXPECT_DOUBLE_EQ(both.seconds, 2 * one.seconds);
+  EXPECT_DOUBLE_EQ(roof_of(both, "memory").amount, 2 * roof_of(one, "memory").amount);
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests

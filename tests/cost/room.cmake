@@ -1,0 +1,8 @@
+twinloom_test(cost core_cost core_machine)
+
+# Estimates beside times that were measured on a GPU, which need none.
+if(NOT TWINLOOM_SANITIZE)
+  add_test(NAME cost.BesideMeasured
+           COMMAND regret --measured ${CMAKE_SOURCE_DIR}/perf/measured/h200.json --estimates h200)
+  set_tests_properties(cost.BesideMeasured PROPERTIES LABELS cost TIMEOUT 120)
+endif()
