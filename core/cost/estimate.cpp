@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/cost/constants.h"
+#include "core/cost/footprint.h"
 #include "core/cost/roofs.h"
 
 namespace twinloom::cost {
@@ -47,6 +48,15 @@ Estimate estimate(const loops::Program& program, const machine::Machine& machine
     result.blocks_each = blocks_each(walk, machine);
   }
   return result;
+}
+
+double least_seconds(const loops::Program& nest, const machine::Machine& machine,
+                     const index::Values& sizes) {
+  if (machine.memory.empty()) return machine.launch_seconds;
+  const Walk walk = walk_of(nest, machine, sizes);
+  const double workers = std::max(machine.blocks_at_once, 1);
+  // Bytes alone, not lines: neighbours may be brought together.
+  return touched_by(walk, 1) / (machine.memory.back().bytes_per_second * workers) + machine.launch_seconds;
 }
 
 Estimate estimate(std::span<const loops::Program> programs, const machine::Machine& machine,

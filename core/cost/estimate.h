@@ -31,6 +31,10 @@ struct Estimate {
 
 Estimate estimate(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes);
 
+// Seconds that no schedule of a nest can beat: all distinct memory that it touches, moved once, and one
+// launch.
+double least_seconds(const loops::Program& nest, const machine::Machine& machine, const index::Values& sizes);
+
 // Of programs that run one after the other.
 Estimate estimate(std::span<const loops::Program> programs, const machine::Machine& machine,
                   const index::Values& sizes);

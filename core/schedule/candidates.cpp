@@ -11,10 +11,6 @@ namespace twinloom::schedule {
 
 namespace {
 
-// A value of one free thing, set in a taste.
-using Change = void (*)(Taste& taste);
-using Changes = std::vector<Change>;  // the values of one thing
-
 std::vector<Changes> changes_of_blocks() {
   return {
       {[](Taste& t) { t.lockstep = true; }, [](Taste& t) { t.lockstep = false; }},
@@ -74,12 +70,18 @@ std::vector<Taste> drawn_tastes(const std::vector<Changes>& things, int count, s
 
 }  // namespace
 
+const std::vector<Changes>& changes_for(const machine::Machine& machine) {
+  static const std::vector<Changes> of_blocks = changes_of_blocks(), of_vectors = changes_of_vectors();
+  return machine.max_threads > 1 ? of_blocks : of_vectors;
+}
+
 std::vector<Schedule> candidates(const loops::Program& nest, const machine::Machine& machine, int most,
                                  std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  const auto things = machine.max_threads > 1 ? changes_of_blocks() : changes_of_vectors();
+  const auto& things = changes_for(machine);
   std::vector<Schedule> found;
-  std::set<std::string> seen = {print(choose(nest, machine))};
+  std::set<std::string> seen = {print(choose(nest, machine)), print(choose(nest, machine, Taste{}))};
+  found.push_back(choose(nest, machine, Taste{}));
   for (const Taste& taste : drawn_tastes(things, 4 * most, random)) {
     Schedule schedule = choose(nest, machine, taste);
     if (!seen.insert(print(schedule)).second || why_illegal(nest, schedule)) continue;

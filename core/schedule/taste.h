@@ -43,6 +43,10 @@ struct Taste {
   int most_values = 64;  // kept for later siblings
   bool prefetches = true;
 };
+// Other values of one thing that taste is free in, and all such things, for a machine.
+using Change = void (*)(Taste& taste);
+using Changes = std::vector<Change>;
+const std::vector<Changes>& changes_for(const machine::Machine& machine);
 
 std::optional<std::int64_t> constant(const loops::NestLoop& loop);
 std::int64_t guess(const loops::NestLoop& loop);
@@ -139,6 +143,8 @@ void choose_threads(const Situation& situation, const RowThreads& rows, Schedule
 bool walks_rows_in_threads(const Situation& situation);
 // All of a schedule where blocks have threads, but for grid splits. See choose_rows.cpp.
 Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine, const Taste& taste);
+// The schedule with the least estimate, unless taste's own is nearly as good. See choose_by_estimate.cpp.
+Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine);
 // The whole schedule by this taste.
 Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Taste& taste);
 ScopeChoice choose_common(const Situation& situation);

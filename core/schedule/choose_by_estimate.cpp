@@ -1,0 +1,97 @@
+// Which of several schedules takes the least time by cost::estimate. From taste's own schedule one thing
+// after the other is changed, and the best change is kept, until none helps.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "core/cost/estimate.h"
+#include "core/schedule/taste.h"
+
+namespace twinloom::schedule {
+
+namespace {
+
+// Estimates are wrong by a fifth or so: what is less ahead than this may be behind
+// (perf/results/2026-11-24-estimates.md).
+constexpr double WORTH_A_CHANGE = 0.9;
+constexpr int MOST_ROUNDS = 2;
+
+// What a run may have: a size that is only known then is taken for UNKNOWN_EXTENT, as near as its facts
+// allow.
+index::Values guessed_sizes(const loops::Program& nest) {
+  index::Values values;
+  for (const loops::SizeInfo& size : nest.sizes) {
+    const std::int64_t low = size.range.low.value_or(0), high = size.range.high.value_or(UNKNOWN_EXTENT);
+    const std::int64_t value = std::clamp(UNKNOWN_EXTENT, low, std::max(low, high));
+    values[size.symbol] = std::max<std::int64_t>(value - value % size.divisor, std::min(low, value));
+  }
+  return values;
+}
+
+class Search {
+ public:
+  Search(const loops::Program& nest, const machine::Machine& machine)
+      : nest_(nest), machine_(machine), sizes_(guessed_sizes(nest)), things_(changes_for(machine)) {}
+
+  Schedule best() {
+    const Taste own;
+    Entry best = entry_of(own);
+    const double worth = WORTH_A_CHANGE * best.seconds;
+    const double least = cost::least_seconds(nest_, machine_, sizes_);
+    Taste taste = own;
+    Entry found = best;
+    for (int round = 0; round < MOST_ROUNDS && least < std::min(worth, found.seconds); ++round) {
+      const auto better = best_change(taste, found);
+      if (!better) break;
+      taste = better->first;
+      found = better->second;
+    }
+    return found.seconds < worth ? found.schedule : best.schedule;
+  }
+
+ private:
+  struct Entry {
+    Schedule schedule;
+    double seconds = 0;
+  };
+
+  Entry entry_of(const Taste& taste) {
+    Entry entry{choose(nest_, machine_, taste)};
+    const auto [known, fresh] = seen_.try_emplace(print(entry.schedule), 0.0);
+    if (fresh) known->second = seconds_of(entry.schedule);
+    entry.seconds = known->second;
+    return entry;
+  }
+  double seconds_of(const Schedule& schedule) const {
+    if (why_illegal(nest_, schedule)) return std::numeric_limits<double>::infinity();
+    return cost::estimate(apply(nest_, schedule), machine_, sizes_).seconds;
+  }
+
+  std::optional<std::pair<Taste, Entry>> best_change(const Taste& from, const Entry& now) {
+    std::optional<std::pair<Taste, Entry>> best;
+    for (const Changes& changes : things_) {
+      for (const Change change : changes) {
+        Taste taste = from;
+        change(taste);
+        Entry entry = entry_of(taste);
+        if (entry.seconds < (best ? best->second.seconds : now.seconds))
+          best.emplace(taste, std::move(entry));
+      }
+    }
+    return best;
+  }
+
+  const loops::Program& nest_;
+  const machine::Machine& machine_;
+  const index::Values sizes_;
+  const std::vector<Changes>& things_;
+  std::map<std::string, double> seen_;
+};
+
+}  // namespace
+
+Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine) {
+  return Search(nest, machine).best();
+}
+
+}  // namespace twinloom::schedule
