@@ -43,6 +43,12 @@ TEST(Estimate, ALargeCopyIsLimitedByMemoryAndASmallOneByItsLaunch) {
   EXPECT_EQ(on_h200(COPY, {{index::Symbol("n"), 1}}).limiter().name, "launch");
 }
 
+TEST(Estimate, WhatHasNoBlocksTakesItsLaunch) {
+  const cost::Estimate estimate = on_h200(COPY, {{index::Symbol("n"), 0}});
+  EXPECT_DOUBLE_EQ(estimate.seconds, machine::h200().launch_seconds);
+  EXPECT_EQ(estimate.limiter().name, "launch");
+}
+
 // Each thread reads an element of a line of its own: 32 bytes cross for 4.
 TEST(Estimate, WhatIsNoNeighbourMovesWholeSectors) {
   const cost::Estimate estimate = on_h200(R"(program columns(x: f32[67108864], y: written f32[65536]) {
