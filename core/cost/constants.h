@@ -1,6 +1,6 @@
 // What estimates take for granted beyond the facts of machine::Machine: one table. Those of blocks were
 // fitted to 2,900 programs of 119 kernels that `perf/regret` measured on an H200, those of vectors are of one
-// core with AVX-512; how, and how well they do on others, stands in perf/results/2026-11-24-estimates.md. For
+// core with AVX-512; how, and how well they do on others, stands in perf/results/2026-11-24-breadth.md. For
 // the inside of this room.
 #pragma once
 
@@ -36,6 +36,8 @@ constexpr double BANK_BYTES = 4;    // of shared memory
 constexpr double BANKS = 32;
 constexpr double OWN_REGISTERS = 21;  // of a thread, for addresses and counters
 constexpr double LEAST_REGISTERS = 16, MOST_REGISTERS = 255;
+constexpr double EXCHANGED_BYTES =
+    16;  // of shared memory, of each thread: a pair of 64 bits on its way to others
 constexpr double RESERVED_BYTES = 1024;  // of shared memory, of each block
 constexpr double MOST_BLOCKS = 32;       // of a multiprocessor
 

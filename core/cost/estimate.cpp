@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/cost/constants.h"
@@ -44,6 +45,7 @@ Estimate estimate(const loops::Program& program, const machine::Machine& machine
   result.seconds = together(result.roofs) + machine.launch_seconds;
   result.roofs.push_back({"launch", 1, machine.launch_seconds});
   if (machine.max_threads > 1) {
+    if (!fits(walk, machine)) result.seconds = std::numeric_limits<double>::infinity();
     result.registers = registers_of(walk, machine);
     result.blocks_each = blocks_each(walk, machine);
   }

@@ -10,6 +10,9 @@ namespace twinloom::cost {
 std::vector<Roof> roofs_of_blocks(const Walk& walk, const machine::Machine& machine);   // blocks of threads
 std::vector<Roof> roofs_of_vectors(const Walk& walk, const machine::Machine& machine);  // cores with vectors
 
+// Whether a block is as large as the machine runs: its threads, and its arrays with what threads exchange.
+bool fits(const Walk& walk, const machine::Machine& machine);
+
 // Registers that a thread is expected to take, and blocks that a multiprocessor then runs at once.
 double registers_of(const Walk& walk, const machine::Machine& machine);
 double blocks_each(const Walk& walk, const machine::Machine& machine);

@@ -26,14 +26,14 @@ class Blocks {
   }
 
   std::vector<Roof> roofs() {
+    if (walk_.blocks == 0) return {};
     for (std::size_t node = 0; node < walk_.nodes.size(); ++node) count(node);
     std::vector<Roof> roofs;
     add_memory(roofs);
     const double clock = machine_.clock_hertz;
     // The last round of blocks leaves multiprocessors idle.
     const double rounds = std::ceil(walk_.blocks / machine_.multiprocessors);
-    const double share =
-        walk_.blocks <= 0 ? 0 : (waves_ < 1 ? rounds : walk_.blocks / machine_.multiprocessors);
+    const double share = waves_ < 1 ? rounds : walk_.blocks / machine_.multiprocessors;
     roofs.push_back(
         {"instructions", slots_ * walk_.blocks, slots_ * share / machine_.issue_each / clock * OVERLAP});
     roofs.push_back({"wavefronts", wavefronts_ * walk_.blocks, wavefronts_ * share / clock * PASS});
@@ -202,6 +202,12 @@ class Blocks {
 };
 
 }  // namespace
+
+bool fits(const Walk& walk, const machine::Machine& machine) {
+  const double bytes = walk.shared_bytes + walk.threads * EXCHANGED_BYTES;
+  return walk.threads <= machine.max_threads &&
+         (walk.shared_bytes == 0 || bytes <= static_cast<double>(machine.scratch_bytes));
+}
 
 double registers_of(const Walk& walk, const machine::Machine& machine) {
   double lanes = 0;

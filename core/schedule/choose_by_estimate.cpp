@@ -11,9 +11,9 @@ namespace twinloom::schedule {
 
 namespace {
 
-// Estimates are wrong by a fifth or so: what is less ahead than this may be behind
-// (perf/results/2026-11-24-estimates.md).
-constexpr double WORTH_A_CHANGE = 0.9;
+// Estimates are a quarter off in the median, so a schedule less than a fifth ahead of taste's own may well be
+// behind it (perf/results/2026-11-24-breadth.md: on 119 nests of an H200).
+constexpr double WORTH_A_CHANGE = 0.8;
 constexpr int MOST_ROUNDS = 2;
 
 // What a run may have: a size that is only known then is taken for UNKNOWN_EXTENT, as near as its facts

@@ -43,6 +43,12 @@ TEST(Estimate, ALargeCopyIsLimitedByMemoryAndASmallOneByItsLaunch) {
   EXPECT_EQ(on_h200(COPY, {{index::Symbol("n"), 1}}).limiter().name, "launch");
 }
 
+TEST(Estimate, WhatHasNoBlocksTakesItsLaunch) {
+  const cost::Estimate estimate = on_h200(COPY, {{index::Symbol("n"), 0}});
+  EXPECT_DOUBLE_EQ(estimate.seconds, machine::h200().launch_seconds);
+  EXPECT_EQ(estimate.limiter().name, "launch");
+}
+
 // Each thread reads an element of a line of its own: 32 bytes cross for 4.
 TEST(Estimate, WhatIsNoNeighbourMovesWholeSectors) {
   const cost::Estimate estimate = on_h200(R"(program columns(x: f32[67108864], y: written f32[65536]) {
@@ -102,6 +108,19 @@ TEST(Estimate, SharedMemoryCostsItsBankConflicts) {
     return roof_of(on_h200(text), "wavefronts").amount;
   };
   EXPECT_GT(passes("32"), 10 * passes("33"));
+}
+
+TEST(Estimate, ABlockThatIsTooLargeNeverRuns) {
+  const auto seconds = [](std::int64_t elements, std::int64_t threads) {
+    return on_h200(cat("program p(y: written f32[1024], s: local written f64[", elements,
+                       "]) { for b < 1 block { scratch s[", elements, "] in scratch { for t < ", threads,
+                       " thread { s[t] = 0x0p+0:f64 } sync for t1 < ", threads,
+                       " thread { y[t1] = f32(s[t1]) } } } }"))
+        .seconds;
+  };
+  EXPECT_TRUE(std::isfinite(seconds(28000, 512)));
+  EXPECT_TRUE(std::isinf(seconds(33792, 512)));
+  EXPECT_TRUE(std::isinf(seconds(2048, 2048)));
 }
 
 TEST(Estimate, VectorsOfACoreAreAsWideAsItsRegisters) {

@@ -39,12 +39,6 @@ std::set<std::string> names_of(const Json& object) {
   return names;
 }
 
-std::size_t count_of(const std::string& text, std::string_view words) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
-  return count;
-}
-
 const std::set<std::string> whole_names = {"device", "mode", "threads", "copy_gbps"};
 const std::set<std::string> model_names = {"run_ms", "prepare_ms", "compile_ms", "peak_bytes", "kernels"};
 
@@ -64,14 +58,16 @@ TEST_F(ToolBench, WritesItsFields) {
   ASSERT_EQ(json["kernels"].size(), 1u);
   const Json& kernel = json["kernels"][0];
   EXPECT_EQ(names_of(kernel),
-            (std::set<std::string>{"name", "ops", "median_ms", "bytes", "touched_bytes", "floor_bytes",
-                                   "gbps", "flops", "compile_ms", "cached"}));
+            (std::set<std::string>{"name", "ops", "median_ms", "estimated_ms", "limiter", "share_of_limiter",
+                                   "roofs", "bytes", "touched_bytes", "floor_bytes", "gbps", "flops",
+                                   "compile_ms", "cached"}));
   EXPECT_EQ(json["threads"], 1);
   EXPECT_EQ(json["peak_bytes"], 64 * 8 * 4);
   EXPECT_EQ(kernel["bytes"], 2 * 64 * 8 * 4);
   EXPECT_EQ(kernel["floor_bytes"], 2 * 64 * 8 * 4);
   EXPECT_GE(kernel["touched_bytes"], kernel["floor_bytes"]);
-  for (const char* rate : {"median_ms", "gbps", "flops", "compile_ms"}) EXPECT_GT(kernel[rate], 0) << rate;
+  for (const char* rate : {"median_ms", "estimated_ms", "share_of_limiter", "gbps", "flops", "compile_ms"})
+    EXPECT_GT(kernel[rate], 0) << rate;
   for (const char* time : {"run_ms", "prepare_ms", "compile_ms", "copy_gbps"})
     EXPECT_GT(json[time], 0) << time;
 }

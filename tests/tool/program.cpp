@@ -39,6 +39,12 @@ const char* const scatters_text = R"(class <lambda>(torch.nn.Module):
         return (one, many)
 )";
 
+std::size_t count_of(const std::string& text, std::string_view words) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
+  return count;
+}
+
 Workplace::Workplace() {
   path_ = (std::filesystem::temp_directory_path() / "twinloom_tool_XXXXXX").string();
   if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no folder for the test's files");

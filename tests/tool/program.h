@@ -17,6 +17,9 @@ struct Outcome {
 #define EXPECT_SAYS(outcome, words) \
   EXPECT_NE((outcome).output.find(words), std::string::npos) << (outcome).output
 
+// How often the words stand in the text.
+std::size_t count_of(const std::string& text, std::string_view words);
+
 class Workplace {
  public:
   Workplace();

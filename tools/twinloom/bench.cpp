@@ -79,6 +79,12 @@ int bench(const BenchCommand& command) {
 constexpr const char* notes =
     R"(Example: twinloom bench model.fx --threads 1 --json result.json
          twinloom bench models/*.fx --device cuda:0 --seconds 0.5 --json results.json
+  estimate how long the kernel should take by what it moves and computes, with the sizes and threads of the
+           run; none of a kernel that calls a routine, none on --device reference
+  limiter  what takes longest of the estimate: memory, L3 or L2 (bytes that cross from there), instructions
+           (that the units execute), wavefronts (passes of a GPU's requests through its first cache), chain
+           (what waits for one another) or launch
+  of limiter  the limiter's time / median time: over 100 % where the estimate is too long
   bytes    for every buffer that a kernel reads or writes, the elements covered, at most the whole buffer
   floor    the graph's inputs, as far as an output needs them, and its outputs
   touched  the bytes of the loads and stores that the kernel executes
@@ -93,9 +99,11 @@ written before each run. On a CPU nothing is cleared.
 Several models are measured one after the other. Each takes the --input and --size whose names it has; a name
 that no model has is an error. A model that fails does not stop the others; the exit code is then that of its
 error.
-In the JSON, flops is operations a second and gbps 10^9 bytes a second; prepare_ms is the time from a graph
-to kernels that can be run, by the wall clock, compile_ms the sum over its kernels. Several models are a list
-"models", each with its "file"; one that failed has its "error" and no numbers.)";
+In the JSON, flops is operations a second, gbps 10^9 bytes a second and share_of_limiter a fraction; roofs
+are all that an estimate comes from, each with its amount (bytes, instructions, passes, cycles or launches)
+and its seconds; prepare_ms is the time from a graph to kernels that can be run, by the wall clock, compile_ms
+the sum over its kernels. Several models are a list "models", each with its "file"; one that failed has its
+"error" and no numbers.)";
 
 }  // namespace
 

@@ -43,12 +43,16 @@ std::vector<std::string> fused_operators(const graph::Graph& graph, const runtim
   return names;
 }
 
-std::vector<KernelLine> kernel_lines(const runtime::Variant& variant, const index::Values& values) {
+std::vector<KernelLine> kernel_lines(const runtime::Variant& variant, const BenchSetting& setting,
+                                     const index::Values& values) {
   const std::vector<Traffic> traffic = traffic_of(variant, values);
+  const Estimates estimates =
+      estimates_of(variant, setting.device.backend(), setting.run.settings.threads, values);
   std::vector<KernelLine> lines;
   for (std::size_t g = 0; g < variant.groups.size(); ++g) {
     const runtime::Group& group = variant.groups[g];
-    lines.push_back({group.name, fused_operators(variant.graph, group), 0, 0, true, traffic[g], {}});
+    lines.push_back(
+        {group.name, fused_operators(variant.graph, group), 0, 0, true, traffic[g], estimates[g], {}});
   }
   for (const runtime::Step& step : variant.steps) {
     lines[step.unit].compile_seconds += step.compile_seconds;
@@ -150,7 +154,7 @@ Measured measure_model(const ModelOptions& options, const BenchSetting& setting)
   Stopwatch stopwatch;
   const auto variant = executable.variant(arguments);
   measured.prepare_seconds = stopwatch.lap();
-  measured.kernels = kernel_lines(*variant, executable.symbols(arguments, setting.run));
+  measured.kernels = kernel_lines(*variant, setting, executable.symbols(arguments, setting.run));
   for (const KernelLine& kernel : measured.kernels) measured.compile_seconds += kernel.compile_seconds;
   measured.peak_bytes = executable.peak_bytes(arguments);
   time_runs(Runs(executable, arguments, setting.run), *variant, setting.seconds, measured);

@@ -1,11 +1,13 @@
 // Measures one model: how long a run and each of its kernels take, and what they move.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/twinloom/twinloom.h"
 #include "core/measure/measure.h"
+#include "tools/twinloom/estimates.h"
 #include "tools/twinloom/model.h"
 #include "tools/twinloom/traffic.h"
 
@@ -26,9 +28,12 @@ struct KernelLine {
   double compile_seconds = 0;
   bool cached = true;  // all of its machine code was kept from before
   Traffic traffic;
+  std::optional<cost::Estimate> estimate;
   std::vector<runtime::Resources> launches;  // on a GPU, of each
   double bytes_per_second() const { return static_cast<double>(traffic.bytes) / median_seconds; }
   double operations_per_second() const { return static_cast<double>(traffic.operations) / median_seconds; }
+  // The seconds of the estimate's limiter divided by the measured ones. There must be an estimate.
+  double share_of_limiter() const { return estimate->limiter().seconds / median_seconds; }
 };
 
 struct Measured {

@@ -22,8 +22,12 @@ std::string words_of(const std::vector<runtime::Resources>& launches) {
 
 std::vector<std::string> cells(const KernelLine& kernel, const measure::CopyBandwidth& copy) {
   const double rate = kernel.bytes_per_second();
+  const auto& estimate = kernel.estimate;
   return {kernel.name,
           fmt::format("{:.4f}", kernel.median_seconds * 1e3),
+          estimate ? fmt::format("{:.4f}", estimate->seconds * 1e3) : "",
+          estimate ? estimate->limiter().name : "",
+          estimate ? fmt::format("{:.0f} %", 100 * kernel.share_of_limiter()) : "",
           bytes_words(kernel.traffic.bytes),
           bytes_words(kernel.traffic.floor_bytes),
           bytes_words(kernel.traffic.touched_bytes),
@@ -35,7 +39,17 @@ std::vector<std::string> cells(const KernelLine& kernel, const measure::CopyBand
           join(kernel.ops, " ", [](const std::string& name) { return name; })};
 }
 
-// In columns: words, the first and the last, begin where theirs begins, numbers end where theirs ends.
+// Without the columns about which no kernel says anything; the first row is their heads.
+std::vector<std::vector<std::string>> without_empty_columns(std::vector<std::vector<std::string>> rows) {
+  for (std::size_t column = rows.front().size(); column-- > 0;) {
+    const auto is_empty = [&](const auto& row) { return row[column].empty(); };
+    if (!std::all_of(rows.begin() + 1, rows.end(), is_empty)) continue;
+    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+  return rows;
+}
+
+// In columns: the first and the last begin where theirs begins, the others end where theirs ends.
 void print_rows(std::ostream& stream, const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     for (std::size_t column = 0; column < row.size(); ++column) {
@@ -64,17 +78,28 @@ Json json_of(const std::vector<runtime::Resources>& launches) {
   return rows;
 }
 
+Json json_of(const std::vector<cost::Roof>& roofs) {
+  auto rows = Json::array();
+  for (const cost::Roof& roof : roofs)
+    rows.push_back({{"name", roof.name}, {"amount", roof.amount}, {"seconds", roof.seconds}});
+  return rows;
+}
+
 Json json_of(const KernelLine& kernel) {
-  Json json = {{"name", kernel.name},
-               {"ops", kernel.ops},
-               {"median_ms", kernel.median_seconds * 1e3},
-               {"bytes", kernel.traffic.bytes},
+  Json json = {{"name", kernel.name}, {"ops", kernel.ops}, {"median_ms", kernel.median_seconds * 1e3}};
+  if (kernel.estimate) {
+    json["estimated_ms"] = kernel.estimate->seconds * 1e3;
+    json["limiter"] = kernel.estimate->limiter().name;
+    json["share_of_limiter"] = kernel.share_of_limiter();
+    json["roofs"] = json_of(kernel.estimate->roofs);
+  }
+  json.update({{"bytes", kernel.traffic.bytes},
                {"touched_bytes", kernel.traffic.touched_bytes},
                {"floor_bytes", kernel.traffic.floor_bytes},
                {"gbps", kernel.bytes_per_second() * 1e-9},
                {"flops", kernel.operations_per_second()},
                {"compile_ms", kernel.compile_seconds * 1e3},
-               {"cached", kernel.cached}};
+               {"cached", kernel.cached}});
   if (!kernel.launches.empty()) json["launches"] = json_of(kernel.launches);
   return json;
 }
@@ -94,14 +119,11 @@ Json json_of(const std::variant<Measured, Failure>& outcome) {
 }  // namespace
 
 void print_table(std::ostream& stream, const BenchReport& report, const Measured& measured) {
-  std::vector<std::vector<std::string>> rows = {{"kernel", "ms", "bytes", "floor", "touched", "GB/s",
-                                                 "of copy", "GFLOP/s", "compile ms", "launches",
-                                                 "operators"}};
+  std::vector<std::vector<std::string>> rows = {{"kernel", "ms", "estimate ms", "limiter", "of limiter",
+                                                 "bytes", "floor", "touched", "GB/s", "of copy", "GFLOP/s",
+                                                 "compile ms", "launches", "operators"}};
   for (const KernelLine& kernel : measured.kernels) rows.push_back(cells(kernel, *report.copy));
-  const auto is_empty = [](const KernelLine& kernel) { return kernel.launches.empty(); };
-  if (std::ranges::all_of(measured.kernels, is_empty))
-    for (auto& row : rows) row.erase(row.end() - 2);
-  print_rows(stream, rows);
+  print_rows(stream, without_empty_columns(std::move(rows)));
   stream << fmt::format(
       "{} kernels on {}, mode {}, {} threads; run {:.4f} ms, compile {:.1f} ms, peak memory {}\n",
       measured.kernels.size(), report.device, report.mode, report.threads, measured.run_seconds * 1e3,

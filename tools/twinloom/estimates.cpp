@@ -1,0 +1,76 @@
+// See estimates.h.
+#include "tools/twinloom/estimates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "core/base/text.h"
+#include "tools/twinloom/report.h"
+
+namespace twinloom::tool {
+
+namespace {
+
+// A CPU whose workers are the threads of the run.
+machine::Machine machine_of_run(const runtime::Backend& backend, int threads) {
+  machine::Machine machine = backend.machine();
+  const bool is_cpu = machine.max_threads == 1;
+  if (is_cpu && threads > 0) machine.blocks_at_once = threads;
+  return machine;
+}
+
+bool calls_routine(const loops::Program& program) {
+  return std::holds_alternative<loops::Call>(program.body->node);
+}
+
+std::string microseconds(double seconds) { return fmt::format("{:.1f} us", seconds * 1e6); }
+
+}  // namespace
+
+Estimates estimates_of(const runtime::Variant& variant, const runtime::Backend& backend, int threads,
+                       const index::Values& values) {
+  Estimates estimates(variant.groups.size());
+  if (backend.runs_nests()) return estimates;
+  const machine::Machine machine = machine_of_run(backend, threads);
+  std::vector<std::vector<loops::Program>> programs(variant.groups.size());
+  for (const runtime::Step& step : variant.steps) programs[step.unit].push_back(step.program);
+  for (std::size_t group = 0; group < programs.size(); ++group)
+    if (std::ranges::none_of(programs[group], calls_routine))
+      estimates[group] = cost::estimate(programs[group], machine, values);
+  return estimates;
+}
+
+std::string estimate_words(const cost::Estimate& estimate) {
+  constexpr double LEAST_SHOWN = 0.05e-6;  // less is printed as 0.0
+  std::vector<cost::Roof> roofs = estimate.roofs;
+  std::erase_if(roofs, [](const cost::Roof& roof) { return roof.seconds < LEAST_SHOWN; });
+  std::ranges::stable_sort(roofs, std::ranges::greater(), &cost::Roof::seconds);
+  const auto words_of_roof = [](const cost::Roof& roof) {
+    const std::string words = cat(roof.name, " ", microseconds(roof.seconds));
+    if (roof.name != "memory") return words;
+    return cat(words, " (", bytes_words(static_cast<std::int64_t>(roof.amount)), ")");
+  };
+  std::string words =
+      cat("estimate ", microseconds(estimate.seconds), ": ", join(roofs, ", ", words_of_roof));
+  if (estimate.registers > 0)
+    words += fmt::format("; {:.0f} registers, {:.0f} blocks a multiprocessor", estimate.registers,
+                         estimate.blocks_each);
+  return words;
+}
+
+std::string sum_words(const Estimates& estimates) {
+  double seconds = 0;
+  std::size_t count = 0;
+  for (const auto& estimate : estimates) {
+    if (!estimate) continue;
+    seconds += estimate->seconds;
+    ++count;
+  }
+  if (count == 0) return {};
+  const std::string kernels = count == estimates.size() ? "all" : cat(count, " of ", estimates.size());
+  return cat("estimate ", microseconds(seconds), " for ", kernels, " kernels");
+}
+
+}  // namespace twinloom::tool

@@ -1,0 +1,28 @@
+// How long each kernel of a variant should take, as core/cost estimates it for its machine, and the line that
+// says so:
+//   estimate 103.8 us: memory 93.2 us (402.65 MB), L2 69.9 us, ...; 32 registers, 8 blocks a multiprocessor
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cost/estimate.h"
+#include "core/runtime/variant.h"
+
+namespace twinloom::tool {
+
+// Nothing where there is no program to estimate: where a nest is interpreted, or a routine is called.
+using Estimates = std::vector<std::optional<cost::Estimate>>;
+
+// One for each group of the variant: of its programs, in order. `threads`: those of a run on a CPU, 0: as
+// many as the machine has; a GPU's estimate does not depend on them. `values`: of all run-time symbols.
+Estimates estimates_of(const runtime::Variant& variant, const runtime::Backend& backend, int threads,
+                       const index::Values& values);
+
+// What takes longest first; what would be printed as 0.0 us is left out.
+std::string estimate_words(const cost::Estimate& estimate);
+// The sum of those that are there; empty where none is.
+std::string sum_words(const Estimates& estimates);
+
+}  // namespace twinloom::tool
