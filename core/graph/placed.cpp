@@ -100,6 +100,10 @@ Tensor places_of(Builder& builder, const Shape& sizes, const std::vector<index::
 
 }  // namespace
 
+bool reaches_once(const Tensor& x, const Shape& sizes, const std::vector<index::Expr>& strides) {
+  return nested_axes(x, sizes, strides).has_value();
+}
+
 Tensor as_strided_scatter(const Tensor& x, const Tensor& source, const Shape& sizes,
                           const std::vector<index::Expr>& strides, const index::Expr& offset) {
   // What it reads says whether the strides stay inside.

@@ -70,5 +70,7 @@ Tensor select_scatter(const Tensor& x, const Tensor& source, int axis, const ind
 Tensor diagonal_scatter(const Tensor& x, const Tensor& source, int offset = 0, int a = 0, int b = 1);
 Tensor as_strided_scatter(const Tensor& x, const Tensor& source, const Shape& sizes,
                           const std::vector<index::Expr>& strides, const index::Expr& offset = 0);
+// Whether each of the strides exceeds all that the smaller ones reach, so that no element is reached twice.
+bool reaches_once(const Tensor& x, const Shape& sizes, const std::vector<index::Expr>& strides);
 
 }  // namespace twinloom::graph

@@ -50,7 +50,7 @@ void check_operators(const CallsOf& calls) {
   std::vector<CallsOf::Called> unknown;
   for (const CallsOf::Called& call : calls.called) {
     const bool known = call.target == "device" || call.target == "torch.device" ||
-                       operator_called(call.target) || find_row(call.target) != nullptr;
+                       operator_called(call.target) || find_operator(call.target).has_value();
     const bool again = std::ranges::find(unknown, call.target, &CallsOf::Called::target) != unknown.end();
     if (!known && !again) unknown.push_back(call);
   }

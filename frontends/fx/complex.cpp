@@ -188,16 +188,17 @@ Tensor pairs_of(const Item& complex) {
   return graph::stack({real, *complex.imaginary}, -1);
 }
 
-std::optional<Item> complex_result(const Row& row, const Arguments& arguments) {
+Item computed(const Row& row, const Arguments& arguments) {
   const auto concerns = [](const Item& item) { return is_complex(item) || type_of_parts(item).has_value(); };
   const bool concerned =
       std::ranges::any_of(arguments.positional(), [&](const Item& item) { return any_of(item, concerns); }) ||
       std::ranges::any_of(arguments.keywords(),
                           [&](const auto& item) { return any_of(item.second, concerns); });
-  if (!concerned) return std::nullopt;
+  if (!concerned) return row.build(arguments);
   const auto* special = std::ranges::find(specials, row.name, &Special::name);
   if (special != specials.end()) return special->build(arguments);
-  if (row.is_view || std::ranges::find(of_parts, row.name) != of_parts.end()) return by_parts(row, arguments);
+  const bool only_moves = row.lies != Lies::apart;
+  if (only_moves || std::ranges::find(of_parts, row.name) != of_parts.end()) return by_parts(row, arguments);
   arguments.fail("is not known of complex numbers");
 }
 

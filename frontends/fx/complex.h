@@ -4,8 +4,6 @@
 // c64[4] is f32[4, 2].
 #pragma once
 
-#include <optional>
-
 #include "frontends/fx/items.h"
 #include "frontends/fx/operators.h"
 
@@ -16,8 +14,8 @@ Item complex_of(const graph::Tensor& pairs);
 // The other way around; the same tensor where the item is made of one.
 graph::Tensor pairs_of(const Item& complex);
 
-// What the operator gives where an argument is complex, or asks for complex elements; nothing where none is.
-// What only moves and adds elements, it does to each part.
-std::optional<Item> complex_result(const Row& row, const Arguments& arguments);
+// What the row gives of the arguments, which may be complex or ask for complex elements: what only moves and
+// adds elements, it does to each part.
+Item computed(const Row& row, const Arguments& arguments);
 
 }  // namespace twinloom::fx

@@ -47,19 +47,18 @@ Item angle(const Arguments& arguments) {
 }
 Item needs_complex(const Arguments& arguments) { arguments.fail("takes complex numbers"); }
 
-constexpr bool IS_VIEW = true;
 constexpr std::array rows = {
-    Row{"view_as_complex", view_as_complex, IS_VIEW},
-    Row{"view_as_real", needs_complex, IS_VIEW},
+    Row{"view_as_complex", view_as_complex, Lies::view},
+    Row{"view_as_real", needs_complex, Lies::view},
     Row{"complex", complex},
     Row{"polar", polar},
     Row{"angle", angle},
-    Row{"real", same, IS_VIEW},
-    Row{"imag", needs_complex, IS_VIEW},
-    Row{"_conj", same, IS_VIEW},
+    Row{"real", same, Lies::view},
+    Row{"imag", needs_complex, Lies::view},
+    Row{"_conj", same, Lies::view},
     Row{"_conj_physical", same},
-    Row{"conj_physical", same},
-    Row{"resolve_conj", same, IS_VIEW},
+    Row{"conj_physical", same, Lies::whole_or_copy},
+    Row{"resolve_conj", same, Lies::whole_or_copy},
 };
 
 }  // namespace

@@ -87,8 +87,7 @@ Item masked_index_put(const Arguments& arguments) {
 constexpr bool WRITES = true;
 constexpr std::array rows = {
     Row{"copy", copy},
-    Row{"copy_", copy, false, WRITES},
-    Row{"prims.copy_to", copy, false, WRITES},
+    Row{"prims.copy_to", copy, Lies::apart, nullptr, WRITES},
     Row{"empty_strided", empty_strided},
     Row{"empty_permuted", empty_strided},
     Row{"new_empty_strided", new_empty_strided},

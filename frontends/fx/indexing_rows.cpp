@@ -171,8 +171,11 @@ Item index_add(const Arguments& arguments) {
 }
 Item index_copy(const Arguments& arguments) {
   if (arguments.tensor(2, "index").dtype() != DType::i64) arguments.fail("'index' must be i64");
-  return {graph::index_update(arguments.tensor(0, "self"), arguments.integer(1, "dim"), index_of(arguments),
-                              arguments.tensor(3, "source"), Mode::replace)};
+  const Tensor x = arguments.tensor(0, "self");
+  const Tensor source = arguments.tensor(3, "source");
+  const bool is_element = source.rank() == 0 && x.rank() == 1;
+  return {graph::index_update(x, arguments.integer(1, "dim"), index_of(arguments),
+                              is_element ? graph::unsqueeze(source, 0) : source, Mode::replace)};
 }
 
 // Rows of the gradient added up by index; those of the padding index stay out.

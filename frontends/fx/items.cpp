@@ -61,6 +61,11 @@ std::string describe(const Item& item) {
       item.value);
 }
 
+const Item* Arguments::first() const {
+  if (!positional_.empty()) return &positional_.front();
+  return keywords_.empty() ? nullptr : &keywords_.front().second;
+}
+
 const Item* Arguments::find(std::size_t position, std::string_view name) const {
   const Item* found = position < positional_.size() ? &positional_[position] : nullptr;
   for (const auto& [keyword, item] : keywords_) {

@@ -35,19 +35,25 @@ struct Number {
   std::function<graph::Tensor(graph::Builder& builder)> tensor;
 };
 
+// Where a tensor lies.
+struct Location {
+  int memory = 0;   // its number; 0: that of a constant, which nothing can write to
+  int view = -1;    // which of the views that Memory knows; -1: all of the memory
+  int version = 0;  // so many writes to the memory does the value hold
+};
+
 struct Item {
   // Nothing (None), truth, size or integer, real, a number that only a run knows, text, element type, tensor,
   // list or tuple.
   std::variant<std::monostate, bool, index::Expr, double, Number, std::string, ops::DType, graph::Tensor,
                Items>
       value;
-  // Of a tensor: 0, or the number of the operator that put elements which were there already into memory of
-  // their own (clone), or of which it is a view.
+  // Of a tensor: which results may share its memory, those with the same number; 0: parameters that are not
+  // written, and constants.
   int copy = 0;
+  Location location = {};
   // Of a view: the tensor in whose memory it lies, row by row.
   std::optional<graph::Tensor> storage = std::nullopt;
-  // The number of the parameter that holds it when the run is over (copy_); -1: none.
-  int written = -1;
   // Of a parameter and its views: the text prints strides that leave gaps or are not known.
   bool gaps = false;
   // Of a complex tensor, whose real parts are the value.
@@ -96,6 +102,8 @@ class Arguments {
   // The shape that the text prints for the result.
   const std::optional<graph::Shape>& printed() const { return context_.printed; }
 
+  // Null where the call has none.
+  const Item* first() const;
   // Null when it is left out or None.
   const Item* find(std::size_t position, std::string_view name) const;
   const Item& item(std::size_t position, std::string_view name) const;

@@ -41,16 +41,32 @@ std::string_view without_namespace(std::string_view target) {
   return target.starts_with("torch.sym_") || target.starts_with("torch.") ? target.substr(6) : target;
 }
 
+// Of a name with its overload or without.
+const Row* find_row(std::string_view name) {
+  const Row* row = row_named(name);
+  return row == nullptr ? row_named(name.substr(0, name.rfind('.'))) : row;
+}
+
+// The row of the name without the underscore at its end; null where it has none or is __and__ and its like.
+const Row* find_row_in_place(std::string_view name) {
+  const std::string_view alone = name.substr(0, name.find('.'));
+  if (!alone.ends_with('_') || alone.ends_with("__")) return nullptr;
+  const Row* row = find_row(cat(alone.substr(0, alone.size() - 1), name.substr(alone.size())));
+  if (row == nullptr || row->writes) return nullptr;
+  return row->lies == Lies::apart || row->lies == Lies::whole_or_copy ? row : nullptr;
+}
+
 }  // namespace
 
-const Row* find_row(std::string_view target) {
+std::optional<Operator> find_operator(std::string_view target) {
   const std::string_view name = without_namespace(target);
-  const std::string_view alone = name.substr(0, name.rfind('.'));
   if (target.starts_with("torch.ops.prims.") || target.starts_with("prims.")) {
-    if (const Row* row = row_named(cat("prims.", alone))) return row;
+    if (const Row* row = row_named(cat("prims.", name.substr(0, name.rfind('.')))))
+      return Operator{row, row->writes};
   }
-  const Row* row = row_named(name);
-  return row == nullptr ? row_named(alone) : row;
+  if (const Row* row = find_row(name)) return Operator{row, row->writes};
+  if (const Row* row = find_row_in_place(name)) return Operator{row, true};
+  return std::nullopt;
 }
 
 std::vector<std::string> nearest_operators(std::string_view target) {

@@ -3,6 +3,8 @@
 // before "sum" for targets among the prims.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,11 +14,30 @@
 
 namespace twinloom::fx {
 
+// In whose memory lies what an operator gives.
+enum class Lies : std::uint8_t {
+  apart,          // in its own
+  whole,          // it is the first argument
+  view,           // in that of the first argument
+  memory,         // in that of the first argument, counted from where that memory begins
+  view_or_copy,   // the strides, which a text need not print, allow a view of the first argument or do not
+  whole_or_copy,  // it is the first argument if the strides of that are as asked for
+};
+
+// A write into what a view operator gave: the call, and what is written.
+struct Write {
+  const Arguments& call;
+  graph::Tensor value;  // of the shape of the view and the type of the call's first argument
+  int part;             // which element, where the operator gives a list
+};
+
 struct Row {
   std::string_view name;
   Item (*build)(const Arguments& arguments);
-  bool is_view = false;  // what it gives lies in the memory of its first tensor where it can
-  bool writes = false;   // its first tensor, a parameter, holds what it gives when the run is over
+  Lies lies = Lies::apart;
+  // Of a view: its first argument after a write into the view; null where there can be none.
+  graph::Tensor (*put)(const Write& write) = nullptr;
+  bool writes = false;  // its first argument holds what it gives from then on
 };
 
 // One table a family.
@@ -31,11 +52,17 @@ std::span<const Row> prims_rows();
 std::span<const Row> copy_rows();
 std::span<const Row> complex_rows();
 
-// Null when there is none. `target` as printed: torch.ops.aten.add.Tensor, operator.add, torch.sym_max.
-const Row* find_row(std::string_view target);
+// What a text calls: a row, or its form in place (add_ of the row add), whose result the first argument holds
+// from then on. Every row has such a form, by its name and an underscore, but those of views.
+struct Operator {
+  const Row* row;
+  bool writes;
+};
+// `target` as printed: torch.ops.aten.add.Tensor, operator.add, torch.sym_max.
+std::optional<Operator> find_operator(std::string_view target);
 // Up to three names near to `target`, the nearest first.
 std::vector<std::string> nearest_operators(std::string_view target);
-// The names of all rows, sorted.
+// The names of all rows, sorted; forms in place are not among them.
 std::vector<std::string_view> operator_names();
 
 }  // namespace twinloom::fx

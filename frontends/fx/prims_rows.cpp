@@ -164,11 +164,11 @@ Item force_stride_order(const Arguments& arguments) { return {arguments.tensor(0
 constexpr std::array rows = {
     Row{"prims.fma", fma},
     Row{"prims.div", div},
-    Row{"prims.broadcast_in_dim", broadcast_in_dim},
+    Row{"prims.broadcast_in_dim", broadcast_in_dim, Lies::view},
     Row{"prims.rev", rev},
-    Row{"prims.transpose", transpose},
+    Row{"prims.transpose", transpose, Lies::view},
     Row{"prims.reshape", reshape},
-    Row{"prims.slice", slice},
+    Row{"prims.slice", slice, Lies::view},
     Row{"prims.sum", total<graph::sum>},
     Row{"prims.prod", total<graph::prod>},
     Row{"prims.amax", total<graph::amax>},
@@ -181,7 +181,7 @@ constexpr std::array rows = {
     Row{"prims.inductor_random", random},
     Row{"prims.inductor_randint", randint},
     Row{"prims._low_memory_max_pool_offsets_to_indices", offsets_to_indices},
-    Row{"prims.inductor_force_stride_order", force_stride_order},
+    Row{"prims.inductor_force_stride_order", force_stride_order, Lies::whole_or_copy},
 };
 
 }  // namespace

@@ -92,6 +92,8 @@ DType joined(DType a, DType b) {
   return ops::bits_of(a) >= ops::bits_of(b) ? a : b;
 }
 
+bool can_become(DType computed, DType written) { return category(computed) <= category(written); }
+
 DType result_type(const Arguments& arguments, std::span<const Item* const> items) {
   std::optional<DType> with_axes, without_axes, numbers;
   for (const Item* item : items) {

@@ -16,6 +16,10 @@ namespace twinloom::fx {
 // Error where two types have no common one.
 ops::DType joined(ops::DType a, ops::DType b);
 
+// Whether what is computed in one type may be written to a tensor of another: not where the category is
+// lower.
+bool can_become(ops::DType computed, ops::DType written);
+
 // Of tensors and numbers; anything else is an Error.
 ops::DType result_type(const Arguments& arguments, std::span<const Item* const> items);
 

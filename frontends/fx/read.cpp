@@ -4,8 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/graph/sharing.h"
-#include "core/graph/views.h"
+#include "frontends/fx/apply.h"
 #include "frontends/fx/calls.h"
 #include "frontends/fx/complex.h"
 #include "frontends/fx/memory.h"
@@ -13,6 +12,7 @@
 #include "frontends/fx/operators.h"
 #include "frontends/fx/promote.h"
 #include "frontends/fx/requirements.h"
+#include "frontends/fx/results.h"
 #include "frontends/fx/size_names.h"
 #include "frontends/fx/sizes.h"
 #include "frontends/fx/strides.h"
@@ -83,14 +83,11 @@ class Reader {
       }
       if (annotation->is_complex) shape.emplace_back(2);
       const Tensor input = builder_.input(parameter.name, *annotation->dtype, std::move(shape));
-      if (annotation->is_complex) {
-        values_[parameter.name] = complex_of(input);
-        values_[parameter.name].gaps = annotation->strides.has_value();
-        return;
-      }
       const auto strides = annotation->strides ? names_.sizes(*annotation->strides) : std::nullopt;
-      Item& item = values_[parameter.name] = in_strides(input, strides);
-      item.gaps = item.gaps || (annotation->strides && !strides);
+      Layout layout = annotation->is_complex ? Layout{} : layout_of(input, strides);
+      layout.gaps = layout.gaps || (annotation->strides && (annotation->is_complex || !strides));
+      Item item = annotation->is_complex ? complex_of(input) : Item{input};
+      values_[parameter.name] = memory_.parameter(std::move(item), parameters_.at(parameter.name), layout);
       for (const PrintedNumber& printed : annotation->shape) require_value(printed);
     });
   }
@@ -155,6 +152,7 @@ class Reader {
     if (!item.typed_by_text || tensor == nullptr || !annotation.dtype) return item;
     Item typed = item;
     typed.value = graph::cast(*tensor, *annotation.dtype);
+    typed.typed_by_text = false;
     return typed;
   }
 
@@ -248,27 +246,12 @@ class Reader {
     if (const auto op = operator_called(node.target); op && node.keywords.empty()) {
       if (const auto number = arithmetic(*op, positional, rules_of(context_))) return *number;
     }
-    const Row* row = find_row(node.target);
-    if (row == nullptr) fail(line, cat("operator ", escaped(node.target), " does not take these arguments"));
+    const auto called = find_operator(node.target);
+    if (!called) fail(line, cat("operator ", escaped(node.target), " does not take these arguments"));
     std::vector<std::pair<std::string, Item>> keywords;
     for (const Keyword& keyword : node.keywords)
       keywords.emplace_back(keyword.name, evaluate(*keyword.value, line));
-    return built(*row, {context_, node.target, std::move(positional), std::move(keywords)});
-  }
-
-  // What the row gives, and whose memory it lies in.
-  Item built(const Row& row, const Arguments& arguments) {
-    const std::size_t known = builder_.graph().nodes().size();
-    const auto complex = complex_result(row, arguments);
-    Item item = complex ? *complex : row.build(arguments);
-    if (row.writes) {
-      item = memory_.write(arguments.item(0, "self"), item, values_);
-    } else if (row.is_view && !arguments.positional().empty()) {
-      Memory::set_view(item, arguments.positional()[0]);
-    } else {
-      memory_.set_made(item, known);
-    }
-    return item;
+    return apply(*called, {context_, node.target, std::move(positional), std::move(keywords)}, memory_);
   }
 
   Item subscript(const Subscript& node, int line) {
@@ -314,38 +297,8 @@ class Reader {
                                                                       {">>", "__rshift__"}};
     const auto found = rows.find(node.op);
     if (found == rows.end()) fail(line, cat("'", node.op, "' is not known"));
-    return built(*find_row(found->second), {context_, std::string(found->second), operands, {}});
-  }
-
-  // The first result that has elements waits for what must hold of elements.
-  void assert_in_results(Items& items) {
-    if (context_.assertions.empty()) return;
-    Item* chosen = nullptr;
-    for (Item& item : items) {
-      if (item.get<Tensor>() == nullptr || item.written >= 0) continue;
-      if (chosen == nullptr || index::constant_of(chosen->get<Tensor>()->count()) == 0) chosen = &item;
-    }
-    if (chosen == nullptr) {
-      throw Error(cat(context_.assertions[0].words,
-                      ": only a run could tell, and the graph computes no result that could wait for it"));
-    }
-    *chosen = Item{graph::asserting(*chosen->get<Tensor>(), context_.assertions)};
-  }
-
-  // A complex tensor and a number that is no size become tensors.
-  Item as_result(Item item) {
-    if (item.imaginary) {
-      item.value = pairs_of(item);
-      item.imaginary.reset();
-    }
-    return kind_of(item) && !size_of(item) ? tensor_item(item) : item;
-  }
-  Item tensor_item(const Item& item) {
-    const auto kind = kind_of(item);
-    const ops::DType dtype = kind == Number::Kind::real    ? ops::DType::f64
-                             : kind == Number::Kind::truth ? ops::DType::b8
-                                                           : ops::DType::i64;
-    return Item{tensor_of(builder_, item, dtype)};
+    return apply(*find_operator(found->second), {context_, std::string(found->second), operands, {}},
+                 memory_);
   }
 
   void add_results() {
@@ -353,33 +306,9 @@ class Reader {
     const int line = place.line;
     builder_.origin = {place.file, place.file_line, "", "", 0};  // operators may stand in `return`
     const Item result = at_line(line, [&] { return evaluate(*module_.result, line); });
-    Items items = result.get<Items>() != nullptr ? *result.get<Items>() : Items{result};
     builder_.origin = {};
-    for (Item& item : items) item = as_result(item);
-    at_line(line, [&] { assert_in_results(items); });
-    std::vector<graph::Returned> returned;
-    for (const Item& item : items)
-      if (const auto* tensor = item.get<Tensor>(); tensor != nullptr && item.written < 0)
-        returned.push_back({tensor->id(), item.copy});
-    const std::vector<graph::Result> shared = graph::shared_results(builder_.graph(), returned);
-    std::size_t next = 0;
-    for (const Item& item : items) {
-      if (item.is_none())
-        builder_.output_none();
-      else if (const auto size = size_of(item))
-        builder_.output_size(*size);
-      else if (item.written >= 0)
-        builder_.output_written(memory_.written().at(item.written), item.written);
-      else if (item.get<Tensor>() != nullptr)
-        builder_.graph().output(shared[next++]);
-      else
-        fail(line, cat("a graph cannot return ", describe(item)));
-    }
-    // What is written without being returned stands behind the others.
-    for (const auto& [parameter, value] : memory_.written()) {
-      const auto returns = [&](const Item& item) { return item.written == parameter; };
-      if (std::ranges::none_of(items, returns)) builder_.output_written(value, parameter);
-    }
+    const auto* items = result.get<Items>();
+    at_line(line, [&] { fx::add_results(items != nullptr ? *items : Items{result}, context_, memory_); });
   }
 
   const Module& module_;
@@ -389,7 +318,7 @@ class Reader {
   std::map<std::string, int> parameters_;
   std::map<std::string, std::size_t> elements_;  // of lists: so many are taken
   SizeNames names_;
-  Memory memory_{builder_};
+  Memory memory_;
   Context context_{builder_, 0, {}, 0, {}};
 };
 

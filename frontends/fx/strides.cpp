@@ -46,13 +46,19 @@ bool is_dense(const graph::Shape& shape, const graph::Shape& strides, const grap
 
 }  // namespace
 
-Item in_strides(const graph::Tensor& parameter, const std::optional<graph::Shape>& strides) {
-  if (!strides) return {parameter};
+Layout layout_of(const graph::Tensor& parameter, const std::optional<graph::Shape>& strides) {
+  if (!strides) return {};
   const graph::Axes order = by_stride(parameter.shape(), *strides);
   if (!is_dense(parameter.shape(), *strides, order, parameter.builder().graph().facts()))
-    return {.value = parameter, .gaps = true};
-  if (std::ranges::is_sorted(order)) return {parameter};
-  return {.value = parameter, .storage = graph::permute(parameter, order)};
+    return {.order = {}, .gaps = true};
+  return {.order = std::ranges::is_sorted(order) ? graph::Axes{} : order, .gaps = false};
+}
+
+Item laid_out(Item item, const Layout& layout) {
+  item.gaps = layout.gaps;
+  item.storage = std::nullopt;
+  if (!layout.order.empty()) item.storage = graph::permute(*item.get<graph::Tensor>(), layout.order);
+  return item;
 }
 
 }  // namespace twinloom::fx

@@ -1,4 +1,4 @@
-// How a parameter lies in memory, by the strides that the text prints.
+// How a parameter lies in memory, where the text prints its strides.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,14 @@
 
 namespace twinloom::fx {
 
-// The parameter with the memory it lies in: its axes in the order of their strides.
-Item in_strides(const graph::Tensor& parameter, const std::optional<graph::Shape>& strides);
+struct Layout {
+  graph::Axes order = {};  // the axes, the largest stride first; empty: in their own order
+  bool gaps = false;       // the strides leave gaps, or they are not known
+};
+// Without strides: row by row. Strides in any order that leave no gaps put the axes in that order.
+Layout layout_of(const graph::Tensor& parameter, const std::optional<graph::Shape>& strides);
+
+// A tensor of that layout, which as_strided looks at row by row.
+Item laid_out(Item item, const Layout& layout);
 
 }  // namespace twinloom::fx

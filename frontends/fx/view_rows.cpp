@@ -9,6 +9,7 @@
 #include "frontends/fx/numbers.h"
 #include "frontends/fx/operators.h"
 #include "frontends/fx/promote.h"
+#include "frontends/fx/view_puts.h"
 
 namespace twinloom::fx {
 
@@ -40,6 +41,7 @@ Item fill(const Arguments& arguments) {
   const Item& value = arguments.item(1, "value");
   return {graph::expand(filling(arguments, value, x.dtype()), x.shape())};
 }
+Item zero(const Arguments& arguments) { return {graph::full_like(arguments.tensor(0, "self"), 0)}; }
 Item permute(const Arguments& arguments) {
   return {graph::permute(arguments.tensor(0, "self"), arguments.axes(1, "dims"))};
 }
@@ -257,48 +259,49 @@ Item unbind(const Arguments& arguments) {
   return list_of(graph::unbind(arguments.tensor(0, "self"), arguments.integer(1, "dim", 0)));
 }
 
-constexpr bool IS_VIEW = true;
 constexpr std::array rows = {
-    Row{"view", view, IS_VIEW},
-    Row{"_unsafe_view", view, IS_VIEW},
-    Row{"reshape", view, IS_VIEW},
-    Row{"alias", same, IS_VIEW},
-    Row{"detach", same, IS_VIEW},
+    Row{"view", view, Lies::view, put_reshaped},
+    Row{"_unsafe_view", view, Lies::view, put_reshaped},
+    Row{"reshape", view, Lies::view_or_copy},
+    Row{"alias", same, Lies::whole},
+    Row{"detach", same, Lies::whole},
+    Row{"detach_", same, Lies::whole},
     Row{"lift_fresh_copy", same},
-    Row{"lift_fresh", same, IS_VIEW},
+    Row{"lift_fresh", same, Lies::whole},
     Row{"clone", same},
-    Row{"contiguous", same},
-    Row{"device_put", same, IS_VIEW},
-    Row{"view_of", same, IS_VIEW},
+    Row{"contiguous", same, Lies::whole_or_copy},
+    Row{"device_put", same, Lies::whole_or_copy},
+    Row{"view_of", same, Lies::whole},
     Row{"fill", fill},
-    Row{"permute", permute, IS_VIEW},
-    Row{"transpose", transpose, IS_VIEW},
-    Row{"t", t, IS_VIEW},
-    Row{"squeeze.default", squeeze, IS_VIEW},
-    Row{"squeeze", squeeze_axes, IS_VIEW},
-    Row{"unsqueeze", unsqueeze, IS_VIEW},
-    Row{"expand", expand, IS_VIEW},
-    Row{"slice", slice, IS_VIEW},
+    Row{"zero", zero},
+    Row{"permute", permute, Lies::view, put_permuted},
+    Row{"transpose", transpose, Lies::view, put_transposed},
+    Row{"t", t, Lies::view, put_turned},
+    Row{"squeeze.default", squeeze, Lies::view, put_reshaped},
+    Row{"squeeze", squeeze_axes, Lies::view, put_reshaped},
+    Row{"unsqueeze", unsqueeze, Lies::view, put_reshaped},
+    Row{"expand", expand, Lies::view, put_expanded},
+    Row{"slice", slice, Lies::view, put_slice},
     Row{"slice_scatter", slice_scatter},
     Row{"slice_backward", slice_backward},
-    Row{"select", select, IS_VIEW},
+    Row{"select", select, Lies::view, put_selected},
     Row{"select_scatter", select_scatter},
     Row{"select_backward", select_backward},
     Row{"constant_pad_nd", pad},
     Row{"flip", flip},
     Row{"repeat", repeat},
     Row{"roll", roll},
-    Row{"as_strided", as_strided, IS_VIEW},
-    Row{"diagonal", diagonal, IS_VIEW},
-    Row{"unfold", unfold, IS_VIEW},
+    Row{"as_strided", as_strided, Lies::memory, put_strided},
+    Row{"diagonal", diagonal, Lies::view, put_diagonal},
+    Row{"unfold", unfold, Lies::view},
     Row{"tril", tril},
     Row{"triu", triu},
     Row{"cat", cat_rows},
     Row{"stack", stack},
-    Row{"split", split, IS_VIEW},
-    Row{"split_with_sizes", split, IS_VIEW},
-    Row{"chunk", chunk, IS_VIEW},
-    Row{"unbind", unbind, IS_VIEW},
+    Row{"split", split, Lies::view, put_part},
+    Row{"split_with_sizes", split, Lies::view, put_part},
+    Row{"chunk", chunk, Lies::view, put_chunk},
+    Row{"unbind", unbind, Lies::view, put_row},
 };
 
 }  // namespace

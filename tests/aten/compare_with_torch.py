@@ -4,7 +4,7 @@
     compare_with_torch.py --program BIN/run_texts --twinloom BIN/twinloom [--cases 200] [--seed 1]
                           [--only NAME...] [--cpu-share 0.05] [--show 5] [--table results.md]
 
-For each operator that `twinloom ops --frontend fx` lists, arguments are drawn from the seed (drawing.py and
+For each operator that `twinloom ops --frontend fx` lists, and its form in place (add_) where PyTorch has one, arguments are drawn from the seed (drawing.py and
 operators_*.py), PyTorch's overload is called on them on the CPU, and the text that PyTorch would print is run by
 Twinloom: by the evaluator in `strict` and in `fused`, and a share of them compiled for `cpu`. Compared are whether
 it is an error, types, shapes, and elements: integers and truths exactly, floats with the tolerances of a comparison
@@ -65,6 +65,20 @@ def is_of_tensors(schema):
             and not OTHERS.search(str(schema)) and not CHECKS.search(schema.name)
             and not any(argument.is_out for argument in schema.arguments)
             and schema.overload_name != "dtype" and str(schema) != "aten::where(Tensor condition) -> Tensor[]")
+
+
+# These change the shape of what they are given, which Twinloom does not read.
+RESHAPING = {"as_strided", "squeeze", "t", "transpose", "unsqueeze"}
+
+
+def with_forms_in_place(rows):
+    """The rows, behind each its form in place where PyTorch has one: add, add_, scatter.value, scatter_.value."""
+    return [name for row in rows for name in (row, in_place(row)) if name == row or name and overloads_of(name)]
+
+
+def in_place(row):
+    base, dot, overload = row.partition(".")
+    return None if base in RESHAPING | {"prims"} or base.endswith("_") else f"{base}_{dot}{overload}"
 
 
 def copied(value):
@@ -270,7 +284,7 @@ def main():
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     listed = subprocess.run([options.twinloom, "ops", "--frontend", "fx"], capture_output=True, text=True, check=True)
-    rows = [row for row in listed.stdout.split() if not options.only or row in options.only]
+    rows = [row for row in with_forms_in_place(listed.stdout.split()) if not options.only or row in options.only]
     tallies = {}
     for row in rows:
         tally = run_row(options, row)

@@ -179,6 +179,11 @@ def draw_argument(drawing, name, kind):
     return by_type[inner]()
 
 
+def without_underscore(name):
+    """add of add_ and of add; __and__ stays."""
+    return name[:-1] if name.endswith("_") and not name.endswith("__") else name
+
+
 def bound_of(x, dim):
     return x.shape[dim] if x.dim() > 0 and -x.dim() <= dim < x.dim() else 1
 

@@ -5,12 +5,12 @@ import operators_indexed  # noqa: F401
 import operators_moving  # noqa: F401
 import operators_norms  # noqa: F401
 import operators_plain  # noqa: F401
-from drawing import DRAWN, draw_by_schema
+from drawing import DRAWN, draw_by_schema, without_underscore
 
 
 def arguments_of(drawing, row, overload):
     """Positional and keyword arguments."""
-    name = row if row.startswith("prims.") else overload._schema.name.split("::")[1]
+    name = row if row.startswith("prims.") else without_underscore(overload._schema.name.split("::")[1])
     drawing.operator, drawing.overload, drawing.schema = name, overload._overloadname, overload._schema
     special = DRAWN.get(f"{name}.{overload._overloadname}") or DRAWN.get(name)
     if special is None:

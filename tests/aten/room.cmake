@@ -1,14 +1,16 @@
-# Many FX texts in one process, for compare_with_torch.py.
+# Many FX texts in one process, for compare_*.py.
 add_executable(run_texts ${CMAKE_CURRENT_LIST_DIR}/run_texts.cpp)
 target_include_directories(run_texts PRIVATE ${CMAKE_SOURCE_DIR})
 target_link_libraries(run_texts PRIVATE api core_evaluate frontends_fx)
 twinloom_allocator(run_texts)
 
-# A few cases of each operator, where PyTorch is installed.
+# A few cases of each operator, and programs that write in place, where PyTorch is installed.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME aten.BesidePyTorch
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compare_with_torch.py --program $<TARGET_FILE:run_texts>
                    --twinloom $<TARGET_FILE:twinloom> --cases 10)
-  set_tests_properties(aten.BesidePyTorch PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200 LABELS aten)
+  add_test(NAME aten.InPlaceBesidePyTorch
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compare_in_place.py --program $<TARGET_FILE:run_texts>)
+  set_tests_properties(aten.BesidePyTorch aten.InPlaceBesidePyTorch PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200 LABELS aten)
 endif()

@@ -263,16 +263,6 @@ TEST(FxForms, WrittenParameters) {
   // What is computed from it before is not touched.
   EXPECT_EQ(results("r = torch.ops.aten.relu.default(x)\n" + copy, "(r, c)"),
             "result \"\" = own %2\nresult \"\" = written 0 %3\n");
-  const auto words = [&](std::string_view statements) {
-    return error_of(module_text(parameters, statements, "(x,)"));
-  };
-  EXPECT_EQ(words(copy + "\nd = torch.ops.aten.copy_.default(c, y)"),
-            "FX graph line 5: copy_: the parameter is written twice");
-  EXPECT_EQ(
-      words("y = torch.ops.aten.neg.default(x)\nc = torch.ops.aten.copy_.default(y, x)"),
-      "FX graph line 4: copy_: what is written must be a parameter as a whole, it is a tensor f32[2, 3]");
-  EXPECT_EQ(words("y = torch.ops.aten.select.int(x, 0, 0)\nc = torch.ops.aten.copy_.default(y, z)"),
-            "FX graph line 4: copy_: what is written must be a parameter as a whole, it is a tensor f32[3]");
 }
 
 }  // namespace

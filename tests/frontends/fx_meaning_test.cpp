@@ -149,6 +149,11 @@ TEST(FxMeaning, AScalarAndAnEmptyIndex) {
                   {array(DType::f32, {2}, {1, 2}), array(DType::i64, {}, {1}), array(DType::f32, {}, {5})},
                   "f32[2]",
                   {1, 7}});
+  expect_meaning({"x: \"f32[2]\", i: \"i64[1]\", v: \"f32[]\"",
+                  "index_copy.default(x, 0, i, v)",
+                  {array(DType::f32, {2}, {1, 2}), array(DType::i64, {1}, {1}), array(DType::f32, {}, {5})},
+                  "f32[2]",
+                  {1, 5}});
   const Value x = array(DType::f32, {2}, {1, 2});
   expect_meaning({"x: \"f32[2]\", i: \"u8[3, 0]\"",
                   "gather.default(x, 0, i)",
