@@ -1,5 +1,5 @@
 // What estimates take for granted beyond the facts of machine::Machine: one table. Those of blocks were
-// fitted to 2,900 programs of 119 kernels that `perf/regret` measured on an H200, those of vectors are of one
+// fitted to 2,269 programs of 119 kernels that `perf/regret` measured on an H200, those of vectors are of one
 // core with AVX-512; how, and how well they do on others, stands in perf/results/2026-11-24-breadth.md. For
 // the inside of this room.
 #pragma once
