@@ -10,14 +10,14 @@ namespace twinloom::cost::constants {
 constexpr double DIVISION =
     6;  // instructions of a quotient or remainder by a number: multiply, shift, correct
 constexpr double UNKNOWN_DIVISION = 24;  // of one by a size that only the run knows
-constexpr double LOOP = 2;               // instructions of a turn of a loop: its counter and the branch
+constexpr double LOOP = 2;               // instructions of an iteration of a loop: its counter and the branch
 constexpr double INDEX = 3;              // of the check of an index that was found at run time
 constexpr double PUSH = 4;               // of a push onto a stack, besides its combinations
 constexpr double SHARPNESS = 3;          // of roofs: the time is this root of the sum of these powers
 
 // Of blocks of threads: instructions are slots of a warp, times are cycles of the clock.
 constexpr double ADDRESS = 4;   // slots of a memory access: itself and what its address takes
-constexpr double EXCHANGE = 3;  // slots of telling a register to another thread: shuffle, select, move
+constexpr double EXCHANGE = 3;  // slots of passing a register to another thread: shuffle, select, move
 constexpr double OVERLAP =
     0.83;                       // cycles of a slot: units that work side by side count as one after the other
 constexpr double PASS = 1.9;    // cycles of a pass of a warp's request through the first cache
@@ -27,7 +27,7 @@ constexpr double BARRIER_WARP = 2;  // and for each warp that comes to it
 constexpr double EXCHANGED = 14;    // cycles from a register of one thread to that of another
 constexpr double DEPENDENT = 1;     // cycles of a combination that waits for the last, besides its slots
 constexpr double SLOT = 2.5;        // cycles of a slot of a warp that is alone
-constexpr double AHEAD = 5;         // turns of a serial loop whose loads are on their way together
+constexpr double AHEAD = 5;         // iterations of a serial loop whose loads are in flight together
 constexpr double SHARED = 16;       // cycles from shared memory to a register
 constexpr double LAST_WAVE = 0.5;   // share of a whole wave that the last, partly filled one takes
 constexpr double BUSY = 0.8;        // share of all multiprocessors that reach the memory's whole bandwidth

@@ -30,13 +30,6 @@ const Roof& Estimate::limiter() const {
   return *std::ranges::max_element(roofs, {}, &Roof::seconds);
 }
 
-double Estimate::bytes() const {
-  double bytes = 0;
-  for (const Roof& roof : roofs)
-    if (roof.name == "memory") bytes = roof.amount;
-  return bytes;
-}
-
 Estimate estimate(const loops::Program& program, const machine::Machine& machine,
                   const index::Values& sizes) {
   const Walk walk = walk_of(program, machine, sizes);

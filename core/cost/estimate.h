@@ -16,7 +16,7 @@
 namespace twinloom::cost {
 
 struct Roof {
-  std::string name;   // of a memory level, "instructions", "special", "chain", "launch"
+  std::string name;   // of a memory level, "instructions", "wavefronts", "chain", "launch"
   double amount = 0;  // bytes, instructions, cycles
   double seconds = 0;
 };
@@ -26,7 +26,6 @@ struct Estimate {
   std::vector<Roof> roofs;
   double registers = 0, blocks_each = 0;  // of a thread; blocks that a multiprocessor runs at once
   const Roof& limiter() const;            // the one that takes longest
-  double bytes() const;                   // that cross the outermost level
 };
 
 Estimate estimate(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes);

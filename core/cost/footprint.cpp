@@ -11,6 +11,28 @@ namespace {
 // Bytes by access, of one node or of a part of it.
 using ByAccess = std::map<std::size_t, double>;
 
+// Lines of distinct memory that an access touches while these loops run, as bytes. Loops with small strides
+// first: as long as the next one leaves no gap of a line, the run grows; then there are several runs.
+double lines_of(const Access& access, const std::vector<Step>& moving, double line_bytes) {
+  std::vector<Step> steps = moving;
+  std::ranges::sort(steps, {}, [](const Step& step) { return std::abs(step.stride); });
+  double run = access.bytes, runs = 1;
+  if (access.found) {
+    for (const Step& step : steps) runs *= step.iterations;
+    return std::min(runs * std::max(line_bytes, run), access.most_bytes);
+  }
+  for (const Step& step : steps) {
+    const double stride = std::abs(step.stride);
+    if (stride == 0 || step.iterations <= 1) continue;
+    if (runs == 1 && stride <= std::max(run, line_bytes))
+      run += (step.iterations - 1) * stride;
+    else
+      runs *= step.iterations;
+  }
+  const double lines = run <= line_bytes ? 1 : std::ceil(run / line_bytes);
+  return std::min(runs * lines * line_bytes, std::max(access.most_bytes, line_bytes));
+}
+
 class Tracker {
  public:
   Tracker(const Walk& walk, const Cache& cache) : walk_(walk), cache_(cache) {}
@@ -40,8 +62,7 @@ class Tracker {
     for (std::size_t k = 0; k < walk_.accesses.size(); ++k) {
       const Access& access = walk_.accesses[k];
       if (access.place != loops::Place::memory || !is_inside(access.node, node)) continue;
-      result[k] = lines_of(access, moving_in(access, node, with_loop), cache_.line_bytes, access.most_bytes) *
-                  access.share;
+      result[k] = lines_of(access, moving_in(access, node, with_loop), cache_.line_bytes) * access.share;
     }
     share_equal(result, node, with_loop);
     return result;
@@ -134,28 +155,6 @@ class Tracker {
 };
 
 }  // namespace
-
-// Loops with small strides first: as long as the next one leaves no gap of a line, the run grows; then there
-// are several runs.
-double lines_of(const Access& access, const std::vector<Step>& moving, double line_bytes, double most_bytes) {
-  std::vector<Step> steps = moving;
-  std::ranges::sort(steps, {}, [](const Step& step) { return std::abs(step.stride); });
-  double run = access.bytes, runs = 1;
-  if (access.found) {
-    for (const Step& step : steps) runs *= step.iterations;
-    return std::min(runs * std::max(line_bytes, run), most_bytes);
-  }
-  for (const Step& step : steps) {
-    const double stride = std::abs(step.stride);
-    if (stride == 0 || step.iterations <= 1) continue;
-    if (runs == 1 && stride <= std::max(run, line_bytes))
-      run += (step.iterations - 1) * stride;
-    else
-      runs *= step.iterations;
-  }
-  const double lines = run <= line_bytes ? 1 : std::ceil(run / line_bytes);
-  return std::min(runs * lines * line_bytes, std::max(most_bytes, line_bytes));
-}
 
 double touched_by(const Walk& walk, double line_bytes) {
   Cache cache;

@@ -33,7 +33,4 @@ Traffic traffic_of(const Walk& walk, const Cache& cache);
 // Bytes of all distinct memory that the walk touches.
 double touched_by(const Walk& walk, double line_bytes);
 
-// Lines of distinct memory that an access touches while these loops run, as bytes.
-double lines_of(const Access& access, const std::vector<Step>& moving, double line_bytes, double most_bytes);
-
 }  // namespace twinloom::cost

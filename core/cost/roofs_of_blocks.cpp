@@ -96,8 +96,8 @@ class Blocks {
       for (const Step& step : access.steps) {
         if (step.loop != *walk_.nodes[node].loop) continue;
         for (std::size_t lane = 0; lane < offsets.size(); ++lane) {
-          const double turn = std::fmod(std::floor(static_cast<double>(lane) / width), loop.extent);
-          offsets[lane] += std::fmod(std::floor(turn / step.below), step.iterations) * step.stride;
+          const double iteration = std::fmod(std::floor(static_cast<double>(lane) / width), loop.extent);
+          offsets[lane] += std::fmod(std::floor(iteration / step.below), step.iterations) * step.stride;
         }
       }
       width *= loop.extent;
@@ -218,7 +218,7 @@ double registers_of(const Walk& walk, const machine::Machine& machine) {
     for (const std::size_t access : node.accesses) loads += walk.accesses[access].store ? 0 : 1;
     lanes = std::max(lanes, each * loads);
   }
-  const double wanted = OWN_REGISTERS + (walk.total_bytes + walk.array_bytes) / 4 + lanes;
+  const double wanted = OWN_REGISTERS + (walk.accumulator_bytes + walk.array_bytes) / 4 + lanes;
   const double most =
       std::min(MOST_REGISTERS, static_cast<double>(machine.registers_each) / std::max(walk.threads, 1.0));
   return std::clamp(std::ceil(wanted / 8) * 8, LEAST_REGISTERS, most);

@@ -116,7 +116,6 @@ class Walker {
     made.loop = number;
     walk_.nodes.push_back(std::move(made));
     here().children.push_back(node);
-    here().order.push_back(~node);
     path_.push_back(node);
     axis_depths_[loop.axis] = depth();
     loops_[loop.axis] = number;
@@ -223,7 +222,6 @@ class Walker {
       }
     }
     node.accesses.push_back(walk_.accesses.size());
-    node.order.push_back(walk_.accesses.size());
     walk_.accesses.push_back(std::move(access));
   }
 
@@ -254,7 +252,7 @@ class Walker {
   // Accumulators that are alive at once count.
   void keep(double bytes) {
     kept_bytes_ += bytes;
-    walk_.total_bytes = std::max(walk_.total_bytes, kept_bytes_);
+    walk_.accumulator_bytes = std::max(walk_.accumulator_bytes, kept_bytes_);
   }
   // Of a thread: the axis is walked later, so its loop is looked for in the program.
   double kept_copies(loops::Axis axis) const {
@@ -283,7 +281,7 @@ class Walker {
     here().chain += work_of(total);
   }
 
-  // Across threads: registers that are told to others; across lanes and copies: combinations.
+  // Across threads: registers that are passed to others; across lanes and copies: combinations.
   void exchange(const loops::Combine& combine) {
     const Loop* loop = loop_of(combine.across);
     if (loop == nullptr) return;

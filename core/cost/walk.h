@@ -49,9 +49,9 @@ struct Node {  // one loop with what stands in it, or the whole program
   Instructions work;
   std::vector<std::size_t> accesses;  // of Walk::accesses, in order
   std::vector<std::size_t> children;  // of Walk::nodes, in order
-  std::vector<std::size_t> order;     // accesses and children as they stand: a child k is ~k
-  int barriers = 0, exchanges = 0;    // of threads: waits of the block, and registers told to other threads
-  double chain = 0;                   // combinations that wait for one another
+  int barriers = 0,
+      exchanges = 0;  // of threads: barriers of the block, and registers passed to other threads
+  double chain = 0;   // combinations that wait for one another
 };
 
 struct Loop {
@@ -66,7 +66,7 @@ struct Walk {
   std::vector<Node> nodes;  // the root first, parents before children
   std::vector<Access> accesses;
   double blocks = 1, threads = 1;  // tasks, and threads of one
-  double total_bytes = 0;          // of accumulators that a thread keeps
+  double accumulator_bytes = 0;    // of accumulators that a thread keeps
   double array_bytes = 0;          // of arrays in registers, of a thread
   double shared_bytes = 0;         // of a block
   double call_bytes = 0;           // of a routine's operands
