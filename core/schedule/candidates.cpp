@@ -1,6 +1,6 @@
-// Schedules of a nest that differ in what taste is free in. One taste is drawn a candidate: first one free
-// thing is changed alone, each of its values in turn, so that every sort of schedule has its share; then
-// several together.
+// Schedules of a nest by other parameters of the heuristics. First the usual ones, then one parameter is
+// changed alone, each of its values once, so that every sort of schedule has its share; then several are
+// changed together.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -13,59 +13,65 @@ namespace {
 
 std::vector<Changes> changes_of_blocks() {
   return {
-      {[](Taste& t) { t.lockstep = true; }, [](Taste& t) { t.lockstep = false; }},
-      {[](Taste& t) { t.vector_rank = 1; }, [](Taste& t) { t.vector_rank = 2; }},
-      {[](Taste& t) { t.block_threads = 64; }, [](Taste& t) { t.block_threads = 128; },
-       [](Taste& t) { t.block_threads = 512; }, [](Taste& t) { t.block_threads = 1024; }},
-      {[](Taste& t) { t.times = 1; }, [](Taste& t) { t.times = 2; }, [](Taste& t) { t.times = 4; }},
-      {[](Taste& t) { t.most_packed = 1; }, [](Taste& t) { t.most_packed = 2; },
-       [](Taste& t) { t.most_packed = 4; }},
-      {[](Taste& t) { t.tile = 0; }, [](Taste& t) { t.tile = 32; }, [](Taste& t) { t.tile = 128; }},
-      {[](Taste& t) { t.row_warps = 1; }, [](Taste& t) { t.row_warps = 8; },
-       [](Taste& t) { t.row_warps = 16; }},
-      {[](Taste& t) { t.warps = 1; }, [](Taste& t) { t.warps = 2; }, [](Taste& t) { t.warps = 4; },
-       [](Taste& t) { t.warps = 8; }, [](Taste& t) { t.warps = 16; }, [](Taste& t) { t.warps = 32; }},
-      {[](Taste& t) { t.scan_warps = 1; }, [](Taste& t) { t.scan_warps = 4; },
-       [](Taste& t) { t.scan_warps = 16; }},
-      {[](Taste& t) { t.kept_lanes = 4; }, [](Taste& t) { t.kept_lanes = 8; },
-       [](Taste& t) { t.kept_lanes = 32; }},
-      {[](Taste& t) { t.parts = 0.25; }, [](Taste& t) { t.parts = 4; }, [](Taste& t) { t.splits = false; }},
-      {[](Taste& t) { t.rows = Taste::Rows::nowhere; }, [](Taste& t) { t.rows = Taste::Rows::registers; },
-       [](Taste& t) { t.rows = Taste::Rows::scratch; }},
-      {[](Taste& t) { t.most_values = 0; }},
-      {[](Taste& t) { t.prefetches = false; }},
+      {[](Parameters& p) { p.lockstep = true; }, [](Parameters& p) { p.lockstep = false; }},
+      {[](Parameters& p) { p.vector_rank = 1; }, [](Parameters& p) { p.vector_rank = 2; }},
+      {[](Parameters& p) { p.block_threads = 64; }, [](Parameters& p) { p.block_threads = 128; },
+       [](Parameters& p) { p.block_threads = 512; }, [](Parameters& p) { p.block_threads = 1024; }},
+      {[](Parameters& p) { p.times = 1; }, [](Parameters& p) { p.times = 2; },
+       [](Parameters& p) { p.times = 4; }},
+      {[](Parameters& p) { p.most_packed = 1; }, [](Parameters& p) { p.most_packed = 2; },
+       [](Parameters& p) { p.most_packed = 4; }},
+      {[](Parameters& p) { p.tile = 0; }, [](Parameters& p) { p.tile = 32; },
+       [](Parameters& p) { p.tile = 128; }},
+      {[](Parameters& p) { p.row_warps = 1; }, [](Parameters& p) { p.row_warps = 8; },
+       [](Parameters& p) { p.row_warps = 16; }},
+      {[](Parameters& p) { p.warps = 1; }, [](Parameters& p) { p.warps = 2; },
+       [](Parameters& p) { p.warps = 4; }, [](Parameters& p) { p.warps = 8; },
+       [](Parameters& p) { p.warps = 16; }, [](Parameters& p) { p.warps = 32; }},
+      {[](Parameters& p) { p.scan_warps = 1; }, [](Parameters& p) { p.scan_warps = 4; },
+       [](Parameters& p) { p.scan_warps = 16; }},
+      {[](Parameters& p) { p.kept_lanes = 4; }, [](Parameters& p) { p.kept_lanes = 8; },
+       [](Parameters& p) { p.kept_lanes = 32; }},
+      {[](Parameters& p) { p.parts = 0.25; }, [](Parameters& p) { p.parts = 4; },
+       [](Parameters& p) { p.splits = false; }},
+      {[](Parameters& p) { p.rows = Parameters::Rows::nowhere; },
+       [](Parameters& p) { p.rows = Parameters::Rows::registers; },
+       [](Parameters& p) { p.rows = Parameters::Rows::scratch; }},
+      {[](Parameters& p) { p.most_values = 0; }},
+      {[](Parameters& p) { p.prefetches = false; }},
   };
 }
 
 std::vector<Changes> changes_of_vectors() {
   return {
-      {[](Taste& t) { t.lockstep = true; }, [](Taste& t) { t.lockstep = false; }},
-      {[](Taste& t) { t.vector_rank = 1; }, [](Taste& t) { t.vector_rank = 2; }},
-      {[](Taste& t) { t.task_seconds = 2e-6; }, [](Taste& t) { t.task_seconds = 1e-3; }},
-      {[](Taste& t) { t.wide_vectors = 1; }, [](Taste& t) { t.wide_vectors = 2; },
-       [](Taste& t) { t.wide_vectors = 8; }},
-      {[](Taste& t) { t.accumulators = 1; }, [](Taste& t) { t.accumulators = 2; },
-       [](Taste& t) { t.accumulators = 4; }, [](Taste& t) { t.accumulators = 8; }},
-      {[](Taste& t) { t.memory_order = true; }, [](Taste& t) { t.memory_order = false; }},
-      {[](Taste& t) { t.stages = false; }},
-      {[](Taste& t) { t.streams = false; }},
-      {[](Taste& t) { t.panel = false; }},
-      {[](Taste& t) { t.splits = false; }},
-      {[](Taste& t) { t.most_values = 0; }},
-      {[](Taste& t) { t.prefetches = false; }},
+      {[](Parameters& p) { p.lockstep = true; }, [](Parameters& p) { p.lockstep = false; }},
+      {[](Parameters& p) { p.vector_rank = 1; }, [](Parameters& p) { p.vector_rank = 2; }},
+      {[](Parameters& p) { p.task_seconds = 2e-6; }, [](Parameters& p) { p.task_seconds = 1e-3; }},
+      {[](Parameters& p) { p.wide_vectors = 1; }, [](Parameters& p) { p.wide_vectors = 2; },
+       [](Parameters& p) { p.wide_vectors = 8; }},
+      {[](Parameters& p) { p.accumulators = 1; }, [](Parameters& p) { p.accumulators = 2; },
+       [](Parameters& p) { p.accumulators = 4; }, [](Parameters& p) { p.accumulators = 8; }},
+      {[](Parameters& p) { p.memory_order = true; }, [](Parameters& p) { p.memory_order = false; }},
+      {[](Parameters& p) { p.stages = false; }},
+      {[](Parameters& p) { p.streams = false; }},
+      {[](Parameters& p) { p.panel = false; }},
+      {[](Parameters& p) { p.splits = false; }},
+      {[](Parameters& p) { p.most_values = 0; }},
+      {[](Parameters& p) { p.prefetches = false; }},
   };
 }
 
-std::vector<Taste> drawn_tastes(const std::vector<Changes>& things, int count, std::mt19937_64& random) {
-  std::vector<Taste> tastes;
+std::vector<Parameters> drawn_parameters(const std::vector<Changes>& things, int count,
+                                         std::mt19937_64& random) {
+  std::vector<Parameters> drawn(1);  // the usual ones
   for (const Changes& changes : things)
-    for (const Change change : changes) change(tastes.emplace_back());
-  for (int drawn = 0; drawn < count; ++drawn) {
-    Taste& taste = tastes.emplace_back();
+    for (const Change change : changes) change(drawn.emplace_back());
+  for (int number = 0; number < count; ++number) {
+    Parameters& parameters = drawn.emplace_back();
     for (const Changes& changes : things)
-      if (random() % 3 == 0) changes[random() % changes.size()](taste);
+      if (random() % 3 == 0) changes[random() % changes.size()](parameters);
   }
-  return tastes;
+  return drawn;
 }
 
 }  // namespace
@@ -80,10 +86,9 @@ std::vector<Schedule> candidates(const loops::Program& nest, const machine::Mach
   std::mt19937_64 random(seed);
   const auto& things = changes_for(machine);
   std::vector<Schedule> found;
-  std::set<std::string> seen = {print(choose(nest, machine)), print(choose(nest, machine, Taste{}))};
-  found.push_back(choose(nest, machine, Taste{}));
-  for (const Taste& taste : drawn_tastes(things, 4 * most, random)) {
-    Schedule schedule = choose(nest, machine, taste);
+  std::set<std::string> seen = {print(choose(nest, machine))};
+  for (const Parameters& parameters : drawn_parameters(things, 4 * most, random)) {
+    Schedule schedule = choose(nest, machine, parameters);
     if (!seen.insert(print(schedule)).second || why_illegal(nest, schedule)) continue;
     found.push_back(std::move(schedule));
   }

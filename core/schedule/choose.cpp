@@ -23,7 +23,7 @@ namespace {
 std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   const machine::Machine& machine = situation.machine;
   if (situation.siblings.empty() || situation.lockstep || machine.blocks_at_once < 2 ||
-      !situation.taste.splits)
+      !situation.parameters.splits)
     return {};
   std::int64_t rows = 1;
   for (const NestLoop& loop : situation.shape.common) rows *= std::max<std::int64_t>(guess(loop), 1);
@@ -69,9 +69,9 @@ int choose_kept_values(const Situation& situation, std::int64_t& room) {
     return 0;
   int values = 0;
   auto kept = keep_value(situation.nest);
-  while (kept && values < situation.taste.most_values) {
+  while (kept && values < situation.parameters.most_values) {
     const std::int64_t bytes = kept->count * ops::size_of(kept->nest.buffers.back().dtype);
-    if (bytes > room || Situation(kept->nest, situation.machine, situation.taste).lockstep) break;
+    if (bytes > room || Situation(kept->nest, situation.machine, situation.parameters).lockstep) break;
     room -= bytes;
     ++values;
     kept = keep_value(kept->nest);
@@ -103,18 +103,18 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   if (machine.max_threads > 1 && !is_call(nest)) return choose_by_estimate(nest, machine);
-  return choose(nest, machine, Taste{});
+  return choose(nest, machine, Parameters{});
 }
 
-Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Taste& taste) {
+Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Parameters& parameters) {
   if (is_call(nest)) return {};
-  if (machine.max_threads > 1) return choose_for_threads(nest, machine, taste);
+  if (machine.max_threads > 1) return choose_for_threads(nest, machine, parameters);
   Schedule schedule;
   std::int64_t room = machine.scratch_bytes;
-  const Situation plain(nest, machine, taste);
+  const Situation plain(nest, machine, parameters);
   schedule.kept_values = choose_kept_values(plain, room);
   std::optional<Situation> keeping;
-  if (schedule.kept_values != 0) keeping.emplace(nest, machine, taste, schedule.kept_values);
+  if (schedule.kept_values != 0) keeping.emplace(nest, machine, parameters, schedule.kept_values);
   const Situation& situation = keeping ? *keeping : plain;
   schedule.collapses = situation.collapses;
   if (situation.shape.columns) {
@@ -133,10 +133,10 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine, con
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
   const auto resolved = resolve(nest, schedule);
   if (const auto* plan = std::get_if<Plan>(&resolved)) {
-    if (taste.stages) schedule.temps = choose_stages(situation, schedule, *plan, room);
-    if (taste.prefetches) schedule.prefetches = choose_prefetches(situation, *plan);
+    if (parameters.stages) schedule.temps = choose_stages(situation, schedule, *plan, room);
+    if (parameters.prefetches) schedule.prefetches = choose_prefetches(situation, *plan);
   }
-  if (taste.streams) schedule.stores = choose_streams(situation, schedule);
+  if (parameters.streams) schedule.stores = choose_streams(situation, schedule);
   return schedule;
 }
 

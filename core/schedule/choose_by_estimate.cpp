@@ -1,5 +1,5 @@
-// Which of several schedules takes the least time by cost::estimate. From taste's own schedule one thing
-// after the other is changed, and the best change is kept, until none helps.
+// Which of several schedules takes the least time by cost::estimate. From the usual parameters of the
+// heuristics one after the other is changed, and the best change is kept, until none helps.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -11,8 +11,8 @@ namespace twinloom::schedule {
 
 namespace {
 
-// Estimates are a quarter off in the median, so a schedule less than a fifth ahead of taste's own may well be
-// behind it (perf/results/2026-11-24-breadth.md: on 119 nests of an H200).
+// Estimates are a quarter off in the median, so a schedule less than a fifth ahead of the usual one may well
+// be behind it (perf/results/2026-11-24-breadth.md: on 119 nests of an H200).
 constexpr double WORTH_A_CHANGE = 0.8;
 constexpr int MOST_ROUNDS = 2;
 
@@ -34,16 +34,16 @@ class Search {
       : nest_(nest), machine_(machine), sizes_(guessed_sizes(nest)), things_(changes_for(machine)) {}
 
   Schedule best() {
-    const Taste own;
+    const Parameters own;
     Entry best = entry_of(own);
     const double worth = WORTH_A_CHANGE * best.seconds;
     const double least = cost::least_seconds(nest_, machine_, sizes_);
-    Taste taste = own;
+    Parameters parameters = own;
     Entry found = best;
     for (int round = 0; round < MOST_ROUNDS && least < std::min(worth, found.seconds); ++round) {
-      const auto better = best_change(taste, found);
+      const auto better = best_change(parameters, found);
       if (!better) break;
-      taste = better->first;
+      parameters = better->first;
       found = better->second;
     }
     return found.seconds < worth ? found.schedule : best.schedule;
@@ -55,8 +55,8 @@ class Search {
     double seconds = 0;
   };
 
-  Entry entry_of(const Taste& taste) {
-    Entry entry{choose(nest_, machine_, taste)};
+  Entry entry_of(const Parameters& parameters) {
+    Entry entry{choose(nest_, machine_, parameters)};
     const auto [known, fresh] = seen_.try_emplace(print(entry.schedule), 0.0);
     if (fresh) known->second = seconds_of(entry.schedule);
     entry.seconds = known->second;
@@ -67,15 +67,15 @@ class Search {
     return cost::estimate(apply(nest_, schedule), machine_, sizes_).seconds;
   }
 
-  std::optional<std::pair<Taste, Entry>> best_change(const Taste& from, const Entry& now) {
-    std::optional<std::pair<Taste, Entry>> best;
+  std::optional<std::pair<Parameters, Entry>> best_change(const Parameters& from, const Entry& now) {
+    std::optional<std::pair<Parameters, Entry>> best;
     for (const Changes& changes : things_) {
       for (const Change change : changes) {
-        Taste taste = from;
-        change(taste);
-        Entry entry = entry_of(taste);
+        Parameters parameters = from;
+        change(parameters);
+        Entry entry = entry_of(parameters);
         if (entry.seconds < (best ? best->second.seconds : now.seconds))
-          best.emplace(taste, std::move(entry));
+          best.emplace(parameters, std::move(entry));
       }
     }
     return best;

@@ -40,7 +40,8 @@ class CommonChooser {
   void set_lanes(Common& plan) const {
     const NestLoop& loop = situation_.shape.common[situation_.vector_axis];
     std::int64_t lanes = situation_.lanes_along(loop.axis);
-    if (!situation_.siblings.empty() && total_work() <= HEAVY_WORK) lanes *= situation_.taste.wide_vectors;
+    if (!situation_.siblings.empty() && total_work() <= HEAVY_WORK)
+      lanes *= situation_.parameters.wide_vectors;
     const auto extent = constant(loop);
     if (extent && *extent < lanes) {
       lanes = std::min(lanes, next_power_of_two(std::max<std::int64_t>(*extent, 1)));
@@ -136,7 +137,7 @@ class CommonChooser {
 
   // Turns of the axis in one task: long enough to be worth it, but enough tasks for every worker.
   std::int64_t block_step(const NestLoop& loop, double inside, double tasks) const {
-    const double enough = situation_.taste.task_seconds / std::max(inside, 1e-12);
+    const double enough = situation_.parameters.task_seconds / std::max(inside, 1e-12);
     const double wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once) / tasks;
     const double share = static_cast<double>(guess(loop)) / std::max(wanted, 1.0);
     const double longest = constant(loop) ? std::max(share, enough) : enough;

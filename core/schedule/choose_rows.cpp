@@ -57,35 +57,38 @@ class Alive {
 
 class RowChooser {
  public:
-  RowChooser(const loops::Program& nest, const machine::Machine& machine, const Taste& taste)
-      : nest_(nest), machine_(machine), taste_(taste) {}
+  RowChooser(const loops::Program& nest, const machine::Machine& machine, const Parameters& parameters)
+      : nest_(nest), machine_(machine), parameters_(parameters) {}
 
   Schedule choose() const {
-    const Situation situation(nest_, machine_, taste_);
+    const Situation situation(nest_, machine_, parameters_);
     if (situation.shape.columns) return beside_columns();
     if (auto schedule = in_tiles(situation)) return *schedule;
     if (auto schedule = in_parts(situation)) return *schedule;
     const int most = most_values();
-    using Rows = Taste::Rows;
-    if (taste_.rows == Rows::nowhere) return looped(situation);
-    const bool registers = taste_.rows != Rows::scratch;
+    using Rows = Parameters::Rows;
+    if (parameters_.rows == Rows::nowhere) return looped(situation);
+    const bool registers = parameters_.rows != Rows::scratch;
     for (int values = registers ? most : 0; values > 0; --values)
-      if (auto schedule = in_registers(Situation(nest_, machine_, taste_, values), values)) return *schedule;
+      if (auto schedule = in_registers(Situation(nest_, machine_, parameters_, values), values))
+        return *schedule;
     if (registers)
       if (auto schedule = in_registers(situation, 0)) return *schedule;
-    if (taste_.rows == Rows::registers) return looped(situation);
+    if (parameters_.rows == Rows::registers) return looped(situation);
     for (int kept = most; kept >= 0; --kept)
-      if (auto schedule = in_scratch(Situation(nest_, machine_, taste_, kept), kept)) return *schedule;
+      if (auto schedule = in_scratch(Situation(nest_, machine_, parameters_, kept), kept)) return *schedule;
     return looped(situation);
   }
 
  private:
-  std::int64_t wanted_warps(std::int64_t own) const { return taste_.warps != 0 ? taste_.warps : own; }
+  std::int64_t wanted_warps(std::int64_t own) const {
+    return parameters_.warps != 0 ? parameters_.warps : own;
+  }
   // That a row may keep for later siblings.
   int most_values() const {
     int most = 0;
     for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++most;
-    return std::min(most, taste_.most_values);
+    return std::min(most, parameters_.most_values);
   }
 
   Schedule made(const Situation& situation, const RowThreads& rows, int values = 0,
@@ -133,7 +136,7 @@ class RowChooser {
   // columns beside what it keeps.
   Schedule beside_columns() const {
     for (int values = most_values(); values >= 0; --values) {
-      const Situation situation(nest_, machine_, taste_, values);
+      const Situation situation(nest_, machine_, parameters_, values);
       RowThreads rows = threads_of_row(row_extent(situation), 1, true);
       rows.spread = true;
       rows.packed = 2;
@@ -157,7 +160,7 @@ class RowChooser {
 
   // Where it is lawful.
   void fetch(const PrefetchPlan& prefetch, Schedule& schedule) const {
-    if (!taste_.prefetches) return;
+    if (!parameters_.prefetches) return;
     schedule.prefetches.push_back(prefetch);
     if (why_illegal(nest_, schedule)) schedule.prefetches.pop_back();
   }
@@ -204,7 +207,7 @@ class RowChooser {
     if (values > 0 && beside < 2) return std::nullopt;
     const std::int64_t warps =
         wanted_warps(std::min({most, units, next_power_of_two(ceil_div(bytes, WARP_BYTES))}));
-    const std::int64_t rows = std::max<std::int64_t>(1, taste_.row_warps / warps);
+    const std::int64_t rows = std::max<std::int64_t>(1, parameters_.row_warps / warps);
     if (rows * bytes > machine_.scratch_bytes - RESERVED_BYTES) return std::nullopt;
     auto kept = keeping(situation, threads_of_row(extent, warps), values, loops::Place::scratch);
     if (kept && rows == 1) fetch_ahead(warps, bytes, *kept);
@@ -216,7 +219,7 @@ class RowChooser {
   // it stores.
   void fetch_ahead(std::int64_t warps, std::int64_t bytes, Schedule& schedule) const {
     const std::int64_t by_threads = machine_.blocks_at_once / machine_.multiprocessors *
-                                    taste_.block_threads / (warps * machine_.warp_threads);
+                                    parameters_.block_threads / (warps * machine_.warp_threads);
     const std::int64_t by_scratch = machine_.scratch_bytes / (bytes + RESERVED_BYTES);
     const std::int64_t blocks = std::max<std::int64_t>(1, std::min(by_threads, by_scratch));
     const std::int64_t ahead = blocks * machine_.multiprocessors;
@@ -240,15 +243,15 @@ class RowChooser {
   // Squares where an input's neighbours lie along another axis than the result's.
   std::optional<Schedule> in_tiles(const Situation& situation) const {
     const auto& loops = situation.shape.common;
-    if (!situation.siblings.empty() || loops.size() < 2 || taste_.tile == 0) return std::nullopt;
+    if (!situation.siblings.empty() || loops.size() < 2 || parameters_.tile == 0) return std::nullopt;
     const index::Symbol fast = loops[situation.vector_axis].axis;
     for (std::size_t other = 0; other < loops.size(); ++other) {
       const bool turned = std::ranges::any_of(situation.accesses, [&](const Access& access) {
         const auto along = stride_along(access, fast);
         return stride_along(access, loops[other].axis) == 1 && along != 0 && along != 1;
       });
-      const bool large =
-          guess(loops[other]) >= taste_.tile / 2 && guess(loops[situation.vector_axis]) >= taste_.tile / 2;
+      const bool large = guess(loops[other]) >= parameters_.tile / 2 &&
+                         guess(loops[situation.vector_axis]) >= parameters_.tile / 2;
       if (other == situation.vector_axis || !turned || !large) continue;
       RowThreads rows;
       rows.tile = other;
@@ -271,7 +274,7 @@ class RowChooser {
 
   // Parts of the first reduction where its rows do not fill the machine.
   std::optional<Schedule> in_parts(const Situation& situation) const {
-    if (situation.siblings.empty() || !taste_.splits) return std::nullopt;
+    if (situation.siblings.empty() || !parameters_.splits) return std::nullopt;
     const auto& loop = situation.siblings.front()->loops.back();
     const auto extent = constant(loop);
     if (!extent) return std::nullopt;
@@ -281,7 +284,7 @@ class RowChooser {
     const std::int64_t threads = single ? 1 : warps * machine_.warp_threads;  // of a row
     // A thread with rows of its own has several loads on their way at once, so that half of them is enough.
     const double wanted =
-        static_cast<double>(machine_.blocks_at_once * BLOCK_THREADS) * taste_.parts / (single ? 2 : 1);
+        static_cast<double>(machine_.blocks_at_once * BLOCK_THREADS) * parameters_.parts / (single ? 2 : 1);
     const double parts = std::ceil(wanted / (situation.rows() * static_cast<double>(threads)));
     if (parts < 2 || units < 2) return std::nullopt;
     const auto each = std::max<std::int64_t>(
@@ -341,19 +344,20 @@ class RowChooser {
     const auto extent = row_extent(situation);
     if (!extent) return 1;
     const std::int64_t units = ceil_div(*extent, loops::UNIT);
-    if (taste_.warps != 0) return std::min(taste_.warps, next_power_of_two(units));
-    return units <= situation.taste.row_warps ? 1 : std::min(LOOPED_WARPS, next_power_of_two(units));
+    if (parameters_.warps != 0) return std::min(parameters_.warps, next_power_of_two(units));
+    return units <= situation.parameters.row_warps ? 1 : std::min(LOOPED_WARPS, next_power_of_two(units));
   }
 
   const loops::Program& nest_;
   const machine::Machine& machine_;
-  const Taste& taste_;
+  const Parameters& parameters_;
 };
 
 }  // namespace
 
-Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine, const Taste& taste) {
-  return RowChooser(nest, machine, taste).choose();
+Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine,
+                            const Parameters& parameters) {
+  return RowChooser(nest, machine, parameters).choose();
 }
 
 }  // namespace twinloom::schedule

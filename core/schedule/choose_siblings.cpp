@@ -104,7 +104,7 @@ class SiblingChooser {
   // body does besides hides it too, and more of them would only be more text for the compiler. In lock-step:
   // as many as registers hold, for each of the others has a place in an array.
   std::int64_t accumulators(bool masked) const {
-    if (situation_.taste.accumulators != 0) return situation_.taste.accumulators;
+    if (situation_.parameters.accumulators != 0) return situation_.parameters.accumulators;
     constexpr std::int64_t HIDDEN_LATENCY = 4;
     constexpr int BARE_WORK = 2;
     const bool heavy = work() > HEAVY_WORK;
@@ -117,14 +117,15 @@ class SiblingChooser {
       if (const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node))
         totals.insert(accumulate->total);
     }
-    const auto each = static_cast<std::int64_t>(totals.size()) * situation_.taste.wide_vectors;
+    const auto each = static_cast<std::int64_t>(totals.size()) * situation_.parameters.wide_vectors;
     return power_of_two_below(half / each);
   }
 
   // Whether a row is walked as it lies in memory, which costs an array of lanes: where a light body moves
   // more than one row through memory.
   bool in_memory_order() const {
-    if (situation_.taste.memory_order) return *situation_.taste.memory_order && !situation_.lockstep;
+    if (situation_.parameters.memory_order)
+      return *situation_.parameters.memory_order && !situation_.lockstep;
     if (situation_.lockstep || work() > HEAVY_WORK) return false;
     const auto walks = [&](const Access& access) {
       return access.sibling == number_ && index::mentions(access.offset, sibling_.loops.back().axis);

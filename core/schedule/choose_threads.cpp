@@ -36,7 +36,7 @@ std::int64_t members(const NestLoop& loop, std::int64_t each, std::int64_t most)
 class ThreadChooser {
  public:
   ThreadChooser(const Situation& situation, const RowThreads& rows, Schedule& schedule)
-      : situation_(situation), taste_(situation.taste), rows_(rows), schedule_(schedule) {}
+      : situation_(situation), parameters_(situation.parameters), rows_(rows), schedule_(schedule) {}
 
   void choose() {
     const auto& siblings = situation_.siblings;
@@ -67,32 +67,32 @@ class ThreadChooser {
     if (situation_.siblings.empty()) {
       cuts[fast].lanes = members(loops[fast], 1, packed(loops[fast]));
       if (rows_.tile) return add_tile(fast);
-      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, taste_.block_threads);
-      spread(cuts, taste_.block_threads / cuts[fast].threads);
-      if (taste_.times != 0 && cuts[fast].is_cut())
-        cuts[fast].times = members(loops[fast], cuts[fast].lanes * cuts[fast].threads, taste_.times);
-      else if (loads_little() && cuts[fast].threads == taste_.block_threads &&
+      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads);
+      spread(cuts, parameters_.block_threads / cuts[fast].threads);
+      if (parameters_.times != 0 && cuts[fast].is_cut())
+        cuts[fast].times = members(loops[fast], cuts[fast].lanes * cuts[fast].threads, parameters_.times);
+      else if (loads_little() && cuts[fast].threads == parameters_.block_threads &&
                guess(loops[fast]) >= ENOUGH_FOR_TWO)
         cuts[fast].times = 2;
     } else if (rows_in_threads_) {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
-      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, taste_.block_threads / 2);
+      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads / 2);
     } else {
       const std::int64_t rows =
-          scans() || rows_.spread ? 1 : std::max<std::int64_t>(1, taste_.row_warps / rows_.warps);
+          scans() || rows_.spread ? 1 : std::max<std::int64_t>(1, parameters_.row_warps / rows_.warps);
       cuts[fast].threads = members(loops[fast], 1, rows);
     }
     add(cuts, fast);
   }
   std::int64_t packed(const NestLoop& loop) const {
-    return std::min(situation_.packed_along(loop.axis), taste_.most_packed);
+    return std::min(situation_.packed_along(loop.axis), parameters_.most_packed);
   }
   // Elements that make a word of 4 bytes: more of them would need more totals than a thread has registers
   // for.
   std::int64_t words_along(const NestLoop& loop) const {
     constexpr std::int64_t WORD_BYTES = 4;
     const std::int64_t packed = situation_.packed_along(loop.axis);
-    if (taste_.most_packed < packed) return taste_.most_packed;
+    if (parameters_.most_packed < packed) return parameters_.most_packed;
     return std::max<std::int64_t>(1, packed * WORD_BYTES / situation_.machine.vector_bytes);
   }
   // The threads that are left walk the innermost other axis.
@@ -142,8 +142,8 @@ class ThreadChooser {
   void add_tile(std::size_t fast) const {
     const auto& loops = situation_.shape.common;
     const std::size_t other = *rows_.tile;
-    const std::int64_t tile = taste_.tile, lanes = std::min(packed(loops[fast]), tile);
-    const std::int64_t across = tile / lanes, down = std::min(tile, taste_.block_threads / across);
+    const std::int64_t tile = parameters_.tile, lanes = std::min(packed(loops[fast]), tile);
+    const std::int64_t across = tile / lanes, down = std::min(tile, parameters_.block_threads / across);
     ScopeChoice choice(-1);
     std::vector<std::int64_t> factors = {tile};
     if (lanes > 1) factors.push_back(lanes);
@@ -186,7 +186,7 @@ class ThreadChooser {
 
   // A chunk a warp.
   void scan_by_warps(const NestLoop& loop, ScopeChoice& choice) const {
-    const std::int64_t chunks = members(loop, loops::SCAN_CHUNK, taste_.scan_warps);
+    const std::int64_t chunks = members(loop, loops::SCAN_CHUNK, parameters_.scan_warps);
     std::vector<std::int64_t> factors = {loops::SCAN_CHUNK, loops::SCAN_ROW};
     if (chunks > 1) factors.insert(factors.begin(), chunks * loops::SCAN_CHUNK);
     choice.split(loop, factors, tail(factors.front(), loop));
@@ -302,7 +302,7 @@ class ThreadChooser {
   void canonical_in_thread(const NestLoop& loop, ScopeChoice& choice) const {
     Units units = units_of(loop);
     const std::size_t outside = units.factors.size();
-    const std::int64_t near = units.span / std::min(units.span, taste_.kept_lanes);
+    const std::int64_t near = units.span / std::min(units.span, parameters_.kept_lanes);
     if (near > 1) units.factors.push_back(near);
     choice.split(loop, units.factors, units.tail);
     const bool has_units = outside > 0 && units.factors.front() == loops::UNIT;
@@ -315,7 +315,7 @@ class ThreadChooser {
   }
 
   const Situation& situation_;
-  const Taste& taste_;
+  const Parameters& parameters_;
   const RowThreads& rows_;
   Schedule& schedule_;
   bool rows_in_threads_ = false;

@@ -149,7 +149,7 @@ struct Schedule {
 };
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine);
-// Up to `most` other legal schedules, of every sort that taste knows, for measurements: the same for one
+// Up to `most` other legal schedules, of every sort that the heuristics know, for measurements: the same for one
 // seed.
 std::vector<Schedule> candidates(const loops::Program& nest, const machine::Machine& machine, int most,
                                  std::uint64_t seed);

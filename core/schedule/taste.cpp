@@ -26,9 +26,9 @@ std::int64_t power_of_two_below(std::int64_t value) {
       std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1))));
 }
 
-Situation::Situation(const loops::Program& given, const machine::Machine& target, const Taste& chosen,
+Situation::Situation(const loops::Program& given, const machine::Machine& target, const Parameters& chosen,
                      int kept_values)
-    : machine(target), taste(chosen) {
+    : machine(target), parameters(chosen) {
   Collapsed collapsed = choose_collapses(given);
   collapses = std::move(collapsed.collapses);
   nest = std::move(collapsed.nest);
@@ -97,8 +97,8 @@ bool Situation::wants_warps() const {
 // Whether rows walked in lock-step touch more neighbours than siblings walked along their own axes.
 bool Situation::vector_is_common() const {
   if (wants_warps()) return false;
-  if (taste.lockstep)
-    return *taste.lockstep &&
+  if (parameters.lockstep)
+    return *parameters.lockstep &&
            std::ranges::any_of(shape.common, [&](const NestLoop& loop) { return may_be_vector(loop); });
   double own = 0;
   for (const loops::Sibling* sibling : siblings) own += unit_bytes(sibling->loops.back().axis, true);
@@ -110,7 +110,7 @@ std::size_t Situation::best_common_axis() const {
   std::iota(ranked.rbegin(), ranked.rend(), std::size_t{0});
   std::ranges::stable_sort(ranked, std::greater{},
                            [&](std::size_t i) { return vector_bytes(shape.common[i]); });
-  return ranked[std::min(taste.vector_rank, ranked.size() - 1)];
+  return ranked[std::min(parameters.vector_rank, ranked.size() - 1)];
 }
 
 std::int64_t Situation::lanes_along(const index::Symbol& axis) const {
@@ -162,7 +162,7 @@ double Situation::turn_seconds() const {
 }
 
 bool Situation::wants_panel() const {
-  if (!lockstep || siblings.size() != 1 || machine.max_threads > 1 || !taste.panel) return false;
+  if (!lockstep || siblings.size() != 1 || machine.max_threads > 1 || !parameters.panel) return false;
   if (reach_of(shape, *siblings.front()) != Reach::canonical) return false;
   constexpr double ELEMENT_BYTES = 4;
   double bytes = ELEMENT_BYTES;

@@ -15,8 +15,8 @@ constexpr std::int64_t UNKNOWN_EXTENT = 1024;  // what a symbolic extent is take
 constexpr std::int64_t TASKS_A_WORKER = 4;
 constexpr int HEAVY_WORK = 12;  // an inner body whose copies cost code, not registers
 
-// What taste is free in. The values here are its own; candidates() draws others.
-struct Taste {
+// Parameters of the heuristics, with the values that they usually have; candidates() draws others.
+struct Parameters {
   enum class Rows : std::uint8_t { best, nowhere, registers, scratch };  // where threads keep rows
   std::optional<bool> lockstep =
       {};                       // whether rows are walked side by side; nothing: by neighbours in memory
@@ -43,8 +43,8 @@ struct Taste {
   int most_values = 64;  // kept for later siblings
   bool prefetches = true;
 };
-// Other values of one thing that taste is free in, and all such things, for a machine.
-using Change = void (*)(Taste& taste);
+// Other values of one parameter, and of all parameters that count for a machine.
+using Change = void (*)(Parameters& parameters);
 using Changes = std::vector<Change>;
 const std::vector<Changes>& changes_for(const machine::Machine& machine);
 
@@ -64,7 +64,7 @@ Collapsed choose_collapses(const loops::Program& nest);
 class Situation {
  public:
   // With so many values kept; see Schedule.
-  Situation(const loops::Program& given, const machine::Machine& target, const Taste& chosen,
+  Situation(const loops::Program& given, const machine::Machine& target, const Parameters& chosen,
             int kept_values = 0);
   Situation(const Situation&) = delete;
   Situation& operator=(const Situation&) = delete;
@@ -85,7 +85,7 @@ class Situation {
   bool divides(std::int64_t step, const loops::NestLoop& loop) const;
 
   const machine::Machine& machine;
-  const Taste taste;
+  const Parameters parameters;
   std::vector<Collapse> collapses;
   loops::Program nest;
   loops::Nest shape;
@@ -142,11 +142,13 @@ void choose_threads(const Situation& situation, const RowThreads& rows, Schedule
 // Whether each thread walks rows of its own.
 bool walks_rows_in_threads(const Situation& situation);
 // All of a schedule where blocks have threads, but for grid splits. See choose_rows.cpp.
-Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine, const Taste& taste);
-// The schedule with the least estimate, unless taste's own is nearly as good. See choose_by_estimate.cpp.
+Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine,
+                            const Parameters& parameters);
+// The schedule with the least estimate, unless that of the usual parameters is nearly as good. See
+// choose_by_estimate.cpp.
 Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine);
-// The whole schedule by this taste.
-Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Taste& taste);
+// The whole schedule by these parameters.
+Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Parameters& parameters);
 ScopeChoice choose_common(const Situation& situation);
 ScopeChoice choose_row_a_block(const Situation& situation);
 ScopeChoice choose_sibling(const Situation& situation, int number);
