@@ -3,9 +3,9 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include "core/runtime/memory_pool.h"
+#include "perf/inputs.h"
 
 namespace twinloom::perf {
 
@@ -13,21 +13,6 @@ namespace {
 
 std::byte* element(const Tensor& tensor, std::int64_t offset) {
   return static_cast<std::byte*>(tensor.data) + offset * ops::size_of(tensor.dtype);
-}
-
-// Odd, so that rows of usual lengths differ.
-constexpr std::int64_t BLOCK = (1 << 20) - 1;
-
-Tensor block_of(DType dtype, std::int64_t count, std::int64_t index_bound) {
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> normal;
-  std::uniform_int_distribution<std::int64_t> index(0, std::max<std::int64_t>(index_bound - 1, 0));
-  const Tensor block = allocate(dtype, {count});
-  for (std::int64_t k = 0; k < count; ++k) {
-    const Number number = dtype == DType::i64 ? Number(index(random)) : Number(normal(random));
-    ops::store_number(dtype, ops::cast(number, dtype), element(block, k));
-  }
-  return block;
 }
 
 // Of the element that is `at`-th in row-major order.
@@ -55,21 +40,11 @@ Tensor GpuInputs::empty(std::int64_t bytes) const {
   return runtime::allocate(DType::u8, {bytes}, {1}, memory_.get());
 }
 
-// The block is uploaded once and doubled by copies.
 Tensor GpuInputs::drawn(DType dtype, std::vector<std::int64_t> sizes, const GpuCase& given) const {
   const bool last = given.channels_last && sizes.size() == 4;
   std::vector<std::int64_t> strides =
       last ? channels_last_strides(sizes) : runtime::contiguous_strides(sizes);
-  Tensor tensor = runtime::allocate(dtype, std::move(sizes), std::move(strides), memory_.get());
-  const Tensor block = block_of(dtype, std::min(runtime::element_count(tensor), BLOCK), given.index_bound);
-  const runtime::Bytes to = runtime::bytes_of(tensor), from = runtime::bytes_of(block);
-  const std::int64_t bytes = to.last - to.first;
-  std::int64_t filled = from.last - from.first;
-  space_->upload(to.first, from.first, filled);
-  for (; filled < bytes; filled = std::min(2 * filled, bytes))
-    space_->copy(to.first + filled, to.first, std::min(filled, bytes - filled), nullptr);
-  space_->wait();
-  return tensor;
+  return perf::drawn(dtype, std::move(sizes), std::move(strides), given.index_bound, space_);
 }
 
 std::vector<Argument> GpuInputs::drawn(const Graph& graph, const GpuCase& given) const {

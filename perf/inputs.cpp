@@ -44,8 +44,6 @@ void fill(const runtime::Bytes& to, const runtime::Bytes& from, const runtime::S
   if (space != nullptr) space->wait();
 }
 
-}  // namespace
-
 Tensor block_of(DType dtype, std::int64_t count, std::optional<std::int64_t> index_bound) {
   constexpr std::int64_t FEW = 8;
   std::mt19937_64 random(1);
@@ -59,6 +57,18 @@ Tensor block_of(DType dtype, std::int64_t count, std::optional<std::int64_t> ind
     ops::store_number(dtype, ops::cast(number, dtype), bytes + k * ops::size_of(dtype));
   }
   return block;
+}
+
+}  // namespace
+
+Tensor drawn(DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides,
+             std::optional<std::int64_t> index_bound, const runtime::Space* space) {
+  const Tensor tensor = runtime::allocate(dtype, std::move(sizes), std::move(strides),
+                                          space == nullptr ? nullptr : space->memory().get());
+  const runtime::Bytes to = runtime::bytes_of(tensor);
+  const std::int64_t elements = (to.last - to.first) / ops::size_of(dtype);
+  fill(to, runtime::bytes_of(block_of(dtype, std::min(elements, BLOCK), index_bound)), space);
+  return tensor;
 }
 
 std::vector<Argument> drawn_arguments(const Graph& graph,
@@ -77,13 +87,8 @@ std::vector<Argument> drawn_arguments(const Graph& graph,
     std::vector<std::int64_t> sizes = numbers_of(node.shape);
     const bool strided = p < strides.size() && strides[p];
     std::vector<std::int64_t> steps = strided ? numbers_of(*strides[p]) : runtime::contiguous_strides(sizes);
-    const Tensor tensor = runtime::allocate(node.dtype, std::move(sizes), std::move(steps),
-                                            space == nullptr ? nullptr : space->memory().get());
-    const runtime::Bytes to = runtime::bytes_of(tensor);
-    const std::int64_t elements = (to.last - to.first) / ops::size_of(node.dtype);
     const auto bound = bounds[p] ? std::optional(number_of(*bounds[p])) : std::nullopt;
-    fill(to, runtime::bytes_of(block_of(node.dtype, std::min(elements, BLOCK), bound)), space);
-    arguments.emplace_back(tensor);
+    arguments.emplace_back(drawn(node.dtype, std::move(sizes), std::move(steps), bound, space));
   }
   return arguments;
 }

@@ -10,9 +10,10 @@
 
 namespace twinloom::perf {
 
-// So many elements, row-major, in memory of this process; integers below the bound, or, where there is none,
-// from 0 to 7.
-Tensor block_of(DType dtype, std::int64_t count, std::optional<std::int64_t> index_bound);
+// A tensor where `space` has its memory, or, where that is null, in memory of this process. Integers are
+// below the bound; where there is none, from 0 to 7.
+Tensor drawn(DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides,
+             std::optional<std::int64_t> index_bound, const runtime::Space* space);
 
 // One for each parameter of a graph whose sizes are numbers, where the device's kernels find it. `strides`:
 // by parameter, nothing where it is row-major; may be empty. Error where a size is a symbol.

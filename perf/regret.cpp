@@ -1,10 +1,11 @@
 // How much faster a nest could be than with the schedule that is chosen for it.
-//   regret FILE... [--device cpu|cuda:0] [--candidates N] [--rounds N] [--threads N] [--isa NAME] [--seed N]
-//   [--json FILE] regret --measured FILE.json...     the table of an earlier run
+//   regret FILE... [--device cpu|cuda:0] [--candidates N] [--rounds N] [--threads N] [--json FILE]
+//   regret --measured FILE.json... [--estimates h200|device]
 // FILEs are FX texts, or graphs as Twinloom prints them (.graph). Each nest is measured with the chosen
-// schedule and with up to N others of every sort that taste knows, by turns; its regret is the chosen time
-// over the least. On a GPU a buffer larger than the L2 cache is written before each run. Exit code 1: a file
-// failed.
+// schedule and with up to N others of every sort that the heuristics know, in interleaved rounds; its regret
+// is the chosen time over the least. On a GPU a buffer larger than the L2 cache is written before each run.
+// `--measured` prints the table of an earlier run, `--estimates` what cost::estimate says beside it. Exit
+// code 1: a file failed, or estimates are further off than is asked of them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

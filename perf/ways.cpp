@@ -11,18 +11,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "api/twinloom/twinloom.h"
 #include "core/measure/gpu_clock.h"
 #include "core/measure/measure.h"
 #include "frontends/fx/read.h"
 #include "perf/exit_code.h"
+#include "perf/inputs.h"
 #include "perf/ways_cases.h"
 
 namespace twinloom::perf {
@@ -42,22 +41,6 @@ struct Row {
   double seconds = 0, ratio = 0;  // to the fastest with the same letter
   std::string failure;
 };
-
-// N(0, 1), and integers below `bound`. A block is drawn and repeated, so that much memory takes little time.
-void draw(const Tensor& tensor, std::int64_t bound) {
-  constexpr std::int64_t BLOCK = (1 << 20) - 1;
-  std::mt19937_64 random(1);
-  std::normal_distribution<double> normal;
-  std::uniform_int_distribution<std::int64_t> index(0, bound - 1);
-  const std::int64_t size = ops::size_of(tensor.dtype), count = runtime::element_count(tensor);
-  auto* bytes = static_cast<std::byte*>(tensor.data);
-  for (std::int64_t k = 0; k < std::min(count, BLOCK); ++k) {
-    const Number number = tensor.dtype == DType::i64 ? Number(index(random)) : Number(normal(random));
-    ops::store_number(tensor.dtype, ops::cast(number, tensor.dtype), bytes + k * size);
-  }
-  for (std::int64_t done = BLOCK; done < count; done += BLOCK)
-    std::memcpy(bytes + done * size, bytes, static_cast<std::size_t>(std::min(BLOCK, count - done) * size));
-}
 
 // Of ways with the same parameters the same tensors.
 using Inputs = std::map<std::string_view, std::vector<Argument>>;
@@ -103,9 +86,9 @@ class Workload {
       const graph::Node& node = executable_.graph()[std::get<graph::NodeId>(parameter.value)];
       std::vector<std::int64_t> sizes;
       for (const SizeExpr& size : node.shape) sizes.push_back(*index::constant_of(size));
-      const Tensor tensor = allocate(node.dtype, sizes);
-      draw(tensor, options.sizes.columns);
-      arguments.emplace_back(device.upload(tensor));
+      std::vector<std::int64_t> strides = runtime::contiguous_strides(sizes);
+      arguments.emplace_back(perf::drawn(node.dtype, std::move(sizes), std::move(strides),
+                                         options.sizes.columns, device.backend().space()));
     }
     return arguments;
   }

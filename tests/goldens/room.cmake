@@ -2,7 +2,7 @@
 set(goldens_sources planners.cpp subjects.cpp make_texts.cpp texts.cpp differences.cpp)
 list(TRANSFORM goldens_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 add_library(tests_goldens STATIC ${goldens_sources})
-foreach(name cases speed_cases plain_levels ways_cases gpu_cases gpu_indexed_cases gpu_inputs)
+foreach(name cases speed_cases plain_levels ways_cases gpu_cases gpu_indexed_cases gpu_inputs inputs)
   target_sources(tests_goldens PRIVATE ${CMAKE_SOURCE_DIR}/perf/${name}.cpp)
 endforeach()
 if(NOT TARGET backends_cuda)
