@@ -1,0 +1,35 @@
+// The other schedules that measurements compare with the chosen one.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/machine/gpu.h"
+#include "core/schedule/schedule.h"
+#include "tests/schedule/nests.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+TEST(Candidates, AreLegalAndDistinctAndNotTheChosenOne) {
+  constexpr int MOST = 6;
+  const machine::Machine machine = machine::h200();
+  std::size_t found = 0;
+  for (const NestCase& given : nest_cases()) {
+    const loops::Program nest = loops::parse(given.text);
+    std::set<std::string> seen = {schedule::print(schedule::choose(nest, machine))};
+    const auto candidates = schedule::candidates(nest, machine, MOST, 1);
+    EXPECT_LE(candidates.size(), std::size_t{MOST}) << given.name;
+    for (const schedule::Schedule& candidate : candidates) {
+      EXPECT_EQ(schedule::why_illegal(nest, candidate), std::nullopt) << given.name;
+      EXPECT_TRUE(seen.insert(schedule::print(candidate)).second) << given.name << "\n"
+                                                                  << schedule::print(candidate);
+    }
+    found += candidates.size();
+  }
+  EXPECT_GT(found, nest_cases().size());
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests
