@@ -34,6 +34,23 @@ TEST(Cpu, PreludesAreCompiledWhenTheProjectIsBuilt) {
   }
 }
 
+// LLVM likes to compare halves in place of the floats that they are widened to, one by one: ten times as long.
+TEST(Cpu, WidenedHalvesAreComparedAsVectors) {
+  for (const cpu::Isa& isa : cpu::all_isas()) {
+    const jit::Compiler compiler(isa.target, cpu::all_headers(), cpu::prelude(), {},
+                                 cpu::precompiled_prelude(isa));
+    const std::string text = compiler.assembly(R"(
+      using namespace twinloom::device;
+      extern "C" void kernel(const Vector<u16, 8>& x, Vector<f32, 8>& y) {
+        const Vector<f32, 8> wide = widen<f16>(x), bound(2.0f);
+        y = select(wide > bound, wide, bound);
+      })",
+                                               "kernel");
+    EXPECT_NE(text.find("vcvtph2ps"), std::string::npos) << isa.name << '\n' << text;
+    EXPECT_EQ(text.find("comiss"), std::string::npos) << isa.name << '\n' << text;
+  }
+}
+
 TEST(Cpu, UnknownAndMissingInstructionSetsAreErrors) {
   EXPECT_EQ(message_of({.isa = "avx3"}), "cpu: unknown instruction set 'avx3'; known are avx2 and avx512");
   for (const cpu::Isa& isa : cpu::all_isas()) {

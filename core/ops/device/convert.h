@@ -184,8 +184,13 @@ TWINLOOM_INLINE Like<Stored, f32> widen(Stored stored) {
     return bit_cast<Real>(Bits(all << 16u));
   } else if constexpr (same<Format, f16>) {
 #if defined(__clang__) && defined(__F16C__)
-    if constexpr (lanes<Real> >= 4)
-      return __builtin_convertvector(bit_cast<Like<Real, _Float16>>(stored), Real);
+    if constexpr (lanes<Real> >= 4) {
+      Real wide = __builtin_convertvector(bit_cast<Like<Real, _Float16>>(stored), Real);
+      // Else LLVM compares halves in place of what they are widened to, element by element where vectors of halves
+      // cannot be compared: ten times as long.
+      asm("" : "+v"(wide));
+      return wide;
+    }
 #elif defined(__CUDACC_RTC__)
     if constexpr (lanes<Real> == 1) return widened_f16(stored);
 #endif
