@@ -15,6 +15,7 @@ namespace {
 // be behind it (perf/results/2026-11-24-breadth.md: on 119 nests of an H200).
 constexpr double WORTH_A_CHANGE = 0.8;
 constexpr int MOST_ROUNDS = 2;
+constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
 
 // What a run may have: a size that is only known then is taken for UNKNOWN_EXTENT, as near as its facts
 // allow.
@@ -34,8 +35,15 @@ class Search {
       : nest_(nest), machine_(machine), sizes_(guessed_sizes(nest)), things_(changes_for(machine)) {}
 
   Schedule best() {
-    const Parameters own;
+    Parameters own;
     Entry best = entry_of(own);
+    // Parts are one program more: the heuristics do not know what that costs.
+    Parameters whole;
+    whole.splits = false;
+    if (Entry unsplit = entry_of(whole); unsplit.seconds < LESS * best.seconds) {
+      own = whole;
+      best = std::move(unsplit);
+    }
     const double worth = WORTH_A_CHANGE * best.seconds;
     const double least = cost::least_seconds(nest_, machine_, sizes_);
     Parameters parameters = own;
@@ -74,7 +82,7 @@ class Search {
         Parameters parameters = from;
         change(parameters);
         Entry entry = entry_of(parameters);
-        if (entry.seconds < (best ? best->second.seconds : now.seconds))
+        if (entry.seconds < LESS * (best ? best->second.seconds : now.seconds))
           best.emplace(parameters, std::move(entry));
       }
     }

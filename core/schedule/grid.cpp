@@ -59,13 +59,6 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
     if (stmt == nullptr) break;
     if (!is_harmless(**stmt)) return words + "a store before the reduction would be done twice";
   }
-  const loops::Sibling& sibling = *siblings_of(plan.shape).front();
-  if (std::any_of(sibling.inner.begin(), sibling.inner.end(), [](const Ref<Stmt>& stmt) {
-        return std::holds_alternative<loops::Index>(stmt->node) ||
-               std::holds_alternative<loops::Store>(stmt->node);
-      })) {
-    return words + "the reduction also stores or checks indices";
-  }
   const AxisPlan& axis = scope.axes.front();
   if (axis.pieces.front().turns == 0 && axis.pieces.front().copied) {
     return words + cat("the lanes of ", axis.pieces.front().symbol, " need a constant extent");

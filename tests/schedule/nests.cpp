@@ -219,6 +219,28 @@ const std::vector<NestCase> cases = {
       "schedule grid k units 1 threads 4 split -1 j : 16 mask split 0 k : 1024, 256, 16 remainder loop -1 "
       "j.0 block loop -1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 "
       "unroll"}},
+    {"column_sum_with_stores",
+     R"(program column_sum_with_stores(x: f32[(n + 101)*m], at: i64[n], z: written f32[n*m], y: written f32[m],
+                              w: written f32[n*m]; m in 0.., n in 0..) {
+  for j < m {
+    start t0: sum f32
+    for k < n {
+      index a = abs(at[k]) below 101
+      t1 = mul(x[a*m + j], x[k*m + j])
+      z[k*m + j] = t1
+      t0 += t1 at k
+    }
+    y[j] = t0
+    for k2 < n { w[k2*m + j] = sub(z[k2*m + j], t0) }
+  }
+})",
+     {{3, 0}, {9, 1}, {17, 31}, {8, 255}, {16, 257}, {40, 1025}, {3, 2049}},
+     {"schedule grid k units 1 split -1 j : 16 mask split 0 k : 1024, 256, 16 mask loop -1 j.0 block loop "
+      "-1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll loop 1 k2.0 "
+      "serial",
+      "schedule grid k units 1 threads 64 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 k2 : 256, 4 mask loop "
+      "-1 j.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread "
+      "loop 0 k.5 vector loop 1 k2.0 serial loop 1 k2.1 thread loop 1 k2.2 vector"}},
     {"sums_of_segments",
      R"(program sums_of_segments(x: f32[2800*m], at: i64[n], y: written f32[n*m]; n in 0.., m in 0..) {
   for i < n { for j < m {
