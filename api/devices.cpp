@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "api/calibrations.h"
 #include "api/twinloom/twinloom.h"
 #include "backends/cpu/cpu.h"
 #include "backends/reference/reference.h"
@@ -43,12 +44,14 @@ Device Device::cpu(const CpuOptions& options) {
   cpu::CpuOptions settings;
   settings.isa = options.isa;
   settings.cache = usual_cache(options.cache);
+  settings.calibrations = kept_calibration;
   return Device(cpu::make_cpu(settings));
 }
 
 #ifdef TWINLOOM_HAS_CUDA
 Device Device::cuda(int number, bool cache) {
-  return Device(cuda::make_cuda({.device = number, .cache = usual_cache(cache)}));
+  return Device(
+      cuda::make_cuda({.device = number, .cache = usual_cache(cache), .calibrations = kept_calibration}));
 }
 Device Device::planned_h200() { return Device(cuda::make_planner()); }
 std::vector<std::string> missing_gpus() { return cuda::find_devices().missing; }
@@ -88,7 +91,7 @@ Device Device::named(std::string_view name, const CpuOptions& options) {
 std::vector<Device> devices() {
   std::vector<Device> found;
 #ifdef TWINLOOM_HAS_CUDA
-  for (auto& backend : cuda::find_devices(usual_cache(true)).usable)
+  for (auto& backend : cuda::find_devices(usual_cache(true), kept_calibration).usable)
     found.push_back(Device::of(std::move(backend)));
   const auto bandwidth = [](const Device& device) {
     const machine::Machine& machine = device.backend().machine();

@@ -1,6 +1,6 @@
 // How much faster a nest could be than with the schedule that is chosen for it.
 //   regret FILE... [--device cpu|cuda:0] [--candidates N] [--rounds N] [--threads N] [--json FILE]
-//   regret --measured FILE.json... [--estimates h200|device]
+//   regret --measured FILE.json... [--estimates h200|device|measured|MACHINE.txt]
 // FILEs are FX texts, or graphs as Twinloom prints them (.graph). Each nest is measured with the chosen
 // schedule and with up to N others of every sort that the heuristics know, in interleaved rounds; its regret
 // is the chosen time over the least. On a GPU a buffer larger than the L2 cache is written before each run.
@@ -13,6 +13,7 @@
 #include <iostream>
 #include <map>
 
+#include "core/base/files.h"
 #include "core/machine/gpu.h"
 #include "core/measure/measure.h"
 #include "perf/exit_code.h"
@@ -119,6 +120,13 @@ bool print_estimates(const std::vector<Subject>& subjects, const machine::Machin
   return measure::median(errors) <= MOST_ERROR && in_order >= LEAST_IN_ORDER * pairs;
 }
 
+// A CPU whose workers are the threads of the run.
+machine::Machine machine_of_run(const Device& device, const Options& options) {
+  machine::Machine machine = device.backend().machine();
+  if (machine.max_threads == 1) machine.blocks_at_once = options.threads;
+  return machine;
+}
+
 std::vector<Subject> measure_all(const Options& options, int& failed) {
   const Device device = Device::named(options.device, {options.isa});
   std::cout << device.backend().describe() << ", mode " << options.mode << '\n';
@@ -130,7 +138,7 @@ std::vector<Subject> measure_all(const Options& options, int& failed) {
         all.push_back(std::move(subject));
       }
       // After each file: a run that is cut off keeps what it has.
-      if (!options.json.empty()) write_subjects(options.json, device.backend().machine().name, all);
+      if (!options.json.empty()) write_subjects(options.json, machine_of_run(device, options), all);
     } catch (const std::exception& error) {
       std::cout << fmt::format("{:<40}FAILED: {}\n", std::filesystem::path(file).stem().string(),
                                error.what());
@@ -140,11 +148,15 @@ std::vector<Subject> measure_all(const Options& options, int& failed) {
   return all;
 }
 
-machine::Machine machine_of(const Options& options) {
+// `measured`: the machine of the first table that tells.
+machine::Machine machine_of(const Options& options, const std::optional<machine::Machine>& measured) {
+  constexpr std::int64_t MOST_BYTES = 1 << 20;
   if (options.machine == "h200") return machine::h200();
-  machine::Machine machine = Device::named(options.device, {options.isa}).backend().machine();
-  if (options.device == "cpu") machine.blocks_at_once = options.threads;
-  return machine;
+  if (options.machine == "device")
+    return machine_of_run(Device::named(options.device, {options.isa}), options);
+  if (options.machine != "measured") return machine::parse(read_bytes(options.machine, MOST_BYTES));
+  if (!measured) throw Error("no table says of what machine it is; --estimates names one, or its file");
+  return *measured;
 }
 
 int run(const Options& options) {
@@ -152,14 +164,18 @@ int run(const Options& options) {
   std::cout << fmt::format("{:<40}{:<28}{:>4}{:>4}{:>11}{:>11}{:>8}  {}\n", "text", "kernel", "n", "bad",
                            "chosen us", "best us", "regret", "what the best one has");
   std::vector<Subject> subjects;
-  for (const std::string& file : options.measured)
-    for (Subject& subject : read_subjects(file).subjects) {
+  std::optional<machine::Machine> machine;
+  for (const std::string& file : options.measured) {
+    Measured measured = read_subjects(file);
+    if (!machine) machine = measured.machine;
+    for (Subject& subject : measured.subjects) {
       print_subject(subject);
       subjects.push_back(std::move(subject));
     }
+  }
   if (!options.files.empty()) subjects = measure_all(options, failed);
   print_summary(subjects);
-  const bool good = options.machine.empty() || print_estimates(subjects, machine_of(options));
+  const bool good = options.machine.empty() || print_estimates(subjects, machine_of(options, machine));
   return failed == 0 && good ? 0 : 1;
 }
 
@@ -181,9 +197,10 @@ int main(int count, char** words) {
   app.add_option("--rounds", options.rounds, "That are counted")->check(CLI::PositiveNumber);
   app.add_option("--threads", options.threads, "On a CPU")->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "Of the other schedules");
-  app.add_option("--estimates", options.machine,
-                 "Also prints estimates for this machine: h200, or device, the one named")
-      ->check(CLI::IsMember({"h200", "device"}));
+  app.add_option(
+      "--estimates", options.machine,
+      "Also prints estimates for this machine: h200, device (the one named), measured (that of the "
+      "table), or a file, as `twinloom calibrate` keeps them");
   app.add_option("--json", options.json, "Also writes nests, schedules and times here");
   CLI11_PARSE(app, count, words);
   return perf::exit_code_of([&] { return perf::run(options); });

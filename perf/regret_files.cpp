@@ -36,7 +36,7 @@ Candidate candidate_of(const nlohmann::json& row) {
 
 }  // namespace
 
-void write_subjects(const std::filesystem::path& file, const std::string& machine,
+void write_subjects(const std::filesystem::path& file, const machine::Machine& machine,
                     const std::vector<Subject>& subjects) {
   auto rows = nlohmann::ordered_json::array();
   for (const Subject& subject : subjects) {
@@ -48,7 +48,11 @@ void write_subjects(const std::filesystem::path& file, const std::string& machin
                     {"candidates", candidates}});
   }
   std::ofstream stream(file);
-  stream << nlohmann::ordered_json{{"machine", machine}, {"subjects", rows}}.dump(1) << '\n';
+  stream << nlohmann::ordered_json{{"machine", machine.name},
+                                   {"facts", machine::print(machine)},
+                                   {"subjects", rows}}
+                .dump(1)
+         << '\n';
   stream.close();
   if (!stream) throw Error(cat("cannot write '", escaped(file.string()), "'"));
 }
@@ -56,7 +60,8 @@ void write_subjects(const std::filesystem::path& file, const std::string& machin
 Measured read_subjects(const std::filesystem::path& file) {
   try {
     const auto whole = nlohmann::json::parse(read_bytes(file, MOST_BYTES));
-    Measured measured{whole.at("machine"), {}};
+    Measured measured;
+    if (whole.contains("facts")) measured.machine = machine::parse(whole["facts"].get<std::string>());
     for (const auto& row : whole.at("subjects")) {
       Subject subject{row.at("text"), row.at("kernel"), row.at("nest"), {}};
       for (const auto& candidate : row.at("candidates"))

@@ -34,10 +34,11 @@ std::vector<Subject> measured_subjects(const std::filesystem::path& file, const 
                                        const RegretOptions& options);
 
 // As JSON, and back. Error where a file cannot be read or written.
-void write_subjects(const std::filesystem::path& file, const std::string& machine,
+void write_subjects(const std::filesystem::path& file, const machine::Machine& machine,
                     const std::vector<Subject>& subjects);
 struct Measured {
-  std::string machine;  // the name of the one they were measured on
+  std::optional<machine::Machine>
+      machine;  // that they were measured on; nothing where the file names it only
   std::vector<Subject> subjects;
 };
 Measured read_subjects(const std::filesystem::path& file);

@@ -19,7 +19,8 @@ class CpuBackend final : public runtime::Backend {
   explicit CpuBackend(const CpuOptions& options)
       : isa_(choose_isa(options.isa, options.compile_only)),
         threads_(options.threads > 0 ? options.threads : usable_cores()),
-        machine_(machine_of(isa_, threads_, options.worth_a_thread_seconds)),
+        known_(
+            machine::known(machine_of(isa_, threads_, options.worth_a_thread_seconds), options.calibrations)),
         translator_(isa_, options.dump_directory),
         cache_(options.cache),
         session_({}) {}
@@ -28,7 +29,7 @@ class CpuBackend final : public runtime::Backend {
   std::string describe() const override {
     return cat("cpu: ", isa_.name, ", ", threads_, threads_ == 1 ? " thread" : " threads");
   }
-  const machine::Machine& machine() const override { return machine_; }
+  const machine::Machine& machine() const override { return known_.machine; }
 
   runtime::Built build(const loops::Program& program) const override {
     Stopwatch watch;
@@ -36,11 +37,13 @@ class CpuBackend final : public runtime::Backend {
     std::optional<jit::Module> kept = load_kept(text, program.name);
     const bool cached = kept.has_value();
     auto kernel = std::make_unique<const CpuKernel>(
-        program, cached ? std::move(*kept) : compile(text, program.name), machine_);
+        program, cached ? std::move(*kept) : compile(text, program.name), known_.machine);
     return {std::move(kernel), std::move(text.source), watch.lap(), cached};
   }
 
-  std::string warning() const override { return cache_ == nullptr ? std::string() : cache_->warning(); }
+  std::string warning() const override {
+    return known_.trouble.empty() && cache_ != nullptr ? cache_->warning() : known_.trouble;
+  }
 
  private:
   std::optional<jit::Module> load_kept(const KernelText& text, const std::string& name) const {
@@ -68,7 +71,7 @@ class CpuBackend final : public runtime::Backend {
 
   Isa isa_;
   int threads_;
-  machine::Machine machine_;
+  machine::Known known_;
   Translator translator_;
   std::shared_ptr<const object_cache::ObjectCache> cache_;
   jit::Session session_;
@@ -76,23 +79,26 @@ class CpuBackend final : public runtime::Backend {
 
 class Planner final : public runtime::Backend {
  public:
-  explicit Planner(const std::string& isa)
+  Planner(const std::string& isa, const machine::Calibrations& calibrations)
       : isa_(choose_isa(isa, /*compile_only=*/true)),
-        machine_(machine_of(isa_, usable_cores(), CpuOptions().worth_a_thread_seconds)) {}
+        known_(machine::known(machine_of(isa_, usable_cores(), CpuOptions().worth_a_thread_seconds),
+                              calibrations)) {}
   std::string name() const override { return "planner"; }
   std::string describe() const override { return cat("planner for ", isa_.name); }
-  const machine::Machine& machine() const override { return machine_; }
+  const machine::Machine& machine() const override { return known_.machine; }
   runtime::Built build(const loops::Program&) const override { return {}; }
+  std::string warning() const override { return known_.trouble; }
 
  private:
   Isa isa_;
-  machine::Machine machine_;
+  machine::Known known_;
 };
 
 }  // namespace
 
-std::shared_ptr<const runtime::Backend> make_planner(const std::string& isa) {
-  return std::make_shared<const Planner>(isa);
+std::shared_ptr<const runtime::Backend> make_planner(const std::string& isa,
+                                                     const machine::Calibrations& calibrations) {
+  return std::make_shared<const Planner>(isa, calibrations);
 }
 
 std::unique_ptr<runtime::Backend> make_cpu(const CpuOptions& options) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/machine/calibration.h"
 #include "core/object_cache/object_cache.h"
 #include "core/runtime/backend.h"
 
@@ -18,6 +19,7 @@ struct CpuOptions {
   std::string dump_directory = {};        // where text goes that the compiler rejects; empty: nowhere
   // Where machine code is kept for other processes; null: nowhere, each kernel is compiled.
   std::shared_ptr<const object_cache::ObjectCache> cache = nullptr;
+  machine::Calibrations calibrations = {};  // null: the machine is what the system tells
 };
 
 // Error when the isa is unknown or this CPU does not have it.
@@ -25,7 +27,8 @@ std::unique_ptr<runtime::Backend> make_cpu(const CpuOptions& options = {});
 
 // Has the machine of that instruction set, also where this CPU lacks it, and makes no kernels: for programs
 // that are only looked at. Error when the isa is unknown.
-std::shared_ptr<const runtime::Backend> make_planner(const std::string& isa);
+std::shared_ptr<const runtime::Backend> make_planner(const std::string& isa,
+                                                     const machine::Calibrations& calibrations = {});
 
 // The instruction sets that this CPU has, widest last.
 std::vector<std::string> supported_isas();

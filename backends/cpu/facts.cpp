@@ -65,6 +65,19 @@ double clock_rate() {
   return kilohertz > 0 ? kilohertz * 1e3 : 2.8e9;
 }
 
+// "Intel(R) Xeon(R) Processor, family 6, model 207": some makers give many CPUs one name.
+std::string model() {
+  std::ifstream file("/proc/cpuinfo");
+  std::map<std::string, std::string, std::less<>> first;
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const std::size_t colon = line.find(':'), end = line.find_last_not_of("\t ", colon - 1);
+    if (colon == std::string::npos || end == std::string::npos || colon + 2 > line.size()) continue;
+    first.emplace(line.substr(0, end + 1), line.substr(colon + 2));
+  }
+  if (first["model name"].empty()) return "a CPU";
+  return cat(first["model name"], ", family ", first["cpu family"], ", model ", first["model"]);
+}
+
 }  // namespace
 
 int usable_cores() {
@@ -80,6 +93,7 @@ machine::Machine machine_of(const Isa& isa, int threads, double worth_a_thread_s
   const double from_registers = 2.0 * isa.vector_bytes * clock;
   machine::Machine machine;
   machine.name = cat("cpu-", isa.name);
+  machine.model = model();
   machine.vector_bytes = isa.vector_bytes;
   machine.vector_registers = isa.vector_registers;
   machine.masked_memory = isa.masked_memory;
@@ -87,7 +101,7 @@ machine::Machine machine_of(const Isa& isa, int threads, double worth_a_thread_s
   for (const auto& [level, bytes] : caches(threads))
     machine.memory.push_back({cat("L", level), bytes, from_registers / (1 << std::min(2 * (level - 1), 3))});
   machine.memory.push_back({"memory", 0, 10e9});
-  machine.f32_operations_per_second = from_registers / 4 * 2 * threads;
+  machine.memory.back().workers = 1;
   machine.clock_hertz = clock;
   machine.issue_each = 2;
   machine.launch_seconds = 1e-6;

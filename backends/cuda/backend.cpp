@@ -75,7 +75,7 @@ class CudaBackend final : public runtime::Backend {
  public:
   explicit CudaBackend(const CudaOptions& options)
       : gpu_(gpu_of(options.device)),
-        machine_(gpu_.machine()),
+        known_(machine::known(gpu_.machine(), options.calibrations)),
         loader_(std::make_shared<const Loader>(gpu_, options.cache)) {}
 
   std::string name() const override { return cat("cuda:", gpu_.device()); }
@@ -84,7 +84,7 @@ class CudaBackend final : public runtime::Backend {
     const Nvrtc::Version version = translator.nvrtc().version();
     return cat(gpu_.name(), ", ", translator.architecture(), ", NVRTC ", version.major, ".", version.minor);
   }
-  const machine::Machine& machine() const override { return machine_; }
+  const machine::Machine& machine() const override { return known_.machine; }
   const runtime::Space* space() const override { return &gpu_; }
 
   runtime::Built build(const loops::Program& program) const override {
@@ -99,11 +99,13 @@ class CudaBackend final : public runtime::Backend {
     return {std::move(kernel), std::move(text.source), watch.lap(), usual.cached};
   }
 
-  std::string warning() const override { return loader_->warning(); }
+  std::string warning() const override {
+    return known_.trouble.empty() ? loader_->warning() : known_.trouble;
+  }
 
  private:
   const Gpu& gpu_;
-  machine::Machine machine_;
+  machine::Known known_;
   std::shared_ptr<const Loader> loader_;
 };
 
@@ -137,14 +139,15 @@ std::unique_ptr<runtime::Backend> make_cuda(const CudaOptions& options) {
   return std::make_unique<CudaBackend>(options);
 }
 
-Found find_devices(const std::shared_ptr<const object_cache::ObjectCache>& cache) {
+Found find_devices(const std::shared_ptr<const object_cache::ObjectCache>& cache,
+                   const machine::Calibrations& calibrations) {
   Found found;
   try {
     const int count = Gpu::count();
     if (count == 0) found.missing.emplace_back("cuda: the driver sees no GPU");
     for (int number = 0; number < count; ++number) {
       try {
-        found.usable.push_back(make_cuda({.device = number, .cache = cache}));
+        found.usable.push_back(make_cuda({.device = number, .cache = cache, .calibrations = calibrations}));
       } catch (const Error& error) {
         found.missing.push_back(cat("cuda: GPU ", number, ": ", error.what()));
       }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/machine/calibration.h"
 #include "core/object_cache/object_cache.h"
 #include "core/runtime/backend.h"
 
@@ -15,6 +16,7 @@ struct CudaOptions {
   int device = 0;  // as the driver counts visible GPUs
   // Where machine code is kept for other processes; null: nowhere, each kernel is compiled.
   std::shared_ptr<const object_cache::ObjectCache> cache = nullptr;
+  machine::Calibrations calibrations = {};  // null: the machine is what the driver tells
 };
 
 // Error where there is no such GPU, no driver or no NVRTC, with the places that were searched.
@@ -24,12 +26,13 @@ std::unique_ptr<runtime::Backend> make_cuda(const CudaOptions& options = {});
 // source, and running one is an Error.
 std::unique_ptr<runtime::Backend> make_planner();
 
-// Every GPU that can be used, as the driver counts them, and a line for each that cannot, or for what is missing
-// and where it was looked for.
+// Every GPU that can be used, as the driver counts them, and a line for each that cannot, or for what is
+// missing and where it was looked for.
 struct Found {
   std::vector<std::shared_ptr<const runtime::Backend>> usable;
   std::vector<std::string> missing;
 };
-Found find_devices(const std::shared_ptr<const object_cache::ObjectCache>& cache = nullptr);
+Found find_devices(const std::shared_ptr<const object_cache::ObjectCache>& cache = nullptr,
+                   const machine::Calibrations& calibrations = {});
 
 }  // namespace twinloom::cuda

@@ -69,6 +69,7 @@ machine::Machine Gpu::machine() const {
   const double memory_clock = KILOHERTZ * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   return machine::gpu(
       {.name = cat("cuda-", architecture()),
+       .model = name(),
        .multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
        .threads_each = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
        .block_threads = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),

@@ -25,7 +25,6 @@ class ReferenceBackend final : public runtime::Backend {
   ReferenceBackend() {
     machine_.name = "reference";
     machine_.memory = {{"memory", 0, 1e9}};
-    machine_.f32_operations_per_second = 1e9;
   }
   std::string name() const override { return "reference"; }
   std::string describe() const override { return "reference: interprets every program, on one thread"; }

@@ -96,7 +96,7 @@ class Vectors {
       const Traffic traffic = traffic_of(walk_, of);
       // What is stored is read first, where it is not stored past the caches.
       const double bytes = traffic.read + READ_FOR_OWNERSHIP * traffic.written + CALLED * walk_.call_bytes;
-      const double sharers = last ? std::min(workers_, machine_.memory_workers) : workers_;
+      const double sharers = from.workers > 0 ? std::min(workers_, from.workers) : workers_;
       roofs.push_back({from.name, bytes, bytes / (from.bytes_per_second * sharers)});
     }
   }

@@ -6,10 +6,11 @@ namespace twinloom::machine {
 // One worker is a block of 256 threads. The bandwidths are in the proportions to the memory's own that were
 // measured on Hopper, where a copy reaches 4.3 of 4.8 TB/s.
 Machine gpu(const GpuFacts& facts) {
-  constexpr int BLOCK_THREADS = 256, F32_LANES = 128, REGISTERS = 65536, ISSUE = 4, SECTOR_BYTES = 32;
+  constexpr int BLOCK_THREADS = 256, REGISTERS = 65536, ISSUE = 4, SECTOR_BYTES = 32;
   const int blocks_each = facts.threads_each / BLOCK_THREADS;
   Machine machine;
   machine.name = facts.name;
+  machine.model = facts.model;
   machine.vector_bytes = 16;
   machine.vector_registers = 64;
   machine.masked_memory = false;
@@ -27,8 +28,6 @@ Machine gpu(const GpuFacts& facts) {
   machine.clock_hertz = facts.clock_hertz;
   machine.issue_each = ISSUE;
   machine.sector_bytes = SECTOR_BYTES;
-  machine.memory_workers = machine.blocks_at_once;
-  machine.f32_operations_per_second = 2.0 * F32_LANES * facts.multiprocessors * facts.clock_hertz;
   machine.launch_seconds = 3e-6;
   machine.worth_a_thread_seconds = 0;
   return machine;
@@ -36,6 +35,7 @@ Machine gpu(const GpuFacts& facts) {
 
 Machine h200() {
   return gpu({.name = "h200",
+              .model = "NVIDIA H200",
               .multiprocessors = 132,
               .threads_each = 2048,
               .block_threads = 1024,

@@ -11,7 +11,7 @@ namespace twinloom::machine {
 
 // The attributes of a CUDA device that decide what is made for it.
 struct GpuFacts {
-  std::string name;
+  std::string name, model;
   int multiprocessors = 0;
   int threads_each = 0;   // at once on a multiprocessor
   int block_threads = 0;  // at most

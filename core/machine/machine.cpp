@@ -1,11 +1,92 @@
-// See machine.h.
+// See machine.h. The form is
+//   machine "cpu-avx2" model "a CPU" { vector_bytes 32 ... level "L1" { bytes 32768 ... } ... }
 #include "core/machine/machine.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
 
+#include "core/base/scanner.h"
 #include "core/base/text.h"
+#include "core/machine/facts.h"
 
 namespace twinloom::machine {
+
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : scanner_(text, "machine") {}
+
+  Machine machine() {
+    Machine machine;
+    scanner_.expect("machine");
+    machine.name = scanner_.quoted();
+    scanner_.expect("model");
+    machine.model = scanner_.quoted();
+    facts([&](auto&& visit) { for_each_fact(machine, machine, visit); }, [&] { return level(machine); });
+    if (!scanner_.at_end()) scanner_.fail("the end of the text");
+    if (machine.memory.empty()) throw Error("machine: it has no level of memory");
+    return machine;
+  }
+
+ private:
+  bool level(Machine& machine) {
+    if (!scanner_.accept("level")) return false;
+    MemoryLevel level;
+    level.name = scanner_.quoted();
+    facts([&](auto&& visit) { for_each_fact_of_levels(level, level, visit); }, [] { return false; });
+    machine.memory.push_back(std::move(level));
+    return true;
+  }
+
+  // Those in one pair of braces; `other` takes what is none, and says whether it did.
+  template <class ForEach, class Other>
+  void facts(ForEach&& for_each, Other&& other) {
+    std::map<std::string, bool, std::less<>> seen;
+    for_each([&](std::string_view name, auto&, auto&, From) { seen.emplace(name, false); });
+    scanner_.expect("{");
+    while (!scanner_.accept("}")) {
+      if (other()) continue;
+      const std::string name = scanner_.word();
+      const auto found = seen.find(name);
+      if (found == seen.end() || found->second)
+        scanner_.fail(cat("a fact that was not given yet instead of '", name, "'"));
+      found->second = true;
+      for_each([&](std::string_view known, auto& fact, auto&, From) {
+        if (known == name) read(fact);
+      });
+    }
+    for (const auto& [name, given] : seen)
+      if (!given) throw Error(cat("machine: '", name, "' is missing before line ", scanner_.line()));
+  }
+
+  template <class Fact>
+  void read(Fact& fact) {
+    if constexpr (std::is_same_v<Fact, double>) {
+      fact = scanner_.real();
+      if (!std::isfinite(fact) || fact < 0) scanner_.fail("a number that is not negative before this place");
+    } else {
+      const std::int64_t number = scanner_.integer();
+      if (number < 0 || number > static_cast<std::int64_t>(std::numeric_limits<Fact>::max()))
+        scanner_.fail("a smaller number before this place");
+      fact = static_cast<Fact>(number);
+    }
+  }
+
+  Scanner scanner_;
+};
+
+template <class Fact>
+std::string spelled(const Fact& fact) {
+  if constexpr (std::is_same_v<Fact, bool>)
+    return fact ? "1" : "0";
+  else
+    return cat(fact);
+}
+
+}  // namespace
 
 std::int64_t cache_bytes(const Machine& machine) {
   std::int64_t most = 0;
@@ -15,18 +96,26 @@ std::int64_t cache_bytes(const Machine& machine) {
 
 std::string print(const Machine& machine) {
   Writer writer;
-  writer.line("machine ", machine.name);
-  const Indented indented(writer);
-  writer.line("vector ", machine.vector_bytes, " bytes, ", machine.vector_registers, " registers",
-              machine.masked_memory ? ", masked memory" : "");
-  writer.line("block of ", machine.max_threads, " threads in warps of ", machine.warp_threads, ", scratch ",
-              machine.scratch_bytes, " bytes");
-  writer.line("blocks at once ", machine.blocks_at_once, ", launch ", machine.launch_seconds * 1e6, " us");
-  for (const MemoryLevel& level : machine.memory) {
-    writer.line(level.name, ": ", level.bytes, " bytes, ", level.bytes_per_second * 1e-9, " GB/s");
+  const auto write = [&](std::string_view name, const auto& fact, const auto&, From) {
+    writer.line(name, " ", spelled(fact));
+  };
+  writer.line("machine \"", escaped(machine.name), "\" model \"", escaped(machine.model), "\" {");
+  {
+    const Indented indented(writer);
+    for_each_fact(machine, machine, write);
+    for (const MemoryLevel& level : machine.memory) {
+      writer.line("level \"", escaped(level.name), "\" {");
+      {
+        const Indented inside(writer);
+        for_each_fact_of_levels(level, level, write);
+      }
+      writer.line("}");
+    }
   }
-  writer.line("f32 ", machine.f32_operations_per_second * 1e-9, " G operations/s");
+  writer.line("}");
   return writer.take();
 }
+
+Machine parse(std::string_view text) { return Reader(text).machine(); }
 
 }  // namespace twinloom::machine

@@ -1,46 +1,55 @@
 // Machine: all that may be known of hardware. Back ends make one; cost, fusion and schedules read it.
-// Sizes in bytes, bandwidths in bytes a second, rates in operations a second.
+// Sizes in bytes, bandwidths in bytes a second, rates in operations a second. Some facts the system tells,
+// others only measurements do: see calibration.h.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace twinloom::machine {
 
 struct MemoryLevel {
-  std::string name;             // "L1", "L2", "L3", "memory"
-  std::int64_t bytes = 0;       // that one worker may call its own; 0: unlimited
-  double bytes_per_second = 0;  // of one worker
-  double latency_seconds = 0;   // of a load that finds its element there; 0 where it does not count
+  std::string name;               // "L1", "L2", "L3", "memory"
+  std::int64_t bytes = 0;         // that one worker may call its own; 0: unlimited
+  double bytes_per_second = 0;    // of one worker that copies: what it reads and what it writes
+  double latency_seconds = 0;     // of a load that finds its element there; 0 where it does not count
+  double read_per_second = 0;     // of one worker that only reads; 0: as one that copies
+  double written_per_second = 0;  // of one worker that only writes; 0: as one that copies
+  double workers = 0;             // that together reach its whole bandwidth; 0: all that there are
   friend bool operator==(const MemoryLevel&, const MemoryLevel&) = default;
 };
 
 struct Machine {
-  std::string name;                     // "cpu-avx2", "cpu-avx512", "h200"
-  int vector_bytes = 32;                // one register, or one wide load of a thread
-  int vector_registers = 16;            // that a loop body may keep alive
-  bool masked_memory = true;            // masked loads and stores cost about as much as plain ones
-  int max_threads = 1;                  // of a block; 1 where threads cannot share scratch
-  int warp_threads = 1;                 // that exchange registers directly
+  std::string name;                      // "cpu-avx2", "cpu-avx512", "h200"
+  std::string model;                     // what its maker calls it: "Intel(R) Xeon(R) Processor"
+  int vector_bytes = 32;                 // one register, or one wide load of a thread
+  int vector_registers = 16;             // that a loop body may keep alive
+  bool masked_memory = true;             // masked loads and stores cost about as much as plain ones
+  int max_threads = 1;                   // of a block; 1 where threads cannot share scratch
+  int warp_threads = 1;                  // that exchange registers directly
   std::int64_t scratch_bytes = 1 << 15;  // of a block
-  int blocks_at_once = 1;               // cores, or blocks in flight
-  int multiprocessors = 1;              // that have so much scratch each
-  int threads_each = 1;                 // at once on a multiprocessor
-  int registers_each = 0;               // of 4 bytes, of a multiprocessor
+  int blocks_at_once = 1;                // cores, or blocks in flight
+  int multiprocessors = 1;               // that have so much scratch each
+  int threads_each = 1;                  // at once on a multiprocessor
+  int registers_each = 0;                // of 4 bytes, of a multiprocessor
   double clock_hertz = 1e9;
-  double issue_each = 1;                // vector instructions a cycle of a core, or of warps of a multiprocessor
-  int sector_bytes = 64;                // that memory is read in at least
-  double memory_workers = 1;            // of the outermost memory: so many workers reach its whole bandwidth
-  std::vector<MemoryLevel> memory;      // nearest first
-  double f32_operations_per_second = 0;  // of the whole machine
+  double issue_each = 1;            // vector instructions a cycle of a core, or of warps of a multiprocessor
+  int sector_bytes = 64;            // that memory is read in at least
+  std::vector<MemoryLevel> memory;  // nearest first
+  double streamed_per_second = 0;   // bytes that one worker stores past the caches; 0: as memory is written
   double launch_seconds = 0;
+  double wake_seconds = 0;                // more than a launch, where the caller's workers take part
   double worth_a_thread_seconds = 15e-6;  // a kernel with less work stays on the calling thread
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
 // What the caches of all workers hold together; 0 where none is known.
 std::int64_t cache_bytes(const Machine& machine);
+
+// All facts, and back. Error where the text is not of that form, lacks a fact or has one that cannot be.
 std::string print(const Machine& machine);
+Machine parse(std::string_view text);
 
 }  // namespace twinloom::machine

@@ -34,12 +34,12 @@ std::string_view without_margin(std::string_view line) {
 }
 
 std::vector<Section> sections_of(std::string_view text) {
-  constexpr std::string_view MACHINE = "machine ", SUBJECT = "subject ", KERNEL = "  kernel ";
+  constexpr std::string_view MACHINE = "machine \"", SUBJECT = "subject ", KERNEL = "  kernel ";
   std::vector<Section> sections;
   std::string machine, subject;
   for (const std::string_view line : lines_of(text)) {
     if (line.starts_with(MACHINE)) {
-      machine = line.substr(MACHINE.size());
+      machine = line.substr(MACHINE.size(), line.find('"', MACHINE.size()) - MACHINE.size());
       sections.push_back({cat(machine, ": the machine"), {}});
     } else if (line.starts_with(SUBJECT)) {
       subject = cat(machine, ": ", line.substr(SUBJECT.size()));

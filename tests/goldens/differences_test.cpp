@@ -69,7 +69,7 @@ TEST(Differences, OfManyKernelsAndLinesShowTheFirst) {
   EXPECT_TRUE(all.ends_with("small: rows 19, kernel k0_exp\n  + the golden lacks it\n")) << all;
   many.push_back(kept[1]);
   EXPECT_EQ(differences(golden_with({}), golden_with(many)), all + "and 1 more\n");
-  EXPECT_EQ(differences("machine m\n  a\n", "machine m\n  b\n  c\n  d\n  e\n  f\n  g\n  h\n"),
+  EXPECT_EQ(differences("machine \"m\" {\n  a\n", "machine \"m\" {\n  b\n  c\n  d\n  e\n  f\n  g\n  h\n"),
             "m: the machine\n  - a\n  + b\n  + c\n  + d\n  + e\n  + f\n  + g\n  + and 1 more lines\n");
 }
 

@@ -42,6 +42,7 @@ machine::Machine cpu_of(const CpuFacts& facts) {
   const double from_registers = 2.0 * isa.vector_bytes * facts.clock_hertz;
   machine::Machine machine;
   machine.name = cat("cpu-", isa.name);
+  machine.model = cat("a CPU of ", facts.cores, " cores");
   machine.vector_bytes = isa.vector_bytes;
   machine.vector_registers = isa.vector_registers;
   machine.masked_memory = isa.masked_memory;
@@ -50,7 +51,7 @@ machine::Machine cpu_of(const CpuFacts& facts) {
                     {"L2", facts.l2_bytes, from_registers / 4},
                     {"L3", facts.l3_bytes, from_registers / 8},
                     {"memory", 0, 10e9}};
-  machine.f32_operations_per_second = from_registers / 4 * 2 * facts.cores;
+  machine.memory.back().workers = 1;
   machine.launch_seconds = 1e-6;
   machine.worth_a_thread_seconds = 15e-6;
   return machine;

@@ -77,7 +77,6 @@ class FarBackend final : public runtime::Backend {
   explicit FarBackend(const FarSpace& space) : space_(space) {
     machine_.name = "far";
     machine_.memory = {{"memory", 0, 1e9}};
-    machine_.f32_operations_per_second = 1e9;
   }
   std::string name() const override { return "far"; }
   std::string describe() const override { return "far: interprets later"; }

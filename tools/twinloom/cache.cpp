@@ -5,6 +5,7 @@
 #include <ctime>
 #include <iostream>
 
+#include "api/calibrations.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/translate.h"
 #include "core/base/error.h"
@@ -73,8 +74,9 @@ int why_miss(const WhyMissCommand& command) {
     throw Error(cat("kernels are kept for the device cpu, not for '", escaped(command.device.device), "'"));
   const Model model = read_model(command.model);
   const auto arguments = describe_arguments(model, command.model);
-  const Executable executable = pipeline::compile(model.graph, cpu::make_planner(command.device.isa),
-                                                  compile_options(command.device, Mode::fused));
+  const Executable executable =
+      pipeline::compile(model.graph, cpu::make_planner(command.device.isa, kept_calibration),
+                        compile_options(command.device, Mode::fused));
   const auto variant = executable.variant(arguments);
   const cpu::Translator translator(cpu::choose_isa(command.device.isa, /*compile_only=*/true));
   const ObjectCache cache = open_cache();

@@ -57,6 +57,7 @@ Command add_bench(CLI::App& app, const FindDevice& find_device);
 Command add_explain(CLI::App& app, const FindDevice& find_device);
 Command add_dump(CLI::App& app, const FindDevice& find_device);
 Command add_cache(CLI::App& app, const FindDevice& find_device);
+Command add_calibrate(CLI::App& app, const FindDevice& find_device);
 Command add_devices(CLI::App& app);
 Command add_ops(CLI::App& app);
 

@@ -93,6 +93,7 @@ int explain(const ExplainCommand& command) {
   std::cout << variant->groups.size() << " kernels, peak memory " << executable.peak_bytes(arguments)
             << " bytes\n"
             << indented(sum_words(estimates), "");
+  print_warning(device.backend().warning());
   return 0;
 }
 
