@@ -34,20 +34,21 @@ TEST(Cpu, PreludesAreCompiledWhenTheProjectIsBuilt) {
   }
 }
 
-// LLVM likes to compare halves in place of the floats that they are widened to, one by one: ten times as long.
+// LLVM likes to compare halves in place of the floats that they are widened to, one by one: ten times as
+// long.
 TEST(Cpu, WidenedHalvesAreComparedAsVectors) {
   for (const cpu::Isa& isa : cpu::all_isas()) {
     const jit::Compiler compiler(isa.target, cpu::all_headers(), cpu::prelude(), {},
                                  cpu::precompiled_prelude(isa));
-    const std::string text = compiler.assembly(R"(
-      using namespace twinloom::device;
-      extern "C" void kernel(const Vector<u16, 8>& x, Vector<f32, 8>& y) {
-        const Vector<f32, 8> wide = widen<f16>(x), bound(2.0f);
-        y = select(wide > bound, wide, bound);
-      })",
-                                               "kernel");
+    std::string source = "using namespace twinloom::device;\n";
+    for (const int lanes : {4, 8, 16, 64})
+      source += cat("extern \"C\" void kernel_", lanes, "(const Vector<u16, ", lanes, ">& x, Vector<f32, ",
+                    lanes, ">& y) { const Vector<f32, ", lanes,
+                    "> wide = widen<f16>(x), bound(2.0f); y = select(wide > bound, wide, bound); }\n");
+    const std::string text = compiler.assembly(source, "kernels");
     EXPECT_NE(text.find("vcvtph2ps"), std::string::npos) << isa.name << '\n' << text;
     EXPECT_EQ(text.find("comiss"), std::string::npos) << isa.name << '\n' << text;
+    EXPECT_EQ(text.find("rsp"), std::string::npos) << isa.name << ": through memory\n" << text;
   }
 }
 

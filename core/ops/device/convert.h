@@ -174,6 +174,30 @@ TWINLOOM_INLINE Like<Value, typename Format::Bits> narrow(Value x) {
   return narrow_f32<Format>(sticky_f32(x));
 }
 
+#if defined(__clang__) && defined(__F16C__)
+template <class Value>
+struct Halves {
+  Vector<Element<Value>, lanes<Value> / 2> low, high;
+};
+// The same, but LLVM does not know what it was made of. Else it compares halves in place of what they are widened to,
+// element by element where vectors of halves cannot be compared: ten times as long.
+template <class Value>
+TWINLOOM_INLINE Value opaque(Value value) {
+#ifdef __AVX512F__
+  constexpr int register_bytes = 64;
+#else
+  constexpr int register_bytes = 32;
+#endif
+  if constexpr (sizeof(Value) <= register_bytes) {
+    asm("" : "+v"(value));
+    return value;
+  } else {
+    const auto halves = bit_cast<Halves<Value>>(value);
+    return bit_cast<Value>(Halves<Value>{opaque(halves.low), opaque(halves.high)});
+  }
+}
+#endif
+
 template <class Format, class Stored>
 TWINLOOM_INLINE Like<Stored, f32> widen(Stored stored) {
   using Real = Like<Stored, f32>;
@@ -184,13 +208,8 @@ TWINLOOM_INLINE Like<Stored, f32> widen(Stored stored) {
     return bit_cast<Real>(Bits(all << 16u));
   } else if constexpr (same<Format, f16>) {
 #if defined(__clang__) && defined(__F16C__)
-    if constexpr (lanes<Real> >= 4) {
-      Real wide = __builtin_convertvector(bit_cast<Like<Real, _Float16>>(stored), Real);
-      // Else LLVM compares halves in place of what they are widened to, element by element where vectors of halves
-      // cannot be compared: ten times as long.
-      asm("" : "+v"(wide));
-      return wide;
-    }
+    if constexpr (lanes<Real> >= 4)
+      return opaque(__builtin_convertvector(bit_cast<Like<Real, _Float16>>(stored), Real));
 #elif defined(__CUDACC_RTC__)
     if constexpr (lanes<Real> == 1) return widened_f16(stored);
 #endif
