@@ -93,17 +93,22 @@ class Behind {
   bool nothing_;       // its maps may hold anything
 };
 
-// What is furthest behind the value of what it is a strided view of. The layout of a parameter is the
-// caller's.
-NodeId base_of(const Graph& graph, const Returned& returned) {
-  NodeId base = returned.value;
-  Behind behind(graph, returned.value);
+// What is furthest behind the value of what it is a strided view of: of what is returned itself, if there is
+// such a value. The layout of a parameter is the caller's.
+NodeId base_of(const Graph& graph, const Returned& one, std::span<const Returned> returned) {
+  NodeId base = one.value, known = one.value;
+  Behind behind(graph, one.value);
   while (behind.step()) {
-    const bool is_parameter = std::holds_alternative<Input>(graph[behind.at()].node) && returned.copy == 0;
+    const bool is_parameter = std::holds_alternative<Input>(graph[behind.at()].node) && one.copy == 0;
     const Strided strided = behind.strided();
-    if (strided == Strided::always || (strided == Strided::row_major && !is_parameter)) base = behind.at();
+    if (strided == Strided::no || (strided == Strided::row_major && is_parameter)) continue;
+    base = behind.at();
+    const bool is_returned = std::ranges::any_of(returned, [&](const Returned& other) {
+      return other.value == base && other.copy == one.copy;
+    });
+    if (is_parameter || is_returned) known = base;
   }
-  return base;
+  return known == one.value ? base : known;
 }
 
 // The results, base by base: of those with one base, the ones of one copy share its memory.
@@ -116,7 +121,7 @@ class Sharing {
     std::map<NodeId, Members> by_base, by_value;
     for (std::size_t r = 0; r < results_.size(); ++r) {
       results_[r].value = returned_[r].value;
-      const NodeId base = base_of(graph_, returned_[r]);
+      const NodeId base = base_of(graph_, returned_[r], returned_);
       const auto* input = std::get_if<Input>(&graph_[base].node);
       if (input != nullptr && returned_[r].copy == 0) {
         results_[r].kind = Ownership::input;

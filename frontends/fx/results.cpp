@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/graph/related_views.h"
 #include "core/graph/sharing.h"
 #include "frontends/fx/complex.h"
 #include "frontends/fx/numbers.h"
@@ -52,7 +53,8 @@ std::vector<graph::Result> shared(const Items& items, const Context& context, co
   for (const Item& item : items)
     if (const auto* tensor = item.get<Tensor>(); tensor != nullptr && memory.written_parameter(item) < 0)
       returned.push_back({tensor->id(), item.copy});
-  return graph::shared_results(context.builder.graph(), returned);
+  graph::Graph& graph = context.builder.graph();
+  return graph::shared_results(graph, graph::with_related_views(graph, std::move(returned)));
 }
 
 }  // namespace

@@ -104,6 +104,25 @@ TEST(FxForms, ResultsOfEveryKind) {
   EXPECT_EQ(graph.results()[4].kind, graph::Ownership::view);
 }
 
+// The gradient of a linear layer, its heads put together, and its transposed view for the next product.
+TEST(FxForms, ViewsOfOneCloneShareItsMemory) {
+  const auto graph_of = [](std::string_view last) {
+    const std::string body =
+        cat("p = torch.ops.aten.permute.default(x, [0, 2, 1, 3])\n"
+            "c = torch.ops.aten.clone.default(p, memory_format = torch.contiguous_format)\n"
+            "y = torch.ops.aten.view.default(c, [10, 12])\n",
+            last);
+    return fx::read(module_text("x: \"f32[2, 3, 5, 4]\"", body, "(y, z)"));
+  };
+  const graph::Graph shared = graph_of("z = torch.ops.aten.permute.default(y, [1, 0])");
+  EXPECT_EQ(shared.results()[0].kind, graph::Ownership::own);
+  EXPECT_EQ(shared.results()[1].kind, graph::Ownership::view);
+  EXPECT_EQ(shared.results()[1].base, shared.results()[0].value);
+  const graph::Graph cloned =
+      graph_of("q = torch.ops.aten.permute.default(y, [1, 0])\nz = torch.ops.aten.clone.default(q)");
+  EXPECT_EQ(cloned.results()[1].kind, graph::Ownership::own);
+}
+
 // A clone has memory of its own, and so has what a view operator makes of it; what only looks like a view is
 // a copy.
 TEST(FxForms, ResultsShareMemoryAsInPyTorch) {

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/graph/builder.h"
 #include "core/graph/reductions.h"
+#include "core/graph/related_views.h"
 #include "core/graph/sharing.h"
 #include "core/graph/views.h"
 
@@ -85,6 +86,36 @@ TEST(Sharing, FollowsViewsAndCopies) {
        "own, view of 'x', input 0"},
   };
   for (const Row& row : table) EXPECT_EQ(v.shared(row.returned), row.expected) << row.what;
+}
+
+// What is reshaped after its axes were permuted is no strided view of the value, and chains of Views are one
+// View.
+TEST(Sharing, RelatesViewsOfOneValue) {
+  Builder builder;
+  const index::Expr n = index::Symbol("n");
+  const Tensor y = relu(builder.input("x", DType::f32, {n, 3, 4}));
+  const Tensor rows = reshape(permute(y, {1, 0, 2}), {3 * n, 4}), turned = transpose(rows, 0, 1);
+  const Tensor cube = reshape(rows, {3, n, 4}), line = reshape(rows, {12 * n}),
+               back = permute(cube, {2, 1, 0});
+  const auto shared = [&](std::vector<Returned> returned) {
+    const auto related = with_related_views(builder.graph(), std::move(returned));
+    return join(shared_results(builder.graph(), related), ", ", [&](const Result& result) {
+      return result.base == rows.id() ? "view of rows" : words_of(builder.graph(), result);
+    });
+  };
+  EXPECT_EQ(shared({{rows.id(), 1}, {turned.id(), 1}, {line.id(), 1}}), "own, view of rows, view of rows");
+  EXPECT_EQ(shared({{rows.id(), 1}, {back.id(), 1}}), "own, view of rows");
+  EXPECT_EQ(shared({{rows.id(), 1}, {turned.id(), 2}}), "own, own") << "two copies";
+  EXPECT_EQ(shared({{rows.id(), 1}, {reshape(turned, {12 * n}).id(), 1}}), "own, own")
+      << "other elements there";
+  EXPECT_EQ(shared({{rows.id(), 1}, {reshape(flip(y, {1}), {3 * n, 4}).id(), 1}}), "own, own");
+  EXPECT_EQ(shared({{rows.id(), 1}, {slice(line, 0, 0, 6).id(), 1}}), "own, own") << "half of it";
+
+  const auto related = with_related_views(builder.graph(), {{rows.id(), 1}, {turned.id(), 1}});
+  const StridedView lies = strided_view(builder.graph(), related[1].value, rows.id(),
+                                        std::vector<std::int64_t>{4, 1}, {{index::Symbol("n"), 5}});
+  EXPECT_EQ(lies.sizes, (std::vector<std::int64_t>{4, 15}));
+  EXPECT_EQ(lies.strides, (std::vector<std::int64_t>{1, 4}));
 }
 
 TEST(Sharing, SaysHowAValueLies) {
