@@ -93,35 +93,33 @@ class Behind {
   bool nothing_;       // its maps may hold anything
 };
 
-// What is furthest behind the value of what it is a strided view of: of what is returned itself, if there is
-// such a value. The layout of a parameter is the caller's.
-NodeId base_of(const Graph& graph, const Returned& one, std::span<const Returned> returned) {
-  NodeId base = one.value, known = one.value;
-  Behind behind(graph, one.value);
+// What is furthest behind the value of what it is a strided view of, among those that `may_be` lets pass. The
+// layout of a parameter is the caller's.
+template <class Condition>
+NodeId base_of(const Graph& graph, const Returned& returned, Condition may_be) {
+  NodeId base = returned.value;
+  Behind behind(graph, returned.value);
   while (behind.step()) {
-    const bool is_parameter = std::holds_alternative<Input>(graph[behind.at()].node) && one.copy == 0;
+    const bool is_parameter = std::holds_alternative<Input>(graph[behind.at()].node) && returned.copy == 0;
     const Strided strided = behind.strided();
-    if (strided == Strided::no || (strided == Strided::row_major && is_parameter)) continue;
-    base = behind.at();
-    const bool is_returned = std::ranges::any_of(returned, [&](const Returned& other) {
-      return other.value == base && other.copy == one.copy;
-    });
-    if (is_parameter || is_returned) known = base;
+    const bool lies_there = strided == Strided::always || (strided == Strided::row_major && !is_parameter);
+    if (lies_there && may_be(behind.at())) base = behind.at();
   }
-  return known == one.value ? base : known;
+  return base;
 }
 
-// The results, base by base: of those with one base, the ones of one copy share its memory.
+// The results, base by base: of those with one base, the ones of one copy share its memory. Those for which
+// that is not stored share the memory of another result.
 class Sharing {
  public:
   Sharing(const Graph& graph, std::span<const Returned> returned)
       : graph_(graph), returned_(returned), results_(returned.size()) {}
 
   std::vector<Result> run() {
-    std::map<NodeId, Members> by_base, by_value;
+    std::map<NodeId, Members> by_base, by_result;
     for (std::size_t r = 0; r < results_.size(); ++r) {
       results_[r].value = returned_[r].value;
-      const NodeId base = base_of(graph_, returned_[r], returned_);
+      const NodeId base = base_of(graph_, returned_[r], [](NodeId) { return true; });
       const auto* input = std::get_if<Input>(&graph_[base].node);
       if (input != nullptr && returned_[r].copy == 0) {
         results_[r].kind = Ownership::input;
@@ -130,27 +128,33 @@ class Sharing {
         by_base[base].push_back(r);
       }
     }
-    for (const auto& [base, members] : by_base) {
-      for (const std::size_t r : share(base, members)) by_value[returned_[r].value].push_back(r);
-    }
-    for (const auto& [value, members] : by_value)
-      if (!has_memory_[value]) share(value, members);
+    for (const auto& [base, members] : by_base)
+      for (const std::size_t r : share(base, members)) by_result[result_behind(returned_[r])].push_back(r);
+    for (const auto& [base, members] : by_result) share(base, members);
     return std::move(results_);
   }
 
  private:
   using Members = std::vector<std::size_t>;  // places of results, ascending
 
+  NodeId result_behind(const Returned& one) const {
+    return base_of(graph_, one, [&](NodeId base) {
+      return std::ranges::any_of(
+          returned_, [&](const Returned& other) { return other.value == base && other.copy == one.copy; });
+    });
+  }
+
   // Makes views of those that share the memory of `base`; gives the others.
   Members share(NodeId base, const Members& members) {
-    const auto first = std::ranges::find(members, base, [&](std::size_t r) { return returned_[r].value; });
-    const int copy = returned_[first == members.end() ? members.front() : *first].copy;
+    const auto owner = std::ranges::find(members, base, [&](std::size_t r) { return returned_[r].value; });
+    const bool is_stored = copies_.contains(base), has_owner = !is_stored && owner != members.end();
+    const int copy = is_stored ? copies_.at(base) : returned_[has_owner ? *owner : members.front()].copy;
     Members sharing, others;
     for (const std::size_t r : members) (returned_[r].copy == copy ? sharing : others).push_back(r);
-    if (first == members.end() && !worth_storing(base, sharing)) return members;
-    has_memory_[base] = true;
+    if (!is_stored && !has_owner && !worth_storing(base, sharing)) return members;
+    copies_[base] = copy;
     for (const std::size_t r : sharing) {
-      if (first != members.end() && r == *first) continue;
+      if (has_owner && r == *owner) continue;
       results_[r].kind = Ownership::view;
       results_[r].base = base;
     }
@@ -168,7 +172,7 @@ class Sharing {
   const Graph& graph_;
   std::span<const Returned> returned_;
   std::vector<Result> results_;
-  std::map<NodeId, bool> has_memory_;  // of values that results lie in
+  std::map<NodeId, int> copies_;  // which copy of a value lies in memory that results share
 };
 
 }  // namespace

@@ -111,6 +111,10 @@ TEST(Sharing, RelatesViewsOfOneValue) {
   EXPECT_EQ(shared({{rows.id(), 1}, {reshape(flip(y, {1}), {3 * n, 4}).id(), 1}}), "own, own");
   EXPECT_EQ(shared({{rows.id(), 1}, {slice(line, 0, 0, 6).id(), 1}}), "own, own") << "half of it";
 
+  const Tensor flat = reshape(y, {n, 12});
+  const std::string of_y = cat("view of ", describe(builder.graph(), y.id()));
+  EXPECT_EQ(shared({{flat.id(), 1}, {transpose(flat, 0, 1).id(), 1}}), cat(of_y, ", ", of_y));
+
   const auto related = with_related_views(builder.graph(), {{rows.id(), 1}, {turned.id(), 1}});
   const StridedView lies = strided_view(builder.graph(), related[1].value, rows.id(),
                                         std::vector<std::int64_t>{4, 1}, {{index::Symbol("n"), 5}});
