@@ -2,6 +2,8 @@
 // common loops (the frame) and stand in them one after the other.
 #include "core/fuse/combine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -47,8 +49,11 @@ class Combiner {
     first_ = open_side(first_number_);
     second_ = open_side(second_number_);
     Combined combined = in_one();
-    const std::string words = combined.unit ? over_limits(body_of(combined.unit->nest)) : "";
-    return words.empty() ? combined : refuse(Reason::too_large, words);
+    if (!combined.unit) return combined;
+    if (const std::string words = over_limits(body_of(combined.unit->nest)); !words.empty())
+      return refuse(Reason::too_large, words);
+    const std::string words = slower_than_two(combined.unit->nest);
+    return words.empty() ? combined : refuse(Reason::parallelism, words);
   }
 
  private:
@@ -282,12 +287,29 @@ class Combiner {
     for (const NestLoop& loop : first_.draft.nest.common)
       if (alignment.second_by_first.contains(loop.axis)) frame.push_back(loop);
     const double turns = typical_turns(frame, typical());
-    if (turns >= static_cast<double>(around_.limits.enough_turns)) return {};
+    if (around_.limits.seconds || turns >= static_cast<double>(around_.limits.enough_turns)) return {};
     const double first = turns * typical_turns(first_left, typical()),
                  second = turns * typical_turns(second_left, typical());
     const double most = std::max(first_left.empty() ? 0 : first, second_left.empty() ? 0 : second);
     if (most <= static_cast<double>(around_.limits.small_elements)) return {};
     return cat("independent turns that would be left: ", turns);
+  }
+
+  // The same of the whole nest, where seconds are known.
+  std::string slower_than_two(const Program& fused) const {
+    const Limits& limits = around_.limits;
+    const Nest nest = take_apart(fused);
+    if (!limits.seconds || is_elementwise(nest) ||
+        typical_turns(nest.common, typical()) >= static_cast<double>(limits.enough_turns))
+      return {};
+    constexpr double MICROSECONDS = 1e6;
+    // Estimates are a quarter off in the median, and one kernel moves fewer bytes (perf/measured).
+    constexpr double WORTH_TWO = 0.8;
+    const double one = limits.seconds(fused);
+    const double two = seconds_of(around_, first_number_) + seconds_of(around_, second_number_);
+    if (WORTH_TWO * one <= two) return {};
+    return fmt::format("one kernel would take {:.1f} us, the two {:.1f} us by their estimates",
+                       MICROSECONDS * one, MICROSECONDS * two);
   }
 
   // The common loops in the order of the side that cannot choose, else of the reader.
@@ -362,6 +384,13 @@ class Combiner {
 };
 
 }  // namespace
+
+double seconds_of(const Around& around, std::size_t number) {
+  around.seconds.resize(around.lowered.units.size());
+  std::optional<double>& known = around.seconds[number];
+  if (!known) known = around.limits.seconds(around.lowered.units[number].nest);
+  return *known;
+}
 
 Around around(const lower::Lowered& lowered, const Limits& limits) {
   Around result{lowered, limits, {}, {}, {}};

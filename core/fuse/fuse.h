@@ -6,6 +6,7 @@
 //     ->  for i { start t; for k { t += x[i,k] at k };  for k { y[i,k] = x[i,k] / t } }
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,9 @@ struct Limits {
   int buffers = 48;                     // arguments of one kernel
   std::int64_t small_elements = 16384;  // work that may run in one turn without hurting
   std::int64_t enough_turns = 64;       // independent turns that keep a machine busy
+  // Seconds that a kernel of the nest takes. Where a fusion leaves fewer turns than enough, the one kernel must
+  // not take longer than the two; null: then it may only be small.
+  std::function<double(const loops::Program& nest)> seconds = {};
   std::int64_t typical_size = 128;      // what a size symbol is taken for where a number is needed
   // Elements of a matrix from which on totals of its columns are made in the pass over its rows; 0: never.
   std::int64_t column_elements = 0;

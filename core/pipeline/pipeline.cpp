@@ -40,11 +40,15 @@ void drop_implicit_rounding(State& state) {
 }
 
 // One pass over rows and columns pays where the blocks of a machine have threads and its caches do not hold
-// the matrix for a second pass.
+// the matrix for a second pass. There a reduction of few turns is cut into parts, which those beside it may
+// hinder: that the estimate weighs. Of CPUs it is not near enough yet.
 fuse::Limits limits_for(const machine::Machine& machine) {
   fuse::Limits limits;
   constexpr std::int64_t LEAST_BYTES = 2;  // of an element
-  if (machine.max_threads > 1) limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;
+  if (machine.max_threads == 1) return limits;
+  limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;
+  limits.enough_turns = machine.blocks_at_once;
+  limits.seconds = [&machine](const loops::Program& nest) { return schedule::usual_seconds(nest, machine); };
   return limits;
 }
 

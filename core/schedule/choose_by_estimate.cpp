@@ -35,15 +35,7 @@ class Search {
       : nest_(nest), machine_(machine), sizes_(guessed_sizes(nest)), things_(changes_for(machine)) {}
 
   Schedule best() {
-    Parameters own;
-    Entry best = entry_of(own);
-    // Parts are one program more: the heuristics do not know what that costs.
-    Parameters whole;
-    whole.splits = false;
-    if (Entry unsplit = entry_of(whole); unsplit.seconds < LESS * best.seconds) {
-      own = whole;
-      best = std::move(unsplit);
-    }
+    auto [own, best] = usual();
     const double worth = WORTH_A_CHANGE * best.seconds;
     const double least = cost::least_seconds(nest_, machine_, sizes_);
     Parameters parameters = own;
@@ -57,11 +49,23 @@ class Search {
     return found.seconds < worth ? found.schedule : best.schedule;
   }
 
+  double usual_seconds() { return usual().second.seconds; }
+
  private:
   struct Entry {
     Schedule schedule;
     double seconds = 0;
   };
+
+  // Parts are one program more: the heuristics do not know what that costs.
+  std::pair<Parameters, Entry> usual() {
+    const Parameters own;
+    Parameters whole;
+    whole.splits = false;
+    Entry best = entry_of(own), unsplit = entry_of(whole);
+    if (unsplit.seconds < LESS * best.seconds) return {whole, std::move(unsplit)};
+    return {own, std::move(best)};
+  }
 
   Entry entry_of(const Parameters& parameters) {
     Entry entry{choose(nest_, machine_, parameters)};
@@ -97,6 +101,11 @@ class Search {
 };
 
 }  // namespace
+
+double usual_seconds(const loops::Program& nest, const machine::Machine& machine) {
+  if (is_call(nest)) return cost::estimate({nest}, machine, guessed_sizes(nest)).seconds;
+  return Search(nest, machine).usual_seconds();
+}
 
 Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine) {
   return Search(nest, machine).best();

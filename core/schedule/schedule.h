@@ -149,6 +149,9 @@ struct Schedule {
 };
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine);
+// What the nest takes by its estimate as the heuristics usually schedule it: choose() finds nothing slower, in
+// many times as long.
+double usual_seconds(const loops::Program& nest, const machine::Machine& machine);
 // Up to `most` other legal schedules, of every sort that the heuristics know, for measurements: the same for one
 // seed.
 std::vector<Schedule> candidates(const loops::Program& nest, const machine::Machine& machine, int most,

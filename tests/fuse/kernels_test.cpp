@@ -133,6 +133,32 @@ TEST(Kernels, ALargeTotalKeepsAKernelOfItsOwn) {
   EXPECT_EQ(fused.refusals.front().words, "independent turns that would be left: 1");
 }
 
+// Where seconds of nests are known they decide: two totals in one kernel, or beside each other.
+TEST(Kernels, SecondsDecideWhereFewTurnsAreLeft) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {300}), y = b.input("y", DType::f32, {300});
+  b.output(sum(x, {}));
+  b.output(sum(x * y, {}));
+  const lower::Lowered lowered = lower::lower(b.take());
+  const auto fused_where = [&](double seconds_of_both, std::int64_t enough_turns = 64) {
+    fuse::Limits limits;
+    limits.enough_turns = enough_turns;
+    limits.seconds = [=](const loops::Program& nest) {
+      const auto totals = std::ranges::count_if(nest.buffers, &loops::BufferInfo::written);
+      return totals == 2 ? seconds_of_both : 1e-6;
+    };
+    return fuse::fuse(lowered, limits);
+  };
+  EXPECT_EQ(fused_where(2e-6).lowered.units.size(), 1U);
+  EXPECT_EQ(fused_where(2.4e-6).lowered.units.size(), 1U) << "nearer than estimates are";
+  EXPECT_EQ(fused_where(5e-6, 1).lowered.units.size(), 1U) << "turns enough";
+  const fuse::Fused two = fused_where(5e-6);
+  EXPECT_EQ(two.lowered.units.size(), 2U);
+  ASSERT_EQ(two.refusals.size(), 1U);
+  EXPECT_EQ(two.refusals.front().reason, fuse::Reason::parallelism);
+  EXPECT_EQ(two.refusals.front().words, "one kernel would take 5.0 us, the two 2.0 us by their estimates");
+}
+
 TEST(Kernels, RowsAndColumnsAreTwo) {
   Builder b;
   const Tensor x = b.input("x", DType::f32, {64, 80});
