@@ -27,6 +27,7 @@ class Applier {
     for (const loops::NestLoop& loop : plan_.shape.common)
       outside_.steady[loop.axis] = steady_indices(plan_.shape, loop.axis);
     if (plan_.grid) return build_grid();
+    if (plan_.scan_split) return build_split_scan();
     staged_ = stage_rows(plan_, names_);
     add_prefetches();
     staged_.arrays.insert(staged_.arrays.end(), plan_.kept.begin(), plan_.kept.end());
@@ -99,6 +100,44 @@ class Applier {
     const Ref<Stmt> rest = walk([&](const Surroundings& here) { return items(here); });
     parts_ = nullptr;
     return {program_of(blocks, "_parts"), program_of(rest, "")};
+  }
+
+  std::vector<loops::Program> build_split_scan() {
+    ScanParts parts(plan_, starts_, names_);
+    const index::Symbol at = names_.symbol("part");
+    names_.facts().assume_below(at, parts.count());
+    const Scope scope = parts.scope_of(at);
+    const auto by_parts = [&](ScanParts::Step step) {
+      parts.begin(step);
+      const Ref<Stmt> rows = walk([&](const Surroundings& here) { return scan_part(parts, scope, here); });
+      return loops::stmt(loops::Loop{at, parts.count(), loops::Bind::block, rows});
+    };
+    const Ref<Stmt> carries = walk([&](const Surroundings& here) { return parts.carry(here); });
+    return {writes_alone(program_of(by_parts(ScanParts::Step::totals), "_totals")),
+            writes_alone(program_of(carries, "_carries")),
+            writes_alone(program_of(by_parts(ScanParts::Step::results), ""))};
+  }
+  Ref<Stmt> scan_part(const ScanParts& parts, const Scope& scope, const Surroundings& here) {
+    std::vector<Ref<Stmt>> result;
+    for (const loops::Item& item : plan_.shape.items) {
+      if (const auto* sibling = std::get_if<loops::Sibling>(&item))
+        result.push_back(build_scan({plan_, scope, *sibling, starts_, &parts}, here, names_));
+      else
+        add_own(std::get<Ref<Stmt>>(item), here, result);
+    }
+    return loops::block(std::move(result));
+  }
+  // Of what programs hand to each other each writes what it stores; the others only read it.
+  loops::Program writes_alone(loops::Program program) const {
+    std::set<loops::Buffer> stored;
+    loops::for_each_stmt(*program.body, [&](const Stmt& stmt) {
+      if (const auto* store = std::get_if<loops::Store>(&stmt.node)) stored.insert(store->buffer);
+    });
+    for (std::uint32_t index = 0; index < program.buffers.size(); ++index) {
+      const bool handed = index >= plan_.nest.buffers.size() && !program.buffers[index].local;
+      if (handed) program.buffers[index].written = stored.contains(loops::Buffer{index});
+    }
+    return program;
   }
 
   // Everything up to the first sibling, over one part, and the store of its totals.

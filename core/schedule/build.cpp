@@ -135,6 +135,18 @@ index::Condition ends_of(const Surroundings& around, const Scope& scope) {
   return result;
 }
 
+index::Condition ends_of_all(const Surroundings& around) {
+  index::Condition mask;
+  for (const auto& [axis, end] : around.ends) mask.all.push_back(end);
+  return mask;
+}
+
+Expr row_of(const Scope& common, const Surroundings& around) {
+  Expr row;
+  for (const AxisPlan& axis : common.axes) row = row * axis.extent + around.axes.at(axis.axis);
+  return row;
+}
+
 Ref<Stmt> Walk::run(const Innermost& innermost, const Wrap& wrap) {
   innermost_ = &innermost;
   wrap_ = &wrap;

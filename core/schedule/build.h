@@ -60,8 +60,11 @@ struct Surroundings {
 Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& around);
 std::vector<Ref<loops::Value>> settle(const std::vector<Ref<loops::Value>>& values,
                                       const Surroundings& around);
-// All ends of the axes of this scope.
+// All ends of the axes of this scope; and of all that are masked.
 index::Condition ends_of(const Surroundings& around, const Scope& scope);
+index::Condition ends_of_all(const Surroundings& around);
+// The number of the turn of the common loops, row-major.
+index::Expr row_of(const Scope& common, const Surroundings& around);
 
 // Builds the loops of one scope. `innermost` makes what they enclose; `wrap(at, ...)` may put statements
 // around the loops from position `at` of the order inwards.
@@ -99,12 +102,14 @@ class Walk {
   const Wrap* wrap_ = nullptr;
 };
 
+class ScanParts;
 // One sibling with everything that its totals need before and after.
 struct SiblingSource {
   const Plan& plan;
   const Scope& scope;
   const loops::Sibling& sibling;
   const std::map<Temp, loops::Start>& starts;  // of the nest
+  const ScanParts* parts = nullptr;            // of a split scan, of whose parts `scope` is one
 };
 Ref<Stmt> build_stores(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_any(const SiblingSource& source, const Surroundings& around, Names& names);
@@ -141,6 +146,53 @@ class Parts {
   const Plan& plan_;
   std::int64_t elements_;  // of one part
   index::Expr count_, rows_;
+  std::vector<Partial> partials_;
+};
+
+// What the chunks of a split scan hand to each other. See split_scan.cpp.
+class ScanParts {
+ public:
+  enum class Step : std::uint8_t { totals, results };  // a program each; between them there are the carries
+  ScanParts(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names& names);
+  void begin(Step step) { step_ = step; }
+  // Whether only totals of chunks are asked for, and no results.
+  bool only_totals() const { return step_ == Step::totals; }
+  // The sibling over one part only: `at` is the part's number.
+  Scope scope_of(const index::Symbol& at) const;
+  index::Expr count() const;  // of parts
+  // totals[..] = the total of the chunk that begins at this element, if there is such a chunk, where `mask` holds.
+  Ref<Stmt> store(const loops::Scan& scan, Temp total, const index::Expr& first, const Surroundings& around,
+                  const index::Condition& mask = {}) const;
+  // `carry` is what comes before that chunk.
+  Ref<Stmt> start_from_carry(const loops::Scan& scan, Temp carry, const index::Expr& first,
+                             const Surroundings& around) const;
+  // All carries of a row.
+  Ref<Stmt> carry(const Surroundings& around);
+
+ private:
+  using Buffers = std::vector<loops::Buffer>;  // one a part of the tuple
+  struct Partial {
+    loops::Scan scan;
+    loops::Start start;
+    Buffers totals, carries;
+  };
+  const Partial& partial_of(const loops::Scan& scan) const;
+  index::Expr place(const index::Expr& chunk, const Surroundings& around) const;
+  index::Condition inside(const index::Expr& chunk, const Surroundings& around) const;
+  Buffers buffers(const loops::Start& start, std::string_view name, const index::Expr& count, bool local);
+  void store_all(const Buffers& buffers, const index::Expr& at, const index::Condition& mask, Temp total,
+                 std::vector<Ref<Stmt>>& stmts) const;
+  std::vector<Ref<loops::Value>> load_all(const Buffers& buffers, const index::Expr& at,
+                                          const index::Condition& mask) const;
+  void load_next(const Partial& partial, const Buffers& next, const index::Expr& chunk,
+                 const Surroundings& around, std::vector<Ref<Stmt>>& stmts) const;
+  Ref<Stmt> carry_alone(const Surroundings& around);
+  Ref<Stmt> carry_by_threads(const Surroundings& around);
+
+  const Plan& plan_;
+  Names& names_;
+  Step step_ = Step::totals;
+  index::Expr chunks_, rows_;  // all of a row; turns of the common loops
   std::vector<Partial> partials_;
 };
 

@@ -17,20 +17,10 @@ namespace twinloom::schedule {
 using index::Expr;
 using loops::Axis;
 
-namespace {
-
 bool is_harmless(const Stmt& stmt) {
   return std::holds_alternative<loops::Let>(stmt.node) || std::holds_alternative<loops::Index>(stmt.node) ||
          std::holds_alternative<loops::Start>(stmt.node);
 }
-
-index::Condition ends_of_all(const Surroundings& around) {
-  index::Condition mask;
-  for (const auto& [axis, end] : around.ends) mask.all.push_back(end);
-  return mask;
-}
-
-}  // namespace
 
 int stack_depth(const Expr& count) {
   constexpr int UNBOUNDED = 40;
@@ -94,9 +84,7 @@ Scope Parts::scope_of(const index::Symbol& at) const {
 }
 
 Expr Parts::place(const Expr& at, const Surroundings& around) const {
-  Expr row;
-  for (const AxisPlan& axis : plan_.common.axes) row = row * axis.extent + around.axes.at(axis.axis);
-  return at * rows_ + row;
+  return at * rows_ + row_of(plan_.common, around);
 }
 
 Ref<Stmt> Parts::store(const index::Symbol& at, const Surroundings& around) const {

@@ -34,7 +34,7 @@ struct AxisPlan {
   Tail tail = Tail::exact;
   std::vector<Piece> pieces;  // falling steps
   int cut = -1;               // Tail::remainder: the piece whose last turn is masked
-  index::Expr base = 0;       // of the part of a grid split: the place where its turns start
+  index::Expr base = 0;       // of the part of a split reduction or scan: the place where its turns start
 };
 
 struct Turn {  // one loop of a scope
@@ -89,6 +89,7 @@ struct Plan {
   std::vector<Scope> siblings;
   std::optional<GridSplit> grid;
   std::optional<ColumnsPlan> columns;
+  std::optional<ScanSplit> scan_split;
   std::vector<Staged> staged;
   std::vector<Prefetched> prefetched;
   std::vector<loops::Buffer> streamed;
@@ -111,6 +112,10 @@ std::string why_bad_waits(const Plan& plan);
 
 // Why the first sibling cannot be cut into parts, or an empty text. See grid.cpp.
 std::string why_unlawful(const Plan& plan, const GridSplit& grid);
+// Why the scan cannot be cut into parts, or an empty text. See split_scan.cpp.
+std::string why_unlawful(const Plan& plan, const ScanSplit& split);
+// Whether the statement may be done once for each part of a split reduction or scan.
+bool is_harmless(const loops::Stmt& stmt);
 // Why the schedule does not suit the totals of columns that the nest has or lacks, or an empty text. See
 // columns.cpp.
 std::string why_bad_columns(const Plan& plan);

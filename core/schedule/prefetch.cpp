@@ -57,6 +57,7 @@ std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchP
   if (row.sibling < 0 || static_cast<std::size_t>(row.sibling) >= siblings.size())
     return cat(words, "there is no sibling ", row.sibling);
   if (plan.grid) return words + "the siblings of a grid split are in different programs";
+  if (plan.scan_split) return words + "the parts of a split scan have no rows";
   if (in_lockstep(plan.common)) return words + "rows in lock-step have no next row";
   if (plan.common.order.empty()) return words + "there are no common loops";
   const auto number = static_cast<std::size_t>(row.sibling);

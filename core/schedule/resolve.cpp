@@ -328,7 +328,7 @@ std::string add_streams(const Schedule& schedule, Plan& plan) {
   return "";
 }
 
-// Parts of a grid, staged rows, what is fetched ahead, and how stores are done.
+// Parts of reductions and scans, staged rows, what is fetched ahead, and how stores are done.
 std::string add_extras(const Schedule& schedule, Plan& plan) {
   if (schedule.grid_splits.size() > 1) return "two grid splits";
   for (const GridSplit& grid : schedule.grid_splits) {
@@ -336,6 +336,10 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
     plan.grid = grid;
   }
   if (std::string reason = why_bad_columns(plan); !reason.empty()) return reason;
+  if (schedule.scan_split) {
+    if (std::string reason = why_unlawful(plan, *schedule.scan_split); !reason.empty()) return reason;
+    plan.scan_split = schedule.scan_split;
+  }
   if (std::string reason = why_bad_waits(plan); !reason.empty()) return reason;
   if (std::string reason = why_not_kept(plan); !reason.empty()) return reason;
   plan.panel = schedule.panel;

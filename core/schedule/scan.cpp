@@ -7,7 +7,8 @@
 //             merge carry (o) }
 // An exclusive scan reads before it merges: carry with (o with p) is then the result of the element
 // before, and the first element is given the value over nothing. Under a common vector loop every lane
-// walks a scan of its own.
+// walks a scan of its own. Of a split scan (split_scan.cpp) there is a carry for each turn of k.0.
+#include "core/loops/canonical.h"
 #include "core/schedule/build.h"
 
 namespace twinloom::schedule {
@@ -23,7 +24,7 @@ struct Running {
 class Scans {
  public:
   Scans(const SiblingSource& source, const Surroundings& around, Names& names)
-      : source_(source), walk_(source.scope, around, names), names_(names) {
+      : source_(source), around_(around), walk_(source.scope, around, names), names_(names) {
     for (const Ref<Stmt>& inner : source.sibling.inner) {
       const auto* scan = std::get_if<loops::Scan>(&inner->node);
       if (scan == nullptr) continue;
@@ -33,10 +34,11 @@ class Scans {
 
   Ref<Stmt> build() {
     const auto innermost = [&](const Surroundings& here) { return inside(here); };
-    const auto wrap = [&](std::size_t at, const State&, Ref<Stmt> loops) {
+    const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
       if (at == 2) return enclose(std::move(loops), &Running::row, &Running::rows);
+      if (at == 1 && source_.parts != nullptr) return chunk_of_part(std::move(loops), state);
       if (at == 1) return enclose(std::move(loops), &Running::rows, &Running::carry);
-      return at == 0 ? enclose(std::move(loops), &Running::carry, nullptr) : loops;
+      return at == 0 && source_.parts == nullptr ? enclose(std::move(loops), &Running::carry, nullptr) : loops;
     };
     return walk_.run(innermost, wrap);
   }
@@ -55,23 +57,46 @@ class Scans {
     return loops::block(std::move(stmts));
   }
 
+  // Its total, or its results from the carry that memory holds.
+  Ref<Stmt> chunk_of_part(Ref<Stmt> loops, const State& state) const {
+    const AxisPlan& axis = source_.scope.axes.front();
+    const index::Expr first = axis.base + walk_.base_of(axis, loops::SCAN_CHUNK, state);
+    const ScanParts& parts = *source_.parts;
+    std::vector<Ref<Stmt>> carries, totals;
+    for (const Running& running : scans_) {
+      if (parts.only_totals())
+        totals.push_back(parts.store(running.scan, running.rows, first, around_));
+      else
+        carries.push_back(parts.start_from_carry(running.scan, running.carry, first, around_));
+    }
+    return loops::block({loops::block(std::move(carries)), enclose(std::move(loops), &Running::rows, nullptr),
+                         loops::block(std::move(totals))});
+  }
+
   Ref<Stmt> inside(const Surroundings& here) const {
+    const bool only_totals = source_.parts != nullptr && source_.parts->only_totals();
     std::vector<Ref<Stmt>> stmts;
     auto running = scans_.begin();
     for (const Ref<Stmt>& inner : source_.sibling.inner) {
       if (std::holds_alternative<loops::Scan>(inner->node)) {
-        add_element(*running++, here, stmts);
-      } else {
+        if (only_totals)
+          stmts.push_back(merge_element(*running++, here));
+        else
+          add_element(*running++, here, stmts);
+      } else if (!only_totals || !std::holds_alternative<loops::Store>(inner->node)) {
         stmts.push_back(settle(inner, here));
       }
     }
-    return loops::block(std::move(stmts));
+    return loops::block(only_totals ? without_unread(std::move(stmts)) : std::move(stmts));
+  }
+  Ref<Stmt> merge_element(const Running& running, const Surroundings& here) const {
+    return loops::stmt(
+        loops::Merge{running.row, settle(running.scan.values, here), ends_of(here, source_.scope)});
   }
 
   void add_element(const Running& running, const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
     const loops::Start& start = running.start;
-    const Ref<Stmt> merge = loops::stmt(
-        loops::Merge{running.row, settle(running.scan.values, here), ends_of(here, source_.scope)});
+    const Ref<Stmt> merge = merge_element(running, here);
     if (!running.scan.exclusive) stmts.push_back(merge);
     const Temp in_chunk = names_.temp();
     stmts.push_back(loops::stmt(start_like(start, in_chunk, {})));
@@ -82,6 +107,7 @@ class Scans {
   }
 
   const SiblingSource& source_;
+  const Surroundings& around_;
   Walk walk_;
   Names& names_;
   std::vector<Running> scans_;

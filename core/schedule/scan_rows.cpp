@@ -7,7 +7,8 @@
 //             for k.1 vector { o[k.1] = o }
 //             for row { for place vector { result = carry with (o[row] with p[32*place + row]) } }
 //             merge carry (all) }
-// An exclusive scan stores p before it merges.
+// An exclusive scan stores p before it merges. Of a split scan (split_scan.cpp) there is a carry for each turn of
+// k.0, and where only totals are wanted neither p nor o nor results.
 #include "core/loops/canonical.h"
 #include "core/schedule/build.h"
 
@@ -48,14 +49,19 @@ class RowScans {
   Ref<Stmt> build() {
     const auto innermost = [&](const Surroundings& here) { return down_the_rows(here); };
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
-      if (at == 1) return chunk(state, std::move(loops));
-      return at == 0 ? start_all(&Running::carry, {}, std::move(loops)) : loops;
+      if (at == 1) return only_totals() ? total(state, std::move(loops)) : chunk(state, std::move(loops));
+      return at == 0 && source_.parts == nullptr ? start_all(&Running::carry, {}, std::move(loops)) : loops;
     };
     return Walk(source_.scope, around_, names_).run(innermost, wrap);
   }
 
  private:
   const index::Symbol& row_axis() const { return source_.scope.axes.front().pieces[1].symbol; }
+  bool only_totals() const { return source_.parts != nullptr && source_.parts->only_totals(); }
+  index::Expr first_of_chunk(const State& state) const {
+    const AxisPlan& axis = source_.scope.axes.front();
+    return axis.base + Walk(source_.scope, around_, names_).base_of(axis, loops::SCAN_CHUNK, state);
+  }
 
   loops::Buffer array_of(const loops::Start& start, int part, std::string_view name, std::int64_t count) {
     return names_.buffer(
@@ -79,7 +85,8 @@ class RowScans {
         const Running& scan = *running++;
         const Ref<Stmt> merge =
             loops::stmt(loops::Merge{scan.row, settle(scan.scan.values, here), ends_of(here, source_.scope)});
-        if (!scan.scan.exclusive) stmts.push_back(merge);
+        if (!scan.scan.exclusive || only_totals()) stmts.push_back(merge);
+        if (only_totals()) continue;
         store(scan.p, scan.row, index::substitute(column(), here.fixed) * loops::SCAN_ROWS + row_axis(),
               stmts);
         if (scan.scan.exclusive) stmts.push_back(merge);
@@ -99,6 +106,15 @@ class RowScans {
     }
   }
 
+  Ref<Stmt> total(const State& state, Ref<Stmt> loops) const {
+    std::vector<Ref<Stmt>> stmts = {start_all(&Running::row, {row_axis()}, std::move(loops))};
+    for (const Running& running : scans_) {
+      stmts.push_back(loops::stmt(loops::Prefix{running.before, running.all, running.row, row_axis()}));
+      stmts.push_back(source_.parts->store(running.scan, running.all, first_of_chunk(state), around_));
+    }
+    return loops::block(std::move(stmts));
+  }
+
   Ref<Stmt> chunk(const State& state, Ref<Stmt> loops) {
     std::vector<Ref<Stmt>> stmts = {start_all(&Running::row, {row_axis()}, std::move(loops))};
     std::vector<Ref<Stmt>> before;
@@ -109,9 +125,14 @@ class RowScans {
     stmts.push_back(loops::stmt(
         loops::Loop{row_axis(), loops::SCAN_ROWS, loops::Bind::vector, loops::block(std::move(before))}));
     const auto innermost = [&](const Surroundings& here) { return along_a_row(here); };
+    if (source_.parts != nullptr)
+      for (const Running& running : scans_)
+        stmts.push_back(
+            source_.parts->start_from_carry(running.scan, running.carry, first_of_chunk(state), around_));
     stmts.push_back(Walk(results_, around_, names_).run_from(1, state, innermost, {}));
-    for (const Running& running : scans_)
-      stmts.push_back(merge_total(running.carry, running.all, running.start));
+    if (source_.parts == nullptr)
+      for (const Running& running : scans_)
+        stmts.push_back(merge_total(running.carry, running.all, running.start));
     return in_arrays(loops::block(std::move(stmts)));
   }
 

@@ -11,7 +11,8 @@
 //     for k.1 thread { chunk = carry with total[0], .., total[k.1 - 1]
 //                      for k.2 { for k.3 thread { result = chunk with (o[..] with v[..]) } } }
 //     merge carry (total[0]), .., (total[last]); sync }
-// An exclusive scan stores p before it merges. Without k.1 there is one warp.
+// An exclusive scan stores p before it merges. Without k.1 there is one warp. Of a split scan (split_scan.cpp) each
+// chunk has its carry from memory; where only totals are wanted neither p nor o nor results are.
 #include "core/loops/canonical.h"
 #include "core/schedule/build.h"
 
@@ -51,8 +52,9 @@ class ThreadScans {
   Ref<Stmt> build() {
     const auto innermost = [&](const Surroundings& here) { return down_a_row(here); };
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
-      if (at == 1) return group(state, std::move(loops));
-      return at == 0 ? in_arrays(start_all(&Running::carry, {}, std::move(loops))) : loops;
+      if (at == 1) return only_totals() ? totals(state, std::move(loops)) : group(state, std::move(loops));
+      if (at != 0) return loops;
+      return in_arrays(in_parts() ? loops : start_all(&Running::carry, {}, std::move(loops)));
     };
     return Walk(rows_, around_, names_).run(innermost, wrap);
   }
@@ -64,11 +66,14 @@ class ThreadScans {
         scan, start, names_.temp(), names_.temp(), names_.temp(), names_.temp(), names_.temp(), {}, {}, {}};
     for (int part = 0; part < ops::parts(start.monoid); ++part) {
       running.values.push_back(array_of(start, part, "values", chunks_ * CHUNK));
+      if (only_totals()) continue;
       running.rows.push_back(array_of(start, part, "rows", chunks_ * loops::SCAN_ROWS));
-      running.totals.push_back(array_of(start, part, "totals", chunks_));
+      if (!in_parts()) running.totals.push_back(array_of(start, part, "totals", chunks_));
     }
     scans_.push_back(std::move(running));
   }
+  bool in_parts() const { return source_.parts != nullptr; }
+  bool only_totals() const { return in_parts() && source_.parts->only_totals(); }
   loops::Buffer array_of(const loops::Start& start, int part, std::string_view name, std::int64_t count) {
     return names_.buffer(
         {std::string(name), ops::part_type(start.monoid, start.element, part), count, true, true});
@@ -91,6 +96,10 @@ class ThreadScans {
       stmts.push_back(loops::stmt(start_like(running.start, running.*total, copies)));
     stmts.push_back(std::move(rest));
     return loops::block(std::move(stmts));
+  }
+  Ref<Stmt> by_rows(std::vector<Ref<Stmt>> stmts) const {
+    return loops::stmt(
+        loops::Loop{row_axis(), loops::SCAN_ROWS, Bind::thread, loops::block(std::move(stmts))});
   }
   // The statements for each chunk, by threads where there are several.
   Ref<Stmt> in_chunks(Ref<Stmt> stmt) const {
@@ -147,6 +156,10 @@ class ThreadScans {
         values.push_back(loops::read(value));
       }
       const Ref<Stmt> merge = loops::stmt(loops::Merge{running.row, std::move(values), mask});
+      if (only_totals()) {
+        stmts.push_back(merge);
+        continue;
+      }
       if (!running.scan.exclusive) stmts.push_back(merge);
       store_all(running.values, at, running.row, stmts);
       if (running.scan.exclusive) stmts.push_back(merge);
@@ -154,43 +167,70 @@ class ThreadScans {
     return loops::block(std::move(stmts));
   }
 
-  Ref<Stmt> group(const State& state, Ref<Stmt> down_the_rows) {
+  // From what memory holds to o and the chunks' totals, which stay in registers.
+  std::vector<Ref<Stmt>> prefixes(const State& state, Ref<Stmt> down_the_rows) {
     const auto values = [&](const Surroundings& here) { return along_values(here); };
-    const auto results = [&](const Surroundings& here) { return along_results(here); };
-    const auto carried = [&](std::size_t at, const State&, Ref<Stmt> loops) {
-      return at == row_ ? carry_into_chunk(std::move(loops)) : loops;
-    };
-    const Ref<Stmt> sync = loops::stmt(loops::Sync{});
     std::vector<loops::Axis> copies;
     if (chunk_) copies.push_back(*chunk_);
     copies.push_back(row_axis());
-    std::vector<Ref<Stmt>> stmts = {Walk(lines_, around_, names_).run_from(1, state, values, {}), sync,
+    std::vector<Ref<Stmt>> stmts = {Walk(lines_, around_, names_).run_from(1, state, values, {}),
+                                    loops::stmt(loops::Sync{}),
                                     start_all(&Running::row, copies, std::move(down_the_rows))};
     for (const Running& running : scans_)
       stmts.push_back(loops::stmt(loops::Prefix{running.before, running.all, running.row, row_axis()}));
+    return stmts;
+  }
+
+  // Stored by the first thread of a chunk.
+  Ref<Stmt> totals(const State& state, Ref<Stmt> down_the_rows) {
+    const index::Condition first{{{row_axis(), 1}}};
+    std::vector<Ref<Stmt>> stmts = prefixes(state, std::move(down_the_rows)), stores;
+    for (const Running& running : scans_)
+      stores.push_back(source_.parts->store(running.scan, running.all, first_of_chunk(state), around_, first));
+    stmts.push_back(in_chunks(by_rows(std::move(stores))));
+    stmts.push_back(loops::stmt(loops::Sync{}));
+    return loops::block(std::move(stmts));
+  }
+
+  Ref<Stmt> group(const State& state, Ref<Stmt> down_the_rows) {
+    const auto results = [&](const Surroundings& here) { return along_results(here); };
+    const auto carried = [&](std::size_t at, const State&, Ref<Stmt> loops) {
+      return at == row_ ? carry_into_chunk(state, std::move(loops)) : loops;
+    };
+    const Ref<Stmt> sync = loops::stmt(loops::Sync{});
+    std::vector<Ref<Stmt>> stmts = prefixes(state, std::move(down_the_rows));
     stmts.push_back(keep_rows());
     stmts.push_back(sync);
     stmts.push_back(Walk(lines_, around_, names_).run_from(1, state, results, carried));
     for (const Running& running : scans_)
-      for (std::int64_t at = 0; at < chunks_; ++at)
+      for (std::int64_t at = 0; at < chunks_ && !in_parts(); ++at)
         stmts.push_back(merge_arrays(running.carry, running.totals, at));
     stmts.push_back(sync);
     return loops::block(std::move(stmts));
   }
+  Expr first_of_chunk(const State& state) const {
+    const AxisPlan& axis = rows_.axes.front();
+    return axis.base + Walk(rows_, around_, names_).base_of(axis, loops::SCAN_CHUNK, state);
+  }
 
-  // o and the totals of the chunks.
+  // o and, where the next chunks need them, the totals of these.
   Ref<Stmt> keep_rows() const {
     std::vector<Ref<Stmt>> before, stmts;
     for (const Running& running : scans_) store_all(running.rows, row_place(rows_), running.before, before);
-    stmts.push_back(loops::stmt(
-        loops::Loop{row_axis(), loops::SCAN_ROWS, Bind::thread, loops::block(std::move(before))}));
-    for (const Running& running : scans_) store_all(running.totals, chunk(), running.all, stmts);
+    stmts.push_back(by_rows(std::move(before)));
+    for (const Running& running : scans_)
+      if (!in_parts()) store_all(running.totals, chunk(), running.all, stmts);
     return in_chunks(loops::block(std::move(stmts)));
   }
 
-  Ref<Stmt> carry_into_chunk(Ref<Stmt> loops) const {
+  Ref<Stmt> carry_into_chunk(const State& state, Ref<Stmt> loops) const {
     std::vector<Ref<Stmt>> stmts;
     for (const Running& running : scans_) {
+      if (in_parts()) {
+        stmts.push_back(
+            source_.parts->start_from_carry(running.scan, running.chunk, first_of_chunk(state), around_));
+        continue;
+      }
       stmts.push_back(loops::stmt(start_like(running.start, running.chunk, {})));
       stmts.push_back(merge_total(running.chunk, running.carry, running.start));
       for (std::int64_t at = 0; at + 1 < chunks_; ++at)

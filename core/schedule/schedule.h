@@ -22,6 +22,7 @@
 //     stream y
 //     grid k units 64 threads 8
 //     columns lanes 8 scratch width 32 units 8
+//     split_scan k chunks 8 carries 128
 //
 // Which orders of pieces realise the canonical tree of a reduced axis: the pieces of at least UNIT steps
 // are outermost, falling; of the pieces below UNIT, those of at least LANES steps walk each lane's chain,
@@ -133,6 +134,15 @@ struct ColumnsPlan {
   friend bool operator==(const ColumnsPlan&, const ColumnsPlan&) = default;
 };
 
+// A scan without enough rows, cut into parts: one program has the totals of their chunks, a second one the
+// carries, a third one the results. See split_scan.cpp.
+struct ScanSplit {
+  std::string axis;          // of the only sibling, after collapsing
+  std::int64_t chunks;       // of the canonical order, a part that one block walks
+  std::int64_t carries = 1;  // totals that the second program loads together, a power of two
+  friend bool operator==(const ScanSplit&, const ScanSplit&) = default;
+};
+
 struct Schedule {
   std::vector<Collapse> collapses;
   bool panel = false;   // the serial loop around a vector of rows is walked inside the sibling's: panel.cpp
@@ -140,6 +150,7 @@ struct Schedule {
   loops::Place kept_place = loops::Place::registers;  // of those arrays; scratch where blocks have threads
   std::vector<GridSplit> grid_splits;
   std::optional<ColumnsPlan> columns;
+  std::optional<ScanSplit> scan_split;
   std::vector<SplitPlan> splits;
   std::vector<LoopPlan> loops;
   std::vector<TempPlan> temps;
@@ -158,7 +169,7 @@ std::vector<Schedule> candidates(const loops::Program& nest, const machine::Mach
                                  std::uint64_t seed);
 std::optional<std::string> why_illegal(const loops::Program& nest, const Schedule& schedule);
 
-// In launch order. Buffers that the programs share but the nest does not know (partial totals) are
+// In launch order. Buffers that the programs share but the nest does not know (partial totals, carries) are
 // arguments named "partial.."; they come after the nest's own, in the same order in each program, and
 // belong to the memory plan. Bug when why_illegal gives a reason.
 std::vector<loops::Program> apply(const loops::Program& nest, const Schedule& schedule);

@@ -196,6 +196,7 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   if (temp.widened && (!narrow || temp.place != loops::Place::scratch))
     return words + "only rows of 16-bit floats in scratch are widened";
   if (plan.grid) return words + "the siblings of a grid split are in different programs";
+  if (plan.scan_split) return words + "the parts of a split scan have no rows";
   if (siblings_of(plan.shape).empty() && temp.inside != TASK) return stage_tile(plan, temp, *buffer);
   const Readers readers = readers_of(plan.shape, staged.buffer);
   if (readers.siblings.empty() && !readers.common_axis) return words + "no loop walks a row of it";

@@ -127,6 +127,16 @@ ColumnsPlan read_columns(Scanner& scanner) {
   return plan;
 }
 
+ScanSplit read_scan_split(Scanner& scanner) {
+  ScanSplit plan;
+  plan.axis = scanner.word();
+  scanner.expect("chunks");
+  plan.chunks = scanner.integer();
+  scanner.expect("carries");
+  plan.carries = scanner.integer();
+  return plan;
+}
+
 }  // namespace
 
 std::string print(const Schedule& schedule) {
@@ -142,6 +152,8 @@ std::string print(const Schedule& schedule) {
   if (const auto& plan = schedule.columns)
     writer.line("columns lanes ", plan->lanes, " ", word_of(plan->place, PLACES), " width ", plan->width,
                 " units ", plan->units);
+  if (const auto& plan = schedule.scan_split)
+    writer.line("split_scan ", plan->axis, " chunks ", plan->chunks, " carries ", plan->carries);
   for (const SplitPlan& plan : schedule.splits)
     writer.line("split ", plan.sibling, " ", plan.axis, " : ", join(plan.factors, ", ", same),
                 plan.factors.empty() ? "" : " ", word_of(plan.tail, TAILS));
@@ -171,6 +183,8 @@ Schedule parse(std::string_view text) {
       schedule.grid_splits.push_back(read_grid(scanner));
     else if (scanner.accept("columns"))
       schedule.columns = read_columns(scanner);
+    else if (scanner.accept("split_scan"))
+      schedule.scan_split = read_scan_split(scanner);
     else if (scanner.accept("split"))
       schedule.splits.push_back(read_split(scanner));
     else if (scanner.accept("loop"))
@@ -188,7 +202,8 @@ Schedule parse(std::string_view text) {
     else if (scanner.accept("keep"))
       schedule.stores.push_back({scanner.word(), false});
     else
-      scanner.fail("collapse, grid, columns, split, loop, panel, stage, values, prefetch, stream or keep");
+      scanner.fail(
+          "collapse, grid, columns, split_scan, split, loop, panel, stage, values, prefetch, stream or keep");
   }
   return schedule;
 }

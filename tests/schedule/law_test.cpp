@@ -518,6 +518,7 @@ TEST(Text, IsReadBack) {
     plan.panel = random() % 2 == 0;
     plan.prefetches.push_back({"x", 1});
     plan.stores.push_back({"y", random() % 2 == 0});
+    if (random() % 2 == 0) plan.scan_split = {"k", 24, 8};
     EXPECT_EQ(schedule::parse(print(plan)), plan) << print(plan);
   }
 }
@@ -529,8 +530,8 @@ TEST(Text, SaysWhatItExpected) {
   } catch (const Error& error) {
     EXPECT_STREQ(
         error.what(),
-        "schedule line 2 column 3: expected collapse, grid, columns, split, loop, panel, stage, values, "
-        "prefetch, stream or keep, "
+        "schedule line 2 column 3: expected collapse, grid, columns, split_scan, split, loop, panel, stage, "
+        "values, prefetch, stream or keep, "
         "found 'splt 0 k : 8 mask'");
   }
 }

@@ -1,0 +1,220 @@
+// A scan cut over blocks. What depends on the elements before a chunk of the canonical order is its carry alone,
+// and a carry is the one before it with a total, so three programs do what one did, in the same association:
+//   program 1:  for part block { for chunk { totals[chunk] = the total of its elements } }
+//   program 2:  for chunk { carries[chunk] = carry; merge carry (totals[chunk]) }
+//   program 3:  for part block { for chunk { start from carries[chunk]; everything of its elements } }
+// Where the threads of a block scan a row they also load totals side by side, the next ones while these are
+// combined; a prefix is from left to right too:
+//   program 2:  next = totals[m]
+//               for group { for m thread { x = m < 1 ? held with next : next; next = totals of the next group }
+//                           prefix before, all = x across m
+//                           for m thread { carries[..] = m < 1 ? held with before : before; held = all } }
+// Else each thread has rows of its own, and loads several totals before it combines them.
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/schedule/build.h"
+
+namespace twinloom::schedule {
+
+using index::Expr;
+using loops::Bind;
+
+std::string why_unlawful(const Plan& plan, const ScanSplit& split) {
+  const std::string words = cat("split_scan ", split.axis, ": ");
+  if (plan.siblings.size() != 1 || plan.siblings.front().reach != Reach::scan)
+    return words + "there is not one scan and nothing beside it";
+  const AxisPlan& axis = plan.siblings.front().axes.front();
+  if (axis.axis.name() != split.axis) return words + "it is not the axis of the scan";
+  if (plan.columns) return words + "rows beside totals of columns are cut into parts already";
+  if (split.chunks < 1) return words + "a part has at least one chunk";
+  if (split.carries < 1 || !is_power_of_two(split.carries))
+    return words + "the totals that are loaded together are a power of two";
+  const std::int64_t elements = split.chunks * loops::SCAN_CHUNK;
+  if (elements % axis.pieces.front().step != 0)
+    return words + cat("a part of ", elements, " elements is no multiple of the steps of ",
+                       axis.pieces.front().step);
+  for (const loops::Item& item : plan.shape.items) {
+    const auto* stmt = std::get_if<Ref<Stmt>>(&item);
+    if (stmt != nullptr && !is_harmless(**stmt))
+      return words + "a store beside the scan would be done by each part";
+  }
+  for (const index::Symbol& symbol : index::symbols_of(axis.extent)) {
+    const auto is_size = [&](const loops::SizeInfo& size) { return size.symbol == symbol; };
+    if (std::ranges::none_of(plan.nest.sizes, is_size))
+      return words + cat("how many parts there are depends on ", symbol);
+  }
+  if (!scans_stand_alone(*siblings_of(plan.shape).front())) return words + "a scan reads another's result";
+  return "";
+}
+
+ScanParts::ScanParts(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names& names)
+    : plan_(plan), names_(names) {
+  chunks_ = ceil_div(plan.siblings.front().axes.front().extent, loops::SCAN_CHUNK);
+  rows_ = 1;
+  for (const AxisPlan& axis : plan.common.axes) rows_ = rows_ * axis.extent;
+  for (const Ref<Stmt>& inner : siblings_of(plan.shape).front()->inner) {
+    const auto* scan = std::get_if<loops::Scan>(&inner->node);
+    if (scan == nullptr) continue;
+    const loops::Start& start = starts.at(scan->total);
+    partials_.push_back({*scan, start, buffers(start, "partial_totals", chunks_ * rows_, false),
+                         buffers(start, "partial_carries", chunks_ * rows_, false)});
+  }
+}
+
+ScanParts::Buffers ScanParts::buffers(const loops::Start& start, std::string_view name, const Expr& count,
+                                      bool local) {
+  Buffers result;
+  for (int part = 0; part < ops::parts(start.monoid); ++part)
+    result.push_back(names_.buffer(
+        {std::string(name), ops::part_type(start.monoid, start.element, part), count, true, local}));
+  return result;
+}
+
+const ScanParts::Partial& ScanParts::partial_of(const loops::Scan& scan) const {
+  return *std::ranges::find(partials_, scan.result,
+                            [](const Partial& partial) { return partial.scan.result; });
+}
+
+Expr ScanParts::count() const { return ceil_div(chunks_, plan_.scan_split->chunks); }
+
+Scope ScanParts::scope_of(const index::Symbol& at) const {
+  Scope scope = plan_.siblings.front();
+  AxisPlan& axis = scope.axes.front();
+  const std::int64_t elements = plan_.scan_split->chunks * loops::SCAN_CHUNK;
+  axis.base = Expr(at) * elements;
+  axis.extent = least(elements, axis.extent - axis.base);
+  return scope;
+}
+
+// Neighbours are what neighbouring threads take.
+Expr ScanParts::place(const Expr& chunk, const Surroundings& around) const {
+  const Expr row = row_of(plan_.common, around);
+  return has_threads(plan_.siblings.front()) ? row * chunks_ + chunk : chunk * rows_ + row;
+}
+
+index::Condition ScanParts::inside(const Expr& chunk, const Surroundings& around) const {
+  index::Condition mask = ends_of_all(around);
+  mask.all.push_back({chunk, chunks_});
+  return mask;
+}
+
+void ScanParts::store_all(const Buffers& buffers, const Expr& at, const index::Condition& mask, Temp total,
+                          std::vector<Ref<Stmt>>& stmts) const {
+  for (std::size_t part = 0; part < buffers.size(); ++part)
+    stmts.push_back(loops::stmt(loops::Store{
+        buffers[part], at, mask, loops::read(total, static_cast<int>(part)), loops::Update::replace}));
+}
+
+std::vector<Ref<loops::Value>> ScanParts::load_all(const Buffers& buffers, const Expr& at,
+                                                   const index::Condition& mask) const {
+  std::vector<Ref<loops::Value>> values;
+  for (const loops::Buffer buffer : buffers) {
+    const ops::DType dtype = names_.buffers()[buffer.index].dtype;
+    values.push_back(loops::load(buffer, at, mask, {ops::cast(ops::Number(0), dtype), dtype}));
+  }
+  return values;
+}
+
+Ref<Stmt> ScanParts::store(const loops::Scan& scan, Temp total, const Expr& first,
+                           const Surroundings& around, const index::Condition& mask) const {
+  const Expr chunk = floor_div(first, loops::SCAN_CHUNK);
+  std::vector<Ref<Stmt>> stmts;
+  store_all(partial_of(scan).totals, place(chunk, around), mask && inside(chunk, around), total, stmts);
+  return loops::block(std::move(stmts));
+}
+
+Ref<Stmt> ScanParts::start_from_carry(const loops::Scan& scan, Temp carry, const Expr& first,
+                                      const Surroundings& around) const {
+  const Expr chunk = floor_div(first, loops::SCAN_CHUNK);
+  const index::Condition mask = inside(chunk, around);
+  const Partial& partial = partial_of(scan);
+  return loops::block(
+      {loops::stmt(start_like(partial.start, carry, {})),
+       loops::stmt(loops::Merge{carry, load_all(partial.carries, place(chunk, around), mask), mask})});
+}
+
+Ref<Stmt> ScanParts::carry(const Surroundings& around) {
+  const bool by_threads = has_threads(plan_.siblings.front()) && plan_.scan_split->carries > 1;
+  return by_threads ? carry_by_threads(around) : carry_alone(around);
+}
+
+// In the registers of each thread: `next`, its total of the group that is combined next, and `held`, the carry.
+Ref<Stmt> ScanParts::carry_by_threads(const Surroundings& around) {
+  const std::int64_t threads = plan_.scan_split->carries;
+  const index::Symbol group = names_.symbol("group"), member = names_.symbol("member");
+  const auto by_threads = [&](std::vector<Ref<Stmt>> inner) {
+    return loops::stmt(loops::Loop{member, threads, Bind::thread, loops::block(std::move(inner))});
+  };
+  const Expr own = member, chunk = Expr(group) * threads + own;
+  const index::Condition first{{{own, 1}}};
+  std::vector<Ref<Stmt>> before, begin, in_group, merges, prefixes, results;
+  std::vector<Buffers> arrays;
+  for (const Partial& partial : partials_) {
+    const Buffers next = buffers(partial.start, "next", 1, true), held = buffers(partial.start, "held", 1, true);
+    const Temp nothing = names_.temp(), total = names_.temp(), prefix = names_.temp(), all = names_.temp(),
+               carry = names_.temp();
+    before.push_back(loops::stmt(start_like(partial.start, nothing, {})));
+    store_all(held, 0, {}, nothing, begin);
+    load_next(partial, next, own, around, begin);
+    in_group.push_back(loops::stmt(start_like(partial.start, total, {member})));
+    merges.push_back(loops::stmt(loops::Merge{total, load_all(held, 0, {}), first}));
+    merges.push_back(loops::stmt(loops::Merge{total, load_all(next, 0, {}), inside(chunk, around)}));
+    load_next(partial, next, chunk + threads, around, merges);
+    prefixes.push_back(loops::stmt(loops::Prefix{prefix, all, total, member}));
+    results.push_back(loops::stmt(start_like(partial.start, carry, {})));
+    results.push_back(loops::stmt(loops::Merge{carry, load_all(held, 0, {}), first}));
+    results.push_back(merge_total(carry, prefix, partial.start));
+    store_all(partial.carries, place(chunk, around), inside(chunk, around), carry, results);
+    store_all(held, 0, {}, all, results);
+    arrays.insert(arrays.end(), {next, held});
+  }
+  in_group.push_back(by_threads(std::move(merges)));
+  in_group.insert(in_group.end(), prefixes.begin(), prefixes.end());
+  in_group.push_back(by_threads(std::move(results)));
+  before.push_back(by_threads(std::move(begin)));
+  before.push_back(loops::stmt(
+      loops::Loop{group, ceil_div(chunks_, threads), Bind::serial, loops::block(std::move(in_group))}));
+  Ref<Stmt> body = loops::block(std::move(before));
+  for (const Buffers& buffers : arrays)
+    for (const loops::Buffer buffer : buffers)
+      body = loops::stmt(loops::Scratch{buffer, 1, loops::Place::registers, std::move(body)});
+  return body;
+}
+
+// next = the total of the chunk, where there is one.
+void ScanParts::load_next(const Partial& partial, const Buffers& next, const Expr& chunk,
+                          const Surroundings& around, std::vector<Ref<Stmt>>& stmts) const {
+  const auto values = load_all(partial.totals, place(chunk, around), inside(chunk, around));
+  for (std::size_t part = 0; part < next.size(); ++part)
+    stmts.push_back(loops::stmt(loops::Store{next[part], 0, {}, values[part], loops::Update::replace}));
+}
+
+Ref<Stmt> ScanParts::carry_alone(const Surroundings& around) {
+  const std::int64_t together = plan_.scan_split->carries;
+  const index::Symbol group = names_.symbol("group"), member = names_.symbol("member");
+  const Expr chunk = together == 1 ? Expr(group) : Expr(group) * together + Expr(member);
+  const Expr at = place(chunk, around);
+  const index::Condition mask = together == 1 ? ends_of_all(around) : inside(chunk, around);
+  std::vector<Ref<Stmt>> stmts, inner;
+  for (const Partial& partial : partials_) {
+    const Temp carry = names_.temp();
+    stmts.push_back(loops::stmt(start_like(partial.start, carry, {})));
+    std::vector<Ref<loops::Value>> values;
+    for (const Ref<loops::Value>& value : load_all(partial.totals, at, mask)) {
+      const Temp total = names_.temp();
+      inner.push_back(loops::stmt(loops::Let{total, value}));
+      values.push_back(loops::read(total));
+    }
+    store_all(partial.carries, at, mask, carry, inner);
+    inner.push_back(loops::stmt(loops::Merge{carry, std::move(values), mask}));
+  }
+  Ref<Stmt> body = loops::block(std::move(inner));
+  if (together > 1) body = loops::stmt(loops::Loop{member, together, Bind::unroll, std::move(body)});
+  stmts.push_back(
+      loops::stmt(loops::Loop{group, ceil_div(chunks_, together), Bind::serial, std::move(body)}));
+  return loops::block(std::move(stmts));
+}
+
+}  // namespace twinloom::schedule

@@ -1,0 +1,85 @@
+// Scans cut over blocks: why they may not be, and where they are. That they give equal bits is equal_test's.
+#include <gtest/gtest.h>
+
+#include "core/machine/gpu.h"
+#include "core/schedule/schedule.h"
+#include "tests/schedule/run.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+constexpr std::string_view SUM = R"(program row_sum(x: f32[n], y: written f32[1]; n in 0..) {
+  start t0: sum f32 for k < n { t0 += x[k] at k } y[0] = t0 })";
+constexpr std::string_view SCAN = R"(program cumsum(x: f32[n], y: written f32[n]; n in 0..) {
+  start t0: sum f32 for k < n { scan t1 = t0 (x[k]) at k y[k] = t1 } })";
+constexpr std::string_view SCAN_OF_SCAN = R"(program cumsum(x: f32[n], y: written f32[n]; n in 0..) {
+  start t0: sum f32 start t2: sum f32 for k < n {
+    scan t1 = t0 (x[k]) at k t4 = neg(t1) scan t3 = t2 (t4) at k y[k] = t3 } })";
+constexpr std::string_view SCAN_BESIDE_A_STORE =
+    R"(program cumsum(x: f32[n], y: written f32[n], z: written f32[1]; n in 0..) {
+  start t0: sum f32 for k < n { scan t1 = t0 (x[k]) at k y[k] = t1 } z[0] = 0x0p+0: f32 })";
+constexpr std::string_view SCAN_OF_SEGMENTS =
+    R"(program cumsum(x: f32[m], at: i64[n], y: written f32[m*n]; m in 0.., n in 0..) {
+  for i < n { index a = at[i] below m + 1 start t0: sum f32
+    for k < a { scan t1 = t0 (x[k]) at k y[i*m + k] = t1 } } })";
+constexpr std::string_view SCAN_OF_A_SHARE =
+    R"(program cumsum(x: f32[n], y: written f32[n]; n in 0..) {
+  start t2: sum f32 for k1 < n { t2 += x[k1] at k1 }
+  start t0: sum f32 for k < n { scan t1 = t0 (div(x[k], t2)) at k y[k] = t1 } })";
+
+struct Refusal {
+  std::string_view nest, plan, words;  // the plan but for the loops of one thread along k
+};
+const std::vector<Refusal> refusals = {
+    {SCAN, "split_scan j chunks 1 carries 1", "split_scan j: it is not the axis of the scan"},
+    {SCAN, "split_scan k chunks 0 carries 1", "split_scan k: a part has at least one chunk"},
+    {SCAN, "split_scan k chunks 1 carries 3",
+     "split_scan k: the totals that are loaded together are a power of two"},
+    {SCAN_BESIDE_A_STORE, "split_scan k chunks 1 carries 1",
+     "split_scan k: a store beside the scan would be done by each part"},
+    {SCAN_OF_SEGMENTS, "loop -1 i.0 block split_scan k chunks 1 carries 1",
+     "split_scan k: how many parts there are depends on a"},
+    {SCAN_OF_SCAN, "split_scan k chunks 1 carries 1", "split_scan k: a scan reads another's result"},
+    {SCAN, "split_scan k chunks 1 carries 1 stage x inside task registers pad 0",
+     "stage x: the parts of a split scan have no rows"},
+    {SCAN, "split_scan k chunks 1 carries 1 prefetch x in 0 ahead 1",
+     "prefetch x: the parts of a split scan have no rows"},
+    {SCAN, "split_scan k chunks 1 carries 1 grid k units 1", "grid k: the first sibling has no totals"},
+    {SCAN, "split_scan k chunks 1 carries 1", "legal"},
+};
+
+std::string why(std::string_view nest, std::string_view plan) {
+  return schedule::why_illegal(loops::parse(nest), schedule::parse(plan)).value_or("legal");
+}
+
+TEST(SplitScan, IsRefusedInWords) {
+  for (const Refusal& given : refusals)
+    EXPECT_EQ(why(given.nest, cat("schedule ", given.plan,
+                                  " split 0 k : 1024, 32 clip loop 0 k.0 serial loop 0 k.1 serial loop 0 "
+                                  "k.2 serial")),
+              given.words)
+        << given.plan;
+}
+
+TEST(SplitScan, IsOfOneScanAndNothingBeside) {
+  constexpr std::string_view words = "split_scan k: there is not one scan and nothing beside it";
+  EXPECT_EQ(why(SUM, "schedule split_scan k chunks 1 carries 1 split 0 k : 1024, 256 remainder loop 0 k.0 "
+                     "serial loop 0 k.1 serial loop 0 k.2 serial"),
+            words);
+  EXPECT_EQ(why(SCAN_OF_A_SHARE,
+                "schedule split_scan k chunks 1 carries 1 split 0 k1 : 1024, 256 remainder split 1 k : 1024, "
+                "32 clip loop 0 k1.0 serial loop 0 k1.1 serial loop 0 k1.2 serial loop 1 k.0 serial loop 1 "
+                "k.1 serial loop 1 k.2 serial"),
+            words);
+}
+
+TEST(SplitScan, PartsAreWholeStepsOfTheirBlocks) {
+  EXPECT_EQ(why(SCAN, "schedule split_scan k chunks 1 carries 1 split 0 k : 2048, 1024, 32 mask loop 0 k.0 "
+                      "serial loop 0 k.1 thread loop 0 k.2 thread loop 0 k.3 serial"),
+            "split_scan k: a part of 1024 elements is no multiple of the steps of 2048");
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests
