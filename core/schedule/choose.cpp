@@ -131,6 +131,7 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine, con
   if (schedule.panel && why_illegal(nest, schedule)) schedule.panel = false;
   schedule.grid_splits = choose_grid_splits(situation);
   if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
+  schedule.scan_split = choose_scan_split(nest, situation, schedule);
   const auto resolved = resolve(nest, schedule);
   if (const auto* plan = std::get_if<Plan>(&resolved)) {
     if (parameters.stages) schedule.temps = choose_stages(situation, schedule, *plan, room);

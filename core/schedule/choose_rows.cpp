@@ -65,6 +65,7 @@ class RowChooser {
     if (situation.shape.columns) return beside_columns();
     if (auto schedule = in_tiles(situation)) return *schedule;
     if (auto schedule = in_parts(situation)) return *schedule;
+    if (auto schedule = in_scan_parts(situation)) return *schedule;
     const int most = most_values();
     using Rows = Parameters::Rows;
     if (parameters_.rows == Rows::nowhere) return looped(situation);
@@ -295,6 +296,13 @@ class RowChooser {
                              gathering_threads(schedule, threads, ceil_div(units, each))}};
     if (why_illegal(nest_, schedule)) return std::nullopt;
     return schedule;
+  }
+
+  std::optional<Schedule> in_scan_parts(const Situation& situation) const {
+    if (situation.siblings.size() != 1) return std::nullopt;
+    Schedule schedule = made(situation, threads_of_row(std::nullopt, 1));
+    schedule.scan_split = choose_scan_split(nest_, situation, schedule);
+    return schedule.scan_split ? std::optional(std::move(schedule)) : std::nullopt;
   }
 
   // As many as a block has room for: all of them, or some of a warp.

@@ -1,12 +1,14 @@
-// A scan cut over blocks. What depends on the elements before a chunk of the canonical order is its carry alone,
-// and a carry is the one before it with a total, so three programs do what one did, in the same association:
+// A scan cut over blocks. What depends on the elements before a chunk of the canonical order is its carry
+// alone, and a carry is the one before it with a total, so three programs do what one did, in the same
+// association:
 //   program 1:  for part block { for chunk { totals[chunk] = the total of its elements } }
 //   program 2:  for chunk { carries[chunk] = carry; merge carry (totals[chunk]) }
 //   program 3:  for part block { for chunk { start from carries[chunk]; everything of its elements } }
 // Where the threads of a block scan a row they also load totals side by side, the next ones while these are
 // combined; a prefix is from left to right too:
 //   program 2:  next = totals[m]
-//               for group { for m thread { x = m < 1 ? held with next : next; next = totals of the next group }
+//               for group { for m thread { x = m < 1 ? held with next : next; next = totals of the next group
+//               }
 //                           prefix before, all = x across m
 //                           for m thread { carries[..] = m < 1 ? held with before : before; held = all } }
 // Else each thread has rows of its own, and loads several totals before it combines them.
@@ -33,8 +35,8 @@ std::string why_unlawful(const Plan& plan, const ScanSplit& split) {
     return words + "the totals that are loaded together are a power of two";
   const std::int64_t elements = split.chunks * loops::SCAN_CHUNK;
   if (elements % axis.pieces.front().step != 0)
-    return words + cat("a part of ", elements, " elements is no multiple of the steps of ",
-                       axis.pieces.front().step);
+    return words +
+           cat("a part of ", elements, " elements is no multiple of the steps of ", axis.pieces.front().step);
   for (const loops::Item& item : plan.shape.items) {
     const auto* stmt = std::get_if<Ref<Stmt>>(&item);
     if (stmt != nullptr && !is_harmless(**stmt))
@@ -117,8 +119,8 @@ std::vector<Ref<loops::Value>> ScanParts::load_all(const Buffers& buffers, const
   return values;
 }
 
-Ref<Stmt> ScanParts::store(const loops::Scan& scan, Temp total, const Expr& first,
-                           const Surroundings& around, const index::Condition& mask) const {
+Ref<Stmt> ScanParts::store(const loops::Scan& scan, Temp total, const Expr& first, const Surroundings& around,
+                           const index::Condition& mask) const {
   const Expr chunk = floor_div(first, loops::SCAN_CHUNK);
   std::vector<Ref<Stmt>> stmts;
   store_all(partial_of(scan).totals, place(chunk, around), mask && inside(chunk, around), total, stmts);
@@ -140,7 +142,8 @@ Ref<Stmt> ScanParts::carry(const Surroundings& around) {
   return by_threads ? carry_by_threads(around) : carry_alone(around);
 }
 
-// In the registers of each thread: `next`, its total of the group that is combined next, and `held`, the carry.
+// In the registers of each thread: `next`, its total of the group that is combined next, and `held`, the
+// carry.
 Ref<Stmt> ScanParts::carry_by_threads(const Surroundings& around) {
   const std::int64_t threads = plan_.scan_split->carries;
   const index::Symbol group = names_.symbol("group"), member = names_.symbol("member");
@@ -152,7 +155,8 @@ Ref<Stmt> ScanParts::carry_by_threads(const Surroundings& around) {
   std::vector<Ref<Stmt>> before, begin, in_group, merges, prefixes, results;
   std::vector<Buffers> arrays;
   for (const Partial& partial : partials_) {
-    const Buffers next = buffers(partial.start, "next", 1, true), held = buffers(partial.start, "held", 1, true);
+    const Buffers next = buffers(partial.start, "next", 1, true),
+                  held = buffers(partial.start, "held", 1, true);
     const Temp nothing = names_.temp(), total = names_.temp(), prefix = names_.temp(), all = names_.temp(),
                carry = names_.temp();
     before.push_back(loops::stmt(start_like(partial.start, nothing, {})));

@@ -64,8 +64,9 @@ TEST(SplitScan, IsRefusedInWords) {
 
 TEST(SplitScan, IsOfOneScanAndNothingBeside) {
   constexpr std::string_view words = "split_scan k: there is not one scan and nothing beside it";
-  EXPECT_EQ(why(SUM, "schedule split_scan k chunks 1 carries 1 split 0 k : 1024, 256 remainder loop 0 k.0 "
-                     "serial loop 0 k.1 serial loop 0 k.2 serial"),
+  EXPECT_EQ(why(SUM,
+                "schedule split_scan k chunks 1 carries 1 split 0 k : 1024, 256 remainder loop 0 k.0 "
+                "serial loop 0 k.1 serial loop 0 k.2 serial"),
             words);
   EXPECT_EQ(why(SCAN_OF_A_SHARE,
                 "schedule split_scan k chunks 1 carries 1 split 0 k1 : 1024, 256 remainder split 1 k : 1024, "
@@ -75,9 +76,59 @@ TEST(SplitScan, IsOfOneScanAndNothingBeside) {
 }
 
 TEST(SplitScan, PartsAreWholeStepsOfTheirBlocks) {
-  EXPECT_EQ(why(SCAN, "schedule split_scan k chunks 1 carries 1 split 0 k : 2048, 1024, 32 mask loop 0 k.0 "
-                      "serial loop 0 k.1 thread loop 0 k.2 thread loop 0 k.3 serial"),
+  EXPECT_EQ(why(SCAN,
+                "schedule split_scan k chunks 1 carries 1 split 0 k : 2048, 1024, 32 mask loop 0 k.0 "
+                "serial loop 0 k.1 thread loop 0 k.2 thread loop 0 k.3 serial"),
             "split_scan k: a part of 1024 elements is no multiple of the steps of 2048");
+}
+
+schedule::Schedule chosen(const machine::Machine& machine, std::int64_t rows, std::int64_t size,
+                          bool columns) {
+  const std::string at = columns ? cat("k*", rows, " + i") : cat("i*", size, " + k");
+  const std::string count = cat(rows * size);
+  const std::string text =
+      cat("program cumsum(x: f32[", count, "], y: written f32[", count, "]) { for i < ", rows,
+          " { start t0: sum f32 for k < ", size, " { scan t1 = t0 (x[", at, "]) at k y[", at, "] = t1 } } }");
+  return schedule::choose(loops::parse(text), machine);
+}
+
+TEST(SplitScan, IsChosenWhereRowsDoNotFillAGpu) {
+  const machine::Machine h200 = machine::h200();
+  EXPECT_TRUE(chosen(h200, 1, 1 << 25, false).scan_split);
+  EXPECT_TRUE(chosen(h200, 8, 1 << 22, false).scan_split);
+  EXPECT_TRUE(chosen(h200, 64, 1 << 20, true).scan_split);
+  EXPECT_FALSE(chosen(h200, 1, 1024, false).scan_split);
+  EXPECT_FALSE(chosen(h200, 16384, 2048, false).scan_split);
+  EXPECT_FALSE(chosen(h200, 1 << 18, 4096, true).scan_split);
+}
+
+TEST(SplitScan, IsChosenWhereACpuHasMoreWorkersThanRows) {
+  const machine::Machine two = machines()[0], many = machines()[1];
+  EXPECT_EQ(two.blocks_at_once, 2);
+  EXPECT_TRUE(chosen(two, 1, 1 << 20, false).scan_split);
+  EXPECT_FALSE(chosen(two, 2, 1 << 20, false).scan_split);
+  EXPECT_TRUE(chosen(many, 4, 1 << 20, false).scan_split);
+  EXPECT_FALSE(chosen(many, 1, 1 << 12, false).scan_split);
+}
+
+TEST(SplitScan, HandsOnTwoNumbersAChunk) {
+  const loops::Program nest = loops::parse(R"(program cumsum(x: f16[100000], y: written f16[100000]) {
+  start t0: sum f32 for k < 100000 { scan t1 = t0 (f32(x[k])) at k y[k] = f16(t1) } })");
+  const auto programs = schedule::apply(
+      nest, schedule::parse("schedule split_scan k chunks 2 carries 1 split 0 k : 1024, 32 clip loop 0 k.0 "
+                            "serial loop 0 k.1 serial loop 0 k.2 serial"));
+  ASSERT_EQ(programs.size(), 3u);
+  const std::vector<std::string> names = {"cumsum_totals", "cumsum_carries", "cumsum"};
+  for (std::size_t number = 0; number < 3; ++number) {
+    const loops::Program& program = programs[number];
+    EXPECT_EQ(program.name, names[number]);
+    ASSERT_EQ(program.buffers.size(), 4u);
+    for (const std::size_t handed : {2u, 3u}) {
+      EXPECT_EQ(program.buffers[handed].dtype, ops::DType::f32);
+      EXPECT_EQ(index::constant_of(program.buffers[handed].count), 98);
+      EXPECT_EQ(program.buffers[handed].written, handed == number + 2);
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,90 @@
+// Taste: how a scan is cut into parts where its rows do not fill the machine. Its elements are then read
+// twice, and the carries are one chain.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/schedule/taste.h"
+
+namespace twinloom::schedule {
+
+namespace {
+
+// How a schedule walks the one scan of its nest.
+struct Walked {
+  std::int64_t chunks = 1;  // of a row, by the guess of its extent
+  std::int64_t beside = 1;  // chunks that a block walks side by side
+  double workers = 1;       // threads, or tasks where blocks have no threads, that all rows are walked by
+  bool by_threads = false;  // the threads of a block walk a row together
+};
+
+Walked walked(const Situation& situation, const Plan& plan) {
+  const Scope& scope = plan.siblings.front();
+  const std::vector<Piece>& pieces = scope.axes.front().pieces;
+  Walked result;
+  result.chunks = ceil_div(guess(situation.siblings.front()->loops.back()), loops::SCAN_CHUNK);
+  result.beside = pieces.front().step / loops::SCAN_CHUNK;
+  result.by_threads = has_threads(scope);
+  result.workers = situation.rows();
+  for (const Piece& piece : pieces)
+    if (piece.bind == loops::Bind::thread) result.workers *= static_cast<double>(piece.turns);
+  for (const AxisPlan& axis : plan.common.axes)
+    for (const Piece& piece : axis.pieces)
+      if (piece.bind == loops::Bind::vector)
+        result.workers /= static_cast<double>(turns_of(axis, piece).value_or(1));
+  return result;
+}
+
+// Parts of a row with so many workers in all.
+std::optional<ScanSplit> parts_for(const Situation& situation, const Walked& walked, double wanted,
+                                   std::int64_t least_chunks) {
+  const double parts = std::ceil(wanted / walked.workers);
+  if (parts < 2 || walked.chunks < 2) return std::nullopt;
+  const auto share = static_cast<std::int64_t>(static_cast<double>(walked.chunks) / parts);
+  const std::int64_t chunks = std::max({walked.beside, least_chunks, share / walked.beside * walked.beside});
+  if (chunks >= walked.chunks) return std::nullopt;
+  return ScanSplit{std::string(situation.siblings.front()->loops.back().axis.name()), chunks, 1};
+}
+
+// Of threads: as many as the machine runs at once. A thread with a row of its own has several loads on their
+// way, so that half of them is enough.
+std::optional<ScanSplit> for_threads(const Situation& situation, const Walked& walked) {
+  constexpr double BLOCK_THREADS = 256;         // that blocks_at_once counts with
+  constexpr std::int64_t LOADED_TOGETHER = 16;  // totals that a thread has in registers
+  const double wanted = situation.machine.blocks_at_once * BLOCK_THREADS * situation.parameters.parts /
+                        (walked.by_threads ? 1 : 2);
+  auto split = parts_for(situation, walked, wanted, 1);
+  const std::int64_t most = walked.by_threads ? situation.parameters.carry_threads : LOADED_TOGETHER;
+  if (split) split->carries = std::min(next_power_of_two(walked.chunks), most);
+  return split;
+}
+
+// Where two passes by all workers take less time than one by as many as there are rows: that for the totals
+// computes and stores about half as much as that for the results.
+std::optional<ScanSplit> for_tasks(const Situation& situation, const Walked& walked) {
+  const double workers = situation.machine.blocks_at_once;
+  if (1.5 * walked.workers >= workers) return std::nullopt;
+  constexpr std::int64_t LEAST_CHUNKS = 16;  // of a part, which takes some microseconds
+  return parts_for(situation, walked, static_cast<double>(TASKS_A_WORKER) * workers, LEAST_CHUNKS);
+}
+
+}  // namespace
+
+std::optional<ScanSplit> choose_scan_split(const loops::Program& nest, const Situation& situation,
+                                           const Schedule& schedule) {
+  if (!situation.parameters.splits || situation.siblings.size() != 1 ||
+      reach_of(situation.shape, *situation.siblings.front()) != Reach::scan)
+    return std::nullopt;
+  const auto resolved = resolve(nest, schedule);
+  const auto* plan = std::get_if<Plan>(&resolved);
+  if (plan == nullptr) return std::nullopt;
+  const Walked how = walked(situation, *plan);
+  auto split = situation.machine.max_threads > 1 ? for_threads(situation, how) : for_tasks(situation, how);
+  if (!split) return std::nullopt;
+  Schedule cut = schedule;
+  cut.scan_split = split;
+  return why_illegal(nest, cut) ? std::nullopt : split;
+}
+
+}  // namespace twinloom::schedule
