@@ -37,7 +37,8 @@ class Blocks {
     roofs.push_back(
         {"instructions", slots_ * walk_.blocks, slots_ * share / machine_.issue_each / clock * OVERLAP});
     roofs.push_back({"wavefronts", wavefronts_ * walk_.blocks, wavefronts_ * share / clock * PASS});
-    const double cycles = latency(0);
+    const Latency whole = latency(0);
+    const double cycles = whole.memory + whole.rest;
     const double last =
         waves_ <= 1
             ? 1
@@ -165,33 +166,55 @@ class Blocks {
     return cache;
   }
 
-  // Cycles of one execution of a node's loop, for one block alone.
-  double latency(std::size_t node) const {
+  // Cycles of one execution of a node's loop, for one block alone: what waits for so many loads of a thread, which
+  // a serial loop around may have on their way for several iterations, and the rest.
+  struct Latency {
+    double memory = 0, loads = 0, rest = 0;
+  };
+  Latency latency(std::size_t node) const {
     const Node& at = walk_.nodes[node];
-    double memory = 0;
+    Latency once;
     for (const std::size_t number : at.accesses) {
       const Access& access = walk_.accesses[number];
       if (access.store || access.place == loops::Place::registers) continue;
-      memory = std::max(memory, access.place == loops::Place::scratch ? SHARED : memory_cycles());
+      once.memory = std::max(once.memory, access.place == loops::Place::scratch ? SHARED : memory_cycles());
+      once.loads += requests_of(access, vector_of(node));
     }
     const double lanes = vector_of(node);
     const double warps = std::ceil(walk_.threads / machine_.warp_threads);
-    double once = at.barriers * (BARRIER + BARRIER_WARP * warps) + at.exchanges * EXCHANGED +
-                  at.chain * DEPENDENT + (at.work.vector * lanes + at.work.scalar) * SLOT;
-    for (const std::size_t child : at.children) once += latency(child);
-    if (!at.loop) return memory + once;
+    once.rest = at.barriers * (BARRIER + BARRIER_WARP * warps) + at.exchanges * EXCHANGED +
+                at.chain * DEPENDENT + (at.work.vector * lanes + at.work.scalar) * SLOT;
+    for (const std::size_t child : at.children) {
+      const Latency inner = latency(child);
+      once.memory += inner.memory;
+      once.loads += inner.loads;
+      once.rest += inner.rest;
+    }
+    if (!at.loop) return once;
     const Loop& loop = walk_.loops[*at.loop];
     switch (loop.bind) {
       case Bind::block:
       case Bind::thread:
       case Bind::vector:
-        return memory + once;
+        return once;
       case Bind::unroll:
-        return memory + once * loop.extent;
+        return {once.memory, once.loads * loop.extent, once.rest * loop.extent};
       case Bind::serial:
-        return (memory / (at.barriers > 0 ? 1 : AHEAD) + once) * loop.extent;
+        return {0, 0, (once.memory / ahead(at, once) + once.rest) * loop.extent};
     }
-    return 0;
+    return {};
+  }
+  // Iterations whose loads are on their way together.
+  double ahead(const Node& at, const Latency& once) const {
+    if (at.barriers > 0 || (once.memory > SHARED && stores_running(at))) return 1;
+    return std::clamp(AHEAD / std::max(once.loads, 1.0), 1.0, AHEAD);
+  }
+  // Whether an iteration stores what depends on those before it: measured, loads do not pass such stores.
+  bool stores_running(const Node& at) const {
+    return at.chain > 0 && std::ranges::any_of(at.accesses, [&](std::size_t number) {
+      const Access& access = walk_.accesses[number];
+      return access.store && access.place == loops::Place::memory;
+    });
   }
   double memory_cycles() const { return machine_.memory.back().latency_seconds * machine_.clock_hertz; }
 

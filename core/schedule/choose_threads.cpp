@@ -179,9 +179,12 @@ class ThreadChooser {
     }
   }
 
-  static void scan_in_thread(const NestLoop& loop, ScopeChoice& choice) {
-    choice.split(loop, {loops::SCAN_CHUNK, loops::SCAN_ROW}, Tail::clip);
-    for (std::size_t piece = 0; piece < 3; ++piece) choice.loop(loop, piece, Bind::serial);
+  void scan_in_thread(const NestLoop& loop, ScopeChoice& choice) const {
+    const bool written_out = parameters_.scan_rows_written_out;
+    choice.split(loop, {loops::SCAN_CHUNK, loops::SCAN_ROW},
+                 written_out ? tail(loops::SCAN_CHUNK, loop) : Tail::clip);
+    for (std::size_t piece = 0; piece < 3; ++piece)
+      choice.loop(loop, piece, piece == 2 && written_out ? Bind::unroll : Bind::serial);
   }
 
   // A chunk a warp.

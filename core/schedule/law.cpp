@@ -241,8 +241,7 @@ std::string why_bad_scan(const Scope& scope, const loops::Sibling& sibling) {
     if (!scans_stand_alone(sibling)) return cat("axis ", axis.axis, ": a scan reads another's result");
     return "";
   }
-  if (axis.tail != Tail::clip && axis.tail != Tail::exact)
-    return cat("axis ", axis.axis, ": a scan ends by clip or exact");
+  if (axis.tail == Tail::remainder) return cat("axis ", axis.axis, ": a scan ends by clip, mask or exact");
   for (const Piece& piece : axis.pieces) {
     if (piece.bind == Bind::vector) return cat("loop ", piece.symbol, ": a vector loop over a scanned axis");
   }

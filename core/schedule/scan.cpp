@@ -38,7 +38,8 @@ class Scans {
       if (at == 2) return enclose(std::move(loops), &Running::row, &Running::rows);
       if (at == 1 && source_.parts != nullptr) return chunk_of_part(std::move(loops), state);
       if (at == 1) return enclose(std::move(loops), &Running::rows, &Running::carry);
-      return at == 0 && source_.parts == nullptr ? enclose(std::move(loops), &Running::carry, nullptr) : loops;
+      return at == 0 && source_.parts == nullptr ? enclose(std::move(loops), &Running::carry, nullptr)
+                                                 : loops;
     };
     return walk_.run(innermost, wrap);
   }
@@ -79,24 +80,39 @@ class Scans {
     auto running = scans_.begin();
     for (const Ref<Stmt>& inner : source_.sibling.inner) {
       if (std::holds_alternative<loops::Scan>(inner->node)) {
+        const auto values = named_values(*running, here, stmts);
         if (only_totals)
-          stmts.push_back(merge_element(*running++, here));
+          stmts.push_back(merge_element(*running++, values, here));
         else
-          add_element(*running++, here, stmts);
+          add_element(*running++, values, here, stmts);
       } else if (!only_totals || !std::holds_alternative<loops::Store>(inner->node)) {
         stmts.push_back(settle(inner, here));
       }
     }
     return loops::block(only_totals ? without_unread(std::move(stmts)) : std::move(stmts));
   }
-  Ref<Stmt> merge_element(const Running& running, const Surroundings& here) const {
-    return loops::stmt(
-        loops::Merge{running.row, settle(running.scan.values, here), ends_of(here, source_.scope)});
+  // What is scanned; under names of their own where a row is written out, so that all of it may be loaded
+  // before the first result is stored.
+  std::vector<Ref<loops::Value>> named_values(const Running& running, const Surroundings& here,
+                                              std::vector<Ref<Stmt>>& stmts) const {
+    std::vector<Ref<loops::Value>> values = settle(running.scan.values, here);
+    if (source_.scope.axes.front().pieces.back().bind != loops::Bind::unroll) return values;
+    for (Ref<loops::Value>& value : values) {
+      const Temp temp = names_.temp();
+      stmts.push_back(loops::stmt(loops::Let{temp, value}));
+      value = loops::read(temp);
+    }
+    return values;
+  }
+  Ref<Stmt> merge_element(const Running& running, const std::vector<Ref<loops::Value>>& values,
+                          const Surroundings& here) const {
+    return loops::stmt(loops::Merge{running.row, values, ends_of(here, source_.scope)});
   }
 
-  void add_element(const Running& running, const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
+  void add_element(const Running& running, const std::vector<Ref<loops::Value>>& values,
+                   const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
     const loops::Start& start = running.start;
-    const Ref<Stmt> merge = merge_element(running, here);
+    const Ref<Stmt> merge = merge_element(running, values, here);
     if (!running.scan.exclusive) stmts.push_back(merge);
     const Temp in_chunk = names_.temp();
     stmts.push_back(loops::stmt(start_like(start, in_chunk, {})));
