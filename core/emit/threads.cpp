@@ -108,6 +108,8 @@ void Threads::check_waits(const loops::Stmt& stmt, std::int64_t span,
     check_wait(combine->across, present, false);
   } else if (const auto* prefix = std::get_if<loops::Prefix>(&stmt.node)) {
     check_wait(prefix->across, present, true);
+  } else if (std::holds_alternative<loops::Sync>(stmt.node)) {
+    CHECK(!present, "a sync where only ", *present, " threads of the block are");
   }
 }
 

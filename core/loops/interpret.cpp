@@ -10,6 +10,7 @@
 #include "core/loops/lines.h"
 #include "core/loops/printed.h"
 #include "core/loops/resolve.h"
+#include "core/loops/rewrite.h"
 
 namespace twinloom::loops {
 
@@ -63,15 +64,23 @@ class Actions {
     names_.leave(std::move(outer));
     if (loop.bind == Bind::block) body = in_block(std::move(body));
     if (loop.bind == Bind::thread) body = in_thread(axis, widths_.width(loop.axis), std::move(body));
+    // Members of a thread loop come to its Syncs together. That one is walked after the other shows nowhere as long
+    // as none touches what another does in a later moment: see Touches.
+    const bool together = loop.bind == Bind::thread && has_syncs(*loop.body);
     return [=, bind = loop.bind](State& state) {
       const std::int64_t count = extent(state);
       CHECK(count >= 0, "a loop has the extent ", count);
       const bool reversed = (bind == Bind::block && state.order.reversed_blocks) ||
                             (bind == Bind::thread && state.order.reversed_threads);
+      const std::int64_t began = state.moment.now;
+      std::int64_t ended = began;
       for (std::int64_t i = 0; i < count; ++i) {
         state.symbols[axis] = reversed ? count - 1 - i : i;
+        if (together) state.moment.now = began;
         body(state);
+        ended = std::max(ended, state.moment.now);
       }
+      state.moment.now = ended;
     };
   }
 
@@ -82,6 +91,12 @@ class Actions {
       body(state);
       state.threads = around;
     };
+  }
+
+  static bool has_syncs(const Stmt& body) {
+    bool found = false;
+    for_each_stmt(body, [&](const Stmt& stmt) { found = found || std::holds_alternative<Sync>(stmt.node); });
+    return found;
   }
 
   static Action in_block(Action body) {

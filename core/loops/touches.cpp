@@ -54,13 +54,13 @@ void Touches::add(std::int64_t offset, Access access, const Threads& by, const M
     CHECK(before.first_time == 0 || before.first_time >= moment.block_began, here(), "a block and was ",
           done(other), " by another");
     const bool same = before.first == first && before.last == last && first == last;
-    CHECK(before.last_time != moment.now || same, here(), words(first, last), " and was ", done(other),
-          " by ", words(before.first, before.last), ", without a sync in between");
+    CHECK(before.last_time < moment.now || same, here(), words(first, last), " and was ", done(other), " by ",
+          words(before.first, before.last), ", without a sync in between");
   }
   Touch& touch = element[static_cast<std::size_t>(access)];
-  const bool again = touch.last_time == moment.now;
+  const bool again = touch.last_time >= moment.now;
   if (touch.first_time == 0) touch.first_time = moment.now;
-  touch.last_time = moment.now;
+  touch.last_time = std::max(touch.last_time, moment.now);
   touch.first = again ? std::min(touch.first, first) : first;
   touch.last = again ? std::max(touch.last, last) : last;
 }

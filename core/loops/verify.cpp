@@ -8,6 +8,7 @@
 #include "core/loops/nest.h"
 #include "core/loops/printed.h"
 #include "core/loops/scope.h"
+#include "core/loops/touches.h"
 
 namespace twinloom::loops {
 
@@ -230,7 +231,18 @@ class Verifier {
 
   void check_sync() const {
     only_in(Stage::program, "a sync");
-    CHECK(!scope_.inside(Bind::thread) && !scope_.inside(Bind::vector), "a sync stands in a thread loop");
+    CHECK(!scope_.inside(Bind::vector), "a sync stands in a vector loop");
+    if (!scope_.inside(Bind::thread)) return;
+    const ThreadWidths widths(program_);
+    std::int64_t around = widths.threads();
+    for (const Level& level : scope_.levels()) {
+      if (level.bind != Bind::thread) continue;
+      const std::int64_t width = widths.width(level.axis);
+      const std::int64_t members = *index::constant_of(extents_.at(level.axis)) * width;
+      CHECK(members == around, "a sync stands in the thread loop ", level.axis, ", which only ", members, " of ",
+            around, " threads walk");
+      around = width;
+    }
   }
 
   void check(const Prefetch& prefetch) {

@@ -252,6 +252,13 @@ Ref<Stmt> in_tile(const Plan& plan, const Tile& tile, const Walk& walk, const St
 // The tile of a block in place of the buffer's load in the nest; its body fills it. See block_tile.cpp.
 loops::Scratch put_block_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape);
 
+// Members of the thread loops around a row, and the number of this one. See thread_rows.cpp.
+struct BlockRows {
+  std::int64_t count = 1;
+  index::Expr number = 0;
+};
+BlockRows block_rows(const Scope& common);
+
 struct KeptRow {
   loops::Place place;
   std::int64_t count;  // elements of a row

@@ -203,25 +203,33 @@ std::string why_bad_tree(const Scope& scope) {
   return "";
 }
 
+// 1024 c, 1024, 32, v, or the last of these.
+bool has_steps_of_a_scan(const AxisPlan& axis) {
+  const auto& pieces = axis.pieces;
+  const auto row = static_cast<std::size_t>(
+      std::ranges::find(pieces, loops::SCAN_ROW, &Piece::step) - pieces.begin());
+  return row <= 2 && pieces.size() - row <= 3 && (row == 0 || pieces[row - 1].step == loops::SCAN_CHUNK);
+}
+
 // Chunks by warps, and in each the rows by its threads: see scan_threads.cpp.
 std::string why_bad_thread_scan(const Plan& plan, const Scope& scope, const loops::Sibling& sibling) {
   const AxisPlan& axis = scope.axes.front();
-  const std::vector<Piece>& pieces = axis.pieces;
   const std::string words = cat("axis ", axis.axis, ": ");
-  const std::size_t row = pieces.size() - 2;
-  const bool chunks = pieces.size() == 4;  // side by side
-  const bool steps = (pieces.size() == 3 || chunks) && pieces[row - 1].step == loops::SCAN_CHUNK &&
-                     pieces[row].step == loops::SCAN_ROW && pieces[row].bind == Bind::thread;
-  if (!steps)
+  const auto steps = std::ranges::find(axis.pieces, loops::SCAN_ROW, &Piece::step);
+  if (steps == axis.pieces.end() || steps->bind != Bind::thread || !has_steps_of_a_scan(axis))
     return words + cat("a scan by threads is split by ", loops::SCAN_CHUNK, ", ", loops::SCAN_ROW,
                        ", whose steps are threads, and perhaps by several chunks before them");
-  if (!is_falling(scope, 0, 0, pieces.size() - 1)) return words + "a scan is walked in order";
-  const bool binds = pieces.front().bind == Bind::serial && pieces.back().bind == Bind::serial &&
-                     (!chunks || pieces[1].bind == Bind::thread);
-  if (!binds) return words + "of a scan by threads these walk rows and chunks, and nothing else";
+  if (!is_falling(scope, 0, 0, axis.pieces.size() - 1)) return words + "a scan is walked in order";
+  const auto pieces = thread_scan_pieces(axis);
+  if (!pieces) return words + "of a scan by threads these walk rows and chunks, and nothing else";
+  if (pieces->is_one_chunk() && !(at_most(plan.facts, axis.extent, loops::SCAN_CHUNK)))
+    return words + cat("without steps of ", loops::SCAN_CHUNK, " a scan by threads has at most so many elements");
   if (axis.tail != Tail::mask && axis.tail != Tail::exact)
     return words + "a scan by threads ends by mask or exact";
-  if (has_threads(plan.common)) return words + "the threads of a block cannot wait inside its rows";
+  for (const AxisPlan& common : plan.common.axes)
+    if (std::ranges::any_of(common.pieces, [](const Piece& piece) { return piece.bind == Bind::thread; }) &&
+        extents_vary(plan.shape, sibling, common.axis))
+      return words + "rows of a block end at different turns, and their threads wait for each other";
   return scans_stand_alone(sibling) ? "" : words + "a scan reads another's result";
 }
 
@@ -292,6 +300,21 @@ std::string why_bad_scope(const Plan& plan, const Scope& scope) {
 }
 
 }  // namespace
+
+std::optional<ThreadScanPieces> thread_scan_pieces(const AxisPlan& axis) {
+  const std::vector<Piece>& pieces = axis.pieces;
+  ThreadScanPieces result;
+  result.row = static_cast<std::size_t>(std::ranges::find(pieces, loops::SCAN_ROW, &Piece::step) - pieces.begin());
+  if (result.row >= pieces.size() || !has_steps_of_a_scan(axis)) return std::nullopt;
+  result.side_by_side = result.row == 2;
+  if (pieces.back().bind == Bind::vector) result.packed = pieces.back().turns;
+  for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+    const bool threads = piece == result.row || (result.side_by_side && piece == 1);
+    const bool packed = piece > result.row && piece + 1 == pieces.size() && pieces[piece].bind == Bind::vector;
+    if (!packed && pieces[piece].bind != (threads ? Bind::thread : Bind::serial)) return std::nullopt;
+  }
+  return result;
+}
 
 std::string why_unlawful(const Plan& plan) {
   if (std::string reason = why_bad_blocks(plan); !reason.empty()) return reason;

@@ -11,8 +11,14 @@
 //     for k.1 thread { chunk = carry with total[0], .., total[k.1 - 1]
 //                      for k.2 { for k.3 thread { result = chunk with (o[..] with v[..]) } } }
 //     merge carry (total[0]), .., (total[last]); sync }
-// An exclusive scan stores p before it merges. Without k.1 there is one warp. Of a split scan (split_scan.cpp) each
-// chunk has its carry from memory; where only totals are wanted neither p nor o nor results are.
+// An exclusive scan stores p before it merges. Without k.1 there is one warp. Of a split scan
+// (split_scan.cpp) each chunk has its carry from memory; where only totals are wanted neither p nor o nor
+// results are. Rows of at most one chunk have as many threads k.2 as rows of 32 and no carry, and a block may
+// have several of them, by thread loops of the common axes. Where the last piece is a vector, threads move so
+// many neighbours at once along the rows, and those that one row of 32 then leaves idle walk the next ones.
+#include <algorithm>
+
+#include "core/base/integers.h"
 #include "core/loops/canonical.h"
 #include "core/schedule/build.h"
 
@@ -24,7 +30,6 @@ using loops::Bind;
 namespace {
 
 constexpr std::int64_t PITCH = loops::SCAN_ROWS + 1;  // of a row in scratch: rows then lie in other banks
-constexpr std::int64_t CHUNK = loops::SCAN_ROWS * PITCH;
 
 struct Running {
   loops::Scan scan;
@@ -36,15 +41,15 @@ struct Running {
 class ThreadScans {
  public:
   ThreadScans(const SiblingSource& source, const Surroundings& around, Names& names)
-      : source_(source), around_(around), names_(names), rows_(source.scope), lines_(source.scope) {
-    const std::vector<Piece>& pieces = rows_.axes.front().pieces;
-    row_ = pieces.size() - 2;
-    if (row_ == 2) chunk_ = pieces[1].symbol;
-    chunks_ = chunk_ ? pieces[1].turns : 1;
-    std::vector<Piece>& along = lines_.axes.front().pieces;
-    for (std::size_t piece : {row_, row_ + 1}) along[piece].symbol = names.symbol(along[piece].symbol.name());
-    along[row_].bind = Bind::serial;
-    along[row_ + 1].bind = Bind::thread;
+      : source_(source), around_(around), names_(names), block_(block_rows(source.plan.common)) {
+    const AxisPlan& axis = source.scope.axes.front();
+    pieces_ = *thread_scan_pieces(axis);
+    if (pieces_.side_by_side) chunk_ = axis.pieces[1].symbol;
+    chunks_ = chunk_ ? axis.pieces[1].turns : 1;
+    count_ = next_power_of_two(*turns_of(axis, axis.pieces[pieces_.row]));
+    rows_ = with_row({{axis.pieces[row()].symbol, loops::SCAN_ROW, count_, Bind::thread},
+                      {axis.pieces[row() + 1].symbol, 1, loops::SCAN_ROW, Bind::serial}});
+    lines_ = with_row(along_lines());
     for (const Ref<Stmt>& inner : source.sibling.inner)
       if (const auto* scan = std::get_if<loops::Scan>(&inner->node)) add(*scan);
   }
@@ -52,9 +57,10 @@ class ThreadScans {
   Ref<Stmt> build() {
     const auto innermost = [&](const Surroundings& here) { return down_a_row(here); };
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
-      if (at == 1) return only_totals() ? totals(state, std::move(loops)) : group(state, std::move(loops));
+      if (at == first())
+        loops = only_totals() ? totals(state, std::move(loops)) : group(state, std::move(loops));
       if (at != 0) return loops;
-      return in_arrays(in_parts() ? loops : start_all(&Running::carry, {}, std::move(loops)));
+      return in_arrays(has_carry() ? start_all(&Running::carry, {}, std::move(loops)) : loops);
     };
     return Walk(rows_, around_, names_).run(innermost, wrap);
   }
@@ -65,30 +71,70 @@ class ThreadScans {
     Running running{
         scan, start, names_.temp(), names_.temp(), names_.temp(), names_.temp(), names_.temp(), {}, {}, {}};
     for (int part = 0; part < ops::parts(start.monoid); ++part) {
-      running.values.push_back(array_of(start, part, "values", chunks_ * CHUNK));
+      const std::int64_t chunks = block_.count * chunks_;
+      running.values.push_back(array_of(start, part, "values", chunks * count_ * PITCH));
       if (only_totals()) continue;
-      running.rows.push_back(array_of(start, part, "rows", chunks_ * loops::SCAN_ROWS));
-      if (!in_parts()) running.totals.push_back(array_of(start, part, "totals", chunks_));
+      running.rows.push_back(array_of(start, part, "rows", chunks * count_));
+      if (has_carry()) running.totals.push_back(array_of(start, part, "totals", chunks));
     }
     scans_.push_back(std::move(running));
   }
+  std::size_t row() const { return pieces_.row; }
+  std::size_t first() const {
+    return pieces_.is_one_chunk() ? 0 : 1;
+  }  // position of what a group of chunks walks
   bool in_parts() const { return source_.parts != nullptr; }
+  bool has_carry() const { return !in_parts() && !pieces_.is_one_chunk(); }
   bool only_totals() const { return in_parts() && source_.parts->only_totals(); }
   loops::Buffer array_of(const loops::Start& start, int part, std::string_view name, std::int64_t count) {
     return names_.buffer(
         {std::string(name), ops::part_type(start.monoid, start.element, part), count, true, true});
   }
 
-  Expr chunk() const { return chunk_ ? Expr(*chunk_) : Expr(0); }
-  // The places of a walk's element, and of its row, in the arrays.
+  // The sibling's scope with these pieces for a row, walked in their order.
+  Scope with_row(const std::vector<Piece>& pieces) const {
+    Scope scope = source_.scope;
+    AxisPlan& axis = scope.axes.front();
+    axis.pieces.resize(row());
+    axis.pieces.insert(axis.pieces.end(), pieces.begin(), pieces.end());
+    if (pieces_.is_one_chunk()) axis.pieces.front().turns = 0;
+    scope.order.clear();
+    for (std::size_t piece = 0; piece < axis.pieces.size(); ++piece) scope.order.push_back({0, piece});
+    return scope;
+  }
+  // Rows one after the other, or as many at once as there are threads for.
+  std::vector<Piece> along_lines() {
+    const AxisPlan& axis = source_.scope.axes.front();
+    const std::string name(axis.pieces[row()].symbol.name()), within(axis.pieces[row() + 1].symbol.name());
+    const std::int64_t across = loops::SCAN_ROW / pieces_.packed;
+    const std::int64_t beside = std::max<std::int64_t>(1, count_ / across);
+    std::vector<Piece> pieces = {
+        {names_.symbol(name), loops::SCAN_ROW * beside, count_ / beside, Bind::serial}};
+    if (beside > 1) pieces.push_back({names_.symbol(name), loops::SCAN_ROW, beside, Bind::thread});
+    pieces.push_back({names_.symbol(within), pieces_.packed, across, Bind::thread});
+    if (pieces_.packed > 1) pieces.push_back({names_.symbol(within), 1, pieces_.packed, Bind::vector});
+    return pieces;
+  }
+
+  // The number of a chunk among all of the block, that of the first with this row of the nest, and the places
+  // of a walk's element, and of its row, in the arrays.
+  Expr first_chunk() const { return block_.number * chunks_; }
+  Expr chunk() const { return chunk_ ? first_chunk() + Expr(*chunk_) : first_chunk(); }
   Expr place(const Scope& scope) const {
-    const std::vector<Piece>& pieces = scope.axes.front().pieces;
-    return chunk() * CHUNK + Expr(pieces[row_].symbol) * PITCH + Expr(pieces[row_ + 1].symbol);
+    Expr within;
+    for (const Piece& piece : scope.axes.front().pieces)
+      if (piece.step < loops::SCAN_ROW) within = within + Expr(piece.symbol) * piece.step;
+    return row_place(scope) * PITCH + within;
   }
   Expr row_place(const Scope& scope) const {
-    return chunk() * loops::SCAN_ROWS + Expr(scope.axes.front().pieces[row_].symbol);
+    Expr place = chunk() * count_;
+    const std::vector<Piece>& pieces = scope.axes.front().pieces;
+    for (std::size_t piece = row(); piece < pieces.size(); ++piece)
+      if (pieces[piece].step >= loops::SCAN_ROW)
+        place = place + Expr(pieces[piece].symbol) * (pieces[piece].step / loops::SCAN_ROW);
+    return place;
   }
-  const index::Symbol& row_axis() const { return rows_.axes.front().pieces[row_].symbol; }
+  const index::Symbol& row_axis() const { return rows_.axes.front().pieces[row()].symbol; }
 
   Ref<Stmt> start_all(Temp Running::*total, const std::vector<loops::Axis>& copies, Ref<Stmt> rest) const {
     std::vector<Ref<Stmt>> stmts;
@@ -98,8 +144,7 @@ class ThreadScans {
     return loops::block(std::move(stmts));
   }
   Ref<Stmt> by_rows(std::vector<Ref<Stmt>> stmts) const {
-    return loops::stmt(
-        loops::Loop{row_axis(), loops::SCAN_ROWS, Bind::thread, loops::block(std::move(stmts))});
+    return loops::stmt(loops::Loop{row_axis(), count_, Bind::thread, loops::block(std::move(stmts))});
   }
   // The statements for each chunk, by threads where there are several.
   Ref<Stmt> in_chunks(Ref<Stmt> stmt) const {
@@ -173,7 +218,7 @@ class ThreadScans {
     std::vector<loops::Axis> copies;
     if (chunk_) copies.push_back(*chunk_);
     copies.push_back(row_axis());
-    std::vector<Ref<Stmt>> stmts = {Walk(lines_, around_, names_).run_from(1, state, values, {}),
+    std::vector<Ref<Stmt>> stmts = {Walk(lines_, around_, names_).run_from(first(), state, values, {}),
                                     loops::stmt(loops::Sync{}),
                                     start_all(&Running::row, copies, std::move(down_the_rows))};
     for (const Running& running : scans_)
@@ -186,7 +231,8 @@ class ThreadScans {
     const index::Condition first{{{row_axis(), 1}}};
     std::vector<Ref<Stmt>> stmts = prefixes(state, std::move(down_the_rows)), stores;
     for (const Running& running : scans_)
-      stores.push_back(source_.parts->store(running.scan, running.all, first_of_chunk(state), around_, first));
+      stores.push_back(
+          source_.parts->store(running.scan, running.all, first_of_chunk(state), around_, first));
     stmts.push_back(in_chunks(by_rows(std::move(stores))));
     stmts.push_back(loops::stmt(loops::Sync{}));
     return loops::block(std::move(stmts));
@@ -195,17 +241,17 @@ class ThreadScans {
   Ref<Stmt> group(const State& state, Ref<Stmt> down_the_rows) {
     const auto results = [&](const Surroundings& here) { return along_results(here); };
     const auto carried = [&](std::size_t at, const State&, Ref<Stmt> loops) {
-      return at == row_ ? carry_into_chunk(state, std::move(loops)) : loops;
+      return at == row() ? carry_into_chunk(state, std::move(loops)) : loops;
     };
     const Ref<Stmt> sync = loops::stmt(loops::Sync{});
     std::vector<Ref<Stmt>> stmts = prefixes(state, std::move(down_the_rows));
     stmts.push_back(keep_rows());
     stmts.push_back(sync);
-    stmts.push_back(Walk(lines_, around_, names_).run_from(1, state, results, carried));
+    stmts.push_back(Walk(lines_, around_, names_).run_from(first(), state, results, carried));
     for (const Running& running : scans_)
-      for (std::int64_t at = 0; at < chunks_ && !in_parts(); ++at)
-        stmts.push_back(merge_arrays(running.carry, running.totals, at));
-    stmts.push_back(sync);
+      for (std::int64_t at = 0; at < chunks_ && has_carry(); ++at)
+        stmts.push_back(merge_arrays(running.carry, running.totals, first_chunk() + at));
+    if (!pieces_.is_one_chunk()) stmts.push_back(sync);
     return loops::block(std::move(stmts));
   }
   Expr first_of_chunk(const State& state) const {
@@ -219,7 +265,7 @@ class ThreadScans {
     for (const Running& running : scans_) store_all(running.rows, row_place(rows_), running.before, before);
     stmts.push_back(by_rows(std::move(before)));
     for (const Running& running : scans_)
-      if (!in_parts()) store_all(running.totals, chunk(), running.all, stmts);
+      if (has_carry()) store_all(running.totals, chunk(), running.all, stmts);
     return in_chunks(loops::block(std::move(stmts)));
   }
 
@@ -232,9 +278,11 @@ class ThreadScans {
         continue;
       }
       stmts.push_back(loops::stmt(start_like(running.start, running.chunk, {})));
+      if (!has_carry()) continue;
       stmts.push_back(merge_total(running.chunk, running.carry, running.start));
       for (std::int64_t at = 0; at + 1 < chunks_; ++at)
-        stmts.push_back(merge_arrays(running.chunk, running.totals, at, index::Condition{{{at, chunk()}}}));
+        stmts.push_back(merge_arrays(running.chunk, running.totals, first_chunk() + at,
+                                     index::Condition{{{at, Expr(*chunk_)}}}));
     }
     stmts.push_back(std::move(loops));
     return loops::block(std::move(stmts));
@@ -274,11 +322,13 @@ class ThreadScans {
   const SiblingSource& source_;
   const Surroundings& around_;
   Names& names_;
-  Scope rows_;           // a thread walks each row
-  Scope lines_;          // threads walk each row together
-  std::size_t row_ = 1;  // the piece of rows
+  Scope rows_;   // a thread walks each row
+  Scope lines_;  // threads walk each row together
+  ThreadScanPieces pieces_;
+  BlockRows block_;  // rows of the nest that a block scans
   std::optional<index::Symbol> chunk_;
   std::int64_t chunks_ = 1;  // side by side
+  std::int64_t count_ = 1;   // rows of a chunk
   std::vector<Running> scans_;
 };
 

@@ -34,6 +34,7 @@ std::string why_unlawful(const Plan& plan, const ScanSplit& split) {
   if (split.carries < 1 || !is_power_of_two(split.carries))
     return words + "the totals that are loaded together are a power of two";
   const std::int64_t elements = split.chunks * loops::SCAN_CHUNK;
+  if (axis.pieces.front().step < loops::SCAN_CHUNK) return words + "a row of one chunk has no parts";
   if (elements % axis.pieces.front().step != 0)
     return words +
            cat("a part of ", elements, " elements is no multiple of the steps of ", axis.pieces.front().step);

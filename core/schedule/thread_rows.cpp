@@ -18,23 +18,6 @@ using loops::Bind;
 
 namespace {
 
-// Members of the thread loops around a row, and the number of this one.
-struct Rows {
-  std::int64_t count = 1;
-  Expr number = 0;
-};
-Rows rows_of(const Scope& common) {
-  Rows rows;
-  for (const Turn& turn : common.order) {
-    const Piece& piece = common.piece(turn);
-    if (piece.bind != Bind::thread) continue;
-    const std::int64_t turns = next_power_of_two(*turns_of(common.axes[turn.axis], piece));
-    rows.count *= turns;
-    rows.number = rows.number * turns + Expr(piece.symbol);
-  }
-  return rows;
-}
-
 bool same_walk(const AxisPlan& a, const AxisPlan& b) {
   return std::ranges::equal(a.pieces, b.pieces, [](const Piece& one, const Piece& other) {
     return one.step == other.step && one.turns == other.turns && one.bind == other.bind;
@@ -69,6 +52,18 @@ RowPlace place_in_thread(const AxisPlan& axis, const Expr& k) {
 }
 
 }  // namespace
+
+BlockRows block_rows(const Scope& common) {
+  BlockRows rows;
+  for (const Turn& turn : common.order) {
+    const Piece& piece = common.piece(turn);
+    if (piece.bind != Bind::thread) continue;
+    const std::int64_t turns = next_power_of_two(*turns_of(common.axes[turn.axis], piece));
+    rows.count *= turns;
+    rows.number = rows.number * turns + Expr(piece.symbol);
+  }
+  return rows;
+}
 
 std::vector<std::size_t> users_of(const loops::Nest& shape, loops::Buffer array) {
   std::vector<std::size_t> users;
@@ -109,7 +104,7 @@ RowPlace place_in_row(const Plan& plan, const AxisPlan& axis, const KeptRow& row
         axis.pieces, [](const Piece& piece) { return piece.bind == Bind::thread; });
     return by_threads ? place_in_thread(axis, k) : RowPlace{row.count, k};
   }
-  const Rows rows = rows_of(plan.common);
+  const BlockRows rows = block_rows(plan.common);
   return {rows.count * row.count, rows.number * row.count + k};
 }
 

@@ -75,6 +75,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ScratchOfTwoMembers",
              "for t < 4 thread { scratch q[8] in scratch { q[0] = x[t] y[t] = q[0] } }",
              "the store to q[0]: element 0 is written by thread 1 and was written by thread 0"},
+        Case{"AMemberThatWritesBeforeAnotherReads",
+             "for t < 2 thread { for l < 4 thread { s[4*t + l] = x[l] } sync for u < 4 thread { s[4 - 4*t + "
+             "u] "
+             "= x[u] } }",
+             "element 4 is written by thread 4 and was written by thread 0"},
         Case{"AnUpdateAndARead",
              "for t < 4 thread { y[0] atomic_add x[t] } for u < 4 thread { y[u + 4] = y[0] }",
              "y[0]: element 0 is read by thread 0 and was updated by threads 0 to 3"},
@@ -115,6 +120,9 @@ TEST(Touches, WithAnOrderAreNone) {
       "for b < 2 block { scratch q[8] in scratch { for t < 4 thread { q[t] = x[t] y[4*b + t] = q[t] } } }",
       "for b < 2 block { scratch q[8] in scratch { for t < 4 thread { q[3 - t] = x[t] } sync for u < 4 "
       "thread { y[4*b + u] = q[u] } } }",
+      "for t < 2 thread { for l < 4 thread { s[4*t + l] = x[l] } sync for u < 4 thread { y[4*t + u] = s[4*t "
+      "+ 3 - "
+      "u] } }",
       "for b < 4 block { y[0] atomic_max x[b] }",
       "for b < 4 block { for t < 2 thread { y[2*b + t] = x[t] } sync y[2*b] = y[2*b + 1] }"};
   for (const std::string& body : bodies) {

@@ -49,7 +49,25 @@ const std::vector<NestCase> cases = {
       "serial loop 0 k.1 thread loop 0 k.2 thread loop 0 k.3 serial",
       "schedule split_scan k chunks 4 carries 64 split 0 k : 2048, 1024, 32 mask loop -1 i.0 block loop 0 "
       "k.0 "
-      "serial loop 0 k.1 thread loop 0 k.2 thread loop 0 k.3 serial"}},
+      "serial loop 0 k.1 thread loop 0 k.2 thread loop 0 k.3 serial",
+      "schedule split 0 k : 32 mask loop -1 i.0 block loop 0 k.0 thread loop 0 k.1 serial",
+      "schedule split -1 i : 4 mask split 0 k : 32 mask loop -1 i.0 block loop -1 i.1 thread loop 0 k.0 "
+      "thread "
+      "loop 0 k.1 serial",
+      "schedule split -1 i : 2 mask split 0 k : 32, 4 mask loop -1 i.0 block loop -1 i.1 thread loop 0 k.0 "
+      "thread loop 0 k.1 serial loop 0 k.2 vector",
+      "schedule split -1 i : 2 mask split 0 k : 32, 16 mask loop -1 i.0 block loop -1 i.1 thread loop 0 k.0 "
+      "thread loop 0 k.1 serial loop 0 k.2 vector",
+      "schedule split 0 k : 32, 8 exact loop -1 i.0 block loop 0 k.0 thread loop 0 k.1 serial loop 0 k.2 "
+      "vector",
+      "schedule split -1 i : 2 mask split 0 k : 2048, 1024, 32, 4 mask loop -1 i.0 block loop -1 i.1 thread "
+      "loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 thread loop 0 k.3 serial loop 0 k.4 vector",
+      "schedule split 0 k : 1024, 32, 8 exact loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 "
+      "k.2 "
+      "serial loop 0 k.3 vector",
+      "schedule split_scan k chunks 2 carries 4 split 0 k : 2048, 1024, 32, 2 mask loop -1 i.0 block loop 0 "
+      "k.0 "
+      "serial loop 0 k.1 thread loop 0 k.2 thread loop 0 k.3 serial loop 0 k.4 vector"}},
     {"flat_cumsum",
      R"(program flat_cumsum(x: bf16[n], y: written bf16[n]; n in 0..) {
   start t0: sum f32 for k < n { scan t1 = t0 (mul(f32(x[k]), f32(x[k]))) at k y[k] = bf16(t1) }
@@ -84,7 +102,12 @@ const std::vector<NestCase> cases = {
       "loop 0 k.2 serial loop 0 k.1 vector",
       "schedule split_scan k chunks 2 carries 1 split 0 k : 1024, 32 clip loop -1 i.0 block loop 0 k.0 "
       "serial "
-      "loop 0 k.1 serial loop 0 k.2 serial"}},
+      "loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule split -1 i : 2 mask split 0 k : 32, 8 mask loop -1 i.0 block loop -1 i.1 thread loop 0 k.0 "
+      "thread loop 0 k.1 serial loop 0 k.2 vector",
+      "schedule split 0 k : 1024, 32, 4 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 "
+      "k.2 "
+      "serial loop 0 k.3 vector"}},
     {"outer_cumsum_exclusive",
      R"(program outer_cumsum(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: sum f32 for k < n { scan t1 = t0 (x[k*m + i]) at k exclusive y[k*m + i] = t1 } }
@@ -128,7 +151,10 @@ const std::vector<NestCase> cases = {
       "k.2 thread loop 0 k.3 serial",
       "schedule split_scan k chunks 1 carries 4 split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 "
       "serial "
-      "loop 0 k.1 thread loop 0 k.2 serial"}},
+      "loop 0 k.1 thread loop 0 k.2 serial",
+      "schedule split -1 i : 2 mask split 0 k : 32 mask loop -1 i.0 block loop -1 i.1 thread loop 0 k.0 "
+      "thread "
+      "loop 0 k.1 serial"}},
     {"cummax",
      R"(program cummax(x: f32[m*n], y: written f32[m*n], z: written i64[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: argmax_last f32 for k < n {
@@ -145,7 +171,9 @@ const std::vector<NestCase> cases = {
       "serial loop 0 k.1 thread loop 0 k.2 thread loop 0 k.3 serial",
       "schedule split_scan k chunks 1 carries 1 split 0 k : 1024, 32 clip loop -1 i.0 block loop 0 k.0 "
       "serial "
-      "loop 0 k.1 serial loop 0 k.2 serial"}},
+      "loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule split -1 i : 2 mask split 0 k : 32, 4 mask loop -1 i.0 block loop -1 i.1 thread loop 0 k.0 "
+      "thread loop 0 k.1 serial loop 0 k.2 vector"}},
 };
 
 }  // namespace

@@ -82,6 +82,12 @@ TEST(SplitScan, PartsAreWholeStepsOfTheirBlocks) {
             "split_scan k: a part of 1024 elements is no multiple of the steps of 2048");
 }
 
+TEST(ThreadScan, RowsOfABlockEndTogether) {
+  EXPECT_EQ(why(SCAN_OF_SEGMENTS, "schedule split -1 i : 4 mask split 0 k : 1024, 32 mask loop -1 i.0 block "
+                                  "loop -1 i.1 thread loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial"),
+            "axis k: rows of a block end at different turns, and their threads wait for each other");
+}
+
 schedule::Schedule chosen(const machine::Machine& machine, std::int64_t rows, std::int64_t size,
                           bool columns) {
   const std::string at = columns ? cat("k*", rows, " + i") : cat("i*", size, " + k");
