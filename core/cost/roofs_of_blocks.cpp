@@ -166,10 +166,11 @@ class Blocks {
     return cache;
   }
 
-  // Cycles of one execution of a node's loop, for one block alone: what waits for so many loads of a thread, which
-  // a serial loop around may have on their way for several iterations, and the rest.
+  // Cycles of one execution of a node's loop, for one block alone: what waits for so many loads of a thread,
+  // which a serial loop around may have on their way for several iterations, and the rest.
   struct Latency {
     double memory = 0, loads = 0, rest = 0;
+    double next = 0;  // that an iteration lasts at least, for what the next one waits for
   };
   Latency latency(std::size_t node) const {
     const Node& at = walk_.nodes[node];
@@ -177,7 +178,12 @@ class Blocks {
     for (const std::size_t number : at.accesses) {
       const Access& access = walk_.accesses[number];
       if (access.store || access.place == loops::Place::registers) continue;
-      once.memory = std::max(once.memory, access.place == loops::Place::scratch ? SHARED : memory_cycles());
+      const double cycles = access.place == loops::Place::scratch ? SHARED : memory_cycles();
+      if (access.of_next) {
+        once.next = std::max(once.next, cycles);
+        continue;
+      }
+      once.memory = std::max(once.memory, cycles);
       once.loads += requests_of(access, vector_of(node));
     }
     const double lanes = vector_of(node);
@@ -188,6 +194,7 @@ class Blocks {
       const Latency inner = latency(child);
       once.memory += inner.memory;
       once.loads += inner.loads;
+      once.next = std::max(once.next, inner.next);
       once.rest += inner.rest;
     }
     if (!at.loop) return once;
@@ -198,9 +205,9 @@ class Blocks {
       case Bind::vector:
         return once;
       case Bind::unroll:
-        return {once.memory, once.loads * loop.extent, once.rest * loop.extent};
+        return {once.memory, once.loads * loop.extent, once.rest * loop.extent, once.next};
       case Bind::serial:
-        return {0, 0, (once.memory / ahead(at, once) + once.rest) * loop.extent};
+        return {0, 0, std::max(once.memory / ahead(at, once) + once.rest, once.next) * loop.extent, 0};
     }
     return {};
   }
@@ -212,9 +219,9 @@ class Blocks {
   // Whether an iteration stores what depends on those before it: measured, loads do not pass such stores.
   bool stores_running(const Node& at) const {
     return at.chain > 0 && std::ranges::any_of(at.accesses, [&](std::size_t number) {
-      const Access& access = walk_.accesses[number];
-      return access.store && access.place == loops::Place::memory;
-    });
+             const Access& access = walk_.accesses[number];
+             return access.store && access.place == loops::Place::memory;
+           });
   }
   double memory_cycles() const { return machine_.memory.back().latency_seconds * machine_.clock_hertz; }
 

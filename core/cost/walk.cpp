@@ -79,7 +79,11 @@ class Walker {
         [&](const loops::Let& let) { depths_[let.temp] = add_value(let.value); },
         [&](const loops::Index& found) { find(found); },
         [&](const loops::Store& store) {
+          const std::size_t before = walk_.accesses.size();
           add_value(store.value);
+          if (is_read_before(store.buffer))
+            for (std::size_t number = before; number < walk_.accesses.size(); ++number)
+              walk_.accesses[number].of_next = true;
           add_access(store.buffer, store.offset, store.mask, true);
         },
         [&](const loops::Start& start) { begin(start); },
@@ -167,13 +171,30 @@ class Walker {
     std::set<index::Symbol> symbols = index::symbols_of(load.offset);
     symbols.merge(index::symbols_of(load.mask));
     std::size_t at = depth_of(symbols);
-    if (program_.buffers[load.buffer.index].local) at = depth();
+    if (program_.buffers[load.buffer.index].local) {
+      at = depth();
+      if (const std::size_t serial = serial_around(); serial != 0) read_in_[load.buffer] = serial;
+    }
     const std::string text = cat(load.buffer.index, ":", load.offset, " if ", load.mask);
     for (std::size_t level = 0; level <= at; ++level)
       if (loaded_.contains({path_[level], text})) return level;
     loaded_.insert({path_[at], text});
     add_access(load.buffer, load.offset, load.mask, false, at);
     return at;
+  }
+
+  // Whether this iteration of the serial loop around has read the array of registers, which then keeps what
+  // is stored for the next one.
+  bool is_read_before(loops::Buffer buffer) const {
+    const auto place = places_.find(buffer);
+    const auto read = read_in_.find(buffer);
+    return place != places_.end() && place->second == loops::Place::registers && read != read_in_.end() &&
+           read->second == serial_around();
+  }
+  std::size_t serial_around() const {
+    for (std::size_t level = depth(); level > 0; --level)
+      if (walk_.loops[*walk_.nodes[path_[level]].loop].bind == loops::Bind::serial) return path_[level];
+    return 0;
   }
 
   std::size_t depth_of(const std::set<index::Symbol>& symbols) const {
@@ -358,6 +379,7 @@ class Walker {
   std::map<loops::Temp, const loops::Start*> starts_;
   std::map<loops::Temp, std::vector<loops::Axis>> copies_of_;
   std::map<loops::Buffer, loops::Place> places_;
+  std::map<loops::Buffer, std::size_t> read_in_;  // arrays, by the serial loop around their last load
   std::unordered_map<const loops::Value*, std::size_t> known_;
   std::set<std::pair<std::size_t, std::string>> loaded_;
 };

@@ -31,6 +31,7 @@ struct Access {
   int bytes = 4;            // of an element
   double share = 1;         // of the iterations in which its mask holds
   bool found = false;       // at a place that only the run knows
+  bool of_next = false;     // a load that only the next iteration of the serial loop around waits for
   std::int64_t start = 0;   // byte of the first iteration
   std::vector<Step> steps;  // loops around that move it, outermost first
   double most_bytes = 0;    // of the whole buffer

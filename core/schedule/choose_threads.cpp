@@ -78,8 +78,10 @@ class ThreadChooser {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads / 2);
     } else {
-      const std::int64_t rows =
-          scans() || rows_.spread ? 1 : std::max<std::int64_t>(1, parameters_.row_warps / rows_.warps);
+      const std::int64_t rows = scans() ? scanned_rows()
+                                : rows_.spread
+                                    ? 1
+                                    : std::max<std::int64_t>(1, parameters_.row_warps / rows_.warps);
       cuts[fast].threads = members(loops[fast], 1, rows);
     }
     add(cuts, fast);
@@ -187,15 +189,41 @@ class ThreadChooser {
       choice.loop(loop, piece, piece == 2 && written_out ? Bind::unroll : Bind::serial);
   }
 
-  // A chunk a warp.
+  // A chunk a warp; of rows of at most one chunk, several in a block.
   void scan_by_warps(const NestLoop& loop, ScopeChoice& choice) const {
     const std::int64_t chunks = members(loop, loops::SCAN_CHUNK, parameters_.scan_warps);
-    std::vector<std::int64_t> factors = {loops::SCAN_CHUNK, loops::SCAN_ROW};
+    std::vector<std::int64_t> factors = {loops::SCAN_ROW};
+    if (!is_one_chunk(loop)) factors.insert(factors.begin(), loops::SCAN_CHUNK);
     if (chunks > 1) factors.insert(factors.begin(), chunks * loops::SCAN_CHUNK);
-    choice.split(loop, factors, tail(factors.front(), loop));
-    choice.loop(loop, 0, Bind::serial);
-    for (std::size_t piece = 1; piece < factors.size(); ++piece) choice.loop(loop, piece, Bind::thread);
-    choice.loop(loop, factors.size(), Bind::serial);
+    const std::int64_t packed = packed_scan(loop);
+    if (packed > 1) factors.push_back(packed);
+    const auto extent = constant(loop);
+    const bool exact = !is_one_chunk(loop) || is_power_of_two(*extent / loops::SCAN_ROW);
+    choice.split(loop, factors, exact ? tail(factors.front(), loop) : Tail::mask);
+    std::size_t piece = 0;
+    if (!is_one_chunk(loop)) choice.loop(loop, piece++, Bind::serial);
+    if (chunks > 1) choice.loop(loop, piece++, Bind::thread);
+    choice.loop(loop, piece++, Bind::thread);
+    choice.loop(loop, piece++, Bind::serial);
+    if (packed > 1) choice.loop(loop, piece, Bind::vector);
+  }
+  static bool is_one_chunk(const NestLoop& loop) {
+    const auto extent = constant(loop);
+    return extent && *extent <= loops::SCAN_CHUNK;
+  }
+  std::int64_t packed_scan(const NestLoop& loop) const {
+    return std::min(packed(loop), power_of_two_below(loops::SCAN_ROW / 2));
+  }
+  // Of a block, of the rows that a scan walks: so many that they have as many threads as other rows.
+  std::int64_t scanned_rows() const {
+    std::int64_t threads = 1;
+    for (const loops::Sibling* sibling : situation_.siblings) {
+      const NestLoop& loop = sibling->loops.back();
+      if (!is_one_chunk(loop)) return 1;
+      const std::int64_t rows = members(loop, loops::SCAN_ROW, loops::SCAN_ROWS);
+      threads = std::max({threads, rows, loops::SCAN_ROW / packed_scan(loop)});
+    }
+    return std::max<std::int64_t>(1, parameters_.row_warps * warp() / threads);
   }
 
   // Units by warps, the lanes of a unit by the threads of a warp and what is packed: the same for every sort
@@ -330,7 +358,8 @@ bool walks_rows_in_threads(const Situation& situation) {
   if (situation.shape.columns) return false;
   return situation.lockstep || std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
            return reach_of(situation.shape, *sibling) == Reach::scan &&
-                  (guess(sibling->loops.back()) < LEAST_SCANNED || !scans_stand_alone(*sibling));
+                  (guess(sibling->loops.back()) < situation.parameters.least_scanned ||
+                   !scans_stand_alone(*sibling));
          });
 }
 

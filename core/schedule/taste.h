@@ -29,6 +29,7 @@ struct Parameters {
   std::int64_t row_warps = 4;        // of a block with several rows
   std::int64_t warps = 0;            // of a row; 0: by its bytes and where it is kept
   std::int64_t scan_warps = 8;       // of a row that is scanned
+  std::int64_t least_scanned = 32;   // elements of a row that several threads scan; shorter ones are a thread's
   bool scan_rows_written_out = true;  // by a thread, so that all of a row of 32 is on its way at once
   std::int64_t carry_threads = 128;  // that load the totals of a split scan, of a row that a block walks
   std::int64_t kept_lanes = 16;      // lanes of a unit that a thread has in registers, of rows in threads
@@ -124,8 +125,6 @@ class ScopeChoice {
 std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan);
 // What is stored past the caches. See choose_prefetches.cpp.
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
-constexpr std::int64_t LEAST_SCANNED =
-    256;  // elements of a row that a block scans; shorter ones are a thread's
 constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
 // How the threads of a block walk rows of one size.
 struct RowThreads {

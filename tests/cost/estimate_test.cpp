@@ -57,6 +57,37 @@ TEST(Estimate, WhatIsNoNeighbourMovesWholeSectors) {
   EXPECT_DOUBLE_EQ(roof_of(estimate, "memory").amount, 65536.0 * (32 + 4));
 }
 
+constexpr std::string_view RUNNING = R"(program running(x: f32[32*131072], y: written f32[32*131072]) {
+  for b < 1024 block { for t < 128 thread { start t0: sum f32
+    for r < 32 { merge t0 (x[b*4096 + t + 128*r]) y[b*4096 + t + 128*r] = t0 } } }
+})";
+constexpr std::string_view RUNNING_WRITTEN_OUT =
+    R"(program running(x: f32[32*131072], y: written f32[32*131072]) {
+  for b < 1024 block { for t < 128 thread { start t0: sum f32
+    for r < 32 unroll { t1 = x[b*4096 + t + 128*r] merge t0 (t1) y[b*4096 + t + 128*r] = t0 } } }
+})";
+// Measured: loads do not pass the stores of a running total.
+TEST(Estimate, EachLoadOfARunningTotalIsWaitedForUnlessAllStandFirst) {
+  const double waits = 32 * machine::h200().memory.back().latency_seconds;
+  EXPECT_GT(roof_of(on_h200(RUNNING), "chain").seconds, waits);
+  EXPECT_LT(roof_of(on_h200(RUNNING_WRITTEN_OUT), "chain").seconds, waits / 4);
+}
+
+std::string totals_of_turns(std::string_view turn) {
+  return cat(
+      "program turns(x: f32[65536], y: written f32[1024], next: local f32[1]) { scratch next[1] in "
+      "registers { for t < 1024 thread { next[0] = x[t] } start t0: sum f32 copies (t) for r < 63 { for "
+      "t < 1024 thread { ",
+      turn, " } sync } for t < 1024 thread { y[t] = t0 } } }");
+}
+TEST(Estimate, OnlyTheNextIterationWaitsForWhatIsLoadedForIt) {
+  const cost::Estimate now = on_h200(totals_of_turns("merge t0 (x[1024*r + t])"));
+  const cost::Estimate ahead = on_h200(totals_of_turns("merge t0 (next[0]) next[0] = x[1024*r + t + 1024]"));
+  const double waits = 63 * machine::h200().memory.back().latency_seconds;
+  EXPECT_GT(roof_of(now, "chain").seconds, roof_of(ahead, "chain").seconds);
+  EXPECT_GE(roof_of(ahead, "chain").seconds, waits);
+}
+
 // A row that every block reads twice is read from memory once where all rows in flight fit the L2 cache.
 constexpr std::string_view TWICE = R"(program twice(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for b < m block {

@@ -69,6 +69,15 @@ void running_maxima(Builder& builder) {
   builder.output(found.value);
   builder.output(found.place);
 }
+void running_sum_of_one_row(Builder& builder) {
+  builder.output(cumsum(f32(builder, "x", {70001}) * 2.0, 0));
+}
+void running_sums_of_short_rows(Builder& builder) {
+  builder.output(cumsum(builder.input("x", DType::bf16, {300, 72}), 1));
+}
+void running_products_of_columns(Builder& builder) {
+  builder.output(graph::cumprod(f32(builder, "x", {2100, 40}), 0) + 1.0);
+}
 void column_sums(Builder& builder) { builder.output(sum(f32(builder, "x", {3000, 70}), {0})); }
 void places_of_maxima(Builder& builder) { builder.output(argmax(f32(builder, "x", {33, 700}), 1)); }
 void gathered_rows(Builder& builder) {
@@ -113,6 +122,9 @@ const std::vector<OwnGraph>& own_graphs() {
       {"variances", Sort::rows, 1, variances},
       {"running_sums", Sort::rows, 1, running_sums},
       {"running_maxima", Sort::rows, 2, running_maxima},
+      {"running_sum_of_one_row", Sort::rows, 1, running_sum_of_one_row},
+      {"running_sums_of_short_rows", Sort::rows, 1, running_sums_of_short_rows},
+      {"running_products_of_columns", Sort::rows, 2, running_products_of_columns},
       {"column_sums", Sort::rows, 1, column_sums},
       {"places_of_maxima", Sort::rows, 1, places_of_maxima},
       {"gathered_rows", Sort::other, 1, gathered_rows},

@@ -42,12 +42,18 @@ class Draw {
     scope(-1, shape.common);
     int sibling = 0;
     for (const loops::Item& item : shape.items) {
-      if (const auto* found = std::get_if<loops::Sibling>(&item)) scope(sibling++, found->loops);
+      const auto* found = std::get_if<loops::Sibling>(&item);
+      if (found == nullptr) continue;
+      scans_ = is_scan(*found);
+      scope(sibling++, found->loops);
     }
     if (shape.columns)
       result_.columns = {std::int64_t{1} << below(9),
                          std::array{loops::Place::registers, loops::Place::scratch}[below(2)],
                          std::int64_t{1} << below(6), std::int64_t{1} << below(4)};
+    if (scans_ && below(2) == 0)
+      result_.scan_split = {result_.loops.back().piece.substr(0, result_.loops.back().piece.find('.')),
+                            static_cast<std::int64_t>(1 + below(3)), std::int64_t{1} << below(4)};
     for (const loops::BufferInfo& info : nest.buffers) {
       if (!info.written && below(6) == 0)
         result_.temps.push_back({info.name, loops::Place::registers, draw_turns(), 0});
@@ -60,6 +66,10 @@ class Draw {
 
  private:
   std::size_t below(std::size_t count) { return random_() % count; }
+  static bool is_scan(const loops::Sibling& sibling) {
+    return std::ranges::any_of(
+        sibling.inner, [](const auto& stmt) { return std::holds_alternative<loops::Scan>(stmt->node); });
+  }
 
   void scope(int sibling, const std::vector<loops::NestLoop>& loops) {
     std::vector<std::string> axes;
@@ -73,7 +83,9 @@ class Draw {
     if (blocks) return result_.loops.push_back({sibling, cat(axes.front(), ".0"), Bind::block});
     std::vector<schedule::LoopPlan> order;
     for (const std::string& axis : axes) {
-      const auto& factors = factor_lists[below(factor_lists.size())];
+      const bool of_scan = scans_ && sibling >= 0 && below(3) != 0;
+      const auto factors =
+          of_scan ? std::vector<std::int64_t>{1024, 32} : factor_lists[below(factor_lists.size())];
       const Tail tail = std::array{Tail::exact, Tail::mask, Tail::remainder, Tail::clip}[below(4)];
       result_.splits.push_back({sibling, axis, factors, tail});
       for (std::size_t piece = 0; piece <= factors.size(); ++piece) {
@@ -105,6 +117,7 @@ class Draw {
 
   std::mt19937_64& random_;
   bool rows_are_blocks_ = false;  // of a nest with totals of columns
+  bool scans_ = false;            // of the last sibling
   schedule::Schedule result_;
 };
 
