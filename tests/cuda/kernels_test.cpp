@@ -12,27 +12,50 @@ namespace twinloom::cuda {
 
 namespace {
 
-class Kernels : public testing::TestWithParam<std::size_t> {};
-
-TEST_P(Kernels, NvrtcTakesWhatIsChosen) {
-  TWINLOOM_NEEDS_NVRTC();
+// How many programs are chosen, all of which NVRTC takes.
+std::size_t expect_taken(std::string_view nest_text) {
   static const Translator translator("sm_90a");
-  const tests::NestCase& given = tests::nest_cases()[GetParam()];
-  const loops::Program nest = loops::parse(given.text);
-  const schedule::Schedule chosen = schedule::choose(nest, machine::h200());
-  for (const loops::Program& program : schedule::apply(nest, chosen)) {
+  const loops::Program nest = loops::parse(nest_text);
+  const auto programs = schedule::apply(nest, schedule::choose(nest, machine::h200()));
+  for (const loops::Program& program : programs) {
     for (const Handed handed : {Handed::usual, Handed::any}) {
       const KernelText text = translator.text(program, handed);
       EXPECT_FALSE(translator.object(text, program.name).empty()) << text.source;
     }
     EXPECT_LE(emit::thread_count(program), machine::h200().max_threads);
   }
+  return programs.size();
+}
+
+class Kernels : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Kernels, NvrtcTakesWhatIsChosen) {
+  TWINLOOM_NEEDS_NVRTC();
+  expect_taken(tests::nest_cases()[GetParam()].text);
 }
 
 std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
   return std::string(tests::nest_cases()[info.param].name);
 }
 INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::Range(std::size_t{0}, tests::nest_cases().size()), name_of);
+
+// By the shape of a scan: one long row, few long columns, short rows, of several totals.
+TEST(KernelsOfScans, NvrtcTakesWhatIsChosen) {
+  TWINLOOM_NEEDS_NVRTC();
+  constexpr std::size_t SPLIT = 3;  // programs
+  EXPECT_EQ(expect_taken(R"(program flat(x: f16[3000001], y: written f16[3000001]) {
+  start t0: sum f32 for k < 3000001 { scan t1 = t0 (f32(x[k])) at k y[k] = f16(t1) } })"),
+            SPLIT);
+  EXPECT_EQ(expect_taken(R"(program columns(x: f64[40*70000], y: written f64[40*70000]) {
+  for i < 40 { start t0: prod f64 for k < 70000 { scan t1 = t0 (x[40*k + i]) at k exclusive y[40*k + i] = t1 } } })"),
+            SPLIT);
+  EXPECT_EQ(
+      expect_taken(R"(program short(x: bf16[72*5001], y: written f32[72*5001], z: written i64[72*5001]) {
+  for i < 5001 { start t0: argmax_last f32 start t2: sum f32 for k < 72 {
+    scan t1 = t0 (f32(x[72*i + k]), count(k)) at k scan t3 = t2 (f32(x[72*i + k])) at k exclusive
+    y[72*i + k] = add(t1, t3) z[72*i + k] = t1.1 } } })"),
+      1u);
+}
 
 }  // namespace
 
