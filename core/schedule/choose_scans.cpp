@@ -65,8 +65,10 @@ std::optional<ScanSplit> for_threads(const Situation& situation, const Walked& w
 std::optional<ScanSplit> for_tasks(const Situation& situation, const Walked& walked) {
   const double workers = situation.machine.blocks_at_once;
   if (1.5 * walked.workers >= workers) return std::nullopt;
-  constexpr std::int64_t LEAST_CHUNKS = 16;  // of a part, which takes some microseconds
-  return parts_for(situation, walked, static_cast<double>(TASKS_A_WORKER) * workers, LEAST_CHUNKS);
+  // A part is worth waking a worker for.
+  const double chunk_seconds = situation.turn_seconds() / static_cast<double>(walked.chunks);
+  const auto least = static_cast<std::int64_t>(situation.machine.worth_a_thread_seconds / chunk_seconds) + 1;
+  return parts_for(situation, walked, static_cast<double>(TASKS_A_WORKER) * workers, least);
 }
 
 }  // namespace
