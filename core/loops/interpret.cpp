@@ -64,8 +64,8 @@ class Actions {
     names_.leave(std::move(outer));
     if (loop.bind == Bind::block) body = in_block(std::move(body));
     if (loop.bind == Bind::thread) body = in_thread(axis, widths_.width(loop.axis), std::move(body));
-    // Members of a thread loop come to its Syncs together. That one is walked after the other shows nowhere as long
-    // as none touches what another does in a later moment: see Touches.
+    // Members of a thread loop come to its Syncs together. That one is walked after the other shows nowhere
+    // as long as none touches what another does in a later moment: see Touches.
     const bool together = loop.bind == Bind::thread && has_syncs(*loop.body);
     return [=, bind = loop.bind](State& state) {
       const std::int64_t count = extent(state);

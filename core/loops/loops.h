@@ -203,8 +203,8 @@ struct Prefetch {
   index::Expr count = 1;
   index::Condition mask = {};
 };
-// All threads of the block have arrived. Where two of them touch an element and one stores, there is one between.
-// In a thread loop, which all of them walk then, its members come to it together, and touch nothing of each other's.
+// All threads of the block have arrived. Where two touch an element and one stores, there is one between. In
+// a thread loop, which all of them walk, members come to it together and touch nothing of each other's.
 struct Sync {};
 struct LastBlock {  // body: run by the member of `among` that arrives last; it sees all their stores
   Buffer counter;

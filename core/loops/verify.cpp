@@ -239,8 +239,8 @@ class Verifier {
       if (level.bind != Bind::thread) continue;
       const std::int64_t width = widths.width(level.axis);
       const std::int64_t members = *index::constant_of(extents_.at(level.axis)) * width;
-      CHECK(members == around, "a sync stands in the thread loop ", level.axis, ", which only ", members, " of ",
-            around, " threads walk");
+      CHECK(members == around, "a sync stands in the thread loop ", level.axis, ", which only ", members,
+            " of ", around, " threads walk");
       around = width;
     }
   }

@@ -160,7 +160,8 @@ class ScanParts {
   // The sibling over one part only: `at` is the part's number.
   Scope scope_of(const index::Symbol& at) const;
   index::Expr count() const;  // of parts
-  // totals[..] = the total of the chunk that begins at this element, if there is such a chunk, where `mask` holds.
+  // totals[..] = the total of the chunk that begins at this element, if there is such a chunk, where `mask`
+  // holds.
   Ref<Stmt> store(const loops::Scan& scan, Temp total, const index::Expr& first, const Surroundings& around,
                   const index::Condition& mask = {}) const;
   // `carry` is what comes before that chunk.

@@ -206,8 +206,8 @@ std::string why_bad_tree(const Scope& scope) {
 // 1024 c, 1024, 32, v, or the last of these.
 bool has_steps_of_a_scan(const AxisPlan& axis) {
   const auto& pieces = axis.pieces;
-  const auto row = static_cast<std::size_t>(
-      std::ranges::find(pieces, loops::SCAN_ROW, &Piece::step) - pieces.begin());
+  const auto row =
+      static_cast<std::size_t>(std::ranges::find(pieces, loops::SCAN_ROW, &Piece::step) - pieces.begin());
   return row <= 2 && pieces.size() - row <= 3 && (row == 0 || pieces[row - 1].step == loops::SCAN_CHUNK);
 }
 
@@ -223,7 +223,7 @@ std::string why_bad_thread_scan(const Plan& plan, const Scope& scope, const loop
   const auto pieces = thread_scan_pieces(axis);
   if (!pieces) return words + "of a scan by threads these walk rows and chunks, and nothing else";
   if (pieces->is_one_chunk() && !(at_most(plan.facts, axis.extent, loops::SCAN_CHUNK)))
-    return words + cat("without steps of ", loops::SCAN_CHUNK, " a scan by threads has at most so many elements");
+    return words + cat("a scan by threads of more than ", loops::SCAN_CHUNK, " elements has such steps");
   if (axis.tail != Tail::mask && axis.tail != Tail::exact)
     return words + "a scan by threads ends by mask or exact";
   for (const AxisPlan& common : plan.common.axes)
@@ -304,13 +304,15 @@ std::string why_bad_scope(const Plan& plan, const Scope& scope) {
 std::optional<ThreadScanPieces> thread_scan_pieces(const AxisPlan& axis) {
   const std::vector<Piece>& pieces = axis.pieces;
   ThreadScanPieces result;
-  result.row = static_cast<std::size_t>(std::ranges::find(pieces, loops::SCAN_ROW, &Piece::step) - pieces.begin());
+  result.row =
+      static_cast<std::size_t>(std::ranges::find(pieces, loops::SCAN_ROW, &Piece::step) - pieces.begin());
   if (result.row >= pieces.size() || !has_steps_of_a_scan(axis)) return std::nullopt;
   result.side_by_side = result.row == 2;
   if (pieces.back().bind == Bind::vector) result.packed = pieces.back().turns;
   for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
     const bool threads = piece == result.row || (result.side_by_side && piece == 1);
-    const bool packed = piece > result.row && piece + 1 == pieces.size() && pieces[piece].bind == Bind::vector;
+    const bool packed =
+        piece > result.row && piece + 1 == pieces.size() && pieces[piece].bind == Bind::vector;
     if (!packed && pieces[piece].bind != (threads ? Bind::thread : Bind::serial)) return std::nullopt;
   }
   return result;

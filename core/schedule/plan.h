@@ -155,14 +155,14 @@ bool is_loaded(const loops::Program& nest, loops::Buffer buffer);
 
 // What the statements of a sibling do to totals.
 Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling);
-// How the pieces of a scan by threads stand: a serial one, chunks by warps, rows by threads, and what a thread walks
-// of a row, of which the last piece may be neighbours that are loaded together.
+// How the pieces of a scan by threads stand: a serial one, chunks by warps, rows by threads, and what a
+// thread walks of a row, of which the last piece may be neighbours that are loaded together.
 //   [1024 c serial, [1024 thread,]] 32 thread, [v serial,] 1 serial or vector
 // A row of at most one chunk begins with the rows.
 struct ThreadScanPieces {
-  std::size_t row = 0;      // the piece of rows
+  std::size_t row = 0;        // the piece of rows
   bool side_by_side = false;  // chunks are
-  std::int64_t packed = 1;  // neighbours that are loaded together
+  std::int64_t packed = 1;    // neighbours that are loaded together
   bool is_one_chunk() const { return row == 0; }
 };
 // Nothing where they do not stand so.

@@ -7,8 +7,8 @@
 //             for k.1 vector { o[k.1] = o }
 //             for row { for place vector { result = carry with (o[row] with p[32*place + row]) } }
 //             merge carry (all) }
-// An exclusive scan stores p before it merges. Of a split scan (split_scan.cpp) there is a carry for each turn of
-// k.0, and where only totals are wanted neither p nor o nor results.
+// An exclusive scan stores p before it merges. Of a split scan (split_scan.cpp) there is a carry for each
+// turn of k.0, and where only totals are wanted neither p nor o nor results.
 #include "core/loops/canonical.h"
 #include "core/schedule/build.h"
 

@@ -29,9 +29,9 @@ struct Parameters {
   std::int64_t row_warps = 4;        // of a block with several rows
   std::int64_t warps = 0;            // of a row; 0: by its bytes and where it is kept
   std::int64_t scan_warps = 8;       // of a row that is scanned
-  std::int64_t least_scanned = 32;   // elements of a row that several threads scan; shorter ones are a thread's
+  std::int64_t least_scanned = 32;    // elements of a row that several threads scan; else one does
   bool scan_rows_written_out = true;  // by a thread, so that all of a row of 32 is on its way at once
-  std::int64_t carry_threads = 128;  // that load the totals of a split scan, of a row that a block walks
+  std::int64_t carry_threads = 128;   // that load the totals of a split scan, of a row that a block walks
   std::int64_t kept_lanes = 16;      // lanes of a unit that a thread has in registers, of rows in threads
   double parts = 1;                  // of a reduction or scan, times those that fill the machine
   bool splits = true;                // whether reductions and scans are cut into parts at all
@@ -141,7 +141,7 @@ ColumnsPlan choose_columns(const Situation& situation, std::int64_t threads);
 // How the one scan of a nest is cut into parts, if that is lawful and there are too few rows. See
 // choose_scans.cpp.
 std::optional<ScanSplit> choose_scan_split(const loops::Program& nest, const Situation& situation,
-                                            const Schedule& schedule);
+                                           const Schedule& schedule);
 // The loops of all scopes where blocks have threads. See choose_threads.cpp.
 void choose_threads(const Situation& situation, const RowThreads& rows, Schedule& schedule);
 // Whether each thread walks rows of its own.

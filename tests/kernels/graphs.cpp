@@ -69,9 +69,7 @@ void running_maxima(Builder& builder) {
   builder.output(found.value);
   builder.output(found.place);
 }
-void running_sum_of_one_row(Builder& builder) {
-  builder.output(cumsum(f32(builder, "x", {70001}) * 2.0, 0));
-}
+void running_sum_of_one_row(Builder& builder) { builder.output(cumsum(f32(builder, "x", {70001}) * 2.0, 0)); }
 void running_sums_of_short_rows(Builder& builder) {
   builder.output(cumsum(builder.input("x", DType::bf16, {300, 72}), 1));
 }

@@ -310,8 +310,9 @@ const std::vector<Refusal> refusals = {
     {SCAN, "schedule split 0 k : 1024, 32 clip loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial",
      "axis k: a scan by threads ends by mask or exact"},
     {SCAN, "schedule split 0 k : 32 mask loop 0 k.0 thread loop 0 k.1 serial",
-     "axis k: without steps of 1024 a scan by threads has at most so many elements"},
-    {SCAN, "schedule split 0 k : 1024, 32, 8 mask loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 vector loop "
+     "axis k: a scan by threads of more than 1024 elements has such steps"},
+    {SCAN,
+     "schedule split 0 k : 1024, 32, 8 mask loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 vector loop "
      "0 k.3 serial",
      "axis k: of a scan by threads these walk rows and chunks, and nothing else"},
     {SCAN_OF_SCAN, "schedule split 0 k : 1024, 32 mask loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial",

@@ -83,8 +83,9 @@ TEST(SplitScan, PartsAreWholeStepsOfTheirBlocks) {
 }
 
 TEST(ThreadScan, RowsOfABlockEndTogether) {
-  EXPECT_EQ(why(SCAN_OF_SEGMENTS, "schedule split -1 i : 4 mask split 0 k : 1024, 32 mask loop -1 i.0 block "
-                                  "loop -1 i.1 thread loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial"),
+  EXPECT_EQ(why(SCAN_OF_SEGMENTS,
+                "schedule split -1 i : 4 mask split 0 k : 1024, 32 mask loop -1 i.0 block "
+                "loop -1 i.1 thread loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial"),
             "axis k: rows of a block end at different turns, and their threads wait for each other");
 }
 
