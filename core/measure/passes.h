@@ -13,7 +13,7 @@ loops::Program cpu_pass(Pass pass, const machine::Machine& machine);
 std::int64_t passed_elements(const machine::Machine& machine);
 
 // The same without memory: `ARITHMETIC` vector instructions an iteration, which wait for nothing.
-constexpr int ARITHMETIC = 32;
+constexpr int ARITHMETIC = 8;
 loops::Program cpu_arithmetic(const machine::Machine& machine);
 
 // `elements` tasks that do next to nothing.
