@@ -82,14 +82,16 @@ constexpr double MOST_ERROR = 0.30, LEAST_IN_ORDER = 0.85;
 
 // A row a nest, its estimates for the chosen schedule and for the best one, and how good they are.
 // Whether they are as good as is asked.
-bool print_estimates(const std::vector<Subject>& subjects, const machine::Machine& machine) {
+bool print_estimates(const std::vector<Subject>& subjects, const std::optional<machine::Machine>& named) {
   std::vector<double> errors, regrets;
   int pairs = 0, in_order = 0;
   std::cout << fmt::format("{:<40}{:<28}{:>11}{:>11}{:>8}{:>8}{:>8}{:>8}  {}\n", "text", "kernel",
                            "chosen us", "estimate", "ratio", "median", "order", "regret",
                            "roofs of the chosen one, us");
   for (const Subject& subject : subjects) {
-    const auto estimates = estimates_of(subject, machine);
+    if (!named && !subject.machine)
+      throw Error("a table does not say of what machine it is; --estimates names one, or its file");
+    const auto estimates = estimates_of(subject, named ? *named : *subject.machine);
     const Judgement judgement = judge(subject, estimates);
     if (!estimates.front() || judgement.ratios.empty()) continue;
     for (const double ratio : judgement.ratios) errors.push_back(std::max(ratio, 1 / ratio) - 1);
@@ -148,15 +150,14 @@ std::vector<Subject> measure_all(const Options& options, int& failed) {
   return all;
 }
 
-// `measured`: the machine of the first table that tells.
-machine::Machine machine_of(const Options& options, const std::optional<machine::Machine>& measured) {
+// `measured`, which is none: the machine of each table.
+std::optional<machine::Machine> machine_of(const Options& options) {
   constexpr std::int64_t MOST_BYTES = 1 << 20;
   if (options.machine == "h200") return machine::h200();
   if (options.machine == "device")
     return machine_of_run(Device::named(options.device, {options.isa}), options);
-  if (options.machine != "measured") return machine::parse(read_bytes(options.machine, MOST_BYTES));
-  if (!measured) throw Error("no table says of what machine it is; --estimates names one, or its file");
-  return *measured;
+  if (options.machine == "measured") return std::nullopt;
+  return machine::parse(read_bytes(options.machine, MOST_BYTES));
 }
 
 int run(const Options& options) {
@@ -164,18 +165,15 @@ int run(const Options& options) {
   std::cout << fmt::format("{:<40}{:<28}{:>4}{:>4}{:>11}{:>11}{:>8}  {}\n", "text", "kernel", "n", "bad",
                            "chosen us", "best us", "regret", "what the best one has");
   std::vector<Subject> subjects;
-  std::optional<machine::Machine> machine;
   for (const std::string& file : options.measured) {
-    Measured measured = read_subjects(file);
-    if (!machine) machine = measured.machine;
-    for (Subject& subject : measured.subjects) {
+    for (Subject& subject : read_subjects(file)) {
       print_subject(subject);
       subjects.push_back(std::move(subject));
     }
   }
   if (!options.files.empty()) subjects = measure_all(options, failed);
   print_summary(subjects);
-  const bool good = options.machine.empty() || print_estimates(subjects, machine_of(options, machine));
+  const bool good = options.machine.empty() || print_estimates(subjects, machine_of(options));
   return failed == 0 && good ? 0 : 1;
 }
 

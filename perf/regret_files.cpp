@@ -57,18 +57,19 @@ void write_subjects(const std::filesystem::path& file, const machine::Machine& m
   if (!stream) throw Error(cat("cannot write '", escaped(file.string()), "'"));
 }
 
-Measured read_subjects(const std::filesystem::path& file) {
+std::vector<Subject> read_subjects(const std::filesystem::path& file) {
   try {
     const auto whole = nlohmann::json::parse(read_bytes(file, MOST_BYTES));
-    Measured measured;
-    if (whole.contains("facts")) measured.machine = machine::parse(whole["facts"].get<std::string>());
+    std::optional<machine::Machine> machine;
+    if (whole.contains("facts")) machine = machine::parse(whole["facts"].get<std::string>());
+    std::vector<Subject> subjects;
     for (const auto& row : whole.at("subjects")) {
-      Subject subject{row.at("text"), row.at("kernel"), row.at("nest"), {}};
+      Subject subject{row.at("text"), row.at("kernel"), row.at("nest"), {}, machine};
       for (const auto& candidate : row.at("candidates"))
         subject.candidates.push_back(candidate_of(candidate));
-      measured.subjects.push_back(std::move(subject));
+      subjects.push_back(std::move(subject));
     }
-    return measured;
+    return subjects;
   } catch (const nlohmann::json::exception& problem) {
     throw Error(cat("'", escaped(file.string()), "' is no file of perf/regret: ", problem.what()));
   }

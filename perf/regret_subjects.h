@@ -17,9 +17,10 @@ struct Candidate {
   std::vector<runtime::Resources> launches = {};  // on a GPU
 };
 struct Subject {
-  std::string text, kernel;           // the file's name, and the nest's
-  std::string nest;                   // printed
-  std::vector<Candidate> candidates;  // the first is the chosen one
+  std::string text, kernel;                      // the file's name, and the nest's
+  std::string nest;                              // printed
+  std::vector<Candidate> candidates;             // the first is the chosen one
+  std::optional<machine::Machine> machine = {};  // that it was measured on, where its file has the facts
 };
 
 struct RegretOptions {
@@ -36,11 +37,6 @@ std::vector<Subject> measured_subjects(const std::filesystem::path& file, const 
 // As JSON, and back. Error where a file cannot be read or written.
 void write_subjects(const std::filesystem::path& file, const machine::Machine& machine,
                     const std::vector<Subject>& subjects);
-struct Measured {
-  std::optional<machine::Machine>
-      machine;  // that they were measured on; nothing where the file names it only
-  std::vector<Subject> subjects;
-};
-Measured read_subjects(const std::filesystem::path& file);
+std::vector<Subject> read_subjects(const std::filesystem::path& file);
 
 }  // namespace twinloom::perf

@@ -43,11 +43,10 @@ CpuKernel::CpuKernel(const loops::Program& program, jit::Module code, const mach
       function_(reinterpret_cast<emit::KernelFunction>(code_.address(kernel_symbol))),
       task_count_(emit::task_count(program)),
       constant_tasks_(index::constant_of(task_count_)),
-      most_threads_(machine.blocks_at_once) {
+      machine_(machine) {
   for (const loops::SizeInfo& size : program.sizes) sizes_.push_back(size.symbol);
   for (const loops::BufferInfo& buffer : program.buffers)
     if (!buffer.local) element_bytes_.push_back(ops::size_of(buffer.dtype));
-  worth_a_thread_bytes_ = machine.worth_a_thread_seconds * machine.memory.back().bytes_per_second;
 }
 
 std::int64_t CpuKernel::tasks(std::span<const std::int64_t> sizes) const {
@@ -58,14 +57,13 @@ std::int64_t CpuKernel::tasks(std::span<const std::int64_t> sizes) const {
   return index::evaluate(task_count_, values);
 }
 
-// By the memory that the arguments span, as if each byte were moved once from where memory is slowest.
 int CpuKernel::threads_for(std::int64_t tasks, std::span<const runtime::Memory> arguments, int given) const {
-  const std::int64_t most = std::min<std::int64_t>(given > 0 ? given : most_threads_, tasks);
-  if (most <= 1) return 1;
+  const int most = given > 0 ? given : machine_.blocks_at_once;
+  if (most <= 1 || tasks <= 1) return 1;
   double bytes = 0;
   for (std::size_t at = 0; at < arguments.size(); ++at)
     bytes += static_cast<double>(arguments[at].last - arguments[at].first) * element_bytes_[at];
-  return bytes < worth_a_thread_bytes_ ? 1 : static_cast<int>(most);
+  return machine::workers_for(machine_, bytes, static_cast<double>(tasks), most);
 }
 
 std::optional<runtime::Failure> CpuKernel::run(std::span<const runtime::Memory> arguments,

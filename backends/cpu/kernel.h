@@ -31,8 +31,7 @@ class CpuKernel final : public runtime::Kernel {
   std::optional<std::int64_t> constant_tasks_;
   std::vector<index::Symbol> sizes_;
   std::vector<int> element_bytes_;  // of each argument
-  int most_threads_;
-  double worth_a_thread_bytes_;
+  machine::Machine machine_;
 };
 
 }  // namespace twinloom::cpu

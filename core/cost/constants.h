@@ -1,7 +1,8 @@
 // What estimates take for granted beyond the facts of machine::Machine: one table. Those of blocks were
-// fitted to 2,269 programs of 119 kernels that `perf/regret` measured on an H200, those of vectors are of one
-// core with AVX-512; how, and how well they do on others, stands in perf/results/2026-11-24-breadth.md. For
-// the inside of this room.
+// fitted to 2,269 programs of 119 kernels that `perf/regret` measured on an H200; how, and how well they do
+// on others, stands in perf/results/2026-11-24-breadth.md. Those of vectors were fitted to two thirds of 729
+// programs of 82 nests on a Xeon with AVX-512, by one thread and two: see
+// perf/results/2026-11-25-estimates-cpu.md. For the inside of this room.
 #pragma once
 
 namespace twinloom::cost::constants {
@@ -42,11 +43,25 @@ constexpr double RESERVED_BYTES = 1024;  // of shared memory, of each block
 constexpr double MOST_BLOCKS = 32;       // of a multiprocessor
 
 // Of vectors: instructions are those of one register, times are cycles of a core.
-constexpr double SCALAR = 0.4;            // of a vector instruction: more units execute them
-constexpr double GATHER = 2;              // instructions of an element that is no neighbour of the last
-constexpr double ADD_LATENCY = 4;         // cycles from one combination of an accumulator to the next
-constexpr double READ_FOR_OWNERSHIP = 2;  // bytes that move for one that is stored through the caches
-constexpr double WAYS = 12;               // lines of one set of a cache
-constexpr double CALLED = 3;              // bytes that a routine moves for each of its operands
+constexpr double SHARPNESS_OF_VECTORS =
+    1.5;                         // in place of SHARPNESS: a core hides less behind its longest roof
+constexpr double SCALAR = 0.4;   // of a vector instruction: more units execute them
+constexpr double GATHER = 2.3;   // instructions of an element that is no neighbour of the last
+constexpr double CHECKED = 4;    // of an index that was found at run time, for each lane that has its own
+constexpr double HALVING = 2.5;  // that bring the halves of a register side by side
+constexpr double SPILLED = 6;   // of a combination whose accumulator is kept in memory: store, load, and wait
+constexpr double WORKING = 16;  // registers that a loop needs besides those of its accumulators
+constexpr double ADD_LATENCY = 4;  // cycles from one instruction of a combination to the next
+constexpr double LONGEST_CHAIN =
+    2;                            // instructions of a combination that wait for the last one; others do not
+constexpr double WINDOW = 832;    // instructions that a core looks at together: chains in it run side by side
+constexpr double PAGE = 4096;     // bytes: the first cache is as many ways as it has pages
+constexpr double WAYS = 16;       // lines of one set of a larger cache, at least
+constexpr double STREAMS = 32;    // runs of neighbours that a core fetches ahead of at the same time
+constexpr double IN_FLIGHT = 12;  // lines that a core waits for at once where they are no neighbours
+constexpr double PAGES_IN_FLIGHT = 4;  // the same where each is in a page of its own
+constexpr double FRESH = 0.8;  // share of stores past a core's own caches whose lines come from memory:
+                               // results are new memory
+constexpr double CALLED = 3;  // bytes that a routine moves for each of its operands
 
 }  // namespace twinloom::cost::constants

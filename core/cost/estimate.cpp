@@ -15,12 +15,12 @@ namespace twinloom::cost {
 namespace {
 
 // The longest, and what of the others does not hide behind it: the root of the sum of powers.
-double together(const std::vector<Roof>& roofs) {
+double together(const std::vector<Roof>& roofs, double sharpness) {
   double longest = 0, sum = 0;
   for (const Roof& roof : roofs) longest = std::max(longest, roof.seconds);
   if (longest == 0) return 0;
-  for (const Roof& roof : roofs) sum += std::pow(roof.seconds / longest, constants::SHARPNESS);
-  return longest * std::pow(sum, 1 / constants::SHARPNESS);
+  for (const Roof& roof : roofs) sum += std::pow(roof.seconds / longest, sharpness);
+  return longest * std::pow(sum, 1 / sharpness);
 }
 
 }  // namespace
@@ -35,8 +35,11 @@ Estimate estimate(const loops::Program& program, const machine::Machine& machine
   const Walk walk = walk_of(program, machine, sizes);
   Estimate result;
   result.roofs = machine.max_threads > 1 ? roofs_of_blocks(walk, machine) : roofs_of_vectors(walk, machine);
-  result.seconds = together(result.roofs) + machine.launch_seconds;
-  result.roofs.push_back({"launch", 1, machine.launch_seconds});
+  const bool wakes = machine.max_threads == 1 && workers_of(walk, machine) > 1;
+  const double sharpness = machine.max_threads > 1 ? constants::SHARPNESS : constants::SHARPNESS_OF_VECTORS;
+  const double start = machine.launch_seconds + (wakes ? machine.wake_seconds : 0);
+  result.seconds = together(result.roofs, sharpness) + start;
+  result.roofs.push_back({"launch", 1, start});
   if (machine.max_threads > 1) {
     if (!fits(walk, machine)) result.seconds = std::numeric_limits<double>::infinity();
     result.registers = registers_of(walk, machine);

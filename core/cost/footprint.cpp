@@ -3,34 +3,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+
+#include "core/cost/constants.h"
 
 namespace twinloom::cost {
 
 namespace {
 
+using constants::STREAMS;
+
 // Bytes by access, of one node or of a part of it.
 using ByAccess = std::map<std::size_t, double>;
 
-// Lines of distinct memory that an access touches while these loops run, as bytes. Loops with small strides
-// first: as long as the next one leaves no gap of a line, the run grows; then there are several runs.
-double lines_of(const Access& access, const std::vector<Step>& moving, double line_bytes) {
+// Lines of distinct memory that an access touches while these loops run, and the sets of a cache, `pitch`
+// bytes each way, that they fall into. Loops with small strides first: as long as the next one leaves no gap
+// of a line, the run grows; then there are several runs.
+struct Lines {
+  double count = 1, sets = 1;
+};
+Lines lines_of(const Access& access, const std::vector<Step>& moving, const Cache& cache, double pitch) {
+  const double line_bytes = cache.line_bytes;
   std::vector<Step> steps = moving;
   std::ranges::sort(steps, {}, [](const Step& step) { return std::abs(step.stride); });
-  double run = access.bytes, runs = 1;
-  if (access.found) {
-    for (const Step& step : steps) runs *= step.iterations;
-    return std::min(runs * std::max(line_bytes, run), access.most_bytes);
-  }
+  double run = access.bytes, runs = 1, residues = 1, jumps = 1;
   for (const Step& step : steps) {
     const double stride = std::abs(step.stride);
-    if (stride == 0 || step.iterations <= 1) continue;
-    if (runs == 1 && stride <= std::max(run, line_bytes))
+    // To places that only the run knows.
+    const bool jumps_on = access.found && (stride == 0 || cache.found_alone);
+    if (jumps_on) jumps *= step.iterations;
+    if (jumps_on || stride == 0 || step.iterations <= 1) continue;
+    if (runs == 1 && stride <= std::max(run, line_bytes)) {
       run += (step.iterations - 1) * stride;
-    else
-      runs *= step.iterations;
+      continue;
+    }
+    runs *= step.iterations;
+    if (pitch == 0) continue;
+    const auto shared = std::gcd(static_cast<std::int64_t>(stride), static_cast<std::int64_t>(pitch));
+    residues *= std::min(step.iterations, pitch / static_cast<double>(shared));
   }
   const double lines = run <= line_bytes ? 1 : std::ceil(run / line_bytes);
-  return std::min(runs * lines * line_bytes, std::max(access.most_bytes, line_bytes));
+  const double most = access.found ? access.most_bytes : std::max(access.most_bytes, line_bytes);
+  return {std::min(jumps * runs * lines * line_bytes, most) / line_bytes,
+          std::min(access.found ? pitch : residues * lines * line_bytes, pitch) / line_bytes};
 }
 
 class Tracker {
@@ -41,8 +56,14 @@ class Tracker {
 
   Traffic run() const {
     Traffic traffic;
-    for (const auto& [access, bytes] : moved(0))
-      (walk_.accesses[access].store ? traffic.written : traffic.read) += bytes;
+    for (const auto& [number, bytes] : moved(0)) {
+      const Access& access = walk_.accesses[number];
+      if (access.streamed && cache_.streams) continue;
+      (access.store ? traffic.written : traffic.read) += bytes;
+      const Order order = order_of(access);
+      if (order == Order::jumping) traffic.jumping += bytes;
+      if (order == Order::paging) traffic.paging += bytes;
+    }
     return traffic;
   }
 
@@ -62,7 +83,8 @@ class Tracker {
     for (std::size_t k = 0; k < walk_.accesses.size(); ++k) {
       const Access& access = walk_.accesses[k];
       if (access.place != loops::Place::memory || !is_inside(access.node, node)) continue;
-      result[k] = lines_of(access, moving_in(access, node, with_loop), cache_.line_bytes) * access.share;
+      const Lines lines = lines_of(access, moving_in(access, node, with_loop), cache_, 0);
+      result[k] = lines.count * cache_.line_bytes * access.share;
     }
     share_equal(result, node, with_loop);
     return result;
@@ -111,37 +133,52 @@ class Tracker {
     return total;
   }
 
-  bool fits(const ByAccess& bytes, std::size_t node, bool with_loop) const {
-    if (sum(bytes) > cache_.bytes) return false;
-    if (cache_.set_pitch == 0) return true;
-    return std::ranges::none_of(bytes, [&](const auto& one) {
-      return crowds_a_set(moving_in(walk_.accesses[one.first], node, with_loop));
-    });
-  }
-  // Lines a multiple of the pitch apart: more than a set holds push each other out.
-  bool crowds_a_set(const std::vector<Step>& moving) const {
-    double lines = 1;
-    for (const Step& step : moving)
-      if (step.stride != 0 && std::fmod(std::abs(step.stride), cache_.set_pitch) == 0)
-        lines *= step.iterations;
-    return lines > cache_.ways;
+  // More lines of one iteration in a set than it holds push each other out.
+  bool crowds_a_set(std::size_t access, std::size_t node) const {
+    if (cache_.set_pitch == 0) return false;
+    const std::vector<Step> moving = moving_in(walk_.accesses[access], node, false);
+    const Lines lines = lines_of(walk_.accesses[access], moving, cache_, cache_.set_pitch);
+    return lines.count > lines.sets * cache_.ways;
   }
 
   // What one execution of the node with its loop moves.
   ByAccess moved(std::size_t node) const {
     const double iterations = walk_.nodes[node].loop ? iterations_of(*walk_.nodes[node].loop) : 1;
-    ByAccess whole = touched(node, true);
-    if (fits(whole, node, true)) return whole;
-    ByAccess once = touched(node, false);
-    if (fits(once, node, false)) return whole;
-    // Not even one iteration stays: its parts follow one another.
+    ByAccess whole = touched(node, true), once = touched(node, false);
+    const bool stays = std::min(sum(whole), sum(once)) <= cache_.bytes;
+    const auto is_kept = [&](const auto& one) { return stays && !crowds_a_set(one.first, node); };
+    if (std::ranges::all_of(whole, is_kept)) return whole;
+    // What does not stay for one iteration is moved by each of its parts.
     ByAccess parts;
     for (const std::size_t child : walk_.nodes[node].children)
-      for (const auto& [access, bytes] : moved(child)) parts[access] += bytes;
+      for (const auto& [access, bytes] : moved(child)) parts[access] += bytes * iterations;
     for (const std::size_t access : walk_.nodes[node].accesses)
-      if (once.contains(access)) parts[access] += once[access];
-    for (auto& [access, bytes] : parts) bytes *= iterations;
+      if (once.contains(access)) parts[access] += once[access] * iterations;
+    for (const auto& one : whole)
+      if (is_kept(one)) parts[one.first] = one.second;
     return parts;
+  }
+  // How lines follow one another: with their neighbours, or each at another place, or in another page.
+  enum class Order : std::uint8_t { running, jumping, paging };
+  Order order_of(const Access& access) const {
+    const auto is_vector = [&](const Step& step) {
+      return walk_.loops[step.loop].bind == loops::Bind::vector;
+    };
+    std::vector<Step> steps(access.steps.rbegin(), access.steps.rend());
+    std::ranges::stable_partition(steps, is_vector);
+    double run = access.bytes, streams = 1, longest = 0;
+    for (const Step& step : steps) {
+      const double stride = std::abs(step.stride);
+      if (step.iterations <= 1) continue;
+      if (stride == 0 && access.found) return run <= cache_.line_bytes ? Order::jumping : Order::running;
+      if (stride <= std::max(run, cache_.line_bytes)) {
+        run += (step.iterations - 1) * stride;
+      } else {
+        streams *= step.iterations, longest = std::max(longest, stride);
+        if (streams > STREAMS) break;
+      }
+    }
+    return run <= cache_.line_bytes && longest >= cache_.page_bytes ? Order::paging : Order::running;
   }
   // Of a loop whose iterations run together only the rounds count.
   double iterations_of(std::size_t loop) const {
@@ -160,6 +197,22 @@ double touched_by(const Walk& walk, double line_bytes) {
   Cache cache;
   cache.line_bytes = line_bytes;
   return Tracker(walk, cache).all() + walk.call_bytes;
+}
+
+double held_by(const Walk& walk, double line_bytes) {
+  std::map<loops::Buffer, double> found;
+  for (const Access& access : walk.accesses)
+    if (access.found) found[access.buffer] = access.most_bytes;
+  double bytes = touched_by(walk, line_bytes);
+  for (const auto& [buffer, whole] : found) bytes += whole;
+  return bytes;
+}
+
+double streamed_by(const Walk& walk) {
+  double bytes = 0;
+  for (const Access& access : walk.accesses)
+    if (access.streamed) bytes += access.most_bytes;
+  return bytes;
 }
 
 Traffic traffic_of(const Walk& walk, const Cache& cache) { return Tracker(walk, cache).run(); }

@@ -18,12 +18,16 @@ struct Cache {
   double line_bytes = 64;
   // Lines whose places differ by a multiple of this fall into one set, which holds `ways` of them; 0: never.
   double set_pitch = 0, ways = 8;
+  double page_bytes = 4096;
+  bool streams = false;     // what is streamed passes by
+  bool found_alone = true;  // neighbours of a place that is found at run time count as lines of their own
   Together together;
 };
 
 // Bytes that reads and writes move into the cache and out of it, in whole lines.
 struct Traffic {
   double read = 0, written = 0;
+  double jumping = 0, paging = 0;  // of both: lines without their neighbours; each in another page
 };
 
 // One execution of the whole walk. What a loop's iterations touch is read once where the cache holds what one
@@ -32,5 +36,11 @@ Traffic traffic_of(const Walk& walk, const Cache& cache);
 
 // Bytes of all distinct memory that the walk touches.
 double touched_by(const Walk& walk, double line_bytes);
+
+// The same with the whole of each buffer of which only the run knows the places that are looked at.
+double held_by(const Walk& walk, double line_bytes);
+
+// Bytes that are stored past the caches.
+double streamed_by(const Walk& walk);
 
 }  // namespace twinloom::cost

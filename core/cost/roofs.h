@@ -10,6 +10,9 @@ namespace twinloom::cost {
 std::vector<Roof> roofs_of_blocks(const Walk& walk, const machine::Machine& machine);   // blocks of threads
 std::vector<Roof> roofs_of_vectors(const Walk& walk, const machine::Machine& machine);  // cores with vectors
 
+// Cores that share the tasks.
+double workers_of(const Walk& walk, const machine::Machine& machine);
+
 // Whether a block is as large as the machine runs: its threads, and its arrays with what threads exchange.
 bool fits(const Walk& walk, const machine::Machine& machine);
 

@@ -1,5 +1,6 @@
 // See roofs.h. Cores with vectors, each with caches of its own, and a memory that they share.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "core/cost/constants.h"
@@ -15,10 +16,11 @@ using namespace constants;
 
 class Vectors {
  public:
-  Vectors(const Walk& walk, const machine::Machine& machine) : walk_(walk), machine_(machine) {
-    // Tasks are divided as evenly as they can be.
-    const double workers = std::max(machine.blocks_at_once, 1);
-    workers_ = walk.blocks <= 1 ? 1 : walk.blocks / std::ceil(walk.blocks / workers);
+  Vectors(const Walk& walk, const machine::Machine& machine)
+      : walk_(walk), machine_(machine), workers_(workers_of(walk, machine)) {
+    // Of all that is kept at once, so much does not fit into registers.
+    const double registers = walk.accumulator_bytes / machine.vector_bytes;
+    spilled_ = std::max(0.0, 1 - (machine.vector_registers - WORKING) / std::max(registers, 1.0));
   }
 
   std::vector<Roof> roofs() {
@@ -26,7 +28,11 @@ class Vectors {
     for (std::size_t node = 0; node < walk_.nodes.size(); ++node) {
       const double times = walk_.times(node, {Bind::serial, Bind::unroll, Bind::block});
       instructions += times * instructions_of(node);
-      chain += times * walk_.nodes[node].chain * ADD_LATENCY / side_by_side(node);
+      if (walk_.nodes[node].chain == 0) continue;
+      // Chains that begin anew while one still runs go on beside it.
+      const double all = instructions_below(walk_.nodes[node].chain_start);
+      const double beside = std::max(side_by_side(node), WINDOW / std::max(all, 1.0));
+      chain += times * walk_.nodes[node].chain * ADD_LATENCY / beside;
     }
     std::vector<Roof> roofs;
     add_memory(roofs);
@@ -41,11 +47,22 @@ class Vectors {
   double instructions_of(std::size_t node) const {
     const Node& at = walk_.nodes[node];
     const double registers = registers_of_vector(node);
-    double count = at.work.vector * registers + at.work.scalar * SCALAR;
+    double count = at.work.vector * registers + at.work.scalar * SCALAR + at.work.lane * lanes_of(node);
+    if (at.chain > 0) count += spilled_ * SPILLED * registers;
     for (const std::size_t number : at.accesses) {
       const Access& access = walk_.accesses[number];
       if (access.place == loops::Place::registers && access.steps.empty()) continue;
       count += access_instructions(access, node);
+    }
+    return count;
+  }
+
+  // Of one iteration of a node, with the loops in it.
+  double instructions_below(std::size_t node) const {
+    double count = instructions_of(node);
+    for (const std::size_t child : walk_.nodes[node].children) {
+      const Loop& loop = walk_.loops[*walk_.nodes[child].loop];
+      count += instructions_below(child) * (loop.bind == Bind::vector ? 1 : loop.extent);
     }
     return count;
   }
@@ -80,32 +97,74 @@ class Vectors {
     return copies * registers_of_vector(node);
   }
 
-  // Runs follow one another on a CPU: what a cache holds as a whole is there already.
+  // Runs follow one another on a CPU: what a cache holds as a whole is there already, but for results.
   void add_memory(std::vector<Roof>& roofs) const {
-    const double all = touched_by(walk_, machine_.sector_bytes);
+    const machine::MemoryLevel& memory = machine_.memory.back();
+    const double all = held_by(walk_, machine_.sector_bytes), streamed = streamed_by(walk_);
+    double stays = 1;  // share of what is stored that has not gone to memory yet
     for (std::size_t level = 0; level + 1 < machine_.memory.size(); ++level) {
-      const machine::MemoryLevel& cache = machine_.memory[level];
       const machine::MemoryLevel& from = machine_.memory[level + 1];
-      const bool last = level + 2 == machine_.memory.size();
-      Cache of;
-      of.bytes = static_cast<double>(cache.bytes);
-      of.line_bytes = machine_.sector_bytes;
-      of.set_pitch = last ? 0 : of.bytes / WAYS;
-      of.ways = WAYS;
-      if (all <= of.bytes * workers_) continue;
-      const Traffic traffic = traffic_of(walk_, of);
-      // What is stored is read first, where it is not stored past the caches.
-      const double bytes = traffic.read + READ_FOR_OWNERSHIP * traffic.written + CALLED * walk_.call_bytes;
-      const double sharers = from.workers > 0 ? std::min(workers_, from.workers) : workers_;
-      roofs.push_back({from.name, bytes, bytes / (from.bytes_per_second * sharers)});
+      const Cache cache = cache_of(level);
+      if (all <= cache.bytes * workers_) continue;
+      Traffic traffic = traffic_of(walk_, cache);
+      traffic.read += CALLED / 2 * walk_.call_bytes, traffic.written += CALLED / 2 * walk_.call_bytes;
+      const double goes = &from == &memory ? stays : level == 0 ? 0 : FRESH * stays;
+      stays -= goes;
+      const double moved =
+          traffic.read / read_rate(from) / sharers(from) +
+          traffic.written * goes / written_rate(memory) / sharers(memory) +
+          (&from == &memory ? 0 : traffic.written * stays / written_rate(from) / sharers(from));
+      const double lines =
+          (traffic.jumping / IN_FLIGHT + traffic.paging / PAGES_IN_FLIGHT) / cache.line_bytes;
+      const double waited = lines * from.latency_seconds / workers_;
+      roofs.push_back({from.name, traffic.read + traffic.written, std::max(moved, waited)});
     }
+    if (streamed > 0) roofs.push_back({"streamed", streamed, streamed / streamed_rate() / sharers(memory)});
   }
+  static double read_rate(const machine::MemoryLevel& level) {
+    return level.read_per_second > 0 ? level.read_per_second : level.bytes_per_second;
+  }
+  static double written_rate(const machine::MemoryLevel& level) {
+    return level.written_per_second > 0 ? level.written_per_second : level.bytes_per_second / 2;
+  }
+  double streamed_rate() const {
+    return machine_.streamed_per_second > 0 ? machine_.streamed_per_second
+                                            : read_rate(machine_.memory.back());
+  }
+  double sharers(const machine::MemoryLevel& level) const {
+    return level.workers > 0 ? std::min(workers_, level.workers) : workers_;
+  }
+  // Lanes of a vector are there at the same time.
+  Cache cache_of(std::size_t level) const {
+    Cache cache;
+    cache.bytes = static_cast<double>(machine_.memory[level].bytes);
+    cache.line_bytes = machine_.sector_bytes;
+    cache.streams = true;
+    cache.found_alone = false;
+    const bool last = level + 2 == machine_.memory.size();
+    const auto largest = static_cast<std::uint64_t>(cache.bytes / WAYS);
+    cache.set_pitch = last ? 0 : level == 0 ? PAGE : static_cast<double>(std::bit_floor(largest));
+    if (!last) cache.ways = cache.bytes / cache.set_pitch;
+    for (std::size_t loop = 0; loop < walk_.loops.size(); ++loop)
+      if (walk_.loops[loop].bind == Bind::vector) cache.together[loop] = walk_.loops[loop].extent;
+    return cache;
+  }
+
   const Walk& walk_;
   const machine::Machine& machine_;
   double workers_ = 1;
+  double spilled_ = 0;
 };
 
 }  // namespace
+
+// Tasks are divided as evenly as they can be.
+double workers_of(const Walk& walk, const machine::Machine& machine) {
+  if (walk.blocks <= 1) return 1;
+  const double workers =
+      machine::workers_for(machine, walk.argument_bytes, walk.blocks, machine.blocks_at_once);
+  return walk.blocks / std::ceil(walk.blocks / workers);
+}
 
 std::vector<Roof> roofs_of_vectors(const Walk& walk, const machine::Machine& machine) {
   return Vectors(walk, machine).roofs();

@@ -50,6 +50,7 @@ class Walker {
       : program_(program),
         has_threads_(machine.max_threads > 1),
         warp_threads_(machine.warp_threads),
+        lanes_(machine.vector_bytes / 4),
         types_(program),
         values_(sizes) {
     walk_.nodes.emplace_back();
@@ -61,6 +62,8 @@ class Walker {
     for (const Loop& loop : walk_.loops)
       if (loop.bind == loops::Bind::block) walk_.blocks *= loop.extent;
     walk_.threads = walk_.threads_below(0);
+    for (const loops::BufferInfo& buffer : program_.buffers)
+      if (!buffer.local) walk_.argument_bytes += extent_of(buffer.count) * ops::size_of(buffer.dtype);
     return std::move(walk_);
   }
 
@@ -129,14 +132,15 @@ class Walker {
     axis_depths_.erase(loop.axis);
   }
 
-  // Where run-time values decide, half of the most there can be.
+  // Where run-time values decide, half of the most there can be; of a core, between two of them with one
+  // bound, as many as there are if the loops around divide the whole.
   double extent_of(const index::Expr& extent) const {
     index::Values values = values_;
     for (const index::Symbol& symbol : index::symbols_of(extent)) {
       if (values.contains(symbol)) continue;
       const auto loop = loops_.find(symbol);
       values[symbol] = loop != loops_.end() ? static_cast<std::int64_t>(walk_.loops[loop->second].extent / 2)
-                                            : found_extents_.at(symbol) / 2;
+                                            : found_values_.at(symbol);
     }
     return static_cast<double>(std::max<std::int64_t>(index::evaluate(extent, values), 0));
   }
@@ -157,7 +161,9 @@ class Walker {
         },
         [&](const loops::Convert& convert) {
           at = add_value(convert.input);
-          add_work(at, 1, convert.to);
+          const ops::DType from = types_.of(*convert.input);
+          const bool narrows = !has_threads_ && ops::size_of(from) == 8;
+          add_work(at, work_of(from, convert.to), narrows ? from : convert.to);
         });
     known_[value.get()] = at;
     return at;
@@ -219,6 +225,7 @@ class Walker {
     access.store = store;
     if (const auto place = places_.find(buffer); place != places_.end()) access.place = place->second;
     access.bytes = ops::size_of(info.dtype);
+    access.streamed = info.streamed;
     access.node = path_[at];
     access.most_bytes = extent_of(info.count) * access.bytes;
     std::vector<Side> box;
@@ -227,9 +234,12 @@ class Walker {
       box.push_back({loop.axis, static_cast<std::int64_t>(loop.extent)});
     }
     index::Values values = values_;
+    std::size_t found_at = 0;  // the loop in which a core finds it anew
     for (const auto& [symbol, most] : found_extents_) {
       values.try_emplace(symbol, 0);
-      access.found = access.found || index::mentions(offset, symbol);
+      if (!index::mentions(offset, symbol)) continue;
+      access.found = true;
+      if (!has_threads_) found_at = std::max(found_at, axis_depths_.at(symbol));
     }
     access.share = share_of(mask, box, values);
     const Motion motion = motion_of(offset, box, values);
@@ -241,28 +251,46 @@ class Walker {
             {*walk_.nodes[path_[level]].loop, digit.iterations, digit.stride * access.bytes, below});
         below *= digit.iterations;
       }
+      const std::size_t loop = *walk_.nodes[path_[level]].loop;
+      if (level <= found_at && motion.along[level - 1].empty())
+        access.steps.push_back({loop, walk_.loops[loop].extent, 0, 1});
     }
     node.accesses.push_back(walk_.accesses.size());
     walk_.accesses.push_back(std::move(access));
   }
 
   void find(const loops::Index& found) {
-    add_value(found.value);
-    here().work.scalar += INDEX;
+    const std::size_t at = add_value(found.value);
+    if (has_threads_)
+      here().work.scalar += INDEX;
+    else
+      walk_.nodes[path_[at]].work.lane += CHECKED;
     axis_depths_[found.symbol] = depth();
     index::Values values = values_;
     for (const index::Symbol& symbol : index::symbols_of(found.bound)) values.try_emplace(symbol, 1);
-    found_extents_[found.symbol] = std::max<std::int64_t>(index::evaluate(found.bound, values), 1);
+    const std::int64_t bound = std::max<std::int64_t>(index::evaluate(found.bound, values), 1);
+    double turns = 1;
+    for (std::size_t level = 1; level <= at; ++level)
+      turns *= walk_.loops[*walk_.nodes[path_[level]].loop].extent;
+    const auto earlier = std::ranges::count_if(found_extents_, [&](const auto& one) {
+      return one.second == bound && axis_depths_.contains(one.first);
+    });
+    const double each = std::max(static_cast<double>(bound) / turns, 1.0);
+    const double apart = has_threads_ ? 0 : each * static_cast<double>(earlier);
+    found_values_[found.symbol] = bound / 2 + std::llround(apart);
+    found_extents_[found.symbol] = bound;
   }
 
   void begin(const loops::Start& start) {
     starts_[start.total] = &start;
+    started_[start.total] = path_.back();
     depths_[start.total] = depth();
     double copies = 1;
     for (const loops::Axis axis : start.copies) copies_of_[start.total].push_back(axis);
     if (start.depth > 0) return;
     for (const loops::Axis axis : start.copies) copies *= kept_copies(axis);
-    keep(copies * bytes_of(start));
+    if (!has_threads_) copies *= walk_.times(path_.back(), {loops::Bind::vector});
+    keep(kept_of_[start.total] = copies * bytes_of(start));
   }
   static double bytes_of(const loops::Start& start) {
     double bytes = 0;
@@ -299,7 +327,13 @@ class Walker {
     for (const auto& value : values) add_value(value);
     here().work.vector += work_of(total);
     here().work.scalar += static_cast<double>(mask.all.size());
-    here().chain += work_of(total);
+    here().chain += chain_of(total);
+    const auto start = started_.find(total);
+    here().chain_start = start == started_.end() ? 0 : start->second;
+  }
+  // Instructions of a combination that wait for one another: of a choice the others stand beside them.
+  double chain_of(loops::Temp total) const {
+    return has_threads_ ? work_of(total) : std::min(work_of(total), LONGEST_CHAIN);
   }
 
   // Across threads: registers that are passed to others; across lanes and copies: combinations.
@@ -311,14 +345,18 @@ class Walker {
     for (const loops::Axis axis : copies_of_[combine.total])
       if (axis != combine.across)
         if (const Loop* other = loop_of(axis); other != nullptr && other->bind != loops::Bind::thread)
-          others *= other->extent;
+          others *= registers_of(*other);
     std::erase(copies_of_[combine.total], combine.across);
     Node& node = here();
     if (loop->bind != loops::Bind::thread) {
-      if (const auto* start = starts_[combine.total]; start != nullptr && start->depth == 0)
-        keep(-(extent - 1) * others * bytes_of(*start));
-      node.work.vector += (extent - 1) * others * work_of(combine.total);
-      node.chain += steps * work_of(combine.total);
+      double& kept = kept_of_[combine.total];
+      keep(kept / extent - kept);
+      kept /= extent;
+      // Of registers as a whole, then of the halves of the last one.
+      const double registers = registers_of(*loop), halvings = std::log2(std::max(extent / registers, 1.0));
+      node.work.vector +=
+          others * ((registers - 1) * work_of(combine.total) + halvings * (HALVING + work_of(combine.total)));
+      node.chain += steps * chain_of(combine.total);
       return;
     }
     node.exchanges += static_cast<int>(steps * others);
@@ -327,6 +365,11 @@ class Walker {
     if (extent * width_of(*loop) > warp_threads_) node.barriers += 2;
   }
   double width_of(const Loop& loop) const { return walk_.threads_below(loop.node); }
+  // That hold a value of each iteration: of a core those of its vectors, else those of a thread.
+  double registers_of(const Loop& loop) const {
+    const bool is_vector = loop.bind == loops::Bind::vector && !has_threads_;
+    return is_vector ? std::max(std::ceil(loop.extent / lanes_), 1.0) : loop.extent;
+  }
 
   void prefixes(const loops::Prefix& prefix) {
     const Loop* loop = loop_of(prefix.across);
@@ -358,6 +401,9 @@ class Walker {
     }
   }
 
+  double work_of(ops::DType from, ops::DType to) const {
+    return has_threads_ ? 1 : ops::conversion_cost(from, to);
+  }
   // By the column of the machine's kind.
   double work_of(ops::Pointwise op) const { return has_threads_ ? ops::gpu_cost(op) : ops::cost(op); }
   double work_of(ops::Monoid monoid) const {
@@ -366,17 +412,20 @@ class Walker {
 
   const loops::Program& program_;
   const bool has_threads_;
-  const double warp_threads_;
+  const double warp_threads_, lanes_;
   loops::Types types_;
   index::Values values_;
   Walk walk_;
   double kept_bytes_ = 0;
+  std::map<loops::Temp, double> kept_of_;
   std::vector<std::size_t> path_;                     // nodes from the root to here
   std::map<index::Symbol, std::size_t> axis_depths_;  // of loops around, and of what was found at run time
   std::map<index::Symbol, std::size_t> loops_;        // the last loop over each axis
-  std::map<index::Symbol, std::int64_t> found_extents_;
+  std::map<index::Symbol, std::int64_t> found_extents_,
+      found_values_;  // their bounds; what they are taken for
   std::map<loops::Temp, std::size_t> depths_;
   std::map<loops::Temp, const loops::Start*> starts_;
+  std::map<loops::Temp, std::size_t> started_;  // in which of Walk::nodes
   std::map<loops::Temp, std::vector<loops::Axis>> copies_of_;
   std::map<loops::Buffer, loops::Place> places_;
   std::map<loops::Buffer, std::size_t> read_in_;  // arrays, by the serial loop around their last load

@@ -32,6 +32,7 @@ struct Access {
   double share = 1;         // of the iterations in which its mask holds
   bool found = false;       // at a place that only the run knows
   bool of_next = false;     // a load that only the next iteration of the serial loop around waits for
+  bool streamed = false;    // past the caches
   std::int64_t start = 0;   // byte of the first iteration
   std::vector<Step> steps;  // loops around that move it, outermost first
   double most_bytes = 0;    // of the whole buffer
@@ -42,6 +43,7 @@ struct Access {
 struct Instructions {
   double vector = 0;  // arithmetic on elements: of 32 bits, and of 64 twice
   double scalar = 0;  // addresses, counters, conditions
+  double lane = 0;    // of each lane on its own
 };
 
 struct Node {  // one loop with what stands in it, or the whole program
@@ -51,8 +53,9 @@ struct Node {  // one loop with what stands in it, or the whole program
   std::vector<std::size_t> accesses;  // of Walk::accesses, in order
   std::vector<std::size_t> children;  // of Walk::nodes, in order
   int barriers = 0,
-      exchanges = 0;  // of threads: barriers of the block, and registers passed to other threads
-  double chain = 0;   // combinations that wait for one another
+      exchanges = 0;            // of threads: barriers of the block, and registers passed to other threads
+  double chain = 0;             // combinations that wait for one another
+  std::size_t chain_start = 0;  // of Walk::nodes: in which they begin again
 };
 
 struct Loop {
@@ -71,6 +74,7 @@ struct Walk {
   double array_bytes = 0;          // of arrays in registers, of a thread
   double shared_bytes = 0;         // of a block
   double call_bytes = 0;           // of a routine's operands
+  double argument_bytes = 0;       // of all buffers but those inside
 
   // Iterations of all loops of one sort around a node, itself among them.
   double times(std::size_t node, std::initializer_list<loops::Bind> binds) const;

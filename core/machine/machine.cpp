@@ -88,6 +88,11 @@ std::string spelled(const Fact& fact) {
 
 }  // namespace
 
+int workers_for(const Machine& machine, double bytes, double tasks, int most) {
+  const bool is_worth_it = bytes >= machine.worth_a_thread_seconds * machine.memory.back().bytes_per_second;
+  return is_worth_it ? static_cast<int>(std::clamp(tasks, 1.0, static_cast<double>(std::max(most, 1)))) : 1;
+}
+
 std::int64_t cache_bytes(const Machine& machine) {
   std::int64_t most = 0;
   for (const MemoryLevel& level : machine.memory) most = std::max(most, level.bytes * machine.blocks_at_once);

@@ -45,6 +45,10 @@ struct Machine {
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
+// Workers, of so many at most, that share the tasks of a kernel whose arguments span so many bytes: as if
+// each byte were moved once from where memory is slowest, it must be worth a thread.
+int workers_for(const Machine& machine, double bytes, double tasks, int most);
+
 // What the caches of all workers hold together; 0 where none is known.
 std::int64_t cache_bytes(const Machine& machine);
 

@@ -25,6 +25,9 @@ namespace twinloom::ops {
 int cost(Pointwise op);
 int gpu_cost(Pointwise op);
 
+// Of a CPU, in the same instructions.
+int conversion_cost(DType from, DType to);
+
 // Of one combination of two totals; of two parts with the choice of both.
 int cost(Monoid monoid);
 int gpu_cost(Monoid monoid);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/ops/cost.h"
 
 namespace twinloom::ops {
 
@@ -59,6 +60,17 @@ bool is_integer(DType dtype) {
 }
 
 bool is_16_bit_float(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+int conversion_cost(DType from, DType to) {
+  constexpr int WIDENED = 2, ROUNDED = 10, SATURATED = 8, OF_BYTES = 20;
+  if (from == to) return 0;
+  const bool is_real = holds_real(from);
+  if (kind(to) == TypeKind::narrow_float || kind(from) == TypeKind::narrow_float) return OF_BYTES;
+  if (to == DType::bf16) return ROUNDED;
+  if (is_16_bit_float(from)) return is_integer(to) ? WIDENED + SATURATED : WIDENED;
+  if (is_real && is_integer(to)) return SATURATED;
+  return size_of(from) < 4 || size_of(to) < 4 ? WIDENED : 1;
+}
 
 DType compute_type(DType dtype) { return is_16_bit_float(dtype) ? DType::f32 : dtype; }
 

@@ -13,6 +13,7 @@
 namespace twinloom::tests {
 namespace {
 
+using ops::DType;
 using ops::Monoid;
 using ops::Pointwise;
 
@@ -48,6 +49,24 @@ std::string function_of(Monoid monoid) {
   return cat(head, ", const Vector<i64, 16>* places, Vector<i64, 16>* place) {\n  const auto replaces = ",
              ops::name(monoid), "(x[0], places[0], x[1], places[1]);\n",
              "  *y = where(replaces, x[1], x[0]);\n  *place = where(replaces, places[1], places[0]);\n}\n");
+}
+
+// Of 16 lanes; halves are u16 in memory.
+struct Conversion {
+  const char* name;
+  DType from, to;
+  const char *taken, *given, *call;
+};
+constexpr std::array conversions = {
+    Conversion{"narrow_bf16", DType::f32, DType::bf16, "f32", "u16", "narrow<bf16>(x[0])"},
+    Conversion{"widen_bf16", DType::bf16, DType::f32, "u16", "f32", "widen<bf16>(x[0])"},
+    Conversion{"narrow_f16", DType::f32, DType::f16, "f32", "u16", "narrow<f16>(x[0])"},
+    Conversion{"to_u8", DType::f32, DType::u8, "f32", "u8", "convert<u8>(x[0])"},
+    Conversion{"of_u8", DType::u8, DType::f32, "u8", "f32", "convert<f32>(x[0])"},
+    Conversion{"of_i32", DType::i32, DType::f32, "i32", "f32", "convert<f32>(x[0])"}};
+std::string function_of(const Conversion& conversion) {
+  return cat("extern \"C\" void row_", conversion.name, "(const Vector<", conversion.taken,
+             ", 16>* x, Vector<", conversion.given, ", 16>* y) { *y = ", conversion.call, "; }\n");
 }
 
 struct Count {
@@ -100,6 +119,7 @@ TEST(Cost, IsWhatTheMachineCodeHas) {
   std::string text = "namespace twinloom::device {\n";
   for (const Pointwise op : ops::all_pointwise()) text += function_of(op);
   for (const Monoid monoid : ops::all_monoids()) text += function_of(monoid);
+  for (const Conversion& conversion : conversions) text += function_of(conversion);
   const auto counts = counted(compiler.assembly(text + "}\n", "rows"));
   const auto expect_found = [&](int cost, std::string_view name) {
     const int found = cost_of(counts, cat("row_", name));
@@ -108,6 +128,8 @@ TEST(Cost, IsWhatTheMachineCodeHas) {
   };
   for (const Pointwise op : ops::all_pointwise()) expect_found(ops::cost(op), ops::name(op));
   for (const Monoid monoid : ops::all_monoids()) expect_found(ops::cost(monoid), ops::name(monoid));
+  for (const Conversion& conversion : conversions)
+    expect_found(ops::conversion_cost(conversion.from, conversion.to), conversion.name);
 }
 
 }  // namespace

@@ -167,6 +167,97 @@ TEST(Estimate, VectorsOfACoreAreAsWideAsItsRegisters) {
   EXPECT_GT(instructions(narrow), 1.8 * instructions(wide));
 }
 
+cost::Estimate on_a_core(std::string_view text, const machine::Machine& machine = core()) {
+  return cost::estimate(loops::parse(text), machine, {});
+}
+
+// The 16 columns of a line are read together, down all rows; the line of a lane is not read again for the
+// next.
+TEST(Estimate, LanesOfAVectorReadTheirLineOnce) {
+  const cost::Estimate estimate = on_a_core(R"(program p(x: f32[4194304], y: written f32[16]) {
+  for v < 16 vector { start t0: sum f32 for r < 262144 { merge t0 (x[16*r + v]) } y[v] = t0 }
+})");
+  EXPECT_NEAR(roof_of(estimate, "memory").amount, 4.0 * 4194304, 64 * 2);
+}
+
+// 16 registers become one by 15 additions and one number by 4 more: 256 additions and loads stand before
+// them.
+TEST(Estimate, CopiesOfAVectorAreCombinedByRegisters) {
+  machine::Machine wide = core();
+  wide.vector_bytes = 64;
+  wide.vector_registers = 64;
+  const cost::Estimate estimate = on_a_core(R"(program p(x: f32[4096], y: written f32[1]) {
+  start t0: sum f32 copies (u, v)
+  for k < 16 { for u < 16 unroll { for v < 16 vector { merge t0 (x[256*k + 16*u + v]) } } }
+  combine t0 across u halves combine t0 across v halves y[0] = t0
+})",
+                                            wide);
+  EXPECT_NEAR(roof_of(estimate, "instructions").amount, 2 * 256 + 15 + 4 * 3, 40);
+}
+
+// 256 rows that are as far apart as a set of the cache is wide push each other out before their lines are
+// used up.
+TEST(Estimate, APitchOfAPowerOfTwoCrowdsASet) {
+  const auto bytes = [](int pitch) {
+    return roof_of(on_a_core(cat("program p(x: f32[", 256 * pitch, "], y: written f32[", 256 * 256, R"(]) {
+  for i < 256 { for k < 16 { for v < 16 vector { y[256*i + 16*k + v] = x[i + )",
+                                 16 * pitch, "*k + ", pitch, "*v] } } } }")),
+                   "L2")
+        .amount;
+  };
+  EXPECT_GT(bytes(1024), 4 * bytes(1024 + 16));
+}
+
+machine::Machine two_cores() {
+  machine::Machine machine = core();
+  machine.blocks_at_once = 2;
+  machine.launch_seconds = 1e-6;
+  machine.wake_seconds = 5e-6;
+  return machine;
+}
+
+// Below worth_a_thread_seconds no one is woken, and one core does all.
+TEST(Estimate, WorkersAreWokenForWhatIsWorthIt) {
+  const auto launch = [](int elements) {
+    return roof_of(
+               on_a_core(cat("program p(x: f32[", elements, "], y: written f32[", elements,
+                             "]) { for b < 4 block { for k < ", elements / 64, " { for v < 16 vector { y[",
+                             elements / 4, "*b + 16*k + v] = x[", elements / 4, "*b + 16*k + v] } } } }"),
+                         two_cores()),
+               "launch")
+        .seconds;
+  };
+  EXPECT_DOUBLE_EQ(launch(1 << 12), 1e-6);
+  EXPECT_DOUBLE_EQ(launch(1 << 20), 6e-6);
+}
+
+TEST(Estimate, WhatIsStreamedPassesTheCachesBy) {
+  const auto estimate = [](std::string_view how) {
+    return on_a_core(cat("program p(x: f32[4194304], y: written ", how, R"( f32[4194304]) {
+  for k < 262144 { for v < 16 vector { y[16*k + v] = x[16*k + v] } }
+})"));
+  };
+  const cost::Estimate plain = estimate(""), streamed = estimate("streamed");
+  EXPECT_NEAR(roof_of(plain, "memory").amount, 2 * 4.0 * 4194304, 128);
+  EXPECT_NEAR(roof_of(streamed, "memory").amount, 4.0 * 4194304, 128);
+  EXPECT_DOUBLE_EQ(roof_of(streamed, "streamed").amount, 4.0 * 4194304);
+  EXPECT_LT(streamed.seconds, plain.seconds);
+}
+
+// Segments that lie between offsets have as many elements on average as there are for each.
+TEST(Estimate, SegmentsShareWhatTheirOffsetsBound) {
+  const auto instructions = [](int elements) {
+    const std::string text = cat("program p(offsets: i64[1001], x: f32[", elements,
+                                 R"(], y: written f32[1000]) { for i < 1000 {
+  index a = offsets[i] below )",
+                                 elements + 1, " index b = offsets[i + 1] below ", elements + 1,
+                                 R"( start t0: sum f32 for r < b - a { merge t0 (x[a + r]) } y[i] = t0 } })");
+    return roof_of(on_a_core(text), "instructions").amount;
+  };
+  EXPECT_NEAR((instructions(400000) - instructions(200000)) / (instructions(200000) - instructions(100000)),
+              2, 0.05);
+}
+
 TEST(Estimate, ProgramsThatFollowOneAnotherAddUp) {
   const std::vector<loops::Program> programs(2, loops::parse(COPY));
   const index::Values sizes = {{index::Symbol("n"), 1000}};

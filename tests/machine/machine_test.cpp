@@ -121,6 +121,16 @@ TEST(Calibration, OfAnotherMachineIsAnError) {
   EXPECT_EQ(words([](Machine& m) { m.wake_seconds = 0; }), NOTHING_THROWN);
 }
 
+TEST(Machine, WorkersShareWhatIsWorthAThread) {
+  Machine machine = told();
+  machine.worth_a_thread_seconds = 1e-5;
+  machine.memory.back().bytes_per_second = 1e10;
+  EXPECT_EQ(machine::workers_for(machine, 90000, 64, 8), 1);
+  EXPECT_EQ(machine::workers_for(machine, 110000, 64, 8), 8);
+  EXPECT_EQ(machine::workers_for(machine, 110000, 3, 8), 3);
+  EXPECT_EQ(machine::workers_for(machine, 110000, 0, 8), 1);
+}
+
 TEST(Calibration, IsNamedByMachineWorkersAndModel) {
   const std::string name = machine::calibration_name(told());
   EXPECT_TRUE(name.starts_with("calibration-cpu-avx2-2-")) << name;
