@@ -248,6 +248,8 @@ struct SizeInfo {
   index::Symbol symbol;
   index::Range range;
   std::int64_t divisor = 1;
+  std::optional<std::int64_t> usual =
+      {};  // what runs mostly have: decides how fast they are, and nothing else
 };
 struct Program {
   std::string name;                 // letters, digits and _

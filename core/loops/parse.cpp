@@ -57,6 +57,7 @@ class Parser {
     scanner_.expect("..");
     if (scanner_.peek_number()) info.range.high = scanner_.integer();
     if (scanner_.accept("%")) info.divisor = scanner_.integer();
+    if (scanner_.accept("~")) info.usual = scanner_.integer();
     program_.sizes.push_back(info);
   }
 

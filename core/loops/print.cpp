@@ -33,7 +33,8 @@ std::string print_buffer(const BufferInfo& info) {
 std::string print_size(const SizeInfo& info) {
   const auto bound = [](std::optional<std::int64_t> value) { return value ? cat(*value) : std::string(); };
   const std::string divisor = info.divisor == 1 ? "" : cat(" % ", info.divisor);
-  return cat(info.symbol, " in ", bound(info.range.low), "..", bound(info.range.high), divisor);
+  const std::string usual = info.usual ? cat(" ~ ", *info.usual) : "";
+  return cat(info.symbol, " in ", bound(info.range.low), "..", bound(info.range.high), divisor, usual);
 }
 
 class Printer {

@@ -296,10 +296,10 @@ Expr Walk::extent_of(std::size_t at, const State& state) const {
   if (piece.turns != 0 && piece.bind == Bind::serial && !piece.copied) return turns_not_past(at, state);
   if (piece.turns != 0 && piece.bind == Bind::thread && state.in_tail) return members_left(turn, state);
   if (piece.turns != 0) return piece.turns;
-  const Expr turns = ceil_div(axis.extent, piece.step);
-  const auto constant = index::constant_of(turns);
-  const bool rounded = piece.copied || piece.bind == Bind::vector || piece.bind == Bind::thread;
-  return rounded && constant ? Expr(next_power_of_two(*constant)) : turns;
+  const auto most = turns_of(axis, piece);
+  if (!most || !(is_wide(piece.bind) || piece.copied)) return ceil_div(axis.extent, piece.step);
+  const bool rounded = piece.copied || piece.bind != Bind::unroll;
+  return rounded ? next_power_of_two(*most) : *most;
 }
 
 Surroundings Walk::surroundings(const State& state) const {

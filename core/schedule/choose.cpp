@@ -26,7 +26,8 @@ std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
       !situation.parameters.splits)
     return {};
   std::int64_t rows = 1;
-  for (const NestLoop& loop : situation.shape.common) rows *= std::max<std::int64_t>(guess(loop), 1);
+  for (const NestLoop& loop : situation.shape.common)
+    rows *= std::max<std::int64_t>(situation.usual(loop), 1);
   const NestLoop& loop = situation.siblings.front()->loops.back();
   const auto extent = constant(loop);
   if (!extent || rows >= machine.blocks_at_once) return {};

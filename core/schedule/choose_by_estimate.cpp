@@ -17,22 +17,10 @@ constexpr double WORTH_A_CHANGE = 0.8;
 constexpr int MOST_ROUNDS = 2;
 constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
 
-// What a run may have: a size that is only known then is taken for UNKNOWN_EXTENT, as near as its facts
-// allow.
-index::Values guessed_sizes(const loops::Program& nest) {
-  index::Values values;
-  for (const loops::SizeInfo& size : nest.sizes) {
-    const std::int64_t low = size.range.low.value_or(0), high = size.range.high.value_or(UNKNOWN_EXTENT);
-    const std::int64_t value = std::clamp(UNKNOWN_EXTENT, low, std::max(low, high));
-    values[size.symbol] = std::max<std::int64_t>(value - value % size.divisor, std::min(low, value));
-  }
-  return values;
-}
-
 class Search {
  public:
   Search(const loops::Program& nest, const machine::Machine& machine)
-      : nest_(nest), machine_(machine), sizes_(guessed_sizes(nest)), things_(changes_for(machine)) {}
+      : nest_(nest), machine_(machine), sizes_(usual_sizes(nest)), things_(changes_for(machine)) {}
 
   Schedule best() {
     auto [own, best] = usual();

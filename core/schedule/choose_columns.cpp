@@ -21,7 +21,7 @@ std::int64_t waiting_bytes(const Situation& situation, std::int64_t lanes) {
   for (const loops::Start& start : situation.shape.columns->totals)
     bytes += ops::size_of(ops::part_type(start.monoid, start.element, 0));
   const int levels = std::countr_zero(static_cast<std::uint64_t>(lanes));
-  return levels * bytes * guess(situation.shape.columns->loop);
+  return levels * bytes * situation.usual(situation.shape.columns->loop);
 }
 
 // How often the machine is filled with blocks.
@@ -31,7 +31,7 @@ double waves(const Situation& situation, std::int64_t lanes, std::int64_t thread
   const std::int64_t beside = std::max<std::int64_t>(
       1, std::min(machine.scratch_bytes / bytes, REGISTERS / (THREAD_REGISTERS * threads)));
   const std::int64_t blocks =
-      ceil_div(guess(situation.shape.common.front()), loops::UNIT) * (loops::LANES / lanes);
+      ceil_div(situation.usual(situation.shape.common.front()), loops::UNIT) * (loops::LANES / lanes);
   return static_cast<double>(blocks) / static_cast<double>(beside * machine.multiprocessors);
 }
 
@@ -40,8 +40,8 @@ double waves(const Situation& situation, std::int64_t lanes, std::int64_t thread
 void choose_gathering(const Situation& situation, ColumnsPlan& plan) {
   constexpr std::int64_t LEAST_WIDTH = 8, THREADS = 512;
   const machine::Machine& machine = situation.machine;
-  const std::int64_t units = ceil_div(guess(situation.shape.common.front()), loops::UNIT);
-  const std::int64_t each = guess(situation.shape.columns->loop) / machine.multiprocessors;
+  const std::int64_t units = ceil_div(situation.usual(situation.shape.common.front()), loops::UNIT);
+  const std::int64_t each = situation.usual(situation.shape.columns->loop) / machine.multiprocessors;
   plan.width = std::clamp<std::int64_t>(power_of_two_below(each), LEAST_WIDTH, machine.warp_threads);
   plan.units = std::min(THREADS / plan.width, next_power_of_two(std::max<std::int64_t>(units, 1)));
 }

@@ -75,14 +75,14 @@ class CommonChooser {
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (i == tile || i == situation_.vector_axis) continue;
       plans[i].block = 1;
-      tasks *= static_cast<double>(guess(situation_.shape.common[i]));
+      tasks *= static_cast<double>(situation_.usual(situation_.shape.common[i]));
     }
-    const std::int64_t columns = guess(situation_.shape.common[situation_.vector_axis]);
+    const std::int64_t columns = situation_.usual(situation_.shape.common[situation_.vector_axis]);
     if (vector.lanes != 0 && !vector.masked && columns > COLUMNS) {
       vector.block = std::max<std::int64_t>(COLUMNS, 2 * vector.lanes);
       tasks *= static_cast<double>(ceil_div(columns, vector.block));
     }
-    const std::int64_t rows = guess(situation_.shape.common[tile]);
+    const std::int64_t rows = situation_.usual(situation_.shape.common[tile]);
     std::int64_t block = MOST;
     const auto wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once);
     while (block > LEAST && static_cast<double>(ceil_div(rows, block)) * tasks < wanted) block /= 2;
@@ -93,12 +93,12 @@ class CommonChooser {
   void set_blocks(std::vector<Common>& plans) const {
     double inside = situation_.turn_seconds();
     for (const NestLoop& loop : situation_.shape.common)
-      inside *= static_cast<double>(std::max<std::int64_t>(guess(loop), 1));
+      inside *= static_cast<double>(std::max<std::int64_t>(situation_.usual(loop), 1));
     if (is_known() && inside < situation_.machine.worth_a_thread_seconds) return;
     double tasks = 1;
     for (std::size_t i = 0; i < plans.size(); ++i) {
       const NestLoop& loop = situation_.shape.common[i];
-      inside /= static_cast<double>(std::max<std::int64_t>(guess(loop), 1));
+      inside /= static_cast<double>(std::max<std::int64_t>(situation_.usual(loop), 1));
       const std::int64_t step = block_step(loop, inside, tasks);
       const std::int64_t least = plans[i].lanes == 0 ? 1 : 2 * plans[i].lanes;
       if (plans[i].masked) continue;
@@ -107,9 +107,9 @@ class CommonChooser {
       plans[i].block = aligned ? plans[i].lanes : std::max(step, least);
       if (const std::int64_t panel = panel_of(loop, plans[i].lanes); panel != 0) plans[i].block = panel;
       if (plans[i].lanes == 0) plans[i].block = balanced(loop, plans[i].block, tasks);
-      if (plans[i].block >= guess(loop) && constant(loop)) plans[i].block = 0;
-      tasks *=
-          static_cast<double>(guess(loop)) / static_cast<double>(std::max<std::int64_t>(plans[i].block, 1));
+      if (plans[i].block >= situation_.usual(loop) && constant(loop)) plans[i].block = 0;
+      tasks *= static_cast<double>(situation_.usual(loop)) /
+               static_cast<double>(std::max<std::int64_t>(plans[i].block, 1));
       if (plans[i].block > 1 ||
           tasks >= static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once))
         return;
@@ -139,7 +139,7 @@ class CommonChooser {
   std::int64_t block_step(const NestLoop& loop, double inside, double tasks) const {
     const double enough = situation_.parameters.task_seconds / std::max(inside, 1e-12);
     const double wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once) / tasks;
-    const double share = static_cast<double>(guess(loop)) / std::max(wanted, 1.0);
+    const double share = static_cast<double>(situation_.usual(loop)) / std::max(wanted, 1.0);
     const double longest = constant(loop) ? std::max(share, enough) : enough;
     constexpr double LONGEST = 1 << 15;
     return next_power_of_two(

@@ -13,7 +13,7 @@ constexpr std::int64_t LEAST_ROW_BYTES = 2048;
 
 bool is_long_row(const Situation& situation, std::size_t sibling, int bytes) {
   const loops::NestLoop& loop = situation.siblings[sibling]->loops.back();
-  return guess(loop) * bytes >= LEAST_ROW_BYTES;
+  return situation.usual(loop) * bytes >= LEAST_ROW_BYTES;
 }
 
 }  // namespace

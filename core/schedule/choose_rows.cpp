@@ -23,20 +23,26 @@ constexpr double FEW_ELEMENTS = 256;  // a multiprocessor: of a reduction whose 
 constexpr std::int64_t BLOCK_THREADS = 256;  // that blocks_at_once counts with
 constexpr std::int64_t LOOPED_WARPS = 8;     // of a long row that is kept nowhere
 
-// The size that all siblings have, each of one loop.
-std::optional<std::int64_t> row_extent(const Situation& situation) {
+// What all siblings walk, each by one loop.
+std::optional<Row> row_of(const Situation& situation) {
   if (situation.siblings.empty() || walks_rows_in_threads(situation)) return std::nullopt;
-  const auto extent = constant(situation.siblings.front()->loops.back());
+  const loops::NestLoop& loop = situation.siblings.front()->loops.back();
   for (const loops::Sibling* sibling : situation.siblings) {
-    if (sibling->loops.size() != 1 || constant(sibling->loops.back()) != extent) return std::nullopt;
+    if (sibling->loops.size() != 1 || sibling->loops.back().extent != loop.extent) return std::nullopt;
     if (reach_of(situation.shape, *sibling) == Reach::scan) return std::nullopt;
+    // The threads of a row go through it together, so it ends for all rows of a block at once.
+    for (const loops::NestLoop& common : situation.shape.common)
+      if (extents_vary(situation.shape, *sibling, common.axis)) return std::nullopt;
   }
-  return extent;
+  return Row{loop.extent, situation.most(loop).value_or(Row::UNBOUNDED),
+             std::max<std::int64_t>(situation.usual(loop), 1)};
 }
 
-RowThreads threads_of_row(std::optional<std::int64_t> extent, std::int64_t warps, bool kept = false) {
+std::int64_t units_of(std::int64_t elements) { return ceil_div(elements, loops::UNIT); }
+
+RowThreads threads_of_row(std::optional<Row> row, std::int64_t warps, bool kept = false) {
   RowThreads rows;
-  rows.extent = extent;
+  rows.row = std::move(row);
   rows.warps = warps;
   rows.kept = kept;
   return rows;
@@ -138,14 +144,12 @@ class RowChooser {
   Schedule beside_columns() const {
     for (int values = most_values(); values >= 0; --values) {
       const Situation situation(nest_, machine_, parameters_, values);
-      RowThreads rows = threads_of_row(row_extent(situation), 1, true);
+      RowThreads rows = threads_of_row(row_of(situation), 1, true);
       rows.spread = true;
       rows.packed = 2;
       const std::int64_t of_unit = loops::LANES / rows.packed;
-      if (rows.extent)
-        rows.warps =
-            std::min(machine_.max_threads / of_unit,
-                     next_power_of_two(ceil_div(std::max<std::int64_t>(*rows.extent, 1), loops::UNIT)));
+      if (rows.row)
+        rows.warps = std::min(machine_.max_threads / of_unit, next_power_of_two(units_of(rows.row->usual)));
       Schedule schedule = made(situation, rows, values);
       schedule.columns = choose_columns(situation, rows.warps * of_unit);
       if (why_illegal(nest_, schedule)) schedule.columns->place = loops::Place::registers;
@@ -177,11 +181,11 @@ class RowChooser {
 
   // A warp for each unit.
   std::optional<Schedule> in_registers(const Situation& situation, int values) const {
-    const auto extent = row_extent(situation);
-    if (!extent || *extent > UNITS_IN_REGISTERS * loops::UNIT) return std::nullopt;
-    const std::int64_t warps = wanted_warps(next_power_of_two(ceil_div(*extent, loops::UNIT)));
+    const auto row = row_of(situation);
+    if (!row || row->most > UNITS_IN_REGISTERS * loops::UNIT) return std::nullopt;
+    const std::int64_t warps = wanted_warps(next_power_of_two(units_of(row->most)));
     const auto schedule =
-        keeping(situation, threads_of_row(extent, warps, true), values, loops::Place::registers);
+        keeping(situation, threads_of_row(row, warps, true), values, loops::Place::registers);
     const auto resolved = schedule ? resolve(nest_, *schedule) : "";
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr) return std::nullopt;
@@ -192,14 +196,14 @@ class RowChooser {
 
   // As many warps as the row has bytes for.
   std::optional<Schedule> in_scratch(const Situation& situation, int values) const {
-    const auto extent = row_extent(situation);
-    if (!extent || *extent <= loops::UNIT) return std::nullopt;
-    const auto schedule = keeping(situation, threads_of_row(extent, 1), values, loops::Place::scratch);
+    const auto row = row_of(situation);
+    if (!row || row->most <= loops::UNIT || row->most == Row::UNBOUNDED) return std::nullopt;
+    const auto schedule = keeping(situation, threads_of_row(row, 1), values, loops::Place::scratch);
     const auto resolved = schedule ? resolve(nest_, *schedule) : "";
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr) return std::nullopt;
-    const std::int64_t bytes = *extent * bytes_of_element(*plan, situation);
-    const std::int64_t units = next_power_of_two(ceil_div(*extent, loops::UNIT));
+    const std::int64_t bytes = row->most * bytes_of_element(*plan, situation);
+    const std::int64_t units = next_power_of_two(units_of(row->most));
     const std::int64_t beside =
         std::max<std::int64_t>(1, machine_.scratch_bytes / bytes);  // rows, of all blocks
     const std::int64_t most = power_of_two_below(std::max<std::int64_t>(1, MOST_WARPS / beside));
@@ -210,7 +214,7 @@ class RowChooser {
         wanted_warps(std::min({most, units, next_power_of_two(ceil_div(bytes, WARP_BYTES))}));
     const std::int64_t rows = std::max<std::int64_t>(1, parameters_.row_warps / warps);
     if (rows * bytes > machine_.scratch_bytes - RESERVED_BYTES) return std::nullopt;
-    auto kept = keeping(situation, threads_of_row(extent, warps), values, loops::Place::scratch);
+    auto kept = keeping(situation, threads_of_row(row, warps), values, loops::Place::scratch);
     if (kept && rows == 1) fetch_ahead(warps, bytes, *kept);
     return kept;
   }
@@ -251,8 +255,8 @@ class RowChooser {
         const auto along = stride_along(access, fast);
         return stride_along(access, loops[other].axis) == 1 && along != 0 && along != 1;
       });
-      const bool large = guess(loops[other]) >= parameters_.tile / 2 &&
-                         guess(loops[situation.vector_axis]) >= parameters_.tile / 2;
+      const bool large = situation.usual(loops[other]) >= parameters_.tile / 2 &&
+                         situation.usual(loops[situation.vector_axis]) >= parameters_.tile / 2;
       if (other == situation.vector_axis || !turned || !large) continue;
       RowThreads rows;
       rows.tile = other;
@@ -277,9 +281,7 @@ class RowChooser {
   std::optional<Schedule> in_parts(const Situation& situation) const {
     if (situation.siblings.empty() || !parameters_.splits) return std::nullopt;
     const auto& loop = situation.siblings.front()->loops.back();
-    const auto extent = constant(loop);
-    if (!extent) return std::nullopt;
-    const std::int64_t units = ceil_div(*extent, loops::UNIT);
+    const std::int64_t units = units_of(situation.usual(loop));
     const bool single = walks_rows_in_threads(situation);
     const std::int64_t warps = std::min(LOOPED_WARPS, next_power_of_two(units));
     const std::int64_t threads = single ? 1 : warps * machine_.warp_threads;  // of a row
@@ -291,7 +293,7 @@ class RowChooser {
     const auto each = std::max<std::int64_t>(
         single ? 1 : warps, power_of_two_below(ceil_div(units, static_cast<std::int64_t>(parts))));
     if (each >= units) return std::nullopt;
-    Schedule schedule = made(situation, threads_of_row(row_extent(situation), warps));
+    Schedule schedule = made(situation, threads_of_row(row_of(situation), warps));
     schedule.grid_splits = {{std::string(loop.axis.name()), each, false,
                              gathering_threads(schedule, threads, ceil_div(units, each))}};
     if (why_illegal(nest_, schedule)) return std::nullopt;
@@ -330,11 +332,10 @@ class RowChooser {
   // Rows that are kept nowhere. Of few of them each thread would wait for one element after the other while
   // most of the machine idles: then every lane has a thread.
   Schedule looped(const Situation& situation) const {
-    RowThreads rows = threads_of_row(row_extent(situation), looped_warps(situation));
-    if (rows.extent && elements_of(situation, *rows.extent) <= FEW_ELEMENTS * machine_.multiprocessors) {
+    RowThreads rows = threads_of_row(row_of(situation), looped_warps(situation));
+    if (rows.row && elements_of(situation, rows.row->usual) <= FEW_ELEMENTS * machine_.multiprocessors) {
       rows.spread = true;
-      const std::int64_t units =
-          next_power_of_two(ceil_div(std::max<std::int64_t>(*rows.extent, 1), loops::UNIT));
+      const std::int64_t units = next_power_of_two(units_of(rows.row->usual));
       const std::int64_t threads =
           loops::LANES / situation.packed_along(situation.siblings.front()->loops.back().axis);
       rows.warps = std::min(machine_.max_threads / threads, units);
@@ -344,14 +345,14 @@ class RowChooser {
   static double elements_of(const Situation& situation, std::int64_t row) {
     auto elements = static_cast<double>(row);
     for (const loops::NestLoop& common : situation.shape.common)
-      elements *= static_cast<double>(std::max<std::int64_t>(guess(common), 1));
+      elements *= static_cast<double>(std::max<std::int64_t>(situation.usual(common), 1));
     return elements;
   }
 
   std::int64_t looped_warps(const Situation& situation) const {
-    const auto extent = row_extent(situation);
-    if (!extent) return 1;
-    const std::int64_t units = ceil_div(*extent, loops::UNIT);
+    const auto row = row_of(situation);
+    if (!row) return 1;
+    const std::int64_t units = units_of(row->usual);
     if (parameters_.warps != 0) return std::min(parameters_.warps, next_power_of_two(units));
     return units <= situation.parameters.row_warps ? 1 : std::min(LOOPED_WARPS, next_power_of_two(units));
   }

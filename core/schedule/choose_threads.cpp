@@ -26,13 +26,6 @@ struct Cut {
   bool is_cut() const { return threads > 1 || lanes > 1; }
 };
 
-// Members of an axis that are worth a place each: as many as wanted, fewer where the axis is shorter.
-std::int64_t members(const NestLoop& loop, std::int64_t each, std::int64_t most) {
-  const auto extent = constant(loop);
-  if (!extent) return most;
-  return std::min(most, next_power_of_two(std::max<std::int64_t>(ceil_div(*extent, each), 1)));
-}
-
 class ThreadChooser {
  public:
   ThreadChooser(const Situation& situation, const RowThreads& rows, Schedule& schedule)
@@ -50,6 +43,12 @@ class ThreadChooser {
   }
 
  private:
+  // Members of an axis that are worth a place each: as many as wanted, fewer where the axis is shorter.
+  std::int64_t members(const NestLoop& loop, std::int64_t each, std::int64_t wanted) const {
+    const auto most = situation_.most(loop);
+    if (!most) return wanted;
+    return std::min(wanted, next_power_of_two(std::max<std::int64_t>(ceil_div(*most, each), 1)));
+  }
   bool scans() const {
     return std::ranges::any_of(situation_.siblings, [&](const loops::Sibling* sibling) {
       return reach_of(situation_.shape, *sibling) == Reach::scan;
@@ -72,7 +71,7 @@ class ThreadChooser {
       if (parameters_.times != 0 && cuts[fast].is_cut())
         cuts[fast].times = members(loops[fast], cuts[fast].lanes * cuts[fast].threads, parameters_.times);
       else if (loads_little() && cuts[fast].threads == parameters_.block_threads &&
-               guess(loops[fast]) >= ENOUGH_FOR_TWO)
+               situation_.usual(loops[fast]) >= ENOUGH_FOR_TWO)
         cuts[fast].times = 2;
     } else if (rows_in_threads_) {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
@@ -168,8 +167,7 @@ class ThreadChooser {
   void choose_sibling(const loops::Sibling& sibling, ScopeChoice& choice) const {
     for (std::size_t i = 0; i + 1 < sibling.loops.size(); ++i) choice.loop(sibling.loops[i], 0, Bind::serial);
     const NestLoop& loop = sibling.loops.back();
-    if (sibling.loops.size() == 1 && rows_.extent && constant(loop) == rows_.extent)
-      return along_row(loop, choice);
+    if (rows_.row) return along_row(loop, choice);
     switch (reach_of(situation_.shape, sibling)) {
       case Reach::none:
       case Reach::any:
@@ -234,14 +232,14 @@ class ThreadChooser {
       Bind bind;
     };
     std::vector<Part> parts;
-    const std::int64_t extent = *rows_.extent, group = rows_.warps * loops::UNIT;
-    const std::int64_t span = std::min(loops::LANES, next_power_of_two(std::max<std::int64_t>(extent, 1)));
+    const std::int64_t most = rows_.row->most, group = rows_.warps * loops::UNIT;
+    const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(most, 1, loops::LANES));
     const std::int64_t packed = std::min(packed_along_rows(), span);
     const std::int64_t lanes = rows_.packed == 0 ? packed : std::min(packed, rows_.packed);
     const std::int64_t threads = rows_.spread ? span / lanes : std::min(warp(), span / lanes);
-    if (extent > group) parts.push_back({group, Bind::serial});
+    if (most > group) parts.push_back({group, Bind::serial});
     if (rows_.warps > 1) parts.push_back({loops::UNIT, Bind::thread});
-    if (extent > loops::LANES) parts.push_back({loops::LANES, rows_.kept ? Bind::unroll : Bind::serial});
+    if (most > loops::LANES) parts.push_back({loops::LANES, rows_.kept ? Bind::unroll : Bind::serial});
     // Where neighbours cannot be packed a vector takes what lies a warp apart, so that the lanes of a thread
     // are computed side by side all the same.
     const bool apart = lanes == 1 && threads < span;
@@ -254,9 +252,10 @@ class ThreadChooser {
     factors.pop_back();
     const std::int64_t step = parts.front().step;
     const bool serial = parts.front().bind == Bind::serial;
-    const bool exact = extent > 0 && extent % step == 0 && (serial || is_power_of_two(extent / step));
+    const bool exact = most > 0 && situation_.divides(step, loop) &&
+                       (serial || (constant(loop) && is_power_of_two(most / step)));
     // A mask for each element is worth a second copy of the loops; one for a whole vector is not.
-    const bool cut = extent > group && !rows_.kept && (lanes == 1 || extent % lanes != 0);
+    const bool cut = most > group && !rows_.kept && (lanes == 1 || !situation_.divides(lanes, loop));
     choice.split(loop, factors, exact ? Tail::exact : cut ? Tail::remainder : Tail::mask);
     for (const bool vectors : {false, true})
       for (std::size_t piece = 0; piece < parts.size(); ++piece)
@@ -274,15 +273,15 @@ class ThreadChooser {
   void along_warp(const NestLoop& loop, ScopeChoice& choice) const {
     const std::int64_t lanes = members(loop, 1, situation_.lanes_along(loop.axis));
     const std::int64_t threads = members(loop, lanes, warp());
-    const auto extent = constant(loop);
-    const bool once = extent && *extent <= lanes * threads;
+    const auto most = situation_.most(loop);
+    const bool once = most && *most <= lanes * threads;
     std::vector<std::int64_t> factors;
     if (!once) factors.push_back(lanes * threads);
     if (threads > 1 && lanes > 1) factors.push_back(lanes);
     const Tail usual = once ? Tail::mask : Tail::remainder;
     const std::int64_t step = factors.empty() ? 1 : factors.front();
     const bool exact =
-        once ? is_power_of_two(*extent) && situation_.divides(step, loop) : situation_.divides(step, loop);
+        situation_.divides(step, loop) && (!once || (constant(loop) && is_power_of_two(*most)));
     choice.split(loop, factors, exact ? Tail::exact : usual);
     std::size_t piece = 0;
     if (!once) choice.loop(loop, piece++, Bind::serial);
@@ -297,15 +296,15 @@ class ThreadChooser {
     Tail tail = Tail::mask;
   };
   Units units_of(const NestLoop& loop) const {
-    const auto extent = constant(loop);
+    const auto most = situation_.most(loop);
     Units units;
-    const bool one_lane_each = extent && *extent <= loops::LANES;
-    const bool one_unit = extent && *extent <= loops::UNIT;
+    const bool one_lane_each = most && *most <= loops::LANES;
+    const bool one_unit = most && *most <= loops::UNIT;
     if (!one_unit) units.factors.push_back(loops::UNIT);
     if (!one_lane_each) units.factors.push_back(loops::LANES);
-    if (one_lane_each) units.span = next_power_of_two(std::max<std::int64_t>(*extent, 1));
+    if (one_lane_each) units.span = next_power_of_two(std::max<std::int64_t>(*most, 1));
     const std::int64_t step = one_lane_each ? units.span : units.factors.front();
-    if (one_lane_each ? *extent == units.span : situation_.divides(step, loop))
+    if (one_lane_each ? constant(loop) == units.span : situation_.divides(step, loop))
       units.tail = Tail::exact;
     else if (!one_unit)
       units.tail = Tail::remainder;
@@ -358,7 +357,7 @@ bool walks_rows_in_threads(const Situation& situation) {
   if (situation.shape.columns) return false;
   return situation.lockstep || std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
            return reach_of(situation.shape, *sibling) == Reach::scan &&
-                  (guess(sibling->loops.back()) < situation.parameters.least_scanned ||
+                  (situation.usual(sibling->loops.back()) < situation.parameters.least_scanned ||
                    !scans_stand_alone(*sibling));
          });
 }

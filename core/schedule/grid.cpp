@@ -44,6 +44,9 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
   }
   if (scope.reach != Reach::any && scope.reach != Reach::canonical)
     return words + "the first sibling has no totals";
+  for (const index::Symbol& symbol : index::symbols_of(scope.axes.front().extent))
+    if (std::ranges::find(plan.nest.sizes, symbol, &loops::SizeInfo::symbol) == plan.nest.sizes.end())
+      return words + cat("the number of parts depends on ", symbol, ", which only the kernel knows");
   for (const loops::Item& item : plan.shape.items) {
     const auto* stmt = std::get_if<Ref<Stmt>>(&item);
     if (stmt == nullptr) break;
@@ -80,6 +83,7 @@ Scope Parts::scope_of(const index::Symbol& at) const {
   AxisPlan& axis = scope.axes.front();
   axis.base = Expr(at) * elements_;
   axis.extent = least(elements_, axis.extent - axis.base);
+  axis.most = std::min(elements_, axis.most.value_or(elements_));
   return scope;
 }
 

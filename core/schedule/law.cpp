@@ -33,13 +33,12 @@ std::string why_bad_bind(const AxisPlan& axis, const Piece& piece) {
                            : piece.bind == Bind::thread ? "a thread loop"
                            : piece.bind == Bind::unroll ? "an unrolled loop"
                                                         : "a loop over the lanes of a total";
-  const auto extent = index::constant_of(axis.extent);
-  if (piece.turns == 0 && !extent) return cat("loop ", piece.symbol, ": ", kind, " needs a constant extent");
+  const auto turns = turns_of(axis, piece);
+  if (!turns) return cat("loop ", piece.symbol, ": ", kind, " needs a constant extent");
   if (piece.bind == Bind::unroll && !piece.copied) return "";
   const bool rounded = piece.turns == 0 && axis.tail == Tail::mask;
-  const std::int64_t turns = piece.turns != 0 ? piece.turns : ceil_div(*extent, piece.step);
-  if (!rounded && !is_power_of_two(turns)) {
-    return cat("loop ", piece.symbol, ": ", kind, " needs a power of two of turns; it has ", turns);
+  if (!rounded && !is_power_of_two(*turns)) {
+    return cat("loop ", piece.symbol, ": ", kind, " needs a power of two of turns; it has ", *turns);
   }
   return "";
 }

@@ -31,6 +31,7 @@ constexpr bool is_wide(loops::Bind bind) {
 struct AxisPlan {
   index::Symbol axis;
   index::Expr extent;
+  std::optional<std::int64_t> most;  // of the extent for all sizes, as far as is known
   Tail tail = Tail::exact;
   std::vector<Piece> pieces;  // falling steps
   int cut = -1;               // Tail::remainder: the piece whose last turn is masked
@@ -140,9 +141,13 @@ std::variant<Staged, std::string> stage_block_tile(const Plan& plan, const TempP
 // What is fetched ahead, or why not. See prefetch.cpp.
 std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchPlan& row);
 
+// What an extent is at most for all sizes; nothing where that is more than can be walked side by side or
+// kept.
+std::optional<std::int64_t> most_of(const index::Facts& facts, const index::Expr& extent);
 // Whether an axis has at most `most` turns for all sizes.
 bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t most);
-// How many turns the piece has: a constant, or nothing.
+// How many turns the piece has: a constant, or nothing. Of a masked axis as many as its longest extent asks
+// for.
 std::optional<std::int64_t> turns_of(const AxisPlan& axis, const Piece& piece);
 
 // Whether rows are walked side by side, as the members of a vector.

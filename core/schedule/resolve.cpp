@@ -17,10 +17,17 @@ bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t 
   return high && *high <= most;
 }
 
+std::optional<std::int64_t> most_of(const index::Facts& facts, const index::Expr& extent) {
+  constexpr std::int64_t LONGEST = 1 << 20;  // more threads, registers or elements of a row no machine has
+  const auto high = facts.range(extent).high;
+  return high && *high <= LONGEST ? high : index::constant_of(extent);
+}
+
 std::optional<std::int64_t> turns_of(const AxisPlan& axis, const Piece& piece) {
   if (piece.turns != 0) return piece.turns;
   const auto extent = index::constant_of(axis.extent);
-  return extent ? std::optional(ceil_div(*extent, piece.step)) : std::nullopt;
+  const auto most = extent || axis.tail != Tail::mask ? extent : axis.most;
+  return most ? std::optional(ceil_div(*most, piece.step)) : std::nullopt;
 }
 
 std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape) {
@@ -152,9 +159,9 @@ class Resolver {
   }
 
  private:
-  static void start_scope(Scope& scope, const std::vector<loops::NestLoop>& loops) {
+  void start_scope(Scope& scope, const std::vector<loops::NestLoop>& loops) const {
     for (const loops::NestLoop& loop : loops) {
-      scope.axes.push_back({loop.axis, loop.extent, Tail::exact, {}, -1});
+      scope.axes.push_back({loop.axis, loop.extent, most_of(plan_.facts, loop.extent), Tail::exact, {}, -1});
       scope.axes.back().pieces.push_back({index::Symbol(cat(loop.axis, ".0"))});
     }
   }

@@ -41,14 +41,14 @@ bool walks(const Value& value) {
 // A sibling of one loop, and what its values are without Lets.
 class Body {
  public:
-  explicit Body(const loops::Sibling& sibling) : sibling_(sibling) {
+  Body(const loops::Sibling& sibling, const index::Facts& facts) : sibling_(sibling) {
     for (const Ref<Stmt>& stmt : sibling.inner) {
       usable_ = usable_ && !std::holds_alternative<loops::Index>(stmt->node) &&
                 !std::holds_alternative<loops::Scan>(stmt->node);
       if (const auto* let = std::get_if<loops::Let>(&stmt->node); let != nullptr && usable_)
         lets_.emplace(let->temp, expand(let->value));
     }
-    usable_ = usable_ && sibling.loops.size() == 1 && index::constant_of(sibling.loops.front().extent);
+    usable_ = usable_ && sibling.loops.size() == 1 && most_of(facts, sibling.loops.front().extent);
   }
 
   bool is_usable() const { return usable_ && nodes_ <= MOST_NODES; }
@@ -101,12 +101,12 @@ struct Shared {
 };
 
 // The dearest value that a sibling computes after another one has.
-std::optional<Shared> dearest(const std::vector<const loops::Sibling*>& siblings) {
+std::optional<Shared> dearest(const std::vector<const loops::Sibling*>& siblings, const index::Facts& facts) {
   std::vector<std::pair<Body, std::vector<Ref<Value>>>> before;
   std::optional<Shared> best;
   int most = LEAST_WORK - 1;
   for (const loops::Sibling* sibling : siblings) {
-    before.emplace_back(Body(*sibling), std::vector<Ref<Value>>());
+    before.emplace_back(Body(*sibling, facts), std::vector<Ref<Value>>());
     auto& [body, parts] = before.back();
     if (body.is_usable())
       for (const Ref<Value>& root : body.roots()) add_parts(root, parts);
@@ -146,6 +146,7 @@ class Keeper {
   Keeper(const loops::Program& nest, Shared shared)
       : nest_(nest),
         shape_(loops::take_apart(nest)),
+        facts_(loops::facts_of(nest)),
         shared_(std::move(shared)),
         temp_(loops::next_temp(nest)) {}
 
@@ -167,7 +168,7 @@ class Keeper {
   // Puts `by` in place of the value in every statement; `form` becomes the value as it was written.
   std::vector<Ref<Stmt>> replaced(const loops::Sibling& sibling, const Ref<Value>& by, Ref<Value>& form,
                                   std::size_t& first) const {
-    Body body(sibling);
+    Body body(sibling, facts_);
     std::vector<Ref<Stmt>> result;
     for (const Ref<Stmt>& stmt : sibling.inner) {
       result.push_back(loops::rewrite_values(stmt, [&](const Ref<Value>& old) {
@@ -189,8 +190,8 @@ class Keeper {
     sibling.inner = replaced(sibling, loops::read(temp_), form, first);
     CHECK(form != nullptr, "a shared value is not in its sibling");
     dtype_ = loops::Types(nest_).of(*form);
-    kept.count = *index::constant_of(loop.extent);
-    kept.nest.buffers.push_back({free_name(), dtype_, loop.extent, true, true});
+    kept.count = *most_of(facts_, loop.extent);
+    kept.nest.buffers.push_back({free_name(), dtype_, kept.count, true, true});
     const Ref<Stmt> made[] = {
         loops::stmt(loops::Let{temp_, form}),
         loops::stmt(loops::Store{kept.array, loop.axis, {}, loops::read(temp_), loops::Update::replace})};
@@ -200,7 +201,7 @@ class Keeper {
   }
 
   void use(loops::Sibling& sibling, loops::Buffer array) const {
-    if (!Body(sibling).is_usable() || sibling.loops.front().extent != extent()) return;
+    if (!Body(sibling, facts_).is_usable() || sibling.loops.front().extent != extent()) return;
     Ref<Value> form;
     std::size_t first = 0;
     const auto zero = loops::Literal{ops::cast(ops::Number(0), dtype_), dtype_};
@@ -220,6 +221,7 @@ class Keeper {
 
   const loops::Program& nest_;
   loops::Nest shape_;
+  index::Facts facts_;
   Shared shared_;
   Temp temp_;
   ops::DType dtype_ = ops::DType::f32;
@@ -229,7 +231,7 @@ class Keeper {
 
 std::optional<Kept> keep_value(const loops::Program& nest) {
   const loops::Nest shape = loops::take_apart(nest);
-  const auto shared = dearest(siblings_of(shape));
+  const auto shared = dearest(siblings_of(shape), loops::facts_of(nest));
   if (!shared) return std::nullopt;
   return Keeper(nest, *shared).run();
 }

@@ -156,7 +156,7 @@ Scope fill_scope(const AxisPlan& reader, const index::Symbol& at, const Staged& 
     if (piece.bind == loops::Bind::vector)
       lanes = piece.turns != 0 ? piece.turns : next_power_of_two(staged.count);
   }
-  AxisPlan axis{at, staged.count, lanes > 1 ? Tail::mask : Tail::exact, {}, -1};
+  AxisPlan axis{at, staged.count, staged.count, lanes > 1 ? Tail::mask : Tail::exact, {}, -1};
   axis.pieces.push_back({index::Symbol(cat(at, ".0")), lanes, 0, loops::Bind::serial});
   Scope scope{{}, {{0, 0}}, Reach::none};
   if (lanes > 1) {
@@ -200,8 +200,9 @@ std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) 
   if (siblings_of(plan.shape).empty() && temp.inside != TASK) return stage_tile(plan, temp, *buffer);
   const Readers readers = readers_of(plan.shape, staged.buffer);
   if (readers.siblings.empty() && !readers.common_axis) return words + "no loop walks a row of it";
-  const auto count = index::constant_of(readers.extent);
-  if (!count || *count < 1) return words + "the size of a row is not a constant above 0";
+  const auto count = most_of(plan.facts, readers.extent);
+  if (!count || *count < 1)
+    return words + "the size of a row is not a constant above 0, and has no such bound";
   staged.count = *count;
   staged.of_task = temp.inside == TASK;
   staged.siblings = readers.siblings;

@@ -20,7 +20,16 @@ constexpr double DEFAULT_BANDWIDTH = 1e10;
 }  // namespace
 
 std::optional<std::int64_t> constant(const NestLoop& loop) { return index::constant_of(loop.extent); }
-std::int64_t guess(const NestLoop& loop) { return constant(loop).value_or(UNKNOWN_EXTENT); }
+
+index::Values usual_sizes(const loops::Program& nest) {
+  index::Values values;
+  for (const loops::SizeInfo& size : nest.sizes) {
+    const std::int64_t expected = size.usual.value_or(UNKNOWN_SIZE), low = size.range.low.value_or(0);
+    const std::int64_t value = std::clamp(expected, low, std::max(low, size.range.high.value_or(expected)));
+    values[size.symbol] = std::max<std::int64_t>(value - value % size.divisor, std::min(low, value));
+  }
+  return values;
+}
 std::int64_t power_of_two_below(std::int64_t value) {
   return static_cast<std::int64_t>(
       std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1))));
@@ -35,6 +44,7 @@ Situation::Situation(const loops::Program& given, const machine::Machine& target
   for (int number = 0; number < kept_values; ++number) nest = keep_value(nest)->nest;
   shape = loops::take_apart(nest);
   facts = loops::facts_of(nest);
+  sizes = usual_sizes(nest);
   siblings = siblings_of(shape);
   accesses = accesses_of(nest, shape);
   lockstep = siblings.empty() || (!shape.columns && vector_is_common());
@@ -68,10 +78,20 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
   return bytes;
 }
 
+std::int64_t Situation::usual(const NestLoop& loop) const {
+  const std::set<index::Symbol> symbols = index::symbols_of(loop.extent);
+  const bool known = std::ranges::all_of(symbols, [&](const auto& symbol) { return sizes.contains(symbol); });
+  return known ? index::evaluate(loop.extent, sizes) : most(loop).value_or(UNKNOWN_SIZE);
+}
+
+std::optional<std::int64_t> Situation::most(const NestLoop& loop) const {
+  return most_of(facts, loop.extent);
+}
+
 double Situation::rows() const {
   double rows = 1;
   for (const NestLoop& loop : shape.common)
-    rows *= static_cast<double>(std::max<std::int64_t>(guess(loop), 1));
+    rows *= static_cast<double>(std::max<std::int64_t>(usual(loop), 1));
   return rows;
 }
 
@@ -153,7 +173,7 @@ double Situation::turn_seconds() const {
     double turns = 1;
     if (access.sibling >= 0) {
       for (const NestLoop& loop : siblings[static_cast<std::size_t>(access.sibling)]->loops) {
-        if (index::mentions(access.offset, loop.axis)) turns *= static_cast<double>(guess(loop));
+        if (index::mentions(access.offset, loop.axis)) turns *= static_cast<double>(usual(loop));
       }
     }
     bytes += access.bytes * turns;
@@ -166,8 +186,8 @@ bool Situation::wants_panel() const {
   if (reach_of(shape, *siblings.front()) != Reach::canonical) return false;
   constexpr double ELEMENT_BYTES = 4;
   double bytes = ELEMENT_BYTES;
-  for (const NestLoop& loop : shape.common) bytes *= static_cast<double>(guess(loop));
-  for (const NestLoop& loop : siblings.front()->loops) bytes *= static_cast<double>(guess(loop));
+  for (const NestLoop& loop : shape.common) bytes *= static_cast<double>(usual(loop));
+  for (const NestLoop& loop : siblings.front()->loops) bytes *= static_cast<double>(usual(loop));
   return bytes > static_cast<double>(machine::cache_bytes(machine));
 }
 

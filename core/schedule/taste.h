@@ -11,7 +11,7 @@
 
 namespace twinloom::schedule {
 
-constexpr std::int64_t UNKNOWN_EXTENT = 1024;  // what a symbolic extent is taken for
+constexpr std::int64_t UNKNOWN_SIZE = 4096;  // what a size is taken for that nothing is known of
 constexpr std::int64_t TASKS_A_WORKER = 4;
 constexpr int HEAVY_WORK = 12;  // an inner body whose copies cost code, not registers
 
@@ -52,7 +52,8 @@ using Changes = std::vector<Change>;
 const std::vector<Changes>& changes_for(const machine::Machine& machine);
 
 std::optional<std::int64_t> constant(const loops::NestLoop& loop);
-std::int64_t guess(const loops::NestLoop& loop);
+// Sizes that runs are expected to have, each as its facts allow.
+index::Values usual_sizes(const loops::Program& nest);
 std::int64_t power_of_two_below(std::int64_t value);
 
 // Which neighbouring axes are walked as one. See choose_collapses.cpp.
@@ -72,7 +73,11 @@ class Situation {
   Situation(const Situation&) = delete;
   Situation& operator=(const Situation&) = delete;
 
-  // Turns of the common loops: a guess where an extent is symbolic, and at least 1.
+  // Of the usual sizes; an extent that only the run finds counts as UNKNOWN_SIZE.
+  std::int64_t usual(const loops::NestLoop& loop) const;
+  // Whether the loop has at most so many iterations, whatever the sizes are.
+  std::optional<std::int64_t> most(const loops::NestLoop& loop) const;
+  // Turns of the common loops, of the usual sizes, and at least 1.
   double rows() const;
   // Elements of the usual type in one register.
   std::int64_t lanes_along(const index::Symbol& axis) const;
@@ -93,6 +98,7 @@ class Situation {
   loops::Program nest;
   loops::Nest shape;
   index::Facts facts;
+  index::Values sizes;  // the usual ones
   std::vector<const loops::Sibling*> siblings;
   std::vector<Access> accesses;
   bool lockstep = false;        // the vector is along a common axis
@@ -126,9 +132,15 @@ std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Pl
 // What is stored past the caches. See choose_prefetches.cpp.
 std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
 constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
+// A row that all siblings walk. `most` is its extent where that is a constant, else a bound for all sizes.
+struct Row {
+  index::Expr extent;
+  std::int64_t most = 0, usual = 0;  // elements; UNBOUNDED where the facts bound them by nothing
+  static constexpr std::int64_t UNBOUNDED = INT64_MAX;
+};
 // How the threads of a block walk rows of one size.
 struct RowThreads {
-  std::optional<std::int64_t> extent;  // of the rows; nothing where they have no one size that is known
+  std::optional<Row> row;              // nothing where the siblings' rows are not one
   std::int64_t warps = 1;              // a row, each with a unit at a time
   bool kept = false;                   // rows stay in registers: no loop but the one over groups of units
   bool spread = false;                 // units are walked by as many threads as they have lanes

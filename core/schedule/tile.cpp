@@ -30,7 +30,8 @@ std::optional<Axes> axes_of(const Scope& common) {
   const Piece &vector = common.piece(inner), &serial = common.piece(outer);
   if (vector.bind != loops::Bind::vector || serial.bind != loops::Bind::serial || serial.step != 1)
     return std::nullopt;
-  const auto count = turns_of(common.axes[outer.axis], serial);
+  const AxisPlan& turns = common.axes[outer.axis];
+  const auto count = index::constant_of(turns.extent) ? turns_of(turns, serial) : std::nullopt;
   if (inner.axis == outer.axis || !count || *count < 1 || vector.turns == 0 || vector.step != 1)
     return std::nullopt;
   return Axes{&common.axes[outer.axis], &common.axes[inner.axis], *count, vector.turns};
@@ -113,7 +114,7 @@ Ref<Stmt> fill(const Plan& plan, const Tile& tile, const loops::Load& load, cons
                         loops::Bind bind) {
     return Piece{index::Symbol(cat(axis, ".", number)), step, turns, bind};
   };
-  AxisPlan rows{at, count, Tail::exact, {}}, vector{lane, tile.lanes, Tail::exact, {}};
+  AxisPlan rows{at, count, {}, Tail::exact, {}}, vector{lane, tile.lanes, tile.lanes, Tail::exact, {}};
   Scope scope{{}, {{0, 0}}, Reach::none};
   rows.pieces.push_back(piece(at, 0, squares ? tile.lanes : 1, 0, loops::Bind::serial));
   if (squares) {

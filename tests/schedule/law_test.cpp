@@ -67,6 +67,11 @@ constexpr std::string_view BOTH_IN_PLACES =
   start t1: argmax f32 copies (k) for i < m { start t0: max f32
     for k < 33 { t0 += x[i*33 + k] at k t1 += x[i*33 + k], count(i) at i } y[i] = t0 } for k < 33 { z[k] = t1 } })";
 
+constexpr std::string_view FAR_BOUND =
+    R"(program far(x: f32[n], y: written f32[n]; n in 0..1048577) { for i < n { y[i] = x[i] } })";
+constexpr std::string_view NEAR_BOUND =
+    R"(program near(x: f32[n], y: written f32[n]; n in 0..1000) { for i < n { y[i] = x[i] } })";
+
 struct Refusal {
   std::string_view nest, schedule, words;
 };
@@ -81,6 +86,13 @@ const std::vector<Refusal> refusals = {
      "schedule split -1 i : 8 mask loop -1 j.0 serial loop -1 i.0 serial loop -1 i.1 vector loop 0 k.0 "
      "serial",
      "axis k: it may end at another turn in each lane"},
+    {NEAR_BOUND, "schedule split -1 i : 4 mask loop -1 i.0 thread loop -1 i.1 serial", "legal"},
+    {NEAR_BOUND, "schedule split -1 i : 4 clip loop -1 i.0 thread loop -1 i.1 serial",
+     "loop i.0: a thread loop needs a constant extent"},
+    {FAR_BOUND, "schedule split -1 i : 4 mask loop -1 i.0 thread loop -1 i.1 serial",
+     "loop i.0: a thread loop needs a constant extent"},
+    {SEGMENTS, "schedule grid k units 1 loop -1 i.0 block loop 0 k.0 serial",
+     "grid k: the number of parts depends on a, which only the kernel knows"},
     {POINTWISE, "schedule loop -1 i.0 serial", "piece j.0 of the common loops has no loop"},
     {POINTWISE, "schedule loop -1 i.0 serial loop -1 j.0 serial loop -1 i.0 serial",
      "loop i.0 is given twice"},

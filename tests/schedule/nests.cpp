@@ -535,6 +535,7 @@ std::span<const NestCase> nest_cases() {
   static const std::vector<NestCase> all = [] {
     std::vector<NestCase> joined = cases;
     for (NestCase& scan : scan_nests()) joined.push_back(std::move(scan));
+    for (NestCase& bounded : nests_below_bounds()) joined.push_back(std::move(bounded));
     return joined;
   }();
   return all;

@@ -15,6 +15,7 @@ struct NestCase {
   std::vector<std::string_view> schedules;  // made by hand; where one does not fit the sizes it is refused
 };
 std::span<const NestCase> nest_cases();
+std::vector<NestCase> nests_below_bounds();  // that are among them
 
 // Those with scans. See scan_nests.cpp.
 std::vector<NestCase> scan_nests();
