@@ -22,6 +22,7 @@ struct State {
   const lower::Layouts& layouts;
   const runtime::Backend& backend;
   const Options& options;
+  const index::Values& sizes;  // whose class this is for; none: for all sizes
   graph::Graph graph;
   fuse::Fused fused;  // after `lower` without refusals
   runtime::Variant variant;
@@ -73,6 +74,14 @@ Scheduled schedule_unit(const loops::Program& nest, const runtime::Backend& back
   return {schedule::apply(nest, chosen), schedule::print(chosen)};
 }
 
+// The nest with what the class of sizes tells of it, which the variant then depends on.
+loops::Program of_class(const loops::Program& nest, State& state) {
+  if (state.sizes.empty() || state.backend.runs_nests()) return nest;
+  const auto questions = schedule::size_questions(nest, state.backend.machine());
+  state.variant.sizes.add(questions, state.sizes);
+  return loops::narrowed(nest, questions, state.sizes);
+}
+
 // The arguments of a program: the nest's, then partial totals, which become temporaries.
 std::vector<lower::ValueId> arguments_of(const loops::Program& program, const lower::Unit& unit,
                                          std::vector<lower::Value>& values,
@@ -102,8 +111,9 @@ void schedule_units(State& state) {
   variant.values = state.fused.lowered.values;
   for (std::size_t u = 0; u < state.fused.lowered.units.size(); ++u) {
     const lower::Unit& unit = state.fused.lowered.units[u];
-    variant.groups.push_back({unit.nest.name, unit.nodes, unit.nest});
-    Scheduled scheduled = schedule_unit(unit.nest, state.backend, state.options);
+    const loops::Program nest = of_class(unit.nest, state);
+    variant.groups.push_back({nest.name, unit.nodes, nest});
+    Scheduled scheduled = schedule_unit(nest, state.backend, state.options);
     std::map<std::string, lower::ValueId> partials;
     for (loops::Program& program : scheduled.programs) {
       runtime::Step step;
@@ -181,8 +191,9 @@ std::vector<std::string> pass_names() {
 
 std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, const lower::Layouts& layouts,
                                                      const runtime::Backend& backend, const Options& options,
-                                                     std::vector<PassText>* texts) {
-  State state{layouts, backend, options, graph, {}, {}};
+                                                     std::vector<PassText>* texts,
+                                                     const index::Values& sizes) {
+  State state{layouts, backend, options, sizes, graph, {}, {}};
   for (const Pass& pass : passes) {
     pass.run(state);
     if (options.after_pass) options.after_pass(pass.name);
@@ -197,8 +208,9 @@ runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const run
                             const Options& options) {
   const runtime::Space* const space = backend->space();
   const auto make = [backend = std::move(backend), options](const graph::Graph& specialised,
-                                                            const lower::Layouts& layouts) {
-    return make_variant(specialised, layouts, *backend, options);
+                                                            const lower::Layouts& layouts,
+                                                            const index::Values& sizes) {
+    return make_variant(specialised, layouts, *backend, options, nullptr, sizes);
   };
   return {graph, make, space};
 }

@@ -51,9 +51,12 @@ std::vector<std::string> pass_names();
 runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend,
                             const Options& options = {});
 
-// One variant, with the text after each pass where `texts` is not null.
+// One variant, with the text after each pass where `texts` is not null. It is made for the class of `sizes`,
+// which are all of the graph's size symbols and strides, and for all where there are none; which kernels
+// there are does not depend on them.
 std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, const lower::Layouts& layouts,
                                                      const runtime::Backend& backend, const Options& options,
-                                                     std::vector<PassText>* texts = nullptr);
+                                                     std::vector<PassText>* texts = nullptr,
+                                                     const index::Values& sizes = {});
 
 }  // namespace twinloom::pipeline

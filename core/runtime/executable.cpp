@@ -97,6 +97,7 @@ struct Executable::State {
   struct Kept {
     std::string key;
     std::shared_ptr<const Variant> variant;
+    bool of_class;  // else of all sizes
   };
   std::mutex mutex;
   std::list<Kept> kept;  // the most recently used first
@@ -111,31 +112,48 @@ struct Executable::State {
         memory(where == nullptr ? std::make_shared<MemoryPool>() : where->memory()),
         constants(where) {}
 
-  std::shared_ptr<const Variant> find(const std::string& key) {
-    const auto found = std::ranges::find(kept, key, &Kept::key);
+  // Of the class of these sizes, or, where there are as many classes as may be, of all.
+  std::shared_ptr<const Variant> find(const std::string& key, const index::Values& sizes) {
+    auto found = std::ranges::find_if(kept, [&](const Kept& one) {
+      return one.key == key && one.of_class && one.variant->sizes.holds(sizes);
+    });
+    if (found == kept.end() && classes_of(key) >= most_size_classes)
+      found = std::ranges::find_if(kept, [&](const Kept& one) { return one.key == key && !one.of_class; });
     if (found == kept.end()) return nullptr;
     kept.splice(kept.begin(), kept, found);
     return kept.front().variant;
+  }
+  std::size_t classes_of(const std::string& key) const {
+    const auto count =
+        std::ranges::count_if(kept, [&](const Kept& one) { return one.key == key && one.of_class; });
+    return static_cast<std::size_t>(count);
   }
 
   struct ChosenVariant {
     std::shared_ptr<const Variant> variant;
     index::Values strides;
   };
-  // A graph of sizes above zero is compiled once for all of them; zeros are folded in.
+  // Sizes above zero share what is compiled by their class; zeros are folded in.
   ChosenVariant choose(std::span<const Argument> arguments, const index::Values& sizes) {
     const index::Values zeros = zeros_of(sizes);
     const std::lock_guard lock(mutex);
     BoundLayouts bound = layouts_of(graph, arguments, true);
     std::string key = variant_key(zeros, bound.layouts);
-    if (auto variant = find(key)) return {variant, std::move(bound.strides)};
+    const auto with_strides = [&] {
+      index::Values all = sizes;
+      all.insert(bound.strides.begin(), bound.strides.end());
+      return all;
+    };
+    if (auto variant = find(key, with_strides())) return {variant, std::move(bound.strides)};
     if (kept.size() >= most_variants) {
       bound = layouts_of(graph, arguments, false);
       key = variant_key(zeros, bound.layouts);
-      if (auto variant = find(key)) return {variant, std::move(bound.strides)};
+      if (auto variant = find(key, with_strides())) return {variant, std::move(bound.strides)};
     }
-    std::shared_ptr<const Variant> made = maker(graph::specialise(graph, zeros), bound.layouts);
-    kept.push_front({key, made});
+    const bool of_class = classes_of(key) < most_size_classes;
+    std::shared_ptr<const Variant> made =
+        maker(graph::specialise(graph, zeros), bound.layouts, of_class ? with_strides() : index::Values());
+    kept.push_front({key, made, of_class});
     if (kept.size() > most_variants) {
       forget(kept.back().variant.get());
       kept.pop_back();

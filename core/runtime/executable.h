@@ -1,9 +1,9 @@
 // A compiled graph: run(inputs) -> outputs.
 //
-// Machine code is made for the layouts and the zero sizes that a run needs, once, and kept (a variant).
-// Up to `most_variants` are kept, the least used is dropped; strides then become run-time numbers.
-// Thread safety: every member is const and may be called by many threads at once. Each run has its own
-// memory and error record.
+// Machine code is made for the layouts, the zero sizes and the class of sizes (loops::SizeClass) that a run
+// needs, once, and kept (a variant). Up to `most_variants` are kept, the least used is dropped; strides then
+// become run-time numbers. After a number of classes one variant serves all other sizes. Thread safety: every
+// member is const and may be called by many threads at once. Each run has its own memory and error record.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,11 @@ struct RunOptions {
 class Executable {
  public:
   // Makes the machine code for a graph (with its zero sizes folded in) and layouts; called once a variant.
-  using Maker = std::function<std::shared_ptr<const Variant>(const graph::Graph&, const lower::Layouts&)>;
+  // For the class of the given sizes and strides; where none are given, for all.
+  using Maker = std::function<std::shared_ptr<const Variant>(const graph::Graph&, const lower::Layouts&,
+                                                             const index::Values& sizes)>;
   static constexpr std::size_t most_variants = 16;
+  static constexpr std::size_t most_size_classes = 4;  // of variants that differ in nothing else
 
   // `space`: where arguments and results lie; null: in memory of this process.
   Executable(graph::Graph graph, Maker maker, const Space* space = nullptr);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/loops/size_class.h"
 #include "core/lower/unit.h"
 #include "core/runtime/backend.h"
 
@@ -38,6 +39,7 @@ struct Missed {
 };
 
 struct Variant {
+  loops::SizeClass sizes;  // that it may run with
   graph::Graph graph;  // after the graph passes; failures name its nodes
   std::vector<lower::Value> values;
   std::vector<Group> groups;

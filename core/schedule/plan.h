@@ -141,14 +141,14 @@ std::variant<Staged, std::string> stage_block_tile(const Plan& plan, const TempP
 // What is fetched ahead, or why not. See prefetch.cpp.
 std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchPlan& row);
 
-// What an extent is at most for all sizes; nothing where that is more than can be walked side by side or
-// kept.
+// What an extent is at most for all sizes; nothing where that is more than can be walked at once or kept.
 std::optional<std::int64_t> most_of(const index::Facts& facts, const index::Expr& extent);
 // Whether an axis has at most `most` turns for all sizes.
 bool at_most(const index::Facts& facts, const index::Expr& extent, std::int64_t most);
-// How many turns the piece has: a constant, or nothing. Of a masked axis as many as its longest extent asks
-// for.
+// How many turns the piece has: a constant, or nothing. Of a masked axis as many as the longest asks for.
 std::optional<std::int64_t> turns_of(const AxisPlan& axis, const Piece& piece);
+// How many it has at most, for all sizes.
+std::optional<std::int64_t> most_turns_of(const AxisPlan& axis, const Piece& piece);
 
 // Whether rows are walked side by side, as the members of a vector.
 bool in_lockstep(const Scope& common);

@@ -25,9 +25,14 @@ std::optional<std::int64_t> most_of(const index::Facts& facts, const index::Expr
 
 std::optional<std::int64_t> turns_of(const AxisPlan& axis, const Piece& piece) {
   if (piece.turns != 0) return piece.turns;
+  if (axis.tail == Tail::mask) return most_turns_of(axis, piece);
   const auto extent = index::constant_of(axis.extent);
-  const auto most = extent || axis.tail != Tail::mask ? extent : axis.most;
-  return most ? std::optional(ceil_div(*most, piece.step)) : std::nullopt;
+  return extent ? std::optional(ceil_div(*extent, piece.step)) : std::nullopt;
+}
+
+std::optional<std::int64_t> most_turns_of(const AxisPlan& axis, const Piece& piece) {
+  if (piece.turns != 0) return piece.turns;
+  return axis.most ? std::optional(ceil_div(*axis.most, piece.step)) : std::nullopt;
 }
 
 std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape) {

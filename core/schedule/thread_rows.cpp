@@ -43,7 +43,7 @@ RowPlace place_in_thread(const AxisPlan& axis, const Expr& k) {
   for (std::size_t at = axis.pieces.size(); at-- > 0;) {
     const Piece& piece = axis.pieces[at];
     if (piece.bind == Bind::thread) continue;
-    const std::int64_t turns = *turns_of(axis, piece);
+    const std::int64_t turns = *most_turns_of(axis, piece);
     const Expr number = floor_div(k, piece.step);
     place.offset = place.offset + (at == 0 ? number : floor_mod(number, turns)) * place.count;
     place.count *= turns;
@@ -88,7 +88,7 @@ bool has_threads(const Scope& scope) { return !thread_turns(scope).empty(); }
 std::string why_not_by_threads(const Plan& plan, const std::vector<std::size_t>& siblings) {
   const Scope& first = plan.siblings[siblings.front()];
   if (first.axes.size() != 1) return "it has several axes";
-  if (!turns_of(first.axes.front(), first.axes.front().pieces.front())) return "its size is not a constant";
+  if (!first.axes.front().most) return "its size has no bound";
   for (const std::size_t number : siblings) {
     const Scope& scope = plan.siblings[number];
     if (scope.axes.size() != 1 || !same_walk(first.axes.front(), scope.axes.front()) ||

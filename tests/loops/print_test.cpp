@@ -9,7 +9,7 @@ namespace twinloom::loops {
 namespace {
 
 constexpr std::string_view row_sum =
-    R"(program row_sum(x: f32[m*n], y: written f32[n]; n in 0..100, m in 1.. % 4) {
+    R"(program row_sum(x: f32[m*n], y: written f32[n]; n in 0..100, m in 1.. % 4 ~ 64) {
   for i < n {
     start t0: sum f32
     for k < m {

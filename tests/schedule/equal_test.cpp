@@ -1,6 +1,6 @@
 // Every schedule gives the bits of its nest: schedules made by hand, chosen for several machines, and
-// random ones that the law lets pass; for symbolic sizes and for the same sizes as constants; blocks and
-// threads in two orders.
+// random ones that the law lets pass; for symbolic sizes, for those of a class and for the same sizes as
+// constants; blocks and threads in two orders.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -72,8 +72,10 @@ TEST_P(Equal, ChosenSchedules) {
   for (const auto& values : GetParam().sizes) {
     const Arguments arguments(nest_, sizes(values));
     const auto expected = arguments.run({nest_});
-    for (const loops::Program& nest : {nest_, with_constants(nest_, sizes(values))}) {
-      for (const machine::Machine& machine : machines()) {
+    for (const machine::Machine& machine : machines()) {
+      const loops::Program of_class =
+          loops::narrowed(nest_, schedule::size_questions(nest_, machine), sizes(values));
+      for (const loops::Program& nest : {nest_, with_constants(nest_, sizes(values)), of_class}) {
         const schedule::Schedule plan = schedule::choose(nest, machine);
         const auto reason = schedule::why_illegal(nest, plan);
         ASSERT_FALSE(reason) << *reason << "\n" << loops::print(nest) << print(plan);

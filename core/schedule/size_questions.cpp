@@ -1,0 +1,114 @@
+// What tells sizes apart for which a nest is walked differently. More classes of sizes are more programs to
+// compile, so only what heuristics look at is asked: how long the rows are that may be kept or walked by
+// threads, how many rows or elements there are to fill the machine with, and whether neighbours may be packed
+// where a row starts.
+#include <algorithm>
+
+#include "core/base/integers.h"
+#include "core/loops/canonical.h"
+#include "core/schedule/taste.h"
+
+namespace twinloom::schedule {
+
+namespace {
+
+using Kind = loops::SizeQuestion::Kind;
+
+class Asker {
+ public:
+  explicit Asker(const Situation& situation) : situation_(situation) {}
+
+  std::vector<loops::SizeQuestion> questions() {
+    const auto& siblings = situation_.siblings;
+    const bool by_threads = situation_.machine.max_threads > 1;
+    for (const loops::Sibling* sibling : siblings) ask_row(*sibling);
+    if (!siblings.empty()) ask_rows();
+    if (siblings.empty() && situation_.shape.common.size() > 1)
+      for (const NestLoop& loop : situation_.shape.common) ask(Kind::extent, loop.extent, MOST_SIDE);
+    if (!siblings.empty() && situation_.lockstep)
+      ask(Kind::extent, situation_.shape.common[situation_.vector_axis].extent, MOST_SIDE);
+    if (by_threads) ask_alignment();
+    return std::move(questions_);
+  }
+
+ private:
+  using NestLoop = loops::NestLoop;
+  static constexpr std::int64_t UNITS_SIDE_BY_SIDE = 4;  // by the warps of a row
+  // Elements of an axis that may be shorter than the vectors or the threads of a block that walk it.
+  static constexpr std::int64_t MOST_SIDE = 256;
+
+  std::vector<index::Symbol> sizes_in(const index::Expr& expr) const {
+    std::vector<index::Symbol> found;
+    for (const index::Symbol& symbol : index::symbols_of(expr))
+      if (situation_.sizes.contains(symbol)) found.push_back(symbol);
+    return found;
+  }
+  void ask(Kind kind, const index::Expr& what, std::int64_t most) {
+    const std::vector<index::Symbol> sizes = sizes_in(what);
+    if (sizes.size() != index::symbols_of(what).size() || sizes.empty()) return;
+    if (kind == Kind::extent && sizes.size() > 1) return;
+    const loops::SizeQuestion question{kind, kind == Kind::extent ? index::Expr(sizes.front()) : what, most};
+    if (std::ranges::find(questions_, question) == questions_.end()) questions_.push_back(question);
+  }
+
+  // A row that several siblings walk may be kept, as long as there is room for it; the threads of a block
+  // scan several chunks side by side, or walk several units; of others counts whether they fill one unit.
+  void ask_row(const loops::Sibling& sibling) {
+    const NestLoop& loop = sibling.loops.back();
+    std::int64_t most = (situation_.lockstep ? 1 : UNITS_SIDE_BY_SIDE) * loops::UNIT;
+    if (reach_of(situation_.shape, sibling) == Reach::scan)
+      most = situation_.parameters.scan_warps * loops::SCAN_CHUNK;
+    else if (situation_.siblings.size() > 1 && !situation_.lockstep)
+      most = std::max(most, situation_.machine.scratch_bytes / least_bytes(loop.axis));
+    ask(Kind::extent, loop.extent, most);
+    ask(Kind::amount, loop.extent, 0);
+  }
+  void ask_rows() {
+    index::Expr rows = 1;
+    for (const NestLoop& loop : situation_.shape.common) rows = rows * loop.extent;
+    ask(Kind::amount, rows, 0);
+  }
+
+  int least_bytes(const index::Symbol& axis) const {
+    int least = 0;
+    for (const Access& access : situation_.accesses)
+      if (!access.local && index::mentions(access.offset, axis))
+        least = least == 0 ? access.bytes : std::min(least, access.bytes);
+    return std::max(least, 1);
+  }
+
+  // Whether a wide access of neighbours starts at its multiple wherever the other axes stand.
+  void ask_alignment() {
+    constexpr std::int64_t WORD_BYTES = 4;  // of neighbours that a thread with rows of its own takes at once
+    const auto& common = situation_.shape.common;
+    if (!common.empty() && situation_.lockstep) {
+      const bool rows = !situation_.siblings.empty();
+      ask_alignment(common[situation_.vector_axis].axis, rows ? WORD_BYTES : situation_.machine.vector_bytes);
+    } else if (!walks_rows_in_threads(situation_)) {
+      for (const loops::Sibling* sibling : situation_.siblings)
+        ask_alignment(sibling->loops.back().axis, situation_.machine.vector_bytes);
+    }
+  }
+  void ask_alignment(const index::Symbol& axis, std::int64_t bytes) {
+    const std::int64_t lanes = bytes / least_bytes(axis);
+    if (lanes < 2) return;
+    for (const Access& access : situation_.accesses) {
+      if (access.local || stride_along(access, axis) != 1) continue;
+      const index::Expr first = index::substitute(access.offset, {{axis, index::Expr(0)}});
+      if (situation_.facts.proves_equal(floor_mod(first, lanes), 0)) continue;
+      for (const index::Symbol& size : sizes_in(first)) ask(Kind::divisor, size, lanes);
+    }
+  }
+
+  const Situation& situation_;
+  std::vector<loops::SizeQuestion> questions_;
+};
+
+}  // namespace
+
+std::vector<loops::SizeQuestion> size_questions(const loops::Program& nest, const machine::Machine& machine) {
+  if (is_call(nest) || nest.sizes.empty()) return {};
+  return Asker(Situation(nest, machine, Parameters{})).questions();
+}
+
+}  // namespace twinloom::schedule
