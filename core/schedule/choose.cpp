@@ -29,10 +29,9 @@ std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   for (const NestLoop& loop : situation.shape.common)
     rows *= std::max<std::int64_t>(situation.usual(loop), 1);
   const NestLoop& loop = situation.siblings.front()->loops.back();
-  const auto extent = constant(loop);
-  if (!extent || rows >= machine.blocks_at_once) return {};
+  if (rows >= machine.blocks_at_once) return {};
   const std::int64_t parts = ceil_div(TASKS_A_WORKER * machine.blocks_at_once, rows);
-  const std::int64_t units = power_of_two_below(*extent / loops::UNIT / parts);
+  const std::int64_t units = power_of_two_below(situation.usual(loop) / loops::UNIT / parts);
   constexpr std::int64_t LEAST_UNITS = 16;  // a part of 16 units takes some microseconds
   if (units < LEAST_UNITS) return {};
   return {{std::string(loop.axis.name()), units, false, 1}};

@@ -42,9 +42,9 @@ class CommonChooser {
     std::int64_t lanes = situation_.lanes_along(loop.axis);
     if (!situation_.siblings.empty() && total_work() <= HEAVY_WORK)
       lanes *= situation_.parameters.wide_vectors;
-    const auto extent = constant(loop);
-    if (extent && *extent < lanes) {
-      lanes = std::min(lanes, next_power_of_two(std::max<std::int64_t>(*extent, 1)));
+    const auto most = situation_.most(loop);
+    if (most && *most < lanes) {
+      lanes = std::min(lanes, next_power_of_two(std::max<std::int64_t>(*most, 1)));
       plan.masked = !situation_.divides(lanes, loop);
     }
     plan.lanes = lanes < 2 ? 0 : lanes;

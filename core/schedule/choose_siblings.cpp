@@ -51,9 +51,9 @@ class SiblingChooser {
 
   std::int64_t sibling_lanes(const NestLoop& loop) const {
     if (situation_.lockstep) return 1;
-    const auto extent = constant(loop);
+    const auto most = situation_.most(loop);
     const std::int64_t lanes = situation_.lanes_along(loop.axis);
-    return extent ? std::min(lanes, next_power_of_two(std::max<std::int64_t>(*extent, 1))) : lanes;
+    return most ? std::min(lanes, next_power_of_two(std::max<std::int64_t>(*most, 1))) : lanes;
   }
 
   void choose_any(bool totals) {
@@ -62,13 +62,13 @@ class SiblingChooser {
     const NestLoop& loop = sibling_.loops.back();
     const std::int64_t lanes = sibling_lanes(loop);
     const std::int64_t chains = totals && work() <= HEAVY_WORK ? 4 : 1;
-    const auto extent = constant(loop);
-    if (lanes < 2 || (extent && *extent < lanes)) {
+    const auto most = situation_.most(loop);
+    if (lanes < 2 || (most && *most < lanes)) {
       const bool masked = lanes >= 2;
       if (masked) choice_.split(loop, {}, Tail::mask);
       return choice_.loop(loop, 0, masked ? Bind::vector : Bind::serial);
     }
-    const bool several = chains > 1 && (!extent || *extent >= chains * lanes);
+    const bool several = chains > 1 && (!most || *most >= chains * lanes);
     std::vector<std::int64_t> factors;
     if (several) factors.push_back(chains * lanes);
     factors.push_back(lanes);
@@ -137,11 +137,11 @@ class SiblingChooser {
   void choose_canonical() {
     const NestLoop& loop = sibling_.loops.back();
     const std::int64_t lanes = std::min(sibling_lanes(loop), loops::LANES);
-    const auto extent = constant(loop);
-    const bool one_lane_each = extent && *extent <= loops::LANES;
-    const bool one_unit = at_most(situation_.facts, loop.extent, loops::UNIT) && extent;
+    const auto most = situation_.most(loop);
+    const bool one_lane_each = most && *most <= loops::LANES;
+    const bool one_unit = most && *most <= loops::UNIT;
     const std::int64_t span =
-        one_lane_each ? next_power_of_two(std::max<std::int64_t>(*extent, 1)) : loops::LANES;
+        one_lane_each ? next_power_of_two(std::max<std::int64_t>(*most, 1)) : loops::LANES;
     const bool masked = one_unit && !situation_.divides(loops::LANES, loop);
     const std::int64_t apart = in_memory_order() ? std::min(span, lanes * accumulators(masked))
                                                  : std::max(lanes, span / accumulators(masked));
@@ -160,11 +160,11 @@ class SiblingChooser {
     const std::int64_t step = factors.empty() ? 1 : factors.front();
     // Without a chain the pieces are lanes, and there must be a power of two of them.
     const bool lanes_only = step < loops::LANES;
-    const bool whole = extent && lanes_only
-                           ? is_power_of_two(std::max<std::int64_t>(*extent, 1)) && *extent > 0
+    const bool whole = lanes_only
+                           ? extent && is_power_of_two(std::max<std::int64_t>(*extent, 1)) && *extent > 0
                            : situation_.divides(step, loop);
     if (whole) return Tail::exact;
-    const bool mostly_whole = extent && *extent >= 2 * loops::UNIT;
+    const bool mostly_whole = situation_.usual(loop) >= 2 * loops::UNIT;
     return one_unit || (one_masked_body() && !mostly_whole) ? Tail::mask : Tail::remainder;
   }
 
