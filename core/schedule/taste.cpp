@@ -78,14 +78,17 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
   return bytes;
 }
 
+bool Situation::is_of_sizes(const NestLoop& loop) const {
+  return std::ranges::all_of(index::symbols_of(loop.extent),
+                             [&](const index::Symbol& symbol) { return sizes.contains(symbol); });
+}
+
 std::int64_t Situation::usual(const NestLoop& loop) const {
-  const std::set<index::Symbol> symbols = index::symbols_of(loop.extent);
-  const bool known = std::ranges::all_of(symbols, [&](const auto& symbol) { return sizes.contains(symbol); });
-  return known ? index::evaluate(loop.extent, sizes) : most(loop).value_or(UNKNOWN_SIZE);
+  return is_of_sizes(loop) ? index::evaluate(loop.extent, sizes) : UNKNOWN_EXTENT;
 }
 
 std::optional<std::int64_t> Situation::most(const NestLoop& loop) const {
-  return most_of(facts, loop.extent);
+  return is_of_sizes(loop) ? most_of(facts, loop.extent) : std::nullopt;
 }
 
 double Situation::rows() const {

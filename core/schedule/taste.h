@@ -11,7 +11,8 @@
 
 namespace twinloom::schedule {
 
-constexpr std::int64_t UNKNOWN_SIZE = 4096;  // what a size is taken for that nothing is known of
+constexpr std::int64_t UNKNOWN_SIZE = 4096;    // what a size is taken for that nothing is known of
+constexpr std::int64_t UNKNOWN_EXTENT = 1024;  // and an extent that only the run finds, as of a segment
 constexpr std::int64_t TASKS_A_WORKER = 4;
 constexpr int HEAVY_WORK = 12;  // an inner body whose copies cost code, not registers
 
@@ -73,9 +74,10 @@ class Situation {
   Situation(const Situation&) = delete;
   Situation& operator=(const Situation&) = delete;
 
-  // Of the usual sizes; an extent that only the run finds counts as UNKNOWN_SIZE.
+  // Of the usual sizes; an extent that only the run finds counts as UNKNOWN_EXTENT.
   std::int64_t usual(const loops::NestLoop& loop) const;
-  // Whether the loop has at most so many iterations, whatever the sizes are.
+  // So many iterations the loop has at most, whatever the sizes are; nothing of an extent that only the run
+  // finds, whose bound says little of what it mostly is.
   std::optional<std::int64_t> most(const loops::NestLoop& loop) const;
   // Turns of the common loops, of the usual sizes, and at least 1.
   double rows() const;
@@ -105,6 +107,7 @@ class Situation {
   std::size_t vector_axis = 0;  // of the common loops
 
  private:
+  bool is_of_sizes(const loops::NestLoop& loop) const;
   bool vector_is_common() const;
   // Whether its members walk the siblings equally often.
   bool may_be_vector(const loops::NestLoop& common) const;
