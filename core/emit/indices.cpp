@@ -52,11 +52,7 @@ int Indices::level_of(const Expr& expr) const {
 }
 
 bool Indices::is_multiple(const Expr& given, std::int64_t of) const {
-  const Expr expr = here(given);
-  if (const auto constant = index::constant_of(expr)) return *constant % of == 0;
-  const auto* sum = std::get_if<index::Sum>(&expr.form().node);
-  return sum != nullptr && sum->offset % of == 0 &&
-         std::ranges::all_of(sum->terms, [&](const index::Term& term) { return term.scale % of == 0; });
+  return facts_.divisor(here(given)) % of == 0;
 }
 
 std::string Indices::quotient(const char* kind, const Expr& dividend, const Expr& divisor) const {

@@ -77,7 +77,7 @@ class Indices {
   // The expression with the counters of unrolled loops put in.
   index::Expr here(const index::Expr& expr) const;
   Along along(const index::Expr& expr) const;
-  // Whether all that is added up in it has this factor.
+  // Whether it is known to be a multiple, wherever the loops around are.
   bool is_multiple(const index::Expr& expr, std::int64_t of) const;
 
   // Text of a uniform expression: for use as an argument; and a name or a number.

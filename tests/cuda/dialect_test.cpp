@@ -176,6 +176,19 @@ TEST(Dialect, OffsetsThatAreNoMultiplesAreNotSaidToBePacked) {
 }
 
 // A load would wait for the stores before it.
+TEST(Dialect, OffsetsAreMultiplesWhereADivisorOfASizeSaysSo) {
+  const auto rows = [](const std::string& size) {
+    return text_of(cat("program copy(x: f32[m*n], y: written f32[m*n]; m in 1.., n in ", size,
+                       ") { for i < m block { for j < 32 thread { for k < 4 vector { y[i*n + 4*j + k] = "
+                       "(x[i*n + 4*j + k] "
+                       "if 4*j < n else 0x0p+0:f32) if 4*j < n } } } }"),
+                   Handed::usual);
+  };
+  EXPECT_NE(rows("1..128 % 4").find("load_packed_if("), std::string::npos);
+  EXPECT_NE(rows("1..128 % 4").find("store_packed("), std::string::npos);
+  EXPECT_EQ(rows("1..128 % 2").find("_packed"), std::string::npos);
+}
+
 TEST(Dialect, LoadsOfAllTurnsOfAnUnrolledLoopComeFirst) {
   const std::string text = text_of(R"(program twice(x: f32[2048], y: written f32[2048]) {
   for i < 2 block { for u < 2 unroll { for j < 4 vector { y[8*i + 4*u + j] = exp(x[8*i + 4*u + j]) } } }
