@@ -91,7 +91,7 @@ class Search {
 }  // namespace
 
 double usual_seconds(const loops::Program& nest, const machine::Machine& machine) {
-  if (is_call(nest)) return cost::estimate({nest}, machine, guessed_sizes(nest)).seconds;
+  if (is_call(nest)) return cost::estimate({nest}, machine, usual_sizes(nest)).seconds;
   return Search(nest, machine).usual_seconds();
 }
 

@@ -23,7 +23,7 @@ Walked walked(const Situation& situation, const Plan& plan) {
   const Scope& scope = plan.siblings.front();
   const std::vector<Piece>& pieces = scope.axes.front().pieces;
   Walked result;
-  result.chunks = ceil_div(guess(situation.siblings.front()->loops.back()), loops::SCAN_CHUNK);
+  result.chunks = ceil_div(situation.usual(situation.siblings.front()->loops.back()), loops::SCAN_CHUNK);
   result.beside = pieces.front().step / loops::SCAN_CHUNK;
   result.by_threads = has_threads(scope);
   result.workers = situation.rows();
