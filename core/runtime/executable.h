@@ -31,8 +31,8 @@ struct RunOptions {
 
 class Executable {
  public:
-  // Makes the machine code for a graph (with its zero sizes folded in) and layouts; called once a variant.
-  // For the class of the given sizes and strides; where none are given, for all.
+  // Makes the machine code for a graph (with its zero sizes folded in) and layouts, and for the class of the
+  // given sizes and strides; where none are given, for all sizes. Called once a variant.
   using Maker = std::function<std::shared_ptr<const Variant>(const graph::Graph&, const lower::Layouts&,
                                                              const index::Values& sizes)>;
   static constexpr std::size_t most_variants = 16;
