@@ -298,8 +298,9 @@ class Combiner {
   // The same of the whole nest, where seconds are known.
   std::string slower_than_two(const Program& fused) const {
     const Limits& limits = around_.limits;
+    if (!limits.seconds) return {};
     const Nest nest = take_apart(fused);
-    if (!limits.seconds || is_elementwise(nest) ||
+    if (is_elementwise(nest) ||
         typical_turns(nest.common, typical()) >= static_cast<double>(limits.enough_turns))
       return {};
     constexpr double MICROSECONDS = 1e6;

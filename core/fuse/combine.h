@@ -16,11 +16,12 @@ struct Around {
   const Limits& limits;
   // By value: the units that load it and those that store it.
   std::vector<std::vector<std::size_t>> readers, writers;
-  std::vector<Body> bodies;  // by unit
+  std::vector<Body> bodies;                                 // by unit
   mutable std::vector<std::optional<double>> seconds = {};  // by unit, of those that were asked for
 };
-double seconds_of(const Around& around, std::size_t number);
 Around around(const lower::Lowered& lowered, const Limits& limits);
+// What `limits.seconds` tells of a unit; asked once until the unit is fused.
+double seconds_of(const Around& around, std::size_t number);
 // Adds the unit to the readers and writers of what it touches, or takes it away.
 void count_touches(Around& around, const lower::Unit& unit, std::size_t number, bool present);
 

@@ -6,7 +6,7 @@ namespace twinloom::machine {
 // One worker is a block of 256 threads. The bandwidths are in the proportions to the memory's own that were
 // measured on Hopper, where a copy reaches 4.3 of 4.8 TB/s.
 Machine gpu(const GpuFacts& facts) {
-  constexpr int BLOCK_THREADS = 256, REGISTERS = 65536, ISSUE = 4, SECTOR_BYTES = 32;
+  constexpr int REGISTERS = 65536, ISSUE = 4, SECTOR_BYTES = 32;
   const int blocks_each = facts.threads_each / BLOCK_THREADS;
   Machine machine;
   machine.name = facts.name;

@@ -21,6 +21,8 @@ struct MemoryLevel {
   friend bool operator==(const MemoryLevel&, const MemoryLevel&) = default;
 };
 
+constexpr int BLOCK_THREADS = 256;  // of the blocks of a GPU that `blocks_at_once` counts
+
 struct Machine {
   std::string name;                      // "cpu-avx2", "cpu-avx512", "h200"
   std::string model;                     // what its maker calls it: "Intel(R) Xeon(R) Processor"

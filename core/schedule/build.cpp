@@ -147,6 +147,26 @@ Expr row_of(const Scope& common, const Surroundings& around) {
   return row;
 }
 
+Ref<loops::Value> load_of(const Names& names, loops::Buffer buffer, const Expr& at,
+                          const index::Condition& mask) {
+  const ops::DType dtype = names.buffers()[buffer.index].dtype;
+  return loops::load(buffer, at, mask, {ops::cast(ops::Number(0), dtype), dtype});
+}
+
+std::vector<Ref<loops::Value>> load_all(const Names& names, const Buffers& buffers, const Expr& at,
+                                        const index::Condition& mask) {
+  std::vector<Ref<loops::Value>> values;
+  for (const loops::Buffer buffer : buffers) values.push_back(load_of(names, buffer, at, mask));
+  return values;
+}
+
+void store_all(const Buffers& buffers, const Expr& at, const index::Condition& mask, Temp accumulator,
+               std::vector<Ref<Stmt>>& stmts) {
+  for (std::size_t part = 0; part < buffers.size(); ++part)
+    stmts.push_back(loops::stmt(loops::Store{
+        buffers[part], at, mask, loops::read(accumulator, static_cast<int>(part)), loops::Update::replace}));
+}
+
 Ref<Stmt> Walk::run(const Innermost& innermost, const Wrap& wrap) {
   innermost_ = &innermost;
   wrap_ = &wrap;
@@ -318,7 +338,8 @@ Surroundings Walk::surroundings(const State& state) const {
 // branches; masked instructions of a CPU do not care.
 Expr Walk::lane_of(const AxisPlan& axis) const {
   const Piece& last = axis.pieces.back();
-  const bool threads = std::ranges::any_of(axis.pieces, [](const Piece& piece) { return piece.bind == Bind::thread; });
+  const bool threads =
+      std::ranges::any_of(axis.pieces, [](const Piece& piece) { return piece.bind == Bind::thread; });
   if (!threads || last.bind != Bind::vector || last.turns == 0) return 0;
   const bool together = names_.facts().proves_equal(floor_mod(axis.extent, last.turns), 0) &&
                         names_.facts().proves_equal(floor_mod(axis.base, last.turns), 0);

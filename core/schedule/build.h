@@ -63,8 +63,18 @@ std::vector<Ref<loops::Value>> settle(const std::vector<Ref<loops::Value>>& valu
 // All ends of the axes of this scope; and of all that are masked.
 index::Condition ends_of(const Surroundings& around, const Scope& scope);
 index::Condition ends_of_all(const Surroundings& around);
-// The number of the turn of the common loops, row-major.
+// The number of the iteration of the common loops, row-major.
 index::Expr row_of(const Scope& common, const Surroundings& around);
+
+// An element of a buffer, or 0 where the mask does not hold.
+Ref<loops::Value> load_of(const Names& names, loops::Buffer buffer, const index::Expr& at,
+                          const index::Condition& mask = {});
+// A tuple, whose parts have a buffer each: as values, and stored from an accumulator.
+using Buffers = std::vector<loops::Buffer>;
+std::vector<Ref<loops::Value>> load_all(const Names& names, const Buffers& buffers, const index::Expr& at,
+                                        const index::Condition& mask = {});
+void store_all(const Buffers& buffers, const index::Expr& at, const index::Condition& mask, Temp accumulator,
+               std::vector<Ref<Stmt>>& stmts);
 
 // Builds the loops of one scope. `innermost` makes what they enclose; `wrap(at, ...)` may put statements
 // around the loops from position `at` of the order inwards.
@@ -110,6 +120,10 @@ struct SiblingSource {
   const loops::Sibling& sibling;
   const std::map<Temp, loops::Start>& starts;  // of the nest
   const ScanParts* parts = nullptr;            // of a split scan, of whose parts `scope` is one
+  // Whether only totals of chunks are asked for, and no results.
+  bool only_totals() const;
+  // The first element of the chunk of a scan that the walk is in, of the whole axis.
+  index::Expr first_of_chunk(const Walk& walk, const State& state) const;
 };
 Ref<Stmt> build_stores(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_any(const SiblingSource& source, const Surroundings& around, Names& names);
@@ -137,7 +151,7 @@ class Parts {
  private:
   struct Partial {
     loops::Start start;
-    std::vector<loops::Buffer> buffers;  // one a part of the tuple
+    Buffers buffers;
   };
   index::Expr place(const index::Expr& at, const Surroundings& around) const;
   loops::Bind gathering_bind() const;
@@ -171,7 +185,6 @@ class ScanParts {
   Ref<Stmt> carry(const Surroundings& around);
 
  private:
-  using Buffers = std::vector<loops::Buffer>;  // one a part of the tuple
   struct Partial {
     loops::Scan scan;
     loops::Start start;
@@ -181,10 +194,6 @@ class ScanParts {
   index::Expr place(const index::Expr& chunk, const Surroundings& around) const;
   index::Condition inside(const index::Expr& chunk, const Surroundings& around) const;
   Buffers buffers(const loops::Start& start, std::string_view name, const index::Expr& count, bool local);
-  void store_all(const Buffers& buffers, const index::Expr& at, const index::Condition& mask, Temp total,
-                 std::vector<Ref<Stmt>>& stmts) const;
-  std::vector<Ref<loops::Value>> load_all(const Buffers& buffers, const index::Expr& at,
-                                          const index::Condition& mask) const;
   void load_next(const Partial& partial, const Buffers& next, const index::Expr& chunk,
                  const Surroundings& around, std::vector<Ref<Stmt>>& stmts) const;
   Ref<Stmt> carry_alone(const Surroundings& around);
@@ -193,7 +202,7 @@ class ScanParts {
   const Plan& plan_;
   Names& names_;
   Step step_ = Step::totals;
-  index::Expr chunks_, rows_;  // all of a row; turns of the common loops
+  index::Expr chunks_, rows_;  // all of a row; iterations of the common loops
   std::vector<Partial> partials_;
 };
 
@@ -222,7 +231,6 @@ class Panel {
   };
   Columns columns(const Walk& walk, const State& state) const;
   Ref<Stmt> over(const Columns& columns, std::vector<Ref<Stmt>> body) const;
-  Ref<loops::Value> load(loops::Buffer array, const index::Expr& place) const;
   Ref<Stmt> store(loops::Buffer array, const index::Expr& place, Temp total) const;
   Ref<Stmt> chains(const Columns& columns, Ref<Stmt> loops) const;
   Ref<Stmt> unit(const Columns& columns, const index::Expr& number) const;

@@ -48,9 +48,11 @@ class Search {
   // Parts are one program more: the heuristics do not know what that costs.
   std::pair<Parameters, Entry> usual() {
     const Parameters own;
+    Entry best = entry_of(own);
+    if (best.schedule.grid_splits.empty() && !best.schedule.scan_split) return {own, std::move(best)};
     Parameters whole;
     whole.splits = false;
-    Entry best = entry_of(own), unsplit = entry_of(whole);
+    Entry unsplit = entry_of(whole);
     if (unsplit.seconds < LESS * best.seconds) return {whole, std::move(unsplit)};
     return {own, std::move(best)};
   }

@@ -20,8 +20,7 @@ constexpr std::int64_t RESERVED_BYTES = 2048;  // of scratch, for totals and the
 constexpr std::int64_t WARP_BYTES = 4096;      // of a kept row for each of its warps
 constexpr std::int64_t MOST_WARPS = 32;        // of all rows beside each other: more find no registers
 constexpr double FEW_ELEMENTS = 256;  // a multiprocessor: of a reduction whose threads wait for each other
-constexpr std::int64_t BLOCK_THREADS = 256;  // that blocks_at_once counts with
-constexpr std::int64_t LOOPED_WARPS = 8;     // of a long row that is kept nowhere
+constexpr std::int64_t LOOPED_WARPS = 8;  // of a long row that is kept nowhere
 
 // What all siblings walk, each by one loop.
 std::optional<Row> row_of(const Situation& situation) {
@@ -286,8 +285,8 @@ class RowChooser {
     const std::int64_t warps = std::min(LOOPED_WARPS, next_power_of_two(units));
     const std::int64_t threads = single ? 1 : warps * machine_.warp_threads;  // of a row
     // A thread with rows of its own has several loads on their way at once, so that half of them is enough.
-    const double wanted =
-        static_cast<double>(machine_.blocks_at_once * BLOCK_THREADS) * parameters_.parts / (single ? 2 : 1);
+    const double wanted = static_cast<double>(machine_.blocks_at_once * machine::BLOCK_THREADS) *
+                          parameters_.parts / (single ? 2 : 1);
     const double parts = std::ceil(wanted / (situation.rows() * static_cast<double>(threads)));
     if (parts < 2 || units < 2) return std::nullopt;
     const auto each = std::max<std::int64_t>(

@@ -50,10 +50,9 @@ std::optional<ScanSplit> parts_for(const Situation& situation, const Walked& wal
 // Of threads: as many as the machine runs at once. A thread with a row of its own has several loads on their
 // way, so that half of them is enough.
 std::optional<ScanSplit> for_threads(const Situation& situation, const Walked& walked) {
-  constexpr double BLOCK_THREADS = 256;         // that blocks_at_once counts with
   constexpr std::int64_t LOADED_TOGETHER = 16;  // totals that a thread has in registers
-  const double wanted = situation.machine.blocks_at_once * BLOCK_THREADS * situation.parameters.parts /
-                        (walked.by_threads ? 1 : 2);
+  const double wanted = static_cast<double>(situation.machine.blocks_at_once * machine::BLOCK_THREADS) *
+                        situation.parameters.parts / (walked.by_threads ? 1 : 2);
   auto split = parts_for(situation, walked, wanted, 1);
   const std::int64_t most = walked.by_threads ? situation.parameters.carry_threads : LOADED_TOGETHER;
   if (split) split->carries = std::min(next_power_of_two(walked.chunks), most);

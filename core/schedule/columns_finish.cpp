@@ -77,12 +77,10 @@ class Finish {
     const index::Symbol near = names_.symbol("near"), far = names_.symbol("far");
     const Temp node = names_.temp();
     const Expr at = column().axes.at(plan_.shape.columns->loop.axis);
-    const ops::DType dtype = names_.buffers()[total.parts.index].dtype;
-    const loops::Literal nothing{ops::cast(ops::Number(0), dtype), dtype};
     const Expr residue = Expr(near) + Expr(far) * apart;
     const Expr place = (number * residues_ + residue) * width_ + at;
     const Ref<Stmt> merge =
-        loops::stmt(loops::Merge{node, {loops::load(total.parts, place, mask, nothing)}, mask});
+        loops::stmt(loops::Merge{node, {load_of(names_, total.parts, place, mask)}, mask});
     std::vector<Ref<Stmt>> body = {loops::stmt(start_like(total.start, node, {far})),
                                    loops::stmt(loops::Loop{far, residues_ / apart, Bind::unroll, merge})};
     combine_all(body, {node}, {far});
@@ -142,8 +140,7 @@ class Finish {
       fill.insert(fill.end(), made.begin(), made.end());
       fill.push_back(
           loops::stmt(loops::Store{arrays[k], Expr(member) * width + Expr(thread_), {}, loops::read(one)}));
-      const Ref<loops::Value> waiting = loops::load(arrays[k], Expr(next) * width + Expr(thread_), {},
-                                                    {ops::cast(ops::Number(0), dtype), dtype});
+      const Ref<loops::Value> waiting = load_of(names_, arrays[k], Expr(next) * width + Expr(thread_));
       push.push_back(loops::stmt(start_like(total.start, handed, {})));
       push.push_back(loops::stmt(loops::Merge{handed, {waiting}, {}}));
       push.push_back(loops::stmt(loops::Push{stacks_[k], handed, there, {{{there, units_}}}}));

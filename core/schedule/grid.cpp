@@ -22,6 +22,12 @@ bool is_harmless(const Stmt& stmt) {
          std::holds_alternative<loops::Start>(stmt.node);
 }
 
+std::optional<index::Symbol> unknown_in(const loops::Program& nest, const Expr& extent) {
+  for (const index::Symbol& symbol : index::symbols_of(extent))
+    if (std::ranges::find(nest.sizes, symbol, &loops::SizeInfo::symbol) == nest.sizes.end()) return symbol;
+  return std::nullopt;
+}
+
 int stack_depth(const Expr& count) {
   constexpr int UNBOUNDED = 40;
   const auto nodes = index::constant_of(count);
@@ -44,9 +50,8 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
   }
   if (scope.reach != Reach::any && scope.reach != Reach::canonical)
     return words + "the first sibling has no totals";
-  for (const index::Symbol& symbol : index::symbols_of(scope.axes.front().extent))
-    if (std::ranges::find(plan.nest.sizes, symbol, &loops::SizeInfo::symbol) == plan.nest.sizes.end())
-      return words + cat("the number of parts depends on ", symbol, ", which only the kernel knows");
+  if (const auto symbol = unknown_in(plan.nest, scope.axes.front().extent))
+    return words + cat("the number of parts depends on ", *symbol, ", which only the kernel knows");
   for (const loops::Item& item : plan.shape.items) {
     const auto* stmt = std::get_if<Ref<Stmt>>(&item);
     if (stmt == nullptr) break;
@@ -94,13 +99,8 @@ Expr Parts::place(const Expr& at, const Surroundings& around) const {
 Ref<Stmt> Parts::store(const index::Symbol& at, const Surroundings& around) const {
   std::vector<Ref<Stmt>> stmts;
   const index::Condition mask = ends_of_all(around);
-  for (const Partial& partial : partials_) {
-    for (std::size_t part = 0; part < partial.buffers.size(); ++part) {
-      stmts.push_back(loops::stmt(loops::Store{partial.buffers[part], place(at, around), mask,
-                                               loops::read(partial.start.total, static_cast<int>(part)),
-                                               loops::Update::replace}));
-    }
-  }
+  for (const Partial& partial : partials_)
+    store_all(partial.buffers, place(at, around), mask, partial.start.total, stmts);
   return loops::block(std::move(stmts));
 }
 
@@ -131,8 +131,8 @@ Ref<Stmt> Parts::gather(const Surroundings& around, Names& names) const {
   return loops::block(std::move(before));
 }
 
-// Written out, the loads of all parts are on their way before the first is needed; where threads walk vectors of
-// totals, which no other threads can gather for them.
+// Written out, the loads of all parts are on their way before the first is needed; where threads walk vectors
+// of totals, which no other threads can gather for them.
 loops::Bind Parts::gathering_bind() const {
   constexpr std::int64_t MOST_WRITTEN_OUT = 64;
   const bool few = at_most(plan_.facts, count_, MOST_WRITTEN_OUT) && index::constant_of(count_);
@@ -144,12 +144,7 @@ Ref<Stmt> Parts::merge_part(const Partial& partial, Temp node, const Expr& part,
                             const Names& names) const {
   index::Condition mask = ends_of_all(around);
   if (plan_.grid->threads > 1) mask.all.push_back({part, count_});
-  std::vector<Ref<loops::Value>> values;
-  for (const loops::Buffer& buffer : partial.buffers) {
-    const ops::DType dtype = names.buffers()[buffer.index].dtype;
-    const loops::Literal nothing{ops::cast(ops::Number(0), dtype), dtype};
-    values.push_back(loops::load(buffer, place(part, around), mask, nothing));
-  }
+  auto values = load_all(names, partial.buffers, place(part, around), mask);
   return loops::stmt(loops::Merge{node, std::move(values), std::move(mask)});
 }
 

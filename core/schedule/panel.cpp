@@ -114,10 +114,6 @@ Ref<Stmt> Panel::over(const Columns& columns, std::vector<Ref<Stmt>> body) const
   return loops::stmt(loops::Loop{columns.turn, vectors_, loops::Bind::serial, vector});
 }
 
-Ref<loops::Value> Panel::load(loops::Buffer array, const Expr& place) const {
-  const ops::DType dtype = names_.buffers()[array.index].dtype;
-  return loops::load(array, place, {}, {ops::cast(ops::Number(0), dtype), dtype});
-}
 Ref<Stmt> Panel::store(loops::Buffer array, const Expr& place, Temp total) const {
   return loops::stmt(loops::Store{array, place, {}, loops::read(total, 0), loops::Update::replace});
 }
@@ -143,8 +139,8 @@ Ref<Stmt> Panel::unit(const Columns& columns, const Expr& number) const {
   std::vector<Ref<Stmt>> body, merges, after;
   for (const Total& total : totals_) {
     body.push_back(loops::stmt(start_like(total.start, total.unit, {lane})));
-    merges.push_back(
-        loops::stmt(loops::Merge{total.unit, {load(total.chains, Expr(lane) * width_ + columns.place)}, {}}));
+    merges.push_back(loops::stmt(
+        loops::Merge{total.unit, {load_of(names_, total.chains, Expr(lane) * width_ + columns.place)}, {}}));
     combine_all(after, {total.unit}, {lane});
     after.push_back(store(total.units, number * width_ + columns.place, total.unit));
   }
@@ -187,7 +183,7 @@ Ref<Stmt> Panel::gather() const {
     before.push_back(loops::stmt(start_like(total.start, stack, {}, depth)));
     inside.push_back(loops::stmt(start_like(total.start, unit, {})));
     inside.push_back(
-        loops::stmt(loops::Merge{unit, {load(total.units, Expr(number) * width_ + column)}, {}}));
+        loops::stmt(loops::Merge{unit, {load_of(names_, total.units, Expr(number) * width_ + column)}, {}}));
     inside.push_back(loops::stmt(loops::Push{stack, unit, Expr(number), {}}));
     after.push_back(loops::stmt(loops::Fold{total.start.total, stack, units_}));
   }

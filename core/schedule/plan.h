@@ -65,7 +65,7 @@ struct Staged {
   std::int64_t count = 0;  // elements of a row; of a tile, its vectors
   bool of_task = false;
   std::vector<std::size_t> siblings;  // that load it
-  std::int64_t lanes = 0;   // of a tile
+  std::int64_t lanes = 0;             // of a tile
   loops::Place place = loops::Place::registers;
   int pad = 0;           // of the rows of a block's tile
   bool widened = false;  // kept as what is computed with
@@ -117,6 +117,8 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid);
 std::string why_unlawful(const Plan& plan, const ScanSplit& split);
 // Whether the statement may be done once for each part of a split reduction or scan.
 bool is_harmless(const loops::Stmt& stmt);
+// What an extent depends on that only the kernel knows; then nobody can say how many parts it has.
+std::optional<index::Symbol> unknown_in(const loops::Program& nest, const index::Expr& extent);
 // Why the schedule does not suit the totals of columns that the nest has or lacks, or an empty text. See
 // columns.cpp.
 std::string why_bad_columns(const Plan& plan);

@@ -101,7 +101,8 @@ struct Shared {
 };
 
 // The dearest value that a sibling computes after another one has.
-std::optional<Shared> dearest(const std::vector<const loops::Sibling*>& siblings, const index::Facts& facts) {
+std::optional<Shared> most_expensive(const std::vector<const loops::Sibling*>& siblings,
+                                     const index::Facts& facts) {
   std::vector<std::pair<Body, std::vector<Ref<Value>>>> before;
   std::optional<Shared> best;
   int most = LEAST_WORK - 1;
@@ -231,7 +232,7 @@ class Keeper {
 
 std::optional<Kept> keep_value(const loops::Program& nest) {
   const loops::Nest shape = loops::take_apart(nest);
-  const auto shared = dearest(siblings_of(shape), loops::facts_of(nest));
+  const auto shared = most_expensive(siblings_of(shape), loops::facts_of(nest));
   if (!shared) return std::nullopt;
   return Keeper(nest, *shared).run();
 }

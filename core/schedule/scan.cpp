@@ -60,8 +60,7 @@ class Scans {
 
   // Its total, or its results from the carry that memory holds.
   Ref<Stmt> chunk_of_part(Ref<Stmt> loops, const State& state) const {
-    const AxisPlan& axis = source_.scope.axes.front();
-    const index::Expr first = axis.base + walk_.base_of(axis, loops::SCAN_CHUNK, state);
+    const index::Expr first = source_.first_of_chunk(walk_, state);
     const ScanParts& parts = *source_.parts;
     std::vector<Ref<Stmt>> carries, totals;
     for (const Running& running : scans_) {
@@ -75,7 +74,7 @@ class Scans {
   }
 
   Ref<Stmt> inside(const Surroundings& here) const {
-    const bool only_totals = source_.parts != nullptr && source_.parts->only_totals();
+    const bool only_totals = source_.only_totals();
     std::vector<Ref<Stmt>> stmts;
     auto running = scans_.begin();
     for (const Ref<Stmt>& inner : source_.sibling.inner) {

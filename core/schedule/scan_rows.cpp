@@ -49,7 +49,8 @@ class RowScans {
   Ref<Stmt> build() {
     const auto innermost = [&](const Surroundings& here) { return down_the_rows(here); };
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
-      if (at == 1) return only_totals() ? total(state, std::move(loops)) : chunk(state, std::move(loops));
+      if (at == 1)
+        return source_.only_totals() ? total(state, std::move(loops)) : chunk(state, std::move(loops));
       return at == 0 && source_.parts == nullptr ? start_all(&Running::carry, {}, std::move(loops)) : loops;
     };
     return Walk(source_.scope, around_, names_).run(innermost, wrap);
@@ -57,10 +58,8 @@ class RowScans {
 
  private:
   const index::Symbol& row_axis() const { return source_.scope.axes.front().pieces[1].symbol; }
-  bool only_totals() const { return source_.parts != nullptr && source_.parts->only_totals(); }
   index::Expr first_of_chunk(const State& state) const {
-    const AxisPlan& axis = source_.scope.axes.front();
-    return axis.base + Walk(source_.scope, around_, names_).base_of(axis, loops::SCAN_CHUNK, state);
+    return source_.first_of_chunk(Walk(source_.scope, around_, names_), state);
   }
 
   loops::Buffer array_of(const loops::Start& start, int part, std::string_view name, std::int64_t count) {
@@ -85,10 +84,10 @@ class RowScans {
         const Running& scan = *running++;
         const Ref<Stmt> merge =
             loops::stmt(loops::Merge{scan.row, settle(scan.scan.values, here), ends_of(here, source_.scope)});
-        if (!scan.scan.exclusive || only_totals()) stmts.push_back(merge);
-        if (only_totals()) continue;
-        store(scan.p, scan.row, index::substitute(column(), here.fixed) * loops::SCAN_ROWS + row_axis(),
-              stmts);
+        if (!scan.scan.exclusive || source_.only_totals()) stmts.push_back(merge);
+        if (source_.only_totals()) continue;
+        store_all(scan.p, index::substitute(column(), here.fixed) * loops::SCAN_ROWS + row_axis(), {},
+                  scan.row, stmts);
         if (scan.scan.exclusive) stmts.push_back(merge);
       } else if (!std::holds_alternative<loops::Store>(inner->node)) {
         stmts.push_back(settle(inner, here));
@@ -97,14 +96,6 @@ class RowScans {
     return names_.freshen(loops::block(without_unread(std::move(stmts))));
   }
   index::Expr column() const { return source_.scope.axes.front().pieces[2].symbol; }
-
-  static void store(const std::vector<loops::Buffer>& arrays, Temp total, const index::Expr& at,
-                    std::vector<Ref<Stmt>>& stmts) {
-    for (std::size_t part = 0; part < arrays.size(); ++part) {
-      stmts.push_back(loops::stmt(loops::Store{
-          arrays[part], at, {}, loops::read(total, static_cast<int>(part)), loops::Update::replace}));
-    }
-  }
 
   Ref<Stmt> total(const State& state, Ref<Stmt> loops) const {
     std::vector<Ref<Stmt>> stmts = {start_all(&Running::row, {row_axis()}, std::move(loops))};
@@ -120,7 +111,7 @@ class RowScans {
     std::vector<Ref<Stmt>> before;
     for (const Running& running : scans_) {
       stmts.push_back(loops::stmt(loops::Prefix{running.before, running.all, running.row, row_axis()}));
-      store(running.o, running.before, row_axis(), before);
+      store_all(running.o, row_axis(), {}, running.before, before);
     }
     stmts.push_back(loops::stmt(
         loops::Loop{row_axis(), loops::SCAN_ROWS, loops::Bind::vector, loops::block(std::move(before))}));
@@ -159,13 +150,8 @@ class RowScans {
     add_scan_result(running.scan, running.start, running.carry, in_chunk, here, stmts);
   }
 
-  Ref<Stmt> merge_arrays(Temp into, const std::vector<loops::Buffer>& arrays, const index::Expr& at) const {
-    std::vector<Ref<loops::Value>> values;
-    for (const loops::Buffer array : arrays) {
-      const ops::DType dtype = names_.buffers()[array.index].dtype;
-      values.push_back(loops::load(array, at, {}, {ops::cast(ops::Number(0), dtype), dtype}));
-    }
-    return loops::stmt(loops::Merge{into, std::move(values), {}});
+  Ref<Stmt> merge_arrays(Temp into, const Buffers& arrays, const index::Expr& at) const {
+    return loops::stmt(loops::Merge{into, load_all(names_, arrays, at), {}});
   }
 
   Ref<Stmt> in_arrays(Ref<Stmt> stmt) const {

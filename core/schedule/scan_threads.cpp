@@ -85,7 +85,7 @@ class ThreadScans {
   }  // position of what a group of chunks walks
   bool in_parts() const { return source_.parts != nullptr; }
   bool has_carry() const { return !in_parts() && !pieces_.is_one_chunk(); }
-  bool only_totals() const { return in_parts() && source_.parts->only_totals(); }
+  bool only_totals() const { return source_.only_totals(); }
   loops::Buffer array_of(const loops::Start& start, int part, std::string_view name, std::int64_t count) {
     return names_.buffer(
         {std::string(name), ops::part_type(start.monoid, start.element, part), count, true, true});
@@ -154,20 +154,9 @@ class ThreadScans {
   Ref<Stmt> store(loops::Buffer array, const Expr& at, Ref<loops::Value> value) const {
     return loops::stmt(loops::Store{array, at, {}, std::move(value), loops::Update::replace});
   }
-  void store_all(const std::vector<loops::Buffer>& arrays, const Expr& at, Temp total,
-                 std::vector<Ref<Stmt>>& stmts) const {
-    for (std::size_t part = 0; part < arrays.size(); ++part)
-      stmts.push_back(store(arrays[part], at, loops::read(total, static_cast<int>(part))));
-  }
-  Ref<Stmt> merge_arrays(Temp into, const std::vector<loops::Buffer>& arrays, const Expr& at,
+  Ref<Stmt> merge_arrays(Temp into, const Buffers& arrays, const Expr& at,
                          const index::Condition& mask = {}) const {
-    std::vector<Ref<loops::Value>> values;
-    for (const loops::Buffer array : arrays) values.push_back(load(array, at));
-    return loops::stmt(loops::Merge{into, std::move(values), mask});
-  }
-  Ref<loops::Value> load(loops::Buffer array, const Expr& at) const {
-    const ops::DType dtype = names_.buffers()[array.index].dtype;
-    return loops::load(array, at, {}, {ops::cast(ops::Number(0), dtype), dtype});
+    return loops::stmt(loops::Merge{into, load_all(names_, arrays, at), mask});
   }
 
   // What is scanned, as memory holds it.
@@ -197,7 +186,7 @@ class ThreadScans {
       std::vector<Ref<loops::Value>> values;
       for (const loops::Buffer array : running.values) {
         const Temp value = names_.temp();
-        stmts.push_back(loops::stmt(loops::Let{value, load(array, at)}));
+        stmts.push_back(loops::stmt(loops::Let{value, load_of(names_, array, at)}));
         values.push_back(loops::read(value));
       }
       const Ref<Stmt> merge = loops::stmt(loops::Merge{running.row, std::move(values), mask});
@@ -206,7 +195,7 @@ class ThreadScans {
         continue;
       }
       if (!running.scan.exclusive) stmts.push_back(merge);
-      store_all(running.values, at, running.row, stmts);
+      store_all(running.values, at, {}, running.row, stmts);
       if (running.scan.exclusive) stmts.push_back(merge);
     }
     return loops::block(std::move(stmts));
@@ -255,17 +244,17 @@ class ThreadScans {
     return loops::block(std::move(stmts));
   }
   Expr first_of_chunk(const State& state) const {
-    const AxisPlan& axis = rows_.axes.front();
-    return axis.base + Walk(rows_, around_, names_).base_of(axis, loops::SCAN_CHUNK, state);
+    return source_.first_of_chunk(Walk(rows_, around_, names_), state);
   }
 
   // o and, where the next chunks need them, the totals of these.
   Ref<Stmt> keep_rows() const {
     std::vector<Ref<Stmt>> before, stmts;
-    for (const Running& running : scans_) store_all(running.rows, row_place(rows_), running.before, before);
+    for (const Running& running : scans_)
+      store_all(running.rows, row_place(rows_), {}, running.before, before);
     stmts.push_back(by_rows(std::move(before)));
     for (const Running& running : scans_)
-      if (has_carry()) store_all(running.totals, chunk(), running.all, stmts);
+      if (has_carry()) store_all(running.totals, chunk(), {}, running.all, stmts);
     return in_chunks(loops::block(std::move(stmts)));
   }
 

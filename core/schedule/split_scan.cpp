@@ -43,13 +43,17 @@ std::string why_unlawful(const Plan& plan, const ScanSplit& split) {
     if (stmt != nullptr && !is_harmless(**stmt))
       return words + "a store beside the scan would be done by each part";
   }
-  for (const index::Symbol& symbol : index::symbols_of(axis.extent)) {
-    const auto is_size = [&](const loops::SizeInfo& size) { return size.symbol == symbol; };
-    if (std::ranges::none_of(plan.nest.sizes, is_size))
-      return words + cat("how many parts there are depends on ", symbol);
-  }
+  if (const auto symbol = unknown_in(plan.nest, axis.extent))
+    return words + cat("how many parts there are depends on ", *symbol);
   if (!scans_stand_alone(*siblings_of(plan.shape).front())) return words + "a scan reads another's result";
   return "";
+}
+
+bool SiblingSource::only_totals() const { return parts != nullptr && parts->only_totals(); }
+
+Expr SiblingSource::first_of_chunk(const Walk& walk, const State& state) const {
+  const AxisPlan& axis = scope.axes.front();
+  return axis.base + walk.base_of(axis, loops::SCAN_CHUNK, state);
 }
 
 ScanParts::ScanParts(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names& names)
@@ -66,8 +70,7 @@ ScanParts::ScanParts(const Plan& plan, const std::map<Temp, loops::Start>& start
   }
 }
 
-ScanParts::Buffers ScanParts::buffers(const loops::Start& start, std::string_view name, const Expr& count,
-                                      bool local) {
+Buffers ScanParts::buffers(const loops::Start& start, std::string_view name, const Expr& count, bool local) {
   Buffers result;
   for (int part = 0; part < ops::parts(start.monoid); ++part)
     result.push_back(names_.buffer(
@@ -103,23 +106,6 @@ index::Condition ScanParts::inside(const Expr& chunk, const Surroundings& around
   return mask;
 }
 
-void ScanParts::store_all(const Buffers& buffers, const Expr& at, const index::Condition& mask, Temp total,
-                          std::vector<Ref<Stmt>>& stmts) const {
-  for (std::size_t part = 0; part < buffers.size(); ++part)
-    stmts.push_back(loops::stmt(loops::Store{
-        buffers[part], at, mask, loops::read(total, static_cast<int>(part)), loops::Update::replace}));
-}
-
-std::vector<Ref<loops::Value>> ScanParts::load_all(const Buffers& buffers, const Expr& at,
-                                                   const index::Condition& mask) const {
-  std::vector<Ref<loops::Value>> values;
-  for (const loops::Buffer buffer : buffers) {
-    const ops::DType dtype = names_.buffers()[buffer.index].dtype;
-    values.push_back(loops::load(buffer, at, mask, {ops::cast(ops::Number(0), dtype), dtype}));
-  }
-  return values;
-}
-
 Ref<Stmt> ScanParts::store(const loops::Scan& scan, Temp total, const Expr& first, const Surroundings& around,
                            const index::Condition& mask) const {
   const Expr chunk = floor_div(first, loops::SCAN_CHUNK);
@@ -133,9 +119,9 @@ Ref<Stmt> ScanParts::start_from_carry(const loops::Scan& scan, Temp carry, const
   const Expr chunk = floor_div(first, loops::SCAN_CHUNK);
   const index::Condition mask = inside(chunk, around);
   const Partial& partial = partial_of(scan);
-  return loops::block(
-      {loops::stmt(start_like(partial.start, carry, {})),
-       loops::stmt(loops::Merge{carry, load_all(partial.carries, place(chunk, around), mask), mask})});
+  return loops::block({loops::stmt(start_like(partial.start, carry, {})),
+                       loops::stmt(loops::Merge{
+                           carry, load_all(names_, partial.carries, place(chunk, around), mask), mask})});
 }
 
 Ref<Stmt> ScanParts::carry(const Surroundings& around) {
@@ -164,12 +150,12 @@ Ref<Stmt> ScanParts::carry_by_threads(const Surroundings& around) {
     store_all(held, 0, {}, nothing, begin);
     load_next(partial, next, own, around, begin);
     in_group.push_back(loops::stmt(start_like(partial.start, total, {member})));
-    merges.push_back(loops::stmt(loops::Merge{total, load_all(held, 0, {}), first}));
-    merges.push_back(loops::stmt(loops::Merge{total, load_all(next, 0, {}), inside(chunk, around)}));
+    merges.push_back(loops::stmt(loops::Merge{total, load_all(names_, held, 0), first}));
+    merges.push_back(loops::stmt(loops::Merge{total, load_all(names_, next, 0), inside(chunk, around)}));
     load_next(partial, next, chunk + threads, around, merges);
     prefixes.push_back(loops::stmt(loops::Prefix{prefix, all, total, member}));
     results.push_back(loops::stmt(start_like(partial.start, carry, {})));
-    results.push_back(loops::stmt(loops::Merge{carry, load_all(held, 0, {}), first}));
+    results.push_back(loops::stmt(loops::Merge{carry, load_all(names_, held, 0), first}));
     results.push_back(merge_total(carry, prefix, partial.start));
     store_all(partial.carries, place(chunk, around), inside(chunk, around), carry, results);
     store_all(held, 0, {}, all, results);
@@ -191,7 +177,7 @@ Ref<Stmt> ScanParts::carry_by_threads(const Surroundings& around) {
 // next = the total of the chunk, where there is one.
 void ScanParts::load_next(const Partial& partial, const Buffers& next, const Expr& chunk,
                           const Surroundings& around, std::vector<Ref<Stmt>>& stmts) const {
-  const auto values = load_all(partial.totals, place(chunk, around), inside(chunk, around));
+  const auto values = load_all(names_, partial.totals, place(chunk, around), inside(chunk, around));
   for (std::size_t part = 0; part < next.size(); ++part)
     stmts.push_back(loops::stmt(loops::Store{next[part], 0, {}, values[part], loops::Update::replace}));
 }
@@ -207,7 +193,7 @@ Ref<Stmt> ScanParts::carry_alone(const Surroundings& around) {
     const Temp carry = names_.temp();
     stmts.push_back(loops::stmt(start_like(partial.start, carry, {})));
     std::vector<Ref<loops::Value>> values;
-    for (const Ref<loops::Value>& value : load_all(partial.totals, at, mask)) {
+    for (const Ref<loops::Value>& value : load_all(names_, partial.totals, at, mask)) {
       const Temp total = names_.temp();
       inner.push_back(loops::stmt(loops::Let{total, value}));
       values.push_back(loops::read(total));

@@ -23,19 +23,19 @@ struct Parameters {
       {};                       // whether rows are walked side by side; nothing: by neighbours in memory
   std::size_t vector_rank = 0;  // the common axis of a vector: the best by neighbours, the next best, ...
   // Where blocks have threads.
-  std::int64_t block_threads = 256;  // of a pointwise block
-  std::int64_t times = 0;            // that a thread takes packed elements; 0: by what it loads
-  std::int64_t most_packed = 16;     // elements that a thread takes at once
-  std::int64_t tile = 64;            // elements of a side: lines of 256 bytes of f32; 0: no tiles
-  std::int64_t row_warps = 4;        // of a block with several rows
-  std::int64_t warps = 0;            // of a row; 0: by its bytes and where it is kept
-  std::int64_t scan_warps = 8;       // of a row that is scanned
+  std::int64_t block_threads = 256;   // of a pointwise block
+  std::int64_t times = 0;             // that a thread takes packed elements; 0: by what it loads
+  std::int64_t most_packed = 16;      // elements that a thread takes at once
+  std::int64_t tile = 64;             // elements of a side: lines of 256 bytes of f32; 0: no tiles
+  std::int64_t row_warps = 4;         // of a block with several rows
+  std::int64_t warps = 0;             // of a row; 0: by its bytes and where it is kept
+  std::int64_t scan_warps = 8;        // of a row that is scanned
   std::int64_t least_scanned = 32;    // elements of a row that several threads scan; else one does
   bool scan_rows_written_out = true;  // by a thread, so that all of a row of 32 is on its way at once
   std::int64_t carry_threads = 128;   // that load the totals of a split scan, of a row that a block walks
-  std::int64_t kept_lanes = 16;      // lanes of a unit that a thread has in registers, of rows in threads
-  double parts = 1;                  // of a reduction or scan, times those that fill the machine
-  bool splits = true;                // whether reductions and scans are cut into parts at all
+  std::int64_t kept_lanes = 16;       // lanes of a unit that a thread has in registers, of rows in threads
+  double parts = 1;                   // of a reduction or scan, times those that fill the machine
+  bool splits = true;                 // whether reductions and scans are cut into parts at all
   Rows rows = Rows::best;
   // Where they have none.
   double task_seconds = 10e-6;            // that a task takes at least
@@ -143,12 +143,12 @@ struct Row {
 };
 // How the threads of a block walk rows of one size.
 struct RowThreads {
-  std::optional<Row> row;              // nothing where the siblings' rows are not one
-  std::int64_t warps = 1;              // a row, each with a unit at a time
-  bool kept = false;                   // rows stay in registers: no loop but the one over groups of units
-  bool spread = false;                 // units are walked by as many threads as they have lanes
-  std::int64_t packed = 0;             // elements that a thread takes at once, at most; 0: what fits
-  std::optional<std::size_t> tile;     // without siblings: the common axis that squares are made with
+  std::optional<Row> row;           // nothing where the siblings' rows are not one
+  std::int64_t warps = 1;           // a row, each with a unit at a time
+  bool kept = false;                // rows stay in registers: no loop but the one over groups of units
+  bool spread = false;              // units are walked by as many threads as they have lanes
+  std::int64_t packed = 0;          // elements that a thread takes at once, at most; 0: what fits
+  std::optional<std::size_t> tile;  // without siblings: the common axis that squares are made with
 };
 // How the rows of a nest with totals of columns are cut, where so many threads walk a row. See
 // choose_columns.cpp.
