@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "core/schedule/taste.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 

@@ -1,4 +1,4 @@
-// Taste: which axis fills the vectors, how totals are cut into lanes, what one task does. Reads the nest
+// Heuristics: which axis fills the vectors, how totals are cut into lanes, what one task does. Reads the nest
 // and the machine, writes a Schedule; everything it writes must be lawful, and tests hold it to that.
 //
 //   pointwise     axes that are neighbours in memory walked as one; the vector along the axis with most
@@ -10,8 +10,8 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/schedule/heuristics.h"
 #include "core/schedule/reuse.h"
-#include "core/schedule/taste.h"
 
 namespace twinloom::schedule {
 

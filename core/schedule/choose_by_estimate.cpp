@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/cost/estimate.h"
-#include "core/schedule/taste.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 

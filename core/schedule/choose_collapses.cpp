@@ -1,6 +1,6 @@
-// Taste: which axes are walked as one. Neighbouring axes are, where that leaves no division; all axes of a
-// canonical total are, since its places count through them, and all rows of totals of columns.
-#include "core/schedule/taste.h"
+// Heuristics: which axes are walked as one. Neighbouring axes are, where that leaves no division; all axes of
+// a canonical total are, since its places count through them, and all rows of totals of columns.
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 

@@ -1,11 +1,12 @@
-// Taste: how the rows of a nest with totals of columns are cut into parts. The more lanes a block walks, the
-// fewer parts are written and read; but the fewer blocks there are, and the more room waiting totals take.
+// Heuristics: how the rows of a nest with totals of columns are cut into parts. The more lanes a block walks,
+// the fewer parts are written and read; but the fewer blocks there are, and the more room waiting totals
+// take.
 #include <algorithm>
 #include <bit>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
-#include "core/schedule/taste.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 

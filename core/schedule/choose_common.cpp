@@ -1,9 +1,9 @@
-// Taste: how the common loops are cut into tasks, tiles and vectors.
+// Heuristics: how the common loops are cut into tasks, tiles and vectors.
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/integers.h"
-#include "core/schedule/taste.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 

@@ -1,8 +1,8 @@
-// Taste: which sibling fetches what the next turn reads and what a later sibling writes. The one that
+// Heuristics: which sibling fetches what the next turn reads and what a later sibling writes. The one that
 // computes most while its own row is at hand: not the first, which waits for memory itself.
 #include <algorithm>
 
-#include "core/schedule/taste.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 

@@ -1,14 +1,14 @@
-// Taste: what of a row the threads of a block keep, so that it is read once from memory, and how many warps
-// walk it. Short rows stay in registers, a unit a warp, for which the loops over a unit are written out;
-// scratch holds longer ones: its bandwidth is several times the memory's. Few rows are cut into parts for all
-// blocks.
+// Heuristics: what of a row the threads of a block keep, so that it is read once from memory, and how many
+// warps walk it. Short rows stay in registers, a unit a warp, for which the loops over a unit are written
+// out; scratch holds longer ones: its bandwidth is several times the memory's. Few rows are cut into parts
+// for all blocks.
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/schedule/heuristics.h"
 #include "core/schedule/reuse.h"
-#include "core/schedule/taste.h"
 
 namespace twinloom::schedule {
 

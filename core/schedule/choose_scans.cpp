@@ -1,11 +1,11 @@
-// Taste: how a scan is cut into parts where its rows do not fill the machine. Its elements are then read
+// Heuristics: how a scan is cut into parts where its rows do not fill the machine. Its elements are then read
 // twice, and the carries are one chain.
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
-#include "core/schedule/taste.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 

@@ -1,9 +1,9 @@
-// Taste: how one sibling is cut into vectors, chains and accumulators.
+// Heuristics: how one sibling is cut into vectors, chains and accumulators.
 #include <algorithm>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
-#include "core/schedule/taste.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 

@@ -1,4 +1,4 @@
-// Taste where blocks have threads.
+// Heuristics where blocks have threads.
 //
 //   pointwise       block, thread, and packed elements along the axis with most unit strides; what the
 //                   threads of a short axis leave over walks the next one
@@ -10,7 +10,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
-#include "core/schedule/taste.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 

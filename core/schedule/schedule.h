@@ -1,5 +1,5 @@
 // How a nest is walked: a plain value that prints, parses and compares.
-//   choose       is taste: from the nest, the machine and nothing else.
+//   choose       is heuristics: from the nest, the machine and nothing else.
 //   why_illegal  is law: says in words why a schedule may not be applied.
 //   apply        is mechanics: the same loops, split and bound; totals reached in the canonical order.
 // The three share no decision: apply obeys any schedule that why_illegal lets pass, and every program

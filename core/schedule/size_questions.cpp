@@ -6,7 +6,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
-#include "core/schedule/taste.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 

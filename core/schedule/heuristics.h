@@ -1,4 +1,4 @@
-// What taste decides from, and the parts that `choose` puts together. For the inside of this room.
+// What the heuristics decide from, and the parts that `choose` puts together. For the inside of this room.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// See taste.h.
-#include "core/schedule/taste.h"
+// See heuristics.h.
+#include "core/schedule/heuristics.h"
 
 #include <algorithm>
 #include <bit>
