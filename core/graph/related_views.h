@@ -2,9 +2,9 @@
 // as it is built, so what PyTorch prints as permute(view(clone(x))) stands beside view(clone(x)) as if it
 // knew nothing of it.
 //
-//   a = view(x) at [i0, i1] from [floor_div(i0, 4), ...];  b = view(x) at [i0, i1] from [floor_div(i1, 4),
-//   ...]
-//     ->  b = view(a) at [i0, i1] from [i1, i0]              and shared_results() lets both lie in one memory
+//   a = view(x) at [i0, i1] from [floor_div(i0, 4), ...]
+//   b = view(x) at [i0, i1] from [floor_div(i1, 4), ...]
+//     ->  b = view(a) at [i0, i1] from [i1, i0]    shared_results() lets both lie in one memory
 #pragma once
 
 #include <vector>

@@ -2,8 +2,9 @@
 //
 // Machine code is made for the layouts, the zero sizes and the class of sizes (loops::SizeClass) that a run
 // needs, once, and kept (a variant). Up to `most_variants` are kept, the least used is dropped; strides then
-// become run-time numbers. After a number of classes one variant serves all other sizes. Thread safety: every
-// member is const and may be called by many threads at once. Each run has its own memory and error record.
+// become run-time numbers. After `most_size_classes` of them one variant serves all other sizes.
+// Thread safety: every member is const and may be called by many threads at once. Each run has its own
+// memory and error record.
 #pragma once
 
 #include <cstdint>
