@@ -91,11 +91,11 @@ def with_gradients(torch, function, tensors):
     return step
 
 
-def captured(torch, function, tensors):
+def captured(torch, function, tensors, mode="fake"):
     from torch._decomp import core_aten_decompositions
     from torch.fx.experimental.proxy_tensor import make_fx
     # With *given: functions of torch.nn.functional have more parameters than a case has inputs.
-    trace = make_fx(lambda *given: function(*given), decomposition_table=core_aten_decompositions(), tracing_mode="fake")
+    trace = make_fx(lambda *given: function(*given), decomposition_table=core_aten_decompositions(), tracing_mode=mode)
     return trace(*tensors)
 
 
@@ -162,10 +162,15 @@ def measure_ours(options, files):
             print(f"twinloom bench failed: {done.stderr.strip() or done.returncode}", flush=True)
             return {}
         found = json.loads(report.read_text())
-    models = found["models"] if "models" in found else [dict(found, file=str(files[0]))]
+    models = models_of(found, files)
     for model in models:
         model.setdefault("copy_gbps", found.get("copy_gbps"))
     return {pathlib.Path(model["file"]).stem: model for model in models}
+
+
+def models_of(report, files):
+    """The models of what `bench --json` wrote: of a single one the report itself."""
+    return report["models"] if "models" in report else [dict(report, file=str(files[0]))]
 
 
 def row_of(name, kind, peers, runs):
@@ -230,25 +235,21 @@ def print_row(row):
           + f"{row['share_of_copy']:>8.2f}{row.get('over_best_peer', math.nan):>8.3f}", flush=True)
 
 
-def geometric_mean(numbers):
-    return math.exp(statistics.mean(map(math.log, numbers)))
-
-
 def print_summary(rows, options):
     by_kind = collections.defaultdict(list)
     for row in rows:
         if "over_best_peer" in row:
             by_kind[row["kind"]].append(row["over_best_peer"])
     for kind, ratios in by_kind.items():
-        print(f"{kind:<20}{geometric_mean(ratios):>8.3f}  of {len(ratios)}, the lowest {min(ratios):.3f}")
+        print(f"{kind:<20}{statistics.geometric_mean(ratios):>8.3f}  of {len(ratios)}, the lowest {min(ratios):.3f}")
     ratios = [ratio for some in by_kind.values() for ratio in some]
     failed = [row["name"] for row in rows if "failure" in row]
     below = [row["name"] for row in rows if row.get("over_best_peer", math.inf) < options.bound]
     print(f"failed: {len(failed)} {' '.join(failed)}")
     print(f"below {options.bound}: {len(below)} {' '.join(below)}")
     if ratios:
-        print(f"geometric mean over the best peer {geometric_mean(ratios):.3f} ({len(ratios)} cases)")
-    return bool(failed or below or not ratios or geometric_mean(ratios) < options.mean)
+        print(f"geometric mean over the best peer {statistics.geometric_mean(ratios):.3f} ({len(ratios)} cases)")
+    return bool(failed or below or not ratios or statistics.geometric_mean(ratios) < options.mean)
 
 
 def check(torch, options):

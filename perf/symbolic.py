@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+import breadth
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIZES = [(8192, 4096), (65536, 256), (512, 50257), (3000, 3001), (128, 1024)]
 TRACED = (66, 46)  # while symbols are traced: sizes that no operator treats in a way of their own
@@ -92,18 +94,11 @@ def tensors_of(torch, case, sizes):
     return [torch.empty([known.get(side, side) for side in shape], dtype=getattr(torch, case.dtype)) for shape in case.shapes]
 
 
-def captured(torch, case, tensors, mode):
-    from torch._decomp import core_aten_decompositions
-    from torch.fx.experimental.proxy_tensor import make_fx
-    trace = make_fx(lambda *given: case.function(*given), decomposition_table=core_aten_decompositions(), tracing_mode=mode)
-    return trace(*tensors)
-
-
 def fixed_text(torch, case, sizes):
     from torch._subclasses.fake_tensor import FakeTensorMode
     with FakeTensorMode():  # no memory is needed
-        return captured(torch, case, tensors_of(torch, case, sizes), "fake").print_readable(print_output=False,
-                                                                                            include_stride=True)
+        graph = breadth.captured(torch, case.function, tensors_of(torch, case, sizes))
+        return graph.print_readable(print_output=False, include_stride=True)
 
 
 def with_symbols(torch, case):
@@ -121,7 +116,7 @@ def with_symbols(torch, case):
 
 def symbolic_text(torch, case):
     """The text, with the symbols called s0 for m and s1 for n. ValueError where PyTorch fixed a size."""
-    graph = captured(torch, case, with_symbols(torch, case), "symbolic")
+    graph = breadth.captured(torch, case.function, with_symbols(torch, case), "symbolic")
     text = graph.print_readable(print_output=False, include_stride=True)
     names = {}
     inputs = [node.meta["val"] for node in graph.graph.nodes if node.op == "placeholder" and hasattr(node.meta["val"], "shape")]
@@ -171,8 +166,7 @@ def measured(options, folder, chosen, sizes):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if not report.exists():
         return {file.name: f"twinloom bench failed: {done.stderr.strip() or done.returncode}" for file in files}
-    found = json.loads(report.read_text())
-    models = found["models"] if "models" in found else [dict(found, file=str(files[0]))]
+    models = breadth.models_of(json.loads(report.read_text()), files)
     return {pathlib.Path(model["file"]).name: model.get("run_ms", model.get("error")) for model in models}
 
 

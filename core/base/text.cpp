@@ -16,6 +16,8 @@ void append(std::string& text, float value) { fmt::format_to(std::back_inserter(
 void append(std::string& text, double value) { fmt::format_to(std::back_inserter(text), "{}", value); }
 }  // namespace base
 
+std::string microseconds(double seconds) { return fmt::format("{:.1f} us", seconds * 1e6); }
+
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -45,6 +45,9 @@ std::string cat(const Values&... values) {
   return text;
 }
 
+// "12.3 us".
+std::string microseconds(double seconds);
+
 // spell(item) for each item, with `between` in between.
 template <class Items, class Spell>
 std::string join(const Items& items, std::string_view between, Spell&& spell) {

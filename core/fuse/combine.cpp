@@ -2,8 +2,6 @@
 // common loops (the frame) and stand in them one after the other.
 #include "core/fuse/combine.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -303,14 +301,11 @@ class Combiner {
     if (is_elementwise(nest) ||
         typical_turns(nest.common, typical()) >= static_cast<double>(limits.enough_turns))
       return {};
-    constexpr double MICROSECONDS = 1e6;
-    // Estimates are a quarter off in the median, and one kernel moves fewer bytes (perf/measured).
-    constexpr double WORTH_TWO = 0.8;
     const double one = limits.seconds(fused);
     const double two = seconds_of(around_, first_number_) + seconds_of(around_, second_number_);
-    if (WORTH_TWO * one <= two) return {};
-    return fmt::format("one kernel would take {:.1f} us, the two {:.1f} us by their estimates",
-                       MICROSECONDS * one, MICROSECONDS * two);
+    if (limits.clearly_less * one <= two) return {};
+    return cat("one kernel would take ", microseconds(one), ", the two ", microseconds(two),
+               " by their estimates");
   }
 
   // The common loops in the order of the side that cannot choose, else of the reader.

@@ -38,7 +38,7 @@ struct Refusal {
   std::string words;
 };
 
-// What fusion may do: taste, as numbers.
+// What fusion may do: its heuristics, as numbers.
 struct Limits {
   int values = 400;                     // operators that one kernel writes out (body.h)
   int live = 64;                        // named values that one kernel keeps at once
@@ -48,6 +48,7 @@ struct Limits {
   // Seconds that a kernel of the nest takes. Where a fusion leaves fewer turns than enough, the one kernel must
   // not take longer than the two; null: then it may only be small.
   std::function<double(const loops::Program& nest)> seconds = {};
+  double clearly_less = 1;  // that the two must take, times the one, where both are told in seconds
   std::int64_t typical_size = 128;      // what a size symbol is taken for where a number is needed
   // Elements of a matrix from which on totals of its columns are made in the pass over its rows; 0: never.
   std::int64_t column_elements = 0;

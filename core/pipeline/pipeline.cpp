@@ -7,6 +7,7 @@
 #include <array>
 
 #include "core/base/error.h"
+#include "core/cost/estimate.h"
 #include "core/fuse/fuse.h"
 #include "core/graph/passes.h"
 #include "core/lower/lower.h"
@@ -50,6 +51,7 @@ fuse::Limits limits_for(const machine::Machine& machine) {
   limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;
   limits.enough_turns = machine.blocks_at_once;
   limits.seconds = [&machine](const loops::Program& nest) { return schedule::usual_seconds(nest, machine); };
+  limits.clearly_less = cost::CLEARLY_LESS;
   return limits;
 }
 

@@ -11,9 +11,6 @@ namespace twinloom::schedule {
 
 namespace {
 
-// Estimates are a quarter off in the median, so a schedule less than a fifth ahead of the usual one may well
-// be behind it (perf/results/2026-11-24-breadth.md: on 119 nests of an H200).
-constexpr double WORTH_A_CHANGE = 0.8;
 constexpr int MOST_ROUNDS = 2;
 constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
 
@@ -24,7 +21,7 @@ class Search {
 
   Schedule best() {
     auto [own, best] = usual();
-    const double worth = WORTH_A_CHANGE * best.seconds;
+    const double worth = cost::CLEARLY_LESS * best.seconds;
     const double least = cost::least_seconds(nest_, machine_, sizes_);
     Parameters parameters = own;
     Entry found = best;

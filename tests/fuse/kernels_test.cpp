@@ -143,6 +143,7 @@ TEST(Kernels, SecondsDecideWhereFewTurnsAreLeft) {
   const auto fused_where = [&](double seconds_of_both, std::int64_t enough_turns = 64) {
     fuse::Limits limits;
     limits.enough_turns = enough_turns;
+    limits.clearly_less = 0.8;
     limits.seconds = [=](const loops::Program& nest) {
       const auto totals = std::ranges::count_if(nest.buffers, &loops::BufferInfo::written);
       return totals == 2 ? seconds_of_both : 1e-6;

@@ -25,8 +25,6 @@ bool calls_routine(const loops::Program& program) {
   return std::holds_alternative<loops::Call>(program.body->node);
 }
 
-std::string microseconds(double seconds) { return fmt::format("{:.1f} us", seconds * 1e6); }
-
 }  // namespace
 
 Estimates estimates_of(const runtime::Variant& variant, const runtime::Backend& backend, int threads,
