@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <random>
 
+#include "core/index/divisors.h"
+
 namespace twinloom::cost {
 
 namespace {
@@ -62,6 +64,7 @@ class Along {
 Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, index::Values values) {
   for (const Side& side : box) values[side.axis] = 0;
   know_all(offset, values);
+  if (index::bad_divisor(offset, values)) return {0, std::vector<std::vector<Digit>>(box.size())};
   Motion motion{index::evaluate(offset, values), {}};
   for (const Side& side : box) {
     if (!index::mentions(offset, side.axis) || side.extent < 2) {

@@ -20,7 +20,7 @@ struct Motion {
   std::vector<std::vector<Digit>> along;  // by side of the box
 };
 // From the form of the offset where it is linear, else from its values at some places. Symbols that neither
-// the box nor `values` knows are 0.
+// the box nor `values` knows are 0. What divides by a size that is nothing is never accessed, and stays.
 Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, index::Values values);
 
 // The share of the box's members for which the condition holds, from a sample that is always the same.

@@ -127,7 +127,7 @@ class Walker {
     axis_depths_[loop.axis] = depth();
     loops_[loop.axis] = number;
     if (loop.bind == loops::Bind::serial) here().work.scalar += LOOP;
-    visit(*loop.body);
+    if (extent > 0) visit(*loop.body);
     path_.pop_back();
     axis_depths_.erase(loop.axis);
   }

@@ -49,6 +49,20 @@ TEST(Estimate, WhatHasNoBlocksTakesItsLaunch) {
   EXPECT_EQ(estimate.limiter().name, "launch");
 }
 
+// No turn walks a loop over what n leaves, and none loads beside it under the mask: neither divides by 0.
+TEST(Estimate, NobodyDividesByASizeThatIsNothing) {
+  const cost::Estimate walked = on_h200(R"(program p(x: f32[n*n], y: written f32[n*n]; n in 0..) {
+  for b < n block { for t < 256 thread { y[b] = x[floor_div(b + t, n)] } }
+})",
+                                        {{index::Symbol("n"), 0}});
+  EXPECT_DOUBLE_EQ(walked.seconds, machine::h200().launch_seconds);
+  const cost::Estimate beside = on_h200(R"(program p(x: f32[n], y: written f32[65536]; n in 0..) {
+  for b < 256 block { for t < 256 thread { y[256*b + t] = (x[floor_mod(256*b + t, n)] if 256*b + t < n else 0x1p+0:f32) } }
+})",
+                                        {{index::Symbol("n"), 0}});
+  EXPECT_NEAR(roof_of(beside, "memory").amount, 4.0 * 65536, 32);
+}
+
 // Each thread reads an element of a line of its own: 32 bytes cross for 4.
 TEST(Estimate, WhatIsNoNeighbourMovesWholeSectors) {
   const cost::Estimate estimate = on_h200(R"(program columns(x: f32[67108864], y: written f32[65536]) {
