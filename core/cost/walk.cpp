@@ -127,11 +127,15 @@ class Walker {
     axis_depths_[loop.axis] = depth();
     loops_[loop.axis] = number;
     if (loop.bind == loops::Bind::serial) here().work.scalar += LOOP;
-    if (extent > 0) visit(*loop.body);
+    if (extent > 0 || is_found(loop.extent)) visit(*loop.body);
     path_.pop_back();
     axis_depths_.erase(loop.axis);
   }
 
+  bool is_found(const index::Expr& extent) const {
+    return std::ranges::any_of(found_values_,
+                               [&](const auto& found) { return index::mentions(extent, found.first); });
+  }
   // Where run-time values decide, half of the most there can be; of a core, between two of them with one
   // bound, as many as there are if the loops around divide the whole.
   double extent_of(const index::Expr& extent) const {
