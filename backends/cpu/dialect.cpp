@@ -27,6 +27,12 @@ bool CpuDialect::transposes(DType dtype, int count) const {
   return count >= LEAST && count <= MOST && count * ops::size_of(dtype) <= REGISTER_BYTES;
 }
 
+// As many registers and shuffles as the stride, in place of a load and an insertion for each lane.
+bool CpuDialect::loads_every(std::int64_t stride, int lanes) const {
+  constexpr std::int64_t MOST = 4;
+  return stride >= 2 && stride <= MOST && lanes >= 2 * stride;
+}
+
 std::vector<jit::VirtualFile> all_headers() {
   std::vector<jit::VirtualFile> headers;
   for (const ops::DeviceHeader& header : ops::device_headers())
@@ -36,6 +42,6 @@ std::vector<jit::VirtualFile> all_headers() {
   return headers;
 }
 
-std::string prelude() { return "#include \"cpu/routines.h\"\n#include \"cpu/transpose.h\"\n"; }
+std::string prelude() { return "#include \"cpu/routines.h\"\n#include \"cpu/transpose.h\"\n#include \"cpu/every.h\"\n"; }
 
 }  // namespace twinloom::cpu

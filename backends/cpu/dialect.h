@@ -16,6 +16,7 @@ class CpuDialect final : public emit::DeviceDialect {
                     loops::Place place) const override;
   std::string sync() const override { return {}; }
   bool transposes(ops::DType dtype, int count) const override;
+  bool loads_every(std::int64_t stride, int lanes) const override;
   bool has_threads() const override { return false; }
 };
 

@@ -48,6 +48,7 @@ class CudaDialect final : public emit::DeviceDialect {
   std::string loop(const std::string& counter, const std::string& bound) const override;
   std::string sync() const override { return "__syncthreads();"; }
   bool transposes(ops::DType, int) const override { return false; }
+  bool loads_every(std::int64_t, int) const override { return false; }
   bool has_vectors() const override { return false; }
   std::string lanes_member() const override { return ".lane"; }
   bool has_threads() const override { return true; }

@@ -47,6 +47,7 @@ constexpr double SHARPNESS_OF_VECTORS =
     1.5;                         // in place of SHARPNESS: a core hides less behind its longest roof
 constexpr double SCALAR = 0.4;   // of a vector instruction: more units execute them
 constexpr double GATHER = 2.3;   // instructions of an element that is no neighbour of the last
+constexpr double MOST_APART = 4;  // elements between lanes that are loaded as whole registers and picked out
 constexpr double CHECKED = 4;    // of an index that was found at run time, for each lane that has its own
 constexpr double HALVING = 2.5;  // that bring the halves of a register side by side
 constexpr double SPILLED = 6;   // of a combination whose accumulator is kept in memory: store, load, and wait

@@ -57,6 +57,8 @@ double least_seconds(const loops::Program& nest, const machine::Machine& machine
   return touched_by(walk, 1) / (machine.memory.back().bytes_per_second * workers) + machine.launch_seconds;
 }
 
+double clearly_less(const machine::Machine& machine) { return machine.max_threads > 1 ? 0.8 : 0.6; }
+
 Estimate estimate(std::span<const loops::Program> programs, const machine::Machine& machine,
                   const index::Values& sizes) {
   Estimate whole;

@@ -77,12 +77,15 @@ class Vectors {
     constexpr double ELEMENT = 4;
     return std::max(1.0, std::ceil(lanes_of(node) * ELEMENT / machine_.vector_bytes));
   }
-  // Neighbours are one access a register, others one an element.
+  // Neighbours are one access a register, others one an element; of loads those that are few elements apart
+  // are picked out of all registers between them.
   double access_instructions(const Access& access, std::size_t node) const {
     const double lanes = lanes_of(node);
     for (const Step& step : access.steps) {
       if (walk_.loops[step.loop].bind != Bind::vector) continue;
-      if (std::abs(step.stride) == access.bytes) return registers_of_vector(node);
+      const double apart = step.stride / access.bytes;
+      if (std::abs(apart) == 1) return registers_of_vector(node);
+      if (!access.store && apart > 1 && apart <= MOST_APART) return 2 * apart * registers_of_vector(node);
       return lanes * GATHER;
     }
     return access.found ? lanes * GATHER : 1;

@@ -19,6 +19,7 @@
 //                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
 //                           prefetch_run(p, count), where blocks have threads: that many inside their buffer
 //                           transpose<N>(to, to_stride, from, from_stride), see transposes()
+//                           load_every<N, stride>(p), see loads_every()
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
 //   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs
 //   there lanes             low, high, even, odd: one half of a vector; of two lanes, one element; where they
@@ -82,6 +83,8 @@ class Dialect {
   virtual std::string sync() const = 0;
   // Whether a square of so many elements a side is turned over in registers by transpose().
   virtual bool transposes(ops::DType dtype, int count) const = 0;
+  // Whether lanes that lie this constant stride apart are loaded by load_every() in place of load_strided().
+  virtual bool loads_every(std::int64_t stride, int lanes) const = 0;
   // Whether a register holds several lanes. Where not, a value of several is a variable a lane (vectors.h).
   virtual bool has_vectors() const { return true; }
   // Of a struct of lanes, where they are an array: what stands between its name and their number in brackets.

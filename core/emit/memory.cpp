@@ -150,6 +150,8 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   if (together && stride == 1)
     return cat("load", way, "_if", count, first, ", ", mask.text, ", ", otherwise, ")");
   if (all && stride == -1) return cat("load_reversed", count, first, ")");
+  if (all && stride && dialect_.loads_every(*stride, indices_.lanes()))
+    return cat("load_every<", indices_.lanes(), ", ", *stride, ">(", first, ")");
   if (all) return cat("load_strided", count, first, ", ", indices_.name(run.stride), ")");
   if (stride == 1 && mask.kind != Mask::Kind::lanes)
     return cat("load_first", count, first, ", ", indices_.as_count(mask), ", ", otherwise, ")");

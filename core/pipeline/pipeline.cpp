@@ -51,7 +51,7 @@ fuse::Limits limits_for(const machine::Machine& machine) {
   limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;
   limits.enough_turns = machine.blocks_at_once;
   limits.seconds = [&machine](const loops::Program& nest) { return schedule::usual_seconds(nest, machine); };
-  limits.clearly_less = cost::CLEARLY_LESS;
+  limits.clearly_less = cost::clearly_less(machine);
   return limits;
 }
 

@@ -102,8 +102,7 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
 }  // namespace
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
-  if (machine.max_threads > 1 && !is_call(nest)) return choose_by_estimate(nest, machine);
-  return choose(nest, machine, Parameters{});
+  return is_call(nest) ? Schedule{} : choose_by_estimate(nest, machine);
 }
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Parameters& parameters) {

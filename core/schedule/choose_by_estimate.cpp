@@ -21,7 +21,7 @@ class Search {
 
   Schedule best() {
     auto [own, best] = usual();
-    const double worth = cost::CLEARLY_LESS * best.seconds;
+    const double worth = cost::clearly_less(machine_) * best.seconds;
     const double least = cost::least_seconds(nest_, machine_, sizes_);
     Parameters parameters = own;
     Entry found = best;
