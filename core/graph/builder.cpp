@@ -124,7 +124,7 @@ const NodeId* Builder::input_of(int parameter) const {
 
 void Builder::output_of_input(const Tensor& value, int parameter, std::string name) {
   const NodeId* input = input_of(parameter);
-  if (input == nullptr || strided(graph_, value.id(), *input) != Strided::always)
+  if (input == nullptr || strided(graph_, value.id(), *input) == Strided::no)
     fail(*this, "output", describe(graph_, value.id()), " is no strided view of parameter ", parameter);
   graph_.output({Ownership::input, value.id(), parameter, 0, std::move(name)});
 }

@@ -74,19 +74,21 @@ const View* whole_view(const Graph& graph, NodeId id) {
 }
 
 // Whether shared_results() finds a memory for it: that of what it is a View of.
-bool has_base(const Graph& graph, const Returned& one, const std::vector<Returned>& returned) {
+bool has_base(const Graph& graph, const Returned& one, const std::vector<Returned>& returned,
+              const std::set<NodeId>& row_major) {
   const NodeId input = graph[one.value].inputs[0];
   const Strided how = strided(graph, one.value, input);
-  if (std::holds_alternative<Input>(graph[input].node) && one.copy == 0) return how == Strided::always;
+  if (std::holds_alternative<Input>(graph[input].node) && one.copy == 0)
+    return how == Strided::always || (how == Strided::row_major && row_major.contains(input));
   return how != Strided::no && std::ranges::find(returned, input, &Returned::value) != returned.end();
 }
 
 // The View of an earlier value that has its elements.
 std::optional<std::pair<View, NodeId>> related(const Graph& graph, const std::vector<Returned>& returned,
-                                               std::size_t number) {
+                                               const std::set<NodeId>& row_major, std::size_t number) {
   const Returned& one = returned[number];
   const View* const view = whole_view(graph, one.value);
-  if (view == nullptr || has_base(graph, one, returned)) return std::nullopt;
+  if (view == nullptr || has_base(graph, one, returned, row_major)) return std::nullopt;
   for (std::size_t earlier = 0; earlier < number; ++earlier) {
     const auto [base, copy] = returned[earlier];
     const View* const other = whole_view(graph, base);
@@ -100,9 +102,10 @@ std::optional<std::pair<View, NodeId>> related(const Graph& graph, const std::ve
 
 }  // namespace
 
-std::vector<Returned> with_related_views(Graph& graph, std::vector<Returned> returned) {
+std::vector<Returned> with_related_views(Graph& graph, std::vector<Returned> returned,
+                                         const std::set<NodeId>& row_major) {
   for (std::size_t number = 1; number < returned.size(); ++number) {
-    auto found = related(graph, returned, number);
+    auto found = related(graph, returned, row_major, number);
     if (!found) continue;
     NodeId& value = returned[number].value;
     value = graph.add_proven(std::move(found->first), {found->second}, graph[value].origin);

@@ -15,6 +15,8 @@ namespace twinloom::graph {
 
 // The same values, where each that holds the elements of an earlier one of the same copy, its axes permuted
 // and then reshaped, is a View of that one. Adds these Views to the graph.
-std::vector<Returned> with_related_views(Graph& graph, std::vector<Returned> returned);
+// `row_major` as for shared_results().
+std::vector<Returned> with_related_views(Graph& graph, std::vector<Returned> returned,
+                                         const std::set<NodeId>& row_major = {});
 
 }  // namespace twinloom::graph

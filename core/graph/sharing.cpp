@@ -94,15 +94,18 @@ class Behind {
 };
 
 // What is furthest behind the value of what it is a strided view of, among those that `may_be` lets pass. The
-// layout of a parameter is the caller's.
+// layout of a parameter that is not in `row_major` is the caller's.
 template <class Condition>
-NodeId base_of(const Graph& graph, const Returned& returned, Condition may_be) {
+NodeId base_of(const Graph& graph, const Returned& returned, const std::set<NodeId>& row_major,
+               Condition may_be) {
   NodeId base = returned.value;
   Behind behind(graph, returned.value);
   while (behind.step()) {
-    const bool is_parameter = std::holds_alternative<Input>(graph[behind.at()].node) && returned.copy == 0;
+    const bool is_any_parameter = std::holds_alternative<Input>(graph[behind.at()].node) &&
+                                  returned.copy == 0 && !row_major.contains(behind.at());
     const Strided strided = behind.strided();
-    const bool lies_there = strided == Strided::always || (strided == Strided::row_major && !is_parameter);
+    const bool lies_there =
+        strided == Strided::always || (strided == Strided::row_major && !is_any_parameter);
     if (lies_there && may_be(behind.at())) base = behind.at();
   }
   return base;
@@ -112,14 +115,14 @@ NodeId base_of(const Graph& graph, const Returned& returned, Condition may_be) {
 // that is not stored share the memory of another result.
 class Sharing {
  public:
-  Sharing(const Graph& graph, std::span<const Returned> returned)
-      : graph_(graph), returned_(returned), results_(returned.size()) {}
+  Sharing(const Graph& graph, std::span<const Returned> returned, const std::set<NodeId>& row_major)
+      : graph_(graph), returned_(returned), row_major_(row_major), results_(returned.size()) {}
 
   std::vector<Result> run() {
     std::map<NodeId, Members> by_base, by_result;
     for (std::size_t r = 0; r < results_.size(); ++r) {
       results_[r].value = returned_[r].value;
-      const NodeId base = base_of(graph_, returned_[r], [](NodeId) { return true; });
+      const NodeId base = base_of(graph_, returned_[r], row_major_, [](NodeId) { return true; });
       const auto* input = std::get_if<Input>(&graph_[base].node);
       if (input != nullptr && returned_[r].copy == 0) {
         results_[r].kind = Ownership::input;
@@ -138,7 +141,7 @@ class Sharing {
   using Members = std::vector<std::size_t>;  // places of results, ascending
 
   NodeId result_behind(const Returned& one) const {
-    return base_of(graph_, one, [&](NodeId base) {
+    return base_of(graph_, one, row_major_, [&](NodeId base) {
       return std::ranges::any_of(
           returned_, [&](const Returned& other) { return other.value == base && other.copy == one.copy; });
     });
@@ -171,6 +174,7 @@ class Sharing {
 
   const Graph& graph_;
   std::span<const Returned> returned_;
+  const std::set<NodeId>& row_major_;
   std::vector<Result> results_;
   std::map<NodeId, int> copies_;  // which copy of a value lies in memory that results share
 };
@@ -214,8 +218,9 @@ StridedView strided_view(const Graph& graph, NodeId value, NodeId base,
   return result;
 }
 
-std::vector<Result> shared_results(const Graph& graph, std::span<const Returned> returned) {
-  return Sharing(graph, returned).run();
+std::vector<Result> shared_results(const Graph& graph, std::span<const Returned> returned,
+                                   const std::set<NodeId>& row_major) {
+  return Sharing(graph, returned, row_major).run();
 }
 
 }  // namespace twinloom::graph

@@ -8,6 +8,7 @@
 //     ->  view a of y, view b of y                             all of y is stored anyway
 #pragma once
 
+#include <set>
 #include <span>
 #include <vector>
 
@@ -38,7 +39,10 @@ struct Returned {
   NodeId value;
   int copy = 0;
 };
-// The result for each, without a name.
-std::vector<Result> shared_results(const Graph& graph, std::span<const Returned> returned);
+// The result for each, without a name. Of the parameters in `row_major` the program says that their elements
+// lie row-major and without gaps, so what is a strided view of such memory is theirs too; a run whose caller
+// lays one out otherwise returns a view of a row-major copy.
+std::vector<Result> shared_results(const Graph& graph, std::span<const Returned> returned,
+                                   const std::set<NodeId>& row_major = {});
 
 }  // namespace twinloom::graph

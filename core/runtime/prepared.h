@@ -36,6 +36,7 @@ struct Prepared {
   // Of a result that lies in the memory of another tensor.
   struct Seen {
     std::size_t value = 0;  // of a view: whose memory it is
+    bool copied = false;    // of a parameter's: it lies in a row-major copy, for the parameter is not so
     graph::StridedView view;
   };
   std::vector<Seen> seen;        // by result of the graph; of views and of what is a parameter's

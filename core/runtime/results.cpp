@@ -214,7 +214,12 @@ void Results::write() const {
   }
 }
 
+Tensor Results::row_major(const Tensor& given) const {
+  return space_ == nullptr ? contiguous(given) : uploaded(contiguous(downloaded(given, *space_)), *space_);
+}
+
 bool Results::waits() const {
+  if (std::ranges::any_of(prepared_.seen, &Prepared::Seen::copied)) return true;
   for (std::size_t v = 0; v < tensors_.size(); ++v) {
     const int result = prepared_.variant->values[v].result;
     if (result < 0) continue;
@@ -229,11 +234,12 @@ std::vector<Output> Results::take() const {
   std::vector<Output> outputs(graph_.results().size());
   for (std::size_t r = 0; r < outputs.size(); ++r) {
     const graph::Result& result = graph_.results()[r];
-    const auto& [value, view] = prepared_.seen[r];
+    const auto& [value, copied, view] = prepared_.seen[r];
     if (result.kind == graph::Ownership::size) outputs[r] = index::evaluate(result.size, prepared_.values);
     if (result.kind == graph::Ownership::view) outputs[r] = seen_in(tensors_[value], view);
-    if (result.kind == graph::Ownership::input)
-      outputs[r] = seen_in(std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]), view);
+    if (result.kind != graph::Ownership::input) continue;
+    const auto& given = std::get<Tensor>(arguments_[static_cast<std::size_t>(result.input)]);
+    outputs[r] = seen_in(copied ? row_major(given) : given, view);
   }
   for (std::size_t v = 0; v < tensors_.size(); ++v) {
     if (prepared_.variant->values[v].result < 0) continue;

@@ -39,6 +39,7 @@ class Results {
   // Where the result of a value is copied to at the end; nothing where the kernels have written it there.
   const Tensor* target_of(std::size_t value, std::size_t result) const;
   void copy(const Tensor& target, const Tensor& source) const;
+  Tensor row_major(const Tensor& given) const;  // a copy of a parameter
   void check_overlap() const;
   void check_written() const;
   const graph::Graph& graph_;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,6 +82,7 @@ struct Context {
   std::optional<graph::Shape> printed;  // the shape that the text prints for the result
   std::size_t elements = 0;             // so many elements of the result does the text take
   std::vector<graph::Assertion> assertions;
+  std::set<graph::NodeId> row_major;  // the parameters that lie so by the strides that the text prints
 };
 
 // The arguments of one call, by position or by keyword. A missing or ill-typed one is an Error that

@@ -86,6 +86,7 @@ class Reader {
       const auto strides = annotation->strides ? names_.sizes(*annotation->strides) : std::nullopt;
       Layout layout = annotation->is_complex ? Layout{} : layout_of(input, strides);
       layout.gaps = layout.gaps || (annotation->strides && (annotation->is_complex || !strides));
+      if (strides && !layout.gaps && layout.order.empty()) context_.row_major.insert(input.id());
       Item item = annotation->is_complex ? complex_of(input) : Item{input};
       values_[parameter.name] = memory_.parameter(std::move(item), parameters_.at(parameter.name), layout);
       for (const PrintedNumber& printed : annotation->shape) require_value(printed);
@@ -319,7 +320,7 @@ class Reader {
   std::map<std::string, std::size_t> elements_;  // of lists: so many are taken
   SizeNames names_;
   Memory memory_;
-  Context context_{builder_, 0, {}, 0, {}};
+  Context context_{builder_, 0, {}, 0, {}, {}};
 };
 
 Module module_of(std::string_view text, const ReadOptions& options) {

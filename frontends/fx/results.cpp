@@ -54,7 +54,8 @@ std::vector<graph::Result> shared(const Items& items, const Context& context, co
     if (const auto* tensor = item.get<Tensor>(); tensor != nullptr && memory.written_parameter(item) < 0)
       returned.push_back({tensor->id(), item.copy});
   graph::Graph& graph = context.builder.graph();
-  return graph::shared_results(graph, graph::with_related_views(graph, std::move(returned)));
+  returned = graph::with_related_views(graph, std::move(returned), context.row_major);
+  return graph::shared_results(graph, returned, context.row_major);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "tests/conformance/returned.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/text.h"
 #include "core/graph/sharing.h"
@@ -146,7 +147,14 @@ class Returning {
     std::vector<graph::Returned> returned;
     for (const Item& item : items_)
       if (item.kind == Ownership::own) returned.push_back(item.value);
-    std::vector<graph::Result> shared = graph::shared_results(draw_.builder.graph(), returned);
+    // What the run's arguments lie like is drawn later, and is another layout for many.
+    std::set<graph::NodeId> row_major;
+    if (draw_.random.chance(50)) {
+      for (const graph::Parameter& parameter : draw_.builder.graph().parameters())
+        if (const auto* input = std::get_if<graph::NodeId>(&parameter.value)) row_major.insert(*input);
+    }
+    std::vector<graph::Result> shared =
+        graph::shared_results(draw_.builder.graph(), returned, row_major);
     std::size_t next = 0;
     for (std::size_t r = 0; r < items_.size(); ++r) {
       graph::Result result;

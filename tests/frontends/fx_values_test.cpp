@@ -321,5 +321,20 @@ TEST(FxValues, StridesOfParameters) {
             "FX graph line 2: 'f32[2, 3][1' has strides without an end");
 }
 
+// A reshape of what the text says is row-major lies in the parameter's memory, as in PyTorch.
+TEST(FxValues, StridesOfParametersSayWhatIsAView) {
+  const auto kind = [](std::string_view annotation, std::string_view statement) {
+    return fx::read(module_text(cat("x: \"", annotation, "\""), statement, "(y,)")).results().front().kind;
+  };
+  constexpr std::string_view flat = "y = torch.ops.aten.view.default(x, [24])";
+  constexpr std::string_view turned = "p = torch.ops.aten.permute.default(x, [2, 0, 1])\n        "
+                                      "y = torch.ops.aten.reshape.default(p, [2, 12])";
+  EXPECT_EQ(kind("f32[3, 4, 2][8, 2, 1]", flat), graph::Ownership::input);
+  EXPECT_EQ(kind("f32[3, 4, 2][8, 2, 1]", turned), graph::Ownership::input);
+  EXPECT_EQ(kind("f32[3, 4, 2]", turned), graph::Ownership::own) << "it may lie in any way";
+  EXPECT_EQ(kind("f32[3, 4, 2][1, 3, 12]", turned), graph::Ownership::own);
+  EXPECT_EQ(kind("f32[3, 4, 2][16, 4, 2]", turned), graph::Ownership::own);
+}
+
 }  // namespace
 }  // namespace twinloom::tests

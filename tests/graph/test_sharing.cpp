@@ -88,6 +88,21 @@ TEST(Sharing, FollowsViewsAndCopies) {
   for (const Row& row : table) EXPECT_EQ(v.shared(row.returned), row.expected) << row.what;
 }
 
+TEST(Sharing, ViewsOfAParameterThatLiesRowMajorAreItsMemory) {
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {64, 32, 768}), z = builder.input("z", DType::f32, {4, 6});
+  const Tensor columns = reshape(permute(x, {2, 0, 1}), {768, 2048}), flat = reshape(z, {24});
+  const auto shared = [&](const std::vector<Returned>& given) {
+    const std::set<NodeId> row_major = {x.id()};
+    const auto related = with_related_views(builder.graph(), given, row_major);
+    return join(shared_results(builder.graph(), related, row_major), ", ",
+                [&](const Result& result) { return words_of(builder.graph(), result); });
+  };
+  EXPECT_EQ(shared({{columns.id()}, {flat.id()}}), "input 0, own");
+  EXPECT_EQ(shared({{columns.id(), 1}}), "own") << "a clone";
+  EXPECT_EQ(shared({{reshape(permute(x, {1, 0, 2}), {2048, 768}).id()}}), "own") << "copied by any reshape";
+}
+
 // What is reshaped after its axes were permuted is no strided view of the value, and chains of Views are one
 // View.
 TEST(Sharing, RelatesViewsOfOneValue) {

@@ -78,6 +78,29 @@ TEST(Results, LieWhereTheGraphSays) {
   }
 }
 
+// A result that is the memory of a row-major parameter, and of one that is not: then of a copy.
+TEST(Results, OfARowMajorParameterWhateverTheCallerHasGiven) {
+  Builder builder("columns");
+  const Value x = builder.input("x", DType::f32, {3, 4});
+  builder.output_of_input(graph::transpose(graph::reshape(x, {2, 6}), 0, 1), 0, "columns");
+  const Graph graph = builder.take();
+  for (const Device& device : all_devices()) {
+    SCOPED_TRACE(device.backend().name());
+    const Executable executable = compile(graph, device);
+    const Given given(device);
+    const auto aliasing = executable.run(given.arguments);
+    EXPECT_EQ(at(aliasing[0]), at(std::get<Tensor>(given.arguments[0])));
+    EXPECT_EQ(numbers(aliasing[0], device),
+              (std::vector<float>{1, 7, 2, 8, 3, 9, 4, 10, 5, 11, 6, 12}));
+    std::vector<float> data(12);
+    std::iota(data.begin(), data.end(), 1.0f);
+    const std::array<Argument, 1> turned = {device.upload(view_of(data.data(), DType::f32, {3, 4}, {1, 3}))};
+    const auto copied = executable.run(turned);
+    EXPECT_NE(at(copied[0]), at(std::get<Tensor>(turned[0])));
+    EXPECT_EQ(numbers(copied[0], device), (std::vector<float>{1, 8, 4, 11, 7, 3, 10, 6, 2, 9, 5, 12}));
+  }
+}
+
 TEST(Results, KeepTheMemoryThatTheyShare) {
   for (const Device& device : all_devices()) {
     SCOPED_TRACE(device.backend().name());
