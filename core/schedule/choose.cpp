@@ -102,7 +102,10 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
 }  // namespace
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
-  return is_call(nest) ? Schedule{} : choose_by_estimate(nest, machine);
+  // What a core takes for places that only a run finds is estimated too badly to choose by.
+  if (is_call(nest) || (machine.max_threads == 1 && finds_indices(nest)))
+    return choose(nest, machine, Parameters{});
+  return choose_by_estimate(nest, machine);
 }
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Parameters& parameters) {
