@@ -2,6 +2,7 @@
 #include "backends/cpu/dialect.h"
 
 #include "core/base/text.h"
+#include "core/machine/machine.h"
 #include "core/ops/device_text.h"
 
 namespace twinloom::cpu {
@@ -27,10 +28,8 @@ bool CpuDialect::transposes(DType dtype, int count) const {
   return count >= LEAST && count <= MOST && count * ops::size_of(dtype) <= REGISTER_BYTES;
 }
 
-// As many registers and shuffles as the stride, in place of a load and an insertion for each lane.
 bool CpuDialect::loads_every(std::int64_t stride, int lanes) const {
-  constexpr std::int64_t MOST = 4;
-  return stride >= 2 && stride <= MOST && lanes >= 2 * stride;
+  return stride >= 2 && stride <= machine::MOST_APART && lanes >= 2 * stride;
 }
 
 std::vector<jit::VirtualFile> all_headers() {
@@ -42,6 +41,8 @@ std::vector<jit::VirtualFile> all_headers() {
   return headers;
 }
 
-std::string prelude() { return "#include \"cpu/routines.h\"\n#include \"cpu/transpose.h\"\n#include \"cpu/every.h\"\n"; }
+std::string prelude() {
+  return "#include \"cpu/routines.h\"\n#include \"cpu/transpose.h\"\n#include \"cpu/every.h\"\n";
+}
 
 }  // namespace twinloom::cpu

@@ -47,7 +47,6 @@ constexpr double SHARPNESS_OF_VECTORS =
     1.5;                         // in place of SHARPNESS: a core hides less behind its longest roof
 constexpr double SCALAR = 0.4;   // of a vector instruction: more units execute them
 constexpr double GATHER = 2.3;   // instructions of an element that is no neighbour of the last
-constexpr double MOST_APART = 4;  // elements between lanes that are loaded as whole registers and picked out
 constexpr double CHECKED = 4;    // of an index that was found at run time, for each lane that has its own
 constexpr double HALVING = 2.5;  // that bring the halves of a register side by side
 constexpr double SPILLED = 6;   // of a combination whose accumulator is kept in memory: store, load, and wait
@@ -58,6 +57,7 @@ constexpr double LONGEST_CHAIN =
 constexpr double WINDOW = 832;    // instructions that a core looks at together: chains in it run side by side
 constexpr double PAGE = 4096;     // bytes: the first cache is as many ways as it has pages
 constexpr double WAYS = 16;       // lines of one set of a larger cache, at least
+constexpr double SET_SHARE = 0.5;  // of the ways of a set that one access has beside the others
 constexpr double STREAMS = 32;    // runs of neighbours that a core fetches ahead of at the same time
 constexpr double IN_FLIGHT = 12;  // lines that a core waits for at once where they are no neighbours
 constexpr double PAGES_IN_FLIGHT = 4;  // the same where each is in a page of its own

@@ -133,13 +133,12 @@ class Tracker {
     return total;
   }
 
-  // More lines of one iteration in a set than half of what it holds push each other out: the other accesses
-  // have their part of it.
+  // More lines of one iteration in a set than its share of it holds push each other out.
   bool crowds_a_set(std::size_t access, std::size_t node) const {
     if (cache_.set_pitch == 0) return false;
     const std::vector<Step> moving = moving_in(walk_.accesses[access], node, false);
     const Lines lines = lines_of(walk_.accesses[access], moving, cache_, cache_.set_pitch);
-    return lines.count > lines.sets * cache_.ways / 2;
+    return lines.count > lines.sets * cache_.ways * constants::SET_SHARE;
   }
 
   // What one execution of the node with its loop moves.

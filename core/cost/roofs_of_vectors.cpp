@@ -85,7 +85,8 @@ class Vectors {
       if (walk_.loops[step.loop].bind != Bind::vector) continue;
       const double apart = step.stride / access.bytes;
       if (std::abs(apart) == 1) return registers_of_vector(node);
-      if (!access.store && apart > 1 && apart <= MOST_APART) return 2 * apart * registers_of_vector(node);
+      if (!access.store && apart > 1 && apart <= machine::MOST_APART)
+        return 2 * apart * registers_of_vector(node);
       return lanes * GATHER;
     }
     return access.found ? lanes * GATHER : 1;

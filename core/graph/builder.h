@@ -58,7 +58,8 @@ class Builder {
   Tensor input(std::string name, ops::DType dtype, Shape shape, bool donated = false);
   void size_parameter(std::string name, index::Expr value);
   void output(const Tensor& value, std::string name = {});
-  // Parameter `parameter` itself or a strided view of it: nothing is computed.
+  // Parameter `parameter` itself or a strided view of it: nothing is computed. Of one that is a view of
+  // row-major memory alone, a run whose caller lays the parameter out otherwise returns a view of a copy.
   void output_of_input(const Tensor& value, int parameter, std::string name = {});
   // `base` itself or a strided view of it, in the memory of the result that is `base`, or of its own with
   // other views of `base`. sharing.h says for all results of a program which share memory.

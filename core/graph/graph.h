@@ -190,7 +190,7 @@ struct Parameter {
 enum class Ownership : std::uint8_t {
   own,      // a value in memory that no other own result has; the caller may hand in a tensor for it
   view,     // `base` itself or a strided view of it, in the memory of `base`: nothing is stored for it
-  input,    // parameter `input` itself or a strided view of it: nothing is computed for it; see shared_results()
+  input,    // parameter `input` itself or a strided view of it: nothing is computed (sharing.h)
   written,  // parameter `input`, which holds `value` when the run is over, after all has been read
   size,     // a number known from the sizes
   none,     // None

@@ -77,10 +77,9 @@ const View* whole_view(const Graph& graph, NodeId id) {
 bool has_base(const Graph& graph, const Returned& one, const std::vector<Returned>& returned,
               const std::set<NodeId>& row_major) {
   const NodeId input = graph[one.value].inputs[0];
-  const Strided how = strided(graph, one.value, input);
-  if (std::holds_alternative<Input>(graph[input].node) && one.copy == 0)
-    return how == Strided::always || (how == Strided::row_major && row_major.contains(input));
-  return how != Strided::no && std::ranges::find(returned, input, &Returned::value) != returned.end();
+  const bool is_parameter = std::holds_alternative<Input>(graph[input].node) && one.copy == 0;
+  return lies_in(graph, input, one, strided(graph, one.value, input), row_major) &&
+         (is_parameter || std::ranges::find(returned, input, &Returned::value) != returned.end());
 }
 
 // The View of an earlier value that has its elements.

@@ -93,19 +93,14 @@ class Behind {
   bool nothing_;       // its maps may hold anything
 };
 
-// What is furthest behind the value of what it is a strided view of, among those that `may_be` lets pass. The
-// layout of a parameter that is not in `row_major` is the caller's.
+// What is furthest behind the value of those that it lies in and that `may_be` lets pass.
 template <class Condition>
 NodeId base_of(const Graph& graph, const Returned& returned, const std::set<NodeId>& row_major,
                Condition may_be) {
   NodeId base = returned.value;
   Behind behind(graph, returned.value);
   while (behind.step()) {
-    const bool is_any_parameter = std::holds_alternative<Input>(graph[behind.at()].node) &&
-                                  returned.copy == 0 && !row_major.contains(behind.at());
-    const Strided strided = behind.strided();
-    const bool lies_there =
-        strided == Strided::always || (strided == Strided::row_major && !is_any_parameter);
+    const bool lies_there = lies_in(graph, behind.at(), returned, behind.strided(), row_major);
     if (lies_there && may_be(behind.at())) base = behind.at();
   }
   return base;
@@ -186,6 +181,12 @@ Strided strided(const Graph& graph, NodeId value, NodeId base) {
   while (behind.at() != base)
     if (!behind.step()) return Strided::no;
   return behind.strided();
+}
+
+bool lies_in(const Graph& graph, NodeId base, const Returned& returned, Strided how,
+             const std::set<NodeId>& row_major) {
+  const bool is_parameter = std::holds_alternative<Input>(graph[base].node) && returned.copy == 0;
+  return how == Strided::always || (how == Strided::row_major && (!is_parameter || row_major.contains(base)));
 }
 
 StridedView strided_view(const Graph& graph, NodeId value, NodeId base,

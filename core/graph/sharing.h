@@ -39,6 +39,10 @@ struct Returned {
   NodeId value;
   int copy = 0;
 };
+// Whether a result that is such a view of `base` lies in its memory. The layout of a parameter is the
+// caller's, unless it is in `row_major`.
+bool lies_in(const Graph& graph, NodeId base, const Returned& returned, Strided how,
+             const std::set<NodeId>& row_major);
 // The result for each, without a name. Of the parameters in `row_major` the program says that their elements
 // lie row-major and without gaps, so what is a strided view of such memory is theirs too; a run whose caller
 // lays one out otherwise returns a view of a row-major copy.

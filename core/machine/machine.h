@@ -21,6 +21,9 @@ struct MemoryLevel {
   friend bool operator==(const MemoryLevel&, const MemoryLevel&) = default;
 };
 
+// Elements between lanes of a core's register, at most, that are loaded as whole registers and picked out of
+// them: as many loads and shuffles as that, in place of a load and an insertion for each lane.
+constexpr int MOST_APART = 4;
 constexpr int BLOCK_THREADS = 256;  // of the blocks of a GPU that `blocks_at_once` counts
 
 struct Machine {

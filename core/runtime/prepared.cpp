@@ -55,8 +55,8 @@ Prepared::Seen seen_by(const graph::Graph& graph, std::size_t r, const Prepared&
     const auto slot = static_cast<std::size_t>(result.input);
     const auto base = std::get<graph::NodeId>(graph.parameters()[slot].value);
     const Tensor& given = std::get<Tensor>(arguments[slot]);
-    seen.copied = !is_contiguous(given) &&
-                  graph::strided(graph, result.value, base) != graph::Strided::always;
+    seen.copied =
+        !is_contiguous(given) && graph::strided(graph, result.value, base) != graph::Strided::always;
     look(base, seen.copied ? view_of(nullptr, given.dtype, given.sizes) : given);
   } else if (result.kind == graph::Ownership::view) {
     seen.value = value_behind(variant, r);

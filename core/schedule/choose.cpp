@@ -10,6 +10,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 #include "core/schedule/reuse.h"
 
@@ -97,6 +98,13 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
     chosen.push_back(candidate);
   }
   return chosen;
+}
+
+bool finds_indices(const loops::Program& nest) {
+  bool found = false;
+  loops::for_each_stmt(
+      *nest.body, [&](const loops::Stmt& stmt) { found |= std::holds_alternative<loops::Index>(stmt.node); });
+  return found;
 }
 
 }  // namespace

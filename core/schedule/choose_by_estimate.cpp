@@ -5,7 +5,6 @@
 #include <map>
 
 #include "core/cost/estimate.h"
-#include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -97,14 +96,6 @@ double usual_seconds(const loops::Program& nest, const machine::Machine& machine
 
 Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine) {
   return Search(nest, machine).best();
-}
-
-bool finds_indices(const loops::Program& nest) {
-  bool found = false;
-  loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
-    found |= std::holds_alternative<loops::Index>(stmt.node);
-  });
-  return found;
 }
 
 }  // namespace twinloom::schedule

@@ -167,8 +167,6 @@ Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& 
 // The schedule with the least estimate, unless that of the usual parameters is nearly as good. See
 // choose_by_estimate.cpp.
 Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine);
-// Whether it looks up indices that only a run knows, as lists of unknown length do.
-bool finds_indices(const loops::Program& nest);
 // The whole schedule by these parameters.
 Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Parameters& parameters);
 ScopeChoice choose_common(const Situation& situation);

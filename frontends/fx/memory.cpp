@@ -48,7 +48,8 @@ Item for_each(Item item, Function f) {
 
 Memory::Call::Call(const Row& of, const Arguments& given, const Item& base)
     : row(of),
-      context{given.builder(), given.context().line, given.context().printed, given.context().elements, {}, {}},
+      context{
+          given.builder(), given.context().line, given.context().printed, given.context().elements, {}, {}},
       arguments(with_first(context, given, base)) {}
 
 int Memory::add_memory() {

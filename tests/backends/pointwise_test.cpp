@@ -154,13 +154,12 @@ TEST(Pointwise, EveryFewElementsAreLoadedInEveryType) {
     for (const int lanes : {4, 16, 64}) {
       for (const int stride : {2, 3, 4}) {
         SCOPED_TRACE(cat(ops::name(dtype), " ", lanes, " lanes, every ", stride));
-        const std::string text =
-            filled(R"(program every(x: $T[$R*n + 2], y: written $T[$N*n]; n in 0..) {
+        const std::string text = filled(R"(program every(x: $T[$R*n + 2], y: written $T[$N*n]; n in 0..) {
           for i < n { for l < $N vector { y[$N*i + l] = x[$R*i + $S*l + 2] } } })",
-                   {{"$T", std::string(ops::name(dtype))},
-                    {"$N", cat(lanes)},
-                    {"$S", cat(stride)},
-                    {"$R", cat((lanes - 1) * stride + 1)}});
+                                        {{"$T", std::string(ops::name(dtype))},
+                                         {"$N", cat(lanes)},
+                                         {"$S", cat(stride)},
+                                         {"$R", cat((lanes - 1) * stride + 1)}});
         expect_same(text, {.sizes = {3}});
       }
     }

@@ -153,8 +153,7 @@ class Returning {
       for (const graph::Parameter& parameter : draw_.builder.graph().parameters())
         if (const auto* input = std::get_if<graph::NodeId>(&parameter.value)) row_major.insert(*input);
     }
-    std::vector<graph::Result> shared =
-        graph::shared_results(draw_.builder.graph(), returned, row_major);
+    std::vector<graph::Result> shared = graph::shared_results(draw_.builder.graph(), returned, row_major);
     std::size_t next = 0;
     for (std::size_t r = 0; r < items_.size(); ++r) {
       graph::Result result;

@@ -327,8 +327,9 @@ TEST(FxValues, StridesOfParametersSayWhatIsAView) {
     return fx::read(module_text(cat("x: \"", annotation, "\""), statement, "(y,)")).results().front().kind;
   };
   constexpr std::string_view flat = "y = torch.ops.aten.view.default(x, [24])";
-  constexpr std::string_view turned = "p = torch.ops.aten.permute.default(x, [2, 0, 1])\n        "
-                                      "y = torch.ops.aten.reshape.default(p, [2, 12])";
+  constexpr std::string_view turned =
+      "p = torch.ops.aten.permute.default(x, [2, 0, 1])\n        "
+      "y = torch.ops.aten.reshape.default(p, [2, 12])";
   EXPECT_EQ(kind("f32[3, 4, 2][8, 2, 1]", flat), graph::Ownership::input);
   EXPECT_EQ(kind("f32[3, 4, 2][8, 2, 1]", turned), graph::Ownership::input);
   EXPECT_EQ(kind("f32[3, 4, 2]", turned), graph::Ownership::own) << "it may lie in any way";

@@ -90,8 +90,7 @@ TEST(Results, OfARowMajorParameterWhateverTheCallerHasGiven) {
     const Given given(device);
     const auto aliasing = executable.run(given.arguments);
     EXPECT_EQ(at(aliasing[0]), at(std::get<Tensor>(given.arguments[0])));
-    EXPECT_EQ(numbers(aliasing[0], device),
-              (std::vector<float>{1, 7, 2, 8, 3, 9, 4, 10, 5, 11, 6, 12}));
+    EXPECT_EQ(numbers(aliasing[0], device), (std::vector<float>{1, 7, 2, 8, 3, 9, 4, 10, 5, 11, 6, 12}));
     std::vector<float> data(12);
     std::iota(data.begin(), data.end(), 1.0f);
     const std::array<Argument, 1> turned = {device.upload(view_of(data.data(), DType::f32, {3, 4}, {1, 3}))};
