@@ -64,6 +64,14 @@ void Totals::combine_into(const Total& total, const Parts& target, const Parts& 
                                      cat("where(", name, ", ", right[part], ", ", left[part], ")"), lanes));
 }
 
+void Totals::add_product(const Total& total, const std::string& target, const Parts& factors,
+                         const std::string& mask) {
+  std::string text =
+      values_.spelled(spelling(ops::Pointwise::fma, total.element), {factors[0], factors[1], target});
+  if (!mask.empty()) text = cat("where(", mask, ", ", text, ", ", target, ")");
+  assign(total, target, text);
+}
+
 void Totals::define_combined(const Total& total, const Parts& target, const Parts& left, const Parts& right,
                              int lanes) {
   if (part_count(total) == 1) {
@@ -190,15 +198,21 @@ void Totals::merge(const loops::Merge& merge) {
     given.push_back(values_.with_lanes(values_.value(*value), total.lanes));
   const Mask mask = indices_.mask(merge.mask);
   const Parts target = members(total, {});
+  const auto add = [&](const std::string& lanes) {
+    if (merge.product)
+      add_product(total, target.front(), given, lanes);
+    else
+      combine_into(total, target, target, given, total.lanes, lanes);
+  };
   if (mask.kind == Mask::Kind::always) {
-    combine_into(total, target, target, given, total.lanes);
+    add({});
   } else if (total.lanes == 1 || mask.kind == Mask::Kind::uniform) {
     const std::string condition = indices_.as_bool(mask);
     scopes_.open();
-    combine_into(total, target, target, given, total.lanes);
+    add({});
     scopes_.close(cat("if (", condition, ") {"), "}");
   } else {
-    combine_into(total, target, target, given, total.lanes, indices_.as_lanes(mask));
+    add(indices_.as_lanes(mask));
   }
   scopes_.forget({.buffer = {}, .total = merge.total});
 }

@@ -35,6 +35,9 @@ class Totals {
   // target = combine(left, right), for all parts; where `mask` is not empty only in its lanes.
   void combine_into(const Total& total, const Parts& target, const Parts& left, const Parts& right, int lanes,
                     const std::string& mask = {});
+  // target = fma(factors, target); where `mask` is not empty only in its lanes.
+  void add_product(const Total& total, const std::string& target, const Parts& factors,
+                   const std::string& mask);
   // The same into new variables.
   void define_combined(const Total& total, const Parts& target, const Parts& left, const Parts& right,
                        int lanes);

@@ -39,15 +39,16 @@ inline constexpr auto members<Store> =
     std::tuple{&Store::buffer, &Store::offset, &Store::mask, &Store::value, &Store::update};
 template <>
 inline constexpr auto members<Start> =
-    std::tuple{&Start::total, &Start::monoid, &Start::element, &Start::copies, &Start::depth};
+    std::tuple{&Start::total, &Start::monoid, &Start::element, &Start::copies, &Start::depth, &Start::free};
 template <>
 inline constexpr auto members<Accumulate> =
-    std::tuple{&Accumulate::total, &Accumulate::values, &Accumulate::place};
+    std::tuple{&Accumulate::total, &Accumulate::values, &Accumulate::place, &Accumulate::mask};
 template <>
 inline constexpr auto members<Scan> =
     std::tuple{&Scan::result, &Scan::total, &Scan::values, &Scan::place, &Scan::exclusive};
 template <>
-inline constexpr auto members<Merge> = std::tuple{&Merge::total, &Merge::values, &Merge::mask};
+inline constexpr auto members<Merge> =
+    std::tuple{&Merge::total, &Merge::values, &Merge::mask, &Merge::product};
 template <>
 inline constexpr auto members<Combine> = std::tuple{&Combine::total, &Combine::across, &Combine::pairing};
 template <>

@@ -200,7 +200,9 @@ class Actions {
     CHECK(form.depth == 0, "the stack t", node.total.index, " is accumulated");
     form.filled = TotalForm::Filled::accumulated;
     return [place = form.place, combine = form.combine, at = names_.integer(node.place),
-            cell = names_.cell(form), parts = names_.parts(node.values)](State& state) {
+            mask = names_.truth(node.mask), cell = names_.cell(form),
+            parts = names_.parts(node.values)](State& state) {
+      if (!mask(state)) return;
       state.totals[place].reduction(cell(state)).add(combine, at(state), parts(state));
     };
   }
@@ -232,12 +234,30 @@ class Actions {
   Action of(const Merge& merge) {
     const TotalForm& form = names_.total(merge.total);
     CHECK(form.depth == 0, "a merge into the stack t", merge.total.index);
+    if (merge.product) return of_product(merge, form);
     return [place = form.place, combine = form.combine, mask = names_.truth(merge.mask),
             cell = names_.cell(form), parts = names_.parts(merge.values)](State& state) {
       if (!mask(state)) return;
       const Parts added = parts(state);
       Parts& copy = state.totals[place].cells[static_cast<std::size_t>(cell(state))];
       copy = combine(copy, added);
+    };
+  }
+
+  Action of_product(const Merge& merge, const TotalForm& form) {
+    return [place = form.place, dtype = form.combine.element, mask = names_.truth(merge.mask),
+            cell = names_.cell(form), factors = names_.parts(merge.values)](State& state) {
+      if (!mask(state)) return;
+      const Parts given = factors(state);
+      ops::Number& sum = state.totals[place].cells[static_cast<std::size_t>(cell(state))][0];
+      std::array<Bits, 3> operands = {};
+      ops::store_number(dtype, given[0], &operands[0]);
+      ops::store_number(dtype, given[1], &operands[1]);
+      ops::store_number(dtype, sum, &operands[2]);
+      const std::array<const void*, 3> inputs = {&operands[0], &operands[1], &operands[2]};
+      Bits result = 0;
+      ops::apply_spelled(ops::Pointwise::fma, dtype, inputs, &result, 1);
+      sum = ops::load_number(dtype, &result);
     };
   }
 

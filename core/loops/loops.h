@@ -129,14 +129,17 @@ struct Start {
   ops::DType element;  // of part 0; never f16 or bf16
   std::vector<Axis> copies;
   int depth = 0;
+  bool free = false;  // of a contraction: in any order, and the products that are summed are not rounded
 };
 // Nests only. The total over all executions in the scope of its Start is the canonical combination of
 // the pairs (place, values), whatever order the loops have; of a total with copies, which is one of columns
-// (nest.h), that of this member's pairs. One value a part: a place is an i64 Count.
+// (nest.h), that of this member's pairs. One value a part: a place is an i64 Count. Of a free total any order
+// is meant; the canonical one is what the interpreter takes.
 struct Accumulate {
   Temp total;
   std::vector<Ref<Value>> values;
-  index::Expr place;  // distinct for each execution, from 0
+  index::Expr place;           // distinct for each execution, from 0
+  index::Condition mask = {};  // where it does not hold, nothing is added
 };
 // Nests only. result = the scan of the total up to element `place`, in the canonical order.
 struct Scan {
@@ -146,11 +149,13 @@ struct Scan {
   bool exclusive = false;
 };
 // From here on programs only.
-// This member's copy = combine(copy, values); outside the mask it stays.
+// This member's copy = combine(copy, values); outside the mask it stays. Of a sum of floats the values may be
+// the two factors of what is added: copy = fma(values[0], values[1], copy), which rounds once.
 struct Merge {
   Temp total;
   std::vector<Ref<Value>> values;
   index::Condition mask;
+  bool product = false;
 };
 enum class Pairing : std::uint8_t {
   halves,      // for h = extent/2, ..., 2, 1: c(l) = combine(c(l), c(l+h)) for l < h

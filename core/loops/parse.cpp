@@ -219,7 +219,8 @@ class Parser {
     do added.push_back(value());
     while (scanner_.accept(","));
     scanner_.expect("at");
-    return stmt(Accumulate{target, std::move(added), index::parse(scanner_)});
+    const index::Expr place = index::parse(scanner_);
+    return stmt(Accumulate{target, std::move(added), place, mask()});
   }
 
   using Keyword = Ref<Stmt> (Parser::*)();
@@ -285,6 +286,7 @@ class Parser {
     start.element = dtype();
     if (scanner_.accept("copies")) start.copies = axes();
     if (scanner_.accept("depth")) start.depth = static_cast<int>(scanner_.integer());
+    start.free = scanner_.accept("free");
     return stmt(std::move(start));
   }
 
@@ -303,6 +305,7 @@ class Parser {
   Ref<Stmt> merge() {
     Merge merge;
     merge.total = temp();
+    merge.product = scanner_.accept("product");
     merge.values = values();
     merge.mask = mask();
     return stmt(std::move(merge));

@@ -117,11 +117,12 @@ class Printer {
         [&](const Index& node) { print(node); }, [&](const Store& node) { print(node); },
         [&](const Start& node) { print(node); },
         [&](const Accumulate& node) {
-          line(print_temp(node.total), " += ", list(node.values), " at ", node.place);
+          line(print_temp(node.total), " += ", list(node.values), " at ", node.place, print_if(node.mask));
         },
         [&](const Scan& node) { print(node); },
         [&](const Merge& node) {
-          line("merge ", print_temp(node.total), " (", list(node.values), ")", print_if(node.mask));
+          line("merge ", print_temp(node.total), node.product ? " product (" : " (", list(node.values), ")",
+               print_if(node.mask));
         },
         [&](const Combine& node) {
           line("combine ", print_temp(node.total), " across ", node.across, " ", name(node.pairing));
@@ -158,7 +159,7 @@ class Printer {
   void print(const Start& start) {
     line("start ", print_temp(start.total), ": ", ops::name(start.monoid), " ", ops::name(start.element),
          start.copies.empty() ? "" : cat(" copies ", print_axes(start.copies)),
-         start.depth == 0 ? "" : cat(" depth ", start.depth));
+         start.depth == 0 ? "" : cat(" depth ", start.depth), start.free ? " free" : "");
   }
 
   void print(const Scan& scan) {

@@ -206,4 +206,17 @@ void Scope::check_parts(Temp total, const std::vector<Ref<Value>>& values) {
   }
 }
 
+void Scope::check_factors(Temp total, const std::vector<Ref<Value>>& values) {
+  CHECK(values.size() == 2 && parts(total) == 1, "a product of ", values.size(), " factors for t",
+        total.index);
+  const ops::DType wanted = type(total, 0);
+  CHECK(wanted == ops::DType::f32 || wanted == ops::DType::f64, "a product for t", total.index, ", which is ",
+        ops::name(wanted));
+  for (const Ref<Value>& value : values) {
+    const ops::DType given = check(*value);
+    CHECK(given == wanted, "t", total.index, " is ", ops::name(wanted), " and is given a factor of ",
+          ops::name(given));
+  }
+}
+
 }  // namespace twinloom::loops

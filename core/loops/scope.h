@@ -65,6 +65,8 @@ class Scope {
   ops::DType check(const Value& value);
   // Checks what is combined into a total: one value a part, of the part's type.
   void check_parts(Temp total, const std::vector<Ref<Value>>& values);
+  // Checks the two factors of what is added to a sum of floats.
+  void check_factors(Temp total, const std::vector<Ref<Value>>& values);
   void check_read(Temp temp);
   int parts(Temp temp) const { return types_.parts(temp); }
   ops::DType type(Temp temp, int part) const { return types_.of(temp, part); }

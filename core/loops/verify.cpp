@@ -161,7 +161,10 @@ class Verifier {
   void check(const Merge& merge) {
     only_in(Stage::program, "a merge");
     scope_.check_own_copy(merge.total, TempKind::total);
-    scope_.check_parts(merge.total, merge.values);
+    if (merge.product)
+      scope_.check_factors(merge.total, merge.values);
+    else
+      scope_.check_parts(merge.total, merge.values);
     scope_.check(merge.mask);
   }
 
