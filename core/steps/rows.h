@@ -1,0 +1,13 @@
+// The transformation of each step. For the inside of this component.
+#pragma once
+
+#include "core/steps/tree.h"
+
+namespace twinloom::steps {
+
+Result apply_split(const Kernel& kernel, const Split& split);
+Result apply_reorder(const Kernel& kernel, const Reorder& reorder);
+Result apply_cache(const Kernel& kernel, const Cache& cache);
+Result apply_bind(const Kernel& kernel, const BindLoop& wanted);
+
+}  // namespace twinloom::steps

@@ -1,0 +1,132 @@
+// The steps as rows: how each is read, printed and applied. See steps.h.
+#include "core/steps/steps.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/error.h"
+#include "core/base/match.h"
+#include "core/loops/nest.h"
+#include "core/steps/rows.h"
+
+namespace twinloom::steps {
+
+namespace {
+
+template <class Enum, std::size_t count>
+using Words = std::array<std::pair<Enum, std::string_view>, count>;
+
+constexpr Words<Tail, 3> TAILS = {{{Tail::exact, "exact"}, {Tail::mask, "mask"}, {Tail::clip, "clip"}}};
+constexpr Words<loops::Place, 2> PLACES = {
+    {{loops::Place::registers, "registers"}, {loops::Place::scratch, "scratch"}}};
+constexpr Words<loops::Bind, 5> BINDS = {{{loops::Bind::serial, "serial"},
+                                          {loops::Bind::unroll, "unroll"},
+                                          {loops::Bind::vector, "vector"},
+                                          {loops::Bind::thread, "thread"},
+                                          {loops::Bind::block, "block"}}};
+
+template <class Enum, std::size_t count>
+std::string_view word_of(Enum value, const Words<Enum, count>& words) {
+  for (const auto& [known, word] : words)
+    if (known == value) return word;
+  throw Bug("a value of an enumeration without a word");
+}
+
+template <class Enum, std::size_t count>
+Enum read_word(Scanner& scanner, const Words<Enum, count>& words) {
+  for (const auto& [known, word] : words)
+    if (scanner.accept(word)) return known;
+  scanner.fail(join(words, " or ", [](const auto& row) { return std::string(row.second); }));
+}
+
+template <class Item, class Read>
+std::vector<Item> read_list(Scanner& scanner, Read read) {
+  std::vector<Item> items;
+  do items.push_back(read());
+  while (scanner.accept(","));
+  return items;
+}
+
+Step read_split(Scanner& scanner) {
+  Split split{scanner.word(), {}, Tail::exact};
+  split.factors = read_list<std::int64_t>(scanner, [&] { return scanner.integer(); });
+  split.tail = read_word(scanner, TAILS);
+  return {std::move(split)};
+}
+
+Step read_reorder(Scanner& scanner) {
+  return {Reorder{read_list<std::string>(scanner, [&] { return scanner.word(); })}};
+}
+
+Step read_cache(Scanner& scanner) {
+  Cache cache{scanner.word(), {}, loops::Place::scratch};
+  scanner.expect("at");
+  cache.at = scanner.word();
+  scanner.expect("in");
+  cache.place = read_word(scanner, PLACES);
+  return {std::move(cache)};
+}
+
+Step read_bind(Scanner& scanner) {
+  BindLoop bind{scanner.word(), loops::Bind::serial};
+  bind.bind = read_word(scanner, BINDS);
+  return {std::move(bind)};
+}
+
+struct Row {
+  std::string_view word;
+  Step (*read)(Scanner& scanner);
+};
+constexpr std::array<Row, std::variant_size_v<decltype(Step::node)>> ROWS = {
+    {{"split", read_split}, {"reorder", read_reorder}, {"cache", read_cache}, {"bind", read_bind}}};
+
+}  // namespace
+
+Kernel kernel_of(const loops::Program& nest) { return {nest, loops::facts_of(nest)}; }
+
+Result apply(const Kernel& kernel, const Step& step) {
+  return match(
+      step, [&](const Split& split) { return apply_split(kernel, split); },
+      [&](const Reorder& reorder) { return apply_reorder(kernel, reorder); },
+      [&](const Cache& cache) { return apply_cache(kernel, cache); },
+      [&](const BindLoop& bind) { return apply_bind(kernel, bind); });
+}
+
+Result apply(const Kernel& kernel, const std::vector<Step>& steps) {
+  Kernel now = kernel;
+  for (const Step& step : steps) {
+    Result next = apply(now, step);
+    if (const auto* reason = std::get_if<std::string>(&next)) return cat(print(step), ": ", *reason);
+    now = std::get<Kernel>(std::move(next));
+  }
+  return now;
+}
+
+std::string print(const Step& step) {
+  const auto same = [](const auto& item) { return cat(item); };
+  const std::string rest = match(
+      step,
+      [&](const Split& split) {
+        return cat(split.loop, " ", join(split.factors, ", ", same), " ", word_of(split.tail, TAILS));
+      },
+      [&](const Reorder& reorder) { return join(reorder.loops, ", ", same); },
+      [&](const Cache& cache) {
+        return cat(cache.what, " at ", cache.at, " in ", word_of(cache.place, PLACES));
+      },
+      [&](const BindLoop& bind) { return cat(bind.loop, " ", word_of(bind.bind, BINDS)); });
+  return cat(ROWS[step.node.index()].word, " ", rest);
+}
+
+std::vector<std::string_view> words() {
+  std::vector<std::string_view> words;
+  for (const Row& row : ROWS) words.push_back(row.word);
+  return words;
+}
+
+Step parse(std::string_view word, Scanner& scanner) {
+  const auto row = std::ranges::find(ROWS, word, &Row::word);
+  CHECK(row != ROWS.end(), "no step begins with ", word);
+  return row->read(scanner);
+}
+
+}  // namespace twinloom::steps

@@ -1,0 +1,83 @@
+// Schedule steps: each maps a kernel to a kernel, or refuses in words. A kernel is a nest on its way to a
+// program: a tree of loops and statements in which Accumulates may stand anywhere below the Start of their
+// accumulator.
+//
+//   split k 256 clip                      one loop into several: k.0 (steps of 256) and k.1
+//   reorder i.0, j.0, k.0, j.1, i.1, k.1  the loops in this order; an accumulator that loses its scope gets a
+//   copy for
+//                                         each iteration of what it loses
+//   cache b at j.1 in scratch             what the iteration of j.1 loads of b is copied into an array before
+//   cache t3 at i.1 in registers          an accumulator of its own for each iteration of i.1, added to t3
+//   behind it bind j.2 vector                       what walks the loop
+//
+// Loops are named by their axes, buffers by their names, accumulators as the printed nest shows them. Each
+// step has a file of its own, and a row in steps.cpp. Every kernel on the way has the meaning of the nest;
+// lower_reductions() then decides nothing: it writes out how the accumulators are reached.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/base/scanner.h"
+#include "core/base/text.h"
+#include "core/loops/loops.h"
+
+namespace twinloom::steps {
+
+enum class Tail : std::uint8_t {
+  exact,  // every factor divides what it splits
+  mask,   // loads, stores and accumulations past the end do nothing
+  clip,   // each loop ends where the axis ends
+};
+
+struct Split {
+  std::string loop;
+  std::vector<std::int64_t>
+      factors;  // steps of all new loops but the last, falling, each a multiple of the next
+  Tail tail = Tail::exact;
+  friend bool operator==(const Split&, const Split&) = default;
+};
+struct Reorder {
+  std::vector<std::string> loops;  // on one path of the tree, in their new order
+  friend bool operator==(const Reorder&, const Reorder&) = default;
+};
+struct Cache {
+  std::string what;  // a buffer that is only loaded, or an accumulator in any order
+  std::string at;    // the loop each of whose iterations has its own copy
+  loops::Place place = loops::Place::scratch;
+  friend bool operator==(const Cache&, const Cache&) = default;
+};
+struct BindLoop {
+  std::string loop;
+  loops::Bind bind = loops::Bind::serial;
+  friend bool operator==(const BindLoop&, const BindLoop&) = default;
+};
+struct Step {
+  std::variant<Split, Reorder, Cache, BindLoop> node;
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+// A nest on its way to a program, and what is known of its symbols.
+struct Kernel {
+  loops::Program program;
+  index::Facts facts;
+};
+Kernel kernel_of(const loops::Program& nest);
+
+// The kernel after the step, or why the step may not be applied to it.
+std::variant<Kernel, std::string> apply(const Kernel& kernel, const Step& step);
+// After all of them; the reason begins with the step that refuses.
+std::variant<Kernel, std::string> apply(const Kernel& kernel, const std::vector<Step>& steps);
+
+// Every Accumulate becomes what a program reaches its accumulator by, or why that cannot be done.
+std::variant<Kernel, std::string> lower_reductions(const Kernel& kernel);
+
+// One line, without its end.
+std::string print(const Step& step);
+// Reads what follows the first word of a step, one of words().
+std::vector<std::string_view> words();
+Step parse(std::string_view word, Scanner& scanner);
+
+}  // namespace twinloom::steps

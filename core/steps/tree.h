@@ -1,0 +1,48 @@
+// Where things stand in the tree of a kernel, and names that are still free. For the inside of this
+// component.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/loops/rewrite.h"
+#include "core/steps/steps.h"
+
+namespace twinloom::steps {
+
+using loops::Ref;
+using loops::Stmt;
+
+using Result = std::variant<Kernel, std::string>;
+
+// The statements of a block, or the one statement.
+std::vector<Ref<Stmt>> stmts_of(const Ref<Stmt>& stmt);
+
+// The loops from the outermost to one over the axis, for each such loop.
+std::vector<std::vector<loops::Loop>> paths_to(const Stmt& body, std::string_view axis);
+// The same of the only one; empty where there is none, or where several stand side by side.
+std::vector<loops::Loop> path_to(const Stmt& body, std::string_view axis);
+
+// The tree with `made` in place of this loop, or with change(loop) in place of each loop over the axis.
+Ref<Stmt> replace_loop(const Ref<Stmt>& body, const loops::Loop& loop, const Ref<Stmt>& made);
+Ref<Stmt> replace_loops(const Ref<Stmt>& body, const loops::Axis& axis,
+                        const std::function<Ref<Stmt>(const loops::Loop&)>& change);
+
+// The loops of the statement over these axes around `body`, outermost first.
+Ref<Stmt> in_loops(const std::vector<loops::Loop>& loops, Ref<Stmt> body);
+
+// The most that the expression can be; nothing where that is unknown.
+std::optional<std::int64_t> most(const Kernel& kernel, const index::Expr& extent);
+
+std::optional<loops::Buffer> buffer_named(const loops::Program& program, std::string_view name);
+// An accumulator, as the printed nest names it: its Start.
+std::optional<loops::Start> start_named(const loops::Program& program, std::string_view name);
+
+// `stem`, or with a number behind it where that is taken.
+std::string fresh_buffer_name(const loops::Program& program, std::string_view stem);
+
+}  // namespace twinloom::steps

@@ -1,0 +1,1 @@
+twinloom_test(steps core_schedule)

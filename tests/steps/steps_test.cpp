@@ -1,0 +1,251 @@
+// Steps one by one: their text, what they make of a nest, what they refuse, and that no list of them changes
+// results.
+#include "core/steps/steps.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/base/error.h"
+#include "core/schedule/schedule.h"
+#include "core/steps/contraction.h"
+#include "tests/steps/run.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+constexpr std::string_view PRODUCT = R"(
+program product(a: f32[n*k], b: f32[k*m], c: f32[m], y: written f32[n*m]; n in 0.., k in 0.., m in 0..) {
+  for i < n {
+    for j < m {
+      start t0: sum f32 free
+      for r < k {
+        t0 += mul(a[i*k + r], b[r*m + j]) at r
+      }
+      y[i*m + j] = maximum(add(t0, c[j]), 0x0p+0:f32)
+    }
+  }
+})";
+
+const index::Values SIZES = {{index::Symbol("n"), 21}, {index::Symbol("k"), 19}, {index::Symbol("m"), 37}};
+
+steps::Step step(std::string_view text) {
+  Scanner scanner(text, "step");
+  const std::string word = scanner.word();
+  steps::Step read = steps::parse(word, scanner);
+  EXPECT_TRUE(scanner.at_end()) << text;
+  return read;
+}
+
+std::vector<steps::Step> steps_of(const std::vector<std::string_view>& lines) {
+  std::vector<steps::Step> list;
+  for (const std::string_view line : lines) list.push_back(step(line));
+  return list;
+}
+
+loops::Program product() { return loops::parse(PRODUCT); }
+
+// The program of a list of steps, verified; nothing where one of them refuses.
+std::optional<loops::Program> program_of(const loops::Program& nest, const std::vector<steps::Step>& list) {
+  schedule::Schedule schedule;
+  schedule.steps = list;
+  if (schedule::why_illegal(nest, schedule)) return std::nullopt;
+  std::vector<loops::Program> programs = schedule::apply(nest, schedule);
+  loops::verify(programs.front(), loops::Stage::program);
+  return programs.front();
+}
+
+void expect_same_results(const loops::Program& nest, const std::vector<steps::Step>& list) {
+  schedule::Schedule schedule;
+  schedule.steps = list;
+  ASSERT_EQ(schedule::why_illegal(nest, schedule).value_or(""), "");
+  const auto program = program_of(nest, list);
+  EXPECT_EQ(run_on_integers(*program, SIZES), run_on_integers(nest, SIZES)) << loops::print(*program);
+}
+
+TEST(Step, IsPrintedAsItIsRead) {
+  for (const std::string_view text :
+       {"split k 1024, 256, 16 mask", "split k 8 clip", "split k 8 exact", "reorder i.0, j, k",
+        "cache b at j.1 in scratch", "cache t3 at i.1 in registers", "bind j.2 vector", "bind j.2 block",
+        "bind i unroll", "bind i serial", "bind i thread"})
+    EXPECT_EQ(steps::print(step(text)), text);
+}
+
+TEST(Step, OfAScheduleIsALineOfIt) {
+  const std::string text = "schedule\n  split i 8 mask\n  bind i.0 block\n";
+  EXPECT_EQ(schedule::print(schedule::parse(text)), text);
+}
+
+TEST(Step, StandsBesideNoSplitOfASibling) {
+  const schedule::Schedule both = schedule::parse("schedule split -1 i : 8 mask split j 8 mask");
+  EXPECT_EQ(schedule::why_illegal(product(), both), "steps stand beside splits and loops of siblings");
+}
+
+// What a step makes of a nest, as text.
+TEST(Step, ASplitMasksWhatIsPastTheEnd) {
+  const loops::Program nest = loops::parse(R"(program copy(x: f32[n], y: written f32[n]; n in 0..) {
+    for i < n { y[i] = neg(x[i]) } })");
+  const auto kernel = steps::apply(steps::kernel_of(nest), step("split i 8 mask"));
+  EXPECT_EQ(loops::print(std::get<steps::Kernel>(kernel).program),
+            R"(program copy(x: f32[n], y: written f32[n]; n in 0..) {
+  for i.0 < -floor_div(-n, 8) {
+    for i.1 < 8 {
+      y[8*i.0 + i.1] = neg((x[8*i.0 + i.1] if 8*i.0 + i.1 < n else 0x0p+0:f32)) if 8*i.0 + i.1 < n
+    }
+  }
+}
+)");
+}
+
+TEST(Step, AReorderExpandsWhatLosesItsScope) {
+  const auto kernel =
+      steps::apply(steps::kernel_of(product()), steps_of({"split j 8 mask", "reorder r, j.1"}));
+  const std::string text = loops::print(std::get<steps::Kernel>(kernel).program);
+  EXPECT_NE(text.find("start t0: sum f32 copies (j.1) free"), std::string::npos) << text;
+  EXPECT_LT(text.find("for r < k"), text.find("for j.1 < 8")) << text;
+}
+
+struct Refused {
+  std::vector<std::string_view> steps;
+  std::string_view words;
+};
+
+class Refuses : public testing::TestWithParam<Refused> {};
+
+TEST_P(Refuses, InWords) {
+  const auto made = steps::apply(steps::kernel_of(product()), steps_of(GetParam().steps));
+  ASSERT_TRUE(std::holds_alternative<std::string>(made));
+  EXPECT_EQ(std::get<std::string>(made), GetParam().words);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Product, Refuses,
+    testing::Values(
+        Refused{{"split z 8 mask"}, "split z 8 mask: there is not one loop over z"},
+        Refused{{"split i 8, 3 mask"}, "split i 8, 3 mask: the factor 8 is no multiple of 3, which follows"},
+        Refused{{"split i 0 mask"}, "split i 0 mask: the factor 0 is below 1"},
+        Refused{{"split i 8 exact"}, "split i 8 exact: exact, but 8 is not known to divide n"},
+        Refused{{"bind i block", "split i 8 mask"}, "split i 8 mask: the loop over i is bound already"},
+        Refused{{"reorder i"}, "reorder i: there is nothing to reorder"},
+        Refused{{"reorder i, i"}, "reorder i, i: a loop is named twice"},
+        Refused{{"reorder r, q"}, "reorder r, q: there is not one loop over q"},
+        Refused{{"reorder r, j"},
+                "reorder r, j: accumulators would have copies along j, whose extent m is not constant"},
+        Refused{{"split r 8 clip", "reorder r.1, r.0"},
+                "reorder r.1, r.0: the extent of r.1 depends on r.0, which would stand inside"},
+        Refused{{"cache y at j in scratch"}, "cache y at j in scratch: y is written"},
+        Refused{{"cache z at j in scratch"},
+                "cache z at j in scratch: there is no buffer and no accumulator z"},
+        Refused{{"cache b at i in scratch"},
+                "cache b at i in scratch: no bound is known of the extent m of j"},
+        Refused{{"split r 8 clip", "cache c at r.0 in scratch"},
+                "cache c at r.0 in scratch: c is not loaded inside r.0"},
+        Refused{{"split r 8 clip", "cache t0 at r.0 in scratch"},
+                "cache t0 at r.0 in scratch: t0 is kept in registers"},
+        Refused{{"cache t0 at i in registers"}, "cache t0 at i in registers: t0 is started inside i already"},
+        Refused{{"bind j vector"}, "bind j vector: its extent m is not constant"},
+        Refused{{"split j 6 mask", "bind j.1 vector"}, "bind j.1 vector: a vector of 6 lanes"},
+        Refused{{"bind j block"}, "bind j block: a block loop stands in the loop over i, which is none"},
+        Refused{{"split i 4 mask", "split j 8 mask", "bind i.1 vector", "bind j.1 vector"},
+                "bind j.1 vector: it stands in the vector loop over i.1"},
+        Refused{{"split i 4 mask", "split j 8 mask", "bind j.1 vector", "bind i.1 vector"},
+                "bind i.1 vector: a vector loop stands inside"}));
+
+// An accumulator in the canonical order is not to be summed up in parts.
+TEST(Step, ACacheRefusesTheCanonicalOrder) {
+  std::string text(PRODUCT);
+  text.erase(text.find(" free"), 5);
+  const auto made = steps::apply(steps::kernel_of(loops::parse(text)),
+                                 steps_of({"split r 8 clip", "cache t0 at r.0 in registers"}));
+  EXPECT_EQ(std::get<std::string>(made),
+            "cache t0 at r.0 in registers: t0 has the canonical order, whose parts are not its to choose");
+}
+
+TEST(Product, InTilesOfRegistersWithPackedOperands) {
+  expect_same_results(
+      product(), steps_of({"split i 8, 4 mask", "split j 16, 8, 4 mask", "split r 6 clip",
+                           "reorder i.0, j.0, r.0, j.1, i.1, r.1, i.2, j.2, j.3", "cache a at r.0 in scratch",
+                           "cache b at j.1 in scratch", "cache t0 at i.1 in registers", "bind i.0 block",
+                           "bind j.0 block", "bind i.2 unroll", "bind j.2 unroll", "bind j.3 vector"}));
+}
+
+TEST(Product, SummedUpByLanesThatAreCombined) {
+  expect_same_results(product(), steps_of({"split r 8 mask", "bind r.1 vector", "bind i block"}));
+}
+
+TEST(Product, OfSizesOfZero) {
+  const auto program =
+      program_of(product(), steps_of({"split i 8 mask", "split r 6 clip", "reorder i.0, r.0, j, i.1, r.1"}));
+  EXPECT_FALSE(program.has_value());  // j has no constant extent
+  const auto tiled = program_of(product(), steps_of({"split i 8 mask", "split j 4 mask", "split r 6 clip",
+                                                     "reorder i.0, j.0, r.0, i.1, j.1, r.1"}));
+  ASSERT_TRUE(tiled.has_value());
+  for (const char* name : {"n", "k", "m"}) {
+    index::Values sizes = SIZES;
+    sizes[index::Symbol(name)] = 0;
+    EXPECT_EQ(run_on_integers(*tiled, sizes), run_on_integers(product(), sizes)) << name;
+  }
+}
+
+// Random steps: those that are not refused keep the results.
+TEST(Product, OfRandomSteps) {
+  std::mt19937_64 random(11);
+  int applied = 0;
+  for (int tries = 0; tries < 60; ++tries) {
+    std::vector<std::string> axes = {"i", "j", "r"};
+    std::vector<steps::Step> list;
+    const auto add = [&](const steps::Step& next) {
+      list.push_back(next);
+      if (!program_of(product(), list)) list.pop_back();
+    };
+    std::vector<std::string> loops;
+    for (const std::string& axis : axes) {
+      const std::vector<std::int64_t> factors = {8,
+                                                 static_cast<std::int64_t>(std::uint64_t{1} << random() % 3)};
+      list.push_back(
+          {steps::Split{axis, factors, random() % 2 == 0 ? steps::Tail::mask : steps::Tail::clip}});
+      for (const char* piece : {".0", ".1", ".2"}) loops.push_back(axis + piece);
+    }
+    for (int count = 0; count < 8; ++count) {
+      const std::string one = loops[random() % loops.size()], other = loops[random() % loops.size()];
+      const std::string_view whats[] = {"a", "b", "c", "t0"};
+      const std::string what(whats[random() % 4]);
+      if (random() % 3 == 0) add({steps::Reorder{{one, other}}});
+      if (random() % 3 == 0)
+        add({steps::Cache{what, one, what == "t0" ? loops::Place::registers : loops::Place::scratch}});
+      if (random() % 3 == 0)
+        add({steps::BindLoop{one, random() % 2 == 0 ? loops::Bind::vector : loops::Bind::unroll}});
+    }
+    const auto program = program_of(product(), list);
+    ASSERT_TRUE(program.has_value());
+    applied += static_cast<int>(list.size()) - 3;
+    std::string text;
+    for (const steps::Step& each : list) text += steps::print(each) + "\n";
+    ASSERT_EQ(run_on_integers(*program, SIZES), run_on_integers(product(), SIZES))
+        << text << loops::print(*program);
+  }
+  EXPECT_GT(applied, 120);
+}
+
+TEST(Contraction, IsASumOfProductsThatEachLackAnAxis) {
+  std::string text(PRODUCT);
+  text.erase(text.find(" free"), 5);
+  const std::string marked = loops::print(steps::with_free_contractions(loops::parse(text)));
+  EXPECT_NE(marked.find("start t0: sum f32 free"), std::string::npos) << marked;
+}
+
+TEST(Contraction, IsNoSumOfSquaresNorOfRowsTimesOneVector) {
+  for (const std::string_view factors : {"mul(a[i*k + r], a[i*k + r])", "mul(a[i*k + r], b[r])",
+                                         "add(a[i*k + r], b[r*m + j])", "mul(a[i], b[r*m + j])"}) {
+    std::string text(PRODUCT);
+    text.erase(text.find(" free"), 5);
+    text.replace(text.find("mul("), std::string_view("mul(a[i*k + r], b[r*m + j])").size(), factors);
+    const loops::Program nest = loops::parse(text);
+    EXPECT_EQ(loops::print(steps::with_free_contractions(nest)), loops::print(nest));
+  }
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests
