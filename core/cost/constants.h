@@ -50,7 +50,10 @@ constexpr double GATHER = 2.3;   // instructions of an element that is no neighb
 constexpr double CHECKED = 4;    // of an index that was found at run time, for each lane that has its own
 constexpr double HALVING = 2.5;  // that bring the halves of a register side by side
 constexpr double SPILLED = 6;   // of a combination whose accumulator is kept in memory: store, load, and wait
+constexpr double LOADED_AND_STORED = 2;  // of a combination with an accumulator that is an array's element
 constexpr double WORKING = 16;  // registers that a loop needs besides those of its accumulators
+constexpr double WORKING_OF_PRODUCTS =
+    4;                             // the same where factors are loaded by the instruction that adds them
 constexpr double ADD_LATENCY = 4;  // cycles from one instruction of a combination to the next
 constexpr double LONGEST_CHAIN =
     2;                            // instructions of a combination that wait for the last one; others do not

@@ -20,7 +20,8 @@ class Vectors {
       : walk_(walk), machine_(machine), workers_(workers_of(walk, machine)) {
     // Of all that is kept at once, so much does not fit into registers.
     const double registers = walk.accumulator_bytes / machine.vector_bytes;
-    spilled_ = std::max(0.0, 1 - (machine.vector_registers - WORKING) / std::max(registers, 1.0));
+    const double working = walk.has_products ? WORKING_OF_PRODUCTS : WORKING;
+    spilled_ = std::max(0.0, 1 - (machine.vector_registers - working) / std::max(registers, 1.0));
   }
 
   std::vector<Roof> roofs() {

@@ -51,6 +51,7 @@ class Walker {
         has_threads_(machine.max_threads > 1),
         warp_threads_(machine.warp_threads),
         lanes_(machine.vector_bytes / 4),
+        register_bytes_(static_cast<double>(machine.vector_registers) * machine.vector_bytes),
         types_(program),
         values_(sizes) {
     walk_.nodes.emplace_back();
@@ -95,7 +96,10 @@ class Walker {
           combine(scan.total, scan.values, {});
           depths_[scan.result] = depth();
         },
-        [&](const loops::Merge& merge) { combine(merge.total, merge.values, merge.mask); },
+        [&](const loops::Merge& merge) {
+          combine(merge.total, merge.values, merge.mask);
+          walk_.has_products |= merge.product;
+        },
         [&](const loops::Combine& combine) { exchange(combine); },
         [&](const loops::Push& push) {
           here().work.scalar += PUSH, here().work.vector += work_of(push.stack);
@@ -182,8 +186,8 @@ class Walker {
     symbols.merge(index::symbols_of(load.mask));
     std::size_t at = depth_of(symbols);
     if (program_.buffers[load.buffer.index].local) {
-      at = depth();
       if (const std::size_t serial = serial_around(); serial != 0) read_in_[load.buffer] = serial;
+      at = has_threads_ ? depth() : std::max(at, depth_below_written_out());
     }
     const std::string text = cat(load.buffer.index, ":", load.offset, " if ", load.mask);
     for (std::size_t level = 0; level <= at; ++level)
@@ -205,6 +209,15 @@ class Walker {
     for (std::size_t level = depth(); level > 0; --level)
       if (walk_.loops[*walk_.nodes[path_[level]].loop].bind == loops::Bind::serial) return path_[level];
     return 0;
+  }
+
+  // Of the innermost loop of a core that is neither written out nor one of vectors: what its iteration loads
+  // of an array it loads once.
+  std::size_t depth_below_written_out() const {
+    std::size_t level = depth();
+    const auto bind = [&] { return walk_.loops[*walk_.nodes[path_[level]].loop].bind; };
+    while (level > 0 && (bind() == loops::Bind::unroll || bind() == loops::Bind::vector)) --level;
+    return level;
   }
 
   std::size_t depth_of(const std::set<index::Symbol>& symbols) const {
@@ -294,6 +307,10 @@ class Walker {
     if (start.depth > 0) return;
     for (const loops::Axis axis : start.copies) copies *= kept_copies(axis);
     if (!has_threads_) copies *= walk_.times(path_.back(), {loops::Bind::vector});
+    if (start.free && !has_threads_ && copies * bytes_of(start) > register_bytes_) {
+      in_memory_.insert(start.total);
+      return;
+    }
     keep(kept_of_[start.total] = copies * bytes_of(start));
   }
   static double bytes_of(const loops::Start& start) {
@@ -331,6 +348,10 @@ class Walker {
     for (const auto& value : values) add_value(value);
     here().work.vector += work_of(total);
     here().work.scalar += static_cast<double>(mask.all.size());
+    if (in_memory_.contains(total)) {
+      here().work.vector += LOADED_AND_STORED;
+      return;
+    }
     here().chain += chain_of(total);
     const auto start = started_.find(total);
     here().chain_start = start == started_.end() ? 0 : start->second;
@@ -416,12 +437,14 @@ class Walker {
 
   const loops::Program& program_;
   const bool has_threads_;
-  const double warp_threads_, lanes_;
+  const double warp_threads_, lanes_, register_bytes_;
   loops::Types types_;
   index::Values values_;
   Walk walk_;
   double kept_bytes_ = 0;
   std::map<loops::Temp, double> kept_of_;
+  std::set<loops::Temp>
+      in_memory_;  // accumulators of contractions with more copies than a core has registers
   std::vector<std::size_t> path_;                     // nodes from the root to here
   std::map<index::Symbol, std::size_t> axis_depths_;  // of loops around, and of what was found at run time
   std::map<index::Symbol, std::size_t> loops_;        // the last loop over each axis

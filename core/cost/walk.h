@@ -71,6 +71,7 @@ struct Walk {
   std::vector<Access> accesses;
   double blocks = 1, threads = 1;  // tasks, and threads of one
   double accumulator_bytes = 0;    // of accumulators that a thread keeps
+  bool has_products = false;       // that are added to an accumulator without being rounded
   double array_bytes = 0;          // of arrays in registers, of a thread
   double shared_bytes = 0;         // of a block
   double call_bytes = 0;           // of a routine's operands

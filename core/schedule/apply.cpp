@@ -244,10 +244,28 @@ class Applier {
 
 }  // namespace
 
+std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest, const Schedule& schedule) {
+  Schedule others = schedule;
+  others.steps.clear();
+  if (others != Schedule{}) return "steps stand beside splits and loops of siblings";
+  auto stepped = steps::apply(steps::kernel_of(nest), schedule.steps);
+  if (auto* reason = std::get_if<std::string>(&stepped)) return std::move(*reason);
+  auto lowered = steps::lower_reductions(std::get<steps::Kernel>(stepped));
+  if (auto* reason = std::get_if<std::string>(&lowered)) return std::move(*reason);
+  steps::Kernel kernel = std::get<steps::Kernel>(std::move(lowered));
+  kernel.program.body = tidy(kernel.program.body, kernel.facts);
+  return std::move(kernel.program);
+}
+
 std::optional<std::string> why_illegal(const loops::Program& nest, const Schedule& schedule) {
   if (is_call(nest)) {
     if (schedule == Schedule{}) return std::nullopt;
     return "a routine's call has no loops to schedule";
+  }
+  if (!schedule.steps.empty()) {
+    auto made = apply_steps(nest, schedule);
+    if (auto* reason = std::get_if<std::string>(&made)) return std::move(*reason);
+    return std::nullopt;
   }
   auto resolved = resolve(nest, schedule);
   if (auto* reason = std::get_if<std::string>(&resolved)) return std::move(*reason);
@@ -256,6 +274,13 @@ std::optional<std::string> why_illegal(const loops::Program& nest, const Schedul
 
 std::vector<loops::Program> apply(const loops::Program& nest, const Schedule& schedule) {
   if (is_call(nest)) return {nest};
+  if (!schedule.steps.empty()) {
+    auto made = apply_steps(nest, schedule);
+    CHECK(std::holds_alternative<loops::Program>(made),
+          "the schedule is illegal: ", std::get<std::string>(made), "\n", loops::print(nest),
+          print(schedule));
+    return {std::get<loops::Program>(std::move(made))};
+  }
   const auto resolved = resolve(nest, schedule);
   const auto* plan = std::get_if<Plan>(&resolved);
   CHECK(plan != nullptr, "the schedule is illegal: ", *std::get_if<std::string>(&resolved), "\n",

@@ -91,6 +91,10 @@ std::vector<Schedule> candidates(const loops::Program& nest, const machine::Mach
   const auto& things = changes_for(machine);
   std::vector<Schedule> found;
   std::set<std::string> seen = {print(choose(nest, machine))};
+  for (Schedule& schedule : choose_products(nest, machine)) {
+    if (!seen.insert(print(schedule)).second || why_illegal(nest, schedule)) continue;
+    found.push_back(std::move(schedule));
+  }
   for (const Parameters& parameters : drawn_parameters(things, 4 * most, random)) {
     Schedule schedule = choose(nest, machine, parameters);
     if (!seen.insert(print(schedule)).second || why_illegal(nest, schedule)) continue;

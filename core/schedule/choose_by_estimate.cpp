@@ -31,7 +31,12 @@ class Search {
       parameters = better->first;
       found = better->second;
     }
-    return found.seconds < worth ? found.schedule : best.schedule;
+    Entry chosen = found.seconds < worth ? std::move(found) : std::move(best);
+    for (Schedule& schedule : choose_products(nest_, machine_)) {
+      const double seconds = seconds_of(schedule);
+      if (seconds < LESS * chosen.seconds) chosen = {std::move(schedule), seconds};
+    }
+    return std::move(chosen.schedule);
   }
 
   double usual_seconds() { return usual().second.seconds; }

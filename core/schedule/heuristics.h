@@ -167,6 +167,8 @@ Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& 
 // The schedule with the least estimate, unless that of the usual parameters is nearly as good. See
 // choose_by_estimate.cpp.
 Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine);
+// Schedules of a contraction by tiles of registers; none for other nests. See choose_product.cpp.
+std::vector<Schedule> choose_products(const loops::Program& nest, const machine::Machine& machine);
 // The whole schedule by these parameters.
 Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Parameters& parameters);
 ScopeChoice choose_common(const Situation& situation);

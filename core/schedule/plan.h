@@ -155,6 +155,9 @@ std::optional<std::int64_t> most_turns_of(const AxisPlan& axis, const Piece& pie
 // Whether rows are walked side by side, as the members of a vector.
 bool in_lockstep(const Scope& common);
 
+// The program of a schedule that is a list of steps, or why it may not be applied.
+std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest, const Schedule& schedule);
+
 // Whether the nest is the call of a routine, which has no loops to schedule.
 bool is_call(const loops::Program& nest);
 std::optional<loops::Buffer> buffer_named(const loops::Program& nest, std::string_view name);

@@ -44,6 +44,7 @@
 
 #include "core/loops/size_class.h"
 #include "core/machine/machine.h"
+#include "core/steps/steps.h"
 
 namespace twinloom::schedule {
 
@@ -156,6 +157,7 @@ struct Schedule {
   std::vector<TempPlan> temps;
   std::vector<PrefetchPlan> prefetches;
   std::vector<StorePlan> stores;
+  std::vector<steps::Step> steps;  // in place of all of the above: see core/steps
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

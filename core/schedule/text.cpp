@@ -137,6 +137,13 @@ ScanSplit read_scan_split(Scanner& scanner) {
   return plan;
 }
 
+// The first word of a step, which "split" of a sibling's axis shares.
+std::optional<std::string_view> accept_step(Scanner& scanner) {
+  for (const std::string_view word : steps::words())
+    if (scanner.accept(word)) return word;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string print(const Schedule& schedule) {
@@ -169,6 +176,7 @@ std::string print(const Schedule& schedule) {
     writer.line("prefetch ", plan.buffer, " in ", plan.sibling, " ahead ", plan.ahead);
   for (const StorePlan& plan : schedule.stores)
     writer.line(plan.streaming ? "stream " : "keep ", plan.buffer);
+  for (const steps::Step& step : schedule.steps) writer.line(steps::print(step));
   return writer.take();
 }
 
@@ -185,8 +193,10 @@ Schedule parse(std::string_view text) {
       schedule.columns = read_columns(scanner);
     else if (scanner.accept("split_scan"))
       schedule.scan_split = read_scan_split(scanner);
-    else if (scanner.accept("split"))
+    else if (const auto step = accept_step(scanner); step == "split" && scanner.peek_number())
       schedule.splits.push_back(read_split(scanner));
+    else if (step)
+      schedule.steps.push_back(steps::parse(*step, scanner));
     else if (scanner.accept("loop"))
       schedule.loops.push_back(read_loop(scanner));
     else if (scanner.accept("stage"))
@@ -203,7 +213,9 @@ Schedule parse(std::string_view text) {
       schedule.stores.push_back({scanner.word(), false});
     else
       scanner.fail(
-          "collapse, grid, columns, split_scan, split, loop, panel, stage, values, prefetch, stream or keep");
+          "collapse, grid, columns, split_scan, split, loop, panel, stage, values, prefetch, stream, keep, "
+          "reorder, "
+          "cache or bind");
   }
   return schedule;
 }

@@ -549,7 +549,7 @@ TEST(Text, SaysWhatItExpected) {
     EXPECT_STREQ(
         error.what(),
         "schedule line 2 column 3: expected collapse, grid, columns, split_scan, split, loop, panel, stage, "
-        "values, prefetch, stream or keep, "
+        "values, prefetch, stream, keep, reorder, cache or bind, "
         "found 'splt 0 k : 8 mask'");
   }
 }
