@@ -13,6 +13,7 @@
 #include "core/lower/lower.h"
 #include "core/pipeline/pipeline.h"
 #include "core/schedule/schedule.h"
+#include "core/steps/contraction.h"
 
 namespace twinloom::pipeline {
 
@@ -59,6 +60,12 @@ void fuse_units(State& state) {
   if (!state.options.fuse) return;
   const fuse::Limits limits = state.options.limits.value_or(limits_for(state.backend.machine()));
   state.fused = fuse::fuse(state.fused.lowered, limits);
+}
+
+// A contraction may be summed up in any order where the user does not ask for the canonical one.
+void free_contractions(State& state) {
+  if (state.options.mode == Mode::strict) return;
+  for (lower::Unit& unit : state.fused.lowered.units) unit.nest = steps::with_free_contractions(unit.nest);
 }
 
 // The programs of one unit in launch order, with the schedule they came from.
@@ -154,6 +161,7 @@ constexpr std::array passes = {
     Pass{"lower", Form::nests,
          [](State& state) { state.fused.lowered = lower::lower(state.graph, state.layouts); }},
     Pass{"fuse", Form::nests, fuse_units},
+    Pass{"free_contractions", Form::nests, free_contractions},
     Pass{"schedule", Form::programs, schedule_units},
     Pass{"build", Form::programs, build_kernels},
 };
