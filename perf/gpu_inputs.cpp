@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/measure/drawn.h"
 #include "core/runtime/memory_pool.h"
-#include "perf/inputs.h"
 
 namespace twinloom::perf {
 
@@ -44,7 +44,7 @@ Tensor GpuInputs::drawn(DType dtype, std::vector<std::int64_t> sizes, const GpuC
   const bool last = given.channels_last && sizes.size() == 4;
   std::vector<std::int64_t> strides =
       last ? channels_last_strides(sizes) : runtime::contiguous_strides(sizes);
-  return perf::drawn(dtype, std::move(sizes), std::move(strides), given.index_bound, space_);
+  return measure::drawn(dtype, std::move(sizes), std::move(strides), given.index_bound, space_);
 }
 
 std::vector<Argument> GpuInputs::drawn(const Graph& graph, const GpuCase& given) const {

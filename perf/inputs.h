@@ -1,5 +1,4 @@
-// Arguments for measurements: N(0, 1), and integers that are right as indices. A block is drawn and repeated,
-// so that much memory takes little time.
+// Arguments of graphs for measurements.
 #pragma once
 
 #include <optional>
@@ -9,11 +8,6 @@
 #include "api/twinloom/twinloom.h"
 
 namespace twinloom::perf {
-
-// A tensor where `space` has its memory, or, where that is null, in memory of this process. Integers are
-// below the bound; where there is none, from 0 to 7.
-Tensor drawn(DType dtype, std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides,
-             std::optional<std::int64_t> index_bound, const runtime::Space* space);
 
 // One for each parameter of a graph whose sizes are numbers, where the device's kernels find it. `strides`:
 // by parameter, nothing where it is row-major; may be empty. Error where a size is a symbol.

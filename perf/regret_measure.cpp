@@ -1,11 +1,9 @@
 // See regret_subjects.h.
 #include <tbb/parallel_for.h>
 
-#include <algorithm>
-
 #include "core/base/files.h"
 #include "core/measure/gpu_clock.h"
-#include "core/measure/measure.h"
+#include "core/measure/turns.h"
 #include "core/schedule/schedule.h"
 #include "frontends/fx/read.h"
 #include "perf/inputs.h"
@@ -98,47 +96,35 @@ class Measurement {
     if (schedules.front() == schedule::Schedule{}) return;  // a call
     for (schedule::Schedule& other : schedule::candidates(nest, machine, options_.candidates, options_.seed))
       schedules.push_back(std::move(other));
-    std::vector<std::optional<Entrant>> entrants(schedules.size());
+    std::vector<std::shared_ptr<Entrant>> entrants(schedules.size());
     subject.candidates.resize(schedules.size());
     tbb::parallel_for(std::size_t{0}, schedules.size(), [&](std::size_t k) {
       Candidate& candidate = subject.candidates[k];
       candidate.schedule = schedule::print(schedules[k]);
       try {
-        entrants[k].emplace(model_.graph, device_, compiled_, nest.name, schedules[k]);
+        entrants[k] = std::make_shared<Entrant>(model_.graph, device_, compiled_, nest.name, schedules[k]);
         entrants[k]->prepare(arguments_);
         candidate.launches = entrants[k]->launches();
       } catch (const std::exception& error) {
         candidate.failure = error.what();
-        entrants[k].reset();
+        entrants[k] = nullptr;
       }
     });
-    run_by_turns(entrants, subject);
+    run_by_turns(std::move(entrants), subject);
   }
 
-  // One that takes many times as long as the chosen one is measured once.
-  void run_by_turns(std::vector<std::optional<Entrant>>& entrants, Subject& subject) const {
-    constexpr double SLOW = 8;
-    std::vector<std::vector<double>> seconds(entrants.size());
-    for (int round = -1; round < options_.rounds; ++round) {
-      for (std::size_t k = 0; k < entrants.size(); ++k) {
-        if (!entrants[k]) continue;
-        try {
-          const double taken = entrants[k]->seconds(arguments_, options_.threads, flushed_);
-          if (round >= 0 || k == 0) seconds[k].push_back(taken);
-          if (round < 0 && k > 0 && !seconds[0].empty() && taken > SLOW * seconds[0].front()) {
-            subject.candidates[k].seconds = taken;
-            entrants[k].reset();
-          }
-        } catch (const std::exception& error) {
-          subject.candidates[k].failure = error.what();
-          entrants[k].reset();
-        }
-      }
-      if (round < 0) seconds[0].clear();
-    }
+  void run_by_turns(std::vector<std::shared_ptr<Entrant>> entrants, Subject& subject) const {
+    std::vector<measure::Runner> runners(entrants.size());
     for (std::size_t k = 0; k < entrants.size(); ++k)
-      if (!seconds[k].empty() && subject.candidates[k].failure.empty())
-        subject.candidates[k].seconds = measure::median(seconds[k]);
+      if (entrants[k])
+        runners[k] = [this, entrant = std::move(entrants[k])] {
+          return entrant->seconds(arguments_, options_.threads, flushed_);
+        };
+    const auto taken = measure::by_turns(std::move(runners), {.rounds = options_.rounds});
+    for (std::size_t k = 0; k < taken.size(); ++k) {
+      subject.candidates[k].seconds = taken[k].seconds;
+      if (!taken[k].failure.empty()) subject.candidates[k].failure = taken[k].failure;
+    }
   }
 
   const std::filesystem::path& file_;

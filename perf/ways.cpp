@@ -17,11 +17,11 @@
 #include <nlohmann/json.hpp>
 
 #include "api/twinloom/twinloom.h"
+#include "core/measure/drawn.h"
 #include "core/measure/gpu_clock.h"
 #include "core/measure/measure.h"
 #include "frontends/fx/read.h"
 #include "perf/exit_code.h"
-#include "perf/inputs.h"
 #include "perf/ways_cases.h"
 
 namespace twinloom::perf {
@@ -87,8 +87,8 @@ class Workload {
       std::vector<std::int64_t> sizes;
       for (const SizeExpr& size : node.shape) sizes.push_back(*index::constant_of(size));
       std::vector<std::int64_t> strides = runtime::contiguous_strides(sizes);
-      arguments.emplace_back(perf::drawn(node.dtype, std::move(sizes), std::move(strides),
-                                         options.sizes.columns, device.backend().space()));
+      arguments.emplace_back(measure::drawn(node.dtype, std::move(sizes), std::move(strides),
+                                            options.sizes.columns, device.backend().space()));
     }
     return arguments;
   }
