@@ -108,6 +108,17 @@ std::string why_bad_blocks(const Plan& plan) {
   return "";
 }
 
+// Which thread loop of the scope stands inside a vector loop; `inside`: whether the scope does.
+std::string why_bad_threads(const Scope& scope, bool inside) {
+  for (const Turn& turn : scope.order) {
+    const Piece& piece = scope.piece(turn);
+    if (inside && piece.bind == Bind::thread)
+      return cat("loop ", piece.symbol, ": a thread loop inside a vector loop");
+    inside |= piece.bind == Bind::vector;
+  }
+  return "";
+}
+
 std::string why_bad_vectors(const Plan& plan) {
   const auto vectors = [](const Scope& scope) {
     return std::count_if(scope.order.begin(), scope.order.end(),
@@ -118,6 +129,9 @@ std::string why_bad_vectors(const Plan& plan) {
   for (const Scope& sibling : plan.siblings) {
     if (common + vectors(sibling) > 1) return "two vector loops, one inside the other";
   }
+  if (std::string reason = why_bad_threads(plan.common, false); !reason.empty()) return reason;
+  for (const Scope& sibling : plan.siblings)
+    if (std::string reason = why_bad_threads(sibling, common > 0); !reason.empty()) return reason;
   for (const Turn& turn : plan.common.order) {
     if (plan.common.piece(turn).bind != Bind::vector) continue;
     for (const loops::Sibling* sibling : siblings_of(plan.shape))

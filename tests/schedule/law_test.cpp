@@ -114,6 +114,14 @@ const std::vector<Refusal> refusals = {
      "loop j.1: a vector loop needs a power of two of turns; it has 3"},
     {POINTWISE, "schedule loop -1 i.0 serial loop -1 j.0 block",
      "loop j.0: a block loop inside one that is not"},
+    {COLUMNS,
+     "schedule split -1 i : 8 exact split 0 k : 1024, 256, 128 exact loop -1 i.0 block loop -1 i.1 vector "
+     "loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 thread",
+     "loop k.2: a thread loop inside a vector loop"},
+    {SCALED,
+     "schedule split -1 j : 8 mask split -1 i : 8 mask loop -1 j.0 block loop -1 i.0 serial loop -1 j.1 vector "
+     "loop -1 i.1 thread",
+     "loop i.1: a thread loop inside a vector loop"},
     {POINTWISE, "schedule loop -1 i.0 thread loop -1 j.0 serial",
      "loop i.0: a thread loop needs a constant extent"},
     {POINTWISE, "schedule split -1 j : 8 mask loop -1 i.0 serial loop -1 j.0 block loop -1 j.1 block",
