@@ -1,12 +1,16 @@
 // See hash.h.
 #include "core/base/hash.h"
 
+#include <fmt/format.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 namespace twinloom {
 
 std::uint64_t stable_hash(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+std::string hexadecimal(std::uint64_t number) { return fmt::format("{:016x}", number); }
 
 Hash128 stable_hash_128(std::string_view bytes) {
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());

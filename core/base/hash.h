@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace twinloom {
 
 std::uint64_t stable_hash(std::string_view bytes);
+
+std::string hexadecimal(std::uint64_t number);  // 16 digits
 
 struct Hash128 {
   std::uint64_t high = 0, low = 0;

@@ -30,20 +30,14 @@ std::string print_buffer(const BufferInfo& info) {
              info.streamed ? "streamed " : "", ops::name(info.dtype), "[", info.count, "]");
 }
 
-std::string print_size(const SizeInfo& info) {
-  const auto bound = [](std::optional<std::int64_t> value) { return value ? cat(*value) : std::string(); };
-  const std::string divisor = info.divisor == 1 ? "" : cat(" % ", info.divisor);
-  const std::string usual = info.usual ? cat(" ~ ", *info.usual) : "";
-  return cat(info.symbol, " in ", bound(info.range.low), "..", bound(info.range.high), divisor, usual);
-}
-
 class Printer {
  public:
   explicit Printer(const Program& program) : program_(program) {}
 
   Printed run() {
     const std::string buffers = join(program_.buffers, ", ", print_buffer);
-    const std::string sizes = join(program_.sizes, ", ", print_size);
+    const std::string sizes =
+        join(program_.sizes, ", ", [](const SizeInfo& size) { return loops::print(size); });
     line("program ", program_.name, "(", buffers, sizes.empty() ? "" : "; ", sizes, ") {");
     body(*program_.body);
     line("}");
@@ -204,6 +198,13 @@ class Printer {
 };
 
 }  // namespace
+
+std::string print(const SizeInfo& info) {
+  const auto bound = [](std::optional<std::int64_t> value) { return value ? cat(*value) : std::string(); };
+  const std::string divisor = info.divisor == 1 ? "" : cat(" % ", info.divisor);
+  const std::string usual = info.usual ? cat(" ~ ", *info.usual) : "";
+  return cat(info.symbol, " in ", bound(info.range.low), "..", bound(info.range.high), divisor, usual);
+}
 
 Printed print_with_lines(const Program& program) { return Printer(program).run(); }
 std::string print(const Program& program) { return print_with_lines(program).text; }

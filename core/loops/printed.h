@@ -14,6 +14,8 @@ struct Printed {
 };
 Printed print_with_lines(const Program& program);
 
+std::string print(const SizeInfo& size);  // s0 in 1..64 % 4 ~ 48
+
 // Words that print and parse share.
 std::string_view name(Bind bind);
 std::string_view name(Update update);

@@ -61,11 +61,7 @@ Machine calibrated(Machine told, const Machine& measured) {
 }
 
 std::string calibration_name(const Machine& told) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string name = cat("calibration-", told.name, "-", told.blocks_at_once, "-");
-  const std::uint64_t hash = stable_hash(told.model);
-  for (int shift = 60; shift >= 0; shift -= 4) name += digits[(hash >> shift) & 15];
-  return name;
+  return cat("calibration-", told.name, "-", told.blocks_at_once, "-", hexadecimal(stable_hash(told.model)));
 }
 
 }  // namespace twinloom::machine

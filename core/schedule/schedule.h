@@ -180,5 +180,6 @@ std::vector<loops::Program> apply(const loops::Program& nest, const Schedule& sc
 
 std::string print(const Schedule& schedule);
 Schedule parse(std::string_view text);
+Schedule parse(Scanner& scanner);  // to its end
 
 }  // namespace twinloom::schedule

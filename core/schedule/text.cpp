@@ -46,7 +46,11 @@ std::vector<Item> read_list(Scanner& scanner, Read read) {
   return items;
 }
 
-int read_int(Scanner& scanner) { return static_cast<int>(scanner.integer()); }
+int read_int(Scanner& scanner) {
+  const std::int64_t value = scanner.integer();
+  if (value != static_cast<int>(value)) scanner.fail("an integer of 32 bits before this");
+  return static_cast<int>(value);
+}
 
 Collapse read_collapse(Scanner& scanner) {
   Collapse plan;
@@ -182,6 +186,10 @@ std::string print(const Schedule& schedule) {
 
 Schedule parse(std::string_view text) {
   Scanner scanner(text, "schedule");
+  return parse(scanner);
+}
+
+Schedule parse(Scanner& scanner) {
   scanner.expect("schedule");
   Schedule schedule;
   while (!scanner.at_end()) {
