@@ -55,4 +55,17 @@ std::vector<Taken> by_turns(std::vector<Runner> runners, const Turns& turns) {
   return Rounds(std::move(runners), turns).run();
 }
 
+std::size_t fastest_of(const std::vector<Taken>& taken) {
+  constexpr double CLEARLY = 0.97;
+  std::size_t fastest = 0;
+  double least = taken.empty() ? 0 : CLEARLY * taken.front().seconds;
+  for (std::size_t k = 1; k < taken.size(); ++k) {
+    const double seconds = taken[k].seconds;
+    if (seconds <= 0 || (least > 0 && seconds >= least)) continue;
+    fastest = k;
+    least = seconds;
+  }
+  return fastest;
+}
+
 }  // namespace twinloom::measure

@@ -25,4 +25,8 @@ struct Taken {
 // One for each runner; an empty one is not run. A runner is destroyed when its last run is over.
 std::vector<Taken> by_turns(std::vector<Runner> runners, const Turns& turns = {});
 
+// Which one took the least time, where that is clearly less than what the first took; else the first: nearer
+// is chance.
+std::size_t fastest_of(const std::vector<Taken>& taken);
+
 }  // namespace twinloom::measure

@@ -51,6 +51,18 @@ TEST(Turns, WithoutTheFirstNothingIsSlow) {
   EXPECT_EQ(taken[1].seconds, 9);
 }
 
+TEST(Turns, TheFirstStaysUnlessAnotherIsClearlyFaster) {
+  const auto fastest = [](const std::vector<double>& seconds) {
+    std::vector<Taken> taken;
+    for (const double one : seconds) taken.push_back({one, one == 0 ? "failed" : ""});
+    return fastest_of(taken);
+  };
+  EXPECT_EQ(fastest({100, 98, 99}), 0u);
+  EXPECT_EQ(fastest({100, 96, 0, 95, 98}), 3u);
+  EXPECT_EQ(fastest({0, 5, 4}), 2u);
+  EXPECT_EQ(fastest({100}), 0u);
+}
+
 TEST(Drawn, IntegersAreBelowTheirBound) {
   const runtime::Tensor tensor = drawn(ops::DType::i32, {100, 300}, {-300, 1}, 5, nullptr);
   const runtime::Bytes bytes = runtime::bytes_of(tensor);
