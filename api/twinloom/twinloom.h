@@ -60,6 +60,8 @@ using runtime::Stream;
 using runtime::view_of;
 using CompileOptions = pipeline::Options;
 using Mode = pipeline::Mode;
+// CompileOptions::tuning: schedules that are measured, and files of schedules.
+using Tuning = pipeline::Tuning;
 
 // Prepares `graph` for the device. Machine code is made when the first run of a layout needs it; call
 // Executable::variant with its arguments to have it made before.

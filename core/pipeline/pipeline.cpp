@@ -12,6 +12,7 @@
 #include "core/graph/passes.h"
 #include "core/lower/lower.h"
 #include "core/pipeline/pipeline.h"
+#include "core/pipeline/tune.h"
 #include "core/schedule/schedule.h"
 #include "core/steps/contraction.h"
 
@@ -73,14 +74,37 @@ struct Scheduled {
   std::vector<loops::Program> programs;
   std::string schedule;
 };
-Scheduled schedule_unit(const loops::Program& nest, const runtime::Backend& backend, const Options& options) {
-  if (backend.runs_nests()) return {{nest}, ""};
-  const auto given = options.schedule ? options.schedule(nest) : std::nullopt;
-  const schedule::Schedule chosen = given ? *given : schedule::choose(nest, backend.machine());
-  if (given)
-    if (const auto reason = schedule::why_illegal(nest, chosen))
-      throw Error(cat("the schedule that was given for kernel '", nest.name, "' is not legal: ", *reason));
+Scheduled scheduled(const loops::Program& nest, const schedule::Schedule& chosen) {
   return {schedule::apply(nest, chosen), schedule::print(chosen)};
+}
+
+// How the unit's buffers lie in a run of these sizes.
+std::vector<measure::Layout> layouts_of(const lower::Unit& unit, const lower::Lowered& lowered,
+                                        const index::Values& sizes) {
+  std::vector<measure::Layout> layouts;
+  for (const lower::ValueId id : unit.arguments) {
+    const lower::Value& value = lowered[id];
+    if (value.storage == lower::Storage::temporary)
+      layouts.push_back({{index::evaluate(value.count, sizes)}, {1}});
+    else
+      layouts.push_back({index::evaluate(value.shape, sizes), index::evaluate(value.strides, sizes)});
+  }
+  return layouts;
+}
+
+Scheduled schedule_unit(const loops::Program& nest, const lower::Unit& unit, const State& state,
+                        Tuner& tuner) {
+  if (state.backend.runs_nests()) return {{nest}, ""};
+  const auto given = state.options.schedule ? state.options.schedule(nest) : std::nullopt;
+  if (!given) {
+    const auto layouts = [&](const index::Values& sizes) {
+      return layouts_of(unit, state.fused.lowered, sizes);
+    };
+    return scheduled(nest, tuner.schedule_of(nest, layouts));
+  }
+  if (const auto reason = schedule::why_illegal(nest, *given))
+    throw Error(cat("the schedule that was given for kernel '", nest.name, "' is not legal: ", *reason));
+  return scheduled(nest, *given);
 }
 
 // The nest with what the class of sizes tells of it, which the variant then depends on.
@@ -116,19 +140,20 @@ std::vector<lower::ValueId> arguments_of(const loops::Program& program, const lo
 }
 
 void schedule_units(State& state) {
+  Tuner tuner(state.options.tuning, state.backend, state.sizes);
   runtime::Variant& variant = state.variant;
   variant.values = state.fused.lowered.values;
   for (std::size_t u = 0; u < state.fused.lowered.units.size(); ++u) {
     const lower::Unit& unit = state.fused.lowered.units[u];
     const loops::Program nest = of_class(unit.nest, state);
     variant.groups.push_back({nest.name, unit.nodes, nest});
-    Scheduled scheduled = schedule_unit(nest, state.backend, state.options);
+    Scheduled made = schedule_unit(nest, unit, state, tuner);
     std::map<std::string, lower::ValueId> partials;
-    for (loops::Program& program : scheduled.programs) {
+    for (loops::Program& program : made.programs) {
       runtime::Step step;
       step.arguments = arguments_of(program, unit, variant.values, partials);
       step.program = std::move(program);
-      step.schedule = scheduled.schedule;
+      step.schedule = made.schedule;
       step.unit = u;
       variant.steps.push_back(std::move(step));
     }

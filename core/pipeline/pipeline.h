@@ -2,6 +2,7 @@
 // pipeline.cpp.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,14 +26,34 @@ enum class Mode : std::uint8_t {
 std::string_view name(Mode mode);
 std::optional<Mode> mode_named(std::string_view name);
 
+// Schedules that are measured when a variant is made, and kept in files: see core/schedule/stored.h.
+struct Tuning {
+  // Other schedules of each nest that are measured beside the usual one, those with the least estimates; the
+  // fastest is used, and kept. 0: none are, and what is kept is used. Results have the same bits either way.
+  int tries = 0;
+  // Of the files; made where it is missing and something is measured. A nest without a file, for this
+  // machine, is scheduled as usual. Error where a file is broken or its schedule is not legal. Empty: there
+  // are none.
+  std::filesystem::path folder = {};
+  int threads =
+      0;  // that the kernels will run on, where these are what a machine's workers are; 0: one a core
+  struct Tuned {
+    std::string kernel;
+    double usual_seconds = 0, seconds = 0;  // of the usual schedule and of the fastest
+  };
+  // Called with each nest that was measured; left empty, nobody is.
+  std::function<void(const Tuned& tuned)> report = {};
+};
+
 struct Options {
   Mode mode = Mode::fused;
   bool fuse = true;                         // false: one kernel for each value that has memory
   bool verify = false;                      // check every form after every pass
   std::optional<fuse::Limits> limits = {};  // of fusion; where there are none, what suits the machine
-  // How a nest is walked; left empty, or where it gives nothing, as schedule::choose says. Error where what it gives
-  // is not legal.
+  // How a nest is walked; left empty, or where it gives nothing, as schedule::choose says. Error where what
+  // it gives is not legal.
   std::function<std::optional<schedule::Schedule>(const loops::Program& nest)> schedule = {};
+  Tuning tuning = {};     // of nests for which `schedule` gives nothing
   int build_threads = 0;  // that make kernels of one graph at the same time, at most one a core; 0: so many
   // Called after each pass with its name; left empty, nobody is.
   std::function<void(std::string_view pass)> after_pass = {};

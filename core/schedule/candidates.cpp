@@ -2,6 +2,7 @@
 // changed alone, each of its values once, so that every sort of schedule has its share; then several are
 // changed together.
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -106,6 +107,16 @@ std::vector<Schedule> candidates(const loops::Program& nest, const machine::Mach
     found.resize(static_cast<std::size_t>(most));
   }
   return found;
+}
+
+std::vector<std::size_t> shortlist(const std::vector<double>& seconds, int count) {
+  std::vector<std::size_t> order(seconds.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.empty()) return order;
+  std::stable_sort(order.begin() + 1, order.end(),
+                   [&](std::size_t a, std::size_t b) { return seconds[a] < seconds[b]; });
+  order.resize(std::min(order.size(), static_cast<std::size_t>(count) + 1));
+  return order;
 }
 
 }  // namespace twinloom::schedule

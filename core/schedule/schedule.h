@@ -171,6 +171,9 @@ std::vector<loops::SizeQuestion> size_questions(const loops::Program& nest, cons
 // seed.
 std::vector<Schedule> candidates(const loops::Program& nest, const machine::Machine& machine, int most,
                                  std::uint64_t seed);
+// Of estimates of schedules in seconds, which ones are worth a measurement: the first, and the `count` least
+// of the others, least first.
+std::vector<std::size_t> shortlist(const std::vector<double>& seconds, int count);
 std::optional<std::string> why_illegal(const loops::Program& nest, const Schedule& schedule);
 
 // In launch order. Buffers that the programs share but the nest does not know (partial totals, carries) are

@@ -117,6 +117,7 @@ Command add_bench(CLI::App& app, const FindDevice& find_device) {
   // What follows their one value is a model.
   for (const char* option : {"--input", "--size"}) sub->get_option(option)->allow_extra_args(false);
   add_device_options(*sub, command->device, find_device);
+  add_tuning_options(*sub, command->device);
   sub->add_option(
          "--seconds", command->seconds,
          "How long each model is measured, half of it for runs and half for kernels; at least 5 runs "

@@ -31,12 +31,17 @@ struct DeviceOptions {
   std::string mode;
   int threads = 0;
   bool no_cache = false;
+  std::filesystem::path schedules;
+  int tune = 0;
   FindDevice find;
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
 // The same without the file.
 void add_input_options(CLI::App& app, ModelOptions& options);
 void add_device_options(CLI::App& app, DeviceOptions& options, const FindDevice& find_device);
+// Where schedules are kept; and, of commands that run kernels, how many are measured.
+void add_schedule_options(CLI::App& app, DeviceOptions& options);
+void add_tuning_options(CLI::App& app, DeviceOptions& options);
 Device make_device(const DeviceOptions& options);
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);
 // Tensors where the device's kernels find them, and results where this process does.

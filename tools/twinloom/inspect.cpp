@@ -172,6 +172,7 @@ Command add_explain(CLI::App& app, const FindDevice& find_device) {
       app.add_subcommand("explain", "Say which kernels a model becomes, and why neighbours are not fused");
   add_model_options(*sub, command->model);
   add_device_options(*sub, command->device, find_device);
+  add_schedule_options(*sub, command->device);
   sub->add_flag("--source", command->source, "Also print the generated source");
   sub->footer(explain_notes);
   return [sub, command] { return sub->parsed() ? explain(*command) : -1; };

@@ -41,6 +41,22 @@ void add_device_options(CLI::App& app, DeviceOptions& options, const FindDevice&
                "Compile every kernel; neither read nor write kept machine code");
 }
 
+void add_schedule_options(CLI::App& app, DeviceOptions& options) {
+  app.add_option("--schedules", options.schedules,
+                 "A folder of schedule files: a kernel that has one, for this machine and these threads, is "
+                 "scheduled as it says");
+}
+
+void add_tuning_options(CLI::App& app, DeviceOptions& options) {
+  add_schedule_options(app, options);
+  app.add_option(
+         "--tune", options.tune,
+         "Measure so many other schedules of each kernel, those with the least estimates, and use the "
+         "fastest; with --schedules it is kept there")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+}
+
 Device make_device(const DeviceOptions& options) {
   return options.find(options.device, {.isa = options.isa, .cache = !options.no_cache});
 }
@@ -64,6 +80,11 @@ void print_warning(const std::string& warning) {
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise) {
   CompileOptions result;
   result.mode = otherwise;
+  result.tuning = {options.tune, options.schedules, options.threads,
+                   [](const pipeline::Tuning::Tuned& tuned) {
+                     std::cerr << "tuned " << tuned.kernel << ": " << microseconds(tuned.usual_seconds)
+                               << " -> " << microseconds(tuned.seconds) << '\n';
+                   }};
   if (options.mode.empty()) return result;
   const auto mode = pipeline::mode_named(options.mode);
   if (!mode) throw Error(cat("--mode must be strict, fused or fast, it is '", escaped(options.mode), "'"));

@@ -79,6 +79,7 @@ Command add_run(CLI::App& app, const FindDevice& find_device) {
   CLI::App* sub = app.add_subcommand("run", "Run a model; with --expect, compare its outputs");
   add_model_options(*sub, command->model);
   add_device_options(*sub, command->device, find_device);
+  add_tuning_options(*sub, command->device);
   sub->add_option("--expect", command->expect, "An .npz with out0, out1, ... or arrays by name");
   sub->add_option("--outputs", command->outputs, "Write the outputs to this .npz");
   sub->add_option("--rtol", command->tolerance.relative, "Relative tolerance")->capture_default_str();

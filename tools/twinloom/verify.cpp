@@ -56,6 +56,7 @@ Command add_verify(CLI::App& app, const FindDevice& find_device) {
   CLI::App* sub = app.add_subcommand("verify", "Run a model and compare every bit with the graph evaluator");
   add_model_options(*sub, command->model);
   add_device_options(*sub, command->device, find_device);
+  add_tuning_options(*sub, command->device);
   sub->footer("Example: twinloom verify model.fx --size s27=1 --size s77=0 --isa avx2");
   return [sub, command] { return sub->parsed() ? verify(*command) : -1; };
 }
