@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <map>
 
@@ -79,11 +80,13 @@ void print_summary(const std::vector<Subject>& subjects) {
 
 // What is asked of estimates: the median error, and the share of pairs in the right order.
 constexpr double MOST_ERROR = 0.30, LEAST_IN_ORDER = 0.85;
+constexpr std::array TRIES = {0, 4, 8};  // of --tune; 0: as scheduled
 
 // A row a nest, its estimates for the chosen schedule and for the best one, and how good they are.
 // Whether they are as good as is asked.
 bool print_estimates(const std::vector<Subject>& subjects, const std::optional<machine::Machine>& named) {
   std::vector<double> errors, regrets;
+  std::map<int, std::vector<double>> tuned;  // by how many are tried
   int pairs = 0, in_order = 0;
   std::cout << fmt::format("{:<40}{:<28}{:>11}{:>11}{:>8}{:>8}{:>8}{:>8}  {}\n", "text", "kernel",
                            "chosen us", "estimate", "ratio", "median", "order", "regret",
@@ -97,6 +100,7 @@ bool print_estimates(const std::vector<Subject>& subjects, const std::optional<m
     for (const double ratio : judgement.ratios) errors.push_back(std::max(ratio, 1 / ratio) - 1);
     pairs += judgement.pairs, in_order += judgement.in_order;
     regrets.push_back(*judgement.regret);
+    for (const int tries : TRIES) tuned[tries].push_back(tuned_regret(subject, estimates, tries));
     const double chosen = subject.candidates.front().seconds;
     std::cout << fmt::format(
         "{:<40}{:<28}{:>11.2f}{:>11.2f}{:>8.2f}{:>8.2f}{:>8}{:>8.3f}  {}\n", subject.text.substr(0, 39),
@@ -119,6 +123,10 @@ bool print_estimates(const std::vector<Subject>& subjects, const std::optional<m
       100 * measure::median(errors), 100 * measure::quantile(errors, 0.9),
       100.0 * in_order / std::max(pairs, 1), pairs, measure::median(regrets), measure::quantile(regrets, 0.9),
       measure::quantile(regrets, 1));
+  for (const auto& [tries, of_nests] : tuned)
+    std::cout << fmt::format("--tune {}: regret median {:.3f}, nine of ten below {:.3f}, worst {:.3f}\n",
+                             tries, measure::median(of_nests), measure::quantile(of_nests, 0.9),
+                             measure::quantile(of_nests, 1));
   return measure::median(errors) <= MOST_ERROR && in_order >= LEAST_IN_ORDER * pairs;
 }
 

@@ -2,7 +2,9 @@
 #include "perf/regret_estimates.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "core/measure/turns.h"
 #include "core/schedule/schedule.h"
 
 namespace twinloom::perf {
@@ -39,6 +41,20 @@ Judgement judge(const Subject& subject, const std::vector<std::optional<cost::Es
   }
   if (least) judgement.regret = all[*least].seconds / all[*best].seconds;
   return judgement;
+}
+
+double tuned_regret(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates,
+                    int tries) {
+  std::vector<double> seconds;
+  for (const auto& estimate : estimates)
+    seconds.push_back(estimate ? estimate->seconds : std::numeric_limits<double>::infinity());
+  std::vector<measure::Taken> tried;
+  for (const std::size_t k : schedule::shortlist(seconds, tries))
+    tried.push_back({subject.candidates[k].seconds, {}});
+  double best = subject.candidates.front().seconds;
+  for (const Candidate& candidate : subject.candidates)
+    if (candidate.seconds > 0) best = std::min(best, candidate.seconds);
+  return tried[measure::fastest_of(tried)].seconds / best;
 }
 
 }  // namespace twinloom::perf

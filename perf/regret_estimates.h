@@ -20,4 +20,8 @@ struct Judgement {
 };
 Judgement judge(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates);
 
+// Of the fastest of those that `--tune tries` measures, by the times that are measured.
+double tuned_regret(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates,
+                    int tries);
+
 }  // namespace twinloom::perf
