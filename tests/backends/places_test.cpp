@@ -25,6 +25,21 @@ TEST(Places, AGatherOfEveryLane) {
   EXPECT_FALSE(outcome.failure.has_value());
 }
 
+// Most lanes point far behind the table.
+TEST(Places, AMaskedGatherTouchesOnlyWhatItsMaskHas) {
+  for (const char* type : {"f32", "i64", "f64", "bf16", "u8"}) {
+    for (const int lanes : {2, 4, 8, 16, 32}) {
+      const std::string text = cat(R"(program gather(at: i32[n], x: )", type, "[m], y: written ", type,
+                                   "[n]; n in 0.., m in 0..) { for i < floor_div(n, ", lanes, ") { for l < ",
+                                   lanes, " vector { index s = i64(at[", lanes, "*i + l]) below 9 node 5 y[",
+                                   lanes, "*i + l] = (x[1000000000000*s] if s < 1 else 0: ", type, ") } } }");
+      std::vector<std::int64_t> at(64);
+      for (std::size_t i = 0; i < at.size(); ++i) at[i] = i % 7 == 3 || i > 55 ? 0 : 8;
+      expect_same(text, {.sizes = {64, 1}, .contents = {{"at", numbers(at)}}});
+    }
+  }
+}
+
 TEST(Places, AnIndexOutOfRangeIsRecordedAndTouchesNothing) {
   for (const std::int64_t bad : {7L, -8L, 1L << 30, -(1L << 31)}) {
     const Outcome outcome = expect_same(

@@ -1,4 +1,5 @@
-// Index arithmetic, lanes and memory for the kernels of the CPU: functions that core/emit/dialect.h lists.
+// Index arithmetic, lanes and memory for the kernels of the CPU, but what is loaded from places apart
+// (gather.h): functions that core/emit/dialect.h lists.
 // Pointers may have any alignment. No lane outside a mask touches memory.
 #pragma once
 
@@ -269,40 +270,6 @@ TWINLOOM_INLINE void store_first(Of* pointer, i64 active, Value value) {
     if (__builtin_expect(active >= count, 1)) store(pointer, value);
     else store_few(pointer, active, value);
   }
-}
-
-// Lane by lane.
-template <class Of, int... each>
-TWINLOOM_INLINE Vector<Of, sizeof...(each)> load_each(const Of* pointer, i64 stride, Sequence<int, each...>) {
-  return Vector<Of, sizeof...(each)>{pointer[each * stride]...};
-}
-template <int count, class Of>
-TWINLOOM_INLINE Vector<Of, count> load_strided(const Of* pointer, i64 stride) {
-  return load_each(pointer, stride, Each<count>());
-}
-template <class Of, class Places, int... each>
-TWINLOOM_INLINE Vector<Of, sizeof...(each)> gather_each(const Of* pointer, Places places,
-                                                        Sequence<int, each...>) {
-  return Vector<Of, sizeof...(each)>{pointer[places[each]]...};
-}
-template <int count, class Of>
-TWINLOOM_INLINE Vector<Of, count> gather(const Of* pointer, Vector<i64, count> places) {
-  return gather_each(pointer, places, Each<count>());
-}
-template <class Of, class Places, class Active, int... each>
-TWINLOOM_INLINE Vector<Of, sizeof...(each)> gather_each_where(const Of* pointer, Places places, Active active,
-                                                              Of otherwise, Sequence<int, each...>) {
-  return Vector<Of, sizeof...(each)>{(active[each] != 0 ? pointer[places[each]] : otherwise)...};
-}
-template <int count, class Of>
-TWINLOOM_INLINE Vector<Of, count> gather_where(const Of* pointer, Vector<i64, count> places,
-                                               Vector<bool, count> mask, Of otherwise) {
-  return gather_each_where(pointer, places, truncated<u8>(mask), otherwise, Each<count>());
-}
-template <int count, class Of>
-TWINLOOM_INLINE Vector<Of, count> load_strided_where(const Of* pointer, i64 stride, Vector<bool, count> mask,
-                                                     Of otherwise) {
-  return gather_where<count>(pointer, ramp<count>(0, stride), mask, otherwise);
 }
 
 // What is done to one element by a store and by its atomic forms. Lanes go in ascending order.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/emit/abi.h"
+#include "cpu/gather.h"
 #include "cpu/memory.h"
 #include "cpu/sort.h"
 
