@@ -143,8 +143,12 @@ class Proof {
     return std::nullopt;
   }
 
-  // x - d + 1 <= d*floor_div(x, d) <= x, for a scale that is a multiple of d.
+  // x - d + 1 <= d*floor_div(x, d) <= x, for a scale that is a multiple of d. Where d divides x, the whole
+  // times d is as positive as the whole.
   std::optional<bool> by_division(const FloorDiv& div, const Expr& scale, const Expr& rest, int sign) {
+    const auto divisor = constant_of(div.divisor);
+    if (divisor && facts_.divisor(div.dividend) % *divisor == 0)
+      return positive(rest * *divisor + scale * div.dividend);
     if (constant_of(floor_mod(scale, div.divisor)) != 0) return std::nullopt;
     const Expr times = floor_div(scale, div.divisor);
     const Expr bound = sign > 0 ? div.dividend - div.divisor + 1 : div.dividend;

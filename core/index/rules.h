@@ -21,6 +21,8 @@ Rewritten recombine_remainders(const Expr& expr, const Facts& facts);
 // rules_divide.cpp
 Rewritten divide_small(const Expr& expr, const Facts& facts);
 Rewritten divide_aligned(const Expr& expr, const Facts& facts);
+Rewritten divide_negated(const Expr& expr, const Facts& facts);
+Rewritten multiply_back(const Expr& expr, const Facts& facts);
 Rewritten divide_by_sum(const Expr& expr, const Facts& facts);
 Rewritten divide_common_factor(const Expr& expr, const Facts& facts);
 Rewritten divide_of_remainder(const Expr& expr, const Facts& facts);

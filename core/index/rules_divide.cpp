@@ -200,6 +200,32 @@ Rewritten divide_aligned(const Expr& expr, const Facts& facts) {
   return parts ? Rewritten(floor_div(parts->aligned, div->divisor)) : std::nullopt;
 }
 
+// floor_div(x - y, d) = floor_div(x, d) - floor_div(y, d) where d divides y: what ceil_div() makes of a
+// multiple becomes the quotient that floor_div() makes of it.
+Rewritten divide_negated(const Expr& expr, const Facts& facts) {
+  const FloorDiv* div = as<FloorDiv>(expr);
+  const auto divisor = div ? constant_of(div->divisor) : std::nullopt;
+  if (!divisor) return std::nullopt;
+  for (const TermsOf sum(div->dividend); const Term& term : sum.terms()) {
+    if (term.scale >= 0 || !is_multiple(term, *divisor, facts)) continue;
+    const auto positive = add_scaled(Expr(0), term.factor, -term.scale);
+    if (!positive) continue;
+    return floor_div(without_term(div->dividend, term), div->divisor) - floor_div(*positive, div->divisor);
+  }
+  return std::nullopt;
+}
+
+// c*d*floor_div(x, d) = c*x where d divides x.
+Rewritten multiply_back(const Expr& expr, const Facts& facts) {
+  for (const TermsOf sum(expr); const Term& term : sum.terms()) {
+    const FloorDiv* div = as<FloorDiv>(term.factor);
+    const auto divisor = div ? constant_of(div->divisor) : std::nullopt;
+    if (!divisor || term.scale % *divisor != 0 || facts.divisor(div->dividend) % *divisor != 0) continue;
+    return add_scaled(without_term(expr, term), div->dividend, term.scale / *divisor);
+  }
+  return std::nullopt;
+}
+
 Rewritten divide_by_sum(const Expr& expr, const Facts& facts) {
   const FloorDiv* div = as<FloorDiv>(expr);
   const auto divided = div ? divide_polynomial(div->dividend, div->divisor, facts) : std::nullopt;

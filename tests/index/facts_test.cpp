@@ -79,6 +79,8 @@ TEST(Facts, ProvesWithSymbolicExtents) {
   EXPECT_TRUE(proven("n - 1 - i < n", "i < n"));
   EXPECT_TRUE(proven("-1 < n - 1 - i", "i < n"));
   EXPECT_TRUE(proven("i < s77", "i < s27, s27 = s77"));
+  EXPECT_TRUE(proven("floor_div(n, 16) < floor_div(n, 8)", "n in 16.., n % 16"));
+  EXPECT_TRUE(proven("1024*i + 1023 < n", "i < floor_div(n, 1024), n in 1.., n % 1024"));
   EXPECT_TRUE(proven("floor_div(i, m) < n", "i < n*m, n in 1.., m in 1.."));
 }
 
@@ -86,6 +88,7 @@ TEST(Facts, DoesNotProveWhatIsFalseSomewhere) {
   EXPECT_FALSE(proven("i < n - 1", "i < n"));
   EXPECT_FALSE(proven("i*m + k < n*m", "i < n, k in 0..3, n in 0.., m in 0.."));
   EXPECT_FALSE(proven("8*j0 + j1 < n", "j0 < floor_div(n + 7, 8), j1 in 0..7, n in 0.."));
+  EXPECT_FALSE(proven("floor_div(n, 16) < floor_div(n, 8)", "n in 0.., n % 16"));
   EXPECT_FALSE(proven("i < 9223372036854775807", "n in 0.."));
   EXPECT_FALSE(proven("m < n*m", "n in 1.., m in 0.."));
   EXPECT_FALSE(proven("least(4, n) < least(8, n)", "n in 0.."));

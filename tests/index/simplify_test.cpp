@@ -107,6 +107,14 @@ TEST(Simplify, FlipsAndPads) {
   expect_simplified("greatest(0, least(i, n - 1)) | n in 1.., i < n", "i");
 }
 
+TEST(Simplify, TurnsThatAreBegunAndWholeOnesOfAMultiple) {
+  expect_simplified("-floor_div(-n, 8) | n % 8", "floor_div(n, 8)");
+  expect_simplified("-floor_div(-n, 8) - floor_div(n, 8) | n % 8", "0");
+  expect_simplified("-floor_div(32*k - n, 8) - floor_div(n - 32*k, 8) | n % 8", "0");
+  expect_simplified("floor_div(-n, 8) | n % 4", "floor_div(-n, 8)");
+  expect_simplified("-floor_div(-m*n, 8) | n % 8", "floor_div(m*n, 8)");
+}
+
 TEST(Simplify, EqualitiesThatDependOnEachOther) {
   expect_simplified("n + m + k | n = m + 1, m = k + 1", "3*k + 3");
   expect_simplified("a + b + c | a = b, b = c, c = a", "3*a");
