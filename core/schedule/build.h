@@ -344,8 +344,8 @@ class ColumnParts {
 Ref<Stmt> build_columns(const Plan& plan, const std::vector<ColumnTotal>& totals, const Surroundings& outside,
                         Names& names);
 
-// How deep a stack of so many nodes is.
-int stack_depth(const index::Expr& count);
+// How deep a stack of so many nodes is, as far as the facts bound their number.
+int stack_depth(const index::Expr& count, const index::Facts& facts);
 // Merges one total (all its parts) into another.
 Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask = {});
 // The pieces with copies among the loops first..last, the largest steps first: the order of halves.

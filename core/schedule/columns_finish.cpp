@@ -95,7 +95,8 @@ class Finish {
   std::vector<Ref<Stmt>> start_stacks(const std::vector<Axis>& copies, const Expr& count) const {
     std::vector<Ref<Stmt>> stmts;
     for (std::size_t k = 0; k < totals_.size(); ++k)
-      stmts.push_back(loops::stmt(start_like(totals_[k].start, stacks_[k], copies, stack_depth(count))));
+      stmts.push_back(
+          loops::stmt(start_like(totals_[k].start, stacks_[k], copies, stack_depth(count, plan_.facts))));
     return stmts;
   }
 

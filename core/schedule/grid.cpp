@@ -28,10 +28,11 @@ std::optional<index::Symbol> unknown_in(const loops::Program& nest, const Expr& 
   return std::nullopt;
 }
 
-int stack_depth(const Expr& count) {
-  constexpr int UNBOUNDED = 40;
-  const auto nodes = index::constant_of(count);
-  return nodes ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*nodes | 1))) : UNBOUNDED;
+int stack_depth(const Expr& count, const index::Facts& facts) {
+  constexpr int UNBOUNDED = 40;  // no tensor has 2^50 elements to add up
+  const auto most = facts.range(count).high;
+  return most ? std::min(UNBOUNDED, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*most | 1))))
+              : UNBOUNDED;
 }
 
 std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
@@ -112,8 +113,8 @@ Ref<Stmt> Parts::gather(const Surroundings& around, Names& names) const {
   std::vector<Ref<Stmt>> before, inside, merges, pushes, after;
   for (const Partial& partial : partials_) {
     const Temp node = names.temp(), stack = names.temp();
-    before.push_back(
-        loops::stmt(start_like(partial.start, stack, {}, stack_depth(ceil_div(count_, threads)))));
+    before.push_back(loops::stmt(
+        start_like(partial.start, stack, {}, stack_depth(ceil_div(count_, threads), plan_.facts))));
     inside.push_back(loops::stmt(start_like(partial.start, node, copies)));
     merges.push_back(merge_part(partial, node, part, around, names));
     for (const Axis& across : copies)

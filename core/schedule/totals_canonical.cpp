@@ -10,7 +10,6 @@
 //             for k.1 thread { start unit ..; combine unit ..; merge group (unit) }
 //             combine group across k.1 neighbours; push stack, group, k.0 }
 #include <algorithm>
-#include <bit>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
@@ -137,18 +136,11 @@ class Canonical {
 
   Ref<Stmt> close_stack(Ref<Stmt> loops) const {
     std::vector<Ref<Stmt>> before, after;
-    const auto most = source_.plan.facts.range(axis_.extent).high;
-    // Without a bound: no tensor has 2^50 elements to add up.
-    constexpr int UNBOUNDED_DEPTH = 40;
-    const std::int64_t units = most ? ceil_div(std::max<std::int64_t>(*most, 1), pushed_) : 0;
-    const int depth =
-        units == 0
-            ? UNBOUNDED_DEPTH
-            : std::min(UNBOUNDED_DEPTH, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(units))));
+    const index::Expr count = ceil_div(axis_.extent, pushed_);
+    const int depth = stack_depth(count, source_.plan.facts);
     for (const SiblingTotal& total : totals_) {
       before.push_back(loops::stmt(start_like(total.start, total.stack, {}, depth)));
-      after.push_back(
-          loops::stmt(loops::Fold{total.start.total, total.stack, ceil_div(axis_.extent, pushed_)}));
+      after.push_back(loops::stmt(loops::Fold{total.start.total, total.stack, count}));
     }
     return around(std::move(before), std::move(loops), after);
   }
