@@ -94,7 +94,8 @@ class Applier {
     const index::Symbol at = names_.symbol("grid");
     names_.facts().assume_below(at, parts.count());
     const Scope scope = parts.scope_of(at);
-    const Ref<Stmt> rows = walk([&](const Surroundings& here) { return part(parts, scope, at, here); });
+    const Ref<Stmt> rows =
+        walk([&](const Surroundings& here) { return part(parts, scope, at, with_last_rows(plan_, here)); });
     const Ref<Stmt> blocks = loops::stmt(loops::Loop{at, parts.count(), loops::Bind::block, rows});
     parts_ = &parts;
     const Ref<Stmt> rest = walk([&](const Surroundings& here) { return items(here); });
@@ -109,7 +110,8 @@ class Applier {
     const Scope scope = parts.scope_of(at);
     const auto by_parts = [&](ScanParts::Step step) {
       parts.begin(step);
-      const Ref<Stmt> rows = walk([&](const Surroundings& here) { return scan_part(parts, scope, here); });
+      const Ref<Stmt> rows = walk(
+          [&](const Surroundings& here) { return scan_part(parts, scope, with_last_rows(plan_, here)); });
       return loops::stmt(loops::Loop{at, parts.count(), loops::Bind::block, rows});
     };
     const Ref<Stmt> carries = walk([&](const Surroundings& here) { return parts.carry(here); });
@@ -171,7 +173,8 @@ class Applier {
     }
   }
 
-  Ref<Stmt> items(const Surroundings& here) {
+  Ref<Stmt> items(const Surroundings& around) {
+    const Surroundings here = plan_.siblings.empty() ? around : with_last_rows(plan_, around);
     std::vector<Ref<Stmt>> result;
     std::size_t number = 0;
     for (const loops::Item& item : staged_.shape.items) {

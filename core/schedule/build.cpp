@@ -81,20 +81,62 @@ bool uses(const loops::Load& load, const index::Symbol& axis, const Surroundings
   });
 }
 
+// Whether the load may be moved to the last place of the axis where it lies past the end.
+bool has_last(const loops::Load& load, const index::Symbol& axis, const Surroundings& around) {
+  if (!around.last.contains(axis) || !around.inputs.contains(load.buffer)) return false;
+  std::set<index::Symbol> used = index::symbols_of(load.offset);
+  used.merge(index::symbols_of(load.mask));
+  return std::ranges::none_of(used, [&](const index::Symbol& symbol) {
+    return around.found.contains(symbol) && !is_steady(around, symbol, axis);
+  });
+}
+
 Ref<loops::Value> mask_loads(const Ref<loops::Value>& value, const Surroundings& around) {
   if (around.ends.empty()) return value;
   return loops::rewrite(value, [&](const Ref<loops::Value>& inner) {
     const auto* load = std::get_if<loops::Load>(&inner->node);
     if (load == nullptr) return inner;
     index::Condition mask = load->mask;
+    index::Substitution moved;
     for (const auto& [axis, end] : around.ends) {
-      if (uses(*load, axis, around)) mask = mask && index::Condition{{end}};
+      if (!uses(*load, axis, around)) continue;
+      if (has_last(*load, axis, around))
+        moved.emplace(axis, around.last.at(axis));
+      else
+        mask = mask && index::Condition{{end}};
     }
-    return mask == load->mask ? inner : loops::load(load->buffer, load->offset, mask, load->otherwise);
+    if (moved.empty() && mask == load->mask) return inner;
+    return loops::load(load->buffer, index::substitute(load->offset, moved), index::substitute(mask, moved),
+                       load->otherwise);
   });
 }
 
+// Whether a turn of the loops around means that the axis has an element.
+bool has_elements(const AxisPlan& axis, const index::Facts& facts) {
+  const Bind outermost = axis.pieces.front().bind;
+  const bool ends = axis.tail == Tail::mask && (outermost == Bind::block || outermost == Bind::serial);
+  return ends || facts.proves_less(0, axis.extent);
+}
+
 }  // namespace
+
+Surroundings with_last_rows(const Plan& plan, Surroundings here) {
+  for (std::uint32_t buffer = 0; buffer < plan.nest.buffers.size(); ++buffer)
+    if (!plan.nest.buffers[buffer].written) here.inputs.insert(loops::Buffer{buffer});
+  for (const AxisPlan& axis : plan.common.axes) {
+    const auto end = here.ends.find(axis.axis);
+    const auto bound_to = [&](Bind bind) {
+      return std::ranges::any_of(axis.pieces, [&](const Piece& piece) { return piece.bind == bind; });
+    };
+    if (end == here.ends.end() || !bound_to(Bind::thread) || !has_elements(axis, plan.facts)) continue;
+    // A vector is moved as a whole, where all of it lies inside or all outside.
+    const Expr lane = here.axes.at(axis.axis) - end->second.a;
+    if (bound_to(Bind::vector) && lane == Expr(0)) continue;
+    const std::int64_t lanes = bound_to(Bind::vector) ? axis.pieces.back().turns : 1;
+    here.last.insert_or_assign(axis.axis, least(end->second.a, end->second.b - lanes) + lane);
+  }
+  return here;
+}
 
 Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& around) {
   Ref<Stmt> masked = stmt;

@@ -54,7 +54,13 @@ struct Surroundings {
   std::map<index::Symbol, index::Less> ends;  // of the masked axes
   std::set<index::Symbol> found;              // symbols of Index statements: they may depend on any axis
   std::map<index::Symbol, std::set<index::Symbol>> steady;  // but, of an axis, these do not on it
+  // Masked axes that loads of `inputs` need no mask for: past the end they load what lies at this last place.
+  index::Substitution last;
+  std::set<loops::Buffer> inputs;
 };
+// What the siblings see of a turn of the common loops: threads whose row lies past the end load the last row,
+// as no result of theirs is stored.
+Surroundings with_last_rows(const Plan& plan, Surroundings here);
 // The statement at these places: axes substituted; what uses a masked axis, and all stores, masked. An Index
 // that does not is looked up once for all members, even where a member is past the end: some other is not.
 Ref<Stmt> settle(const Ref<Stmt>& stmt, const Surroundings& around);
