@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/integers.h"
+#include "core/index/simplify.h"
 #include "core/schedule/tidy.h"
 
 namespace twinloom::schedule {
@@ -18,23 +19,29 @@ namespace {
 constexpr std::int64_t MOST_VALUES = 256;  // of a body: it is written once for each loop
 constexpr int MOST_LOOPS = 4;
 
-// The first iteration in which it is not what it was in iteration 0; nothing where more than the axis
-// decides.
-std::optional<std::int64_t> change_of(const Less& less, index::Symbol axis) {
-  const auto gap = index::linear_in(less.b - less.a, axis);
+// The first iteration in which it is not what it was in iteration 0, where that is inside the loop; nothing
+// where more than the axis and sizes decides.
+std::optional<Expr> change_of(const Less& less, const Loop& loop, const std::set<index::Symbol>& bound,
+                              const index::Facts& facts) {
+  const auto gap = index::linear_in(less.b - less.a, loop.axis);
   const auto scale = gap ? index::constant_of(gap->scale) : std::nullopt;
-  const auto rest = gap ? index::constant_of(gap->rest) : std::nullopt;
-  if (!scale || !rest || *scale == 0) return std::nullopt;
-  return *scale < 0 ? ceil_div(*rest, -*scale) : floor_div(-*rest, *scale) + 1;
+  if (!scale || *scale == 0) return std::nullopt;
+  const auto of_sizes = [&](const index::Symbol& symbol) { return !bound.contains(symbol); };
+  if (!std::ranges::all_of(index::symbols_of(gap->rest), of_sizes)) return std::nullopt;
+  const Expr change =
+      index::simplify(*scale < 0 ? ceil_div(gap->rest, -*scale) : floor_div(-gap->rest, *scale) + 1, facts);
+  const bool inside = facts.proves_less(0, change) && facts.proves_less(change, loop.extent);
+  return inside ? std::optional(change) : std::nullopt;
 }
 
 // Of all conditions in the loop; nothing where none changes, or the body is long.
-std::optional<std::int64_t> first_change(const Loop& loop, std::int64_t extent) {
-  std::optional<std::int64_t> first;
+std::optional<Expr> first_change(const Loop& loop, const std::set<index::Symbol>& bound,
+                                 const index::Facts& facts) {
+  std::optional<Expr> first;
   std::int64_t values = 0;
   const auto visit = [&](const Less& less) {
-    const auto change = change_of(less, loop.axis);
-    if (change && *change > 0 && *change < extent && (!first || *change < *first)) first = change;
+    const auto change = change_of(less, loop, bound, facts);
+    if (change && (!first || facts.proves_less(*change, *first))) first = change;
   };
   loops::for_each_value(*loop.body, [&](const Value& value) {
     ++values;
@@ -52,10 +59,12 @@ class Splitter {
     loops::for_each_stmt(*whole, [&](const Stmt& stmt) {
       if (const auto* loop = std::get_if<Loop>(&stmt.node)) {
         if (!seen.insert(loop->axis).second) shared_.insert(loop->axis);
+        bound_.insert(loop->axis);
         facts_.assume_below(loop->axis, loop->extent);
       }
       if (const auto* start = std::get_if<loops::Start>(&stmt.node))
         shared_.insert(start->copies.begin(), start->copies.end());
+      if (const auto* index = std::get_if<loops::Index>(&stmt.node)) bound_.insert(index->symbol);
     });
   }
 
@@ -66,14 +75,14 @@ class Splitter {
     Ref<Stmt> rest = stmt;
     while (static_cast<int>(parts.size()) + 1 < MOST_LOOPS) {
       const auto& left = std::get<Loop>(rest->node);
-      const auto extent = index::constant_of(left.extent);
-      const auto change = extent ? first_change(left, *extent) : std::nullopt;
+      const auto change = first_change(left, bound_, facts_);
       if (!change) break;
       parts.push_back(part(left.axis, *change, left.body));
       const index::Symbol axis = names_.symbol(left.axis.name());
+      bound_.insert(axis);
       const Ref<Stmt> body =
           loops::substitute(names_.freshen(left.body), {{left.axis, Expr(axis) + *change}});
-      rest = part(axis, *extent - *change, body);
+      rest = part(axis, index::simplify(left.extent - *change, facts_), body);
     }
     if (parts.empty()) return stmt;
     parts.push_back(std::move(rest));
@@ -100,6 +109,7 @@ class Splitter {
   index::Facts facts_;
   Names& names_;
   std::set<index::Symbol> shared_;
+  std::set<index::Symbol> bound_;  // by loops and Index statements
 };
 
 }  // namespace

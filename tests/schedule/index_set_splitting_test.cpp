@@ -59,6 +59,21 @@ TEST(IndexSetSplitting, KeepsALoopWhoseConditionChangesInsideAVector) {
   expect_same_bits(shifted);
 }
 
+// Halves of a size that vectors divide are two loops as those of a constant are.
+TEST(IndexSetSplitting, SplitsWhereASizeSays) {
+  constexpr std::string_view halves =
+      R"(program halves(x: f32[m*n], y: written f32[2*m*n]; m in 0.., n in 8..64 % 8) {
+    for i < m { for j < 2*n { y[2*i*n + j] = where(lt(count(j), count(n)),
+      neg((x[i*n + j] if j < n else 0x0p+0:f32)), (x[i*n + j - n] if n - 1 < j else 0x0p+0:f32)) } } })";
+  const std::string text = loops::print(scheduled(halves));
+  EXPECT_EQ(occurrences("for j.0", text), 2) << text;
+  for (const std::string_view gone : {" if ", "where", "lt("}) EXPECT_EQ(occurrences(gone, text), 0) << text;
+  for (const std::int64_t n : {8, 24}) {
+    const Arguments arguments(loops::parse(halves), {{index::Symbol("m"), 3}, {index::Symbol("n"), n}});
+    EXPECT_TRUE(arguments.run({scheduled(halves)}) == arguments.run({loops::parse(halves)})) << n;
+  }
+}
+
 TEST(IndexSetSplitting, MakesFourLoopsAtMost) {
   std::string value = "0x0p+0:f32";
   for (int part = 7; part > 0; --part)
