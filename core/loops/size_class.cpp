@@ -5,20 +5,24 @@
 #include <numeric>
 
 #include "core/base/integers.h"
+#include "core/loops/rewrite.h"
 
 namespace twinloom::loops {
 
 namespace {
 
-// Powers of two, from 8192 on with 15 steps between them: shared memory has no room to waste for longer rows.
+// Powers of two, which many rows have and all threads and vectors divide, are classes of their own. Others
+// lie between two of them, from 8192 on with 15 steps between: shared memory has no room to waste for longer
+// rows.
 index::Range range_of_extent(std::int64_t value, std::int64_t most) {
   constexpr std::int64_t LEAST = 32, FINE = 8192;
   if (value > most) return {most + 1, {}};
   if (value <= LEAST) return {0, std::min(LEAST, most)};
   const std::int64_t power = next_power_of_two(value);
-  if (power <= FINE) return {power / 2 + 1, std::min(power, most)};
+  if (power == value) return {value, value};
+  if (power <= FINE) return {power / 2 + 1, std::min(power - 1, most)};
   const std::int64_t step = power / 32, high = ceil_div(value, step) * step;
-  return {high - step + 1, std::min(high, most)};
+  return {high - step + 1, std::min({high, power - 1, most})};
 }
 
 index::Range range_of_amount(std::int64_t value) {
@@ -43,6 +47,17 @@ index::Range both(const index::Range& a, const index::Range& b) {
   return range;
 }
 
+// Numbers in place of sizes that can have no other value.
+Program with_only_values(Program nest) {
+  index::Substitution known;
+  for (const SizeInfo& size : nest.sizes)
+    if (size.range.low && size.range.low == size.range.high) known.emplace(size.symbol, *size.range.low);
+  if (known.empty()) return nest;
+  nest.body = substitute(nest.body, known);
+  for (BufferInfo& buffer : nest.buffers) buffer.count = index::substitute(buffer.count, known);
+  return nest;
+}
+
 }  // namespace
 
 SizeAnswer answer(const SizeQuestion& question, const index::Values& sizes) {
@@ -54,6 +69,8 @@ SizeAnswer answer(const SizeQuestion& question, const index::Values& sizes) {
       return {range_of_amount(value), 1};
     case SizeQuestion::Kind::divisor:
       return {{}, std::gcd(value, question.most)};
+    case SizeQuestion::Kind::whole:
+      return {{}, value % question.most == 0 ? question.most : 1};
   }
   return {};
 }
@@ -80,8 +97,10 @@ Program narrowed(const Program& nest, const std::vector<SizeQuestion>& questions
       if (!index::mentions(question.what, size.symbol)) continue;
       const SizeAnswer known = answer(question, sizes);
       size.usual = usual_of(sizes.at(size.symbol));
-      if (question.kind == SizeQuestion::Kind::extent) size.range = both(size.range, known.range);
-      if (question.kind == SizeQuestion::Kind::divisor) size.divisor = std::lcm(size.divisor, known.divisor);
+      // Of a product only the whole is known.
+      if (question.what != index::Expr(size.symbol)) continue;
+      size.range = both(size.range, known.range);
+      size.divisor = std::lcm(size.divisor, known.divisor);
     }
     for (const SizeQuestion& question : questions) {
       // No more divisible than sizes of the class are.
@@ -90,7 +109,7 @@ Program narrowed(const Program& nest, const std::vector<SizeQuestion>& questions
           *size.usual - *size.usual % question.most + answer(question, sizes).divisor % question.most;
     }
   }
-  return result;
+  return with_only_values(std::move(result));
 }
 
 }  // namespace twinloom::loops

@@ -13,17 +13,18 @@ namespace twinloom::loops {
 // What is asked of the sizes of a run.
 struct SizeQuestion {
   enum class Kind : std::uint8_t {
-    extent,   // of a row or side: between powers of two up to `most`, or beyond it
+    extent,   // of a row or side: a power of two up to `most`, between two of them, or beyond it
     amount,   // of rows or elements: between powers of 8
     divisor,  // which power of two divides it, up to `most`
+    whole,    // whether `most` divides it
   };
   Kind kind;
-  index::Expr what;  // extent and divisor: a size
+  index::Expr what;  // extent, divisor and whole: a size
   std::int64_t most = 0;
   friend bool operator==(const SizeQuestion&, const SizeQuestion&) = default;
 };
 struct SizeAnswer {
-  index::Range range;  // nothing is known of a divisor's
+  index::Range range;  // that it lies in, as far as is known
   std::int64_t divisor = 1;
   friend bool operator==(const SizeAnswer&, const SizeAnswer&) = default;
 };
@@ -38,7 +39,8 @@ struct SizeClass {
 };
 
 // The nest for sizes of the class that these are of: with what the answers tell of each size, and, where a
-// question speaks of it, with nearly this value as its usual one.
+// question speaks of it, with nearly this value as its usual one; a size that has one value in the class is
+// that number.
 Program narrowed(const Program& nest, const std::vector<SizeQuestion>& questions, const index::Values& sizes);
 
 }  // namespace twinloom::loops

@@ -6,6 +6,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -25,8 +26,12 @@ class Asker {
     if (!siblings.empty()) ask_rows();
     if (siblings.empty() && situation_.shape.common.size() > 1)
       for (const NestLoop& loop : situation_.shape.common) ask(Kind::extent, loop.extent, MOST_SIDE);
-    if (!siblings.empty() && situation_.lockstep)
-      ask(Kind::extent, situation_.shape.common[situation_.vector_axis].extent, MOST_SIDE);
+    if (!siblings.empty() && situation_.lockstep) {
+      const index::Expr& side = situation_.shape.common[situation_.vector_axis].extent;
+      ask(Kind::extent, side, MOST_SIDE);
+      ask(Kind::whole, side, loops::UNIT);
+    }
+    if (siblings.empty() && !situation_.shape.common.empty()) ask_changes();
     if (by_threads) ask_alignment();
     return std::move(questions_);
   }
@@ -47,6 +52,7 @@ class Asker {
     const std::vector<index::Symbol> sizes = sizes_in(what);
     if (sizes.size() != index::symbols_of(what).size() || sizes.empty()) return;
     if (kind == Kind::extent && sizes.size() > 1) return;
+    if (kind == Kind::whole && what != index::Expr(sizes.front())) return;
     const loops::SizeQuestion question{kind, kind == Kind::extent ? index::Expr(sizes.front()) : what, most};
     if (std::ranges::find(questions_, question) == questions_.end()) questions_.push_back(question);
   }
@@ -62,11 +68,27 @@ class Asker {
       most = std::max(most, situation_.machine.scratch_bytes / least_bytes(loop.axis));
     ask(Kind::extent, loop.extent, most);
     ask(Kind::amount, loop.extent, 0);
+    if (situation_.machine.max_threads > 1) ask(Kind::whole, loop.extent, loops::UNIT);
   }
   void ask_rows() {
     index::Expr rows = 1;
     for (const NestLoop& loop : situation_.shape.common) rows = rows * loop.extent;
     ask(Kind::amount, rows, 0);
+  }
+
+  // Whether conditions, as those of a concatenation, change between two vectors or inside one.
+  void ask_changes() {
+    const index::Symbol axis = situation_.shape.common[situation_.vector_axis].axis;
+    const std::int64_t lanes = situation_.lanes_along(axis);
+    const auto look = [&](const index::Less& less) {
+      if (lanes < 2 || !index::mentions(less.a - less.b, axis)) return;
+      for (const index::Symbol& size : sizes_in(less.a - less.b)) ask(Kind::divisor, size, lanes);
+    };
+    loops::for_each_value(*situation_.nest.body, [&](const loops::Value& value) {
+      if (const auto* load = std::get_if<loops::Load>(&value.node))
+        std::ranges::for_each(load->mask.all, look);
+      if (const auto less = loops::compared_counts(value)) look(*less);
+    });
   }
 
   int least_bytes(const index::Symbol& axis) const {

@@ -40,11 +40,12 @@ std::vector<runtime::Argument> matrix(std::int64_t n, std::int64_t m) {
 TEST(SizeClasses, ShareAVariant) {
   Makers makers;
   const runtime::Executable executable = makers.executable();
-  const auto wide = executable.variant(matrix(3, 4096));
+  const auto wide = executable.variant(matrix(3, 4095));
   EXPECT_EQ(executable.variant(matrix(900, 2049)), wide);
   EXPECT_NE(executable.variant(matrix(3, 2048)), wide);
-  EXPECT_EQ(executable.variant(matrix(7, 4096)), wide);
-  EXPECT_EQ(makers.made, 2);
+  EXPECT_EQ(executable.variant(matrix(7, 4000)), wide);
+  EXPECT_NE(executable.variant(matrix(7, 4096)), wide);
+  EXPECT_EQ(makers.made, 3);
   EXPECT_EQ(makers.of_all, 0);
 }
 
