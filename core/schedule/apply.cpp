@@ -2,6 +2,7 @@
 // other, each sibling built by the sort of totals it has.
 #include "core/base/error.h"
 #include "core/schedule/build.h"
+#include "core/schedule/forms.h"
 #include "core/schedule/index_set_splitting.h"
 #include "core/schedule/tidy.h"
 
@@ -270,7 +271,8 @@ std::optional<std::string> why_illegal(const loops::Program& nest, const Schedul
     if (auto* reason = std::get_if<std::string>(&made)) return std::move(*reason);
     return std::nullopt;
   }
-  auto resolved = resolve(nest, schedule);
+  const Forms forms(nest);
+  auto resolved = resolve(forms, schedule);
   if (auto* reason = std::get_if<std::string>(&resolved)) return std::move(*reason);
   return std::nullopt;
 }
@@ -284,11 +286,14 @@ std::vector<loops::Program> apply(const loops::Program& nest, const Schedule& sc
           print(schedule));
     return {std::get<loops::Program>(std::move(made))};
   }
-  const auto resolved = resolve(nest, schedule);
+  const Forms forms(nest);
+  const auto resolved = resolve(forms, schedule);
   const auto* plan = std::get_if<Plan>(&resolved);
   CHECK(plan != nullptr, "the schedule is illegal: ", *std::get_if<std::string>(&resolved), "\n",
         loops::print(nest), print(schedule));
-  return Applier(*plan).build();
+  return apply(*plan);
 }
+
+std::vector<loops::Program> apply(const Plan& plan) { return Applier(plan).build(); }
 
 }  // namespace twinloom::schedule

@@ -89,6 +89,7 @@ const std::vector<Changes>& changes_for(const machine::Machine& machine) {
 std::vector<Schedule> candidates(const loops::Program& nest, const machine::Machine& machine, int most,
                                  std::uint64_t seed) {
   std::mt19937_64 random(seed);
+  const Forms forms(nest);
   const auto& things = changes_for(machine);
   std::vector<Schedule> found;
   std::set<std::string> seen = {print(choose(nest, machine))};
@@ -97,8 +98,8 @@ std::vector<Schedule> candidates(const loops::Program& nest, const machine::Mach
     found.push_back(std::move(schedule));
   }
   for (const Parameters& parameters : drawn_parameters(things, 4 * most, random)) {
-    Schedule schedule = choose(nest, machine, parameters);
-    if (!seen.insert(print(schedule)).second || why_illegal(nest, schedule)) continue;
+    Schedule schedule = choose(forms, machine, parameters);
+    if (!seen.insert(print(schedule)).second || !is_legal(forms, schedule)) continue;
     found.push_back(std::move(schedule));
   }
   // Of each sort some: those that change one thing stand first and are not all there is room for.

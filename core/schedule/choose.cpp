@@ -12,7 +12,6 @@
 #include "core/loops/canonical.h"
 #include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
-#include "core/schedule/reuse.h"
 
 namespace twinloom::schedule {
 
@@ -65,17 +64,18 @@ bool pays(const Staged& staged, ops::DType dtype) {
 
 // How many values are kept, as long as there is room for their rows and what is left of the nest is not
 // sooner walked in lock-step, where rows have no arrays of their own.
-int choose_kept_values(const Situation& situation, std::int64_t& room) {
+int choose_kept_values(const Forms& forms, const Situation& situation, std::int64_t& room) {
   if (situation.lockstep || situation.shape.common.empty() || !choose_grid_splits(situation).empty())
     return 0;
   int values = 0;
-  auto kept = keep_value(situation.nest);
-  while (kept && values < situation.parameters.most_values) {
-    const std::int64_t bytes = kept->count * ops::size_of(kept->nest.buffers.back().dtype);
-    if (bytes > room || Situation(kept->nest, situation.machine, situation.parameters).lockstep) break;
+  while (values < situation.parameters.most_values) {
+    const auto next = forms.form(situation.collapses, values + 1);
+    if (!std::holds_alternative<const Form*>(next)) break;
+    const Form& form = *std::get<const Form*>(next);
+    const std::int64_t bytes = form.kept.back().count * ops::size_of(form.nest.buffers.back().dtype);
+    if (bytes > room || Situation(forms, situation.machine, situation.parameters, values + 1).lockstep) break;
     room -= bytes;
     ++values;
-    kept = keep_value(kept->nest);
   }
   return values;
 }
@@ -112,19 +112,23 @@ bool finds_indices(const loops::Program& nest) {
 Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   // What a core takes for places that only a run finds is estimated too badly to choose by.
   if (is_call(nest) || (machine.max_threads == 1 && finds_indices(nest)))
-    return choose(nest, machine, Parameters{});
+    return choose(Forms(nest), machine, Parameters{});
   return choose_by_estimate(nest, machine);
 }
 
-Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Parameters& parameters) {
-  if (is_call(nest)) return {};
-  if (machine.max_threads > 1) return choose_for_threads(nest, machine, parameters);
+bool is_legal(const Forms& forms, const Schedule& schedule) {
+  return std::holds_alternative<Plan>(forms.resolved(schedule));
+}
+
+Schedule choose(const Forms& forms, const machine::Machine& machine, const Parameters& parameters) {
+  if (is_call(forms.nest())) return {};
+  if (machine.max_threads > 1) return choose_for_threads(forms, machine, parameters);
   Schedule schedule;
   std::int64_t room = machine.scratch_bytes;
-  const Situation plain(nest, machine, parameters);
-  schedule.kept_values = choose_kept_values(plain, room);
+  const Situation plain(forms, machine, parameters);
+  schedule.kept_values = choose_kept_values(forms, plain, room);
   std::optional<Situation> keeping;
-  if (schedule.kept_values != 0) keeping.emplace(nest, machine, parameters, schedule.kept_values);
+  if (schedule.kept_values != 0) keeping.emplace(forms, machine, parameters, schedule.kept_values);
   const Situation& situation = keeping ? *keeping : plain;
   schedule.collapses = situation.collapses;
   if (situation.shape.columns) {
@@ -138,11 +142,11 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine, con
   // What the law refuses of the extras is left out: a store before a reduction, rows read at different
   // places.
   schedule.panel = situation.wants_panel();
-  if (schedule.panel && why_illegal(nest, schedule)) schedule.panel = false;
+  if (schedule.panel && !is_legal(forms, schedule)) schedule.panel = false;
   schedule.grid_splits = choose_grid_splits(situation);
-  if (!schedule.grid_splits.empty() && why_illegal(nest, schedule)) schedule.grid_splits.clear();
-  schedule.scan_split = choose_scan_split(nest, situation, schedule);
-  const auto resolved = resolve(nest, schedule);
+  if (!schedule.grid_splits.empty() && !is_legal(forms, schedule)) schedule.grid_splits.clear();
+  schedule.scan_split = choose_scan_split(forms, situation, schedule);
+  const auto& resolved = forms.resolved(schedule);
   if (const auto* plan = std::get_if<Plan>(&resolved)) {
     if (parameters.stages) schedule.temps = choose_stages(situation, schedule, *plan, room);
     if (parameters.prefetches) schedule.prefetches = choose_prefetches(situation, *plan);

@@ -17,7 +17,11 @@ constexpr double LESS = 0.999;  // nearer to each other than that only the round
 class Search {
  public:
   Search(const loops::Program& nest, const machine::Machine& machine)
-      : nest_(nest), machine_(machine), sizes_(usual_sizes(nest)), things_(changes_for(machine)) {}
+      : nest_(nest),
+        forms_(nest),
+        machine_(machine),
+        sizes_(usual_sizes(nest)),
+        things_(changes_for(machine)) {}
 
   Schedule best() {
     auto [own, best] = usual();
@@ -33,7 +37,7 @@ class Search {
     }
     Entry chosen = found.seconds < worth ? std::move(found) : std::move(best);
     for (Schedule& schedule : choose_products(nest_, machine_)) {
-      const double seconds = seconds_of(schedule);
+      const double seconds = seconds_by_steps(schedule);
       if (seconds < LESS * chosen.seconds) chosen = {std::move(schedule), seconds};
     }
     return std::move(chosen.schedule);
@@ -60,15 +64,21 @@ class Search {
   }
 
   Entry entry_of(const Parameters& parameters) {
-    Entry entry{choose(nest_, machine_, parameters)};
+    Entry entry{choose(forms_, machine_, parameters)};
     const auto [known, fresh] = seen_.try_emplace(print(entry.schedule), 0.0);
     if (fresh) known->second = seconds_of(entry.schedule);
     entry.seconds = known->second;
     return entry;
   }
   double seconds_of(const Schedule& schedule) const {
-    if (why_illegal(nest_, schedule)) return std::numeric_limits<double>::infinity();
-    return cost::estimate(apply(nest_, schedule), machine_, sizes_).seconds;
+    const auto* plan = std::get_if<Plan>(&forms_.resolved(schedule));
+    if (plan == nullptr) return std::numeric_limits<double>::infinity();
+    return cost::estimate(apply(*plan), machine_, sizes_).seconds;
+  }
+  double seconds_by_steps(const Schedule& schedule) const {
+    const auto program = apply_steps(nest_, schedule);
+    if (std::holds_alternative<std::string>(program)) return std::numeric_limits<double>::infinity();
+    return cost::estimate({std::get<loops::Program>(program)}, machine_, sizes_).seconds;
   }
 
   std::optional<std::pair<Parameters, Entry>> best_change(const Parameters& from, const Entry& now) {
@@ -86,6 +96,7 @@ class Search {
   }
 
   const loops::Program& nest_;
+  const Forms forms_;
   const machine::Machine& machine_;
   const index::Values sizes_;
   const std::vector<Changes>& things_;

@@ -8,7 +8,6 @@
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
 #include "core/schedule/heuristics.h"
-#include "core/schedule/reuse.h"
 
 namespace twinloom::schedule {
 
@@ -62,11 +61,11 @@ class Alive {
 
 class RowChooser {
  public:
-  RowChooser(const loops::Program& nest, const machine::Machine& machine, const Parameters& parameters)
-      : nest_(nest), machine_(machine), parameters_(parameters) {}
+  RowChooser(const Forms& forms, const machine::Machine& machine, const Parameters& parameters)
+      : forms_(forms), machine_(machine), parameters_(parameters) {}
 
   Schedule choose() const {
-    const Situation situation(nest_, machine_, parameters_);
+    const Situation situation(forms_, machine_, parameters_);
     if (situation.shape.columns) return beside_columns();
     if (auto schedule = in_tiles(situation)) return *schedule;
     if (auto schedule = in_parts(situation)) return *schedule;
@@ -76,13 +75,13 @@ class RowChooser {
     if (parameters_.rows == Rows::nowhere) return looped(situation);
     const bool registers = parameters_.rows != Rows::scratch;
     for (int values = registers ? most : 0; values > 0; --values)
-      if (auto schedule = in_registers(Situation(nest_, machine_, parameters_, values), values))
+      if (auto schedule = in_registers(Situation(forms_, machine_, parameters_, values), values))
         return *schedule;
     if (registers)
       if (auto schedule = in_registers(situation, 0)) return *schedule;
     if (parameters_.rows == Rows::registers) return looped(situation);
     for (int kept = most; kept >= 0; --kept)
-      if (auto schedule = in_scratch(Situation(nest_, machine_, parameters_, kept), kept)) return *schedule;
+      if (auto schedule = in_scratch(Situation(forms_, machine_, parameters_, kept), kept)) return *schedule;
     return looped(situation);
   }
 
@@ -93,8 +92,9 @@ class RowChooser {
   // That a row may keep for later siblings.
   int most_values() const {
     int most = 0;
-    for (auto kept = keep_value(nest_); kept; kept = keep_value(kept->nest)) ++most;
-    return std::min(most, parameters_.most_values);
+    while (most < parameters_.most_values && std::holds_alternative<const Form*>(forms_.form({}, most + 1)))
+      ++most;
+    return most;
   }
 
   Schedule made(const Situation& situation, const RowThreads& rows, int values = 0,
@@ -142,7 +142,7 @@ class RowChooser {
   // columns beside what it keeps.
   Schedule beside_columns() const {
     for (int values = most_values(); values >= 0; --values) {
-      const Situation situation(nest_, machine_, parameters_, values);
+      const Situation situation(forms_, machine_, parameters_, values);
       RowThreads rows = threads_of_row(row_of(situation), 1, true);
       rows.spread = true;
       rows.packed = 2;
@@ -151,8 +151,8 @@ class RowChooser {
         rows.warps = std::min(machine_.max_threads / of_unit, next_power_of_two(units_of(rows.row->usual)));
       Schedule schedule = made(situation, rows, values);
       schedule.columns = choose_columns(situation, rows.warps * of_unit);
-      if (why_illegal(nest_, schedule)) schedule.columns->place = loops::Place::registers;
-      const auto resolved = resolve(nest_, schedule);
+      if (!is_legal(forms_, schedule)) schedule.columns->place = loops::Place::registers;
+      const auto& resolved = forms_.resolved(schedule);
       const auto* plan = std::get_if<Plan>(&resolved);
       if (plan == nullptr && values > 0) continue;
       if (plan != nullptr) schedule.temps = stages(*plan, loops::Place::registers);
@@ -166,13 +166,13 @@ class RowChooser {
   void fetch(const PrefetchPlan& prefetch, Schedule& schedule) const {
     if (!parameters_.prefetches) return;
     schedule.prefetches.push_back(prefetch);
-    if (why_illegal(nest_, schedule)) schedule.prefetches.pop_back();
+    if (!is_legal(forms_, schedule)) schedule.prefetches.pop_back();
   }
 
   // The row that the block walks next, as soon as its own is there.
   void fetch_next(const Situation& situation, Schedule& schedule) const {
     const int sibling = std::min(1, static_cast<int>(situation.siblings.size()) - 1);
-    for (const loops::BufferInfo& info : nest_.buffers) {
+    for (const loops::BufferInfo& info : forms_.nest().buffers) {
       if (info.written || info.local) continue;
       fetch({info.name, sibling, 1}, schedule);
     }
@@ -185,8 +185,7 @@ class RowChooser {
     const std::int64_t warps = wanted_warps(next_power_of_two(units_of(row->most)));
     const auto schedule =
         keeping(situation, threads_of_row(row, warps, true), values, loops::Place::registers);
-    const auto resolved = schedule ? resolve(nest_, *schedule) : "";
-    const auto* plan = std::get_if<Plan>(&resolved);
+    const auto* plan = schedule ? std::get_if<Plan>(&forms_.resolved(*schedule)) : nullptr;
     if (plan == nullptr) return std::nullopt;
     const std::int64_t elements = loops::UNIT / machine_.warp_threads;  // of a thread
     if (elements * bytes_of_element(*plan, situation) > REGISTER_BYTES) return std::nullopt;
@@ -198,8 +197,7 @@ class RowChooser {
     const auto row = row_of(situation);
     if (!row || row->most <= loops::UNIT || row->most == Row::UNBOUNDED) return std::nullopt;
     const auto schedule = keeping(situation, threads_of_row(row, 1), values, loops::Place::scratch);
-    const auto resolved = schedule ? resolve(nest_, *schedule) : "";
-    const auto* plan = std::get_if<Plan>(&resolved);
+    const auto* plan = schedule ? std::get_if<Plan>(&forms_.resolved(*schedule)) : nullptr;
     if (plan == nullptr) return std::nullopt;
     const std::int64_t bytes = row->most * bytes_of_element(*plan, situation);
     const std::int64_t units = next_power_of_two(units_of(row->most));
@@ -228,7 +226,7 @@ class RowChooser {
     const std::int64_t blocks = std::max<std::int64_t>(1, std::min(by_threads, by_scratch));
     const std::int64_t ahead = blocks * machine_.multiprocessors;
     const bool held = 2 * ahead * bytes <= machine::cache_bytes(machine_);
-    const auto last = static_cast<int>(siblings_of(loops::take_apart(nest_)).size()) - 1;
+    const auto last = static_cast<int>(siblings_of(loops::take_apart(forms_.nest())).size()) - 1;
     for (const TempPlan& temp : schedule.temps) fetch({temp.buffer, held ? 1 : last, ahead}, schedule);
   }
 
@@ -236,7 +234,7 @@ class RowChooser {
                                   loops::Place place) const {
     if (situation.shape.common.empty()) return std::nullopt;
     Schedule schedule = made(situation, rows, values, values == 0 ? loops::Place::registers : place);
-    const auto resolved = resolve(nest_, schedule);
+    const auto& resolved = forms_.resolved(schedule);
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr) return std::nullopt;
     schedule.temps = stages(*plan, place);
@@ -260,7 +258,7 @@ class RowChooser {
       RowThreads rows;
       rows.tile = other;
       Schedule schedule = made(situation, rows);
-      const auto resolved = resolve(nest_, schedule);
+      const auto& resolved = forms_.resolved(schedule);
       if (const auto* plan = std::get_if<Plan>(&resolved)) schedule.temps = tiles(*plan);
       if (!schedule.temps.empty()) return schedule;
     }
@@ -295,20 +293,20 @@ class RowChooser {
     Schedule schedule = made(situation, threads_of_row(row_of(situation), warps));
     schedule.grid_splits = {{std::string(loop.axis.name()), each, false,
                              gathering_threads(schedule, threads, ceil_div(units, each))}};
-    if (why_illegal(nest_, schedule)) return std::nullopt;
+    if (!is_legal(forms_, schedule)) return std::nullopt;
     return schedule;
   }
 
   std::optional<Schedule> in_scan_parts(const Situation& situation) const {
     if (situation.siblings.size() != 1) return std::nullopt;
     Schedule schedule = made(situation, threads_of_row(std::nullopt, 1));
-    schedule.scan_split = choose_scan_split(nest_, situation, schedule);
+    schedule.scan_split = choose_scan_split(forms_, situation, schedule);
     return schedule.scan_split ? std::optional(std::move(schedule)) : std::nullopt;
   }
 
   // As many as a block has room for: all of them, or some of a warp.
   std::int64_t gathering_threads(const Schedule& schedule, std::int64_t of_row, std::int64_t parts) const {
-    const auto resolved = resolve(nest_, schedule);
+    const auto& resolved = forms_.resolved(schedule);
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr || in_lockstep(plan->common)) return 1;
     const std::int64_t room = machine_.max_threads / common_threads(*plan);
@@ -356,16 +354,16 @@ class RowChooser {
     return units <= situation.parameters.row_warps ? 1 : std::min(LOOPED_WARPS, next_power_of_two(units));
   }
 
-  const loops::Program& nest_;
+  const Forms& forms_;
   const machine::Machine& machine_;
   const Parameters& parameters_;
 };
 
 }  // namespace
 
-Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine,
+Schedule choose_for_threads(const Forms& forms, const machine::Machine& machine,
                             const Parameters& parameters) {
-  return RowChooser(nest, machine, parameters).choose();
+  return RowChooser(forms, machine, parameters).choose();
 }
 
 }  // namespace twinloom::schedule

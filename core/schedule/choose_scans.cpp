@@ -72,12 +72,12 @@ std::optional<ScanSplit> for_tasks(const Situation& situation, const Walked& wal
 
 }  // namespace
 
-std::optional<ScanSplit> choose_scan_split(const loops::Program& nest, const Situation& situation,
+std::optional<ScanSplit> choose_scan_split(const Forms& forms, const Situation& situation,
                                            const Schedule& schedule) {
   if (!situation.parameters.splits || situation.siblings.size() != 1 ||
       reach_of(situation.shape, *situation.siblings.front()) != Reach::scan)
     return std::nullopt;
-  const auto resolved = resolve(nest, schedule);
+  const auto& resolved = forms.resolved(schedule);
   const auto* plan = std::get_if<Plan>(&resolved);
   if (plan == nullptr) return std::nullopt;
   const Walked how = walked(situation, *plan);
@@ -85,7 +85,7 @@ std::optional<ScanSplit> choose_scan_split(const loops::Program& nest, const Sit
   if (!split) return std::nullopt;
   Schedule cut = schedule;
   cut.scan_split = split;
-  return why_illegal(nest, cut) ? std::nullopt : split;
+  return is_legal(forms, cut) ? split : std::nullopt;
 }
 
 }  // namespace twinloom::schedule

@@ -7,8 +7,6 @@
 #include <limits>
 #include <numeric>
 
-#include "core/schedule/reuse.h"
-
 namespace twinloom::schedule {
 
 using loops::NestLoop;
@@ -35,18 +33,13 @@ std::int64_t power_of_two_below(std::int64_t value) {
       std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1))));
 }
 
-Situation::Situation(const loops::Program& given, const machine::Machine& target, const Parameters& chosen,
+Situation::Situation(const Forms& forms, const machine::Machine& target, const Parameters& chosen,
                      int kept_values)
-    : machine(target), parameters(chosen) {
-  Collapsed collapsed = choose_collapses(given);
-  collapses = std::move(collapsed.collapses);
-  nest = std::move(collapsed.nest);
-  for (int number = 0; number < kept_values; ++number) nest = keep_value(nest)->nest;
-  shape = loops::take_apart(nest);
-  facts = loops::facts_of(nest);
-  sizes = usual_sizes(nest);
-  siblings = siblings_of(shape);
-  accesses = accesses_of(nest, shape);
+    : machine(target),
+      parameters(chosen),
+      collapses(forms.collapses()),
+      form(*std::get<const Form*>(forms.form(collapses, kept_values))),
+      sizes(usual_sizes(nest)) {
   lockstep = siblings.empty() || (!shape.columns && vector_is_common());
   if (lockstep && !shape.common.empty()) vector_axis = best_common_axis();
 }

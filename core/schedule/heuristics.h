@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/schedule/accesses.h"
-#include "core/schedule/plan.h"
+#include "core/schedule/forms.h"
 
 namespace twinloom::schedule {
 
@@ -68,8 +67,8 @@ Collapsed choose_collapses(const loops::Program& nest);
 // walks rows in lock-step or each sibling along its own axis.
 class Situation {
  public:
-  // With so many values kept; see Schedule.
-  Situation(const loops::Program& given, const machine::Machine& target, const Parameters& chosen,
+  // With so many values kept; see Schedule. The forms must outlive it.
+  Situation(const Forms& forms, const machine::Machine& target, const Parameters& chosen,
             int kept_values = 0);
   Situation(const Situation&) = delete;
   Situation& operator=(const Situation&) = delete;
@@ -96,13 +95,14 @@ class Situation {
 
   const machine::Machine& machine;
   const Parameters parameters;
-  std::vector<Collapse> collapses;
-  loops::Program nest;
-  loops::Nest shape;
-  index::Facts facts;
-  index::Values sizes;  // the usual ones
-  std::vector<const loops::Sibling*> siblings;
-  std::vector<Access> accesses;
+  const std::vector<Collapse>& collapses;
+  const Form& form;
+  const loops::Program& nest = form.nest;
+  const loops::Nest& shape = form.shape;
+  const index::Facts& facts = form.facts;
+  const std::vector<const loops::Sibling*>& siblings = form.siblings;
+  const std::vector<Access>& accesses = form.accesses;
+  index::Values sizes;          // the usual ones
   bool lockstep = false;        // the vector is along a common axis
   std::size_t vector_axis = 0;  // of the common loops
 
@@ -130,6 +130,8 @@ class ScopeChoice {
   std::vector<SplitPlan> splits_;
   std::vector<LoopPlan> loops_;
 };
+// Whether it may be applied.
+bool is_legal(const Forms& forms, const Schedule& schedule);
 // What is fetched ahead, of what the law lets pass. See choose_prefetches.cpp.
 std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan);
 // What is stored past the caches. See choose_prefetches.cpp.
@@ -155,14 +157,14 @@ struct RowThreads {
 ColumnsPlan choose_columns(const Situation& situation, std::int64_t threads);
 // How the one scan of a nest is cut into parts, if that is lawful and there are too few rows. See
 // choose_scans.cpp.
-std::optional<ScanSplit> choose_scan_split(const loops::Program& nest, const Situation& situation,
+std::optional<ScanSplit> choose_scan_split(const Forms& forms, const Situation& situation,
                                            const Schedule& schedule);
 // The loops of all scopes where blocks have threads. See choose_threads.cpp.
 void choose_threads(const Situation& situation, const RowThreads& rows, Schedule& schedule);
 // Whether each thread walks rows of its own.
 bool walks_rows_in_threads(const Situation& situation);
 // All of a schedule where blocks have threads, but for grid splits. See choose_rows.cpp.
-Schedule choose_for_threads(const loops::Program& nest, const machine::Machine& machine,
+Schedule choose_for_threads(const Forms& forms, const machine::Machine& machine,
                             const Parameters& parameters);
 // The schedule with the least estimate, unless that of the usual parameters is nearly as good. See
 // choose_by_estimate.cpp.
@@ -170,7 +172,7 @@ Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& 
 // Schedules of a contraction by tiles of registers; none for other nests. See choose_product.cpp.
 std::vector<Schedule> choose_products(const loops::Program& nest, const machine::Machine& machine);
 // The whole schedule by these parameters.
-Schedule choose(const loops::Program& nest, const machine::Machine& machine, const Parameters& parameters);
+Schedule choose(const Forms& forms, const machine::Machine& machine, const Parameters& parameters);
 ScopeChoice choose_common(const Situation& situation);
 ScopeChoice choose_row_a_block(const Situation& situation);
 ScopeChoice choose_sibling(const Situation& situation, int number);

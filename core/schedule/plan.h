@@ -98,8 +98,11 @@ struct Plan {
   std::vector<loops::Scratch> kept;  // arrays of values, around a turn of the common loops; without bodies
 };
 
+class Forms;
 // The plan, or why the schedule may not be applied.
-std::variant<Plan, std::string> resolve(const loops::Program& nest, const Schedule& schedule);
+std::variant<Plan, std::string> resolve(const Forms& forms, const Schedule& schedule);
+// What apply() gives.
+std::vector<loops::Program> apply(const Plan& plan);
 
 // The nest with neighbouring axes walked as one, or why not. See collapse.cpp.
 std::variant<loops::Program, std::string> collapse(const loops::Program& nest,

@@ -5,8 +5,8 @@
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
 #include "core/loops/rewrite.h"
+#include "core/schedule/forms.h"
 #include "core/schedule/plan.h"
-#include "core/schedule/reuse.h"
 
 namespace twinloom::schedule {
 
@@ -301,16 +301,6 @@ void mark_copies(Scope& scope) {
   }
 }
 
-std::string keep_values(const Schedule& schedule, Plan& plan) {
-  for (int number = 0; number < schedule.kept_values; ++number) {
-    auto kept = keep_value(plan.nest);
-    if (!kept) return cat("values ", schedule.kept_values, ": only ", number, " are computed twice");
-    plan.nest = std::move(kept->nest);
-    plan.kept.push_back({kept->array, kept->count, schedule.kept_place, nullptr});
-  }
-  return "";
-}
-
 std::string why_not_kept(const Plan& plan) {
   if (plan.kept.empty()) return "";
   if (plan.grid) return "values: the siblings of a grid split are in different programs";
@@ -371,14 +361,16 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
 
 }  // namespace
 
-std::variant<Plan, std::string> resolve(const loops::Program& nest, const Schedule& schedule) {
-  auto collapsed = collapse(nest, schedule.collapses);
-  if (auto* reason = std::get_if<std::string>(&collapsed)) return std::move(*reason);
+std::variant<Plan, std::string> resolve(const Forms& forms, const Schedule& schedule) {
+  auto made = forms.form(schedule.collapses, schedule.kept_values);
+  if (auto* reason = std::get_if<std::string>(&made)) return std::move(*reason);
+  const Form& form = *std::get<const Form*>(made);
   Plan plan;
-  plan.nest = std::get<loops::Program>(std::move(collapsed));
-  if (std::string reason = keep_values(schedule, plan); !reason.empty()) return reason;
-  plan.shape = loops::take_apart(plan.nest);
-  plan.facts = loops::facts_of(plan.nest);
+  plan.nest = form.nest;
+  for (const KeptArray& kept : form.kept)
+    plan.kept.push_back({kept.buffer, kept.count, schedule.kept_place, nullptr});
+  plan.shape = form.shape;
+  plan.facts = form.facts;
   plan.columns = schedule.columns;
   if (std::string reason = Resolver(schedule, plan).run(); !reason.empty()) return reason;
   const auto finish = [](Scope& scope) {

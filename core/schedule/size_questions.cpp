@@ -130,7 +130,8 @@ class Asker {
 
 std::vector<loops::SizeQuestion> size_questions(const loops::Program& nest, const machine::Machine& machine) {
   if (is_call(nest) || nest.sizes.empty()) return {};
-  return Asker(Situation(nest, machine, Parameters{})).questions();
+  const Forms forms(nest);
+  return Asker(Situation(forms, machine, Parameters{})).questions();
 }
 
 }  // namespace twinloom::schedule

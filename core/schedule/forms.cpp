@@ -1,0 +1,93 @@
+// See forms.h.
+#include "core/schedule/forms.h"
+
+#include <algorithm>
+#include <list>
+#include <optional>
+#include <unordered_map>
+
+#include "core/base/error.h"
+#include "core/schedule/heuristics.h"
+#include "core/schedule/reuse.h"
+
+namespace twinloom::schedule {
+
+Form::Form(loops::Program made, std::vector<KeptArray> arrays)
+    : nest(std::move(made)),
+      kept(std::move(arrays)),
+      shape(loops::take_apart(nest)),
+      facts(loops::facts_of(nest)),
+      siblings(siblings_of(shape)),
+      accesses(accesses_of(nest, shape)) {}
+
+namespace {
+
+// The forms of one choice of collapses: with no value kept, with one, ...
+struct Chain {
+  std::vector<Collapse> collapses;
+  std::list<Form> forms;
+  bool is_whole = false;  // nothing more can be kept
+};
+
+}  // namespace
+
+struct Forms::Memo {
+  std::optional<std::vector<Collapse>> chosen;
+  std::list<Chain> chains;
+  std::unordered_map<std::string, std::variant<Plan, std::string>> resolved;
+
+  Chain* chain_of(const std::vector<Collapse>& collapses) {
+    const auto known = std::ranges::find(chains, collapses, &Chain::collapses);
+    return known == chains.end() ? nullptr : &*known;
+  }
+  Chain& begin(std::vector<Collapse> collapses, loops::Program nest) {
+    Chain& chain = chains.emplace_back();
+    chain.collapses = std::move(collapses);
+    chain.forms.emplace_back(std::move(nest), std::vector<KeptArray>());
+    return chain;
+  }
+};
+
+Forms::Forms(const loops::Program& nest) : nest_(nest), memo_(std::make_unique<Memo>()) {}
+Forms::~Forms() = default;
+
+const std::vector<Collapse>& Forms::collapses() const {
+  if (!memo_->chosen) {
+    Collapsed made = choose_collapses(nest_);
+    memo_->chosen = made.collapses;
+    if (memo_->chain_of(made.collapses) == nullptr)
+      memo_->begin(std::move(made.collapses), std::move(made.nest));
+  }
+  return *memo_->chosen;
+}
+
+std::variant<const Form*, std::string> Forms::form(const std::vector<Collapse>& collapses,
+                                                   int kept_values) const {
+  Chain* chain = memo_->chain_of(collapses);
+  if (chain == nullptr) {
+    auto collapsed = collapse(nest_, collapses);
+    if (auto* reason = std::get_if<std::string>(&collapsed)) return std::move(*reason);
+    chain = &memo_->begin(collapses, std::get<loops::Program>(std::move(collapsed)));
+  }
+  const auto wanted = static_cast<std::size_t>(kept_values) + 1;
+  while (chain->forms.size() < wanted && !chain->is_whole) {
+    const Form& last = chain->forms.back();
+    auto next = keep_value(last.nest);
+    chain->is_whole = !next;
+    if (!next) break;
+    std::vector<KeptArray> kept = last.kept;
+    kept.push_back({next->array, next->count});
+    chain->forms.emplace_back(std::move(next->nest), std::move(kept));
+  }
+  if (chain->forms.size() < wanted)
+    return cat("values ", kept_values, ": only ", chain->forms.size() - 1, " are computed twice");
+  return &*std::next(chain->forms.begin(), kept_values);
+}
+
+const std::variant<Plan, std::string>& Forms::resolved(const Schedule& schedule) const {
+  const auto [known, fresh] = memo_->resolved.try_emplace(print(schedule));
+  if (fresh) known->second = resolve(*this, schedule);
+  return known->second;
+}
+
+}  // namespace twinloom::schedule

@@ -1,0 +1,58 @@
+// What schedules of one nest begin from: neighbouring axes walked as one, values kept, and schedules
+// resolved. Those that are compared have most of that in common, so that it is made once. For the inside of
+// this room.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/schedule/accesses.h"
+#include "core/schedule/plan.h"
+
+namespace twinloom::schedule {
+
+struct KeptArray {
+  loops::Buffer buffer;
+  std::int64_t count = 0;  // elements of a row, of the longest
+};
+
+// A nest before its axes are split.
+struct Form {
+  Form(loops::Program made, std::vector<KeptArray> arrays);
+  Form(const Form&) = delete;
+  Form& operator=(const Form&) = delete;
+
+  loops::Program nest;
+  std::vector<KeptArray> kept;  // its last buffers
+  loops::Nest shape;            // of it
+  index::Facts facts;
+  std::vector<const loops::Sibling*> siblings;  // of the shape
+  std::vector<Access> accesses;
+};
+
+// Not for several threads at once.
+class Forms {
+ public:
+  // The nest must outlive it.
+  explicit Forms(const loops::Program& nest);
+  Forms(const Forms&) = delete;
+  Forms& operator=(const Forms&) = delete;
+  ~Forms();
+
+  const loops::Program& nest() const { return nest_; }
+  // As the heuristics choose them.
+  const std::vector<Collapse>& collapses() const;
+  // With these axes collapsed and so many values kept, or why not.
+  std::variant<const Form*, std::string> form(const std::vector<Collapse>& collapses, int kept_values) const;
+  // The plan, or why the schedule may not be applied.
+  const std::variant<Plan, std::string>& resolved(const Schedule& schedule) const;
+
+ private:
+  struct Memo;
+  const loops::Program& nest_;
+  std::unique_ptr<Memo> memo_;
+};
+
+}  // namespace twinloom::schedule
