@@ -1,8 +1,6 @@
 // See identity.h.
 #include "core/loops/identity.h"
 
-#include <algorithm>
-
 #include "core/base/hash.h"
 #include "core/base/text.h"
 #include "core/loops/printed.h"

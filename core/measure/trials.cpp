@@ -128,10 +128,10 @@ class Trial {
 
   double seconds(const std::optional<runtime::Tensor>& flushed) {
     if (flushed) return seconds_on_gpu(*flushed);
-    if (repeats_ == 0) {
-      run({.threads = threads_});
+    // What ran before, perhaps for long, has left other memory in the caches.
+    run({.threads = threads_});
+    if (repeats_ == 0)
       repeats_ = std::clamp(static_cast<int>(LEAST_SECONDS / seconds_of_runs(1)), 1, MOST_REPEATS);
-    }
     return seconds_of_runs(repeats_);
   }
 

@@ -27,8 +27,9 @@ struct Subject {
 bool has_sizes(const loops::Program& nest, const index::Values& sizes);
 
 // What each way takes, by turns; its buffers hold drawn numbers, and integers by which it finds places are
-// such as it may find. On a GPU a buffer larger than its L2 cache is written before each run. OutOfMemory
-// where the buffers do not fit; what a kernel throws, and an index that is out of range, is its failure.
+// such as it may find. On a CPU each finds in the caches what a run of its own left there; on a GPU a buffer
+// larger than its L2 cache is written before each run. OutOfMemory where the buffers do not fit; what a
+// kernel throws, and an index that is out of range, is its failure.
 using Way = std::vector<loops::Program>;
 std::vector<Taken> try_ways(const runtime::Backend& backend, const Subject& subject,
                             std::span<const Way> ways, const Turns& turns = {});

@@ -1,6 +1,9 @@
 // See turns.h.
 #include "core/measure/turns.h"
 
+#include <exception>
+#include <optional>
+
 #include "core/measure/measure.h"
 
 namespace twinloom::measure {
