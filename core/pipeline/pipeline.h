@@ -29,7 +29,8 @@ std::optional<Mode> mode_named(std::string_view name);
 // Schedules that are measured when a variant is made, and kept in files: see core/schedule/stored.h.
 struct Tuning {
   // Other schedules of each nest that are measured beside the usual one, those with the least estimates; the
-  // fastest is used, and kept. 0: none are, and what is kept is used. Results have the same bits either way.
+  // fastest is used, and kept. 0: none are, and what is kept is used. Results have the same bits either way,
+  // but for sums whose order is free.
   int tries = 0;
   // Of the files; made where it is missing and something is measured. A nest without a file, for this
   // machine, is scheduled as usual. Error where a file is broken or its schedule is not legal. Empty: there

@@ -27,13 +27,22 @@ Schedule with_buffers(Schedule schedule, const std::function<std::string(const s
   for (TempPlan& plan : schedule.temps) plan.buffer = named(plan.buffer);
   for (PrefetchPlan& plan : schedule.prefetches) plan.buffer = named(plan.buffer);
   for (StorePlan& plan : schedule.stores) plan.buffer = named(plan.buffer);
+  for (steps::Step& step : schedule.steps)
+    if (auto* cache = std::get_if<steps::Cache>(&step.node)) cache->what = named(cache->what);
   return schedule;
+}
+
+// t0, t1, ...: the same in all nests that are the same.
+bool is_accumulator(std::string_view name) {
+  return name.size() > 1 && name.front() == 't' &&
+         std::ranges::all_of(name.substr(1), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // The names of one nest in place of those of another one that is the same.
 std::string name_in(const loops::Program& to, const loops::Program& from, const std::string& name) {
   for (std::size_t b = 0; b < from.buffers.size(); ++b)
     if (from.buffers[b].name == name) return to.buffers[b].name;
+  if (is_accumulator(name)) return name;
   throw Error(cat("the nest has no buffer '", name, "'; its buffers are ",
                   join(from.buffers, ", ", [](const loops::BufferInfo& buffer) { return buffer.name; })));
 }

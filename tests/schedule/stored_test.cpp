@@ -44,6 +44,21 @@ constexpr std::string_view PLAN = R"(schedule
   stream out1
 )";
 
+constexpr std::string_view PRODUCT =
+    R"(program k0_sum(a: f32[64*128], w: f32[128*32], y: written f32[64*32]) {
+  for i < 64 { for j < 32 { start t0: sum f32 free
+    for r < 128 { t0 += mul(a[i*128 + r], w[r*32 + j]) at r } y[i*32 + j] = t0 } } })";
+constexpr std::string_view PRODUCT_PLAN = R"(schedule
+  split i 8 exact
+  split j 8 exact
+  split r 16 exact
+  reorder i.0, j.0, r.0, i.1, r.1, j.1
+  cache w at r.0 in scratch
+  cache t0 at r.0 in registers
+  bind i.0 block
+  bind j.1 vector
+)";
+
 std::string message_of(const std::function<void()>& work) {
   try {
     work();
@@ -110,6 +125,20 @@ TEST_F(Stored, ServesNestsOfOtherNames) {
   ASSERT_TRUE(stored);
   EXPECT_EQ(print(stored->schedule), replaced(replaced(std::string(PLAN), "in0", "a"), "out1", "b"));
   EXPECT_EQ(file(renamed).path(), file(nest).path());
+}
+
+TEST_F(Stored, StepsServeNestsOfOtherNames) {
+  const loops::Program one = loops::parse(PRODUCT);
+  loops::Program other = one;
+  other.name = "k7_sum";
+  for (loops::BufferInfo& buffer : other.buffers) buffer.name = cat("t", buffer.name.front() - 'a');
+  ASSERT_EQ(schedule::why_illegal(one, schedule::parse(PRODUCT_PLAN)), std::nullopt);
+  file(one).write({schedule::parse(PRODUCT_PLAN), 1e-5, 2e-5});
+  EXPECT_NE(read_bytes(file(one).path(), 1 << 20).find("  cache b1 at r.0 in scratch\n  cache t0 at r.0 in"),
+            std::string::npos);
+  EXPECT_EQ(print(file(one).read()->schedule), PRODUCT_PLAN);
+  const std::string of_other = print(file(other).read()->schedule);
+  EXPECT_EQ(of_other, replaced(std::string(PRODUCT_PLAN), "cache w", cat("cache t", 'w' - 'a')));
 }
 
 TEST_F(Stored, OthersHaveFilesOfTheirOwn) {
@@ -241,6 +270,9 @@ TEST(DamagedSchedules, EndAsProgramsOrInWords) {
     for (int round = 0; round < 400; ++round)
       read_and_apply(nest, damaged(texts[random() % texts.size()], random), fates);
   }
+  const loops::Program product = loops::parse(PRODUCT);
+  for (int round = 0; round < 400; ++round)
+    read_and_apply(product, damaged(std::string(PRODUCT_PLAN), random), fates);
   EXPECT_GT(fates.broken, 300);
   EXPECT_GT(fates.illegal, 300);
   EXPECT_GT(fates.legal, 300);
