@@ -2,6 +2,7 @@
 #include "backends/cpu/dialect.h"
 
 #include "core/base/text.h"
+#include "core/emit/emit.h"
 #include "core/machine/machine.h"
 #include "core/ops/device_text.h"
 
@@ -11,6 +12,11 @@ using ops::DType;
 
 std::string CpuDialect::head(const loops::Program&) const {
   return "extern \"C\" void kernel(const Arguments* arguments, i64 begin, i64 end)";
+}
+
+std::vector<std::string> CpuDialect::opening(const loops::Program& program) const {
+  if (loops::routine_of(program) != nullptr) return {"const StableSort stable_sort{begin, end};"};
+  return {};
 }
 
 std::string CpuDialect::task(const std::string& task) const {
@@ -30,6 +36,12 @@ bool CpuDialect::transposes(DType dtype, int count) const {
 
 bool CpuDialect::loads_every(std::int64_t stride, int lanes) const {
   return stride >= 2 && stride <= machine::MOST_APART && lanes >= 2 * stride;
+}
+
+index::Expr task_count(const loops::Program& program) {
+  const loops::Call* const sort = loops::routine_of(program);
+  if (sort == nullptr) return emit::task_count(program);
+  return index::greatest(1, loops::sort_sizes(*sort).rows);
 }
 
 std::vector<jit::VirtualFile> all_headers() {

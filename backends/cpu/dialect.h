@@ -10,7 +10,7 @@ namespace twinloom::cpu {
 class CpuDialect final : public emit::DeviceDialect {
  public:
   std::string head(const loops::Program& program) const override;
-  std::vector<std::string> opening(const loops::Program&) const override { return {}; }
+  std::vector<std::string> opening(const loops::Program& program) const override;
   std::string task(const std::string& task) const override;
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
@@ -19,6 +19,9 @@ class CpuDialect final : public emit::DeviceDialect {
   bool loads_every(std::int64_t stride, int lanes) const override;
   bool has_threads() const override { return false; }
 };
+
+// How many tasks the kernel has: an expression of the program's sizes.
+index::Expr task_count(const loops::Program& program);
 
 // What every kernel's text begins with, and the headers behind it.
 std::string prelude();

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "backends/cpu/dialect.h"
 #include "backends/cpu/floating_point.h"
 #include "core/base/error.h"
-#include "core/emit/emit.h"
 #include "core/runtime/tasks.h"
 
 namespace twinloom::cpu {
@@ -41,7 +41,7 @@ void openmp_parallel_for(std::int64_t tasks, int threads, runtime::ParallelBody 
 CpuKernel::CpuKernel(const loops::Program& program, jit::Module code, const machine::Machine& machine)
     : code_(std::move(code)),
       function_(reinterpret_cast<emit::KernelFunction>(code_.address(kernel_symbol))),
-      task_count_(emit::task_count(program)),
+      task_count_(cpu::task_count(program)),
       constant_tasks_(index::constant_of(task_count_)),
       machine_(machine) {
   for (const loops::SizeInfo& size : program.sizes) sizes_.push_back(size.symbol);

@@ -20,14 +20,6 @@ std::size_t buffer_count(const loops::Program& program) {
 
 }  // namespace
 
-const loops::Call* routine_of(const loops::Program& program) {
-  const loops::Call* found = nullptr;
-  loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
-    if (const auto* call = std::get_if<loops::Call>(&stmt.node)) found = call;
-  });
-  return found;
-}
-
 bool is_size(const loops::SizeInfo& info) { return info.range.low.value_or(-1) >= 0; }
 
 std::string CudaDialect::before() const {
@@ -104,8 +96,9 @@ index::Expr block_count(const loops::Program& program, int multiprocessors) {
   constexpr int SORT_BLOCKS_EACH = 2;  // that a multiprocessor runs at once
   const loops::Call* const routine = routine_of(program);
   if (routine == nullptr) return emit::task_count(program);
+  const loops::SortSizes sizes = loops::sort_sizes(*routine);
   return index::greatest(1, index::least(multiprocessors * SORT_BLOCKS_EACH,
-                                         index::ceil_div(routine->sizes[0], SORT_THREADS * SORT_ITEMS)));
+                                         index::ceil_div(sizes.rows * sizes.n, SORT_THREADS * SORT_ITEMS)));
 }
 
 std::vector<void*> parameter_words(std::span<const loops::Memory> buffers,

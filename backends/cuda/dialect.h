@@ -59,9 +59,6 @@ class CudaDialect final : public emit::DeviceDialect {
   Handed handed_;
 };
 
-// The only statement of a program that is a routine's call; null: its loops are emitted.
-const loops::Call* routine_of(const loops::Program& program);
-
 // How a program is launched: threads of a block, and blocks on a GPU with so many multiprocessors. A routine
 // has the shape that device/sort.h asks for, whatever the number of blocks; all else what its loops say.
 std::int64_t block_threads(const loops::Program& program);

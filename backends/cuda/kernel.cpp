@@ -35,7 +35,7 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::uniqu
       sizes_(program.sizes),
       threads_(static_cast<unsigned>(block_threads(program))),
       scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
-  if (const loops::Call* const call = routine_of(program)) sorted_ = call->sizes;
+  if (const loops::Call* const call = routine_of(program)) sorted_ = loops::sort_sizes(*call);
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
     may_fail_ = may_fail_ || std::holds_alternative<loops::Index>(stmt.node);
   });
@@ -96,8 +96,8 @@ void CudaKernel::launch(CUfunction function, std::vector<void*> words, std::int6
 void CudaKernel::sort(CUfunction function, const std::vector<void*>& words,
                       std::span<const std::int64_t> sizes, std::int64_t blocks, CUstream stream) const {
   const index::Values values = values_of(sizes);
-  const std::int64_t elements = index::evaluate(sorted_[0], values),
-                     bound = index::evaluate(sorted_[1], values);
+  const std::int64_t elements = index::evaluate(sorted_->rows * sorted_->n, values),
+                     bound = index::evaluate(sorted_->rows * sorted_->bound, values);
   const StreamMemory workspace(gpu_, sort_bytes(elements, blocks), stream, cat("the sort of ", name_));
   for (const SortLaunch& each : sort_launches(elements, bound, blocks, workspace.data())) {
     constexpr std::size_t STEP_WORDS = sizeof(SortStep) / sizeof(void*);
@@ -118,7 +118,7 @@ std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory>
   const CUfunction function = is_usual(arguments, sizes) ? usual_->function() : any_function();
   const Gpu::Scope scope(gpu_);
   auto words = parameter_words(arguments, sizes, may_fail_ ? work.record() : nullptr);
-  if (sorted_.empty())
+  if (!sorted_)
     launch(function, std::move(words), count, work.cuda_stream());
   else
     sort(function, words, sizes, count, work.cuda_stream());

@@ -374,22 +374,25 @@ class Actions {
   }
 
   Action sort(const Call& call) {
-    CHECK(call.sizes.size() == 2 && call.operands.size() == 2 && call.slots.size() == 1 &&
-              call.slots.front().at.size() == 1,
-          "a stable_sort takes 2 sizes, 2 operands and 1 slot at 1 axis");
     const Slot& slot = call.slots.front();
-    Integer n = names_.integer(call.sizes[0]), bound = names_.integer(call.sizes[1]);
+    const SortSizes sizes = sort_sizes(call);
+    Integer n = names_.integer(sizes.n), bound = names_.integer(sizes.bound),
+            rows = names_.integer(sizes.rows);
     const std::size_t axis = names_.bind(slot.at.front());
     Action prologue = of(*slot.body);
     Element key = names_.read({slot.element, 0});
     return [=, order = call.operands[0].index, starts = call.operands[1].index](State& state) {
       std::vector<std::int64_t> keys;
-      for (std::int64_t p = 0; p < n(state); ++p) {
+      for (std::int64_t p = 0; p < rows(state) * n(state); ++p) {
         state.symbols[axis] = p;
         prologue(state);
-        keys.push_back(static_cast<std::int64_t>(key(state)));
+        const auto own = static_cast<std::int64_t>(key(state));
+        const bool inside = own >= 0 && own < bound(state);
+        CHECK(inside || rows(state) == 1 || bound(state) == 0, "the key ", own, " of a row, below ",
+              bound(state));
+        keys.push_back(inside ? p / n(state) * bound(state) + own : -1);
       }
-      const Sorted sorted = stable_sort(keys, bound(state));
+      const Sorted sorted = stable_sort(keys, rows(state) * bound(state));
       store_all(state, order, sorted.order);
       store_all(state, starts, sorted.starts);
     };

@@ -222,6 +222,8 @@ enum class Routine : std::uint8_t {
   // the key (i64) of element p. Afterwards order lists the elements by ascending key, equal keys in
   // ascending position, those with a key outside 0 <= key < bound left out (their places at the end
   // hold -1); starts[k] is the number of elements with a key below k.
+  // sizes [n, bound, rows]: so many rows of n elements, p of row p / n, each with keys of its own below
+  // bound; the same as of rows * n elements by row * bound + key. No key is outside unless bound is 0.
   stable_sort,
 };
 struct Slot {  // `body` runs for place `at`; a prologue sets `element` (a Let in it)
@@ -235,6 +237,10 @@ struct Call {  // the whole body of its nest and program
   std::vector<index::Expr> sizes;
   std::vector<Slot> slots;
 };
+struct SortSizes {  // those of a stable_sort by name; one row where none are given
+  index::Expr n, bound, rows;
+};
+SortSizes sort_sizes(const Call& call);
 struct Stmt {
   std::variant<Block, Loop, Let, Index, Store, Start, Accumulate, Scan, Merge, Combine, Push, Fold, Prefix,
                Scratch, Prefetch, Sync, LastBlock, Call>
@@ -262,6 +268,8 @@ struct Program {
   std::vector<SizeInfo> sizes;      // run-time integers, in order
   Ref<Stmt> body;
 };
+// The call that is the whole body; null where there are loops.
+const Call* routine_of(const Program& program);
 
 // Makers, so that passes read well.
 Ref<Value> literal(ops::Number value, ops::DType dtype);

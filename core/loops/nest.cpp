@@ -129,8 +129,9 @@ void assume(const Stmt& stmt, index::Facts& facts) {
   if (const auto* loop = std::get_if<Loop>(&stmt.node)) facts.assume_below(loop->axis, loop->extent);
   if (const auto* index = std::get_if<Index>(&stmt.node)) facts.assume_below(index->symbol, index->bound);
   if (const auto* call = std::get_if<Call>(&stmt.node)) {
+    const SortSizes sizes = sort_sizes(*call);
     for (const Slot& slot : call->slots)
-      for (const Axis& axis : slot.at) facts.assume_below(axis, call->sizes.front());
+      for (const Axis& axis : slot.at) facts.assume_below(axis, sizes.rows * sizes.n);
   }
 }
 

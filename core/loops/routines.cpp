@@ -1,4 +1,4 @@
-// The meaning of each Routine, as loops.h words it. See state.h.
+// What a Call has, and the meaning of each Routine, as loops.h words it. See state.h.
 #include <algorithm>
 #include <numeric>
 
@@ -6,6 +6,17 @@
 #include "core/loops/state.h"
 
 namespace twinloom::loops {
+
+SortSizes sort_sizes(const Call& call) {
+  return {call.sizes[0], call.sizes[1], call.sizes.size() == 3 ? call.sizes[2] : index::Expr(1)};
+}
+
+const Call* routine_of(const Program& program) {
+  const Stmt* body = program.body.get();
+  if (const auto* block = std::get_if<Block>(&body->node); block != nullptr && block->stmts.size() == 1)
+    body = block->stmts.front().get();
+  return std::get_if<Call>(&body->node);
+}
 
 Sorted stable_sort(const std::vector<std::int64_t>& keys, std::int64_t bound) {
   CHECK(bound >= 0, "a sort by keys below ", bound);

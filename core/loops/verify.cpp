@@ -284,8 +284,9 @@ class Verifier {
   void check(const Call& call) {
     const Ref<Stmt> whole = block({program_.body});
     CHECK(std::holds_alternative<Call>(whole->node), "a call is not the whole body");
-    CHECK(call.sizes.size() == 2 && call.operands.size() == 2 && call.slots.size() == 1, name(call.routine),
-          " takes 2 sizes, 2 operands and 1 slot");
+    const bool sizes = call.sizes.size() == 2 || call.sizes.size() == 3;
+    CHECK(sizes && call.operands.size() == 2 && call.slots.size() == 1, name(call.routine),
+          " takes 2 or 3 sizes, 2 operands and 1 slot");
     for (const index::Expr& size : call.sizes) scope_.check(size);
     for (const Buffer operand : call.operands) {
       const BufferInfo& info = scope_.buffer(operand);

@@ -16,12 +16,18 @@ namespace twinloom::lower {
 
 using At = std::vector<index::Expr>;  // one for each dimension
 
+struct SortedPlaces {  // of a Scatter, for others at the same places
+  graph::NodeId node;
+  ValueId order, starts;
+};
+
 // A graph on its way to units.
 struct Lowering {
   const graph::Graph& graph;
   Lowered lowered;
   std::vector<std::optional<ValueId>> memory;  // by node
   Names names;
+  std::vector<SortedPlaces> sorts = {};  // done so far
 };
 
 class Reader {

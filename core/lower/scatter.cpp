@@ -5,7 +5,8 @@
 //   at r0 }
 //                    y[place] = where(there are some, x[place] + t, x[place]) }
 // Dimensions of the result that are written whole at an axis of their own, by indices that do not change
-// along it, take no part in the sort: a row of a table is sorted once.
+// along it, take no part in the sort: a row of a table is sorted once. The first ones whose indices do change
+// make rows that are sorted alone. Places that several Scatters share are sorted once.
 #include <algorithm>
 #include <numeric>
 
@@ -26,7 +27,8 @@ struct Plan {
   std::vector<std::size_t> keyed;           // dimensions of the result that the sort tells apart
   std::vector<std::size_t> sorted;          // axes of the source that are sorted
   std::map<std::size_t, std::size_t> free;  // axis of the source -> dimension of the result
-  index::Expr elements, places;             // how many are sorted, and into how many places
+  std::size_t own = 0;           // so many first dimensions and axes of these are the same: rows of their own
+  index::Expr elements, places;  // how many are sorted, and into how many places
 };
 
 graph::Shape pick(const graph::Shape& shape, const std::vector<std::size_t>& which) {
@@ -53,8 +55,8 @@ void unflatten(const index::Expr& flat, const graph::Shape& shape, const std::ve
   }
 }
 
-// The axis of the source at which dimension `d` of the result is written whole, outside the sort.
-std::optional<std::size_t> free_axis(const graph::Graph& graph, const graph::Node& node, std::size_t d) {
+// The axis of the source at which dimension `d` of the result is written whole.
+std::optional<std::size_t> own_axis(const graph::Graph& graph, const graph::Node& node, std::size_t d) {
   const auto& scatter = std::get<graph::Scatter>(node.node);
   const auto symbol = index::symbol_of(scatter.place[d]);
   if (!symbol) return std::nullopt;
@@ -64,8 +66,14 @@ std::optional<std::size_t> free_axis(const graph::Graph& graph, const graph::Nod
   if (graph[node.inputs[1]].shape[axis] != node.shape[d]) return std::nullopt;
   for (std::size_t other = 0; other < scatter.place.size(); ++other)
     if (other != d && index::mentions(scatter.place[other], *symbol)) return std::nullopt;
-  for (std::size_t k = 2; k < node.inputs.size(); ++k)
-    if (graph::changes_along(graph, node.inputs[k], axis)) return std::nullopt;
+  return axis;
+}
+
+// The same where no index changes along that axis: it stays outside the sort.
+std::optional<std::size_t> free_axis(const graph::Graph& graph, const graph::Node& node, std::size_t d) {
+  const auto axis = own_axis(graph, node, d);
+  for (std::size_t k = 2; axis && k < node.inputs.size(); ++k)
+    if (graph::changes_along(graph, node.inputs[k], *axis)) return std::nullopt;
   return axis;
 }
 
@@ -81,9 +89,27 @@ Plan plan_of(const graph::Graph& graph, const graph::Node& node) {
   }
   for (std::size_t axis = 0; axis < source.size(); ++axis)
     if (!plan.free.contains(axis)) plan.sorted.push_back(axis);
+  while (plan.own < std::min(plan.keyed.size(), plan.sorted.size()) &&
+         own_axis(graph, node, plan.keyed[plan.own]) == plan.sorted[plan.own])
+    ++plan.own;
   plan.elements = index::product(pick(source, plan.sorted));
   plan.places = index::product(pick(node.shape, plan.keyed));
   return plan;
+}
+
+// How many rows are sorted alone, and of one its elements and keys; a row's dimensions are left out of its
+// keys.
+struct Rows {
+  index::Expr rows, elements, keys;
+  std::vector<std::size_t> keyed;
+};
+Rows rows_of(const Plan& plan, const graph::Shape& source, const graph::Shape& result) {
+  const auto own = static_cast<std::ptrdiff_t>(plan.own);
+  const std::vector<std::size_t> keyed(plan.keyed.begin() + own, plan.keyed.end()),
+      sorted(plan.sorted.begin() + own, plan.sorted.end()),
+      rows(plan.sorted.begin(), plan.sorted.begin() + own);
+  return {index::product(pick(source, rows)), index::product(pick(source, sorted)),
+          index::product(pick(result, keyed)), keyed};
 }
 
 // order and starts of the source's elements by place, as a kernel of its own.
@@ -108,15 +134,18 @@ Draft sort_places(Lowering& lowering, graph::NodeId id, const Plan& plan, ValueI
     here.emplace(scatter.found[k], index::Expr(reader.find(std::move(index))));
   }
   At place(node.shape.size(), index::Expr(0));
-  for (const std::size_t d : plan.keyed) place[d] = index::substitute(scatter.place[d], here);
+  const Rows rows = rows_of(plan, source, node.shape);
+  for (const std::size_t d : rows.keyed) place[d] = index::substitute(scatter.place[d], here);
   const Temp key = lowering.names.temp();
   std::vector<Ref<Stmt>> body = reader.take_indexes();
   body.push_back(
-      stmt(Let{key, count(index::simplify(flatten(place, node.shape, plan.keyed), reader.facts()))}));
+      stmt(Let{key, count(index::simplify(flatten(place, node.shape, rows.keyed), reader.facts()))}));
+  std::vector<index::Expr> sizes = {rows.elements, rows.keys};
+  if (plan.own > 0) sizes.push_back(rows.rows);
   Draft draft;
   draft.nest.items.emplace_back(stmt(Call{Routine::stable_sort,
                                           {Buffer{order.index}, Buffer{starts.index}},
-                                          {plan.elements, plan.places},
+                                          std::move(sizes),
                                           {Slot{{element}, key, block(std::move(body))}}}));
   draft.nodes = reader.computed();
   draft.nodes.push_back(id);
@@ -143,6 +172,33 @@ Ref<loops::Value> combine(graph::Mode mode, bool include_self, Ref<loops::Value>
                             : mode == least    ? ops::Pointwise::minimum
                                                : ops::Pointwise::maximum;
   return apply(op, {std::move(old), std::move(total)});
+}
+
+// Whether both have the same element wherever both have one, as far as views tell: a vector of indices that
+// is broadcast along rows of one width and of another.
+bool same_elements(const graph::Graph& graph, graph::NodeId one, graph::NodeId other) {
+  if (one == other) return true;
+  const auto* first = std::get_if<graph::View>(&graph[one].node);
+  const auto* second = std::get_if<graph::View>(&graph[other].node);
+  return first != nullptr && second != nullptr && first->axes == second->axes &&
+         first->source == second->source && first->inside == second->inside && first->fill == second->fill &&
+         same_elements(graph, graph[one].inputs[0], graph[other].inputs[0]);
+}
+
+// Whether one sort does for both: the same indices, of as many elements, into as many places.
+bool same_places(const graph::Graph& graph, graph::NodeId one, graph::NodeId other) {
+  const graph::Node &a = graph[one], &b = graph[other];
+  const auto &first = std::get<graph::Scatter>(a.node), &second = std::get<graph::Scatter>(b.node);
+  const bool found = first.axes == second.axes && first.found == second.found &&
+                     first.bounds == second.bounds && first.place == second.place &&
+                     first.negative_wraps == second.negative_wraps;
+  if (!found || a.inputs.size() != b.inputs.size()) return false;
+  for (std::size_t k = 2; k < a.inputs.size(); ++k)
+    if (!same_elements(graph, a.inputs[k], b.inputs[k])) return false;
+  const Plan plan = plan_of(graph, a), other_plan = plan_of(graph, b);
+  return plan.keyed == other_plan.keyed && plan.sorted == other_plan.sorted && plan.own == other_plan.own &&
+         pick(graph[a.inputs[1]].shape, plan.sorted) == pick(graph[b.inputs[1]].shape, plan.sorted) &&
+         pick(a.shape, plan.keyed) == pick(b.shape, plan.keyed);
 }
 
 // One walk over the result, after the sort.
@@ -243,11 +299,17 @@ Draft unchanged(Lowering& lowering, graph::NodeId id) {
 std::vector<Draft> lower_scatter(Lowering& lowering, graph::NodeId id) {
   const Plan plan = plan_of(lowering.graph, lowering.graph[id]);
   if (plan.elements == index::Expr(0)) return {unchanged(lowering, id)};
-  const ValueId order = add_value(lowering, Storage::temporary, id, {plan.elements}, ops::DType::i64, {1});
-  const ValueId starts = add_value(lowering, Storage::temporary, id, {plan.places + 1}, ops::DType::i64, {1});
   std::vector<Draft> drafts;
-  drafts.push_back(sort_places(lowering, id, plan, order, starts));
-  drafts.push_back(Gathering(lowering, id, plan).run(order, starts));
+  auto sorted = std::ranges::find_if(
+      lowering.sorts, [&](const SortedPlaces& known) { return same_places(lowering.graph, known.node, id); });
+  if (sorted == lowering.sorts.end()) {
+    const ValueId order = add_value(lowering, Storage::temporary, id, {plan.elements}, ops::DType::i64, {1});
+    const ValueId starts =
+        add_value(lowering, Storage::temporary, id, {plan.places + 1}, ops::DType::i64, {1});
+    drafts.push_back(sort_places(lowering, id, plan, order, starts));
+    sorted = lowering.sorts.insert(sorted, {id, order, starts});
+  }
+  drafts.push_back(Gathering(lowering, id, plan).run(sorted->order, sorted->starts));
   return drafts;
 }
 

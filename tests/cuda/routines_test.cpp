@@ -86,6 +86,7 @@ extern "C" __global__ void of_a_warp(const Arguments* arguments, i64 n) {
 extern "C" __global__ void sorts(const i64* keys, i64* order, i64* starts, i64 n, i64 bound, SortStep step) {
   const StableSort stable_sort{step};
   stable_sort(order, starts, n, bound, [&](i64 p) { return keys[p]; });
+  stable_sort(order, starts, n, bound, n, [&](i64 p) { return keys[p]; });
 }
 #if LANES == 2
 #define EACH v[0], v[1]

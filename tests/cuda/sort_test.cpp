@@ -87,5 +87,22 @@ TEST(Sort, RunsOfKeysUpAndDown) {
   expect_sorted(keys, 50);
 }
 
+TEST(Sort, RowsHaveKeysOfTheirOwn) {
+  constexpr i64 rows = 5, count = 130, bound = 20;
+  const std::vector<i64> keys = drawn(rows * count, 0, bound);
+  std::vector<i64> flat = keys;
+  for (std::size_t p = 0; p < flat.size(); ++p) flat[p] += static_cast<i64>(p) / count * bound;
+  Sorted sorted{std::vector<i64>(keys.size(), -7), std::vector<i64>(rows * bound + 1, -7)};
+  std::vector<i64> workspace(static_cast<std::size_t>(cuda::sort_bytes(rows * count, 2)) / sizeof(i64), -9);
+  for (const cuda::SortLaunch& launch :
+       cuda::sort_launches(rows * count, rows * bound, 2, workspace.data())) {
+    tests::run_blocks(static_cast<int>(launch.blocks), 64, [&] {
+      StableSort{launch.step}(sorted.order.data(), sorted.starts.data(), count, bound, rows,
+                              [&](i64 p) { return keys[static_cast<std::size_t>(p)]; });
+    });
+  }
+  EXPECT_EQ(sorted, expected(flat, rows * bound));
+}
+
 }  // namespace
 }  // namespace twinloom::device

@@ -276,6 +276,25 @@ TEST(Interpret, StableSortOrdersAndCounts) {
   tests::expect_same(starts, Elements(DType::i64, {0, 2, 3, 5}));
 }
 
+TEST(Interpret, StableSortOfRowsSortsEachAlone) {
+  Elements keys(DType::i64, {2, 0, 2, 1, 1, 0}), order(DType::i64, 6), starts(DType::i64, 7);
+  constexpr const char* text =
+      R"(program p(keys: i64[n*r], order: written i64[n*r], starts: written i64[m*r + 1];
+      n in 0.., m in 0.., r in 0..) {
+    call stable_sort(order, starts) sizes (n, m, r) {
+      slot t0 at (p) { t0 = keys[p] }
+    }
+  })";
+  run(text, Stage::nest, {&keys, &order, &starts}, {3, 3, 2});
+  tests::expect_same(order, Elements(DType::i64, {1, 0, 2, 5, 3, 4}));
+  tests::expect_same(starts, Elements(DType::i64, {0, 1, 1, 3, 4, 6, 6}));
+  Elements outside(DType::i64, {2, 0, 3, 1, 1, 0});
+  EXPECT_NE(tests::words_of<Bug>([&] {
+              run(text, Stage::nest, {&outside, &order, &starts}, {3, 3, 2});
+            }).find("the key 3 of a row, below 3"),
+            std::string::npos);
+}
+
 TEST(Interpret, AMillionElementsTakeSeconds) {
   const std::int64_t n = 1 << 20;
   Elements x(DType::f32, n), y(DType::f32, n);

@@ -1,6 +1,8 @@
 // The nests of every family give the evaluator's bits, before and after fusion.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/graph/composites.h"
 #include "core/graph/indexing.h"
 #include "core/graph/reductions.h"
@@ -90,6 +92,47 @@ TEST(LoweredBits, ScattersWithRepeatedPlaces) {
     b.output(scatter(sin(x), 0, along, w, mode, mode == Mode::replace));
     expect_same_bits(b.take(), {}, 5);
   }
+}
+
+// Along the last axis, so that rows are sorted alone; some have fewer rows than the result.
+TEST(LoweredBits, ScattersIntoRowsOfTheirOwn) {
+  for (const Mode mode : {Mode::replace, Mode::add, Mode::least}) {
+    Builder b;
+    const Tensor x = b.input("x", DType::f32, {3, 2, 5}), along = b.input("along", DType::i64, {3, 2, 40});
+    const Tensor w = b.input("w", DType::f32, {3, 2, 40}), few = b.input("few", DType::i64, {2, 2, 9});
+    const Tensor v = b.input("v", DType::f32, {3, 5}), one = b.input("one", DType::i64, {3});
+    b.output(scatter(x, 2, along, w, mode));
+    b.output(scatter(x, 2, few, w, mode));
+    b.output(index_put(v, {b.iota({3}, 0), one}, b.input("u", DType::f32, {3}), mode));
+    expect_same_bits(b.take(), {}, 5);
+  }
+}
+
+std::int64_t sorts_of(const Graph& graph) {
+  const lower::Lowered lowered = lower::lower(graph);
+  return std::ranges::count_if(
+      lowered.units, [](const lower::Unit& unit) { return loops::routine_of(unit.nest) != nullptr; });
+}
+
+// Tables of different widths and types; another table's height or another index is another sort.
+TEST(LoweredBits, PlacesThatSeveralScattersShareAreSortedOnce) {
+  Builder b;
+  const Tensor at = b.input("at", DType::i64, {40}), other = b.input("other", DType::i64, {40});
+  const auto put = [&](const char* name, DType dtype, std::int64_t height, std::int64_t width,
+                       const Tensor& rows) {
+    const Tensor table = b.input(name, dtype, {height, width});
+    b.output(index_update(table, 0, rows, b.input(std::string("of_") + name, dtype, {40, width}), Mode::add));
+  };
+  put("wide", DType::f32, 9, 6, at);
+  put("narrow", DType::f64, 9, 3, at);
+  const Graph same = b.graph();
+  EXPECT_EQ(sorts_of(same), 1);
+  expect_same_bits(same, {}, 9);
+  put("higher", DType::f32, 12, 6, at);
+  put("elsewhere", DType::f32, 9, 6, other);
+  const Graph all = b.take();
+  EXPECT_EQ(sorts_of(all), 3);
+  expect_same_bits(all, {}, 9);
 }
 
 TEST(LoweredBits, ScattersOfNothing) {

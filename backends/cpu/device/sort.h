@@ -1,29 +1,59 @@
-// The stable sort of small integer keys, by one worker: what the statement Call stable_sort means.
+// The stable sort of small integer keys: what the statement Call stable_sort means. A task is a row.
 #pragma once
 
 #include "device/kernel.h"
+#include "cpu/memory.h"
 
 namespace twinloom::device {
 
-// By counting, as `starts` has a place for each key anyway: counts, then first places, then each element to
-// its place; starts[k + 1] serves as the cursor of key k and ends where it has to be.
+// Of the n elements of a row that begins with element `first`. By counting, as `starts` has a place for each key
+// anyway: counts, then first places, then each element to its place; starts[k] serves as the cursor of key k and
+// ends where the next begins, so that it moves on by one key. Gives the place behind the last element.
 template <class Key>
-TWINLOOM_INLINE void stable_sort(i64* order, i64* starts, i64 n, i64 bound, Key key) {
-  for (i64 k = 0; k <= bound; ++k) starts[k] = 0;
-  i64 kept = 0;
-  for (i64 p = 0; p < n; ++p) {
+TWINLOOM_INLINE i64 sort_row(i64* order, i64* starts, i64 first, i64 n, i64 bound, const Key& key) {
+  for (i64 k = 0; k < bound; ++k) starts[k] = 0;
+  for (i64 p = first; p < first + n; ++p) {
+    // Where elements go is not what a processor foresees.
+    prefetch_written<1>(order + p);
     const i64 k = key(p);
-    if (k < 0 || k >= bound) continue;
-    ++kept;
-    if (k + 2 <= bound) ++starts[k + 2];
+    if (k >= 0 && k < bound) ++starts[k];
   }
-  for (i64 k = 2; k <= bound; ++k) starts[k] += starts[k - 1];
-  for (i64 p = 0; p < n; ++p) {
+  i64 place = first;
+  for (i64 k = 0; k < bound; ++k) {
+    const i64 count = starts[k];
+    starts[k] = place;
+    place += count;
+  }
+  for (i64 p = first; p < first + n; ++p) {
     const i64 k = key(p);
-    if (k < 0 || k >= bound) continue;
-    order[starts[k + 1]++] = p;
+    if (k >= 0 && k < bound) order[starts[k]++] = p;
   }
-  for (i64 p = kept; p < n; ++p) order[p] = -1;
+  i64 begin = first;
+  for (i64 k = 0; k < bound; ++k) {
+    const i64 end = starts[k];
+    starts[k] = begin;
+    begin = end;
+  }
+  for (i64 p = place; p < first + n; ++p) order[p] = -1;
+  return place;
 }
+
+// Called as a function of the same name, by the worker that has these tasks.
+struct StableSort {
+  i64 begin, end;
+
+  template <class Key>
+  TWINLOOM_INLINE void operator()(i64* order, i64* starts, i64 n, i64 bound, i64 rows, Key key) const {
+    if (rows <= 0) starts[0] = 0;
+    for (i64 row = begin; row < end && row < rows; ++row) {
+      const i64 behind = sort_row(order, starts + row * bound, row * n, n, bound, key);
+      if (row + 1 == rows) starts[rows * bound] = bound > 0 ? behind : 0;
+    }
+  }
+  template <class Key>
+  TWINLOOM_INLINE void operator()(i64* order, i64* starts, i64 n, i64 bound, Key key) const {
+    (*this)(order, starts, n, bound, 1, key);
+  }
+};
 
 }  // namespace twinloom::device

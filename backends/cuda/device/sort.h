@@ -216,6 +216,14 @@ struct StableSort {
         return sorting.mark();
     }
   }
+  // Of rows: all at once, by the row and then the key.
+  template <class Key>
+  TWINLOOM_INLINE void operator()(i64* order, i64* starts, i64 n, i64 bound, i64 rows, Key key) const {
+    (*this)(order, starts, rows * n, rows * bound, [&](i64 p) {
+      const i64 own = key(p);
+      return own < 0 || own >= bound ? i64(-1) : p / n * bound + own;
+    });
+  }
 };
 
 }  // namespace twinloom::device
