@@ -1,5 +1,6 @@
 // Heuristics: how one sibling is cut into vectors, chains and accumulators.
 #include <algorithm>
+#include <array>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
@@ -133,13 +134,27 @@ class SiblingChooser {
     return std::ranges::count_if(situation_.accesses, walks) > 1;
   }
 
+  // Whether only the run knows how long it is, as with the entries of a list that go to one row: most are
+  // short.
+  static constexpr std::array<std::int64_t, 2> SHORT_LISTS = {8, 64};
+  bool is_list(const NestLoop& loop) const {
+    if (const auto most = situation_.most(loop); most && *most <= SHORT_LISTS.back()) return false;
+    return std::ranges::any_of(index::symbols_of(loop.extent), [&](const index::Symbol& symbol) {
+      return std::ranges::find(situation_.nest.sizes, symbol, &loops::SizeInfo::symbol) ==
+                 situation_.nest.sizes.end() &&
+             std::ranges::find(situation_.shape.common, symbol, &NestLoop::axis) ==
+                 situation_.shape.common.end();
+    });
+  }
+
   // See schedule.h for which orders of pieces are the canonical tree.
   void choose_canonical() {
     const NestLoop& loop = sibling_.loops.back();
     const std::int64_t lanes = std::min(sibling_lanes(loop), loops::LANES);
     const auto most = situation_.most(loop);
-    const bool one_lane_each = most && *most <= loops::LANES;
-    const bool one_unit = most && *most <= loops::UNIT;
+    const bool list = is_list(loop);
+    const bool one_lane_each = !list && most && *most <= loops::LANES;
+    const bool one_unit = !list && most && *most <= loops::UNIT;
     const std::int64_t span =
         one_lane_each ? next_power_of_two(std::max<std::int64_t>(*most, 1)) : loops::LANES;
     const bool masked = one_unit && !situation_.divides(loops::LANES, loop);
@@ -151,7 +166,10 @@ class SiblingChooser {
     if (apart < span) factors.push_back(apart);
     if (lanes > 1 && lanes < apart) factors.push_back(lanes);
     while (!factors.empty() && factors.back() == 1) factors.pop_back();
-    choice_.split(loop, factors, canonical_tail(loop, factors, one_unit));
+    if (list)
+      choice_.split(loop, factors, Tail::remainder, {SHORT_LISTS.begin(), SHORT_LISTS.end()});
+    else
+      choice_.split(loop, factors, canonical_tail(loop, factors, one_unit));
     add_canonical_loops(factors, lanes, apart);
   }
 

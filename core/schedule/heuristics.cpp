@@ -191,9 +191,10 @@ bool Situation::divides(std::int64_t step, const NestLoop& loop) const {
   return facts.proves_equal(floor_mod(loop.extent, step), 0);
 }
 
-void ScopeChoice::split(const NestLoop& loop, std::vector<std::int64_t> factors, Tail tail) {
+void ScopeChoice::split(const NestLoop& loop, std::vector<std::int64_t> factors, Tail tail,
+                        std::vector<std::int64_t> shorts) {
   if (factors.empty() && tail == Tail::exact) return;
-  splits_.push_back({sibling_, std::string(loop.axis.name()), std::move(factors), tail});
+  splits_.push_back({sibling_, std::string(loop.axis.name()), std::move(factors), tail, std::move(shorts)});
 }
 void ScopeChoice::loop(const NestLoop& loop, std::size_t piece, loops::Bind bind) {
   loops_.push_back({sibling_, cat(loop.axis, ".", piece), bind});

@@ -121,7 +121,8 @@ class Situation {
 class ScopeChoice {
  public:
   explicit ScopeChoice(int sibling) : sibling_(sibling) {}
-  void split(const loops::NestLoop& loop, std::vector<std::int64_t> factors, Tail tail);
+  void split(const loops::NestLoop& loop, std::vector<std::int64_t> factors, Tail tail,
+             std::vector<std::int64_t> shorts = {});
   void loop(const loops::NestLoop& loop, std::size_t piece, loops::Bind bind);
   void append_to(Schedule& schedule) const;
 

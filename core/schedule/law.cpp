@@ -43,6 +43,25 @@ std::string why_bad_bind(const AxisPlan& axis, const Piece& piece) {
   return "";
 }
 
+// The last unit is walked behind those before it, which one loop walks.
+std::string why_bad_shorts(const Scope& scope, std::size_t number) {
+  const AxisPlan& axis = scope.axes[number];
+  const std::string words = cat("split ", axis.axis, ": ");
+  if (axis.shorts.empty()) return "";
+  if (scope.reach != Reach::canonical || axis.tail != Tail::remainder)
+    return words + "only a remainder of totals in the canonical order has a short last unit";
+  if (axis.pieces.front().step != loops::UNIT || has_threads(scope))
+    return words + "a short last unit stands behind one loop of single units, without threads";
+  for (std::size_t at = 0; at < axis.shorts.size(); ++at) {
+    const std::int64_t length = axis.shorts[at];
+    const bool rising = at == 0 || axis.shorts[at - 1] < length;
+    if (!rising || !is_power_of_two(length) || length < 2 || length > loops::LANES)
+      return words +
+             cat("the lengths of a short last unit are rising powers of two, from 2 to ", loops::LANES);
+  }
+  return "";
+}
+
 std::string why_bad_tail(const Plan& plan, const Scope& scope, std::size_t number) {
   const AxisPlan& axis = scope.axes[number];
   const std::size_t last = axis.pieces.size() - 1;
@@ -308,6 +327,7 @@ std::string why_bad_scope(const Plan& plan, const Scope& scope) {
       if (std::string reason = why_bad_bind(scope.axes[axis], piece); !reason.empty()) return reason;
     }
     if (std::string reason = why_bad_tail(plan, scope, axis); !reason.empty()) return reason;
+    if (std::string reason = why_bad_shorts(scope, axis); !reason.empty()) return reason;
   }
   return "";
 }

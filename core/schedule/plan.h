@@ -36,6 +36,7 @@ struct AxisPlan {
   std::vector<Piece> pieces;  // falling steps
   int cut = -1;               // Tail::remainder: the piece whose last turn is masked
   index::Expr base = 0;       // of the part of a split reduction or scan: the place where its turns start
+  std::vector<std::int64_t> shorts = {};  // lengths of a last unit that has lanes of its own
 };
 
 struct Turn {  // one loop of a scope

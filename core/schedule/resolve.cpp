@@ -195,6 +195,7 @@ class Resolver {
 
   static std::string cut_by(const SplitPlan& split, AxisPlan& axis) {
     axis.tail = split.tail;
+    axis.shorts = split.shorts;
     axis.pieces.clear();
     std::int64_t larger = 0;
     std::vector<std::int64_t> steps = split.factors;

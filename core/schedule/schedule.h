@@ -12,6 +12,7 @@
 //   schedule
 //     collapse -1 : i, j as r
 //     split -1 r : 4096, 8 remainder
+//     split 1 k1 : 1024, 256, 64 remainder short 8, 64
 //     split 0 k : 1024, 256, 16 mask
 //     loop -1 r.0 block
 //     loop 0 k.0 serial
@@ -70,6 +71,9 @@ struct SplitPlan {
   std::vector<std::int64_t>
       factors;  // steps of all pieces but the last, falling, each a multiple of the next
   Tail tail;
+  // Of a remainder in the canonical order: a last unit of at most so many elements is walked by as many
+  // lanes, each with one or none, in place of a masked unit. Rising powers of two.
+  std::vector<std::int64_t> shorts = {};
   friend bool operator==(const SplitPlan&, const SplitPlan&) = default;
 };
 

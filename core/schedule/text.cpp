@@ -71,6 +71,8 @@ SplitPlan read_split(Scanner& scanner) {
     plan.factors = read_list<std::int64_t>(scanner, [&] { return scanner.integer(); });
   }
   plan.tail = read_word(scanner, TAILS);
+  if (scanner.accept("short"))
+    plan.shorts = read_list<std::int64_t>(scanner, [&] { return scanner.integer(); });
   return plan;
 }
 
@@ -167,7 +169,8 @@ std::string print(const Schedule& schedule) {
     writer.line("split_scan ", plan->axis, " chunks ", plan->chunks, " carries ", plan->carries);
   for (const SplitPlan& plan : schedule.splits)
     writer.line("split ", plan.sibling, " ", plan.axis, " : ", join(plan.factors, ", ", same),
-                plan.factors.empty() ? "" : " ", word_of(plan.tail, TAILS));
+                plan.factors.empty() ? "" : " ", word_of(plan.tail, TAILS),
+                plan.shorts.empty() ? "" : " short ", join(plan.shorts, ", ", same));
   for (const LoopPlan& plan : schedule.loops)
     writer.line("loop ", plan.sibling, " ", plan.piece, " ", word_of(plan.bind, BINDS));
   for (const TempPlan& plan : schedule.temps)

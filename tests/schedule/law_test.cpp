@@ -283,6 +283,33 @@ const std::vector<Refusal> refusals = {
      "k.2 serial",
      "axis k: the canonical order needs steps of 256"},
     {SUM,
+     "schedule split 0 k : 1024, 256 mask short 8 loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop "
+     "0 k.2 serial",
+     "split k: only a remainder of totals in the canonical order has a short last unit"},
+    {HIGHEST,
+     "schedule split 0 k : 1024, 256 remainder short 8 loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial "
+     "loop 0 k.2 serial",
+     "split k: only a remainder of totals in the canonical order has a short last unit"},
+    {POINTWISE,
+     "schedule split -1 j : 8 remainder short 8 loop -1 i.0 serial loop -1 j.0 serial loop -1 j.1 vector",
+     "split j: only a remainder of totals in the canonical order has a short last unit"},
+    {SUM,
+     "schedule split 0 k : 2048, 1024, 256 remainder short 8 loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
+     "serial loop 0 k.2 serial loop 0 k.3 serial",
+     "split k: a short last unit stands behind one loop of single units, without threads"},
+    {SUM,
+     "schedule split 0 k : 1024, 256, 8 remainder short 8 loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
+     "serial loop 0 k.2 thread loop 0 k.3 serial",
+     "split k: a short last unit stands behind one loop of single units, without threads"},
+    {SUM,
+     "schedule split 0 k : 1024, 256 remainder short 64, 8 loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
+     "serial loop 0 k.2 serial",
+     "split k: the lengths of a short last unit are rising powers of two, from 2 to 256"},
+    {SUM,
+     "schedule split 0 k : 1024, 256 remainder short 12 loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
+     "serial loop 0 k.2 serial",
+     "split k: the lengths of a short last unit are rising powers of two, from 2 to 256"},
+    {SUM,
      "schedule split 0 k : 1024, 256, 8 remainder loop -1 i.0 block loop 0 k.1 serial loop 0 k.0 serial loop "
      "0 k.2 unroll loop 0 k.3 vector",
      "loop k.0 of k: units must be the outermost loops"},

@@ -189,6 +189,18 @@ const std::vector<NestCase> cases = {
       "serial loop 0 k.3 unroll loop 0 k.4 vector",
       "schedule split 0 k : 1024, 256 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
       "serial",
+      "schedule split 0 k : 1024, 256, 32, 8 remainder short 8, 64 loop -1 i.0 block loop 0 k.0 serial loop "
+      "0 k.3 "
+      "unroll loop 0 k.4 vector loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule split 0 k : 1024, 256, 16 remainder short 2, 16, 256 loop -1 i.0 block loop 0 k.0 serial "
+      "loop 0 k.1 "
+      "serial loop 0 k.2 unroll loop 0 k.3 vector",
+      "schedule split -1 i : 2 mask split 0 k : 1024, 256 remainder short 4, 32, 128, 256 loop -1 i.0 block "
+      "loop -1 "
+      "i.1 vector loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 serial",
+      "schedule grid k units 1 split 0 k : 1024, 256, 16 remainder short 64 loop -1 i.0 block loop 0 k.0 "
+      "serial loop "
+      "0 k.1 serial loop 0 k.2 unroll loop 0 k.3 vector",
       "schedule split 0 k : 256, 8 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 "
       "vector",
       "schedule split 0 k : 32, 8 mask loop -1 i.0 block loop 0 k.1 serial loop 0 k.2 vector loop 0 k.0 "
@@ -236,8 +248,10 @@ const std::vector<NestCase> cases = {
      {"schedule grid k units 1 split -1 j : 16 mask split 0 k : 1024, 256, 16 mask loop -1 j.0 block loop "
       "-1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll loop 1 k2.0 "
       "serial",
-      "schedule grid k units 1 threads 64 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 k2 : 256, 4 mask loop "
-      "-1 j.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread "
+      "schedule grid k units 1 threads 64 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 k2 : 256, 4 mask "
+      "loop "
+      "-1 j.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 "
+      "thread "
       "loop 0 k.5 vector loop 1 k2.0 serial loop 1 k2.1 thread loop 1 k2.2 vector"}},
     {"sums_of_segments",
      R"(program sums_of_segments(x: f32[2800*m], at: i64[n], y: written f32[n*m]; n in 0.., m in 0..) {
@@ -249,6 +263,12 @@ const std::vector<NestCase> cases = {
      {{9, 5}, {4, 64}, {3, 17}, {1, 0}},
      {"schedule split -1 j : 8 remainder split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 "
       "serial loop -1 j.1 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule split -1 j : 8 remainder split 0 k : 1024, 256, 16 remainder short 16, 64 loop -1 i.0 block "
+      "loop -1 "
+      "j.0 serial loop -1 j.1 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule split 0 k : 1024, 256, 16, 4 remainder short 8, 32, 256 loop -1 i.0 block loop -1 j.0 serial "
+      "loop 0 "
+      "k.0 serial loop 0 k.3 serial loop 0 k.4 vector loop 0 k.1 serial loop 0 k.2 unroll",
       "schedule split -1 j : 8 mask split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 block "
       "loop -1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
       "schedule split -1 j : 4 mask split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 block "

@@ -88,6 +88,9 @@ class Draw {
           of_scan ? std::vector<std::int64_t>{1024, 32} : factor_lists[below(factor_lists.size())];
       const Tail tail = std::array{Tail::exact, Tail::mask, Tail::remainder, Tail::clip}[below(4)];
       result_.splits.push_back({sibling, axis, factors, tail});
+      if (tail == Tail::remainder && below(3) == 0)
+        result_.splits.back().shorts =
+            below(2) == 0 ? std::vector<std::int64_t>{8, 64} : std::vector<std::int64_t>{2, 256};
       for (std::size_t piece = 0; piece <= factors.size(); ++piece) {
         order.push_back({sibling, cat(axis, ".", piece), draw_bind(sibling)});
       }
