@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/cost/estimate.h"
@@ -178,7 +181,7 @@ void build_kernels(State& state) {
   });
 }
 
-constexpr std::array passes = {
+constexpr std::array passes_of_all_sizes = {
     Pass{"remove_dead", Form::graph, [](State& state) { state.graph = graph::remove_dead(state.graph); }},
     Pass{"drop_implicit_rounding", Form::graph, drop_implicit_rounding},
     Pass{"scatter_to_select", Form::graph,
@@ -187,6 +190,8 @@ constexpr std::array passes = {
          [](State& state) { state.fused.lowered = lower::lower(state.graph, state.layouts); }},
     Pass{"fuse", Form::nests, fuse_units},
     Pass{"free_contractions", Form::nests, free_contractions},
+};
+constexpr std::array passes_of_a_class = {
     Pass{"schedule", Form::programs, schedule_units},
     Pass{"build", Form::programs, build_kernels},
 };
@@ -216,11 +221,59 @@ void verify(const State& state, Form form) {
   }
 }
 
+void run(State& state, std::span<const Pass> passes, std::vector<PassText>* texts) {
+  for (const Pass& pass : passes) {
+    pass.run(state);
+    if (state.options.after_pass) state.options.after_pass(pass.name);
+    if (state.options.verify) verify(state, pass.form);
+    if (texts != nullptr) texts->push_back({std::string(pass.name), print(state, pass.form)});
+  }
+}
+
+std::shared_ptr<const runtime::Variant> variant_of(State state, std::vector<PassText>* texts) {
+  run(state, passes_of_a_class, texts);
+  state.variant.graph = std::move(state.graph);
+  return std::make_shared<const runtime::Variant>(std::move(state.variant));
+}
+
+// What the passes before the class of sizes counts made of a graph, by its layouts and zero sizes: the next class
+// begins with it.
+class FusedGraphs {
+ public:
+  struct Made {
+    graph::Graph graph;
+    fuse::Fused fused;
+  };
+  std::shared_ptr<const Made> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = made_.find(key);
+    return found == made_.end() ? nullptr : found->second;
+  }
+  void keep(const std::string& key, Made made) {
+    constexpr std::size_t MOST = 8;
+    const std::lock_guard lock(mutex_);
+    if (made_.size() >= MOST) made_.clear();
+    made_[key] = std::make_shared<const Made>(std::move(made));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Made>> made_;
+};
+
+std::string key_of(const lower::Layouts& layouts, const index::Values& sizes) {
+  std::string key = runtime::key_of(layouts);
+  for (const auto& [symbol, value] : sizes)
+    if (value == 0) key += cat(" ", symbol);
+  return key;
+}
+
 }  // namespace
 
 std::vector<std::string> pass_names() {
   std::vector<std::string> names;
-  for (const Pass& pass : passes) names.emplace_back(pass.name);
+  for (const Pass& pass : passes_of_all_sizes) names.emplace_back(pass.name);
+  for (const Pass& pass : passes_of_a_class) names.emplace_back(pass.name);
   return names;
 }
 
@@ -229,23 +282,26 @@ std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, 
                                                      std::vector<PassText>* texts,
                                                      const index::Values& sizes) {
   State state{layouts, backend, options, sizes, graph, {}, {}};
-  for (const Pass& pass : passes) {
-    pass.run(state);
-    if (options.after_pass) options.after_pass(pass.name);
-    if (options.verify) verify(state, pass.form);
-    if (texts != nullptr) texts->push_back({std::string(pass.name), print(state, pass.form)});
-  }
-  state.variant.graph = std::move(state.graph);
-  return std::make_shared<const runtime::Variant>(std::move(state.variant));
+  run(state, passes_of_all_sizes, texts);
+  return variant_of(std::move(state), texts);
 }
 
 runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend,
                             const Options& options) {
   const runtime::Space* const space = backend->space();
-  const auto make = [backend = std::move(backend), options](const graph::Graph& specialised,
-                                                            const lower::Layouts& layouts,
-                                                            const index::Values& sizes) {
-    return make_variant(specialised, layouts, *backend, options, nullptr, sizes);
+  const auto make = [backend = std::move(backend), options, known = std::make_shared<FusedGraphs>()](
+                        const graph::Graph& specialised, const lower::Layouts& layouts,
+                        const index::Values& sizes) {
+    State state{layouts, *backend, options, sizes, specialised, {}, {}};
+    const std::string key = key_of(layouts, sizes);
+    const auto fused = sizes.empty() ? nullptr : known->find(key);
+    if (fused != nullptr) {
+      state.graph = fused->graph, state.fused = fused->fused;
+    } else {
+      run(state, passes_of_all_sizes, nullptr);
+      if (!sizes.empty()) known->keep(key, {state.graph, state.fused});
+    }
+    return variant_of(std::move(state), nullptr);
   };
   return {graph, make, space};
 }

@@ -80,6 +80,16 @@ TEST(SizeClasses, AGraphWithoutSymbolsHasOne) {
   EXPECT_EQ(made, 1);
 }
 
+// Lowering and fusion know nothing of the class.
+TEST(SizeClasses, ShareWhatWasFused) {
+  const Executable executable = compile(softmax_graph(), Device::cpu({.cache = false}));
+  const auto first = executable.variant(matrix(3, 40)), second = executable.variant(matrix(3, 100));
+  ASSERT_NE(first, second);
+  EXPECT_TRUE(first->groups.at(0).nest.body == second->groups.at(0).nest.body);
+  const std::vector<runtime::Argument> transposed = {view_of(nullptr, DType::f32, {3, 100}, {1, 3})};
+  EXPECT_FALSE(executable.variant(transposed)->groups.at(0).nest.body == first->groups.at(0).nest.body);
+}
+
 // The programs of a class run with every size of it, and what they give does not depend on the class.
 TEST(SizeClasses, GiveTheSameBits) {
   const Executable executable =
