@@ -130,12 +130,28 @@ std::string Indices::name(const Expr& given) {
   return scopes_.named(level, "n", dialect_.type(ops::DType::i64, 1), text_at(expr, level));
 }
 
-// The constant is left to the use, so that neighbours share one pointer.
+// What the counters of unrolled loops add, where only sizes say how much: 5*n of p + 5*n.
+Expr Indices::apart(const Expr& offset) const {
+  index::Substitution first;
+  for (const auto& [symbol, value] : constants_) first.emplace(symbol, Expr(0));
+  const Expr added = here(offset) - index::substitute(offset, first);
+  return level_of(added) == 0 ? added : Expr(0);
+}
+
+// The constant is left to the use, so that neighbours share one pointer; and so is what lies sizes apart, of
+// which there would be a pointer for each copy of an unrolled loop, hoisted out of all loops and alive in
+// them.
 std::string Indices::pointer(const Base& base, const Expr& offset) {
-  const Expr expr = here(offset);
-  const auto* sum = std::get_if<index::Sum>(&expr.form().node);
+  const Expr expr = here(offset), apart = this->apart(offset);
+  const auto added = index::constant_of(apart) ? std::nullopt : std::optional(apart);
+  const Expr shared = added ? expr - *added : expr;
+  const auto* sum = std::get_if<index::Sum>(&shared.form().node);
   const std::int64_t constant = sum == nullptr ? 0 : sum->offset;
-  std::string place = pointer_at(base, expr - Expr(constant), scopes_.level());
+  std::string place = pointer_at(base, shared - Expr(constant), scopes_.level());
+  if (added) {
+    const std::string text = text_at(*added, 0);
+    place += text.starts_with('-') ? cat(" - ", text.substr(1)) : cat(" + ", text);
+  }
   if (constant == 0) return place;
   return constant < 0 && constant > INT64_MIN ? cat(place, " - ", -constant)
                                               : cat(place, " + ", integer_text(constant));

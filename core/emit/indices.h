@@ -112,6 +112,7 @@ class Indices {
   std::string text_at(const index::Expr& expr, int level);
   std::string sum_text(const index::Sum& sum, int level);
   std::string product_text(const index::Product& product, int level);
+  index::Expr apart(const index::Expr& offset) const;
   std::string pointer_at(const Base& base, const index::Expr& offset, int level);
   void add_conjunct(const index::Less& less, Conjuncts& conjuncts);
   Mask joined(const Conjuncts& conjuncts);

@@ -236,8 +236,8 @@ std::shared_ptr<const runtime::Variant> variant_of(State state, std::vector<Pass
   return std::make_shared<const runtime::Variant>(std::move(state.variant));
 }
 
-// What the passes before the class of sizes counts made of a graph, by its layouts and zero sizes: the next class
-// begins with it.
+// What the passes before the class of sizes counts made of a graph, by its layouts and zero sizes: the next
+// class begins with it.
 class FusedGraphs {
  public:
   struct Made {

@@ -190,6 +190,15 @@ TEST(Emit, AnArrayIsPointedToInItsScope) {
   EXPECT_LT(declared, used) << text;
 }
 
+// A pointer for each, put in front of all loops, would be alive in them.
+TEST(Emit, CopiesThatLieSizesApartShareAPointer) {
+  const std::string text = text_of(R"(program p(x: f32[4*n], y: written f32[4*n]; n in 1..) {
+    for i < n { for j < 3 unroll { y[i + j*n] = x[i + j*n + 2] } } })");
+  for (const std::string_view used : {" + n1 + 2", " + 2 * n1 + 2", " + 2 * n1)"})
+    EXPECT_NE(text.find(used), std::string::npos) << used << "\n" << text;
+  EXPECT_EQ(text.find("a0 + n1"), std::string::npos) << text;
+}
+
 // None reaches into the next, and each starts where the widest access may.
 TEST(Emit, ArraysOfABlockLieBehindOneAnother) {
   const emit::ScratchLayout layout = emit::scratch_layout(loops::parse(
