@@ -2,6 +2,7 @@
 #include "core/cost/sample.h"
 
 #include <algorithm>
+#include <functional>
 #include <random>
 
 #include "core/index/divisors.h"
@@ -59,6 +60,18 @@ class Along {
   index::Values& values_;
 };
 
+// The same for every sample; after so many they begin again.
+std::uint64_t drawn(std::size_t number) {
+  static const std::vector<std::uint64_t> all = [] {
+    constexpr std::size_t MOST = 4096;
+    std::mt19937_64 random(1);
+    std::vector<std::uint64_t> made(MOST);
+    std::ranges::generate(made, std::ref(random));
+    return made;
+  }();
+  return all[number % all.size()];
+}
+
 }  // namespace
 
 Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, index::Values values) {
@@ -85,12 +98,12 @@ double share_of(const index::Condition& condition, const std::vector<Side>& box,
   constexpr int SAMPLE = 64;
   if (condition.all.empty()) return 1;
   know_all(condition, values);
-  std::mt19937_64 random(1);
+  std::size_t draw = 0;
   int held = 0;
   for (int number = 0; number < SAMPLE; ++number) {
     for (const Side& side : box)
       if (side.extent > 0)
-        values[side.axis] = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(side.extent));
+        values[side.axis] = static_cast<std::int64_t>(drawn(draw++) % static_cast<std::uint64_t>(side.extent));
     held += index::evaluate(condition, values) ? 1 : 0;
   }
   return std::max(held, 1) / static_cast<double>(SAMPLE);

@@ -60,15 +60,25 @@ Expr rebuild(const Expr& expr, const Substitution& substitution) {
       [&](const Greatest& extreme) { return greatest(inner(extreme.a), inner(extreme.b)); });
 }
 
-// The scale of the symbol in one term's factor: 0 without it, the other factors where it is one of
+// The scale of the symbol in one term's factor, which mentions it: the other factors where it is one of
 // them, nothing where it is used in another way.
 std::optional<Expr> scale_in_factor(const Expr& factor, Symbol symbol) {
-  if (!mentions(factor, symbol)) return Expr(0);
   const Expr wanted(symbol);
   const auto others = without_factors(factors_of(factor), std::span(&wanted, 1));
   if (!others) return std::nullopt;
   const bool again = std::ranges::any_of(*others, [&](const Expr& other) { return mentions(other, symbol); });
   return again ? std::nullopt : std::optional(make_product(*others));
+}
+
+std::optional<Expr> scale_in(const Expr& expr, Symbol symbol) {
+  Expr sum = 0;
+  for (const TermsOf terms(expr); const Term& term : terms.terms()) {
+    if (!mentions(term.factor, symbol)) continue;
+    const auto scale = scale_in_factor(term.factor, symbol);
+    if (!scale) return std::nullopt;
+    sum = sum + *scale * Expr(term.scale);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -128,18 +138,14 @@ Condition substitute(const Condition& condition, const Substitution& substitutio
 }
 
 std::optional<Linear> linear_in(const Expr& expr, Symbol symbol) {
+  if (!mentions(expr, symbol)) return Linear{Expr(0), expr};
+  auto scale = scale_in(expr, symbol);
+  if (!scale) return std::nullopt;
   const TermsOf sum(expr);
-  Linear linear{Expr(0), Expr(sum.offset())};
-  for (const Term& term : sum.terms()) {
-    const auto scale = scale_in_factor(term.factor, symbol);
-    if (!scale) return std::nullopt;
-    if (constant_of(*scale) == 0) {
-      linear.rest = linear.rest + term.factor * Expr(term.scale);
-    } else {
-      linear.scale = linear.scale + *scale * Expr(term.scale);
-    }
-  }
-  return linear;
+  std::vector<Term> rest;
+  for (const Term& term : sum.terms())
+    if (!mentions(term.factor, symbol)) rest.push_back(term);
+  return Linear{std::move(*scale), make_sum(std::move(rest), sum.offset())};
 }
 
 Condition operator&&(const Condition& a, const Condition& b) {

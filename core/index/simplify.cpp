@@ -4,6 +4,7 @@
 // integers belongs to the makers (divide.cpp), unless it needs a search.
 #include "core/index/simplify.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "core/index/prove.h"
@@ -57,7 +58,14 @@ struct HashOfForm {
 class Walk {
  public:
   explicit Walk(const Facts& facts) : facts_(facts) {}
+  const Facts& facts() const { return facts_; }
 
+  Expr run(const Expr& expr) {
+    firings_ = 0;
+    return simplified(expr);
+  }
+
+ private:
   Expr simplified(const Expr& expr) {
     if (constant_of(expr)) return expr;
     if (const auto known = done_.find(expr); known != done_.end()) return known->second;
@@ -66,7 +74,6 @@ class Walk {
     return result;
   }
 
- private:
   Expr step(const Expr& expr) {
     const Expr rebuilt = with_simplified_parts(expr);
     // The makers may have taken it apart, so its parts are looked at again.
@@ -132,7 +139,7 @@ class Walk {
 
 std::span<const Rule> rules() { return table; }
 
-Expr simplify(const Expr& expr, const Facts& facts) { return Walk(facts).simplified(expr); }
+Expr simplify(const Expr& expr, const Facts& facts) { return Walk(facts).run(expr); }
 
 namespace {
 
@@ -167,20 +174,19 @@ Less without_idle_symbols(Less less, const Facts& facts) {
 
 // Until nothing changes: what a symbol left behind may be shorter, or decide for another. Each round but the
 // last takes a symbol away.
-Less simplified(const Less& less, const Facts& facts) {
-  Less shorter{simplify(less.a, facts), simplify(less.b, facts)};
-  for (Less next = without_idle_symbols(shorter, facts); next != shorter;
-       next = without_idle_symbols(shorter, facts))
-    shorter = {simplify(next.a, facts), simplify(next.b, facts)};
+Less simplified(const Less& less, Walk& walk) {
+  Less shorter{walk.run(less.a), walk.run(less.b)};
+  for (Less next = without_idle_symbols(shorter, walk.facts()); next != shorter;
+       next = without_idle_symbols(shorter, walk.facts()))
+    shorter = {walk.run(next.a), walk.run(next.b)};
   return shorter;
 }
 
-}  // namespace
-
-Condition simplify(const Condition& condition, const Facts& facts) {
+Condition simplified(const Condition& condition, Walk& walk) {
+  const Facts& facts = walk.facts();
   Condition left;
   for (const Less& less : condition.all) {
-    const Less shorter = simplified(less, facts);
+    const Less shorter = simplified(less, walk);
     if (facts.proves_less(shorter.a, shorter.b)) continue;
     const auto excess = difference(shorter.a, shorter.b);
     const auto above = excess ? add_scaled(*excess, Expr(1), 1) : std::nullopt;
@@ -189,5 +195,38 @@ Condition simplify(const Condition& condition, const Facts& facts) {
   }
   return left && Condition{};
 }
+
+}  // namespace
+
+Condition simplify(const Condition& condition, const Facts& facts) {
+  if (condition.all.empty()) return condition;
+  Walk walk(facts);
+  return simplified(condition, walk);
+}
+
+class Simplifier::Memo {
+ public:
+  explicit Memo(const Facts& facts) : walk_(facts) {}
+  Expr simplified(const Expr& expr) { return walk_.run(expr); }
+  Condition simplified(const Condition& condition) {
+    if (condition.all.empty()) return condition;
+    const auto same = [&](const Known& known) { return known.first == condition; };
+    const auto known = std::ranges::find_if(conditions_, same);
+    if (known != conditions_.end()) return known->second;
+    Condition shorter = index::simplified(condition, walk_);
+    conditions_.emplace_back(condition, shorter);
+    return shorter;
+  }
+
+ private:
+  using Known = std::pair<Condition, Condition>;
+  Walk walk_;
+  std::vector<Known> conditions_;
+};
+
+Simplifier::Simplifier(const Facts& facts) : memo_(std::make_unique<Memo>(facts)) {}
+Simplifier::~Simplifier() = default;
+Expr Simplifier::operator()(const Expr& expr) const { return memo_->simplified(expr); }
+Condition Simplifier::operator()(const Condition& condition) const { return memo_->simplified(condition); }
 
 }  // namespace twinloom::index

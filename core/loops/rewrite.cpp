@@ -68,23 +68,13 @@ Ref<Form> change_fields(const Ref<Form>& form, const Changes& changes) {
       form->node);
 }
 
-// The same changes in every expression of a value, inputs included.
-Changes through_values(Changes changes) {
-  changes.value = [changes](const Ref<Value>& value) {
-    const auto deeper = [&](const auto& self, const Ref<Value>& input) -> Ref<Value> {
-      Changes here = changes;
-      here.value = [&](const Ref<Value>& inner) { return self(self, inner); };
-      return change_fields(input, here);
-    };
-    return deeper(deeper, value);
-  };
-  return changes;
-}
-
-Ref<Stmt> change_everywhere(const Ref<Stmt>& stmt, const Changes& changes) {
-  Changes here = changes;
-  here.stmt = [&](const Ref<Stmt>& inner) { return change_everywhere(inner, changes); };
-  return change_fields(stmt, here);
+// In all that is inside; values too, unless the changes say what becomes of one.
+template <class Form>
+Ref<Form> change_everywhere(const Ref<Form>& form, Changes changes) {
+  changes.stmt = [&](const Ref<Stmt>& inner) { return change_fields(inner, changes); };
+  if (!changes.value)
+    changes.value = [&](const Ref<Value>& inner) { return change_fields(inner, changes); };
+  return change_fields(form, changes);
 }
 
 Changes substituting(const index::Substitution& substitution) {
@@ -126,7 +116,7 @@ Ref<Value> rewrite(const Ref<Value>& value, const ChangeValue& change) {
 Ref<Stmt> rewrite_values(const Ref<Stmt>& stmt, const ChangeValue& change) {
   Changes changes;
   changes.value = [&](const Ref<Value>& value) { return rewrite(value, change); };
-  return change_everywhere(stmt, changes);
+  return change_everywhere(stmt, std::move(changes));
 }
 
 Ref<Stmt> rewrite_stmts(const Ref<Stmt>& stmt, const ChangeStmt& change) {
@@ -143,12 +133,12 @@ Ref<Stmt> rewrite_stmts(const Ref<Stmt>& stmt, const ChangeStmt& change) {
 
 Ref<Value> substitute(const Ref<Value>& value, const index::Substitution& substitution) {
   if (substitution.empty()) return value;
-  return through_values(substituting(substitution)).value(value);
+  return change_everywhere(value, substituting(substitution));
 }
 
 Ref<Stmt> substitute(const Ref<Stmt>& stmt, const index::Substitution& substitution) {
   if (substitution.empty()) return stmt;
-  return change_everywhere(stmt, through_values(substituting(substitution)));
+  return change_everywhere(stmt, substituting(substitution));
 }
 
 Ref<Stmt> rename(const Ref<Stmt>& stmt, const Renaming& renaming) {
@@ -158,7 +148,7 @@ Ref<Stmt> rename(const Ref<Stmt>& stmt, const Renaming& renaming) {
   changes.symbol = renamed(renaming.symbols);
   changes.temp = renamed(renaming.temps);
   changes.buffer = renamed(renaming.buffers);
-  return change_everywhere(stmt, through_values(std::move(changes)));
+  return change_everywhere(stmt, std::move(changes));
 }
 
 }  // namespace twinloom::loops

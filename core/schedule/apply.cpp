@@ -1,5 +1,8 @@
 // The law's door and the mechanics' frame: common loops, and in them the items of the nest one after the
 // other, each sibling built by the sort of totals it has.
+#include <algorithm>
+#include <functional>
+
 #include "core/base/error.h"
 #include "core/schedule/build.h"
 #include "core/schedule/forms.h"
@@ -65,6 +68,8 @@ class Applier {
 
   // What one program hands to the next is an argument that is named after the arrays of a row.
   static loops::Program with_arguments_first(loops::Program program) {
+    const auto is_local = [](const loops::BufferInfo& info) { return info.local; };
+    if (std::ranges::is_partitioned(program.buffers, std::not_fn(is_local))) return program;
     loops::Renaming renaming;
     std::vector<loops::BufferInfo> buffers;
     for (const bool local : {false, true}) {

@@ -22,6 +22,36 @@ Form::Form(loops::Program made, std::vector<KeptArray> arrays)
 
 namespace {
 
+std::int64_t packed_in(const Form& form, const index::Symbol& axis, int vector_bytes) {
+  const auto moves_neighbours = [&](const Access& access) {
+    return !access.local && stride_along(access, axis) == 1;
+  };
+  int widest = 0;
+  for (const Access& access : form.accesses)
+    if (moves_neighbours(access)) widest = std::max(widest, access.bytes);
+  if (widest == 0) return 1;
+  const auto aligned = [&](std::int64_t lanes) {
+    return std::ranges::all_of(form.accesses, [&](const Access& access) {
+      if (!moves_neighbours(access)) return true;
+      const index::Expr first = index::substitute(access.offset, {{axis, index::Expr(0)}});
+      return form.facts.proves_equal(floor_mod(first, lanes), 0);
+    });
+  };
+  std::int64_t lanes = std::max<std::int64_t>(1, vector_bytes / widest);
+  while (lanes > 1 && !aligned(lanes)) lanes /= 2;
+  return lanes;
+}
+
+}  // namespace
+
+std::int64_t Form::packed_along(const index::Symbol& axis, int vector_bytes) const {
+  const auto [known, fresh] = packed_.try_emplace({axis, vector_bytes}, 0);
+  if (fresh) known->second = packed_in(*this, axis, vector_bytes);
+  return known->second;
+}
+
+namespace {
+
 // The forms of one choice of collapses: with no value kept, with one, ...
 struct Chain {
   std::vector<Collapse> collapses;

@@ -3,6 +3,7 @@
 // this room.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -30,6 +31,13 @@ struct Form {
   index::Facts facts;
   std::vector<const loops::Sibling*> siblings;  // of the shape
   std::vector<Access> accesses;
+
+  // Elements along the axis that one access of so many bytes moves where all that walk it are aligned; at
+  // least 1.
+  std::int64_t packed_along(const index::Symbol& axis, int vector_bytes) const;
+
+ private:
+  mutable std::map<std::pair<index::Symbol, int>, std::int64_t> packed_;  // what was asked for
 };
 
 // Not for several threads at once.

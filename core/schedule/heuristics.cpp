@@ -141,23 +141,7 @@ std::int64_t Situation::lanes_along(const index::Symbol& axis) const {
 }
 
 std::int64_t Situation::packed_along(const index::Symbol& axis) const {
-  const auto moves_neighbours = [&](const Access& access) {
-    return !access.local && stride_along(access, axis) == 1;
-  };
-  int widest = 0;
-  for (const Access& access : accesses)
-    if (moves_neighbours(access)) widest = std::max(widest, access.bytes);
-  if (widest == 0) return 1;
-  const auto aligned = [&](std::int64_t lanes) {
-    return std::ranges::all_of(accesses, [&](const Access& access) {
-      if (!moves_neighbours(access)) return true;
-      const index::Expr first = index::substitute(access.offset, {{axis, index::Expr(0)}});
-      return facts.proves_equal(floor_mod(first, lanes), 0);
-    });
-  };
-  std::int64_t lanes = std::max<std::int64_t>(1, machine.vector_bytes / widest);
-  while (lanes > 1 && !aligned(lanes)) lanes /= 2;
-  return lanes;
+  return form.packed_along(axis, machine.vector_bytes);
 }
 
 double Situation::turn_seconds() const {

@@ -13,18 +13,18 @@ using loops::Value;
 namespace {
 
 // lt of two counts, as short as the mask of a load that says the same.
-Ref<Value> tidy_compared(const index::Less& less, const index::Facts& facts) {
-  const index::Condition shorter = index::simplify(index::Condition{{less}}, facts);
+Ref<Value> tidy_compared(const index::Less& less, const index::Simplifier& simplify) {
+  const index::Condition shorter = simplify(index::Condition{{less}});
   if (shorter.all.empty()) return loops::literal(ops::Number(1), ops::DType::b8);
   if (index::never_holds(shorter)) return loops::literal(ops::Number(0), ops::DType::b8);
   return loops::apply(ops::Pointwise::lt,
                       {loops::count(shorter.all.front().a), loops::count(shorter.all.front().b)});
 }
 
-Ref<Value> tidy_load(const loops::Load& load, const index::Facts& facts) {
-  const index::Condition mask = index::simplify(load.mask, facts);
+Ref<Value> tidy_load(const loops::Load& load, const index::Simplifier& simplify) {
+  const index::Condition mask = simplify(load.mask);
   if (index::never_holds(mask)) return loops::literal(load.otherwise.value, load.otherwise.dtype);
-  return loops::load(load.buffer, index::simplify(load.offset, facts), mask, load.otherwise);
+  return loops::load(load.buffer, simplify(load.offset), mask, load.otherwise);
 }
 
 // The branch that a literal condition takes.
@@ -36,12 +36,12 @@ Ref<Value> tidy_apply(const Ref<Value>& value) {
   return apply.inputs[condition->value.integer() != 0 ? 1 : 2];
 }
 
-Ref<Value> tidy_value(const Ref<Value>& value, const index::Facts& facts) {
+Ref<Value> tidy_value(const Ref<Value>& value, const index::Simplifier& simplify) {
   return loops::rewrite(value, [&](const Ref<Value>& inner) -> Ref<Value> {
     if (const auto* number = std::get_if<loops::Count>(&inner->node))
-      return loops::count(index::simplify(number->expr, facts));
-    if (const auto* load = std::get_if<loops::Load>(&inner->node)) return tidy_load(*load, facts);
-    if (const auto less = loops::compared_counts(*inner)) return tidy_compared(*less, facts);
+      return loops::count(simplify(number->expr));
+    if (const auto* load = std::get_if<loops::Load>(&inner->node)) return tidy_load(*load, simplify);
+    if (const auto less = loops::compared_counts(*inner)) return tidy_compared(*less, simplify);
     return std::holds_alternative<loops::Apply>(inner->node) ? tidy_apply(inner) : inner;
   });
 }
@@ -49,16 +49,16 @@ Ref<Value> tidy_value(const Ref<Value>& value, const index::Facts& facts) {
 // The expressions of one statement, not of those inside it.
 class Tidier {
  public:
-  explicit Tidier(const index::Facts& facts) : facts_(facts) {}
+  explicit Tidier(const index::Facts& facts) : simplify_(facts) {}
 
   Ref<Stmt> operator()(const Ref<Stmt>& stmt) const {
     return std::visit([&](auto node) { return finish(std::move(node), stmt); }, stmt->node);
   }
 
  private:
-  void tidy(index::Expr& expr) const { expr = index::simplify(expr, facts_); }
-  void tidy(index::Condition& condition) const { condition = index::simplify(condition, facts_); }
-  void tidy(Ref<Value>& value) const { value = tidy_value(value, facts_); }
+  void tidy(index::Expr& expr) const { expr = simplify_(expr); }
+  void tidy(index::Condition& condition) const { condition = simplify_(condition); }
+  void tidy(Ref<Value>& value) const { value = tidy_value(value, simplify_); }
   void tidy(std::vector<Ref<Value>>& values) const {
     for (Ref<Value>& value : values) tidy(value);
   }
@@ -123,7 +123,7 @@ class Tidier {
   Ref<Stmt> finish(const loops::Sync&, const Ref<Stmt>& stmt) const { return stmt; }
   Ref<Stmt> finish(const loops::Call&, const Ref<Stmt>& stmt) const { return stmt; }
 
-  const index::Facts& facts_;
+  index::Simplifier simplify_;
 };
 
 }  // namespace
@@ -134,7 +134,8 @@ Ref<Stmt> tidy(const Ref<Stmt>& stmt, index::Facts facts) {
       facts.assume_below(loop->axis, index::simplify(loop->extent, facts));
     }
   });
-  return loops::rewrite_stmts(stmt, Tidier(facts));
+  const Tidier tidier(facts);
+  return loops::rewrite_stmts(stmt, std::ref(tidier));
 }
 
 }  // namespace twinloom::schedule
