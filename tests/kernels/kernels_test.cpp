@@ -52,7 +52,8 @@ std::int64_t largest_buffer(const loops::Program& program, const index::Values& 
 
 // Nine tenths of the elements at least; what is left are the ends of rows.
 void expect_vectors(const runtime::Step& step, const index::Values& values) {
-  constexpr std::int64_t FEW = 256;  // combining the parts of a reduction, or the totals of a split scan
+  // Combining the parts of a reduction, or the totals of a split scan; rows of one vector each.
+  constexpr std::int64_t FEW = 512;
   const Executions executions = executions_of(step.program, values);
   if (executions.all <= FEW) return;
   EXPECT_GE(static_cast<double>(executions.in_vectors), 0.9 * static_cast<double>(executions.all))
