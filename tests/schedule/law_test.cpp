@@ -576,19 +576,6 @@ TEST(Text, IsReadBack) {
   }
 }
 
-TEST(Text, SaysWhatItExpected) {
-  try {
-    schedule::parse("schedule\n  splt 0 k : 8 mask");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "schedule line 2 column 3: expected collapse, grid, columns, split_scan, split, loop, panel, stage, "
-        "values, prefetch, stream, keep, reorder, cache or bind, "
-        "found 'splt 0 k : 8 mask'");
-  }
-}
-
 TEST(Grid, ALongSumIsCutForManyWorkers) {
   const loops::Program nest = loops::parse(R"(program full_sum(x: f32[33554432], y: written f32[1]) {
   start t0: sum f32 for k < 33554432 { t0 += x[k] at k } y[0] = t0 })");

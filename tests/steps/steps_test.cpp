@@ -77,6 +77,19 @@ TEST(Step, OfAScheduleIsALineOfIt) {
   EXPECT_EQ(schedule::print(schedule::parse(text)), text);
 }
 
+TEST(Step, HasAWordThatASchedulesTextKnows) {
+  try {
+    schedule::parse("schedule\n  splt 0 k : 8 mask");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "schedule line 2 column 3: expected collapse, grid, columns, split_scan, split, loop, panel, stage, "
+        "values, prefetch, stream, keep, reorder, cache or bind, "
+        "found 'splt 0 k : 8 mask'");
+  }
+}
+
 TEST(Step, StandsBesideNoSplitOfASibling) {
   const schedule::Schedule both = schedule::parse("schedule split -1 i : 8 mask split j 8 mask");
   EXPECT_EQ(schedule::why_illegal(product(), both), "steps stand beside splits and loops of siblings");
