@@ -96,8 +96,11 @@ Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, index:
 
 double share_of(const index::Condition& condition, const std::vector<Side>& box, index::Values values) {
   constexpr int SAMPLE = 64;
+  constexpr double LEAST = 1.0 / SAMPLE;
   if (condition.all.empty()) return 1;
   know_all(condition, values);
+  for (const Side& side : box) values[side.axis] = 0;
+  if (index::bad_divisor(condition, values)) return LEAST;
   std::size_t draw = 0;
   int held = 0;
   for (int number = 0; number < SAMPLE; ++number) {
@@ -106,7 +109,7 @@ double share_of(const index::Condition& condition, const std::vector<Side>& box,
         values[side.axis] = static_cast<std::int64_t>(drawn(draw++) % static_cast<std::uint64_t>(side.extent));
     held += index::evaluate(condition, values) ? 1 : 0;
   }
-  return std::max(held, 1) / static_cast<double>(SAMPLE);
+  return std::max(held * LEAST, LEAST);
 }
 
 }  // namespace twinloom::cost

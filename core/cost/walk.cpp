@@ -10,6 +10,7 @@
 #include "core/base/integers.h"
 #include "core/cost/constants.h"
 #include "core/cost/sample.h"
+#include "core/index/divisors.h"
 #include "core/loops/rewrite.h"
 #include "core/ops/cost.h"
 
@@ -150,7 +151,11 @@ class Walker {
       values[symbol] = loop != loops_.end() ? static_cast<std::int64_t>(walk_.loops[loop->second].extent / 2)
                                             : found_values_.at(symbol);
     }
-    return static_cast<double>(std::max<std::int64_t>(index::evaluate(extent, values), 0));
+    return static_cast<double>(std::max<std::int64_t>(usual_value(extent, values), 0));
+  }
+  // Usual sizes are chosen one by one: where together they make a divisor that no run has, 1.
+  static std::int64_t usual_value(const index::Expr& expr, const index::Values& values) {
+    return index::bad_divisor(expr, values) ? 1 : index::evaluate(expr, values);
   }
 
   // The depth of the loop in which a value is computed; its work goes there, once for equal values.
@@ -285,7 +290,7 @@ class Walker {
     axis_depths_[found.symbol] = depth();
     index::Values values = values_;
     for (const index::Symbol& symbol : index::symbols_of(found.bound)) values.try_emplace(symbol, 1);
-    const std::int64_t bound = std::max<std::int64_t>(index::evaluate(found.bound, values), 1);
+    const std::int64_t bound = std::max<std::int64_t>(usual_value(found.bound, values), 1);
     double turns = 1;
     for (std::size_t level = 1; level <= at; ++level)
       turns *= walk_.loops[*walk_.nodes[path_[level]].loop].extent;

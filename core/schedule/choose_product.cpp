@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/base/integers.h"
+#include "core/index/divisors.h"
 #include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 
@@ -36,6 +37,11 @@ std::optional<loops::Load> only_load(const loops::Value& factor) {
 bool is_unit_stride(const index::Expr& offset, const index::Symbol& axis) {
   const auto linear = index::linear_in(offset, axis);
   return linear && linear->scale == index::Expr(1);
+}
+
+std::int64_t usual(const loops::NestLoop& loop, const index::Values& sizes) {
+  if (index::bad_divisor(loop.extent, sizes)) return UNKNOWN_EXTENT;
+  return std::max<std::int64_t>(index::evaluate(loop.extent, sizes), 1);
 }
 
 class Finder {
@@ -106,8 +112,7 @@ class Finder {
     const loops::NestLoop* longest = nullptr;
     for (const loops::NestLoop& loop : shape_.common) {
       if (!index::mentions(left.offset, loop.axis) || index::mentions(right.offset, loop.axis)) continue;
-      if (longest == nullptr || index::evaluate(loop.extent, sizes) > index::evaluate(longest->extent, sizes))
-        longest = &loop;
+      if (longest == nullptr || usual(loop, sizes) > usual(*longest, sizes)) longest = &loop;
     }
     return longest;
   }
@@ -173,17 +178,15 @@ std::vector<Schedule> choose_products(const loops::Program& nest, const machine:
   constexpr std::int64_t FLOAT_BYTES = 4;
   const std::int64_t lanes = machine.vector_bytes / FLOAT_BYTES;
   const index::Values sizes = usual_sizes(nest);
-  const auto usual = [&](const loops::NestLoop& loop) {
-    return std::max<std::int64_t>(index::evaluate(loop.extent, sizes), 1);
-  };
   std::vector<Schedule> schedules;
   for (const Tile& tile : {Tile{8, 3}, Tile{12, 2}, Tile{6, 2}, Tile{4, 3}}) {
     if (tile.rows * tile.vectors + tile.vectors + 1 > machine.vector_registers) continue;
     for (const Blocks& most :
          {Blocks{48, 192, 256}, Blocks{96, 384, 256}, Blocks{192, 384, 256}, Blocks{192, 384, 512}}) {
-      const bool whole = usual(found->depth) <= most.depth && index::constant_of(found->depth.extent);
-      const Blocks blocks = {even(usual(found->rows), most.rows, tile.rows),
-                             even(usual(found->columns), most.columns, tile.vectors * lanes), most.depth};
+      const bool whole = usual(found->depth, sizes) <= most.depth && index::constant_of(found->depth.extent);
+      const Blocks blocks = {even(usual(found->rows, sizes), most.rows, tile.rows),
+                             even(usual(found->columns, sizes), most.columns, tile.vectors * lanes),
+                             most.depth};
       schedules.push_back(tiled(*found, blocks, tile, lanes, whole));
     }
   }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/index/divisors.h"
+
 namespace twinloom::schedule {
 
 using loops::NestLoop;
@@ -77,7 +79,8 @@ bool Situation::is_of_sizes(const NestLoop& loop) const {
 }
 
 std::int64_t Situation::usual(const NestLoop& loop) const {
-  return is_of_sizes(loop) ? index::evaluate(loop.extent, sizes) : UNKNOWN_EXTENT;
+  const bool known = is_of_sizes(loop) && !index::bad_divisor(loop.extent, sizes);
+  return known ? index::evaluate(loop.extent, sizes) : UNKNOWN_EXTENT;
 }
 
 std::optional<std::int64_t> Situation::most(const NestLoop& loop) const {

@@ -6,6 +6,7 @@
 #include "core/machine/gpu.h"
 #include "core/schedule/schedule.h"
 #include "tests/schedule/nests.h"
+#include "tests/schedule/run.h"
 
 namespace twinloom::tests {
 
@@ -28,6 +29,18 @@ TEST(Candidates, AreLegalAndDistinctAndNotTheChosenOne) {
     found += candidates.size();
   }
   EXPECT_GT(found, nest_cases().size());
+}
+
+// Usual sizes are chosen one by one: together they may divide by what no run has.
+TEST(Usual, SizesThatDivideByNothingAreScheduledAllTheSame) {
+  for (const char* usual : {"1", "2", "4096"}) {
+    const loops::Program nest = loops::parse(
+        cat("program p(x: f32[n], y: written f32[4*n]; m in 0.. ~", usual, ", n in 1.. ~64) {",
+            "for i < floor_div(m*n, m - 2) { for j < 4 { y[4*i + j] = x[floor_mod(i, n)] } } }"));
+    for (const machine::Machine& machine : machines())
+      EXPECT_FALSE(schedule::why_illegal(nest, schedule::choose(nest, machine)))
+          << usual << " " << machine.name;
+  }
 }
 
 }  // namespace
