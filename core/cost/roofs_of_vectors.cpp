@@ -78,10 +78,25 @@ class Vectors {
     constexpr double ELEMENT = 4;
     return std::max(1.0, std::ceil(lanes_of(node) * ELEMENT / machine_.vector_bytes));
   }
+  // Whether the node only moves elements of a square whose rows are written out around it, and these are
+  // neighbours: then it is transposed in registers.
+  bool is_transposed(const Access& access, std::size_t node) const {
+    const Node& vector = walk_.nodes[node];
+    const auto rows = walk_.nodes[vector.parent].loop;
+    if (!vector.loop || !rows || vector.accesses.size() != 2 || vector.work.vector > 0) return false;
+    const double side = walk_.loops[*vector.loop].extent;
+    if (walk_.loops[*rows].bind != Bind::unroll || walk_.loops[*rows].extent != side) return false;
+    if (side > SQUARE || side * access.bytes > SQUARE_BYTES) return false;
+    return std::ranges::any_of(access.steps, [&](const Step& step) {
+      return step.loop == *rows && step.stride == access.bytes && step.iterations == side;
+    });
+  }
+
   // Neighbours are one access a register, others one an element; of loads those that are few elements apart
   // are picked out of all registers between them.
   double access_instructions(const Access& access, std::size_t node) const {
     const double lanes = lanes_of(node);
+    if (is_transposed(access, node)) return registers_of_vector(node) * (1 + std::log2(lanes));
     for (const Step& step : access.steps) {
       if (walk_.loops[step.loop].bind != Bind::vector) continue;
       const double apart = step.stride / access.bytes;

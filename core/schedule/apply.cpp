@@ -8,6 +8,7 @@
 #include "core/schedule/forms.h"
 #include "core/schedule/index_set_splitting.h"
 #include "core/schedule/tidy.h"
+#include "core/schedule/transposed_rows.h"
 
 namespace twinloom::schedule {
 
@@ -61,6 +62,7 @@ class Applier {
     loops::Program program = plan_.nest;
     program.name += ending;
     program.body = split_index_sets(tidy(body, plan_.facts), plan_.facts, names_);
+    if (plan_.transposed_rows) program.body = transpose_rows(program.body, names_);
     program.buffers = names_.buffers();
     for (const loops::Buffer buffer : plan_.streamed) program.buffers[buffer.index].streamed = true;
     return with_arguments_first(std::move(program));

@@ -60,6 +60,7 @@ std::vector<Changes> changes_of_vectors() {
       {[](Parameters& p) { p.stages = false; }},
       {[](Parameters& p) { p.streams = false; }},
       {[](Parameters& p) { p.panel = false; }},
+      {[](Parameters& p) { p.transposes = false; }},
       {[](Parameters& p) { p.splits = false; }},
       {[](Parameters& p) { p.most_values = 0; }},
       {[](Parameters& p) { p.prefetches = false; }},

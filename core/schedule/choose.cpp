@@ -143,6 +143,8 @@ Schedule choose(const Forms& forms, const machine::Machine& machine, const Param
   // places.
   schedule.panel = situation.wants_panel();
   if (schedule.panel && !is_legal(forms, schedule)) schedule.panel = false;
+  schedule.transposed_rows = situation.wants_transposed_rows();
+  if (schedule.transposed_rows && !is_legal(forms, schedule)) schedule.transposed_rows = false;
   schedule.grid_splits = choose_grid_splits(situation);
   if (!schedule.grid_splits.empty() && !is_legal(forms, schedule)) schedule.grid_splits.clear();
   schedule.scan_split = choose_scan_split(forms, situation, schedule);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/index/divisors.h"
+#include "core/schedule/transposed_rows.h"
 
 namespace twinloom::schedule {
 
@@ -172,6 +173,19 @@ bool Situation::wants_panel() const {
   for (const NestLoop& loop : shape.common) bytes *= static_cast<double>(usual(loop));
   for (const NestLoop& loop : siblings.front()->loops) bytes *= static_cast<double>(usual(loop));
   return bytes > static_cast<double>(machine::cache_bytes(machine));
+}
+
+bool Situation::wants_transposed_rows() const {
+  if (siblings.empty() || !parameters.transposes) return false;
+  const auto apart = [&](const Access& access) {
+    if (access.sibling < 0 || access.found || access.local) return false;
+    const NestLoop& row = siblings[static_cast<std::size_t>(access.sibling)]->loops.back();
+    return stride_along(access, row.axis) == 1 &&
+           stride_along(access, shape.common[vector_axis].axis).value_or(0) >= LEAST_ROW_STRIDE;
+  };
+  if (lockstep) return !shape.common.empty() && std::ranges::any_of(accesses, apart);
+  return std::ranges::any_of(
+      siblings, [&](const loops::Sibling* sibling) { return reach_of(shape, *sibling) == Reach::scan; });
 }
 
 bool Situation::divides(std::int64_t step, const NestLoop& loop) const {

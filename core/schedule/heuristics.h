@@ -41,7 +41,7 @@ struct Parameters {
   std::int64_t wide_vectors = 4;          // registers of a lock-step value: whole lines of each row are read
   std::int64_t accumulators = 0;          // lanes of a unit side by side, in registers; 0: by the body
   std::optional<bool> memory_order = {};  // whether a row is walked as it lies; nothing: by its bytes
-  bool stages = true, streams = true, panel = true;
+  bool stages = true, streams = true, panel = true, transposes = true;
   // Everywhere.
   int most_values = 64;  // kept for later siblings
   bool prefetches = true;
@@ -91,6 +91,8 @@ class Situation {
   // Whether columns of a panel are worth their arrays: one reduction in lock-step of more than the caches
   // hold.
   bool wants_panel() const;
+  // Whether the members of a vector of rows lie apart, and neighbours along the rows, as those of a scan.
+  bool wants_transposed_rows() const;
   bool divides(std::int64_t step, const loops::NestLoop& loop) const;
 
   const machine::Machine& machine;

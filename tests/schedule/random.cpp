@@ -54,6 +54,10 @@ class Draw {
     if (scans_ && below(2) == 0)
       result_.scan_split = {result_.loops.back().piece.substr(0, result_.loops.back().piece.find('.')),
                             static_cast<std::int64_t>(1 + below(3)), std::int64_t{1} << below(4)};
+    const bool side_by_side = std::ranges::any_of(result_.loops, [](const schedule::LoopPlan& loop) {
+      return loop.sibling < 0 && loop.bind == Bind::vector;
+    });
+    result_.transposed_rows = sibling != 0 && (side_by_side || scans_) && below(2) == 0;
     for (const loops::BufferInfo& info : nest.buffers) {
       if (!info.written && below(6) == 0)
         result_.temps.push_back({info.name, loops::Place::registers, draw_turns(), 0});

@@ -24,6 +24,12 @@ const std::vector<NestCase> cases = {
       "vector",
       "schedule split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
       "vector",
+      "schedule transposed_rows split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 "
+      "serial "
+      "loop 0 k.1 vector",
+      "schedule transposed_rows split 0 k : 1024, 32 exact loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 "
+      "serial "
+      "loop 0 k.1 vector",
       "schedule split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 "
       "serial",
       "schedule split 0 k : 2048, 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop "
@@ -91,6 +97,9 @@ const std::vector<NestCase> cases = {
      short_rows,
      {"schedule split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
       "vector",
+      "schedule transposed_rows split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 "
+      "serial "
+      "loop 0 k.1 vector",
       "schedule split 0 k : 2048, 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop "
       "0 "
       "k.2 thread loop 0 k.3 serial",
@@ -108,6 +117,57 @@ const std::vector<NestCase> cases = {
       "schedule split 0 k : 1024, 32, 4 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 "
       "k.2 "
       "serial loop 0 k.3 vector"}},
+    {"scanned_rows_of_64",
+     R"(program scanned_rows_of_64(x: f32[64*m], y: written f32[64*m]; m in 0..) {
+  for i < m { start t0: sum f32 for k < 64 { scan t1 = t0 (x[64*i + k]) at k y[64*i + k] = t1 } }
+})",
+     each({0, 1, 8, 9, 33, 64}),
+     {"schedule transposed_rows split -1 i : 8 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
+      "-1 i.1 "
+      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule transposed_rows split -1 i : 32 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
+      "-1 i.1 "
+      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule transposed_rows split -1 i : 32, 16 remainder split 0 k : 1024, 32 clip loop -1 i.0 block "
+      "loop -1 "
+      "i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule transposed_rows split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 "
+      "serial "
+      "loop 0 k.1 vector"}},
+    {"scanned_rows_of_20",
+     R"(program scanned_rows_of_20(x: bf16[20*m], y: written bf16[20*m]; m in 0..) {
+  for i < m { start t0: sum f32 for k < 20 { scan t1 = t0 (f32(x[20*i + k])) at k y[20*i + k] = bf16(t1) } }
+})",
+     each({0, 1, 8, 9, 33, 64}),
+     {"schedule transposed_rows split -1 i : 8 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
+      "-1 i.1 "
+      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule transposed_rows split -1 i : 32 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
+      "-1 i.1 "
+      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule transposed_rows split -1 i : 32, 16 remainder split 0 k : 1024, 32 clip loop -1 i.0 block "
+      "loop -1 "
+      "i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule transposed_rows split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 "
+      "serial "
+      "loop 0 k.1 vector"}},
+    {"scanned_rows_of_96",
+     R"(program scanned_rows_of_96(x: f64[96*m], y: written f64[96*m]; m in 0..) {
+  for i < m { start t0: sum f64 for k < 96 { scan t1 = t0 (x[96*i + k]) at k y[96*i + k] = t1 } }
+})",
+     each({0, 1, 8, 9, 33, 64}),
+     {"schedule transposed_rows split -1 i : 8 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
+      "-1 i.1 "
+      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule transposed_rows split -1 i : 32 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
+      "-1 i.1 "
+      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule transposed_rows split -1 i : 32, 16 remainder split 0 k : 1024, 32 clip loop -1 i.0 block "
+      "loop -1 "
+      "i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+      "schedule transposed_rows split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 "
+      "serial "
+      "loop 0 k.1 vector"}},
     {"outer_cumsum_exclusive",
      R"(program outer_cumsum(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: sum f32 for k < n { scan t1 = t0 (x[k*m + i]) at k exclusive y[k*m + i] = t1 } }

@@ -84,8 +84,8 @@ TEST(Step, HasAWordThatASchedulesTextKnows) {
   } catch (const Error& error) {
     EXPECT_STREQ(
         error.what(),
-        "schedule line 2 column 3: expected collapse, grid, columns, split_scan, split, loop, panel, stage, "
-        "values, prefetch, stream, keep, reorder, cache or bind, "
+        "schedule line 2 column 3: expected collapse, grid, columns, split_scan, split, loop, panel, "
+        "transposed_rows, stage, values, prefetch, stream, keep, reorder, cache or bind, "
         "found 'splt 0 k : 8 mask'");
   }
 }
