@@ -57,12 +57,14 @@ class SiblingChooser {
     return most ? std::min(lanes, next_power_of_two(std::max<std::int64_t>(*most, 1))) : lanes;
   }
 
+  // Of a list one masked vector is most of the time all there is.
   void choose_any(bool totals) {
     for (std::size_t i = 0; i + 1 < sibling_.loops.size(); ++i)
       choice_.loop(sibling_.loops[i], 0, Bind::serial);
     const NestLoop& loop = sibling_.loops.back();
     const std::int64_t lanes = sibling_lanes(loop);
-    const std::int64_t chains = totals && work() <= HEAVY_WORK ? 4 : 1;
+    const bool list = totals && is_list(loop);
+    const std::int64_t chains = totals && work() <= HEAVY_WORK && !list ? 4 : 1;
     const auto most = situation_.most(loop);
     if (lanes < 2 || (most && *most < lanes)) {
       const bool masked = lanes >= 2;
@@ -73,7 +75,7 @@ class SiblingChooser {
     std::vector<std::int64_t> factors;
     if (several) factors.push_back(chains * lanes);
     factors.push_back(lanes);
-    const Tail usual = one_masked_body() && !several ? Tail::mask : Tail::remainder;
+    const Tail usual = list || (one_masked_body() && !several) ? Tail::mask : Tail::remainder;
     choice_.split(loop, factors, situation_.divides(factors.front(), loop) ? Tail::exact : usual);
     choice_.loop(loop, 0, Bind::serial);
     if (several) choice_.loop(loop, 1, Bind::unroll);
