@@ -133,8 +133,8 @@ struct Start {
 };
 // Nests only. The total over all executions in the scope of its Start is the canonical combination of
 // the pairs (place, values), whatever order the loops have; of a total with copies, which is one of columns
-// (nest.h), that of this member's pairs. One value a part: a place is an i64 Count. Of a free total any order
-// is meant; the canonical one is what the interpreter takes.
+// (nest.h), that of this member's pairs. One value a part: a place is an i64 Count. Of a free accumulator any
+// order is meant; the canonical one is what the interpreter takes.
 struct Accumulate {
   Temp total;
   std::vector<Ref<Value>> values;

@@ -111,7 +111,7 @@ Ref<loops::Value> mask_loads(const Ref<loops::Value>& value, const Surroundings&
   });
 }
 
-// Whether a turn of the loops around means that the axis has an element.
+// Whether an iteration of the loops around means that the axis has an element.
 bool has_elements(const AxisPlan& axis, const index::Facts& facts) {
   const Bind outermost = axis.pieces.front().bind;
   const bool ends = axis.tail == Tail::mask && (outermost == Bind::block || outermost == Bind::serial);

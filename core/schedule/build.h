@@ -58,8 +58,8 @@ struct Surroundings {
   index::Substitution last;
   std::set<loops::Buffer> inputs;
 };
-// What the siblings see of a turn of the common loops: threads whose row lies past the end load the last row,
-// as no result of theirs is stored.
+// What the siblings see of an iteration of the common loops: threads whose row lies past the end load the last
+// row, as no result of theirs is stored.
 Surroundings with_last_rows(const Plan& plan, Surroundings here);
 // The statement at these places: axes substituted; what uses a masked axis, and all stores, masked. An Index
 // that does not is looked up once for all members, even where a member is past the end: some other is not.

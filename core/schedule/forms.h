@@ -1,6 +1,6 @@
 // What schedules of one nest begin from: neighbouring axes walked as one, values kept, and schedules
 // resolved. Those that are compared have most of that in common, so that it is made once. For the inside of
-// this room.
+// this component.
 #pragma once
 
 #include <map>

@@ -91,7 +91,7 @@ class Situation {
   // Whether columns of a panel are worth their arrays: one reduction in lock-step of more than the caches
   // hold.
   bool wants_panel() const;
-  // Whether the members of a vector of rows lie apart, and neighbours along the rows, as those of a scan.
+  // Whether the lanes of a vector of rows lie apart, and neighbours along the rows, as those of a scan.
   bool wants_transposed_rows() const;
   bool divides(std::int64_t step, const loops::NestLoop& loop) const;
 

@@ -1,4 +1,4 @@
-// What siblings with totals share, and totals in any order (those in the canonical order:
+// What siblings with accumulators share, and accumulators in any order (those in the canonical order:
 // totals_canonical.cpp): lanes of vectors and unrolled loops, combined at the end; a masked remainder has
 // lanes of its own, which are merged afterwards.
 //   start m copies k.1; for k.0 { for k.1 vector { merge m } }; combine m across k.1

@@ -1,4 +1,4 @@
-// The totals that a sibling accumulates, with the names they have on the way. For the inside of this room.
+// The accumulators of a sibling, with the names they have on the way. For the inside of this component.
 #pragma once
 
 #include <functional>

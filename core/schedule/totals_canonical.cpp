@@ -1,5 +1,5 @@
-// Siblings with totals in the canonical order: see schedule.h for the pieces. Lanes outside the chain close a
-// chain each turn.
+// Siblings with accumulators in the canonical order: see schedule.h for the pieces. Lanes outside the chain
+// close a chain in each iteration.
 //   start stack
 //   for k.0 { start unit copies k.3, k.4
 //             for k.3, k.4 { start chain copies k.2; for k.1, k.2 { merge chain }; combine; merge unit
@@ -40,8 +40,8 @@ std::vector<Temp> every(const std::vector<SiblingTotal>& totals, Temp SiblingTot
   return temps;
 }
 
-// The loops inside a unit: lanes outside the chain, which close one in each of their turns, the chain, and
-// lanes inside it.
+// The loops inside a unit: lanes outside the chain, which close one in each of their iterations, the chain,
+// and lanes inside it.
 class UnitLoops {
  public:
   // From position `first` of the order inwards.
@@ -67,7 +67,7 @@ class UnitLoops {
   std::int64_t step_at(std::size_t at) const { return scope_.piece(scope_.order[at]).step; }
 
   // Without a chain: where loops over lower lanes end and all that follow walk higher ones, which may then be
-  // combined in each turn of the lower.
+  // combined in each iteration of the lower.
   std::size_t lower_lanes_end() const {
     for (std::size_t end = first_ + 1; end < scope_.order.size(); ++end) {
       std::int64_t highest = 0, lowest = loops::UNIT;
