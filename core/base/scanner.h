@@ -6,10 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace twinloom {
 
@@ -50,5 +54,28 @@ class Scanner {
   int line_ = 1;
   std::size_t line_start_ = 0;
 };
+
+// The one of these values whose name() comes next; nothing, and nothing read, where none does.
+template <class Choice>
+std::optional<Choice> accept_one_of(Scanner& scanner, std::initializer_list<Choice> choices) {
+  for (const Choice choice : choices)
+    if (scanner.accept(name(choice))) return choice;
+  return std::nullopt;
+}
+template <class Choice>
+Choice read_one_of(Scanner& scanner, std::initializer_list<Choice> choices) {
+  const auto found = accept_one_of(scanner, choices);
+  if (!found) scanner.fail(join(choices, " or ", [](Choice choice) { return name(choice); }));
+  return *found;
+}
+
+// Items between commas, one at least, each as read() reads it.
+template <class Item, class Read>
+std::vector<Item> read_list(Scanner& scanner, Read read) {
+  std::vector<Item> items;
+  do items.push_back(read());
+  while (scanner.accept(","));
+  return items;
+}
 
 }  // namespace twinloom

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -284,6 +285,12 @@ std::optional<ops::DType> type_of(const Value& value);
 template <class Node>
 Ref<Stmt> stmt(Node node);  // of any kind; made in loops.cpp, because the variant is costly to compile
 Ref<Stmt> block(std::vector<Ref<Stmt>> stmts);  // flat: blocks in it are opened; one statement stays itself
+
+// Words of the text.
+std::string_view name(Bind bind);
+std::string_view name(Place place);
+constexpr std::initializer_list<Bind> BINDS = {Bind::serial, Bind::unroll, Bind::vector, Bind::thread,
+                                               Bind::block};
 
 // Text that parse() reads back; see README.md of this room for the grammar.
 std::string print(const Program& program);

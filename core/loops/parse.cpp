@@ -94,21 +94,6 @@ class Parser {
   }
   Temp temp() { return temp_named(scanner_.word()); }
 
-  // One of an enum's words.
-  template <class Choice>
-  std::optional<Choice> accept_one_of(std::initializer_list<Choice> choices) {
-    for (const Choice choice : choices) {
-      if (scanner_.accept(name(choice))) return choice;
-    }
-    return std::nullopt;
-  }
-  template <class Choice>
-  Choice one_of(std::initializer_list<Choice> choices) {
-    const auto found = accept_one_of(choices);
-    if (!found) scanner_.fail(join(choices, " or ", [](Choice choice) { return name(choice); }));
-    return *found;
-  }
-
   std::vector<Axis> axes() {
     return listed<Axis>([&] { return symbol(); });
   }
@@ -249,7 +234,8 @@ class Parser {
     loop.axis = symbol();
     scanner_.expect("<");
     loop.extent = index::parse(scanner_);
-    loop.bind = accept_one_of({Bind::unroll, Bind::vector, Bind::thread, Bind::block}).value_or(Bind::serial);
+    loop.bind = accept_one_of(scanner_, {Bind::unroll, Bind::vector, Bind::thread, Bind::block})
+                    .value_or(Bind::serial);
     loop.body = body();
     return stmt(std::move(loop));
   }
@@ -271,7 +257,7 @@ class Parser {
     Store store;
     store.buffer = to;
     store.offset = bracketed();
-    if (!scanner_.accept("=")) store.update = one_of({Update::atomic_add, Update::atomic_max});
+    if (!scanner_.accept("=")) store.update = read_one_of(scanner_, {Update::atomic_add, Update::atomic_max});
     store.value = value();
     store.mask = mask();
     return stmt(std::move(store));
@@ -316,7 +302,7 @@ class Parser {
     combine.total = temp();
     scanner_.expect("across");
     combine.across = symbol();
-    combine.pairing = one_of({Pairing::halves, Pairing::neighbours});
+    combine.pairing = read_one_of(scanner_, {Pairing::halves, Pairing::neighbours});
     return stmt(combine);
   }
 
@@ -358,7 +344,7 @@ class Parser {
     scratch.buffer = buffer();
     scratch.count = bracketed();
     scanner_.expect("in");
-    scratch.place = one_of({Place::registers, Place::scratch, Place::memory});
+    scratch.place = read_one_of(scanner_, {Place::registers, Place::scratch, Place::memory});
     scratch.body = body();
     return stmt(std::move(scratch));
   }
@@ -387,7 +373,7 @@ class Parser {
 
   Ref<Stmt> call() {
     Call call;
-    call.routine = one_of({Routine::stable_sort});
+    call.routine = read_one_of(scanner_, {Routine::stable_sort});
     call.operands = listed<Buffer>([&] { return buffer(); });
     scanner_.expect("sizes");
     call.sizes = listed<index::Expr>([&] { return index::parse(scanner_); });

@@ -17,10 +17,8 @@ Printed print_with_lines(const Program& program);
 std::string print(const SizeInfo& size);  // s0 in 1..64 % 4 ~ 48
 
 // Words that print and parse share.
-std::string_view name(Bind bind);
 std::string_view name(Update update);
 std::string_view name(Pairing pairing);
-std::string_view name(Place place);
 std::string_view name(Routine routine);
 
 // The temp that "t12" or "t12.1" names.

@@ -59,6 +59,8 @@ enum class Tail : std::uint8_t {
   clip,       // no masks: each loop ends where the axis ends; only where no piece is unroll or vector
 };
 
+std::string_view name(Tail tail);
+
 struct Collapse {  // neighbouring axes walked as one, row-major; before the splits
   int sibling;
   std::vector<std::string> axes;

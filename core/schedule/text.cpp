@@ -1,6 +1,6 @@
 // Prints a schedule as the text of schedule.h and reads it back. One line a row; the lists keep their
 // order, so parse(print(s)) == s.
-#include <array>
+#include <initializer_list>
 
 #include "core/schedule/schedule.h"
 
@@ -8,43 +8,9 @@ namespace twinloom::schedule {
 
 namespace {
 
-template <class Enum, std::size_t count>
-using Words = std::array<std::pair<Enum, std::string_view>, count>;
-
-constexpr Words<Tail, 4> TAILS = {
-    {{Tail::exact, "exact"}, {Tail::mask, "mask"}, {Tail::remainder, "remainder"}, {Tail::clip, "clip"}}};
-constexpr Words<loops::Bind, 5> BINDS = {{{loops::Bind::serial, "serial"},
-                                          {loops::Bind::unroll, "unroll"},
-                                          {loops::Bind::vector, "vector"},
-                                          {loops::Bind::thread, "thread"},
-                                          {loops::Bind::block, "block"}}};
-constexpr Words<loops::Place, 3> PLACES = {{{loops::Place::registers, "registers"},
-                                            {loops::Place::scratch, "scratch"},
-                                            {loops::Place::memory, "memory"}}};
-
-template <class Enum, std::size_t count>
-std::string_view word_of(Enum value, const Words<Enum, count>& words) {
-  for (const auto& [known, word] : words) {
-    if (known == value) return word;
-  }
-  throw Bug("a value of an enumeration without a word");
-}
-
-template <class Enum, std::size_t count>
-Enum read_word(Scanner& scanner, const Words<Enum, count>& words) {
-  for (const auto& [known, word] : words) {
-    if (scanner.accept(word)) return known;
-  }
-  scanner.fail(join(words, " or ", [](const auto& row) { return std::string(row.second); }));
-}
-
-template <class Item, class Read>
-std::vector<Item> read_list(Scanner& scanner, Read read) {
-  std::vector<Item> items;
-  do items.push_back(read());
-  while (scanner.accept(","));
-  return items;
-}
+constexpr std::initializer_list<Tail> TAILS = {Tail::exact, Tail::mask, Tail::remainder, Tail::clip};
+constexpr std::initializer_list<loops::Place> PLACES = {loops::Place::registers, loops::Place::scratch,
+                                                        loops::Place::memory};
 
 int read_int(Scanner& scanner) {
   const std::int64_t value = scanner.integer();
@@ -70,7 +36,7 @@ SplitPlan read_split(Scanner& scanner) {
   if (scanner.peek_number()) {
     plan.factors = read_list<std::int64_t>(scanner, [&] { return scanner.integer(); });
   }
-  plan.tail = read_word(scanner, TAILS);
+  plan.tail = read_one_of(scanner, TAILS);
   if (scanner.accept("short"))
     plan.shorts = read_list<std::int64_t>(scanner, [&] { return scanner.integer(); });
   return plan;
@@ -80,7 +46,7 @@ LoopPlan read_loop(Scanner& scanner) {
   LoopPlan plan;
   plan.sibling = read_int(scanner);
   plan.piece = scanner.word();
-  plan.bind = read_word(scanner, BINDS);
+  plan.bind = read_one_of(scanner, loops::BINDS);
   return plan;
 }
 
@@ -89,7 +55,7 @@ TempPlan read_stage(Scanner& scanner) {
   plan.buffer = scanner.word();
   scanner.expect("inside");
   plan.inside = scanner.word();
-  plan.place = read_word(scanner, PLACES);
+  plan.place = read_one_of(scanner, PLACES);
   scanner.expect("pad");
   plan.pad = read_int(scanner);
   plan.widened = scanner.accept("widened");
@@ -98,7 +64,7 @@ TempPlan read_stage(Scanner& scanner) {
 
 void read_values(Scanner& scanner, Schedule& schedule) {
   schedule.kept_values = read_int(scanner);
-  schedule.kept_place = read_word(scanner, PLACES);
+  schedule.kept_place = read_one_of(scanner, PLACES);
 }
 
 PrefetchPlan read_prefetch(Scanner& scanner) {
@@ -125,7 +91,7 @@ ColumnsPlan read_columns(Scanner& scanner) {
   ColumnsPlan plan;
   scanner.expect("lanes");
   plan.lanes = scanner.integer();
-  plan.place = read_word(scanner, PLACES);
+  plan.place = read_one_of(scanner, PLACES);
   scanner.expect("width");
   plan.width = scanner.integer();
   scanner.expect("units");
@@ -152,6 +118,20 @@ std::optional<std::string_view> accept_step(Scanner& scanner) {
 
 }  // namespace
 
+std::string_view name(Tail tail) {
+  switch (tail) {
+    case Tail::exact:
+      return "exact";
+    case Tail::mask:
+      return "mask";
+    case Tail::remainder:
+      return "remainder";
+    case Tail::clip:
+      return "clip";
+  }
+  return "";
+}
+
 std::string print(const Schedule& schedule) {
   Writer writer;
   writer.line("schedule");
@@ -163,23 +143,22 @@ std::string print(const Schedule& schedule) {
     writer.line("grid ", plan.axis, " units ", plan.units, plan.last_block ? " last_block" : "",
                 plan.threads != 1 ? cat(" threads ", plan.threads) : std::string());
   if (const auto& plan = schedule.columns)
-    writer.line("columns lanes ", plan->lanes, " ", word_of(plan->place, PLACES), " width ", plan->width,
-                " units ", plan->units);
+    writer.line("columns lanes ", plan->lanes, " ", name(plan->place), " width ", plan->width, " units ",
+                plan->units);
   if (const auto& plan = schedule.scan_split)
     writer.line("split_scan ", plan->axis, " chunks ", plan->chunks, " carries ", plan->carries);
   for (const SplitPlan& plan : schedule.splits)
     writer.line("split ", plan.sibling, " ", plan.axis, " : ", join(plan.factors, ", ", same),
-                plan.factors.empty() ? "" : " ", word_of(plan.tail, TAILS),
-                plan.shorts.empty() ? "" : " short ", join(plan.shorts, ", ", same));
+                plan.factors.empty() ? "" : " ", name(plan.tail), plan.shorts.empty() ? "" : " short ",
+                join(plan.shorts, ", ", same));
   for (const LoopPlan& plan : schedule.loops)
-    writer.line("loop ", plan.sibling, " ", plan.piece, " ", word_of(plan.bind, BINDS));
+    writer.line("loop ", plan.sibling, " ", plan.piece, " ", name(plan.bind));
   for (const TempPlan& plan : schedule.temps)
-    writer.line("stage ", plan.buffer, " inside ", plan.inside, " ", word_of(plan.place, PLACES), " pad ",
-                plan.pad, plan.widened ? " widened" : "");
+    writer.line("stage ", plan.buffer, " inside ", plan.inside, " ", name(plan.place), " pad ", plan.pad,
+                plan.widened ? " widened" : "");
   if (schedule.panel) writer.line("panel");
   if (schedule.transposed_rows) writer.line("transposed_rows");
-  if (schedule.kept_values != 0)
-    writer.line("values ", schedule.kept_values, " ", word_of(schedule.kept_place, PLACES));
+  if (schedule.kept_values != 0) writer.line("values ", schedule.kept_values, " ", name(schedule.kept_place));
   for (const PrefetchPlan& plan : schedule.prefetches)
     writer.line("prefetch ", plan.buffer, " in ", plan.sibling, " ahead ", plan.ahead);
   for (const StorePlan& plan : schedule.stores)

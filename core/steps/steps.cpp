@@ -13,44 +13,13 @@ namespace twinloom::steps {
 
 namespace {
 
-template <class Enum, std::size_t count>
-using Words = std::array<std::pair<Enum, std::string_view>, count>;
-
-constexpr Words<Tail, 3> TAILS = {{{Tail::exact, "exact"}, {Tail::mask, "mask"}, {Tail::clip, "clip"}}};
-constexpr Words<loops::Place, 2> PLACES = {
-    {{loops::Place::registers, "registers"}, {loops::Place::scratch, "scratch"}}};
-constexpr Words<loops::Bind, 5> BINDS = {{{loops::Bind::serial, "serial"},
-                                          {loops::Bind::unroll, "unroll"},
-                                          {loops::Bind::vector, "vector"},
-                                          {loops::Bind::thread, "thread"},
-                                          {loops::Bind::block, "block"}}};
-
-template <class Enum, std::size_t count>
-std::string_view word_of(Enum value, const Words<Enum, count>& words) {
-  for (const auto& [known, word] : words)
-    if (known == value) return word;
-  throw Bug("a value of an enumeration without a word");
-}
-
-template <class Enum, std::size_t count>
-Enum read_word(Scanner& scanner, const Words<Enum, count>& words) {
-  for (const auto& [known, word] : words)
-    if (scanner.accept(word)) return known;
-  scanner.fail(join(words, " or ", [](const auto& row) { return std::string(row.second); }));
-}
-
-template <class Item, class Read>
-std::vector<Item> read_list(Scanner& scanner, Read read) {
-  std::vector<Item> items;
-  do items.push_back(read());
-  while (scanner.accept(","));
-  return items;
-}
+constexpr std::initializer_list<Tail> TAILS = {Tail::exact, Tail::mask, Tail::clip};
+constexpr std::initializer_list<loops::Place> PLACES = {loops::Place::registers, loops::Place::scratch};
 
 Step read_split(Scanner& scanner) {
   Split split{scanner.word(), {}, Tail::exact};
   split.factors = read_list<std::int64_t>(scanner, [&] { return scanner.integer(); });
-  split.tail = read_word(scanner, TAILS);
+  split.tail = read_one_of(scanner, TAILS);
   return {std::move(split)};
 }
 
@@ -63,13 +32,13 @@ Step read_cache(Scanner& scanner) {
   scanner.expect("at");
   cache.at = scanner.word();
   scanner.expect("in");
-  cache.place = read_word(scanner, PLACES);
+  cache.place = read_one_of(scanner, PLACES);
   return {std::move(cache)};
 }
 
 Step read_bind(Scanner& scanner) {
   BindLoop bind{scanner.word(), loops::Bind::serial};
-  bind.bind = read_word(scanner, BINDS);
+  bind.bind = read_one_of(scanner, loops::BINDS);
   return {std::move(bind)};
 }
 
@@ -81,6 +50,18 @@ constexpr std::array<Row, std::variant_size_v<decltype(Step::node)>> ROWS = {
     {{"split", read_split}, {"reorder", read_reorder}, {"cache", read_cache}, {"bind", read_bind}}};
 
 }  // namespace
+
+std::string_view name(Tail tail) {
+  switch (tail) {
+    case Tail::exact:
+      return "exact";
+    case Tail::mask:
+      return "mask";
+    case Tail::clip:
+      return "clip";
+  }
+  return "";
+}
 
 Kernel kernel_of(const loops::Program& nest) { return {nest, loops::facts_of(nest)}; }
 
@@ -107,13 +88,11 @@ std::string print(const Step& step) {
   const std::string rest = match(
       step,
       [&](const Split& split) {
-        return cat(split.loop, " ", join(split.factors, ", ", same), " ", word_of(split.tail, TAILS));
+        return cat(split.loop, " ", join(split.factors, ", ", same), " ", name(split.tail));
       },
       [&](const Reorder& reorder) { return join(reorder.loops, ", ", same); },
-      [&](const Cache& cache) {
-        return cat(cache.what, " at ", cache.at, " in ", word_of(cache.place, PLACES));
-      },
-      [&](const BindLoop& bind) { return cat(bind.loop, " ", word_of(bind.bind, BINDS)); });
+      [&](const Cache& cache) { return cat(cache.what, " at ", cache.at, " in ", name(cache.place)); },
+      [&](const BindLoop& bind) { return cat(bind.loop, " ", name(bind.bind)); });
   return cat(ROWS[step.node.index()].word, " ", rest);
 }
 

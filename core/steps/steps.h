@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -31,6 +32,8 @@ enum class Tail : std::uint8_t {
   mask,   // loads, stores and accumulations past the end do nothing
   clip,   // each loop ends where the axis ends
 };
+
+std::string_view name(Tail tail);
 
 struct Split {
   std::string loop;
