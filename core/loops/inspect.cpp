@@ -137,6 +137,12 @@ std::set<index::Symbol> symbols_of(const Value& value) {
   return symbols;
 }
 
+std::optional<Buffer> buffer_named(const Program& program, std::string_view name) {
+  const auto found = std::ranges::find(program.buffers, name, &BufferInfo::name);
+  if (found == program.buffers.end()) return std::nullopt;
+  return Buffer{static_cast<std::uint32_t>(found - program.buffers.begin())};
+}
+
 Temp next_temp(const Program& program) {
   Temp next;
   const auto above = [&](const Temp& temp) { next.index = std::max(next.index, temp.index + 1); };

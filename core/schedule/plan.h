@@ -167,7 +167,6 @@ std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest
 
 // Whether the nest is the call of a routine, which has no loops to schedule.
 bool is_call(const loops::Program& nest);
-std::optional<loops::Buffer> buffer_named(const loops::Program& nest, std::string_view name);
 bool is_loaded(const loops::Program& nest, loops::Buffer buffer);
 
 // What the statements of a sibling do to totals.

@@ -51,7 +51,7 @@ std::string why_not_walked(const Plan& plan, const loops::NestLoop& loop, const 
 std::variant<Prefetched, std::string> prefetch(const Plan& plan, const PrefetchPlan& row) {
   if (row.ahead < 1) return cat("prefetch ", row.buffer, ": ", row.ahead, " turns ahead");
   const std::string words = cat("prefetch ", row.buffer, ": ");
-  const auto buffer = buffer_named(plan.nest, row.buffer);
+  const auto buffer = loops::buffer_named(plan.nest, row.buffer);
   if (!buffer) return words + "there is no such buffer";
   const auto siblings = siblings_of(plan.shape);
   if (row.sibling < 0 || static_cast<std::size_t>(row.sibling) >= siblings.size())

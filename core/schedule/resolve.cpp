@@ -100,12 +100,6 @@ bool is_call(const loops::Program& nest) {
   return stmt != nullptr && std::holds_alternative<loops::Call>((*stmt)->node);
 }
 
-std::optional<loops::Buffer> buffer_named(const loops::Program& nest, std::string_view name) {
-  for (std::uint32_t index = 0; index < nest.buffers.size(); ++index)
-    if (nest.buffers[index].name == name) return loops::Buffer{index};
-  return std::nullopt;
-}
-
 bool is_loaded(const loops::Program& nest, loops::Buffer buffer) {
   bool loaded = false;
   loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
@@ -321,7 +315,7 @@ std::string why_not_kept(const Plan& plan) {
 
 std::string add_streams(const Schedule& schedule, Plan& plan) {
   for (const StorePlan& store : schedule.stores) {
-    const auto buffer = buffer_named(plan.nest, store.buffer);
+    const auto buffer = loops::buffer_named(plan.nest, store.buffer);
     if (!buffer || !plan.nest.buffers[buffer->index].written)
       return cat("stream ", store.buffer, ": no such buffer is written");
     if (!store.streaming) continue;

@@ -178,7 +178,7 @@ std::size_t start_of_task(const Scope& common) {
 
 std::variant<Staged, std::string> stage(const Plan& plan, const TempPlan& temp) {
   const std::string words = cat("stage ", temp.buffer, ": ");
-  const auto buffer = buffer_named(plan.nest, temp.buffer);
+  const auto buffer = loops::buffer_named(plan.nest, temp.buffer);
   if (!buffer) return words + "there is no such buffer";
   Staged staged;
   staged.buffer = *buffer;

@@ -9,7 +9,10 @@ namespace {
 
 using loops::Bind;
 
-std::string why_not(const std::vector<loops::Loop>& around, const loops::Loop& loop, Bind bind) {
+// Of the last loop of the path.
+std::string why_not(std::vector<loops::Loop> around, Bind bind) {
+  const loops::Loop loop = std::move(around.back());
+  around.pop_back();
   const auto extent = index::constant_of(loop.extent);
   const bool counted = bind == Bind::unroll || bind == Bind::vector || bind == Bind::thread;
   if (counted && !extent) return cat("its extent ", loop.extent, " is not constant");
@@ -29,36 +32,13 @@ std::string why_not(const std::vector<loops::Loop>& around, const loops::Loop& l
   return "";
 }
 
-// The reason why one of the loops over the axis may not be bound so.
-std::string why_not(const Stmt& stmt, std::vector<loops::Loop>& around, const BindLoop& wanted, bool& found) {
-  std::string reason;
-  const auto look = [&](const Ref<Stmt>& inner) {
-    if (reason.empty()) reason = why_not(*inner, around, wanted, found);
-  };
-  if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
-    for (const Ref<Stmt>& inner : block->stmts) look(inner);
-  } else if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node)) {
-    look(scratch->body);
-  } else if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
-    if (loop->axis.name() == wanted.loop) {
-      found = true;
-      reason = why_not(around, *loop, wanted.bind);
-    }
-    around.push_back(*loop);
-    look(loop->body);
-    around.pop_back();
-  }
-  return reason;
-}
-
 }  // namespace
 
 Result apply_bind(const Kernel& kernel, const BindLoop& wanted) {
-  std::vector<loops::Loop> around;
-  bool found = false;
-  if (std::string reason = why_not(*kernel.program.body, around, wanted, found); !reason.empty())
-    return reason;
-  if (!found) return cat("there is no loop over ", wanted.loop);
+  const auto paths = paths_to(*kernel.program.body, wanted.loop);
+  if (paths.empty()) return cat("there is no loop over ", wanted.loop);
+  for (const std::vector<loops::Loop>& path : paths)
+    if (std::string reason = why_not(path, wanted.bind); !reason.empty()) return reason;
   Kernel result = kernel;
   result.program.body = replace_loops(kernel.program.body, loops::Axis(wanted.loop), [&](loops::Loop loop) {
     loop.bind = wanted.bind;

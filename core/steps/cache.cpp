@@ -23,34 +23,23 @@ struct Loaded {
   std::string reason;
 };
 
-void find_load(const Stmt& stmt, loops::Buffer buffer, std::vector<loops::Loop>& around, Loaded& found) {
-  if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
-    for (const Ref<Stmt>& inner : block->stmts) find_load(*inner, buffer, around, found);
-    return;
-  }
-  if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node))
-    return find_load(*scratch->body, buffer, around, found);
-  if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
-    around.push_back(*loop);
-    find_load(*loop->body, buffer, around, found);
-    around.pop_back();
-    return;
-  }
-  loops::for_each_value(stmt, [&](const loops::Value& value) {
-    const auto* load = std::get_if<loops::Load>(&value.node);
-    if (load == nullptr || load->buffer != buffer) return;
-    const bool alike = !found.load || (found.load->offset == load->offset && found.load->mask == load->mask);
-    if (!alike) found.reason = "it is loaded at two places";
-    found.load = *load;
-    found.loops = around;
-  });
-}
-
 Loaded load_in(const Stmt& body, loops::Buffer buffer) {
-  Loaded loaded;
-  std::vector<loops::Loop> around;
-  find_load(body, buffer, around, loaded);
-  return loaded;
+  Loaded found;
+  for_each_in_loops(body, [&](const Stmt& stmt, const std::vector<loops::Loop>& around) {
+    // What stands inside is visited on its own.
+    if (std::holds_alternative<loops::Loop>(stmt.node) || std::holds_alternative<loops::Scratch>(stmt.node))
+      return;
+    loops::for_each_value(stmt, [&](const loops::Value& value) {
+      const auto* load = std::get_if<loops::Load>(&value.node);
+      if (load == nullptr || load->buffer != buffer) return;
+      const bool alike =
+          !found.load || (found.load->offset == load->offset && found.load->mask == load->mask);
+      if (!alike) found.reason = "it is loaded at two places";
+      found.load = *load;
+      found.loops = around;
+    });
+  });
+  return found;
 }
 
 struct Array {
@@ -102,33 +91,6 @@ Result cache_buffer(const Kernel& kernel, const Cache& cache, const loops::Loop&
   return result;
 }
 
-// What is summed up into the accumulator inside, and the loops around it.
-struct Accumulated {
-  std::optional<loops::Accumulate> step;
-  std::vector<loops::Loop> loops;
-};
-
-void find_step(const Stmt& stmt, loops::Temp total, std::vector<loops::Loop>& around, Accumulated& found) {
-  if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
-    for (const Ref<Stmt>& inner : block->stmts) find_step(*inner, total, around, found);
-  } else if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node)) {
-    find_step(*scratch->body, total, around, found);
-  } else if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
-    around.push_back(*loop);
-    find_step(*loop->body, total, around, found);
-    around.pop_back();
-  } else if (const auto* step = std::get_if<loops::Accumulate>(&stmt.node); step && step->total == total) {
-    found = {*step, around};
-  }
-}
-
-Accumulated step_in(const Stmt& body, loops::Temp total) {
-  Accumulated found;
-  std::vector<loops::Loop> around;
-  find_step(body, total, around, found);
-  return found;
-}
-
 Result cache_accumulator(const Kernel& kernel, const Cache& cache, const loops::Loop& at,
                          const loops::Start& start) {
   if (!start.free && ops::order(start.monoid, start.element) != ops::Order::any)
@@ -140,7 +102,7 @@ Result cache_accumulator(const Kernel& kernel, const Cache& cache, const loops::
     starts_inside |= inner != nullptr && inner->total == start.total;
   });
   if (starts_inside) return cat(cache.what, " is started inside ", cache.at, " already");
-  const Accumulated found = step_in(*at.body, start.total);
+  const Accumulated found = *accumulated_in(*at.body, start.total);
   std::vector<loops::Loop> copies;
   index::Substitution first;
   for (const loops::Loop& loop : found.loops) {
@@ -157,7 +119,7 @@ Result cache_accumulator(const Kernel& kernel, const Cache& cache, const loops::
   for (int part = 0; part < ops::parts(start.monoid); ++part) parts.push_back(loops::read(own.total, part));
   const Ref<Stmt> add =
       in_loops(copies, loops::stmt(loops::Accumulate{start.total, std::move(parts),
-                                                     index::substitute(found.step->place, first)}));
+                                                     index::substitute(found.step.place, first)}));
   const Ref<Stmt> body = loops::rewrite_stmts(at.body, [&](const Ref<Stmt>& stmt) {
     const auto* step = std::get_if<loops::Accumulate>(&stmt->node);
     if (step == nullptr || step->total != start.total) return stmt;
@@ -172,7 +134,7 @@ Result cache_accumulator(const Kernel& kernel, const Cache& cache, const loops::
 }  // namespace
 
 Result apply_cache(const Kernel& kernel, const Cache& cache) {
-  const auto buffer = buffer_named(kernel.program, cache.what);
+  const auto buffer = loops::buffer_named(kernel.program, cache.what);
   const auto start = start_named(kernel.program, cache.what);
   if (!buffer && !start) return cat("there is no buffer and no accumulator ", cache.what);
   if (buffer && kernel.program.buffers[buffer->index].written) return cat(cache.what, " is written");
@@ -181,7 +143,7 @@ Result apply_cache(const Kernel& kernel, const Cache& cache) {
   for (const std::vector<loops::Loop>& path : paths) {
     const Stmt& body = *path.back().body;
     if (buffer && load_in(body, *buffer).load) return cache_buffer(kernel, cache, path.back(), *buffer);
-    if (start && step_in(body, start->total).step)
+    if (start && accumulated_in(body, start->total))
       return cache_accumulator(kernel, cache, path.back(), *start);
   }
   return cat(cache.what, buffer ? " is not loaded inside " : " is not accumulated inside ", cache.at);

@@ -54,10 +54,10 @@ class Lowering {
       return;
     }
     for (std::size_t later = at + 1; later < stmts.size(); ++later) {
-      std::vector<loops::Loop> path;
-      if (!find(*stmts[later], start.total, path)) continue;
+      const auto found = accumulated_in(*stmts[later], start.total);
+      if (!found) continue;
       std::vector<loops::Loop> reduced;
-      for (const loops::Loop& loop : path)
+      for (const loops::Loop& loop : found->loops)
         if (std::ranges::find(start.copies, loop.axis) == start.copies.end()) reduced.push_back(loop);
       stmts[later] = merged(stmts[later], start, reduced);
       std::vector<Ref<Stmt>> combines;
@@ -72,22 +72,6 @@ class Lowering {
       stmts.insert(stmts.begin() + static_cast<std::ptrdiff_t>(later) + 1, combines.begin(), combines.end());
       return;
     }
-  }
-
-  // Whether the accumulator is accumulated inside; then `path` has the loops around that.
-  static bool find(const Stmt& stmt, loops::Temp total, std::vector<loops::Loop>& path) {
-    if (const auto* block = std::get_if<loops::Block>(&stmt.node))
-      return std::ranges::any_of(block->stmts, [&](const auto& inner) { return find(*inner, total, path); });
-    if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node))
-      return find(*scratch->body, total, path);
-    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
-      path.push_back(*loop);
-      if (find(*loop->body, total, path)) return true;
-      path.pop_back();
-      return false;
-    }
-    const auto* step = std::get_if<loops::Accumulate>(&stmt.node);
-    return step != nullptr && step->total == total;
   }
 
   Ref<Stmt> merged(const Ref<Stmt>& body, const loops::Start& start,

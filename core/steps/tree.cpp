@@ -14,27 +14,35 @@ std::vector<Ref<Stmt>> stmts_of(const Ref<Stmt>& stmt) {
 
 namespace {
 
-// All paths to loops over the axis.
-void find_paths(const Stmt& stmt, std::string_view axis, std::vector<loops::Loop>& path,
-                std::vector<std::vector<loops::Loop>>& found) {
+void walk(const Stmt& stmt, std::vector<loops::Loop>& around, const Visit& visit) {
   if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
-    for (const Ref<Stmt>& inner : block->stmts) find_paths(*inner, axis, path, found);
-  } else if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node)) {
-    find_paths(*scratch->body, axis, path, found);
-  } else if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
-    path.push_back(*loop);
-    if (loop->axis.name() == axis) found.push_back(path);
-    find_paths(*loop->body, axis, path, found);
-    path.pop_back();
+    for (const Ref<Stmt>& inner : block->stmts) walk(*inner, around, visit);
+    return;
+  }
+  visit(stmt, around);
+  if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node)) walk(*scratch->body, around, visit);
+  if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
+    around.push_back(*loop);
+    walk(*loop->body, around, visit);
+    around.pop_back();
   }
 }
 
 }  // namespace
 
+void for_each_in_loops(const Stmt& body, const Visit& visit) {
+  std::vector<loops::Loop> around;
+  walk(body, around, visit);
+}
+
 std::vector<std::vector<loops::Loop>> paths_to(const Stmt& body, std::string_view axis) {
-  std::vector<loops::Loop> path;
   std::vector<std::vector<loops::Loop>> found;
-  find_paths(body, axis, path, found);
+  for_each_in_loops(body, [&](const Stmt& stmt, const std::vector<loops::Loop>& around) {
+    const auto* loop = std::get_if<loops::Loop>(&stmt.node);
+    if (loop == nullptr || loop->axis.name() != axis) return;
+    found.push_back(around);
+    found.back().push_back(*loop);
+  });
   return found;
 }
 
@@ -58,6 +66,15 @@ Ref<Stmt> replace_loops(const Ref<Stmt>& body, const loops::Axis& axis,
   });
 }
 
+std::optional<Accumulated> accumulated_in(const Stmt& body, loops::Temp total) {
+  std::optional<Accumulated> found;
+  for_each_in_loops(body, [&](const Stmt& stmt, const std::vector<loops::Loop>& around) {
+    const auto* step = std::get_if<loops::Accumulate>(&stmt.node);
+    if (step != nullptr && step->total == total) found = {*step, around};
+  });
+  return found;
+}
+
 Ref<Stmt> in_loops(const std::vector<loops::Loop>& loops, Ref<Stmt> body) {
   for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop)
     body = loops::stmt(loops::Loop{loop->axis, loop->extent, loop->bind, std::move(body)});
@@ -66,12 +83,6 @@ Ref<Stmt> in_loops(const std::vector<loops::Loop>& loops, Ref<Stmt> body) {
 
 std::optional<std::int64_t> most(const Kernel& kernel, const index::Expr& extent) {
   return kernel.facts.range(index::simplify(extent, kernel.facts)).high;
-}
-
-std::optional<loops::Buffer> buffer_named(const loops::Program& program, std::string_view name) {
-  const auto found = std::ranges::find(program.buffers, name, &loops::BufferInfo::name);
-  if (found == program.buffers.end()) return std::nullopt;
-  return loops::Buffer{static_cast<std::uint32_t>(found - program.buffers.begin())};
 }
 
 std::optional<loops::Start> start_named(const loops::Program& program, std::string_view name) {

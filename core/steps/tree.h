@@ -22,6 +22,10 @@ using Result = std::variant<Kernel, std::string>;
 // The statements of a block, or the one statement.
 std::vector<Ref<Stmt>> stmts_of(const Ref<Stmt>& stmt);
 
+// visit(statement, loops around it, outermost first) for each statement but blocks.
+using Visit = std::function<void(const Stmt& stmt, const std::vector<loops::Loop>& around)>;
+void for_each_in_loops(const Stmt& body, const Visit& visit);
+
 // The loops from the outermost to one over the axis, for each such loop.
 std::vector<std::vector<loops::Loop>> paths_to(const Stmt& body, std::string_view axis);
 // The same of the only one; empty where there is none, or where several stand side by side.
@@ -32,13 +36,19 @@ Ref<Stmt> replace_loop(const Ref<Stmt>& body, const loops::Loop& loop, const Ref
 Ref<Stmt> replace_loops(const Ref<Stmt>& body, const loops::Axis& axis,
                         const std::function<Ref<Stmt>(const loops::Loop&)>& change);
 
+// The Accumulate of the accumulator, with the loops around it; nothing where there is none inside.
+struct Accumulated {
+  loops::Accumulate step;
+  std::vector<loops::Loop> loops;
+};
+std::optional<Accumulated> accumulated_in(const Stmt& body, loops::Temp total);
+
 // The loops of the statement over these axes around `body`, outermost first.
 Ref<Stmt> in_loops(const std::vector<loops::Loop>& loops, Ref<Stmt> body);
 
 // The most that the expression can be; nothing where that is unknown.
 std::optional<std::int64_t> most(const Kernel& kernel, const index::Expr& extent);
 
-std::optional<loops::Buffer> buffer_named(const loops::Program& program, std::string_view name);
 // An accumulator, as the printed nest names it: its Start.
 std::optional<loops::Start> start_named(const loops::Program& program, std::string_view name);
 
