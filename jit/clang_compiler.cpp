@@ -230,7 +230,7 @@ struct Compiler::State {
   mutable std::string_view compiled_prelude;
 
   // What a compiled prelude begins with, so that it is not used for something else.
-  std::string prelude_mark() const { return fmt::format("{:016x}", stable_hash(identity)); }
+  std::string prelude_mark() const { return hexadecimal(stable_hash(identity)); }
 
   void compile_prelude() const;
   void add_files(Frontend& frontend) const;

@@ -11,12 +11,13 @@ namespace twinloom {
 
 std::uint64_t stable_hash(std::string_view bytes);
 
-std::string hexadecimal(std::uint64_t number);  // 16 digits
-
 struct Hash128 {
   std::uint64_t high = 0, low = 0;
   friend bool operator==(const Hash128&, const Hash128&) = default;
 };
+
+std::string hexadecimal(std::uint64_t number);  // 16 digits
+std::string hexadecimal(const Hash128& hash);   // 32 digits
 Hash128 stable_hash_128(std::string_view bytes);
 
 // Order matters: mix(mix(s, a), b) != mix(mix(s, b), a).

@@ -54,8 +54,7 @@ Identity identity_of(const Program& nest) {
   for (BufferInfo& buffer : named.buffers) buffer.count = index::substitute(buffer.count, substitution);
   identity.sizes = join(named.sizes, ", ", [](const SizeInfo& size) { return print(size); });
   for (SizeInfo& size : named.sizes) size = {size.symbol, {}};
-  const Hash128 hash = stable_hash_128(print(named));
-  identity.hash = hexadecimal(hash.high) + hexadecimal(hash.low);
+  identity.hash = hexadecimal(stable_hash_128(print(named)));
   return identity;
 }
 

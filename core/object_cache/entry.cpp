@@ -115,8 +115,7 @@ std::optional<Content> unpack(std::string_view bytes) {
 }
 
 std::string file_name(const Key& key, int digits) {
-  const Hash128 hash = stable_hash_128(cat(format_version, packed_key(key)));
-  const std::string name = fmt::format("{:016x}{:016x}", hash.high, hash.low);
+  const std::string name = hexadecimal(stable_hash_128(cat(format_version, packed_key(key))));
   return name.substr(0, static_cast<std::size_t>(digits)).append(ending);
 }
 
