@@ -255,6 +255,8 @@ class Applier {
 
 }  // namespace
 
+namespace {
+
 std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest, const Schedule& schedule) {
   Schedule others = schedule;
   others.steps.clear();
@@ -268,39 +270,44 @@ std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest
   return std::move(kernel.program);
 }
 
+// Why a schedule may not be applied, without applying what need not be.
+std::optional<std::string> reason_against(const Forms& forms, const Schedule& schedule) {
+  const auto refused = [](const auto& made) {
+    const auto* reason = std::get_if<std::string>(&made);
+    return reason == nullptr ? std::nullopt : std::optional(*reason);
+  };
+  return schedule.steps.empty() ? refused(forms.resolved(schedule))
+                                : refused(apply_steps(forms.nest(), schedule));
+}
+
+}  // namespace
+
+bool is_legal(const Forms& forms, const Schedule& schedule) { return !reason_against(forms, schedule); }
+
 std::optional<std::string> why_illegal(const loops::Program& nest, const Schedule& schedule) {
-  if (is_call(nest)) {
-    if (schedule == Schedule{}) return std::nullopt;
-    return "a routine's call has no loops to schedule";
+  if (!is_call(nest)) return reason_against(Forms(nest), schedule);
+  if (schedule == Schedule{}) return std::nullopt;
+  return "a routine's call has no loops to schedule";
+}
+
+std::variant<std::vector<loops::Program>, std::string> programs_of(const Forms& forms,
+                                                                   const Schedule& schedule) {
+  if (schedule.steps.empty()) {
+    const auto& resolved = forms.resolved(schedule);
+    if (const auto* reason = std::get_if<std::string>(&resolved)) return *reason;
+    return Applier(std::get<Plan>(resolved)).build();
   }
-  if (!schedule.steps.empty()) {
-    auto made = apply_steps(nest, schedule);
-    if (auto* reason = std::get_if<std::string>(&made)) return std::move(*reason);
-    return std::nullopt;
-  }
-  const Forms forms(nest);
-  auto resolved = resolve(forms, schedule);
-  if (auto* reason = std::get_if<std::string>(&resolved)) return std::move(*reason);
-  return std::nullopt;
+  auto made = apply_steps(forms.nest(), schedule);
+  if (auto* reason = std::get_if<std::string>(&made)) return std::move(*reason);
+  return std::vector{std::get<loops::Program>(std::move(made))};
 }
 
 std::vector<loops::Program> apply(const loops::Program& nest, const Schedule& schedule) {
   if (is_call(nest)) return {nest};
-  if (!schedule.steps.empty()) {
-    auto made = apply_steps(nest, schedule);
-    CHECK(std::holds_alternative<loops::Program>(made),
-          "the schedule is illegal: ", std::get<std::string>(made), "\n", loops::print(nest),
-          print(schedule));
-    return {std::get<loops::Program>(std::move(made))};
-  }
-  const Forms forms(nest);
-  const auto resolved = resolve(forms, schedule);
-  const auto* plan = std::get_if<Plan>(&resolved);
-  CHECK(plan != nullptr, "the schedule is illegal: ", *std::get_if<std::string>(&resolved), "\n",
-        loops::print(nest), print(schedule));
-  return apply(*plan);
+  auto programs = programs_of(Forms(nest), schedule);
+  const auto* reason = std::get_if<std::string>(&programs);
+  CHECK(reason == nullptr, "the schedule is illegal: ", *reason, "\n", loops::print(nest), print(schedule));
+  return std::get<std::vector<loops::Program>>(std::move(programs));
 }
-
-std::vector<loops::Program> apply(const Plan& plan) { return Applier(plan).build(); }
 
 }  // namespace twinloom::schedule

@@ -94,15 +94,13 @@ std::vector<Schedule> candidates(const loops::Program& nest, const machine::Mach
   const auto& things = changes_for(machine);
   std::vector<Schedule> found;
   std::set<std::string> seen = {print(choose(nest, machine))};
-  for (Schedule& schedule : choose_products(nest, machine)) {
-    if (!seen.insert(print(schedule)).second || why_illegal(nest, schedule)) continue;
-    found.push_back(std::move(schedule));
-  }
-  for (const Parameters& parameters : drawn_parameters(things, 4 * most, random)) {
-    Schedule schedule = choose(forms, machine, parameters);
-    if (!seen.insert(print(schedule)).second || !is_legal(forms, schedule)) continue;
-    found.push_back(std::move(schedule));
-  }
+  const auto consider = [&](Schedule schedule) {
+    if (seen.insert(print(schedule)).second && is_legal(forms, schedule))
+      found.push_back(std::move(schedule));
+  };
+  for (Schedule& schedule : choose_products(nest, machine)) consider(std::move(schedule));
+  for (const Parameters& parameters : drawn_parameters(things, 4 * most, random))
+    consider(choose(forms, machine, parameters));
   // Of each sort some: those that change one thing stand first and are not all there is room for.
   if (found.size() > static_cast<std::size_t>(most)) {
     std::shuffle(found.begin(), found.end(), random);

@@ -116,10 +116,6 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
   return choose_by_estimate(nest, machine);
 }
 
-bool is_legal(const Forms& forms, const Schedule& schedule) {
-  return std::holds_alternative<Plan>(forms.resolved(schedule));
-}
-
 Schedule choose(const Forms& forms, const machine::Machine& machine, const Parameters& parameters) {
   if (is_call(forms.nest())) return {};
   if (machine.max_threads > 1) return choose_for_threads(forms, machine, parameters);

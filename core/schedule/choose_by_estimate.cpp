@@ -37,7 +37,7 @@ class Search {
     }
     Entry chosen = found.seconds < worth ? std::move(found) : std::move(best);
     for (Schedule& schedule : choose_products(nest_, machine_)) {
-      const double seconds = seconds_by_steps(schedule);
+      const double seconds = seconds_of(schedule);
       if (seconds < LESS * chosen.seconds) chosen = {std::move(schedule), seconds};
     }
     return std::move(chosen.schedule);
@@ -71,14 +71,9 @@ class Search {
     return entry;
   }
   double seconds_of(const Schedule& schedule) const {
-    const auto* plan = std::get_if<Plan>(&forms_.resolved(schedule));
-    if (plan == nullptr) return std::numeric_limits<double>::infinity();
-    return cost::estimate(apply(*plan), machine_, sizes_).seconds;
-  }
-  double seconds_by_steps(const Schedule& schedule) const {
-    const auto program = apply_steps(nest_, schedule);
-    if (std::holds_alternative<std::string>(program)) return std::numeric_limits<double>::infinity();
-    return cost::estimate({std::get<loops::Program>(program)}, machine_, sizes_).seconds;
+    const auto programs = programs_of(forms_, schedule);
+    if (std::holds_alternative<std::string>(programs)) return std::numeric_limits<double>::infinity();
+    return cost::estimate(std::get<std::vector<loops::Program>>(programs), machine_, sizes_).seconds;
   }
 
   std::optional<std::pair<Parameters, Entry>> best_change(const Parameters& from, const Entry& now) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "core/base/integers.h"
-#include "core/index/divisors.h"
 #include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 
@@ -37,11 +36,6 @@ std::optional<loops::Load> only_load(const loops::Value& factor) {
 bool is_unit_stride(const index::Expr& offset, const index::Symbol& axis) {
   const auto linear = index::linear_in(offset, axis);
   return linear && linear->scale == index::Expr(1);
-}
-
-std::int64_t usual(const loops::NestLoop& loop, const index::Values& sizes) {
-  if (index::bad_divisor(loop.extent, sizes)) return UNKNOWN_EXTENT;
-  return std::max<std::int64_t>(index::evaluate(loop.extent, sizes), 1);
 }
 
 class Finder {
@@ -112,7 +106,7 @@ class Finder {
     const loops::NestLoop* longest = nullptr;
     for (const loops::NestLoop& loop : shape_.common) {
       if (!index::mentions(left.offset, loop.axis) || index::mentions(right.offset, loop.axis)) continue;
-      if (longest == nullptr || usual(loop, sizes) > usual(*longest, sizes)) longest = &loop;
+      if (longest == nullptr || usual_extent(loop, sizes) > usual_extent(*longest, sizes)) longest = &loop;
     }
     return longest;
   }
@@ -166,7 +160,8 @@ Schedule tiled(const Contraction& of, const Blocks& blocks, const Tile& tile, st
 // As many whole tiles as make blocks of one size, none larger than `most`: what a block has past the end is
 // computed for nobody.
 std::int64_t even(std::int64_t extent, std::int64_t most, std::int64_t tile) {
-  return ceil_div(ceil_div(extent, ceil_div(extent, most)), tile) * tile;
+  const std::int64_t blocks = std::max<std::int64_t>(ceil_div(extent, most), 1);
+  return std::max<std::int64_t>(ceil_div(ceil_div(extent, blocks), tile), 1) * tile;
 }
 
 }  // namespace
@@ -183,9 +178,10 @@ std::vector<Schedule> choose_products(const loops::Program& nest, const machine:
     if (tile.rows * tile.vectors + tile.vectors + 1 > machine.vector_registers) continue;
     for (const Blocks& most :
          {Blocks{48, 192, 256}, Blocks{96, 384, 256}, Blocks{192, 384, 256}, Blocks{192, 384, 512}}) {
-      const bool whole = usual(found->depth, sizes) <= most.depth && index::constant_of(found->depth.extent);
-      const Blocks blocks = {even(usual(found->rows, sizes), most.rows, tile.rows),
-                             even(usual(found->columns, sizes), most.columns, tile.vectors * lanes),
+      const bool whole =
+          usual_extent(found->depth, sizes) <= most.depth && index::constant_of(found->depth.extent);
+      const Blocks blocks = {even(usual_extent(found->rows, sizes), most.rows, tile.rows),
+                             even(usual_extent(found->columns, sizes), most.columns, tile.vectors * lanes),
                              most.depth};
       schedules.push_back(tiled(*found, blocks, tile, lanes, whole));
     }

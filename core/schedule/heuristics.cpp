@@ -31,6 +31,19 @@ index::Values usual_sizes(const loops::Program& nest) {
   }
   return values;
 }
+namespace {
+
+bool is_of_sizes(const NestLoop& loop, const index::Values& sizes) {
+  return std::ranges::all_of(index::symbols_of(loop.extent),
+                             [&](const index::Symbol& symbol) { return sizes.contains(symbol); });
+}
+
+}  // namespace
+
+std::int64_t usual_extent(const NestLoop& loop, const index::Values& sizes) {
+  const bool known = is_of_sizes(loop, sizes) && !index::bad_divisor(loop.extent, sizes);
+  return known ? index::evaluate(loop.extent, sizes) : UNKNOWN_EXTENT;
+}
 std::int64_t power_of_two_below(std::int64_t value) {
   return static_cast<std::int64_t>(
       std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1))));
@@ -74,15 +87,9 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
   return bytes;
 }
 
-bool Situation::is_of_sizes(const NestLoop& loop) const {
-  return std::ranges::all_of(index::symbols_of(loop.extent),
-                             [&](const index::Symbol& symbol) { return sizes.contains(symbol); });
-}
+bool Situation::is_of_sizes(const NestLoop& loop) const { return schedule::is_of_sizes(loop, sizes); }
 
-std::int64_t Situation::usual(const NestLoop& loop) const {
-  const bool known = is_of_sizes(loop) && !index::bad_divisor(loop.extent, sizes);
-  return known ? index::evaluate(loop.extent, sizes) : UNKNOWN_EXTENT;
-}
+std::int64_t Situation::usual(const NestLoop& loop) const { return usual_extent(loop, sizes); }
 
 std::optional<std::int64_t> Situation::most(const NestLoop& loop) const {
   return is_of_sizes(loop) ? most_of(facts, loop.extent) : std::nullopt;

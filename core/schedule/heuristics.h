@@ -54,6 +54,8 @@ const std::vector<Changes>& changes_for(const machine::Machine& machine);
 std::optional<std::int64_t> constant(const loops::NestLoop& loop);
 // Sizes that runs are expected to have, each as its facts allow.
 index::Values usual_sizes(const loops::Program& nest);
+// With these sizes; UNKNOWN_EXTENT where only the run finds it, or where they divide by nothing.
+std::int64_t usual_extent(const loops::NestLoop& loop, const index::Values& sizes);
 std::int64_t power_of_two_below(std::int64_t value);
 
 // Which neighbouring axes are walked as one. See choose_collapses.cpp.

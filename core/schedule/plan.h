@@ -103,8 +103,9 @@ struct Plan {
 class Forms;
 // The plan, or why the schedule may not be applied.
 std::variant<Plan, std::string> resolve(const Forms& forms, const Schedule& schedule);
-// What apply() gives.
-std::vector<loops::Program> apply(const Plan& plan);
+// What apply() gives, or why the schedule may not be applied.
+std::variant<std::vector<loops::Program>, std::string> programs_of(const Forms& forms,
+                                                                   const Schedule& schedule);
 
 // The nest with neighbouring axes walked as one, or why not. See collapse.cpp.
 std::variant<loops::Program, std::string> collapse(const loops::Program& nest,
@@ -161,9 +162,6 @@ std::optional<std::int64_t> most_turns_of(const AxisPlan& axis, const Piece& pie
 
 // Whether rows are walked side by side, as the members of a vector.
 bool in_lockstep(const Scope& common);
-
-// The program of a schedule that is a list of steps, or why it may not be applied.
-std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest, const Schedule& schedule);
 
 // Whether the nest is the call of a routine, which has no loops to schedule.
 bool is_call(const loops::Program& nest);
