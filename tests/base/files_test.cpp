@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "core/base/error.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/thrown.h"
 
 namespace twinloom {
@@ -14,13 +14,8 @@ namespace {
 
 class Files : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "twinloom_files_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-  std::filesystem::path folder;
+  tests::ScratchFolder scratch;
+  std::filesystem::path folder = scratch.path();
 };
 
 TEST_F(Files, AreWrittenWhole) {

@@ -1,9 +1,6 @@
 // See texts.h.
 #include "tests/frontends/texts.h"
 
-#include <stdlib.h>
-
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -34,16 +31,6 @@ std::string result_type(const graph::Graph& graph, std::size_t k) {
   const graph::Node& node = graph[result.value];
   return cat(ops::name(node.dtype), "[",
              join(node.shape, ", ", [](const index::Expr& size) { return index::print(size); }), "]");
-}
-
-ScratchFolder::ScratchFolder() {
-  path_ = (std::filesystem::temp_directory_path() / "twinloom_test_XXXXXX").string();
-  if (mkdtemp(path_.data()) == nullptr) throw Error("no folder for the test's files");
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;  // a folder that stays behind fails no test
-  std::filesystem::remove_all(path_, ignored);
 }
 
 void write_file(const std::string& file, std::string_view bytes) {

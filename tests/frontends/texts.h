@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "frontends/fx/read.h"
+#include "tests/support/scratch_folder.h"
 
 namespace twinloom::tests {
 
@@ -17,19 +18,6 @@ std::string error_of(std::string_view text, const fx::ReadOptions& options = {})
 
 // "f32[2, s0]" of result k, or what else it is.
 std::string result_type(const graph::Graph& graph, std::size_t k = 0);
-
-// A folder of this test, which is removed with the object.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
-
- private:
-  std::string path_;
-};
 
 void write_file(const std::string& file, std::string_view bytes);
 std::string read_file(const std::string& file);

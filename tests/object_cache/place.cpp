@@ -14,17 +14,6 @@
 
 namespace twinloom::tests {
 
-TestFolder::TestFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "twinloom_cache_XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test's files");
-  path_ = std::filesystem::canonical(name);
-}
-
-TestFolder::~TestFolder() {
-  std::error_code ignored;  // a folder that stays behind fails no test
-  std::filesystem::remove_all(path_, ignored);
-}
-
 object_cache::Options TestFolder::options() const {
   object_cache::Options options;
   options.place = {path_.string(), "cache"};

@@ -8,16 +8,12 @@
 #include <vector>
 
 #include "core/object_cache/object_cache.h"
+#include "tests/support/scratch_folder.h"
 
 namespace twinloom::tests {
 
 class TestFolder {
  public:
-  TestFolder();
-  ~TestFolder();
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path cache_path() const { return path_ / "cache"; }
   // A cache in cache_path().
@@ -29,7 +25,8 @@ class TestFolder {
   std::filesystem::path only_file() const;
 
  private:
-  std::filesystem::path path_;
+  ScratchFolder folder_;
+  std::filesystem::path path_ = std::filesystem::canonical(folder_.path());
 };
 
 std::string read_bytes(const std::filesystem::path& file);

@@ -9,6 +9,7 @@
 
 #include "api/twinloom/twinloom.h"
 #include "core/base/files.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/sealed/sealed_device.h"
 #include "tests/support/thrown.h"
 
@@ -44,13 +45,6 @@ struct Made {
 
 class Tuned : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "twinloom_tuned_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = std::filesystem::path(name) / "schedules";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder.parent_path()); }
-
   Made made(const Graph& graph, const Device& device, int tries, bool keeps = true) {
     CompileOptions options;
     options.mode = Mode::strict;
@@ -102,7 +96,8 @@ class Tuned : public testing::Test {
     return found;
   }
 
-  std::filesystem::path folder;
+  ScratchFolder scratch;
+  std::filesystem::path folder = scratch.file("schedules");
   std::vector<std::string> measured;
 };
 

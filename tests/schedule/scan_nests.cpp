@@ -5,6 +5,21 @@ namespace twinloom::tests {
 
 namespace {
 
+// Of rows of a constant length: a vector of rows, several of them, tasks of them; the rows of a chunk.
+const std::vector<std::string_view> BY_SQUARES = {
+    "schedule transposed_rows split -1 i : 8 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
+    "-1 i.1 "
+    "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+    "schedule transposed_rows split -1 i : 32 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
+    "-1 i.1 "
+    "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+    "schedule transposed_rows split -1 i : 32, 16 remainder split 0 k : 1024, 32 clip loop -1 i.0 block "
+    "loop -1 "
+    "i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
+    "schedule transposed_rows split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 "
+    "serial "
+    "loop 0 k.1 vector"};
+
 const Lists lengths = rows_of(
     {0, 1, 7, 8, 9, 31, 100, 255, 256, 257, 600, 1023, 1024, 1025, 1026, 2047, 2048, 2049, 3075, 4097});
 const Lists short_rows = rows_of({1, 7, 8, 9, 31, 100, 255, 256, 257, 600, 1023, 1024, 1025, 2049, 4097});
@@ -121,53 +136,17 @@ const std::vector<NestCase> cases = {
      R"(program scanned_rows_of_64(x: f32[64*m], y: written f32[64*m]; m in 0..) {
   for i < m { start t0: sum f32 for k < 64 { scan t1 = t0 (x[64*i + k]) at k y[64*i + k] = t1 } }
 })",
-     each({0, 1, 8, 9, 33, 64}),
-     {"schedule transposed_rows split -1 i : 8 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
-      "-1 i.1 "
-      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
-      "schedule transposed_rows split -1 i : 32 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
-      "-1 i.1 "
-      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
-      "schedule transposed_rows split -1 i : 32, 16 remainder split 0 k : 1024, 32 clip loop -1 i.0 block "
-      "loop -1 "
-      "i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
-      "schedule transposed_rows split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 "
-      "serial "
-      "loop 0 k.1 vector"}},
+     each({0, 1, 8, 9, 33, 64}), BY_SQUARES},
     {"scanned_rows_of_20",
      R"(program scanned_rows_of_20(x: bf16[20*m], y: written bf16[20*m]; m in 0..) {
   for i < m { start t0: sum f32 for k < 20 { scan t1 = t0 (f32(x[20*i + k])) at k y[20*i + k] = bf16(t1) } }
 })",
-     each({0, 1, 8, 9, 33, 64}),
-     {"schedule transposed_rows split -1 i : 8 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
-      "-1 i.1 "
-      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
-      "schedule transposed_rows split -1 i : 32 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
-      "-1 i.1 "
-      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
-      "schedule transposed_rows split -1 i : 32, 16 remainder split 0 k : 1024, 32 clip loop -1 i.0 block "
-      "loop -1 "
-      "i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
-      "schedule transposed_rows split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 "
-      "serial "
-      "loop 0 k.1 vector"}},
+     each({0, 1, 8, 9, 33, 64}), BY_SQUARES},
     {"scanned_rows_of_96",
      R"(program scanned_rows_of_96(x: f64[96*m], y: written f64[96*m]; m in 0..) {
   for i < m { start t0: sum f64 for k < 96 { scan t1 = t0 (x[96*i + k]) at k y[96*i + k] = t1 } }
 })",
-     each({0, 1, 8, 9, 33, 64}),
-     {"schedule transposed_rows split -1 i : 8 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
-      "-1 i.1 "
-      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
-      "schedule transposed_rows split -1 i : 32 remainder split 0 k : 1024, 32 clip loop -1 i.0 serial loop "
-      "-1 i.1 "
-      "vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
-      "schedule transposed_rows split -1 i : 32, 16 remainder split 0 k : 1024, 32 clip loop -1 i.0 block "
-      "loop -1 "
-      "i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
-      "schedule transposed_rows split 0 k : 1024, 32 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 "
-      "serial "
-      "loop 0 k.1 vector"}},
+     each({0, 1, 8, 9, 33, 64}), BY_SQUARES},
     {"outer_cumsum_exclusive",
      R"(program outer_cumsum(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { start t0: sum f32 for k < n { scan t1 = t0 (x[k*m + i]) at k exclusive y[k*m + i] = t1 } }

@@ -16,6 +16,8 @@
 #include "tests/schedule/nests.h"
 #include "tests/schedule/random.h"
 #include "tests/schedule/run.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::tests {
 
@@ -59,24 +61,8 @@ constexpr std::string_view PRODUCT_PLAN = R"(schedule
   bind j.1 vector
 )";
 
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no Error";
-}
-
 class Stored : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = testing::TempDir() + "twinloom_stored_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-
   StoredFile file(const loops::Program& of, int threads = 2) const {
     return StoredFile(folder, of, machine, threads);
   }
@@ -86,10 +72,11 @@ class Stored : public testing::Test {
   }
   std::string message_for(const std::string& text) const {
     write_whole(file(nest).path(), text);
-    return message_of([&] { file(nest).read(); });
+    return words_of<Error>([&] { file(nest).read(); });
   }
 
-  std::filesystem::path folder;
+  ScratchFolder scratch;
+  std::filesystem::path folder = scratch.path();
   const loops::Program nest = loops::parse(SOFTMAX), renamed = loops::parse(RENAMED);
   const machine::Machine machine = machines().front();
 };
@@ -211,7 +198,7 @@ TEST_F(Stored, WritersSideBySideLeaveAWholeFile) {
 
 TEST_F(Stored, WhatCannotBeWrittenIsAnError) {
   const StoredFile nowhere(folder / "missing", nest, machine, 2);
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(words_of<Error>([&] {
               nowhere.write({schedule::parse(PLAN), 1e-5, 2e-5});
             }).find("cannot write '"),
             std::string::npos);

@@ -1,12 +1,10 @@
 // See program.h.
 #include "tests/tool/program.h"
 
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -45,20 +43,10 @@ std::size_t count_of(const std::string& text, std::string_view words) {
   return count;
 }
 
-Workplace::Workplace() {
-  path_ = (std::filesystem::temp_directory_path() / "twinloom_tool_XXXXXX").string();
-  if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no folder for the test's files");
-}
-
-Workplace::~Workplace() {
-  std::error_code ignored;  // a folder that stays behind fails no test
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Outcome Workplace::run_with(std::string_view variables, std::string_view arguments) const {
   const std::string command =
-      cat("cd '", path_, "' && unset TWINLOOM_CACHE_BYTES && TWINLOOM_CACHE_DIR='", path_, "/cache' ",
-          variables, " '", TWINLOOM_PROGRAM, "' ", arguments, " 2>&1");
+      cat("cd '", folder_.path(), "' && unset TWINLOOM_CACHE_BYTES && TWINLOOM_CACHE_DIR='", folder_.path(),
+          "/cache' ", variables, " '", TWINLOOM_PROGRAM, "' ", arguments, " 2>&1");
   FILE* stream = popen(command.c_str(), "r");
   if (stream == nullptr) throw std::runtime_error("cannot run " + command);
   Outcome outcome;
@@ -71,12 +59,12 @@ Outcome Workplace::run_with(std::string_view variables, std::string_view argumen
 }
 
 void Workplace::write(std::string_view name, std::string_view text) const {
-  std::ofstream stream(cat(path_, "/", name), std::ios::binary);
+  std::ofstream stream(file(name), std::ios::binary);
   stream << text;
 }
 
 std::string Workplace::read(std::string_view name) const {
-  std::ifstream stream(cat(path_, "/", name), std::ios::binary);
+  std::ifstream stream(file(name), std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/support/scratch_folder.h"
+
 namespace twinloom::tests {
 
 struct Outcome {
@@ -22,11 +24,6 @@ std::size_t count_of(const std::string& text, std::string_view words);
 
 class Workplace {
  public:
-  Workplace();
-  ~Workplace();
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-
   // twinloom ARGUMENTS, in the folder, with a cache of compiled kernels there. The arguments go through the
   // shell.
   Outcome run(std::string_view arguments) const { return run_with("", arguments); }
@@ -34,10 +31,10 @@ class Workplace {
   Outcome run_with(std::string_view variables, std::string_view arguments) const;
   void write(std::string_view name, std::string_view text) const;
   std::string read(std::string_view name) const;
-  std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
+  std::string file(std::string_view name) const { return folder_.file(name); }
 
  private:
-  std::string path_;
+  ScratchFolder folder_;
 };
 
 // y = softmax(x * 2, 1) of x: f32[s0, 8].
