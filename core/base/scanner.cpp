@@ -115,6 +115,12 @@ std::int64_t Scanner::integer() {
   return value;
 }
 
+std::int64_t Scanner::integer_up_to(std::int64_t most) {
+  const std::int64_t value = integer();
+  if (value < -most || value > most) fail(cat("an integer from ", -most, " to ", most, " before this"));
+  return value;
+}
+
 double Scanner::real() {
   skip();
   std::string_view number = text_.substr(at_, number_length(text_.substr(at_)));

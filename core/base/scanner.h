@@ -34,6 +34,8 @@ class Scanner {
   bool peek_word();
   // Decimal, with an optional '-'; must fit 64 bits.
   std::int64_t integer();
+  // The same from -most to most.
+  std::int64_t integer_up_to(std::int64_t most);
   bool peek_number();
   // As printed by print_double of number.h, or decimal; also inf, -inf and nan.
   double real();

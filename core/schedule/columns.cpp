@@ -27,8 +27,8 @@ namespace {
 std::string why_bad_numbers(const ColumnsPlan& columns) {
   if (!is_power_of_two(columns.lanes) || columns.lanes > loops::LANES)
     return cat("the lanes of a block are a power of two up to ", loops::LANES);
-  if (!is_power_of_two(columns.width) || !is_power_of_two(columns.units))
-    return "what threads take side by side is a power of two";
+  if (!is_side_by_side(columns.width) || !is_side_by_side(columns.units))
+    return cat("what threads take side by side is a power of two up to ", MOST_THREADS);
   return columns.place == Place::memory ? "totals wait in registers or scratch" : "";
 }
 
@@ -42,8 +42,10 @@ std::string why_bad_sibling(const Plan& plan, std::size_t number) {
     if (accumulate->values.size() != 1) return "a total of several parts";
     if (!plan.facts.proves_equal(accumulate->place, row))
       return cat("the place ", accumulate->place, " of a total is not the counter of ", row);
-    if (plan.columns->place == Place::scratch && !has_threads(plan.siblings[number]))
-      return "only registers hold the totals of one thread";
+    if (has_threads(plan.siblings[number])) continue;
+    if (plan.columns->place == Place::scratch) return "only registers hold the totals of one thread";
+    if (std::ranges::any_of(plan.siblings, has_threads))
+      return "a block's threads walk other rows, and one thread alone walks their totals";
   }
   return "";
 }

@@ -93,6 +93,7 @@ const std::vector<Collapse>& Forms::collapses() const {
 
 std::variant<const Form*, std::string> Forms::form(const std::vector<Collapse>& collapses,
                                                    int kept_values) const {
+  if (kept_values < 0) return cat("values ", kept_values, ": a count of values is 0 or more");
   Chain* chain = memo_->chain_of(collapses);
   if (chain == nullptr) {
     auto collapsed = collapse(nest_, collapses);

@@ -39,9 +39,9 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
   const std::string words = cat("grid ", grid.axis, ": ");
   if (plan.shape.columns) return words + "the rows of totals of columns are cut into parts already";
   if (grid.last_block) return words + "finishing in the last block needs blocks that see each other's stores";
-  if (grid.units < 1 || !is_power_of_two(grid.units)) return words + "the units of a part are a power of two";
-  if (grid.threads < 1 || !is_power_of_two(grid.threads))
-    return words + "the threads that gather are a power of two";
+  if (!is_power_of_two(grid.units)) return words + "the units of a part are a power of two";
+  if (!is_side_by_side(grid.threads))
+    return words + cat("the threads that gather are a power of two up to ", MOST_THREADS);
   if (grid.threads > 1 && in_lockstep(plan.common))
     return words + "a vector of rows has totals that no other threads gather";
   if (plan.siblings.empty()) return words + "there is no reduction";

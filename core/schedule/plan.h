@@ -8,12 +8,17 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/integers.h"
 #include "core/loops/nest.h"
 #include "core/schedule/schedule.h"
 
 namespace twinloom::schedule {
 
-constexpr std::int64_t WARP_THREADS = 32;  // that exchange registers without a Sync
+constexpr std::int64_t WARP_THREADS = 32;    // that exchange registers without a Sync
+constexpr std::int64_t MOST_THREADS = 1024;  // of a block, on any machine
+
+// What threads take side by side.
+constexpr bool is_side_by_side(std::int64_t count) { return is_power_of_two(count) && count <= MOST_THREADS; }
 
 struct Piece {
   index::Symbol symbol;    // k.0

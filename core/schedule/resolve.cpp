@@ -300,11 +300,9 @@ std::string why_not_kept(const Plan& plan) {
   if (plan.kept.empty()) return "";
   if (plan.grid) return "values: the siblings of a grid split are in different programs";
   if (in_lockstep(plan.common)) return "values: rows in lock-step have no arrays of their own";
+  const bool threads = std::ranges::any_of(plan.siblings, has_threads);
   for (const loops::Scratch& array : plan.kept) {
     const std::vector<std::size_t> users = users_of(plan.shape, array.buffer);
-    const bool threads = std::ranges::any_of(users, [&](std::size_t number) {
-      return has_threads(plan.siblings[number]);
-    });
     if (array.place != loops::Place::registers && (!threads || array.place != loops::Place::scratch))
       return "values: only registers hold them for one thread, or scratch where a block has threads";
     if (std::string reason = threads ? why_not_by_threads(plan, users) : ""; !reason.empty())

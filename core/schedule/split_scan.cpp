@@ -31,8 +31,8 @@ std::string why_unlawful(const Plan& plan, const ScanSplit& split) {
   if (axis.axis.name() != split.axis) return words + "it is not the axis of the scan";
   if (plan.columns) return words + "rows beside totals of columns are cut into parts already";
   if (split.chunks < 1) return words + "a part has at least one chunk";
-  if (split.carries < 1 || !is_power_of_two(split.carries))
-    return words + "the totals that are loaded together are a power of two";
+  if (!is_side_by_side(split.carries))
+    return words + cat("the totals that are loaded together are a power of two up to ", MOST_THREADS);
   const std::int64_t elements = split.chunks * loops::SCAN_CHUNK;
   if (axis.pieces.front().step < loops::SCAN_CHUNK) return words + "a row of one chunk has no parts";
   if (elements % axis.pieces.front().step != 0)

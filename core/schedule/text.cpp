@@ -12,11 +12,7 @@ constexpr std::initializer_list<Tail> TAILS = {Tail::exact, Tail::mask, Tail::re
 constexpr std::initializer_list<loops::Place> PLACES = {loops::Place::registers, loops::Place::scratch,
                                                         loops::Place::memory};
 
-int read_int(Scanner& scanner) {
-  const std::int64_t value = scanner.integer();
-  if (value != static_cast<int>(value)) scanner.fail("an integer of 32 bits before this");
-  return static_cast<int>(value);
-}
+int read_int(Scanner& scanner) { return static_cast<int>(scanner.integer_up_to(steps::MOST_NUMBER)); }
 
 Collapse read_collapse(Scanner& scanner) {
   Collapse plan;
@@ -34,11 +30,12 @@ SplitPlan read_split(Scanner& scanner) {
   plan.axis = scanner.word();
   scanner.expect(":");
   if (scanner.peek_number()) {
-    plan.factors = read_list<std::int64_t>(scanner, [&] { return scanner.integer(); });
+    plan.factors =
+        read_list<std::int64_t>(scanner, [&] { return scanner.integer_up_to(steps::MOST_NUMBER); });
   }
   plan.tail = read_one_of(scanner, TAILS);
   if (scanner.accept("short"))
-    plan.shorts = read_list<std::int64_t>(scanner, [&] { return scanner.integer(); });
+    plan.shorts = read_list<std::int64_t>(scanner, [&] { return scanner.integer_up_to(steps::MOST_NUMBER); });
   return plan;
 }
 
@@ -81,21 +78,21 @@ GridSplit read_grid(Scanner& scanner) {
   GridSplit plan;
   plan.axis = scanner.word();
   scanner.expect("units");
-  plan.units = scanner.integer();
+  plan.units = scanner.integer_up_to(steps::MOST_NUMBER);
   plan.last_block = scanner.accept("last_block");
-  if (scanner.accept("threads")) plan.threads = scanner.integer();
+  if (scanner.accept("threads")) plan.threads = scanner.integer_up_to(steps::MOST_NUMBER);
   return plan;
 }
 
 ColumnsPlan read_columns(Scanner& scanner) {
   ColumnsPlan plan;
   scanner.expect("lanes");
-  plan.lanes = scanner.integer();
+  plan.lanes = scanner.integer_up_to(steps::MOST_NUMBER);
   plan.place = read_one_of(scanner, PLACES);
   scanner.expect("width");
-  plan.width = scanner.integer();
+  plan.width = scanner.integer_up_to(steps::MOST_NUMBER);
   scanner.expect("units");
-  plan.units = scanner.integer();
+  plan.units = scanner.integer_up_to(steps::MOST_NUMBER);
   return plan;
 }
 
@@ -103,9 +100,9 @@ ScanSplit read_scan_split(Scanner& scanner) {
   ScanSplit plan;
   plan.axis = scanner.word();
   scanner.expect("chunks");
-  plan.chunks = scanner.integer();
+  plan.chunks = scanner.integer_up_to(steps::MOST_NUMBER);
   scanner.expect("carries");
-  plan.carries = scanner.integer();
+  plan.carries = scanner.integer_up_to(steps::MOST_NUMBER);
   return plan;
 }
 

@@ -88,6 +88,7 @@ bool has_threads(const Scope& scope) { return !thread_turns(scope).empty(); }
 std::string why_not_by_threads(const Plan& plan, const std::vector<std::size_t>& siblings) {
   const Scope& first = plan.siblings[siblings.front()];
   if (first.axes.size() != 1) return "it has several axes";
+  if (!has_threads(first)) return cat("sibling ", siblings.front(), " walks it without the block's threads");
   if (!first.axes.front().most) return "its size has no bound";
   for (const std::size_t number : siblings) {
     const Scope& scope = plan.siblings[number];

@@ -18,7 +18,7 @@ constexpr std::initializer_list<loops::Place> PLACES = {loops::Place::registers,
 
 Step read_split(Scanner& scanner) {
   Split split{scanner.word(), {}, Tail::exact};
-  split.factors = read_list<std::int64_t>(scanner, [&] { return scanner.integer(); });
+  split.factors = read_list<std::int64_t>(scanner, [&] { return scanner.integer_up_to(MOST_NUMBER); });
   split.tail = read_one_of(scanner, TAILS);
   return {std::move(split)};
 }

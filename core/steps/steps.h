@@ -27,6 +27,10 @@
 
 namespace twinloom::steps {
 
+// Of a factor, a count or a sibling in the text of a schedule: products of two fit 64 bits, and no block,
+// part or unit that a machine runs is larger.
+constexpr std::int64_t MOST_NUMBER = std::int64_t{1} << 30;
+
 enum class Tail : std::uint8_t {
   exact,  // every factor divides what it splits
   mask,   // loads, stores and accumulations past the end do nothing

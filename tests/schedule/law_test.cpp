@@ -58,6 +58,11 @@ constexpr std::string_view BOTH =
     R"(program both(x: f32[m*33], y: written f32[m], z: written f32[33]; m in 0..) {
   start t1: sum f32 copies (k) for i < m { start t0: max f32
     for k < 33 { t0 += x[i*33 + k] at k t1 += x[i*33 + k] at i } y[i] = t0 } for k < 33 { z[k] = t1 } })";
+constexpr std::string_view BOTH_THEN_ROWS =
+    R"(program both(x: f32[m*33], y: written f32[m*33], z: written f32[33]; m in 0..) {
+  start t1: sum f32 copies (k) for i < m { start t0: max f32
+    for k < 33 { t0 += x[i*33 + k] at k t1 += x[i*33 + k] at i }
+    for k1 < 33 { y[i*33 + k1] = sub(x[i*33 + k1], t0) } } for k < 33 { z[k] = t1 } })";
 constexpr std::string_view BOTH_BACKWARDS =
     R"(program both(x: f32[m*n], y: written f32[m], z: written f32[n]; m in 0.., n in 0..) {
   start t1: sum f32 copies (k) for i < m { start t0: max f32
@@ -192,6 +197,16 @@ const std::vector<Refusal> refusals = {
      "values 1: only 0 are computed twice"},
     {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial values 2 registers",
      "values 2: only 1 are computed twice"},
+    {TWICE, "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k1.0 serial values -1 registers",
+     "values -1: a count of values is 0 or more"},
+    {TWICE,
+     "schedule split 0 k : 32 mask split 1 k1 : 8 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial "
+     "loop 1 k1.0 serial loop 1 k1.1 thread values 1 registers",
+     "values: sibling 0 walks it without the block's threads"},
+    {SCALED,
+     "schedule split -1 i : 8 mask loop -1 i.0 block loop -1 i.1 thread loop -1 j.0 serial "
+     "stage w inside task registers pad 0",
+     "stage w: each thread would fill it"},
     {TWICE,
      "schedule split -1 i : 8 mask loop -1 i.0 serial loop -1 i.1 vector loop 0 k.0 serial loop 1 k1.0 "
      "serial "
@@ -360,7 +375,7 @@ const std::vector<Refusal> refusals = {
     {SUM,
      "schedule grid k units 2 threads 3 split 0 k : 1024, 256 remainder loop -1 i.0 block loop 0 k.0 serial "
      "loop 0 k.1 serial loop 0 k.2 serial",
-     "grid k: the threads that gather are a power of two"},
+     "grid k: the threads that gather are a power of two up to 1024"},
     {SUM,
      "schedule stage x inside task scratch pad 0 split -1 i : 4 mask split 0 k : 1024, 256 mask loop -1 i.0 "
      "block loop -1 i.1 thread loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
@@ -393,11 +408,17 @@ const std::vector<Refusal> refusals = {
     {BOTH, "schedule columns lanes 512 registers width 1 units 1 loop -1 i.0 block loop 0 k.0 serial",
      "columns: the lanes of a block are a power of two up to 256"},
     {BOTH, "schedule columns lanes 8 registers width 3 units 1 loop -1 i.0 block loop 0 k.0 serial",
-     "columns: what threads take side by side is a power of two"},
+     "columns: what threads take side by side is a power of two up to 1024"},
+    {BOTH, "schedule columns lanes 8 registers width 2048 units 1 loop -1 i.0 block loop 0 k.0 serial",
+     "columns: what threads take side by side is a power of two up to 1024"},
     {BOTH, "schedule columns lanes 8 memory width 1 units 1 loop -1 i.0 block loop 0 k.0 serial",
      "columns: totals wait in registers or scratch"},
     {BOTH, "schedule columns lanes 8 scratch width 1 units 1 loop -1 i.0 block loop 0 k.0 serial",
      "columns: only registers hold the totals of one thread"},
+    {BOTH_THEN_ROWS,
+     "schedule columns lanes 8 registers width 1 units 1 split 1 k1 : 8 mask loop -1 i.0 block "
+     "loop 0 k.0 serial loop 1 k1.0 serial loop 1 k1.1 thread",
+     "columns: a block's threads walk other rows, and one thread alone walks their totals"},
     {BOTH, "schedule columns lanes 8 registers width 1 units 1 loop -1 i.0 serial loop 0 k.0 serial",
      "columns: the common loops are not one loop over blocks, of a row each"},
     {BOTH,

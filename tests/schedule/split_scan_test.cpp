@@ -35,7 +35,7 @@ const std::vector<Refusal> refusals = {
     {SCAN, "split_scan j chunks 1 carries 1", "split_scan j: it is not the axis of the scan"},
     {SCAN, "split_scan k chunks 0 carries 1", "split_scan k: a part has at least one chunk"},
     {SCAN, "split_scan k chunks 1 carries 3",
-     "split_scan k: the totals that are loaded together are a power of two"},
+     "split_scan k: the totals that are loaded together are a power of two up to 1024"},
     {SCAN_BESIDE_A_STORE, "split_scan k chunks 1 carries 1",
      "split_scan k: a store beside the scan would be done by each part"},
     {SCAN_OF_SEGMENTS, "loop -1 i.0 block split_scan k chunks 1 carries 1",

@@ -171,7 +171,8 @@ TEST_F(Stored, MistakesAreSaidWithFileAndLine) {
            Case{replaced(replaced(text, "0 k.1 vector", "0 k.1 thread"), "split 0 k : 8", "split 0 k : 16"),
                 illegal + "its blocks have threads, and those of cpu-avx2 have none"},
            Case{replaced(text, "loop 0 ", "loop 4294967296 "),
-                "schedule file line 10 column 19: expected an integer of 32 bits before this"},
+                "schedule file line 10 column 19: expected an integer from -1073741824 to "
+                "1073741824 before this"},
        })
     EXPECT_TRUE(message_for(one.text).starts_with(name + one.words)) << message_for(one.text) << "\n"
                                                                      << one.words;
@@ -208,7 +209,7 @@ bool is_number(const std::string& token) { return std::isdigit(static_cast<unsig
 
 // A text with a token or two replaced: a number mostly by a number, a word by a word.
 std::string damaged(const std::string& text, std::mt19937_64& random) {
-  std::vector<std::string> tokens, numbers = {"0", "-1", "3", "8", "1024", "1048576", "4611686018427387904"},
+  std::vector<std::string> tokens, numbers = {"0", "-1", "3", "8", "1024", "1048576", "1073741824"},
                                    words = {"mask", "clip", "vector", "thread"};
   std::istringstream stream(text);
   for (std::string token; stream >> token;) {
