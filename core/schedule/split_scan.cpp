@@ -35,6 +35,9 @@ std::string why_unlawful(const Plan& plan, const ScanSplit& split) {
     return words + cat("the totals that are loaded together are a power of two up to ", MOST_THREADS);
   const std::int64_t elements = split.chunks * loops::SCAN_CHUNK;
   if (axis.pieces.front().step < loops::SCAN_CHUNK) return words + "a row of one chunk has no parts";
+  if (is_wide(axis.pieces.front().bind))
+    return words + cat("the last part may have fewer iterations of ", axis.pieces.front().symbol,
+                       ", which cannot be unrolled then");
   if (elements % axis.pieces.front().step != 0)
     return words +
            cat("a part of ", elements, " elements is no multiple of the steps of ", axis.pieces.front().step);

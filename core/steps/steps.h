@@ -4,11 +4,11 @@
 //
 //   split k 256 clip                      one loop into several: k.0 (steps of 256) and k.1
 //   reorder i.0, j.0, k.0, j.1, i.1, k.1  the loops in this order; an accumulator that loses its scope gets a
-//   copy for
-//                                         each iteration of what it loses
+//                                         copy for each iteration of what it loses
 //   cache b at j.1 in scratch             what the iteration of j.1 loads of b is copied into an array before
 //   cache t3 at i.1 in registers          an accumulator of its own for each iteration of i.1, added to t3
-//   behind it bind j.2 vector                       what walks the loop
+//                                         behind it
+//   bind j.2 vector                       what walks the loop
 //
 // Loops are named by their axes, buffers by their names, accumulators as the printed nest shows them. Each
 // step has a file of its own, and a row in steps.cpp. Every kernel on the way has the meaning of the nest;

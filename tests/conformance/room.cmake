@@ -1,6 +1,6 @@
 include(tests/support/room.cmake)
 twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_support tests_programs
-              tests_sealed tools_twinloom GPU
+              tests_schedules tests_sealed tools_twinloom GPU
               ENVIRONMENT ${TWINLOOM_LEAKS_LEFT_OUT})
 add_dependencies(test_conformance twinloom)
 twinloom_amount(graphs 2000 60)
@@ -13,7 +13,7 @@ list(FILTER graph_sources EXCLUDE REGEX _test.cpp$)
 add_executable(run_random_graphs EXCLUDE_FROM_ALL ${graph_sources} ${CMAKE_SOURCE_DIR}/tests/conformance/ledger/main.cpp)
 target_include_directories(run_random_graphs PRIVATE ${CMAKE_SOURCE_DIR})
 target_link_libraries(run_random_graphs PRIVATE api core_evaluate frontends_arrays frontends_fx tests_support
-                      tests_programs tests_sealed tools_twinloom)
+                      tests_programs tests_schedules tests_sealed tools_twinloom)
 add_custom_target(random_graphs
   COMMAND run_random_graphs --ledger ${CMAKE_SOURCE_DIR}/tests/conformance/ledger.md
   USES_TERMINAL)

@@ -20,6 +20,7 @@
 #include "tests/conformance/front_end.h"
 #include "tests/conformance/through_program.h"
 #include "tests/support/programs/program_interpreter.h"
+#include "tests/support/schedules/random_schedule.h"
 
 namespace twinloom::tests {
 
@@ -36,7 +37,15 @@ struct Stage {
   std::optional<fuse::Limits> limits = {};
   std::string device = {};  // that the program is asked for; empty: the stage is a run of the back end
   std::function<void(std::size_t least)> check_kept = {};  // what the stage kept for later, once so many wait
+  bool draws_schedules = false;                            // legal ones that nobody chose, by the seed
 };
+
+Stage with_drawn_schedules(Stage stage, std::uint64_t one_in) {
+  stage.name += " with drawn schedules";
+  stage.one_in = one_in;
+  stage.draws_schedules = true;
+  return stage;
+}
 
 // Totals of rows and columns are made in one pass wherever they can be.
 fuse::Limits limits_of_one_pass() {
@@ -104,22 +113,28 @@ const std::vector<Stage>& stages() {
     std::vector<Stage> result = {{"interpreter of unfused nests", reference, false, "", 1},
                                  {"interpreter of fused nests", reference, true, "", 1}};
     constexpr std::uint64_t ONE_IN = 4;  // few of them have both: those of one_pass_test.cpp all do
-    for (Stage& stage : programs_for_h200(ONE_IN)) result.push_back(std::move(stage));
+    constexpr std::uint64_t DRAWN_ONE_IN = 5;
+    const auto add = [&](const Stage& stage) {
+      result.push_back(stage);
+      result.push_back(with_drawn_schedules(stage, DRAWN_ONE_IN));
+    };
+    auto [every_program, one_pass] = programs_for_h200(ONE_IN);
+    add(every_program);
+    result.push_back(std::move(one_pass));
     result.push_back({"interpreter of nests with rows and columns in one pass", reference, true, "", ONE_IN,
                       limits_of_one_pass()});
     if (auto stage = nvrtc()) result.push_back(*stage);
     result.push_back({"the program on sealed memory", reference, true, "", ONE_IN, {}, std::string(SEALED)});
     if (auto backend = gpu()) {
-      result.push_back({cat("JIT for ", backend->name()), backend, true, "", 1});
+      add({cat("JIT for ", backend->name()), backend, true, "", 1});
       result.push_back({cat("the program on ", backend->name()), backend, true, "", 1, {}, backend->name()});
     }
     constexpr std::uint64_t JIT_ONE_IN = 3;  // Clang takes as long as all other stages
     for (const std::string& isa : cpu::supported_isas()) {
       std::shared_ptr<const runtime::Backend> cpu =
           cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});
-      result.push_back(
-          {cat("interpreter of programs for ", isa), interpreter_of_programs(cpu->machine()), true, isa, 1});
-      result.push_back({cat("JIT for ", isa), std::move(cpu), true, isa, JIT_ONE_IN});
+      add({cat("interpreter of programs for ", isa), interpreter_of_programs(cpu->machine()), true, isa, 1});
+      add({cat("JIT for ", isa), std::move(cpu), true, isa, JIT_ONE_IN});
     }
     return result;
   }();
@@ -257,6 +272,10 @@ std::optional<std::string> Comparison::run(std::size_t stage, const Arguments& a
     return difference_in_program({graph_, arguments.given(), seed_}, device);
   pipeline::Options options{pipeline::Mode::strict, stages()[stage].fuse, true};
   options.limits = stages()[stage].limits;
+  if (stages()[stage].draws_schedules)
+    options.schedule = [&, machine = stages()[stage].backend->machine()](const loops::Program& nest) {
+      return std::optional(legal_schedule(nest, machine, seed_));
+    };
   auto known = executables_.find(stage);
   if (known == executables_.end())
     known = executables_.emplace(stage, pipeline::compile(graph_, stages()[stage].backend, options)).first;

@@ -7,8 +7,8 @@
 
 #include "core/loops/nest.h"
 #include "tests/schedule/nests.h"
-#include "tests/schedule/random.h"
 #include "tests/schedule/run.h"
+#include "tests/support/schedules/random_schedule.h"
 
 namespace twinloom::tests {
 

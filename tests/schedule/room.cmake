@@ -1,1 +1,3 @@
-twinloom_test(schedule core_schedule SWEEPS *.ChosenSchedules/*:Nests/Equal.*/norm_backwards:Nests/Equal.*/rows_and_columns)
+include(tests/support/room.cmake)
+twinloom_test(schedule core_schedule tests_schedules
+              SWEEPS *.ChosenSchedules/*:Nests/Equal.*/norm_backwards:Nests/Equal.*/rows_and_columns)

@@ -53,6 +53,15 @@ std::string why(std::string_view nest, std::string_view plan) {
   return schedule::why_illegal(loops::parse(nest), schedule::parse(plan)).value_or("legal");
 }
 
+TEST(SplitScan, ChunksOfAPartAreNotUnrolled) {
+  constexpr std::string_view THREE_CHUNKS = R"(program cumsum(x: f32[2050], y: written f32[2050]) {
+    start t0: sum f32 for k < 2050 { scan t1 = t0 (x[k]) at k y[k] = t1 } })";
+  EXPECT_EQ(why(THREE_CHUNKS,
+                "schedule split_scan k chunks 2 carries 1 split 0 k : 1024, 32 mask loop 0 k.0 unroll "
+                "loop 0 k.1 serial loop 0 k.2 serial"),
+            "split_scan k: the last part may have fewer iterations of k.0, which cannot be unrolled then");
+}
+
 TEST(SplitScan, IsRefusedInWords) {
   for (const Refusal& given : refusals)
     EXPECT_EQ(why(given.nest, cat("schedule ", given.plan,

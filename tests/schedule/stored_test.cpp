@@ -14,8 +14,8 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "tests/schedule/nests.h"
-#include "tests/schedule/random.h"
 #include "tests/schedule/run.h"
+#include "tests/support/schedules/random_schedule.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/thrown.h"
 

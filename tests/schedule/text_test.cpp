@@ -1,8 +1,8 @@
 // Schedules as text: what is printed is read back. What is no schedule: tests/steps.
 #include <gtest/gtest.h>
 
-#include "tests/schedule/random.h"
 #include "tests/schedule/run.h"
+#include "tests/support/schedules/random_schedule.h"
 
 namespace twinloom::tests {
 

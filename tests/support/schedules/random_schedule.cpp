@@ -1,10 +1,13 @@
 // See random.h. Splits come from a list that holds those of the canonical order among others, so that a
 // fair share is legal.
-#include "tests/schedule/random.h"
+#include "tests/support/schedules/random_schedule.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/cost/estimate.h"
 #include "core/loops/nest.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::tests {
 
@@ -132,6 +135,28 @@ class Draw {
 
 schedule::Schedule random_schedule(const loops::Program& nest, std::mt19937_64& random) {
   return Draw(random).schedule(nest);
+}
+
+schedule::Schedule legal_schedule(const loops::Program& nest, const machine::Machine& machine,
+                                  std::uint64_t seed) {
+  const schedule::Schedule chosen = schedule::choose(nest, machine);
+  if (chosen == schedule::Schedule{}) return chosen;  // of a call
+  std::mt19937_64 random(seed);
+  const auto runs = [&](const schedule::Schedule& one) {
+    return std::isfinite(
+        cost::estimate(schedule::apply(nest, one), machine, schedule::usual_sizes(nest)).seconds);
+  };
+  constexpr int TRIES = 20;
+  if (machine.max_threads == 1 && random() % 2 == 0)
+    for (int tries = 0; tries < TRIES; ++tries)
+      if (schedule::Schedule drawn = random_schedule(nest, random);
+          !schedule::why_illegal(nest, drawn) && runs(drawn))
+        return drawn;
+  constexpr int MOST = 4;
+  const std::vector<schedule::Schedule> others = schedule::candidates(nest, machine, MOST, seed);
+  if (others.empty()) return chosen;
+  const schedule::Schedule& other = others[random() % others.size()];
+  return runs(other) ? other : chosen;
 }
 
 }  // namespace twinloom::tests
