@@ -121,6 +121,7 @@ class Finder {
 struct Blocks {
   std::int64_t rows, columns, depth;  // of a task, and of k that is copied at once
 };
+constexpr std::int64_t CHAIN = 128;  // products that are added up one after the other: errors grow with it
 struct Tile {
   std::int64_t rows, vectors;  // of registers
 };
@@ -138,17 +139,17 @@ Schedule tiled(const Contraction& of, const Blocks& blocks, const Tile& tile, st
   const std::string vector = cat(j, ".", columns.size());
   std::vector<std::string> order = of.others;
   order.insert(order.end(), {i + ".0", j + ".0"});
-  if (!whole_depth) {
-    add(steps::Split{k, {blocks.depth}, steps::Tail::clip});
-    order.push_back(k + ".0");
-  }
-  order.insert(order.end(), {j + ".1", i + ".1", whole_depth ? k : k + ".1", i + ".2"});
+  add(steps::Split{k, whole_depth ? std::vector{CHAIN} : std::vector{blocks.depth, CHAIN},
+                   steps::Tail::clip});
+  if (!whole_depth) order.push_back(k + ".0");
+  const std::string chains = k + (whole_depth ? ".0" : ".1"), chain = k + (whole_depth ? ".1" : ".2");
+  order.insert(order.end(), {j + ".1", i + ".1", chains, chain, i + ".2"});
   if (tile.vectors > 1) order.push_back(j + ".2");
   order.push_back(vector);
   add(steps::Reorder{order});
   add(steps::Cache{of.left, whole_depth ? j + ".0" : k + ".0", Place::scratch});
   add(steps::Cache{of.right, j + ".1", Place::scratch});
-  if (!whole_depth) add(steps::Cache{of.total, i + ".1", Place::registers});
+  add(steps::Cache{of.total, chains, Place::registers});
   for (const std::string& other : of.others) add(steps::BindLoop{other, Bind::block});
   for (const std::string& axis : {i, j}) add(steps::BindLoop{axis + ".0", Bind::block});
   add(steps::BindLoop{i + ".2", Bind::unroll});

@@ -10,6 +10,17 @@
 namespace twinloom::tests {
 namespace {
 
+// A product of matrices, and its softmax.
+constexpr std::string_view PRODUCT = R"(class GraphModule(torch.nn.Module):
+    def forward(self, a: "f32[96, 640]", b: "f32[640, 80]"):
+        u: "f32[96, 640, 1]" = torch.ops.aten.unsqueeze.default(a, 2);  a = None
+        v: "f32[1, 640, 80]" = torch.ops.aten.unsqueeze.default(b, 0);  b = None
+        p: "f32[96, 640, 80]" = torch.ops.aten.mul.Tensor(u, v);  u = v = None
+        s: "f32[96, 80]" = torch.ops.aten.sum.dim_IntList(p, [1]);  p = None
+        r: "f32[96, 80]" = torch.ops.aten.relu.default(s)
+        return (s, r)
+)";
+
 class Tool : public testing::Test {
  protected:
   void SetUp() override {
@@ -51,6 +62,20 @@ TEST_F(Tool, VerifyComparesBits) {
     EXPECT_SAYS(verified, "verified: cpu against the evaluator, mode strict, bit for bit");
   }
   EXPECT_CODE(place.run("verify lookup.fx --mode fused"), 0);
+}
+
+TEST_F(Tool, ContractionsAreWithinBoundsOutsideStrict) {
+  place.write("product.fx", PRODUCT);
+  const Outcome fused = place.run("verify product.fx --mode fused");
+  EXPECT_CODE(fused, 0);
+  EXPECT_SAYS(fused, "mode fused, bit for bit but what is made of contractions");
+  EXPECT_SAYS(fused, "ulp; at [");  // its order is another
+  EXPECT_SAYS(place.run("verify product.fx --mode strict"), "mode strict, bit for bit\n");
+  EXPECT_CODE(place.run("run product.fx --mode strict --outputs strict.npz"), 0);
+  const std::string narrow = "run product.fx --mode fused --rtol 1e-6 --atol 1e-5 --expect strict.npz";
+  EXPECT_CODE(place.run(narrow), 0);
+  EXPECT_CODE(place.run(narrow + " --exact"), 1);
+  EXPECT_CODE(place.run(narrow + " --seed 3"), 1);  // other inputs
 }
 
 // Of more elements than any machine holds.

@@ -1,13 +1,15 @@
-// What `--expect` allows on top of its tolerance in the modes that leave roundings out.
+// What comparisons allow on top of their tolerance in the modes that are not strict.
 //
 // An output that is made of a 16-bit value whose rounding was left out may differ from one that was
-// computed with it: by one step of that 16-bit type at the largest value of the intermediate.
+// computed with it: by one step of that 16-bit type at the largest value of the intermediate. One that is
+// made of a contraction, whose order is free, by the bound of NUMERICS.md A.2 on that sum.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "core/evaluate/evaluate.h"
+#include "core/runtime/variant.h"
 
 namespace twinloom::tool {
 
@@ -15,5 +17,12 @@ namespace twinloom::tool {
 // come from the wide evaluator.
 std::vector<double> dropped_steps(const graph::Graph& graph, std::span<const evaluate::Argument> arguments,
                                   const evaluate::RunNumbers& numbers);
+
+// One number for each result of the variant's graph, 0 where no contraction stands above it: with u of the
+// type that is summed in, n terms and their root mean square rms (of all terms of the contraction, by the
+// wide evaluator), 8 u rms sqrt(n log2 n).
+std::vector<double> contraction_errors(const runtime::Variant& variant,
+                                       std::span<const evaluate::Argument> arguments,
+                                       const evaluate::RunNumbers& numbers);
 
 }  // namespace twinloom::tool

@@ -37,14 +37,16 @@ void write_outputs(const std::filesystem::path& file, const graph::Graph& graph,
   arrays::write_npz(file, entries);
 }
 
-// Only leaving roundings out asks for more than the user's tolerance.
+// Left out roundings and contractions ask for more than the user's tolerance.
 std::vector<Tolerance> tolerances_of(const RunCommand& command, const graph::Graph& graph,
+                                     const runtime::Variant& variant,
                                      std::span<const evaluate::Argument> arguments, Mode mode) {
   std::vector<Tolerance> tolerances(graph.results().size(), command.tolerance);
   if (mode == Mode::strict || command.tolerance.exact) return tolerances;
-  const RunOptions options = run_options(command.device, command.model);
-  const std::vector<double> steps = dropped_steps(graph, arguments, run_numbers(options));
-  for (std::size_t r = 0; r < tolerances.size(); ++r) tolerances[r].extra = steps[r];
+  const evaluate::RunNumbers numbers = run_numbers(run_options(command.device, command.model));
+  const std::vector<double> steps = dropped_steps(graph, arguments, numbers);
+  const std::vector<double> errors = contraction_errors(variant, arguments, numbers);
+  for (std::size_t r = 0; r < tolerances.size(); ++r) tolerances[r].extra = steps[r] + errors[r];
   return tolerances;
 }
 
@@ -68,7 +70,8 @@ int run(const RunCommand& command) {
     print_outputs(std::cout, model.graph, outputs);
     return 0;
   }
-  const auto tolerances = tolerances_of(command, model.graph, given, options.mode);
+  const auto tolerances =
+      tolerances_of(command, model.graph, *executable.variant(arguments), given, options.mode);
   return print_comparison(std::cout, model.graph, outputs, read_arrays(command.expect), tolerances) ? 0 : 1;
 }
 
