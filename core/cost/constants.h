@@ -30,6 +30,7 @@ constexpr double DEPENDENT = 1;     // cycles of a combination that waits for th
 constexpr double SLOT = 2.5;        // cycles of a slot of a warp that is alone
 constexpr double AHEAD = 8;         // loads of a thread that a serial loop has in flight together
 constexpr double SHARED = 16;       // cycles from shared memory to a register
+constexpr double STARTED = 1.05;    // cycles of the whole machine from the start of one block to the next
 constexpr double LAST_WAVE = 0.5;   // share of a whole wave that the last, partly filled one takes
 constexpr double BUSY = 0.8;        // share of all multiprocessors that reach the memory's whole bandwidth
 constexpr double LINE_BYTES = 128;  // of the first cache: what one pass of it looks at

@@ -16,7 +16,7 @@
 namespace twinloom::cost {
 
 struct Roof {
-  std::string name;   // of a memory level, "instructions", "wavefronts", "chain", "launch"
+  std::string name;   // of a memory level, "instructions", "wavefronts", "chain", "blocks", "launch"
   double amount = 0;  // bytes, instructions, cycles
   double seconds = 0;
 };

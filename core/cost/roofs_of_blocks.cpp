@@ -44,6 +44,7 @@ class Blocks {
             ? 1
             : std::max(waves_, std::floor(waves_) + LAST_WAVE * (std::ceil(waves_) - std::floor(waves_)));
     roofs.push_back({"chain", cycles, cycles / clock * last});
+    roofs.push_back({"blocks", walk_.blocks, walk_.blocks * STARTED / clock});
     return roofs;
   }
 

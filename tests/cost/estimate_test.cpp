@@ -168,6 +168,15 @@ TEST(Estimate, ABlockThatIsTooLargeNeverRuns) {
   EXPECT_TRUE(std::isinf(seconds(2048, 2048)));
 }
 
+// The same bytes by blocks of one warp, with an element a thread, are limited by how fast blocks start.
+TEST(Estimate, ManySmallBlocksAreLimitedByTheirStarts) {
+  const cost::Estimate estimate = on_h200(R"(program copy(x: f32[67108864], y: written f32[67108864]) {
+  for b < 2097152 block { for t < 32 thread { y[32*b + t] = x[32*b + t] } }
+})");
+  EXPECT_EQ(estimate.limiter().name, "blocks");
+  EXPECT_GT(estimate.seconds, 2 * on_h200(COPY, {{index::Symbol("n"), 65536}}).seconds);
+}
+
 TEST(Estimate, VectorsOfACoreAreAsWideAsItsRegisters) {
   constexpr std::string_view text = R"(program p(x: f32[4096], y: written f32[4096]) {
   for i < 256 { for v < 16 vector { y[16*i + v] = exp(x[16*i + v]) } }

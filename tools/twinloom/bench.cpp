@@ -83,7 +83,7 @@ constexpr const char* notes =
            run; none of a kernel that calls a routine, none on --device reference
   limiter  what takes longest of the estimate: memory, L3 or L2 (bytes that cross from there), instructions
            (that the units execute), wavefronts (passes of a GPU's requests through its first cache), chain
-           (what waits for one another) or launch
+           (what waits for one another), blocks (the starts of a GPU's blocks) or launch
   of limiter  the limiter's time / median time: over 100 % where the estimate is too long
   bytes    for every buffer that a kernel reads or writes, the elements covered, at most the whole buffer
   floor    the graph's inputs, as far as an output needs them, and its outputs

@@ -159,6 +159,7 @@ hidden behind it:
   instructions    that the units execute
   wavefronts      passes of a GPU's requests through its first cache, or the banks of shared memory
   chain           what waits for one another
+  blocks          the starts of a GPU's blocks, one after the other
   launch          the starts of its programs
 Then, on a GPU, the registers of a thread and the blocks that a multiprocessor runs at once. Sizes that
 nothing gives are 16; --threads counts on a CPU, whose caches are warm, while those of a GPU are cold. A
