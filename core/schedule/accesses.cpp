@@ -17,7 +17,7 @@ void add_accesses(const loops::Program& nest, const loops::Stmt& stmt, int sibli
     const loops::BufferInfo& info = nest.buffers[buffer.index];
     const bool is_found = std::ranges::any_of(
         found, [&](const index::Symbol& symbol) { return index::mentions(offset, symbol); });
-    result.push_back({offset, ops::size_of(info.dtype), ops::size_of(ops::compute_type(info.dtype)), store,
+    result.push_back({buffer, offset, ops::size_of(info.dtype), ops::size_of(ops::compute_type(info.dtype)), store,
                       info.local, sibling, is_found});
   };
   loops::for_each_value(stmt, [&](const loops::Value& value) {

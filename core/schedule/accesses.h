@@ -9,6 +9,7 @@
 namespace twinloom::schedule {
 
 struct Access {
+  loops::Buffer buffer;
   index::Expr offset;
   int bytes = 4;       // of an element in memory
   int lane_bytes = 4;  // of an element in a register: 16-bit floats are computed in f32

@@ -71,11 +71,12 @@ class ThreadChooser {
       if (parameters_.times != 0 && cuts[fast].is_cut())
         cuts[fast].times = members(loops[fast], cuts[fast].lanes * cuts[fast].threads, parameters_.times);
       else if (loads_little() && cuts[fast].threads == parameters_.block_threads &&
-               situation_.usual(loops[fast]) >= ENOUGH_FOR_TWO)
+               is_enough_for_two(loops[fast], cuts[fast]))
         cuts[fast].times = 2;
     } else if (rows_in_threads_) {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads / 2);
+      spread(cuts, parameters_.block_threads / 2 / cuts[fast].threads);
     } else {
       const std::int64_t rows = scans() ? scanned_rows()
                                 : rows_.spread
@@ -127,17 +128,31 @@ class ThreadChooser {
     choice.append_to(schedule_);
   }
 
+  // Blocks enough are left where each takes twice as much.
+  bool is_enough_for_two(const NestLoop& loop, const Cut& cut) const {
+    constexpr std::int64_t BLOCKS_A_ROW = 8;
+    return situation_.usual(loop) >= std::min(ENOUGH_FOR_TWO, BLOCKS_A_ROW * cut.threads * cut.lanes);
+  }
   // One or two inputs and no function: a thread that loads them once has not enough on its way.
   bool loads_little() const {
-    const auto large = std::ranges::count_if(situation_.accesses, [&](const Access& access) {
-      return !access.store && std::ranges::all_of(situation_.shape.common, [&](const NestLoop& loop) {
-        return index::mentions(access.offset, loop.axis);
-      });
-    });
     int work = 0;
     for (const loops::Item& item : situation_.shape.items)
       work += work_of({std::get<loops::Ref<loops::Stmt>>(item)});
-    return large <= 2 && work <= 2 * HEAVY_WORK;
+    return large_loads() <= 2 && work <= 2 * HEAVY_WORK;
+  }
+  // Of inputs as large as the nest. What lies at a fixed distance from another is the same to memory.
+  std::size_t large_loads() const {
+    std::vector<const Access*> large;
+    for (const Access& access : situation_.accesses) {
+      const bool is_large = std::ranges::all_of(situation_.shape.common, [&](const NestLoop& loop) {
+        return index::mentions(access.offset, loop.axis);
+      });
+      const bool is_near = std::ranges::any_of(large, [&](const Access* other) {
+        return other->buffer == access.buffer && index::constant_of(other->offset - access.offset);
+      });
+      if (!access.store && is_large && !is_near) large.push_back(&access);
+    }
+    return large.size();
   }
   // Squares of both axes: what threads cover of the other axis at once is walked several times.
   void add_tile(std::size_t fast) const {

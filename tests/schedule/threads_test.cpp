@@ -1,0 +1,37 @@
+// How the threads of a block are given what a nest walks, of whole schedules chosen for a GPU.
+#include <gtest/gtest.h>
+
+#include "core/machine/gpu.h"
+#include "core/schedule/schedule.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+std::string chosen(std::string_view nest) {
+  return schedule::print(schedule::choose(loops::parse(nest), machine::h200()));
+}
+
+// Three loads of one line have no more on their way than one: a thread takes two elements.
+TEST(Threads, LoadsSideBySideCountAsOne) {
+  const std::string schedule = chosen(R"(program p(x: f32[67108864], y: written f32[67092480]) {
+  for i < 8192 { for j < 8190 { y[8190*i + j] = add(add(x[8192*i + j], x[8192*i + j + 1]), x[8192*i + j + 2]) } }
+})");
+  EXPECT_NE(schedule.find("split -1 j : 512, 256 mask"), std::string::npos) << schedule;
+}
+
+TEST(Threads, ShortRowsOfResultsShareABlock) {
+  const std::string schedule = chosen(R"(program p(x: f32[102760448], y: written f32[25690112]) {
+  for i < 458752 { for j < 56 {
+    start t0: sum f32
+    for r < 2 { for c < 2 { t0 += x[224*i + 2*j + 112*r + c] at 2*r + c } }
+    y[56*i + j] = t0
+  } }
+})");
+  EXPECT_NE(schedule.find("loop -1 i.1 thread"), std::string::npos) << schedule;
+  EXPECT_NE(schedule.find("loop -1 j.1 thread"), std::string::npos) << schedule;
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests
