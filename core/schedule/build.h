@@ -235,20 +235,24 @@ class Panel {
     index::Expr place;  // in the panel
     Surroundings around;
   };
+  void take_values(const loops::Nest& shape);
+  index::Expr number_of(const Turn& loop, const State& state) const;
   Columns columns(const Walk& walk, const State& state) const;
   Ref<Stmt> over(const Columns& columns, std::vector<Ref<Stmt>> body) const;
   Ref<Stmt> store(loops::Buffer array, const index::Expr& place, Temp total) const;
-  Ref<Stmt> chains(const Columns& columns, Ref<Stmt> loops) const;
+  Ref<Stmt> chains(const Columns& columns, const State& state, Ref<Stmt> loops) const;
   Ref<Stmt> unit(const Columns& columns, const index::Expr& number) const;
 
   const Plan& plan_;
-  const loops::Sibling& sibling_;
+  loops::Sibling sibling_;
   Names& names_;
   const Scope& scope_;              // of the sibling
   const AxisPlan* axis_ = nullptr;  // of the columns
   const Piece* turns_ = nullptr;    // the serial loop around the vector
   std::int64_t vectors_ = 0, width_ = 0, units_ = 0, lanes_ = 0;
   std::vector<Total> totals_;
+  std::vector<Ref<Stmt>> values_;  // that are computed before the sibling, with names of their own
+  loops::Renaming renamed_;
 };
 
 // A tile: the array, and what fills it.

@@ -59,7 +59,7 @@ std::vector<Changes> changes_of_vectors() {
       {[](Parameters& p) { p.memory_order = true; }, [](Parameters& p) { p.memory_order = false; }},
       {[](Parameters& p) { p.stages = false; }},
       {[](Parameters& p) { p.streams = false; }},
-      {[](Parameters& p) { p.panel = false; }},
+      {[](Parameters& p) { p.panel = true; }, [](Parameters& p) { p.panel = false; }},
       {[](Parameters& p) { p.transposes = false; }},
       {[](Parameters& p) { p.splits = false; }},
       {[](Parameters& p) { p.most_values = 0; }},

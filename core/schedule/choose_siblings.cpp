@@ -114,6 +114,8 @@ class SiblingChooser {
     const std::int64_t half = situation_.machine.vector_registers / 2;
     if (!situation_.lockstep && !masked && work() <= BARE_WORK) return power_of_two_below(half);
     if (!situation_.lockstep) return heavy ? 1 : HIDDEN_LATENCY;
+    // In a panel the columns beside each other hide it.
+    if (situation_.stores_rows() && situation_.wants_panel()) return 1;
     if (heavy) return HIDDEN_LATENCY;
     std::set<loops::Temp> totals;
     for (const auto& inner : sibling_.inner) {
@@ -149,6 +151,13 @@ class SiblingChooser {
     });
   }
 
+  // Whether columns may be walked side by side: each lane of a last unit has elements. See panel.cpp.
+  bool is_in_panel(const NestLoop& loop) const {
+    const auto extent = constant(loop);
+    return situation_.wants_panel() && extent &&
+           (*extent % loops::UNIT == 0 || *extent % loops::UNIT >= loops::LANES);
+  }
+
   // See schedule.h for which orders of pieces are the canonical tree.
   void choose_canonical() {
     const NestLoop& loop = sibling_.loops.back();
@@ -163,7 +172,7 @@ class SiblingChooser {
     const std::int64_t apart = in_memory_order() ? std::min(span, lanes * accumulators(masked))
                                                  : std::max(lanes, span / accumulators(masked));
     std::vector<std::int64_t> factors;
-    if (!one_unit) factors.push_back(loops::UNIT);
+    if (!one_unit || is_in_panel(loop)) factors.push_back(loops::UNIT);
     if (!one_lane_each) factors.push_back(loops::LANES);
     if (apart < span) factors.push_back(apart);
     if (lanes > 1 && lanes < apart) factors.push_back(lanes);
@@ -184,6 +193,7 @@ class SiblingChooser {
                            ? extent && is_power_of_two(std::max<std::int64_t>(*extent, 1)) && *extent > 0
                            : situation_.divides(step, loop);
     if (whole) return Tail::exact;
+    if (is_in_panel(loop)) return Tail::remainder;
     const bool mostly_whole = situation_.usual(loop) >= 2 * loops::UNIT;
     return one_unit || (one_masked_body() && !mostly_whole) ? Tail::mask : Tail::remainder;
   }

@@ -172,9 +172,16 @@ double Situation::turn_seconds() const {
   return std::max(bytes, 1.0) / bandwidth;
 }
 
+bool Situation::stores_rows() const {
+  return std::ranges::any_of(accesses,
+                             [](const Access& access) { return access.store && access.sibling >= 0; });
+}
+
 bool Situation::wants_panel() const {
-  if (!lockstep || siblings.size() != 1 || machine.max_threads > 1 || !parameters.panel) return false;
+  if (!lockstep || siblings.size() != 1 || machine.max_threads > 1) return false;
   if (reach_of(shape, *siblings.front()) != Reach::canonical) return false;
+  if (parameters.panel) return *parameters.panel;
+  if (stores_rows()) return true;
   constexpr double ELEMENT_BYTES = 4;
   double bytes = ELEMENT_BYTES;
   for (const NestLoop& loop : shape.common) bytes *= static_cast<double>(usual(loop));

@@ -41,7 +41,8 @@ struct Parameters {
   std::int64_t wide_vectors = 4;          // registers of a lock-step value: whole lines of each row are read
   std::int64_t accumulators = 0;          // lanes of a unit side by side, in registers; 0: by the body
   std::optional<bool> memory_order = {};  // whether a row is walked as it lies; nothing: by its bytes
-  bool stages = true, streams = true, panel = true, transposes = true;
+  std::optional<bool> panel = {};         // whether columns are walked side by side; nothing: by their bytes
+  bool stages = true, streams = true, transposes = true;
   // Everywhere.
   int most_values = 64;  // kept for later siblings
   bool prefetches = true;
@@ -90,8 +91,11 @@ class Situation {
   double unit_bytes(const index::Symbol& axis, bool inner_only) const;
   // The time of one turn of all common loops.
   double turn_seconds() const;
+  // Whether siblings store elements.
+  bool stores_rows() const;
   // Whether columns of a panel are worth their arrays: one reduction in lock-step of more than the caches
-  // hold.
+  // hold, or that stores elements. Rows that are far apart leave each other no room in a cache, and lines of
+  // which a vector stored a part are gone when the next one comes.
   bool wants_panel() const;
   // Whether the lanes of a vector of rows lie apart, and neighbours along the rows, as those of a scan.
   bool wants_transposed_rows() const;

@@ -1,6 +1,6 @@
 // Panels: rows in lock-step whose vectors are walked side by side inside the loops of a reduction, so that
-// memory is read in longer runs than one vector. Chains of one unit, then totals of units, wait in arrays for
-// their neighbours:
+// memory is read and written in longer runs than one vector. Chains of one unit, then totals of units, wait
+// in arrays for their neighbours:
 //   for j1 { for j2 vector { total over i of x[i*n + 64*j1 + j2]; y[64*j1 + j2] = total } }
 //   ->  scratch chains[lanes*64*j1s], units[count*64*j1s]:
 //       for i0 { for i2 { for j1 { for j2 vector { chain over i1; chains[i2, j] = chain } } }
@@ -10,7 +10,7 @@
 #include <bit>
 
 #include "core/loops/canonical.h"
-#include "core/schedule/build.h"
+#include "core/schedule/totals.h"
 
 namespace twinloom::schedule {
 
@@ -33,6 +33,12 @@ std::string why_not_columns(const Plan& plan) {
   return "";
 }
 
+bool is_computed(const Stmt& stmt) { return std::holds_alternative<loops::Let>(stmt.node); }
+bool is_stored(const Stmt& stmt) {
+  const auto* store = std::get_if<loops::Store>(&stmt.node);
+  return store != nullptr && store->update == loops::Update::replace;
+}
+
 std::string why_not_rows(const Plan& plan) {
   const std::vector<const loops::Sibling*> siblings = siblings_of(plan.shape);
   if (siblings.size() != 1 || plan.siblings.front().reach != Reach::canonical)
@@ -40,7 +46,8 @@ std::string why_not_rows(const Plan& plan) {
   const Scope& scope = plan.siblings.front();
   const AxisPlan& axis = scope.axes.front();
   const auto units = turns_of(axis, axis.pieces.front());
-  if (scope.axes.size() != 1 || axis.tail != Tail::exact || axis.pieces.front().step != loops::UNIT || !units)
+  const bool whole = axis.tail == Tail::exact || (axis.tail == Tail::remainder && axis.shorts.empty());
+  if (scope.axes.size() != 1 || !whole || axis.pieces.front().step != loops::UNIT || !units)
     return cat("the rows of ", axis.axis, " are no constant number of units");
   constexpr std::int64_t MOST_UNITS = 64;  // in the array
   if (*units > MOST_UNITS)
@@ -48,16 +55,20 @@ std::string why_not_rows(const Plan& plan) {
   if (scope.order.size() < 3 || scope.piece(scope.order[1]).step >= loops::LANES ||
       scope.piece(scope.order[2]).step < loops::LANES)
     return "there is not one loop of lanes between the units and a chain";
-  if (!std::ranges::all_of(siblings.front()->inner, [](const Ref<Stmt>& stmt) {
-        const auto* accumulate = std::get_if<loops::Accumulate>(&stmt->node);
-        return accumulate != nullptr && accumulate->values.size() == 1;
-      }))
-    return "the sibling does more than to add numbers up";
+  const Piece& lanes = scope.piece(scope.order[1]);
+  const std::int64_t rest = *index::constant_of(axis.extent) % loops::UNIT;
+  if (rest != 0 && rest <= (lanes.turns - 1) * lanes.step)
+    return cat("the ", rest, " rows of the last unit leave some of ", lanes.turns, " lanes without any");
+  for (const Ref<Stmt>& stmt : siblings.front()->inner) {
+    const auto* accumulate = std::get_if<loops::Accumulate>(&stmt->node);
+    if (accumulate != nullptr ? accumulate->values.size() != 1 : !is_computed(*stmt) && !is_stored(*stmt))
+      return "the sibling does more than to add numbers up and to store elements";
+  }
   for (const loops::Item& item : plan.shape.items) {
     const auto* stmt = std::get_if<Ref<Stmt>>(&item);
     if (stmt == nullptr) break;
-    if (!std::holds_alternative<loops::Start>((*stmt)->node))
-      return "something is computed before the sibling";
+    if (!std::holds_alternative<loops::Start>((*stmt)->node) && !is_computed(**stmt))
+      return "more than values is computed before the sibling";
   }
   return "";
 }
@@ -83,8 +94,12 @@ Panel::Panel(const Plan& plan, const loops::Nest& shape, const std::map<Temp, lo
   const AxisPlan& rows = scope_.axes.front();
   units_ = *turns_of(rows, rows.pieces.front());
   lanes_ = scope_.piece(scope_.order[1]).turns;
+  take_values(shape);
+  for (Ref<Stmt>& inner : sibling_.inner) inner = loops::rename(inner, renamed_);
   for (const Ref<Stmt>& inner : sibling_.inner) {
-    const Temp total = std::get<loops::Accumulate>(inner->node).total;
+    const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
+    if (accumulate == nullptr) continue;
+    const Temp total = accumulate->total;
     if (std::ranges::any_of(totals_, [&](const Total& known) { return known.start.total == total; }))
       continue;
     const loops::Start& start = starts.at(total);
@@ -94,6 +109,25 @@ Panel::Panel(const Plan& plan, const loops::Nest& shape, const std::map<Temp, lo
     };
     totals_.push_back({start, array("chains", lanes_), array("units", units_), names.temp(), names.temp()});
   }
+}
+
+// What is computed before the sibling, for each vector of the panel once more.
+void Panel::take_values(const loops::Nest& shape) {
+  for (const loops::Item& item : shape.items) {
+    const auto* stmt = std::get_if<Ref<Stmt>>(&item);
+    if (stmt == nullptr) break;
+    const auto* let = std::get_if<loops::Let>(&(*stmt)->node);
+    if (let == nullptr) continue;
+    renamed_.temps.emplace(let->temp, names_.temp());
+    values_.push_back(loops::rename(*stmt, renamed_));
+  }
+}
+
+// Of the iteration; a loop of a single one is left out.
+Expr Panel::number_of(const Turn& loop, const State& state) const {
+  const index::Symbol& symbol = scope_.piece(loop).symbol;
+  const auto fixed = state.pieces.find(symbol);
+  return fixed != state.pieces.end() ? fixed->second : Expr(symbol);
 }
 
 // The vectors of the panel as loops of their own.
@@ -119,10 +153,11 @@ Ref<Stmt> Panel::store(loops::Buffer array, const Expr& place, Temp total) const
 }
 
 // The chains of one turn of the unit's lanes, for all columns.
-Ref<Stmt> Panel::chains(const Columns& columns, Ref<Stmt> loops) const {
+Ref<Stmt> Panel::chains(const Columns& columns, const State& state, Ref<Stmt> loops) const {
   const std::vector<Axis> copies = lanes_of(scope_, 2, scope_.order.size());
   std::vector<Ref<Stmt>> body, after;
-  const Expr place = Expr(scope_.piece(scope_.order[1]).symbol) * width_ + columns.place;
+  for (const Ref<Stmt>& stmt : values_) body.push_back(settle(stmt, columns.around));
+  const Expr place = number_of(scope_.order[1], state) * width_ + columns.place;
   for (const Total& total : totals_) {
     body.push_back(loops::stmt(start_like(total.start, total.chain, copies)));
     combine_all(after, {total.chain}, copies);
@@ -153,20 +188,16 @@ Ref<Stmt> Panel::unit(const Columns& columns, const Expr& number) const {
 Ref<Stmt> Panel::fill(const Walk& walk, const State& state) const {
   const Columns inner = columns(walk, state), outer = columns(walk, state);
   Walk rows(scope_, inner.around, names_);
+  const SiblingSource source{plan_, scope_, sibling_, {}};
   const auto innermost = [&](const Surroundings& here) {
-    std::vector<Ref<Stmt>> merges;
-    for (const Ref<Stmt>& stmt : sibling_.inner) {
-      const auto& accumulate = std::get<loops::Accumulate>(stmt->node);
-      const auto same = [&](const Total& known) { return known.start.total == accumulate.total; };
-      merges.push_back(loops::stmt(
-          loops::Merge{std::ranges::find_if(totals_, same)->chain, settle(accumulate.values, here), {}}));
-    }
-    return loops::block(std::move(merges));
+    return merge_inner(source, here, [&](Temp total) {
+      const auto same = [&](const Total& known) { return known.start.total == total; };
+      return std::ranges::find_if(totals_, same)->chain;
+    });
   };
-  const auto wrap = [&](std::size_t at, const State&, Ref<Stmt> loops) {
-    if (at == 2) return chains(inner, std::move(loops));
-    if (at == 1)
-      return loops::block({std::move(loops), unit(outer, Expr(scope_.piece(scope_.order[0]).symbol))});
+  const auto wrap = [&](std::size_t at, const State& at_loop, Ref<Stmt> loops) {
+    if (at == 2) return chains(inner, at_loop, std::move(loops));
+    if (at == 1) return loops::block({std::move(loops), unit(outer, number_of(scope_.order[0], at_loop))});
     return loops;
   };
   return rows.run(innermost, wrap);

@@ -26,6 +26,8 @@ constexpr std::string_view SCAN_OF_SCAN = R"(program cumsum(x: f32[n], y: writte
 
 constexpr std::string_view COLUMNS = R"(program columns(x: f32[16*2048], y: written f32[16]) {
   for i < 16 { start t0: sum f32 for k < 2048 { t0 += x[16*k + i] at k } y[i] = t0 } })";
+constexpr std::string_view FEW_IN_THE_LAST_UNIT = R"(program columns(x: f32[16*1030], y: written f32[16]) {
+  for i < 16 { start t0: sum f32 for k < 1030 { t0 += x[16*k + i] at k } y[i] = t0 } })";
 constexpr std::string_view HIGHEST = R"(program highest(x: f32[16*2048], y: written f32[16]) {
   for i < 16 { start t0: max f32 for k < 2048 { t0 += x[16*k + i] at k } y[i] = t0 } })";
 
@@ -267,10 +269,14 @@ const std::vector<Refusal> refusals = {
      "i.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 serial",
      "panel: there is not one loop of lanes between the units and a chain"},
     {COLUMNS,
-     "schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256, 64 remainder loop -1 i.0 block loop -1 "
+     "schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256, 64 mask loop -1 i.0 block loop -1 "
      "i.1 serial "
      "loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
      "panel: the rows of k are no constant number of units"},
+    {FEW_IN_THE_LAST_UNIT,
+     "schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256, 64 remainder loop -1 i.0 block loop -1 "
+     "i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+     "panel: the 6 rows of the last unit leave some of 64 lanes without any"},
     {HIGHEST,
      "schedule panel split -1 i : 8, 4 exact loop -1 i.0 block loop -1 i.1 serial loop -1 i.2 vector loop 0 "
      "k.0 serial",

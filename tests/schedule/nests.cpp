@@ -420,6 +420,26 @@ const std::vector<NestCase> cases = {
       "schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256, 64, 16 exact loop -1 b.0 block loop -1 "
       "i.0 serial loop -1 i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.4 serial loop 0 k.1 "
       "serial loop 0 k.3 unroll loop 0 k.2 unroll"}},
+    {"columns_with_stores",
+     R"(program columns_with_stores(x: f32[1500*16], a: f32[16], b: f32[1500], y: written bf16[1500*16], z: written f32[16]) {
+  for i < 16 {
+    start t0: sum f32
+    t1 = mul(a[i], a[i])
+    t2 = add(t1, a[i])
+    for k < 1500 {
+      t3 = mul(x[16*k + i], b[k])
+      t0 += mul(t3, t2) at k
+      y[16*k + i] = bf16(add(t3, t1))
+    }
+    z[i] = add(t0, t1)
+  }
+})",
+     {{}},
+     {"schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256, 64 remainder loop -1 i.0 block loop -1 "
+      "i.1 serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule panel split -1 i : 16, 8 exact split 0 k : 1024, 256 remainder loop -1 i.0 block loop -1 i.1 "
+      "serial loop -1 i.2 vector loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 serial stage b inside task "
+      "registers pad 0"}},
     {"scaled_rows",
      R"(program scaled_rows(x: f32[m*33], w: bf16[33], b: f32[40], y: written f32[m*33]; m in 0..) {
   for i < m {
