@@ -10,6 +10,7 @@
 
 #include "core/loops/rewrite.h"
 #include "core/schedule/plan.h"
+#include "core/steps/accumulators.h"
 
 namespace twinloom::schedule {
 
@@ -354,17 +355,13 @@ class ColumnParts {
 Ref<Stmt> build_columns(const Plan& plan, const std::vector<ColumnTotal>& totals, const Surroundings& outside,
                         Names& names);
 
-// How deep a stack of so many nodes is, as far as the facts bound their number.
-int stack_depth(const index::Expr& count, const index::Facts& facts);
-// Merges one total (all its parts) into another.
-Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask = {});
+using steps::merge_total;
+using steps::stack_depth;
+using steps::start_like;
 // The pieces with copies among the loops first..last, the largest steps first: the order of halves.
 std::vector<loops::Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t last);
 // All totals along one lane before any along the next: threads wait once for neighbours.
 void combine_all(std::vector<Ref<Stmt>>& stmts, const std::vector<Temp>& totals,
                  const std::vector<loops::Axis>& lanes);
-// A start of a new total of the same monoid.
-loops::Start start_like(const loops::Start& start, Temp total, std::vector<loops::Axis> copies,
-                        int depth = 0);
 
 }  // namespace twinloom::schedule

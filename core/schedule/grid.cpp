@@ -6,7 +6,6 @@
 //   program 2:  for p.0 { for p.1 thread { merge partial[p] }; combine across p.1 neighbours; push }; fold;
 //   ...
 #include <algorithm>
-#include <bit>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
@@ -26,13 +25,6 @@ std::optional<index::Symbol> unknown_in(const loops::Program& nest, const Expr& 
   for (const index::Symbol& symbol : index::symbols_of(extent))
     if (std::ranges::find(nest.sizes, symbol, &loops::SizeInfo::symbol) == nest.sizes.end()) return symbol;
   return std::nullopt;
-}
-
-int stack_depth(const Expr& count, const index::Facts& facts) {
-  constexpr int UNBOUNDED = 40;  // no tensor has 2^50 elements to add up
-  const auto most = facts.range(count).high;
-  return most ? std::min(UNBOUNDED, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*most | 1))))
-              : UNBOUNDED;
 }
 
 std::string why_unlawful(const Plan& plan, const GridSplit& grid) {

@@ -10,16 +10,6 @@ namespace twinloom::schedule {
 
 using loops::Axis;
 
-Ref<Stmt> merge_total(Temp into, Temp from, const loops::Start& start, index::Condition mask) {
-  std::vector<Ref<loops::Value>> values;
-  for (int part = 0; part < ops::parts(start.monoid); ++part) values.push_back(loops::read(from, part));
-  return loops::stmt(loops::Merge{into, std::move(values), std::move(mask)});
-}
-
-loops::Start start_like(const loops::Start& start, Temp total, std::vector<Axis> copies, int depth) {
-  return {total, start.monoid, start.element, std::move(copies), depth};
-}
-
 std::vector<Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t last) {
   std::vector<Piece> pieces;
   for (std::size_t at = first; at < last; ++at) {

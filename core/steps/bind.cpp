@@ -20,16 +20,16 @@ std::string why_not(std::vector<loops::Loop> around, Bind bind) {
   for (const loops::Loop& outer : around) {
     if (bind == Bind::block && outer.bind != Bind::block)
       return cat("a block loop stands in the loop over ", outer.axis, ", which is none");
-    if (bind == Bind::vector && outer.bind == Bind::vector)
+    if ((bind == Bind::vector || bind == Bind::thread) && outer.bind == Bind::vector)
       return cat("it stands in the vector loop over ", outer.axis);
   }
-  bool vector_inside = false;
+  std::string reason;
   loops::for_each_stmt(*loop.body, [&](const Stmt& stmt) {
     const auto* inner = std::get_if<loops::Loop>(&stmt.node);
-    vector_inside |= inner != nullptr && inner->bind == Bind::vector;
+    const bool wide = inner != nullptr && (inner->bind == Bind::vector || inner->bind == Bind::thread);
+    if (bind == Bind::vector && wide) reason = cat("a ", name(inner->bind), " loop stands inside");
   });
-  if (bind == Bind::vector && vector_inside) return "a vector loop stands inside";
-  return "";
+  return reason;
 }
 
 }  // namespace

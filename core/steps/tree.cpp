@@ -66,13 +66,18 @@ Ref<Stmt> replace_loops(const Ref<Stmt>& body, const loops::Axis& axis,
   });
 }
 
-std::optional<Accumulated> accumulated_in(const Stmt& body, loops::Temp total) {
-  std::optional<Accumulated> found;
+std::vector<Accumulated> all_accumulated_in(const Stmt& body, loops::Temp total) {
+  std::vector<Accumulated> found;
   for_each_in_loops(body, [&](const Stmt& stmt, const std::vector<loops::Loop>& around) {
     const auto* step = std::get_if<loops::Accumulate>(&stmt.node);
-    if (step != nullptr && step->total == total) found = {*step, around};
+    if (step != nullptr && step->total == total) found.push_back({*step, around});
   });
   return found;
+}
+
+std::optional<Accumulated> accumulated_in(const Stmt& body, loops::Temp total) {
+  std::vector<Accumulated> found = all_accumulated_in(body, total);
+  return found.empty() ? std::nullopt : std::optional(std::move(found.back()));
 }
 
 Ref<Stmt> in_loops(const std::vector<loops::Loop>& loops, Ref<Stmt> body) {

@@ -36,11 +36,12 @@ Ref<Stmt> replace_loop(const Ref<Stmt>& body, const loops::Loop& loop, const Ref
 Ref<Stmt> replace_loops(const Ref<Stmt>& body, const loops::Axis& axis,
                         const std::function<Ref<Stmt>(const loops::Loop&)>& change);
 
-// The Accumulate of the accumulator, with the loops around it; nothing where there is none inside.
+// An Accumulate of the accumulator, with the loops around it; nothing where there is none inside.
 struct Accumulated {
   loops::Accumulate step;
   std::vector<loops::Loop> loops;
 };
+std::vector<Accumulated> all_accumulated_in(const Stmt& body, loops::Temp total);
 std::optional<Accumulated> accumulated_in(const Stmt& body, loops::Temp total);
 
 // The loops of the statement over these axes around `body`, outermost first.

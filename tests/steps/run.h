@@ -1,5 +1,5 @@
-// Runs programs on small integers as floats: sums and products of them are exact, so that every order gives
-// the same bits and a wrong step shows.
+// Runs programs of f32 buffers. On small integers sums and products are exact, so that every order gives the
+// same bits; on fractions of different sizes hardly two orders do.
 #pragma once
 
 #include <string>
@@ -10,7 +10,10 @@
 
 namespace twinloom::tests {
 
-// What a program of f32 buffers leaves in those that it writes. These are poisoned before.
-std::vector<std::vector<float>> run_on_integers(const loops::Program& program, const index::Values& sizes);
+enum class Data : std::uint8_t { integers, fractions };
+
+// The bits of what a program leaves in the buffers that it writes. These are poisoned before.
+std::vector<std::vector<std::uint32_t>> run_on(Data data, const loops::Program& program,
+                                               const index::Values& sizes, const loops::Order& order = {});
 
 }  // namespace twinloom::tests

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/schedule/schedule.h"
 #include "core/steps/contraction.h"
+#include "tests/steps/lists.h"
 #include "tests/steps/run.h"
 
 namespace twinloom::tests {
@@ -30,38 +31,13 @@ program product(a: f32[n*k], b: f32[k*m], c: f32[m], y: written f32[n*m]; n in 0
 
 const index::Values SIZES = {{index::Symbol("n"), 21}, {index::Symbol("k"), 19}, {index::Symbol("m"), 37}};
 
-steps::Step step(std::string_view text) {
-  Scanner scanner(text, "step");
-  const std::string word = scanner.word();
-  steps::Step read = steps::parse(word, scanner);
-  EXPECT_TRUE(scanner.at_end()) << text;
-  return read;
-}
-
-std::vector<steps::Step> steps_of(const std::vector<std::string_view>& lines) {
-  std::vector<steps::Step> list;
-  for (const std::string_view line : lines) list.push_back(step(line));
-  return list;
-}
-
 loops::Program product() { return loops::parse(PRODUCT); }
 
-// The program of a list of steps, verified; nothing where one of them refuses.
-std::optional<loops::Program> program_of(const loops::Program& nest, const std::vector<steps::Step>& list) {
-  schedule::Schedule schedule;
-  schedule.steps = list;
-  if (schedule::why_illegal(nest, schedule)) return std::nullopt;
-  std::vector<loops::Program> programs = schedule::apply(nest, schedule);
-  loops::verify(programs.front(), loops::Stage::program);
-  return programs.front();
-}
-
 void expect_same_results(const loops::Program& nest, const std::vector<steps::Step>& list) {
-  schedule::Schedule schedule;
-  schedule.steps = list;
-  ASSERT_EQ(schedule::why_illegal(nest, schedule).value_or(""), "");
+  ASSERT_EQ(why_none(nest, list), "");
   const auto program = program_of(nest, list);
-  EXPECT_EQ(run_on_integers(*program, SIZES), run_on_integers(nest, SIZES)) << loops::print(*program);
+  EXPECT_EQ(run_on(Data::integers, *program, SIZES), run_on(Data::integers, nest, SIZES))
+      << loops::print(*program);
 }
 
 TEST(Step, IsPrintedAsItIsRead) {
@@ -163,7 +139,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{{"split i 4 mask", "split j 8 mask", "bind i.1 vector", "bind j.1 vector"},
                 "bind j.1 vector: it stands in the vector loop over i.1"},
         Refused{{"split i 4 mask", "split j 8 mask", "bind j.1 vector", "bind i.1 vector"},
-                "bind i.1 vector: a vector loop stands inside"}));
+                "bind i.1 vector: a vector loop stands inside"},
+        Refused{{"split i 4 mask", "split j 8 mask", "bind i.1 vector", "bind j.1 thread"},
+                "bind j.1 thread: it stands in the vector loop over i.1"},
+        Refused{{"split i 4 mask", "split j 8 mask", "bind j.1 thread", "bind i.1 vector"},
+                "bind i.1 vector: a thread loop stands inside"}));
 
 // An accumulator in the canonical order is not to be summed up in parts.
 TEST(Step, ACacheRefusesTheCanonicalOrder) {
@@ -197,7 +177,7 @@ TEST(Product, OfSizesOfZero) {
   for (const char* name : {"n", "k", "m"}) {
     index::Values sizes = SIZES;
     sizes[index::Symbol(name)] = 0;
-    EXPECT_EQ(run_on_integers(*tiled, sizes), run_on_integers(product(), sizes)) << name;
+    EXPECT_EQ(run_on(Data::integers, *tiled, sizes), run_on(Data::integers, product(), sizes)) << name;
   }
 }
 
@@ -233,10 +213,9 @@ TEST(Product, OfRandomSteps) {
     const auto program = program_of(product(), list);
     ASSERT_TRUE(program.has_value());
     applied += static_cast<int>(list.size()) - 3;
-    std::string text;
-    for (const steps::Step& each : list) text += steps::print(each) + "\n";
-    ASSERT_EQ(run_on_integers(*program, SIZES), run_on_integers(product(), SIZES))
-        << text << loops::print(*program);
+    ASSERT_EQ(run_on(Data::integers, *program, SIZES), run_on(Data::integers, product(), SIZES))
+        << print(list) << "\n"
+        << loops::print(*program);
   }
   EXPECT_GT(applied, 120);
 }
