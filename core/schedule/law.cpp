@@ -35,6 +35,8 @@ std::string why_bad_bind(const AxisPlan& axis, const Piece& piece) {
                                                         : "a loop over the lanes of a total";
   const auto turns = turns_of(axis, piece);
   if (!turns) return cat("loop ", piece.symbol, ": ", kind, " needs a constant extent");
+  if (*turns > MOST_WIDE)
+    return cat("loop ", piece.symbol, ": ", kind, " has at most ", MOST_WIDE, " iterations, not ", *turns);
   if (piece.bind == Bind::unroll && !piece.copied) return "";
   const bool rounded = piece.turns == 0 && axis.tail == Tail::mask;
   if (!rounded && !is_power_of_two(*turns)) {

@@ -16,6 +16,7 @@ namespace twinloom::schedule {
 
 constexpr std::int64_t WARP_THREADS = 32;    // that exchange registers without a Sync
 constexpr std::int64_t MOST_THREADS = 1024;  // of a block, on any machine
+constexpr std::int64_t MOST_WIDE = 1024;     // iterations of a loop that is a vector, threads or written out
 
 // What threads take side by side.
 constexpr bool is_side_by_side(std::int64_t count) { return is_power_of_two(count) && count <= MOST_THREADS; }

@@ -97,6 +97,10 @@ const std::vector<Refusal> refusals = {
      "split j: exact, but 8 is not known to divide n"},
     {POINTWISE, "schedule loop -1 i.0 block loop -1 j.0 vector",
      "loop j.0: a vector loop needs a constant extent"},
+    {POINTWISE, "schedule split -1 j : 2048 mask loop -1 i.0 block loop -1 j.0 serial loop -1 j.1 vector",
+     "loop j.1: a vector loop has at most 1024 iterations, not 2048"},
+    {POINTWISE, "schedule split -1 j : 2048 mask loop -1 i.0 block loop -1 j.0 serial loop -1 j.1 unroll",
+     "loop j.1: an unrolled loop has at most 1024 iterations, not 2048"},
     {POINTWISE,
      "schedule split -1 j : 24, 8 mask loop -1 i.0 block loop -1 j.0 serial loop -1 j.2 serial loop -1 j.1 "
      "vector",

@@ -15,8 +15,12 @@ class Folds : public GpuTest {
     const auto count = static_cast<std::int64_t>(given.size());
     const Tensor here = runtime::view_of(reinterpret_cast<std::byte*>(given.data()), dtype, {count});
     const Executable executable = twinloom::compile(graph, on, {.mode = Mode::strict});
-    return memory_of(
-        on.download(std::get<Tensor>(executable.run(std::vector<Argument>{on.upload(here)})[0])));
+    Memory all;
+    for (const runtime::Output& output : executable.run(std::vector<Argument>{on.upload(here)})) {
+      const Memory one = memory_of(on.download(std::get<Tensor>(output)));
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
   }
   template <class Of>
   void compare(const Graph& graph, DType dtype, const std::vector<Of>& given) const {
@@ -72,6 +76,27 @@ TEST_F(Folds, TheGreatestAndTheLeastOfNegatedIntegers) {
     compare<std::int16_t>(graph, DType::i16, {3, 9, -4, 8, -5, 7, 6, -1});
   for (const Graph& graph : of_negated(DType::i8))
     compare<std::int8_t>(graph, DType::i8, {3, 9, -4, 8, -5, 7, 6, -1});
+}
+
+// Whether the greater, or the lesser, of a number and a constant is 0.
+Graph of_bounds(DType dtype, double bound) {
+  Builder builder("bounds");
+  const Value x = builder.input("x", dtype, {8});
+  const Value limit = builder.constant(ops::cast(bound, dtype), dtype, {8});
+  builder.output(graph::cast(graph::logical_not(graph::maximum(x, limit)), DType::i32));
+  builder.output(graph::cast(graph::logical_not(graph::minimum(x, limit)), DType::i32));
+  const Value both = graph::add(graph::maximum(x, limit), graph::minimum(x, limit));
+  builder.output(graph::add(both, graph::cast(graph::ne(graph::relu(x), x), dtype)));
+  return builder.take();
+}
+
+TEST_F(Folds, WhetherAnExtremeIsItsBound) {
+  for (const double bound : {0.0, 1.0, 3.0}) {
+    compare<std::int8_t>(of_bounds(DType::i8, bound), DType::i8, {3, 0, -4, 1, -128, 127, 2, -1});
+    compare<std::uint8_t>(of_bounds(DType::u8, bound), DType::u8, {3, 0, 255, 1, 128, 127, 2, 4});
+    compare<std::int16_t>(of_bounds(DType::i16, bound), DType::i16, {3, 0, -4, 1, -32768, 32767, 2, -1});
+    compare<std::int32_t>(of_bounds(DType::i32, bound), DType::i32, {3, 0, -4, 1, -128, 127, 2, -1});
+  }
 }
 
 TEST_F(Folds, TheNegativeOfATruth) {

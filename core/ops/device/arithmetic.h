@@ -40,13 +40,20 @@ TWINLOOM_WRAPPED(mul, *)
 #undef TWINLOOM_WRAPPED
 
 // ptxas 13.0 makes one VIMNMX3 of two extremes that follow each other, of integers with signs, and forgets
-// that its second operand is negated; of those without signs it does not.
+// that its second operand is negated; of those without signs it does not. Of one of 8 or 16 bits it makes
+// VIMNMX.U16x2, whose upper half overwrites the predicate that says which operand the lower one is: max(x, 0)
+// == 0 is then true.
 #ifdef __CUDACC_RTC__
 template <class Value>
 constexpr bool loses_negation = is_signed<Value> && !is_real<Value> && bits<Value> <= 32;
+template <class Value>
+constexpr bool loses_extreme =
+    lanes<Value> == 1 && (loses_negation<Value> || (!is_real<Value> && bits<Value> <= 16));
 #else
 template <class Value>
 constexpr bool loses_negation = false;
+template <class Value>
+constexpr bool loses_extreme = false;
 #endif
 template <class Value>
 TWINLOOM_INLINE Value neg(Value x) {
@@ -264,11 +271,10 @@ TWINLOOM_INLINE Value sign(Value x) {
       const auto second = bit_cast<Unsigned<Value>>(select(b beyond a, b, a));                    \
       return select(either(a != a, b != b), a + b,                                                \
                     bit_cast<Value>(Unsigned<Value>(first joined_bits second)));                  \
-    } else if constexpr (loses_negation<Value>) {                                                 \
-      const Unsigned<Value> lift(Element<Unsigned<Value>>(1u << (bits<Value> - 1)));              \
-      const auto first = hidden(Unsigned<Value>(bit_cast<Unsigned<Value>>(a) ^ lift));            \
-      const auto second = hidden(Unsigned<Value>(bit_cast<Unsigned<Value>>(b) ^ lift));           \
-      return bit_cast<Value>(Unsigned<Value>(select(first beyond second, first, second) ^ lift)); \
+    } else if constexpr (loses_extreme<Value>) {                                                  \
+      constexpr u32 lift = u32(1) << 31;                                                          \
+      const u32 first = hidden(u32(i32(a)) ^ lift), second = hidden(u32(i32(b)) ^ lift);          \
+      return Value(i32((first beyond second ? first : second) ^ lift));                           \
     } else {                                                                                      \
       return select(a beyond b, a, b);                                                            \
     }                                                                                             \
@@ -282,7 +288,7 @@ TWINLOOM_INLINE Value relu(Value x) {
   if constexpr (is_real<Value>)
     return select(x <= zero, zero, x);
   else
-    return select(x > zero, x, zero);
+    return maximum(x, zero);
 }
 
 template <class Real>
