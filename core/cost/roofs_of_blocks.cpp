@@ -85,14 +85,22 @@ class Blocks {
     return nullptr;
   }
 
+  // Thread loops around a node, first the one whose members are nearest to each other.
+  std::vector<std::size_t> thread_nodes(std::size_t of) const {
+    std::vector<std::size_t> nodes;
+    for (std::size_t node = of; node != 0; node = walk_.nodes[node].parent)
+      if (walk_.loops[*walk_.nodes[node].loop].bind == Bind::thread) nodes.push_back(node);
+    if (walk_.outermost_fastest) std::ranges::reverse(nodes);
+    return nodes;
+  }
+
   // Bytes from the first thread of a warp, by thread.
   std::vector<double> lanes_of(const Access& access) const {
     std::vector<double> offsets(static_cast<std::size_t>(machine_.warp_threads), 0.0);
     double width = 1;
-    bool first = true;
-    for (std::size_t node = access.node; node != 0; node = walk_.nodes[node].parent) {
+    bool first = !walk_.outermost_fastest;
+    for (const std::size_t node : thread_nodes(access.node)) {
       const Loop& loop = walk_.loops[*walk_.nodes[node].loop];
-      if (loop.bind != Bind::thread) continue;
       if (first) width = walk_.threads_below(node);
       first = false;
       for (const Step& step : access.steps) {

@@ -60,6 +60,7 @@ class Walker {
   }
 
   Walk walk() {
+    walk_.outermost_fastest = program_.outermost_fastest;
     visit(*program_.body);
     for (const Loop& loop : walk_.loops)
       if (loop.bind == loops::Bind::block) walk_.blocks *= loop.extent;
@@ -389,12 +390,18 @@ class Walker {
       node.chain += steps * chain_of(combine.total);
       return;
     }
-    node.exchanges += static_cast<int>(steps * others);
-    node.work.vector += steps * others * (1 + work_of(combine.total));
+    // Threads far apart read what all of them have, those of a warp exchange registers.
+    const double width = width_of(*loop);
+    const bool reads = program_.outermost_fastest && extent * width > warp_threads_;
+    const double passed = reads ? extent / std::max(warp_threads_ / width, 1.0) : steps;
+    node.exchanges += static_cast<int>(passed * others);
+    node.work.vector += passed * others * (1 + work_of(combine.total));
     node.chain += steps;
-    if (extent * width_of(*loop) > warp_threads_) node.barriers += 2;
+    if (extent * width > warp_threads_) node.barriers += 2;
   }
-  double width_of(const Loop& loop) const { return walk_.threads_below(loop.node); }
+  double width_of(const Loop& loop) const {
+    return program_.outermost_fastest ? walk_.threads_above(loop.node) : walk_.threads_below(loop.node);
+  }
   // That hold a value of each iteration: of a core those of its vectors, else those of a thread.
   double registers_of(const Loop& loop) const {
     const bool is_vector = loop.bind == loops::Bind::vector && !has_threads_;
@@ -483,6 +490,10 @@ double Walk::threads_below(std::size_t node) const {
     most = std::max(most, threads_below(child) * (loop.bind == loops::Bind::thread ? loop.extent : 1));
   }
   return most;
+}
+
+double Walk::threads_above(std::size_t node) const {
+  return node == 0 ? 1 : times(nodes[node].parent, {loops::Bind::thread});
 }
 
 double Walk::threads_at(std::size_t node) const {

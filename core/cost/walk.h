@@ -69,6 +69,7 @@ struct Walk {
   std::vector<Loop> loops;
   std::vector<Node> nodes;  // the root first, parents before children
   std::vector<Access> accesses;
+  bool outermost_fastest = false;  // of nested thread loops; else the innermost
   double blocks = 1, threads = 1;  // tasks, and threads of one
   double accumulator_bytes = 0;    // of accumulators that a thread keeps
   bool has_products = false;       // that are added to an accumulator without being rounded
@@ -82,6 +83,7 @@ struct Walk {
   // Threads that execute what stands in a node.
   double threads_at(std::size_t node) const;
   double threads_below(std::size_t node) const;  // that its inner loops ask for
+  double threads_above(std::size_t node) const;  // that the loops around ask for
 };
 
 Walk walk_of(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes);

@@ -100,6 +100,7 @@ void Totals::combine_threads(const std::vector<Total*>& totals, const loops::Com
     combine_in_block({totals.begin(), totals.end()}, extent, width, halves, span.again);
   for (Total* total : totals) {
     total->of_threads.erase(copies_of_threads(*total, combine.across));
+    if (threads_.outermost_fastest()) continue;  // all threads of a member of the loop around have the whole
     std::int64_t told = span.threads;
     for (const Total::Copies& left : total->of_threads) told = std::min(told, threads_.width(left.axis));
     if (extent * width != told) hand_out(*total, {told, span.again});
@@ -206,14 +207,16 @@ void Totals::exchange(const Total& total, const Parts& own, std::int64_t extent,
 }
 
 // Members of less than a warp: neighbours are combined within the warps first, halves within them at last.
+// Members whose threads have totals of their own meet at their places.
 void Totals::combine_in_block(const std::vector<const Total*>& totals, std::int64_t extent,
                               std::int64_t width, bool halves, bool again) {
   const std::int64_t of_warp = width < WARP_THREADS ? WARP_THREADS / width : 1;
   const auto within_warps = [&] {
     for (const Total* total : totals) combine_in_warp(*total, of_warp, width, halves);
   };
-  if (of_warp > 1 && halves) {
-    combine_places(totals, extent / of_warp, again);
+  if (threads_.outermost_fastest() || (of_warp > 1 && halves)) {
+    CHECK(halves, "neighbours among threads far apart");
+    combine_places(totals, extent / of_warp, std::max(width, WARP_THREADS), again);
     within_warps();
   } else {
     if (of_warp > 1) within_warps();
@@ -236,9 +239,10 @@ void Totals::combine_warps(const std::vector<const Total*>& totals, std::int64_t
   });
 }
 
-// Through scratch, from which every thread takes what the threads at its place in so many warps have, and
-// combines them by halves.
-void Totals::combine_places(const std::vector<const Total*>& totals, std::int64_t extent, bool again) {
+// Through scratch, from which every thread takes what the threads at its place in so many rows of `places`
+// threads have, whole warps, and combines them by halves.
+void Totals::combine_places(const std::vector<const Total*>& totals, std::int64_t extent, std::int64_t places,
+                            bool again) {
   through_scratch(totals, {1, again}, [&](const Total& total, const Parts& own, const Parts& arrays) {
     const loops::Axis member("member");
     Total gathered = total;
@@ -248,13 +252,13 @@ void Totals::combine_places(const std::vector<const Total*>& totals, std::int64_
     for (std::size_t part = 0; part < own.size(); ++part)
       gathered.names[part] = cat("t", number, part == 0 ? "" : "_place");
     declare(gathered, scopes_.level());
-    const std::int64_t threads = WARP_THREADS * extent;
+    const std::int64_t threads = places * extent;
     for (std::int64_t at = 0; at < extent; ++at) {
       const Parts target = members(gathered, {{member, cat(at)}});
       for (std::size_t part = 0; part < arrays.size(); ++part)
         assign(total, target[part],
-               vectors_.lanes_of(cat(arrays[part], "[thread / ", threads, " * ", threads, " + ",
-                                     at * WARP_THREADS, " + thread % ", WARP_THREADS, "]"),
+               vectors_.lanes_of(cat(arrays[part], "[thread / ", threads, " * ", threads, " + ", at * places,
+                                     " + thread % ", places, "]"),
                                  total.lanes));
     }
     combine_copies(gathered, member, loops::Pairing::halves);

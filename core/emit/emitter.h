@@ -64,7 +64,9 @@ class Emitter {
 
   // Which of the threads that execute this for the same members a thread is.
   std::string number_in_span() const {
-    return span_ == threads_.count() ? "thread" : cat("thread % ", span_);
+    if (span_ == threads_.count()) return "thread";
+    return threads_.outermost_fastest() ? cat("thread / ", threads_.count() / span_)
+                                        : cat("thread % ", span_);
   }
   std::string i64() const { return dialect_.type(ops::DType::i64, 1); }
 

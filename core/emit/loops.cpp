@@ -91,15 +91,17 @@ void Emitter::thread(const Loop& loop) {
   const std::int64_t extent = *index::constant_of(indices_.here(loop.extent));
   const std::int64_t width = threads_.width(loop.axis);
   const std::string name = scopes_.fresh("k");
-  const std::string number = width == 1                  ? number_in_span()
-                             : span_ == threads_.count() ? cat("thread / ", width)
-                                                         : cat("(", number_in_span(), ") / ", width);
-  const std::int64_t around = span_;
-  const bool all = extent * width == around;
+  const bool from_outside = threads_.outermost_fastest();
+  const std::string number = from_outside && width == 1   ? cat("thread % ", extent)
+                             : from_outside || width == 1 ? number_in_span()
+                             : span_ == threads_.count()  ? cat("thread / ", width)
+                                                          : cat("(", number_in_span(), ") / ", width);
+  const std::int64_t around = span_, inside = from_outside ? around / extent : width;
+  const bool all = extent * inside == around;
   scopes_.open();
   assume(loop);
   indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
-  span_ = width;
+  span_ = inside;
   stmt(*loop.body);
   span_ = around;
   indices_.unbind(loop.axis);

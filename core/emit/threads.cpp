@@ -18,9 +18,16 @@ bool combine_together(const loops::Combine& one, const loops::Combine& other) {
   return one.across == other.across && one.pairing == other.pairing;
 }
 
-Threads::Threads(const loops::Program& program) {
-  count_ = walk(*program.body);
-  check_waits(*program.body, count_, std::nullopt);
+Threads::Threads(const loops::Program& program) : outermost_fastest_(program.outermost_fastest) {
+  if (outermost_fastest_) {
+    walk_from_outside(*program.body, 1);
+    for (const auto& [axis, width] : widths_)
+      CHECK(width == 1 || extents_.at(axis) * width == count_, "a thread loop over ", axis, " of ",
+            extents_.at(axis), " members beside ", count_, " threads");
+  } else {
+    count_ = walk(*program.body);
+    check_waits(*program.body, count_, std::nullopt);
+  }
   find_again(*program.body, false);
 }
 
@@ -44,6 +51,26 @@ std::int64_t Threads::walk(const loops::Stmt& stmt) {
     most = std::max(most, *extent * width);
   });
   return most;
+}
+
+void Threads::walk_from_outside(const loops::Stmt& stmt, std::int64_t around) {
+  if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
+    for (const loops::Ref<loops::Stmt>& inner : block->stmts) walk_from_outside(*inner, around);
+  } else if (const auto* scratch = std::get_if<loops::Scratch>(&stmt.node)) {
+    walk_from_outside(*scratch->body, around);
+  } else if (const auto* last = std::get_if<loops::LastBlock>(&stmt.node)) {
+    walk_from_outside(*last->body, around);
+  } else if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
+    if (loop->bind != loops::Bind::thread) return walk_from_outside(*loop->body, around);
+    const auto extent = index::constant_of(loop->extent);
+    CHECK(extent && *extent > 0, "a thread loop over ", loop->axis, " of extent ", loop->extent);
+    const std::int64_t known = widths_.emplace(loop->axis, around).first->second;
+    CHECK(known == around, "a thread loop over ", loop->axis, " inside ", known, " members and inside ",
+          around);
+    extents_[loop->axis] = *extent;
+    count_ = std::max(count_, around * *extent);
+    walk_from_outside(*loop->body, around * *extent);
+  }
 }
 
 bool Threads::combine_through_scratch(loops::Axis across) const {

@@ -1,6 +1,7 @@
 // How the thread loops of a program lie on the threads of a block: of nested ones the innermost is the
 // fastest, those side by side run on the same threads. Every member of a loop has as many threads as the
 // widest nest of thread loops inside it; what stands in none of these is executed by all of them.
+// Where the program says so the outermost is the fastest: two loops, one in the other, of all threads.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,10 @@ class Threads {
   // warp.
   explicit Threads(const loops::Program& program);
   std::int64_t count() const { return count_; }  // of a block; 1 without thread loops
-  std::int64_t width(loops::Axis axis) const;    // threads of one member of the loop
+  // From a thread of one member of the loop to the one at its place in the next member: the threads of a
+  // member, where the innermost loop is the fastest.
+  std::int64_t width(loops::Axis axis) const;
+  bool outermost_fastest() const { return outermost_fastest_; }
   // Whether threads combine this total, or take a prefix of it, again in the next turn of a loop without a
   // wait for anything else in between: before they write its scratch again, they wait for those that still
   // read it.
@@ -31,6 +35,7 @@ class Threads {
 
  private:
   std::int64_t walk(const loops::Stmt& stmt);
+  void walk_from_outside(const loops::Stmt& stmt, std::int64_t around);
   // `span`: threads of a member of the loops around; `present`: so many neighbours of them alone execute it.
   void check_waits(const loops::Stmt& stmt, std::int64_t span, std::optional<std::int64_t> present) const;
   void check_wait(loops::Axis across, std::optional<std::int64_t> present, bool in_scratch) const;
@@ -41,6 +46,7 @@ class Threads {
   std::map<loops::Axis, std::int64_t> widths_, extents_;
   std::set<std::pair<loops::Temp, loops::Axis>> again_;
   std::int64_t count_ = 1;
+  bool outermost_fastest_ = false;
 };
 
 }  // namespace twinloom::emit

@@ -85,7 +85,8 @@ class Totals {
   void combine_in_block(const std::vector<const Total*>& totals, std::int64_t extent, std::int64_t width,
                         bool halves, bool again);
   void combine_warps(const std::vector<const Total*>& totals, std::int64_t extent, Span span, bool halves);
-  void combine_places(const std::vector<const Total*>& totals, std::int64_t extent, bool again);
+  void combine_places(const std::vector<const Total*>& totals, std::int64_t extent, std::int64_t places,
+                      bool again);
   void exchange(const Total& total, const Parts& own, std::int64_t extent, std::int64_t width, bool halves);
 
   const Threads& threads_;

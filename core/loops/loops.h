@@ -268,6 +268,9 @@ struct Program {
   std::vector<BufferInfo> buffers;  // the arguments in order, then the local ones
   std::vector<SizeInfo> sizes;      // run-time integers, in order
   Ref<Stmt> body;
+  // Programs only: of nested thread loops the outermost is the one whose members are neighbours, not the
+  // innermost.
+  bool outermost_fastest = false;
 };
 // The call that is the whole body; null where there are loops.
 const Call* routine_of(const Program& program);

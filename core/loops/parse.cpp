@@ -27,6 +27,7 @@ class Parser {
       while (scanner_.accept(","));
     }
     scanner_.expect(")");
+    program_.outermost_fastest = scanner_.accept("outermost_fastest");
     program_.body = body();
     if (!scanner_.at_end()) scanner_.fail("the end of the text");
     return std::move(program_);

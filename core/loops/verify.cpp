@@ -319,6 +319,7 @@ void check_head(const Program& program, Stage stage) {
   std::set<std::string> names;
   std::set<index::Symbol> sizes;
   for (const SizeInfo& size : program.sizes) sizes.insert(size.symbol);
+  CHECK(!program.outermost_fastest || stage == Stage::program, "a nest that numbers threads");
   bool locals = false;
   for (const BufferInfo& info : program.buffers) {
     CHECK(names.insert(info.name).second, "two buffers are named ", info.name);

@@ -64,6 +64,7 @@ class Applier {
     program.body = split_index_sets(tidy(body, plan_.facts), plan_.facts, names_);
     if (plan_.transposed_rows) program.body = transpose_rows(program.body, names_);
     program.buffers = names_.buffers();
+    program.outermost_fastest = plan_.outermost_fastest;
     for (const loops::Buffer buffer : plan_.streamed) program.buffers[buffer.index].streamed = true;
     return with_arguments_first(std::move(program));
   }
@@ -108,7 +109,9 @@ class Applier {
     parts_ = &parts;
     const Ref<Stmt> rest = walk([&](const Surroundings& here) { return items(here); });
     parts_ = nullptr;
-    return {program_of(blocks, "_parts"), program_of(rest, "")};
+    loops::Program gathering = program_of(rest, "");
+    gathering.outermost_fastest = false;  // the threads that gather the parts of a total are neighbours
+    return {program_of(blocks, "_parts"), std::move(gathering)};
   }
 
   std::vector<loops::Program> build_split_scan() {

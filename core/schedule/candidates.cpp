@@ -26,6 +26,8 @@ std::vector<Changes> changes_of_blocks() {
        [](Parameters& p) { p.tile = 128; }},
       {[](Parameters& p) { p.row_warps = 1; }, [](Parameters& p) { p.row_warps = 8; },
        [](Parameters& p) { p.row_warps = 16; }},
+      {[](Parameters& p) { p.beside = 16; }, [](Parameters& p) { p.beside = 32; },
+       [](Parameters& p) { p.beside = 64; }},
       {[](Parameters& p) { p.warps = 1; }, [](Parameters& p) { p.warps = 2; },
        [](Parameters& p) { p.warps = 4; }, [](Parameters& p) { p.warps = 8; },
        [](Parameters& p) { p.warps = 16; }, [](Parameters& p) { p.warps = 32; }},

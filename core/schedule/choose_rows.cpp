@@ -182,12 +182,15 @@ class RowChooser {
   std::optional<Schedule> in_registers(const Situation& situation, int values) const {
     const auto row = row_of(situation);
     if (!row || row->most > UNITS_IN_REGISTERS * loops::UNIT) return std::nullopt;
-    const std::int64_t warps = wanted_warps(next_power_of_two(units_of(row->most)));
+    const auto beside = rows_beside(situation);
+    if (beside && row->most > loops::UNIT) return std::nullopt;
+    const std::int64_t warps = beside ? 1 : wanted_warps(next_power_of_two(units_of(row->most)));
     const auto schedule =
         keeping(situation, threads_of_row(row, warps, true), values, loops::Place::registers);
     const auto* plan = schedule ? std::get_if<Plan>(&forms_.resolved(*schedule)) : nullptr;
     if (plan == nullptr) return std::nullopt;
-    const std::int64_t elements = loops::UNIT / machine_.warp_threads;  // of a thread
+    const std::int64_t elements =
+        beside ? ceil_div(row->most, beside->threads) : loops::UNIT / machine_.warp_threads;  // of a thread
     if (elements * bytes_of_element(*plan, situation) > REGISTER_BYTES) return std::nullopt;
     return schedule;
   }
@@ -195,7 +198,8 @@ class RowChooser {
   // As many warps as the row has bytes for.
   std::optional<Schedule> in_scratch(const Situation& situation, int values) const {
     const auto row = row_of(situation);
-    if (!row || row->most <= loops::UNIT || row->most == Row::UNBOUNDED) return std::nullopt;
+    if (!row || row->most <= loops::UNIT || row->most == Row::UNBOUNDED || rows_beside(situation))
+      return std::nullopt;
     const auto schedule = keeping(situation, threads_of_row(row, 1), values, loops::Place::scratch);
     const auto* plan = schedule ? std::get_if<Plan>(&forms_.resolved(*schedule)) : nullptr;
     if (plan == nullptr) return std::nullopt;
@@ -280,8 +284,11 @@ class RowChooser {
     const auto& loop = situation.siblings.front()->loops.back();
     const std::int64_t units = units_of(situation.usual(loop));
     const bool single = walks_rows_in_threads(situation);
-    const std::int64_t warps = std::min(LOOPED_WARPS, next_power_of_two(units));
-    const std::int64_t threads = single ? 1 : warps * machine_.warp_threads;  // of a row
+    const auto beside = rows_beside(situation);
+    const std::int64_t warps = beside ? 1 : std::min(LOOPED_WARPS, next_power_of_two(units));
+    const std::int64_t threads = single   ? 1
+                                 : beside ? beside->threads
+                                          : warps * machine_.warp_threads;  // of a row
     // A thread with rows of its own has several loads on their way at once, so that half of them is enough.
     const double wanted = static_cast<double>(machine_.blocks_at_once * machine::BLOCK_THREADS) *
                           parameters_.parts / (single ? 2 : 1);
@@ -330,7 +337,8 @@ class RowChooser {
   // most of the machine idles: then every lane has a thread.
   Schedule looped(const Situation& situation) const {
     RowThreads rows = threads_of_row(row_of(situation), looped_warps(situation));
-    if (rows.row && elements_of(situation, rows.row->usual) <= FEW_ELEMENTS * machine_.multiprocessors) {
+    if (rows.row && !rows_beside(situation) &&
+        elements_of(situation, rows.row->usual) <= FEW_ELEMENTS * machine_.multiprocessors) {
       rows.spread = true;
       const std::int64_t units = next_power_of_two(units_of(rows.row->usual));
       const std::int64_t threads =
@@ -348,10 +356,15 @@ class RowChooser {
 
   std::int64_t looped_warps(const Situation& situation) const {
     const auto row = row_of(situation);
-    if (!row) return 1;
+    if (!row || rows_beside(situation)) return 1;
     const std::int64_t units = units_of(row->usual);
     if (parameters_.warps != 0) return std::min(parameters_.warps, next_power_of_two(units));
-    return units <= situation.parameters.row_warps ? 1 : std::min(LOOPED_WARPS, next_power_of_two(units));
+    if (units <= situation.parameters.row_warps) return 1;
+    // Rows that are too few for all threads of the machine have more each.
+    const double threads = static_cast<double>(machine_.blocks_at_once * machine::BLOCK_THREADS);
+    const double filling = threads / situation.rows() / static_cast<double>(machine_.warp_threads);
+    const std::int64_t warps = power_of_two_below(static_cast<std::int64_t>(filling));
+    return std::min(std::clamp(warps, LOOPED_WARPS, MOST_WARPS), next_power_of_two(units));
   }
 
   const Forms& forms_;

@@ -34,6 +34,8 @@ class ThreadChooser {
   void choose() {
     const auto& siblings = situation_.siblings;
     rows_in_threads_ = walks_rows_in_threads(situation_);
+    beside_ = rows_beside(situation_);
+    schedule_.outermost_fastest = beside_.has_value();
     if (!situation_.shape.common.empty()) choose_common();
     for (std::size_t number = 0; number < siblings.size(); ++number) {
       ScopeChoice choice(static_cast<int>(number));
@@ -78,7 +80,8 @@ class ThreadChooser {
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads / 2);
       spread(cuts, parameters_.block_threads / 2 / cuts[fast].threads);
     } else {
-      const std::int64_t rows = scans() ? scanned_rows()
+      const std::int64_t rows = beside_   ? beside_->rows
+                                : scans() ? scanned_rows()
                                 : rows_.spread
                                     ? 1
                                     : std::max<std::int64_t>(1, parameters_.row_warps / rows_.warps);
@@ -249,9 +252,10 @@ class ThreadChooser {
     std::vector<Part> parts;
     const std::int64_t most = rows_.row->most, group = rows_.warps * loops::UNIT;
     const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(most, 1, loops::LANES));
-    const std::int64_t packed = std::min(packed_along_rows(), span);
+    const std::int64_t packed = beside_ ? 1 : std::min(packed_along_rows(), span);
     const std::int64_t lanes = rows_.packed == 0 ? packed : std::min(packed, rows_.packed);
-    const std::int64_t threads = rows_.spread ? span / lanes : std::min(warp(), span / lanes);
+    const std::int64_t threads =
+        rows_.spread ? span / lanes : std::min(beside_ ? beside_->threads : warp(), span / lanes);
     if (most > group) parts.push_back({group, Bind::serial});
     if (rows_.warps > 1) parts.push_back({loops::UNIT, Bind::thread});
     if (most > loops::LANES) parts.push_back({loops::LANES, rows_.kept ? Bind::unroll : Bind::serial});
@@ -364,12 +368,34 @@ class ThreadChooser {
   const RowThreads& rows_;
   Schedule& schedule_;
   bool rows_in_threads_ = false;
+  std::optional<Beside> beside_;
 };
 
 }  // namespace
 
+std::optional<Beside> rows_beside(const Situation& situation) {
+  const std::int64_t wanted = situation.parameters.beside;
+  if (wanted == 0 || !situation.lockstep || situation.shape.columns || situation.siblings.empty())
+    return std::nullopt;
+  const NestLoop& first = situation.siblings.front()->loops.back();
+  for (const loops::Sibling* sibling : situation.siblings) {
+    const bool same = sibling->loops.size() == 1 && sibling->loops.back().extent == first.extent;
+    if (!same || reach_of(situation.shape, *sibling) == Reach::scan) return std::nullopt;
+    for (const NestLoop& common : situation.shape.common)
+      if (extents_vary(situation.shape, *sibling, common.axis)) return std::nullopt;
+  }
+  const auto most = situation.most(situation.shape.common[situation.vector_axis]);
+  const auto length = situation.most(first).value_or(loops::LANES);
+  Beside beside;
+  beside.rows = most ? std::min(wanted, next_power_of_two(std::max<std::int64_t>(*most, 1))) : wanted;
+  const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(length, 1, loops::LANES));
+  beside.threads = std::min(situation.parameters.block_threads / beside.rows, span);
+  if (beside.rows < 2 || beside.threads < 2) return std::nullopt;
+  return beside;
+}
+
 bool walks_rows_in_threads(const Situation& situation) {
-  if (situation.shape.columns) return false;
+  if (situation.shape.columns || rows_beside(situation)) return false;
   return situation.lockstep || std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
            return reach_of(situation.shape, *sibling) == Reach::scan &&
                   (situation.usual(sibling->loops.back()) < situation.parameters.least_scanned ||

@@ -27,6 +27,8 @@ struct Parameters {
   std::int64_t most_packed = 16;      // elements that a thread takes at once
   std::int64_t tile = 64;             // elements of a side: lines of 256 bytes of f32; 0: no tiles
   std::int64_t row_warps = 4;         // of a block with several rows
+  std::int64_t beside = 0;  // rows of neighbouring threads, each walked by others far apart; 0: by one or by
+                            // neighbours
   std::int64_t warps = 0;             // of a row; 0: by its bytes and where it is kept
   std::int64_t scan_warps = 8;        // of a row that is scanned
   std::int64_t least_scanned = 32;    // elements of a row that several threads scan; else one does
@@ -170,6 +172,12 @@ std::optional<ScanSplit> choose_scan_split(const Forms& forms, const Situation& 
                                            const Schedule& schedule);
 // The loops of all scopes where blocks have threads. See choose_threads.cpp.
 void choose_threads(const Situation& situation, const RowThreads& rows, Schedule& schedule);
+// Where neighbouring threads walk neighbouring rows, each with others far apart: so many rows, and threads of
+// one; nothing where they do not.
+struct Beside {
+  std::int64_t rows = 1, threads = 1;
+};
+std::optional<Beside> rows_beside(const Situation& situation);
 // Whether each thread walks rows of its own.
 bool walks_rows_in_threads(const Situation& situation);
 // All of a schedule where blocks have threads, but for grid splits. See choose_rows.cpp.

@@ -103,6 +103,7 @@ struct Plan {
   std::vector<loops::Buffer> streamed;
   bool panel = false;
   bool transposed_rows = false;
+  bool outermost_fastest = false;
   std::vector<loops::Scratch> kept;  // arrays of values, around a turn of the common loops; without bodies
 };
 
@@ -122,6 +123,9 @@ std::string why_unlawful(const Plan& plan);
 
 // Why threads may not wait for each other where they would have to, or an empty text. See waits.cpp.
 std::string why_bad_waits(const Plan& plan);
+
+// Why neighbouring threads may not walk neighbouring rows, or an empty text. See waits.cpp.
+std::string why_not_outermost_fastest(const Plan& plan);
 
 // Why the first sibling cannot be cut into parts, or an empty text. See grid.cpp.
 std::string why_unlawful(const Plan& plan, const GridSplit& grid);

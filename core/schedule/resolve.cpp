@@ -336,6 +336,9 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
     plan.scan_split = schedule.scan_split;
   }
   if (std::string reason = why_bad_waits(plan); !reason.empty()) return reason;
+  plan.outermost_fastest = schedule.outermost_fastest;
+  if (std::string reason = plan.outermost_fastest ? why_not_outermost_fastest(plan) : ""; !reason.empty())
+    return cat("outermost_fastest: ", reason);
   if (std::string reason = why_not_kept(plan); !reason.empty()) return reason;
   plan.panel = schedule.panel;
   if (std::string reason = plan.panel ? why_no_panel(plan) : ""; !reason.empty()) return reason;

@@ -20,6 +20,7 @@
 //     values 1 registers
 //     panel
 //     transposed_rows
+//     outermost_fastest
 //     prefetch x in 1 ahead 1
 //     stream y
 //     grid k units 64 threads 8
@@ -155,6 +156,8 @@ struct Schedule {
   std::vector<Collapse> collapses;
   bool panel = false;   // the serial loop around a vector of rows is walked inside the sibling's: panel.cpp
   bool transposed_rows = false;  // rows side by side in a vector are read and written by transposed squares
+  // Neighbouring threads walk neighbouring rows, and those far apart one row, not the other way round.
+  bool outermost_fastest = false;
   int kept_values = 0;  // that a later sibling would compute again, the dearest first; each an array of a row
   loops::Place kept_place = loops::Place::registers;  // of those arrays; scratch where blocks have threads
   std::vector<GridSplit> grid_splits;

@@ -155,6 +155,7 @@ std::string print(const Schedule& schedule) {
                 plan.widened ? " widened" : "");
   if (schedule.panel) writer.line("panel");
   if (schedule.transposed_rows) writer.line("transposed_rows");
+  if (schedule.outermost_fastest) writer.line("outermost_fastest");
   if (schedule.kept_values != 0) writer.line("values ", schedule.kept_values, " ", name(schedule.kept_place));
   for (const PrefetchPlan& plan : schedule.prefetches)
     writer.line("prefetch ", plan.buffer, " in ", plan.sibling, " ahead ", plan.ahead);
@@ -193,6 +194,8 @@ Schedule parse(Scanner& scanner) {
       schedule.panel = true;
     else if (scanner.accept("transposed_rows"))
       schedule.transposed_rows = true;
+    else if (scanner.accept("outermost_fastest"))
+      schedule.outermost_fastest = true;
     else if (scanner.accept("values"))
       read_values(scanner, schedule);
     else if (scanner.accept("prefetch"))
@@ -203,8 +206,8 @@ Schedule parse(Scanner& scanner) {
       schedule.stores.push_back({scanner.word(), false});
     else
       scanner.fail(
-          "collapse, grid, columns, split_scan, split, loop, panel, transposed_rows, stage, values, "
-          "prefetch, stream, keep, reorder, cache or bind");
+          "collapse, grid, columns, split_scan, split, loop, panel, transposed_rows, outermost_fastest, "
+          "stage, values, prefetch, stream, keep, reorder, cache or bind");
   }
   return schedule;
 }

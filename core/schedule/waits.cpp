@@ -4,6 +4,8 @@
 //   that only some of the threads walk        for u < 2 thread { .. combine across 8 }  beside a loop of 32
 //   threads that ends at another turn for some        for r < 4 thread { for k < length[r] { .. combine } }
 // unless these are whole warps that exchange and do not Sync.
+// Where neighbouring threads walk neighbouring rows no threads of a row are neighbours: all of the block walk
+// each sibling, and none waits for units beside it.
 #include <algorithm>
 
 #include "core/base/integers.h"
@@ -63,7 +65,49 @@ bool combines_in_loops(const Scope& scope) {
          std::ranges::any_of(scope.axes, [](const AxisPlan& axis) { return axis.tail == Tail::remainder; });
 }
 
+std::size_t thread_loops(const Scope& scope) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      scope.order, [&](const Turn& turn) { return scope.piece(turn).bind == Bind::thread; }));
+}
+
+std::string why_not_by_distant_threads(const Scope& scope, std::int64_t threads) {
+  const std::string words = cat("axis ", scope.axes.back().axis, ": ");
+  if (scope.reach == Reach::scan) return words + "the threads of a scan are neighbours";
+  if (thread_loops(scope) != 1 || threads_of(scope) != threads)
+    return words + cat("all siblings have one loop of ", threads, " threads each");
+  for (const Turn& turn : scope.order) {
+    const Piece& piece = scope.piece(turn);
+    if (piece.bind != Bind::thread) continue;
+    if (scope.reach == Reach::canonical && piece.step >= loops::UNIT)
+      return words + "threads walk units side by side";
+    if (turns_of(scope.axes[turn.axis], piece) != threads)
+      return words + cat("the ", threads, " threads have members for some of them only");
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string why_not_outermost_fastest(const Plan& plan) {
+  if (plan.columns || plan.scan_split) return "columns or scans in parts have threads of their own";
+  if (plan.siblings.empty()) return "no threads walk rows";
+  const bool one = thread_loops(plan.common) == 1;
+  const auto whole = [&](const Turn& turn) {
+    const Piece& piece = plan.common.piece(turn);
+    return piece.bind != Bind::thread ||
+           turns_of(plan.common.axes[turn.axis], piece) == members(plan.common, turn);
+  };
+  if (!one || !std::ranges::all_of(plan.common.order, whole))
+    return "the common loops have one thread loop, of a power of two";
+  const std::int64_t threads = threads_of(plan.siblings.front());
+  const auto siblings = siblings_of(plan.shape);
+  for (std::size_t number = 0; number < siblings.size(); ++number) {
+    if (ends_differ(plan, *siblings[number])) return "rows of a block end at different turns";
+    if (std::string reason = why_not_by_distant_threads(plan.siblings[number], threads); !reason.empty())
+      return reason;
+  }
+  return "";
+}
 
 std::string why_bad_waits(const Plan& plan) {
   const auto siblings = siblings_of(plan.shape);

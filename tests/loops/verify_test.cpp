@@ -146,6 +146,10 @@ TEST(Verify, RefusesAHeadThatContradictsItself) {
   };
   EXPECT_NE(bug("program p(s: local f32[1], x: f32[1]) {}").find("x comes after local"), std::string::npos);
   EXPECT_NE(bug("program p(x: f32[n]) {}").find("the count of x mentions n"), std::string::npos);
+  constexpr std::string_view numbered = "program p(y: written f32[1]) outermost_fastest {}";
+  EXPECT_NE(bug(numbered).find("a nest that numbers threads"), std::string::npos);
+  EXPECT_EQ(bug(numbered, Stage::program), tests::NOTHING_THROWN);
+  EXPECT_NE(print(parse(numbered)).find(") outermost_fastest {"), std::string::npos);
   constexpr std::string_view streamed = "program p(y: written streamed f32[1]) {}";
   EXPECT_NE(bug(streamed).find("the streamed buffer y in a nest"), std::string::npos);
   EXPECT_EQ(bug(streamed, Stage::program), tests::NOTHING_THROWN);

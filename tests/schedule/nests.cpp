@@ -228,7 +228,12 @@ const std::vector<NestCase> cases = {
       "unroll",
       "schedule grid k units 1 threads 4 split -1 j : 16 mask split 0 k : 1024, 256, 16 remainder loop -1 "
       "j.0 block loop -1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 "
-      "unroll"}},
+      "unroll",
+      "schedule grid k units 1 threads 8 split -1 j : 8 mask split 0 k : 1024, 256, 16 remainder loop -1 "
+      "j.0 block loop -1 j.1 thread loop 0 k.0 serial loop 0 k.1 serial loop 0 k.3 thread loop 0 k.2 vector "
+      "outermost_fastest",
+      "schedule split -1 j : 32 mask split 0 k : 1024, 256, 16 mask loop -1 j.0 block loop -1 j.1 thread "
+      "loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.3 thread loop 0 k.2 vector outermost_fastest"}},
     {"column_sum_with_stores",
      R"(program column_sum_with_stores(x: f32[(n + 101)*m], at: i64[n], z: written f32[n*m], y: written f32[m],
                               w: written f32[n*m]; m in 0.., n in 0..) {

@@ -19,6 +19,7 @@ TEST(Text, IsReadBack) {
     plan.temps.push_back({"x", loops::Place::scratch, "i.0", 1});
     plan.panel = random() % 2 == 0;
     plan.transposed_rows = random() % 2 == 0;
+    plan.outermost_fastest = random() % 2 == 0;
     plan.prefetches.push_back({"x", 1});
     plan.stores.push_back({"y", random() % 2 == 0});
     if (random() % 2 == 0) plan.scan_split = {"k", 24, 8};

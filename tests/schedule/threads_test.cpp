@@ -32,6 +32,29 @@ TEST(Threads, ShortRowsOfResultsShareABlock) {
   EXPECT_NE(schedule.find("loop -1 j.1 thread"), std::string::npos) << schedule;
 }
 
+// One read of rows that lie across memory: a block takes 32 columns, each by several threads that keep it.
+TEST(Threads, RowsAcrossMemoryAreKeptByThreadsFarApart) {
+  const std::string schedule = chosen(R"(program p(x: f32[33554432], y: written f32[33554432]) {
+  for i < 65536 {
+    start t0: max f32
+    for r < 512 { t0 += x[i + 65536*r] at r }
+    start t1: sum f32
+    for s < 512 { t1 += exp(sub(x[i + 65536*s], t0)) at s }
+    for u < 512 { y[i + 65536*u] = div(exp(sub(x[i + 65536*u], t0)), t1) }
+  }
+})");
+  for (const char* part : {"outermost_fastest", "stage x inside i.1 registers", "loop 1 s.2 thread"})
+    EXPECT_NE(schedule.find(part), std::string::npos) << schedule;
+}
+
+TEST(Threads, FewColumnsAreSummedUpByWholeBlocks) {
+  const std::string schedule = chosen(R"(program p(x: f32[67108864], y: written f32[16]) {
+  for i < 16 { start t0: sum f32 for r < 4194304 { t0 += x[i + 16*r] at r } y[i] = t0 }
+})");
+  for (const char* part : {"outermost_fastest", "split -1 i : 16 exact", "grid r units"})
+    EXPECT_NE(schedule.find(part), std::string::npos) << schedule;
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests

@@ -24,6 +24,11 @@ constexpr std::string_view MAXIMA_OF_SEGMENTS =
   for i < n { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
     start t0: max f32 for k < b - a { t0 += x[a + k] at k } y[i] = t0 } })";
 
+constexpr std::string_view COLUMNS =
+    R"(program columns(x: f32[512*n], y: written f32[512*n]; n in 0..) {
+  for j < n { start t0: sum f32 for k < 512 { t0 += x[n*k + j] at k }
+    for l < 512 { y[n*l + j] = sub(x[n*l + j], t0) } } })";
+
 struct Waiting {
   std::string_view nest, schedule, words;
 };
@@ -95,7 +100,30 @@ const std::vector<Waiting> schedules = {
      "k.1 thread",
      "axis k: rows of a block end at different turns, and 16 threads of a row, which are not a warp, wait "
      "for each other "
-     "in each"}};
+     "in each"},
+    {COLUMNS,
+     "schedule split -1 j : 32 mask split 0 k : 256, 16 mask split 1 l : 256, 16 mask loop -1 j.0 block loop "
+     "-1 j.1 thread loop 0 k.0 unroll loop 0 k.2 thread loop 0 k.1 vector loop 1 l.0 unroll loop 1 l.2 "
+     "thread loop 1 l.1 vector outermost_fastest",
+     "legal"},
+    {COLUMNS,
+     "schedule split -1 j : 32 mask split 0 k : 256, 16 mask split 1 l : 256, 8 mask loop -1 j.0 block loop "
+     "-1 j.1 thread loop 0 k.0 unroll loop 0 k.2 thread loop 0 k.1 vector loop 1 l.0 unroll loop 1 l.2 "
+     "thread loop 1 l.1 vector outermost_fastest",
+     "outermost_fastest: axis l: all siblings have one loop of 16 threads each"},
+    {COLUMNS,
+     "schedule split 0 k : 256, 16 mask split 1 l : 256, 16 mask loop -1 j.0 block loop 0 k.0 unroll loop 0 "
+     "k.2 thread loop 0 k.1 vector loop 1 l.0 unroll loop 1 l.2 thread loop 1 l.1 vector outermost_fastest",
+     "outermost_fastest: the common loops have one thread loop, of a power of two"},
+    {SUMS_OF_SEGMENTS,
+     "schedule split -1 i : 4 mask split 0 k : 1024, 256, 32 mask loop -1 i.0 block loop -1 i.1 thread loop "
+     "0 k.0 serial loop 0 k.1 serial loop 0 k.3 thread loop 0 k.2 unroll outermost_fastest",
+     "outermost_fastest: rows of a block end at different turns"},
+    {TWO_SUMS,
+     "schedule split 0 k : 4096, 1024, 256, 4 mask split 1 j : 4096, 1024, 256, 4 mask loop 0 k.0 serial "
+     "loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 thread loop 0 k.4 unroll loop 1 j.0 serial loop 1 j.1 "
+     "thread loop 1 j.2 serial loop 1 j.3 thread loop 1 j.4 unroll outermost_fastest",
+     "outermost_fastest: the common loops have one thread loop, of a power of two"}};
 
 TEST(Waits, AreRefusedWhereSomeThreadsNeverCome) {
   for (const Waiting& given : schedules) {
