@@ -372,11 +372,11 @@ class Walker {
     const Loop* loop = loop_of(combine.across);
     if (loop == nullptr) return;
     const double extent = std::max(loop->extent, 1.0), steps = std::ceil(std::log2(std::max(extent, 1.0)));
-    double others = 1;
+    double others = 1, lanes = 1;
     for (const loops::Axis axis : copies_of_[combine.total])
       if (axis != combine.across)
         if (const Loop* other = loop_of(axis); other != nullptr && other->bind != loops::Bind::thread)
-          others *= registers_of(*other);
+          (other->bind == loops::Bind::vector && has_threads_ ? lanes : others) *= registers_of(*other);
     std::erase(copies_of_[combine.total], combine.across);
     Node& node = here();
     if (loop->bind != loops::Bind::thread) {
@@ -386,18 +386,32 @@ class Walker {
       // Of registers as a whole, then of the halves of the last one.
       const double registers = registers_of(*loop), halvings = std::log2(std::max(extent / registers, 1.0));
       node.work.vector +=
-          others * ((registers - 1) * work_of(combine.total) + halvings * (HALVING + work_of(combine.total)));
+          others * lanes *
+          ((registers - 1) * work_of(combine.total) + halvings * (HALVING + work_of(combine.total)));
       node.chain += steps * chain_of(combine.total);
       return;
     }
-    // Threads far apart read what all of them have, those of a warp exchange registers.
     const double width = width_of(*loop);
-    const bool reads = program_.outermost_fastest && extent * width > warp_threads_;
-    const double passed = reads ? extent / std::max(warp_threads_ / width, 1.0) : steps;
+    const bool beyond = extent * width > warp_threads_;
+    // Threads far apart read what all of them have, those of a warp exchange registers.
+    const double passed = program_.outermost_fastest && beyond
+                              ? lanes * extent / std::max(warp_threads_ / width, 1.0)
+                          : beyond ? lanes * steps
+                                   : exchanges_of(lanes, steps);
     node.exchanges += static_cast<int>(passed * others);
     node.work.vector += passed * others * (1 + work_of(combine.total));
     node.chain += steps;
-    if (extent * width > warp_threads_) node.barriers += 2;
+    if (beyond) node.barriers += 2;
+  }
+  // Of a total of so many lanes within a warp: each hands over half of the lanes that are left, then those of
+  // the other threads' lanes.
+  static double exchanges_of(double lanes, double steps) {
+    double exchanges = 0, halvings = 0;
+    for (double step = 0; step < steps; ++step) {
+      if (lanes > 1) lanes /= 2, ++halvings;
+      exchanges += lanes;
+    }
+    return exchanges + halvings * lanes;
   }
   double width_of(const Loop& loop) const {
     return program_.outermost_fastest ? walk_.threads_above(loop.node) : walk_.threads_below(loop.node);

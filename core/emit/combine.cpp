@@ -100,11 +100,16 @@ void Totals::combine_threads(const std::vector<Total*>& totals, const loops::Com
     combine_in_block({totals.begin(), totals.end()}, extent, width, halves, span.again);
   for (Total* total : totals) {
     total->of_threads.erase(copies_of_threads(*total, combine.across));
-    if (threads_.outermost_fastest()) continue;  // all threads of a member of the loop around have the whole
-    std::int64_t told = span.threads;
-    for (const Total::Copies& left : total->of_threads) told = std::min(told, threads_.width(left.axis));
-    if (extent * width != told) hand_out(*total, {told, span.again});
+    tell_others(*total, extent * width, span);
   }
+}
+
+// Those of so many that have no part in the total which so many threads have together.
+void Totals::tell_others(const Total& total, std::int64_t together, Span span) {
+  if (threads_.outermost_fastest()) return;  // all threads of a member of the loop around have the whole
+  std::int64_t told = span.threads;
+  for (const Total::Copies& left : total.of_threads) told = std::min(told, threads_.width(left.axis));
+  if (together != told) hand_out(total, {told, span.again});
 }
 
 // What the first thread of so many has, for those too that are no member of the loop. Threads that are
@@ -306,6 +311,11 @@ Totals::Parts Totals::halved(const Total& total, Parts parts, loops::Pairing pai
 }
 
 void Totals::combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairing) {
+  replace_lanes(total, temp, [&](const Total& many, const Parts& own) { return halved(many, own, pairing); });
+}
+
+// By a total of one element, each member of it what whole() makes of a register.
+void Totals::replace_lanes(const Total& total, loops::Temp temp, const Whole& whole_of) {
   Total single = total;
   single.lanes = 1;
   single.across.reset();
@@ -315,7 +325,7 @@ void Totals::combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairin
     single.names[static_cast<std::size_t>(part)] = cat("t", number, part == 0 ? "" : "_place");
   declare(single, total.level);
   for_each_member(total, std::nullopt, [&](const Places& places) {
-    const Parts whole = halved(total, members(total, places), pairing);
+    const Parts whole = whole_of(total, members(total, places));
     const Parts target = members(single, places);
     for (std::size_t part = 0; part < target.size(); ++part) assign(single, target[part], whole[part]);
   });

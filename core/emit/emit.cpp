@@ -113,21 +113,31 @@ void Emitter::stmt(const Stmt& stmt) {
       [&](const loops::LastBlock& node) { last_block(node); }, [&](const loops::Call& node) { call(node); });
 }
 
-// One statement, or all neighbours that combine across one axis. Gives where the next one stands.
-std::size_t Emitter::stmts_from(const loops::Block& block, std::size_t at) {
+// All neighbours that combine across one axis.
+std::vector<loops::Combine> Emitter::combines_from(const loops::Block& block, std::size_t at) {
   std::vector<loops::Combine> group;
   for (; at < block.stmts.size(); ++at) {
     const auto* combine = std::get_if<loops::Combine>(&block.stmts[at]->node);
-    if (combine == nullptr) break;
-    if (!group.empty() && !combine_together(group.front(), *combine)) break;
+    if (combine == nullptr || (!group.empty() && !combine_together(group.front(), *combine))) break;
     group.push_back(*combine);
   }
-  if (!group.empty()) {
-    totals_.combine(group, span_);
-    return at;
+  return group;
+}
+
+// One statement, or neighbours that combine. Gives where the next one stands.
+std::size_t Emitter::stmts_from(const loops::Block& block, std::size_t at) {
+  const std::vector<loops::Combine> group = combines_from(block, at);
+  if (group.empty()) {
+    stmt(*block.stmts[at]);
+    return at + 1;
   }
-  stmt(*block.stmts[at]);
-  return at + 1;
+  const std::vector<loops::Combine> next = combines_from(block, at + group.size());
+  if (totals_.are_scattered(group, next)) {
+    totals_.combine_scattered(group, next, span_);
+    return at + 2 * group.size();
+  }
+  totals_.combine(group, span_);
+  return at + group.size();
 }
 
 // One of the threads that would store the same.

@@ -41,6 +41,7 @@ class Emitter {
   void task_loop(const Tasks& tasks);
   void stmt(const loops::Stmt& stmt);
   std::size_t stmts_from(const loops::Block& block, std::size_t at);
+  static std::vector<loops::Combine> combines_from(const loops::Block& block, std::size_t at);
   void let(const loops::Let& let);
   void store(const loops::Store& store);
   void prefetch(const loops::Prefetch& prefetch);

@@ -20,6 +20,11 @@ class Totals {
   // Neighbours across one axis with one pairing, for which threads wait together. `span`: threads that
   // execute the statements for the same members of thread loops.
   void combine(const std::vector<loops::Combine>& combines, std::int64_t span);
+  // Whether the same totals are combined across threads of a warp and right after that across their lanes.
+  bool are_scattered(const std::vector<loops::Combine>& threads,
+                     const std::vector<loops::Combine>& lanes) const;
+  void combine_scattered(const std::vector<loops::Combine>& threads, const std::vector<loops::Combine>& lanes,
+                         std::int64_t span);
   void push(const loops::Push& push);
   void fold(const loops::Fold& fold);
   void prefix(const loops::Prefix& prefix);
@@ -61,6 +66,13 @@ class Totals {
   using Pair = std::function<void(const std::string& at, const std::string& other)>;
   void combine_by_loops(std::int64_t extent, bool halves, const Pair& pair);
   void combine_lanes(Total& total, loops::Temp temp, loops::Pairing pairing);
+  using Whole = std::function<Parts(const Total& total, const Parts& own)>;
+  void replace_lanes(const Total& total, loops::Temp temp, const Whole& whole);
+  Parts scattered(const Total& total, const Parts& own, std::int64_t extent, std::int64_t width);
+  std::vector<Parts> half_exchanged(const Total& single, const std::vector<Parts>& lanes,
+                                    std::int64_t distance);
+  Parts exchanged(const Total& single, const Parts& kept, const Parts& given, std::int64_t distance);
+  Parts combined(const Total& single, const Parts& left, const Parts& right);
   Parts halved(const Total& total, Parts parts, loops::Pairing pairing);
   Parts halved_apart(const Total& total, Parts parts, int lanes, bool halves);
   void prefix_copies(const Total& before, const Total& all, const Total& total, loops::Axis across,
@@ -76,6 +88,7 @@ class Totals {
   };
   using Take = std::function<void(const Total& total, const Parts& own, const Parts& arrays)>;
   void combine_threads(const std::vector<Total*>& totals, const loops::Combine& combine, Span span);
+  void tell_others(const Total& total, std::int64_t together, Span span);
   void hand_out(const Total& total, Span span);
   std::string received(const Total& total, int part, const std::string& function, const std::string& own,
                        const std::string& from);

@@ -216,6 +216,51 @@ TEST(Dialect, MembersOfSeveralThreadsExchangeWithTheSameThreadOfAnother) {
     EXPECT_EQ(text.find(other), std::string::npos) << text;
 }
 
+// Four lanes of eight threads: two exchanges, one and one, then one for each halving that lies between
+// threads.
+TEST(Dialect, LanesAreHandedOverByHalves) {
+  const std::string text = text_of(R"(program sum(x: i32[32], y: written i32[1]) {
+  start t0: sum i32 copies (k, v)
+  for k < 8 thread { for v < 4 vector { merge t0 (x[4*k + v]) } }
+  combine t0 across k halves
+  combine t0 across v halves
+  y[0] = t0
+})");
+  const auto count = [&](std::string_view part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("from_lane_across("), 6u) << text;
+  EXPECT_EQ(count(", 4);"), 3u) << text;
+  EXPECT_EQ(count("(thread & 4) != 0"), 1u) << text;
+  EXPECT_EQ(count("(thread & 2) != 0"), 1u) << text;
+  EXPECT_EQ(count("(thread & 1) != 0"), 0u) << text;
+}
+
+TEST(Dialect, AThreadGivesTheLanesThatTheOtherGoesOnWith) {
+  const std::string text = text_of(R"(program sum(x: i32[8], y: written i32[1]) {
+  start t0: sum i32 copies (k, v)
+  for k < 4 thread { for v < 2 vector { merge t0 (x[2*k + v]) } }
+  combine t0 across k halves
+  combine t0 across v halves
+  y[0] = t0
+})");
+  EXPECT_NE(text.find(R"(  const bool m6 = (thread & 2) != 0;
+  const i32 t7 = m6 ? t1_1 : t1_0;
+  const i32 t8 = m6 ? t1_0 : t1_1;
+  const i32 t9 = from_lane_across(t8, 2);
+  const i32 t10 = sum(t7, t9);
+  const i32 t11 = from_lane_across(t10, 1);
+  const i32 t12 = sum(t10, t11);
+  const i32 t13 = from_lane_across(t12, 2);
+  const i32 t14 = sum(t12, t13);
+  t5 = t14;
+)"),
+            std::string::npos)
+      << text;
+}
+
 // Neighbouring threads have neighbouring rows, 64 of them: those of a row are 64 apart, and meet in scratch.
 TEST(Dialect, ThreadsFarApartCombineTheTotalsOfTheirOwnRows) {
   const std::string text = text_of(R"(program columns(x: i32[256], y: written i32[64]) outermost_fastest {
