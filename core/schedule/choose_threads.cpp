@@ -281,11 +281,21 @@ class ThreadChooser {
         if ((parts[piece].bind == Bind::vector) == vectors) choice.loop(loop, piece, parts[piece].bind);
   }
 
+  // A sibling that walks nothing but what a thread keeps takes it as the others do.
   std::int64_t packed_along_rows() const {
     std::int64_t lanes = situation_.machine.vector_bytes;
-    for (const loops::Sibling* sibling : situation_.siblings)
-      lanes = std::min(lanes, packed(sibling->loops.back()));
-    return lanes;
+    bool moves = false;
+    for (std::size_t number = 0; number < situation_.siblings.size(); ++number) {
+      if (!touches_memory(static_cast<int>(number))) continue;
+      lanes = std::min(lanes, packed(situation_.siblings[number]->loops.back()));
+      moves = true;
+    }
+    return moves ? lanes : 1;
+  }
+  bool touches_memory(int sibling) const {
+    return std::ranges::any_of(situation_.accesses, [&](const Access& access) {
+      return access.sibling == sibling && !access.local;
+    });
   }
 
   // By the threads of a warp, as often as it takes.

@@ -32,6 +32,21 @@ TEST(Threads, ShortRowsOfResultsShareABlock) {
   EXPECT_NE(schedule.find("loop -1 j.1 thread"), std::string::npos) << schedule;
 }
 
+// The sum reads what is kept of the first sibling alone; the other two move 8 elements at once.
+TEST(Threads, WhatIsKeptDoesNotSayHowMuchIsMovedAtOnce) {
+  const std::string schedule = chosen(R"(program p(x: bf16[67108864], y: written bf16[67108864]) {
+  for i < 65536 {
+    start t0: max f32
+    for r < 1024 { t0 += where(le(count(r), count(i)), f32(x[1024*i + r]), -inf:f32) at r }
+    start t1: sum f32
+    for s < 1024 { t1 += exp(sub(where(le(count(s), count(i)), f32(x[1024*i + s]), -inf:f32), t0)) at s }
+    for u < 1024 { y[1024*i + u] = bf16(div(exp(sub(where(le(count(u), count(i)), f32(x[1024*i + u]), -inf:f32), t0)), t1)) }
+  }
+})");
+  EXPECT_NE(schedule.find("values 2 registers"), std::string::npos) << schedule;
+  EXPECT_NE(schedule.find("split 0 r : 256, 8 exact"), std::string::npos) << schedule;
+}
+
 // One read of rows that lie across memory: a block takes 32 columns, each by several threads that keep it.
 TEST(Threads, RowsAcrossMemoryAreKeptByThreadsFarApart) {
   const std::string schedule = chosen(R"(program p(x: f32[33554432], y: written f32[33554432]) {
