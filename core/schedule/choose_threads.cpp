@@ -80,17 +80,21 @@ class ThreadChooser {
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads / 2);
       spread(cuts, parameters_.block_threads / 2 / cuts[fast].threads);
     } else {
-      const std::int64_t rows = beside_   ? beside_->rows
-                                : scans() ? scanned_rows()
-                                : rows_.spread
-                                    ? 1
-                                    : std::max<std::int64_t>(1, parameters_.row_warps / rows_.warps);
+      const std::int64_t rows = beside_        ? beside_->rows
+                                : scans()      ? scanned_rows()
+                                : rows_.spread ? 1
+                                               : rows_of_block();
       cuts[fast].threads = members(loops[fast], 1, rows);
     }
     add(cuts, fast);
   }
   std::int64_t packed(const NestLoop& loop) const {
     return std::min(situation_.packed_along(loop.axis), parameters_.most_packed);
+  }
+  // So many that a block has its warps, also of rows that are shorter than one.
+  std::int64_t rows_of_block() const {
+    const std::int64_t threads = rows_.row ? row_lanes().threads : warp();
+    return std::max<std::int64_t>(1, parameters_.row_warps * warp() / (rows_.warps * threads));
   }
   // Elements that make a word of 4 bytes: more of them would need more totals than a thread has registers
   // for.
@@ -242,6 +246,18 @@ class ThreadChooser {
     return std::max<std::int64_t>(1, parameters_.row_warps * warp() / threads);
   }
 
+  // How the lanes of a unit, or of a shorter row, are given to threads: so many each, side by side.
+  struct RowLanes {
+    std::int64_t span, packed, threads;
+  };
+  RowLanes row_lanes() const {
+    const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(rows_.row->most, 1, loops::LANES));
+    std::int64_t packed = beside_ ? 1 : std::min(packed_along_rows(), span);
+    if (rows_.packed != 0) packed = std::min(packed, rows_.packed);
+    const std::int64_t most = rows_.spread ? span : beside_ ? beside_->threads : warp();
+    return {span, packed, std::min(most, span / packed)};
+  }
+
   // Units by warps, the lanes of a unit by the threads of a warp and what is packed: the same for every sort
   // of total, so that what one sibling keeps lies with the threads of the next.
   void along_row(const NestLoop& loop, ScopeChoice& choice) const {
@@ -251,11 +267,7 @@ class ThreadChooser {
     };
     std::vector<Part> parts;
     const std::int64_t most = rows_.row->most, group = rows_.warps * loops::UNIT;
-    const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(most, 1, loops::LANES));
-    const std::int64_t packed = beside_ ? 1 : std::min(packed_along_rows(), span);
-    const std::int64_t lanes = rows_.packed == 0 ? packed : std::min(packed, rows_.packed);
-    const std::int64_t threads =
-        rows_.spread ? span / lanes : std::min(beside_ ? beside_->threads : warp(), span / lanes);
+    const auto [span, lanes, threads] = row_lanes();
     if (most > group) parts.push_back({group, Bind::serial});
     if (rows_.warps > 1) parts.push_back({loops::UNIT, Bind::thread});
     if (most > loops::LANES) parts.push_back({loops::LANES, rows_.kept ? Bind::unroll : Bind::serial});
