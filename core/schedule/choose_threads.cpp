@@ -3,7 +3,7 @@
 //   pointwise       block, thread, and packed elements along the axis with most unit strides; what the
 //                   threads of a short axis leave over walks the next one
 //   tiles           where an input's neighbours lie along another axis: squares, turned over in scratch
-//   rows            one or more warps a row, a unit each: siblings walk their axes by the threads of the row
+//   rows            one or more warps a row, a unit each, or threads far apart where neighbours walk other rows
 //   rows in threads one thread a row, neighbours on neighbouring threads: where the common axes have the unit
 //                   strides (also of what a run-time index finds), and for scans
 #include <algorithm>
@@ -394,36 +394,6 @@ class ThreadChooser {
 };
 
 }  // namespace
-
-std::optional<Beside> rows_beside(const Situation& situation) {
-  const std::int64_t wanted = situation.parameters.beside;
-  if (wanted == 0 || !situation.lockstep || situation.shape.columns || situation.siblings.empty())
-    return std::nullopt;
-  const NestLoop& first = situation.siblings.front()->loops.back();
-  for (const loops::Sibling* sibling : situation.siblings) {
-    const bool same = sibling->loops.size() == 1 && sibling->loops.back().extent == first.extent;
-    if (!same || reach_of(situation.shape, *sibling) == Reach::scan) return std::nullopt;
-    for (const NestLoop& common : situation.shape.common)
-      if (extents_vary(situation.shape, *sibling, common.axis)) return std::nullopt;
-  }
-  const auto most = situation.most(situation.shape.common[situation.vector_axis]);
-  const auto length = situation.most(first).value_or(loops::LANES);
-  Beside beside;
-  beside.rows = most ? std::min(wanted, next_power_of_two(std::max<std::int64_t>(*most, 1))) : wanted;
-  const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(length, 1, loops::LANES));
-  beside.threads = std::min(situation.parameters.block_threads / beside.rows, span);
-  if (beside.rows < 2 || beside.threads < 2) return std::nullopt;
-  return beside;
-}
-
-bool walks_rows_in_threads(const Situation& situation) {
-  if (situation.shape.columns || rows_beside(situation)) return false;
-  return situation.lockstep || std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
-           return reach_of(situation.shape, *sibling) == Reach::scan &&
-                  (situation.usual(sibling->loops.back()) < situation.parameters.least_scanned ||
-                   !scans_stand_alone(*sibling));
-         });
-}
 
 void choose_threads(const Situation& situation, const RowThreads& rows, Schedule& schedule) {
   ThreadChooser(situation, rows, schedule).choose();

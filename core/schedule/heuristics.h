@@ -173,7 +173,7 @@ std::optional<ScanSplit> choose_scan_split(const Forms& forms, const Situation& 
 // The loops of all scopes where blocks have threads. See choose_threads.cpp.
 void choose_threads(const Situation& situation, const RowThreads& rows, Schedule& schedule);
 // Where neighbouring threads walk neighbouring rows, each with others far apart: so many rows, and threads of
-// one; nothing where they do not.
+// one; nothing where they do not. See choose_beside.cpp.
 struct Beside {
   std::int64_t rows = 1, threads = 1;
 };
