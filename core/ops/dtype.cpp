@@ -62,7 +62,7 @@ bool is_integer(DType dtype) {
 bool is_16_bit_float(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 int conversion_cost(DType from, DType to) {
-  constexpr int WIDENED = 2, ROUNDED = 10, SATURATED = 8, OF_BYTES = 20;
+  constexpr int WIDENED = 2, ROUNDED = 7, SATURATED = 8, OF_BYTES = 20;
   if (from == to) return 0;
   const bool is_real = holds_real(from);
   if (kind(to) == TypeKind::narrow_float || kind(from) == TypeKind::narrow_float) return OF_BYTES;

@@ -137,20 +137,15 @@ TWINLOOM_INLINE Like<Bits, f32> widened(Bits magnitude) {
   return bit_cast<Real>(Bits(magnitude << u32(23 - fraction))) * bit_cast<Real>(Bits(power));
 }
 
+// Of a format other than bf16.
 template <class Format, class Real>
-TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
-#ifdef __CUDACC_RTC__
-  if constexpr (same<Format, bf16> || same<Format, f16>) return converted_f32<Format>(x);
-#endif
+TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_by_magnitude(Real x) {
   using Bits = Unsigned<Real>;
   using Out = typename Format::Bits;
   const Bits magnitude = magnitude_bits(x);
   const Bits sign = sign_bits(x);
   const auto nan = magnitude > Bits(infinity_bits<Real>);
-  if constexpr (same<Format, bf16>) {
-    const Bits carried = magnitude + Bits(0x7fffu) + ((magnitude >> 16u) & Bits(1u));
-    return truncated<Out>(Bits((select(nan, Bits(0x7fc00000u), carried) | sign) >> 16u));
-  } else if constexpr (same<Format, f16>) {
+  if constexpr (same<Format, f16>) {
 #if defined(__clang__) && defined(__F16C__)
     if constexpr (lanes<Real> >= 4)
       return bit_cast<Like<Real, u16>>(__builtin_convertvector(x, Like<Real, _Float16>));
@@ -166,6 +161,23 @@ TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
     const Bits number = narrowed<2, 15>(magnitude);
     const Bits held = select(number < Bits(0x7cu), number, Bits(0x7cu));
     return truncated<Out>(Bits(select(nan, Bits(0x7eu), held) | (sign >> 24u)));
+  }
+}
+
+template <class Format, class Real>
+TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
+#ifdef __CUDACC_RTC__
+  if constexpr (same<Format, bf16> || same<Format, f16>) return converted_f32<Format>(x);
+#endif
+  using Bits = Unsigned<Real>;
+  using Out = typename Format::Bits;
+  if constexpr (same<Format, bf16>) {
+    // What is carried out of the fraction of a number never reaches the sign.
+    const Bits all = bit_cast<Bits>(x);
+    const Bits carried = all + (((all >> 16u) & Bits(1u)) + Bits(0x7fffu));
+    return truncated<Out>(Bits(select(x != x, Bits(0x7fc00000u), carried) >> 16u));
+  } else {
+    return narrow_by_magnitude<Format>(x);
   }
 }
 
