@@ -259,13 +259,52 @@ TWINLOOM_INLINE Value sign(Value x) {
     return select(x > zero, one, select(x < zero, neg(one), x));
 }
 
+#if defined(__clang__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+// The larger (1) or smaller (0) of numbers by one instruction, for which -0 < +0.
+template <int which, class Real>
+TWINLOOM_INLINE Real extreme_of_numbers(Real a, Real b) {
+  constexpr int order = which | 4;  // with the sign of what is chosen
+  constexpr int current_rounding = 4;
+  if constexpr (sizeof(Real) > 64) {
+    struct Halves {
+      Vector<Element<Real>, lanes<Real> / 2> low, high;
+    };
+    const auto first = bit_cast<Halves>(a), second = bit_cast<Halves>(b);
+    return bit_cast<Real>(Halves{extreme_of_numbers<which>(first.low, second.low),
+                                 extreme_of_numbers<which>(first.high, second.high)});
+  } else if constexpr (sizeof(Real) == 64 && same<Element<Real>, f32>)
+    return __builtin_ia32_rangeps512_mask(a, b, order, a, u16(0xffff), current_rounding);
+  else if constexpr (sizeof(Real) == 32 && same<Element<Real>, f32>)
+    return __builtin_ia32_rangeps256_mask(a, b, order, a, u8(0xff));
+  else if constexpr (sizeof(Real) == 16 && same<Element<Real>, f32>)
+    return __builtin_ia32_rangeps128_mask(a, b, order, a, u8(0xff));
+  else if constexpr (sizeof(Real) == 64)
+    return __builtin_ia32_rangepd512_mask(a, b, order, a, u8(0xff), current_rounding);
+  else if constexpr (sizeof(Real) == 32)
+    return __builtin_ia32_rangepd256_mask(a, b, order, a, u8(0xff));
+  else
+    return __builtin_ia32_rangepd128_mask(a, b, order, a, u8(0xff));
+}
+template <class Real>
+constexpr bool has_extremes = sizeof(Real) >= 16;
+#else
+template <int which, class Real>
+TWINLOOM_INLINE Real extreme_of_numbers(Real a, Real) {
+  return a;
+}
+template <class Real>
+constexpr bool has_extremes = false;
+#endif
+
 // IEEE 754-2019 maximum and minimum: -0 < +0, and a NaN wins. Of zeros that differ, a > b ? a : b and
 // b > a ? b : a are the two, whose bits are joined.
-#define TWINLOOM_EXTREME(name, beyond, joined_bits, of_truths)                                    \
+#define TWINLOOM_EXTREME(name, which, beyond, joined_bits, of_truths)                             \
   template <class Value>                                                                          \
   TWINLOOM_INLINE Value name(Value a, Value b) {                                                  \
     if constexpr (is_truth<Value>) {                                                              \
       return of_truths(a, b);                                                                     \
+    } else if constexpr (is_real<Value> && has_extremes<Value>) {                                 \
+      return select(either(a != a, b != b), a + b, extreme_of_numbers<which>(a, b));              \
     } else if constexpr (is_real<Value>) {                                                        \
       const auto first = bit_cast<Unsigned<Value>>(select(a beyond b, a, b));                     \
       const auto second = bit_cast<Unsigned<Value>>(select(b beyond a, b, a));                    \
@@ -279,8 +318,8 @@ TWINLOOM_INLINE Value sign(Value x) {
       return select(a beyond b, a, b);                                                            \
     }                                                                                             \
   }
-TWINLOOM_EXTREME(maximum, >, &, either)
-TWINLOOM_EXTREME(minimum, <, |, both)
+TWINLOOM_EXTREME(maximum, 1, >, &, either)
+TWINLOOM_EXTREME(minimum, 0, <, |, both)
 #undef TWINLOOM_EXTREME
 template <class Value>
 TWINLOOM_INLINE Value relu(Value x) {
