@@ -342,6 +342,15 @@ Expr Walk::members_left(const Turn& turn, const State& state) const {
   return left ? next_power_of_two(std::max<std::int64_t>(*left, 1)) : units.turns;
 }
 
+// Of totals in any order what is left needs no more copies than there are elements for.
+Expr Walk::copies_left(const Turn& turn, const State& state) const {
+  const AxisPlan& axis = scope_.axes[turn.axis];
+  const Piece& copies = axis.pieces[turn.piece];
+  const auto left =
+      index::constant_of(index::simplify(turns_left(axis, turn.piece, state, true), names_.facts()));
+  return left ? next_power_of_two(std::max<std::int64_t>(*left, 1)) : copies.turns;
+}
+
 Expr Walk::extent_of(std::size_t at, const State& state) const {
   const Turn& turn = scope_.order[at];
   const AxisPlan& axis = scope_.axes[turn.axis];
@@ -361,6 +370,8 @@ Expr Walk::extent_of(std::size_t at, const State& state) const {
   if (ends_early(at)) return turns_left(axis, turn.piece, state, true);
   if (piece.turns != 0 && piece.bind == Bind::serial && !piece.copied) return turns_not_past(at, state);
   if (piece.turns != 0 && piece.bind == Bind::thread && state.in_tail) return members_left(turn, state);
+  if (piece.turns != 0 && piece.bind == Bind::unroll && state.in_tail && scope_.reach == Reach::any)
+    return copies_left(turn, state);
   if (piece.turns != 0) return piece.turns;
   const auto most = turns_of(axis, piece);
   if (!most || !(is_wide(piece.bind) || piece.copied)) return ceil_div(axis.extent, piece.step);

@@ -107,6 +107,7 @@ class Walk {
   index::Expr turns_not_past(std::size_t at, const State& state) const;
   bool ends_early(std::size_t at) const;
   index::Expr members_left(const Turn& turn, const State& state) const;
+  index::Expr copies_left(const Turn& turn, const State& state) const;
   index::Expr lane_of(const AxisPlan& axis) const;
   // How many whole (or, rounded up, begun) turns of the piece are left in this turn of the larger ones.
   index::Expr turns_left(const AxisPlan& axis, std::size_t piece, const State& state, bool begun) const;
