@@ -62,19 +62,29 @@ bool pays(const Staged& staged, ops::DType dtype) {
   return staged.of_task || ops::is_16_bit_float(dtype) || staged.siblings.size() >= SEVERAL;
 }
 
+// Bytes of rows that wait in a core's second cache, on the stack of a thread.
+std::int64_t far_room(const machine::Machine& machine) {
+  constexpr std::int64_t SHARE = 4, MOST = 256 << 10;
+  const auto level = std::ranges::find(machine.memory, "L2", &machine::MemoryLevel::name);
+  return level == machine.memory.end() ? 0 : std::min(level->bytes / SHARE, MOST);
+}
+
 // How many values are kept, as long as there is room for their rows and what is left of the nest is not
-// sooner walked in lock-step, where rows have no arrays of their own.
+// sooner walked in lock-step, where rows have no arrays of their own. Dear ones may wait farther away.
 int choose_kept_values(const Forms& forms, const Situation& situation, std::int64_t& room) {
   if (situation.lockstep || situation.shape.common.empty() || !choose_grid_splits(situation).empty())
     return 0;
+  constexpr int FAR_WORK = 12;
+  std::int64_t far = far_room(situation.machine);
   int values = 0;
   while (values < situation.parameters.most_values) {
     const auto next = forms.form(situation.collapses, values + 1);
     if (!std::holds_alternative<const Form*>(next)) break;
     const Form& form = *std::get<const Form*>(next);
     const std::int64_t bytes = form.kept.back().count * ops::size_of(form.nest.buffers.back().dtype);
-    if (bytes > room || Situation(forms, situation.machine, situation.parameters, values + 1).lockstep) break;
-    room -= bytes;
+    std::int64_t& left = bytes > room && form.kept.back().work >= FAR_WORK ? far : room;
+    if (bytes > left || Situation(forms, situation.machine, situation.parameters, values + 1).lockstep) break;
+    left -= bytes;
     ++values;
   }
   return values;

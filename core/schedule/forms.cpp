@@ -107,7 +107,7 @@ std::variant<const Form*, std::string> Forms::form(const std::vector<Collapse>& 
     chain->is_whole = !next;
     if (!next) break;
     std::vector<KeptArray> kept = last.kept;
-    kept.push_back({next->array, next->count});
+    kept.push_back({next->array, next->count, next->work});
     chain->forms.emplace_back(std::move(next->nest), std::move(kept));
   }
   if (chain->forms.size() < wanted)

@@ -17,6 +17,7 @@ namespace twinloom::schedule {
 struct KeptArray {
   loops::Buffer buffer;
   std::int64_t count = 0;  // elements of a row, of the longest
+  int work = 0;            // that an element is
 };
 
 // A nest before its axes are split.

@@ -152,7 +152,8 @@ class Keeper {
         temp_(loops::next_temp(nest)) {}
 
   Kept run() {
-    Kept kept{nest_, loops::Buffer{static_cast<std::uint32_t>(nest_.buffers.size())}, 0};
+    Kept kept{nest_, loops::Buffer{static_cast<std::uint32_t>(nest_.buffers.size())}, 0,
+              work_of_value(shared_.value)};
     std::size_t number = 0;
     for (loops::Item& item : shape_.items) {
       auto* sibling = std::get_if<loops::Sibling>(&item);

@@ -13,6 +13,7 @@ struct Kept {
   loops::Program nest;  // with the array as its last buffer; no Scratch declares it yet
   loops::Buffer array;
   std::int64_t count = 0;  // elements of a row, of the longest
+  int work = 0;            // that an element is
 };
 // The nest with the dearest value kept that two siblings compute at the same places; nothing where there is
 // none that costs more than to store and load it. Siblings with Index or Scan statements are left alone.

@@ -115,6 +115,22 @@ TEST(Cost, AKeptValueIsComputedOnce) {
   EXPECT_LT(work.operations, cost::work_of(nest, sizes).operations);
 }
 
+TEST(Cost, ADearValueOfALongRowIsKeptInTheSecondCache) {
+  const auto kept = [](std::string_view value, std::string_view value_again, std::int64_t second_cache) {
+    machine::Machine machine = machines()[1];
+    machine.scratch_bytes = 1 << 15;
+    machine.memory = {{"L1", 1 << 15, 1e12}, {"L2", second_cache, 5e11}, {"memory", 0, 1e11}};
+    const loops::Program nest = loops::parse(
+        cat("program twice(x: f32[99*12288], y: written f32[99*12288]) { for i < 99 { start t0: max f32 ",
+            "for k < 12288 { t0 += ", value, " at k } for j < 12288 { y[i*12288 + j] = sub(", value_again,
+            ", t0) } } }"));
+    return schedule::choose(nest, machine).kept_values;
+  };
+  EXPECT_EQ(kept("exp(x[i*12288 + k])", "exp(x[i*12288 + j])", 1 << 21), 1);
+  EXPECT_EQ(kept("exp(x[i*12288 + k])", "exp(x[i*12288 + j])", 1 << 17), 0);
+  EXPECT_EQ(kept("sqrt(x[i*12288 + k])", "sqrt(x[i*12288 + j])", 1 << 21), 0);
+}
+
 TEST(Cost, MembersOfAVectorLoadTogetherWhatIsTheSameForAll) {
   const loops::Program nest =
       loops::parse(R"(program columns(x: f32[m*64], s: f32[m], y: written f32[64]; m in 0..) {
