@@ -7,8 +7,8 @@
 #include "core/schedule/build.h"
 #include "core/schedule/forms.h"
 #include "core/schedule/index_set_splitting.h"
-#include "core/schedule/tidy.h"
 #include "core/schedule/transposed_rows.h"
+#include "core/steps/tidy.h"
 
 namespace twinloom::schedule {
 
@@ -61,7 +61,7 @@ class Applier {
   loops::Program program_of(const Ref<Stmt>& body, std::string_view ending) {
     loops::Program program = plan_.nest;
     program.name += ending;
-    program.body = split_index_sets(tidy(body, plan_.facts), plan_.facts, names_);
+    program.body = split_index_sets(steps::tidy(body, plan_.facts), plan_.facts, names_);
     if (plan_.transposed_rows) program.body = transpose_rows(program.body, names_);
     program.buffers = names_.buffers();
     program.outermost_fastest = plan_.outermost_fastest;
@@ -269,7 +269,7 @@ std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest
   auto lowered = steps::lower_reductions(std::get<steps::Kernel>(stepped));
   if (auto* reason = std::get_if<std::string>(&lowered)) return std::move(*reason);
   steps::Kernel kernel = std::get<steps::Kernel>(std::move(lowered));
-  kernel.program.body = tidy(kernel.program.body, kernel.facts);
+  kernel.program.body = steps::tidy(kernel.program.body, kernel.facts);
   return std::move(kernel.program);
 }
 

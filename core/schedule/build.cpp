@@ -6,6 +6,7 @@
 #include "core/base/integers.h"
 #include "core/index/simplify.h"
 #include "core/loops/canonical.h"
+#include "core/steps/fresh.h"
 
 namespace twinloom::schedule {
 
@@ -24,14 +25,7 @@ void Names::take_pieces(const Scope& scope) {
   for (const Turn& turn : scope.order) taken_.insert(scope.piece(turn).symbol);
 }
 
-index::Symbol Names::symbol(std::string_view stem) {
-  constexpr std::size_t LONGEST = 23;
-  for (int number = 0;; ++number) {
-    const std::string ending = number == 0 ? "" : cat("_", number);
-    const index::Symbol name(cat(stem.substr(0, LONGEST - ending.size()), ending));
-    if (taken_.insert(name).second) return name;
-  }
-}
+index::Symbol Names::symbol(std::string_view stem) { return steps::fresh_symbol(stem, taken_); }
 
 loops::Buffer Names::buffer(loops::BufferInfo info) {
   const std::string stem = info.name;
@@ -44,26 +38,9 @@ loops::Buffer Names::buffer(loops::BufferInfo info) {
 }
 
 Ref<Stmt> Names::freshen(const Ref<Stmt>& stmt) {
-  loops::Renaming renaming;
-  const auto rename_temp = [&](Temp old) { renaming.temps.emplace(old, temp()); };
-  const auto rename_symbol = [&](const index::Symbol& old) {
-    renaming.symbols.emplace(old, symbol(old.name()));
-  };
-  loops::for_each_stmt(*stmt, [&](const Stmt& inner) {
-    if (const auto* loop = std::get_if<loops::Loop>(&inner.node)) rename_symbol(loop->axis);
-    if (const auto* index = std::get_if<loops::Index>(&inner.node)) rename_symbol(index->symbol);
-    if (const auto* let = std::get_if<loops::Let>(&inner.node)) rename_temp(let->temp);
-    if (const auto* start = std::get_if<loops::Start>(&inner.node)) rename_temp(start->total);
-    if (const auto* fold = std::get_if<loops::Fold>(&inner.node)) rename_temp(fold->result);
-    if (const auto* prefix = std::get_if<loops::Prefix>(&inner.node)) {
-      rename_temp(prefix->before);
-      rename_temp(prefix->all);
-    }
-    if (const auto* scratch = std::get_if<loops::Scratch>(&inner.node)) {
-      renaming.buffers.emplace(scratch->buffer, buffer(buffers_[scratch->buffer.index]));
-    }
-  });
-  return loops::rename(stmt, renaming);
+  return steps::with_fresh_names(stmt,
+                                 {[&] { return temp(); }, [&](std::string_view stem) { return symbol(stem); },
+                                  [&](loops::Buffer like) { return buffer(buffers_[like.index]); }});
 }
 
 namespace {

@@ -7,7 +7,7 @@
 #include "core/index/simplify.h"
 #include "core/loops/rewrite.h"
 #include "core/schedule/plan.h"
-#include "core/schedule/tidy.h"
+#include "core/steps/tidy.h"
 
 namespace twinloom::schedule {
 
@@ -83,7 +83,7 @@ std::variant<loops::Program, std::string> collapse_one(loops::Program nest, cons
   for (auto loop = first; loop != last; ++loop) extent = extent * loop->extent;
   *scope->erase(first, last - 1) = {one, extent};
   nest.body = loops::substitute(loops::put_together(shape), substitution);
-  nest.body = tidy(nest.body, loops::facts_of(nest));
+  nest.body = steps::tidy(nest.body, loops::facts_of(nest));
   return nest;
 }
 

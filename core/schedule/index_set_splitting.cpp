@@ -5,7 +5,7 @@
 
 #include "core/base/integers.h"
 #include "core/index/simplify.h"
-#include "core/schedule/tidy.h"
+#include "core/steps/tidy.h"
 
 namespace twinloom::schedule {
 
@@ -103,7 +103,7 @@ class Splitter {
   Ref<Stmt> part(index::Symbol axis, const Expr& extent, const Ref<Stmt>& body) const {
     index::Facts facts = facts_;
     facts.assume_below(axis, extent);
-    return loops::stmt(Loop{axis, extent, loops::Bind::serial, tidy(body, facts)});
+    return loops::stmt(Loop{axis, extent, loops::Bind::serial, steps::tidy(body, facts)});
   }
 
   index::Facts facts_;

@@ -207,7 +207,7 @@ Schedule parse(Scanner& scanner) {
     else
       scanner.fail(
           "collapse, grid, columns, split_scan, split, loop, panel, transposed_rows, outermost_fastest, "
-          "stage, values, prefetch, stream, keep, reorder, cache or bind");
+          "stage, values, prefetch, stream, keep, fuse, reorder, cache or bind");
   }
   return schedule;
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/base/integers.h"
+#include "core/steps/accumulators.h"
 #include "core/steps/lower_canonical.h"
 #include "core/steps/threads.h"
 
@@ -79,33 +80,62 @@ class Lowering {
   }
 
   void reach_in_any_order(loops::Start start, std::size_t at, std::vector<Ref<Stmt>>& stmts) {
+    std::vector<std::size_t> parts;
     for (std::size_t later = at + 1; later < stmts.size(); ++later) {
-      const auto found = accumulated_in(*stmts[later], start.total);
-      if (!found) continue;
-      std::vector<loops::Loop> reduced;
-      for (const loops::Loop& loop : found->loops)
-        if (std::ranges::find(start.copies, loop.axis) == start.copies.end()) reduced.push_back(loop);
-      stmts[later] = merged(stmts[later], start, reduced);
-      std::vector<Ref<Stmt>> combines;
-      for (const loops::Loop& loop : reduced) {
-        if (loop.bind == loops::Bind::serial || loop.bind == loops::Bind::block) continue;
-        if (!is_power_of_two(index::constant_of(loop.extent).value_or(0)))
-          refuse(cat("copies along ", loop.axis, ", whose extent ", loop.extent, " is no power of two"));
-        start.copies.push_back(loop.axis);
-        combines.push_back(loops::stmt(loops::Combine{start.total, loop.axis, loops::Pairing::halves}));
-      }
-      stmts[at] = loops::stmt(start);
-      stmts.insert(stmts.begin() + static_cast<std::ptrdiff_t>(later) + 1, combines.begin(), combines.end());
+      const std::size_t inside = all_accumulated_in(*stmts[later], start.total).size();
+      if (inside > 0) parts.push_back(later);
+      if (inside > 1) refuse(cat("two parts of t", start.total.index, " stand in one loop"));
+    }
+    if (parts.size() == 1) {
+      const std::vector<Ref<Stmt>> closed = in_any_order(start, stmts[parts[0]], start.total);
+      stmts[at] = closed[0];
+      stmts[parts[0]] = loops::block({closed.begin() + 1, closed.end()});
       return;
+    }
+    // Each has copies of its own, and is merged behind its loops.
+    for (const std::size_t part : parts) {
+      const loops::Temp own{next_temp_++};
+      const std::vector<loops::Loop> around = accumulated_in(*stmts[part], start.total)->loops;
+      std::vector<Ref<Stmt>> closed = in_any_order(start, stmts[part], own);
+      closed.push_back(in_loops(copied(start, around), merge_total(start.total, own, start)));
+      stmts[part] = loops::block(std::move(closed));
     }
   }
 
-  Ref<Stmt> merged(const Ref<Stmt>& body, const loops::Start& start,
+  static std::vector<loops::Loop> copied(const loops::Start& start, std::vector<loops::Loop> loops) {
+    std::erase_if(loops, [&](const loops::Loop& loop) {
+      return std::ranges::find(start.copies, loop.axis) == start.copies.end();
+    });
+    return loops;
+  }
+
+  // The start of `own`, the loops that merge into it, and what combines its copies.
+  std::vector<Ref<Stmt>> in_any_order(loops::Start start, const Ref<Stmt>& loops, loops::Temp own) {
+    std::vector<loops::Loop> reduced = accumulated_in(*loops, start.total)->loops;
+    std::erase_if(reduced, [&](const loops::Loop& loop) {
+      return std::ranges::find(start.copies, loop.axis) != start.copies.end();
+    });
+    std::vector<Ref<Stmt>> stmts = {nullptr, merged(loops, start, own, reduced)};
+    start.total = own;
+    for (const loops::Loop& loop : reduced) {
+      if (loop.bind == loops::Bind::block)
+        refuse(cat("the loop over ", loop.axis, " is a block loop, and blocks do not share t", own.index));
+      if (loop.bind == loops::Bind::serial) continue;
+      if (!is_power_of_two(index::constant_of(loop.extent).value_or(0)))
+        refuse(cat("copies along ", loop.axis, ", whose extent ", loop.extent, " is no power of two"));
+      start.copies.push_back(loop.axis);
+      stmts.push_back(loops::stmt(loops::Combine{own, loop.axis, loops::Pairing::halves}));
+    }
+    stmts.front() = loops::stmt(std::move(start));
+    return stmts;
+  }
+
+  Ref<Stmt> merged(const Ref<Stmt>& body, const loops::Start& start, loops::Temp into,
                    const std::vector<loops::Loop>& reduced) const {
     return loops::rewrite_stmts(body, [&](const Ref<Stmt>& stmt) -> Ref<Stmt> {
       const auto* step = std::get_if<loops::Accumulate>(&stmt->node);
       if (step == nullptr || step->total != start.total) return stmt;
-      loops::Merge merge{start.total, step->values, mask_of(*step, reduced), false};
+      loops::Merge merge{into, step->values, mask_of(*step, reduced), false};
       const auto* product = std::get_if<loops::Apply>(&step->values.front()->node);
       if (start.free && product != nullptr && product->op == ops::Pointwise::mul) {
         merge.values = product->inputs;

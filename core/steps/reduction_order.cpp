@@ -45,6 +45,8 @@ class Order {
     drop_single_iterations(is_only_part);
     make_levels();
     if (!is_only_part || !kernel_.facts.proves_less(part_.first, part_.end)) add_stack_of_one();
+    // Loops over copies of the nest may stand around all that are summed up over.
+    if (!part_.levels.front().is_stack) part_.levels.front().at = 0;
     for (const Level& level : part_.levels)
       if (level.is_stack && !is_power_of_two(level.run / loops::UNIT)) refuse_runs(level.run);
     if (!reason_.empty()) return reason_;
@@ -64,7 +66,10 @@ class Order {
     const loops::Loop& loop = part_.path[at];
     const auto linear = index::linear_in(part_.first, loop.axis);
     const std::int64_t stride = linear ? index::constant_of(linear->scale).value_or(-1) : -1;
-    const auto most_of = most(kernel_, loop.extent);
+    auto most_of = most(kernel_, loop.extent);
+    if (const auto last = kernel_.facts.range(loop.axis).high;
+        last && *last + 1 < most_of.value_or(*last + 2))
+      most_of = *last + 1;
     if (stride < 0 || (stride == 0 && most_of.value_or(2) > 1))
       return refuse(
           cat("the place ", part_.first, " of ", name_, " has no constant stride along ", loop.axis));
@@ -194,7 +199,6 @@ class Order {
     }
     if (part_.levels.empty() || part_.levels.back().is_stack)
       part_.levels.push_back({.at = part_.path.size(), .outside = place, .inside = place});
-    part_.levels.front().at = 0;  // loops over copies of the nest may stand around it
   }
 
   void add_level(const std::vector<Digit>& digits, index::Expr& place) {

@@ -81,6 +81,13 @@ class Reordering {
     for (const Ref<Stmt>& stmt : beside_->before)
       if (!std::holds_alternative<loops::Start>(stmt->node))
         reason_ = cat("a statement stands before the loop over ", path_[beside_->depth + 1].axis);
+    for (const Ref<Stmt>& stmt : beside_->after)
+      loops::for_each_stmt(*stmt, [&](const Stmt& inner) {
+        if (const auto* step = std::get_if<loops::Accumulate>(&inner.node);
+            step != nullptr && starts(step->total))
+          reason_ = cat("another part of t", step->total.index, " stands behind the loop over ",
+                        path_[beside_->depth + 1].axis);
+      });
     split_at_ = first_;
     while (split_at_ < order_.size() && order_[split_at_] <= beside_->depth) ++split_at_;
     for (std::size_t n = split_at_; n < order_.size(); ++n)
@@ -89,6 +96,13 @@ class Reordering {
       if (!index::constant_of(loop.extent))
         reason_ = cat("accumulators would have copies along ", loop.axis, ", whose extent ", loop.extent,
                       " is not constant");
+  }
+
+  bool starts(loops::Temp total) const {
+    return std::ranges::any_of(beside_->before, [&](const Ref<Stmt>& stmt) {
+      const auto* start = std::get_if<loops::Start>(&stmt->node);
+      return start != nullptr && start->total == total;
+    });
   }
 
   void check_body() {

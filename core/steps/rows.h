@@ -6,6 +6,7 @@
 namespace twinloom::steps {
 
 Result apply_split(const Kernel& kernel, const Split& split);
+Result apply_fuse(const Kernel& kernel, const Fuse& fuse);
 Result apply_reorder(const Kernel& kernel, const Reorder& reorder);
 Result apply_cache(const Kernel& kernel, const Cache& cache);
 Result apply_bind(const Kernel& kernel, const BindLoop& wanted);

@@ -3,6 +3,10 @@
 //                  ->  for k.0 < ceil_div(n, 256) { for k.1 < least(256, n - 256*k.0) { s += x[256*k.0 + k.1]
 //                  } }
 // With `mask` every loop but the first has all its iterations, and what stands past the end does nothing.
+// With `remainder` only a second copy does, behind full iterations of the first loop:
+//   split k 256 remainder  ->  for k.0 < floor_div(n, 256) { for k.1 < 256 { s += x[256*k.0 + k.1] } }
+//                              for k.0t < (0 or 1) { for k.1_1 < 256 { s += x[256*floor_div(n, 256) + k.1_1]
+//                              if .. } }
 #include <algorithm>
 
 #include "core/index/simplify.h"
@@ -26,7 +30,8 @@ Pieces pieces_of(const Split& split, const loops::Loop& loop, index::Facts& fact
   for (std::size_t number = 0; number < steps.size(); ++number) {
     const std::int64_t step = steps[number];
     const index::Expr left = loop.extent - pieces.place;
-    index::Expr extent = split.tail == Tail::exact ? floor_div(left, step) : ceil_div(left, step);
+    const bool full = split.tail == Tail::exact || split.tail == Tail::remainder;
+    index::Expr extent = full ? floor_div(left, step) : ceil_div(left, step);
     if (around != 0)
       extent = split.tail == Tail::clip ? least(around / step, extent) : index::Expr(around / step);
     const index::Symbol axis(cat(split.loop, ".", number));
@@ -92,6 +97,27 @@ std::string why_bad_factors(const Split& split) {
   return "";
 }
 
+// Full iterations, and a masked one where that is not known to be left out.
+Ref<Stmt> with_remainder(const Split& split, const loops::Loop& loop, const Pieces& pieces, Kernel& kernel) {
+  const std::int64_t step = split.factors.front();
+  const loops::Loop& first = pieces.loops.front();
+  const Ref<Stmt> main = in_loops(pieces.loops, loops::substitute(loop.body, {{loop.axis, pieces.place}}));
+  const index::Expr rest = index::simplify(ceil_div(loop.extent, step) - first.extent, kernel.facts);
+  if (rest == index::Expr(0)) return main;
+  const Ref<Stmt> masked = Masked(*loop.body, loop.axis, {loop.axis, loop.extent})(loop.body);
+  const index::Expr place = index::substitute(pieces.place, {{first.axis, first.extent}});
+  const Ref<Stmt> inside = in_loops({pieces.loops.begin() + 1, pieces.loops.end()},
+                                    loops::substitute(masked, {{loop.axis, place}}));
+  if (rest == index::Expr(1) && first.extent == index::Expr(0)) return inside;
+  Ref<Stmt> tail = second_copy(kernel, inside);
+  if (rest != index::Expr(1)) {
+    const loops::Axis once(cat(first.axis, "t"));
+    kernel.facts.assume(once, {0, 0});
+    tail = loops::stmt(loops::Loop{once, rest, loops::Bind::serial, std::move(tail)});
+  }
+  return loops::block({main, tail});
+}
+
 bool has_scan(const Stmt& body) {
   bool found = false;
   loops::for_each_stmt(
@@ -107,12 +133,18 @@ Result apply_split(const Kernel& kernel, const Split& split) {
   if (path.empty()) return cat("there is not one loop over ", split.loop);
   const loops::Loop& loop = path.back();
   if (loop.bind != loops::Bind::serial) return cat("the loop over ", split.loop, " is bound already");
-  if (split.tail == Tail::mask && has_scan(*loop.body)) return "a scan is not masked";
+  const bool masks = split.tail == Tail::mask || split.tail == Tail::remainder;
+  if (masks && has_scan(*loop.body)) return "a scan is not masked";
   const bool divides = kernel.facts.proves_equal(floor_mod(loop.extent, split.factors.front()), 0);
   if (split.tail == Tail::exact && !divides)
     return cat("exact, but ", split.factors.front(), " is not known to divide ", loop.extent);
   Kernel result = kernel;
   const Pieces pieces = pieces_of(split, loop, result.facts);
+  if (split.tail == Tail::remainder) {
+    const Ref<Stmt> made = with_remainder(split, loop, pieces, result);
+    result.program.body = replace_loop(kernel.program.body, loop, made);
+    return result;
+  }
   Ref<Stmt> body = loop.body;
   if (split.tail == Tail::mask && !divides) body = Masked(*body, loop.axis, {loop.axis, loop.extent})(body);
   body = loops::substitute(body, {{loop.axis, pieces.place}});

@@ -13,7 +13,7 @@ namespace twinloom::steps {
 
 namespace {
 
-constexpr std::initializer_list<Tail> TAILS = {Tail::exact, Tail::mask, Tail::clip};
+constexpr std::initializer_list<Tail> TAILS = {Tail::exact, Tail::mask, Tail::clip, Tail::remainder};
 constexpr std::initializer_list<loops::Place> PLACES = {loops::Place::registers, loops::Place::scratch};
 
 Step read_split(Scanner& scanner) {
@@ -21,6 +21,13 @@ Step read_split(Scanner& scanner) {
   split.factors = read_list<std::int64_t>(scanner, [&] { return scanner.integer_up_to(MOST_NUMBER); });
   split.tail = read_one_of(scanner, TAILS);
   return {std::move(split)};
+}
+
+Step read_fuse(Scanner& scanner) {
+  Fuse fuse{read_list<std::string>(scanner, [&] { return scanner.word(); }), {}};
+  scanner.expect("as");
+  fuse.name = scanner.word();
+  return {std::move(fuse)};
 }
 
 Step read_reorder(Scanner& scanner) {
@@ -46,8 +53,11 @@ struct Row {
   std::string_view word;
   Step (*read)(Scanner& scanner);
 };
-constexpr std::array<Row, std::variant_size_v<decltype(Step::node)>> ROWS = {
-    {{"split", read_split}, {"reorder", read_reorder}, {"cache", read_cache}, {"bind", read_bind}}};
+constexpr std::array<Row, std::variant_size_v<decltype(Step::node)>> ROWS = {{{"split", read_split},
+                                                                              {"fuse", read_fuse},
+                                                                              {"reorder", read_reorder},
+                                                                              {"cache", read_cache},
+                                                                              {"bind", read_bind}}};
 
 }  // namespace
 
@@ -59,6 +69,8 @@ std::string_view name(Tail tail) {
       return "mask";
     case Tail::clip:
       return "clip";
+    case Tail::remainder:
+      return "remainder";
   }
   return "";
 }
@@ -68,6 +80,7 @@ Kernel kernel_of(const loops::Program& nest) { return {nest, loops::facts_of(nes
 Result apply(const Kernel& kernel, const Step& step) {
   return match(
       step, [&](const Split& split) { return apply_split(kernel, split); },
+      [&](const Fuse& fuse) { return apply_fuse(kernel, fuse); },
       [&](const Reorder& reorder) { return apply_reorder(kernel, reorder); },
       [&](const Cache& cache) { return apply_cache(kernel, cache); },
       [&](const BindLoop& bind) { return apply_bind(kernel, bind); });
@@ -90,6 +103,7 @@ std::string print(const Step& step) {
       [&](const Split& split) {
         return cat(split.loop, " ", join(split.factors, ", ", same), " ", name(split.tail));
       },
+      [&](const Fuse& fuse) { return cat(join(fuse.loops, ", ", same), " as ", fuse.name); },
       [&](const Reorder& reorder) { return join(reorder.loops, ", ", same); },
       [&](const Cache& cache) { return cat(cache.what, " at ", cache.at, " in ", name(cache.place)); },
       [&](const BindLoop& bind) { return cat(bind.loop, " ", name(bind.bind)); });

@@ -3,6 +3,7 @@
 // accumulator.
 //
 //   split k 256 clip                      one loop into several: k.0 (steps of 256) and k.1
+//   fuse i, j as r                        neighbouring loops walked as one
 //   reorder i.0, j.0, k.0, j.1, i.1, k.1  the loops in this order; an accumulator that loses its scope gets a
 //                                         copy for each iteration of what it loses
 //   cache b at j.1 in scratch             what the iteration of j.1 loads of b is copied into an array before
@@ -32,9 +33,10 @@ namespace twinloom::steps {
 constexpr std::int64_t MOST_NUMBER = std::int64_t{1} << 30;
 
 enum class Tail : std::uint8_t {
-  exact,  // every factor divides what it splits
-  mask,   // loads, stores and accumulations past the end do nothing
-  clip,   // each loop ends where the axis ends
+  exact,      // every factor divides what it splits
+  mask,       // loads, stores and accumulations past the end do nothing
+  clip,       // each loop ends where the axis ends
+  remainder,  // a loop of full iterations without masks, then one masked iteration for what is left
 };
 
 std::string_view name(Tail tail);
@@ -45,6 +47,11 @@ struct Split {
       factors;  // steps of all new loops but the last, falling, each a multiple of the next
   Tail tail = Tail::exact;
   friend bool operator==(const Split&, const Split&) = default;
+};
+struct Fuse {
+  std::vector<std::string> loops;  // each the only statement in the one before, outermost first
+  std::string name;                // of the one loop
+  friend bool operator==(const Fuse&, const Fuse&) = default;
 };
 struct Reorder {
   std::vector<std::string> loops;  // on one path of the tree, in their new order
@@ -62,7 +69,7 @@ struct BindLoop {
   friend bool operator==(const BindLoop&, const BindLoop&) = default;
 };
 struct Step {
-  std::variant<Split, Reorder, Cache, BindLoop> node;
+  std::variant<Split, Fuse, Reorder, Cache, BindLoop> node;
   friend bool operator==(const Step&, const Step&) = default;
 };
 

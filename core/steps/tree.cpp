@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/index/simplify.h"
+#include "core/steps/fresh.h"
 
 namespace twinloom::steps {
 
@@ -97,6 +98,61 @@ std::optional<loops::Start> start_named(const loops::Program& program, std::stri
     if (start != nullptr && cat("t", start->total.index) == name) found = *start;
   });
   return found;
+}
+
+std::set<index::Symbol> symbols_in(const loops::Program& program) {
+  std::set<index::Symbol> symbols;
+  for (const loops::SizeInfo& size : program.sizes) symbols.insert(size.symbol);
+  loops::for_each_stmt(*program.body, [&](const Stmt& stmt) {
+    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) symbols.insert(loop->axis);
+    if (const auto* index = std::get_if<loops::Index>(&stmt.node)) symbols.insert(index->symbol);
+  });
+  return symbols;
+}
+
+namespace {
+
+// Axes that accumulators which are started outside of the statement have copies along.
+std::set<index::Symbol> copied_outside(const Stmt& body, const Stmt& stmt) {
+  std::set<index::Symbol> axes;
+  std::set<loops::Temp> inside;
+  loops::for_each_stmt(stmt, [&](const Stmt& inner) {
+    if (const auto* start = std::get_if<loops::Start>(&inner.node)) inside.insert(start->total);
+  });
+  loops::for_each_stmt(body, [&](const Stmt& inner) {
+    const auto* start = std::get_if<loops::Start>(&inner.node);
+    if (start != nullptr && !inside.contains(start->total))
+      axes.insert(start->copies.begin(), start->copies.end());
+  });
+  return axes;
+}
+
+}  // namespace
+
+Ref<Stmt> second_copy(Kernel& kernel, const Ref<Stmt>& stmt) {
+  std::set<index::Symbol> taken = symbols_in(kernel.program);
+  for (const auto& [symbol, about] : kernel.facts.symbols()) taken.insert(symbol);
+  std::uint32_t next = loops::next_temp(kernel.program).index;
+  const std::set<index::Symbol> shared = copied_outside(*kernel.program.body, *stmt);
+  const Ref<Stmt> copy = with_fresh_names(
+      stmt, {[&] { return loops::Temp{next++}; },
+             [&](std::string_view stem) {
+               const index::Symbol same(stem);
+               return shared.contains(same) ? same : fresh_symbol(stem, taken);
+             },
+             [&](loops::Buffer like) {
+               loops::BufferInfo info = kernel.program.buffers[like.index];
+               info.name = fresh_buffer_name(kernel.program, info.name);
+               kernel.program.buffers.push_back(std::move(info));
+               return loops::Buffer{static_cast<std::uint32_t>(kernel.program.buffers.size() - 1)};
+             }});
+  loops::for_each_stmt(*copy, [&](const Stmt& inner) {
+    if (const auto* loop = std::get_if<loops::Loop>(&inner.node))
+      kernel.facts.assume_below(loop->axis, index::simplify(loop->extent, kernel.facts));
+    if (const auto* index = std::get_if<loops::Index>(&inner.node))
+      kernel.facts.assume_below(index->symbol, index->bound);
+  });
+  return copy;
 }
 
 std::string fresh_buffer_name(const loops::Program& program, std::string_view stem) {

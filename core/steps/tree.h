@@ -53,6 +53,12 @@ std::optional<std::int64_t> most(const Kernel& kernel, const index::Expr& extent
 // An accumulator, as the printed nest names it: its Start.
 std::optional<loops::Start> start_named(const loops::Program& program, std::string_view name);
 
+// A second copy of the statement in the kernel, to whose program local buffers are added. Loops over the
+// copies of accumulators that are started outside keep their names.
+Ref<Stmt> second_copy(Kernel& kernel, const Ref<Stmt>& stmt);
+// Of loops, Indices and sizes.
+std::set<index::Symbol> symbols_in(const loops::Program& program);
+
 // `stem`, or with a number behind it where that is taken.
 std::string fresh_buffer_name(const loops::Program& program, std::string_view stem);
 

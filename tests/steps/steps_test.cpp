@@ -42,9 +42,9 @@ void expect_same_results(const loops::Program& nest, const std::vector<steps::St
 
 TEST(Step, IsPrintedAsItIsRead) {
   for (const std::string_view text :
-       {"split k 1024, 256, 16 mask", "split k 8 clip", "split k 8 exact", "reorder i.0, j, k",
-        "cache b at j.1 in scratch", "cache t3 at i.1 in registers", "bind j.2 vector", "bind j.2 block",
-        "bind i unroll", "bind i serial", "bind i thread"})
+       {"split k 1024, 256, 16 mask", "split k 8 clip", "split k 8 exact", "split k 64, 8 remainder",
+        "fuse i, j as r", "reorder i.0, j, k", "cache b at j.1 in scratch", "cache t3 at i.1 in registers",
+        "bind j.2 vector", "bind j.2 block", "bind i unroll", "bind i serial", "bind i thread"})
     EXPECT_EQ(steps::print(step(text)), text);
 }
 
@@ -61,7 +61,7 @@ TEST(Step, HasAWordThatASchedulesTextKnows) {
     EXPECT_STREQ(
         error.what(),
         "schedule line 2 column 3: expected collapse, grid, columns, split_scan, split, loop, panel, "
-        "transposed_rows, stage, values, prefetch, stream, keep, reorder, cache or bind, "
+        "transposed_rows, stage, values, prefetch, stream, keep, fuse, reorder, cache or bind, "
         "found 'splt 0 k : 8 mask'");
   }
 }
@@ -81,6 +81,46 @@ TEST(Step, ASplitMasksWhatIsPastTheEnd) {
   for i.0 < -floor_div(-n, 8) {
     for i.1 < 8 {
       y[8*i.0 + i.1] = neg((x[8*i.0 + i.1] if 8*i.0 + i.1 < n else 0x0p+0:f32)) if 8*i.0 + i.1 < n
+    }
+  }
+}
+)");
+}
+
+TEST(Step, ARemainderIsMaskedBehindFullIterations) {
+  const loops::Program nest = loops::parse(R"(program copy(x: f32[n], y: written f32[n]; n in 0..) {
+    for i < n { y[i] = neg(x[i]) } })");
+  const auto program = program_of(nest, steps_of({"split i 16, 4 remainder", "bind i.2 vector"}));
+  EXPECT_EQ(loops::print(program.value()),
+            R"(program copy(x: f32[n], y: written f32[n]; n in 0..) {
+  for i.0 < floor_div(n, 16) {
+    for i.1 < 4 {
+      for i.2 < 4 vector {
+        y[16*i.0 + 4*i.1 + i.2] = neg(x[16*i.0 + 4*i.1 + i.2])
+      }
+    }
+  }
+  for i.0t < -floor_div(-n, 16) - floor_div(n, 16) {
+    for i.1_1 < 4 {
+      for i.2_1 < 4 {
+        y[4*i.1_1 + i.2_1 + 16*floor_div(n, 16)] = neg((x[4*i.1_1 + i.2_1 + 16*floor_div(n, 16)] if 4*i.1_1 + i.2_1 + 16*floor_div(n, 16) < n else 0x0p+0:f32)) if 4*i.1_1 + i.2_1 + 16*floor_div(n, 16) < n
+      }
+    }
+  }
+}
+)");
+}
+
+TEST(Step, FusedLoopsAreOne) {
+  const loops::Program nest =
+      loops::parse(R"(program copy(x: f32[m*n], b: f32[n], y: written f32[m*n]; m in 0.., n in 0..) {
+    for i < m { for j < n { y[i*n + j] = add(x[i*n + j], b[j]) } } })");
+  const auto program = program_of(nest, steps_of({"fuse i, j as r", "split r 8 mask", "bind r.0 block"}));
+  EXPECT_EQ(loops::print(program.value()),
+            R"(program copy(x: f32[m*n], b: f32[n], y: written f32[m*n]; m in 0.., n in 0..) {
+  for r.0 < -floor_div(-m*n, 8) block {
+    for r.1 < 8 {
+      y[8*r.0 + r.1] = add((x[8*r.0 + r.1] if 8*r.0 + r.1 < m*n else 0x0p+0:f32), (b[floor_mod(8*r.0 + r.1, n)] if 8*r.0 + r.1 < m*n else 0x0p+0:f32)) if 8*r.0 + r.1 < m*n
     }
   }
 }
@@ -116,6 +156,17 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{{"split i 0 mask"}, "split i 0 mask: the factor 0 is below 1"},
         Refused{{"split i 8 exact"}, "split i 8 exact: exact, but 8 is not known to divide n"},
         Refused{{"bind i block", "split i 8 mask"}, "split i 8 mask: the loop over i is bound already"},
+        Refused{{"fuse i as r"}, "fuse i as r: there is nothing to fuse"},
+        Refused{{"fuse i, q as r"}, "fuse i, q as r: there is not one loop over q"},
+        Refused{{"fuse i, r as q"}, "fuse i, r as q: the loop over i does not stand there"},
+        Refused{{"fuse i, j as r"}, "fuse i, j as r: the name r is taken"},
+        Refused{{"fuse j, r as q"}, "fuse j, r as q: a statement stands beside the loop over r"},
+        Refused{{"split j 8 mask", "bind j.1 unroll", "fuse j.0, j.1 as q"},
+                "fuse j.0, j.1 as q: the loop over j.1 is bound already"},
+        Refused{{"split i 8 clip", "fuse i.0, i.1 as q"},
+                "fuse i.0, i.1 as q: the extent of i.1 depends on i.0"},
+        Refused{{"split j 8 mask", "split r 4 mask", "reorder r.0, j.1, r.1", "fuse j.1, r.1 as q"},
+                "fuse j.1, r.1 as q: an accumulator has copies along the loops"},
         Refused{{"reorder i"}, "reorder i: there is nothing to reorder"},
         Refused{{"reorder i, i"}, "reorder i, i: a loop is named twice"},
         Refused{{"reorder r, q"}, "reorder r, q: there is not one loop over q"},
@@ -123,6 +174,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "reorder r, j: accumulators would have copies along j, whose extent m is not constant"},
         Refused{{"split r 8 clip", "reorder r.1, r.0"},
                 "reorder r.1, r.0: the extent of r.1 depends on r.0, which would stand inside"},
+        Refused{{"split j 8 mask", "split r 4 remainder", "reorder r.0, j.1"},
+                "reorder r.0, j.1: another part of t0 stands behind the loop over r.0"},
         Refused{{"cache y at j in scratch"}, "cache y at j in scratch: y is written"},
         Refused{{"cache z at j in scratch"},
                 "cache z at j in scratch: there is no buffer and no accumulator z"},
@@ -165,6 +218,17 @@ TEST(Product, InTilesOfRegistersWithPackedOperands) {
 
 TEST(Product, SummedUpByLanesThatAreCombined) {
   expect_same_results(product(), steps_of({"split r 8 mask", "bind r.1 vector", "bind i block"}));
+}
+
+TEST(Product, SummedUpByPartsThatAreMerged) {
+  expect_same_results(product(), steps_of({"split r 4 remainder", "bind r.1 vector", "bind r.1_1 vector"}));
+  expect_same_results(
+      product(), steps_of({"split j 8 mask", "reorder r, j.1", "split r 4 remainder", "bind r.1 unroll"}));
+}
+
+TEST(Product, OfFusedRows) {
+  expect_same_results(product(), steps_of({"fuse i, j as q", "split q 64, 8 remainder", "bind q.0 block",
+                                           "bind q.1 unroll"}));
 }
 
 TEST(Product, OfSizesOfZero) {

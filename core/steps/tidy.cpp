@@ -1,10 +1,10 @@
 // See tidy.h. Facts of all loops are gathered first: an axis is bound once, so they never contradict.
-#include "core/schedule/tidy.h"
+#include "core/steps/tidy.h"
 
 #include "core/index/simplify.h"
 #include "core/loops/rewrite.h"
 
-namespace twinloom::schedule {
+namespace twinloom::steps {
 
 using loops::Ref;
 using loops::Stmt;
@@ -84,7 +84,7 @@ class Tidier {
     return loops::stmt(std::move(node));
   }
   Ref<Stmt> finish(loops::Accumulate node, const Ref<Stmt>&) const {
-    tidy_all(node.values, node.place);
+    tidy_all(node.values, node.place, node.mask);
     return loops::stmt(std::move(node));
   }
   Ref<Stmt> finish(loops::Scan node, const Ref<Stmt>&) const {
@@ -138,4 +138,4 @@ Ref<Stmt> tidy(const Ref<Stmt>& stmt, index::Facts facts) {
   return loops::rewrite_stmts(stmt, std::ref(tidier));
 }
 
-}  // namespace twinloom::schedule
+}  // namespace twinloom::steps
