@@ -134,6 +134,16 @@ class PartLowering {
   std::vector<loops::Temp> temps_;  // of the levels
 };
 
+// A symbol that is looked up inside the statement.
+std::optional<index::Symbol> found_inside(const Stmt& stmt, const index::Expr& expr) {
+  std::optional<index::Symbol> found;
+  loops::for_each_stmt(stmt, [&](const Stmt& inner) {
+    const auto* index = std::get_if<loops::Index>(&inner.node);
+    if (index != nullptr && index::mentions(expr, index->symbol)) found = index->symbol;
+  });
+  return found;
+}
+
 struct Found {
   std::size_t at = 0;  // of the statement that holds the part
   Part part;
@@ -162,6 +172,8 @@ std::variant<std::vector<Found>, std::string> parts_of(const Kernel& kernel, con
                              !kernel.facts.proves_equal(floor_mod(last.first, run), 0)))
       return cat("parts of t", start.total.index, " push runs of different lengths");
     first = last.end;
+    if (const auto symbol = found_inside(*stmts[at], first))
+      return cat("the end of t", start.total.index, " depends on ", *symbol, ", which is looked up inside");
   }
   return found;
 }

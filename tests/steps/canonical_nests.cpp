@@ -32,10 +32,11 @@ void expect_same_bits(const loops::Program& nest, const std::vector<steps::Step>
   SCOPED_TRACE(print(list) + "\n" + loops::print(nest) + index::print(index::Expr(sizes.rbegin()->second)));
   ASSERT_EQ(why_none(nest, list), "");
   const auto program = program_of(nest, list);
-  const auto expected = run_on(Data::fractions, nest, sizes);
-  for (const bool reversed : {false, true})
-    ASSERT_EQ(run_on(Data::fractions, *program, sizes, {reversed, reversed}), expected)
-        << loops::print(*program);
+  for (const Data data : {Data::fractions, Data::negative_zeros}) {
+    const auto expected = run_on(data, nest, sizes);
+    for (const bool reversed : {false, true})
+      ASSERT_EQ(run_on(data, *program, sizes, {reversed, reversed}), expected) << loops::print(*program);
+  }
 }
 
 }  // namespace twinloom::tests

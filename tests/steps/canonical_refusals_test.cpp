@@ -42,6 +42,16 @@ program shifted(x: f32[n], y: written f32[1]; m in 0..) {
   y[0] = t0
 })";
 
+constexpr std::string_view ENDS_SOMEWHERE = R"(
+program somewhere(x: f32[n], e: i64[1], y: written f32[1]; m in 0..) {
+  start t0: sum f32
+  for k < n {
+    index at = e[0] below n + 1
+    t0 += x[k] at k if k < at
+  }
+  y[0] = t0
+})";
+
 INSTANTIATE_TEST_SUITE_P(
     Canonical, RefusesTheOrder,
     testing::Values(
@@ -88,6 +98,10 @@ INSTANTIATE_TEST_SUITE_P(
                      "the loop over k.0 crosses places 1024 apart, where the units of t0 end"},
         NotCanonical{{"split k 2048, 1024, 256 mask", "split k.3 3 remainder"},
                      "two parts of t0 stand in one loop"},
+        NotCanonical{{"split k 1024, 256 exact"},
+                     "the end of t0 depends on at, which is looked up inside",
+                     4096,
+                     ENDS_SOMEWHERE},
         NotCanonical{{"split k 1024, 256 mask"}, "a part of t0 begins at 3, expected 0", 5000, SHIFTED},
         NotCanonical{{"split h 4, 2 mask"},
                      "the loop over h.0 crosses places 1024 apart, where the units of t0 end",

@@ -32,6 +32,8 @@ INSTANTIATE_TEST_SUITE_P(
         std::vector<std::string_view>{"split k 4096, 1024, 256, 16 mask", "bind k.4 vector"},
         std::vector<std::string_view>{"split k 1024, 256, 128, 64 mask", "reorder k.0, k.4, k.3, k.2, k.1"},
         std::vector<std::string_view>{"split k 1024, 256, 16 mask", "reorder k.0, k.2, k.1, k.3"},
+        std::vector<std::string_view>{"split k 1024, 256, 64, 16, 4 mask",
+                                      "reorder k.0, k.5, k.4, k.3, k.2, k.1"},
         std::vector<std::string_view>{"split k 1024, 256, 16 remainder", "bind k.2 unroll",
                                       "bind k.3 vector"},
         std::vector<std::string_view>{"split k 2048, 1024, 512, 256, 64 mask",
@@ -105,12 +107,17 @@ TEST(Canonical, LoopsThatCloseFirstHaveAnAccumulatorOfTheirOwn) {
 
 TEST(Canonical, ThreadsThatPushRunsOfTheirOwnLeaveEmptyOnesOut) {
   const std::vector<steps::Step> list =
-      steps_of({"split k 2048, 1024, 256, 16 mask", "bind k.0 thread", "bind k.4 vector"});
-  for (const std::int64_t n : {2049, 4097, 5000, 8192}) {
-    const loops::Program nest = with_length(ROW_SUMS, n);
-    const bool is_power = n > 4096 && n <= 8192 ? n > 6144 : n > 2048 && n <= 4096;
-    if (is_power) expect_same_bits(nest, list, sizes_of(2, n));
-  }
+      steps_of({"split k 8192, 2048, 1024, 256, 16 mask", "bind k.1 thread"});
+  for (const std::int64_t n : {1, 1025, 2049, 4097, 5000, 8192, 9000})
+    expect_same_bits(loops::parse(ROW_SUMS), list, sizes_of(2, n));
+}
+
+TEST(Canonical, TheSumOfOneUnitThatMayBeEmptyHasAStack) {
+  std::string text(ROW_SUMS);
+  text.replace(text.find("n in 0.."), 8, "n in 0..1000");
+  for (const std::int64_t n : {0, 1, 600, 1000})
+    expect_same_bits(loops::parse(text), steps_of({"split k 256, 16 mask", "bind k.2 vector"}),
+                     sizes_of(2, n));
 }
 
 TEST(Canonical, Softmax) {

@@ -14,7 +14,7 @@ float element(Data data, std::size_t at) {
   const std::uint32_t hash =
       static_cast<std::uint32_t>(at * 2654435761u) ^ static_cast<std::uint32_t>(at >> 3);
   if (data == Data::integers) return static_cast<float>(at * at % 17) - 8.0f;
-  if (hash % 61 == 0) return -0.0f;
+  if (data == Data::negative_zeros || hash % 61 == 0) return -0.0f;
   return std::ldexp(static_cast<float>(hash % 20001) - 10000.0f, static_cast<int>(hash % 13) - 20);
 }
 
