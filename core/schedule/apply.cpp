@@ -268,7 +268,9 @@ std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest
   if (auto* reason = std::get_if<std::string>(&stepped)) return std::move(*reason);
   auto lowered = steps::lower_reductions(std::get<steps::Kernel>(stepped));
   if (auto* reason = std::get_if<std::string>(&lowered)) return std::move(*reason);
-  steps::Kernel kernel = std::get<steps::Kernel>(std::move(lowered));
+  auto waiting = steps::place_barriers(std::get<steps::Kernel>(lowered));
+  if (auto* reason = std::get_if<std::string>(&waiting)) return std::move(*reason);
+  steps::Kernel kernel = std::get<steps::Kernel>(std::move(waiting));
   kernel.program.body = steps::tidy(kernel.program.body, kernel.facts);
   return std::move(kernel.program);
 }

@@ -2,7 +2,8 @@
 //   cache b at j in scratch   for j < n { for k < 8 { s += a[k] * b[k*n + j] } }
 //                         ->  for j < n { scratch b_cache[8] { for k < 8 { b_cache[k] = b[k*n + j] }
 //                                                             for k < 8 { s += a[k] * b_cache[k] } } }
-// The array has a dimension for each loop inside that the place depends on, in the order of the loops.
+// The array has a dimension for each loop inside that the place depends on, in the order of the loops. The
+// loops that fill it are those that read it, walked alike, or have names of their own.
 //   cache s at k.0 in registers   start s copies (i); for k.0 < m { for k.1 < 8 { for i < 4 { s += x } } }
 //                             ->  start s copies (i)
 //                                 for k.0 < m { start c copies (i); for k.1 < 8 { for i < 4 { c += x } }
@@ -44,19 +45,24 @@ Loaded load_in(const Stmt& body, loops::Buffer buffer) {
 
 struct Array {
   std::vector<loops::Loop> dimensions;
+  std::vector<std::int64_t> extents;
   index::Expr place = 0;
   std::int64_t count = 1;
 };
 
-std::variant<Array, std::string> array_of(const Kernel& kernel, const Loaded& loaded) {
+std::variant<Array, std::string> array_of(const Kernel& kernel, const Loaded& loaded, std::int64_t pad) {
   Array array;
   for (const loops::Loop& loop : loaded.loops) {
     if (!index::mentions(loaded.load->offset, loop.axis)) continue;
     const auto extent = most(kernel, loop.extent);
     if (!extent) return cat("no bound is known of the extent ", loop.extent, " of ", loop.axis);
     array.dimensions.push_back(loop);
-    array.place = array.place * *extent + loop.axis;
-    array.count *= *extent;
+    array.extents.push_back(*extent);
+  }
+  if (!array.extents.empty()) array.extents.back() += pad;
+  for (std::size_t at = 0; at < array.extents.size(); ++at) {
+    array.place = array.place * array.extents[at] + array.dimensions[at].axis;
+    array.count *= array.extents[at];
     constexpr std::int64_t MOST_ELEMENTS = std::int64_t{1} << 20;
     if (array.count > MOST_ELEMENTS)
       return cat("the array would have more than ", MOST_ELEMENTS, " elements");
@@ -64,11 +70,49 @@ std::variant<Array, std::string> array_of(const Kernel& kernel, const Loaded& lo
   return array;
 }
 
+// By loops with the names that the step gives them, if it does.
+std::variant<Ref<Stmt>, std::string> fill_of(Kernel& kernel, const Cache& cache, const Array& array,
+                                             loops::Buffer copy, const loops::Load& load) {
+  const Ref<loops::Value> original = std::make_shared<const loops::Value>(loops::Value{load});
+  const Ref<Stmt> store = loops::stmt(loops::Store{copy, array.place, {}, original, loops::Update::replace});
+  if (cache.fill.empty()) return in_loops(array.dimensions, store);
+  if (cache.fill.size() != array.dimensions.size())
+    return cat("the array has ", array.dimensions.size(), " dimensions, and ", cache.fill.size(),
+               " loops fill it");
+  std::vector<loops::Loop> loops = array.dimensions;
+  index::Substitution names;
+  std::set<index::Symbol> taken = symbols_in(kernel.program);
+  for (std::size_t at = 0; at < loops.size(); ++at) {
+    const loops::Axis axis(cache.fill[at]);
+    if (!taken.insert(axis).second) return cat("the name ", axis, " is taken");
+    names.emplace(loops[at].axis, axis);
+    loops[at] = {axis, loops[at].extent, loops::Bind::serial, nullptr};
+    kernel.facts.assume_below(axis, loops[at].extent);
+  }
+  for (const loops::Loop& loop : loops)
+    for (const loops::Loop& other : array.dimensions)
+      if (index::mentions(loop.extent, other.axis))
+        return cat("the extent of ", loop.axis, " depends on ", other.axis);
+  return in_loops(loops, loops::substitute(store, names));
+}
+
+// Whether a symbol of the load is looked up inside.
+bool is_looked_up(const Stmt& body, const loops::Load& load) {
+  bool found = false;
+  loops::for_each_stmt(body, [&](const Stmt& stmt) {
+    if (const auto* index = std::get_if<loops::Index>(&stmt.node))
+      found |=
+          index::mentions(load.offset, index->symbol) || index::symbols_of(load.mask).contains(index->symbol);
+  });
+  return found;
+}
+
 Result cache_buffer(const Kernel& kernel, const Cache& cache, const loops::Loop& at, loops::Buffer buffer) {
   const loops::BufferInfo& info = kernel.program.buffers[buffer.index];
   const Loaded loaded = load_in(*at.body, buffer);
   if (!loaded.reason.empty()) return loaded.reason;
-  const auto shaped = array_of(kernel, loaded);
+  if (is_looked_up(*at.body, *loaded.load)) return cat("the place in ", info.name, " is looked up inside");
+  const auto shaped = array_of(kernel, loaded, cache.pad);
   if (const auto* reason = std::get_if<std::string>(&shaped)) return *reason;
   const Array& array = std::get<Array>(shaped);
   Kernel result = kernel;
@@ -77,16 +121,15 @@ Result cache_buffer(const Kernel& kernel, const Cache& cache, const loops::Loop&
                                     .dtype = info.dtype,
                                     .count = array.count,
                                     .local = true});
-  const Ref<loops::Value> original = std::make_shared<const loops::Value>(loops::Value{*loaded.load});
-  const Ref<Stmt> fill = in_loops(
-      array.dimensions, loops::stmt(loops::Store{copy, array.place, {}, original, loops::Update::replace}));
+  const auto fill = fill_of(result, cache, array, copy, *loaded.load);
+  if (const auto* reason = std::get_if<std::string>(&fill)) return *reason;
   const Ref<Stmt> body = loops::rewrite_values(at.body, [&](const Ref<loops::Value>& value) {
     const auto* load = std::get_if<loops::Load>(&value->node);
     if (load == nullptr || load->buffer != buffer) return value;
     return loops::load(copy, array.place, {}, load->otherwise);
   });
-  const Ref<Stmt> inside =
-      loops::stmt(loops::Scratch{copy, array.count, cache.place, loops::block({fill, body})});
+  const Ref<Stmt> inside = loops::stmt(
+      loops::Scratch{copy, array.count, cache.place, loops::block({std::get<Ref<Stmt>>(fill), body})});
   result.program.body = replace_loop(kernel.program.body, at, in_loops({at}, inside));
   return result;
 }
@@ -96,6 +139,7 @@ Result cache_accumulator(const Kernel& kernel, const Cache& cache, const loops::
   if (!start.free && ops::order(start.monoid, start.element) != ops::Order::any)
     return cat(cache.what, " has the canonical order, whose parts are not its to choose");
   if (cache.place != loops::Place::registers) return cat(cache.what, " is kept in registers");
+  if (!cache.fill.empty() || cache.pad != 0) return cat(cache.what, " is no array");
   bool starts_inside = false;
   loops::for_each_stmt(*at.body, [&](const Stmt& stmt) {
     const auto* inner = std::get_if<loops::Start>(&stmt.node);

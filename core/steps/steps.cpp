@@ -40,6 +40,11 @@ Step read_cache(Scanner& scanner) {
   cache.at = scanner.word();
   scanner.expect("in");
   cache.place = read_one_of(scanner, PLACES);
+  if (scanner.accept("filled")) {
+    scanner.expect("by");
+    cache.fill = read_list<std::string>(scanner, [&] { return scanner.word(); });
+  }
+  if (scanner.accept("pad")) cache.pad = scanner.integer_up_to(MOST_NUMBER);
   return {std::move(cache)};
 }
 
@@ -105,7 +110,11 @@ std::string print(const Step& step) {
       },
       [&](const Fuse& fuse) { return cat(join(fuse.loops, ", ", same), " as ", fuse.name); },
       [&](const Reorder& reorder) { return join(reorder.loops, ", ", same); },
-      [&](const Cache& cache) { return cat(cache.what, " at ", cache.at, " in ", name(cache.place)); },
+      [&](const Cache& cache) {
+        return cat(cache.what, " at ", cache.at, " in ", name(cache.place),
+                   cache.fill.empty() ? "" : " filled by ", join(cache.fill, ", ", same),
+                   cache.pad == 0 ? "" : cat(" pad ", cache.pad));
+      },
       [&](const BindLoop& bind) { return cat(bind.loop, " ", name(bind.bind)); });
   return cat(ROWS[step.node.index()].word, " ", rest);
 }

@@ -7,6 +7,7 @@
 //   reorder i.0, j.0, k.0, j.1, i.1, k.1  the loops in this order; an accumulator that loses its scope gets a
 //                                         copy for each iteration of what it loses
 //   cache b at j.1 in scratch             what the iteration of j.1 loads of b is copied into an array before
+//   cache b at j.1 in scratch filled by u, v pad 1  the same by loops that have names of their own
 //   cache t3 at i.1 in registers          an accumulator of its own for each iteration of i.1, added to t3
 //                                         behind it
 //   bind j.2 vector                       what walks the loop
@@ -61,6 +62,9 @@ struct Cache {
   std::string what;  // a buffer that is only loaded, or an accumulator in any order
   std::string at;    // the loop each of whose iterations has its own copy
   loops::Place place = loops::Place::scratch;
+  std::vector<std::string> fill =
+      {};                // names of the loops that fill it; none: those of the loops that read it
+  std::int64_t pad = 0;  // elements after each row of the array
   friend bool operator==(const Cache&, const Cache&) = default;
 };
 struct BindLoop {
@@ -87,6 +91,8 @@ std::variant<Kernel, std::string> apply(const Kernel& kernel, const std::vector<
 
 // Every Accumulate becomes what a program reaches its accumulator by, or why that cannot be done.
 std::variant<Kernel, std::string> lower_reductions(const Kernel& kernel);
+// The threads of a block wait for each other where they share an array, or why they cannot.
+std::variant<Kernel, std::string> place_barriers(const Kernel& kernel);
 
 // One line, without its end.
 std::string print(const Step& step);

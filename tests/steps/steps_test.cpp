@@ -43,8 +43,9 @@ void expect_same_results(const loops::Program& nest, const std::vector<steps::St
 TEST(Step, IsPrintedAsItIsRead) {
   for (const std::string_view text :
        {"split k 1024, 256, 16 mask", "split k 8 clip", "split k 8 exact", "split k 64, 8 remainder",
-        "fuse i, j as r", "reorder i.0, j, k", "cache b at j.1 in scratch", "cache t3 at i.1 in registers",
-        "bind j.2 vector", "bind j.2 block", "bind i unroll", "bind i serial", "bind i thread"})
+        "fuse i, j as r", "reorder i.0, j, k", "cache b at j.1 in scratch",
+        "cache b at j.1 in scratch filled by u, v pad 1", "cache t3 at i.1 in registers", "bind j.2 vector",
+        "bind j.2 block", "bind i unroll", "bind i serial", "bind i thread"})
     EXPECT_EQ(steps::print(step(text)), text);
 }
 
@@ -179,6 +180,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{{"cache y at j in scratch"}, "cache y at j in scratch: y is written"},
         Refused{{"cache z at j in scratch"},
                 "cache z at j in scratch: there is no buffer and no accumulator z"},
+        Refused{{"split r 8 clip", "cache a at r.0 in scratch filled by u, v"},
+                "cache a at r.0 in scratch filled by u, v: the array has 1 dimensions, and 2 loops fill it"},
+        Refused{{"split r 8 clip", "cache a at r.0 in scratch filled by j"},
+                "cache a at r.0 in scratch filled by j: the name j is taken"},
+        Refused{{"split r 8 clip", "cache t0 at r.0 in registers pad 1"},
+                "cache t0 at r.0 in registers pad 1: t0 is no array"},
         Refused{{"cache b at i in scratch"},
                 "cache b at i in scratch: no bound is known of the extent m of j"},
         Refused{{"split r 8 clip", "cache c at r.0 in scratch"},
@@ -206,6 +213,70 @@ TEST(Step, ACacheRefusesTheCanonicalOrder) {
                                  steps_of({"split r 8 clip", "cache t0 at r.0 in registers"}));
   EXPECT_EQ(std::get<std::string>(made),
             "cache t0 at r.0 in registers: t0 has the canonical order, whose parts are not its to choose");
+}
+
+constexpr std::string_view TRANSPOSED = R"(
+program transposed(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
+  for j < n { for i < m { y[j*m + i] = neg(x[i*n + j]) } }
+})";
+const std::vector<std::string_view> BY_TILES = {"split j 8 mask",
+                                                "split i 8 mask",
+                                                "reorder j.0, i.0, j.1, i.1",
+                                                "cache x at i.0 in scratch filled by u, v pad 1",
+                                                "bind j.0 block",
+                                                "bind i.1 thread",
+                                                "bind u thread"};
+
+TEST(Step, ATranspositionGoesThroughTheScratchOfABlock) {
+  const loops::Program nest = loops::parse(TRANSPOSED);
+  const auto program = program_of(nest, steps_of(BY_TILES));
+  EXPECT_EQ(
+      loops::print(program.value()),
+      R"(program transposed(x: f32[m*n], y: written f32[m*n], x_cache: local f32[72]; m in 0.., n in 0..) {
+  for j.0 < -floor_div(-n, 8) block {
+    for i.0 < -floor_div(-m, 8) {
+      scratch x_cache[72] in scratch {
+        for u < 8 thread {
+          for v < 8 {
+            x_cache[9*u + v] = (x[8*i.0*n + n*v + 8*j.0 + u] if 8*j.0 + u < n && 8*i.0 + v < m else 0x0p+0:f32)
+          }
+        }
+        sync
+        for j.1 < 8 {
+          for i.1 < 8 thread {
+            y[8*j.0*m + j.1*m + 8*i.0 + i.1] = neg(x_cache[i.1 + 9*j.1]) if 8*j.0 + j.1 < n && 8*i.0 + i.1 < m
+          }
+        }
+        sync
+      }
+    }
+  }
+}
+)");
+  for (const std::int64_t m : {0, 1, 8, 21})
+    for (const std::int64_t n : {0, 1, 16, 37}) {
+      const index::Values sizes = {{index::Symbol("m"), m}, {index::Symbol("n"), n}};
+      for (const bool reversed : {false, true})
+        EXPECT_EQ(run_on(Data::integers, *program, sizes, {reversed, reversed}),
+                  run_on(Data::integers, nest, sizes));
+    }
+}
+
+TEST(Step, ACacheOfABlockStandsOutsideOfItsThreads) {
+  const loops::Program nest = loops::parse(TRANSPOSED);
+  EXPECT_EQ(why_none(nest, steps_of({"split j 8 mask", "split i 8 mask", "bind j.1 thread",
+                                     "cache x at i.0 in scratch"})),
+            "the array x_cache is shared by a block and stands in a loop over its threads");
+  EXPECT_EQ(why_none(nest, steps_of({"split i 8 mask", "cache x at i.0 in registers", "bind i.1 thread"})),
+            "the array x_cache is in the registers of each thread and stands around their loops");
+}
+
+TEST(Step, ACacheRefusesWhatIsLookedUpInside) {
+  const loops::Program nest =
+      loops::parse(R"(program gather(x: f32[n], e: i64[8], y: written f32[8]; n in 1..) {
+    for i < 8 { index at = e[i] below n y[i] = x[at] } })");
+  EXPECT_EQ(why_none(nest, steps_of({"cache x at i in scratch"})),
+            "cache x at i in scratch: the place in x is looked up inside");
 }
 
 TEST(Product, InTilesOfRegistersWithPackedOperands) {
