@@ -2,12 +2,14 @@
 // program: a tree of loops and statements in which Accumulates may stand anywhere below the Start of their
 // accumulator.
 //
-//   split k 256 clip                      one loop into several: k.0 (steps of 256) and k.1
+//   split k 256 clip                      one loop into several: k.0 (steps of 256) and k.1; of a remainder
+//                                         also k.0t (none or one iteration) and k.1_1
 //   fuse i, j as r                        neighbouring loops walked as one
-//   reorder i.0, j.0, k.0, j.1, i.1, k.1  the loops in this order; an accumulator that loses its scope gets a
-//                                         copy for each iteration of what it loses
-//   cache b at j.1 in scratch             what the iteration of j.1 loads of b is copied into an array before
-//   cache b at j.1 in scratch filled by u, v pad 1  the same by loops that have names of their own
+//   reorder i.0, j.0, k.0, j.1, i.1, k.1  the loops in this order; an accumulator that loses its scope gets
+//                                         a copy for each iteration of what it loses
+//   cache b at j.1 in scratch             what the iteration of j.1 loads of b is copied into an array before,
+//                                         by the loops that read it, or "filled by u, v pad 1" by loops of
+//                                         these names
 //   cache t3 at i.1 in registers          an accumulator of its own for each iteration of i.1, added to t3
 //                                         behind it
 //   bind j.2 vector                       what walks the loop
