@@ -16,8 +16,10 @@ std::vector<Changes> changes_of_blocks() {
   return {
       {[](Parameters& p) { p.lockstep = true; }, [](Parameters& p) { p.lockstep = false; }},
       {[](Parameters& p) { p.vector_rank = 1; }, [](Parameters& p) { p.vector_rank = 2; }},
+      // Not 1024: of 31 pointwise nests measured on an H200 none was faster by more than 2 %, half of them by
+      // more than 5 % slower than by 256.
       {[](Parameters& p) { p.block_threads = 64; }, [](Parameters& p) { p.block_threads = 128; },
-       [](Parameters& p) { p.block_threads = 512; }, [](Parameters& p) { p.block_threads = 1024; }},
+       [](Parameters& p) { p.block_threads = 512; }},
       {[](Parameters& p) { p.times = 1; }, [](Parameters& p) { p.times = 2; },
        [](Parameters& p) { p.times = 4; }},
       {[](Parameters& p) { p.most_packed = 1; }, [](Parameters& p) { p.most_packed = 2; },
