@@ -210,10 +210,11 @@ class Canonical {
   Ref<Stmt> push(const State& state, Ref<Stmt> loops) const {
     std::vector<Ref<Stmt>> after;
     const index::Expr base = walk_.base_of(axis_, pushed_, state);
-    // What lies past the end is not pushed: it may come where several pieces walk units, or the axis is
-    // empty.
+    // What lies past the end is not pushed: it may come where several pieces walk units, where a loop that is
+    // written out has as many iterations for all lengths, or where the axis is empty.
     index::Condition mask;
-    if (axis_.tail == Tail::mask && pushed_at_ != 1) mask.all.push_back({base, axis_.extent});
+    const bool ends = pushed_at_ == 1 && !is_wide(scope_.piece(scope_.order.front()).bind);
+    if (axis_.tail == Tail::mask && !ends) mask.all.push_back({base, axis_.extent});
     if (pushed_at_ == 0) mask.all = {{0, axis_.extent}};
     for (const SiblingTotal& total : totals_)
       after.push_back(loops::stmt(loops::Push{total.stack, total.group, floor_div(base, pushed_), mask}));

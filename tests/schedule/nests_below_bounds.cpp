@@ -52,6 +52,17 @@ const std::vector<NestCase> cases = {
       "loop 1 k1.0 serial loop 1 k1.1 serial loop 1 k1.2 unroll loop 1 k1.3 serial loop 1 k1.4 vector loop "
       "2 "
       "k2.0 serial loop 2 k2.1 vector"}},
+    {"units_written_out_below_a_bound",
+     R"(program units_below_a_bound(x: f64[n], y: written f64[1]; n in 0..4096) {
+  start t0: sum f64
+  for k < n { t0 += x[k] at k }
+  y[0] = t0
+})",
+     each({0, 1, 1023, 1024, 1025, 2048, 2049, 3071, 3073, 4095}),
+     {"schedule split 0 k : 1024, 256, 8 mask loop 0 k.0 unroll loop 0 k.1 serial loop 0 k.2 unroll loop 0 "
+      "k.3 vector",
+      "schedule split 0 k : 2048, 1024, 256, 8 mask loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 serial "
+      "loop 0 k.3 unroll loop 0 k.4 vector"}},
     {"short_rows_below_a_bound",
      R"(program short_rows_below_a_bound(x: f32[m*n], y: written f32[m], z: written f32[m]; m in 0..6, n in 0..60) {
   for i < m {
