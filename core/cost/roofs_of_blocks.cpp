@@ -85,7 +85,7 @@ class Blocks {
     return nullptr;
   }
 
-  // Thread loops around a node, first the one whose members are nearest to each other.
+  // Thread loops around a node, first the one whose iterations are nearest to each other.
   std::vector<std::size_t> thread_nodes(std::size_t of) const {
     std::vector<std::size_t> nodes;
     for (std::size_t node = of; node != 0; node = walk_.nodes[node].parent)

@@ -403,8 +403,8 @@ class Walker {
     node.chain += steps;
     if (beyond) node.barriers += 2;
   }
-  // Of a total of so many lanes within a warp: each hands over half of the lanes that are left, then those of
-  // the other threads' lanes.
+  // Of an accumulator of so many lanes within a warp: each hands over half of the lanes that are left, then
+  // those of the other threads' lanes.
   static double exchanges_of(double lanes, double steps) {
     double exchanges = 0, halvings = 0;
     for (double step = 0; step < steps; ++step) {

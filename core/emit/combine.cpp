@@ -104,9 +104,9 @@ void Totals::combine_threads(const std::vector<Total*>& totals, const loops::Com
   }
 }
 
-// Those of so many that have no part in the total which so many threads have together.
+// Those threads of so many that have no part in the accumulator which so many have together.
 void Totals::tell_others(const Total& total, std::int64_t together, Span span) {
-  if (threads_.outermost_fastest()) return;  // all threads of a member of the loop around have the whole
+  if (threads_.outermost_fastest()) return;  // all threads of an iteration of the loop around have the whole
   std::int64_t told = span.threads;
   for (const Total::Copies& left : total.of_threads) told = std::min(told, threads_.width(left.axis));
   if (together != told) hand_out(total, {told, span.again});
@@ -212,7 +212,7 @@ void Totals::exchange(const Total& total, const Parts& own, std::int64_t extent,
 }
 
 // Members of less than a warp: neighbours are combined within the warps first, halves within them at last.
-// Members whose threads have totals of their own meet at their places.
+// Iterations whose threads have accumulators of their own meet at their places.
 void Totals::combine_in_block(const std::vector<const Total*>& totals, std::int64_t extent,
                               std::int64_t width, bool halves, bool again) {
   const std::int64_t of_warp = width < WARP_THREADS ? WARP_THREADS / width : 1;

@@ -24,8 +24,8 @@ class Threads {
   // warp.
   explicit Threads(const loops::Program& program);
   std::int64_t count() const { return count_; }  // of a block; 1 without thread loops
-  // From a thread of one member of the loop to the one at its place in the next member: the threads of a
-  // member, where the innermost loop is the fastest.
+  // From a thread of one iteration of the loop to the one at its place in the next: the threads of an
+  // iteration, where the innermost loop is the fastest.
   std::int64_t width(loops::Axis axis) const;
   bool outermost_fastest() const { return outermost_fastest_; }
   // Whether threads combine this total, or take a prefix of it, again in the next turn of a loop without a

@@ -20,7 +20,8 @@ class Totals {
   // Neighbours across one axis with one pairing, for which threads wait together. `span`: threads that
   // execute the statements for the same members of thread loops.
   void combine(const std::vector<loops::Combine>& combines, std::int64_t span);
-  // Whether the same totals are combined across threads of a warp and right after that across their lanes.
+  // Whether the same accumulators are combined across threads of a warp and right after that across their
+  // lanes.
   bool are_scattered(const std::vector<loops::Combine>& threads,
                      const std::vector<loops::Combine>& lanes) const;
   void combine_scattered(const std::vector<loops::Combine>& threads, const std::vector<loops::Combine>& lanes,

@@ -268,7 +268,7 @@ struct Program {
   std::vector<BufferInfo> buffers;  // the arguments in order, then the local ones
   std::vector<SizeInfo> sizes;      // run-time integers, in order
   Ref<Stmt> body;
-  // Programs only: of nested thread loops the outermost is the one whose members are neighbours, not the
+  // Programs only: of nested thread loops the outermost is the one whose iterations are neighbours, not the
   // innermost.
   bool outermost_fastest = false;
 };

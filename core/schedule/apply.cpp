@@ -110,7 +110,8 @@ class Applier {
     const Ref<Stmt> rest = walk([&](const Surroundings& here) { return items(here); });
     parts_ = nullptr;
     loops::Program gathering = program_of(rest, "");
-    gathering.outermost_fastest = false;  // the threads that gather the parts of a total are neighbours
+    // The threads that gather the parts of an accumulator are neighbours.
+    gathering.outermost_fastest = false;
     return {program_of(blocks, "_parts"), std::move(gathering)};
   }
 

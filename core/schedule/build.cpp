@@ -319,7 +319,7 @@ Expr Walk::members_left(const Turn& turn, const State& state) const {
   return left ? next_power_of_two(std::max<std::int64_t>(*left, 1)) : units.turns;
 }
 
-// Of totals in any order what is left needs no more copies than there are elements for.
+// Of accumulators in any order what is left needs no more copies than there are elements for.
 Expr Walk::copies_left(const Turn& turn, const State& state) const {
   const AxisPlan& axis = scope_.axes[turn.axis];
   const Piece& copies = axis.pieces[turn.piece];

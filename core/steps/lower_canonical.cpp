@@ -4,9 +4,9 @@
 //         for k.0 { start unit copies (k.2); for k.1 { for k.2 vector { merge unit (x) } }
 //                   combine unit across k.2 halves; push unit onto stack at k.0 }
 //         fold t = stack
-// Of a single unit that is not empty the total itself has the copies. An accumulator that has copies in the
-// nest has them on all levels that stand around the loops over these; they are handed on in loops of their
-// own.
+// Of a single unit that is not empty the accumulator itself has the copies. An accumulator that has copies in
+// the nest has them on all levels that stand around the loops over these; they are handed on in loops of
+// their own.
 #include "core/steps/lower_canonical.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 class PartLowering {
  public:
-  // `outermost`: what its first level is reached by; a stack that all parts share, or the total itself.
+  // `outermost`: what its first level is reached by; a stack that all parts share, or the accumulator itself.
   PartLowering(const Kernel& kernel, const loops::Start& start, const Part& part, loops::Temp outermost,
                const NewTemp& new_temp, const MaskOf& mask_of)
       : kernel_(kernel), start_(start), part_(part), new_temp_(new_temp), mask_of_(mask_of) {
@@ -178,7 +178,7 @@ std::variant<std::vector<Found>, std::string> parts_of(const Kernel& kernel, con
   return found;
 }
 
-// total = what the stack holds; of a total with copies, each of them.
+// accumulator = what the stack holds; of one with copies, each of them.
 std::vector<Ref<Stmt>> folded(const loops::Start& start, const Part& part, loops::Temp stack,
                               const index::Expr& count, const NewTemp& new_temp) {
   std::vector<loops::Loop> copied = part.path;

@@ -66,7 +66,7 @@ class ThreadLoops {
   }
 
   const loops::Program& program_;
-  std::map<loops::Axis, std::int64_t> widths_;  // threads of one member
+  std::map<loops::Axis, std::int64_t> widths_;  // threads of one iteration
   std::set<index::Symbol> differing_;           // from thread to thread
   std::int64_t threads_ = 1;                    // of a block
   std::string reason_;
