@@ -3,29 +3,11 @@
 
 #include "core/schedule/schedule.h"
 #include "tests/backends/compare.h"
+#include "tests/support/nests_of_sums.h"
 
 namespace twinloom::tests {
 
 namespace {
-
-constexpr std::string_view SOFTMAX = R"(
-program softmax(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 1..) {
-  for i < m {
-    start t0: max f32
-    for k < n { t0 += x[i*n + k] at k }
-    start t1: sum f32
-    for l < n { t1 += exp(sub(x[i*n + l], t0)) at l }
-    for j < n { y[i*n + j] = div(exp(sub(x[i*n + j], t0)), t1) }
-  }
-})";
-constexpr std::string_view COLUMN_SUMS = R"(
-program column_sums(x: f32[n*m], y: written f32[m]; m in 0.., n in 0..) {
-  for j < m {
-    start t0: sum f32
-    for k < n { t0 += x[k*m + j] at k }
-    y[j] = neg(t0)
-  }
-})";
 
 void expect_same_by_steps(std::string_view nest, std::string_view schedule, std::int64_t rows,
                           std::int64_t length) {
