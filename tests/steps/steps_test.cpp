@@ -62,7 +62,8 @@ TEST(Step, HasAWordThatASchedulesTextKnows) {
     EXPECT_STREQ(
         error.what(),
         "schedule line 2 column 3: expected collapse, grid, columns, split_scan, split, loop, panel, "
-        "transposed_rows, stage, values, prefetch, stream, keep, fuse, reorder, cache or bind, "
+        "transposed_rows, outermost_fastest, stage, values, prefetch, stream, keep, fuse, reorder, cache or "
+        "bind, "
         "found 'splt 0 k : 8 mask'");
   }
 }
