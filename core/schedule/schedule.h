@@ -51,16 +51,10 @@
 
 namespace twinloom::schedule {
 
-enum class Tail : std::uint8_t {
-  exact,      // every factor divides; why_illegal proves it or refuses
-  mask,       // one loop; loads and stores past the end do nothing
-  remainder,  // a loop of full turns without masks, then one masked turn for what is left: of the piece of
-              // steps of UNIT for an axis reduced in the canonical order, else of the last piece (by step)
-              // outside every unroll and vector piece of the axis
-  clip,       // no masks: each loop ends where the axis ends; only where no piece is unroll or vector
-};
-
-std::string_view name(Tail tail);
+// Of a remainder, the masked iteration is that of the piece of steps of UNIT for an axis reduced in the
+// canonical order, else of the last piece (by step) outside every unroll and vector piece of the axis. A clip
+// has no piece that is unroll or vector.
+using steps::Tail;
 
 struct Collapse {  // neighbouring axes walked as one, row-major; before the splits
   int sibling;

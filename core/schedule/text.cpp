@@ -8,7 +8,6 @@ namespace twinloom::schedule {
 
 namespace {
 
-constexpr std::initializer_list<Tail> TAILS = {Tail::exact, Tail::mask, Tail::remainder, Tail::clip};
 constexpr std::initializer_list<loops::Place> PLACES = {loops::Place::registers, loops::Place::scratch,
                                                         loops::Place::memory};
 
@@ -33,7 +32,7 @@ SplitPlan read_split(Scanner& scanner) {
     plan.factors =
         read_list<std::int64_t>(scanner, [&] { return scanner.integer_up_to(steps::MOST_NUMBER); });
   }
-  plan.tail = read_one_of(scanner, TAILS);
+  plan.tail = read_one_of(scanner, steps::TAILS);
   if (scanner.accept("short"))
     plan.shorts = read_list<std::int64_t>(scanner, [&] { return scanner.integer_up_to(steps::MOST_NUMBER); });
   return plan;
@@ -114,20 +113,6 @@ std::optional<std::string_view> accept_step(Scanner& scanner) {
 }
 
 }  // namespace
-
-std::string_view name(Tail tail) {
-  switch (tail) {
-    case Tail::exact:
-      return "exact";
-    case Tail::mask:
-      return "mask";
-    case Tail::remainder:
-      return "remainder";
-    case Tail::clip:
-      return "clip";
-  }
-  return "";
-}
 
 std::string print(const Schedule& schedule) {
   Writer writer;

@@ -13,7 +13,6 @@ namespace twinloom::steps {
 
 namespace {
 
-constexpr std::initializer_list<Tail> TAILS = {Tail::exact, Tail::mask, Tail::clip, Tail::remainder};
 constexpr std::initializer_list<loops::Place> PLACES = {loops::Place::registers, loops::Place::scratch};
 
 Step read_split(Scanner& scanner) {

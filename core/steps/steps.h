@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -42,6 +43,7 @@ enum class Tail : std::uint8_t {
   remainder,  // a loop of full iterations without masks, then one masked iteration for what is left
 };
 
+constexpr std::initializer_list<Tail> TAILS = {Tail::exact, Tail::mask, Tail::remainder, Tail::clip};
 std::string_view name(Tail tail);
 
 struct Split {
