@@ -12,14 +12,13 @@ using loops::NestLoop;
 
 std::optional<Beside> rows_beside(const Situation& situation) {
   const std::int64_t wanted = situation.parameters.beside;
-  if (wanted == 0 || !situation.lockstep || situation.shape.columns || situation.siblings.empty())
+  if (wanted == 0 || !situation.lockstep || situation.shape.columns || situation.siblings.empty() ||
+      situation.rows_vary())
     return std::nullopt;
   const NestLoop& first = situation.siblings.front()->loops.back();
   for (const loops::Sibling* sibling : situation.siblings) {
     const bool same = sibling->loops.size() == 1 && sibling->loops.back().extent == first.extent;
     if (!same || reach_of(situation.shape, *sibling) == Reach::scan) return std::nullopt;
-    for (const NestLoop& common : situation.shape.common)
-      if (extents_vary(situation.shape, *sibling, common.axis)) return std::nullopt;
   }
   const auto most = situation.most(situation.shape.common[situation.vector_axis]);
   const auto length = situation.most(first).value_or(loops::LANES);

@@ -24,13 +24,12 @@ constexpr std::int64_t LOOPED_WARPS = 8;  // of a long row that is kept nowhere
 // What all siblings walk, each by one loop.
 std::optional<Row> row_of(const Situation& situation) {
   if (situation.siblings.empty() || walks_rows_in_threads(situation)) return std::nullopt;
+  // The threads of a row go through it together, so it ends for all rows of a block at once.
+  if (situation.rows_vary()) return std::nullopt;
   const loops::NestLoop& loop = situation.siblings.front()->loops.back();
   for (const loops::Sibling* sibling : situation.siblings) {
     if (sibling->loops.size() != 1 || sibling->loops.back().extent != loop.extent) return std::nullopt;
     if (reach_of(situation.shape, *sibling) == Reach::scan) return std::nullopt;
-    // The threads of a row go through it together, so it ends for all rows of a block at once.
-    for (const loops::NestLoop& common : situation.shape.common)
-      if (extents_vary(situation.shape, *sibling, common.axis)) return std::nullopt;
   }
   return Row{loop.extent, situation.most(loop).value_or(Row::UNBOUNDED),
              std::max<std::int64_t>(situation.usual(loop), 1)};

@@ -56,15 +56,6 @@ class ThreadChooser {
       return reach_of(situation_.shape, *sibling) == Reach::scan;
     });
   }
-  // A block stays until its longest row is done: index_add of 32,768 rows of 128 to 100,000 took 0.95 ms by
-  // blocks of one row on an H200, 1.47 by blocks of 8.
-  bool rows_vary() const {
-    return std::ranges::any_of(situation_.siblings, [&](const loops::Sibling* sibling) {
-      return std::ranges::any_of(situation_.shape.common, [&](const NestLoop& loop) {
-        return extents_vary(situation_.shape, *sibling, loop.axis);
-      });
-    });
-  }
   // The axis whose neighbours lie on neighbouring threads.
   std::size_t fast_axis() const {
     return situation_.lockstep ? situation_.vector_axis : situation_.shape.common.size() - 1;
@@ -87,7 +78,9 @@ class ThreadChooser {
     } else if (rows_in_threads_) {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads / 2);
-      if (!rows_vary()) spread(cuts, parameters_.block_threads / 2 / cuts[fast].threads);
+      // A block stays until its longest row is done: index_add of 32,768 rows of 128 to 100,000 took 0.95 ms
+      // by blocks of one row on an H200, 1.47 by blocks of 8.
+      if (!situation_.rows_vary()) spread(cuts, parameters_.block_threads / 2 / cuts[fast].threads);
     } else {
       const std::int64_t rows = beside_        ? beside_->rows
                                 : scans()      ? scanned_rows()
@@ -108,7 +101,7 @@ class ThreadChooser {
   // Elements that make a word of 4 bytes: more of them would need more totals than a thread has registers
   // for. Of a list that is looked up two, so that a place that is found serves both.
   std::int64_t words_along(const NestLoop& loop) const {
-    const std::int64_t bytes = rows_vary() ? 8 : 4, packed = situation_.packed_along(loop.axis);
+    const std::int64_t bytes = situation_.rows_vary() ? 8 : 4, packed = situation_.packed_along(loop.axis);
     if (parameters_.most_packed < packed) return parameters_.most_packed;
     return std::max<std::int64_t>(1, packed * bytes / situation_.machine.vector_bytes);
   }

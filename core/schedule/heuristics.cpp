@@ -107,6 +107,10 @@ bool Situation::may_be_vector(const NestLoop& common) const {
       siblings, [&](const loops::Sibling* sibling) { return extents_vary(shape, *sibling, common.axis); });
 }
 
+bool Situation::rows_vary() const {
+  return !std::ranges::all_of(shape.common, [&](const NestLoop& common) { return may_be_vector(common); });
+}
+
 double Situation::vector_bytes(const NestLoop& common) const {
   return may_be_vector(common) ? unit_bytes(common.axis, !siblings.empty())
                                : -std::numeric_limits<double>::infinity();

@@ -95,6 +95,8 @@ class Situation {
   double turn_seconds() const;
   // Whether siblings store elements.
   bool stores_rows() const;
+  // Whether the inner loops of some iterations may have other extents than those of others.
+  bool rows_vary() const;
   // Whether columns of a panel are worth their arrays: one reduction in lock-step of more than the caches
   // hold, or that stores elements. Rows that are far apart leave each other no room in a cache, and lines of
   // which a vector stored a part are gone when the next one comes.
