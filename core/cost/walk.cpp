@@ -403,8 +403,8 @@ class Walker {
     node.chain += steps;
     if (beyond) node.barriers += 2;
   }
-  // Of an accumulator of so many lanes within a warp: each hands over half of the lanes that are left, then
-  // those of the other threads' lanes.
+  // Exchanges of registers that combine an accumulator of so many lanes across a warp: every step sends half
+  // of the lanes that are left, and what remains is fetched from the threads that have it.
   static double exchanges_of(double lanes, double steps) {
     double exchanges = 0, halvings = 0;
     for (double step = 0; step < steps; ++step) {
@@ -487,35 +487,6 @@ class Walker {
 };
 
 }  // namespace
-
-double Walk::times(std::size_t node, std::initializer_list<loops::Bind> binds) const {
-  double times = 1;
-  for (std::size_t at = node; at != 0; at = nodes[at].parent) {
-    const Loop& loop = loops[*nodes[at].loop];
-    if (std::ranges::find(binds, loop.bind) != binds.end()) times *= loop.extent;
-  }
-  return times;
-}
-
-double Walk::threads_below(std::size_t node) const {
-  double most = 1;
-  for (const std::size_t child : nodes[node].children) {
-    const Loop& loop = loops[*nodes[child].loop];
-    most = std::max(most, threads_below(child) * (loop.bind == loops::Bind::thread ? loop.extent : 1));
-  }
-  return most;
-}
-
-double Walk::threads_above(std::size_t node) const {
-  return node == 0 ? 1 : times(nodes[node].parent, {loops::Bind::thread});
-}
-
-double Walk::threads_at(std::size_t node) const {
-  for (std::size_t at = node; at != 0; at = nodes[at].parent)
-    if (loops[*nodes[at].loop].bind == loops::Bind::thread)
-      return times(node, {loops::Bind::thread}) * threads_below(at);
-  return threads;
-}
 
 Walk walk_of(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes) {
   return Walker(program, machine, sizes).walk();
