@@ -10,8 +10,6 @@ namespace twinloom::emit {
 
 namespace {
 
-constexpr std::int64_t WARP_THREADS = 32;  // that exchange registers directly
-
 // How far apart those are that a step of 1, 2, 4, ... combines: half the members at first, or one.
 std::int64_t distance_at(std::int64_t step, std::int64_t extent, bool halves) {
   return halves ? extent / (2 * step) : step;

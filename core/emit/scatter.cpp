@@ -1,7 +1,7 @@
 // An accumulator of several lanes, combined by halves first across the threads of a warp and then across its
 // lanes: the part of Totals that does both at once. Every thread needs one value in the end, so in each
-// exchange it hands over the half of its lanes that it does not go on with and takes its own half of the
-// other thread's, until one lane is left. 8 lanes of 32 threads take 4 + 2 + 1 + 1 + 1 exchanges, and 3 more
+// exchange it sends one half of its lanes and receives the other thread's values of the other half, until one
+// lane is left. 8 lanes of 32 threads take 4 + 2 + 1 + 1 + 1 exchanges, and 3 more
 // for the lanes that lie with other threads by then, in place of 8 * 5; what is combined with what is the
 // same:
 //   lanes 0 1 2 3 of threads t and t ^ 16  ->  t keeps 0 1, and has 0 + 0' 1 + 1'; t ^ 16 keeps 2 3
@@ -14,12 +14,6 @@
 #include "core/emit/totals.h"
 
 namespace twinloom::emit {
-
-namespace {
-
-constexpr std::int64_t WARP_THREADS = 32;  // that exchange registers directly
-
-}  // namespace
 
 bool Totals::are_scattered(const std::vector<loops::Combine>& threads,
                            const std::vector<loops::Combine>& lanes) const {

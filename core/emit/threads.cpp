@@ -8,12 +8,6 @@
 
 namespace twinloom::emit {
 
-namespace {
-
-constexpr std::int64_t WARP_THREADS = 32;
-
-}  // namespace
-
 bool combine_together(const loops::Combine& one, const loops::Combine& other) {
   return one.across == other.across && one.pairing == other.pairing;
 }

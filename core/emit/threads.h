@@ -14,6 +14,8 @@
 
 namespace twinloom::emit {
 
+constexpr std::int64_t WARP_THREADS = 32;  // that exchange registers directly
+
 // Whether threads wait once for both totals, where they stand side by side.
 bool combine_together(const loops::Combine& one, const loops::Combine& other);
 

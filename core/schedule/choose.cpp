@@ -69,8 +69,8 @@ std::int64_t far_room(const machine::Machine& machine) {
   return level == machine.memory.end() ? 0 : std::min(level->bytes / SHARE, MOST);
 }
 
-// How many values are kept, as long as there is room for their rows and what is left of the nest is not
-// sooner walked in lock-step, where rows have no arrays of their own. Dear ones may wait farther away.
+// How many values are cached, as long as their rows fit and what is left of the nest is not better walked in
+// lock-step, where rows have no arrays of their own. Expensive ones may be cached in L2.
 int choose_kept_values(const Forms& forms, const Situation& situation, std::int64_t& room) {
   if (situation.lockstep || situation.shape.common.empty() || !choose_grid_splits(situation).empty())
     return 0;
