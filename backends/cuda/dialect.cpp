@@ -40,7 +40,7 @@ std::string CudaDialect::head(const loops::Program& program) const {
 }
 
 std::vector<std::string> CudaDialect::opening(const loops::Program& program) const {
-  if (routine_of(program) != nullptr) return {"const StableSort stable_sort{step};"};
+  if (routine_of(program) != nullptr) return {"const StableSort stable_sort{step, failure};"};
   if (emit::thread_count(program) > 1) return {"const i64 thread = threadIdx.x;"};
   return {};
 }
@@ -88,17 +88,16 @@ std::string CudaDialect::loop(const std::string& counter, const std::string& bou
 }
 
 std::int64_t block_threads(const loops::Program& program) {
-  return routine_of(program) == nullptr ? emit::thread_count(program) : SORT_THREADS;
+  return routine_of(program) == nullptr ? emit::thread_count(program) : SORT_SHAPE.threads;
 }
 
-// A block of a sort has some turns; more blocks than run at once would only have more to count.
+// Of a sort as many as run at once; SortPlan tells what they do.
 index::Expr block_count(const loops::Program& program, int multiprocessors) {
-  constexpr int SORT_BLOCKS_EACH = 2;  // that a multiprocessor runs at once
   const loops::Call* const routine = routine_of(program);
   if (routine == nullptr) return emit::task_count(program);
   const loops::SortSizes sizes = loops::sort_sizes(*routine);
   return index::greatest(1, index::least(multiprocessors * SORT_BLOCKS_EACH,
-                                         index::ceil_div(sizes.rows * sizes.n, SORT_THREADS * SORT_ITEMS)));
+                                         index::ceil_div(sizes.rows * sizes.n, SORT_SHAPE.at_once())));
 }
 
 std::vector<void*> parameter_words(std::span<const loops::Memory> buffers,

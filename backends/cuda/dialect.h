@@ -46,6 +46,7 @@ class CudaDialect final : public emit::DeviceDialect {
   std::string block_array(const std::string& type, const std::string& name, const std::string& count,
                           std::int64_t offset) const override;
   std::string loop(const std::string& counter, const std::string& bound) const override;
+  std::string slot_parameters() const override { return ", auto failure"; }
   std::string sync() const override { return "__syncthreads();"; }
   bool transposes(ops::DType, int) const override { return false; }
   bool loads_every(std::int64_t, int) const override { return false; }

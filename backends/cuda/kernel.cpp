@@ -35,7 +35,10 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::uniqu
       sizes_(program.sizes),
       threads_(static_cast<unsigned>(block_threads(program))),
       scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
-  if (const loops::Call* const call = routine_of(program)) sorted_ = loops::sort_sizes(*call);
+  if (const loops::Call* const call = routine_of(program)) {
+    sorted_ = loops::sort_sizes(*call);
+    cache_bytes_ = machine::cache_bytes(gpu.machine());
+  }
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
     may_fail_ = may_fail_ || std::holds_alternative<loops::Index>(stmt.node);
   });
@@ -96,10 +99,12 @@ void CudaKernel::launch(CUfunction function, std::vector<void*> words, std::int6
 void CudaKernel::sort(CUfunction function, const std::vector<void*>& words,
                       std::span<const std::int64_t> sizes, std::int64_t blocks, CUstream stream) const {
   const index::Values values = values_of(sizes);
-  const std::int64_t elements = index::evaluate(sorted_->rows * sorted_->n, values),
-                     bound = index::evaluate(sorted_->rows * sorted_->bound, values);
-  const StreamMemory workspace(gpu_, sort_bytes(elements, blocks), stream, cat("the sort of ", name_));
-  for (const SortLaunch& each : sort_launches(elements, bound, blocks, workspace.data())) {
+  const auto size = [&](const index::Expr& expr) { return index::evaluate(expr, values); };
+  const SortPlan plan(size(sorted_->rows), size(sorted_->n), size(sorted_->bound), {blocks, cache_bytes_});
+  std::optional<StreamMemory> workspace;
+  if (const std::int64_t bytes = plan.workspace_bytes(); bytes > 0)
+    workspace.emplace(gpu_, bytes, stream, cat("the sort of ", name_));
+  for (const SortLaunch& each : plan.launches(workspace ? workspace->data() : nullptr)) {
     constexpr std::size_t STEP_WORDS = sizeof(SortStep) / sizeof(void*);
     std::vector<void*> all = words;
     all.resize(words.size() + STEP_WORDS);

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
+#include "backends/cuda/device/sort_step.h"
 #include "backends/cuda/dialect.h"
 #include "core/loops/rewrite.h"
 #include "core/ops/monoid.h"
@@ -28,8 +30,9 @@ class Needs {
     loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) { add(stmt); });
   }
 
+  bool has_lists() const { return has_lists_; }
   std::optional<std::int64_t> resident_threads() const {
-    const std::int64_t threads = waits_ ? TOGETHER : ALONE;
+    const std::int64_t threads = waits_ || has_lists_ ? TOGETHER : ALONE;
     const std::int64_t bytes = REGISTERS / threads * 4;
     if (total_bytes_ == 0 || keeps_rows_ || total_bytes_ > bytes / PART_FOR_TOTALS) return std::nullopt;
     return threads;
@@ -44,17 +47,26 @@ class Needs {
       waits_ = waits_ || is_of_threads(combine->across);
     if (const auto* prefix = std::get_if<loops::Prefix>(&stmt.node))
       waits_ = waits_ || is_of_threads(prefix->across);
+    if (const auto* index = std::get_if<loops::Index>(&stmt.node)) found_.insert(index->symbol);
+    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) has_lists_ = has_lists_ || is_list(*loop);
     waits_ = waits_ || std::holds_alternative<loops::Sync>(stmt.node);
+  }
+  // Most of them are so short that a thread has one load on its way, of a place that it has just looked up.
+  bool is_list(const loops::Loop& loop) const {
+    return std::ranges::any_of(index::symbols_of(loop.extent),
+                               [&](const index::Symbol& symbol) { return found_.contains(symbol); });
   }
   bool is_of_threads(loops::Axis axis) const { return loops_.at(axis)->bind == loops::Bind::thread; }
 
-  // Of a thread. Stacks are memory.
+  // Of a thread. Stacks are memory, and so are copies that a loop walks which is not written out.
   std::int64_t bytes_of(const loops::Start& start) const {
     std::int64_t bytes = 0;
     for (int part = 0; part < ops::parts(start.monoid); ++part)
       bytes += std::max(4, ops::size_of(ops::part_type(start.monoid, start.element, part)));
-    for (const loops::Axis axis : start.copies)
+    for (const loops::Axis axis : start.copies) {
+      if (loops_.at(axis)->bind == loops::Bind::serial) return 0;
       if (!is_of_threads(axis)) bytes *= index::constant_of(loops_.at(axis)->extent).value_or(1);
+    }
     return start.depth > 0 ? 0 : bytes;
   }
 
@@ -62,14 +74,18 @@ class Needs {
   std::int64_t total_bytes_ = 0;
   bool keeps_rows_ = false;  // in registers
   bool waits_ = false;       // for other threads
+  bool has_lists_ = false;   // walks loops that end where only the run knows
+  std::set<index::Symbol> found_;
 };
 
 }  // namespace
 
 std::string launch_bounds(const loops::Program& program) {
   const std::int64_t threads = block_threads(program);
-  const auto resident = Needs(program).resident_threads();
-  if (!resident || threads <= SMALL_BLOCK) return cat(threads);
+  if (routine_of(program) != nullptr) return cat(threads, ", ", SORT_BLOCKS_EACH);
+  const Needs needs(program);
+  const auto resident = needs.resident_threads();
+  if (!resident || (threads <= SMALL_BLOCK && !needs.has_lists())) return cat(threads);
   return cat(threads, ", ", std::max<std::int64_t>(1, *resident / threads));
 }
 

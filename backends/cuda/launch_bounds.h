@@ -11,8 +11,10 @@ namespace twinloom::cuda {
 // alone, ptxas keeps to the 32 registers with which all threads of a multiprocessor are resident wherever it
 // can, even where scratch has no room for so many blocks, at the price of loads that wait for each other's
 // registers. Threads that walk an axis for a total do better with half as many of them, those that never wait
-// for others with a quarter (perf/results/2026-11-23-gpu-speed.md, "Registers"). What may need more registers
-// than are left then, rows that stay in them or many totals, is left to ptxas, and so are small blocks.
+// for others with a quarter (perf/results/2026-11-23-gpu-speed.md, "Registers"). Threads that walk lists have
+// one load on their way: as many of them as of those that wait, also in small blocks. What may need more
+// registers than are left then, rows that stay in them or many totals, is left to ptxas, and so are small
+// blocks.
 std::string launch_bounds(const loops::Program& program);
 
 }  // namespace twinloom::cuda

@@ -4,34 +4,75 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/error.h"
+#include "core/base/integers.h"
+
 namespace twinloom::cuda {
 
-std::int64_t sort_bytes(std::int64_t elements, std::int64_t blocks) {
-  return (elements + (std::int64_t{1} << SORT_BITS) * blocks) *
-         static_cast<std::int64_t>(sizeof(emit::Integer));
+namespace {
+
+constexpr std::int64_t WORD = sizeof(emit::Integer);
+
+std::int64_t bits_of(std::int64_t most) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most)));
 }
 
-std::vector<SortLaunch> sort_launches(std::int64_t elements, std::int64_t bound, std::int64_t blocks,
-                                      void* workspace) {
-  // Keys out of range count as `bound`. Passes look at as many bits each.
-  const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bound))));
-  SortStep step;
-  step.passes = (bits + SORT_BITS - 1) / SORT_BITS;
-  step.bits = (bits + step.passes - 1) / step.passes;
-  step.blocks = blocks;
+}  // namespace
+
+SortPlan::SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const SortMachine& machine,
+                   const SortShape& shape)
+    : elements_(rows * n), warps_(shape.warps()) {
+  // Rows that are shorter than an iteration share one; where there are no places, nothing is sorted.
+  const std::int64_t together = n == 0 || bound == 0 ? rows : ceil_div(shape.at_once(), n);
+  step_.rows_each = std::clamp<std::int64_t>(together, 1, std::max<std::int64_t>(rows, 1));
+  step_.segments = std::max<std::int64_t>(ceil_div(rows, step_.rows_each), 1);
+  const std::int64_t size = step_.rows_each * n, keys = step_.rows_each * bound;
+  // Of one block that has two iterations two or three launches a pass take longer than it.
+  const std::int64_t few = 2 * shape.at_once();
+  // What is written between and behind its neighbours stays in the cache until lines are whole.
+  const std::int64_t cached =
+      ceil_div(2 * machine.blocks * size * WORD, std::max<std::int64_t>(machine.cache_bytes, 1));
+  const std::int64_t wanted = std::max(machine.blocks / step_.segments, std::min(cached, machine.blocks));
+  step_.blocks = size <= few ? 1 : std::clamp<std::int64_t>(wanted, 1, ceil_div(size, shape.at_once()));
+  marking_blocks_ =
+      std::clamp<std::int64_t>(machine.blocks / step_.segments, 1, ceil_div(size + 1, shape.threads));
+  step_.each = ceil_div(ceil_div(size, shape.at_once()), step_.blocks) * shape.at_once();
+  // Keys out of range count as `keys`; of several segments there are none.
+  const std::int64_t bits = std::max<std::int64_t>(bits_of(step_.segments == 1 ? keys : keys - 1), 1);
+  step_.passes = ceil_div(bits, shape.bits);
+  step_.bits = ceil_div(bits, step_.passes);
+  constexpr std::int64_t MOST = std::int64_t{1} << 31;
+  if (size >= MOST || keys >= MOST)
+    throw Error(
+        cat("a sort of ", size, " elements by keys below ", keys, "; on a GPU both are less than ", MOST));
+}
+
+std::int64_t SortPlan::workspace_bytes() const {
+  const std::int64_t totals = step_.blocks > 1 ? step_.segments * digits() : 0;
+  return (spare() + counts() + totals) * WORD;
+}
+
+std::vector<SortLaunch> SortPlan::launches(void* workspace) const {
+  SortStep step = step_;
   step.spare = static_cast<emit::Integer*>(workspace);
-  step.counts = step.spare + elements;
+  step.counts = step.spare + spare();
+  step.totals = step.counts + counts();
   std::vector<SortLaunch> launches;
-  const auto add = [&](SortTask task, std::int64_t grid) {
+  const auto add = [&](SortTask task, std::int64_t blocks) {
     step.task = task;
-    launches.push_back({step, grid});
+    launches.push_back({step, blocks});
   };
-  for (; elements > 0 && step.pass < step.passes; ++step.pass) {
-    add(SortTask::count, blocks);
-    add(SortTask::scan, 1);
-    add(SortTask::move, blocks);
+  const std::int64_t grid = step.segments * step.blocks;
+  if (step.blocks == 1) add(SortTask::whole, grid);
+  for (; step.blocks > 1 && step.pass < step.passes; ++step.pass) {
+    add(SortTask::count, grid);
+    if (step.blocks > MOST_UNSCANNED) add(SortTask::scan, ceil_div(step.segments * digits(), warps_));
+    add(SortTask::move, grid);
   }
-  add(SortTask::mark, blocks);
+  if (step.passes > 1) {
+    step.blocks = marking_blocks_;
+    add(SortTask::mark, step.segments * step.blocks);
+  }
   return launches;
 }
 

@@ -14,11 +14,30 @@ struct SortLaunch {
   std::int64_t blocks;  // of the grid
 };
 
-// What each of so many blocks counts, and a number for each element, beside the results.
-std::int64_t sort_bytes(std::int64_t elements, std::int64_t blocks);
+// What of a GPU a sort is planned for.
+struct SortMachine {
+  std::int64_t blocks;       // that it runs at once
+  std::int64_t cache_bytes;  // of its L2
+};
 
-// Of so many elements by keys below `bound`. `workspace`: sort_bytes().
-std::vector<SortLaunch> sort_launches(std::int64_t elements, std::int64_t bound, std::int64_t blocks,
-                                      void* workspace);
+// `rows` rows of n elements, each sorted by keys below `bound`.
+class SortPlan {
+ public:
+  // Error where a row has 2^31 elements or keys.
+  SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const SortMachine& machine,
+           const SortShape& shape = SORT_SHAPE);
+
+  std::int64_t workspace_bytes() const;  // beside the results; may be 0
+  std::vector<SortLaunch> launches(void* workspace) const;
+
+ private:
+  std::int64_t digits() const { return std::int64_t{1} << step_.bits; }
+  std::int64_t spare() const { return step_.passes > 1 ? elements_ : 0; }
+  std::int64_t counts() const { return step_.blocks > 1 ? step_.segments * digits() * step_.blocks : 0; }
+
+  std::int64_t elements_, warps_;
+  std::int64_t marking_blocks_;  // of a segment
+  SortStep step_;
+};
 
 }  // namespace twinloom::cuda

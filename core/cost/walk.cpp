@@ -142,8 +142,8 @@ class Walker {
     return std::ranges::any_of(found_values_,
                                [&](const auto& found) { return index::mentions(extent, found.first); });
   }
-  // Where run-time values decide, half of the most there can be; of a core, between two of them with one
-  // bound, as many as there are if the loops around divide the whole.
+  // Where run-time values decide, half of the most there can be; between two of them with one bound as many
+  // as there are if the loops around divide the whole.
   double extent_of(const index::Expr& extent) const {
     index::Values values = values_;
     for (const index::Symbol& symbol : index::symbols_of(extent)) {
@@ -299,8 +299,7 @@ class Walker {
       return one.second == bound && axis_depths_.contains(one.first);
     });
     const double each = std::max(static_cast<double>(bound) / turns, 1.0);
-    const double apart = has_threads_ ? 0 : each * static_cast<double>(earlier);
-    found_values_[found.symbol] = bound / 2 + std::llround(apart);
+    found_values_[found.symbol] = bound / 2 + std::llround(each * static_cast<double>(earlier));
     found_extents_[found.symbol] = bound;
   }
 

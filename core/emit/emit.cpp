@@ -213,7 +213,7 @@ std::string Emitter::slot(const loops::Slot& slot) {
   const std::string parameters =
       join(counters, ", ", [&](const std::string& name) { return cat(i64(), " ", name); });
   const std::string name = scopes_.fresh("slot");
-  scopes_.close(cat("const auto ", name, " = [&](", parameters, ") -> ",
+  scopes_.close(cat("const auto ", name, " = [&](", parameters, dialect_.slot_parameters(), ") -> ",
                     dialect_.type(element.dtype, element.lanes), " {"),
                 "};");
   return name;

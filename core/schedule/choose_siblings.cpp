@@ -1,6 +1,5 @@
 // Heuristics: how one sibling is cut into vectors, chains and accumulators.
 #include <algorithm>
-#include <array>
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
@@ -63,7 +62,7 @@ class SiblingChooser {
       choice_.loop(sibling_.loops[i], 0, Bind::serial);
     const NestLoop& loop = sibling_.loops.back();
     const std::int64_t lanes = sibling_lanes(loop);
-    const bool list = totals && is_list(loop);
+    const bool list = totals && situation_.is_list(loop);
     const std::int64_t chains = totals && work() <= HEAVY_WORK && !list ? 4 : 1;
     const auto most = situation_.most(loop);
     if (lanes < 2 || (most && *most < lanes)) {
@@ -138,19 +137,6 @@ class SiblingChooser {
     return std::ranges::count_if(situation_.accesses, walks) > 1;
   }
 
-  // Whether only the run knows how long it is, as with the entries of a list that go to one row: most are
-  // short.
-  static constexpr std::array<std::int64_t, 2> SHORT_LISTS = {8, 64};
-  bool is_list(const NestLoop& loop) const {
-    if (const auto most = situation_.most(loop); most && *most <= SHORT_LISTS.back()) return false;
-    return std::ranges::any_of(index::symbols_of(loop.extent), [&](const index::Symbol& symbol) {
-      return std::ranges::find(situation_.nest.sizes, symbol, &loops::SizeInfo::symbol) ==
-                 situation_.nest.sizes.end() &&
-             std::ranges::find(situation_.shape.common, symbol, &NestLoop::axis) ==
-                 situation_.shape.common.end();
-    });
-  }
-
   // Whether columns may be walked side by side: each lane of a last unit has elements. See panel.cpp.
   bool is_in_panel(const NestLoop& loop) const {
     const auto extent = constant(loop);
@@ -163,7 +149,7 @@ class SiblingChooser {
     const NestLoop& loop = sibling_.loops.back();
     const std::int64_t lanes = std::min(sibling_lanes(loop), loops::LANES);
     const auto most = situation_.most(loop);
-    const bool list = is_list(loop);
+    const bool list = situation_.is_list(loop);
     const bool one_lane_each = !list && most && *most <= loops::LANES;
     const bool one_unit = !list && most && *most <= loops::UNIT;
     const std::int64_t span =
@@ -178,7 +164,7 @@ class SiblingChooser {
     if (lanes > 1 && lanes < apart) factors.push_back(lanes);
     while (!factors.empty() && factors.back() == 1) factors.pop_back();
     if (list)
-      choice_.split(loop, factors, Tail::remainder, {SHORT_LISTS.begin(), SHORT_LISTS.end()});
+      choice_.split(loop, factors, Tail::remainder, SHORT_LISTS);
     else
       choice_.split(loop, factors, canonical_tail(loop, factors, one_unit));
     add_canonical_loops(factors, lanes, apart);

@@ -99,9 +99,9 @@ class ThreadChooser {
     return std::max<std::int64_t>(1, parameters_.row_warps * warp() / (rows_.warps * threads));
   }
   // Elements that make a word of 4 bytes: more of them would need more totals than a thread has registers
-  // for. Of a list that is looked up two, so that a place that is found serves both.
+  // for. Of a list that is looked up as many as a load takes, so that a place that is found serves them all.
   std::int64_t words_along(const NestLoop& loop) const {
-    const std::int64_t bytes = situation_.rows_vary() ? 8 : 4, packed = situation_.packed_along(loop.axis);
+    const std::int64_t bytes = situation_.rows_vary() ? 16 : 4, packed = situation_.packed_along(loop.axis);
     if (parameters_.most_packed < packed) return parameters_.most_packed;
     return std::max<std::int64_t>(1, packed * bytes / situation_.machine.vector_bytes);
   }
@@ -374,9 +374,13 @@ class ThreadChooser {
   void canonical_in_thread(const NestLoop& loop, ScopeChoice& choice) const {
     Units units = units_of(loop);
     const std::size_t outside = units.factors.size();
-    const std::int64_t near = units.span / std::min(units.span, parameters_.kept_lanes);
+    // Of a list all elements are in one short unit most of the time, which leaves fewer registers for others.
+    constexpr std::int64_t LANES_OF_LISTS = 8;
+    const bool list = situation_.is_list(loop) && units.tail == Tail::remainder;
+    const std::int64_t kept = std::min(parameters_.kept_lanes, list ? LANES_OF_LISTS : units.span);
+    const std::int64_t near = units.span / std::min(units.span, kept);
     if (near > 1) units.factors.push_back(near);
-    choice.split(loop, units.factors, units.tail);
+    choice.split(loop, units.factors, units.tail, list ? SHORT_LISTS : std::vector<std::int64_t>{});
     const bool has_units = outside > 0 && units.factors.front() == loops::UNIT;
     if (has_units) choice.loop(loop, 0, Bind::serial);
     const std::size_t lanes = outside;

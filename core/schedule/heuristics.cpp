@@ -111,6 +111,13 @@ bool Situation::rows_vary() const {
   return !std::ranges::all_of(shape.common, [&](const NestLoop& common) { return may_be_vector(common); });
 }
 
+bool Situation::is_list(const NestLoop& loop) const {
+  return std::ranges::any_of(index::symbols_of(loop.extent), [&](const index::Symbol& symbol) {
+    return std::ranges::find(nest.sizes, symbol, &loops::SizeInfo::symbol) == nest.sizes.end() &&
+           std::ranges::find(shape.common, symbol, &NestLoop::axis) == shape.common.end();
+  });
+}
+
 double Situation::vector_bytes(const NestLoop& common) const {
   return may_be_vector(common) ? unit_bytes(common.axis, !siblings.empty())
                                : -std::numeric_limits<double>::infinity();

@@ -13,6 +13,7 @@ namespace twinloom::schedule {
 constexpr std::int64_t UNKNOWN_SIZE = 4096;    // what a size is taken for that nothing is known of
 constexpr std::int64_t UNKNOWN_EXTENT = 1024;  // and an extent that only the run finds, as of a segment
 constexpr std::int64_t TASKS_A_WORKER = 4;
+inline const std::vector<std::int64_t> SHORT_LISTS = {8, 64};  // lengths of a list's last unit, see SplitPlan
 constexpr int HEAVY_WORK = 12;  // an inner body whose copies cost code, not registers
 
 // Parameters of the heuristics, with the values that they usually have; candidates() draws others.
@@ -97,6 +98,9 @@ class Situation {
   bool stores_rows() const;
   // Whether the inner loops of some iterations may have other extents than those of others.
   bool rows_vary() const;
+  // Whether only the run knows how long it is, as with the entries of a list that go to one row: most are
+  // short.
+  bool is_list(const loops::NestLoop& loop) const;
   // Whether columns of a panel are worth their arrays: one reduction in lock-step of more than the caches
   // hold, or that stores elements. Rows that are far apart leave each other no room in a cache, and lines of
   // which a vector stored a part are gone when the next one comes.

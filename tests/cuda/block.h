@@ -15,10 +15,12 @@
 #define TWINLOOM_INLINE inline
 #define __shared__ static
 #define TWINLOOM_UNROLL
+#define TWINLOOM_ROLLED
 
 namespace twinloom::device {
 
 using i64 = std::int64_t;
+using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
@@ -83,8 +85,12 @@ inline i64 __shfl_up_sync(u32, i64 value, int distance) {
 }
 inline int __popc(u32 bits) { return std::popcount(bits); }
 inline int __ffs(u32 bits) { return bits == 0 ? 0 : std::countr_zero(bits) + 1; }
-inline u64 atomicAdd(u64* place, u64 value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
+inline u32 atomicAdd(u32* place, u32 value) { return __atomic_fetch_add(place, value, __ATOMIC_RELAXED); }
+struct Unchecked {};
+inline u32 least(u32 a, u32 b) { return a < b ? a : b; }
 inline i64 least(i64 a, i64 b) { return a < b ? a : b; }
+inline i64 greatest(i64 a, i64 b) { return a < b ? b : a; }
+inline i64 short_div(i64 a, i64 b) { return a / b; }
 
 }  // namespace twinloom::device
 

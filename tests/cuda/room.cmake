@@ -30,7 +30,7 @@ if(TARGET backends_cuda)
     target_include_directories(test_sort_races PRIVATE ${CMAKE_SOURCE_DIR})
     target_compile_options(test_sort_races PRIVATE -fsanitize=thread)
     target_link_options(test_sort_races PRIVATE -fsanitize=thread)
-    target_link_libraries(test_sort_races PRIVATE GTest::gtest GTest::gtest_main)
+    target_link_libraries(test_sort_races PRIVATE core_base GTest::gtest GTest::gtest_main)
     gtest_discover_tests(test_sort_races TEST_PREFIX races. DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 1200 LABELS cuda)
   endif()
 

@@ -83,10 +83,11 @@ extern "C" __global__ void of_a_warp(const Arguments* arguments, i64 n) {
   if (arrives_last(counters, n)) store(out, v);
   if (block_arrives_last(reinterpret_cast<i32*>(counters + 1), n)) store(out, load<LANES>(a));
 }
-extern "C" __global__ void sorts(const i64* keys, i64* order, i64* starts, i64 n, i64 bound, SortStep step) {
-  const StableSort stable_sort{step};
-  stable_sort(order, starts, n, bound, [&](i64 p) { return keys[p]; });
-  stable_sort(order, starts, n, bound, n, [&](i64 p) { return keys[p]; });
+extern "C" __global__ void sorts(const i64* keys, i64* order, i64* starts, i64 n, i64 bound,
+                                 FailureRecord* failure, SortStep step) {
+  const StableSort stable_sort{step, failure};
+  stable_sort(order, starts, n, bound, [&](i64 p, auto) { return keys[p]; });
+  stable_sort(order, starts, n, bound, n, [&](i64 p, auto) { return keys[p]; });
 }
 #if LANES == 2
 #define EACH v[0], v[1]

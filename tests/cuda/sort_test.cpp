@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 #include <vector>
 
 #include "backends/cuda/sort.h"
+#include "core/base/error.h"
 #include "tests/cuda/block.h"
+#include "tests/support/thrown.h"
 
 // After the block's words.
 #include "backends/cuda/device/sort.h"
@@ -33,17 +36,33 @@ Sorted expected(const std::vector<i64>& keys, i64 bound) {
   return sorted;
 }
 
-// By so many blocks, whatever the number of elements.
-Sorted sorted_by(int blocks, int threads, const std::vector<i64>& keys, i64 bound) {
-  const auto count = static_cast<i64>(keys.size());
-  Sorted sorted{std::vector<i64>(keys.size(), -7), std::vector<i64>(static_cast<std::size_t>(bound) + 1, -7)};
-  std::vector<i64> workspace(static_cast<std::size_t>(cuda::sort_bytes(count, blocks)) / sizeof(i64), -9);
-  for (const cuda::SortLaunch& launch : cuda::sort_launches(count, bound, blocks, workspace.data())) {
-    tests::run_blocks(static_cast<int>(launch.blocks), threads, [&] {
-      StableSort{launch.step}(sorted.order.data(), sorted.starts.data(), count, bound,
-                              [&](i64 p) { return keys[static_cast<std::size_t>(p)]; });
+constexpr i64 CACHE = i64{1} << 30;
+constexpr cuda::SortShape SHAPE = {64, 2, 4};  // so few that threads of a process stand in for them
+
+// Whom a key is told of failures by: these count how often each is asked for.
+std::vector<std::atomic<int>>* told_of = nullptr;
+struct Told {};
+void tell(Unchecked, i64) {}
+void tell(Told, i64 p) { ++(*told_of)[static_cast<std::size_t>(p)]; }
+
+// Rows of n keys, each with keys of its own below `bound`, by so many blocks. Each key is checked once.
+Sorted sorted_by(i64 blocks, const std::vector<i64>& keys, i64 rows, i64 n, i64 bound) {
+  Sorted sorted{std::vector<i64>(keys.size(), -7),
+                std::vector<i64>(static_cast<std::size_t>(rows * bound) + 1, -7)};
+  const cuda::SortPlan plan(rows, n, bound, {blocks, CACHE}, SHAPE);
+  std::vector<std::atomic<int>> times(keys.size());
+  told_of = &times;
+  std::vector<i64> workspace(static_cast<std::size_t>(plan.workspace_bytes()) / sizeof(i64), -9);
+  for (const cuda::SortLaunch& launch : plan.launches(workspace.data())) {
+    tests::run_blocks(static_cast<int>(launch.blocks), SHAPE.threads, [&] {
+      BlockSort<SHAPE, Told>{launch.step, {}}(sorted.order.data(), sorted.starts.data(), n, bound, rows,
+                                              [&](i64 p, auto told) {
+                                                tell(told, p);
+                                                return keys[static_cast<std::size_t>(p)];
+                                              });
     });
   }
+  for (std::size_t p = 0; p < times.size(); ++p) EXPECT_EQ(times[p], 1) << "key " << p;
   return sorted;
 }
 
@@ -56,8 +75,14 @@ std::vector<i64> drawn(std::size_t count, i64 low, i64 high) {
 
 void expect_sorted(const std::vector<i64>& keys, i64 bound) {
   const Sorted right = expected(keys, bound);
-  EXPECT_EQ(sorted_by(1, 64, keys, bound), right) << keys.size() << " keys below " << bound;
-  EXPECT_EQ(sorted_by(3, 96, keys, bound), right) << keys.size() << " keys below " << bound;
+  for (const i64 blocks : {1, 3, 40})
+    EXPECT_EQ(sorted_by(blocks, keys, 1, static_cast<i64>(keys.size()), bound), right)
+        << keys.size() << " keys below " << bound << " by " << blocks << " blocks";
+}
+
+// The number of launches tells whether one block sorts a row or several do.
+std::size_t launches_of(i64 rows, i64 n, i64 bound, i64 blocks) {
+  return cuda::SortPlan(rows, n, bound, {blocks, CACHE}, SHAPE).launches(nullptr).size();
 }
 
 TEST(Sort, KeepsTheOrderOfEqualKeys) {
@@ -68,6 +93,7 @@ TEST(Sort, KeepsTheOrderOfEqualKeys) {
 // Several passes, and turns of a block; places that no key has.
 TEST(Sort, KeysOfManyDigits) {
   expect_sorted(drawn(1100, 0, 70'000), 70'000);
+  expect_sorted(drawn(2600, 0, 70), 70);
   expect_sorted(drawn(40, 0, 300), 2000);
 }
 
@@ -87,21 +113,72 @@ TEST(Sort, RunsOfKeysUpAndDown) {
   expect_sorted(keys, 50);
 }
 
+// Several rows a block and several blocks a row, the last segment with fewer rows; as many keys as digits,
+// one less and one more; of one pass and of two.
 TEST(Sort, RowsHaveKeysOfTheirOwn) {
-  constexpr i64 rows = 5, count = 130, bound = 20;
-  const std::vector<i64> keys = drawn(rows * count, 0, bound);
-  std::vector<i64> flat = keys;
-  for (std::size_t p = 0; p < flat.size(); ++p) flat[p] += static_cast<i64>(p) / count * bound;
-  Sorted sorted{std::vector<i64>(keys.size(), -7), std::vector<i64>(rows * bound + 1, -7)};
-  std::vector<i64> workspace(static_cast<std::size_t>(cuda::sort_bytes(rows * count, 2)) / sizeof(i64), -9);
-  for (const cuda::SortLaunch& launch :
-       cuda::sort_launches(rows * count, rows * bound, 2, workspace.data())) {
-    tests::run_blocks(static_cast<int>(launch.blocks), 64, [&] {
-      StableSort{launch.step}(sorted.order.data(), sorted.starts.data(), count, bound, rows,
-                              [&](i64 p) { return keys[static_cast<std::size_t>(p)]; });
-    });
+  struct Rows {
+    i64 rows, n, bound;
+  };
+  for (const auto& [rows, n, bound] : {Rows{5, 130, 20},
+                                       {5, 40, 4},
+                                       {9, 40, 4},
+                                       {3, 128, 15},
+                                       {3, 128, 16},
+                                       {3, 128, 17},
+                                       {2, 400, 16},
+                                       {2, 400, 300},
+                                       {40, 3, 7},
+                                       {3, 0, 5}}) {
+    const std::vector<i64> keys = drawn(static_cast<std::size_t>(rows * n), 0, bound);
+    std::vector<i64> flat = keys;
+    for (std::size_t p = 0; p < flat.size(); ++p) flat[p] += static_cast<i64>(p) / n * bound;
+    for (const i64 blocks : {1, 7, 60})
+      EXPECT_EQ(sorted_by(blocks, keys, rows, n, bound), expected(flat, rows * bound))
+          << rows << " rows of " << n << " keys below " << bound << " by " << blocks << " blocks";
   }
-  EXPECT_EQ(sorted, expected(flat, rows * bound));
+}
+
+TEST(Sort, RowsWithoutPlaces) {
+  EXPECT_EQ(sorted_by(3, std::vector<i64>(15, 0), 3, 5, 0), (Sorted{std::vector<i64>(15, -1), {0}}));
+  EXPECT_EQ(sorted_by(3, {}, 0, 5, 4), (Sorted{{}, {0}}));
+}
+
+// As after an index that is out of range, whose run has failed: what reads the order reads elements.
+TEST(Sort, KeysOutsideOfARowLeaveNoHole) {
+  std::vector<i64> keys = drawn(3 * 400, 0, 16);
+  keys[5] = 16, keys[600] = -3;
+  for (const i64 element : sorted_by(3, keys, 3, 400, 16).order) {
+    EXPECT_GE(element, 0);
+    EXPECT_LT(element, 3 * 400);
+  }
+}
+
+TEST(Sort, IsAsManyLaunchesAsItNeeds) {
+  EXPECT_EQ(launches_of(1, 256, 1000, 100), 2u);  // two iterations of a block; its keys are marked by several
+  EXPECT_EQ(launches_of(1, 257, 15, 100), 2u);    // one pass
+  EXPECT_EQ(launches_of(1, 257, 16, 100), 5u);    // two, for a key may be outside
+  EXPECT_EQ(launches_of(2, 257, 16, 100), 2u);    // of a row none is
+  EXPECT_EQ(launches_of(1, 2500, 15, 100), 3u);   // counts of many blocks
+  EXPECT_EQ(launches_of(100, 257, 16, 100), 1u);  // a block for each row
+  EXPECT_EQ(cuda::SortPlan(100, 257, 16, {100, CACHE}, SHAPE).workspace_bytes(), 0);
+}
+
+// Rows of many blocks where so many rows at once would not stay in the cache.
+TEST(Sort, ACacheThatHoldsFewRowsIsGivenFew) {
+  const cuda::SortPlan plan(100, 1000, 16, {100, 200'000}, SHAPE);
+  ASSERT_EQ(plan.launches(nullptr).size(), 2u);
+  EXPECT_EQ(plan.launches(nullptr).front().blocks, 800);
+}
+
+TEST(Sort, TooManyElementsOrKeysAreAnError) {
+  const i64 most = i64{1} << 31;
+  const auto words = [](i64 rows, i64 n, i64 bound) {
+    return tests::words_of<twinloom::Error>([&] { cuda::SortPlan(rows, n, bound, {264, CACHE}); });
+  };
+  EXPECT_EQ(words(1, most, 5),
+            "a sort of 2147483648 elements by keys below 5; on a GPU both are less than 2147483648");
+  EXPECT_NE(words(1, 5000, most), tests::NOTHING_THROWN);
+  EXPECT_EQ(words(3, most - 1, most - 1), tests::NOTHING_THROWN);
 }
 
 }  // namespace

@@ -72,6 +72,18 @@ TWINLOOM_INLINE Found<count> find(Vector<i64, count> value, Vector<bool, count> 
 #endif
 }
 
+// The same of an index that is checked elsewhere: 0 where it is out of range.
+struct Unchecked {};
+template <int count>
+TWINLOOM_INLINE Found<count> find(Vector<i64, count> value, Vector<bool, count> active, i64 bound, bool wraps,
+                                  i64, Offsets, Unchecked) {
+  using Places = Vector<i64, count>;
+  const Places zero(i64(0));
+  const Places wrapped = wraps ? where(lt(value, zero), Places(value + Places(bound)), value) : value;
+  const auto ok = logical_and(active, logical_and(ge(wrapped, zero), lt(wrapped, Places(bound))));
+  return {where(ok, wrapped, zero), ok};
+}
+
 // True for the member that arrives last; then the counter is 0 again. What the members wrote before is there
 // to be read. A member is one thread.
 template <class Of>

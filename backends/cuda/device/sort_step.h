@@ -5,24 +5,39 @@
 
 namespace twinloom::cuda {
 
-constexpr int SORT_THREADS = 1024;  // of a block
-constexpr int SORT_ITEMS = 8;       // elements that a thread takes in one turn
-constexpr int SORT_BITS = 8;        // of a key that one pass looks at, at most
+struct SortShape {
+  int threads;  // of a block
+  int items;    // elements that a thread takes in one iteration
+  int bits;     // of a key that one pass looks at, at most
+  constexpr int warps() const { return threads / 32; }
+  constexpr emit::Integer at_once() const { return emit::Integer{threads} * items; }  // of a block
+  constexpr int digits() const { return 1 << bits; }
+};
+// 46 KiB of shared memory and 64 registers a thread. With 10 bits two passes do for a million keys.
+constexpr SortShape SORT_SHAPE = {512, 8, 10};
+constexpr emit::Integer MOST_UNSCANNED = 16;  // blocks whose counts each of them adds up itself, without `scan`
+constexpr int SORT_BLOCKS_EACH = 2;  // that a multiprocessor runs at once
 
 enum class SortTask : emit::Integer {
+  whole,  // each block: a segment, by all passes
   count,  // each block: how many of its elements have each digit
-  scan,   // one block: where the first of these goes
-  move,   // each block: its elements go there
+  scan,   // each warp: of one digit of a segment, how many the blocks before have
+  move,   // each block: its elements go where these sums say
   mark,   // each block: where keys begin
 };
 
-// The last parameter of the kernel of a sort, whose launches are the passes' count, scan and move, then mark.
+// The last parameter of the kernel of a sort. Some rows that follow each other are sorted as one: a segment.
 struct SortStep {
-  SortTask task = SortTask::count;
-  emit::Integer pass = 0, passes = 1, bits = SORT_BITS;
-  emit::Integer blocks = 1;         // of `count` and `move`
-  emit::Integer* spare = nullptr;   // as many as there are elements
-  emit::Integer* counts = nullptr;  // of each digit, of each block
+  SortTask task = SortTask::whole;
+  emit::Integer rows_each = 1;                // of a segment
+  emit::Integer segments = 1;
+  emit::Integer blocks = 1;                   // that walk one segment
+  emit::Integer each = 0;                     // elements of a segment that a block has: whole iterations
+  emit::Integer pass = 0, passes = 1;         // each looks at `bits` of the keys
+  emit::Integer bits = 1;
+  emit::Integer* spare = nullptr;             // of two passes and more: a word for each element
+  emit::Integer* counts = nullptr;            // of `count`: of each segment, digit and block
+  emit::Integer* totals = nullptr;            // of `scan`: of each segment and digit
 };
 
 }  // namespace twinloom::cuda

@@ -12,11 +12,14 @@
 #pragma once
 
 #define TWINLOOM_INLINE inline __attribute__((always_inline))
-// A loop over lanes that must leave none of them in memory. Other compilers see to that themselves.
+// A loop over lanes that must leave none of them in memory, and one that stays a loop. Other compilers see to
+// that themselves.
 #ifdef __CUDACC_RTC__
 #define TWINLOOM_UNROLL _Pragma("unroll")
+#define TWINLOOM_ROLLED _Pragma("unroll 1")
 #else
 #define TWINLOOM_UNROLL
+#define TWINLOOM_ROLLED
 #endif
 
 namespace twinloom::device {
