@@ -170,9 +170,29 @@ class Forwarder {
     const bool walks =
         std::ranges::any_of(loops_, [&](const NestLoop& loop) { return symbols.contains(loop.axis); });
     const auto typical = static_cast<double>(handover_.limits->typical_size);
-    result_.evaluations +=
-        typical_turns(reader_.common, typical) * (walks ? typical_turns(loops_, typical) : 1);
+    result_.evaluations += typical_turns(reader_.common, typical) *
+                           (walks ? typical_turns(loops_, typical) : 1) * share_of(load.mask);
     result_.work = std::max(result_.work, work_of(stored.store->value));
+  }
+
+  // Of all turns of the reader's loops those in which the mask may hold, as far as it bounds one of them by
+  // numbers: loops are split there.
+  double share_of(const index::Condition& mask) const {
+    if (mask.all.empty()) return 1;
+    const index::Facts facts = inside(mask);
+    double share = 1;
+    for (const std::vector<NestLoop>* loops : {&reader_.common, &std::as_const(loops_)}) {
+      for (const NestLoop& loop : *loops) {
+        const auto extent = index::constant_of(loop.extent);
+        if (!extent || *extent < 1) continue;
+        const index::Range range = facts.range(index::Expr(loop.axis));
+        const std::int64_t low = std::max<std::int64_t>(range.low.value_or(0), 0),
+                           high = std::min(range.high.value_or(*extent - 1), *extent - 1);
+        share *=
+            static_cast<double>(std::max<std::int64_t>(high - low + 1, 0)) / static_cast<double>(*extent);
+      }
+    }
+    return share;
   }
 
   // The stored value at the given place. Index statements that it needs come along where the reader cannot

@@ -160,6 +160,14 @@ TEST(Kernels, SecondsDecideWhereFewTurnsAreLeft) {
   EXPECT_EQ(two.refusals.front().words, "one kernel would take 5.0 us, the two 2.0 us by their estimates");
 }
 
+// Each part of what stands side by side is read in its own columns alone, so nothing is computed again.
+TEST(Kernels, ExpensivePartsAreComputedWhereTheyAreReadOnce) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {300, 96}), y = b.input("y", DType::f32, {300, 48});
+  b.output(x + concat({sin(y), cos(y)}, 1));
+  EXPECT_EQ(expect_same_bits(b.take()), 1U);
+}
+
 TEST(Kernels, RowsAndColumnsAreTwo) {
   Builder b;
   const Tensor x = b.input("x", DType::f32, {64, 80});
