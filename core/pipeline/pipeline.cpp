@@ -51,8 +51,12 @@ void drop_implicit_rounding(State& state) {
 // hinder: that the estimate weighs. Of CPUs it is not near enough yet.
 fuse::Limits limits_for(const machine::Machine& machine) {
   fuse::Limits limits;
-  constexpr std::int64_t LEAST_BYTES = 2;  // of an element
-  if (machine.max_threads == 1) return limits;
+  constexpr std::int64_t LEAST_BYTES = 2;        // of an element
+  constexpr std::int64_t TURNS_OF_A_WORKER = 4;  // of a CPU: no worker waits long for the last
+  if (machine.max_threads == 1) {
+    limits.enough_turns = std::min(limits.enough_turns, TURNS_OF_A_WORKER * machine.blocks_at_once);
+    return limits;
+  }
   limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;
   limits.enough_turns = machine.blocks_at_once;
   limits.seconds = [&machine](const loops::Program& nest) { return schedule::usual_seconds(nest, machine); };
