@@ -19,22 +19,25 @@ using loops::NestLoop;
 
 namespace {
 
-// Parts of the first reduction where there are fewer rows than workers.
+// Parts of the first reduction where there are fewer rows, or vectors of rows, than workers.
 std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   const machine::Machine& machine = situation.machine;
-  if (situation.siblings.empty() || situation.lockstep || machine.blocks_at_once < 2 ||
-      !situation.parameters.splits)
-    return {};
-  std::int64_t rows = 1;
-  for (const NestLoop& loop : situation.shape.common)
-    rows *= std::max<std::int64_t>(situation.usual(loop), 1);
+  if (situation.siblings.empty() || machine.blocks_at_once < 2 || !situation.parameters.splits) return {};
+  std::int64_t rows = 1, beside = 1;
+  for (std::size_t number = 0; number < situation.shape.common.size(); ++number) {
+    const NestLoop& loop = situation.shape.common[number];
+    const std::int64_t extent = std::max<std::int64_t>(situation.usual(loop), 1);
+    if (situation.lockstep && number == situation.vector_axis)
+      beside = std::min(extent, situation.lanes_along(loop.axis));
+    rows *= situation.lockstep && number == situation.vector_axis ? ceil_div(extent, beside) : extent;
+  }
   const NestLoop& loop = situation.siblings.front()->loops.back();
   if (rows >= machine.blocks_at_once) return {};
   const std::int64_t parts = ceil_div(TASKS_A_WORKER * machine.blocks_at_once, rows);
-  const std::int64_t units = power_of_two_below(situation.usual(loop) / loops::UNIT / parts);
-  constexpr std::int64_t LEAST_UNITS = 16;  // a part of 16 units takes some microseconds
-  if (units < LEAST_UNITS) return {};
-  return {{std::string(loop.axis.name()), units, false, 1}};
+  const std::int64_t units = situation.usual(loop) / loops::UNIT / parts;
+  constexpr std::int64_t LEAST_UNITS = 16;  // of one row: such a part takes some microseconds
+  if (units * beside < LEAST_UNITS) return {};
+  return {{std::string(loop.axis.name()), power_of_two_below(units), false, 1}};
 }
 
 // A row of each input, for all turns of a task or for later siblings; a tile for the innermost serial loop.

@@ -565,6 +565,19 @@ TEST(Grid, ALongSumIsCutForManyWorkers) {
   EXPECT_EQ(index::constant_of(programs[0].buffers.back().count), 64);
 }
 
+// One vector walks all columns, so that one worker would do everything.
+TEST(Grid, FewColumnsAreCutForManyWorkers) {
+  const auto nest = [](std::int64_t rows) {
+    return loops::parse(cat("program narrow(x: f32[", 16 * rows, "], y: written f32[16]) {\n",
+                            "  for i < 16 { start t0: sum f32 for k < ", rows,
+                            " { t0 += x[16*k + i] at k } y[i] = t0 } }"));
+  };
+  const schedule::Schedule plan = schedule::choose(nest(262144), machines()[1]);
+  ASSERT_EQ(plan.grid_splits.size(), 1u);
+  EXPECT_EQ(schedule::apply(nest(262144), plan).size(), 2u);
+  EXPECT_TRUE(schedule::choose(nest(2048), machines()[1]).grid_splits.empty()) << "parts of a microsecond";
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests
