@@ -476,7 +476,7 @@ TEST(Law, BlocksAreEquallyLongAndNoneIsChosenOfNothing) {
 // Of a nest of so many elements.
 std::vector<std::string> streamed(const std::string& text, std::string_view count) {
   machine::Machine machine = machines()[1];
-  machine.memory = {{"L1", 1 << 15, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
+  machine.memory = {{"L1", 1 << 15, 0}, {"L2", 1 << 18, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
   machine.blocks_at_once = 2;
   std::vector<std::string> names;
   for (const schedule::StorePlan& plan :
@@ -508,6 +508,15 @@ TEST(Law, WhatNoCacheHoldsIsStoredPastThem) {
   const std::string running = R"(program running(x: f32[COUNT], y: written f32[COUNT]) {
   start t0: sum f32 for i < COUNT { scan t1 = t0 (x[i]) at i y[i] = t1 } })";
   EXPECT_TRUE(streamed(running, "1000000").empty());
+}
+
+// Lines that a scan of columns stores are far apart; those of rows come one behind the other.
+TEST(Law, WhatAScanOfColumnsStoresGoesPastTheCaches) {
+  const std::string down = R"(program down(x: f32[512*COUNT], y: written f32[512*COUNT]) {
+  for i < COUNT { start t0: sum f32 for k < 512 { scan t1 = t0 (x[COUNT*k + i]) at k y[COUNT*k + i] = t1 } } })";
+  EXPECT_EQ(streamed(down, "512"), std::vector<std::string>{"y"});
+  EXPECT_TRUE(streamed(down, "256").empty()) << "512 KiB, which the second caches hold";
+  EXPECT_TRUE(streamed(down, "520").empty()) << "lines of two rows in one";
 }
 
 TEST(Law, ATileIsChosenOfWhatLiesTurnedOver) {
