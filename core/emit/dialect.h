@@ -19,7 +19,8 @@
 //                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
 //                           prefetch_run(p, count), where blocks have threads: that many inside their buffer
 //                           transpose<N>(to, to_stride, from, from_stride), see transposes()
-//                           load_every<N, stride>(p), see loads_every()
+//                           load_every<N, stride>(p), see loads_every(); where registers hold several lanes
+//                           load_parts<N, parts>(p, apart), load_in_turn<N, parts>(p, apart), see Parts
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
 //   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs
 //   there lanes             low, high, even, odd: one half of a vector; of two lanes, one element; where they

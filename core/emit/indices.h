@@ -55,6 +55,15 @@ struct Along {
   index::Expr stride, rest;
 };
 
+// Lanes in parts of neighbours, each part so many elements behind the one before: one part after the other,
+// or a lane of each in turn.
+struct Parts {
+  index::Expr first;
+  std::int64_t apart = 0;
+  int count = 0;
+  bool in_turn = false;
+};
+
 class Indices {
  public:
   // `facts` are of all symbols that are bound, as long as they are.
@@ -77,6 +86,8 @@ class Indices {
   // The expression with the counters of unrolled loops put in.
   index::Expr here(const index::Expr& expr) const;
   Along along(const index::Expr& expr) const;
+  // The places of lanes that lie in parts, where they are constants but for the first one.
+  std::optional<Parts> parts(const index::Expr& expr) const;
   // Whether it is known to be a multiple, wherever the loops around are.
   bool is_multiple(const index::Expr& expr, std::int64_t of) const;
 

@@ -21,6 +21,37 @@ Along Indices::along(const Expr& given) const {
   return {Along::Kind::linear, linear->scale, linear->rest};
 }
 
+std::optional<Parts> Indices::parts(const Expr& given) const {
+  constexpr int LEAST = 4;  // neighbours of a part: fewer are not worth a load of their own
+  const Expr expr = here(given);
+  if (!vector_ || vectors_.apart(lanes())) return std::nullopt;
+  for (const index::Symbol symbol : index::symbols_of(expr))
+    if (symbol != vector_->axis && bound(symbol).varying) return std::nullopt;
+  const auto place = [&](int lane) { return index::substitute(expr, {{vector_->axis, Expr(lane)}}); };
+  const Expr first = place(0);
+  std::vector<std::int64_t> places;
+  for (int lane = 0; lane < lanes(); ++lane) {
+    const auto distance = index::constant_of(place(lane) - first);
+    if (!distance) return std::nullopt;
+    places.push_back(*distance);
+  }
+  for (int count = 2; lanes() / count >= LEAST; count *= 2) {
+    for (const bool in_turn : {true, false}) {
+      const int each = lanes() / count, second = in_turn ? 1 : each;
+      const std::int64_t apart = places[static_cast<std::size_t>(second)];
+      const auto is_there = [&](int lane) {
+        const std::int64_t part = in_turn ? lane % count : lane / each,
+                           at = in_turn ? lane / count : lane % each;
+        return places[static_cast<std::size_t>(lane)] == part * apart + at;
+      };
+      bool all = lanes() % count == 0;
+      for (int lane = 0; lane < lanes(); ++lane) all = all && is_there(lane);
+      if (all) return Parts{first, apart, count, in_turn};
+    }
+  }
+  return std::nullopt;
+}
+
 std::string Indices::lanes_text(const Expr& given) {
   const Along run = along(given);
   const std::string type = vectors_.type(ops::DType::i64, lanes());

@@ -133,6 +133,9 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   const bool all = mask.kind == Mask::Kind::always;
   const std::string otherwise = memory_literal(load.otherwise);
   if (run.kind == Along::Kind::general) {
+    if (const auto parts = all ? indices_.parts(load.offset) : std::nullopt)
+      return cat(parts->in_turn ? "load_in_turn<" : "load_parts<", indices_.lanes(), ", ", parts->count, ">(",
+                 pointer(load.buffer, parts->first), ", ", parts->apart, ")");
     const std::string places = cat(buffer(load.buffer).name, ", ", indices_.lanes_argument(run.rest));
     if (all) return cat("gather", count, places, ")");
     return cat("gather_where", count, places, ", ", indices_.as_argument(mask), ", ", otherwise, ")");

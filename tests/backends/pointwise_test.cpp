@@ -166,6 +166,35 @@ TEST(Pointwise, EveryFewElementsAreLoadedInEveryType) {
   }
 }
 
+// Neighbours of several parts, one part after the other or a lane of each in turn, and places that are
+// neither.
+TEST(Pointwise, PartsOfNeighboursAreLoadedInEverySize) {
+  const char* places[] = {"floor_div(l, $P) + 70*floor_mod(l, $P)", "floor_mod(l, $P) + 70*floor_div(l, $P)",
+                          "70 - floor_div(l, $P) + 3*floor_mod(l, $P)", "floor_mod(l, $P) + floor_mod(l, 2)"};
+  for (const DType dtype : {DType::u8, DType::bf16, DType::f32, DType::i64}) {
+    for (const int lanes : {8, 32}) {
+      for (const int parts : {2, 4}) {
+        for (const char* place : places) {
+          SCOPED_TRACE(cat(ops::name(dtype), " ", lanes, " lanes, ", parts, ", ", place));
+          // The last place of any of them is the last element.
+          const int most = std::string_view(place).starts_with("floor_mod(l, $P) + 70")
+                               ? (lanes - 1) / parts * 70 + parts - 1
+                               : (lanes - 1) / parts + 70 * (parts - 1) + 70;
+          const std::string text =
+              filled(filled("program parts(x: $T[$M*n], y: written $T[$N*n]; n in 0..) {\n"
+                            "for i < n { for l < $N vector { y[$N*i + l] = x[$M*i + $W] } } }",
+                            {{"$T", std::string(ops::name(dtype))},
+                             {"$N", cat(lanes)},
+                             {"$M", cat(most + 1)},
+                             {"$W", place}}),
+                     {{"$P", cat(parts)}});
+          expect_same(text, {.sizes = {3}});
+        }
+      }
+    }
+  }
+}
+
 TEST(Pointwise, EveryWayUnderAMaskInTheMiddle) {
   const char* loads[] = {"x[i]",         "x[8*i + l]", "x[8*n - 1 - 8*i - l]",
                          "x[2*i + 3*l]", "x[n*l + i]", "x[floor_div(8*i + l, 3)]"};

@@ -1,5 +1,5 @@
-// Loads of every second, third or fourth element: whole registers and shuffles, where lane by lane takes a load
-// and an insertion each.
+// Loads of every second, third or fourth element, and of neighbours in several places: whole registers and
+// shuffles, where lane by lane takes a load and an insertion each.
 #pragma once
 
 #include "cpu/memory.h"
@@ -38,6 +38,32 @@ TWINLOOM_INLINE Value with_parts(const Of* pointer, Value earlier, Sequence<int,
 template <int count, int stride, class Of>
 TWINLOOM_INLINE Vector<Of, count> load_every(const Of* pointer) {
   return with_parts<stride, 0>(pointer, Vector<Of, count>{}, Each<count>());
+}
+
+// Lane l is pointer[l / each * apart + l % each] of parts of count / parts = `each` neighbours.
+template <int count, int parts, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_parts(const Of* pointer, i64 apart) {
+  if constexpr (parts == 1) {
+    return load<count>(pointer);
+  } else {
+    constexpr int half = count / 2;
+    return joined<Of, half>(load_parts<half, parts / 2>(pointer, apart),
+                            load_parts<half, parts / 2>(pointer + parts / 2 * apart, apart), Each<count>());
+  }
+}
+template <class Value, int... lane>
+TWINLOOM_INLINE auto alternating(Value first, Value second, Sequence<int, lane...>) {
+  return __builtin_shufflevector(first, second, (lane / 2 + lane % 2 * lanes<Value>)...);
+}
+// Lane l is pointer[l % parts * apart + l / parts]. The even ones of all parts are the even half's.
+template <int count, int parts, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_in_turn(const Of* pointer, i64 apart) {
+  if constexpr (parts == 1) {
+    return load<count>(pointer);
+  } else {
+    return alternating(load_in_turn<count / 2, parts / 2>(pointer, 2 * apart),
+                       load_in_turn<count / 2, parts / 2>(pointer + apart, 2 * apart), Each<count>());
+  }
 }
 
 }  // namespace twinloom::device
