@@ -174,7 +174,11 @@ TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
   if constexpr (same<Format, bf16>) {
     // What is carried out of the fraction of a number never reaches the sign.
     const Bits all = bit_cast<Bits>(x);
+#ifdef __AVX512F__  // one addition under a mask
+    const Bits carried = select(Bits(all & Bits(0x10000u)) != Bits(0u), all + Bits(0x8000u), all + Bits(0x7fffu));
+#else
     const Bits carried = all + (((all >> 16u) & Bits(1u)) + Bits(0x7fffu));
+#endif
     return truncated<Out>(Bits(select(x != x, Bits(0x7fc00000u), carried) >> 16u));
   } else {
     return narrow_by_magnitude<Format>(x);
