@@ -30,8 +30,8 @@ std::string CpuDialect::array(const std::string& type, const std::string& name, 
 
 // As many rows as half of AVX-512's registers hold, each at most one of them.
 bool CpuDialect::transposes(DType dtype, int count) const {
-  constexpr int LEAST = 4, MOST = 16, REGISTER_BYTES = 64;
-  return count >= LEAST && count <= MOST && count * ops::size_of(dtype) <= REGISTER_BYTES;
+  constexpr int LEAST = 4, REGISTER_BYTES = 64;
+  return count >= LEAST && count * ops::size_of(dtype) <= REGISTER_BYTES;
 }
 
 bool CpuDialect::loads_every(std::int64_t stride, int lanes) const {

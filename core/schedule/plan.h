@@ -78,7 +78,7 @@ struct Staged {
   bool widened = false;  // kept as what is computed with
 };
 
-constexpr std::int64_t LARGEST_SQUARE = 16;  // whose rows are written out when it is turned over
+constexpr std::int64_t LARGEST_SQUARE = 64;  // of a tile that is turned over: a register of bytes
 
 // Fetched in each turn of a sibling's loop, or, a whole row, before its loops; `what` mentions the axes of
 // that sibling and of the common loops.

@@ -197,7 +197,8 @@ class Transposer {
   void moved(const Kept& given, std::vector<Ref<Stmt>>& stmts) {
     const Kept kept = given.rows.limit ? filled(given, stmts) : given;
     const ops::DType dtype = names_.buffers()[kept.array.index].dtype;
-    const std::int64_t most = ops::size_of(dtype) > 4 ? LARGEST_SQUARE / 2 : LARGEST_SQUARE;
+    constexpr std::int64_t MOST = 16;  // whose rows registers hold
+    const std::int64_t most = ops::size_of(dtype) > 4 ? MOST / 2 : MOST;
     const std::int64_t side = lanes_ % most == 0 ? most : LEAST_ROW;
     const std::int64_t squares = kept.rows.count / side;
     using loops::Bind;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/base/integers.h"
 #include "tests/schedule/run.h"
 #include "tests/support/schedules/random_schedule.h"
 
@@ -404,13 +403,6 @@ const std::vector<Refusal> refusals = {
      "axis k: a scan reads another's result"},
 };
 
-// The text with a number in place of each `word`.
-std::string with(std::string text, std::string_view word, std::string_view number) {
-  for (std::size_t at = 0; (at = text.find(word)) != std::string::npos;)
-    text.replace(at, word.size(), number);
-  return text;
-}
-
 TEST(Law, RefusesInWords) {
   for (const Refusal& refusal : refusals) {
     const auto reason = schedule::why_illegal(loops::parse(refusal.nest), schedule::parse(refusal.schedule));
@@ -456,85 +448,6 @@ TEST(Law, WhatIsChosenIsLegalWhereAKeptValueLeavesColumns) {
     EXPECT_EQ(schedule::why_illegal(nest, schedule::choose(nest, machine)).value_or("legal"), "legal");
 }
 
-TEST(Law, BlocksAreEquallyLongAndNoneIsChosenOfNothing) {
-  const std::string text =
-      R"(program rows(x: f32[256*ROWS], w: f32[256], y: written f32[256*ROWS]; m in 0..) {
-  for i < ROWS { for k < 256 { y[256*i + k] = mul(x[256*i + k], w[k]) } } })";
-  for (const std::string rows : {"0", "20000"}) {
-    const loops::Program nest = loops::parse(with(text, "ROWS", rows));
-    machine::Machine machine = machines()[1];
-    machine.blocks_at_once = 2;
-    const schedule::Schedule plan = schedule::choose(nest, machine);
-    ASSERT_EQ(schedule::why_illegal(nest, plan).value_or("legal"), "legal");
-    if (rows == "0") continue;
-    const auto split = std::ranges::find(plan.splits, "i", &schedule::SplitPlan::axis);
-    ASSERT_NE(split, plan.splits.end());
-    EXPECT_EQ(ceil_div(20000, split->factors.front()) % machine.blocks_at_once, 0) << print(plan);
-  }
-}
-
-// Of a nest of so many elements.
-std::vector<std::string> streamed(const std::string& text, std::string_view count) {
-  machine::Machine machine = machines()[1];
-  machine.memory = {{"L1", 1 << 15, 0}, {"L2", 1 << 18, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
-  machine.blocks_at_once = 2;
-  std::vector<std::string> names;
-  for (const schedule::StorePlan& plan :
-       schedule::choose(loops::parse(with(text, "COUNT", count)), machine).stores)
-    if (plan.streaming) names.push_back(plan.buffer);
-  return names;
-}
-
-TEST(Law, ColumnsOfWhatNoCacheHoldsAreWalkedSideBySide) {
-  const auto chosen = [](std::string_view columns) {
-    machine::Machine machine = machines()[1];
-    machine.memory = {{"L1", 1 << 15, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
-    machine.blocks_at_once = 2;
-    const std::string text = R"(program columns(x: f32[2048*COUNT], y: written f32[COUNT]) {
-  for i < COUNT { start t0: sum f32 for k < 2048 { t0 += x[COUNT*k + i] at k } y[i] = t0 } })";
-    return schedule::choose(loops::parse(with(text, "COUNT", columns)), machine).panel;
-  };
-  EXPECT_TRUE(chosen("1024"));
-  EXPECT_TRUE(chosen("768"));
-  EXPECT_FALSE(chosen("256"));   // 2 MiB
-  EXPECT_FALSE(chosen("1001"));  // the last vector is masked
-}
-
-TEST(Law, WhatNoCacheHoldsIsStoredPastThem) {
-  const std::string doubled = R"(program doubled(x: f32[COUNT], y: written f32[COUNT]) {
-  for i < COUNT { y[i] = add(x[i], x[i]) } })";
-  EXPECT_TRUE(streamed(doubled, "524288").empty());
-  EXPECT_EQ(streamed(doubled, "524289"), std::vector<std::string>{"y"});
-  const std::string running = R"(program running(x: f32[COUNT], y: written f32[COUNT]) {
-  start t0: sum f32 for i < COUNT { scan t1 = t0 (x[i]) at i y[i] = t1 } })";
-  EXPECT_TRUE(streamed(running, "1000000").empty());
-}
-
-// Lines that a scan of columns stores are far apart; those of rows come one behind the other.
-TEST(Law, WhatAScanOfColumnsStoresGoesPastTheCaches) {
-  const std::string down = R"(program down(x: f32[512*COUNT], y: written f32[512*COUNT]) {
-  for i < COUNT { start t0: sum f32 for k < 512 { scan t1 = t0 (x[COUNT*k + i]) at k y[COUNT*k + i] = t1 } } })";
-  EXPECT_EQ(streamed(down, "512"), std::vector<std::string>{"y"});
-  EXPECT_TRUE(streamed(down, "256").empty()) << "512 KiB, which the second caches hold";
-  EXPECT_TRUE(streamed(down, "520").empty()) << "lines of two rows in one";
-}
-
-TEST(Law, ATileIsChosenOfWhatLiesTurnedOver) {
-  const auto staged = [](std::string_view offset) {
-    const std::string text =
-        cat("program turned(x: f32[786432], z: f32[786432], y: written f32[786432]) {"
-            " for i < 1024 { for j < 768 {"
-            " y[i*768 + j] = add(x[",
-            offset, "], z[i*768 + j]) } } }");
-    return schedule::choose(loops::parse(text), machines()[1]).temps;
-  };
-  const auto temps = staged("j*1024 + i");
-  ASSERT_EQ(temps.size(), 1u);
-  EXPECT_EQ(temps[0].buffer, "x");
-  EXPECT_TRUE(staged("i*768 + j").empty());
-  EXPECT_TRUE(staged("i").empty());
-}
-
 TEST(Law, WhatIsChosenFitsTheScratchOfATask) {
   const loops::Program nest = loops::parse(
       R"(program long_row(x: f32[8*m], w: f32[9000000], y: written f32[9000000*m], z: written f32[8*m]; m in 0..) {
@@ -560,31 +473,6 @@ TEST(Law, RefusesToScheduleACall) {
   EXPECT_EQ(schedule::why_illegal(nest, schedule::parse("schedule loop -1 p.0 serial")).value_or(""),
             "a routine's call has no loops to schedule");
   ASSERT_EQ(schedule::apply(nest, {}).size(), 1u);
-}
-
-TEST(Grid, ALongSumIsCutForManyWorkers) {
-  const loops::Program nest = loops::parse(R"(program full_sum(x: f32[33554432], y: written f32[1]) {
-  start t0: sum f32 for k < 33554432 { t0 += x[k] at k } y[0] = t0 })");
-  const schedule::Schedule plan = schedule::choose(nest, machines()[1]);
-  ASSERT_EQ(plan.grid_splits.size(), 1u);
-  EXPECT_EQ(plan.grid_splits[0].units, 512);
-  const auto programs = schedule::apply(nest, plan);
-  ASSERT_EQ(programs.size(), 2u);
-  EXPECT_EQ(programs[0].buffers.back().name, "partial");
-  EXPECT_EQ(index::constant_of(programs[0].buffers.back().count), 64);
-}
-
-// One vector walks all columns, so that one worker would do everything.
-TEST(Grid, FewColumnsAreCutForManyWorkers) {
-  const auto nest = [](std::int64_t rows) {
-    return loops::parse(cat("program narrow(x: f32[", 16 * rows, "], y: written f32[16]) {\n",
-                            "  for i < 16 { start t0: sum f32 for k < ", rows,
-                            " { t0 += x[16*k + i] at k } y[i] = t0 } }"));
-  };
-  const schedule::Schedule plan = schedule::choose(nest(262144), machines()[1]);
-  ASSERT_EQ(plan.grid_splits.size(), 1u);
-  EXPECT_EQ(schedule::apply(nest(262144), plan).size(), 2u);
-  EXPECT_TRUE(schedule::choose(nest(2048), machines()[1]).grid_splits.empty()) << "parts of a microsecond";
 }
 
 }  // namespace

@@ -38,9 +38,53 @@ TWINLOOM_INLINE void transpose_rows(Of* to, i64 to_stride, const Of* from, i64 f
   const auto result = turned<count / 2>(Square<Value>{{load<count>(from + row * from_stride)...}}, rows);
   (store(to + row * to_stride, result.rows[row]), ...);
 }
+
+// Small elements by units of 16 bytes, which interleave in one instruction each: of as many rows as a unit has
+// elements, those of every column end side by side in one unit. `upper`: the other half of each unit.
+template <bool upper, int unit, class Value, int... lane>
+TWINLOOM_INLINE Value interleaved(Value first, Value second, Sequence<int, lane...>) {
+  constexpr int other = sizeof...(lane), start = upper ? unit / 2 : 0;
+  return __builtin_shufflevector(first, second,
+                                 (lane - lane % unit + start + lane % unit / 2 + lane % 2 * other)...);
+}
+template <class Value, int count>
+struct Rows {
+  Value rows[count];
+};
+template <int steps, class Value, int unit, int... row>
+TWINLOOM_INLINE Rows<Value, unit> interleaved(const Rows<Value, unit>& all, Sequence<int, row...> rows) {
+  if constexpr (steps == 1) {
+    return all;
+  } else {
+    return interleaved<steps / 2>(
+        Rows<Value, unit>{{interleaved<row % 2 != 0, unit>(all.rows[row / 2], all.rows[row / 2 + unit / 2],
+                                                           Each<lanes<Value>>())...}},
+        rows);
+  }
+}
+// Unit `column / unit` of row `column % unit` to where that column's row lies.
+template <int unit, class Of, class Value, int... column>
+TWINLOOM_INLINE void store_units(Of* to, i64 to_stride, const Rows<Value, unit>& all, Sequence<int, column...>) {
+  (store(to + column * to_stride,
+         picked<column / unit * unit, 1>(all.rows[column % unit], Each<unit>())),
+   ...);
+}
+template <int count, class Of, int... row>
+TWINLOOM_INLINE void transpose_units(Of* to, i64 to_stride, const Of* from, i64 from_stride,
+                                     Sequence<int, row...> rows) {
+  constexpr int unit = sizeof...(row);
+  for (i64 first = 0; first < count; first += unit) {
+    const Rows<Vector<Of, count>, unit> all{{load<count>(from + (first + row) * from_stride)...}};
+    store_units(to + first, to_stride, interleaved<unit>(all, rows), Each<count>());
+  }
+}
 template <int count, class Of>
 TWINLOOM_INLINE void transpose(Of* to, i64 to_stride, const Of* from, i64 from_stride) {
-  transpose_rows<count>(to, to_stride, from, from_stride, Each<count>());
+  constexpr int unit_bytes = 16;
+  if constexpr (sizeof(Of) <= 2 && count * sizeof(Of) > unit_bytes)
+    transpose_units<count>(to, to_stride, from, from_stride, Each<unit_bytes / sizeof(Of)>());
+  else
+    transpose_rows<count>(to, to_stride, from, from_stride, Each<count>());
 }
 
 }  // namespace twinloom::device

@@ -175,7 +175,8 @@ TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
     // What is carried out of the fraction of a number never reaches the sign.
     const Bits all = bit_cast<Bits>(x);
 #ifdef __AVX512F__  // one addition under a mask
-    const Bits carried = select(Bits(all & Bits(0x10000u)) != Bits(0u), all + Bits(0x8000u), all + Bits(0x7fffu));
+    const Bits carried =
+        select(Bits(all & Bits(0x10000u)) != Bits(0u), all + Bits(0x8000u), all + Bits(0x7fffu));
 #else
     const Bits carried = all + (((all >> 16u) & Bits(1u)) + Bits(0x7fffu));
 #endif
