@@ -65,6 +65,11 @@ class SiblingChooser {
     const bool list = totals && situation_.is_list(loop);
     const std::int64_t chains = totals && work() <= HEAVY_WORK && !list ? 4 : 1;
     const auto most = situation_.most(loop);
+    if (situation_.lockstep && chains > 1 && (!most || *most >= chains)) {
+      choice_.split(loop, {chains}, situation_.divides(chains, loop) ? Tail::exact : Tail::remainder);
+      choice_.loop(loop, 0, Bind::serial);
+      return choice_.loop(loop, 1, Bind::unroll);
+    }
     if (lanes < 2 || (most && *most < lanes)) {
       const bool masked = lanes >= 2;
       if (masked) choice_.split(loop, {}, Tail::mask);
