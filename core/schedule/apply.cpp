@@ -59,14 +59,27 @@ class Applier {
   }
 
   loops::Program program_of(const Ref<Stmt>& body, std::string_view ending) {
-    loops::Program program = plan_.nest;
-    program.name += ending;
-    program.body = split_index_sets(steps::tidy(body, plan_.facts), plan_.facts, names_);
+    steps::Kernel kernel{plan_.nest, steps::facts_inside(*body, plan_.facts)};
+    kernel.program.name += ending;
+    kernel.program.buffers = names_.buffers();
+    kernel.program.body = body;
+    kernel = with_totals(std::move(kernel));
+    loops::Program program = std::move(kernel.program);
+    program.body = split_index_sets(program.body, kernel.facts, names_);
     if (plan_.transposed_rows) program.body = transpose_rows(program.body, names_);
     program.buffers = names_.buffers();
     program.outermost_fastest = plan_.outermost_fastest;
     for (const loops::Buffer buffer : plan_.streamed) program.buffers[buffer.index].streamed = true;
     return with_arguments_first(std::move(program));
+  }
+
+  // The law has let the order of the loops pass.
+  steps::Kernel with_totals(steps::Kernel kernel) {
+    auto lowered = steps::lower_reductions(std::move(kernel), steps::Proofs::given);
+    const auto* reason = std::get_if<std::string>(&lowered);
+    CHECK(reason == nullptr, "a lawful order cannot be lowered: ", *reason);
+    names_.take_temps(std::get<steps::Kernel>(lowered).program);
+    return std::get<steps::Kernel>(std::move(lowered));
   }
 
   // What one program hands to the next is an argument that is named after the arrays of a row.
@@ -234,17 +247,8 @@ class Applier {
   }
 
   Ref<Stmt> build_sibling(const SiblingSource& source, const Surroundings& here) {
-    switch (source.scope.reach) {
-      case Reach::none:
-        return build_stores(source, here, names_);
-      case Reach::any:
-        return build_any(source, here, names_);
-      case Reach::canonical:
-        return build_canonical(source, here, names_);
-      case Reach::scan:
-        return build_scan(source, here, names_);
-    }
-    throw Bug("a sort of total without a builder");
+    return source.scope.reach == Reach::scan ? build_scan(source, here, names_)
+                                             : build_totals(source, here, names_);
   }
 
   const Plan& plan_;
@@ -267,13 +271,11 @@ std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest
   if (others != Schedule{}) return "steps stand beside splits and loops of siblings";
   auto stepped = steps::apply(steps::kernel_of(nest), schedule.steps);
   if (auto* reason = std::get_if<std::string>(&stepped)) return std::move(*reason);
-  auto lowered = steps::lower_reductions(std::get<steps::Kernel>(stepped));
+  auto lowered = steps::lower_reductions(std::get<steps::Kernel>(std::move(stepped)));
   if (auto* reason = std::get_if<std::string>(&lowered)) return std::move(*reason);
   auto waiting = steps::place_barriers(std::get<steps::Kernel>(lowered));
   if (auto* reason = std::get_if<std::string>(&waiting)) return std::move(*reason);
-  steps::Kernel kernel = std::get<steps::Kernel>(std::move(waiting));
-  kernel.program.body = steps::tidy(kernel.program.body, kernel.facts);
-  return std::move(kernel.program);
+  return std::get<steps::Kernel>(std::move(waiting)).program;
 }
 
 // Why a schedule may not be applied, without applying what need not be.

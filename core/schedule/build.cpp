@@ -244,7 +244,7 @@ Ref<Stmt> Walk::cut_turn(std::size_t at, const State& state) {
   const AxisPlan& axis = scope_.axes[turn.axis];
   const Piece& piece = axis.pieces[turn.piece];
   const Expr whole = index::simplify(turns_left(axis, turn.piece, state, false), names_.facts());
-  // A short one is walked elsewhere: totals_canonical.cpp.
+  // A short one is walked elsewhere: totals.cpp.
   const Expr begun =
       index::simplify(axis.shorts.empty() ? turns_left(axis, turn.piece, state, true)
                                           : ceil_div(axis.extent - axis.shorts.back(), piece.step),

@@ -23,6 +23,7 @@ class Names {
  public:
   explicit Names(const Plan& plan);
   Temp temp() { return Temp{next_temp_++}; }
+  void take_temps(const loops::Program& program) { next_temp_ = loops::next_temp(program).index; }
   // The stem itself where it is free, else with a number behind it.
   index::Symbol symbol(std::string_view stem);
   loops::Buffer buffer(loops::BufferInfo info);
@@ -133,9 +134,9 @@ struct SiblingSource {
   // The first element of the chunk of a scan that the walk is in, of the whole axis.
   index::Expr first_of_chunk(const Walk& walk, const State& state) const;
 };
-Ref<Stmt> build_stores(const SiblingSource& source, const Surroundings& around, Names& names);
-Ref<Stmt> build_any(const SiblingSource& source, const Surroundings& around, Names& names);
-Ref<Stmt> build_canonical(const SiblingSource& source, const Surroundings& around, Names& names);
+// Its loops with all that stands in them; and with the Starts of what they accumulate. No scans.
+Ref<Stmt> build_loops(const SiblingSource& source, const Surroundings& around, Names& names);
+Ref<Stmt> build_totals(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_row_scan(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_thread_scan(const SiblingSource& source, const Surroundings& around, Names& names);

@@ -83,7 +83,8 @@ std::variant<loops::Program, std::string> collapse_one(loops::Program nest, cons
   for (auto loop = first; loop != last; ++loop) extent = extent * loop->extent;
   *scope->erase(first, last - 1) = {one, extent};
   nest.body = loops::substitute(loops::put_together(shape), substitution);
-  nest.body = steps::tidy(nest.body, loops::facts_of(nest));
+  const index::Facts facts = loops::facts_of(nest);
+  nest.body = steps::tidy(nest.body, index::Simplifier(facts));
   return nest;
 }
 

@@ -146,7 +146,7 @@ Ref<Stmt> ColumnParts::over_columns(const Surroundings& around, const Step& step
       sibling.inner.insert(sibling.inner.end(), steps.begin(), steps.end());
     }
     if (!sibling.inner.empty())
-      result.push_back(build_stores({plan_, plan_.siblings[number], sibling, {}}, around, names_));
+      result.push_back(build_loops({plan_, plan_.siblings[number], sibling, {}}, around, names_));
   }
   return loops::block(std::move(result));
 }

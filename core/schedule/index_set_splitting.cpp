@@ -60,7 +60,6 @@ class Splitter {
       if (const auto* loop = std::get_if<Loop>(&stmt.node)) {
         if (!seen.insert(loop->axis).second) shared_.insert(loop->axis);
         bound_.insert(loop->axis);
-        facts_.assume_below(loop->axis, loop->extent);
       }
       if (const auto* start = std::get_if<loops::Start>(&stmt.node))
         shared_.insert(start->copies.begin(), start->copies.end());
@@ -103,10 +102,11 @@ class Splitter {
   Ref<Stmt> part(index::Symbol axis, const Expr& extent, const Ref<Stmt>& body) const {
     index::Facts facts = facts_;
     facts.assume_below(axis, extent);
-    return loops::stmt(Loop{axis, extent, loops::Bind::serial, steps::tidy(body, facts)});
+    facts = steps::facts_inside(*body, std::move(facts));
+    return loops::stmt(Loop{axis, extent, loops::Bind::serial, steps::tidy(body, index::Simplifier(facts))});
   }
 
-  index::Facts facts_;
+  const index::Facts& facts_;
   Names& names_;
   std::set<index::Symbol> shared_;
   std::set<index::Symbol> bound_;  // by loops and Index statements

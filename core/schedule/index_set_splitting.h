@@ -14,7 +14,7 @@ namespace twinloom::schedule {
 
 // Only serial loops of constant extent with small bodies, each into a few at most. Not where a reduction has
 // an accumulator for each iteration, nor around such a loop: the loops that initialize, update and read these
-// share one axis. Expressions must be tidy already.
+// share one axis. Expressions must be tidy already, and the facts know of the loops inside.
 Ref<Stmt> split_index_sets(const Ref<Stmt>& stmt, const index::Facts& facts, Names& names);
 
 }  // namespace twinloom::schedule

@@ -265,11 +265,8 @@ int cut_of(const Scope& scope, std::size_t axis) {
   const AxisPlan& plan = scope.axes[axis];
   int cut = -1;
   if (scope.reach == Reach::canonical) {
-    for (std::size_t piece = 0; piece < plan.pieces.size(); ++piece) {
-      const bool side_by_side = plan.pieces[piece].bind == Bind::thread;
-      if (plan.pieces[piece].step >= loops::UNIT && !side_by_side) cut = static_cast<int>(piece);
-    }
-    return cut;
+    const Piece& outermost = plan.pieces.front();
+    return outermost.step >= loops::UNIT && outermost.bind != Bind::thread ? 0 : -1;
   }
   for (const Turn& turn : scope.order) {
     const Bind bind = scope.piece(turn).bind;

@@ -51,9 +51,9 @@
 
 namespace twinloom::schedule {
 
-// Of a remainder, the masked iteration is that of the piece of steps of UNIT for an axis reduced in the
-// canonical order, else of the last piece (by step) outside every unroll and vector piece of the axis. A clip
-// has no piece that is unroll or vector.
+// Of a remainder, the masked iteration is that of the largest piece for an axis reduced in the canonical
+// order, else of the last piece (by step) outside every unroll and vector piece of the axis. A clip has no
+// piece that is unroll or vector.
 using steps::Tail;
 
 struct Collapse {  // neighbouring axes walked as one, row-major; before the splits

@@ -290,7 +290,7 @@ class RowStager {
     const AxisPlan& reader = readers.common_axis ? plan_.common.axes[*readers.common_axis]
                                                  : plan_.siblings[readers.siblings.front()].axes.front();
     const Scope scope = fill_scope(reader, at, staged);
-    return build_stores({plan_, scope, filled, {}}, {}, names_);
+    return build_loops({plan_, scope, filled, {}}, {}, names_);
   }
 
   const Plan& plan_;

@@ -124,7 +124,7 @@ Ref<Stmt> fill(const Plan& plan, const Tile& tile, const loops::Load& load, cons
   vector.pieces.push_back(piece(lane, 0, 1, 0, loops::Bind::vector));
   scope.order.push_back({1, 0});
   scope.axes = {std::move(rows), std::move(vector)};
-  return build_stores({plan, scope, filled, {}}, {}, names);
+  return build_loops({plan, scope, filled, {}}, {}, names);
 }
 
 }  // namespace

@@ -1,14 +1,20 @@
-// What siblings with accumulators share, and accumulators in any order (those in the canonical order:
-// totals_canonical.cpp): lanes of vectors and unrolled loops, combined at the end; a masked remainder has
-// lanes of its own, which are merged afterwards.
-//   start m copies k.1; for k.0 { for k.1 vector { merge m } }; combine m across k.1
+// Siblings with accumulators: the loops, and in them Accumulates at their places, which
+// steps::lower_reductions writes out. A last unit of at most 8 or 64 elements, where the split says so, is
+// walked by as many lanes, each with an element or none; the lanes of the others would be missing, so its
+// node of the tree is the same:
+//   for k.0 { .. } for k.0t { .. (more than 64) }
+//   for ks8 < (1 where 1 to 8 are left) { for ks8.0 { t += x } } for ks64 < (1 where 9 to 64 are left) { .. }
 #include "core/schedule/totals.h"
 
 #include <algorithm>
 
+#include "core/index/simplify.h"
+#include "core/loops/canonical.h"
+
 namespace twinloom::schedule {
 
 using loops::Axis;
+using loops::Bind;
 
 std::vector<Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t last) {
   std::vector<Piece> pieces;
@@ -29,19 +35,6 @@ void combine_all(std::vector<Ref<Stmt>>& stmts, const std::vector<Temp>& totals,
       stmts.push_back(loops::stmt(loops::Combine{total, lane, loops::Pairing::halves}));
 }
 
-std::vector<SiblingTotal> totals_of(const SiblingSource& source) {
-  std::vector<SiblingTotal> result;
-  for (const Ref<Stmt>& inner : source.sibling.inner) {
-    const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
-    if (accumulate == nullptr) continue;
-    const loops::Start& start = source.starts.at(accumulate->total);
-    const auto same = [&](const SiblingTotal& known) { return known.start.total == start.total; };
-    if (std::none_of(result.begin(), result.end(), same))
-      result.push_back({start, start.total, start.total, start.total, {}});
-  }
-  return result;
-}
-
 Ref<Stmt> merge_inner(const SiblingSource& source, const Surroundings& around,
                       const std::function<Temp(Temp)>& target) {
   std::vector<Ref<Stmt>> result;
@@ -57,108 +50,100 @@ Ref<Stmt> merge_inner(const SiblingSource& source, const Surroundings& around,
   return loops::block(std::move(result));
 }
 
-Ref<Stmt> build_stores(const SiblingSource& source, const Surroundings& around, Names& names) {
-  const auto innermost = [&](const Surroundings& here) {
-    std::vector<Ref<Stmt>> stmts;
-    for (const Ref<Stmt>& inner : source.sibling.inner) stmts.push_back(settle(inner, here));
-    return loops::block(std::move(stmts));
-  };
-  return Walk(source.scope, around, names).run(innermost, {});
-}
-
 namespace {
 
-// Copies along unrolled and vector loops are of one thread, those along threads are dearer to combine the
-// farther these are apart.
-std::vector<Axis> nearest_first(const Scope& scope) {
-  std::vector<Axis> lanes = lanes_of(scope, 0, scope.order.size());
-  const auto of_thread = [&](const Axis& lane) {
-    return std::ranges::none_of(scope.order, [&](const Turn& turn) {
-      return scope.piece(turn).symbol == lane && scope.piece(turn).bind == loops::Bind::thread;
-    });
-  };
-  const auto threads = std::stable_partition(lanes.begin(), lanes.end(), of_thread);
-  std::reverse(threads, lanes.end());
-  return lanes;
+// The places of what is accumulated are counted from `base`.
+Ref<Stmt> settle_inner(const SiblingSource& source, const index::Expr& base, const Surroundings& around) {
+  std::vector<Ref<Stmt>> result;
+  for (const Ref<Stmt>& inner : source.sibling.inner) {
+    const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
+    if (accumulate == nullptr) {
+      result.push_back(settle(inner, around));
+      continue;
+    }
+    const AxisPlan& axis = source.scope.axes.front();
+    const bool has_place = source.scope.reach == Reach::canonical;
+    result.push_back(loops::stmt(loops::Accumulate{accumulate->total, settle(accumulate->values, around),
+                                                   has_place ? around.axes.at(axis.axis) - base : 0,
+                                                   ends_of(around, source.scope)}));
+  }
+  return loops::block(std::move(result));
 }
 
-class AnyOrder {
- public:
-  AnyOrder(const SiblingSource& source, const Surroundings& around, Names& names)
-      : source_(source), walk_(source.scope, around, names), totals_(totals_of(source)) {
-    lanes_ = nearest_first(source.scope);
-    for (std::size_t at = 0; at < source.scope.order.size(); ++at) {
-      const Turn& turn = source.scope.order[at];
-      if (source.scope.axes[turn.axis].cut == static_cast<int>(turn.piece)) cut_at_ = at;
-    }
-    if (lanes_.empty()) cut_at_.reset();
-    for (const SiblingTotal& total : totals_) {
-      rest_[total.start.total] = names.temp();
-      tail_[total.start.total] = names.temp();
-    }
-  }
+// The last unit of a list where it has at most `length` elements. Lanes that are neighbours are a vector's
+// where the list is walked by one; else few of them are written out, far from each other.
+Scope scope_of_short(const Scope& scope, std::int64_t length) {
+  constexpr std::int64_t WRITTEN_OUT = 8;
+  const AxisPlan& axis = scope.axes.front();
+  const index::Expr before = floor_div(axis.extent, loops::UNIT) * loops::UNIT;
+  std::int64_t vector = 1;
+  for (const Piece& piece : axis.pieces)
+    if (piece.bind == Bind::vector) vector = std::min(piece.turns, length);
+  const std::int64_t far = std::min(WRITTEN_OUT, length / vector), near = length / vector / far;
+  Scope part{
+      {{axis.axis, axis.extent - before, length, Tail::mask, {}, -1, axis.base + before}}, {}, scope.reach};
+  const std::string stem = cat(axis.axis, "s", length, ".");
+  std::int64_t above = 0;
+  const auto add = [&](std::int64_t step, std::int64_t turns, Bind bind) {
+    std::vector<Piece>& pieces = part.axes.front().pieces;
+    if (turns == 1) return;
+    pieces.push_back({index::Symbol(cat(stem, pieces.size())), step, above == 0 ? 0 : turns, bind, true});
+    above = step;
+  };
+  add(length / far, far, Bind::unroll);
+  add(vector, near, Bind::serial);
+  add(1, vector, Bind::vector);
+  const std::size_t pieces = part.axes.front().pieces.size();
+  for (std::size_t piece = far == 1 ? 0 : 1; piece < pieces; ++piece) part.order.push_back({0, piece});
+  if (far > 1) part.order.insert(near == 1 ? part.order.begin() : part.order.end(), {0, 0});
+  return part;
+}
 
-  Ref<Stmt> build() {
-    const auto innermost = [&](const Surroundings& here) {
-      return merge_inner(source_, here, [&](Temp total) { return total; });
-    };
-    const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
-      if (cut_at_ && state.in_tail && at == *cut_at_ + 1) return close_tail(std::move(loops));
-      return at == 0 ? close(std::move(loops)) : loops;
-    };
-    return walk_.run(innermost, wrap);
-  }
+Ref<Stmt> walk(const SiblingSource& source, const index::Expr& base, const Surroundings& around,
+               Names& names) {
+  return Walk(source.scope, around, names)
+      .run([&](const Surroundings& here) { return settle_inner(source, base, here); }, {});
+}
 
- private:
-  // The remainder: the same statements, with the total under another name.
-  Ref<Stmt> close_tail(Ref<Stmt> loops) {
-    std::vector<Ref<Stmt>> before, after, merges;
-    loops::Renaming renaming;
-    std::vector<Temp> tails;
-    for (const SiblingTotal& total : totals_) {
-      const Temp tail = tails.emplace_back(tail_.at(total.start.total));
-      renaming.temps.emplace(total.start.total, tail);
-      before.push_back(loops::stmt(start_like(total.start, tail, lanes_)));
-      merges.push_back(merge_total(rest_.at(total.start.total), tail, total.start));
-    }
-    combine_all(after, tails, lanes_);
-    after.insert(after.end(), merges.begin(), merges.end());
-    before.push_back(loops::rename(loops, renaming));
-    before.insert(before.end(), after.begin(), after.end());
-    has_rest_ = true;
-    return loops::block(std::move(before));
+// The last unit as loops of their own, for each length; no more than one of them is walked.
+void add_shorts(const SiblingSource& source, const Surroundings& around, Names& names,
+                std::vector<Ref<Stmt>>& stmts) {
+  const AxisPlan& axis = source.scope.axes.front();
+  std::int64_t less = 0;
+  for (const std::int64_t length : axis.shorts) {
+    // 1 where more than `less` elements are left, and at most `length`.
+    const index::Expr turns = index::simplify(
+        ceil_div(axis.extent - less, loops::UNIT) - ceil_div(axis.extent - length, loops::UNIT),
+        names.facts());
+    less = length;
+    if (turns == index::Expr(0)) continue;
+    const Scope scope = scope_of_short(source.scope, length);
+    const SiblingSource part{source.plan, scope, source.sibling, source.starts};
+    Ref<Stmt> unit = names.freshen(walk(part, axis.base, around, names));
+    if (turns != index::Expr(1))
+      unit = loops::stmt(
+          loops::Loop{names.symbol(cat(axis.axis, "s", length)), turns, Bind::serial, std::move(unit)});
+    stmts.push_back(std::move(unit));
   }
-
-  Ref<Stmt> close(Ref<Stmt> loops) {
-    std::vector<Ref<Stmt>> before, after;
-    std::vector<Temp> totals;
-    for (const SiblingTotal& total : totals_) totals.push_back(total.start.total);
-    combine_all(after, totals, lanes_);
-    for (const SiblingTotal& total : totals_) {
-      before.push_back(loops::stmt(start_like(total.start, total.start.total, lanes_)));
-      if (!has_rest_) continue;
-      const Temp rest = rest_.at(total.start.total);
-      before.push_back(loops::stmt(start_like(total.start, rest, {})));
-      after.push_back(merge_total(total.start.total, rest, total.start));
-    }
-    before.push_back(std::move(loops));
-    before.insert(before.end(), after.begin(), after.end());
-    return loops::block(std::move(before));
-  }
-
-  const SiblingSource& source_;
-  Walk walk_;
-  std::vector<SiblingTotal> totals_;
-  std::vector<Axis> lanes_;
-  std::optional<std::size_t> cut_at_;
-  bool has_rest_ = false;
-  std::map<Temp, Temp> rest_, tail_;
-};
+}
 
 }  // namespace
 
-Ref<Stmt> build_any(const SiblingSource& source, const Surroundings& around, Names& names) {
-  return AnyOrder(source, around, names).build();
+Ref<Stmt> build_loops(const SiblingSource& source, const Surroundings& around, Names& names) {
+  return walk(source, source.scope.axes.front().base, around, names);
+}
+
+Ref<Stmt> build_totals(const SiblingSource& source, const Surroundings& around, Names& names) {
+  std::vector<Ref<Stmt>> stmts;
+  std::set<Temp> started;
+  for (const Ref<Stmt>& inner : source.sibling.inner) {
+    const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
+    if (accumulate != nullptr && started.insert(accumulate->total).second)
+      stmts.push_back(loops::stmt(source.starts.at(accumulate->total)));
+  }
+  stmts.push_back(build_loops(source, around, names));
+  add_shorts(source, around, names, stmts);
+  return loops::block(std::move(stmts));
 }
 
 }  // namespace twinloom::schedule

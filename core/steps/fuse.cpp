@@ -77,9 +77,9 @@ Result apply_fuse(const Kernel& kernel, const Fuse& fuse) {
   extent = index::simplify(extent, kernel.facts);
   result.facts.assume_below(one, extent);
   const Ref<Stmt> body = loops::substitute(loops.back().body, by_one(loops, one));
-  result.program.body =
-      replace_loop(kernel.program.body, loops.front(),
-                   loops::stmt(loops::Loop{one, extent, loops::Bind::serial, tidy(body, result.facts)}));
+  result.program.body = replace_loop(kernel.program.body, loops.front(),
+                                     loops::stmt(loops::Loop{one, extent, loops::Bind::serial,
+                                                             tidy(body, index::Simplifier(result.facts))}));
   return result;
 }
 

@@ -28,19 +28,26 @@ struct Digit {
 
 class Order {
  public:
-  Order(const Kernel& kernel, const loops::Start& start, const Accumulated& found)
-      : kernel_(kernel), name_(cat("t", start.total.index)) {
-    part_.step = found.step;
+  Order(const Lowering& lowering, const loops::Start& start, const Accumulated& found)
+      : kernel_(lowering.kernel),
+        simplify_(lowering.simplify),
+        wants_proofs_(lowering.proofs == Proofs::wanted),
+        name_(cat("t", start.total.index)),
+        mask_(found.step.mask) {
     part_.path = found.loops;
-    part_.first = index::simplify(found.step.place, kernel.facts);
+    // As it stands, the place tells threads of one iteration too.
+    part_.first = found.step.place;
+    if (!is_linear()) part_.first = simplify_(part_.first);
     for (std::size_t at = 0; at < found.loops.size(); ++at)
-      if (std::ranges::find(start.copies, found.loops[at].axis) == start.copies.end()) add_digit(at);
+      if (!is_copied(start, found.loops[at].axis)) add_digit(at);
+    part_.first = simplify_(part_.first);
   }
 
   std::variant<Part, std::string> run(const index::Expr& first, bool is_only_part) {
-    check_radix(first);
-    check_binds();
+    if (wants_proofs_) check_radix(first);
+    if (wants_proofs_) check_binds();
     if (reason_.empty()) find_end();
+    if (reason_.empty() && wants_proofs_) check_single_iterations();
     if (!reason_.empty()) return reason_;
     drop_single_iterations(is_only_part);
     make_levels();
@@ -61,22 +68,34 @@ class Order {
     refuse(cat("runs of ", run / loops::UNIT, " units are no nodes of the tree of ", name_));
   }
 
+  bool is_linear() const {
+    return std::ranges::all_of(part_.path, [&](const loops::Loop& loop) {
+      const auto linear = index::linear_in(part_.first, loop.axis);
+      return linear && index::constant_of(linear->scale);
+    });
+  }
+
+  std::optional<std::int64_t> most_iterations(const loops::Loop& loop) const {
+    const auto by_extent = most(kernel_, loop.extent);
+    const auto last = kernel_.facts.range(loop.axis).high;
+    return last && *last + 1 < by_extent.value_or(*last + 2) ? *last + 1 : by_extent;
+  }
+
   // What is left of the place without the loops so far is kept as its first one.
   void add_digit(std::size_t at) {
     const loops::Loop& loop = part_.path[at];
     const auto linear = index::linear_in(part_.first, loop.axis);
     const std::int64_t stride = linear ? index::constant_of(linear->scale).value_or(-1) : -1;
-    auto most_of = most(kernel_, loop.extent);
-    if (const auto last = kernel_.facts.range(loop.axis).high;
-        last && *last + 1 < most_of.value_or(*last + 2))
-      most_of = *last + 1;
-    if (stride < 0 || (stride == 0 && most_of.value_or(2) > 1))
+    const std::optional<std::int64_t> most_of = wants_proofs_ ? most_iterations(loop) : std::nullopt;
+    if (stride < 0 || (stride == 0 && wants_proofs_ && most_of.value_or(2) > 1))
       return refuse(
           cat("the place ", part_.first, " of ", name_, " has no constant stride along ", loop.axis));
     part_.first = linear->rest;
-    const index::Expr extent = index::simplify(loop.extent, kernel_.facts);
+    const index::Expr extent = simplify_(loop.extent);
     const Digit digit{at, loop, stride, index::constant_of(extent), most_of};
     if (stride != 0) return digits_.push_back(digit);
+    if (digit.extent == 1) return;
+    part_.has_elements |= digits_.empty();
     once_ = once_ * extent;
     if (!digit.is_in_order())
       refuse(cat("the place of ", name_, " does not tell the iterations of ", loop.axis));
@@ -131,43 +150,50 @@ class Order {
   }
 
   bool varies(const index::Less& less) const {
-    const std::set<index::Symbol> symbols = index::symbols_of(index::Condition{{less}});
-    return std::ranges::any_of(digits_,
-                               [&](const Digit& digit) { return symbols.contains(digit.loop.axis); });
+    return std::ranges::any_of(digits_, [&](const Digit& digit) {
+      return index::mentions(less.a, digit.loop.axis) || index::mentions(less.b, digit.loop.axis);
+    });
   }
 
-  // Of a mask a < b over the loops of at least c places: c*a < c*b as c*a and what the loops below add to it
-  // is.
+  // Of a mask a < b over the loops of at least c places, where one of c has the scale s in it: c/s*a < c/s*b
+  // as c/s*a and what the loops below add to it is.
   index::Expr end_of(const index::Less& less) const {
-    const std::set<index::Symbol> symbols = index::symbols_of(index::Condition{{less}});
-    std::int64_t least_stride = 0;
+    const index::Expr beyond = less.a - less.b;
+    const Digit* least = nullptr;
     for (const Digit& digit : digits_)
-      if (digit.extent != 1 && symbols.contains(digit.loop.axis))
-        least_stride = least_stride == 0 ? digit.stride : std::min(least_stride, digit.stride);
+      if (digit.extent != 1 && index::mentions(beyond, digit.loop.axis) &&
+          (least == nullptr || digit.stride < least->stride))
+        least = &digit;
+    if (least == nullptr) return part_.first - beyond;
     index::Expr place = part_.first;
     for (const Digit& digit : digits_)
-      if (digit.stride >= least_stride) place = place + index::Expr(digit.loop.axis) * digit.stride;
-    return place - (less.a - less.b) * least_stride;
+      if (digit.stride >= least->stride) place = place + index::Expr(digit.loop.axis) * digit.stride;
+    const auto linear = index::linear_in(beyond, least->loop.axis);
+    const std::int64_t scale = linear ? index::constant_of(linear->scale).value_or(1) : 1;
+    return place - beyond * (scale > 0 && least->stride % scale == 0 ? least->stride / scale : least->stride);
   }
 
   // The places are those below one end, which the loops come to or masks say.
   void find_end() {
     index::Expr last = part_.first;
     for (const Digit& digit : digits_) last = last + (digit.loop.extent - 1) * digit.stride;
-    const index::Expr whole = last + 1 - part_.first;
-    part_.end = index::simplify(last + 1, kernel_.facts);
-    for (const index::Less& less : part_.step.mask.all) {
+    whole_ = last + 1 - part_.first;
+    part_.end = simplify_(last + 1);
+    for (const index::Less& less : mask_.all) {
       if (!varies(less)) continue;
-      const index::Expr end = index::simplify(end_of(less), kernel_.facts);
+      const index::Expr end = simplify_(end_of(less));
       if (varies({end, 0}))
         return refuse(
             cat("the mask ", print(index::Condition{{less}}), " of ", name_, " is no end of its places"));
       part_.end = part_.masked ? least(part_.end, end) : end;
       part_.masked = true;
     }
-    // A loop of at most one iteration has one where there is an element.
+  }
+
+  // A loop of at most one iteration has one where there is an element.
+  void check_single_iterations() {
     if (once_ != index::Expr(1) &&
-        !kernel_.facts.proves_equal(once_, ceil_div(part_.end - part_.first, whole)))
+        !kernel_.facts.proves_equal(once_, ceil_div(part_.end - part_.first, whole_)))
       refuse(cat("elements of ", name_, " stand in a loop of ", once_, " iterations"));
   }
 
@@ -249,6 +275,7 @@ class Order {
     for (const Digit& digit : digits_) run = std::max(run, digit.stride * digit.extent.value_or(1));
     part_.levels.insert(part_.levels.begin(), {.at = 0,
                                                .is_stack = true,
+                                               .is_whole_part = true,
                                                .outside = part_.first,
                                                .inside = part_.first,
                                                .run = run,
@@ -256,19 +283,23 @@ class Order {
   }
 
   const Kernel& kernel_;
+  const index::Simplifier& simplify_;
+  bool wants_proofs_;
   std::string name_;
+  const index::Condition& mask_;
   Part part_;
   std::vector<Digit> digits_;  // outermost first
   index::Expr once_ = 1;       // iterations of loops that the place does not depend on: 0 or 1
+  index::Expr whole_;          // places that the loops walk
   std::string reason_;
 };
 
 }  // namespace
 
-std::variant<Part, std::string> reduction_order(const Kernel& kernel, const loops::Start& start,
+std::variant<Part, std::string> reduction_order(const Lowering& lowering, const loops::Start& start,
                                                 const Accumulated& found, const index::Expr& first,
                                                 bool is_only_part) {
-  return Order(kernel, start, found).run(first, is_only_part);
+  return Order(lowering, start, found).run(first, is_only_part);
 }
 
 }  // namespace twinloom::steps

@@ -10,7 +10,7 @@
 // For the inside of this component.
 #pragma once
 
-#include "core/steps/tree.h"
+#include "core/steps/lower.h"
 
 namespace twinloom::steps {
 
@@ -23,6 +23,7 @@ struct Closing {
 struct Level {
   std::size_t at = 0;                  // of the path: its outermost loop; of the first level 0
   bool is_stack = false;               // what comes from inside is pushed, else merged
+  bool is_whole_part = false;          // a stack that the part is pushed onto as one run
   std::vector<Closing> closings = {};  // of its copies, in the order in which they are closed
   index::Expr outside = 0;             // the place of the loops around it
   index::Expr inside = 0;              // with that of its own loops: where what comes from inside begins
@@ -32,16 +33,16 @@ struct Level {
 
 // One Accumulate, with the loops around it that stand below the Start.
 struct Part {
-  loops::Accumulate step;
   std::vector<loops::Loop> path;
   index::Expr first, end;     // places
   bool masked = false;        // loops go on past the end
+  bool has_elements = false;  // a loop of at most one iteration around it has none where there is no element
   std::vector<Level> levels;  // outermost first; the last one is no stack
 };
 
 // The order of the part that begins at the place `first`, or why the loops do not walk the canonical tree. A
 // part that is the only one and has elements for all sizes may come without a stack.
-std::variant<Part, std::string> reduction_order(const Kernel& kernel, const loops::Start& start,
+std::variant<Part, std::string> reduction_order(const Lowering& lowering, const loops::Start& start,
                                                 const Accumulated& found, const index::Expr& first,
                                                 bool is_only_part);
 

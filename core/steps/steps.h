@@ -93,8 +93,13 @@ std::variant<Kernel, std::string> apply(const Kernel& kernel, const Step& step);
 // After all of them; the reason begins with the step that refuses.
 std::variant<Kernel, std::string> apply(const Kernel& kernel, const std::vector<Step>& steps);
 
-// Every Accumulate becomes what a program reaches its accumulator by, or why that cannot be done.
-std::variant<Kernel, std::string> lower_reductions(const Kernel& kernel);
+// Every Accumulate becomes what a program reaches its accumulator by, or why that cannot be done; expressions
+// are simplified.
+enum class Proofs : std::uint8_t {
+  wanted,  // that the loops walk the canonical tree, and that threads meet where they wait for each other
+  given,   // the law of core/schedule has shown it
+};
+std::variant<Kernel, std::string> lower_reductions(Kernel kernel, Proofs proofs = Proofs::wanted);
 // The threads of a block wait for each other where they share an array, or why they cannot.
 std::variant<Kernel, std::string> place_barriers(const Kernel& kernel);
 

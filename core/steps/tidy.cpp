@@ -1,7 +1,6 @@
-// See tidy.h. Facts of all loops are gathered first: an axis is bound once, so they never contradict.
+// See tidy.h. An axis is bound once, so facts of all loops never contradict each other.
 #include "core/steps/tidy.h"
 
-#include "core/index/simplify.h"
 #include "core/loops/rewrite.h"
 
 namespace twinloom::steps {
@@ -49,7 +48,7 @@ Ref<Value> tidy_value(const Ref<Value>& value, const index::Simplifier& simplify
 // The expressions of one statement, not of those inside it.
 class Tidier {
  public:
-  explicit Tidier(const index::Facts& facts) : simplify_(facts) {}
+  explicit Tidier(const index::Simplifier& simplify) : simplify_(simplify) {}
 
   Ref<Stmt> operator()(const Ref<Stmt>& stmt) const {
     return std::visit([&](auto node) { return finish(std::move(node), stmt); }, stmt->node);
@@ -123,18 +122,21 @@ class Tidier {
   Ref<Stmt> finish(const loops::Sync&, const Ref<Stmt>& stmt) const { return stmt; }
   Ref<Stmt> finish(const loops::Call&, const Ref<Stmt>& stmt) const { return stmt; }
 
-  index::Simplifier simplify_;
+  const index::Simplifier& simplify_;
 };
 
 }  // namespace
 
-Ref<Stmt> tidy(const Ref<Stmt>& stmt, index::Facts facts) {
-  loops::for_each_stmt(*stmt, [&](const Stmt& inner) {
-    if (const auto* loop = std::get_if<loops::Loop>(&inner.node)) {
+index::Facts facts_inside(const Stmt& stmt, index::Facts facts) {
+  loops::for_each_stmt(stmt, [&](const Stmt& inner) {
+    if (const auto* loop = std::get_if<loops::Loop>(&inner.node))
       facts.assume_below(loop->axis, index::simplify(loop->extent, facts));
-    }
   });
-  const Tidier tidier(facts);
+  return facts;
+}
+
+Ref<Stmt> tidy(const Ref<Stmt>& stmt, const index::Simplifier& simplify) {
+  const Tidier tidier(simplify);
   return loops::rewrite_stmts(stmt, std::ref(tidier));
 }
 

@@ -4,11 +4,14 @@
 // For the inside of core/steps and core/schedule.
 #pragma once
 
+#include "core/index/simplify.h"
 #include "core/loops/loops.h"
 
 namespace twinloom::steps {
 
-// No statement comes or goes. Axes of loops inside are known to lie below their extents.
-loops::Ref<loops::Stmt> tidy(const loops::Ref<loops::Stmt>& stmt, index::Facts facts);
+// That axes of loops inside lie below their extents, with what is known already.
+index::Facts facts_inside(const loops::Stmt& stmt, index::Facts facts);
+// No statement comes or goes. The facts of `simplify` know of the loops inside too.
+loops::Ref<loops::Stmt> tidy(const loops::Ref<loops::Stmt>& stmt, const index::Simplifier& simplify);
 
 }  // namespace twinloom::steps
