@@ -134,6 +134,8 @@ struct SiblingSource {
   // The first element of the chunk of a scan that the walk is in, of the whole axis.
   index::Expr first_of_chunk(const Walk& walk, const State& state) const;
 };
+// The statements inside all loops; the places of what is accumulated are counted from `base`.
+Ref<Stmt> settle_inner(const SiblingSource& source, const index::Expr& base, const Surroundings& around);
 // Its loops with all that stands in them; and with the Starts of what they accumulate. No scans.
 Ref<Stmt> build_loops(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_totals(const SiblingSource& source, const Surroundings& around, Names& names);
@@ -164,8 +166,8 @@ class Parts {
   };
   index::Expr place(const index::Expr& at, const Surroundings& around) const;
   loops::Bind gathering_bind() const;
-  Ref<Stmt> merge_part(const Partial& partial, Temp node, const index::Expr& part, const Surroundings& around,
-                       const Names& names) const;
+  Ref<Stmt> accumulate_part(const Partial& partial, const index::Expr& part, const Surroundings& around,
+                            const Names& names) const;
   const Plan& plan_;
   std::int64_t elements_;  // of one part
   index::Expr count_, rows_;
@@ -358,12 +360,6 @@ Ref<Stmt> build_columns(const Plan& plan, const std::vector<ColumnTotal>& totals
                         Names& names);
 
 using steps::merge_total;
-using steps::stack_depth;
 using steps::start_like;
-// The pieces with copies among the loops first..last, the largest steps first: the order of halves.
-std::vector<loops::Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t last);
-// All totals along one lane before any along the next: threads wait once for neighbours.
-void combine_all(std::vector<Ref<Stmt>>& stmts, const std::vector<Temp>& totals,
-                 const std::vector<loops::Axis>& lanes);
 
 }  // namespace twinloom::schedule

@@ -1,19 +1,18 @@
 // The second program of a nest with totals of columns: of each column the parts of a unit, which are combined
 // by halves, then the units, as they are of any total.
-//   for j { for u < units { start unit copies(r); for r { merge part[u, r, j] }; combine unit across r halves
-//                           push unit };  fold;  what the nest does with its columns }
+//   for j { for u < units { for r { total += part[u, r, j] at 1024*u + r } };  what the nest does with its
+//   columns }
 // Where threads take several units side by side they hand them over in scratch:
 //   for j.0 block {
 //     for g { for w thread { for j.1 thread { .. unit 8*g + w; waiting[w, j.1] = unit } }; sync
-//             for j.1 thread { for w { push waiting[w, j.1] } }; sync }
-//     for j.1 thread { fold; what the nest does } }
+//             for j.1 thread { for w { total += waiting[w, j.1] at 1024*(8*g + w) } }; sync }
+//     for j.1 thread { what the nest does } }
 #include "core/loops/canonical.h"
 #include "core/schedule/build.h"
 
 namespace twinloom::schedule {
 
 using index::Expr;
-using loops::Axis;
 using loops::Bind;
 
 namespace {
@@ -29,9 +28,7 @@ class Finish {
         residues_(loops::LANES / plan.columns->lanes),
         units_(ceil_div(plan.common.axes.front().extent, loops::UNIT)),
         block_(names.symbol("columns")),
-        thread_(names.symbol("column")) {
-    for (std::size_t k = 0; k < totals.size(); ++k) stacks_.push_back(names.temp());
-  }
+        thread_(names.symbol("column")) {}
 
   Ref<Stmt> build() {
     const Expr blocks = ceil_div(Expr(width_), plan_.columns->width);
@@ -49,10 +46,6 @@ class Finish {
     if (!has_threads()) return body;
     return loops::stmt(loops::Loop{thread_, plan_.columns->width, Bind::thread, std::move(body)});
   }
-  std::vector<Axis> copies() const {
-    return has_threads() ? std::vector<Axis>{thread_} : std::vector<Axis>{};
-  }
-
   Surroundings column() const {
     Surroundings here = outside_;
     const Expr lane = has_threads() ? Expr(thread_) : Expr(0);
@@ -68,56 +61,42 @@ class Finish {
     return mask;
   }
 
-  // unit = the parts of unit `number`, where there is such a unit and such a column. Those that lie far apart
-  // are combined first, and written out: then the loads of all are on their way before the first is needed.
-  std::vector<Ref<Stmt>> unit(const ColumnTotal& total, Temp unit, const Expr& number,
-                              const index::Condition& mask) {
+  // Adds the parts of unit `number` from the place `first` on, where there is such a column. Those that lie
+  // far apart are combined first, and written out: then the loads of all are on their way before the first is
+  // needed.
+  Ref<Stmt> unit(const ColumnTotal& total, Temp into, const Expr& number, const Expr& first,
+                 const index::Condition& mask) {
     constexpr std::int64_t WRITTEN_OUT = 32;
     const std::int64_t apart = std::max<std::int64_t>(1, residues_ / WRITTEN_OUT);
     const index::Symbol near = names_.symbol("near"), far = names_.symbol("far");
-    const Temp node = names_.temp();
-    const Expr at = column().axes.at(plan_.shape.columns->loop.axis);
     const Expr residue = Expr(near) + Expr(far) * apart;
-    const Expr place = (number * residues_ + residue) * width_ + at;
-    const Ref<Stmt> merge =
-        loops::stmt(loops::Merge{node, {load_of(names_, total.parts, place, mask)}, mask});
-    std::vector<Ref<Stmt>> body = {loops::stmt(start_like(total.start, node, {far})),
-                                   loops::stmt(loops::Loop{far, residues_ / apart, Bind::unroll, merge})};
-    combine_all(body, {node}, {far});
-    body.push_back(merge_total(unit, node, total.start));
-    std::vector<Ref<Stmt>> stmts = {
-        loops::stmt(start_like(total.start, unit, {near})),
-        loops::stmt(loops::Loop{near, apart, Bind::serial, loops::block(std::move(body))})};
-    combine_all(stmts, {unit}, {near});
-    return stmts;
+    const Expr column_at = column().axes.at(plan_.shape.columns->loop.axis);
+    const Expr place = (number * residues_ + residue) * width_ + column_at;
+    const Ref<Stmt> step = loops::stmt(
+        loops::Accumulate{into, {load_of(names_, total.parts, place, mask)}, first + residue, mask});
+    return loops::stmt(loops::Loop{near, apart, Bind::serial,
+                                   loops::stmt(loops::Loop{far, residues_ / apart, Bind::unroll, step})});
   }
 
-  std::vector<Ref<Stmt>> start_stacks(const std::vector<Axis>& copies, const Expr& count) const {
+  std::vector<Ref<Stmt>> starts(const std::vector<loops::Axis>& copies) const {
     std::vector<Ref<Stmt>> stmts;
-    for (std::size_t k = 0; k < totals_.size(); ++k)
-      stmts.push_back(
-          loops::stmt(start_like(totals_[k].start, stacks_[k], copies, stack_depth(count, plan_.facts))));
+    for (const ColumnTotal& total : totals_)
+      stmts.push_back(loops::stmt(start_like(total.start, total.start.total, copies)));
     return stmts;
   }
 
-  // What is done with the totals once all units are on their stacks.
+  // What is done with the totals.
   Ref<Stmt> last() const {
     std::vector<Ref<Stmt>> stmts;
-    for (std::size_t k = 0; k < totals_.size(); ++k)
-      stmts.push_back(loops::stmt(loops::Fold{totals_[k].start.total, stacks_[k], units_}));
     for (const Ref<Stmt>& inner : plan_.shape.columns->inner) stmts.push_back(settle(inner, column()));
     return loops::block(std::move(stmts));
   }
 
   Ref<Stmt> one_by_one() {
     const index::Symbol number = names_.symbol("unit");
-    std::vector<Ref<Stmt>> body, stmts = start_stacks({}, units_);
-    for (std::size_t k = 0; k < totals_.size(); ++k) {
-      const Temp one = names_.temp();
-      const std::vector<Ref<Stmt>> made = unit(totals_[k], one, number, is_column());
-      body.insert(body.end(), made.begin(), made.end());
-      body.push_back(loops::stmt(loops::Push{stacks_[k], one, number, {}}));
-    }
+    std::vector<Ref<Stmt>> body, stmts = starts({});
+    for (const ColumnTotal& total : totals_)
+      body.push_back(unit(total, total.start.total, number, Expr(number) * loops::UNIT, is_column()));
     stmts.push_back(loops::stmt(loops::Loop{number, units_, Bind::serial, loops::block(std::move(body))}));
     stmts.push_back(last());
     return loops::block(std::move(stmts));
@@ -129,31 +108,30 @@ class Finish {
     const index::Symbol next = names_.symbol("next");
     const Expr here = Expr(group) * side_by_side + Expr(member),
                there = Expr(group) * side_by_side + Expr(next);
-    std::vector<Ref<Stmt>> fill, push;
+    std::vector<Ref<Stmt>> fill, take;
     std::vector<loops::Buffer> arrays;
-    for (std::size_t k = 0; k < totals_.size(); ++k) {
-      const ColumnTotal& total = totals_[k];
+    for (const ColumnTotal& total : totals_) {
       const ops::DType dtype = names_.buffers()[total.parts.index].dtype;
       arrays.push_back(names_.buffer({"waiting", dtype, side_by_side * width, true, true}));
-      const Temp one = names_.temp(), handed = names_.temp();
-      const std::vector<Ref<Stmt>> made =
-          unit(total, one, here, is_column() && index::Condition{{{here, units_}}});
-      fill.insert(fill.end(), made.begin(), made.end());
-      fill.push_back(
-          loops::stmt(loops::Store{arrays[k], Expr(member) * width + Expr(thread_), {}, loops::read(one)}));
-      const Ref<loops::Value> waiting = load_of(names_, arrays[k], Expr(next) * width + Expr(thread_));
-      push.push_back(loops::stmt(start_like(total.start, handed, {})));
-      push.push_back(loops::stmt(loops::Merge{handed, {waiting}, {}}));
-      push.push_back(loops::stmt(loops::Push{stacks_[k], handed, there, {{{there, units_}}}}));
+      const Temp one = names_.temp();
+      fill.push_back(loops::stmt(start_like(total.start, one, {})));
+      fill.push_back(unit(total, one, here, 0, is_column() && index::Condition{{{here, units_}}}));
+      fill.push_back(loops::stmt(
+          loops::Store{arrays.back(), Expr(member) * width + Expr(thread_), {}, loops::read(one)}));
+      take.push_back(
+          loops::stmt(loops::Accumulate{total.start.total,
+                                        {load_of(names_, arrays.back(), Expr(next) * width + Expr(thread_))},
+                                        there * loops::UNIT,
+                                        {{{there, units_}}}}));
     }
     const Ref<Stmt> filled =
         loops::stmt(loops::Loop{member, side_by_side, Bind::thread, columns(loops::block(std::move(fill)))});
-    const Ref<Stmt> pushed =
-        columns(loops::stmt(loops::Loop{next, side_by_side, Bind::serial, loops::block(std::move(push))}));
+    const Ref<Stmt> taken =
+        columns(loops::stmt(loops::Loop{next, side_by_side, Bind::serial, loops::block(std::move(take))}));
     const Ref<Stmt> sync = loops::stmt(loops::Sync{});
-    std::vector<Ref<Stmt>> stmts = start_stacks(copies(), units_);
+    std::vector<Ref<Stmt>> stmts = starts({thread_});
     stmts.push_back(loops::stmt(loops::Loop{group, ceil_div(units_, side_by_side), Bind::serial,
-                                            loops::block({filled, sync, pushed, sync})}));
+                                            loops::block({filled, sync, taken, sync})}));
     stmts.push_back(columns(last()));
     Ref<Stmt> result = loops::block(std::move(stmts));
     for (const loops::Buffer array : arrays)
@@ -169,7 +147,6 @@ class Finish {
   std::int64_t width_, residues_;  // columns; parts of a unit
   Expr units_;
   index::Symbol block_, thread_;  // that walk columns
-  std::vector<Temp> stacks_;      // one for each total
 };
 
 }  // namespace

@@ -1,10 +1,9 @@
 // A reduction cut over blocks. A part holds an aligned run of 2^k units, which is a node of the canonical
-// tree, so parts combine as units do: pushed onto a stack in order, then folded.
+// tree, so parts combine as units do.
 //   program 1:  for p < parts block { total of the elements of part p; partial[p] = total }
-//   program 2:  for p < parts { push partial[p] }; fold; everything after the reduction
-// Threads gather as many neighbours side by side, which are then one node:
-//   program 2:  for p.0 { for p.1 thread { merge partial[p] }; combine across p.1 neighbours; push }; fold;
-//   ...
+//   program 2:  for p < parts { total += partial[p] at 1024*p }; everything after the reduction
+// Threads gather as many neighbours side by side:
+//   program 2:  for p.0 { for p.1 thread { total += partial[p] at 1024*p } }; ...
 #include <algorithm>
 
 #include "core/base/integers.h"
@@ -14,7 +13,6 @@
 namespace twinloom::schedule {
 
 using index::Expr;
-using loops::Axis;
 
 bool is_harmless(const Stmt& stmt) {
   return std::holds_alternative<loops::Let>(stmt.node) || std::holds_alternative<loops::Index>(stmt.node) ||
@@ -100,28 +98,16 @@ Ref<Stmt> Parts::store(const index::Symbol& at, const Surroundings& around) cons
 Ref<Stmt> Parts::gather(const Surroundings& around, Names& names) const {
   const std::int64_t threads = plan_.grid->threads;
   const index::Symbol at = names.symbol("part"), member = names.symbol("member");
-  const std::vector<Axis> copies = threads == 1 ? std::vector<Axis>() : std::vector<Axis>{member};
   const Expr part = threads == 1 ? Expr(at) : Expr(at) * threads + Expr(member);
-  std::vector<Ref<Stmt>> before, inside, merges, pushes, after;
+  std::vector<Ref<Stmt>> stmts, steps;
   for (const Partial& partial : partials_) {
-    const Temp node = names.temp(), stack = names.temp();
-    before.push_back(loops::stmt(
-        start_like(partial.start, stack, {}, stack_depth(ceil_div(count_, threads), plan_.facts))));
-    inside.push_back(loops::stmt(start_like(partial.start, node, copies)));
-    merges.push_back(merge_part(partial, node, part, around, names));
-    for (const Axis& across : copies)
-      pushes.push_back(loops::stmt(loops::Combine{node, across, loops::Pairing::neighbours}));
-    pushes.push_back(loops::stmt(loops::Push{stack, node, at, {}}));
-    after.push_back(loops::stmt(loops::Fold{partial.start.total, stack, ceil_div(count_, threads)}));
+    stmts.push_back(loops::stmt(partial.start));
+    steps.push_back(accumulate_part(partial, part, around, names));
   }
-  Ref<Stmt> merged = loops::block(std::move(merges));
-  if (threads > 1) merged = loops::stmt(loops::Loop{member, threads, loops::Bind::thread, std::move(merged)});
-  inside.push_back(std::move(merged));
-  inside.insert(inside.end(), pushes.begin(), pushes.end());
-  before.push_back(loops::stmt(
-      loops::Loop{at, ceil_div(count_, threads), gathering_bind(), loops::block(std::move(inside))}));
-  before.insert(before.end(), after.begin(), after.end());
-  return loops::block(std::move(before));
+  Ref<Stmt> loop = loops::block(std::move(steps));
+  if (threads > 1) loop = loops::stmt(loops::Loop{member, threads, loops::Bind::thread, std::move(loop)});
+  stmts.push_back(loops::stmt(loops::Loop{at, ceil_div(count_, threads), gathering_bind(), std::move(loop)}));
+  return loops::block(std::move(stmts));
 }
 
 // Written out, the loads of all parts are on their way before the first is needed; where threads walk vectors
@@ -132,13 +118,14 @@ loops::Bind Parts::gathering_bind() const {
   return few && in_lockstep(plan_.common) ? loops::Bind::unroll : loops::Bind::serial;
 }
 
-// The total of one part, if there is such a part and such a row.
-Ref<Stmt> Parts::merge_part(const Partial& partial, Temp node, const Expr& part, const Surroundings& around,
-                            const Names& names) const {
+// The total of one part, if there is such a part and such a row, as the node of a unit.
+Ref<Stmt> Parts::accumulate_part(const Partial& partial, const Expr& part, const Surroundings& around,
+                                 const Names& names) const {
   index::Condition mask = ends_of_all(around);
   if (plan_.grid->threads > 1) mask.all.push_back({part, count_});
   auto values = load_all(names, partial.buffers, place(part, around), mask);
-  return loops::stmt(loops::Merge{node, std::move(values), std::move(mask)});
+  return loops::stmt(
+      loops::Accumulate{partial.start.total, std::move(values), part * loops::UNIT, std::move(mask)});
 }
 
 }  // namespace twinloom::schedule

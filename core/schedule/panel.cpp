@@ -10,12 +10,11 @@
 #include <bit>
 
 #include "core/loops/canonical.h"
-#include "core/schedule/totals.h"
+#include "core/schedule/build.h"
 
 namespace twinloom::schedule {
 
 using index::Expr;
-using loops::Axis;
 
 namespace {
 
@@ -95,7 +94,6 @@ Panel::Panel(const Plan& plan, const loops::Nest& shape, const std::map<Temp, lo
   units_ = *turns_of(rows, rows.pieces.front());
   lanes_ = scope_.piece(scope_.order[1]).turns;
   take_values(shape);
-  for (Ref<Stmt>& inner : sibling_.inner) inner = loops::rename(inner, renamed_);
   for (const Ref<Stmt>& inner : sibling_.inner) {
     const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
     if (accumulate == nullptr) continue;
@@ -108,7 +106,9 @@ Panel::Panel(const Plan& plan, const loops::Nest& shape, const std::map<Temp, lo
       return names.buffer({name, dtype, count * width_, true, true});
     };
     totals_.push_back({start, array("chains", lanes_), array("units", units_), names.temp(), names.temp()});
+    renamed_.temps.emplace(total, totals_.back().chain);
   }
+  for (Ref<Stmt>& inner : sibling_.inner) inner = loops::rename(inner, renamed_);
 }
 
 // What is computed before the sibling, for each vector of the panel once more.
@@ -154,13 +154,11 @@ Ref<Stmt> Panel::store(loops::Buffer array, const Expr& place, Temp total) const
 
 // The chains of one turn of the unit's lanes, for all columns.
 Ref<Stmt> Panel::chains(const Columns& columns, const State& state, Ref<Stmt> loops) const {
-  const std::vector<Axis> copies = lanes_of(scope_, 2, scope_.order.size());
   std::vector<Ref<Stmt>> body, after;
   for (const Ref<Stmt>& stmt : values_) body.push_back(settle(stmt, columns.around));
   const Expr place = number_of(scope_.order[1], state) * width_ + columns.place;
   for (const Total& total : totals_) {
-    body.push_back(loops::stmt(start_like(total.start, total.chain, copies)));
-    combine_all(after, {total.chain}, copies);
+    body.push_back(loops::stmt(start_like(total.start, total.chain, {})));
     after.push_back(store(total.chains, place, total.chain));
   }
   body.push_back(std::move(loops));
@@ -170,17 +168,16 @@ Ref<Stmt> Panel::chains(const Columns& columns, const State& state, Ref<Stmt> lo
 
 // The total of a unit from its chains.
 Ref<Stmt> Panel::unit(const Columns& columns, const Expr& number) const {
-  const index::Symbol lane = names_.symbol(scope_.piece(scope_.order[1]).symbol.name());
-  std::vector<Ref<Stmt>> body, merges, after;
+  const Piece& lanes = scope_.piece(scope_.order[1]);
+  const index::Symbol lane = names_.symbol(lanes.symbol.name());
+  std::vector<Ref<Stmt>> body, steps, after;
   for (const Total& total : totals_) {
-    body.push_back(loops::stmt(start_like(total.start, total.unit, {lane})));
-    merges.push_back(loops::stmt(
-        loops::Merge{total.unit, {load_of(names_, total.chains, Expr(lane) * width_ + columns.place)}, {}}));
-    combine_all(after, {total.unit}, {lane});
+    const auto chain = load_of(names_, total.chains, Expr(lane) * width_ + columns.place);
+    body.push_back(loops::stmt(start_like(total.start, total.unit, {})));
+    steps.push_back(loops::stmt(loops::Accumulate{total.unit, {chain}, Expr(lane) * lanes.step}));
     after.push_back(store(total.units, number * width_ + columns.place, total.unit));
   }
-  body.push_back(
-      loops::stmt(loops::Loop{lane, lanes_, loops::Bind::serial, loops::block(std::move(merges))}));
+  body.push_back(loops::stmt(loops::Loop{lane, lanes_, loops::Bind::serial, loops::block(std::move(steps))}));
   body.insert(body.end(), after.begin(), after.end());
   return over(columns, std::move(body));
 }
@@ -189,12 +186,7 @@ Ref<Stmt> Panel::fill(const Walk& walk, const State& state) const {
   const Columns inner = columns(walk, state), outer = columns(walk, state);
   Walk rows(scope_, inner.around, names_);
   const SiblingSource source{plan_, scope_, sibling_, {}};
-  const auto innermost = [&](const Surroundings& here) {
-    return merge_inner(source, here, [&](Temp total) {
-      const auto same = [&](const Total& known) { return known.start.total == total; };
-      return std::ranges::find_if(totals_, same)->chain;
-    });
-  };
+  const auto innermost = [&](const Surroundings& here) { return settle_inner(source, 0, here); };
   const auto wrap = [&](std::size_t at, const State& at_loop, Ref<Stmt> loops) {
     if (at == 2) return chains(inner, at_loop, std::move(loops));
     if (at == 1) return loops::block({std::move(loops), unit(outer, number_of(scope_.order[0], at_loop))});
@@ -207,21 +199,15 @@ Ref<Stmt> Panel::gather() const {
   const Piece& vector = plan_.common.piece(plan_.common.order.back());
   const Expr column = Expr(turns_->symbol) * turns_->step + Expr(vector.symbol);
   const index::Symbol number = names_.symbol("unit");
-  std::vector<Ref<Stmt>> before, inside, after;
+  std::vector<Ref<Stmt>> stmts, steps;
   for (const Total& total : totals_) {
-    const Temp unit = names_.temp(), stack = names_.temp();
-    const int depth = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(units_)));
-    before.push_back(loops::stmt(start_like(total.start, stack, {}, depth)));
-    inside.push_back(loops::stmt(start_like(total.start, unit, {})));
-    inside.push_back(
-        loops::stmt(loops::Merge{unit, {load_of(names_, total.units, Expr(number) * width_ + column)}, {}}));
-    inside.push_back(loops::stmt(loops::Push{stack, unit, Expr(number), {}}));
-    after.push_back(loops::stmt(loops::Fold{total.start.total, stack, units_}));
+    const auto unit = load_of(names_, total.units, Expr(number) * width_ + column);
+    stmts.push_back(loops::stmt(total.start));
+    steps.push_back(loops::stmt(loops::Accumulate{total.start.total, {unit}, Expr(number) * loops::UNIT}));
   }
-  before.push_back(
-      loops::stmt(loops::Loop{number, units_, loops::Bind::serial, loops::block(std::move(inside))}));
-  before.insert(before.end(), after.begin(), after.end());
-  return loops::block(std::move(before));
+  stmts.push_back(
+      loops::stmt(loops::Loop{number, units_, loops::Bind::serial, loops::block(std::move(steps))}));
+  return loops::block(std::move(stmts));
 }
 
 // The arrays around what fills and what reads them.

@@ -4,55 +4,16 @@
 // node of the tree is the same:
 //   for k.0 { .. } for k.0t { .. (more than 64) }
 //   for ks8 < (1 where 1 to 8 are left) { for ks8.0 { t += x } } for ks64 < (1 where 9 to 64 are left) { .. }
-#include "core/schedule/totals.h"
-
 #include <algorithm>
 
 #include "core/index/simplify.h"
 #include "core/loops/canonical.h"
+#include "core/schedule/build.h"
 
 namespace twinloom::schedule {
 
-using loops::Axis;
 using loops::Bind;
 
-std::vector<Axis> lanes_of(const Scope& scope, std::size_t first, std::size_t last) {
-  std::vector<Piece> pieces;
-  for (std::size_t at = first; at < last; ++at) {
-    if (scope.piece(scope.order[at]).copied) pieces.push_back(scope.piece(scope.order[at]));
-  }
-  std::stable_sort(pieces.begin(), pieces.end(),
-                   [](const Piece& a, const Piece& b) { return a.step > b.step; });
-  std::vector<Axis> result;
-  for (const Piece& piece : pieces) result.push_back(piece.symbol);
-  return result;
-}
-
-void combine_all(std::vector<Ref<Stmt>>& stmts, const std::vector<Temp>& totals,
-                 const std::vector<Axis>& lanes) {
-  for (const Axis& lane : lanes)
-    for (const Temp total : totals)
-      stmts.push_back(loops::stmt(loops::Combine{total, lane, loops::Pairing::halves}));
-}
-
-Ref<Stmt> merge_inner(const SiblingSource& source, const Surroundings& around,
-                      const std::function<Temp(Temp)>& target) {
-  std::vector<Ref<Stmt>> result;
-  for (const Ref<Stmt>& inner : source.sibling.inner) {
-    const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
-    if (accumulate == nullptr) {
-      result.push_back(settle(inner, around));
-      continue;
-    }
-    result.push_back(loops::stmt(loops::Merge{target(accumulate->total), settle(accumulate->values, around),
-                                              ends_of(around, source.scope)}));
-  }
-  return loops::block(std::move(result));
-}
-
-namespace {
-
-// The places of what is accumulated are counted from `base`.
 Ref<Stmt> settle_inner(const SiblingSource& source, const index::Expr& base, const Surroundings& around) {
   std::vector<Ref<Stmt>> result;
   for (const Ref<Stmt>& inner : source.sibling.inner) {
@@ -69,6 +30,8 @@ Ref<Stmt> settle_inner(const SiblingSource& source, const index::Expr& base, con
   }
   return loops::block(std::move(result));
 }
+
+namespace {
 
 // The last unit of a list where it has at most `length` elements. Lanes that are neighbours are a vector's
 // where the list is walked by one; else few of them are written out, far from each other.
