@@ -265,11 +265,17 @@ class Applier {
 
 namespace {
 
-std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest, const Schedule& schedule) {
-  Schedule others = schedule;
-  others.steps.clear();
-  if (others != Schedule{}) return "steps stand beside splits and loops of siblings";
-  auto stepped = steps::apply(steps::kernel_of(nest), schedule.steps);
+// Without lists, which have a row for each loop.
+bool is_by_steps(const Schedule& schedule) {
+  if (schedule.steps.empty() || !schedule.loops.empty()) return false;
+  Schedule steps_alone;
+  steps_alone.steps = schedule.steps;
+  return schedule == steps_alone;
+}
+
+std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest,
+                                                      const std::vector<steps::Step>& steps) {
+  auto stepped = steps::apply(steps::kernel_of(nest), steps);
   if (auto* reason = std::get_if<std::string>(&stepped)) return std::move(*reason);
   auto lowered = steps::lower_reductions(std::get<steps::Kernel>(std::move(stepped)));
   if (auto* reason = std::get_if<std::string>(&lowered)) return std::move(*reason);
@@ -284,8 +290,8 @@ std::optional<std::string> reason_against(const Forms& forms, const Schedule& sc
     const auto* reason = std::get_if<std::string>(&made);
     return reason == nullptr ? std::nullopt : std::optional(*reason);
   };
-  return schedule.steps.empty() ? refused(forms.resolved(schedule))
-                                : refused(apply_steps(forms.nest(), schedule));
+  return is_by_steps(schedule) ? refused(apply_steps(forms.nest(), schedule.steps))
+                               : refused(forms.resolved(schedule));
 }
 
 }  // namespace
@@ -300,12 +306,12 @@ std::optional<std::string> why_illegal(const loops::Program& nest, const Schedul
 
 std::variant<std::vector<loops::Program>, std::string> programs_of(const Forms& forms,
                                                                    const Schedule& schedule) {
-  if (schedule.steps.empty()) {
+  if (!is_by_steps(schedule)) {
     const auto& resolved = forms.resolved(schedule);
     if (const auto* reason = std::get_if<std::string>(&resolved)) return *reason;
     return Applier(std::get<Plan>(resolved)).build();
   }
-  auto made = apply_steps(forms.nest(), schedule);
+  auto made = apply_steps(forms.nest(), schedule.steps);
   if (auto* reason = std::get_if<std::string>(&made)) return std::move(*reason);
   return std::vector{std::get<loops::Program>(std::move(made))};
 }

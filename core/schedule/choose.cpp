@@ -81,7 +81,7 @@ int choose_kept_values(const Forms& forms, const Situation& situation, std::int6
   std::int64_t far = far_room(situation.machine);
   int values = 0;
   while (values < situation.parameters.most_values) {
-    const auto next = forms.form(situation.collapses, values + 1);
+    const auto next = forms.form(situation.fused, values + 1);
     if (!std::holds_alternative<const Form*>(next)) break;
     const Form& form = *std::get<const Form*>(next);
     const std::int64_t bytes = form.kept.back().count * ops::size_of(form.nest.buffers.back().dtype);
@@ -139,7 +139,7 @@ Schedule choose(const Forms& forms, const machine::Machine& machine, const Param
   std::optional<Situation> keeping;
   if (schedule.kept_values != 0) keeping.emplace(forms, machine, parameters, schedule.kept_values);
   const Situation& situation = keeping ? *keeping : plain;
-  schedule.collapses = situation.collapses;
+  schedule.steps = situation.fused;
   if (situation.shape.columns) {
     schedule.columns = choose_columns(situation, 1);
     choose_row_a_block(situation).append_to(schedule);

@@ -99,7 +99,7 @@ class RowChooser {
   Schedule made(const Situation& situation, const RowThreads& rows, int values = 0,
                 loops::Place place = loops::Place::registers) const {
     Schedule schedule;
-    schedule.collapses = situation.collapses;
+    schedule.steps = situation.fused;
     schedule.kept_values = values;
     schedule.kept_place = place;
     choose_threads(situation, rows, schedule);

@@ -52,9 +52,11 @@ std::int64_t Form::packed_along(const index::Symbol& axis, int vector_bytes) con
 
 namespace {
 
-// The forms of one choice of collapses: with no value kept, with one, ...
+bool is_fuse(const steps::Step& step) { return std::holds_alternative<steps::Fuse>(step.node); }
+
+// The forms of one choice of fused axes: with no value kept, with one, ...
 struct Chain {
-  std::vector<Collapse> collapses;
+  std::vector<steps::Step> fused;
   std::list<Form> forms;
   bool is_whole = false;  // nothing more can be kept
 };
@@ -62,17 +64,17 @@ struct Chain {
 }  // namespace
 
 struct Forms::Memo {
-  std::optional<std::vector<Collapse>> chosen;
+  std::optional<std::vector<steps::Step>> chosen;
   std::list<Chain> chains;
   std::unordered_map<std::string, std::variant<Plan, std::string>> resolved;
 
-  Chain* chain_of(const std::vector<Collapse>& collapses) {
-    const auto known = std::ranges::find(chains, collapses, &Chain::collapses);
+  Chain* chain_of(const std::vector<steps::Step>& fused) {
+    const auto known = std::ranges::find(chains, fused, &Chain::fused);
     return known == chains.end() ? nullptr : &*known;
   }
-  Chain& begin(std::vector<Collapse> collapses, loops::Program nest) {
+  Chain& begin(std::vector<steps::Step> fused, loops::Program nest) {
     Chain& chain = chains.emplace_back();
-    chain.collapses = std::move(collapses);
+    chain.fused = std::move(fused);
     chain.forms.emplace_back(std::move(nest), std::vector<KeptArray>());
     return chain;
   }
@@ -81,24 +83,24 @@ struct Forms::Memo {
 Forms::Forms(const loops::Program& nest) : nest_(nest), memo_(std::make_unique<Memo>()) {}
 Forms::~Forms() = default;
 
-const std::vector<Collapse>& Forms::collapses() const {
+const std::vector<steps::Step>& Forms::fused() const {
   if (!memo_->chosen) {
-    Collapsed made = choose_collapses(nest_);
-    memo_->chosen = made.collapses;
-    if (memo_->chain_of(made.collapses) == nullptr)
-      memo_->begin(std::move(made.collapses), std::move(made.nest));
+    FusedAxes made = choose_fused_axes(nest_);
+    memo_->chosen = made.steps;
+    if (memo_->chain_of(made.steps) == nullptr) memo_->begin(std::move(made.steps), std::move(made.nest));
   }
   return *memo_->chosen;
 }
 
-std::variant<const Form*, std::string> Forms::form(const std::vector<Collapse>& collapses,
+std::variant<const Form*, std::string> Forms::form(const std::vector<steps::Step>& fused,
                                                    int kept_values) const {
   if (kept_values < 0) return cat("values ", kept_values, ": a count of values is 0 or more");
-  Chain* chain = memo_->chain_of(collapses);
+  Chain* chain = memo_->chain_of(fused);
   if (chain == nullptr) {
-    auto collapsed = collapse(nest_, collapses);
-    if (auto* reason = std::get_if<std::string>(&collapsed)) return std::move(*reason);
-    chain = &memo_->begin(collapses, std::get<loops::Program>(std::move(collapsed)));
+    if (!std::ranges::all_of(fused, &is_fuse)) return "only fuse stands before splits and loops of siblings";
+    auto made = steps::apply(steps::kernel_of(nest_), fused);
+    if (auto* reason = std::get_if<std::string>(&made)) return std::move(*reason);
+    chain = &memo_->begin(fused, std::get<steps::Kernel>(std::move(made)).program);
   }
   const auto wanted = static_cast<std::size_t>(kept_values) + 1;
   while (chain->forms.size() < wanted && !chain->is_whole) {

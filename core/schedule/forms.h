@@ -52,9 +52,9 @@ class Forms {
 
   const loops::Program& nest() const { return nest_; }
   // As the heuristics choose them.
-  const std::vector<Collapse>& collapses() const;
-  // With these axes collapsed and so many values kept, or why not.
-  std::variant<const Form*, std::string> form(const std::vector<Collapse>& collapses, int kept_values) const;
+  const std::vector<steps::Step>& fused() const;
+  // With these axes fused and so many values kept, or why not.
+  std::variant<const Form*, std::string> form(const std::vector<steps::Step>& fused, int kept_values) const;
   // The plan, or why the schedule may not be applied.
   const std::variant<Plan, std::string>& resolved(const Schedule& schedule) const;
 

@@ -53,8 +53,8 @@ Situation::Situation(const Forms& forms, const machine::Machine& target, const P
                      int kept_values)
     : machine(target),
       parameters(chosen),
-      collapses(forms.collapses()),
-      form(*std::get<const Form*>(forms.form(collapses, kept_values))),
+      fused(forms.fused()),
+      form(*std::get<const Form*>(forms.form(fused, kept_values))),
       sizes(usual_sizes(nest)) {
   lockstep = siblings.empty() || (!shape.columns && vector_is_common());
   if (lockstep && !shape.common.empty()) vector_axis = best_common_axis();

@@ -62,14 +62,14 @@ index::Values usual_sizes(const loops::Program& nest);
 std::int64_t usual_extent(const loops::NestLoop& loop, const index::Values& sizes);
 std::int64_t power_of_two_below(std::int64_t value);
 
-// Which neighbouring axes are walked as one. See choose_collapses.cpp.
-struct Collapsed {
+// Which neighbouring axes are walked as one. See choose_fused_axes.cpp.
+struct FusedAxes {
   loops::Program nest;
-  std::vector<Collapse> collapses;
+  std::vector<steps::Step> steps;
 };
-Collapsed choose_collapses(const loops::Program& nest);
+FusedAxes choose_fused_axes(const loops::Program& nest);
 
-// The nest after collapsing, the machine, and what is decided for all scopes at once: whether a vector
+// The nest with axes fused, the machine, and what is decided for all scopes at once: whether a vector
 // walks rows in lock-step or each sibling along its own axis.
 class Situation {
  public:
@@ -111,7 +111,7 @@ class Situation {
 
   const machine::Machine& machine;
   const Parameters parameters;
-  const std::vector<Collapse>& collapses;
+  const std::vector<steps::Step>& fused;
   const Form& form;
   const loops::Program& nest = form.nest;
   const loops::Nest& shape = form.shape;

@@ -169,8 +169,7 @@ std::string why_bad_place(const Plan& plan, const Scope& scope, const loops::Sib
     const auto* scan = std::get_if<loops::Scan>(&inner->node);
     if (accumulate == nullptr && scan == nullptr) continue;
     if (accumulate != nullptr && loops::is_of_columns(plan.shape, accumulate->total)) continue;
-    if (scope.axes.size() != 1)
-      return "the canonical order needs the reduced axes walked as one: collapse them";
+    if (scope.axes.size() != 1) return "the canonical order needs the reduced axes walked as one: fuse them";
     const index::Expr& place = accumulate != nullptr ? accumulate->place : scan->place;
     if (!plan.facts.proves_equal(place, scope.axes.front().axis)) {
       return cat("the place ", place, " of a total is not the counter of ", scope.axes.front().axis);

@@ -90,7 +90,7 @@ struct Prefetched {
 };
 
 struct Plan {
-  loops::Program nest;  // after collapsing
+  loops::Program nest;  // with axes fused
   loops::Nest shape;    // of it
   index::Facts facts;
   Scope common;
@@ -113,10 +113,6 @@ std::variant<Plan, std::string> resolve(const Forms& forms, const Schedule& sche
 // What apply() gives, or why the schedule may not be applied.
 std::variant<std::vector<loops::Program>, std::string> programs_of(const Forms& forms,
                                                                    const Schedule& schedule);
-
-// The nest with neighbouring axes walked as one, or why not. See collapse.cpp.
-std::variant<loops::Program, std::string> collapse(const loops::Program& nest,
-                                                   const std::vector<Collapse>& collapses);
 
 // Why the pieces and their order do not suit the statements of the scope, or an empty text. See law.cpp.
 std::string why_unlawful(const Plan& plan);

@@ -358,7 +358,7 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
 }  // namespace
 
 std::variant<Plan, std::string> resolve(const Forms& forms, const Schedule& schedule) {
-  auto made = forms.form(schedule.collapses, schedule.kept_values);
+  auto made = forms.form(schedule.steps, schedule.kept_values);
   if (auto* reason = std::get_if<std::string>(&made)) return std::move(*reason);
   const Form& form = *std::get<const Form*>(made);
   Plan plan;

@@ -10,7 +10,7 @@
 // 1), where k = 1024*k.0 + 256*k.1 + 16*k.2 + k.3; an axis that is not cut has the one piece k.0.
 //
 //   schedule
-//     collapse -1 : i, j as r
+//     fuse i, j as r
 //     split -1 r : 4096, 8 remainder
 //     split 1 k1 : 1024, 256, 64 remainder short 8, 64
 //     split 0 k : 1024, 256, 16 mask
@@ -55,13 +55,6 @@ namespace twinloom::schedule {
 // order, else of the last piece (by step) outside every unroll and vector piece of the axis. A clip has no
 // piece that is unroll or vector.
 using steps::Tail;
-
-struct Collapse {  // neighbouring axes walked as one, row-major; before the splits
-  int sibling;
-  std::vector<std::string> axes;
-  std::string name;
-  friend bool operator==(const Collapse&, const Collapse&) = default;
-};
 
 struct SplitPlan {
   int sibling;
@@ -119,7 +112,7 @@ struct StorePlan {
 };
 
 struct GridSplit {           // a reduction without enough turns, cut into parts that different blocks hold
-  std::string axis;          // of the reducing sibling, after collapsing
+  std::string axis;          // of the reducing sibling, of the fused nest
   std::int64_t units;        // canonical units a part, a power of two
   bool last_block;           // finished by the last block, else by a second program
   std::int64_t threads = 1;  // that gather the parts of one total, a power of two; 1: one after the other
@@ -140,14 +133,15 @@ struct ColumnsPlan {
 // A scan without enough rows, cut into parts: one program has the totals of their chunks, a second one the
 // carries, a third one the results. See split_scan.cpp.
 struct ScanSplit {
-  std::string axis;          // of the only sibling, after collapsing
+  std::string axis;          // of the only sibling, of the fused nest
   std::int64_t chunks;       // of the canonical order, a part that one block walks
   std::int64_t carries = 1;  // totals that the second program loads together, a power of two
   friend bool operator==(const ScanSplit&, const ScanSplit&) = default;
 };
 
 struct Schedule {
-  std::vector<Collapse> collapses;
+  // What is done to the nest first: axes that are fused. Or all there is, where no loops are listed.
+  std::vector<steps::Step> steps;
   bool panel = false;   // the serial loop around a vector of rows is walked inside the sibling's: panel.cpp
   bool transposed_rows = false;  // rows side by side in a vector are read and written by transposed squares
   // Neighbouring threads walk neighbouring rows, and those far apart one row, not the other way round.
@@ -162,7 +156,6 @@ struct Schedule {
   std::vector<TempPlan> temps;
   std::vector<PrefetchPlan> prefetches;
   std::vector<StorePlan> stores;
-  std::vector<steps::Step> steps;  // in place of all of the above: see core/steps
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

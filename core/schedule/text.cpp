@@ -13,16 +13,6 @@ constexpr std::initializer_list<loops::Place> PLACES = {loops::Place::registers,
 
 int read_int(Scanner& scanner) { return static_cast<int>(scanner.integer_up_to(steps::MOST_NUMBER)); }
 
-Collapse read_collapse(Scanner& scanner) {
-  Collapse plan;
-  plan.sibling = read_int(scanner);
-  scanner.expect(":");
-  plan.axes = read_list<std::string>(scanner, [&] { return scanner.word(); });
-  scanner.expect("as");
-  plan.name = scanner.word();
-  return plan;
-}
-
 SplitPlan read_split(Scanner& scanner) {
   SplitPlan plan;
   plan.sibling = read_int(scanner);
@@ -119,8 +109,7 @@ std::string print(const Schedule& schedule) {
   writer.line("schedule");
   const Indented indented(writer);
   const auto same = [](const auto& word) { return cat(word); };
-  for (const Collapse& plan : schedule.collapses)
-    writer.line("collapse ", plan.sibling, " : ", join(plan.axes, ", ", same), " as ", plan.name);
+  for (const steps::Step& step : schedule.steps) writer.line(steps::print(step));
   for (const GridSplit& plan : schedule.grid_splits)
     writer.line("grid ", plan.axis, " units ", plan.units, plan.last_block ? " last_block" : "",
                 plan.threads != 1 ? cat(" threads ", plan.threads) : std::string());
@@ -146,7 +135,6 @@ std::string print(const Schedule& schedule) {
     writer.line("prefetch ", plan.buffer, " in ", plan.sibling, " ahead ", plan.ahead);
   for (const StorePlan& plan : schedule.stores)
     writer.line(plan.streaming ? "stream " : "keep ", plan.buffer);
-  for (const steps::Step& step : schedule.steps) writer.line(steps::print(step));
   return writer.take();
 }
 
@@ -159,9 +147,7 @@ Schedule parse(Scanner& scanner) {
   scanner.expect("schedule");
   Schedule schedule;
   while (!scanner.at_end()) {
-    if (scanner.accept("collapse"))
-      schedule.collapses.push_back(read_collapse(scanner));
-    else if (scanner.accept("grid"))
+    if (scanner.accept("grid"))
       schedule.grid_splits.push_back(read_grid(scanner));
     else if (scanner.accept("columns"))
       schedule.columns = read_columns(scanner);
@@ -191,7 +177,7 @@ Schedule parse(Scanner& scanner) {
       schedule.stores.push_back({scanner.word(), false});
     else
       scanner.fail(
-          "collapse, grid, columns, split_scan, split, loop, panel, transposed_rows, outermost_fastest, "
+          "grid, columns, split_scan, split, loop, panel, transposed_rows, outermost_fastest, "
           "stage, values, prefetch, stream, keep, fuse, reorder, cache or bind");
   }
   return schedule;

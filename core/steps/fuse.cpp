@@ -40,10 +40,11 @@ index::Substitution by_one(const std::vector<loops::Loop>& loops, const loops::A
   index::Expr inside = 1;
   for (std::size_t at = loops.size(); at-- > 0;) {
     const index::Expr& extent = loops[at].extent;
-    // Without an iteration any place will do.
-    const bool empty = index::constant_of(inside) == 0 || index::constant_of(extent) == 0;
-    const index::Expr from_here = empty ? index::Expr(0) : floor_div(index::Expr(one), inside);
-    result.emplace(loops[at].axis, at == 0 || empty ? from_here : floor_mod(from_here, extent));
+    // Without an iteration any place will do: one that is the counter again where all of them are.
+    const bool none = index::constant_of(inside) == 0;
+    const index::Expr from_here = none ? index::Expr(0) : floor_div(index::Expr(one), inside);
+    const bool is_whole = at == 0 || none || index::constant_of(extent) == 0;
+    result.emplace(loops[at].axis, is_whole ? from_here : floor_mod(from_here, extent));
     inside = inside * extent;
   }
   return result;

@@ -175,10 +175,8 @@ class Order {
 
   // The places are those below one end, which the loops come to or masks say.
   void find_end() {
-    index::Expr last = part_.first;
-    for (const Digit& digit : digits_) last = last + (digit.loop.extent - 1) * digit.stride;
-    whole_ = last + 1 - part_.first;
-    part_.end = simplify_(last + 1);
+    whole_ = 1;
+    for (const Digit& digit : digits_) whole_ = whole_ + (digit.loop.extent - 1) * digit.stride;
     for (const index::Less& less : mask_.all) {
       if (!varies(less)) continue;
       const index::Expr end = simplify_(end_of(less));
@@ -188,6 +186,7 @@ class Order {
       part_.end = part_.masked ? least(part_.end, end) : end;
       part_.masked = true;
     }
+    if (!part_.masked) part_.end = simplify_(part_.first + whole_);
   }
 
   // A loop of at most one iteration has one where there is an element.

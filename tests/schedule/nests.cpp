@@ -43,7 +43,7 @@ const std::vector<NestCase> cases = {
 })",
      {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {7, 8}, {5, 33}, {2, 257}, {40, 3}},
      {"schedule loop -1 j.0 block loop -1 i.0 serial",
-      "schedule collapse -1 : i, j as r split -1 r : 64, 8 remainder loop -1 r.0 block loop -1 r.1 serial "
+      "schedule fuse i, j as r split -1 r : 64, 8 remainder loop -1 r.0 block loop -1 r.1 serial "
       "loop -1 r.2 vector",
       "schedule split -1 i : 4 clip split -1 j : 16, 8 remainder loop -1 i.0 block loop -1 j.0 block loop -1 "
       "i.1 serial "
@@ -53,7 +53,7 @@ const std::vector<NestCase> cases = {
   for i < m { for j < n { y[i*n + j] = exp(x[i*n + j]) } }
 })",
      {{0, 3}, {3, 0}, {1, 1}, {3, 5}, {7, 8}, {5, 33}, {2, 257}},
-     {"schedule collapse -1 : i, j as r split -1 r : 64, 8 mask loop -1 r.0 block loop -1 r.1 serial loop -1 "
+     {"schedule fuse i, j as r split -1 r : 64, 8 mask loop -1 r.0 block loop -1 r.1 serial loop -1 "
       "r.2 vector"}},
     {"rows_and_columns",
      R"(program both(x: f32[m*33], y: written f32[m], z: written f32[33]; m in 0..) {
@@ -114,11 +114,11 @@ const std::vector<NestCase> cases = {
   for k1 < 100 { a[k1] = bf16(t8) b[k1] = mul(t9, t9) }
 })",
      each({0, 1, 86, 342}),
-     {"schedule collapse -1 : i, j as r columns lanes 8 scratch width 32 units 2 split 0 k : 4, 2 mask "
+     {"schedule fuse i, j as r columns lanes 8 scratch width 32 units 2 split 0 k : 4, 2 mask "
       "split 1 k1 : 4, 2 mask loop -1 r.0 block loop 0 k.0 thread loop 0 k.1 unroll loop 0 k.2 vector "
       "loop 1 k1.0 thread loop 1 k1.1 unroll loop 1 k1.2 vector stage x inside r.0 registers pad 0 "
       "stage g inside r.0 registers pad 0 values 1 registers prefetch g in 1 ahead 1",
-      "schedule collapse -1 : i, j as r columns lanes 2 registers width 1 units 1 split 0 k : 8 mask "
+      "schedule fuse i, j as r columns lanes 2 registers width 1 units 1 split 0 k : 8 mask "
       "split 1 k1 : 32, 8 remainder loop -1 r.0 block loop 0 k.0 serial loop 0 k.1 vector "
       "loop 1 k1.0 serial loop 1 k1.1 serial loop 1 k1.2 vector"}},
     {"turned_rows_of_three_axes",
@@ -333,7 +333,7 @@ const std::vector<NestCase> cases = {
   for j < b { start t0: sum f32 for i < a { for k < c { t0 += x[(i*b + j)*c + k] at i*c + k } } y[j] = t0 }
 })",
      {{2, 3, 4}, {0, 2, 3}, {3, 2, 16}, {20, 2, 65}, {3, 1, 512}},
-     {"schedule collapse 0 : i, k as e split 0 e : 1024, 256, 32, 8 remainder loop -1 j.0 block loop 0 e.0 "
+     {"schedule fuse i, k as e split 0 e : 1024, 256, 32, 8 remainder loop -1 j.0 block loop 0 e.0 "
       "serial loop 0 "
       "e.3 unroll loop 0 e.4 vector loop 0 e.1 serial loop 0 e.2 unroll"}},
     {"full_sum",

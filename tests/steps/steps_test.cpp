@@ -61,7 +61,7 @@ TEST(Step, HasAWordThatASchedulesTextKnows) {
   } catch (const Error& error) {
     EXPECT_STREQ(
         error.what(),
-        "schedule line 2 column 3: expected collapse, grid, columns, split_scan, split, loop, panel, "
+        "schedule line 2 column 3: expected grid, columns, split_scan, split, loop, panel, "
         "transposed_rows, outermost_fastest, stage, values, prefetch, stream, keep, fuse, reorder, cache or "
         "bind, "
         "found 'splt 0 k : 8 mask'");
@@ -70,7 +70,7 @@ TEST(Step, HasAWordThatASchedulesTextKnows) {
 
 TEST(Step, StandsBesideNoSplitOfASibling) {
   const schedule::Schedule both = schedule::parse("schedule split -1 i : 8 mask split j 8 mask");
-  EXPECT_EQ(schedule::why_illegal(product(), both), "steps stand beside splits and loops of siblings");
+  EXPECT_EQ(schedule::why_illegal(product(), both), "only fuse stands before splits and loops of siblings");
 }
 
 // What a step makes of a nest, as text.

@@ -52,7 +52,7 @@ TEST_F(ToolTuning, FilesAreExplainedAndRefused) {
   place.write(file, header + "  lop -1 i0.0 block\n");
   const Outcome broken = place.run(run + "--schedules kept");
   EXPECT_CODE(broken, 2);
-  EXPECT_SAYS(broken, cat("error: '", file, "': schedule file line 7 column 3: expected collapse, grid, "));
+  EXPECT_SAYS(broken, cat("error: '", file, "': schedule file line 7 column 3: expected grid, "));
   // For other threads it is not used.
   EXPECT_CODE(place.run("run softmax.fx --size s0=500 --threads 2 --schedules kept"), 0);
   const std::string edited =

@@ -84,7 +84,7 @@ class Draw {
     const bool blocks = sibling < 0 && rows_are_blocks_;
     if (axes.size() > 1 && (blocks || below(2) == 0)) {
       const std::string name = cat("r", sibling + 1);
-      result_.collapses.push_back({sibling, axes, name});
+      result_.steps.push_back({steps::Fuse{axes, name}});
       axes = {name};
     }
     if (blocks) return result_.loops.push_back({sibling, cat(axes.front(), ".0"), Bind::block});

@@ -8,40 +8,39 @@ using loops::NestLoop;
 
 namespace {
 
-// A nest while collapses are chosen.
-class Collapser {
+// A nest while axes are fused.
+class AxisFuser {
  public:
-  explicit Collapser(const loops::Program& nest) : nest_(nest) {}
+  explicit AxisFuser(const loops::Program& nest) : kernel_(steps::kernel_of(nest)) {}
 
   // All axes of a scope that can be walked as one without a division left, innermost first.
-  void collapse_neighbours(int sibling) {
+  void fuse_neighbours(int sibling) {
     for (std::size_t last = axes(sibling).size(); last-- > 1;) {
       const auto names = axes(sibling);
       if (last >= names.size()) continue;
-      try_collapse(sibling, {names[last - 1], names[last]}, is_small(sibling, last));
+      try_fuse({names[last - 1], names[last]}, is_small(sibling, last));
     }
   }
-  void collapse_all(int sibling) {
+  void fuse_all(int sibling) {
     const auto names = axes(sibling);
-    if (names.size() > 1) try_collapse(sibling, names, true);
+    if (names.size() > 1) try_fuse(names, true);
   }
 
-  const loops::Program& nest() const { return nest_; }
-  const std::vector<Collapse>& collapses() const { return collapses_; }
+  FusedAxes take() { return {std::move(kernel_.program), std::move(steps_)}; }
 
  private:
   const std::vector<NestLoop>& scope(const loops::Nest& shape, int sibling) const {
     return sibling < 0 ? shape.common : siblings_of(shape)[static_cast<std::size_t>(sibling)]->loops;
   }
   std::vector<std::string> axes(int sibling) const {
-    const loops::Nest shape = loops::take_apart(nest_);
+    const loops::Nest shape = loops::take_apart(kernel_.program);
     std::vector<std::string> names;
     for (const NestLoop& loop : scope(shape, sibling)) names.emplace_back(loop.axis.name());
     return names;
   }
   // Too short to fill vectors by itself: worth a division.
   bool is_small(int sibling, std::size_t axis) const {
-    const loops::Nest shape = loops::take_apart(nest_);
+    const loops::Nest shape = loops::take_apart(kernel_.program);
     const auto extent = index::constant_of(scope(shape, sibling)[axis].extent);
     return extent && *extent < 16 && sibling < 0 && siblings_of(shape).empty();
   }
@@ -56,45 +55,44 @@ class Collapser {
     return count;
   }
 
-  void try_collapse(int sibling, const std::vector<std::string>& names, bool always) {
-    const Collapse plan{sibling, names, fresh_name()};
-    auto result = collapse(nest_, {plan});
-    auto* after = std::get_if<loops::Program>(&result);
-    if (after == nullptr || (!always && divisions(*after) > divisions(nest_))) return;
-    nest_ = std::move(*after);
-    collapses_.push_back(plan);
+  void try_fuse(const std::vector<std::string>& names, bool always) {
+    const steps::Step step{steps::Fuse{names, fresh_name()}};
+    auto result = steps::apply(kernel_, step);
+    auto* after = std::get_if<steps::Kernel>(&result);
+    if (after == nullptr || (!always && divisions(after->program) > divisions(kernel_.program))) return;
+    kernel_ = std::move(*after);
+    steps_.push_back(step);
   }
 
   std::string fresh_name() const {
-    const index::Facts facts = loops::facts_of(nest_);
     for (std::size_t number = 0;; ++number) {
       const std::string name = cat("r", number);
-      if (!facts.symbols().contains(index::Symbol(name))) return name;
+      if (!kernel_.facts.symbols().contains(index::Symbol(name))) return name;
     }
   }
 
-  loops::Program nest_;
-  std::vector<Collapse> collapses_;
+  steps::Kernel kernel_;
+  std::vector<steps::Step> steps_;
 };
 
 }  // namespace
 
-Collapsed choose_collapses(const loops::Program& nest) {
-  Collapser collapser(nest);
+FusedAxes choose_fused_axes(const loops::Program& nest) {
+  AxisFuser fuser(nest);
   const loops::Nest shape = loops::take_apart(nest);
   if (shape.columns)
-    collapser.collapse_all(-1);
+    fuser.fuse_all(-1);
   else
-    collapser.collapse_neighbours(-1);
+    fuser.fuse_neighbours(-1);
   int number = 0;
   for (const loops::Sibling* sibling : siblings_of(shape)) {
     if (reach_of(shape, *sibling) == Reach::canonical)
-      collapser.collapse_all(number);
+      fuser.fuse_all(number);
     else
-      collapser.collapse_neighbours(number);
+      fuser.fuse_neighbours(number);
     ++number;
   }
-  return {collapser.nest(), collapser.collapses()};
+  return fuser.take();
 }
 
 }  // namespace twinloom::schedule
