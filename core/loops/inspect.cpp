@@ -127,14 +127,33 @@ void for_each_value(const Stmt& stmt, const std::function<void(const Value&)>& v
   });
 }
 
+namespace {
+
+template <class Form>
+void add_symbols(const Form& form, std::set<index::Symbol>& symbols) {
+  for_each_of<index::Expr>(form, [&](const index::Expr& expr) { symbols.merge(index::symbols_of(expr)); });
+  for_each_of<index::Condition>(
+      form, [&](const index::Condition& condition) { symbols.merge(index::symbols_of(condition)); });
+}
+
+}  // namespace
+
 std::set<index::Symbol> symbols_of(const Value& value) {
   std::set<index::Symbol> symbols;
-  for_each_value(value, [&](const Value& inner) {
-    for_each_of<index::Expr>(inner, [&](const index::Expr& expr) { symbols.merge(index::symbols_of(expr)); });
-    for_each_of<index::Condition>(
-        inner, [&](const index::Condition& condition) { symbols.merge(index::symbols_of(condition)); });
-  });
+  for_each_value(value, [&](const Value& inner) { add_symbols(inner, symbols); });
   return symbols;
+}
+
+std::set<index::Symbol> symbols_of(const Stmt& stmt) {
+  std::set<index::Symbol> symbols;
+  for_each_stmt(stmt, [&](const Stmt& inner) { add_symbols(inner, symbols); });
+  for_each_value(stmt, [&](const Value& value) { add_symbols(value, symbols); });
+  return symbols;
+}
+
+void for_each_temp(const Stmt& stmt, const std::function<void(Temp)>& visit) {
+  for_each_stmt(stmt, [&](const Stmt& inner) { for_each_of<Temp>(inner, visit); });
+  for_each_value(stmt, [&](const Value& value) { for_each_of<Temp>(value, visit); });
 }
 
 std::optional<Buffer> buffer_named(const Program& program, std::string_view name) {
@@ -146,8 +165,7 @@ std::optional<Buffer> buffer_named(const Program& program, std::string_view name
 Temp next_temp(const Program& program) {
   Temp next;
   const auto above = [&](const Temp& temp) { next.index = std::max(next.index, temp.index + 1); };
-  for_each_stmt(*program.body, [&](const Stmt& stmt) { for_each_of<Temp>(stmt, above); });
-  for_each_value(*program.body, [&](const Value& value) { for_each_of<Temp>(value, above); });
+  for_each_temp(*program.body, above);
   return next;
 }
 

@@ -56,6 +56,8 @@ const Load* first_load(const Value& value);
 std::optional<index::Less> compared_counts(const Value& value);
 
 std::set<index::Symbol> symbols_of(const Value& value);  // of its offsets, masks and counts
+std::set<index::Symbol> symbols_of(const Stmt& stmt);    // of all of its expressions
+void for_each_temp(const Stmt& stmt, const std::function<void(Temp)>& visit);  // with repetition
 std::optional<Buffer> buffer_named(const Program& program, std::string_view name);
 Temp next_temp(const Program& program);                  // above every Temp in use
 bool equal(const Value& a, const Value& b);

@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
-#include "core/loops/nest.h"
+#include "core/loops/parts.h"
 #include "core/loops/printed.h"
 #include "core/loops/scope.h"
 #include "core/loops/touches.h"
@@ -23,7 +23,11 @@ class Verifier {
   void run() {
     check_body(*program_.body);
     at_ = 0;
-    if (stage_ == Stage::nest) take_apart(program_);
+    if (stage_ == Stage::program) return;
+    if (has_parts(program_))
+      parts_of(program_);
+    else
+      take_apart(program_);
   }
 
   // Which statement was looked at last, counted as Printed::lines counts; 0 is none.
@@ -222,7 +226,6 @@ class Verifier {
   }
 
   void check(const Scratch& scratch) {
-    only_in(Stage::program, "a scratch");
     CHECK(scratch.buffer.index < program_.buffers.size(), "there is no buffer ", scratch.buffer.index);
     CHECK(scratch.place == Place::memory || index::constant_of(scratch.count), "an array in ",
           name(scratch.place), " has the count ", scratch.count, ", which is not constant");

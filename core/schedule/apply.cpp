@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/base/error.h"
+#include "core/loops/parts.h"
 #include "core/schedule/build.h"
 #include "core/schedule/forms.h"
 #include "core/schedule/index_set_splitting.h"
@@ -265,17 +266,21 @@ class Applier {
 
 namespace {
 
-// Without lists, which have a row for each loop.
-bool is_by_steps(const Schedule& schedule) {
-  if (schedule.steps.empty() || !schedule.loops.empty()) return false;
-  Schedule steps_alone;
-  steps_alone.steps = schedule.steps;
-  return schedule == steps_alone;
+Schedule steps_of(const Schedule& schedule) {
+  Schedule alone;
+  alone.steps = schedule.steps;
+  return alone;
 }
 
-std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest,
-                                                      const std::vector<steps::Step>& steps) {
-  auto stepped = steps::apply(steps::kernel_of(nest), steps);
+// Without lists, which have a row for each loop, and know no nests of several parts.
+bool is_by_steps(const loops::Program& nest, const Schedule& schedule) {
+  if (loops::has_parts(nest)) return true;
+  return !schedule.steps.empty() && schedule.loops.empty() && schedule == steps_of(schedule);
+}
+
+std::variant<loops::Program, std::string> apply_steps(const loops::Program& nest, const Schedule& schedule) {
+  if (schedule != steps_of(schedule)) return "a nest of several parts has a schedule of steps";
+  auto stepped = steps::apply(steps::kernel_of(nest), schedule.steps);
   if (auto* reason = std::get_if<std::string>(&stepped)) return std::move(*reason);
   auto lowered = steps::lower_reductions(std::get<steps::Kernel>(std::move(stepped)));
   if (auto* reason = std::get_if<std::string>(&lowered)) return std::move(*reason);
@@ -290,8 +295,8 @@ std::optional<std::string> reason_against(const Forms& forms, const Schedule& sc
     const auto* reason = std::get_if<std::string>(&made);
     return reason == nullptr ? std::nullopt : std::optional(*reason);
   };
-  return is_by_steps(schedule) ? refused(apply_steps(forms.nest(), schedule.steps))
-                               : refused(forms.resolved(schedule));
+  return is_by_steps(forms.nest(), schedule) ? refused(apply_steps(forms.nest(), schedule))
+                                             : refused(forms.resolved(schedule));
 }
 
 }  // namespace
@@ -306,12 +311,12 @@ std::optional<std::string> why_illegal(const loops::Program& nest, const Schedul
 
 std::variant<std::vector<loops::Program>, std::string> programs_of(const Forms& forms,
                                                                    const Schedule& schedule) {
-  if (!is_by_steps(schedule)) {
+  if (!is_by_steps(forms.nest(), schedule)) {
     const auto& resolved = forms.resolved(schedule);
     if (const auto* reason = std::get_if<std::string>(&resolved)) return *reason;
     return Applier(std::get<Plan>(resolved)).build();
   }
-  auto made = apply_steps(forms.nest(), schedule.steps);
+  auto made = apply_steps(forms.nest(), schedule);
   if (auto* reason = std::get_if<std::string>(&made)) return std::move(*reason);
   return std::vector{std::get<loops::Program>(std::move(made))};
 }

@@ -93,12 +93,7 @@ bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling, const
                               [&](const loops::NestLoop& loop) { return steady.has(loop.extent); });
 }
 
-bool is_call(const loops::Program& nest) {
-  const loops::Nest shape = loops::take_apart(nest);
-  if (shape.items.size() != 1) return false;
-  const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&shape.items.front());
-  return stmt != nullptr && std::holds_alternative<loops::Call>((*stmt)->node);
-}
+bool is_call(const loops::Program& nest) { return loops::routine_of(nest) != nullptr; }
 
 bool is_loaded(const loops::Program& nest, loops::Buffer buffer) {
   bool loaded = false;

@@ -178,7 +178,7 @@ Schedule parse(Scanner& scanner) {
     else
       scanner.fail(
           "grid, columns, split_scan, split, loop, panel, transposed_rows, outermost_fastest, "
-          "stage, values, prefetch, stream, keep, fuse, reorder, cache or bind");
+          "stage, values, prefetch, stream, keep, fuse, reorder, cache, store_at, distribute or bind");
   }
   return schedule;
 }

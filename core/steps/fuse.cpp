@@ -50,17 +50,6 @@ index::Substitution by_one(const std::vector<loops::Loop>& loops, const loops::A
   return result;
 }
 
-bool has_copies_along(const loops::Program& program, const std::vector<loops::Loop>& loops) {
-  bool found = false;
-  loops::for_each_stmt(*program.body, [&](const Stmt& stmt) {
-    const auto* start = std::get_if<loops::Start>(&stmt.node);
-    if (start == nullptr) return;
-    for (const loops::Loop& loop : loops)
-      found |= std::ranges::find(start->copies, loop.axis) != start->copies.end();
-  });
-  return found;
-}
-
 }  // namespace
 
 Result apply_fuse(const Kernel& kernel, const Fuse& fuse) {

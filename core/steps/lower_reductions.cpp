@@ -86,6 +86,45 @@ std::vector<Group> groups_in(const loops::Block& block) {
   return groups;
 }
 
+// Which stores the value of an accumulator comes to, through Lets and other accumulators too.
+class Stores {
+ public:
+  explicit Stores(const Stmt& body) {
+    loops::for_each_stmt(body, [&](const Stmt& stmt) {
+      if (const auto* store = std::get_if<loops::Store>(&stmt.node)) add(*store->value, {*store, {}});
+      if (const auto* let = std::get_if<loops::Let>(&stmt.node)) add(*let->value, {{}, let->temp});
+      if (const auto* step = std::get_if<loops::Accumulate>(&stmt.node))
+        for (const auto& value : step->values) add(*value, {{}, step->total});
+      if (const auto* index = std::get_if<loops::Index>(&stmt.node)) add(*index->value, {});
+      if (const auto* scan = std::get_if<loops::Scan>(&stmt.node))
+        for (const auto& value : scan->values) add(*value, {});
+    });
+  }
+
+  // Whether all of them are left out where this does not hold.
+  bool all_have(const index::Less& less, loops::Temp temp) const {
+    const auto users = users_.find(temp);
+    if (users == users_.end()) return true;
+    return std::ranges::all_of(users->second, [&](const User& user) {
+      if (user.temp) return all_have(less, *user.temp);
+      return user.store && std::ranges::find(user.store->mask.all, less) != user.store->mask.all.end();
+    });
+  }
+
+ private:
+  struct User {  // neither: something else
+    std::optional<loops::Store> store;
+    std::optional<loops::Temp> temp;
+  };
+  void add(const loops::Value& value, const User& user) {
+    loops::for_each_value(value, [&](const loops::Value& part) {
+      if (const auto* read = std::get_if<loops::Read>(&part.node)) users_[read->temp].push_back(user);
+    });
+  }
+
+  std::map<loops::Temp, std::vector<User>> users_;
+};
+
 class Lowerer {
  public:
   Lowerer(const Kernel& kernel, Proofs proofs)
@@ -93,13 +132,8 @@ class Lowerer {
         simplify_(kernel.facts),
         lowering_{kernel, simplify_, proofs, [this] { return loops::Temp{next_temp_++}; },
                   [this](const auto& step, const auto& reduced) { return mask_of(step, reduced); }},
-        next_temp_(loops::next_temp(kernel.program).index) {
-    loops::for_each_stmt(*kernel.program.body, [&](const Stmt& stmt) {
-      const auto* store = std::get_if<loops::Store>(&stmt.node);
-      if (store == nullptr || kernel.program.buffers[store->buffer.index].local) return;
-      masks_of_stores_.push_back(store->mask);
-    });
-  }
+        next_temp_(loops::next_temp(kernel.program).index),
+        stores_(*kernel.program.body) {}
 
   std::variant<Ref<Stmt>, std::string> run() {
     const Ref<Stmt> body =
@@ -135,13 +169,10 @@ class Lowerer {
   index::Condition mask_of(const loops::Accumulate& step, const std::vector<loops::Loop>& reduced) const {
     index::Condition mask;
     for (const index::Less& less : step.mask.all) {
-      const bool of_reduced = std::ranges::any_of(reduced, [&](const loops::Loop& loop) {
-        return index::mentions(less.a, loop.axis) || index::mentions(less.b, loop.axis);
-      });
-      const auto is_masked = [&](const index::Condition& of_store) {
-        return std::ranges::find(of_store.all, less) != of_store.all.end();
-      };
-      if (of_reduced || !std::ranges::all_of(masks_of_stores_, is_masked)) mask.all.push_back(less);
+      const index::Condition alone{{less}};
+      const bool of_reduced = std::ranges::any_of(
+          reduced, [&](const loops::Loop& loop) { return index::symbols_of(alone).contains(loop.axis); });
+      if (of_reduced || !stores_.all_have(less, step.total)) mask.all.push_back(less);
     }
     return mask;
   }
@@ -149,8 +180,8 @@ class Lowerer {
   const Kernel& kernel_;
   index::Simplifier simplify_;
   Lowering lowering_;
-  std::vector<index::Condition> masks_of_stores_;  // to buffers of the caller
   std::uint32_t next_temp_;
+  const Stores stores_;
   std::string reason_;
 };
 

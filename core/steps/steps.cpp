@@ -47,6 +47,17 @@ Step read_cache(Scanner& scanner) {
   return {std::move(cache)};
 }
 
+Step read_store_at(Scanner& scanner) {
+  StoreAt store{scanner.word(), {}, loops::Place::scratch};
+  scanner.expect("at");
+  store.at = scanner.word();
+  scanner.expect("in");
+  store.place = read_one_of(scanner, PLACES);
+  return {std::move(store)};
+}
+
+Step read_distribute(Scanner& scanner) { return {Distribute{scanner.word()}}; }
+
 Step read_bind(Scanner& scanner) {
   BindLoop bind{scanner.word(), loops::Bind::serial};
   bind.bind = read_one_of(scanner, loops::BINDS);
@@ -61,6 +72,8 @@ constexpr std::array<Row, std::variant_size_v<decltype(Step::node)>> ROWS = {{{"
                                                                               {"fuse", read_fuse},
                                                                               {"reorder", read_reorder},
                                                                               {"cache", read_cache},
+                                                                              {"store_at", read_store_at},
+                                                                              {"distribute", read_distribute},
                                                                               {"bind", read_bind}}};
 
 }  // namespace
@@ -87,6 +100,8 @@ Result apply(const Kernel& kernel, const Step& step) {
       [&](const Fuse& fuse) { return apply_fuse(kernel, fuse); },
       [&](const Reorder& reorder) { return apply_reorder(kernel, reorder); },
       [&](const Cache& cache) { return apply_cache(kernel, cache); },
+      [&](const StoreAt& store) { return apply_store_at(kernel, store); },
+      [&](const Distribute& distribute) { return apply_distribute(kernel, distribute); },
       [&](const BindLoop& bind) { return apply_bind(kernel, bind); });
 }
 
@@ -114,6 +129,8 @@ std::string print(const Step& step) {
                    cache.fill.empty() ? "" : " filled by ", join(cache.fill, ", ", same),
                    cache.pad == 0 ? "" : cat(" pad ", cache.pad));
       },
+      [&](const StoreAt& store) { return cat(store.what, " at ", store.at, " in ", name(store.place)); },
+      [&](const Distribute& distribute) { return distribute.loop; },
       [&](const BindLoop& bind) { return cat(bind.loop, " ", name(bind.bind)); });
   return cat(ROWS[step.node.index()].word, " ", rest);
 }

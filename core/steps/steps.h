@@ -7,11 +7,16 @@
 //   fuse i, j as r                        neighbouring loops walked as one
 //   reorder i.0, j.0, k.0, j.1, i.1, k.1  the loops in this order; an accumulator that loses its scope gets
 //                                         a copy for each iteration of what it loses
-//   cache b at j.1 in scratch             what the iteration of j.1 loads of b is copied into an array before,
+//   cache b at j.1 in scratch             what the iteration of j.1 loads of b is copied into an array
+//   before,
 //                                         by the loops that read it, or "filled by u, v pad 1" by loops of
 //                                         these names
 //   cache t3 at i.1 in registers          an accumulator of its own for each iteration of i.1, added to t3
 //                                         behind it
+//   store_at s at i.0 in scratch          the array s holds what an iteration of i.0 stores to it, no longer
+//                                         that of a loop inside
+//   distribute i.1                        a loop around each group of statements that use no value of
+//                                         another, in place of one around all: i.1, i.1_1, i.1_2
 //   bind j.2 vector                       what walks the loop
 //
 // Loops are named by their axes, buffers by their names, accumulators as the printed nest shows them. Each
@@ -71,13 +76,23 @@ struct Cache {
   std::int64_t pad = 0;  // elements after each row of the array
   friend bool operator==(const Cache&, const Cache&) = default;
 };
+struct StoreAt {
+  std::string what;  // an array of the kernel
+  std::string at;    // the loop each of whose iterations has its own
+  loops::Place place = loops::Place::scratch;
+  friend bool operator==(const StoreAt&, const StoreAt&) = default;
+};
+struct Distribute {
+  std::string loop;
+  friend bool operator==(const Distribute&, const Distribute&) = default;
+};
 struct BindLoop {
   std::string loop;
   loops::Bind bind = loops::Bind::serial;
   friend bool operator==(const BindLoop&, const BindLoop&) = default;
 };
 struct Step {
-  std::variant<Split, Fuse, Reorder, Cache, BindLoop> node;
+  std::variant<Split, Fuse, Reorder, Cache, StoreAt, Distribute, BindLoop> node;
   friend bool operator==(const Step&, const Step&) = default;
 };
 

@@ -100,6 +100,17 @@ std::optional<loops::Start> start_named(const loops::Program& program, std::stri
   return found;
 }
 
+bool has_copies_along(const loops::Program& program, const std::vector<loops::Loop>& loops) {
+  bool found = false;
+  loops::for_each_stmt(*program.body, [&](const Stmt& stmt) {
+    const auto* start = std::get_if<loops::Start>(&stmt.node);
+    if (start == nullptr) return;
+    for (const loops::Loop& loop : loops)
+      found |= std::ranges::find(start->copies, loop.axis) != start->copies.end();
+  });
+  return found;
+}
+
 std::set<index::Symbol> symbols_in(const loops::Program& program) {
   std::set<index::Symbol> symbols;
   for (const loops::SizeInfo& size : program.sizes) symbols.insert(size.symbol);

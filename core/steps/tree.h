@@ -52,6 +52,8 @@ std::optional<std::int64_t> most(const Kernel& kernel, const index::Expr& extent
 
 // An accumulator, as the printed nest names it: its Start.
 std::optional<loops::Start> start_named(const loops::Program& program, std::string_view name);
+// Whether one has copies along one of these loops.
+bool has_copies_along(const loops::Program& program, const std::vector<loops::Loop>& loops);
 
 // A second copy of the statement in the kernel, to whose program local buffers are added. Loops over the
 // copies of accumulators that are started outside keep their names.

@@ -44,8 +44,9 @@ TEST(Step, IsPrintedAsItIsRead) {
   for (const std::string_view text :
        {"split k 1024, 256, 16 mask", "split k 8 clip", "split k 8 exact", "split k 64, 8 remainder",
         "fuse i, j as r", "reorder i.0, j, k", "cache b at j.1 in scratch",
-        "cache b at j.1 in scratch filled by u, v pad 1", "cache t3 at i.1 in registers", "bind j.2 vector",
-        "bind j.2 block", "bind i unroll", "bind i serial", "bind i thread"})
+        "cache b at j.1 in scratch filled by u, v pad 1", "cache t3 at i.1 in registers",
+        "store_at s at i.0 in scratch", "distribute i.1", "bind j.2 vector", "bind j.2 block",
+        "bind i unroll", "bind i serial", "bind i thread"})
     EXPECT_EQ(steps::print(step(text)), text);
 }
 
@@ -62,8 +63,8 @@ TEST(Step, HasAWordThatASchedulesTextKnows) {
     EXPECT_STREQ(
         error.what(),
         "schedule line 2 column 3: expected grid, columns, split_scan, split, loop, panel, "
-        "transposed_rows, outermost_fastest, stage, values, prefetch, stream, keep, fuse, reorder, cache or "
-        "bind, "
+        "transposed_rows, outermost_fastest, stage, values, prefetch, stream, keep, fuse, reorder, cache, "
+        "store_at, distribute or bind, "
         "found 'splt 0 k : 8 mask'");
   }
 }
