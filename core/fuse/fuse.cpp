@@ -6,6 +6,7 @@
 #include "core/fuse/candidates.h"
 #include "core/fuse/columns.h"
 #include "core/fuse/combine.h"
+#include "core/fuse/parts.h"
 #include "core/fuse/units.h"
 #include "core/lower/draft.h"
 
@@ -27,6 +28,7 @@ class Fuser {
       try_to_fuse(*best, combine(units_.around(), best->first, best->second, names_));
     }
     put_columns_beside_rows();
+    make_parts();
     return finished();
   }
 
@@ -53,6 +55,29 @@ class Fuser {
       Combined one = in_one_pass(units_.around(), pair.first, pair.second, names_);
       if (!one.unit) one.words = cat(refused->words, "; ", one.words);
       if (try_to_fuse(pair, std::move(one))) fused.insert({pair.first, pair.second});
+    }
+  }
+
+  // Of neighbours that no loops can be found for. What became one may be a part again.
+  void make_parts() {
+    if (!units_.around().limits.seconds_in_parts) return;
+    bool changed = true;
+    for (std::set<std::pair<std::size_t, std::size_t>> tried; changed;) {
+      changed = false;
+      for (const auto& [pair, refused] : candidates_.all()) {
+        if (units_.has_between(pair.first, pair.second) || !tried.insert({pair.first, pair.second}).second)
+          continue;
+        ++attempts_;
+        Combined one = in_parts(units_.around(), pair.first, pair.second, names_);
+        if (refused) one.reason = refused->reason;
+        if (refused) one.words = cat(refused->words, "; ", one.words);
+        changed = try_to_fuse(pair, std::move(one));
+        if (!changed) continue;
+        std::erase_if(tried, [&](const auto& other) {
+          return other.first == pair.first || other.second == pair.first;
+        });
+        break;
+      }
     }
   }
 

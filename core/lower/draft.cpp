@@ -19,9 +19,9 @@ BufferInfo info_of(const Value& value, bool written) {
   return {.name = value.name, .dtype = value.dtype, .count = value.count, .written = written, .local = false};
 }
 
-std::vector<SizeInfo> sizes_of(const Nest& nest, const std::vector<BufferInfo>& buffers,
+std::vector<SizeInfo> sizes_of(const Stmt& body, const std::vector<BufferInfo>& buffers,
                                const index::Facts& facts) {
-  std::set<index::Symbol> symbols = free_symbols(nest);
+  std::set<index::Symbol> symbols = free_symbols(body);
   for (const BufferInfo& buffer : buffers) symbols.merge(index::symbols_of(buffer.count));
   std::vector<SizeInfo> sizes;
   for (const index::Symbol& symbol : symbols) {
@@ -55,16 +55,17 @@ void rename_bound(const Stmt& body, Names& names, Renaming& renaming) {
 
 }  // namespace
 
-Touched touched_by(const Nest& nest) {
+Touched touched_by(const Nest& nest) { return touched_by(*put_together(nest)); }
+
+Touched touched_by(const Stmt& body) {
   Touched touched;
-  const Ref<Stmt> body = put_together(nest);
-  for_each_stmt(*body, [&](const Stmt& stmt) {
+  for_each_stmt(body, [&](const Stmt& stmt) {
     if (const auto* store = std::get_if<Store>(&stmt.node))
       touched.stored.insert(ValueId{store->buffer.index});
     if (const auto* call = std::get_if<Call>(&stmt.node))
       for (const Buffer buffer : call->operands) touched.stored.insert(ValueId{buffer.index});
   });
-  for_each_value(*body, [&](const loops::Value& value) {
+  for_each_value(body, [&](const loops::Value& value) {
     if (const auto* load = std::get_if<Load>(&value.node)) touched.loaded.insert(ValueId{load->buffer.index});
   });
   return touched;
@@ -75,13 +76,20 @@ Unit finish(const Draft& draft, const Lowered& lowered) {
 }
 
 Unit packed(const Nest& nest, std::vector<graph::NodeId> nodes, const Lowered& lowered) {
-  const Touched touched = touched_by(nest);
+  return packed(put_together(nest), {}, std::move(nodes), lowered);
+}
+
+Unit packed(const Ref<Stmt>& body, const std::vector<BufferInfo>& arrays, std::vector<graph::NodeId> nodes,
+            const Lowered& lowered) {
+  const Touched touched = touched_by(*body);
   Unit unit;
   unit.nodes = std::move(nodes);
   std::ranges::sort(unit.nodes);
   unit.nodes.erase(std::ranges::unique(unit.nodes).begin(), unit.nodes.end());
   std::set<ValueId> used = touched.loaded;
   used.insert(touched.stored.begin(), touched.stored.end());
+  const auto values = static_cast<std::uint32_t>(lowered.values.size());
+  std::erase_if(used, [&](ValueId id) { return id.index >= values; });
   unit.arguments.assign(used.begin(), used.end());
   std::ranges::stable_sort(unit.arguments, {}, [&](ValueId id) {
     const Storage storage = lowered[id].storage;
@@ -96,20 +104,27 @@ Unit packed(const Nest& nest, std::vector<graph::NodeId> nodes, const Lowered& l
     renaming.buffers[Buffer{id.index}] = Buffer{k};
     unit.nest.buffers.push_back(info_of(lowered[id], touched.stored.contains(id)));
   }
+  for (std::uint32_t k = 0; k < arrays.size(); ++k) {
+    renaming.buffers[Buffer{values + k}] = Buffer{static_cast<std::uint32_t>(unit.nest.buffers.size())};
+    unit.nest.buffers.push_back(arrays[k]);
+  }
   unit.nest.name = "nest";
-  unit.nest.sizes = sizes_of(nest, unit.nest.buffers, lowered.facts);
-  unit.nest.body = rename(put_together(nest), renaming);
+  unit.nest.sizes = sizes_of(*body, unit.nest.buffers, lowered.facts);
+  unit.nest.body = rename(body, renaming);
   return unit;
 }
 
-Draft open(const Unit& unit, Names& names) {
+Ref<Stmt> opened(const Unit& unit, std::uint32_t arrays, Names& names) {
   Renaming renaming;
-  for (std::uint32_t k = 0; k < unit.arguments.size(); ++k)
-    renaming.buffers[Buffer{k}] = Buffer{unit.arguments[k].index};
+  for (std::uint32_t k = 0; k < unit.nest.buffers.size(); ++k)
+    renaming.buffers[Buffer{k}] = Buffer{k < unit.arguments.size() ? unit.arguments[k].index : arrays++};
   rename_bound(*unit.nest.body, names, renaming);
+  return rename(unit.nest.body, renaming);
+}
+
+Draft open(const Unit& unit, Names& names) {
   // Only buffers, axes and temps change, so the shape of the nest stays.
-  const Program renamed{unit.nest.name, {}, {}, rename(unit.nest.body, renaming)};
-  const Nest nest = take_apart(renamed);
+  const Nest nest = take_apart({unit.nest.name, {}, {}, opened(unit, 0, names)});
   return {is_call(nest) ? nest : without_lets(nest), unit.nodes};
 }
 

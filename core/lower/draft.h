@@ -20,7 +20,12 @@ struct Draft {
 Unit finish(const Draft& draft, const Lowered& lowered);
 // The unit of a nest that speaks of buffers by ValueId, as it is.
 Unit packed(const loops::Nest& nest, std::vector<graph::NodeId> nodes, const Lowered& lowered);
-// The other way round, with every Let written out.
+// The same of a body that has local buffers too: `arrays`, which it numbers from the number of values on.
+Unit packed(const loops::Ref<loops::Stmt>& body, const std::vector<loops::BufferInfo>& arrays,
+            std::vector<graph::NodeId> nodes, const Lowered& lowered);
+// The other way round: the body as it is, whose local buffers are numbered from `arrays` on.
+loops::Ref<loops::Stmt> opened(const Unit& unit, std::uint32_t arrays, Names& names);
+// The same of a nest without local buffers, with every Let written out.
 Draft open(const Unit& unit, Names& names);
 
 // The buffers that the nest loads and stores, by value; operands of a Call are stored.
@@ -28,6 +33,7 @@ struct Touched {
   std::set<ValueId> loaded, stored;
 };
 Touched touched_by(const loops::Nest& nest);
+Touched touched_by(const loops::Stmt& body);
 
 // Every size and stride symbol that the table of values mentions, and the two of random numbers: what no
 // axis may be called.

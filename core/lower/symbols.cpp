@@ -1,7 +1,6 @@
 // See symbols.h.
 #include "core/lower/symbols.h"
 
-#include <functional>
 #include <map>
 
 #include "core/loops/rewrite.h"
@@ -12,37 +11,6 @@ namespace twinloom::lower {
 using namespace loops;
 
 namespace {
-
-void for_each_symbol(const Stmt& stmt, const std::function<void(const index::Symbol&)>& visit) {
-  const auto in_expr = [&](const index::Expr& expr) {
-    for (const index::Symbol& symbol : index::symbols_of(expr)) visit(symbol);
-  };
-  const auto in_mask = [&](const index::Condition& mask) {
-    for (const index::Symbol& symbol : index::symbols_of(mask)) visit(symbol);
-  };
-  for_each_stmt(stmt, [&](const Stmt& inner) {
-    if (const auto* loop = std::get_if<Loop>(&inner.node)) in_expr(loop->extent);
-    if (const auto* index = std::get_if<Index>(&inner.node)) {
-      in_expr(index->bound);
-      in_mask(index->mask);
-    }
-    if (const auto* store = std::get_if<Store>(&inner.node)) {
-      in_expr(store->offset);
-      in_mask(store->mask);
-    }
-    if (const auto* accumulate = std::get_if<Accumulate>(&inner.node)) in_expr(accumulate->place);
-    if (const auto* scan = std::get_if<Scan>(&inner.node)) in_expr(scan->place);
-    if (const auto* call = std::get_if<Call>(&inner.node))
-      for (const index::Expr& size : call->sizes) in_expr(size);
-  });
-  for_each_value(stmt, [&](const Value& value) {
-    if (const auto* count = std::get_if<Count>(&value.node)) in_expr(count->expr);
-    if (const auto* load = std::get_if<Load>(&value.node)) {
-      in_expr(load->offset);
-      in_mask(load->mask);
-    }
-  });
-}
 
 std::set<index::Symbol> bound_symbols(const Stmt& body) {
   std::set<index::Symbol> bound;
@@ -99,13 +67,11 @@ Nest renamed(const Nest& nest, const Renaming& renaming) {
 
 }  // namespace
 
-std::set<index::Symbol> free_symbols(const Nest& nest) {
-  const Ref<Stmt> body = put_together(nest);
-  const std::set<index::Symbol> bound = bound_symbols(*body);
-  std::set<index::Symbol> free;
-  for_each_symbol(*body, [&](const index::Symbol& symbol) {
-    if (!bound.contains(symbol)) free.insert(symbol);
-  });
+std::set<index::Symbol> free_symbols(const Nest& nest) { return free_symbols(*put_together(nest)); }
+
+std::set<index::Symbol> free_symbols(const Stmt& body) {
+  std::set<index::Symbol> free = loops::symbols_of(body);
+  for (const index::Symbol& symbol : bound_symbols(body)) free.erase(symbol);
   return free;
 }
 

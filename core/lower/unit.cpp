@@ -32,8 +32,9 @@ std::string spell(const Value& value) {
 
 void verify_unit(const Lowered& lowered, const Unit& unit, std::size_t number) {
   loops::verify(unit.nest, loops::Stage::nest);
-  CHECK(unit.arguments.size() == unit.nest.buffers.size(), "unit ", number, " has ", unit.arguments.size(),
-        " arguments and ", unit.nest.buffers.size(), " buffers");
+  const auto locals = std::ranges::count_if(unit.nest.buffers, &loops::BufferInfo::local);
+  CHECK(std::ssize(unit.arguments) + locals == std::ssize(unit.nest.buffers), "unit ", number, " has ",
+        unit.arguments.size(), " arguments and ", std::ssize(unit.nest.buffers) - locals, " buffers");
   for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
     CHECK(unit.arguments[k].index < lowered.values.size(), "unit ", number, ": argument ", k, " is no value");
     const Value& value = lowered[unit.arguments[k]];

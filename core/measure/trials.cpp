@@ -82,7 +82,7 @@ std::map<loops::Buffer, Found> found_places(const Subject& subject) {
 std::vector<runtime::Tensor> made_buffers(const Subject& subject, const runtime::Space* space) {
   const std::map<loops::Buffer, Found> found = found_places(subject);
   std::vector<runtime::Tensor> tensors;
-  for (std::size_t b = 0; b < subject.nest.buffers.size(); ++b) {
+  for (std::size_t b = 0; b < subject.layouts.size(); ++b) {
     const loops::BufferInfo& info = subject.nest.buffers[b];
     const auto& [sizes, strides] = subject.layouts[b];
     const auto place = found.find(loops::Buffer{static_cast<std::uint32_t>(b)});

@@ -49,12 +49,17 @@ void drop_implicit_rounding(State& state) {
 // One pass over rows and columns pays where the blocks of a machine have threads and its caches do not hold
 // the matrix for a second pass. There a reduction of few turns is cut into parts, which those beside it may
 // hinder: that the estimate weighs. Of CPUs it is not near enough yet.
-fuse::Limits limits_for(const machine::Machine& machine) {
+fuse::Limits limits_for(const machine::Machine& machine, Mode mode) {
   fuse::Limits limits;
   constexpr std::int64_t LEAST_BYTES = 2;        // of an element
   constexpr std::int64_t TURNS_OF_A_WORKER = 4;  // of a CPU: no worker waits long for the last
   if (machine.max_threads == 1) {
     limits.enough_turns = std::min(limits.enough_turns, TURNS_OF_A_WORKER * machine.blocks_at_once);
+    // Tiles sum up in another order than the canonical one.
+    if (mode != Mode::strict)
+      limits.seconds_in_parts = [&machine](const loops::Program& nest) {
+        return schedule::chosen_seconds(steps::with_free_contractions(nest), machine);
+      };
     return limits;
   }
   limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;
@@ -66,7 +71,8 @@ fuse::Limits limits_for(const machine::Machine& machine) {
 
 void fuse_units(State& state) {
   if (!state.options.fuse) return;
-  const fuse::Limits limits = state.options.limits.value_or(limits_for(state.backend.machine()));
+  const fuse::Limits limits =
+      state.options.limits.value_or(limits_for(state.backend.machine(), state.options.mode));
   state.fused = fuse::fuse(state.fused.lowered, limits);
 }
 

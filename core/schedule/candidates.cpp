@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "core/loops/parts.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -93,6 +94,7 @@ const std::vector<Changes>& changes_for(const machine::Machine& machine) {
 
 std::vector<Schedule> candidates(const loops::Program& nest, const machine::Machine& machine, int most,
                                  std::uint64_t seed) {
+  if (loops::has_parts(nest)) return {};
   std::mt19937_64 random(seed);
   const Forms forms(nest);
   const auto& things = changes_for(machine);

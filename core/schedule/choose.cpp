@@ -8,8 +8,10 @@
 //   totals        as many accumulators as registers allow; heavy bodies get fewer, for the size of the code
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/loops/parts.h"
 #include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 
@@ -123,6 +125,12 @@ bool finds_indices(const loops::Program& nest) {
 }  // namespace
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
+  if (loops::has_parts(nest)) {
+    auto chosen = choose_parts(nest, machine);
+    CHECK(chosen.has_value(), "a nest of several parts that none of their schedules fits\n",
+          loops::print(nest));
+    return std::move(*chosen);
+  }
   // What a core takes for places that only a run finds is estimated too badly to choose by.
   if (is_call(nest) || (machine.max_threads == 1 && finds_indices(nest)))
     return choose(Forms(nest), machine, Parameters{});

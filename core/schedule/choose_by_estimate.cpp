@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/cost/estimate.h"
+#include "core/loops/parts.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -102,7 +103,14 @@ class Search {
 
 double usual_seconds(const loops::Program& nest, const machine::Machine& machine) {
   if (is_call(nest)) return cost::estimate({nest}, machine, usual_sizes(nest)).seconds;
+  if (loops::has_parts(nest)) return chosen_seconds(nest, machine);
   return Search(nest, machine).usual_seconds();
+}
+
+double chosen_seconds(const loops::Program& nest, const machine::Machine& machine) {
+  const auto chosen = loops::has_parts(nest) ? choose_parts(nest, machine) : choose(nest, machine);
+  if (!chosen) return std::numeric_limits<double>::infinity();
+  return cost::estimate(apply(nest, *chosen), machine, usual_sizes(nest)).seconds;
 }
 
 Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine) {

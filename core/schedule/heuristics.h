@@ -194,6 +194,8 @@ Schedule choose_for_threads(const Forms& forms, const machine::Machine& machine,
 Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine);
 // Schedules of a contraction by tiles of registers; none for other nests. See choose_product.cpp.
 std::vector<Schedule> choose_products(const loops::Program& nest, const machine::Machine& machine);
+// Of a nest of several parts; nothing where no schedule of this form is legal. See choose_parts.cpp.
+std::optional<Schedule> choose_parts(const loops::Program& nest, const machine::Machine& machine);
 // The whole schedule by these parameters.
 Schedule choose(const Forms& forms, const machine::Machine& machine, const Parameters& parameters);
 ScopeChoice choose_common(const Situation& situation);

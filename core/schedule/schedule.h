@@ -163,6 +163,8 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine);
 // What the nest takes by its estimate as the heuristics usually schedule it: choose() finds nothing slower, in
 // many times as long.
 double usual_seconds(const loops::Program& nest, const machine::Machine& machine);
+// The same as it is chosen for it; infinite where nothing fits it, a nest of several parts.
+double chosen_seconds(const loops::Program& nest, const machine::Machine& machine);
 // What of its sizes the choice depends on: a nest that is narrowed to the answers has a schedule of its own.
 std::vector<loops::SizeQuestion> size_questions(const loops::Program& nest, const machine::Machine& machine);
 // Up to `most` other legal schedules, of every sort that the heuristics know, for measurements: the same for one

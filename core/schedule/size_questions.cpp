@@ -6,6 +6,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/loops/parts.h"
 #include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 
@@ -129,7 +130,7 @@ class Asker {
 }  // namespace
 
 std::vector<loops::SizeQuestion> size_questions(const loops::Program& nest, const machine::Machine& machine) {
-  if (is_call(nest) || nest.sizes.empty()) return {};
+  if (is_call(nest) || nest.sizes.empty() || loops::has_parts(nest)) return {};
   const Forms forms(nest);
   return Asker(Situation(forms, machine, Parameters{})).questions();
 }

@@ -27,8 +27,10 @@ Schedule with_buffers(Schedule schedule, const std::function<std::string(const s
   for (TempPlan& plan : schedule.temps) plan.buffer = named(plan.buffer);
   for (PrefetchPlan& plan : schedule.prefetches) plan.buffer = named(plan.buffer);
   for (StorePlan& plan : schedule.stores) plan.buffer = named(plan.buffer);
-  for (steps::Step& step : schedule.steps)
+  for (steps::Step& step : schedule.steps) {
     if (auto* cache = std::get_if<steps::Cache>(&step.node)) cache->what = named(cache->what);
+    if (auto* store = std::get_if<steps::StoreAt>(&step.node)) store->what = named(store->what);
+  }
   return schedule;
 }
 
