@@ -48,9 +48,11 @@ struct Limits {
   // Seconds that a kernel of the nest takes. Where a fusion leaves fewer turns than enough, the one kernel must
   // not take longer than the two; null: then it may only be small.
   std::function<double(const loops::Program& nest)> seconds = {};
-  // Seconds that a kernel takes as it is scheduled, infinite where it cannot be. Asked of contractions and of
-  // what may be a part of one kernel with them; null: nothing becomes a part.
+  // Seconds that a kernel takes as it is scheduled, infinite where it cannot be: of two that may be parts of
+  // one kernel, and of that one. Null: nothing becomes a part.
   std::function<double(const loops::Program& nest)> seconds_in_parts = {};
+  // One of two parts is a contraction, whose work pays for handing arrays on; null: any may be parts.
+  std::function<bool(const loops::Program& nest)> is_contraction = {};
   double clearly_less = 1;  // that the two must take, times the one, where both are told in seconds
   std::int64_t typical_size = 128;      // what a size symbol is taken for where a number is needed
   // Elements of a matrix from which on totals of its columns are made in the pass over its rows; 0: never.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/fuse/align.h"
+#include "core/fuse/arrays.h"
 #include "core/fuse/columns.h"
 #include "core/fuse/forward.h"
 #include "core/fuse/items.h"
@@ -12,7 +13,6 @@
 #include "core/loops/rewrite.h"
 #include "core/lower/names.h"
 #include "core/lower/share.h"
-#include "core/steps/contraction.h"
 
 namespace twinloom::fuse {
 
@@ -85,7 +85,8 @@ class Joiner {
       });
     }
     if (any) return "parts look up no indices and have no scans";
-    if (!steps::has_contraction(unit(0).nest) && !steps::has_contraction(unit(1).nest))
+    const auto& is_contraction = around_.limits.is_contraction;
+    if (is_contraction && !is_contraction(unit(0).nest) && !is_contraction(unit(1).nest))
       return "neither is a contraction";
     if (has_parts(unit(0).nest) && has_parts(unit(1).nest)) return "both consist of parts";
     return find_flows();
@@ -301,7 +302,9 @@ class Joiner {
     }
     parts.arrays.insert(parts.arrays.end(), arrays_.begin(), arrays_.end());
     infos.insert(infos.end(), infos_.begin(), infos_.end());
-    return lower::packed(with_short_names(parts), infos, nodes, around_.lowered);
+    lower::Unit unit = lower::packed(with_short_names(parts), infos, nodes, around_.lowered);
+    unit.nest = with_values_in_place(unit.nest);
+    return unit;
   }
 
   // Common loops are named i0, i1, .., others r0, r1, .., temps by number in the order of their definition.

@@ -55,11 +55,11 @@ fuse::Limits limits_for(const machine::Machine& machine, Mode mode) {
   constexpr std::int64_t TURNS_OF_A_WORKER = 4;  // of a CPU: no worker waits long for the last
   if (machine.max_threads == 1) {
     limits.enough_turns = std::min(limits.enough_turns, TURNS_OF_A_WORKER * machine.blocks_at_once);
-    // Tiles sum up in another order than the canonical one.
-    if (mode != Mode::strict)
-      limits.seconds_in_parts = [&machine](const loops::Program& nest) {
-        return schedule::chosen_seconds(steps::with_free_contractions(nest), machine);
-      };
+    if (mode == Mode::strict) return limits;  // tiles sum up in another order than the canonical one
+    limits.is_contraction = steps::has_contraction;
+    limits.seconds_in_parts = [&machine](const loops::Program& nest) {
+      return schedule::chosen_seconds(steps::with_free_contractions(nest), machine);
+    };
     return limits;
   }
   limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;

@@ -51,36 +51,38 @@ TEST(Parts, AttentionIsOneKernel) {
   expect_kernels(graph, 1);
   EXPECT_EQ(
       loops::print(in_parts(lower::lower(graph)).lowered.units.front().nest),
-      R"(program k0_sum_max_mul_exp(in0: f32[480], in1: f32[480], in2: f32[480], out7: written f32[480], temp3: local f32[20], temp6: local f32[20]) {
+      R"(program k0_sum_max_mul_exp(in0: f32[480], in1: f32[480], in2: f32[480], out7: written f32[480], temp3: local f32[20]) {
   for i0 < 3 {
     for i1 < 20 {
       scratch temp3[20] in scratch {
-        scratch temp6[20] in scratch {
-          for r0 < 20 {
-            start t0: sum f32
-            for r1 < 8 {
-              t0 += mul(in0[160*i0 + 8*i1 + r1], in1[160*i0 + 8*r0 + r1]) at r1
-            }
-            temp3[r0] = t0
+        for r0 < 20 {
+          start t0: sum f32
+          for r1 < 8 {
+            t0 += mul(in0[160*i0 + 8*i1 + r1], in1[160*i0 + 8*r0 + r1]) at r1
           }
-          start t1: max f32
-          for r2 < 20 {
-            t1 += mul(temp3[r2], 0x1p-2:f32) at r2
+          temp3[r0] = t0
+        }
+        start t1: max f32
+        for r2 < 20 {
+          t2 = mul(temp3[r2], 0x1p-2:f32)
+          temp3[r2] = t2
+          t1 += t2 at r2
+        }
+        start t3: sum f32
+        for r3 < 20 {
+          t4 = exp(sub(temp3[r3], t1))
+          temp3[r3] = t4
+          t3 += t4 at r3
+        }
+        for r4 < 20 {
+          temp3[r4] = div(temp3[r4], t3)
+        }
+        for r5 < 8 {
+          start t5: sum f32
+          for r6 < 20 {
+            t5 += mul(temp3[r6], in2[160*i0 + r5 + 8*r6]) at r6
           }
-          start t2: sum f32
-          for r3 < 20 {
-            t2 += exp(sub(mul(temp3[r3], 0x1p-2:f32), t1)) at r3
-          }
-          for r4 < 20 {
-            temp6[r4] = div(exp(sub(mul(temp3[r4], 0x1p-2:f32), t1)), t2)
-          }
-          for r5 < 8 {
-            start t3: sum f32
-            for r6 < 20 {
-              t3 += mul(temp6[r6], in2[160*i0 + r5 + 8*r6]) at r6
-            }
-            out7[160*i0 + 8*i1 + r5] = t3
-          }
+          out7[160*i0 + 8*i1 + r5] = t5
         }
       }
     }
@@ -107,6 +109,15 @@ TEST(Parts, TwoLayersAndWhatStandsBetweenAreOneKernel) {
   const Tensor hidden = product(b.input("x", DType::f32, {24, 16}), b.input("y", DType::f32, {16, 40}));
   b.output(product(relu(hidden + b.input("c", DType::f32, {40})), b.input("z", DType::f32, {40, 16})));
   expect_kernels(b.take(), 1);
+}
+
+// What others compute from the elements too stays beside the value.
+TEST(Parts, AValueTakesNoPlaceThatIsReadLater) {
+  Builder b;
+  const Tensor x = product(b.input("x", DType::f32, {24, 16}), b.input("y", DType::f32, {16, 40}));
+  b.output(exp(x - amax(x, {1}, true)) / sum(exp(x - amax(x, {1}, true)), {1}, true) + x);
+  const Graph graph = b.take();
+  expect_kernels(graph, 1);
 }
 
 struct Missed {
