@@ -3,6 +3,7 @@
 
 #include "core/schedule/schedule.h"
 #include "tests/backends/compare.h"
+#include "tests/support/nests_of_parts.h"
 #include "tests/support/nests_of_sums.h"
 
 namespace twinloom::tests {
@@ -35,6 +36,14 @@ TEST_P(Length, OfColumnsBySteps) {
                        "schedule split j 16 mask split k 1024, 256, 128, 64 mask "
                        "reorder j.0, k.0, k.4, k.3, k.2, k.1, j.1 bind j.0 block bind j.1 vector",
                        37, GetParam());
+}
+
+TEST(Parts, OfAttentionBySteps) {
+  std::string schedule = "schedule";
+  for (const auto& steps : {ATTENTION_BY_ROWS, ATTENTION_BY_TILES})
+    for (const std::string_view step : steps) schedule += cat(" ", step);
+  const auto programs = schedule::apply(loops::parse(ATTENTION), schedule::parse(schedule));
+  for (const std::int64_t heads : {0, 1, 3}) expect_same(loops::print(programs.front()), {.sizes = {heads}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Steps, Length, testing::Values(1, 7, 255, 256, 257, 1023, 1024, 1025, 3000, 5000));
