@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -52,6 +53,21 @@ fuse::Limits limits_of_one_pass() {
   fuse::Limits limits;
   limits.column_elements = 1;
   limits.most_ragged_columns = limits.most_columns;
+  return limits;
+}
+
+// Whatever may be parts of one kernel is.
+fuse::Limits limits_of_parts() {
+  fuse::Limits limits;
+  limits.seconds_in_parts = [](const loops::Program&) { return 1.0; };
+  return limits;
+}
+// As long as a schedule of the machine fits it.
+fuse::Limits limits_of_parts(const machine::Machine& machine) {
+  fuse::Limits limits;
+  limits.seconds_in_parts = [machine](const loops::Program& nest) {
+    return std::isfinite(schedule::chosen_seconds(nest, machine)) ? 1.0 : HUGE_VAL;
+  };
   return limits;
 }
 
@@ -123,6 +139,7 @@ const std::vector<Stage>& stages() {
     result.push_back(std::move(one_pass));
     result.push_back({"interpreter of nests with rows and columns in one pass", reference, true, "", ONE_IN,
                       limits_of_one_pass()});
+    result.push_back({"interpreter of nests of several parts", reference, true, "", 1, limits_of_parts()});
     if (auto stage = nvrtc()) result.push_back(*stage);
     result.push_back({"the program on sealed memory", reference, true, "", ONE_IN, {}, std::string(SEALED)});
     if (auto backend = gpu()) {
@@ -134,6 +151,12 @@ const std::vector<Stage>& stages() {
       std::shared_ptr<const runtime::Backend> cpu =
           cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});
       add({cat("interpreter of programs for ", isa), interpreter_of_programs(cpu->machine()), true, isa, 1});
+      result.push_back({cat("interpreter of programs of several parts for ", isa),
+                        interpreter_of_programs(cpu->machine()), true, isa, ONE_IN,
+                        limits_of_parts(cpu->machine())});
+      constexpr std::uint64_t PARTS_ONE_IN = 32;
+      result.push_back({cat("JIT of several parts for ", isa), cpu, true, isa, PARTS_ONE_IN,
+                        limits_of_parts(cpu->machine())});
       add({cat("JIT for ", isa), std::move(cpu), true, isa, JIT_ONE_IN});
     }
     return result;
