@@ -48,6 +48,11 @@ TEST(FxErrors, OfStatements) {
       {"y = torch.ops.aten.pow.Tensor_Scalar(torch.ops.aten.ge.Scalar(x, 0), -2)",
        "FX graph line 3: torch.ops.aten.pow.Tensor_Scalar: integers have no powers by negative integers, "
        "'exponent' is -2"},
+      {"y = torch.ops.aten.bmm.default(x, x)",
+       "FX graph line 3: torch.ops.aten.bmm.default: needs tensors of 3 axes, given one of 2"},
+      {"y = torch.ops.aten.mm.default(torch.ops.aten.ge.Scalar(x, 0), x)",
+       "FX graph line 3: torch.ops.aten.mm.default: needs elements of a floating type, given b8"},
+      {"y = torch.ops.aten.mm.default(x, x)", "FX graph line 3: matrices of 4 and 3 do not fit together"},
   };
   for (const Row& row : rows)
     EXPECT_EQ(error_of(module_text("x: \"f32[3, 4]\"", row.statements, "(x,)")), row.words) << row.statements;

@@ -267,6 +267,17 @@ TEST(FxMeaning, RowsOfTheCore) {
       {"x: \"f32[2]\"", "sign.default(x)", {array(DType::f32, {2}, {nan, -3})}, "f32[2]", {0, -1}});
 }
 
+TEST(FxMeaning, ProductsOfMatrices) {
+  const Value x = array(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6}), y = array(DType::f32, {3, 1}, {1, 10, 100});
+  expect_meaning({"x: \"f32[2, 3]\", y: \"f32[3, 1]\"", "mm.default(x, y)", {x, y}, "f32[2, 1]", {321, 654}});
+  const Value batch = array(DType::f32, {2, 1, 2}, {1, 2, 3, 4}), by = array(DType::f32, {2, 2, 1}, {1, 1, 2, 2});
+  expect_meaning({"x: \"f32[2, 1, 2]\", y: \"f32[2, 2, 1]\"",
+                  "bmm.default(x, y)",
+                  {batch, by},
+                  "f32[2, 1, 1]",
+                  {3, 14}});
+}
+
 // Statistics of 16-bit inputs have the type that the text says.
 TEST(FxMeaning, StatisticsHaveThePrintedType) {
   for (const std::string_view type : {"bf16[2, 1]", "f32[2, 1]"}) {
