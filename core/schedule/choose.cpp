@@ -22,7 +22,7 @@ using loops::NestLoop;
 namespace {
 
 // Parts of the first reduction where there are fewer rows, or vectors of rows, than workers.
-std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
+std::optional<GridSplit> choose_grid(const Situation& situation) {
   const machine::Machine& machine = situation.machine;
   if (situation.siblings.empty() || machine.blocks_at_once < 2 || !situation.parameters.splits) return {};
   std::int64_t rows = 1, beside = 1;
@@ -39,7 +39,7 @@ std::vector<GridSplit> choose_grid_splits(const Situation& situation) {
   const std::int64_t units = situation.usual(loop) / loops::UNIT / parts;
   constexpr std::int64_t LEAST_UNITS = 16;  // of one row: such a part takes some microseconds
   if (units * beside < LEAST_UNITS) return {};
-  return {{std::string(loop.axis.name()), power_of_two_below(units), false, 1}};
+  return GridSplit{std::string(loop.axis.name()), power_of_two_below(units)};
 }
 
 // A row of each input, for all turns of a task or for later siblings; a tile for the innermost serial loop.
@@ -77,8 +77,7 @@ std::int64_t far_room(const machine::Machine& machine) {
 // How many values are cached, as long as their rows fit and what is left of the nest is not better walked in
 // lock-step, where rows have no arrays of their own. Expensive ones may be cached in L2.
 int choose_kept_values(const Forms& forms, const Situation& situation, std::int64_t& room) {
-  if (situation.lockstep || situation.shape.common.empty() || !choose_grid_splits(situation).empty())
-    return 0;
+  if (situation.lockstep || situation.shape.common.empty() || choose_grid(situation)) return 0;
   constexpr int FAR_WORK = 12;
   std::int64_t far = far_room(situation.machine);
   int values = 0;
@@ -162,15 +161,15 @@ Schedule choose(const Forms& forms, const machine::Machine& machine, const Param
   if (schedule.panel && !is_legal(forms, schedule)) schedule.panel = false;
   schedule.transposed_rows = situation.wants_transposed_rows();
   if (schedule.transposed_rows && !is_legal(forms, schedule)) schedule.transposed_rows = false;
-  schedule.grid_splits = choose_grid_splits(situation);
-  if (!schedule.grid_splits.empty() && !is_legal(forms, schedule)) schedule.grid_splits.clear();
+  schedule.grid = choose_grid(situation);
+  if (schedule.grid && !is_legal(forms, schedule)) schedule.grid.reset();
   schedule.scan_split = choose_scan_split(forms, situation, schedule);
   const auto& resolved = forms.resolved(schedule);
   if (const auto* plan = std::get_if<Plan>(&resolved)) {
     if (parameters.stages) schedule.temps = choose_stages(situation, schedule, *plan, room);
     if (parameters.prefetches) schedule.prefetches = choose_prefetches(situation, *plan);
   }
-  if (parameters.streams) schedule.stores = choose_streams(situation, schedule);
+  if (parameters.streams) schedule.streams = choose_streams(situation, schedule);
   return schedule;
 }
 

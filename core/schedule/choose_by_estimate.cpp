@@ -56,7 +56,7 @@ class Search {
   std::pair<Parameters, Entry> usual() {
     const Parameters own;
     Entry best = entry_of(own);
-    if (best.schedule.grid_splits.empty() && !best.schedule.scan_split) return {own, std::move(best)};
+    if (!best.schedule.grid && !best.schedule.scan_split) return {own, std::move(best)};
     Parameters whole;
     whole.splits = false;
     Entry unsplit = entry_of(whole);

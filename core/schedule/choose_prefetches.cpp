@@ -93,8 +93,8 @@ std::int64_t near_bytes(const machine::Machine& machine) {
 // Results that the caches would not hold until they are read. One that is fetched ahead of its stores is in
 // the cache when it is stored; those of a scan along memory come in bursts, for which such stores are slower
 // (24 ms, then 26).
-std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule) {
-  std::vector<StorePlan> chosen;
+std::vector<std::string> choose_streams(const Situation& situation, const Schedule& schedule) {
+  std::vector<std::string> chosen;
   const bool scans = std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
     return reach_of(situation.shape, *sibling) == Reach::scan;
   });
@@ -109,7 +109,7 @@ std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule
       continue;
     const std::int64_t bytes = *count * ops::size_of(info.dtype);
     const bool jumps = near > 0 && bytes > near && stores_lines_apart(situation, schedule, loops::Buffer{at});
-    if (jumps || (!scans && bytes > kept)) chosen.push_back({info.name, true});
+    if (jumps || (!scans && bytes > kept)) chosen.push_back(info.name);
   }
   return chosen;
 }

@@ -297,8 +297,8 @@ class RowChooser {
         single ? 1 : warps, power_of_two_below(ceil_div(units, static_cast<std::int64_t>(parts))));
     if (each >= units) return std::nullopt;
     Schedule schedule = made(situation, threads_of_row(row_of(situation), warps));
-    schedule.grid_splits = {{std::string(loop.axis.name()), each, false,
-                             gathering_threads(schedule, threads, ceil_div(units, each))}};
+    schedule.grid = {std::string(loop.axis.name()), each,
+                     gathering_threads(schedule, threads, ceil_div(units, each))};
     if (!is_legal(forms_, schedule)) return std::nullopt;
     return schedule;
   }

@@ -28,7 +28,6 @@ std::optional<index::Symbol> unknown_in(const loops::Program& nest, const Expr& 
 std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
   const std::string words = cat("grid ", grid.axis, ": ");
   if (plan.shape.columns) return words + "the rows of totals of columns are cut into parts already";
-  if (grid.last_block) return words + "finishing in the last block needs blocks that see each other's stores";
   if (!is_power_of_two(grid.units)) return words + "the units of a part are a power of two";
   if (!is_side_by_side(grid.threads))
     return words + cat("the threads that gather are a power of two up to ", MOST_THREADS);

@@ -152,7 +152,7 @@ bool is_legal(const Forms& forms, const Schedule& schedule);
 // What is fetched ahead, of what the law lets pass. See choose_prefetches.cpp.
 std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan);
 // What is stored past the caches. See choose_prefetches.cpp.
-std::vector<StorePlan> choose_streams(const Situation& situation, const Schedule& schedule);
+std::vector<std::string> choose_streams(const Situation& situation, const Schedule& schedule);
 constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
 // A row that all siblings walk. `most` is its extent where that is a constant, else a bound for all sizes.
 struct Row {

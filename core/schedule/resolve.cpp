@@ -304,12 +304,11 @@ std::string why_not_kept(const Plan& plan) {
 }
 
 std::string add_streams(const Schedule& schedule, Plan& plan) {
-  for (const StorePlan& store : schedule.stores) {
-    const auto buffer = loops::buffer_named(plan.nest, store.buffer);
+  for (const std::string& name : schedule.streams) {
+    const auto buffer = loops::buffer_named(plan.nest, name);
     if (!buffer || !plan.nest.buffers[buffer->index].written)
-      return cat("stream ", store.buffer, ": no such buffer is written");
-    if (!store.streaming) continue;
-    if (is_loaded(plan.nest, *buffer)) return cat("stream ", store.buffer, ": the nest reads it");
+      return cat("stream ", name, ": no such buffer is written");
+    if (is_loaded(plan.nest, *buffer)) return cat("stream ", name, ": the nest reads it");
     plan.streamed.push_back(*buffer);
   }
   return "";
@@ -317,10 +316,9 @@ std::string add_streams(const Schedule& schedule, Plan& plan) {
 
 // Parts of reductions and scans, staged rows, what is fetched ahead, and how stores are done.
 std::string add_extras(const Schedule& schedule, Plan& plan) {
-  if (schedule.grid_splits.size() > 1) return "two grid splits";
-  for (const GridSplit& grid : schedule.grid_splits) {
-    if (std::string reason = why_unlawful(plan, grid); !reason.empty()) return reason;
-    plan.grid = grid;
+  if (schedule.grid) {
+    if (std::string reason = why_unlawful(plan, *schedule.grid); !reason.empty()) return reason;
+    plan.grid = schedule.grid;
   }
   if (std::string reason = why_bad_columns(plan); !reason.empty()) return reason;
   if (schedule.scan_split) {

@@ -105,16 +105,9 @@ struct PrefetchPlan {
   friend bool operator==(const PrefetchPlan&, const PrefetchPlan&) = default;
 };
 
-struct StorePlan {
-  std::string buffer;
-  bool streaming;  // past the caches
-  friend bool operator==(const StorePlan&, const StorePlan&) = default;
-};
-
 struct GridSplit {           // a reduction without enough turns, cut into parts that different blocks hold
   std::string axis;          // of the reducing sibling, of the fused nest
   std::int64_t units;        // canonical units a part, a power of two
-  bool last_block;           // finished by the last block, else by a second program
   std::int64_t threads = 1;  // that gather the parts of one total, a power of two; 1: one after the other
   friend bool operator==(const GridSplit&, const GridSplit&) = default;
 };
@@ -148,14 +141,14 @@ struct Schedule {
   bool outermost_fastest = false;
   int kept_values = 0;  // that a later sibling would compute again, the dearest first; each an array of a row
   loops::Place kept_place = loops::Place::registers;  // of those arrays; scratch where blocks have threads
-  std::vector<GridSplit> grid_splits;
+  std::optional<GridSplit> grid;
   std::optional<ColumnsPlan> columns;
   std::optional<ScanSplit> scan_split;
   std::vector<SplitPlan> splits;
   std::vector<LoopPlan> loops;
   std::vector<TempPlan> temps;
   std::vector<PrefetchPlan> prefetches;
-  std::vector<StorePlan> stores;
+  std::vector<std::string> streams;  // buffers whose stores go past the caches
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

@@ -26,7 +26,7 @@ constexpr std::int64_t MOST_BYTES = 1 << 20;
 Schedule with_buffers(Schedule schedule, const std::function<std::string(const std::string&)>& named) {
   for (TempPlan& plan : schedule.temps) plan.buffer = named(plan.buffer);
   for (PrefetchPlan& plan : schedule.prefetches) plan.buffer = named(plan.buffer);
-  for (StorePlan& plan : schedule.stores) plan.buffer = named(plan.buffer);
+  for (std::string& buffer : schedule.streams) buffer = named(buffer);
   for (steps::Step& step : schedule.steps) {
     if (auto* cache = std::get_if<steps::Cache>(&step.node)) cache->what = named(cache->what);
     if (auto* store = std::get_if<steps::StoreAt>(&step.node)) store->what = named(store->what);

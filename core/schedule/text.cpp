@@ -68,7 +68,6 @@ GridSplit read_grid(Scanner& scanner) {
   plan.axis = scanner.word();
   scanner.expect("units");
   plan.units = scanner.integer_up_to(steps::MOST_NUMBER);
-  plan.last_block = scanner.accept("last_block");
   if (scanner.accept("threads")) plan.threads = scanner.integer_up_to(steps::MOST_NUMBER);
   return plan;
 }
@@ -110,9 +109,9 @@ std::string print(const Schedule& schedule) {
   const Indented indented(writer);
   const auto same = [](const auto& word) { return cat(word); };
   for (const steps::Step& step : schedule.steps) writer.line(steps::print(step));
-  for (const GridSplit& plan : schedule.grid_splits)
-    writer.line("grid ", plan.axis, " units ", plan.units, plan.last_block ? " last_block" : "",
-                plan.threads != 1 ? cat(" threads ", plan.threads) : std::string());
+  if (const auto& plan = schedule.grid)
+    writer.line("grid ", plan->axis, " units ", plan->units,
+                plan->threads != 1 ? cat(" threads ", plan->threads) : std::string());
   if (const auto& plan = schedule.columns)
     writer.line("columns lanes ", plan->lanes, " ", name(plan->place), " width ", plan->width, " units ",
                 plan->units);
@@ -133,8 +132,7 @@ std::string print(const Schedule& schedule) {
   if (schedule.kept_values != 0) writer.line("values ", schedule.kept_values, " ", name(schedule.kept_place));
   for (const PrefetchPlan& plan : schedule.prefetches)
     writer.line("prefetch ", plan.buffer, " in ", plan.sibling, " ahead ", plan.ahead);
-  for (const StorePlan& plan : schedule.stores)
-    writer.line(plan.streaming ? "stream " : "keep ", plan.buffer);
+  for (const std::string& buffer : schedule.streams) writer.line("stream ", buffer);
   return writer.take();
 }
 
@@ -148,7 +146,7 @@ Schedule parse(Scanner& scanner) {
   Schedule schedule;
   while (!scanner.at_end()) {
     if (scanner.accept("grid"))
-      schedule.grid_splits.push_back(read_grid(scanner));
+      schedule.grid = read_grid(scanner);
     else if (scanner.accept("columns"))
       schedule.columns = read_columns(scanner);
     else if (scanner.accept("split_scan"))
@@ -172,13 +170,11 @@ Schedule parse(Scanner& scanner) {
     else if (scanner.accept("prefetch"))
       schedule.prefetches.push_back(read_prefetch(scanner));
     else if (scanner.accept("stream"))
-      schedule.stores.push_back({scanner.word(), true});
-    else if (scanner.accept("keep"))
-      schedule.stores.push_back({scanner.word(), false});
+      schedule.streams.push_back(scanner.word());
     else
       scanner.fail(
           "grid, columns, split_scan, split, loop, panel, transposed_rows, outermost_fastest, "
-          "stage, values, prefetch, stream, keep, fuse, reorder, cache, store_at, distribute or bind");
+          "stage, values, prefetch, stream, fuse, reorder, cache, store_at, distribute or bind");
   }
   return schedule;
 }

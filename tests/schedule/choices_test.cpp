@@ -39,11 +39,7 @@ std::vector<std::string> streamed(const std::string& text, std::string_view coun
   machine::Machine machine = machines()[1];
   machine.memory = {{"L1", 1 << 15, 0}, {"L2", 1 << 18, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
   machine.blocks_at_once = 2;
-  std::vector<std::string> names;
-  for (const schedule::StorePlan& plan :
-       schedule::choose(loops::parse(with(text, "COUNT", count)), machine).stores)
-    if (plan.streaming) names.push_back(plan.buffer);
-  return names;
+  return schedule::choose(loops::parse(with(text, "COUNT", count)), machine).streams;
 }
 
 TEST(Law, ColumnsOfWhatNoCacheHoldsAreWalkedSideBySide) {
@@ -113,8 +109,8 @@ TEST(Grid, ALongSumIsCutForManyWorkers) {
   const loops::Program nest = loops::parse(R"(program full_sum(x: f32[33554432], y: written f32[1]) {
   start t0: sum f32 for k < 33554432 { t0 += x[k] at k } y[0] = t0 })");
   const schedule::Schedule plan = schedule::choose(nest, machines()[1]);
-  ASSERT_EQ(plan.grid_splits.size(), 1u);
-  EXPECT_EQ(plan.grid_splits[0].units, 512);
+  ASSERT_TRUE(plan.grid);
+  EXPECT_EQ(plan.grid->units, 512);
   const auto programs = schedule::apply(nest, plan);
   ASSERT_EQ(programs.size(), 2u);
   EXPECT_EQ(programs[0].buffers.back().name, "partial");
@@ -129,9 +125,9 @@ TEST(Grid, FewColumnsAreCutForManyWorkers) {
                             " { t0 += x[16*k + i] at k } y[i] = t0 } }"));
   };
   const schedule::Schedule plan = schedule::choose(nest(262144), machines()[1]);
-  ASSERT_EQ(plan.grid_splits.size(), 1u);
+  ASSERT_TRUE(plan.grid);
   EXPECT_EQ(schedule::apply(nest(262144), plan).size(), 2u);
-  EXPECT_TRUE(schedule::choose(nest(2048), machines()[1]).grid_splits.empty()) << "parts of a microsecond";
+  EXPECT_FALSE(schedule::choose(nest(2048), machines()[1]).grid) << "parts of a microsecond";
 }
 
 }  // namespace

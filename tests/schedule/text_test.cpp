@@ -15,13 +15,13 @@ TEST(Text, IsReadBack) {
   for i < m { start t0: sum f32 for k < n { t0 += x[i*n + k] at k } y[i] = t0 } })");
   for (int tries = 0; tries < 100; ++tries) {
     schedule::Schedule plan = random_schedule(nest, random);
-    plan.grid_splits.push_back({"k", 64, random() % 2 == 0});
+    plan.grid = {"k", 64, 8};
     plan.temps.push_back({"x", loops::Place::scratch, "i.0", 1});
     plan.panel = random() % 2 == 0;
     plan.transposed_rows = random() % 2 == 0;
     plan.outermost_fastest = random() % 2 == 0;
     plan.prefetches.push_back({"x", 1});
-    plan.stores.push_back({"y", random() % 2 == 0});
+    plan.streams.push_back("y");
     if (random() % 2 == 0) plan.scan_split = {"k", 24, 8};
     EXPECT_EQ(schedule::parse(print(plan)), plan) << print(plan);
   }

@@ -63,7 +63,7 @@ TEST(Step, HasAWordThatASchedulesTextKnows) {
     EXPECT_STREQ(
         error.what(),
         "schedule line 2 column 3: expected grid, columns, split_scan, split, loop, panel, "
-        "transposed_rows, outermost_fastest, stage, values, prefetch, stream, keep, fuse, reorder, cache, "
+        "transposed_rows, outermost_fastest, stage, values, prefetch, stream, fuse, reorder, cache, "
         "store_at, distribute or bind, "
         "found 'splt 0 k : 8 mask'");
   }

@@ -66,7 +66,7 @@ class Draw {
         result_.temps.push_back({info.name, loops::Place::registers, draw_turns(), 0});
       if (sibling != 0 && below(6) == 0)
         result_.prefetches.push_back({info.name, static_cast<int>(below(static_cast<std::size_t>(sibling)))});
-      if (info.written && below(4) == 0) result_.stores.push_back({info.name, true});
+      if (info.written && below(4) == 0) result_.streams.push_back(info.name);
     }
     return std::move(result_);
   }
