@@ -43,7 +43,7 @@ class Sizes:
 def cases(torch, sizes):
     """All cases, in order."""
     makers = [pointwise, arithmetic, rows, masks, axes, columns, windows, scans, transpositions, indexed, losses, norms,
-              optimisers, narrow, small]
+              optimisers, narrow, small, products]
     return [case for maker in makers for case in maker(torch, torch.nn.functional, sizes.many)]
 
 
@@ -385,4 +385,21 @@ def small(torch, F, many):
         Case("small_column_sum_f32", "small", [Input((128, 128))], lambda x: x.sum(0)),
         Case("small_transpose_f32", "small", [Input((160, 128))], lambda x: x.t().contiguous()),
         Case("small_cumsum_f32", "small", [Input((16, 1000))], lambda x: x.cumsum(-1)),
+    ]
+
+
+def products(torch, F, many):
+    """Contractions with what stands around them; the sizes are those of a CPU."""
+    def causal_attention(q, k, v):
+        scores = torch.matmul(q, k.transpose(-1, -2)) * 0.125
+        place = torch.arange(512, device=q.device)
+        masked = torch.where(place[:, None] >= place, scores, -math.inf)
+        return torch.matmul(torch.softmax(masked, -1), v)
+
+    heads = [Input((2, 12, 512, 64)), Input((2, 12, 512, 64)), Input((2, 12, 512, 64))]
+    return [
+        Case("product_1024_f32", "products", [Input((1024, 1024)), Input((1024, 1024))], torch.mm),
+        Case("causal_attention_written_f32", "products", heads, causal_attention),
+        Case("causal_attention_f32", "products", heads,
+             lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)),
     ]

@@ -2,6 +2,7 @@
 #include "core/fuse/arrays.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/loops/parts.h"
 #include "core/loops/rewrite.h"
@@ -101,11 +102,29 @@ class InPlace {
   std::optional<Walk> walk_of(std::size_t part, std::size_t at) const {
     const auto* loop = std::get_if<Loop>(&parts_.parts[part][at]->node);
     if (loop == nullptr) return std::nullopt;
-    Walk walk{part, at, *loop, statements_of(Ref<Stmt>(loop->body))};
+    Walk walk{part, at, *loop, without_lets(statements_of(Ref<Stmt>(loop->body)))};
     const bool simple = std::ranges::all_of(walk.inner, [](const Ref<Stmt>& stmt) {
       return std::holds_alternative<Store>(stmt->node) || std::holds_alternative<Accumulate>(stmt->node);
     });
     return simple ? std::optional(std::move(walk)) : std::nullopt;
+  }
+
+  // What a value is computed from stands in it.
+  static std::vector<Ref<Stmt>> without_lets(const std::vector<Ref<Stmt>>& stmts) {
+    std::map<Temp, Ref<Value>> lets;
+    std::vector<Ref<Stmt>> result;
+    for (const Ref<Stmt>& stmt : stmts) {
+      const Ref<Stmt> written = rewrite_values(stmt, [&](const Ref<Value>& value) {
+        const auto* read = std::get_if<Read>(&value->node);
+        const auto let = read == nullptr ? lets.end() : lets.find(read->temp);
+        return let == lets.end() ? value : let->second;
+      });
+      if (const auto* let = std::get_if<Let>(&written->node))
+        lets[let->temp] = let->value;
+      else
+        result.push_back(written);
+    }
+    return result;
   }
 
   // Whether all loads of the array in these loops are of the loop's own element, which each walks alike.

@@ -23,15 +23,15 @@ Item product(const Arguments& arguments) {
       arguments.fail(cat("needs elements of a floating type, given ", ops::name(tensor.dtype())));
   }
   if (a.dtype() != b.dtype())
-    arguments.fail(cat("needs tensors of one type, given ", ops::name(a.dtype()), " and ", ops::name(b.dtype())));
+    arguments.fail(
+        cat("needs tensors of one type, given ", ops::name(a.dtype()), " and ", ops::name(b.dtype())));
   const auto same = [&](const index::Expr& one, const index::Expr& other) {
-    arguments.builder().graph().require_equal(one, other,
-                                              cat("matrices of ", one, " and ", other, " do not fit together"));
+    arguments.builder().graph().require_equal(
+        one, other, cat("matrices of ", one, " and ", other, " do not fit together"));
   };
   same(a.size(-1), b.size(-2));
   if (axes == 3) same(a.size(0), b.size(0));
-  const Tensor products =
-      graph::unsqueeze(graph::widened(a), -1) * graph::unsqueeze(graph::widened(b), -3);
+  const Tensor products = graph::unsqueeze(graph::widened(a), -1) * graph::unsqueeze(graph::widened(b), -3);
   return {graph::cast(graph::sum(products, {-2}), a.dtype(), true)};
 }
 

@@ -270,7 +270,8 @@ TEST(FxMeaning, RowsOfTheCore) {
 TEST(FxMeaning, ProductsOfMatrices) {
   const Value x = array(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6}), y = array(DType::f32, {3, 1}, {1, 10, 100});
   expect_meaning({"x: \"f32[2, 3]\", y: \"f32[3, 1]\"", "mm.default(x, y)", {x, y}, "f32[2, 1]", {321, 654}});
-  const Value batch = array(DType::f32, {2, 1, 2}, {1, 2, 3, 4}), by = array(DType::f32, {2, 2, 1}, {1, 1, 2, 2});
+  const Value batch = array(DType::f32, {2, 1, 2}, {1, 2, 3, 4}),
+              by = array(DType::f32, {2, 2, 1}, {1, 1, 2, 2});
   expect_meaning({"x: \"f32[2, 1, 2]\", y: \"f32[2, 2, 1]\"",
                   "bmm.default(x, y)",
                   {batch, by},

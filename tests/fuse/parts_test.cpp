@@ -111,6 +111,17 @@ TEST(Parts, TwoLayersAndWhatStandsBetweenAreOneKernel) {
   expect_kernels(b.take(), 1);
 }
 
+TEST(Parts, AValueThatIsReadTwiceTakesThePlaceOfItsElements) {
+  Builder b;
+  const Tensor x = product(b.input("x", DType::f32, {24, 16}), b.input("y", DType::f32, {16, 40})) * 2.0;
+  const Tensor any = gt(sum(x * x, {1}, true), 1.0);
+  b.output(where(any, exp(x - amax(x, {1}, true)), 0.0));
+  const Graph graph = b.take();
+  expect_kernels(graph, 1);
+  const std::string nest = loops::print(in_parts(lower::lower(graph)).lowered.units.front().nest);
+  EXPECT_NE(nest.find("temp2[r2] = t"), std::string::npos) << nest;
+}
+
 // What others compute from the elements too stays beside the value.
 TEST(Parts, AValueTakesNoPlaceThatIsReadLater) {
   Builder b;
