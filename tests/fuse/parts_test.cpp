@@ -126,7 +126,7 @@ TEST(Parts, AValueThatIsReadTwiceTakesThePlaceOfItsElements) {
 TEST(Parts, AValueTakesNoPlaceThatIsReadLater) {
   Builder b;
   const Tensor x = product(b.input("x", DType::f32, {24, 16}), b.input("y", DType::f32, {16, 40}));
-  b.output(exp(x - amax(x, {1}, true)) / sum(exp(x - amax(x, {1}, true)), {1}, true) + x);
+  b.output(exp(x * 2.0 - amax(x * 2.0, {1}, true)) + x);
   const Graph graph = b.take();
   expect_kernels(graph, 1);
 }

@@ -129,11 +129,14 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedParts{{"cache p at i in scratch"}, "cache p at i in scratch: p is stored inside i"}));
 
 TEST(Parts, AreNotDistributedWhereTheyShareElements) {
-  const loops::Program nest = loops::parse(R"(
-program running(x: f32[64], y: written f32[64], s: local f32[8]) {
-  scratch s[8] in scratch { for i < 8 { for j < 8 { s[j] = x[8*i + j] } for k < 8 { y[8*i + k] = s[k] } } } })");
-  EXPECT_EQ(why_none(nest, steps_of({"distribute i"})),
-            "distribute i: iterations of i touch the same elements of s");
+  for (const std::string_view element : {"j", "i + j"}) {
+    std::string text = R"(
+program running(x: f32[64], y: written f32[64], s: local f32[16]) {
+  scratch s[16] in scratch { for i < 8 { for j < 8 { s[AT] = x[8*i + j] } for j < 8 { y[8*i + j] = s[AT] } } } })";
+    for (auto at = text.find("AT"); at != std::string::npos; at = text.find("AT")) text.replace(at, 2, element);
+    EXPECT_EQ(why_none(loops::parse(text), steps_of({"distribute i"})),
+              "distribute i: iterations of i touch the same elements of s");
+  }
 }
 
 TEST(Parts, HaveAScheduleOfSteps) {
