@@ -133,7 +133,8 @@ TEST(Parts, AreNotDistributedWhereTheyShareElements) {
     std::string text = R"(
 program running(x: f32[64], y: written f32[64], s: local f32[16]) {
   scratch s[16] in scratch { for i < 8 { for j < 8 { s[AT] = x[8*i + j] } for j < 8 { y[8*i + j] = s[AT] } } } })";
-    for (auto at = text.find("AT"); at != std::string::npos; at = text.find("AT")) text.replace(at, 2, element);
+    for (auto at = text.find("AT"); at != std::string::npos; at = text.find("AT"))
+      text.replace(at, 2, element);
     EXPECT_EQ(why_none(loops::parse(text), steps_of({"distribute i"})),
               "distribute i: iterations of i touch the same elements of s");
   }
