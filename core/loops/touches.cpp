@@ -18,11 +18,17 @@ std::int64_t ThreadWidths::threads_in(const Stmt& stmt) {
     CHECK(extent, "the thread loop ", loop->axis, " has the extent ", loop->extent);
     const std::int64_t width = threads_in(*loop->body);
     const std::int64_t known = widths_.emplace(loop->axis, width).first->second;
-    CHECK(known == width, "a member of the thread loop ", loop->axis, " has ", known, " threads, and ", width,
-          " elsewhere");
+    if (known != width && conflict_.empty())
+      conflict_ = cat("a member of the thread loop ", loop->axis, " has ", known, " threads, and ", width,
+                      " elsewhere");
     most = std::max(most, *extent * width);
   });
   return most;
+}
+
+std::int64_t ThreadWidths::threads() const {
+  CHECK(conflict_.empty(), conflict_);
+  return threads_;
 }
 
 namespace {

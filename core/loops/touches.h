@@ -22,12 +22,16 @@ struct Threads {
 class ThreadWidths {
  public:
   explicit ThreadWidths(const Program& program) { threads_ = threads_in(*program.body); }
-  std::int64_t threads() const { return threads_; }                        // of a block
+  // Where members of one loop have different threads, words for it; there are no widths then.
+  const std::string& conflict() const { return conflict_; }
+  std::int64_t threads() const;  // of a block
+  bool has(const Axis& axis) const { return widths_.contains(axis); }
   std::int64_t width(const Axis& axis) const { return widths_.at(axis); }  // threads of one member
 
  private:
   std::int64_t threads_in(const Stmt& stmt);
   std::map<Axis, std::int64_t> widths_;
+  std::string conflict_;
   std::int64_t threads_ = 1;
 };
 
