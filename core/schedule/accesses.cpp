@@ -11,21 +11,14 @@ namespace twinloom::schedule {
 
 namespace {
 
-// Whether elements are only moved, in registers as they are in memory.
-bool is_copy(const loops::Stmt& stmt) {
-  const auto* store = std::get_if<loops::Store>(&stmt.node);
-  return store != nullptr && std::holds_alternative<loops::Load>(store->value->node);
-}
-
 void add_accesses(const loops::Program& nest, const loops::Stmt& stmt, int sibling,
                   const std::set<index::Symbol>& found, std::vector<Access>& result) {
   const auto add = [&](loops::Buffer buffer, const index::Expr& offset, bool store) {
     const loops::BufferInfo& info = nest.buffers[buffer.index];
     const bool is_found = std::ranges::any_of(
         found, [&](const index::Symbol& symbol) { return index::mentions(offset, symbol); });
-    const int lane_bytes = ops::size_of(is_copy(stmt) ? info.dtype : ops::compute_type(info.dtype));
-    result.push_back(
-        {buffer, offset, ops::size_of(info.dtype), lane_bytes, store, info.local, sibling, is_found});
+    result.push_back({buffer, offset, ops::size_of(info.dtype), ops::size_of(ops::compute_type(info.dtype)),
+                      store, info.local, sibling, is_found});
   };
   loops::for_each_value(stmt, [&](const loops::Value& value) {
     if (const auto* load = std::get_if<loops::Load>(&value.node)) add(load->buffer, load->offset, false);

@@ -12,8 +12,7 @@ struct Access {
   loops::Buffer buffer;
   index::Expr offset;
   int bytes = 4;       // of an element in memory
-  int lane_bytes =
-      4;  // of an element in a register: 16-bit floats are computed in f32, and moved as they are
+  int lane_bytes = 4;  // of an element in a register: 16-bit floats are computed in f32
   bool store = false;
   bool local = false;  // of an array that the program declares itself
   int sibling = -1;    // whose inner statement it stands in; -1: a row's own statement
