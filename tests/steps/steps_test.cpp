@@ -60,12 +60,11 @@ TEST(Step, HasAWordThatASchedulesTextKnows) {
     schedule::parse("schedule\n  splt 0 k : 8 mask");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "schedule line 2 column 3: expected grid, columns, split_scan, split, loop, panel, "
-        "transposed_rows, outermost_fastest, stage, values, prefetch, stream, fuse, reorder, cache, "
-        "store_at, distribute or bind, "
-        "found 'splt 0 k : 8 mask'");
+    EXPECT_STREQ(error.what(),
+                 "schedule line 2 column 3: expected grid, columns, split_scan, split, loop, panel, "
+                 "transposed_rows, outermost_fastest, stage, values, prefetch, stream, fuse, reorder, cache, "
+                 "store_at, distribute or bind, "
+                 "found 'splt 0 k : 8 mask'");
   }
 }
 
