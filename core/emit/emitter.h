@@ -54,7 +54,6 @@ class Emitter {
   void loop(const loops::Loop& loop);
   void assume(const loops::Loop& loop);
   void serial(const loops::Loop& loop);
-  static bool looks_up(const loops::Stmt& body);
   bool walks_registers(const loops::Loop& loop) const;
   void forget_what_changes(const loops::Stmt& stmt);
   void thread(const loops::Loop& loop);

@@ -67,19 +67,12 @@ void Emitter::serial(const Loop& loop) {
   stmt(*loop.body);
   indices_.unbind(loop.axis);
   const auto constant = index::constant_of(indices_.here(loop.extent));
+  // A compiler that unrolls a long loop which looks up indices has all of its lookups in registers before the
+  // first load: NVRTC gave a sum over 16 times 16 of them 209 registers a thread, 56 where it stays a loop.
   constexpr std::int64_t FEW = 4;  // loads of an iteration that hide each other's latency
-  const bool counts = constant && (*constant <= FEW || !looks_up(*loop.body));
+  const bool counts = constant && (*constant <= FEW || !loops::looks_up_indices(*loop.body));
   const std::string head = counts ? counted(name, extent) : dialect_.loop(name, extent);
   scopes_.close(constant && walks_registers(loop) ? cat("TWINLOOM_UNROLL ", head) : head, "}");
-}
-
-// Written out by a compiler, a long loop that looks up indices has all of its lookups in registers before the
-// first load: NVRTC gave a sum over 16 times 16 of them 209 registers a thread, 56 where it stays a loop.
-bool Emitter::looks_up(const loops::Stmt& body) {
-  bool found = false;
-  loops::for_each_stmt(
-      body, [&](const Stmt& stmt) { found = found || std::holds_alternative<loops::Index>(stmt.node); });
-  return found;
 }
 
 // An array has registers only where all of its places are constants.

@@ -20,11 +20,6 @@ struct Walk {
   std::vector<Ref<Stmt>> inner;
 };
 
-std::vector<Ref<Stmt>> statements_of(const Ref<Stmt>& stmt) {
-  if (const auto* block = std::get_if<Block>(&stmt->node)) return block->stmts;
-  return {stmt};
-}
-
 const index::Symbol& place() {
   static const index::Symbol symbol("array.place");
   return symbol;
@@ -33,33 +28,6 @@ const index::Symbol& place() {
 // The value where its loop's counter has one name for all loops.
 Ref<Value> at_place(const Ref<Value>& value, const Axis& axis) {
   return substitute(value, {{axis, index::Expr(place())}});
-}
-
-std::size_t loads_in(const Value& value, Buffer array) {
-  std::size_t loads = 0;
-  for_each_value(value, [&](const Value& part) {
-    const auto* load = std::get_if<Load>(&part.node);
-    if (load != nullptr && load->buffer == array) ++loads;
-  });
-  return loads;
-}
-
-std::size_t loads_in(const Stmt& stmt, Buffer array) {
-  std::size_t loads = 0;
-  for_each_value(stmt, [&](const Value& part) {
-    const auto* load = std::get_if<Load>(&part.node);
-    if (load != nullptr && load->buffer == array) ++loads;
-  });
-  return loads;
-}
-
-bool is_stored_in(const Stmt& stmt, Buffer array) {
-  bool found = false;
-  for_each_stmt(stmt, [&](const Stmt& inner) {
-    const auto* store = std::get_if<Store>(&inner.node);
-    found |= store != nullptr && store->buffer == array;
-  });
-  return found;
 }
 
 class InPlace {
@@ -89,7 +57,7 @@ class InPlace {
     for (std::size_t part = 0; part < parts_.parts.size(); ++part)
       for (std::size_t at = 0; at < parts_.parts[part].size(); ++at) {
         const Ref<Stmt>& stmt = parts_.parts[part][at];
-        const bool loads = loads_in(*stmt, array) > 0, stores = is_stored_in(*stmt, array);
+        const bool loads = loads_from(*stmt, array), stores = stores_to(*stmt, array);
         if (stores) walks.clear(), are_walks = true;
         if (!loads || stores) continue;
         const auto walk = walk_of(part, at);
@@ -102,7 +70,7 @@ class InPlace {
   std::optional<Walk> walk_of(std::size_t part, std::size_t at) const {
     const auto* loop = std::get_if<Loop>(&parts_.parts[part][at]->node);
     if (loop == nullptr) return std::nullopt;
-    Walk walk{part, at, *loop, without_lets(statements_of(Ref<Stmt>(loop->body)))};
+    Walk walk{part, at, *loop, without_lets(stmts_of(Ref<Stmt>(loop->body)))};
     const bool simple = std::ranges::all_of(walk.inner, [](const Ref<Stmt>& stmt) {
       return std::holds_alternative<Store>(stmt->node) || std::holds_alternative<Accumulate>(stmt->node);
     });
@@ -180,7 +148,7 @@ class InPlace {
     std::vector<Ref<Value>> candidates;
     for (const Ref<Stmt>& stmt : walks.front().inner)
       rewrite_values(stmt, [&](const Ref<Value>& part) {
-        if (std::holds_alternative<Apply>(part->node) && loads_in(*part, array) > 0)
+        if (std::holds_alternative<Apply>(part->node) && loads_from(*part, array))
           candidates.push_back(at_place(part, walks.front().loop.axis));
         return part;
       });
@@ -189,7 +157,7 @@ class InPlace {
       if (types.of(**value) != nest_.buffers[array.index].dtype) continue;
       const bool enough = std::ranges::all_of(walks, [&](const Walk& walk) {
         return std::ranges::all_of(walk.inner, [&](const Ref<Stmt>& stmt) {
-          return loads_in(*replaced(stmt, walk.loop.axis, *value, read(next_)), array) == 0;
+          return !loads_from(*replaced(stmt, walk.loop.axis, *value, read(next_)), array);
         });
       });
       if (enough) return *value;
@@ -212,8 +180,8 @@ class InPlace {
     for (std::size_t part = 0; part < parts_.parts.size(); ++part)
       for (std::size_t at = 0; at < parts_.parts[part].size(); ++at) {
         const Stmt& stmt = *parts_.parts[part][at];
-        touched |= !stores.empty() && (loads_in(stmt, to.buffer) > 0 || is_stored_in(stmt, to.buffer));
-        if (!is_stored_in(stmt, from.buffer)) continue;
+        touched |= !stores.empty() && (loads_from(stmt, to.buffer) || stores_to(stmt, to.buffer));
+        if (!stores_to(stmt, from.buffer)) continue;
         const auto walk = walk_of(part, at);
         if (!walk || walk->inner.size() != 1) return false;
         stores.push_back(*walk);
@@ -222,7 +190,7 @@ class InPlace {
     const auto* store = std::get_if<Store>(&stores.front().inner.front()->node);
     const index::Expr element(stores.front().loop.axis);
     return store != nullptr && store->buffer == from.buffer && store->offset == element &&
-           store->mask.all.empty() && loads_in(*store->value, to.buffer) > 0 && walk_alike(stores, to.buffer);
+           store->mask.all.empty() && loads_from(*store->value, to.buffer) && walk_alike(stores, to.buffer);
   }
 
   void merge(Buffer from, Buffer to) {

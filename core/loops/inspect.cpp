@@ -127,6 +127,44 @@ void for_each_value(const Stmt& stmt, const std::function<void(const Value&)>& v
   });
 }
 
+std::vector<Ref<Stmt>> stmts_of(const Ref<Stmt>& stmt) {
+  const Ref<Stmt> flat = block({stmt});
+  if (const auto* many = std::get_if<Block>(&flat->node)) return many->stmts;
+  return {flat};
+}
+
+bool stores_to(const Stmt& stmt, Buffer buffer) {
+  bool found = false;
+  for_each_stmt(stmt, [&](const Stmt& inner) {
+    const auto* store = std::get_if<Store>(&inner.node);
+    found |= store != nullptr && store->buffer == buffer;
+  });
+  return found;
+}
+
+bool loads_from(const Value& value, Buffer buffer) {
+  bool found = false;
+  for_each_value(value, [&](const Value& inner) {
+    const auto* load = std::get_if<Load>(&inner.node);
+    found |= load != nullptr && load->buffer == buffer;
+  });
+  return found;
+}
+
+bool loads_from(const Stmt& stmt, Buffer buffer) {
+  bool found = false;
+  for_each_stmt(stmt, [&](const Stmt& inner) {
+    for_each_of<Ref<Value>>(inner, [&](const Ref<Value>& value) { found |= loads_from(*value, buffer); });
+  });
+  return found;
+}
+
+bool looks_up_indices(const Stmt& stmt) {
+  bool found = false;
+  for_each_stmt(stmt, [&](const Stmt& inner) { found |= std::holds_alternative<Index>(inner.node); });
+  return found;
+}
+
 namespace {
 
 template <class Form>

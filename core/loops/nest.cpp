@@ -10,12 +10,6 @@ namespace twinloom::loops {
 
 namespace {
 
-std::vector<Ref<Stmt>> statements_of(const Ref<Stmt>& stmt) {
-  const Ref<Stmt> flat = block({stmt});
-  if (const auto* many = std::get_if<Block>(&flat->node)) return many->stmts;
-  return {flat};
-}
-
 // The loop that is all of these statements, or null.
 const Loop* only_loop(const std::vector<Ref<Stmt>>& stmts) {
   return stmts.size() == 1 ? std::get_if<Loop>(&stmts.front()->node) : nullptr;
@@ -31,7 +25,7 @@ void enter_loops(std::vector<Ref<Stmt>>& stmts, std::vector<NestLoop>& loops) {
   while (const Loop* loop = only_loop(stmts)) {
     CHECK(loop->bind == Bind::serial, "loop ", loop->axis, " of a nest is bound");
     loops.push_back({loop->axis, loop->extent});
-    stmts = statements_of(Ref<Stmt>(loop->body));
+    stmts = stmts_of(Ref<Stmt>(loop->body));
   }
 }
 
@@ -71,7 +65,7 @@ std::optional<Columns> columns_of(std::vector<Ref<Stmt>>& items) {
   CHECK(last != nullptr, "totals of columns have no loop of theirs after that of the rows");
   CHECK(last->bind == Bind::serial, "loop ", last->axis, " of a nest is bound");
   columns.loop = {last->axis, last->extent};
-  columns.inner = statements_of(last->body);
+  columns.inner = stmts_of(last->body);
   for (const Ref<Stmt>& inner : columns.inner)
     CHECK((is_one_of<Let, Store>(*inner)), "the loop over columns holds a statement that belongs elsewhere");
   for (const Start& start : columns.totals)
@@ -139,7 +133,7 @@ void assume(const Stmt& stmt, index::Facts& facts) {
 
 Nest take_apart(const Program& program) {
   Nest nest;
-  std::vector<Ref<Stmt>> items = statements_of(program.body);
+  std::vector<Ref<Stmt>> items = stmts_of(program.body);
   if (items.size() == 1 && std::holds_alternative<Call>(items.front()->node)) {
     nest.items.emplace_back(items.front());
     return nest;

@@ -11,12 +11,6 @@ namespace twinloom::loops {
 
 namespace {
 
-std::vector<Ref<Stmt>> statements_of(const Ref<Stmt>& stmt) {
-  const Ref<Stmt> flat = block({stmt});
-  if (const auto* many = std::get_if<Block>(&flat->node)) return many->stmts;
-  return {flat};
-}
-
 // What ties statements together.
 struct Names {
   std::set<Temp> temps;
@@ -71,16 +65,16 @@ std::vector<std::vector<Ref<Stmt>>> independent_groups(const std::vector<Ref<Stm
 
 Parts parts_of(const Program& nest) {
   Parts parts;
-  std::vector<Ref<Stmt>> stmts = statements_of(nest.body);
+  std::vector<Ref<Stmt>> stmts = stmts_of(nest.body);
   while (stmts.size() == 1) {
     if (const auto* loop = std::get_if<Loop>(&stmts.front()->node); loop != nullptr && parts.arrays.empty()) {
       CHECK(loop->bind == Bind::serial, "loop ", loop->axis, " of a nest is bound");
       parts.common.push_back({loop->axis, loop->extent});
-      stmts = statements_of(Ref<Stmt>(loop->body));
+      stmts = stmts_of(Ref<Stmt>(loop->body));
     } else if (const auto* array = std::get_if<Scratch>(&stmts.front()->node)) {
       CHECK(array->place == Place::scratch, "an array of a nest is in ", name(array->place));
       parts.arrays.push_back(*array);
-      stmts = statements_of(Ref<Stmt>(array->body));
+      stmts = stmts_of(Ref<Stmt>(array->body));
     } else {
       break;
     }

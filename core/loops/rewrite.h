@@ -50,6 +50,13 @@ Ref<Stmt> rename(const Ref<Stmt>& stmt, const Renaming& renaming);
 void for_each_stmt(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);
 void for_each_value(const Stmt& stmt, const std::function<void(const Value&)>& visit);
 void for_each_value(const Value& value, const std::function<void(const Value&)>& visit);
+// The statements of a block, or the one statement; blocks in it are opened.
+std::vector<Ref<Stmt>> stmts_of(const Ref<Stmt>& stmt);
+// Whether something inside stores to the buffer, loads from it, looks up an index.
+bool stores_to(const Stmt& stmt, Buffer buffer);
+bool loads_from(const Stmt& stmt, Buffer buffer);
+bool loads_from(const Value& value, Buffer buffer);
+bool looks_up_indices(const Stmt& stmt);
 // The load that a value is computed from, the first of several; null where there is none.
 const Load* first_load(const Value& value);
 // a < b of lt(count(a), count(b)); nothing of other values.

@@ -93,6 +93,11 @@ int workers_for(const Machine& machine, double bytes, double tasks, int most) {
   return is_worth_it ? static_cast<int>(std::clamp(tasks, 1.0, static_cast<double>(std::max(most, 1)))) : 1;
 }
 
+std::int64_t level_bytes(const Machine& machine, std::string_view name) {
+  const auto level = std::ranges::find(machine.memory, name, &MemoryLevel::name);
+  return level == machine.memory.end() ? 0 : level->bytes;
+}
+
 std::int64_t cache_bytes(const Machine& machine) {
   std::int64_t most = 0;
   for (const MemoryLevel& level : machine.memory) most = std::max(most, level.bytes * machine.blocks_at_once);

@@ -54,6 +54,8 @@ struct Machine {
 // each byte were moved once from where memory is slowest, it must be worth a thread.
 int workers_for(const Machine& machine, double bytes, double tasks, int most);
 
+// What one worker may call its own of the level of this name; 0 where there is none.
+std::int64_t level_bytes(const Machine& machine, std::string_view name);
 // What the caches of all workers hold together; 0 where none is known.
 std::int64_t cache_bytes(const Machine& machine);
 

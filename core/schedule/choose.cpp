@@ -70,8 +70,7 @@ bool pays(const Staged& staged, ops::DType dtype) {
 // Bytes of rows that wait in a core's second cache, on the stack of a thread.
 std::int64_t far_room(const machine::Machine& machine) {
   constexpr std::int64_t SHARE = 4, MOST = 256 << 10;
-  const auto level = std::ranges::find(machine.memory, "L2", &machine::MemoryLevel::name);
-  return level == machine.memory.end() ? 0 : std::min(level->bytes / SHARE, MOST);
+  return std::min(machine::level_bytes(machine, "L2") / SHARE, MOST);
 }
 
 // How many values are cached, as long as their rows fit and what is left of the nest is not better walked in
@@ -114,13 +113,6 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
   return chosen;
 }
 
-bool finds_indices(const loops::Program& nest) {
-  bool found = false;
-  loops::for_each_stmt(
-      *nest.body, [&](const loops::Stmt& stmt) { found |= std::holds_alternative<loops::Index>(stmt.node); });
-  return found;
-}
-
 }  // namespace
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
@@ -131,7 +123,7 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
     return std::move(*chosen);
   }
   // What a core takes for places that only a run finds is estimated too badly to choose by.
-  if (is_call(nest) || (machine.max_threads == 1 && finds_indices(nest)))
+  if (is_call(nest) || (machine.max_threads == 1 && loops::looks_up_indices(*nest.body)))
     return choose(Forms(nest), machine, Parameters{});
   return choose_by_estimate(nest, machine);
 }

@@ -76,7 +76,7 @@ class CommonChooser {
       if (const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item)) stmts.push_back(*stmt);
     std::int64_t bytes = 0;
     for (const Access& access : situation_.accesses) bytes += access.bytes;
-    return work_of(stmts) > HEAVY_WORK && work_of(stmts) > WORK_A_BYTE * bytes;
+    return work_of(stmts) > std::max<std::int64_t>(HEAVY_WORK, WORK_A_BYTE * bytes);
   }
   int total_work() const {
     int work = 0;

@@ -23,8 +23,6 @@ using Steps = std::vector<steps::Step>;
 
 constexpr std::int64_t FLOAT_BYTES = 4;
 
-std::int64_t power_of_two_above(std::int64_t value) { return 2 * power_of_two_below(value - 1); }
-
 // Steps of one part, whose rows are the loop that is given.
 Steps tiled(const Contraction& of, const Tile& tile, std::int64_t lanes, bool packed) {
   const std::string i(of.rows.axis.name()), j(of.columns.axis.name()), k(of.depth.axis.name());
@@ -105,7 +103,7 @@ class RowSteps {
     const std::int64_t extent = index::constant_of(loop.extent).value_or(loops::UNIT + 1);
     std::vector<std::int64_t> factors = {loops::UNIT, loops::LANES, lanes_};
     if (extent <= loops::UNIT) factors.erase(factors.begin());
-    if (extent <= loops::LANES) factors.front() = power_of_two_above(std::max(extent, 2 * lanes_));
+    if (extent <= loops::LANES) factors.front() = next_power_of_two(std::max(extent, 2 * lanes_));
     add(steps::Split{axis, factors, steps::Tail::mask});
     std::vector<std::string> order;
     for (std::size_t piece = 0; piece <= factors.size(); ++piece) order.push_back(cat(axis, ".", piece));
@@ -145,9 +143,8 @@ class PartsSearch {
   // rows where there are some.
   std::vector<std::int64_t> blocks() const {
     constexpr std::int64_t STEP = 8, SHARE = 2, MOST_BYTES = 1 << 20, TRIES = 3;  // on the stack of a thread
-    const auto level = std::ranges::find(machine_.memory, "L2", &machine::MemoryLevel::name);
-    const std::int64_t room =
-        level == machine_.memory.end() ? MOST_BYTES / SHARE : std::min(level->bytes / SHARE, MOST_BYTES);
+    const std::int64_t l2 = machine::level_bytes(machine_, "L2");
+    const std::int64_t room = std::min((l2 > 0 ? l2 : MOST_BYTES) / SHARE, MOST_BYTES);
     std::int64_t row = 0;
     for (const loops::Scratch& array : parts_.arrays)
       row += *index::constant_of(array.count) * ops::size_of(nest_.buffers[array.buffer.index].dtype);

@@ -2,6 +2,7 @@
 // computes most while its own row is at hand: not the first, which waits for memory itself.
 #include <algorithm>
 
+#include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -82,12 +83,6 @@ bool stores_lines_apart(const Situation& situation, const Schedule& schedule, lo
            *apart * access.bytes % LINE_BYTES == 0 && split->factors.back() * access.bytes % LINE_BYTES == 0;
   });
 }
-// Bytes of the caches nearer than the last one that workers have to themselves.
-std::int64_t near_bytes(const machine::Machine& machine) {
-  const auto level = std::ranges::find(machine.memory, "L2", &machine::MemoryLevel::name);
-  return level == machine.memory.end() ? 0 : level->bytes * machine.blocks_at_once;
-}
-
 }  // namespace
 
 // Results that the caches would not hold until they are read. One that is fetched ahead of its stores is in
@@ -98,14 +93,16 @@ std::vector<std::string> choose_streams(const Situation& situation, const Schedu
   const bool scans = std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
     return reach_of(situation.shape, *sibling) == Reach::scan;
   });
-  const std::int64_t kept = kept_bytes(situation.machine), near = near_bytes(situation.machine);
+  const std::int64_t kept = kept_bytes(situation.machine),
+                     near = machine::level_bytes(situation.machine, "L2") * situation.machine.blocks_at_once;
   if (kept == 0 || situation.machine.vector_bytes <= 4) return chosen;
   for (std::uint32_t at = 0; at < situation.nest.buffers.size(); ++at) {
     const loops::BufferInfo& info = situation.nest.buffers[at];
     const auto count = index::constant_of(info.count);
     const bool fetched = std::ranges::any_of(
         schedule.prefetches, [&](const PrefetchPlan& row) { return row.buffer == info.name; });
-    if (!info.written || info.local || fetched || !count || is_loaded(situation.nest, loops::Buffer{at}))
+    if (!info.written || info.local || fetched || !count ||
+        loops::loads_from(*situation.nest.body, loops::Buffer{at}))
       continue;
     const std::int64_t bytes = *count * ops::size_of(info.dtype);
     const bool jumps = near > 0 && bytes > near && stores_lines_apart(situation, schedule, loops::Buffer{at});

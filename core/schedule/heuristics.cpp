@@ -126,9 +126,7 @@ double Situation::vector_bytes(const NestLoop& common) const {
 // Rows of any length, of which there are too few to give each a thread: one may be as long as all together.
 bool Situation::wants_warps() const {
   constexpr std::int64_t LEAST_THREADS = 256;  // of a multiprocessor
-  const bool vary =
-      !std::ranges::all_of(shape.common, [&](const NestLoop& loop) { return may_be_vector(loop); });
-  return machine.max_threads > 1 && vary &&
+  return machine.max_threads > 1 && rows_vary() &&
          rows() < static_cast<double>(LEAST_THREADS * machine.multiprocessors);
 }
 

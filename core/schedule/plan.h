@@ -78,7 +78,7 @@ struct Staged {
   bool widened = false;  // kept as what is computed with
 };
 
-constexpr std::int64_t LARGEST_SQUARE = 64;  // of a tile that is turned over: a register of bytes
+constexpr std::int64_t LARGEST_SQUARE = 64;  // of a transposed tile: a register of bytes
 
 // Fetched in each turn of a sibling's loop, or, a whole row, before its loops; `what` mentions the axes of
 // that sibling and of the common loops.
@@ -171,7 +171,6 @@ bool in_lockstep(const Scope& common);
 
 // Whether the nest is the call of a routine, which has no loops to schedule.
 bool is_call(const loops::Program& nest);
-bool is_loaded(const loops::Program& nest, loops::Buffer buffer);
 
 // What the statements of a sibling do to totals.
 Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling);

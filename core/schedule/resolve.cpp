@@ -95,17 +95,6 @@ bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling, const
 
 bool is_call(const loops::Program& nest) { return loops::routine_of(nest) != nullptr; }
 
-bool is_loaded(const loops::Program& nest, loops::Buffer buffer) {
-  bool loaded = false;
-  loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
-    loops::for_each_value(stmt, [&](const loops::Value& value) {
-      const auto* load = std::get_if<loops::Load>(&value.node);
-      loaded = loaded || (load != nullptr && load->buffer == buffer);
-    });
-  });
-  return loaded;
-}
-
 bool in_lockstep(const Scope& common) {
   return std::any_of(common.order.begin(), common.order.end(),
                      [&](const Turn& turn) { return common.piece(turn).bind == Bind::vector; });
@@ -308,7 +297,7 @@ std::string add_streams(const Schedule& schedule, Plan& plan) {
     const auto buffer = loops::buffer_named(plan.nest, name);
     if (!buffer || !plan.nest.buffers[buffer->index].written)
       return cat("stream ", name, ": no such buffer is written");
-    if (is_loaded(plan.nest, *buffer)) return cat("stream ", name, ": the nest reads it");
+    if (loops::loads_from(*plan.nest.body, *buffer)) return cat("stream ", name, ": the nest reads it");
     plan.streamed.push_back(*buffer);
   }
   return "";

@@ -69,15 +69,9 @@ std::vector<std::size_t> users_of(const loops::Nest& shape, loops::Buffer array)
   std::vector<std::size_t> users;
   const auto siblings = siblings_of(shape);
   for (std::size_t number = 0; number < siblings.size(); ++number) {
-    bool uses = false;
-    for (const Ref<Stmt>& stmt : siblings[number]->inner) {
-      const auto* store = std::get_if<loops::Store>(&stmt->node);
-      uses = uses || (store != nullptr && store->buffer == array);
-      loops::for_each_value(*stmt, [&](const loops::Value& value) {
-        const auto* load = std::get_if<loops::Load>(&value.node);
-        uses = uses || (load != nullptr && load->buffer == array);
-      });
-    }
+    const bool uses = std::ranges::any_of(siblings[number]->inner, [&](const Ref<Stmt>& stmt) {
+      return loops::stores_to(*stmt, array) || loops::loads_from(*stmt, array);
+    });
     if (uses) users.push_back(number);
   }
   return users;

@@ -96,15 +96,6 @@ std::variant<Ref<Stmt>, std::string> fill_of(Kernel& kernel, const Cache& cache,
   return in_loops(loops, loops::substitute(store, names));
 }
 
-bool is_stored_in(const Stmt& body, loops::Buffer buffer) {
-  bool found = false;
-  loops::for_each_stmt(body, [&](const Stmt& stmt) {
-    const auto* store = std::get_if<loops::Store>(&stmt.node);
-    found |= store != nullptr && store->buffer == buffer;
-  });
-  return found;
-}
-
 // Whether a symbol of the load is looked up inside.
 bool is_looked_up(const Stmt& body, const loops::Load& load) {
   bool found = false;
@@ -120,7 +111,7 @@ Result cache_buffer(const Kernel& kernel, const Cache& cache, const loops::Loop&
   const loops::BufferInfo& info = kernel.program.buffers[buffer.index];
   const Loaded loaded = load_in(*at.body, buffer);
   if (!loaded.reason.empty()) return loaded.reason;
-  if (is_stored_in(*at.body, buffer)) return cat(info.name, " is stored inside ", cache.at);
+  if (loops::stores_to(*at.body, buffer)) return cat(info.name, " is stored inside ", cache.at);
   if (is_looked_up(*at.body, *loaded.load)) return cat("the place in ", info.name, " is looked up inside");
   const auto shaped = array_of(kernel, loaded, cache.pad);
   if (const auto* reason = std::get_if<std::string>(&shaped)) return *reason;

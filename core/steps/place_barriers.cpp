@@ -20,20 +20,11 @@ bool has_threads(const Stmt& stmt) {
   return found;
 }
 
-bool stores_to(const Stmt& stmt, loops::Buffer buffer) {
-  bool found = false;
-  loops::for_each_stmt(stmt, [&](const Stmt& inner) {
-    const auto* store = std::get_if<loops::Store>(&inner.node);
-    found |= store != nullptr && store->buffer == buffer;
-  });
-  return found;
-}
-
 Ref<Stmt> with_barriers(const loops::Scratch& array, bool is_filled_again) {
   std::vector<Ref<Stmt>> stmts;
   for (const Ref<Stmt>& stmt : stmts_of(array.body)) {
     stmts.push_back(stmt);
-    if (stores_to(*stmt, array.buffer)) stmts.push_back(loops::stmt(loops::Sync{}));
+    if (loops::stores_to(*stmt, array.buffer)) stmts.push_back(loops::stmt(loops::Sync{}));
   }
   if (is_filled_again) stmts.push_back(loops::stmt(loops::Sync{}));
   loops::Scratch changed = array;

@@ -33,12 +33,20 @@ Step read_reorder(Scanner& scanner) {
   return {Reorder{read_list<std::string>(scanner, [&] { return scanner.word(); })}};
 }
 
-Step read_cache(Scanner& scanner) {
-  Cache cache{scanner.word(), {}, loops::Place::scratch};
+// NAME at LOOP in PLACE.
+template <class Stored>
+Stored read_stored(Scanner& scanner) {
+  Stored stored;
+  stored.what = scanner.word();
   scanner.expect("at");
-  cache.at = scanner.word();
+  stored.at = scanner.word();
   scanner.expect("in");
-  cache.place = read_one_of(scanner, PLACES);
+  stored.place = read_one_of(scanner, PLACES);
+  return stored;
+}
+
+Step read_cache(Scanner& scanner) {
+  Cache cache = read_stored<Cache>(scanner);
   if (scanner.accept("filled")) {
     scanner.expect("by");
     cache.fill = read_list<std::string>(scanner, [&] { return scanner.word(); });
@@ -47,14 +55,7 @@ Step read_cache(Scanner& scanner) {
   return {std::move(cache)};
 }
 
-Step read_store_at(Scanner& scanner) {
-  StoreAt store{scanner.word(), {}, loops::Place::scratch};
-  scanner.expect("at");
-  store.at = scanner.word();
-  scanner.expect("in");
-  store.place = read_one_of(scanner, PLACES);
-  return {std::move(store)};
-}
+Step read_store_at(Scanner& scanner) { return {read_stored<StoreAt>(scanner)}; }
 
 Step read_distribute(Scanner& scanner) { return {Distribute{scanner.word()}}; }
 

@@ -8,11 +8,6 @@
 
 namespace twinloom::steps {
 
-std::vector<Ref<Stmt>> stmts_of(const Ref<Stmt>& stmt) {
-  if (const auto* block = std::get_if<loops::Block>(&stmt->node)) return block->stmts;
-  return {stmt};
-}
-
 namespace {
 
 void walk(const Stmt& stmt, std::vector<loops::Loop>& around, const Visit& visit) {

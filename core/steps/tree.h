@@ -16,11 +16,9 @@ namespace twinloom::steps {
 
 using loops::Ref;
 using loops::Stmt;
+using loops::stmts_of;
 
 using Result = std::variant<Kernel, std::string>;
-
-// The statements of a block, or the one statement.
-std::vector<Ref<Stmt>> stmts_of(const Ref<Stmt>& stmt);
 
 // visit(statement, loops around it, outermost first) for each statement but blocks.
 using Visit = std::function<void(const Stmt& stmt, const std::vector<loops::Loop>& around)>;
