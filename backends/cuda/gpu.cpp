@@ -34,6 +34,7 @@ Gpu::Gpu(int number) : driver_(Driver::get()), number_(number) {
   std::array<char, 256> name{};
   driver_.check(driver_.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device_), what);
   name_ = name.data();
+  machine_ = ask_for_machine();
   driver_.check(driver_.cuDevicePrimaryCtxRetain(&context_, device_), cat(what, " has no context"));
   const Scope scope(*this);
   driver_.check(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), cat(what, " has no stream"));
@@ -64,7 +65,7 @@ std::string Gpu::architecture() const {
   return cat("sm_", major, minor, major >= 9 ? "a" : "");
 }
 
-machine::Machine Gpu::machine() const {
+machine::Machine Gpu::ask_for_machine() const {
   constexpr double KILOHERTZ = 1e3, EDGES = 2;  // of a clock, at each of which memory sends
   const double memory_clock = KILOHERTZ * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   return machine::gpu(

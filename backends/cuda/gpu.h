@@ -51,7 +51,7 @@ class Gpu final : public runtime::Space {
   Records& records() const { return records_; }
   std::string name() const { return name_; }
   std::string architecture() const;  // "sm_90a"
-  machine::Machine machine() const;
+  const machine::Machine& machine() const { return machine_; }
   int attribute(CUdevice_attribute which) const;
 
   // For what gives back: in the GPU's context, and nothing where it cannot be had.
@@ -81,6 +81,7 @@ class Gpu final : public runtime::Space {
   }
   [[noreturn]] void fail(CUresult result, std::string_view what) const;
   void make_pool();
+  machine::Machine ask_for_machine() const;
   void free(CUdeviceptr memory, runtime::Stream stream) const noexcept;
   const Driver& driver_;
   int number_;
@@ -89,6 +90,7 @@ class Gpu final : public runtime::Space {
   CUstream stream_ = nullptr;
   CUmemoryPool pool_ = nullptr;
   std::string name_;
+  machine::Machine machine_;  // asking the driver for clocks takes a millisecond
   mutable Health health_;
   mutable Events events_{*this, Events::Sort::untimed}, timed_events_{*this, Events::Sort::timed};
   mutable Records records_{*this};

@@ -35,13 +35,8 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::uniqu
       sizes_(program.sizes),
       threads_(static_cast<unsigned>(block_threads(program))),
       scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
-  if (const loops::Call* const call = routine_of(program)) {
-    sorted_ = loops::sort_sizes(*call);
-    cache_bytes_ = machine::cache_bytes(gpu.machine());
-  }
-  loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
-    may_fail_ = may_fail_ || std::holds_alternative<loops::Index>(stmt.node);
-  });
+  if (const loops::Call* const call = routine_of(program)) sorted_ = loops::sort_sizes(*call);
+  may_fail_ = loops::looks_up_indices(*program.body);
   allow_scratch(*usual_);
 }
 
@@ -100,7 +95,8 @@ void CudaKernel::sort(CUfunction function, const std::vector<void*>& words,
                       std::span<const std::int64_t> sizes, std::int64_t blocks, CUstream stream) const {
   const index::Values values = values_of(sizes);
   const auto size = [&](const index::Expr& expr) { return index::evaluate(expr, values); };
-  const SortPlan plan(size(sorted_->rows), size(sorted_->n), size(sorted_->bound), {blocks, cache_bytes_});
+  const SortPlan plan(size(sorted_->rows), size(sorted_->n), size(sorted_->bound),
+                      {blocks, machine::cache_bytes(gpu_.machine())});
   std::optional<StreamMemory> workspace;
   if (const std::int64_t bytes = plan.workspace_bytes(); bytes > 0)
     workspace.emplace(gpu_, bytes, stream, cat("the sort of ", name_));

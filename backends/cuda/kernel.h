@@ -65,7 +65,6 @@ class CudaKernel final : public runtime::Kernel {
   mutable std::unique_ptr<const Module> any_;
   index::Expr block_count_;
   std::optional<loops::SortSizes> sorted_;  // where the kernel is a sort
-  std::int64_t cache_bytes_ = 0;            // of the GPU, then
   std::vector<loops::SizeInfo> sizes_;
   unsigned threads_;
   unsigned scratch_bytes_;  // shared memory that a launch asks for
