@@ -90,8 +90,8 @@ class Dialect {
   virtual bool has_vectors() const { return true; }
   // Of a struct of lanes, where they are an array: what stands between its name and their number in brackets.
   virtual std::string lanes_member() const { return {}; }
-  // What a routine gives its slots behind their places, with a comma in front: such as whom they tell of
-  // failures.
+  // What a routine gives its slots behind their places, with a comma in front: such as where failures are
+  // reported.
   virtual std::string slot_parameters() const { return {}; }
   // Whether loops may be bound to threads that share a block.
   virtual bool has_threads() const = 0;

@@ -175,8 +175,8 @@ class Forwarder {
     result_.work = std::max(result_.work, work_of(stored.store->value));
   }
 
-  // Of all turns of the reader's loops those in which the mask may hold, as far as it bounds one of them by
-  // numbers: loops are split there.
+  // The share of the iterations of the reader's loops in which the mask may hold, as far as it bounds one of
+  // them by numbers: loops are split there.
   double share_of(const index::Condition& mask) const {
     if (mask.all.empty()) return 1;
     const index::Facts facts = inside(mask);

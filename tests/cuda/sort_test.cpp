@@ -39,11 +39,11 @@ Sorted expected(const std::vector<i64>& keys, i64 bound) {
 constexpr i64 CACHE = i64{1} << 30;
 constexpr cuda::SortShape SHAPE = {64, 2, 4};  // so few that threads of a process stand in for them
 
-// Whom a key is told of failures by: these count how often each is asked for.
-std::vector<std::atomic<int>>* told_of = nullptr;
-struct Told {};
-void tell(Unchecked, i64) {}
-void tell(Told, i64 p) { ++(*told_of)[static_cast<std::size_t>(p)]; }
+// Counts how often the index of each key is checked.
+std::vector<std::atomic<int>>* checks_of = nullptr;
+struct Checked {};
+void count_check(Unchecked, i64) {}
+void count_check(Checked, i64 p) { ++(*checks_of)[static_cast<std::size_t>(p)]; }
 
 // Rows of n keys, each with keys of its own below `bound`, by so many blocks. Each key is checked once.
 Sorted sorted_by(i64 blocks, const std::vector<i64>& keys, i64 rows, i64 n, i64 bound) {
@@ -51,15 +51,15 @@ Sorted sorted_by(i64 blocks, const std::vector<i64>& keys, i64 rows, i64 n, i64 
                 std::vector<i64>(static_cast<std::size_t>(rows * bound) + 1, -7)};
   const cuda::SortPlan plan(rows, n, bound, {blocks, CACHE}, SHAPE);
   std::vector<std::atomic<int>> times(keys.size());
-  told_of = &times;
+  checks_of = &times;
   std::vector<i64> workspace(static_cast<std::size_t>(plan.workspace_bytes()) / sizeof(i64), -9);
   for (const cuda::SortLaunch& launch : plan.launches(workspace.data())) {
     tests::run_blocks(static_cast<int>(launch.blocks), SHAPE.threads, [&] {
-      BlockSort<SHAPE, Told>{launch.step, {}}(sorted.order.data(), sorted.starts.data(), n, bound, rows,
-                                              [&](i64 p, auto told) {
-                                                tell(told, p);
-                                                return keys[static_cast<std::size_t>(p)];
-                                              });
+      BlockSort<SHAPE, Checked>{launch.step, {}}(sorted.order.data(), sorted.starts.data(), n, bound, rows,
+                                                 [&](i64 p, auto checked) {
+                                                   count_check(checked, p);
+                                                   return keys[static_cast<std::size_t>(p)];
+                                                 });
     });
   }
   for (std::size_t p = 0; p < times.size(); ++p) EXPECT_EQ(times[p], 1) << "key " << p;

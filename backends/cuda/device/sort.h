@@ -274,8 +274,8 @@ class Sorting {
   bool is_only_, is_last_;          // of the segments
 };
 
-// Called as a function of the name stable_sort. `key` is asked for the key of an element, and told whom to tell
-// of an index that is out of range.
+// Called as a function of the name stable_sort. `key(p, failure)` is the key of element p, and reports an index
+// that is out of range to `failure`.
 template <SortShape shape, class Failure>
 struct BlockSort {
   const SortStep& step;
