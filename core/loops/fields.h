@@ -1,6 +1,5 @@
 // The fields of every value and statement, written down once: rewriting, comparing, hashing and
 // visiting are loops over this table. A kind without a row stops the build.
-// For the inside of this room.
 #pragma once
 
 #include <tuple>

@@ -1,6 +1,7 @@
 // See tidy.h. An axis is bound once, so facts of all loops never contradict each other.
 #include "core/steps/tidy.h"
 
+#include "core/loops/fields.h"
 #include "core/loops/rewrite.h"
 
 namespace twinloom::steps {
@@ -45,83 +46,33 @@ Ref<Value> tidy_value(const Ref<Value>& value, const index::Simplifier& simplify
   });
 }
 
-// The expressions of one statement, not of those inside it.
+// The fields of one statement, not of those inside it.
 class Tidier {
  public:
   explicit Tidier(const index::Simplifier& simplify) : simplify_(simplify) {}
 
-  Ref<Stmt> operator()(const Ref<Stmt>& stmt) const {
-    return std::visit([&](auto node) { return finish(std::move(node), stmt); }, stmt->node);
+  // A block has nothing of its own, and what a routine is told is simple.
+  Ref<Stmt> tidied(const Ref<Stmt>& stmt) const {
+    if (std::holds_alternative<loops::Block>(stmt->node) || std::holds_alternative<loops::Call>(stmt->node))
+      return stmt;
+    return std::visit(
+        [&](auto node) {
+          loops::for_each_field(node, *this);
+          return loops::stmt(std::move(node));
+        },
+        stmt->node);
   }
+
+  void operator()(index::Expr& expr) const { expr = simplify_(expr); }
+  void operator()(index::Condition& condition) const { condition = simplify_(condition); }
+  void operator()(Ref<Value>& value) const { value = tidy_value(value, simplify_); }
+  void operator()(std::vector<Ref<Value>>& values) const {
+    for (Ref<Value>& value : values) (*this)(value);
+  }
+  template <class Other>
+  void operator()(Other&) const {}
 
  private:
-  void tidy(index::Expr& expr) const { expr = simplify_(expr); }
-  void tidy(index::Condition& condition) const { condition = simplify_(condition); }
-  void tidy(Ref<Value>& value) const { value = tidy_value(value, simplify_); }
-  void tidy(std::vector<Ref<Value>>& values) const {
-    for (Ref<Value>& value : values) tidy(value);
-  }
-  template <class... Fields>
-  void tidy_all(Fields&... fields) const {
-    (tidy(fields), ...);
-  }
-
-  Ref<Stmt> finish(loops::Loop node, const Ref<Stmt>&) const {
-    tidy(node.extent);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::Let node, const Ref<Stmt>&) const {
-    tidy(node.value);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::Index node, const Ref<Stmt>&) const {
-    tidy_all(node.value, node.bound, node.mask);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::Store node, const Ref<Stmt>&) const {
-    tidy_all(node.offset, node.mask, node.value);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::Accumulate node, const Ref<Stmt>&) const {
-    tidy_all(node.values, node.place, node.mask);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::Scan node, const Ref<Stmt>&) const {
-    tidy_all(node.values, node.place);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::Merge node, const Ref<Stmt>&) const {
-    tidy_all(node.values, node.mask);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::Push node, const Ref<Stmt>&) const {
-    tidy_all(node.number, node.mask);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::Fold node, const Ref<Stmt>&) const {
-    tidy(node.count);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::Scratch node, const Ref<Stmt>&) const {
-    tidy(node.count);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::Prefetch node, const Ref<Stmt>&) const {
-    tidy_all(node.offset, node.count, node.mask);
-    return loops::stmt(std::move(node));
-  }
-  Ref<Stmt> finish(loops::LastBlock node, const Ref<Stmt>&) const {
-    tidy(node.offset);
-    return loops::stmt(std::move(node));
-  }
-  // What has no expression of its own.
-  Ref<Stmt> finish(const loops::Block&, const Ref<Stmt>& stmt) const { return stmt; }
-  Ref<Stmt> finish(const loops::Start&, const Ref<Stmt>& stmt) const { return stmt; }
-  Ref<Stmt> finish(const loops::Combine&, const Ref<Stmt>& stmt) const { return stmt; }
-  Ref<Stmt> finish(const loops::Prefix&, const Ref<Stmt>& stmt) const { return stmt; }
-  Ref<Stmt> finish(const loops::Sync&, const Ref<Stmt>& stmt) const { return stmt; }
-  Ref<Stmt> finish(const loops::Call&, const Ref<Stmt>& stmt) const { return stmt; }
-
   const index::Simplifier& simplify_;
 };
 
@@ -137,7 +88,7 @@ index::Facts facts_inside(const Stmt& stmt, index::Facts facts) {
 
 Ref<Stmt> tidy(const Ref<Stmt>& stmt, const index::Simplifier& simplify) {
   const Tidier tidier(simplify);
-  return loops::rewrite_stmts(stmt, std::ref(tidier));
+  return loops::rewrite_stmts(stmt, [&](const Ref<Stmt>& inner) { return tidier.tidied(inner); });
 }
 
 }  // namespace twinloom::steps
