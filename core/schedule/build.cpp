@@ -166,10 +166,25 @@ Expr row_of(const Scope& common, const Surroundings& around) {
   return row;
 }
 
+Expr rows_of(const Scope& common) {
+  Expr rows = 1;
+  for (const AxisPlan& axis : common.axes) rows = rows * axis.extent;
+  return rows;
+}
+
 Ref<loops::Value> load_of(const Names& names, loops::Buffer buffer, const Expr& at,
                           const index::Condition& mask) {
   const ops::DType dtype = names.buffers()[buffer.index].dtype;
   return loops::load(buffer, at, mask, {ops::cast(ops::Number(0), dtype), dtype});
+}
+
+Buffers tuple_buffers(Names& names, const loops::Start& start, std::string_view name, const Expr& count,
+                      bool local) {
+  Buffers buffers;
+  for (int part = 0; part < ops::parts(start.monoid); ++part)
+    buffers.push_back(names.buffer(
+        {std::string(name), ops::part_type(start.monoid, start.element, part), count, true, local}));
+  return buffers;
 }
 
 std::vector<Ref<loops::Value>> load_all(const Names& names, const Buffers& buffers, const Expr& at,
@@ -313,10 +328,7 @@ Expr Walk::members_left(const Turn& turn, const State& state) const {
   std::int64_t of_unit = 1;
   for (const Piece& piece : axis.pieces)
     if (piece.bind == Bind::thread && piece.step < units.step) of_unit *= piece.turns;
-  if (units.step < loops::UNIT || of_unit > WARP_THREADS) return units.turns;
-  const auto left =
-      index::constant_of(index::simplify(turns_left(axis, turn.piece, state, true), names_.facts()));
-  return left ? next_power_of_two(std::max<std::int64_t>(*left, 1)) : units.turns;
+  return units.step < loops::UNIT || of_unit > WARP_THREADS ? Expr(units.turns) : copies_left(turn, state);
 }
 
 // Of accumulators in any order what is left needs no more copies than there are elements for.

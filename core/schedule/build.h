@@ -73,12 +73,15 @@ index::Condition ends_of(const Surroundings& around, const Scope& scope);
 index::Condition ends_of_all(const Surroundings& around);
 // The number of the iteration of the common loops, row-major.
 index::Expr row_of(const Scope& common, const Surroundings& around);
+index::Expr rows_of(const Scope& common);  // how many there are
 
 // An element of a buffer, or 0 where the mask does not hold.
 Ref<loops::Value> load_of(const Names& names, loops::Buffer buffer, const index::Expr& at,
                           const index::Condition& mask = {});
 // A tuple, whose parts have a buffer each: as values, and stored from an accumulator.
 using Buffers = std::vector<loops::Buffer>;
+Buffers tuple_buffers(Names& names, const loops::Start& start, std::string_view name,
+                      const index::Expr& count, bool local);
 std::vector<Ref<loops::Value>> load_all(const Names& names, const Buffers& buffers, const index::Expr& at,
                                         const index::Condition& mask = {});
 void store_all(const Buffers& buffers, const index::Expr& at, const index::Condition& mask, Temp accumulator,
@@ -129,10 +132,6 @@ struct SiblingSource {
   const loops::Sibling& sibling;
   const std::map<Temp, loops::Start>& starts;  // of the nest
   const ScanParts* parts = nullptr;            // of a split scan, of whose parts `scope` is one
-  // Whether only totals of chunks are asked for, and no results.
-  bool only_totals() const;
-  // The first element of the chunk of a scan that the walk is in, of the whole axis.
-  index::Expr first_of_chunk(const Walk& walk, const State& state) const;
 };
 // The statements inside all loops; the places of what is accumulated are counted from `base`.
 Ref<Stmt> settle_inner(const SiblingSource& source, const index::Expr& base, const Surroundings& around);
@@ -140,13 +139,6 @@ Ref<Stmt> settle_inner(const SiblingSource& source, const index::Expr& base, con
 Ref<Stmt> build_loops(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_totals(const SiblingSource& source, const Surroundings& around, Names& names);
 Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names);
-Ref<Stmt> build_row_scan(const SiblingSource& source, const Surroundings& around, Names& names);
-Ref<Stmt> build_thread_scan(const SiblingSource& source, const Surroundings& around, Names& names);
-// Without Lets that nothing behind them reads, such as what only a scan's results need.
-std::vector<Ref<Stmt>> without_unread(std::vector<Ref<Stmt>> stmts);
-// result = carry with in_chunk; the first element of an exclusive scan is given the value over nothing.
-void add_scan_result(const loops::Scan& scan, const loops::Start& start, Temp carry, Temp in_chunk,
-                     const Surroundings& here, std::vector<Ref<Stmt>>& stmts);
 
 // The partial totals of a grid split. See grid.cpp.
 class Parts {
@@ -204,7 +196,6 @@ class ScanParts {
   const Partial& partial_of(const loops::Scan& scan) const;
   index::Expr place(const index::Expr& chunk, const Surroundings& around) const;
   index::Condition inside(const index::Expr& chunk, const Surroundings& around) const;
-  Buffers buffers(const loops::Start& start, std::string_view name, const index::Expr& count, bool local);
   void load_next(const Partial& partial, const Buffers& next, const index::Expr& chunk,
                  const Surroundings& around, std::vector<Ref<Stmt>>& stmts) const;
   Ref<Stmt> carry_alone(const Surroundings& around);
@@ -266,6 +257,8 @@ struct Tile {
   loops::Load load;  // of the nest
   std::int64_t lanes;
 };
+// The array's element at this place instead of the buffer's in all statements of a nest without siblings.
+void load_from(loops::Buffer array, const index::Expr& place, loops::Buffer instead_of, loops::Nest& shape);
 // An array in place of the buffer's load in the nest. See tile.cpp.
 Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape);
 // The array around the loops inside, with those that fill it, where the walk of the common loops has come to

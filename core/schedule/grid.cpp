@@ -57,19 +57,14 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
 Parts::Parts(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names& names)
     : plan_(plan), elements_(plan.grid->units * loops::UNIT) {
   count_ = ceil_div(plan.siblings.front().axes.front().extent, elements_);
-  rows_ = 1;
-  for (const AxisPlan& axis : plan.common.axes) rows_ = rows_ * axis.extent;
+  rows_ = rows_of(plan.common);
   for (const Ref<Stmt>& inner : siblings_of(plan.shape).front()->inner) {
     const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
     if (accumulate == nullptr) continue;
     const loops::Start& start = starts.at(accumulate->total);
     const auto same = [&](const Partial& known) { return known.start.total == start.total; };
     if (std::any_of(partials_.begin(), partials_.end(), same)) continue;
-    partials_.push_back({start, {}});
-    for (int part = 0; part < ops::parts(start.monoid); ++part) {
-      const ops::DType dtype = ops::part_type(start.monoid, start.element, part);
-      partials_.back().buffers.push_back(names.buffer({"partial", dtype, count_ * rows_, true, false}));
-    }
+    partials_.push_back({start, tuple_buffers(names, start, "partial", count_ * rows_, false)});
   }
 }
 

@@ -140,8 +140,9 @@ std::string why_no_panel(const Plan& plan);
 std::string why_not_transposed(const Plan& plan);
 // The siblings that store or load the array.
 std::vector<std::size_t> users_of(const loops::Nest& shape, loops::Buffer array);
-// Whether some loop is a thread loop.
+// Whether some loop is a thread loop; the threads that all of them need.
 bool has_threads(const Scope& scope);
+std::int64_t threads_of(const Scope& scope);
 // Why threads that walk the row of these siblings cannot keep it, or an empty text. See thread_rows.cpp.
 std::string why_not_by_threads(const Plan& plan, const std::vector<std::size_t>& siblings);
 // What is staged, or why not. See stage.cpp.
@@ -188,6 +189,8 @@ struct ThreadScanPieces {
 std::optional<ThreadScanPieces> thread_scan_pieces(const AxisPlan& axis);
 // Whether no scan of the sibling reads the result of another.
 bool scans_stand_alone(const loops::Sibling& sibling);
+// Without Lets that nothing behind them reads, such as what only a scan's results need.
+std::vector<loops::Ref<loops::Stmt>> without_unread(std::vector<loops::Ref<loops::Stmt>> stmts);
 std::vector<const loops::Sibling*> siblings_of(const loops::Nest& shape);
 // Symbols of the common loops' Index statements that have one value in all turns of the axis.
 std::set<index::Symbol> steady_indices(const loops::Nest& shape, const index::Symbol& axis);

@@ -127,21 +127,6 @@ std::optional<Shared> most_expensive(const std::vector<const loops::Sibling*>& s
   return best;
 }
 
-// Lets that nothing in the sibling reads any more.
-void drop_unread(std::vector<Ref<Stmt>>& inner) {
-  std::set<Temp> read;
-  for (std::size_t at = inner.size(); at-- > 0;) {
-    const auto* let = std::get_if<loops::Let>(&inner[at]->node);
-    if (let != nullptr && !read.contains(let->temp)) {
-      inner.erase(inner.begin() + static_cast<std::ptrdiff_t>(at));
-      continue;
-    }
-    loops::for_each_value(*inner[at], [&](const Value& value) {
-      if (const auto* one = std::get_if<loops::Read>(&value.node)) read.insert(one->temp);
-    });
-  }
-}
-
 class Keeper {
  public:
   Keeper(const loops::Program& nest, Shared shared)
@@ -199,7 +184,7 @@ class Keeper {
         loops::stmt(loops::Store{kept.array, loop.axis, {}, loops::read(temp_), loops::Update::replace})};
     sibling.inner.insert(sibling.inner.begin() + static_cast<std::ptrdiff_t>(first), std::begin(made),
                          std::end(made));
-    drop_unread(sibling.inner);
+    sibling.inner = without_unread(std::move(sibling.inner));
   }
 
   void use(loops::Sibling& sibling, loops::Buffer array) const {
@@ -208,7 +193,7 @@ class Keeper {
     std::size_t first = 0;
     const auto zero = loops::Literal{ops::cast(ops::Number(0), dtype_), dtype_};
     sibling.inner = replaced(sibling, loops::load(array, sibling.loops.front().axis, {}, zero), form, first);
-    drop_unread(sibling.inner);
+    sibling.inner = without_unread(std::move(sibling.inner));
   }
 
   index::Expr extent() const { return siblings_of(shape_)[shared_.first]->loops.front().extent; }

@@ -9,86 +9,165 @@
 // before, and the first element is given the value over nothing. Under a common vector loop every lane
 // walks a scan of its own. Of a split scan (split_scan.cpp) there is a carry for each turn of k.0.
 #include "core/loops/canonical.h"
-#include "core/schedule/build.h"
+#include "core/schedule/scans.h"
 
 namespace twinloom::schedule {
 
+void ScanBuilder::add_scans(std::initializer_list<Temp Running::*> temps, const std::vector<Array>& arrays) {
+  for (const Ref<Stmt>& inner : source_.sibling.inner) {
+    const auto* scan = std::get_if<loops::Scan>(&inner->node);
+    if (scan == nullptr) continue;
+    Running running{*scan, source_.starts.at(scan->total), {}, {}, {}, {}, {}, {}, {}, {}};
+    for (const auto temp : temps) running.*temp = names_.temp();
+    const loops::Start& start = running.start;
+    for (int part = 0; part < ops::parts(start.monoid); ++part)
+      for (const Array& array : arrays)
+        (running.*array.buffers)
+            .push_back(
+                names_.buffer({std::string(array.name), ops::part_type(start.monoid, start.element, part),
+                               array.count, true, true}));
+    scans_.push_back(std::move(running));
+  }
+}
+
+index::Expr ScanBuilder::first_of_chunk(const Scope& scope, const State& state) const {
+  const AxisPlan& axis = source_.scope.axes.front();
+  return axis.base + Walk(scope, around_, names_).base_of(axis, loops::SCAN_CHUNK, state);
+}
+
+Ref<Stmt> ScanBuilder::start_all(Temp Running::*accumulator, const std::vector<loops::Axis>& copies,
+                                 Ref<Stmt> rest) const {
+  std::vector<Ref<Stmt>> stmts;
+  for (const Running& running : scans_)
+    stmts.push_back(loops::stmt(start_like(running.start, running.*accumulator, copies)));
+  stmts.push_back(std::move(rest));
+  return loops::block(std::move(stmts));
+}
+
+void ScanBuilder::add_carries(Temp Running::*carry, const index::Expr& first,
+                              std::vector<Ref<Stmt>>& stmts) const {
+  for (const Running& running : scans_)
+    stmts.push_back(source_.parts->start_from_carry(running.scan, running.*carry, first, around_));
+}
+
+void ScanBuilder::add_prefixes(const index::Symbol& across, std::vector<Ref<Stmt>>& stmts) const {
+  for (const Running& running : scans_)
+    stmts.push_back(loops::stmt(loops::Prefix{running.before, running.all, running.row, across}));
+}
+
+std::vector<Ref<Stmt>> ScanBuilder::inside(const Surroundings& here, bool with_stores,
+                                           const Scanned& scanned) const {
+  std::vector<Ref<Stmt>> stmts;
+  auto running = scans_.begin();
+  for (const Ref<Stmt>& inner : source_.sibling.inner) {
+    if (std::holds_alternative<loops::Scan>(inner->node))
+      scanned(*running++, stmts);
+    else if (with_stores || !std::holds_alternative<loops::Store>(inner->node))
+      stmts.push_back(settle(inner, here));
+  }
+  return stmts;
+}
+
+void ScanBuilder::add_to_row(const Running& running, std::vector<Ref<loops::Value>> values,
+                             const index::Condition& mask, const index::Expr& at,
+                             std::vector<Ref<Stmt>>& stmts) const {
+  const Ref<Stmt> merge = loops::stmt(loops::Merge{running.row, std::move(values), mask});
+  const bool exclusive = running.scan.exclusive && !only_totals();
+  if (!exclusive) stmts.push_back(merge);
+  if (!only_totals()) store_all(running.values, at, {}, running.row, stmts);
+  if (exclusive) stmts.push_back(merge);
+}
+
+void ScanBuilder::add_result(const Running& running, Temp Running::*carry, const index::Expr& row,
+                             const index::Expr& value, const Surroundings& here,
+                             std::vector<Ref<Stmt>>& stmts) const {
+  const Temp in_chunk = names_.temp();
+  stmts.push_back(loops::stmt(start_like(running.start, in_chunk, {})));
+  stmts.push_back(merge_arrays(in_chunk, running.rows, row));
+  stmts.push_back(merge_arrays(in_chunk, running.values, value));
+  add_result(running, carry, in_chunk, here, stmts);
+}
+
+void ScanBuilder::add_result(const Running& running, Temp Running::*carry, Temp in_chunk,
+                             const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
+  const loops::Scan& scan = running.scan;
+  const loops::Start& start = running.start;
+  stmts.push_back(loops::stmt(start_like(start, scan.result, {})));
+  stmts.push_back(merge_total(scan.result, running.*carry, start));
+  stmts.push_back(merge_total(scan.result, in_chunk, start));
+  const auto nothing = ops::over_nothing(start.monoid, start.element);
+  if (!scan.exclusive || !nothing || *nothing == ops::identity(start.monoid, start.element)[0]) return;
+  const index::Expr place = index::substitute(scan.place, here.axes);
+  stmts.push_back(loops::stmt(
+      loops::Merge{scan.result, {loops::literal(*nothing, start.element)}, index::Condition{{{place, 1}}}}));
+}
+
+Ref<Stmt> ScanBuilder::merge_arrays(Temp into, const Buffers& arrays, const index::Expr& at,
+                                    const index::Condition& mask) const {
+  return loops::stmt(loops::Merge{into, load_all(names_, arrays, at), mask});
+}
+
+Ref<Stmt> ScanBuilder::in_arrays(loops::Place place, Ref<Stmt> stmt) const {
+  for (const Running& running : scans_)
+    for (const Buffers* arrays : {&running.values, &running.rows, &running.totals})
+      for (const loops::Buffer array : *arrays)
+        stmt =
+            loops::stmt(loops::Scratch{array, names_.buffers()[array.index].count, place, std::move(stmt)});
+  return stmt;
+}
+
 namespace {
 
-struct Running {
-  loops::Scan scan;
-  loops::Start start;
-  Temp row, rows, carry;  // p, o and carry
-};
-
-class Scans {
+class Scans : ScanBuilder {
  public:
   Scans(const SiblingSource& source, const Surroundings& around, Names& names)
-      : source_(source), around_(around), walk_(source.scope, around, names), names_(names) {
-    for (const Ref<Stmt>& inner : source.sibling.inner) {
-      const auto* scan = std::get_if<loops::Scan>(&inner->node);
-      if (scan == nullptr) continue;
-      scans_.push_back({*scan, source.starts.at(scan->total), names.temp(), names.temp(), names.temp()});
-    }
+      : ScanBuilder(source, around, names) {
+    add_scans({&Running::row, &Running::before, &Running::carry}, {});
   }
 
   Ref<Stmt> build() {
-    const auto innermost = [&](const Surroundings& here) { return inside(here); };
+    const auto innermost = [&](const Surroundings& here) { return elements(here); };
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
-      if (at == 2) return enclose(std::move(loops), &Running::row, &Running::rows);
-      if (at == 1 && source_.parts != nullptr) return chunk_of_part(std::move(loops), state);
-      if (at == 1) return enclose(std::move(loops), &Running::rows, &Running::carry);
-      return at == 0 && source_.parts == nullptr ? enclose(std::move(loops), &Running::carry, nullptr)
-                                                 : loops;
+      if (at == 2) return enclose(std::move(loops), &Running::row, &Running::before);
+      if (at == 1 && in_parts()) return chunk_of_part(std::move(loops), state);
+      if (at == 1) return enclose(std::move(loops), &Running::before, &Running::carry);
+      return at == 0 && !in_parts() ? start_all(&Running::carry, {}, std::move(loops)) : loops;
     };
-    return walk_.run(innermost, wrap);
+    return Walk(source_.scope, around_, names_).run(innermost, wrap);
   }
 
  private:
-  // Starts a total before the loops and merges it afterwards into the one outside.
-  Ref<Stmt> enclose(Ref<Stmt> loops, Temp Running::*total, Temp Running::*outside) const {
-    std::vector<Ref<Stmt>> stmts;
-    for (const Running& running : scans_) {
-      stmts.push_back(loops::stmt(start_like(running.start, running.*total, {})));
-    }
-    stmts.push_back(std::move(loops));
-    for (const Running& running : scans_) {
-      if (outside != nullptr) stmts.push_back(merge_total(running.*outside, running.*total, running.start));
-    }
+  // Starts an accumulator before the loops and merges it afterwards into the one outside.
+  Ref<Stmt> enclose(Ref<Stmt> loops, Temp Running::*inner, Temp Running::*outside) const {
+    std::vector<Ref<Stmt>> stmts = {start_all(inner, {}, std::move(loops))};
+    for (const Running& running : scans_)
+      stmts.push_back(merge_total(running.*outside, running.*inner, running.start));
     return loops::block(std::move(stmts));
   }
 
   // Its total, or its results from the carry that memory holds.
   Ref<Stmt> chunk_of_part(Ref<Stmt> loops, const State& state) const {
-    const index::Expr first = source_.first_of_chunk(walk_, state);
-    const ScanParts& parts = *source_.parts;
-    std::vector<Ref<Stmt>> carries, totals;
-    for (const Running& running : scans_) {
-      if (parts.only_totals())
-        totals.push_back(parts.store(running.scan, running.rows, first, around_));
-      else
-        carries.push_back(parts.start_from_carry(running.scan, running.carry, first, around_));
-    }
-    return loops::block({loops::block(std::move(carries)), enclose(std::move(loops), &Running::rows, nullptr),
-                         loops::block(std::move(totals))});
+    const index::Expr first = first_of_chunk(source_.scope, state);
+    std::vector<Ref<Stmt>> stmts;
+    if (!only_totals()) add_carries(&Running::carry, first, stmts);
+    stmts.push_back(start_all(&Running::before, {}, std::move(loops)));
+    for (const Running& running : scans_)
+      if (only_totals()) stmts.push_back(source_.parts->store(running.scan, running.before, first, around_));
+    return loops::block(std::move(stmts));
   }
 
-  Ref<Stmt> inside(const Surroundings& here) const {
-    const bool only_totals = source_.only_totals();
-    std::vector<Ref<Stmt>> stmts;
-    auto running = scans_.begin();
-    for (const Ref<Stmt>& inner : source_.sibling.inner) {
-      if (std::holds_alternative<loops::Scan>(inner->node)) {
-        const auto values = named_values(*running, here, stmts);
-        if (only_totals)
-          stmts.push_back(merge_element(*running++, values, here));
-        else
-          add_element(*running++, values, here, stmts);
-      } else if (!only_totals || !std::holds_alternative<loops::Store>(inner->node)) {
-        stmts.push_back(settle(inner, here));
-      }
-    }
-    return loops::block(only_totals ? without_unread(std::move(stmts)) : std::move(stmts));
+  Ref<Stmt> elements(const Surroundings& here) const {
+    std::vector<Ref<Stmt>> stmts =
+        inside(here, !only_totals(), [&](const Running& running, std::vector<Ref<Stmt>>& into) {
+          const auto values = named_values(running, here, into);
+          const Ref<Stmt> merge =
+              loops::stmt(loops::Merge{running.row, values, ends_of(here, source_.scope)});
+          const bool exclusive = running.scan.exclusive && !only_totals();
+          if (!exclusive) into.push_back(merge);
+          if (!only_totals()) add_element(running, here, into);
+          if (exclusive) into.push_back(merge);
+        });
+    return loops::block(only_totals() ? without_unread(std::move(stmts)) : std::move(stmts));
   }
   // What is scanned; under names of their own where a row is written out, so that all of it may be loaded
   // before the first result is stored.
@@ -103,44 +182,17 @@ class Scans {
     }
     return values;
   }
-  Ref<Stmt> merge_element(const Running& running, const std::vector<Ref<loops::Value>>& values,
-                          const Surroundings& here) const {
-    return loops::stmt(loops::Merge{running.row, values, ends_of(here, source_.scope)});
-  }
 
-  void add_element(const Running& running, const std::vector<Ref<loops::Value>>& values,
-                   const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
-    const loops::Start& start = running.start;
-    const Ref<Stmt> merge = merge_element(running, values, here);
-    if (!running.scan.exclusive) stmts.push_back(merge);
+  void add_element(const Running& running, const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
     const Temp in_chunk = names_.temp();
-    stmts.push_back(loops::stmt(start_like(start, in_chunk, {})));
-    stmts.push_back(merge_total(in_chunk, running.rows, start));
-    stmts.push_back(merge_total(in_chunk, running.row, start));
-    add_scan_result(running.scan, start, running.carry, in_chunk, here, stmts);
-    if (running.scan.exclusive) stmts.push_back(merge);
+    stmts.push_back(loops::stmt(start_like(running.start, in_chunk, {})));
+    stmts.push_back(merge_total(in_chunk, running.before, running.start));
+    stmts.push_back(merge_total(in_chunk, running.row, running.start));
+    add_result(running, &Running::carry, in_chunk, here, stmts);
   }
-
-  const SiblingSource& source_;
-  const Surroundings& around_;
-  Walk walk_;
-  Names& names_;
-  std::vector<Running> scans_;
 };
 
 }  // namespace
-
-void add_scan_result(const loops::Scan& scan, const loops::Start& start, Temp carry, Temp in_chunk,
-                     const Surroundings& here, std::vector<Ref<Stmt>>& stmts) {
-  stmts.push_back(loops::stmt(start_like(start, scan.result, {})));
-  stmts.push_back(merge_total(scan.result, carry, start));
-  stmts.push_back(merge_total(scan.result, in_chunk, start));
-  const auto nothing = ops::over_nothing(start.monoid, start.element);
-  if (!scan.exclusive || !nothing || *nothing == ops::identity(start.monoid, start.element)[0]) return;
-  const index::Expr place = index::substitute(scan.place, here.axes);
-  stmts.push_back(loops::stmt(
-      loops::Merge{scan.result, {loops::literal(*nothing, start.element)}, index::Condition{{{place, 1}}}}));
-}
 
 Ref<Stmt> build_scan(const SiblingSource& source, const Surroundings& around, Names& names) {
   if (has_threads(source.scope)) return build_thread_scan(source, around, names);

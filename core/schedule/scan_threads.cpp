@@ -20,7 +20,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
-#include "core/schedule/build.h"
+#include "core/schedule/scans.h"
 
 namespace twinloom::schedule {
 
@@ -31,17 +31,10 @@ namespace {
 
 constexpr std::int64_t PITCH = loops::SCAN_ROWS + 1;  // of a row in scratch: rows then lie in other banks
 
-struct Running {
-  loops::Scan scan;
-  loops::Start start;
-  Temp row, before, all, carry, chunk;
-  std::vector<loops::Buffer> values, rows, totals;  // one a part of the tuple
-};
-
-class ThreadScans {
+class ThreadScans : ScanBuilder {
  public:
   ThreadScans(const SiblingSource& source, const Surroundings& around, Names& names)
-      : source_(source), around_(around), names_(names), block_(block_rows(source.plan.common)) {
+      : ScanBuilder(source, around, names), block_(block_rows(source.plan.common)) {
     const AxisPlan& axis = source.scope.axes.front();
     pieces_ = *thread_scan_pieces(axis);
     if (pieces_.side_by_side) chunk_ = axis.pieces[1].symbol;
@@ -50,8 +43,11 @@ class ThreadScans {
     rows_ = with_row({{axis.pieces[row()].symbol, loops::SCAN_ROW, count_, Bind::thread},
                       {axis.pieces[row() + 1].symbol, 1, loops::SCAN_ROW, Bind::serial}});
     lines_ = with_row(along_lines());
-    for (const Ref<Stmt>& inner : source.sibling.inner)
-      if (const auto* scan = std::get_if<loops::Scan>(&inner->node)) add(*scan);
+    const std::int64_t chunks = block_.count * chunks_;
+    std::vector<Array> arrays = {{&Running::values, "values", chunks * count_ * PITCH}};
+    if (!only_totals()) arrays.push_back({&Running::rows, "rows", chunks * count_});
+    if (!only_totals() && has_carry()) arrays.push_back({&Running::totals, "totals", chunks});
+    add_scans({&Running::row, &Running::before, &Running::all, &Running::carry, &Running::chunk}, arrays);
   }
 
   Ref<Stmt> build() {
@@ -60,36 +56,18 @@ class ThreadScans {
       if (at == first())
         loops = only_totals() ? totals(state, std::move(loops)) : group(state, std::move(loops));
       if (at != 0) return loops;
-      return in_arrays(has_carry() ? start_all(&Running::carry, {}, std::move(loops)) : loops);
+      return in_arrays(loops::Place::scratch,
+                       has_carry() ? start_all(&Running::carry, {}, std::move(loops)) : loops);
     };
     return Walk(rows_, around_, names_).run(innermost, wrap);
   }
 
  private:
-  void add(const loops::Scan& scan) {
-    const loops::Start& start = source_.starts.at(scan.total);
-    Running running{
-        scan, start, names_.temp(), names_.temp(), names_.temp(), names_.temp(), names_.temp(), {}, {}, {}};
-    for (int part = 0; part < ops::parts(start.monoid); ++part) {
-      const std::int64_t chunks = block_.count * chunks_;
-      running.values.push_back(array_of(start, part, "values", chunks * count_ * PITCH));
-      if (only_totals()) continue;
-      running.rows.push_back(array_of(start, part, "rows", chunks * count_));
-      if (has_carry()) running.totals.push_back(array_of(start, part, "totals", chunks));
-    }
-    scans_.push_back(std::move(running));
-  }
   std::size_t row() const { return pieces_.row; }
   std::size_t first() const {
     return pieces_.is_one_chunk() ? 0 : 1;
   }  // position of what a group of chunks walks
-  bool in_parts() const { return source_.parts != nullptr; }
   bool has_carry() const { return !in_parts() && !pieces_.is_one_chunk(); }
-  bool only_totals() const { return source_.only_totals(); }
-  loops::Buffer array_of(const loops::Start& start, int part, std::string_view name, std::int64_t count) {
-    return names_.buffer(
-        {std::string(name), ops::part_type(start.monoid, start.element, part), count, true, true});
-  }
 
   // The sibling's scope with these pieces for a row, walked in their order.
   Scope with_row(const std::vector<Piece>& pieces) const {
@@ -136,13 +114,6 @@ class ThreadScans {
   }
   const index::Symbol& row_axis() const { return rows_.axes.front().pieces[row()].symbol; }
 
-  Ref<Stmt> start_all(Temp Running::*total, const std::vector<loops::Axis>& copies, Ref<Stmt> rest) const {
-    std::vector<Ref<Stmt>> stmts;
-    for (const Running& running : scans_)
-      stmts.push_back(loops::stmt(start_like(running.start, running.*total, copies)));
-    stmts.push_back(std::move(rest));
-    return loops::block(std::move(stmts));
-  }
   Ref<Stmt> by_rows(std::vector<Ref<Stmt>> stmts) const {
     return loops::stmt(loops::Loop{row_axis(), count_, Bind::thread, loops::block(std::move(stmts))});
   }
@@ -151,36 +122,21 @@ class ThreadScans {
     return chunk_ ? loops::stmt(loops::Loop{*chunk_, chunks_, Bind::thread, std::move(stmt)}) : stmt;
   }
 
-  Ref<Stmt> store(loops::Buffer array, const Expr& at, Ref<loops::Value> value) const {
-    return loops::stmt(loops::Store{array, at, {}, std::move(value), loops::Update::replace});
-  }
-  Ref<Stmt> merge_arrays(Temp into, const Buffers& arrays, const Expr& at,
-                         const index::Condition& mask = {}) const {
-    return loops::stmt(loops::Merge{into, load_all(names_, arrays, at), mask});
-  }
-
   // What is scanned, as memory holds it.
   Ref<Stmt> along_values(const Surroundings& here) const {
-    std::vector<Ref<Stmt>> stmts;
-    auto running = scans_.begin();
-    for (const Ref<Stmt>& inner : source_.sibling.inner) {
-      if (std::holds_alternative<loops::Scan>(inner->node)) {
-        const auto values = settle(running->scan.values, here);
-        const Expr at = index::substitute(place(lines_), here.fixed);
-        for (std::size_t part = 0; part < values.size(); ++part)
-          stmts.push_back(store(running->values[part], at, values[part]));
-        ++running;
-      } else if (!std::holds_alternative<loops::Store>(inner->node)) {
-        stmts.push_back(settle(inner, here));
-      }
-    }
-    return names_.freshen(loops::block(without_unread(std::move(stmts))));
+    const Expr at = index::substitute(place(lines_), here.fixed);
+    return names_.freshen(loops::block(
+        without_unread(inside(here, false, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
+          const auto values = settle(running.scan.values, here);
+          for (std::size_t part = 0; part < values.size(); ++part)
+            stmts.push_back(loops::stmt(
+                loops::Store{running.values[part], at, {}, values[part], loops::Update::replace}));
+        }))));
   }
 
   // p in place of what is scanned.
   Ref<Stmt> down_a_row(const Surroundings& here) const {
     std::vector<Ref<Stmt>> stmts;
-    const index::Condition mask = ends_of(here, rows_);
     const Expr at = index::substitute(place(rows_), here.fixed);
     for (const Running& running : scans_) {
       std::vector<Ref<loops::Value>> values;
@@ -189,14 +145,7 @@ class ThreadScans {
         stmts.push_back(loops::stmt(loops::Let{value, load_of(names_, array, at)}));
         values.push_back(loops::read(value));
       }
-      const Ref<Stmt> merge = loops::stmt(loops::Merge{running.row, std::move(values), mask});
-      if (only_totals()) {
-        stmts.push_back(merge);
-        continue;
-      }
-      if (!running.scan.exclusive) stmts.push_back(merge);
-      store_all(running.values, at, {}, running.row, stmts);
-      if (running.scan.exclusive) stmts.push_back(merge);
+      add_to_row(running, std::move(values), ends_of(here, rows_), at, stmts);
     }
     return loops::block(std::move(stmts));
   }
@@ -210,8 +159,7 @@ class ThreadScans {
     std::vector<Ref<Stmt>> stmts = {Walk(lines_, around_, names_).run_from(first(), state, values, {}),
                                     loops::stmt(loops::Sync{}),
                                     start_all(&Running::row, copies, std::move(down_the_rows))};
-    for (const Running& running : scans_)
-      stmts.push_back(loops::stmt(loops::Prefix{running.before, running.all, running.row, row_axis()}));
+    add_prefixes(row_axis(), stmts);
     return stmts;
   }
 
@@ -221,7 +169,7 @@ class ThreadScans {
     std::vector<Ref<Stmt>> stmts = prefixes(state, std::move(down_the_rows)), stores;
     for (const Running& running : scans_)
       stores.push_back(
-          source_.parts->store(running.scan, running.all, first_of_chunk(state), around_, first));
+          source_.parts->store(running.scan, running.all, first_of_chunk(rows_, state), around_, first));
     stmts.push_back(in_chunks(by_rows(std::move(stores))));
     stmts.push_back(loops::stmt(loops::Sync{}));
     return loops::block(std::move(stmts));
@@ -243,9 +191,6 @@ class ThreadScans {
     if (!pieces_.is_one_chunk()) stmts.push_back(sync);
     return loops::block(std::move(stmts));
   }
-  Expr first_of_chunk(const State& state) const {
-    return source_.first_of_chunk(Walk(rows_, around_, names_), state);
-  }
 
   // o and, where the next chunks need them, the totals of these.
   Ref<Stmt> keep_rows() const {
@@ -260,12 +205,9 @@ class ThreadScans {
 
   Ref<Stmt> carry_into_chunk(const State& state, Ref<Stmt> loops) const {
     std::vector<Ref<Stmt>> stmts;
+    if (in_parts()) add_carries(&Running::chunk, first_of_chunk(rows_, state), stmts);
     for (const Running& running : scans_) {
-      if (in_parts()) {
-        stmts.push_back(
-            source_.parts->start_from_carry(running.scan, running.chunk, first_of_chunk(state), around_));
-        continue;
-      }
+      if (in_parts()) break;
       stmts.push_back(loops::stmt(start_like(running.start, running.chunk, {})));
       if (!has_carry()) continue;
       stmts.push_back(merge_total(running.chunk, running.carry, running.start));
@@ -278,39 +220,14 @@ class ThreadScans {
   }
 
   Ref<Stmt> along_results(const Surroundings& here) const {
-    std::vector<Ref<Stmt>> stmts;
-    auto running = scans_.begin();
-    for (const Ref<Stmt>& inner : source_.sibling.inner) {
-      if (!std::holds_alternative<loops::Scan>(inner->node)) {
-        stmts.push_back(settle(inner, here));
-        continue;
-      }
-      const Temp in_chunk = names_.temp();
-      stmts.push_back(loops::stmt(start_like(running->start, in_chunk, {})));
-      stmts.push_back(
-          merge_arrays(in_chunk, running->rows, index::substitute(row_place(lines_), here.fixed)));
-      stmts.push_back(merge_arrays(in_chunk, running->values, index::substitute(place(lines_), here.fixed)));
-      add_scan_result(running->scan, running->start, running->chunk, in_chunk, here, stmts);
-      ++running;
-    }
-    return names_.freshen(loops::block(without_unread(std::move(stmts))));
+    const Expr row = index::substitute(row_place(lines_), here.fixed),
+               value = index::substitute(place(lines_), here.fixed);
+    return names_.freshen(loops::block(
+        without_unread(inside(here, true, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
+          add_result(running, &Running::chunk, row, value, here, stmts);
+        }))));
   }
 
-  Ref<Stmt> in_arrays(Ref<Stmt> stmt) const {
-    for (const Running& running : scans_) {
-      for (const auto* arrays : {&running.values, &running.rows, &running.totals}) {
-        for (const loops::Buffer array : *arrays) {
-          const Expr count = names_.buffers()[array.index].count;
-          stmt = loops::stmt(loops::Scratch{array, count, loops::Place::scratch, std::move(stmt)});
-        }
-      }
-    }
-    return stmt;
-  }
-
-  const SiblingSource& source_;
-  const Surroundings& around_;
-  Names& names_;
   Scope rows_;   // a thread walks each row
   Scope lines_;  // threads walk each row together
   ThreadScanPieces pieces_;
@@ -318,7 +235,6 @@ class ThreadScans {
   std::optional<index::Symbol> chunk_;
   std::int64_t chunks_ = 1;  // side by side
   std::int64_t count_ = 1;   // rows of a chunk
-  std::vector<Running> scans_;
 };
 
 }  // namespace

@@ -52,33 +52,17 @@ std::string why_unlawful(const Plan& plan, const ScanSplit& split) {
   return "";
 }
 
-bool SiblingSource::only_totals() const { return parts != nullptr && parts->only_totals(); }
-
-Expr SiblingSource::first_of_chunk(const Walk& walk, const State& state) const {
-  const AxisPlan& axis = scope.axes.front();
-  return axis.base + walk.base_of(axis, loops::SCAN_CHUNK, state);
-}
-
 ScanParts::ScanParts(const Plan& plan, const std::map<Temp, loops::Start>& starts, Names& names)
     : plan_(plan), names_(names) {
   chunks_ = ceil_div(plan.siblings.front().axes.front().extent, loops::SCAN_CHUNK);
-  rows_ = 1;
-  for (const AxisPlan& axis : plan.common.axes) rows_ = rows_ * axis.extent;
+  rows_ = rows_of(plan.common);
   for (const Ref<Stmt>& inner : siblings_of(plan.shape).front()->inner) {
     const auto* scan = std::get_if<loops::Scan>(&inner->node);
     if (scan == nullptr) continue;
     const loops::Start& start = starts.at(scan->total);
-    partials_.push_back({*scan, start, buffers(start, "partial_totals", chunks_ * rows_, false),
-                         buffers(start, "partial_carries", chunks_ * rows_, false)});
+    partials_.push_back({*scan, start, tuple_buffers(names, start, "partial_totals", chunks_ * rows_, false),
+                         tuple_buffers(names, start, "partial_carries", chunks_ * rows_, false)});
   }
-}
-
-Buffers ScanParts::buffers(const loops::Start& start, std::string_view name, const Expr& count, bool local) {
-  Buffers result;
-  for (int part = 0; part < ops::parts(start.monoid); ++part)
-    result.push_back(names_.buffer(
-        {std::string(name), ops::part_type(start.monoid, start.element, part), count, true, local}));
-  return result;
 }
 
 const ScanParts::Partial& ScanParts::partial_of(const loops::Scan& scan) const {
@@ -145,8 +129,8 @@ Ref<Stmt> ScanParts::carry_by_threads(const Surroundings& around) {
   std::vector<Ref<Stmt>> before, begin, in_group, merges, prefixes, results;
   std::vector<Buffers> arrays;
   for (const Partial& partial : partials_) {
-    const Buffers next = buffers(partial.start, "next", 1, true),
-                  held = buffers(partial.start, "held", 1, true);
+    const Buffers next = tuple_buffers(names_, partial.start, "next", 1, true),
+                  held = tuple_buffers(names_, partial.start, "held", 1, true);
     const Temp nothing = names_.temp(), total = names_.temp(), prefix = names_.temp(), all = names_.temp(),
                carry = names_.temp();
     before.push_back(loops::stmt(start_like(partial.start, nothing, {})));
