@@ -23,30 +23,6 @@ using Steps = std::vector<steps::Step>;
 
 constexpr std::int64_t FLOAT_BYTES = 4;
 
-// Steps of one part, whose rows are the loop that is given.
-Steps tiled(const Contraction& of, const Tile& tile, std::int64_t lanes, bool packed) {
-  const std::string i(of.rows.axis.name()), j(of.columns.axis.name()), k(of.depth.axis.name());
-  Steps steps;
-  const auto add = [&](auto step) { steps.push_back({std::move(step)}); };
-  std::vector<std::int64_t> columns = {lanes * tile.vectors};
-  if (tile.vectors > 1) columns.push_back(lanes);
-  const std::string vector = cat(j, ".", columns.size());
-  add(steps::Split{i, {tile.rows}, steps::Tail::mask});
-  add(steps::Split{j, columns, steps::Tail::mask});
-  add(steps::Split{k, {CHAIN}, steps::Tail::clip});
-  std::vector<std::string> order = of.others;
-  order.insert(order.end(), {j + ".0", i + ".0", k + ".0", k + ".1", i + ".1"});
-  if (tile.vectors > 1) order.push_back(j + ".1");
-  order.push_back(vector);
-  add(steps::Reorder{order});
-  if (packed) add(steps::Cache{of.right, j + ".0", loops::Place::scratch});
-  add(steps::Cache{of.total, k + ".0", loops::Place::registers});
-  add(steps::BindLoop{i + ".1", Bind::unroll});
-  if (tile.vectors > 1) add(steps::BindLoop{j + ".1", Bind::unroll});
-  add(steps::BindLoop{vector, Bind::vector});
-  return steps;
-}
-
 bool sums_up_in_order(const loops::Sibling& sibling, const loops::Program& program) {
   return std::ranges::any_of(sibling.inner, [&](const loops::Ref<loops::Stmt>& stmt) {
     const auto* step = std::get_if<loops::Accumulate>(&stmt->node);
@@ -190,8 +166,8 @@ class PartsSearch {
     for (const Tile& tile :
          {Tile{8, 3}, Tile{8, 2}, Tile{12, 2}, Tile{6, 4}, Tile{4, 4}, Tile{6, 2}, Tile{4, 2}}) {
       if (tile.rows * tile.vectors + tile.vectors + 1 > machine_.vector_registers) continue;
-      ways.push_back(tiled(*product, tile, lanes, true));
-      if (product->right_is_dense) ways.push_back(tiled(*product, tile, lanes, false));
+      ways.push_back(tiled(*product, std::nullopt, tile, lanes, true));
+      if (product->right_is_dense) ways.push_back(tiled(*product, std::nullopt, tile, lanes, false));
     }
     return ways;
   }

@@ -14,41 +14,7 @@ namespace twinloom::schedule {
 
 namespace {
 
-struct Blocks {
-  std::int64_t rows, columns, depth;  // of a task, and of k that is copied at once
-};
-
-Schedule tiled(const Contraction& of, const Blocks& blocks, const Tile& tile, std::int64_t lanes,
-               bool whole_depth) {
-  using loops::Bind, loops::Place;
-  const std::string i(of.rows.axis.name()), j(of.columns.axis.name()), k(of.depth.axis.name());
-  Schedule schedule;
-  const auto add = [&](auto step) { schedule.steps.push_back({std::move(step)}); };
-  add(steps::Split{i, {blocks.rows, tile.rows}, steps::Tail::mask});
-  std::vector<std::int64_t> columns = {blocks.columns, lanes * tile.vectors};
-  if (tile.vectors > 1) columns.push_back(lanes);
-  add(steps::Split{j, columns, steps::Tail::mask});
-  const std::string vector = cat(j, ".", columns.size());
-  std::vector<std::string> order = of.others;
-  order.insert(order.end(), {i + ".0", j + ".0"});
-  add(steps::Split{k, whole_depth ? std::vector{CHAIN} : std::vector{blocks.depth, CHAIN},
-                   steps::Tail::clip});
-  if (!whole_depth) order.push_back(k + ".0");
-  const std::string chains = k + (whole_depth ? ".0" : ".1"), chain = k + (whole_depth ? ".1" : ".2");
-  order.insert(order.end(), {j + ".1", i + ".1", chains, chain, i + ".2"});
-  if (tile.vectors > 1) order.push_back(j + ".2");
-  order.push_back(vector);
-  add(steps::Reorder{order});
-  add(steps::Cache{of.left, whole_depth ? j + ".0" : k + ".0", Place::scratch});
-  add(steps::Cache{of.right, j + ".1", Place::scratch});
-  add(steps::Cache{of.total, chains, Place::registers});
-  for (const std::string& other : of.others) add(steps::BindLoop{other, Bind::block});
-  for (const std::string& axis : {i, j}) add(steps::BindLoop{axis + ".0", Bind::block});
-  add(steps::BindLoop{i + ".2", Bind::unroll});
-  if (tile.vectors > 1) add(steps::BindLoop{j + ".2", Bind::unroll});
-  add(steps::BindLoop{vector, Bind::vector});
-  return schedule;
-}
+std::string piece_of(const loops::NestLoop& loop, std::size_t number) { return cat(loop.axis, ".", number); }
 
 // As many whole tiles as make blocks of one size, none larger than `most`: what a block has past the end is
 // computed for nobody.
@@ -58,6 +24,45 @@ std::int64_t even(std::int64_t extent, std::int64_t most, std::int64_t tile) {
 }
 
 }  // namespace
+
+std::vector<steps::Step> tiled(const Contraction& of, const std::optional<Blocks>& blocks, const Tile& tile,
+                               std::int64_t lanes, bool packs_right) {
+  using loops::Bind, loops::Place;
+  std::vector<steps::Step> steps;
+  const auto add = [&](auto step) { steps.push_back({std::move(step)}); };
+  const std::size_t inner = blocks ? 1 : 0;  // the first piece inside the blocks
+  const std::size_t chains = blocks && blocks->depth ? 1 : 0;
+  std::vector<std::int64_t> rows = {tile.rows}, columns = {lanes * tile.vectors}, depth = {CHAIN};
+  if (tile.vectors > 1) columns.push_back(lanes);
+  if (blocks) rows.insert(rows.begin(), blocks->rows), columns.insert(columns.begin(), blocks->columns);
+  if (chains == 1) depth.insert(depth.begin(), *blocks->depth);
+  const std::string i(of.rows.axis.name()), j(of.columns.axis.name()), k(of.depth.axis.name());
+  const std::string row = piece_of(of.rows, inner + 1), vector = piece_of(of.columns, columns.size()),
+                    beside = piece_of(of.columns, inner + 1), chain = piece_of(of.depth, chains),
+                    outside = chains == 1 ? k + ".0" : j + ".0";
+  add(steps::Split{i, rows, steps::Tail::mask});
+  add(steps::Split{j, columns, steps::Tail::mask});
+  add(steps::Split{k, depth, steps::Tail::clip});
+  std::vector<std::string> order = of.others;
+  if (blocks) order.insert(order.end(), {i + ".0", j + ".0"});
+  if (chains == 1) order.push_back(outside);
+  order.insert(order.end(), {piece_of(of.columns, inner), piece_of(of.rows, inner), chain,
+                             piece_of(of.depth, chains + 1), row});
+  if (tile.vectors > 1) order.push_back(beside);
+  order.push_back(vector);
+  add(steps::Reorder{order});
+  if (blocks) add(steps::Cache{of.left, outside, Place::scratch});
+  if (packs_right) add(steps::Cache{of.right, piece_of(of.columns, inner), Place::scratch});
+  add(steps::Cache{of.total, chain, Place::registers});
+  if (blocks) {
+    for (const std::string& other : of.others) add(steps::BindLoop{other, Bind::block});
+    for (const std::string& axis : {i, j}) add(steps::BindLoop{axis + ".0", Bind::block});
+  }
+  add(steps::BindLoop{row, Bind::unroll});
+  if (tile.vectors > 1) add(steps::BindLoop{beside, Bind::unroll});
+  add(steps::BindLoop{vector, Bind::vector});
+  return steps;
+}
 
 std::vector<Schedule> choose_products(const loops::Program& nest, const machine::Machine& machine) {
   if (machine.max_threads > 1) return {};
@@ -72,11 +77,11 @@ std::vector<Schedule> choose_products(const loops::Program& nest, const machine:
     for (const Blocks& most :
          {Blocks{48, 192, 256}, Blocks{96, 384, 256}, Blocks{192, 384, 256}, Blocks{192, 384, 512}}) {
       const bool whole =
-          usual_extent(found->depth, sizes) <= most.depth && index::constant_of(found->depth.extent);
+          usual_extent(found->depth, sizes) <= *most.depth && index::constant_of(found->depth.extent);
       const Blocks blocks = {even(usual_extent(found->rows, sizes), most.rows, tile.rows),
                              even(usual_extent(found->columns, sizes), most.columns, tile.vectors * lanes),
-                             most.depth};
-      schedules.push_back(tiled(*found, blocks, tile, lanes, whole));
+                             whole ? std::nullopt : most.depth};
+      schedules.emplace_back().steps = tiled(*found, blocks, tile, lanes, true);
     }
   }
   return schedules;

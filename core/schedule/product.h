@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/loops/nest.h"
+#include "core/steps/steps.h"
 
 namespace twinloom::schedule {
 
@@ -26,5 +27,12 @@ constexpr std::int64_t CHAIN = 128;  // products that are added up one after the
 struct Tile {
   std::int64_t rows, vectors;  // of registers
 };
+struct Blocks {
+  std::int64_t rows, columns;         // of a task
+  std::optional<std::int64_t> depth;  // that is copied at once; nothing: all of it
+};
+// Steps that walk it by tiles of registers, in blocks of tasks or without them; see choose_product.cpp.
+std::vector<steps::Step> tiled(const Contraction& of, const std::optional<Blocks>& blocks, const Tile& tile,
+                               std::int64_t lanes, bool packs_right);
 
 }  // namespace twinloom::schedule
