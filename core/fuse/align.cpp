@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/fuse/items.h"
 #include "core/index/simplify.h"
 #include "core/lower/share.h"
-#include "core/lower/transform.h"
 
 namespace twinloom::fuse {
 
@@ -139,22 +139,10 @@ void collect_divisors(const index::Expr& expr, Axis axis, std::vector<index::Exp
              expr.form().node);
 }
 
-std::vector<Ref<Stmt>> all_statements(const Nest& nest) {
-  std::vector<Ref<Stmt>> all;
-  for (const Item& item : nest.items) {
-    if (const auto* sibling = std::get_if<Sibling>(&item)) {
-      all.insert(all.end(), sibling->inner.begin(), sibling->inner.end());
-    } else {
-      all.push_back(std::get<Ref<Stmt>>(item));
-    }
-  }
-  return all;
-}
-
 std::vector<index::Expr> all_offsets(const Nest& nest) {
   std::vector<index::Expr> offsets;
   std::vector<Ref<Value>> values;
-  for (const Ref<Stmt>& stmt : all_statements(nest)) {
+  for (const Ref<Stmt>& stmt : statements_in(nest)) {
     if (const auto* store = std::get_if<Store>(&stmt->node)) offsets.push_back(store->offset);
     for (Ref<Value>& value : lower::values_of(*stmt)) values.push_back(std::move(value));
   }
@@ -216,19 +204,11 @@ Cut cut_axis(Side& side, Axis axis, const index::Expr& inner, lower::Names& name
   cut.by.emplace(axis, inner * cut.outer.axis + cut.inner.axis);
   lower::assume_axis(side.facts, cut.outer.axis, cut.outer.extent);
   lower::assume_axis(side.facts, cut.inner.axis, cut.inner.extent);
-  lower::Transformer move{
-      lower::Change{.symbols = cut.by, .reads = {}, .mask = {}, .load = {}, .facts = &side.facts}};
   Nest& nest = side.draft.nest;
   replace_loop(nest.common, axis, cut);
-  for (Item& item : nest.items) {
-    if (auto* sibling = std::get_if<Sibling>(&item)) {
-      replace_loop(sibling->loops, axis, cut);
-      for (Ref<Stmt>& inner_stmt : sibling->inner) inner_stmt = move(inner_stmt);
-    } else {
-      auto& stmt = std::get<Ref<Stmt>>(item);
-      stmt = move(stmt);
-    }
-  }
+  for (Item& item : nest.items)
+    if (auto* sibling = std::get_if<Sibling>(&item)) replace_loop(sibling->loops, axis, cut);
+  change_statements(nest, substituting(cut.by, &side.facts));
   return cut;
 }
 

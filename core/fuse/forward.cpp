@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/fuse/items.h"
 #include "core/index/simplify.h"
 #include "core/lower/reader.h"
 #include "core/lower/realize.h"
@@ -254,11 +255,6 @@ double typical_turns(const std::vector<NestLoop>& loops, double typical) {
   graph::Shape extents;
   for (const NestLoop& loop : loops) extents.push_back(loop.extent);
   return lower::typical_count(extents, typical);
-}
-
-const std::vector<Ref<Stmt>> statements_in(const Item& item) {
-  if (const auto* sibling = std::get_if<Sibling>(&item)) return sibling->inner;
-  return {std::get<Ref<Stmt>>(item)};
 }
 
 std::vector<Stored> stores_of(const Nest& nest) {

@@ -9,7 +9,6 @@
 
 namespace twinloom::fuse {
 
-// The statements of a draft, in order, each with the item that it stands in.
 bool is_elementwise(const loops::Nest& nest);  // no totals, no siblings: only stores
 double typical_turns(const std::vector<loops::NestLoop>& loops, double typical);
 // Where a buffer is stored.
@@ -20,7 +19,6 @@ struct Stored {
 std::vector<Stored> stores_of(const loops::Nest& nest);
 // Every distinct load beneath the statement.
 std::vector<loops::Load> loads_of(const loops::Stmt& stmt);
-const std::vector<loops::Ref<loops::Stmt>> statements_in(const loops::Item& item);
 
 struct Handover {
   bool same_turn = true;  // the reader's common axes are the writer's: totals and scans may be read

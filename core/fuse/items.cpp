@@ -4,18 +4,48 @@
 #include <algorithm>
 
 #include "core/fuse/forward.h"
-#include "core/lower/transform.h"
 
 namespace twinloom::fuse {
 
 using namespace loops;
 
+std::vector<Ref<Stmt>> statements_in(const Item& item) {
+  if (const auto* sibling = std::get_if<Sibling>(&item)) return sibling->inner;
+  return {std::get<Ref<Stmt>>(item)};
+}
+
+std::vector<Ref<Stmt>> statements_in(const Nest& nest) {
+  std::vector<Ref<Stmt>> all;
+  for (const Item& item : nest.items)
+    for (Ref<Stmt>& stmt : statements_in(item)) all.push_back(std::move(stmt));
+  return all;
+}
+
 std::vector<Load> loads_in(const Nest& nest) {
   std::vector<Load> loads;
-  for (const Item& item : nest.items)
-    for (const Ref<Stmt>& stmt : statements_in(item))
-      for (Load& load : loads_of(*stmt)) loads.push_back(std::move(load));
+  for (const Ref<Stmt>& stmt : statements_in(nest))
+    for (Load& load : loads_of(*stmt)) loads.push_back(std::move(load));
   return loads;
+}
+
+void change_statements(Nest& nest, lower::Transformer change) {
+  for (Item& item : nest.items) {
+    if (auto* sibling = std::get_if<Sibling>(&item))
+      for (Ref<Stmt>& stmt : sibling->inner) stmt = change(stmt);
+    else
+      item = change(std::get<Ref<Stmt>>(item));
+  }
+}
+
+lower::Transformer substituting(const index::Substitution& symbols, const index::Facts* facts) {
+  return lower::Transformer(
+      lower::Change{.symbols = symbols, .reads = {}, .mask = {}, .load = {}, .facts = facts});
+}
+
+index::Substitution by_names(const std::map<Axis, Axis>& names) {
+  index::Substitution symbols;
+  for (const auto& [from, to] : names) symbols.emplace(from, index::Expr(to));
+  return symbols;
 }
 
 std::vector<NestLoop> axes_not_in(const std::vector<NestLoop>& loops, const std::map<Axis, Axis>& matched) {
@@ -33,23 +63,14 @@ std::vector<Item> under(const Nest& nest, const std::vector<NestLoop>& left) {
 }
 
 Nest renamed(const Nest& nest, const std::map<Axis, Axis>& names) {
-  index::Substitution symbols;
-  for (const auto& [from, to] : names) symbols.emplace(from, index::Expr(to));
-  lower::Transformer move{
-      lower::Change{.symbols = symbols, .reads = {}, .mask = {}, .load = {}, .facts = nullptr}};
-  Nest result{nest.common, {}};
+  const index::Substitution symbols = by_names(names);
+  Nest result{nest.common, nest.items};
   for (NestLoop& loop : result.common)
     if (names.contains(loop.axis)) loop.axis = names.at(loop.axis);
-  for (const Item& item : nest.items) {
-    if (const auto* sibling = std::get_if<Sibling>(&item)) {
-      Sibling copy{sibling->loops, {}};
-      for (NestLoop& loop : copy.loops) loop.extent = index::substitute(loop.extent, symbols);
-      for (const Ref<Stmt>& stmt : sibling->inner) copy.inner.push_back(move(stmt));
-      result.items.emplace_back(std::move(copy));
-    } else {
-      result.items.emplace_back(move(std::get<Ref<Stmt>>(item)));
-    }
-  }
+  for (Item& item : result.items)
+    if (auto* sibling = std::get_if<Sibling>(&item))
+      for (NestLoop& loop : sibling->loops) loop.extent = index::substitute(loop.extent, symbols);
+  change_statements(result, substituting(symbols));
   return result;
 }
 

@@ -6,10 +6,20 @@
 #include <vector>
 
 #include "core/loops/nest.h"
+#include "core/lower/transform.h"
 
 namespace twinloom::fuse {
 
+// In order.
+std::vector<loops::Ref<loops::Stmt>> statements_in(const loops::Item& item);
+std::vector<loops::Ref<loops::Stmt>> statements_in(const loops::Nest& nest);
 std::vector<loops::Load> loads_in(const loops::Nest& nest);
+
+// change(statement) in place of each statement.
+void change_statements(loops::Nest& nest, lower::Transformer change);
+// With these expressions for symbols, simplified where facts are given.
+lower::Transformer substituting(const index::Substitution& symbols, const index::Facts* facts = nullptr);
+index::Substitution by_names(const std::map<loops::Axis, loops::Axis>& names);
 
 // The loops whose axes are not among the keys.
 std::vector<loops::NestLoop> axes_not_in(const std::vector<loops::NestLoop>& loops,

@@ -5,20 +5,14 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/fuse/items.h"
 #include "core/index/simplify.h"
-#include "core/lower/transform.h"
 
 namespace twinloom::fuse {
 
 using namespace loops;
 
 namespace {
-
-const std::vector<Ref<Stmt>>& statements_of(const Item& item, std::vector<Ref<Stmt>>& single) {
-  if (const auto* sibling = std::get_if<Sibling>(&item)) return sibling->inner;
-  single = {std::get<Ref<Stmt>>(item)};
-  return single;
-}
 
 // What the statements need from other items: temps and symbols.
 struct Needs {
@@ -31,9 +25,8 @@ Needs needs_of(const Item& item) {
   const auto in_mask = [&](const index::Condition& mask) { needs.symbols.merge(index::symbols_of(mask)); };
   if (const auto* sibling = std::get_if<Sibling>(&item))
     for (const NestLoop& loop : sibling->loops) in_expr(loop.extent);
-  std::vector<Ref<Stmt>> single;
   std::vector<Ref<Value>> values;
-  for (const Ref<Stmt>& stmt : statements_of(item, single)) {
+  for (const Ref<Stmt>& stmt : statements_in(item)) {
     for (Ref<Value>& value : lower::values_of(*stmt)) values.push_back(std::move(value));
     if (const auto* store = std::get_if<Store>(&stmt->node)) {
       in_expr(store->offset);
@@ -89,10 +82,7 @@ std::set<std::size_t> needed_between(const Nest& nest, std::size_t first, std::s
 }
 
 Sibling renamed(const Sibling& sibling, const std::map<Axis, Axis>& names) {
-  index::Substitution symbols;
-  for (const auto& [from, to] : names) symbols.emplace(from, index::Expr(to));
-  lower::Transformer move{
-      lower::Change{.symbols = symbols, .reads = {}, .mask = {}, .load = {}, .facts = nullptr}};
+  lower::Transformer move = substituting(by_names(names));
   Sibling result{sibling.loops, {}};
   for (NestLoop& loop : result.loops) loop.axis = names.at(loop.axis);
   for (const Ref<Stmt>& stmt : sibling.inner) result.inner.push_back(move(stmt));
