@@ -51,11 +51,19 @@ std::optional<std::int64_t> stride_along(const Access& access, const index::Symb
   return linear ? index::constant_of(linear->scale) : std::nullopt;
 }
 
-std::optional<loops::Load> load_of(const loops::Nest& shape, loops::Buffer buffer) {
+std::vector<loops::Ref<loops::Stmt>> own_stmts(const loops::Nest& shape) {
+  std::vector<loops::Ref<loops::Stmt>> stmts;
+  for (const loops::Item& item : shape.items)
+    if (const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item)) stmts.push_back(*stmt);
+  return stmts;
+}
+
+std::optional<loops::Load> only_load(const std::vector<loops::Ref<loops::Stmt>>& stmts,
+                                     loops::Buffer buffer) {
   std::optional<loops::Load> found;
   bool only = true;
-  for (const loops::Item& item : shape.items) {
-    loops::for_each_value(*std::get<loops::Ref<loops::Stmt>>(item), [&](const loops::Value& value) {
+  for (const auto& stmt : stmts) {
+    loops::for_each_value(*stmt, [&](const loops::Value& value) {
       const auto* load = std::get_if<loops::Load>(&value.node);
       if (load == nullptr || load->buffer != buffer) return;
       only = only && load->mask.all.empty() && (!found || found->offset == load->offset);

@@ -23,9 +23,10 @@ std::vector<Access> accesses_of(const loops::Program& nest, const loops::Nest& s
 // Elements between neighbours along the axis; nothing where that is not a constant.
 std::optional<std::int64_t> stride_along(const Access& access, const index::Symbol& axis);
 
-// The one load of the buffer among the items that all siblings share; nothing where there are several, or it
-// is masked.
-std::optional<loops::Load> load_of(const loops::Nest& shape, loops::Buffer buffer);
+// A row's own statements, which stand in no sibling.
+std::vector<loops::Ref<loops::Stmt>> own_stmts(const loops::Nest& shape);
+// The load of the buffer in these statements; nothing where it is loaded at several places, or masked.
+std::optional<loops::Load> only_load(const std::vector<loops::Ref<loops::Stmt>>& stmts, loops::Buffer buffer);
 
 // What the operators of one execution of the inner statements cost (ops::cost), and 1 for each load.
 int work_of(const std::vector<loops::Ref<loops::Stmt>>& stmts);

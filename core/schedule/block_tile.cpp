@@ -66,15 +66,6 @@ std::optional<Sides> sides_of(const Plan& plan, const Expr& offset) {
   return Sides{*neighbours, *rows};
 }
 
-std::int64_t threads_of(const Scope& common) {
-  std::int64_t threads = 1;
-  for (const Turn& turn : common.order) {
-    const Piece& piece = common.piece(turn);
-    if (piece.bind == Bind::thread) threads *= next_power_of_two(piece.turns);
-  }
-  return threads;
-}
-
 Expr block_base(const AxisPlan& axis) {
   const Piece& block = axis.pieces.front();
   return Expr(block.symbol) * block.step;
@@ -87,7 +78,7 @@ std::variant<Staged, std::string> stage_block_tile(const Plan& plan, const TempP
   const std::string words = cat("stage ", temp.buffer, ": ");
   if (!siblings_of(plan.shape).empty() || temp.inside != TASK)
     return words + "a tile of a block is for all of a task without siblings";
-  const auto load = load_of(plan.shape, buffer);
+  const auto load = only_load(own_stmts(plan.shape), buffer);
   if (!load) return words + "it is not loaded at one place without a mask";
   const auto sides = sides_of(plan, load->offset);
   if (!sides || !is_fixed_in_block(plan, load->offset, *sides))
@@ -146,19 +137,13 @@ Ref<Stmt> fill(const Plan& plan, const Staged& staged, const Sides& sides, const
 
 loops::Scratch put_block_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape) {
   const loops::BufferInfo& info = plan.nest.buffers[staged.buffer.index];
-  const loops::Load load = *load_of(plan.shape, staged.buffer);
+  const loops::Load load = *only_load(own_stmts(plan.shape), staged.buffer);
   const Sides sides = *sides_of(plan, load.offset);
   const loops::Buffer array = names.buffer({info.name + "_tile", info.dtype, staged.count, true, true});
   const Expr place =
       floor_mod(Expr(sides.rows.axis->axis), sides.rows.count) * (sides.neighbours.count + staged.pad) +
       floor_mod(Expr(sides.neighbours.axis->axis), sides.neighbours.count);
-  for (loops::Item& item : shape.items) {
-    item = loops::rewrite_values(std::get<Ref<Stmt>>(item), [&](const Ref<loops::Value>& value) {
-      const auto* old = std::get_if<loops::Load>(&value->node);
-      if (old == nullptr || old->buffer != staged.buffer) return value;
-      return loops::load(array, place, {}, old->otherwise);
-    });
-  }
+  load_from(array, place, staged.buffer, shape);
   return {array, staged.count, loops::Place::scratch, fill(plan, staged, sides, load, array, names)};
 }
 

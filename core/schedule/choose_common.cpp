@@ -71,12 +71,9 @@ class CommonChooser {
         6;  // below it memory takes half the time: gelu of one of two, 0.58 and 0.65
     const std::int64_t lanes = situation_.lanes_along(loop.axis) * situation_.parameters.wide_vectors;
     if (!situation_.divides(lanes, loop) && situation_.usual(loop) < LEAST_VECTORS * lanes) return false;
-    std::vector<loops::Ref<loops::Stmt>> stmts;
-    for (const loops::Item& item : situation_.shape.items)
-      if (const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item)) stmts.push_back(*stmt);
     std::int64_t bytes = 0;
     for (const Access& access : situation_.accesses) bytes += access.bytes;
-    return work_of(stmts) > std::max<std::int64_t>(HEAVY_WORK, WORK_A_BYTE * bytes);
+    return work_of(own_stmts(situation_.shape)) > std::max<std::int64_t>(HEAVY_WORK, WORK_A_BYTE * bytes);
   }
   int total_work() const {
     int work = 0;

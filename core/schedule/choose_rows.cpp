@@ -315,21 +315,10 @@ class RowChooser {
     const auto& resolved = forms_.resolved(schedule);
     const auto* plan = std::get_if<Plan>(&resolved);
     if (plan == nullptr || in_lockstep(plan->common)) return 1;
-    const std::int64_t room = machine_.max_threads / common_threads(*plan);
+    const std::int64_t room = machine_.max_threads / threads_of(plan->common);
     const std::int64_t wanted = std::min(next_power_of_two(parts), room);
     if (of_row == 1) return std::min<std::int64_t>(wanted, machine_.warp_threads);
     return std::max(wanted, of_row);
-  }
-
-  // Of all thread loops around the siblings.
-  static std::int64_t common_threads(const Plan& plan) {
-    std::int64_t threads = 1;
-    for (const Turn& turn : plan.common.order) {
-      const Piece& piece = plan.common.piece(turn);
-      if (piece.bind == loops::Bind::thread)
-        threads *= next_power_of_two(turns_of(plan.common.axes[turn.axis], piece).value_or(1));
-    }
-    return threads;
   }
 
   // Rows that are kept nowhere. Of few of them each thread would wait for one element after the other while

@@ -10,27 +10,12 @@
 
 #include "core/base/integers.h"
 #include "core/index/simplify.h"
+#include "core/schedule/accesses.h"
 #include "core/schedule/build.h"
 
 namespace twinloom::schedule {
 
 namespace {
-
-// The load of the buffer in these statements, when it is always at one offset and never masked.
-std::optional<loops::Load> only_load(const std::vector<Ref<Stmt>>& stmts, loops::Buffer buffer) {
-  std::optional<loops::Load> found;
-  bool same = true;
-  for (const Ref<Stmt>& stmt : stmts) {
-    loops::for_each_value(*stmt, [&](const loops::Value& value) {
-      const auto* load = std::get_if<loops::Load>(&value.node);
-      if (load == nullptr || load->buffer != buffer) return;
-      if (found && !(found->offset == load->offset)) same = false;
-      if (!load->mask.all.empty()) same = false;
-      found = *load;
-    });
-  }
-  return same ? found : std::nullopt;
-}
 
 // Who loads a row of the buffer as the first of them does: siblings of one loop, or, in a nest without any,
 // the common statements along one of their axes. `offset` mentions `place` for the axis.
@@ -42,15 +27,9 @@ struct Readers {
   index::Expr offset, extent;
 };
 
-std::vector<Ref<Stmt>> common_stmts(const loops::Nest& shape) {
-  std::vector<Ref<Stmt>> stmts;
-  for (const loops::Item& item : shape.items) stmts.push_back(std::get<Ref<Stmt>>(item));
-  return stmts;
-}
-
 Readers common_readers(const loops::Nest& shape, loops::Buffer buffer) {
   Readers readers;
-  readers.load = only_load(common_stmts(shape), buffer);
+  readers.load = only_load(own_stmts(shape), buffer);
   if (!readers.load) return readers;
   for (std::size_t axis = 0; axis < shape.common.size(); ++axis) {
     const loops::NestLoop& loop = shape.common[axis];

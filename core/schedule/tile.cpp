@@ -61,7 +61,7 @@ std::variant<Staged, std::string> stage_tile(const Plan& plan, const TempPlan& t
   const Tail tail = axes->turns->tail;
   if (tail != Tail::exact && tail != Tail::clip)
     return cat(words, "the last turns of ", temp.inside, " are masked");
-  const auto load = load_of(plan.shape, buffer);
+  const auto load = only_load(own_stmts(plan.shape), buffer);
   if (!load) return words + "it is not loaded at one place without a mask";
   if (const std::string reason = why_not_turned(plan, *axes, load->offset); !reason.empty())
     return words + reason;
@@ -72,21 +72,25 @@ std::variant<Staged, std::string> stage_tile(const Plan& plan, const TempPlan& t
   return staged;
 }
 
+void load_from(loops::Buffer array, const Expr& place, loops::Buffer instead_of, loops::Nest& shape) {
+  for (loops::Item& item : shape.items) {
+    item = loops::rewrite_values(std::get<Ref<Stmt>>(item), [&](const Ref<loops::Value>& value) {
+      const auto* old = std::get_if<loops::Load>(&value->node);
+      if (old == nullptr || old->buffer != instead_of) return value;
+      return loops::load(array, place, {}, old->otherwise);
+    });
+  }
+}
+
 Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape) {
   const loops::BufferInfo& info = plan.nest.buffers[staged.buffer.index];
   const Axes axes = *axes_of(plan.common);
-  const loops::Load load = *load_of(plan.shape, staged.buffer);
+  const loops::Load load = *only_load(own_stmts(plan.shape), staged.buffer);
   const Expr count = staged.count * staged.lanes;
   const loops::Buffer array = names.buffer({info.name + "_tile", info.dtype, count, true, true});
   const Expr place = staged.lanes * floor_mod(Expr(axes.turns->axis), staged.count) +
                      floor_mod(Expr(axes.lanes->axis), staged.lanes);
-  for (loops::Item& item : shape.items) {
-    item = loops::rewrite_values(std::get<Ref<Stmt>>(item), [&](const Ref<loops::Value>& value) {
-      const auto* old = std::get_if<loops::Load>(&value->node);
-      if (old == nullptr || old->buffer != staged.buffer) return value;
-      return loops::load(array, place, {}, old->otherwise);
-    });
-  }
+  load_from(array, place, staged.buffer, shape);
   return {{array, count, loops::Place::registers, nullptr}, load, staged.lanes};
 }
 

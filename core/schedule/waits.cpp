@@ -23,12 +23,16 @@ std::int64_t members(const Scope& scope, const Turn& turn) {
   return next_power_of_two(turns_of(scope.axes[turn.axis], scope.piece(turn)).value_or(1));
 }
 
+}  // namespace
+
 std::int64_t threads_of(const Scope& scope) {
   std::int64_t threads = 1;
   for (const Turn& turn : scope.order)
     if (scope.piece(turn).bind == Bind::thread) threads *= members(scope, turn);
   return threads;
 }
+
+namespace {
 
 // Units that threads walk side by side: a unit's total is combined in that loop.
 std::string why_bad_units(const Scope& scope, std::int64_t threads_around) {
