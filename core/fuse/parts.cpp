@@ -276,18 +276,7 @@ class Joiner {
         {.name = value.name, .dtype = value.dtype, .count = count, .written = false, .local = true});
     arrays_.push_back({array, count, Place::scratch, nullptr});
     for (Opened& opened : opened_)
-      for (Ref<Stmt>& stmt : opened.stmts) {
-        stmt = rewrite_values(stmt, [&](const Ref<Value>& old) {
-          const auto* load = std::get_if<Load>(&old->node);
-          if (load == nullptr || load->buffer != buffer) return old;
-          return loops::load(array, inside(load->offset), load->mask, load->otherwise);
-        });
-        stmt = rewrite_stmts(stmt, [&](const Ref<Stmt>& old) {
-          const auto* store = std::get_if<Store>(&old->node);
-          if (store == nullptr || store->buffer != buffer) return old;
-          return loops::stmt(Store{array, inside(store->offset), {}, store->value, Update::replace});
-        });
-      }
+      for (Ref<Stmt>& stmt : opened.stmts) stmt = move_accesses(stmt, buffer, array, inside);
   }
 
   lower::Unit joined() {

@@ -104,4 +104,21 @@ Program nest_of(const Program& nest, const Parts& parts, std::size_t part) {
   return alone;
 }
 
+Ref<Stmt> move_accesses(const Ref<Stmt>& stmt, Buffer from, Buffer to,
+                        const std::function<index::Expr(const index::Expr&)>& place) {
+  const Ref<Stmt> loaded = rewrite_values(stmt, [&](const Ref<Value>& value) {
+    const auto* old = std::get_if<Load>(&value->node);
+    if (old == nullptr || old->buffer != from) return value;
+    return load(to, place(old->offset), old->mask, old->otherwise);
+  });
+  return rewrite_stmts(loaded, [&](const Ref<Stmt>& inner) {
+    const auto* store = std::get_if<Store>(&inner->node);
+    if (store == nullptr || store->buffer != from) return inner;
+    Store there = *store;
+    there.buffer = to;
+    there.offset = place(store->offset);
+    return loops::stmt(std::move(there));
+  });
+}
+
 }  // namespace twinloom::loops

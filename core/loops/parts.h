@@ -15,6 +15,7 @@
 //                y[i] = u
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ Parts parts_of(const Program& nest);
 Ref<Stmt> put_together(const Parts& parts);
 // The part within the common loops, a nest of the shape of nest.h but that nothing declares its arrays.
 Program nest_of(const Program& nest, const Parts& parts, std::size_t part);
+
+// The statement with loads of `from` and stores to it that are those of `to`, at place(offset).
+Ref<Stmt> move_accesses(const Ref<Stmt>& stmt, Buffer from, Buffer to,
+                        const std::function<index::Expr(const index::Expr&)>& place);
 
 // The statements of a block in as many groups as can be: none uses a temp or an Index symbol of another.
 std::vector<std::vector<Ref<Stmt>>> independent_groups(const std::vector<Ref<Stmt>>& stmts);

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/base/integers.h"
+#include "core/loops/parts.h"
 #include "core/schedule/accesses.h"
 #include "core/schedule/build.h"
 
@@ -143,7 +144,9 @@ loops::Scratch put_block_tile(const Plan& plan, const Staged& staged, Names& nam
   const Expr place =
       floor_mod(Expr(sides.rows.axis->axis), sides.rows.count) * (sides.neighbours.count + staged.pad) +
       floor_mod(Expr(sides.neighbours.axis->axis), sides.neighbours.count);
-  load_from(array, place, staged.buffer, shape);
+  for (loops::Item& item : shape.items)
+    item = loops::move_accesses(std::get<Ref<Stmt>>(item), staged.buffer, array,
+                                [&](const Expr&) { return place; });
   return {array, staged.count, loops::Place::scratch, fill(plan, staged, sides, load, array, names)};
 }
 

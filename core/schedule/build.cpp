@@ -28,11 +28,7 @@ void Names::take_pieces(const Scope& scope) {
 index::Symbol Names::symbol(std::string_view stem) { return steps::fresh_symbol(stem, taken_); }
 
 loops::Buffer Names::buffer(loops::BufferInfo info) {
-  const std::string stem = info.name;
-  const auto taken = [&](const loops::BufferInfo& other) { return other.name == info.name; };
-  for (int number = 1; std::any_of(buffers_.begin(), buffers_.end(), taken); ++number) {
-    info.name = cat(stem, "_", number);
-  }
+  info.name = steps::fresh_buffer_name(buffers_, info.name);
   buffers_.push_back(std::move(info));
   return loops::Buffer{static_cast<std::uint32_t>(buffers_.size() - 1)};
 }
@@ -102,14 +98,11 @@ Surroundings with_last_rows(const Plan& plan, Surroundings here) {
     if (!plan.nest.buffers[buffer].written) here.inputs.insert(loops::Buffer{buffer});
   for (const AxisPlan& axis : plan.common.axes) {
     const auto end = here.ends.find(axis.axis);
-    const auto bound_to = [&](Bind bind) {
-      return std::ranges::any_of(axis.pieces, [&](const Piece& piece) { return piece.bind == bind; });
-    };
-    if (end == here.ends.end() || !bound_to(Bind::thread) || !has_elements(axis, plan.facts)) continue;
+    if (end == here.ends.end() || !axis.has(Bind::thread) || !has_elements(axis, plan.facts)) continue;
     // A vector is moved as a whole, where all of it lies inside or all outside.
     const Expr lane = here.axes.at(axis.axis) - end->second.a;
-    if (bound_to(Bind::vector) && lane == Expr(0)) continue;
-    const std::int64_t lanes = bound_to(Bind::vector) ? axis.pieces.back().turns : 1;
+    if (axis.has(Bind::vector) && lane == Expr(0)) continue;
+    const std::int64_t lanes = axis.has(Bind::vector) ? axis.pieces.back().turns : 1;
     here.last.insert_or_assign(axis.axis, least(end->second.a, end->second.b - lanes) + lane);
   }
   return here;
@@ -384,9 +377,7 @@ Surroundings Walk::surroundings(const State& state) const {
 // branches; masked instructions of a CPU do not care.
 Expr Walk::lane_of(const AxisPlan& axis) const {
   const Piece& last = axis.pieces.back();
-  const bool threads =
-      std::ranges::any_of(axis.pieces, [](const Piece& piece) { return piece.bind == Bind::thread; });
-  if (!threads || last.bind != Bind::vector || last.turns == 0) return 0;
+  if (!axis.has(Bind::thread) || last.bind != Bind::vector || last.turns == 0) return 0;
   const bool together = names_.facts().proves_equal(floor_mod(axis.extent, last.turns), 0) &&
                         names_.facts().proves_equal(floor_mod(axis.base, last.turns), 0);
   return together ? Expr(last.symbol) : Expr(0);

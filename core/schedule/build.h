@@ -257,8 +257,6 @@ struct Tile {
   loops::Load load;  // of the nest
   std::int64_t lanes;
 };
-// The array's element at this place instead of the buffer's in all statements of a nest without siblings.
-void load_from(loops::Buffer array, const index::Expr& place, loops::Buffer instead_of, loops::Nest& shape);
 // An array in place of the buffer's load in the nest. See tile.cpp.
 Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape);
 // The array around the loops inside, with those that fill it, where the walk of the common loops has come to

@@ -2,6 +2,7 @@
 // resolve(), which is also where most of the law stands; read by apply. For the inside of this room.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -43,10 +44,12 @@ struct AxisPlan {
   int cut = -1;               // Tail::remainder: the piece whose last turn is masked
   index::Expr base = 0;       // of the part of a split reduction or scan: the place where its turns start
   std::vector<std::int64_t> shorts = {};  // lengths of a last unit that has lanes of its own
+  bool has(loops::Bind bind) const { return std::ranges::find(pieces, bind, &Piece::bind) != pieces.end(); }
 };
 
 struct Turn {  // one loop of a scope
   std::size_t axis = 0, piece = 0;
+  friend bool operator==(const Turn&, const Turn&) = default;
 };
 
 // How the totals of a sibling are reached.

@@ -9,6 +9,7 @@
 #include "core/loops/rewrite.h"
 #include "core/schedule/accesses.h"
 #include "core/schedule/plan.h"
+#include "core/steps/fresh.h"
 
 namespace twinloom::schedule {
 
@@ -178,7 +179,8 @@ class Keeper {
     CHECK(form != nullptr, "a shared value is not in its sibling");
     dtype_ = loops::Types(nest_).of(*form);
     kept.count = *most_of(facts_, loop.extent);
-    kept.nest.buffers.push_back({free_name(), dtype_, kept.count, true, true});
+    kept.nest.buffers.push_back(
+        {steps::fresh_buffer_name(nest_.buffers, "kept"), dtype_, kept.count, true, true});
     const Ref<Stmt> made[] = {
         loops::stmt(loops::Let{temp_, form}),
         loops::stmt(loops::Store{kept.array, loop.axis, {}, loops::read(temp_), loops::Update::replace})};
@@ -197,14 +199,6 @@ class Keeper {
   }
 
   index::Expr extent() const { return siblings_of(shape_)[shared_.first]->loops.front().extent; }
-
-  std::string free_name() const {
-    std::string name = "kept";
-    const auto taken = [&](const loops::BufferInfo& info) { return info.name == name; };
-    for (int number = 1; std::any_of(nest_.buffers.begin(), nest_.buffers.end(), taken); ++number)
-      name = cat("kept_", number);
-    return name;
-  }
 
   const loops::Program& nest_;
   loops::Nest shape_;

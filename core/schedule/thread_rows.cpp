@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/base/integers.h"
+#include "core/loops/parts.h"
 #include "core/schedule/build.h"
 
 namespace twinloom::schedule {
@@ -29,12 +30,6 @@ std::vector<Turn> thread_turns(const Scope& scope) {
   for (const Turn& turn : scope.order)
     if (scope.piece(turn).bind == Bind::thread) turns.push_back(turn);
   return turns;
-}
-
-bool same_threads(const Scope& a, const Scope& b) {
-  return std::ranges::equal(thread_turns(a), thread_turns(b), [](const Turn& one, const Turn& other) {
-    return one.axis == other.axis && one.piece == other.piece;
-  });
 }
 
 // Element k of a row among those of the thread that walks it.
@@ -87,7 +82,7 @@ std::string why_not_by_threads(const Plan& plan, const std::vector<std::size_t>&
   for (const std::size_t number : siblings) {
     const Scope& scope = plan.siblings[number];
     if (scope.axes.size() != 1 || !same_walk(first.axes.front(), scope.axes.front()) ||
-        !same_threads(first, scope))
+        thread_turns(first) != thread_turns(scope))
       return cat("siblings ", siblings.front(), " and ", number, " walk it by different threads");
   }
   return "";
@@ -95,31 +90,13 @@ std::string why_not_by_threads(const Plan& plan, const std::vector<std::size_t>&
 
 RowPlace place_in_row(const Plan& plan, const AxisPlan& axis, const KeptRow& row, const Expr& k) {
   if (row.place == loops::Place::registers) {
-    const bool by_threads = std::ranges::any_of(
-        axis.pieces, [](const Piece& piece) { return piece.bind == Bind::thread; });
-    return by_threads ? place_in_thread(axis, k) : RowPlace{row.count, k};
+    return axis.has(Bind::thread) ? place_in_thread(axis, k) : RowPlace{row.count, k};
   }
   const BlockRows rows = block_rows(plan.common);
   return {rows.count * row.count, rows.number * row.count + k};
 }
 
 namespace {
-
-// The statement with `to`, at other places, for the array `from`.
-Ref<Stmt> moved(const Ref<Stmt>& stmt, loops::Buffer from, loops::Buffer to,
-                const std::function<Expr(const Expr&)>& place) {
-  const Ref<Stmt> loaded = loops::rewrite_values(stmt, [&](const Ref<loops::Value>& value) {
-    const auto* load = std::get_if<loops::Load>(&value->node);
-    if (load == nullptr || load->buffer != from) return value;
-    return loops::load(to, place(load->offset), load->mask, load->otherwise);
-  });
-  const auto* store = std::get_if<loops::Store>(&loaded->node);
-  if (store == nullptr || store->buffer != from) return loaded;
-  loops::Store there = *store;
-  there.buffer = to;
-  there.offset = place(store->offset);
-  return loops::stmt(std::move(there));
-}
 
 // Whether the sibling loads the array `from` at its own place alone, and never after it has stored to `to`,
 // which it does there too.
@@ -156,7 +133,7 @@ void share_room(const Names& names, StagedNest& nest) {
     for (loops::Item& item : nest.shape.items)
       if (auto* sibling = std::get_if<loops::Sibling>(&item))
         for (Ref<Stmt>& stmt : sibling->inner)
-          stmt = moved(stmt, kept.buffer, lender->buffer, [](const Expr& place) { return place; });
+          stmt = loops::move_accesses(stmt, kept.buffer, lender->buffer, std::identity());
     nest.arrays.erase(nest.arrays.begin() + static_cast<std::ptrdiff_t>(later--));
   }
 }
@@ -174,8 +151,8 @@ void lay_out_rows(const Plan& plan, Names& names, StagedNest& nest) {
       const AxisPlan& axis = plan.siblings[number++].axes.back();
       for (Ref<Stmt>& stmt : sibling->inner) {
         const Ref<Stmt> before = stmt;
-        stmt = moved(stmt, array.buffer, array.buffer,
-                     [&](const Expr& k) { return place_in_row(plan, axis, row, k).offset; });
+        stmt = loops::move_accesses(stmt, array.buffer, array.buffer,
+                                    [&](const Expr& k) { return place_in_row(plan, axis, row, k).offset; });
         if (stmt != before) array.count = place_in_row(plan, axis, row, 0).count;
       }
     }

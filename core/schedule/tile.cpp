@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/index/simplify.h"
+#include "core/loops/parts.h"
 #include "core/schedule/accesses.h"
 #include "core/schedule/build.h"
 
@@ -72,16 +73,6 @@ std::variant<Staged, std::string> stage_tile(const Plan& plan, const TempPlan& t
   return staged;
 }
 
-void load_from(loops::Buffer array, const Expr& place, loops::Buffer instead_of, loops::Nest& shape) {
-  for (loops::Item& item : shape.items) {
-    item = loops::rewrite_values(std::get<Ref<Stmt>>(item), [&](const Ref<loops::Value>& value) {
-      const auto* old = std::get_if<loops::Load>(&value->node);
-      if (old == nullptr || old->buffer != instead_of) return value;
-      return loops::load(array, place, {}, old->otherwise);
-    });
-  }
-}
-
 Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape) {
   const loops::BufferInfo& info = plan.nest.buffers[staged.buffer.index];
   const Axes axes = *axes_of(plan.common);
@@ -90,7 +81,9 @@ Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest&
   const loops::Buffer array = names.buffer({info.name + "_tile", info.dtype, count, true, true});
   const Expr place = staged.lanes * floor_mod(Expr(axes.turns->axis), staged.count) +
                      floor_mod(Expr(axes.lanes->axis), staged.lanes);
-  load_from(array, place, staged.buffer, shape);
+  for (loops::Item& item : shape.items)
+    item = loops::move_accesses(std::get<Ref<Stmt>>(item), staged.buffer, array,
+                                [&](const Expr&) { return place; });
   return {{array, count, loops::Place::registers, nullptr}, load, staged.lanes};
 }
 

@@ -118,10 +118,11 @@ Result cache_buffer(const Kernel& kernel, const Cache& cache, const loops::Loop&
   const Array& array = std::get<Array>(shaped);
   Kernel result = kernel;
   const loops::Buffer copy{static_cast<std::uint32_t>(kernel.program.buffers.size())};
-  result.program.buffers.push_back({.name = fresh_buffer_name(kernel.program, cat(info.name, "_cache")),
-                                    .dtype = info.dtype,
-                                    .count = array.count,
-                                    .local = true});
+  result.program.buffers.push_back(
+      {.name = fresh_buffer_name(kernel.program.buffers, cat(info.name, "_cache")),
+       .dtype = info.dtype,
+       .count = array.count,
+       .local = true});
   const auto fill = fill_of(result, cache, array, copy, *loaded.load);
   if (const auto* reason = std::get_if<std::string>(&fill)) return *reason;
   const Ref<Stmt> body = loops::rewrite_values(at.body, [&](const Ref<loops::Value>& value) {

@@ -1,6 +1,8 @@
 // See fresh.h.
 #include "core/steps/fresh.h"
 
+#include <algorithm>
+
 #include "core/base/text.h"
 #include "core/loops/rewrite.h"
 
@@ -35,6 +37,13 @@ index::Symbol fresh_symbol(std::string_view stem, std::set<index::Symbol>& taken
     const index::Symbol name(cat(stem.substr(0, LONGEST - ending.size()), ending));
     if (taken.insert(name).second) return name;
   }
+}
+
+std::string fresh_buffer_name(const std::vector<loops::BufferInfo>& buffers, std::string_view stem) {
+  std::string name(stem);
+  for (int number = 1; std::ranges::find(buffers, name, &loops::BufferInfo::name) != buffers.end(); ++number)
+    name = cat(stem, "_", number);
+  return name;
 }
 
 }  // namespace twinloom::steps

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <set>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/loops/loops.h"
 
@@ -20,5 +22,6 @@ loops::Ref<loops::Stmt> with_fresh_names(const loops::Ref<loops::Stmt>& stmt, co
 
 // The stem itself where it is free, else with a number behind it; no name is given twice.
 index::Symbol fresh_symbol(std::string_view stem, std::set<index::Symbol>& taken);
+std::string fresh_buffer_name(const std::vector<loops::BufferInfo>& buffers, std::string_view stem);
 
 }  // namespace twinloom::steps

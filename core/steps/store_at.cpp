@@ -6,6 +6,7 @@
 // Every iteration of the loops between has elements of its own, as it had arrays.
 #include <algorithm>
 
+#include "core/loops/parts.h"
 #include "core/steps/rows.h"
 #include "core/steps/tree.h"
 
@@ -54,19 +55,11 @@ std::variant<Room, std::string> room_of(const Kernel& kernel, const std::vector<
 }
 
 Ref<Stmt> moved(const Ref<Stmt>& body, loops::Buffer buffer, const index::Expr& first) {
-  const Ref<Stmt> loaded = loops::rewrite_values(body, [&](const Ref<loops::Value>& value) {
-    const auto* load = std::get_if<loops::Load>(&value->node);
-    if (load == nullptr || load->buffer != buffer) return value;
-    return loops::load(buffer, load->offset + first, load->mask, load->otherwise);
-  });
-  return loops::rewrite_stmts(loaded, [&](const Ref<Stmt>& stmt) -> Ref<Stmt> {
-    if (const auto* array = std::get_if<loops::Scratch>(&stmt->node); array != nullptr)
-      return array->buffer == buffer ? array->body : stmt;
-    const auto* store = std::get_if<loops::Store>(&stmt->node);
-    if (store == nullptr || store->buffer != buffer) return stmt;
-    loops::Store changed = *store;
-    changed.offset = store->offset + first;
-    return loops::stmt(std::move(changed));
+  const Ref<Stmt> stored =
+      loops::move_accesses(body, buffer, buffer, [&](const index::Expr& offset) { return offset + first; });
+  return loops::rewrite_stmts(stored, [&](const Ref<Stmt>& stmt) {
+    const auto* array = std::get_if<loops::Scratch>(&stmt->node);
+    return array != nullptr && array->buffer == buffer ? array->body : stmt;
   });
 }
 

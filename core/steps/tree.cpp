@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/index/simplify.h"
-#include "core/steps/fresh.h"
 
 namespace twinloom::steps {
 
@@ -148,7 +147,7 @@ Ref<Stmt> second_copy(Kernel& kernel, const Ref<Stmt>& stmt) {
              },
              [&](loops::Buffer like) {
                loops::BufferInfo info = kernel.program.buffers[like.index];
-               info.name = fresh_buffer_name(kernel.program, info.name);
+               info.name = fresh_buffer_name(kernel.program.buffers, info.name);
                kernel.program.buffers.push_back(std::move(info));
                return loops::Buffer{static_cast<std::uint32_t>(kernel.program.buffers.size() - 1)};
              }});
@@ -159,12 +158,6 @@ Ref<Stmt> second_copy(Kernel& kernel, const Ref<Stmt>& stmt) {
       kernel.facts.assume_below(index->symbol, index->bound);
   });
   return copy;
-}
-
-std::string fresh_buffer_name(const loops::Program& program, std::string_view stem) {
-  std::string name(stem);
-  for (int number = 1; buffer_named(program, name); ++number) name = cat(stem, "_", number);
-  return name;
 }
 
 }  // namespace twinloom::steps

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/loops/rewrite.h"
+#include "core/steps/fresh.h"
 #include "core/steps/steps.h"
 
 namespace twinloom::steps {
@@ -58,8 +59,5 @@ bool has_copies_along(const loops::Program& program, const std::vector<loops::Lo
 Ref<Stmt> second_copy(Kernel& kernel, const Ref<Stmt>& stmt);
 // Of loops, Indices and sizes.
 std::set<index::Symbol> symbols_in(const loops::Program& program);
-
-// `stem`, or with a number behind it where that is taken.
-std::string fresh_buffer_name(const loops::Program& program, std::string_view stem);
 
 }  // namespace twinloom::steps
