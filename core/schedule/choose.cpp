@@ -141,7 +141,9 @@ Schedule choose(const Forms& forms, const machine::Machine& machine, const Param
   schedule.steps = situation.fused;
   if (situation.shape.columns) {
     schedule.columns = choose_columns(situation, 1);
-    choose_row_a_block(situation).append_to(schedule);
+    ScopeChoice a_block_each(-1);
+    a_block_each.loop(situation.shape.common.front(), 0, loops::Bind::block);
+    a_block_each.append_to(schedule);
   } else if (!situation.shape.common.empty()) {
     choose_common(situation).append_to(schedule);
   }

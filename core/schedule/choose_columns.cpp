@@ -12,7 +12,6 @@ namespace twinloom::schedule {
 
 namespace {
 
-constexpr std::int64_t REGISTERS = 65536;      // of a multiprocessor
 constexpr std::int64_t THREAD_REGISTERS = 64;  // of a thread that keeps a row's values and chains of columns
 constexpr double ENOUGH_WAVES = 3.5;  // of blocks: of fewer the last one leaves much of the machine idle
 
@@ -30,7 +29,7 @@ double waves(const Situation& situation, std::int64_t lanes, std::int64_t thread
   const machine::Machine& machine = situation.machine;
   const std::int64_t bytes = std::max<std::int64_t>(waiting_bytes(situation, lanes), 1);
   const std::int64_t beside = std::max<std::int64_t>(
-      1, std::min(machine.scratch_bytes / bytes, REGISTERS / (THREAD_REGISTERS * threads)));
+      1, std::min(machine.scratch_bytes / bytes, machine.registers_each / (THREAD_REGISTERS * threads)));
   const std::int64_t blocks =
       ceil_div(situation.usual(situation.shape.common.front()), loops::UNIT) * (loops::LANES / lanes);
   return static_cast<double>(blocks) / static_cast<double>(beside * machine.multiprocessors);
@@ -61,12 +60,6 @@ ColumnsPlan choose_columns(const Situation& situation, std::int64_t threads) {
   plan.place = loops::Place::scratch;
   choose_gathering(situation, plan);
   return plan;
-}
-
-ScopeChoice choose_row_a_block(const Situation& situation) {
-  ScopeChoice choice(-1);
-  choice.loop(situation.shape.common.front(), 0, loops::Bind::block);
-  return choice;
 }
 
 }  // namespace twinloom::schedule

@@ -55,11 +55,7 @@ class Finish {
       here.ends.insert_or_assign(plan_.shape.columns->loop.axis, index::Less{at, width_});
     return here;
   }
-  index::Condition is_column() const {
-    index::Condition mask;
-    for (const auto& [axis, end] : column().ends) mask.all.push_back(end);
-    return mask;
-  }
+  index::Condition is_column() const { return ends_of_all(column()); }
 
   // Adds the parts of unit `number` from the place `first` on, where there is such a column. Those that lie
   // far apart are combined first, and written out: then the loads of all are on their way before the first is

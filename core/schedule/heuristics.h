@@ -199,7 +199,6 @@ std::optional<Schedule> choose_parts(const loops::Program& nest, const machine::
 // The whole schedule by these parameters.
 Schedule choose(const Forms& forms, const machine::Machine& machine, const Parameters& parameters);
 ScopeChoice choose_common(const Situation& situation);
-ScopeChoice choose_row_a_block(const Situation& situation);
 ScopeChoice choose_sibling(const Situation& situation, int number);
 
 }  // namespace twinloom::schedule

@@ -12,11 +12,8 @@ using loops::Bind;
 
 namespace {
 
-std::optional<std::size_t> position_of(const Scope& scope, std::size_t axis, std::size_t piece) {
-  for (std::size_t at = 0; at < scope.order.size(); ++at) {
-    if (scope.order[at].axis == axis && scope.order[at].piece == piece) return at;
-  }
-  return std::nullopt;
+auto position_of(const Scope& scope, std::size_t axis, std::size_t piece) {
+  return std::ranges::find(scope.order, Turn{axis, piece});
 }
 
 // Whether the pieces first..last of the axis are walked from the largest to the smallest.
@@ -75,10 +72,8 @@ std::string why_bad_tail(const Plan& plan, const Scope& scope, std::size_t numbe
     case Tail::mask:
       return "";
     case Tail::clip:
-      if (std::any_of(axis.pieces.begin(), axis.pieces.end(),
-                      [](const Piece& piece) { return is_wide(piece.bind); })) {
+      if (std::ranges::any_of(axis.pieces, is_wide, &Piece::bind))
         return cat("split ", axis.axis, ": clip, but a piece is unroll or vector");
-      }
       if (!is_falling(scope, number, 0, last))
         return cat("split ", axis.axis, ": clip needs its pieces from the largest to the smallest");
       return "";
@@ -116,7 +111,7 @@ std::string why_bad_blocks(const Plan& plan) {
       continue;
     }
     if (inside) return cat("loop ", piece.symbol, ": a block loop inside one that is not");
-    if (std::find(axes.begin(), axes.end(), turn.axis) != axes.end())
+    if (std::ranges::find(axes, turn.axis) != axes.end())
       return cat("loop ", piece.symbol, ": two block loops of one axis");
     axes.push_back(turn.axis);
   }
@@ -182,8 +177,7 @@ std::string why_bad_steps(const Plan& plan, const AxisPlan& axis) {
   if (axis.tail == Tail::clip)
     return cat("axis ", axis.axis, ": the lanes of a canonical total are masked, not clipped");
   const auto has = [&](std::int64_t step) {
-    return std::any_of(axis.pieces.begin(), axis.pieces.end(),
-                       [&](const Piece& piece) { return piece.step == step; });
+    return std::ranges::find(axis.pieces, step, &Piece::step) != axis.pieces.end();
   };
   const bool units = axis.pieces.front().step >= loops::UNIT;
   if (!units && !at_most(plan.facts, axis.extent, loops::UNIT))
@@ -260,8 +254,7 @@ std::string why_bad_thread_scan(const Plan& plan, const Scope& scope, const loop
   if (axis.tail != Tail::mask && axis.tail != Tail::exact)
     return words + "a scan by threads ends by mask or exact";
   for (const AxisPlan& common : plan.common.axes)
-    if (std::ranges::any_of(common.pieces, [](const Piece& piece) { return piece.bind == Bind::thread; }) &&
-        extents_vary(plan.shape, sibling, common.axis))
+    if (common.has(Bind::thread) && extents_vary(plan.shape, sibling, common.axis))
       return words + "rows of a block end at different turns, and their threads wait for each other";
   return scans_stand_alone(sibling) ? "" : words + "a scan reads another's result";
 }
@@ -365,7 +358,7 @@ std::string why_unlawful(const Plan& plan) {
     for (const auto& inner : siblings[number]->inner) {
       const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
       if (accumulate == nullptr) continue;
-      if (std::find(reached.begin(), reached.end(), accumulate->total) != reached.end())
+      if (std::ranges::find(reached, accumulate->total) != reached.end())
         return "a total that two siblings accumulate";
       reached.push_back(accumulate->total);
     }

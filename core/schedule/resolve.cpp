@@ -96,8 +96,7 @@ bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling, const
 bool is_call(const loops::Program& nest) { return loops::routine_of(nest) != nullptr; }
 
 bool in_lockstep(const Scope& common) {
-  return std::any_of(common.order.begin(), common.order.end(),
-                     [&](const Turn& turn) { return common.piece(turn).bind == Bind::vector; });
+  return std::ranges::any_of(common.axes, [](const AxisPlan& axis) { return axis.has(Bind::vector); });
 }
 
 Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling) {
@@ -203,12 +202,8 @@ class Resolver {
       current = loop.sibling;
       const auto turn = find_piece(*scope, loop.piece);
       if (!turn) return cat("loop ", loop.piece, ": ", name_of(loop.sibling), " have no such piece");
-      const auto same = [&](const Turn& other) {
-        return other.axis == turn->axis && other.piece == turn->piece;
-      };
-      if (std::any_of(scope->order.begin(), scope->order.end(), same)) {
+      if (std::ranges::find(scope->order, *turn) != scope->order.end())
         return cat("loop ", loop.piece, " is given twice");
-      }
       scope->order.push_back(*turn);
       scope->axes[turn->axis].pieces[turn->piece].bind = loop.bind;
     }
@@ -229,11 +224,9 @@ class Resolver {
       const Scope& scope = *scope_of(sibling);
       for (std::size_t axis = 0; axis < scope.axes.size(); ++axis) {
         for (std::size_t piece = 0; piece < scope.axes[axis].pieces.size(); ++piece) {
-          const auto same = [&](const Turn& turn) { return turn.axis == axis && turn.piece == piece; };
-          if (!std::any_of(scope.order.begin(), scope.order.end(), same)) {
+          if (std::ranges::find(scope.order, Turn{axis, piece}) == scope.order.end())
             return cat("piece ", scope.axes[axis].pieces[piece].symbol, " of ", name_of(sibling),
                        " has no loop");
-          }
         }
       }
     }
