@@ -13,6 +13,7 @@
 #include "core/loops/canonical.h"
 #include "core/loops/parts.h"
 #include "core/loops/rewrite.h"
+#include "core/schedule/constants.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -37,8 +38,7 @@ std::optional<GridSplit> choose_grid(const Situation& situation) {
   if (rows >= machine.blocks_at_once) return {};
   const std::int64_t parts = ceil_div(TASKS_A_WORKER * machine.blocks_at_once, rows);
   const std::int64_t units = situation.usual(loop) / loops::UNIT / parts;
-  constexpr std::int64_t LEAST_UNITS = 16;  // of one row: such a part takes some microseconds
-  if (units * beside < LEAST_UNITS) return {};
+  if (units * beside < LEAST_PART_UNITS) return {};
   return GridSplit{std::string(loop.axis.name()), power_of_two_below(units)};
 }
 
@@ -59,25 +59,21 @@ std::vector<TempPlan> possible_stages(const Situation& situation, const Schedule
   return result;
 }
 
-// Whether it pays. A row that one later sibling would load again is as near in the cache as an array, which
-// only takes its place there (softmax with one: a fifth slower); but 16-bit floats are then converted once.
+// Whether it pays: 16-bit floats are then converted once.
 bool pays(const Staged& staged, ops::DType dtype) {
-  constexpr std::size_t SEVERAL = 3;
   if (staged.lanes != 0) return staged.lanes <= LARGEST_SQUARE;
-  return staged.of_task || ops::is_16_bit_float(dtype) || staged.siblings.size() >= SEVERAL;
+  return staged.of_task || ops::is_16_bit_float(dtype) || staged.siblings.size() >= SEVERAL_READERS;
 }
 
 // Bytes of rows that wait in a core's second cache, on the stack of a thread.
 std::int64_t far_room(const machine::Machine& machine) {
-  constexpr std::int64_t SHARE = 4, MOST = 256 << 10;
-  return std::min(machine::level_bytes(machine, "L2") / SHARE, MOST);
+  return std::min(machine::level_bytes(machine, "L2") / FAR_L2_SHARE, MOST_FAR_BYTES);
 }
 
 // How many values are cached, as long as their rows fit and what is left of the nest is not better walked in
 // lock-step, where rows have no arrays of their own. Expensive ones may be cached in L2.
 int choose_kept_values(const Forms& forms, const Situation& situation, std::int64_t& room) {
   if (situation.lockstep || situation.shape.common.empty() || choose_grid(situation)) return 0;
-  constexpr int FAR_WORK = 12;
   std::int64_t far = far_room(situation.machine);
   int values = 0;
   while (values < situation.parameters.most_values) {

@@ -6,14 +6,12 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/schedule/constants.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 
 namespace {
-
-constexpr std::int64_t THREAD_REGISTERS = 64;  // of a thread that keeps a row's values and chains of columns
-constexpr double ENOUGH_WAVES = 3.5;  // of blocks: of fewer the last one leaves much of the machine idle
 
 // Of totals that wait for a block's other lanes, in bytes.
 std::int64_t waiting_bytes(const Situation& situation, std::int64_t lanes) {
@@ -29,7 +27,7 @@ double waves(const Situation& situation, std::int64_t lanes, std::int64_t thread
   const machine::Machine& machine = situation.machine;
   const std::int64_t bytes = std::max<std::int64_t>(waiting_bytes(situation, lanes), 1);
   const std::int64_t beside = std::max<std::int64_t>(
-      1, std::min(machine.scratch_bytes / bytes, machine.registers_each / (THREAD_REGISTERS * threads)));
+      1, std::min(machine.scratch_bytes / bytes, machine.registers_each / (COLUMN_REGISTERS * threads)));
   const std::int64_t blocks =
       ceil_div(situation.usual(situation.shape.common.front()), loops::UNIT) * (loops::LANES / lanes);
   return static_cast<double>(blocks) / static_cast<double>(beside * machine.multiprocessors);
@@ -38,25 +36,24 @@ double waves(const Situation& situation, std::int64_t lanes, std::int64_t thread
 // Blocks for all multiprocessors, whose threads read at least a sector of memory beside each other; of them
 // as many as have enough loads on their way together.
 void choose_gathering(const Situation& situation, ColumnsPlan& plan) {
-  constexpr std::int64_t LEAST_WIDTH = 8, THREADS = 512;
   const machine::Machine& machine = situation.machine;
   const std::int64_t units = ceil_div(situation.usual(situation.shape.common.front()), loops::UNIT);
   const std::int64_t each = situation.usual(situation.shape.columns->loop) / machine.multiprocessors;
-  plan.width = std::clamp<std::int64_t>(power_of_two_below(each), LEAST_WIDTH, machine.warp_threads);
-  plan.units = std::min(THREADS / plan.width, next_power_of_two(std::max<std::int64_t>(units, 1)));
+  plan.width = std::clamp<std::int64_t>(power_of_two_below(each), LEAST_GATHERED_WIDTH, machine.warp_threads);
+  plan.units = std::min(GATHERING_THREADS / plan.width, next_power_of_two(std::max<std::int64_t>(units, 1)));
 }
 
 }  // namespace
 
 ColumnsPlan choose_columns(const Situation& situation, std::int64_t threads) {
-  constexpr std::int64_t MOST = 8, LEAST = 2;
-  if (situation.machine.max_threads == 1) return {MOST};
-  std::int64_t most = MOST;
-  while (most > LEAST && waiting_bytes(situation, most) > situation.machine.scratch_bytes / 2) most /= 2;
+  if (situation.machine.max_threads == 1) return {MOST_COLUMN_LANES};
+  std::int64_t most = MOST_COLUMN_LANES;
+  while (most > LEAST_COLUMN_LANES && waiting_bytes(situation, most) > situation.machine.scratch_bytes / 2)
+    most /= 2;
   std::int64_t lanes = most;
-  while (lanes >= LEAST && waves(situation, lanes, threads) < ENOUGH_WAVES) lanes /= 2;
+  while (lanes >= LEAST_COLUMN_LANES && waves(situation, lanes, threads) < ENOUGH_WAVES) lanes /= 2;
   // Where there are never enough blocks the parts are what counts.
-  ColumnsPlan plan{lanes >= LEAST ? lanes : most};
+  ColumnsPlan plan{lanes >= LEAST_COLUMN_LANES ? lanes : most};
   plan.place = loops::Place::scratch;
   choose_gathering(situation, plan);
   return plan;

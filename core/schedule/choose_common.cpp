@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/integers.h"
+#include "core/schedule/constants.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -66,14 +67,12 @@ class CommonChooser {
   // what each waits for. (Sines, cosines and an arc sine of four inputs: 4.1 ms by one register, 3.1 by
   // two, 2.5 by four.)
   bool has_long_chains(const NestLoop& loop) const {
-    constexpr std::int64_t LEAST_VECTORS = 16;  // else what is left over would count
-    constexpr std::int64_t WORK_A_BYTE =
-        6;  // below it memory takes half the time: gelu of one of two, 0.58 and 0.65
     const std::int64_t lanes = situation_.lanes_along(loop.axis) * situation_.parameters.wide_vectors;
-    if (!situation_.divides(lanes, loop) && situation_.usual(loop) < LEAST_VECTORS * lanes) return false;
+    if (!situation_.divides(lanes, loop) && situation_.usual(loop) < LEAST_LONG_VECTORS * lanes) return false;
     std::int64_t bytes = 0;
     for (const Access& access : situation_.accesses) bytes += access.bytes;
-    return work_of(own_stmts(situation_.shape)) > std::max<std::int64_t>(HEAVY_WORK, WORK_A_BYTE * bytes);
+    return work_of(own_stmts(situation_.shape)) >
+           std::max<std::int64_t>(HEAVY_WORK, LONG_WORK_A_BYTE * bytes);
   }
   int total_work() const {
     int work = 0;
@@ -95,7 +94,6 @@ class CommonChooser {
   }
 
   void set_tile(std::vector<Common>& plans, std::size_t tile) const {
-    constexpr std::int64_t LEAST = 32, MOST = 256, COLUMNS = 64;
     Common& vector = plans[situation_.vector_axis];
     double tasks = 1;
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -104,14 +102,14 @@ class CommonChooser {
       tasks *= static_cast<double>(situation_.usual(situation_.shape.common[i]));
     }
     const std::int64_t columns = situation_.usual(situation_.shape.common[situation_.vector_axis]);
-    if (vector.lanes != 0 && !vector.masked && columns > COLUMNS) {
-      vector.block = std::max<std::int64_t>(COLUMNS, 2 * vector.lanes);
+    if (vector.lanes != 0 && !vector.masked && columns > TILE_COLUMNS) {
+      vector.block = std::max<std::int64_t>(TILE_COLUMNS, 2 * vector.lanes);
       tasks *= static_cast<double>(ceil_div(columns, vector.block));
     }
     const std::int64_t rows = situation_.usual(situation_.shape.common[tile]);
-    std::int64_t block = MOST;
+    std::int64_t block = MOST_TILE;
     const auto wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once);
-    while (block > LEAST && static_cast<double>(ceil_div(rows, block)) * tasks < wanted) block /= 2;
+    while (block > LEAST_TILE && static_cast<double>(ceil_div(rows, block)) * tasks < wanted) block /= 2;
     if (rows > block) plans[tile].block = block;
   }
 
@@ -141,13 +139,11 @@ class CommonChooser {
         return;
     }
   }
-  // Columns of a panel: where memory holds what is reduced, 2 KiB of each row are read at once. 256 bytes of
-  // rows 16 KiB apart took 1.7 times as long.
+  // Columns of a panel: where memory holds what is reduced.
   std::int64_t panel_of(const NestLoop& loop, std::int64_t lanes) const {
-    constexpr std::int64_t RUN_BYTES = 2048, ELEMENT_BYTES = 4;
     const auto extent = constant(loop);
     if (lanes == 0 || !extent || !situation_.wants_panel()) return 0;
-    std::int64_t vectors = RUN_BYTES / ELEMENT_BYTES / lanes;
+    std::int64_t vectors = PANEL_RUN_BYTES / FLOAT_BYTES / lanes;
     while (vectors > 1 && *extent % (vectors * lanes) != 0) --vectors;
     return vectors > 1 ? vectors * lanes : 0;
   }
@@ -167,9 +163,8 @@ class CommonChooser {
     const double wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once) / tasks;
     const double share = static_cast<double>(situation_.usual(loop)) / std::max(wanted, 1.0);
     const double longest = constant(loop) ? std::max(share, enough) : enough;
-    constexpr double LONGEST = 1 << 15;
     return next_power_of_two(
-        static_cast<std::int64_t>(std::clamp(std::ceil(std::min(longest, LONGEST)), 1.0, LONGEST)));
+        static_cast<std::int64_t>(std::clamp(std::ceil(std::min(longest, LONGEST_TASK)), 1.0, LONGEST_TASK)));
   }
 
   void split_common(const NestLoop& loop, const Common& plan) {

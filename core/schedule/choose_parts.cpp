@@ -11,6 +11,7 @@
 #include "core/loops/canonical.h"
 #include "core/loops/parts.h"
 #include "core/loops/rewrite.h"
+#include "core/schedule/constants.h"
 #include "core/schedule/heuristics.h"
 #include "core/schedule/product.h"
 
@@ -20,8 +21,6 @@ namespace {
 
 using loops::Bind;
 using Steps = std::vector<steps::Step>;
-
-constexpr std::int64_t FLOAT_BYTES = 4;
 
 bool sums_up_in_order(const loops::Sibling& sibling, const loops::Program& program) {
   return std::ranges::any_of(sibling.inner, [&](const loops::Ref<loops::Stmt>& stmt) {
@@ -67,8 +66,7 @@ class RowSteps {
   // Several vectors side by side, so that none waits for the one before.
   void walk(const loops::NestLoop& loop) {
     const std::string axis(loop.axis.name());
-    constexpr std::int64_t VECTORS = 4;
-    add(steps::Split{axis, {VECTORS * lanes_, lanes_}, steps::Tail::mask});
+    add(steps::Split{axis, {VECTORS_OF_PARTS * lanes_, lanes_}, steps::Tail::mask});
     add(steps::BindLoop{axis + ".1", Bind::unroll});
     bind_vector(axis + ".2");
   }
@@ -118,18 +116,18 @@ class PartsSearch {
   // Rows of a block: what the second cache has room for beside the operands, and fewer; those that divide all
   // rows where there are some.
   std::vector<std::int64_t> blocks() const {
-    constexpr std::int64_t STEP = 8, SHARE = 2, MOST_BYTES = 1 << 20, TRIES = 3;  // on the stack of a thread
     const std::int64_t l2 = machine::level_bytes(machine_, "L2");
-    const std::int64_t room = std::min((l2 > 0 ? l2 : MOST_BYTES) / SHARE, MOST_BYTES);
+    const std::int64_t room = std::min((l2 > 0 ? l2 : MOST_BLOCK_BYTES) / BLOCK_L2_SHARE, MOST_BLOCK_BYTES);
     std::int64_t row = 0;
     for (const loops::Scratch& array : parts_.arrays)
       row += *index::constant_of(array.count) * ops::size_of(nest_.buffers[array.buffer.index].dtype);
     const std::int64_t all = usual_extent(parts_.common.back(), sizes_);
     std::vector<std::int64_t> found;
-    std::int64_t most = std::min(room / std::max<std::int64_t>(row, 1), ceil_div(all, STEP) * STEP);
-    for (; most > 0 && std::ssize(found) < TRIES; most /= 2) {
-      std::int64_t rows = std::max(most - most % STEP, std::min(most, STEP));
-      for (std::int64_t fewer = rows; 2 * fewer > rows; fewer -= STEP)
+    std::int64_t most =
+        std::min(room / std::max<std::int64_t>(row, 1), ceil_div(all, BLOCK_STEP) * BLOCK_STEP);
+    for (; most > 0 && std::ssize(found) < BLOCK_TRIES; most /= 2) {
+      std::int64_t rows = std::max(most - most % BLOCK_STEP, std::min(most, BLOCK_STEP));
+      for (std::int64_t fewer = rows; 2 * fewer > rows; fewer -= BLOCK_STEP)
         if (all % fewer == 0) {
           rows = fewer;
           break;

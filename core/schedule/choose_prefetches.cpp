@@ -3,18 +3,16 @@
 #include <algorithm>
 
 #include "core/loops/rewrite.h"
+#include "core/schedule/constants.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 
 namespace {
 
-// Of shorter rows the processor fetches the next by itself.
-constexpr std::int64_t LEAST_ROW_BYTES = 2048;
-
 bool is_long_row(const Situation& situation, std::size_t sibling, int bytes) {
   const loops::NestLoop& loop = situation.siblings[sibling]->loops.back();
-  return situation.usual(loop) * bytes >= LEAST_ROW_BYTES;
+  return situation.usual(loop) * bytes >= LEAST_FETCHED_BYTES;
 }
 
 }  // namespace
@@ -39,16 +37,13 @@ std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Pl
 
 namespace {
 
-// Bytes that the caches keep until somebody reads them. Of a last cache that many machines share, whose size
-// the system tells, a worker has less: on two of the threads of a Xeon that says 480 MiB, sums of two arrays
-// of 64 MiB took 5.4 ms with usual stores and 3.7 with these, of 16 MiB the same.
+// Bytes that the caches keep until somebody reads them.
 std::int64_t kept_bytes(const machine::Machine& machine) {
-  constexpr std::int64_t MOST_OF_A_WORKER = 16 << 20;
-  return std::min(machine::cache_bytes(machine), MOST_OF_A_WORKER * machine.blocks_at_once);
+  return std::min(machine::cache_bytes(machine), MOST_CACHED_BYTES * machine.blocks_at_once);
 }
 
 // Along which axis a vector moves on from one store to the next: of a scan's rows, or of a tile of small
-// elements. (Transposed bytes 4.1 ms, 2.9 so, 16-bit floats 2.6 and 2.5; f32 1.9 and 1.9, or 0.43 and 0.48.)
+// elements.
 std::optional<index::Symbol> jumping_axis(const Situation& situation, const Schedule& schedule,
                                           const Access& access) {
   if (access.sibling >= 0) {
@@ -56,8 +51,8 @@ std::optional<index::Symbol> jumping_axis(const Situation& situation, const Sche
     if (reach_of(situation.shape, sibling) == Reach::scan) return sibling.loops.back().axis;
     return std::nullopt;
   }
-  constexpr int MOST_BYTES = 2;
-  if (!situation.siblings.empty() || schedule.temps.empty() || access.bytes > MOST_BYTES) return std::nullopt;
+  if (!situation.siblings.empty() || schedule.temps.empty() || access.bytes > MOST_STREAMED_BYTES)
+    return std::nullopt;
   const std::string& inside = schedule.temps.front().inside;
   for (const loops::NestLoop& loop : situation.shape.common)
     if (inside.starts_with(cat(loop.axis, "."))) return loop.axis;
@@ -68,7 +63,7 @@ std::optional<index::Symbol> jumping_axis(const Situation& situation, const Sche
 // fetches such lines ahead, so a store would wait for what it overwrites. A scan of columns takes 0.33 ms so,
 // and 0.55 without.
 bool stores_lines_apart(const Situation& situation, const Schedule& schedule, loops::Buffer buffer) {
-  constexpr std::int64_t LINE_BYTES = 64;
+  const std::int64_t line = situation.machine.sector_bytes;
   if (!situation.lockstep) return false;
   const index::Symbol& vector = situation.shape.common[situation.vector_axis].axis;
   const auto split = std::ranges::find_if(schedule.splits, [&](const SplitPlan& plan) {
@@ -79,8 +74,8 @@ bool stores_lines_apart(const Situation& situation, const Schedule& schedule, lo
     if (access.buffer != buffer || !access.store) return true;
     const auto axis = jumping_axis(situation, schedule, access);
     const auto apart = axis ? stride_along(access, *axis) : std::nullopt;
-    return apart && stride_along(access, vector) == 1 && *apart * access.bytes > LINE_BYTES &&
-           *apart * access.bytes % LINE_BYTES == 0 && split->factors.back() * access.bytes % LINE_BYTES == 0;
+    return apart && stride_along(access, vector) == 1 && *apart * access.bytes > line &&
+           *apart * access.bytes % line == 0 && split->factors.back() * access.bytes % line == 0;
   });
 }
 }  // namespace

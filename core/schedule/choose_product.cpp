@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/base/integers.h"
+#include "core/schedule/constants.h"
 #include "core/schedule/heuristics.h"
 #include "core/schedule/product.h"
 
@@ -68,7 +69,6 @@ std::vector<Schedule> choose_products(const loops::Program& nest, const machine:
   if (machine.max_threads > 1) return {};
   const auto found = find_contraction(nest);
   if (!found) return {};
-  constexpr std::int64_t FLOAT_BYTES = 4;
   const std::int64_t lanes = machine.vector_bytes / FLOAT_BYTES;
   const index::Values sizes = usual_sizes(nest);
   std::vector<Schedule> schedules;

@@ -5,6 +5,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/schedule/constants.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -47,23 +48,20 @@ std::optional<ScanSplit> parts_for(const Situation& situation, const Walked& wal
   return ScanSplit{std::string(situation.siblings.front()->loops.back().axis.name()), chunks, 1};
 }
 
-// Of threads: as many as the machine runs at once. A thread with a row of its own has several loads on their
-// way, so that half of them is enough.
+// Of threads: as many as the machine runs at once.
 std::optional<ScanSplit> for_threads(const Situation& situation, const Walked& walked) {
-  constexpr std::int64_t LOADED_TOGETHER = 16;  // totals that a thread has in registers
   const double wanted = static_cast<double>(situation.machine.blocks_at_once * machine::BLOCK_THREADS) *
-                        situation.parameters.parts / (walked.by_threads ? 1 : 2);
+                        situation.parameters.parts / (walked.by_threads ? 1 : ROWS_IN_FLIGHT);
   auto split = parts_for(situation, walked, wanted, 1);
   const std::int64_t most = walked.by_threads ? situation.parameters.carry_threads : LOADED_TOGETHER;
   if (split) split->carries = std::min(next_power_of_two(walked.chunks), most);
   return split;
 }
 
-// Where two passes by all workers take less time than one by as many as there are rows: that for the totals
-// computes and stores about half as much as that for the results.
+// Where two passes by all workers take less time than one by as many as there are rows.
 std::optional<ScanSplit> for_tasks(const Situation& situation, const Walked& walked) {
   const double workers = situation.machine.blocks_at_once;
-  if (1.5 * walked.workers >= workers) return std::nullopt;
+  if (PASSES_OF_PARTS * walked.workers >= workers) return std::nullopt;
   // A part is worth waking a worker for.
   const double chunk_seconds = situation.turn_seconds() / static_cast<double>(walked.chunks);
   const auto least = static_cast<std::int64_t>(situation.machine.worth_a_thread_seconds / chunk_seconds) + 1;

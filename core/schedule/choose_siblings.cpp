@@ -3,6 +3,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/schedule/constants.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -101,7 +102,6 @@ class SiblingChooser {
     if (work() <= HEAVY_WORK) return false;
     if (situation_.machine.masked_memory) return true;
     return std::none_of(situation_.accesses.begin(), situation_.accesses.end(), [&](const Access& access) {
-      constexpr int LEAST_MASKED_BYTES = 4;
       return access.sibling == number_ && access.bytes < LEAST_MASKED_BYTES;
     });
   }
@@ -112,8 +112,6 @@ class SiblingChooser {
   // as many as registers hold, for each of the others has a place in an array.
   std::int64_t accumulators(bool masked) const {
     if (situation_.parameters.accumulators != 0) return situation_.parameters.accumulators;
-    constexpr std::int64_t HIDDEN_LATENCY = 4;
-    constexpr int BARE_WORK = 2;
     const bool heavy = work() > HEAVY_WORK;
     const std::int64_t half = situation_.machine.vector_registers / 2;
     if (!situation_.lockstep && !masked && work() <= BARE_WORK) return power_of_two_below(half);

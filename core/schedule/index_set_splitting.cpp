@@ -5,6 +5,7 @@
 
 #include "core/base/integers.h"
 #include "core/index/simplify.h"
+#include "core/schedule/constants.h"
 #include "core/steps/tidy.h"
 
 namespace twinloom::schedule {
@@ -15,9 +16,6 @@ using loops::Loop;
 using loops::Value;
 
 namespace {
-
-constexpr std::int64_t MOST_VALUES = 256;  // of a body: it is written once for each loop
-constexpr int MOST_LOOPS = 4;
 
 // The first iteration in which it is not what it was in iteration 0, where that is inside the loop; nothing
 // where more than the axis and sizes decides.
@@ -49,7 +47,7 @@ std::optional<Expr> first_change(const Loop& loop, const std::set<index::Symbol>
       std::ranges::for_each(load->mask.all, visit);
     if (const auto less = loops::compared_counts(value)) visit(*less);
   });
-  return values <= MOST_VALUES ? first : std::nullopt;
+  return values <= MOST_CUT_VALUES ? first : std::nullopt;
 }
 
 class Splitter {
@@ -72,7 +70,7 @@ class Splitter {
     if (loop == nullptr || loop->bind != loops::Bind::serial || has_shared_axis(*stmt)) return stmt;
     std::vector<Ref<Stmt>> parts;
     Ref<Stmt> rest = stmt;
-    while (static_cast<int>(parts.size()) + 1 < MOST_LOOPS) {
+    while (static_cast<int>(parts.size()) + 1 < MOST_CUT_LOOPS) {
       const auto& left = std::get<Loop>(rest->node);
       const auto change = first_change(left, bound_, facts_);
       if (!change) break;

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/loops/rewrite.h"
 #include "core/schedule/accesses.h"
+#include "core/schedule/constants.h"
 #include "core/schedule/plan.h"
 #include "core/steps/fresh.h"
 
@@ -19,9 +20,6 @@ using loops::Temp;
 using loops::Value;
 
 namespace {
-
-constexpr int LEAST_WORK = 3;            // of a value that is kept: a store and a load cost about as much
-constexpr std::size_t MOST_NODES = 500;  // of a sibling with its Lets put in place
 
 const index::Symbol& place() {
   static const index::Symbol symbol("reused.place");
@@ -52,7 +50,7 @@ class Body {
     usable_ = usable_ && sibling.loops.size() == 1 && most_of(facts, sibling.loops.front().extent);
   }
 
-  bool is_usable() const { return usable_ && nodes_ <= MOST_NODES; }
+  bool is_usable() const { return usable_ && nodes_ <= MOST_KEPT_NODES; }
   const index::Expr& extent() const { return sibling_.loops.front().extent; }
 
   // A value that becomes too large stays as it is.
@@ -60,7 +58,7 @@ class Body {
     std::size_t nodes = 0;
     const auto expanded = loops::rewrite(value, [&](const Ref<Value>& old) {
       ++nodes_;
-      if (++nodes > MOST_NODES) return old;
+      if (++nodes > MOST_KEPT_NODES) return old;
       const auto* read = std::get_if<loops::Read>(&old->node);
       const auto let = read != nullptr ? lets_.find(read->temp) : lets_.end();
       return let != lets_.end() ? let->second : old;
@@ -106,7 +104,7 @@ std::optional<Shared> most_expensive(const std::vector<const loops::Sibling*>& s
                                      const index::Facts& facts) {
   std::vector<std::pair<Body, std::vector<Ref<Value>>>> before;
   std::optional<Shared> best;
-  int most = LEAST_WORK - 1;
+  int most = LEAST_KEPT_WORK - 1;
   for (const loops::Sibling* sibling : siblings) {
     before.emplace_back(Body(*sibling, facts), std::vector<Ref<Value>>());
     auto& [body, parts] = before.back();

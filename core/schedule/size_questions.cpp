@@ -8,6 +8,7 @@
 #include "core/loops/canonical.h"
 #include "core/loops/parts.h"
 #include "core/loops/rewrite.h"
+#include "core/schedule/constants.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -39,9 +40,6 @@ class Asker {
 
  private:
   using NestLoop = loops::NestLoop;
-  static constexpr std::int64_t UNITS_SIDE_BY_SIDE = 4;  // by the warps of a row
-  // Elements of an axis that may be shorter than the vectors or the threads of a block that walk it.
-  static constexpr std::int64_t MOST_SIDE = 256;
 
   std::vector<index::Symbol> sizes_in(const index::Expr& expr) const {
     std::vector<index::Symbol> found;
@@ -102,7 +100,6 @@ class Asker {
 
   // Whether a wide access of neighbours starts at its multiple wherever the other axes stand.
   void ask_alignment() {
-    constexpr std::int64_t WORD_BYTES = 4;  // of neighbours that a thread with rows of its own takes at once
     const auto& common = situation_.shape.common;
     if (!common.empty() && situation_.lockstep) {
       const bool rows = !situation_.siblings.empty();

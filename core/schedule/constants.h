@@ -1,0 +1,80 @@
+// What the heuristics take for granted beyond the facts of machine::Machine: one table. A row has a unit and
+// a reason, and what was measured for it; one without a measurement is a bound that was set by hand. What
+// the estimate weighs are the parameters of heuristics.h. For the inside of this component.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace twinloom::schedule {
+
+constexpr std::int64_t FLOAT_BYTES = 4;
+
+// The search by estimates.
+constexpr int MOST_ROUNDS = 2;  // changes one after the other: each tries all parameters
+constexpr double LESS = 0.999;  // of an estimate: nearer ones differ by the rounding of sums
+
+// Cores: tasks, tiles and vectors.
+constexpr std::int64_t LEAST_PART_UNITS = 16;  // units of 1024 of a part: it takes some microseconds
+constexpr double LONGEST_TASK = 1 << 15;       // iterations of an axis
+constexpr std::int64_t LEAST_TILE = 32, MOST_TILE = 256;  // rows of a tile, by how many tasks there are
+constexpr std::int64_t TILE_COLUMNS = 64;                 // and its columns
+constexpr std::int64_t LEAST_LONG_VECTORS = 16;  // registers side by side: else what is left over counts
+// Instructions a byte from which on the operators of an element are long chains: below it memory takes half
+// the time (gelu of one of two, 0.58 ms and 0.65).
+constexpr std::int64_t LONG_WORK_A_BYTE = 6;
+// Bytes of each row that a panel reads at once: 256 bytes of rows 16 KiB apart took 1.7 times as long.
+constexpr std::int64_t PANEL_RUN_BYTES = 2048;
+constexpr std::int64_t HIDDEN_LATENCY = 4;          // accumulators: cycles from one addition to the next
+constexpr int BARE_WORK = 2;                        // instructions of a body that is a sum and nothing else
+constexpr int LEAST_MASKED_BYTES = 4;               // of an element that AVX2 loads and stores under a mask
+constexpr std::int64_t VECTORS_OF_PARTS = 4;        // side by side in a part that sums up nothing
+constexpr std::int64_t BLOCK_STEP = 8;              // rows: a block of several parts has a multiple of it
+constexpr std::int64_t BLOCK_L2_SHARE = 2;          // of L2, for the arrays of a block beside the operands
+constexpr std::int64_t MOST_BLOCK_BYTES = 1 << 20;  // of these arrays, on the stack of a thread
+constexpr std::ptrdiff_t BLOCK_TRIES = 3;           // sizes of blocks that the estimate compares
+
+// Cores: what is cached, fetched ahead and stored past the caches.
+// Siblings that load a row: fewer find it as near in the cache (softmax with an array: a fifth slower).
+constexpr std::size_t SEVERAL_READERS = 3;
+// Instructions of a value that L2 gives sooner than it is computed (softmax_12288_bf16 1.07 ms, 0.61).
+constexpr int FAR_WORK = 12;
+constexpr std::int64_t FAR_L2_SHARE = 4, MOST_FAR_BYTES = 256 << 10;  // of them, on the stack of a thread
+constexpr std::int64_t LEAST_FETCHED_BYTES = 2048;  // of a row: a core fetches shorter ones by itself
+// Of a last cache that many machines share, whose size the system tells, a worker has less: on two of the
+// threads of a Xeon that says 480 MiB, sums of two arrays of 64 MiB took 5.4 ms with usual stores and 3.7
+// with these, of 16 MiB the same.
+constexpr std::int64_t MOST_CACHED_BYTES = 16 << 20;
+// Bytes of an element of a tile that is stored past the caches: transposed bytes 4.1 ms, 2.9 so, 16-bit
+// floats 2.6 and 2.5; f32 1.9 and 1.9, or 0.43 and 0.48.
+constexpr int MOST_STREAMED_BYTES = 2;
+
+// Scans in parts.
+// Passes: that for the totals computes and stores about half as much as that for the results.
+constexpr double PASSES_OF_PARTS = 1.5;
+// Times fewer threads are enough where each has rows of its own, and so several loads on their way.
+constexpr double ROWS_IN_FLIGHT = 2;
+constexpr std::int64_t LOADED_TOGETHER = 16;  // totals that a thread has in registers
+
+// Totals of columns beside rows on a GPU (README: bytes and blocks by lanes).
+constexpr std::int64_t MOST_COLUMN_LANES = 8, LEAST_COLUMN_LANES = 2;  // of a unit, that a block walks
+constexpr std::int64_t COLUMN_REGISTERS = 64;  // of a thread with a row's values and chains (ptxas 13.0: 64)
+constexpr double ENOUGH_WAVES = 3.5;           // of blocks: of fewer the last one leaves much idle
+constexpr std::int64_t LEAST_GATHERED_WIDTH = 8;  // columns: a sector of memory
+constexpr std::int64_t GATHERING_THREADS = 512;   // of a block that gathers
+
+// Values that are kept for later siblings.
+constexpr int LEAST_KEPT_WORK = 3;            // instructions: a store and a load cost about as much
+constexpr std::size_t MOST_KEPT_NODES = 500;  // of a sibling without Lets: the search is quadratic
+
+// Which sizes ask for schedules of their own.
+constexpr std::int64_t UNITS_SIDE_BY_SIDE = 4;  // by the warps of a row
+// Elements of an axis that may be shorter than the vectors or the threads of a block that walk it.
+constexpr std::int64_t MOST_SIDE = 256;
+constexpr std::int64_t WORD_BYTES = 4;  // of neighbours that a thread with rows of its own takes at once
+
+// Index sets: a rotary embedding by cat took half the time when its loop was cut.
+constexpr std::int64_t MOST_CUT_VALUES = 256;  // of a body: it is written once for each loop
+constexpr int MOST_CUT_LOOPS = 4;
+
+}  // namespace twinloom::schedule
