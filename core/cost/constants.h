@@ -14,6 +14,8 @@ constexpr double UNKNOWN_DIVISION = 24;  // of one by a size that only the run k
 constexpr double LOOP = 2;               // instructions of an iteration of a loop: its counter and the branch
 constexpr double INDEX = 3;              // of the check of an index that was found at run time
 constexpr double PUSH = 4;               // of a push onto a stack, besides its combinations
+constexpr int SAMPLE = 64;               // iterations that a mask is tried for: its share is known to 1/64
+constexpr unsigned MOST_DIGITS = 4;  // that one axis is taken apart into where an offset is not linear in it
 constexpr double SHARPNESS = 3;          // of roofs: the time is this root of the sum of these powers
 
 // Of blocks of threads: instructions are slots of a warp, times are cycles of the clock.
@@ -46,6 +48,7 @@ constexpr double MOST_BLOCKS = 32;       // of a multiprocessor
 // Of vectors: instructions are those of one register, times are cycles of a core.
 constexpr double SHARPNESS_OF_VECTORS =
     1.5;                         // in place of SHARPNESS: a core hides less behind its longest roof
+constexpr double LANE_BYTES = 4;  // of an element in a register
 constexpr double SCALAR = 0.4;   // of a vector instruction: more units execute them
 constexpr double GATHER = 2.3;   // instructions of an element that is no neighbour of the last
 constexpr double CHECKED = 4;    // of an index that was found at run time, for each lane that has its own

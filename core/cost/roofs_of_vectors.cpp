@@ -75,8 +75,7 @@ class Vectors {
     return 1;
   }
   double registers_of_vector(std::size_t node) const {
-    constexpr double ELEMENT = 4;
-    return std::max(1.0, std::ceil(lanes_of(node) * ELEMENT / machine_.vector_bytes));
+    return std::max(1.0, std::ceil(lanes_of(node) * LANE_BYTES / machine_.vector_bytes));
   }
   // Whether the node only moves elements of a square whose rows are written out around it, and these are
   // neighbours: then it is transposed in registers.

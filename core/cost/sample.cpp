@@ -5,6 +5,7 @@
 #include <functional>
 #include <random>
 
+#include "core/cost/constants.h"
 #include "core/index/divisors.h"
 
 namespace twinloom::cost {
@@ -24,10 +25,9 @@ class Along {
   ~Along() { values_[axis_] = 0; }
 
   std::vector<Digit> digits(std::int64_t extent) {
-    constexpr std::size_t MOST = 4;
     std::vector<Digit> digits;
     const std::int64_t start = at(0);
-    for (std::int64_t step = 1; step < extent && digits.size() < MOST;) {
+    for (std::int64_t step = 1; step < extent && digits.size() < constants::MOST_DIGITS;) {
       const std::int64_t rounds = (extent + step - 1) / step, stride = at(step) - start;
       const std::int64_t straight = straight_rounds(step, rounds, start, stride);
       if (stride != 0) digits.push_back({static_cast<double>(straight), static_cast<double>(stride)});
@@ -95,15 +95,14 @@ Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, index:
 }
 
 double share_of(const index::Condition& condition, const std::vector<Side>& box, index::Values values) {
-  constexpr int SAMPLE = 64;
-  constexpr double LEAST = 1.0 / SAMPLE;
+  constexpr double LEAST = 1.0 / constants::SAMPLE;
   if (condition.all.empty()) return 1;
   know_all(condition, values);
   for (const Side& side : box) values[side.axis] = 0;
   if (index::bad_divisor(condition, values)) return LEAST;
   std::size_t draw = 0;
   int held = 0;
-  for (int number = 0; number < SAMPLE; ++number) {
+  for (int number = 0; number < constants::SAMPLE; ++number) {
     for (const Side& side : box)
       if (side.extent > 0)
         values[side.axis] = static_cast<std::int64_t>(drawn(draw++) % static_cast<std::uint64_t>(side.extent));

@@ -11,9 +11,6 @@ using lower::ValueId;
 
 namespace {
 
-// A buffer that more units read brings no two of them together.
-constexpr std::size_t MOST_READERS = 16;
-
 double bytes_of(const lower::Value& value, const Limits& limits) {
   return lower::typical_count(value.shape, static_cast<double>(limits.typical_size)) *
          static_cast<double>(ops::bits_of(value.dtype)) / 8;
@@ -47,7 +44,7 @@ std::vector<std::size_t> Candidates::partners_of(std::size_t slot) const {
     const auto& readers = around.readers[id.index];
     const auto& writers = around.writers[id.index];
     if (!written) partners.insert(partners.end(), writers.begin(), writers.end());
-    if (written || readers.size() <= MOST_READERS)
+    if (written || readers.size() <= around.limits.most_readers)
       partners.insert(partners.end(), readers.begin(), readers.end());
   }
   std::ranges::sort(partners);
@@ -69,7 +66,7 @@ Candidates::Scored Candidates::score(const Slots& slots) const {
     const std::size_t readers = around.readers[a.id.index].size();
     if (b->id != a.id || (a.written && b->written)) continue;
     const bool flows = a.written || b->written;
-    if (!flows && readers > MOST_READERS) continue;
+    if (!flows && readers > around.limits.most_readers) continue;
     if (!std::exchange(any, true)) scored.buffer = a.id;
     const bool vanishes = flows && readers == 1 && around.lowered[a.id].storage == lower::Storage::temporary;
     scored.saved += bytes_[a.id.index] * (vanishes ? 2 : 1);
@@ -124,7 +121,7 @@ void Candidates::update(std::size_t first, std::size_t second) {
     if (!written) --gone[id];
   for (const auto& [id, fewer] : gone) {
     const auto left = std::ssize(units_.around().readers[id.index]);
-    const auto most = static_cast<std::ptrdiff_t>(MOST_READERS);
+    const auto most = static_cast<std::ptrdiff_t>(units_.around().limits.most_readers);
     if (left <= most && left + fewer > most) add_readers(id);
   }
 }

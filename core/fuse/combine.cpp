@@ -189,11 +189,11 @@ class Combiner {
 
   // Offsets of one buffer on both sides that may be the same element: of what flows, else of what is shared.
   std::vector<std::pair<index::Expr, index::Expr>> places_in_common() const {
-    constexpr std::size_t most = 8;
     std::vector<std::pair<index::Expr, index::Expr>> pairs;
     const auto add = [&](const index::Expr& a, const index::Expr& b) {
       const std::pair pair(a, b);
-      if (pairs.size() < most && std::ranges::find(pairs, pair) == pairs.end()) pairs.push_back(pair);
+      if (pairs.size() < around_.limits.most_places && std::ranges::find(pairs, pair) == pairs.end())
+        pairs.push_back(pair);
     };
     const std::vector<Load> second_loads = loads_in(second_.draft.nest);
     for (const Stored& stored : stores_of(first_.draft.nest)) {

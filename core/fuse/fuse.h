@@ -54,6 +54,8 @@ struct Limits {
   // One of two parts is a contraction, whose work pays for handing arrays on; null: any may be parts.
   std::function<bool(const loops::Program& nest)> is_contraction = {};
   double clearly_less = 1;  // that the two must take, times the one, where both are told in seconds
+  std::size_t most_readers = 16;  // of a buffer: one that more units read brings no two of them together
+  std::size_t most_places = 8;    // pairs of places in common that are tried
   std::int64_t typical_size = 128;      // what a size symbol is taken for where a number is needed
   // Elements of a matrix from which on totals of its columns are made in the pass over its rows; 0: never.
   std::int64_t column_elements = 0;

@@ -109,7 +109,7 @@ std::set<std::pair<Buffer, std::string>> loads_of(const Sibling& sibling, const 
 // The renaming of second's axes that makes the two load most in common; nothing where that is nothing.
 std::optional<std::map<Axis, Axis>> best_match(const Sibling& first, const Sibling& second,
                                                const index::Facts& facts) {
-  constexpr std::size_t most_loops = 5;
+  constexpr std::size_t most_loops = 5;  // every order of them is tried
   if (first.loops.size() != second.loops.size() || first.loops.size() > most_loops) return std::nullopt;
   const auto known = loads_of(first, facts);
   std::vector<std::size_t> order(first.loops.size());

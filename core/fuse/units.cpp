@@ -61,7 +61,7 @@ std::optional<bool> Units::reaches(std::size_t from, std::size_t to, Towards tow
 // From both ends by turns: a value that many read ends a search from its writer late, one that needs many
 // ends that from its reader late.
 bool Units::has_between(std::size_t first, std::size_t second) const {
-  constexpr std::int64_t FEW = 16;
+  constexpr std::int64_t FEW = 16;  // units that the first search looks at; the next twice as many
   for (std::int64_t most = FEW;; most *= 2) {
     for (const Towards towards : {Towards::earlier, Towards::later}) {
       const bool back = towards == Towards::earlier;

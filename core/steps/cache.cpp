@@ -63,7 +63,6 @@ std::variant<Array, std::string> array_of(const Kernel& kernel, const Loaded& lo
   for (std::size_t at = 0; at < array.extents.size(); ++at) {
     array.place = array.place * array.extents[at] + array.dimensions[at].axis;
     array.count *= array.extents[at];
-    constexpr std::int64_t MOST_ELEMENTS = std::int64_t{1} << 20;
     if (array.count > MOST_ELEMENTS)
       return cat("the array would have more than ", MOST_ELEMENTS, " elements");
   }

@@ -5,6 +5,9 @@
 
 namespace twinloom::steps {
 
+// Of an array: none that is nearer than memory is larger.
+constexpr std::int64_t MOST_ELEMENTS = std::int64_t{1} << 20;
+
 Result apply_split(const Kernel& kernel, const Split& split);
 Result apply_fuse(const Kernel& kernel, const Fuse& fuse);
 Result apply_reorder(const Kernel& kernel, const Reorder& reorder);

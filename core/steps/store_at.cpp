@@ -45,7 +45,6 @@ std::variant<Room, std::string> room_of(const Kernel& kernel, const std::vector<
     if (!extent) return cat("no bound is known of the extent ", loop.extent, " of ", loop.axis);
     room.first = room.first * *extent + loop.axis;
     room.count *= *extent;
-    constexpr std::int64_t MOST_ELEMENTS = std::int64_t{1} << 20;
     if (room.count * *own > MOST_ELEMENTS)
       return cat("the array would have more than ", MOST_ELEMENTS, " elements");
   }
