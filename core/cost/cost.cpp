@@ -97,14 +97,8 @@ class Counter {
   // The condition without what is known only at run time.
   index::Condition known(const index::Condition& condition) const {
     index::Condition result;
-    const auto is_known = [&](const index::Symbol& symbol) {
-      return values_.contains(symbol) ||
-             std::any_of(box_.begin(), box_.end(), [&](const Side& side) { return side.axis == symbol; });
-    };
-    for (const index::Less& less : condition.all) {
-      const auto symbols = index::symbols_of(index::Condition{{less}});
-      if (std::all_of(symbols.begin(), symbols.end(), is_known)) result.all.push_back(less);
-    }
+    for (const index::Less& less : condition.all)
+      if (are_known(index::symbols_of(index::Condition{{less}}))) result.all.push_back(less);
     return result;
   }
 
@@ -129,14 +123,13 @@ class Counter {
   void add_load(const loops::Value& value) {
     const auto& load = std::get<loops::Load>(value.node);
     for (const auto& earlier : seen_) {
-      if (std::any_of(earlier.begin(), earlier.end(),
-                      [&](const loops::Value& one) { return loops::equal(one, value); }))
+      if (std::ranges::any_of(earlier, [&](const loops::Value& one) { return loops::equal(one, value); }))
         return;
     }
     seen_.back().push_back(value);
     std::set<index::Symbol> used = index::symbols_of(load.offset);
     used.merge(index::symbols_of(load.mask));
-    const std::vector<Side> box = depends_on_loops_only(used) ? turns_of(used) : box_;
+    const std::vector<Side> box = are_known(used) ? turns_of(used) : box_;
     work_.loaded += bytes_of(load.buffer) * count_members(box, known(load.mask), values_);
   }
   // The loops that execute a load which mentions these symbols. Loops that it does not mention are walked
@@ -153,11 +146,10 @@ class Counter {
     }
     return box;
   }
-  // An index found at run time may change in every turn.
-  bool depends_on_loops_only(const std::set<index::Symbol>& used) const {
-    return std::all_of(used.begin(), used.end(), [&](const index::Symbol& symbol) {
-      return values_.contains(symbol) ||
-             std::any_of(box_.begin(), box_.end(), [&](const Side& side) { return side.axis == symbol; });
+  // Sizes and loops: an index found at run time may change in every turn.
+  bool are_known(const std::set<index::Symbol>& used) const {
+    return std::ranges::all_of(used, [&](const index::Symbol& symbol) {
+      return values_.contains(symbol) || std::ranges::find(box_, symbol, &Side::axis) != box_.end();
     });
   }
 

@@ -146,14 +146,10 @@ class Applier {
             writes_alone(program_of(by_parts(ScanParts::Step::results), ""))};
   }
   Ref<Stmt> scan_part(const ScanParts& parts, const Scope& scope, const Surroundings& here) {
-    std::vector<Ref<Stmt>> result;
-    for (const loops::Item& item : plan_.shape.items) {
-      if (const auto* sibling = std::get_if<loops::Sibling>(&item))
-        result.push_back(build_scan({plan_, scope, *sibling, starts_, &parts}, here, names_));
-      else
-        add_own(std::get<Ref<Stmt>>(item), here, result);
-    }
-    return loops::block(std::move(result));
+    return own_and(here, plan_.shape.items,
+                   [&](const loops::Sibling& sibling, std::vector<Ref<Stmt>>& result) {
+                     result.push_back(build_scan({plan_, scope, sibling, starts_, &parts}, here, names_));
+                   });
   }
   // Of what programs hand to each other each writes what it stores; the others only read it.
   loops::Program writes_alone(loops::Program program) const {
@@ -170,21 +166,29 @@ class Applier {
 
   // Everything up to the first sibling, over one part, and the store of its totals.
   Ref<Stmt> part(const Parts& parts, const Scope& scope, const index::Symbol& at, const Surroundings& here) {
-    std::vector<Ref<Stmt>> result;
-    for (const loops::Item& item : plan_.shape.items) {
-      if (const auto* sibling = std::get_if<loops::Sibling>(&item)) {
-        result.push_back(build_sibling({plan_, scope, *sibling, starts_}, here));
-        break;
-      }
-      add_own(std::get<Ref<Stmt>>(item), here, result);
-    }
-    result.push_back(parts.store(at, here));
-    return loops::block(std::move(result));
+    const std::vector<loops::Item>& all = plan_.shape.items;
+    const auto first = std::ranges::find_if(
+        all, [](const loops::Item& item) { return std::holds_alternative<loops::Sibling>(item); });
+    const auto build = [&](const loops::Sibling& sibling, std::vector<Ref<Stmt>>& result) {
+      result.push_back(build_sibling({plan_, scope, sibling, starts_}, here));
+    };
+    return loops::block({own_and(here, {all.begin(), first + 1}, build), parts.store(at, here)});
   }
 
-  // A row's own statement. A total is started by the sibling that reaches it.
-  static void add_own(const Ref<Stmt>& stmt, const Surroundings& here, std::vector<Ref<Stmt>>& result) {
-    if (!std::holds_alternative<loops::Start>(stmt->node)) result.push_back(settle(stmt, here));
+  // A row's own statements, and what build(sibling, statements) adds. A total is started by the sibling that
+  // reaches it.
+  template <class Build>
+  static Ref<Stmt> own_and(const Surroundings& here, const std::vector<loops::Item>& items,
+                           const Build& build) {
+    std::vector<Ref<Stmt>> result;
+    for (const loops::Item& item : items) {
+      if (const auto* sibling = std::get_if<loops::Sibling>(&item))
+        build(*sibling, result);
+      else if (const auto& stmt = std::get<Ref<Stmt>>(item);
+               !std::holds_alternative<loops::Start>(stmt->node))
+        result.push_back(settle(stmt, here));
+    }
+    return loops::block(std::move(result));
   }
 
   void add_prefetches() {
@@ -201,22 +205,16 @@ class Applier {
 
   Ref<Stmt> items(const Surroundings& around) {
     const Surroundings here = plan_.siblings.empty() ? around : with_last_rows(plan_, around);
-    std::vector<Ref<Stmt>> result;
     std::size_t number = 0;
-    for (const loops::Item& item : staged_.shape.items) {
-      const auto* sibling = std::get_if<loops::Sibling>(&item);
-      if (sibling == nullptr) {
-        add_own(std::get<Ref<Stmt>>(item), here, result);
-      } else if (const Scope& scope = plan_.siblings[number++]; number == 1 && parts_ != nullptr) {
-        result.push_back(parts_->gather(here, names_));
-      } else if (panel_) {
-        result.push_back(panel_->gather());
-      } else {
-        add_runs(number - 1, here, result);
-        result.push_back(build_sibling({plan_, scope, *sibling, starts_}, here));
-      }
-    }
-    return loops::block(std::move(result));
+    return own_and(here, staged_.shape.items,
+                   [&](const loops::Sibling& sibling, std::vector<Ref<Stmt>>& result) {
+                     const Scope& scope = plan_.siblings[number++];
+                     if (number == 1 && parts_ != nullptr)
+                       return result.push_back(parts_->gather(here, names_));
+                     if (panel_) return result.push_back(panel_->gather());
+                     add_runs(number - 1, here, result);
+                     result.push_back(build_sibling({plan_, scope, sibling, starts_}, here));
+                   });
   }
 
   void add_runs(std::size_t sibling, const Surroundings& here, std::vector<Ref<Stmt>>& result) const {

@@ -64,9 +64,8 @@ class ThreadScans : ScanBuilder {
 
  private:
   std::size_t row() const { return pieces_.row; }
-  std::size_t first() const {
-    return pieces_.is_one_chunk() ? 0 : 1;
-  }  // position of what a group of chunks walks
+  // Position of what a group of chunks walks.
+  std::size_t first() const { return pieces_.is_one_chunk() ? 0 : 1; }
   bool has_carry() const { return !in_parts() && !pieces_.is_one_chunk(); }
 
   // The sibling's scope with these pieces for a row, walked in their order.

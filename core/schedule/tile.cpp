@@ -96,32 +96,28 @@ struct Rows {
 };
 
 // x_tile[..] = x[..] for these rows; the load speaks of `row` and `lane`.
-Ref<Stmt> fill(const Plan& plan, const Tile& tile, const loops::Load& load, const index::Symbol& row,
-               const index::Symbol& lane, const Rows& which, Names& names) {
+Ref<Stmt> fill(const Tile& tile, const loops::Load& load, const index::Symbol& row, const index::Symbol& lane,
+               const Rows& which, Names& names) {
   const auto& [first, count, squares] = which;
-  const index::Symbol at = names.symbol(row.name());
-  const index::Substitution here = {{row, first + Expr(at)}};
-  const auto value = loops::load(load.buffer, index::substitute(load.offset, here),
-                                 index::substitute(load.mask, here), load.otherwise);
-  const Expr place = tile.lanes * (first + Expr(at)) + Expr(lane);
-  const loops::Sibling filled{
-      {{at, count}, {lane, tile.lanes}},
-      {loops::stmt(loops::Store{tile.array.buffer, place, {}, value, loops::Update::replace})}};
-  const auto piece = [](const index::Symbol& axis, int number, std::int64_t step, std::int64_t turns,
-                        loops::Bind bind) {
-    return Piece{index::Symbol(cat(axis, ".", number)), step, turns, bind};
+  const std::string at(names.symbol(row.name()).name());
+  const index::Symbol outer(cat(at, ".0")), inner(cat(at, ".1")), vector(cat(lane, ".0"));
+  const std::int64_t side = squares ? tile.lanes : 1;
+  const Expr turns = index::simplify(floor_div(count, side), names.facts());
+  const bool once = turns == Expr(1);
+  const Expr here = first + (once ? Expr(0) : Expr(outer)) * side + (squares ? Expr(inner) : Expr(0));
+  const index::Substitution places = {{row, here}, {lane, Expr(vector)}};
+  const auto value = loops::load(load.buffer, index::substitute(load.offset, places),
+                                 index::substitute(load.mask, places), load.otherwise);
+  Ref<Stmt> stmt = loops::stmt(
+      loops::Store{tile.array.buffer, tile.lanes * here + Expr(vector), {}, value, loops::Update::replace});
+  const auto around = [&](const index::Symbol& axis, const Expr& extent, loops::Bind bind) {
+    names.facts().assume_below(axis, extent);
+    stmt = loops::stmt(loops::Loop{axis, extent, bind, std::move(stmt)});
   };
-  AxisPlan rows{at, count, {}, Tail::exact, {}}, vector{lane, tile.lanes, tile.lanes, Tail::exact, {}};
-  Scope scope{{}, {{0, 0}}, Reach::none};
-  rows.pieces.push_back(piece(at, 0, squares ? tile.lanes : 1, 0, loops::Bind::serial));
-  if (squares) {
-    rows.pieces.push_back(piece(at, 1, 1, tile.lanes, loops::Bind::unroll));
-    scope.order.push_back({0, 1});
-  }
-  vector.pieces.push_back(piece(lane, 0, 1, 0, loops::Bind::vector));
-  scope.order.push_back({1, 0});
-  scope.axes = {std::move(rows), std::move(vector)};
-  return build_loops({plan, scope, filled, {}}, {}, names);
+  around(vector, tile.lanes, loops::Bind::vector);
+  if (squares) around(inner, side, loops::Bind::unroll);
+  if (!once) around(outer, turns, loops::Bind::serial);
+  return stmt;
 }
 
 }  // namespace
@@ -149,7 +145,7 @@ Ref<Stmt> in_tile(const Plan& plan, const Tile& tile, const Walk& walk, const St
   const Expr whole = squares ? tile.lanes * floor_div(turns, tile.lanes) : Expr(0);
   std::vector<Ref<Stmt>> stmts;
   for (const Rows& rows : {Rows{0, whole, true}, Rows{whole, turns - whole, false}})
-    if (rows.count != Expr(0)) stmts.push_back(fill(plan, tile, load, row, lane, rows, names));
+    if (rows.count != Expr(0)) stmts.push_back(fill(tile, load, row, lane, rows, names));
   stmts.push_back(std::move(loops));
   loops::Scratch array = tile.array;
   array.body = loops::block(std::move(stmts));

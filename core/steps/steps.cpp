@@ -80,17 +80,8 @@ constexpr std::array<Row, std::variant_size_v<decltype(Step::node)>> ROWS = {{{"
 }  // namespace
 
 std::string_view name(Tail tail) {
-  switch (tail) {
-    case Tail::exact:
-      return "exact";
-    case Tail::mask:
-      return "mask";
-    case Tail::clip:
-      return "clip";
-    case Tail::remainder:
-      return "remainder";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> NAMES = {"exact", "mask", "clip", "remainder"};
+  return NAMES.at(static_cast<std::size_t>(tail));
 }
 
 Kernel kernel_of(const loops::Program& nest) { return {nest, loops::facts_of(nest)}; }
