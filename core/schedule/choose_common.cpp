@@ -169,18 +169,12 @@ class CommonChooser {
 
   void split_common(const NestLoop& loop, const Common& plan) {
     if (plan.masked) return choice_.split(loop, {}, Tail::mask);
-    if (plan.lanes == 0) {
-      std::vector<std::int64_t> factors;
-      if (plan.block > 1) factors.push_back(plan.block);
-      if (!factors.empty()) choice_.split(loop, factors, Tail::clip);
-      return;
-    }
-    if (plan.block == plan.lanes || plan.block == 0) {
-      return choice_.split(loop, {plan.lanes},
-                           situation_.divides(plan.lanes, loop) ? Tail::exact : Tail::remainder);
-    }
-    choice_.split(loop, {plan.block, plan.lanes},
-                  situation_.divides(plan.block, loop) ? Tail::exact : Tail::remainder);
+    std::vector<std::int64_t> factors;
+    if (plan.block > 1 && plan.block != plan.lanes) factors.push_back(plan.block);
+    if (plan.lanes != 0) factors.push_back(plan.lanes);
+    if (factors.empty()) return;
+    const Tail usual = situation_.divides(factors.front(), loop) ? Tail::exact : Tail::remainder;
+    choice_.split(loop, factors, plan.lanes == 0 ? Tail::clip : usual);
   }
 
   void add_common_loops(const std::vector<Common>& plans, std::optional<std::size_t> tile) {

@@ -137,8 +137,8 @@ std::string why_bad_threads(const Scope& scope, bool inside) {
 
 std::string why_bad_vectors(const Plan& plan) {
   const auto vectors = [](const Scope& scope) {
-    return std::count_if(scope.order.begin(), scope.order.end(),
-                         [&](const Turn& turn) { return scope.piece(turn).bind == Bind::vector; });
+    return std::ranges::count(scope.order, Bind::vector,
+                              [&](const Turn& turn) { return scope.piece(turn).bind; });
   };
   const auto common = vectors(plan.common);
   if (common > 1) return "two vector loops, one inside the other";

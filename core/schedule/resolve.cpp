@@ -158,8 +158,8 @@ class Resolver {
     for (const SplitPlan& split : schedule_.splits) {
       Scope* scope = scope_of(split.sibling);
       if (scope == nullptr) return cat("split ", split.axis, ": there is no sibling ", split.sibling);
-      const auto axis = std::find_if(scope->axes.begin(), scope->axes.end(),
-                                     [&](const AxisPlan& known) { return known.axis.name() == split.axis; });
+      const auto axis = std::ranges::find(scope->axes, std::string_view(split.axis),
+                                          [](const AxisPlan& known) { return known.axis.name(); });
       if (axis == scope->axes.end()) {
         return cat("split ", split.axis, ": ", name_of(split.sibling), " have no such axis");
       }

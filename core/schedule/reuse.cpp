@@ -84,12 +84,15 @@ class Body {
   bool usable_ = true;
 };
 
+bool is_among(const std::vector<Ref<Value>>& values, const Value& value) {
+  return std::ranges::any_of(values, [&](const Ref<Value>& one) { return loops::equal(*one, value); });
+}
+
 // The value and everything that it is computed from, each once.
 void add_parts(const Ref<Value>& value, std::vector<Ref<Value>>& parts) {
   loops::rewrite(value, [&](const Ref<Value>& part) {
-    const bool known = std::any_of(parts.begin(), parts.end(),
-                                   [&](const Ref<Value>& one) { return loops::equal(*one, *part); });
-    if (!known && std::holds_alternative<loops::Apply>(part->node) && walks(*part)) parts.push_back(part);
+    if (!is_among(parts, *part) && std::holds_alternative<loops::Apply>(part->node) && walks(*part))
+      parts.push_back(part);
     return part;
   });
 }
@@ -115,9 +118,7 @@ std::optional<Shared> most_expensive(const std::vector<const loops::Sibling*>& s
       const int work = work_of_value(part);
       for (std::size_t first = 0; first + 1 < before.size() && work > most; ++first) {
         const auto& [other, known] = before[first];
-        const bool same = std::any_of(known.begin(), known.end(),
-                                      [&](const Ref<Value>& one) { return loops::equal(*one, *part); });
-        if (!same || !(other.extent() == body.extent())) continue;
+        if (!is_among(known, *part) || !(other.extent() == body.extent())) continue;
         best = Shared{first, part};
         most = work;
       }
