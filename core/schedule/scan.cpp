@@ -13,53 +13,53 @@
 
 namespace twinloom::schedule {
 
-void ScanBuilder::add_scans(std::initializer_list<Temp Running::*> temps, const std::vector<Array>& arrays) {
-  for (const Ref<Stmt>& inner : source_.sibling.inner) {
+void RunningScans::add_scans(std::initializer_list<Temp Running::*> temps, const std::vector<Array>& arrays) {
+  for (const Ref<Stmt>& inner : source.sibling.inner) {
     const auto* scan = std::get_if<loops::Scan>(&inner->node);
     if (scan == nullptr) continue;
-    Running running{*scan, source_.starts.at(scan->total), {}, {}, {}, {}, {}, {}, {}, {}};
-    for (const auto temp : temps) running.*temp = names_.temp();
+    Running running{*scan, source.starts.at(scan->total), {}, {}, {}, {}, {}, {}, {}, {}};
+    for (const auto temp : temps) running.*temp = names.temp();
     const loops::Start& start = running.start;
     for (int part = 0; part < ops::parts(start.monoid); ++part)
       for (const Array& array : arrays)
         (running.*array.buffers)
             .push_back(
-                names_.buffer({std::string(array.name), ops::part_type(start.monoid, start.element, part),
-                               array.count, true, true}));
-    scans_.push_back(std::move(running));
+                names.buffer({std::string(array.name), ops::part_type(start.monoid, start.element, part),
+                              array.count, true, true}));
+    all.push_back(std::move(running));
   }
 }
 
-index::Expr ScanBuilder::first_of_chunk(const Scope& scope, const State& state) const {
-  const AxisPlan& axis = source_.scope.axes.front();
-  return axis.base + Walk(scope, around_, names_).base_of(axis, loops::SCAN_CHUNK, state);
+index::Expr RunningScans::first_of_chunk(const Scope& scope, const State& state) const {
+  const AxisPlan& axis = source.scope.axes.front();
+  return axis.base + Walk(scope, around, names).base_of(axis, loops::SCAN_CHUNK, state);
 }
 
-Ref<Stmt> ScanBuilder::start_all(Temp Running::*accumulator, const std::vector<loops::Axis>& copies,
-                                 Ref<Stmt> rest) const {
+Ref<Stmt> RunningScans::start_all(Temp Running::*accumulator, const std::vector<loops::Axis>& copies,
+                                  Ref<Stmt> rest) const {
   std::vector<Ref<Stmt>> stmts;
-  for (const Running& running : scans_)
+  for (const Running& running : all)
     stmts.push_back(loops::stmt(start_like(running.start, running.*accumulator, copies)));
   stmts.push_back(std::move(rest));
   return loops::block(std::move(stmts));
 }
 
-void ScanBuilder::add_carries(Temp Running::*carry, const index::Expr& first,
-                              std::vector<Ref<Stmt>>& stmts) const {
-  for (const Running& running : scans_)
-    stmts.push_back(source_.parts->start_from_carry(running.scan, running.*carry, first, around_));
+void RunningScans::add_carries(Temp Running::*carry, const index::Expr& first,
+                               std::vector<Ref<Stmt>>& stmts) const {
+  for (const Running& running : all)
+    stmts.push_back(source.parts->start_from_carry(running.scan, running.*carry, first, around));
 }
 
-void ScanBuilder::add_prefixes(const index::Symbol& across, std::vector<Ref<Stmt>>& stmts) const {
-  for (const Running& running : scans_)
+void RunningScans::add_prefixes(const index::Symbol& across, std::vector<Ref<Stmt>>& stmts) const {
+  for (const Running& running : all)
     stmts.push_back(loops::stmt(loops::Prefix{running.before, running.all, running.row, across}));
 }
 
-std::vector<Ref<Stmt>> ScanBuilder::inside(const Surroundings& here, bool with_stores,
-                                           const Scanned& scanned) const {
+std::vector<Ref<Stmt>> RunningScans::inside(const Surroundings& here, bool with_stores,
+                                            const Scanned& scanned) const {
   std::vector<Ref<Stmt>> stmts;
-  auto running = scans_.begin();
-  for (const Ref<Stmt>& inner : source_.sibling.inner) {
+  auto running = all.begin();
+  for (const Ref<Stmt>& inner : source.sibling.inner) {
     if (std::holds_alternative<loops::Scan>(inner->node))
       scanned(*running++, stmts);
     else if (with_stores || !std::holds_alternative<loops::Store>(inner->node))
@@ -68,9 +68,9 @@ std::vector<Ref<Stmt>> ScanBuilder::inside(const Surroundings& here, bool with_s
   return stmts;
 }
 
-void ScanBuilder::add_to_row(const Running& running, std::vector<Ref<loops::Value>> values,
-                             const index::Condition& mask, const index::Expr& at,
-                             std::vector<Ref<Stmt>>& stmts) const {
+void RunningScans::add_to_row(const Running& running, std::vector<Ref<loops::Value>> values,
+                              const index::Condition& mask, const index::Expr& at,
+                              std::vector<Ref<Stmt>>& stmts) const {
   const Ref<Stmt> merge = loops::stmt(loops::Merge{running.row, std::move(values), mask});
   const bool exclusive = running.scan.exclusive && !only_totals();
   if (!exclusive) stmts.push_back(merge);
@@ -78,18 +78,18 @@ void ScanBuilder::add_to_row(const Running& running, std::vector<Ref<loops::Valu
   if (exclusive) stmts.push_back(merge);
 }
 
-void ScanBuilder::add_result(const Running& running, Temp Running::*carry, const index::Expr& row,
-                             const index::Expr& value, const Surroundings& here,
-                             std::vector<Ref<Stmt>>& stmts) const {
-  const Temp in_chunk = names_.temp();
+void RunningScans::add_result(const Running& running, Temp Running::*carry, const index::Expr& row,
+                              const index::Expr& value, const Surroundings& here,
+                              std::vector<Ref<Stmt>>& stmts) const {
+  const Temp in_chunk = names.temp();
   stmts.push_back(loops::stmt(start_like(running.start, in_chunk, {})));
   stmts.push_back(merge_arrays(in_chunk, running.rows, row));
   stmts.push_back(merge_arrays(in_chunk, running.values, value));
   add_result(running, carry, in_chunk, here, stmts);
 }
 
-void ScanBuilder::add_result(const Running& running, Temp Running::*carry, Temp in_chunk,
-                             const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
+void RunningScans::add_result(const Running& running, Temp Running::*carry, Temp in_chunk,
+                              const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
   const loops::Scan& scan = running.scan;
   const loops::Start& start = running.start;
   stmts.push_back(loops::stmt(start_like(start, scan.result, {})));
@@ -102,81 +102,81 @@ void ScanBuilder::add_result(const Running& running, Temp Running::*carry, Temp 
       loops::Merge{scan.result, {loops::literal(*nothing, start.element)}, index::Condition{{{place, 1}}}}));
 }
 
-Ref<Stmt> ScanBuilder::merge_arrays(Temp into, const Buffers& arrays, const index::Expr& at,
-                                    const index::Condition& mask) const {
-  return loops::stmt(loops::Merge{into, load_all(names_, arrays, at), mask});
+Ref<Stmt> RunningScans::merge_arrays(Temp into, const Buffers& arrays, const index::Expr& at,
+                                     const index::Condition& mask) const {
+  return loops::stmt(loops::Merge{into, load_all(names, arrays, at), mask});
 }
 
-Ref<Stmt> ScanBuilder::in_arrays(loops::Place place, Ref<Stmt> stmt) const {
-  for (const Running& running : scans_)
+Ref<Stmt> RunningScans::in_arrays(loops::Place place, Ref<Stmt> stmt) const {
+  for (const Running& running : all)
     for (const Buffers* arrays : {&running.values, &running.rows, &running.totals})
       for (const loops::Buffer array : *arrays)
-        stmt =
-            loops::stmt(loops::Scratch{array, names_.buffers()[array.index].count, place, std::move(stmt)});
+        stmt = loops::stmt(loops::Scratch{array, names.buffers()[array.index].count, place, std::move(stmt)});
   return stmt;
 }
 
 namespace {
 
-class Scans : ScanBuilder {
+class Scans {
  public:
   Scans(const SiblingSource& source, const Surroundings& around, Names& names)
-      : ScanBuilder(source, around, names) {
-    add_scans({&Running::row, &Running::before, &Running::carry}, {});
+      : scans_{source, around, names, {}} {
+    scans_.add_scans({&Running::row, &Running::before, &Running::carry}, {});
   }
 
   Ref<Stmt> build() {
     const auto innermost = [&](const Surroundings& here) { return elements(here); };
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
       if (at == 2) return enclose(std::move(loops), &Running::row, &Running::before);
-      if (at == 1 && in_parts()) return chunk_of_part(std::move(loops), state);
+      if (at == 1 && scans_.in_parts()) return chunk_of_part(std::move(loops), state);
       if (at == 1) return enclose(std::move(loops), &Running::before, &Running::carry);
-      return at == 0 && !in_parts() ? start_all(&Running::carry, {}, std::move(loops)) : loops;
+      return at == 0 && !scans_.in_parts() ? scans_.start_all(&Running::carry, {}, std::move(loops)) : loops;
     };
-    return Walk(source_.scope, around_, names_).run(innermost, wrap);
+    return Walk(scans_.source.scope, scans_.around, scans_.names).run(innermost, wrap);
   }
 
  private:
   // Starts an accumulator before the loops and merges it afterwards into the one outside.
   Ref<Stmt> enclose(Ref<Stmt> loops, Temp Running::*inner, Temp Running::*outside) const {
-    std::vector<Ref<Stmt>> stmts = {start_all(inner, {}, std::move(loops))};
-    for (const Running& running : scans_)
+    std::vector<Ref<Stmt>> stmts = {scans_.start_all(inner, {}, std::move(loops))};
+    for (const Running& running : scans_.all)
       stmts.push_back(merge_total(running.*outside, running.*inner, running.start));
     return loops::block(std::move(stmts));
   }
 
   // Its total, or its results from the carry that memory holds.
   Ref<Stmt> chunk_of_part(Ref<Stmt> loops, const State& state) const {
-    const index::Expr first = first_of_chunk(source_.scope, state);
+    const index::Expr first = scans_.first_of_chunk(scans_.source.scope, state);
     std::vector<Ref<Stmt>> stmts;
-    if (!only_totals()) add_carries(&Running::carry, first, stmts);
-    stmts.push_back(start_all(&Running::before, {}, std::move(loops)));
-    for (const Running& running : scans_)
-      if (only_totals()) stmts.push_back(source_.parts->store(running.scan, running.before, first, around_));
+    if (!scans_.only_totals()) scans_.add_carries(&Running::carry, first, stmts);
+    stmts.push_back(scans_.start_all(&Running::before, {}, std::move(loops)));
+    for (const Running& running : scans_.all)
+      if (scans_.only_totals())
+        stmts.push_back(scans_.source.parts->store(running.scan, running.before, first, scans_.around));
     return loops::block(std::move(stmts));
   }
 
   Ref<Stmt> elements(const Surroundings& here) const {
     std::vector<Ref<Stmt>> stmts =
-        inside(here, !only_totals(), [&](const Running& running, std::vector<Ref<Stmt>>& into) {
+        scans_.inside(here, !scans_.only_totals(), [&](const Running& running, std::vector<Ref<Stmt>>& into) {
           const auto values = named_values(running, here, into);
           const Ref<Stmt> merge =
-              loops::stmt(loops::Merge{running.row, values, ends_of(here, source_.scope)});
-          const bool exclusive = running.scan.exclusive && !only_totals();
+              loops::stmt(loops::Merge{running.row, values, ends_of(here, scans_.source.scope)});
+          const bool exclusive = running.scan.exclusive && !scans_.only_totals();
           if (!exclusive) into.push_back(merge);
-          if (!only_totals()) add_element(running, here, into);
+          if (!scans_.only_totals()) add_element(running, here, into);
           if (exclusive) into.push_back(merge);
         });
-    return loops::block(only_totals() ? without_unread(std::move(stmts)) : std::move(stmts));
+    return loops::block(scans_.only_totals() ? without_unread(std::move(stmts)) : std::move(stmts));
   }
   // What is scanned; under names of their own where a row is written out, so that all of it may be loaded
   // before the first result is stored.
   std::vector<Ref<loops::Value>> named_values(const Running& running, const Surroundings& here,
                                               std::vector<Ref<Stmt>>& stmts) const {
     std::vector<Ref<loops::Value>> values = settle(running.scan.values, here);
-    if (source_.scope.axes.front().pieces.back().bind != loops::Bind::unroll) return values;
+    if (scans_.source.scope.axes.front().pieces.back().bind != loops::Bind::unroll) return values;
     for (Ref<loops::Value>& value : values) {
-      const Temp temp = names_.temp();
+      const Temp temp = scans_.names.temp();
       stmts.push_back(loops::stmt(loops::Let{temp, value}));
       value = loops::read(temp);
     }
@@ -184,12 +184,14 @@ class Scans : ScanBuilder {
   }
 
   void add_element(const Running& running, const Surroundings& here, std::vector<Ref<Stmt>>& stmts) const {
-    const Temp in_chunk = names_.temp();
+    const Temp in_chunk = scans_.names.temp();
     stmts.push_back(loops::stmt(start_like(running.start, in_chunk, {})));
     stmts.push_back(merge_total(in_chunk, running.before, running.start));
     stmts.push_back(merge_total(in_chunk, running.row, running.start));
-    add_result(running, &Running::carry, in_chunk, here, stmts);
+    scans_.add_result(running, &Running::carry, in_chunk, here, stmts);
   }
+
+  RunningScans scans_;
 };
 
 }  // namespace

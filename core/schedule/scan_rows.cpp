@@ -16,12 +16,13 @@ namespace twinloom::schedule {
 
 namespace {
 
-class RowScans : ScanBuilder {
+class RowScans {
  public:
   RowScans(const SiblingSource& source, const Surroundings& around, Names& names)
-      : ScanBuilder(source, around, names), results_(source.scope) {
-    add_scans({&Running::row, &Running::before, &Running::all, &Running::carry},
-              {{&Running::values, "rows", loops::SCAN_CHUNK}, {&Running::rows, "before", loops::SCAN_ROWS}});
+      : scans_{source, around, names, {}}, results_(source.scope) {
+    scans_.add_scans(
+        {&Running::row, &Running::before, &Running::all, &Running::carry},
+        {{&Running::values, "rows", loops::SCAN_CHUNK}, {&Running::rows, "before", loops::SCAN_ROWS}});
     // The second walk: the same pieces under names of their own, the rows one after the other.
     std::vector<Piece>& pieces = results_.axes.front().pieces;
     for (std::size_t piece : {1u, 2u}) pieces[piece].symbol = names.symbol(pieces[piece].symbol.name());
@@ -33,48 +34,51 @@ class RowScans : ScanBuilder {
   Ref<Stmt> build() {
     const auto innermost = [&](const Surroundings& here) { return down_the_rows(here); };
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
-      if (at == 1) return only_totals() ? total(state, std::move(loops)) : chunk(state, std::move(loops));
-      return at == 0 && !in_parts() ? start_all(&Running::carry, {}, std::move(loops)) : loops;
+      if (at == 1)
+        return scans_.only_totals() ? total(state, std::move(loops)) : chunk(state, std::move(loops));
+      return at == 0 && !scans_.in_parts() ? scans_.start_all(&Running::carry, {}, std::move(loops)) : loops;
     };
-    return Walk(source_.scope, around_, names_).run(innermost, wrap);
+    return Walk(scans_.source.scope, scans_.around, scans_.names).run(innermost, wrap);
   }
 
  private:
-  const index::Symbol& row_axis() const { return source_.scope.axes.front().pieces[1].symbol; }
-  index::Expr column() const { return source_.scope.axes.front().pieces[2].symbol; }
+  const index::Symbol& row_axis() const { return scans_.source.scope.axes.front().pieces[1].symbol; }
+  index::Expr column() const { return scans_.source.scope.axes.front().pieces[2].symbol; }
 
   // What the values of the scans need, and p.
   Ref<Stmt> down_the_rows(const Surroundings& here) const {
     const index::Expr at = index::substitute(column(), here.fixed) * loops::SCAN_ROWS + row_axis();
-    return names_.freshen(loops::block(
-        without_unread(inside(here, false, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
-          add_to_row(running, settle(running.scan.values, here), ends_of(here, source_.scope), at, stmts);
+    return scans_.names.freshen(loops::block(
+        without_unread(scans_.inside(here, false, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
+          scans_.add_to_row(running, settle(running.scan.values, here), ends_of(here, scans_.source.scope),
+                            at, stmts);
         }))));
   }
 
   Ref<Stmt> total(const State& state, Ref<Stmt> loops) const {
-    std::vector<Ref<Stmt>> stmts = {start_all(&Running::row, {row_axis()}, std::move(loops))};
-    add_prefixes(row_axis(), stmts);
-    for (const Running& running : scans_)
-      stmts.push_back(
-          source_.parts->store(running.scan, running.all, first_of_chunk(source_.scope, state), around_));
+    std::vector<Ref<Stmt>> stmts = {scans_.start_all(&Running::row, {row_axis()}, std::move(loops))};
+    scans_.add_prefixes(row_axis(), stmts);
+    for (const Running& running : scans_.all)
+      stmts.push_back(scans_.source.parts->store(
+          running.scan, running.all, scans_.first_of_chunk(scans_.source.scope, state), scans_.around));
     return loops::block(std::move(stmts));
   }
 
   Ref<Stmt> chunk(const State& state, Ref<Stmt> loops) {
-    std::vector<Ref<Stmt>> stmts = {start_all(&Running::row, {row_axis()}, std::move(loops))};
+    std::vector<Ref<Stmt>> stmts = {scans_.start_all(&Running::row, {row_axis()}, std::move(loops))};
     std::vector<Ref<Stmt>> before;
-    add_prefixes(row_axis(), stmts);
-    for (const Running& running : scans_) store_all(running.rows, row_axis(), {}, running.before, before);
+    scans_.add_prefixes(row_axis(), stmts);
+    for (const Running& running : scans_.all) store_all(running.rows, row_axis(), {}, running.before, before);
     stmts.push_back(loops::stmt(
         loops::Loop{row_axis(), loops::SCAN_ROWS, loops::Bind::vector, loops::block(std::move(before))}));
     const auto innermost = [&](const Surroundings& here) { return along_a_row(here); };
-    if (in_parts()) add_carries(&Running::carry, first_of_chunk(source_.scope, state), stmts);
-    stmts.push_back(Walk(results_, around_, names_).run_from(1, state, innermost, {}));
-    if (!in_parts())
-      for (const Running& running : scans_)
+    if (scans_.in_parts())
+      scans_.add_carries(&Running::carry, scans_.first_of_chunk(scans_.source.scope, state), stmts);
+    stmts.push_back(Walk(results_, scans_.around, scans_.names).run_from(1, state, innermost, {}));
+    if (!scans_.in_parts())
+      for (const Running& running : scans_.all)
         stmts.push_back(merge_total(running.carry, running.all, running.start));
-    return in_arrays(loops::Place::registers, loops::block(std::move(stmts)));
+    return scans_.in_arrays(loops::Place::registers, loops::block(std::move(stmts)));
   }
 
   Ref<Stmt> along_a_row(const Surroundings& here) const {
@@ -82,11 +86,12 @@ class RowScans : ScanBuilder {
     const index::Expr row = index::substitute(pieces[1].symbol, here.fixed);
     const index::Expr value = index::Expr(pieces[2].symbol) * loops::SCAN_ROWS + row;
     return loops::block(
-        without_unread(inside(here, true, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
-          add_result(running, &Running::carry, row, value, here, stmts);
+        without_unread(scans_.inside(here, true, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
+          scans_.add_result(running, &Running::carry, row, value, here, stmts);
         })));
   }
 
+  RunningScans scans_;
   Scope results_;
 };
 

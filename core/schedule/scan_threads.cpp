@@ -31,10 +31,10 @@ namespace {
 
 constexpr std::int64_t PITCH = loops::SCAN_ROWS + 1;  // of a row in scratch: rows then lie in other banks
 
-class ThreadScans : ScanBuilder {
+class ThreadScans {
  public:
   ThreadScans(const SiblingSource& source, const Surroundings& around, Names& names)
-      : ScanBuilder(source, around, names), block_(block_rows(source.plan.common)) {
+      : scans_{source, around, names, {}}, block_(block_rows(source.plan.common)) {
     const AxisPlan& axis = source.scope.axes.front();
     pieces_ = *thread_scan_pieces(axis);
     if (pieces_.side_by_side) chunk_ = axis.pieces[1].symbol;
@@ -44,33 +44,34 @@ class ThreadScans : ScanBuilder {
                       {axis.pieces[row() + 1].symbol, 1, loops::SCAN_ROW, Bind::serial}});
     lines_ = with_row(along_lines());
     const std::int64_t chunks = block_.count * chunks_;
-    std::vector<Array> arrays = {{&Running::values, "values", chunks * count_ * PITCH}};
-    if (!only_totals()) arrays.push_back({&Running::rows, "rows", chunks * count_});
-    if (!only_totals() && has_carry()) arrays.push_back({&Running::totals, "totals", chunks});
-    add_scans({&Running::row, &Running::before, &Running::all, &Running::carry, &Running::chunk}, arrays);
+    std::vector<RunningScans::Array> arrays = {{&Running::values, "values", chunks * count_ * PITCH}};
+    if (!scans_.only_totals()) arrays.push_back({&Running::rows, "rows", chunks * count_});
+    if (!scans_.only_totals() && has_carry()) arrays.push_back({&Running::totals, "totals", chunks});
+    scans_.add_scans({&Running::row, &Running::before, &Running::all, &Running::carry, &Running::chunk},
+                     arrays);
   }
 
   Ref<Stmt> build() {
     const auto innermost = [&](const Surroundings& here) { return down_a_row(here); };
     const auto wrap = [&](std::size_t at, const State& state, Ref<Stmt> loops) {
       if (at == first())
-        loops = only_totals() ? totals(state, std::move(loops)) : group(state, std::move(loops));
+        loops = scans_.only_totals() ? totals(state, std::move(loops)) : group(state, std::move(loops));
       if (at != 0) return loops;
-      return in_arrays(loops::Place::scratch,
-                       has_carry() ? start_all(&Running::carry, {}, std::move(loops)) : loops);
+      return scans_.in_arrays(loops::Place::scratch,
+                              has_carry() ? scans_.start_all(&Running::carry, {}, std::move(loops)) : loops);
     };
-    return Walk(rows_, around_, names_).run(innermost, wrap);
+    return Walk(rows_, scans_.around, scans_.names).run(innermost, wrap);
   }
 
  private:
   std::size_t row() const { return pieces_.row; }
   // Position of what a group of chunks walks.
   std::size_t first() const { return pieces_.is_one_chunk() ? 0 : 1; }
-  bool has_carry() const { return !in_parts() && !pieces_.is_one_chunk(); }
+  bool has_carry() const { return !scans_.in_parts() && !pieces_.is_one_chunk(); }
 
   // The sibling's scope with these pieces for a row, walked in their order.
   Scope with_row(const std::vector<Piece>& pieces) const {
-    Scope scope = source_.scope;
+    Scope scope = scans_.source.scope;
     AxisPlan& axis = scope.axes.front();
     axis.pieces.resize(row());
     axis.pieces.insert(axis.pieces.end(), pieces.begin(), pieces.end());
@@ -81,15 +82,15 @@ class ThreadScans : ScanBuilder {
   }
   // Rows one after the other, or as many at once as there are threads for.
   std::vector<Piece> along_lines() {
-    const AxisPlan& axis = source_.scope.axes.front();
+    const AxisPlan& axis = scans_.source.scope.axes.front();
     const std::string name(axis.pieces[row()].symbol.name()), within(axis.pieces[row() + 1].symbol.name());
     const std::int64_t across = loops::SCAN_ROW / pieces_.packed;
     const std::int64_t beside = std::max<std::int64_t>(1, count_ / across);
     std::vector<Piece> pieces = {
-        {names_.symbol(name), loops::SCAN_ROW * beside, count_ / beside, Bind::serial}};
-    if (beside > 1) pieces.push_back({names_.symbol(name), loops::SCAN_ROW, beside, Bind::thread});
-    pieces.push_back({names_.symbol(within), pieces_.packed, across, Bind::thread});
-    if (pieces_.packed > 1) pieces.push_back({names_.symbol(within), 1, pieces_.packed, Bind::vector});
+        {scans_.names.symbol(name), loops::SCAN_ROW * beside, count_ / beside, Bind::serial}};
+    if (beside > 1) pieces.push_back({scans_.names.symbol(name), loops::SCAN_ROW, beside, Bind::thread});
+    pieces.push_back({scans_.names.symbol(within), pieces_.packed, across, Bind::thread});
+    if (pieces_.packed > 1) pieces.push_back({scans_.names.symbol(within), 1, pieces_.packed, Bind::vector});
     return pieces;
   }
 
@@ -124,8 +125,8 @@ class ThreadScans : ScanBuilder {
   // What is scanned, as memory holds it.
   Ref<Stmt> along_values(const Surroundings& here) const {
     const Expr at = index::substitute(place(lines_), here.fixed);
-    return names_.freshen(loops::block(
-        without_unread(inside(here, false, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
+    return scans_.names.freshen(loops::block(
+        without_unread(scans_.inside(here, false, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
           const auto values = settle(running.scan.values, here);
           for (std::size_t part = 0; part < values.size(); ++part)
             stmts.push_back(loops::stmt(
@@ -137,14 +138,14 @@ class ThreadScans : ScanBuilder {
   Ref<Stmt> down_a_row(const Surroundings& here) const {
     std::vector<Ref<Stmt>> stmts;
     const Expr at = index::substitute(place(rows_), here.fixed);
-    for (const Running& running : scans_) {
+    for (const Running& running : scans_.all) {
       std::vector<Ref<loops::Value>> values;
       for (const loops::Buffer array : running.values) {
-        const Temp value = names_.temp();
-        stmts.push_back(loops::stmt(loops::Let{value, load_of(names_, array, at)}));
+        const Temp value = scans_.names.temp();
+        stmts.push_back(loops::stmt(loops::Let{value, load_of(scans_.names, array, at)}));
         values.push_back(loops::read(value));
       }
-      add_to_row(running, std::move(values), ends_of(here, rows_), at, stmts);
+      scans_.add_to_row(running, std::move(values), ends_of(here, rows_), at, stmts);
     }
     return loops::block(std::move(stmts));
   }
@@ -155,10 +156,10 @@ class ThreadScans : ScanBuilder {
     std::vector<loops::Axis> copies;
     if (chunk_) copies.push_back(*chunk_);
     copies.push_back(row_axis());
-    std::vector<Ref<Stmt>> stmts = {Walk(lines_, around_, names_).run_from(first(), state, values, {}),
-                                    loops::stmt(loops::Sync{}),
-                                    start_all(&Running::row, copies, std::move(down_the_rows))};
-    add_prefixes(row_axis(), stmts);
+    std::vector<Ref<Stmt>> stmts = {
+        Walk(lines_, scans_.around, scans_.names).run_from(first(), state, values, {}),
+        loops::stmt(loops::Sync{}), scans_.start_all(&Running::row, copies, std::move(down_the_rows))};
+    scans_.add_prefixes(row_axis(), stmts);
     return stmts;
   }
 
@@ -166,9 +167,9 @@ class ThreadScans : ScanBuilder {
   Ref<Stmt> totals(const State& state, Ref<Stmt> down_the_rows) {
     const index::Condition first{{{row_axis(), 1}}};
     std::vector<Ref<Stmt>> stmts = prefixes(state, std::move(down_the_rows)), stores;
-    for (const Running& running : scans_)
-      stores.push_back(
-          source_.parts->store(running.scan, running.all, first_of_chunk(rows_, state), around_, first));
+    for (const Running& running : scans_.all)
+      stores.push_back(scans_.source.parts->store(running.scan, running.all,
+                                                  scans_.first_of_chunk(rows_, state), scans_.around, first));
     stmts.push_back(in_chunks(by_rows(std::move(stores))));
     stmts.push_back(loops::stmt(loops::Sync{}));
     return loops::block(std::move(stmts));
@@ -183,10 +184,10 @@ class ThreadScans : ScanBuilder {
     std::vector<Ref<Stmt>> stmts = prefixes(state, std::move(down_the_rows));
     stmts.push_back(keep_rows());
     stmts.push_back(sync);
-    stmts.push_back(Walk(lines_, around_, names_).run_from(first(), state, results, carried));
-    for (const Running& running : scans_)
+    stmts.push_back(Walk(lines_, scans_.around, scans_.names).run_from(first(), state, results, carried));
+    for (const Running& running : scans_.all)
       for (std::int64_t at = 0; at < chunks_ && has_carry(); ++at)
-        stmts.push_back(merge_arrays(running.carry, running.totals, first_chunk() + at));
+        stmts.push_back(scans_.merge_arrays(running.carry, running.totals, first_chunk() + at));
     if (!pieces_.is_one_chunk()) stmts.push_back(sync);
     return loops::block(std::move(stmts));
   }
@@ -194,25 +195,25 @@ class ThreadScans : ScanBuilder {
   // o and, where the next chunks need them, the totals of these.
   Ref<Stmt> keep_rows() const {
     std::vector<Ref<Stmt>> before, stmts;
-    for (const Running& running : scans_)
+    for (const Running& running : scans_.all)
       store_all(running.rows, row_place(rows_), {}, running.before, before);
     stmts.push_back(by_rows(std::move(before)));
-    for (const Running& running : scans_)
+    for (const Running& running : scans_.all)
       if (has_carry()) store_all(running.totals, chunk(), {}, running.all, stmts);
     return in_chunks(loops::block(std::move(stmts)));
   }
 
   Ref<Stmt> carry_into_chunk(const State& state, Ref<Stmt> loops) const {
     std::vector<Ref<Stmt>> stmts;
-    if (in_parts()) add_carries(&Running::chunk, first_of_chunk(rows_, state), stmts);
-    for (const Running& running : scans_) {
-      if (in_parts()) break;
+    if (scans_.in_parts()) scans_.add_carries(&Running::chunk, scans_.first_of_chunk(rows_, state), stmts);
+    for (const Running& running : scans_.all) {
+      if (scans_.in_parts()) break;
       stmts.push_back(loops::stmt(start_like(running.start, running.chunk, {})));
       if (!has_carry()) continue;
       stmts.push_back(merge_total(running.chunk, running.carry, running.start));
       for (std::int64_t at = 0; at + 1 < chunks_; ++at)
-        stmts.push_back(merge_arrays(running.chunk, running.totals, first_chunk() + at,
-                                     index::Condition{{{at, Expr(*chunk_)}}}));
+        stmts.push_back(scans_.merge_arrays(running.chunk, running.totals, first_chunk() + at,
+                                            index::Condition{{{at, Expr(*chunk_)}}}));
     }
     stmts.push_back(std::move(loops));
     return loops::block(std::move(stmts));
@@ -221,12 +222,13 @@ class ThreadScans : ScanBuilder {
   Ref<Stmt> along_results(const Surroundings& here) const {
     const Expr row = index::substitute(row_place(lines_), here.fixed),
                value = index::substitute(place(lines_), here.fixed);
-    return names_.freshen(loops::block(
-        without_unread(inside(here, true, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
-          add_result(running, &Running::chunk, row, value, here, stmts);
+    return scans_.names.freshen(loops::block(
+        without_unread(scans_.inside(here, true, [&](const Running& running, std::vector<Ref<Stmt>>& stmts) {
+          scans_.add_result(running, &Running::chunk, row, value, here, stmts);
         }))));
   }
 
+  RunningScans scans_;
   Scope rows_;   // a thread walks each row
   Scope lines_;  // threads walk each row together
   ThreadScanPieces pieces_;

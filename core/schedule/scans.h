@@ -17,20 +17,23 @@ struct Running {
   Buffers values, rows, totals;  // arrays of p, of o and of whole chunks: one a part of the tuple
 };
 
-class ScanBuilder {
- protected:
+// The scans of a sibling while its loops are built.
+struct RunningScans {
   struct Array {
     Buffers Running::*buffers;
     std::string_view name;
     std::int64_t count;
   };
-  ScanBuilder(const SiblingSource& source, const Surroundings& around, Names& names)
-      : source_(source), around_(around), names_(names) {}
+  const SiblingSource& source;
+  const Surroundings& around;
+  Names& names;
+  std::vector<Running> all;
+
   // All scans of the sibling, with these temps and arrays.
   void add_scans(std::initializer_list<Temp Running::*> temps, const std::vector<Array>& arrays);
 
-  bool in_parts() const { return source_.parts != nullptr; }
-  bool only_totals() const { return in_parts() && source_.parts->only_totals(); }
+  bool in_parts() const { return source.parts != nullptr; }
+  bool only_totals() const { return in_parts() && source.parts->only_totals(); }
   // The first element of the chunk that a walk is in, of the whole axis.
   index::Expr first_of_chunk(const Scope& scope, const State& state) const;
 
@@ -55,11 +58,6 @@ class ScanBuilder {
   Ref<Stmt> merge_arrays(Temp into, const Buffers& arrays, const index::Expr& at,
                          const index::Condition& mask = {}) const;
   Ref<Stmt> in_arrays(loops::Place place, Ref<Stmt> stmt) const;
-
-  const SiblingSource& source_;
-  const Surroundings& around_;
-  Names& names_;
-  std::vector<Running> scans_;
 };
 
 Ref<Stmt> build_row_scan(const SiblingSource& source, const Surroundings& around, Names& names);
