@@ -6,12 +6,14 @@
 
 #include "core/cost/estimate.h"
 #include "core/loops/parts.h"
-#include "core/schedule/constants.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
 
 namespace {
+
+constexpr int MOST_ROUNDS = 2;
+constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
 
 class Search {
  public:

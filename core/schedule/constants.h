@@ -10,10 +10,6 @@ namespace twinloom::schedule {
 
 constexpr std::int64_t FLOAT_BYTES = 4;
 
-// The search by estimates.
-constexpr int MOST_ROUNDS = 2;  // changes one after the other: each tries all parameters
-constexpr double LESS = 0.999;  // of an estimate: nearer ones differ by the rounding of sums
-
 // Cores: tasks, tiles and vectors.
 constexpr std::int64_t LEAST_PART_UNITS = 16;  // units of 1024 of a part: it takes some microseconds
 constexpr double LONGEST_TASK = 1 << 15;       // iterations of an axis
