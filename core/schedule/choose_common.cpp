@@ -107,9 +107,9 @@ class CommonChooser {
       tasks *= static_cast<double>(ceil_div(columns, vector.block));
     }
     const std::int64_t rows = situation_.usual(situation_.shape.common[tile]);
-    std::int64_t block = MOST_TILE;
+    std::int64_t block = MOST_TILE_ROWS;
     const auto wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once);
-    while (block > LEAST_TILE && static_cast<double>(ceil_div(rows, block)) * tasks < wanted) block /= 2;
+    while (block > LEAST_TILE_ROWS && static_cast<double>(ceil_div(rows, block)) * tasks < wanted) block /= 2;
     if (rows > block) plans[tile].block = block;
   }
 
