@@ -13,7 +13,7 @@ constexpr std::int64_t FLOAT_BYTES = 4;
 // Cores: tasks, tiles and vectors.
 constexpr std::int64_t LEAST_PART_UNITS = 16;  // units of 1024 of a part: it takes some microseconds
 constexpr double LONGEST_TASK = 1 << 15;       // iterations of an axis
-constexpr std::int64_t LEAST_TILE_ROWS = 32, MOST_TILE_ROWS = 256;  // rows of a tile, by how many tasks there are
+constexpr std::int64_t LEAST_TILE_ROWS = 32, MOST_TILE_ROWS = 256;  // of a tile, by tasks
 constexpr std::int64_t TILE_COLUMNS = 64;                 // and its columns
 constexpr std::int64_t LEAST_LONG_VECTORS = 16;  // registers side by side: else what is left over counts
 // Instructions a byte from which on the operators of an element are long chains: below it memory takes half
