@@ -13,6 +13,8 @@ Graph remove_dead(const Graph& graph);
 Graph drop_implicit_rounding(const Graph& graph);
 // The nodes of `graph` that lose their rounding to 16 bits by it, ascending.
 std::vector<NodeId> dropped_roundings(const Graph& graph);
+// A Gather whose indices follow from the place becomes a View. gather_to_view.cpp
+Graph gather_to_view(const Graph& graph);
 // A Scatter of which few elements may be written to a place becomes a select. scatter_to_select.cpp
 Graph scatter_to_select(const Graph& graph);
 // What becomes of each Scatter that a result needs, for `explain`.

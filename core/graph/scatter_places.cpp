@@ -5,85 +5,12 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/graph/known_element.h"
 #include "core/index/simplify.h"
 
 namespace twinloom::graph {
 
 namespace {
-
-// What an element of an integer node is, where that follows from its position alone.
-class Known {
- public:
-  Known(const Graph& graph, const index::Facts& facts) : graph_(graph), facts_(facts) {}
-
-  std::optional<index::Expr> element(NodeId id, const std::vector<index::Expr>& at, int depth = 0) const {
-    constexpr int deepest = 8;  // sums of sums would be walked again and again
-    if (depth == deepest) return std::nullopt;
-    const Node& node = graph_[id];
-    const auto value = unbounded(node, at, depth + 1);
-    return value && fits(*value, node.dtype) ? value : std::nullopt;
-  }
-
- private:
-  std::optional<index::Expr> unbounded(const Node& node, const std::vector<index::Expr>& at,
-                                       int depth) const {
-    if (const auto* iota = std::get_if<Iota>(&node.node)) return at[static_cast<std::size_t>(iota->axis)];
-    if (const auto* size = std::get_if<Size>(&node.node)) return size->value;
-    if (const auto* constant = std::get_if<Constant>(&node.node)) {
-      const auto* number = std::get_if<ops::Number>(&constant->value);
-      if (number == nullptr || !number->is_integer()) return std::nullopt;
-      return index::Expr(number->integer());
-    }
-    if (std::holds_alternative<Cast>(node.node)) {
-      if (!ops::is_integer(graph_[node.inputs[0]].dtype)) return std::nullopt;
-      return element(node.inputs[0], at, depth);
-    }
-    if (const auto* view = std::get_if<View>(&node.node)) return through(*view, node.inputs[0], at, depth);
-    if (const auto* pointwise = std::get_if<Pointwise>(&node.node))
-      return computed(pointwise->op, node, at, depth);
-    return std::nullopt;
-  }
-
-  std::optional<index::Expr> through(const View& view, NodeId input, const std::vector<index::Expr>& at,
-                                     int depth) const {
-    if (!view.inside.all.empty()) return std::nullopt;
-    index::Substitution here;
-    for (std::size_t d = 0; d < view.axes.size(); ++d) here.emplace(view.axes[d], at[d]);
-    std::vector<index::Expr> source;
-    for (const index::Expr& expr : view.source) source.push_back(index::substitute(expr, here));
-    return element(input, source, depth);
-  }
-
-  std::optional<index::Expr> computed(ops::Pointwise op, const Node& node, const std::vector<index::Expr>& at,
-                                      int depth) const {
-    const bool linear = op == ops::Pointwise::add || op == ops::Pointwise::sub || op == ops::Pointwise::mul;
-    if (!linear) return std::nullopt;
-    const auto left = element(node.inputs[0], at, depth), right = element(node.inputs[1], at, depth);
-    if (!left || !right) return std::nullopt;
-    if (op == ops::Pointwise::add) return *left + *right;
-    return op == ops::Pointwise::sub ? *left - *right : *left * *right;
-  }
-
-  // Positions are far from the ends of 64 bits; a shorter type must be known to hold them.
-  bool fits(const index::Expr& value, ops::DType dtype) const {
-    if (dtype == ops::DType::i64) return true;
-    const index::Range range = facts_.range(value);
-    const auto stays = [&](const std::optional<std::int64_t>& bound) {
-      return bound && ops::cast(ops::Number(*bound), dtype) == ops::Number(*bound);
-    };
-    return stays(range.low) && stays(range.high);
-  }
-
-  const Graph& graph_;
-  const index::Facts& facts_;
-};
-
-void assume_axes(index::Facts& facts, const std::vector<index::Symbol>& axes, const Shape& sizes) {
-  for (std::size_t k = 0; k < axes.size(); ++k) {
-    facts.assume(axes[k], {0, {}});
-    facts.assume_below(axes[k], sizes[k]);
-  }
-}
 
 index::Condition equal(const index::Expr& a, const index::Expr& b) { return {{{a - 1, b}, {b, a + 1}}}; }
 
@@ -132,7 +59,7 @@ class Places {
   void write_out_known_indices() {
     index::Facts facts = graph_.facts();
     assume_axes(facts, axes_, source_);
-    const Known known(graph_, facts);
+    const KnownElements known(graph_, facts);
     index::Substitution written;
     const std::vector<index::Expr> at(axes_.begin(), axes_.end());
     for (std::size_t k = 0; k < scatter_.found.size(); ++k) {

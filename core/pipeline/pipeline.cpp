@@ -194,6 +194,8 @@ void build_kernels(State& state) {
 constexpr std::array passes_of_all_sizes = {
     Pass{"remove_dead", Form::graph, [](State& state) { state.graph = graph::remove_dead(state.graph); }},
     Pass{"drop_implicit_rounding", Form::graph, drop_implicit_rounding},
+    Pass{"gather_to_view", Form::graph,
+         [](State& state) { state.graph = graph::gather_to_view(state.graph); }},
     Pass{"scatter_to_select", Form::graph,
          [](State& state) { state.graph = graph::scatter_to_select(state.graph); }},
     Pass{"lower", Form::nests,

@@ -1,0 +1,79 @@
+// See known_element.h.
+#include "core/graph/known_element.h"
+
+namespace twinloom::graph {
+
+std::optional<index::Expr> KnownElements::element(NodeId id, const std::vector<index::Expr>& at,
+                                                  int depth) const {
+  constexpr int deepest = 8;  // sums of sums would be walked again and again
+  if (depth == deepest) return std::nullopt;
+  const Node& node = graph_[id];
+  const auto value = unbounded(node, at, depth + 1);
+  return value && fits(*value, node.dtype) ? value : std::nullopt;
+}
+
+std::optional<index::Expr> KnownElements::unbounded(const Node& node, const std::vector<index::Expr>& at,
+                                                    int depth) const {
+  if (const auto* iota = std::get_if<Iota>(&node.node)) return at[static_cast<std::size_t>(iota->axis)];
+  if (const auto* size = std::get_if<Size>(&node.node)) return size->value;
+  if (const auto* constant = std::get_if<Constant>(&node.node)) {
+    const auto* number = std::get_if<ops::Number>(&constant->value);
+    if (number == nullptr || !number->is_integer()) return std::nullopt;
+    return index::Expr(number->integer());
+  }
+  if (std::holds_alternative<Cast>(node.node)) {
+    if (!ops::is_integer(graph_[node.inputs[0]].dtype)) return std::nullopt;
+    return element(node.inputs[0], at, depth);
+  }
+  if (const auto* view = std::get_if<View>(&node.node)) return through(*view, node.inputs[0], at, depth);
+  const auto* pointwise = std::get_if<Pointwise>(&node.node);
+  if (pointwise == nullptr || node.inputs.size() != 2) return std::nullopt;
+  const auto left = element(node.inputs[0], at, depth);
+  const auto right = left ? element(node.inputs[1], at, depth) : std::nullopt;
+  return right ? computed(pointwise->op, *left, *right) : std::nullopt;
+}
+
+std::optional<index::Expr> KnownElements::through(const View& view, NodeId input,
+                                                  const std::vector<index::Expr>& at, int depth) const {
+  if (!view.inside.all.empty()) return std::nullopt;
+  index::Substitution here;
+  for (std::size_t d = 0; d < view.axes.size(); ++d) here.emplace(view.axes[d], at[d]);
+  std::vector<index::Expr> source;
+  for (const index::Expr& expr : view.source) source.push_back(index::substitute(expr, here));
+  return element(input, source, depth);
+}
+
+std::optional<index::Expr> KnownElements::computed(ops::Pointwise op, const index::Expr& left,
+                                                   const index::Expr& right) const {
+  if (op == ops::Pointwise::add) return left + right;
+  if (op == ops::Pointwise::sub) return left - right;
+  if (op == ops::Pointwise::mul) return left * right;
+  const auto divisor = index::constant_of(right);
+  if (!divisor || *divisor <= 0) return std::nullopt;
+  // Towards zero is downwards where nothing is below zero.
+  const bool is_positive = facts_.range(left).low.value_or(-1) >= 0;
+  if (op == ops::Pointwise::remainder || (op == ops::Pointwise::fmod && is_positive))
+    return index::floor_mod(left, right);
+  if (op == ops::Pointwise::div_floor || (op == ops::Pointwise::div_trunc && is_positive))
+    return index::floor_div(left, right);
+  return std::nullopt;
+}
+
+// Positions are far from the ends of 64 bits; a shorter type must be known to hold them.
+bool KnownElements::fits(const index::Expr& value, ops::DType dtype) const {
+  if (dtype == ops::DType::i64) return true;
+  const index::Range range = facts_.range(value);
+  const auto stays = [&](const std::optional<std::int64_t>& bound) {
+    return bound && ops::cast(ops::Number(*bound), dtype) == ops::Number(*bound);
+  };
+  return stays(range.low) && stays(range.high);
+}
+
+void assume_axes(index::Facts& facts, const std::vector<index::Symbol>& axes, const Shape& sizes) {
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    facts.assume(axes[k], {0, {}});
+    facts.assume_below(axes[k], sizes[k]);
+  }
+}
+
+}  // namespace twinloom::graph
