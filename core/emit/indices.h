@@ -125,6 +125,7 @@ class Indices {
   std::string product_text(const index::Product& product, int level);
   index::Expr apart(const index::Expr& offset) const;
   std::string pointer_at(const Base& base, const index::Expr& offset, int level);
+  std::string less_text(const index::Expr& a, const index::Expr& b, int level);
   void add_conjunct(const index::Less& less, Conjuncts& conjuncts);
   Mask joined(const Conjuncts& conjuncts);
   std::string named_mask(int level, int lanes, const std::string& text, Written written = Written::a_lane) {

@@ -49,8 +49,13 @@ std::string Values::pointer(loops::Buffer buffer, const index::Expr& offset) {
 
 // Which of the functions for neighbours: the ending of its name.
 std::string_view Values::way_of(loops::Buffer buffer, const index::Expr& offset) const {
-  if (is_own(buffer) || !indices_.is_multiple(offset, indices_.lanes())) return "";
-  if (info(buffer).local) return dialect_.has_threads() ? "_scratch" : "";
+  if (is_own(buffer)) return "";
+  const bool is_multiple = indices_.is_multiple(offset, indices_.lanes());
+  if (info(buffer).local && dialect_.has_threads()) {
+    constexpr int WORD_BYTES = 4;
+    return is_multiple ? "_scratch" : ops::size_of(info(buffer).dtype) >= WORD_BYTES ? "_apart" : "";
+  }
+  if (!is_multiple || info(buffer).local) return "";
   return dialect_.assumes_packed() && indices_.lanes() <= MOST_PACKED ? "_packed" : "";
 }
 

@@ -79,7 +79,7 @@ void Totals::prefix_threads(const Total& before, const Total& all, const Total& 
   scopes_.line(dialect_.sync());
   const Parts running = members(all, places), target = members(before, places);
   const std::string member = scopes_.fresh("k"), at = scopes_.fresh("k");
-  scopes_.line(cat("const i64 ", member, " = thread / ", width, " % ", extent, ";"));
+  scopes_.line(cat("const i32 ", member, " = i32(thread / ", width, " % ", extent, ");"));
   for (std::size_t part = 0; part < target.size(); ++part) assign(total, target[part], running[part]);
   scopes_.open();
   Parts next;
@@ -88,7 +88,7 @@ void Totals::prefix_threads(const Total& before, const Total& all, const Total& 
         cat(arrays[part], "[thread / ", width * extent, " * ", extent, " + ", at, "]"), total.lanes));
   combine_into(total, running, running, next, total.lanes);
   for (std::size_t part = 0; part < target.size(); ++part)
-    scopes_.line(cat("if (", at, " + 1 == ", member, ") ",
+    scopes_.line(cat("if (i32(", at, ") + 1 == ", member, ") ",
                      vectors_.assignment(target[part], running[part], total.lanes)));
   scopes_.close(cat("TWINLOOM_UNROLL ", counted(at, cat(extent))), "}");
   if (again) scopes_.line(dialect_.sync());

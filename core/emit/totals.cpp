@@ -206,6 +206,13 @@ void Totals::merge(const loops::Merge& merge) {
   };
   if (mask.kind == Mask::Kind::always) {
     add({});
+  } else if (dialect_.has_threads() && mask.kind == Mask::Kind::uniform && total.lanes == 1 &&
+             given.size() == 1 && !merge.product) {
+    // No branch, which loads of later iterations would not pass: a thread waited for each element of a scan.
+    const ops::Number nothing = ops::identity(total.monoid, total.element)[0];
+    given[0] =
+        cat("(", mask.text, " ? ", given[0], " : ", values_.literal(nothing, part_type(total, 0), 1), ")");
+    add({});
   } else if (total.lanes == 1 || mask.kind == Mask::Kind::uniform) {
     const std::string condition = indices_.as_bool(mask);
     scopes_.open();

@@ -166,6 +166,40 @@ TEST(Dialect, ManyQuotientsOfOneNumberAreCompiled) {
   EXPECT_FALSE(nvrtc().compile(text, "p", all_headers(), {"compute_90", {}}).bytes.empty());
 }
 
+// Two instructions compare 64 bits. No branch either, which the loads of later iterations would not pass.
+TEST(Dialect, MaskedElementsOfAThreadAreTheIdentity) {
+  const std::string text = text_of(R"(program sums(x: f32[1024], y: written f32[32]) {
+  for i < 1 block { for t < 32 thread {
+    start t0: sum f32
+    for k < 32 { merge t0 (x[32*t + k]) if 32*t + k < 1000 }
+    y[t] = t0
+  } }
+})",
+                                   Handed::usual);
+  EXPECT_NE(text.find(" < 1000;"), std::string::npos) << text;
+  EXPECT_NE(text.find("= i32("), std::string::npos) << text;
+  EXPECT_NE(text.find(" : -0x0p+0f);"), std::string::npos) << text;
+  EXPECT_EQ(text.find("if ("), std::string::npos) << text;
+}
+
+// A test of their addresses took two instructions, and eight stores stood behind it in place of four.
+TEST(Dialect, RowsAtOddDistancesAreNotTestedForPackedAccess) {
+  const std::string text =
+      text_of(R"(program rows(x: f32[1024], y: written f32[1024], kept: local written f32[1056]) {
+  for i < 1 block { scratch kept[1056] in scratch {
+    for t < 32 thread { for k < 8 { for j < 4 vector { kept[33*t + 4*k + j] = x[32*t + 4*k + j] } } }
+    sync
+    for t < 32 thread { for k < 8 { for j < 4 vector { y[32*t + 4*k + j] = kept[33*t + 4*k + j] } } }
+  } }
+})",
+              Handed::usual);
+  EXPECT_NE(text.find("store_apart("), std::string::npos) << text;
+  EXPECT_NE(text.find("load_apart<4>("), std::string::npos) << text;
+  TWINLOOM_NEEDS_NVRTC();
+  const std::string ptx = nvrtc().compile(text, "rows", all_headers(), {"compute_90", {}}).bytes;
+  EXPECT_EQ(ptx.find("st.shared.v4"), std::string::npos) << ptx;
+}
+
 // Rows of five: only every fourth starts at a multiple of 16 bytes.
 TEST(Dialect, OffsetsThatAreNoMultiplesAreNotSaidToBePacked) {
   const std::string text = text_of(R"(program rows(x: f32[40], y: written f32[40]) {

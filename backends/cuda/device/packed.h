@@ -400,6 +400,18 @@ TWINLOOM_INLINE void store_scratch(Of* pointer, const Lanes<Of, count>& value) {
     *reinterpret_cast<Part*>(pointer) = bit_cast<Part>(words_of_lanes(value));
   }
 }
+// The same one by one and without a test: rows of what a block shares lie at odd distances, so that its banks
+// are met evenly.
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_apart(const Of* pointer) {
+  Vector<Of, count> value;
+  TWINLOOM_LANES((count), (value[i] = pointer[i]))
+  return value;
+}
+template <class Of, int count>
+TWINLOOM_INLINE void store_apart(Of* pointer, const Lanes<Of, count>& value) {
+  TWINLOOM_LANES((count), (pointer[i] = value[i]))
+}
 // All lanes or none.
 #define TWINLOOM_IF(name)                                                                                \
   template <int count, class Of>                                                                         \
@@ -410,6 +422,7 @@ TWINLOOM_INLINE void store_scratch(Of* pointer, const Lanes<Of, count>& value) {
   }
 TWINLOOM_IF(load)
 TWINLOOM_IF(load_scratch)
+TWINLOOM_IF(load_apart)
 #undef TWINLOOM_IF
 template <class How, class Of, class Value>
 TWINLOOM_INLINE void store_by(Of* pointer, Value value) {
