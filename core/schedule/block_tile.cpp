@@ -88,6 +88,11 @@ std::variant<Staged, std::string> stage_block_tile(const Plan& plan, const TempP
     if (side.axis->tail != Tail::exact && side.axis->tail != Tail::mask)
       return words + "the axes of a tile end by exact or mask";
   }
+  for (const Turn& turn : plan.common.order) {
+    const Piece& piece = plan.common.piece(turn);
+    if (piece.bind == Bind::thread && piece.turns != 0 && !is_power_of_two(piece.turns))
+      return words + cat("loop ", piece.symbol, " has ", piece.turns, " threads, which is no power of two");
+  }
   Staged staged;
   staged.buffer = buffer;
   staged.place = loops::Place::scratch;

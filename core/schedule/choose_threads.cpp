@@ -3,8 +3,9 @@
 //   pointwise       block, thread, and packed elements along the axis with most unit strides; what the
 //                   threads of a short axis leave over walks the next one
 //   tiles           where an input's neighbours lie along another axis: squares, turned over in scratch
-//   rows            one or more warps a row, a unit each, or threads far apart where neighbours walk other rows
-//   rows in threads one thread a row, neighbours on neighbouring threads: where the common axes have the unit
+//   rows            one or more warps a row, a unit each, or threads far apart where neighbours walk other
+//   rows rows in threads one thread a row, neighbours on neighbouring threads: where the common axes have the
+//   unit
 //                   strides (also of what a run-time index finds), and for scans
 #include <algorithm>
 
@@ -51,6 +52,13 @@ class ThreadChooser {
     if (!most) return wanted;
     return std::min(wanted, next_power_of_two(std::max<std::int64_t>(ceil_div(*most, each), 1)));
   }
+  // The same where threads exchange nothing: of several warps as many as there are members for.
+  std::int64_t whole_warps(const NestLoop& loop, std::int64_t each, std::int64_t wanted) const {
+    const std::int64_t threads = members(loop, each, wanted);
+    const auto most = situation_.most(loop);
+    return most && threads > warp() ? std::min(threads, ceil_div(ceil_div(*most, each), warp()) * warp())
+                                    : threads;
+  }
   bool scans() const {
     return std::ranges::any_of(situation_.siblings, [&](const loops::Sibling* sibling) {
       return reach_of(situation_.shape, *sibling) == Reach::scan;
@@ -68,13 +76,10 @@ class ThreadChooser {
     if (situation_.siblings.empty()) {
       cuts[fast].lanes = members(loops[fast], 1, packed(loops[fast]));
       if (rows_.tile) return add_tile(fast);
-      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads);
+      cuts[fast].lanes = lanes_of_few(fast, cuts[fast].lanes);
+      cuts[fast].threads = whole_warps(loops[fast], cuts[fast].lanes, parameters_.block_threads);
       spread(cuts, parameters_.block_threads / cuts[fast].threads);
-      if (parameters_.times != 0 && cuts[fast].is_cut())
-        cuts[fast].times = members(loops[fast], cuts[fast].lanes * cuts[fast].threads, parameters_.times);
-      else if (loads_little() && cuts[fast].threads == parameters_.block_threads &&
-               is_enough_for_two(loops[fast], cuts[fast]))
-        cuts[fast].times = 2;
+      repeat(cuts, fast);
     } else if (rows_in_threads_) {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads / 2);
@@ -109,7 +114,7 @@ class ThreadChooser {
   void spread(std::vector<Cut>& cuts, std::int64_t left) const {
     for (std::size_t i = cuts.size(); i-- > 0 && left > 1;) {
       if (cuts[i].is_cut()) continue;
-      cuts[i].threads = members(situation_.shape.common[i], 1, left);
+      cuts[i].threads = members(situation_.shape.common[i], 1, power_of_two_below(left));
       left /= cuts[i].threads;
     }
   }
@@ -120,8 +125,9 @@ class ThreadChooser {
     ScopeChoice choice(-1);
     for (std::size_t i = 0; i < cuts.size(); ++i) {
       std::vector<std::int64_t> factors;
-      if (cuts[i].is_cut()) factors.push_back(cuts[i].threads * cuts[i].lanes * cuts[i].times);
-      if (cuts[i].times > 1) factors.push_back(cuts[i].threads * cuts[i].lanes);
+      const std::int64_t at_once = cuts[i].threads * cuts[i].lanes;
+      if (at_once * cuts[i].times > 1) factors.push_back(at_once * cuts[i].times);
+      if (at_once > 1 && cuts[i].times > 1) factors.push_back(at_once);
       if (cuts[i].lanes > 1 && cuts[i].threads > 1) factors.push_back(cuts[i].lanes);
       if (!factors.empty()) choice.split(loops[i], factors, tail(factors.front(), loops[i]));
       choice.loop(loops[i], 0, Bind::block);
@@ -131,22 +137,75 @@ class ThreadChooser {
     const Cut& cut = cuts[fast];
     std::size_t piece = cut.times > 1 ? 2 : 1;
     if (cut.threads > 1) choice.loop(loops[fast], piece++, Bind::thread);
-    if (cut.times > 1) choice.loop(loops[fast], 1, Bind::unroll);
+    for (std::size_t i = 0; i < cuts.size(); ++i)
+      if (cuts[i].times > 1) choice.loop(loops[i], 1, Bind::unroll);
     if (cut.lanes > 1) choice.loop(loops[fast], piece, Bind::vector);
     choice.append_to(schedule_);
   }
 
-  // Blocks enough are left where each takes twice as much.
-  bool is_enough_for_two(const NestLoop& loop, const Cut& cut) const {
-    constexpr std::int64_t BLOCKS_A_ROW = 8;
-    return situation_.usual(loop) >= std::min(ENOUGH_FOR_TWO, BLOCKS_A_ROW * cut.threads * cut.lanes);
+  // What a thread takes it takes several times, far apart: along the fast axis, or, where that is short,
+  // along another one.
+  void repeat(std::vector<Cut>& cuts, std::size_t fast) const {
+    const NestLoop& loop = situation_.shape.common[fast];
+    const std::int64_t own = cuts[fast].threads * cuts[fast].lanes;
+    if (parameters_.times != 0) {
+      if (cuts[fast].is_cut()) cuts[fast].times = members(loop, own, parameters_.times);
+      repeat_rows(cuts, fast, parameters_.times / cuts[fast].times);
+    } else if (large_loads() <= 2 && cuts[fast].threads == parameters_.block_threads &&
+               is_enough_for_two(loop, cuts, cuts[fast])) {
+      cuts[fast].times = 2;
+    } else if (large_loads() <= 2) {
+      repeat_rows(cuts, fast, rows_of_thread(cuts, fast));
+    }
   }
-  // One or two inputs and no function: a thread that loads them once has not enough on its way.
-  bool loads_little() const {
-    int work = 0;
-    for (const loops::Item& item : situation_.shape.items)
-      work += work_of({std::get<loops::Ref<loops::Stmt>>(item)});
-    return large_loads() <= 2 && work <= 2 * HEAVY_WORK;
+  // Blocks enough are left where each takes twice as much.
+  bool is_enough_for_two(const NestLoop& loop, const std::vector<Cut>& cuts, const Cut& cut) const {
+    constexpr std::int64_t BLOCKS_A_ROW = 8;
+    return situation_.usual(loop) >= std::min(ENOUGH_FOR_TWO, BLOCKS_A_ROW * cut.threads * cut.lanes) &&
+           blocks_of(cuts) >= 2.0 * situation_.machine.blocks_at_once;
+  }
+  double blocks_of(const std::vector<Cut>& cuts) const {
+    double blocks = 1;
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      const std::int64_t own = cuts[i].threads * cuts[i].lanes;
+      blocks *= static_cast<double>(ceil_div(situation_.usual(situation_.shape.common[i]), own));
+    }
+    return blocks;
+  }
+  // Of the largest element along the axis.
+  std::int64_t bytes_along(const NestLoop& loop) const {
+    std::int64_t bytes = 1;
+    for (const Access& access : situation_.accesses)
+      if (index::mentions(access.offset, loop.axis)) bytes = std::max<std::int64_t>(bytes, access.bytes);
+    return bytes;
+  }
+  // Fewer elements a thread where there are not blocks for all multiprocessors: then nothing counts but how
+  // long one thread takes.
+  std::int64_t lanes_of_few(std::size_t fast, std::int64_t lanes) const {
+    const NestLoop& loop = situation_.shape.common[fast];
+    const double elements = situation_.rows();
+    const auto blocks = [&] { return elements / static_cast<double>(lanes * parameters_.block_threads); };
+    while (lanes > 1 && lanes * bytes_along(loop) > LEAST_BYTES &&
+           blocks() < situation_.machine.multiprocessors)
+      lanes /= 2;
+    return lanes;
+  }
+  // So often that a thread moves enough at once, where blocks enough are left.
+  std::int64_t rows_of_thread(const std::vector<Cut>& cuts, std::size_t fast) const {
+    const std::int64_t bytes = bytes_along(situation_.shape.common[fast]) * cuts[fast].lanes;
+    std::int64_t times = BYTES_OF_THREAD / bytes;
+    while (times > 1 &&
+           blocks_of(cuts) < static_cast<double>(times * ROUNDS * situation_.machine.blocks_at_once))
+      times /= 2;
+    return times;
+  }
+  // Along the innermost axis that no thread walks yet.
+  void repeat_rows(std::vector<Cut>& cuts, std::size_t fast, std::int64_t times) const {
+    for (std::size_t i = cuts.size(); i-- > 0 && times > 1;) {
+      if (i == fast || cuts[i].threads > 1) continue;
+      cuts[i].times = members(situation_.shape.common[i], 1, times);
+      times /= cuts[i].times;
+    }
   }
   // Of inputs as large as the nest. What lies at a fixed distance from another is the same to memory.
   std::size_t large_loads() const {
@@ -162,11 +221,17 @@ class ThreadChooser {
     }
     return large.size();
   }
+  std::int64_t side_of_tile() const {
+    const std::int64_t side = parameters_.tile;
+    const bool few =
+        situation_.rows() < static_cast<double>(side * side * situation_.machine.multiprocessors);
+    return few ? std::min(side, LEAST_TILE) : side;
+  }
   // Squares of both axes: what threads cover of the other axis at once is walked several times.
   void add_tile(std::size_t fast) const {
     const auto& loops = situation_.shape.common;
     const std::size_t other = *rows_.tile;
-    const std::int64_t tile = parameters_.tile, lanes = std::min(packed(loops[fast]), tile);
+    const std::int64_t tile = side_of_tile(), lanes = std::min(packed(loops[fast]), tile);
     const std::int64_t across = tile / lanes, down = std::min(tile, parameters_.block_threads / across);
     ScopeChoice choice(-1);
     std::vector<std::int64_t> factors = {tile};

@@ -24,7 +24,7 @@ bool is_falling(const Scope& scope, std::size_t axis, std::size_t first, std::si
   return true;
 }
 
-std::string why_bad_bind(const AxisPlan& axis, const Piece& piece) {
+std::string why_bad_bind(const Plan& plan, const AxisPlan& axis, const Piece& piece) {
   if (!is_wide(piece.bind) && !piece.copied) return "";
   const std::string kind = piece.bind == Bind::vector   ? "a vector loop"
                            : piece.bind == Bind::thread ? "a thread loop"
@@ -36,7 +36,8 @@ std::string why_bad_bind(const AxisPlan& axis, const Piece& piece) {
     return cat("loop ", piece.symbol, ": ", kind, " has at most ", MOST_WIDE, " iterations, not ", *turns);
   if (piece.bind == Bind::unroll && !piece.copied) return "";
   const bool rounded = piece.turns == 0 && axis.tail == Tail::mask;
-  if (!rounded && !is_power_of_two(*turns)) {
+  const bool alone = piece.bind == Bind::thread && plan.siblings.empty();  // threads that exchange nothing
+  if (!rounded && !alone && !is_power_of_two(*turns)) {
     return cat("loop ", piece.symbol, ": ", kind, " needs a power of two of turns; it has ", *turns);
   }
   return "";
@@ -318,7 +319,7 @@ std::string why_bad_totals(const Plan& plan, const Scope& scope, const loops::Si
 std::string why_bad_scope(const Plan& plan, const Scope& scope) {
   for (std::size_t axis = 0; axis < scope.axes.size(); ++axis) {
     for (const Piece& piece : scope.axes[axis].pieces) {
-      if (std::string reason = why_bad_bind(scope.axes[axis], piece); !reason.empty()) return reason;
+      if (std::string reason = why_bad_bind(plan, scope.axes[axis], piece); !reason.empty()) return reason;
     }
     if (std::string reason = why_bad_tail(plan, scope, axis); !reason.empty()) return reason;
     if (std::string reason = why_bad_shorts(scope, axis); !reason.empty()) return reason;

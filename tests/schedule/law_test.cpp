@@ -104,6 +104,15 @@ const std::vector<Refusal> refusals = {
      "schedule split -1 j : 24, 8 mask loop -1 i.0 block loop -1 j.0 serial loop -1 j.2 serial loop -1 j.1 "
      "vector",
      "loop j.1: a vector loop needs a power of two of turns; it has 3"},
+    {SCALED,
+     "schedule split -1 j : 24, 8 mask loop -1 i.0 block loop -1 j.0 block loop -1 j.1 thread loop -1 j.2 "
+     "vector",
+     "legal"},
+    {TURNED,
+     "schedule split -1 j : 24 mask split -1 i : 8 exact loop -1 i.0 block loop -1 j.0 block loop -1 i.1 "
+     "thread "
+     "loop -1 j.1 thread stage x inside task scratch pad 1",
+     "stage x: loop j.1 has 24 threads, which is no power of two"},
     {POINTWISE, "schedule loop -1 i.0 serial loop -1 j.0 block",
      "loop j.0: a block loop inside one that is not"},
     {COLUMNS,

@@ -20,6 +20,32 @@ TEST(Threads, LoadsSideBySideCountAsOne) {
   EXPECT_NE(schedule.find("split -1 j : 512, 256 mask"), std::string::npos) << schedule;
 }
 
+// A thread with one element of a row of 230 has not enough on its way, and 88,320 blocks take time to start.
+TEST(Threads, AThreadTakesSeveralRowsThatAreShort) {
+  const std::string schedule = chosen(R"(program p(x: f32[19267584], y: written f32[20313600]) {
+  for n < 384 { for i < 230 { for j < 230 { y[52900*n + 230*i + j] =
+    (x[50176*n + 224*i + j - 675] if 3 < i + 1 && i < 227 && 3 < j + 1 && j < 227 else 0x0p+0:f32) } } }
+})");
+  EXPECT_NE(schedule.find("split -1 j : 256 mask"), std::string::npos) << schedule;
+  EXPECT_NE(schedule.find("loop -1 i.1 unroll"), std::string::npos) << schedule;
+}
+
+TEST(Threads, RowsHaveWholeWarpsAndNoIdleOne) {
+  const std::string schedule = chosen(R"(program p(x: f16[786432], y: f16[768], z: written f16[50331648]) {
+  for n < 64 { for i < 1024 { for j < 768 {
+    z[786432*n + 768*i + j] = f16(add(f32(x[768*i + j]), f32(y[j]))) } } }
+})");
+  EXPECT_NE(schedule.find("split -1 j : 768, 8 exact"), std::string::npos) << schedule;
+}
+
+// However much is computed of it.
+TEST(Threads, OneOrTwoInputsAreLoadedTwice) {
+  const std::string schedule = chosen(R"(program p(x: f16[67108864], y: written f16[67108864]) {
+  for i < 67108864 { y[i] = f16(mul(f32(x[i]), sigmoid(f32(x[i])))) }
+})");
+  EXPECT_NE(schedule.find("loop -1 i.1 unroll"), std::string::npos) << schedule;
+}
+
 TEST(Threads, ShortRowsOfResultsShareABlock) {
   const std::string schedule = chosen(R"(program p(x: f32[102760448], y: written f32[25690112]) {
   for i < 458752 { for j < 56 {
