@@ -36,6 +36,7 @@ constexpr double STARTED = 1.05;    // cycles of the whole machine from the star
 constexpr double LAST_WAVE = 0.5;   // share of a whole wave that the last, partly filled one takes
 constexpr double BUSY = 0.8;        // share of all multiprocessors that reach the memory's whole bandwidth
 constexpr double LINE_BYTES = 128;  // of the first cache: what one pass of it looks at
+constexpr double FAR = 1 << 20;     // bytes between places of which only the run knows where they are
 constexpr double BANK_BYTES = 4;    // of shared memory
 constexpr double BANKS = 32;
 constexpr double OWN_REGISTERS = 21;  // of a thread, for addresses and counters

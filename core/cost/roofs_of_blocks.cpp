@@ -94,7 +94,7 @@ class Blocks {
     return nodes;
   }
 
-  // Bytes from the first thread of a warp, by thread.
+  // Bytes from the first thread of a warp, by thread. Places that are found apart lie apart.
   std::vector<double> lanes_of(const Access& access) const {
     std::vector<double> offsets(static_cast<std::size_t>(machine_.warp_threads), 0.0);
     double width = 1;
@@ -103,6 +103,9 @@ class Blocks {
       const Loop& loop = walk_.loops[*walk_.nodes[node].loop];
       if (first) width = walk_.threads_below(node);
       first = false;
+      const bool apart = access.found && node <= access.found_in;
+      for (std::size_t lane = 0; apart && lane < offsets.size(); ++lane)
+        offsets[lane] += FAR * std::fmod(std::floor(static_cast<double>(lane) / width), loop.extent);
       for (const Step& step : access.steps) {
         if (step.loop != *walk_.nodes[node].loop) continue;
         for (std::size_t lane = 0; lane < offsets.size(); ++lane) {
@@ -118,7 +121,6 @@ class Blocks {
   // Passes through the cache of one request of a warp, each thread with so many elements: lines that it
   // touches, at least as many as its bytes fill; of shared memory, the longest queue at a bank.
   double wavefronts_of(const Access& access, double elements) const {
-    if (access.found) return machine_.warp_threads * access.share;
     const double bytes = elements * access.bytes;
     const std::vector<double> offsets = lanes_of(access);
     if (access.place == loops::Place::scratch) {

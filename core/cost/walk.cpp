@@ -262,6 +262,7 @@ class Walker {
       values.try_emplace(symbol, 0);
       if (!index::mentions(offset, symbol)) continue;
       access.found = true;
+      access.found_in = std::max(access.found_in, found_in_.at(symbol));
       if (!has_threads_) found_at = std::max(found_at, axis_depths_.at(symbol));
     }
     access.share = share_of(mask, box, values);
@@ -289,6 +290,7 @@ class Walker {
     else
       walk_.nodes[path_[at]].work.lane += CHECKED;
     axis_depths_[found.symbol] = depth();
+    found_in_[found.symbol] = path_[at];
     index::Values values = values_;
     for (const index::Symbol& symbol : index::symbols_of(found.bound)) values.try_emplace(symbol, 1);
     const std::int64_t bound = std::max<std::int64_t>(usual_value(found.bound, values), 1);
@@ -472,6 +474,7 @@ class Walker {
       in_memory_;  // accumulators of contractions with more copies than a core has registers
   std::vector<std::size_t> path_;                     // nodes from the root to here
   std::map<index::Symbol, std::size_t> axis_depths_;  // of loops around, and of what was found at run time
+  std::map<index::Symbol, std::size_t> found_in_;     // of what was found: the innermost node that changes it
   std::map<index::Symbol, std::size_t> loops_;        // the last loop over each axis
   std::map<index::Symbol, std::int64_t> found_extents_,
       found_values_;  // their bounds; what they are taken for

@@ -31,6 +31,7 @@ struct Access {
   int bytes = 4;            // of an element
   double share = 1;         // of the iterations in which its mask holds
   bool found = false;       // at a place that only the run knows
+  std::size_t found_in = 0;  // the innermost node whose loop changes that place
   bool of_next = false;     // a load that only the next iteration of the serial loop around waits for
   bool streamed = false;    // past the caches
   std::int64_t start = 0;   // byte of the first iteration

@@ -49,6 +49,20 @@ TEST(Estimate, WhatHasNoBlocksTakesItsLaunch) {
   EXPECT_EQ(estimate.limiter().name, "launch");
 }
 
+// A row that is found is read as it lies; places that each thread finds for itself are a line each.
+TEST(Estimate, OnlyPlacesThatThreadsFindApartTakeAPassEach) {
+  const auto passes = [](std::string_view place, std::string_view at) {
+    return roof_of(on_h200(cat(R"(program rows(x: f32[32768], i: i64[32], y: written f32[1024]) {
+  for b < 32 block { for t < 32 thread { index p = i[)",
+                               place, "] below 32 y[32*b + t] = x[", at, "] } } }")),
+                   "wavefronts")
+        .amount;
+  };
+  constexpr double STORED = 32, LOOKED_UP = 32;
+  EXPECT_DOUBLE_EQ(passes("b", "32*p + t"), 32 + STORED + LOOKED_UP);
+  EXPECT_DOUBLE_EQ(passes("t", "32*p + b"), 32 * 32 + STORED + 2 * LOOKED_UP);
+}
+
 // No turn walks a loop over what n leaves, and none loads beside it under the mask: neither divides by 0.
 TEST(Estimate, NobodyDividesByASizeThatIsNothing) {
   const cost::Estimate walked = on_h200(R"(program p(x: f32[n*n], y: written f32[n*n]; n in 0..) {
