@@ -47,13 +47,21 @@ std::string Values::pointer(loops::Buffer buffer, const index::Expr& offset) {
   return indices_.pointer(this->buffer(buffer), offset);
 }
 
+bool Values::mentions_sizes(const index::Expr& offset) const {
+  return std::ranges::any_of(program_.sizes, [&](const loops::SizeInfo& size) {
+    return index::mentions(indices_.here(offset), size.symbol);
+  });
+}
+
 // Which of the functions for neighbours: the ending of its name.
 std::string_view Values::way_of(loops::Buffer buffer, const index::Expr& offset) const {
   if (is_own(buffer)) return "";
   const bool is_multiple = indices_.is_multiple(offset, indices_.lanes());
   if (info(buffer).local && dialect_.has_threads()) {
     constexpr int WORD_BYTES = 4;
-    return is_multiple ? "_scratch" : ops::size_of(info(buffer).dtype) >= WORD_BYTES ? "_apart" : "";
+    // Of elements that share a word several are worth a test, where their distance is not known to be odd.
+    const bool apart = ops::size_of(info(buffer).dtype) >= WORD_BYTES || !mentions_sizes(offset);
+    return is_multiple ? "_scratch" : apart ? "_apart" : "";
   }
   if (!is_multiple || info(buffer).local) return "";
   return dialect_.assumes_packed() && indices_.lanes() <= MOST_PACKED ? "_packed" : "";

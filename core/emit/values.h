@@ -112,6 +112,7 @@ class Values {
   std::string memory_literal(const loops::Literal& literal) const;
   std::string pointer(loops::Buffer buffer, const index::Expr& offset);
   // The same for neighbours, one a lane.
+  bool mentions_sizes(const index::Expr& offset) const;
   std::string_view way_of(loops::Buffer buffer, const index::Expr& offset) const;
   const loops::BufferInfo& info(loops::Buffer buffer) const;
   void uniform_store(const loops::Store& store, const Operand& value, const Mask& mask,

@@ -104,27 +104,44 @@ std::variant<Staged, std::string> stage_block_tile(const Plan& plan, const TempP
 
 namespace {
 
+// Elements that a thread loads at once: those of a word, which lies in one bank.
+std::int64_t packed(const Plan& plan, const Side& neighbours, const loops::Load& load) {
+  constexpr std::int64_t WORD_BYTES = 4;
+  const Expr first = index::substitute(load.offset, {{neighbours.axis->axis, Expr(0)}});
+  std::int64_t lanes = WORD_BYTES / ops::size_of(plan.nest.buffers[load.buffer.index].dtype);
+  const auto is_packed = [&] {
+    const bool whole = neighbours.axis->tail != Tail::mask ||
+                       plan.facts.proves_equal(floor_mod(neighbours.axis->extent, lanes), 0);
+    return whole && neighbours.count % lanes == 0 && plan.facts.proves_equal(floor_mod(first, lanes), 0);
+  };
+  while (lanes > 1 && !is_packed()) lanes /= 2;
+  return std::max<std::int64_t>(lanes, 1);
+}
+
 // tile[row, neighbour] = x[..], by all threads of the block: those of a warp along the neighbours.
 Ref<Stmt> fill(const Plan& plan, const Staged& staged, const Sides& sides, const loops::Load& load,
                loops::Buffer array, Names& names) {
   const std::int64_t threads = threads_of(plan.common);
-  const std::int64_t across = std::min(threads, sides.neighbours.count);
+  const std::int64_t lanes = packed(plan, sides.neighbours, load);
+  const std::int64_t across = std::min(threads, sides.neighbours.count / lanes);
   const std::int64_t down = std::min(threads / across, sides.rows.count);
   const std::string& name = plan.nest.buffers[staged.buffer.index].name;
   const index::Symbol turn = names.symbol(cat(name, "_turn")), step = names.symbol(cat(name, "_step")),
-                      row = names.symbol(cat(name, "_row")), at = names.symbol(cat(name, "_at"));
-  const Expr rows = Expr(turn) * down + Expr(row), neighbours = Expr(step) * across + Expr(at);
+                      row = names.symbol(cat(name, "_row")), at = names.symbol(cat(name, "_at")),
+                      lane = names.symbol(cat(name, "_lane"));
+  const Expr rows = Expr(turn) * down + Expr(row), first = (Expr(step) * across + Expr(at)) * lanes,
+             neighbours = lanes > 1 ? first + Expr(lane) : first;
   index::Substitution places;
   index::Condition mask;
-  const auto put = [&](const Side& side, const Expr& local) {
-    const Expr place = block_base(*side.axis) + local;
-    places.insert_or_assign(side.axis->axis, place);
-    if (side.axis->tail == Tail::mask) mask.all.push_back({place, side.axis->extent});
+  const auto put = [&](const Side& side, const Expr& local, const Expr& first_lane) {
+    const Expr base = block_base(*side.axis);
+    places.insert_or_assign(side.axis->axis, base + local);
+    if (side.axis->tail == Tail::mask) mask.all.push_back({base + first_lane, side.axis->extent});
   };
   for (const AxisPlan& axis : plan.common.axes)
     if (axis.pieces.size() == 1) places.insert_or_assign(axis.axis, Expr(axis.pieces.front().symbol));
-  put(sides.rows, rows);
-  put(sides.neighbours, neighbours);
+  put(sides.rows, rows, rows);
+  put(sides.neighbours, neighbours, first);
   const auto value = loops::load(load.buffer, index::substitute(load.offset, places), mask, load.otherwise);
   const Expr place = rows * (sides.neighbours.count + staged.pad) + neighbours;
   Ref<Stmt> stmt = loops::stmt(loops::Store{array, place, {}, value, loops::Update::replace});
@@ -132,9 +149,10 @@ Ref<Stmt> fill(const Plan& plan, const Staged& staged, const Sides& sides, const
     names.facts().assume_below(axis, extent);
     stmt = loops::stmt(loops::Loop{axis, extent, bind, std::move(stmt)});
   };
+  if (lanes > 1) around(lane, lanes, Bind::vector);
   around(at, across, Bind::thread);
   around(row, down, Bind::thread);
-  around(step, sides.neighbours.count / across, Bind::serial);
+  around(step, sides.neighbours.count / (across * lanes), Bind::serial);
   around(turn, sides.rows.count / down, Bind::serial);
   return loops::block({std::move(stmt), loops::stmt(loops::Sync{})});
 }

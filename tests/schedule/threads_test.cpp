@@ -46,6 +46,21 @@ TEST(Threads, OneOrTwoInputsAreLoadedTwice) {
   EXPECT_NE(schedule.find("loop -1 i.1 unroll"), std::string::npos) << schedule;
 }
 
+// A thread loads a word of an input that is transposed, where rows have whole words.
+TEST(Threads, ATileIsFilledByWords) {
+  const auto program = [](std::string_view type, std::int64_t pitch) {
+    const loops::Program nest = loops::parse(
+        cat("program p(x: ", type, "[", 1024 * pitch, "], y: written ", type,
+            "[1048576]) { for i < 1024 { for j < 1024 { y[1024*i + j] = x[", pitch, "*j + i] } } }"));
+    return loops::print(schedule::apply(nest, schedule::choose(nest, machine::h200())).front());
+  };
+  EXPECT_NE(program("bf16", 1024).find("for x_lane < 2 vector"), std::string::npos);
+  EXPECT_NE(program("u8", 1024).find("for x_lane < 4 vector"), std::string::npos);
+  EXPECT_NE(program("u8", 1026).find("for x_lane < 2 vector"), std::string::npos);
+  EXPECT_EQ(program("bf16", 1025).find("x_lane"), std::string::npos);
+  EXPECT_EQ(program("f32", 1024).find("x_lane"), std::string::npos);
+}
+
 TEST(Threads, ShortRowsOfResultsShareABlock) {
   const std::string schedule = chosen(R"(program p(x: f32[102760448], y: written f32[25690112]) {
   for i < 458752 { for j < 56 {
