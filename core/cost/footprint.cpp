@@ -21,12 +21,13 @@ using ByAccess = std::map<std::size_t, double>;
 // of a line, the run grows; then there are several runs.
 struct Lines {
   double count = 1, sets = 1;
+  double times = 1;  // that what runs of neighbours share is touched: masked, it is still touched by others
 };
 Lines lines_of(const Access& access, const std::vector<Step>& moving, const Cache& cache, double pitch) {
   const double line_bytes = cache.line_bytes;
   std::vector<Step> steps = moving;
   std::ranges::sort(steps, {}, [](const Step& step) { return std::abs(step.stride); });
-  double run = access.bytes, runs = 1, residues = 1, jumps = 1;
+  double run = access.bytes, runs = 1, residues = 1, jumps = 1, times = 1;
   for (const Step& step : steps) {
     const double stride = std::abs(step.stride);
     // To places that only the run knows.
@@ -34,6 +35,7 @@ Lines lines_of(const Access& access, const std::vector<Step>& moving, const Cach
     if (jumps_on) jumps *= step.iterations;
     if (jumps_on || stride == 0 || step.iterations <= 1) continue;
     if (runs == 1 && stride <= std::max(run, line_bytes)) {
+      times *= std::max(1.0, run / stride);
       run += (step.iterations - 1) * stride;
       continue;
     }
@@ -45,7 +47,7 @@ Lines lines_of(const Access& access, const std::vector<Step>& moving, const Cach
   const double lines = run <= line_bytes ? 1 : std::ceil(run / line_bytes);
   const double most = access.found ? access.most_bytes : std::max(access.most_bytes, line_bytes);
   return {std::min(jumps * runs * lines * line_bytes, most) / line_bytes,
-          std::min(access.found ? pitch : residues * lines * line_bytes, pitch) / line_bytes};
+          std::min(access.found ? pitch : residues * lines * line_bytes, pitch) / line_bytes, times};
 }
 
 class Tracker {
@@ -84,7 +86,7 @@ class Tracker {
       const Access& access = walk_.accesses[k];
       if (access.place != loops::Place::memory || !is_inside(access.node, node)) continue;
       const Lines lines = lines_of(access, moving_in(access, node, with_loop), cache_, 0);
-      result[k] = lines.count * cache_.line_bytes * access.share;
+      result[k] = lines.count * cache_.line_bytes * std::min(1.0, access.share * lines.times);
     }
     share_equal(result, node, with_loop);
     return result;

@@ -49,6 +49,16 @@ TEST(Estimate, WhatHasNoBlocksTakesItsLaunch) {
   EXPECT_EQ(estimate.limiter().name, "launch");
 }
 
+// The threads past the end of a row leave out what those of the next one read.
+TEST(Estimate, MaskedRowsMoveAllTheirBytes) {
+  const cost::Estimate estimate = on_h200(R"(program rows(x: f32[49152], y: written f32[49152]) {
+  for b < 64 block { for t < 1024 thread {
+    y[768*b + t] = (x[768*b + t] if t < 768 else 0x0p+0:f32) if t < 768 } }
+})");
+  constexpr double BYTES = 2.0 * 49152 * 4;
+  EXPECT_NEAR(roof_of(estimate, "memory").amount, BYTES, 0.1 * BYTES) << "masks are sampled";
+}
+
 // A row that is found is read as it lies; places that each thread finds for itself are a line each.
 TEST(Estimate, OnlyPlacesThatThreadsFindApartTakeAPassEach) {
   const auto passes = [](std::string_view place, std::string_view at) {
