@@ -32,8 +32,20 @@ Tasks tasks_of(const loops::Program& program) {
 
 }  // namespace
 
+namespace {
+
+bool combines(const Stmt& body) {
+  bool found = false;
+  loops::for_each_stmt(
+      body, [&](const Stmt& stmt) { found |= std::holds_alternative<loops::Combine>(stmt.node); });
+  return found;
+}
+
+}  // namespace
+
 std::vector<std::string> Emitter::lines() {
   for (const std::string& line : dialect_.opening(program_)) scopes_.line(line);
+  indices_.compare_shortly(dialect_.has_threads() && !combines(*program_.body));
   bind_arguments();
   const Tasks tasks = tasks_of(program_);
   if (tasks.loops.empty())

