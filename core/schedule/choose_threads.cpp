@@ -11,6 +11,7 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -193,7 +194,8 @@ class ThreadChooser {
   // So often that a thread moves enough at once, where blocks enough are left.
   std::int64_t rows_of_thread(const std::vector<Cut>& cuts, std::size_t fast) const {
     const std::int64_t bytes = bytes_along(situation_.shape.common[fast]) * cuts[fast].lanes;
-    std::int64_t times = BYTES_OF_THREAD / bytes;
+    const bool looks_up = loops::looks_up_indices(*situation_.nest.body);
+    std::int64_t times = std::min(MOST_ROWS, BYTES_OF_THREAD * (looks_up ? 2 : 1) / bytes);
     while (times > 1 &&
            blocks_of(cuts) < static_cast<double>(times * ROUNDS * situation_.machine.blocks_at_once))
       times /= 2;

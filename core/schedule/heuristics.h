@@ -157,7 +157,10 @@ constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a
 // Of pointwise nests where blocks have threads; the times are those of an H100.
 // Bytes of each buffer that a thread has on its way, of several rows where those are short: pad_image_f32 took
 // 80 us by one element of 4 bytes, 64 by two, 60 by four, 61 by eight.
+// Where places are looked up first a thread waits twice, and twice as many are worth it: embedding_positions_f16
+// took 68.3 us by one row of 16 bytes a thread, 67.9 by two, 68.8 by four.
 constexpr std::int64_t BYTES_OF_THREAD = 16;
+constexpr std::int64_t MOST_ROWS = 4;  // of a thread
 constexpr std::int64_t ROUNDS = 4;  // of blocks one after the other that are left where a thread takes more rows
 // Bytes that a thread moves at once where there are not blocks for all multiprocessors: small_gelu_f16 took
 // 4.2 us by 16 bytes, 3.9 by 8 and by 4.
