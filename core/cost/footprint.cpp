@@ -31,7 +31,7 @@ Lines lines_of(const Access& access, const std::vector<Step>& moving, const Cach
   for (const Step& step : steps) {
     const double stride = std::abs(step.stride);
     // To places that only the run knows.
-    const bool jumps_on = access.found && (stride == 0 || cache.found_alone);
+    const bool jumps_on = access.found && (stride == 0 || (cache.found_alone && access.listed));
     if (jumps_on) jumps *= step.iterations;
     if (jumps_on || stride == 0 || step.iterations <= 1) continue;
     if (runs == 1 && stride <= std::max(run, line_bytes)) {

@@ -20,7 +20,7 @@ struct Cache {
   double set_pitch = 0, ways = 8;
   double page_bytes = 4096;
   bool streams = false;     // what is streamed passes by
-  bool found_alone = true;  // neighbours of a place that is found at run time count as lines of their own
+  bool found_alone = true;  // in a list, neighbours of a place that is found count as lines of their own
   Together together;
 };
 

@@ -103,7 +103,7 @@ class Blocks {
       const Loop& loop = walk_.loops[*walk_.nodes[node].loop];
       if (first) width = walk_.threads_below(node);
       first = false;
-      const bool apart = access.found && node <= access.found_in;
+      const bool apart = access.found_by.contains(*walk_.nodes[node].loop);
       for (std::size_t lane = 0; apart && lane < offsets.size(); ++lane)
         offsets[lane] += FAR * std::fmod(std::floor(static_cast<double>(lane) / width), loop.extent);
       for (const Step& step : access.steps) {

@@ -133,7 +133,10 @@ class Walker {
     axis_depths_[loop.axis] = depth();
     loops_[loop.axis] = number;
     if (loop.bind == loops::Bind::serial) here().work.scalar += LOOP;
-    if (extent > 0 || is_found(loop.extent)) visit(*loop.body);
+    const bool list = is_found(loop.extent);
+    lists_ += list ? 1 : 0;
+    if (extent > 0 || list) visit(*loop.body);
+    lists_ -= list ? 1 : 0;
     path_.pop_back();
     axis_depths_.erase(loop.axis);
   }
@@ -262,25 +265,52 @@ class Walker {
       values.try_emplace(symbol, 0);
       if (!index::mentions(offset, symbol)) continue;
       access.found = true;
-      access.found_in = std::max(access.found_in, found_in_.at(symbol));
+      if (has_threads_) access.found_by.merge(std::set(found_by_.at(symbol)));
       if (!has_threads_) found_at = std::max(found_at, axis_depths_.at(symbol));
     }
+    access.listed = lists_ > 0;
     access.share = share_of(mask, box, values);
     const Motion motion = motion_of(offset, box, values);
     access.start = motion.start * access.bytes;
     for (std::size_t level = 1; level <= at; ++level) {
       double below = 1;
+      const std::size_t loop = *walk_.nodes[path_[level]].loop;
+      if (!access.listed && access.found_by.contains(loop)) {
+        access.steps.push_back({loop, walk_.loops[loop].extent, 0, 1});
+        continue;
+      }
       for (const Digit& digit : motion.along[level - 1]) {
-        access.steps.push_back(
-            {*walk_.nodes[path_[level]].loop, digit.iterations, digit.stride * access.bytes, below});
+        access.steps.push_back({loop, digit.iterations, digit.stride * access.bytes, below});
         below *= digit.iterations;
       }
-      const std::size_t loop = *walk_.nodes[path_[level]].loop;
       if (level <= found_at && motion.along[level - 1].empty())
         access.steps.push_back({loop, walk_.loops[loop].extent, 0, 1});
     }
     node.accesses.push_back(walk_.accesses.size());
     walk_.accesses.push_back(std::move(access));
+  }
+
+  // Of the loops around. What a value reads that was computed before may change with each of those down to
+  // `level`.
+  std::set<std::size_t> loops_that_change(const loops::Value& value, std::size_t level) const {
+    std::set<std::size_t> loops;
+    const auto add = [&](const index::Expr& expr) {
+      for (const index::Symbol& symbol : index::symbols_of(expr)) {
+        if (const auto found = found_by_.find(symbol); found != found_by_.end())
+          loops.insert(found->second.begin(), found->second.end());
+        for (std::size_t around = 1; around <= depth(); ++around) {
+          const std::size_t loop = *walk_.nodes[path_[around]].loop;
+          if (walk_.loops[loop].axis == symbol) loops.insert(loop);
+        }
+      }
+    };
+    loops::for_each_value(value, [&](const loops::Value& part) {
+      if (const auto* load = std::get_if<loops::Load>(&part.node)) add(load->offset);
+      if (const auto* count = std::get_if<loops::Count>(&part.node)) add(count->expr);
+      for (std::size_t at = 1; std::holds_alternative<loops::Read>(part.node) && at <= level; ++at)
+        loops.insert(*walk_.nodes[path_[at]].loop);
+    });
+    return loops;
   }
 
   void find(const loops::Index& found) {
@@ -290,7 +320,7 @@ class Walker {
     else
       walk_.nodes[path_[at]].work.lane += CHECKED;
     axis_depths_[found.symbol] = depth();
-    found_in_[found.symbol] = path_[at];
+    found_by_[found.symbol] = loops_that_change(*found.value, at);
     index::Values values = values_;
     for (const index::Symbol& symbol : index::symbols_of(found.bound)) values.try_emplace(symbol, 1);
     const std::int64_t bound = std::max<std::int64_t>(usual_value(found.bound, values), 1);
@@ -474,7 +504,8 @@ class Walker {
       in_memory_;  // accumulators of contractions with more copies than a core has registers
   std::vector<std::size_t> path_;                     // nodes from the root to here
   std::map<index::Symbol, std::size_t> axis_depths_;  // of loops around, and of what was found at run time
-  std::map<index::Symbol, std::size_t> found_in_;     // of what was found: the innermost node that changes it
+  std::map<index::Symbol, std::set<std::size_t>> found_by_;  // see Access
+  int lists_ = 0;                                            // loops around that are as long as a list
   std::map<index::Symbol, std::size_t> loops_;        // the last loop over each axis
   std::map<index::Symbol, std::int64_t> found_extents_,
       found_values_;  // their bounds; what they are taken for

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/loops/loops.h"
@@ -31,7 +32,8 @@ struct Access {
   int bytes = 4;            // of an element
   double share = 1;         // of the iterations in which its mask holds
   bool found = false;       // at a place that only the run knows
-  std::size_t found_in = 0;  // the innermost node whose loop changes that place
+  std::set<std::size_t> found_by;  // of blocks of threads: the loops of Walk::loops that change that place
+  bool listed = false;             // inside a loop that is as long as a list of which only the run knows
   bool of_next = false;     // a load that only the next iteration of the serial loop around waits for
   bool streamed = false;    // past the caches
   std::int64_t start = 0;   // byte of the first iteration

@@ -71,6 +71,11 @@ TEST(Estimate, OnlyPlacesThatThreadsFindApartTakeAPassEach) {
   constexpr double STORED = 32, LOOKED_UP = 32;
   EXPECT_DOUBLE_EQ(passes("b", "32*p + t"), 32 + STORED + LOOKED_UP);
   EXPECT_DOUBLE_EQ(passes("t", "32*p + b"), 32 * 32 + STORED + 2 * LOOKED_UP);
+  // Two places of each thread, the same for all of a warp.
+  const cost::Estimate twice = on_h200(R"(program rows(x: f32[32768], i: i64[32], y: written f32[2048]) {
+  for b < 32 block { for t < 32 thread { for u < 2 unroll {
+    index p = i[u] below 32 y[64*b + 32*u + t] = x[32*p + t] } } } })");
+  EXPECT_DOUBLE_EQ(roof_of(twice, "wavefronts").amount, 2 * (32 + STORED + LOOKED_UP));
 }
 
 // No turn walks a loop over what n leaves, and none loads beside it under the mask: neither divides by 0.
