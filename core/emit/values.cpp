@@ -118,40 +118,45 @@ Operand Values::apply(const loops::Apply& apply) {
                 as_whole ? Written::whole : Written::a_lane});
 }
 
-// Lanes that are computed in a quick way, and all of them again where one of them set `rare` (quick.def).
-//   bool rare = ...; T v_0 = quick(rare, a_0), ...; if (rare) v_0 = whole(a_0), ...;
-Operand Values::lanes_again(const std::string& rare, int lanes, const Call& quick, const Call& whole) {
+// Lanes that are computed in a quick way; where one of them set `rare` all are mended, and where one of them
+// still is they are computed again (quick.def).
+//   bool rare = ...; T v_0 = quick(rare, a_0), ...;
+//   if (rare) { rare = ...; v_0 = mended(rare, a_0, v_0), ...; if (rare) v_0 = whole(a_0), ...; }
+Operand Values::lanes_again(const std::string& rare, const Operand& input, const std::string& function,
+                            const Others& others) {
+  const int lanes = input.lanes;
   const auto define = [&](const std::string& name) {
     const std::string flag = cat(name, "_rare"), value = vectors_.variable(name, lanes);
-    const std::string first = cat(quick.function, "(", flag, ", ", quick.arguments, ")");
-    const std::string again = cat(whole.function, "(", whole.arguments, ")");
+    const auto call = [&](const std::string& before, const std::string& after) {
+      return cat(before, function, "(", before == "rare_" ? "" : flag + ", ", input.text, after, ")");
+    };
     return Scopes::Defined{
         value,
         {cat("bool ", flag, " = ", rare, ";"),
-         vectors_.definition(ops::DType::f32, value, first, lanes, false),
-         cat("if (__builtin_expect(", flag, ", 0)) ", vectors_.assignment(value, again, lanes))}};
+         vectors_.definition(ops::DType::f32, value, call("quick_", others.of_quick), lanes, false),
+         cat("if (__builtin_expect(", flag, ", 0)) {"), cat("  ", flag, " = ", rare, ";"),
+         "  " + vectors_.assignment(value, call("mended_", ", " + value), lanes),
+         cat("  if (", flag, ") ", vectors_.assignment(value, call("rare_", others.of_rare), lanes)), "}"}};
   };
-  const std::string key = cat(quick.function, "<", lanes, ">(", quick.arguments, ")");
+  const std::string key = cat("quick_", function, "<", lanes, ">(", input.text, others.of_quick, ")");
   return {scopes_.named(scopes_.level(), "v", key, {}, define), ops::DType::f32, lanes};
 }
 
 Operand Values::side_by_side(ops::Pointwise op, const Operand& input) {
-  const std::string name(ops::name(op));
-  return lanes_again("false", input.lanes, {cat("quick_", name), input.text},
-                     {cat("rare_", name), input.text});
+  return lanes_again("false", input, std::string(ops::name(op)), {});
 }
 
 Operand Values::divided_by_one(const Operand& over, const Operand& under) {
   const int lanes = over.lanes;
   if (!vectors_.apart(lanes))
     return named({cat("div_by_one(", over.text, ", ", under.text, ")"), over.dtype, lanes});
-  const std::string both = cat(over.text, ", ", under.text);
   if (over.dtype != ops::DType::f32)
     return named(
         {spelled(spelling(ops::Pointwise::div, over.dtype), {over.text, under.text}), over.dtype, lanes});
   const Operand inverse = named({cat("quick_inverse(", under.text, ")"), ops::DType::f32, 1});
-  return lanes_again(cat("is_rare_divisor(", under.text, ")"), lanes,
-                     {"quick_div", cat(both, ", ", inverse.text)}, {"rare_div", both});
+  const std::string divisor = ", " + under.text;
+  return lanes_again(cat("is_rare_divisor(", under.text, ")"), over, "div",
+                     {cat(divisor, ", ", inverse.text), divisor});
 }
 
 // One instruction narrows two lanes to a format of 16 bits.

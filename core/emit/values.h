@@ -98,10 +98,11 @@ class Values {
   Operand divided_by_one(const Operand& over, const Operand& under);
   Operand side_by_side(ops::Pointwise op, const Operand& input);
   Operand narrowed_in_pairs(const Operand& input, ops::DType to);
-  struct Call {
-    std::string function, arguments;
+  struct Others {  // arguments behind the first one, of a function's quick form and of its own
+    std::string of_quick, of_rare;
   };
-  Operand lanes_again(const std::string& rare, int lanes, const Call& quick, const Call& whole);
+  Operand lanes_again(const std::string& rare, const Operand& input, const std::string& function,
+                      const Others& others);
   Operand uniform_load(const loops::Load& load, const Mask& mask);
   // Where a load may stand: memory that the kernel only reads is the same in every turn of a loop.
   int level_of(const loops::Load& load, const Along& run, const Mask& mask) const;

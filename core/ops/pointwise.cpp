@@ -112,7 +112,7 @@ Pointwise computed_for(Pointwise op, DType result) {
 
 bool has_quick_form(Pointwise op) {
   switch (op) {
-#define QUICK(name, form) case Pointwise::name:
+#define QUICK(name, form, mended) case Pointwise::name:
 #include "core/ops/quick.def"
 #undef QUICK
     return true;

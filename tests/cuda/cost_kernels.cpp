@@ -70,12 +70,16 @@ std::string call(std::string_view function, const std::vector<std::string>& argu
   return cat(function, "(", join(arguments, ", ", [](const std::string& argument) { return argument; }), ")");
 }
 
-// As Values::side_by_side writes it.
+// As Values::lanes_again writes it.
 CostKernel quick_kernel(Kernel kernel, std::string_view name) {
   const std::string x = kernel.load("f32");
   kernel.line("bool rare = false;");
   kernel.define("f32", "y_@", cat("quick_", name, "(rare, ", x, ")"));
-  kernel.line(cat("if (__builtin_expect(rare, 0)) ", in_lanes(cat("y_@ = rare_", name, "(", x, ")")), ";"));
+  kernel.line("if (__builtin_expect(rare, 0)) {");
+  kernel.line("rare = false;");
+  kernel.line(cat(in_lanes(cat("y_@ = mended_", name, "(rare, ", x, ", y_@)")), ";"));
+  kernel.line(cat("if (rare) ", in_lanes(cat("y_@ = rare_", name, "(", x, ")")), ";"));
+  kernel.line("}");
   kernel.store("f32", "y_@");
   return kernel.take(0);
 }

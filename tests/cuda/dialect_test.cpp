@@ -78,7 +78,11 @@ TEST(Dialect, EachLaneIsAVariable) {
     const Vector<f32, 4> v6 = load_first<4>(p5, n4, 0x0p+0f);
     bool v7_rare = false;
     f32 v7_0 = quick_exp(v7_rare, v6.lane[0]), v7_1 = quick_exp(v7_rare, v6.lane[1]), v7_2 = quick_exp(v7_rare, v6.lane[2]), v7_3 = quick_exp(v7_rare, v6.lane[3]);
-    if (__builtin_expect(v7_rare, 0)) v7_0 = rare_exp(v6.lane[0]), v7_1 = rare_exp(v6.lane[1]), v7_2 = rare_exp(v6.lane[2]), v7_3 = rare_exp(v6.lane[3]);
+    if (__builtin_expect(v7_rare, 0)) {
+      v7_rare = false;
+      v7_0 = mended_exp(v7_rare, v6.lane[0], v7_0), v7_1 = mended_exp(v7_rare, v6.lane[1], v7_1), v7_2 = mended_exp(v7_rare, v6.lane[2], v7_2), v7_3 = mended_exp(v7_rare, v6.lane[3], v7_3);
+      if (v7_rare) v7_0 = rare_exp(v6.lane[0]), v7_1 = rare_exp(v6.lane[1]), v7_2 = rare_exp(v6.lane[2]), v7_3 = rare_exp(v6.lane[3]);
+    }
     const f32 v9_0 = v7_0 * v8, v9_1 = v7_1 * v8, v9_2 = v7_2 * v8, v9_3 = v7_3 * v8;
     t3_0 = t3_0 + v9_0, t3_1 = t3_1 + v9_1, t3_2 = t3_2 + v9_2, t3_3 = t3_3 + v9_3;
     f32 t10;

@@ -88,7 +88,7 @@ TEST_P(Rows, CompileWithoutAWarning) {
   expect_compiles(kernels, cat("rows_of_", ops::name(element)));
 }
 
-// The quick form of a row and the function of its own that its rare inputs go to.
+// The quick form of a row, what mends it, and the function of its own that the rest goes to.
 TEST(QuickRows, CompileWithoutAWarning) {
   TWINLOOM_NEEDS_NVRTC();
   Writer writer;
@@ -98,6 +98,8 @@ TEST(QuickRows, CompileWithoutAWarning) {
     EXPECT_EQ(ops::arity(op), 1) << ops::name(op);
     writer.line("extern \"C\" __global__ void kernel_", count++, "(const f32* x, f32* out) {");
     writer.line("  bool rare = false;\n  *out = quick_", ops::name(op), "(rare, *x);");
+    writer.line("  if (rare) {\n    rare = false;\n    *out = mended_", ops::name(op),
+                "(rare, *x, *out);\n  }");
     writer.line("  if (rare) *out = rare_", ops::name(op), "(*x);\n}");
   }
   EXPECT_GT(count, 0);

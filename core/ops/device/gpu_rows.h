@@ -148,25 +148,40 @@ TWINLOOM_INLINE f32 near_cos(bool& rare, f32 x) {
   return turned_sin(angle_of(x), 1);
 }
 
-// For each row of quick.def, quick_exp(rare, x) and rare_exp(x), the row's own function as one of its own: of
-// one lane, since one of all lanes wants them in registers of its choice (7 % of a softmax's time).
-#define QUICK(name, form)                                                \
-  TWINLOOM_INLINE f32 quick_##name(bool& rare, f32 one) { return form; } \
+// exp(x) where the quick form gave it or where it is 0: below -105 it is less than 2^-151.
+TWINLOOM_INLINE f32 zero_where_it_vanishes(bool& rare, f32 x, f32 quick) {
+  const bool vanishes = x < -105.0f;
+  rare = rare | !(vanishes | abs<f32>(x) < 86.0f);
+  return vanishes ? 0.0f : quick;
+}
+TWINLOOM_INLINE f32 not_mended(bool& rare, f32 quick) {
+  rare = true;
+  return quick;
+}
+
+// For each row of quick.def, quick_exp(rare, x), mended_exp(rare, x, quick) and rare_exp(x), the row's own
+// function as one of its own: of one lane, since one of all lanes wants them in registers of its choice (7 % of a
+// softmax's time).
+#define QUICK(name, form, mended)                                                        \
+  TWINLOOM_INLINE f32 quick_##name(bool& rare, f32 one) { return form; }                 \
+  TWINLOOM_INLINE f32 mended_##name(bool& rare, f32 one, f32 quick) { return mended; }   \
   __attribute__((noinline)) inline f32 rare_##name(f32 one) { return name(one); }
 #include "core/ops/quick.def"
 #undef QUICK
 
 // The same of a / b, where one b divides all. Zeros are rare only at first sight: a lane has a test of two
-// instructions, then one of four.
+// instructions, then one of three.
 TWINLOOM_INLINE bool is_rare_divisor(f32 b) { return !(b >= 0.5f && b <= 0x1p24f); }
 TWINLOOM_INLINE f32 quick_div(bool& rare, f32 a, f32 b, f32 inverse) {
-  rare = rare | !QuickDividing::is_moderate(a);
+  const f32 size = abs<f32>(a);
+  rare = rare | !(size >= 0x1p-100f) | !(size <= 0x1p100f);
   return QuickDividing::usual(a, b, inverse);
 }
-__attribute__((noinline)) inline f32 rare_div(f32 a, f32 b) {
-  const bool is_quick = QuickDividing::is_usual(a) & !is_rare_divisor(b);
-  return is_quick ? QuickDividing::usual(a, b) : a / b;
+TWINLOOM_INLINE f32 mended_div(bool& rare, f32 a, f32 quick) {
+  rare = rare | !QuickDividing::is_usual(a);
+  return quick;
 }
+__attribute__((noinline)) inline f32 rare_div(f32 a, f32 b) { return a / b; }
 
 #define TWINLOOM_CONVERSION(name)                              \
   template <class To, class Of, int count>                     \
