@@ -23,6 +23,26 @@ TWINLOOM_INLINE Like<Real, To> saturated(Real x) {
   return where<Result>(mask_of(x >= Real(above)), Result(highest), truncated<To>(inside));
 }
 
+#ifdef __CUDACC_RTC__
+// An instruction of a GPU saturates too and makes 0 of a NaN, but for integers of 64 bits.
+template <class To>
+  requires(bits<To> <= 32)
+TWINLOOM_INLINE To saturated(f32 x) {
+  if constexpr (is_signed<To>) {
+    constexpr i32 highest = i32(~(~u32(0) << (bits<To> - 1)));
+    i32 whole;
+    asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(whole) : "f"(x));
+    whole = whole < highest ? whole : highest;
+    return To(whole > -highest - 1 ? whole : -highest - 1);
+  } else {
+    constexpr u32 highest = u32(~u64(0) >> (64 - bits<To>));
+    u32 whole;
+    asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(whole) : "f"(x));
+    return To(whole < highest ? whole : highest);
+  }
+}
+#endif
+
 // ptxas 13.0 makes 0 of the negative of a truth that became a real by an instruction or by a choice of two
 // numbers, in place of -0; of one whose bits are a product it does not.
 template <class To, class Value>
