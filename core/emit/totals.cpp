@@ -1,7 +1,9 @@
 // See totals.h. Start, Merge, Push and Fold; combining of copies is in combine.cpp and prefix.cpp.
 #include "core/emit/totals.h"
 
+#include <algorithm>
 #include <bit>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/emit/spelling.h"
@@ -34,8 +36,15 @@ Totals::Totals(const loops::Program& program, const Threads& threads, Scopes& sc
       values_(values),
       vectors_(vectors),
       dialect_(dialect) {
+  std::set<loops::Temp> combined;
   loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
-    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) loops_.emplace(loop->axis, *loop);
+    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
+      order_.emplace(loop->axis, order_.size());
+      loops_.emplace(loop->axis, *loop);
+    }
+    if (const auto* combine = std::get_if<loops::Combine>(&stmt.node)) combined.insert(combine->total);
+    if (const auto* merge = std::get_if<loops::Merge>(&stmt.node); merge && !combined.contains(merge->total))
+      ++merges_[merge->total];
   });
 }
 
@@ -55,7 +64,9 @@ void Totals::combine_into(const Total& total, const Parts& target, const Parts& 
     scopes_.line(vectors_.assignment(target[0], text, lanes));
     return;
   }
-  std::string replaces = values_.spelled(combine, {left[0], left[1], right[0], right[1]});
+  std::string function(combine);
+  if (total.rises) function.insert(function.find('('), "_after");
+  std::string replaces = values_.spelled(function, {left[0], left[1], right[0], right[1]});
   if (!mask.empty()) replaces += cat(" & ", mask);
   const std::string name = vectors_.variable(scopes_.fresh("m"), lanes);
   scopes_.line(vectors_.definition(ops::DType::b8, name, replaces, lanes));
@@ -191,8 +202,40 @@ void Totals::for_each_member(const Total& total, std::optional<loops::Axis> with
   }
 }
 
+// Whether every element that one member of the accumulator takes comes after those before: the loops around,
+// but those along which there are copies, count up its place.
+bool Totals::rises(const Total& total, const loops::Merge& merge) const {
+  const bool is_first_found = total.monoid == ops::Monoid::argmax || total.monoid == ops::Monoid::argmin;
+  const auto merges = merges_.find(merge.total);
+  if (!is_first_found || !dialect_.has_threads() || merges == merges_.end() || merges->second > 1)
+    return false;
+  const auto* place = std::get_if<loops::Count>(&merge.values[1]->node);
+  if (place == nullptr) return false;
+  const auto is_copied = [&](const loops::Axis& axis) {
+    const auto is_along = [&](const Total::Copies& copies) { return copies.axis == axis; };
+    return total.across == axis || std::ranges::any_of(total.copies, is_along) ||
+           std::ranges::any_of(total.of_threads, is_along);
+  };
+  std::map<std::size_t, loops::Loop, std::greater<>> inside_out;
+  for (const index::Symbol& symbol : index::symbols_of(place->expr)) {
+    const auto loop = loops_.find(symbol);
+    if (loop == loops_.end()) return false;
+    if (!is_copied(symbol)) inside_out.emplace(order_.at(symbol), loop->second);
+  }
+  std::optional<std::int64_t> below = 0;  // what the loops inside come to at most
+  for (const auto& [number, loop] : inside_out) {
+    const auto linear = index::linear_in(place->expr, loop.axis);
+    const auto stride = linear ? index::constant_of(linear->scale) : std::nullopt;
+    if (!stride || !below || *stride <= *below) return false;
+    const auto extent = index::constant_of(loop.extent);
+    below = extent ? std::optional(*below + *stride * (*extent - 1)) : std::nullopt;
+  }
+  return true;
+}
+
 void Totals::merge(const loops::Merge& merge) {
-  const Total& total = values_.total(merge.total);
+  Total total = values_.total(merge.total);
+  total.rises = rises(total, merge);
   Parts given;
   for (const auto& value : merge.values)
     given.push_back(values_.with_lanes(values_.value(*value), total.lanes));

@@ -55,6 +55,7 @@ class Totals {
     scopes_.line(vectors_.assignment(target, text, total.lanes));
   }
   void fill_with_identity(const Total& total);
+  bool rises(const Total& total, const loops::Merge& merge) const;
   // body(places) for each member of the copies that no loop around walks, but those along `without`.
   void for_each_member(const Total& total, std::optional<loops::Axis> without,
                        const std::function<void(const Places&)>& body);
@@ -109,7 +110,9 @@ class Totals {
   Values& values_;
   const Vectors& vectors_;
   const Dialect& dialect_;
-  std::map<loops::Axis, loops::Loop> loops_;  // every loop of the program
+  std::map<loops::Axis, loops::Loop> loops_;   // every loop of the program
+  std::map<loops::Axis, std::size_t> order_;   // of these, each before those inside it
+  std::map<loops::Temp, std::size_t> merges_;  // into an accumulator, before its copies are combined
 };
 
 }  // namespace twinloom::emit

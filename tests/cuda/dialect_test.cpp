@@ -470,6 +470,20 @@ std::string bounds_of(std::string_view program) {
   return text.substr(begin, text.find(')', begin) + 1 - begin);
 }
 
+// Of elements that come by rising places none takes the place of an equal one before it.
+TEST(Dialect, PlacesThatRiseAreNotCompared) {
+  const auto text = [](std::string_view place) {
+    return text_of(
+        cat("program row(x: f32[8192], y: written i64[1]) {\n  start t0: argmax f32 copies (k)\n",
+            "  for i < 8 { for j < 4 { for k < 256 thread { merge t0 (x[1024*i + 256*j + k], count(", place,
+            ")) } } }\n  combine t0 across k halves\n  y[0] = t0.1\n}"));
+  };
+  EXPECT_NE(text("1024*i + 256*j + k").find("argmax_after("), std::string::npos);
+  EXPECT_EQ(text("256*i + 2048*j + k").find("argmax_after("), std::string::npos)
+      << "not in the order of the loops";
+  EXPECT_EQ(text("512*i + 256*j + k").find("argmax_after("), std::string::npos) << "j passes the next i";
+}
+
 // Registers for loads on their way, where threads walk an axis for a total. Rows in registers, and what has
 // no total, are left to ptxas.
 TEST(Dialect, KernelsWithTotalsAreCompiledForFewerThreads) {

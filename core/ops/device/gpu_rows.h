@@ -47,6 +47,20 @@ TWINLOOM_INLINE f64 abs(f64 x) {
 TWINLOOM_INLINE f32 max(f32 left, f32 right) { return maximum(left, right); }
 TWINLOOM_INLINE f32 min(f32 left, f32 right) { return minimum(left, right); }
 
+// The same as argmax and argmin where the right place comes after the left one, which may be the identity's.
+#define TWINLOOM_FOUND_AFTER(name, sign, opposite)                                          \
+  template <class Value>                                                                    \
+  TWINLOOM_INLINE bool name##_after(Value left, i64 left_place, Value right, i64) {         \
+    const bool is_first = u32(left_place >> 32) == 0x7fffffffu;                             \
+    if constexpr (is_real<Value>)                                                           \
+      return (!(right opposite left) & left == left) | is_first;                            \
+    else                                                                                    \
+      return right sign left | is_first;                                                    \
+  }
+TWINLOOM_FOUND_AFTER(argmax, >, <=)
+TWINLOOM_FOUND_AFTER(argmin, <, >=)
+#undef TWINLOOM_FOUND_AFTER
+
 // Elementary functions of f64 are long: one copy serves all lanes.
 template <class Of, bool is_elementary, class Single, class... Values>
 TWINLOOM_INLINE auto each_row_lane(Single single, const Values&... values) {
