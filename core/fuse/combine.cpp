@@ -332,9 +332,19 @@ class Combiner {
     const Handover handover{.same_turn = true, .facts = &facts, .limits = &around_.limits};
     Forwarded forwarded = forward(source, reader, flows_, handover, names_);
     if (!forwarded.refused.empty()) return refuse(Reason::different_place, forwarded.refused);
-    if (!flows_.empty() && !worth_it(forwarded, !may_vanish()))
-      return refuse(Reason::no_gain, "computing the elements again costs more than reading them");
-    return put_together(writer, std::move(forwarded), frame, facts);
+    const bool computes_again = !flows_.empty() && !worth_it(forwarded, !may_vanish());
+    const Combined refused =
+        refuse(Reason::no_gain, "computing the elements again costs more than reading them");
+    if (computes_again && !around_.limits.seconds) return refused;
+    Combined combined = put_together(writer, std::move(forwarded), frame, facts);
+    if (computes_again && combined.unit && !is_faster_than_two(combined.unit->nest)) return refused;
+    return combined;
+  }
+
+  // Where seconds are known: a row that is kept is computed once.
+  bool is_faster_than_two(const Program& fused) const {
+    const double two = seconds_of(around_, first_number_) + seconds_of(around_, second_number_);
+    return around_.limits.seconds(fused) <= around_.limits.clearly_less * two;
   }
 
   Combined put_together(const Nest& writer, Forwarded forwarded, const std::vector<NestLoop>& frame,

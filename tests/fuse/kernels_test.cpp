@@ -160,6 +160,31 @@ TEST(Kernels, SecondsDecideWhereFewTurnsAreLeft) {
   EXPECT_EQ(two.refusals.front().words, "one kernel would take 5.0 us, the two 2.0 us by their estimates");
 }
 
+// An element that two readers of a row want is computed again for the second, unless the row is kept: what
+// that takes only seconds tell.
+TEST(Kernels, SecondsDecideWhereElementsAreComputedAgain) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {30000, 96}), y = b.input("y", DType::f32, {30000, 96});
+  const Tensor p = softmax(x, -1);
+  b.output(p * p);
+  const Tensor back = (y * (p * 2.0)) * p;
+  b.output(back - p * sum(back, {1}, true));
+  const lower::Lowered lowered = lower::lower(b.take());
+  const auto fused_where = [&](double seconds_of_both) {
+    fuse::Limits limits;
+    limits.clearly_less = 0.8;
+    limits.seconds = [=](const loops::Program& nest) {
+      const auto inputs =
+          std::ranges::count_if(nest.buffers, [](const auto& buffer) { return !buffer.written; });
+      const bool has_both = inputs == 2 && loops::take_apart(nest).items.size() > 4;
+      return has_both ? seconds_of_both : 1e-6;
+    };
+    return fuse::fuse(lowered, limits).lowered.units.size();
+  };
+  EXPECT_EQ(fused_where(1.5e-6), 1U);
+  EXPECT_EQ(fused_where(1.7e-6), 2U) << "nearer than estimates are";
+}
+
 // Each part of what stands side by side is read in its own columns alone, so nothing is computed again.
 TEST(Kernels, ExpensivePartsAreComputedWhereTheyAreReadOnce) {
   Builder b;
