@@ -29,6 +29,8 @@ std::vector<Changes> changes_of_blocks() {
        [](Parameters& p) { p.tile = 128; }},
       {[](Parameters& p) { p.row_warps = 1; }, [](Parameters& p) { p.row_warps = 8; },
        [](Parameters& p) { p.row_warps = 16; }},
+      {[](Parameters& p) { p.row_threads = 4; }, [](Parameters& p) { p.row_threads = 8; },
+       [](Parameters& p) { p.row_threads = 16; }},
       {[](Parameters& p) { p.beside = 16; }, [](Parameters& p) { p.beside = 32; },
        [](Parameters& p) { p.beside = 64; }},
       {[](Parameters& p) { p.warps = 1; }, [](Parameters& p) { p.warps = 2; },

@@ -189,9 +189,15 @@ class RowChooser {
     const auto* plan = schedule ? std::get_if<Plan>(&forms_.resolved(*schedule)) : nullptr;
     if (plan == nullptr) return std::nullopt;
     const std::int64_t elements =
-        beside ? ceil_div(row->most, beside->threads) : loops::UNIT / machine_.warp_threads;  // of a thread
+        beside ? ceil_div(row->most, beside->threads) : elements_of_thread(row->most);
     if (elements * bytes_of_element(*plan, situation) > REGISTER_BYTES) return std::nullopt;
     return schedule;
+  }
+
+  // Of a row that warps keep.
+  std::int64_t elements_of_thread(std::int64_t row) const {
+    if (row > loops::LANES || parameters_.row_threads == 0) return loops::UNIT / machine_.warp_threads;
+    return ceil_div(row, std::min<std::int64_t>(parameters_.row_threads, machine_.warp_threads));
   }
 
   // As many warps as the row has bytes for.

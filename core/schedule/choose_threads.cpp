@@ -322,8 +322,14 @@ class ThreadChooser {
     const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(rows_.row->most, 1, loops::LANES));
     std::int64_t packed = beside_ ? 1 : std::min(packed_along_rows(), span);
     if (rows_.packed != 0) packed = std::min(packed, rows_.packed);
-    const std::int64_t most = rows_.spread ? span : beside_ ? beside_->threads : warp();
+    const std::int64_t most = rows_.spread ? span : beside_ ? beside_->threads : threads_of_short_row();
     return {span, packed, std::min(most, span / packed)};
+  }
+
+  // Rows of few elements share a warp: the fewer threads one has, the fewer exchanges its accumulators take.
+  std::int64_t threads_of_short_row() const {
+    const bool is_short = rows_.row->most <= loops::LANES && parameters_.row_threads != 0;
+    return is_short ? std::min(parameters_.row_threads, warp()) : warp();
   }
 
   // Units by warps, the lanes of a unit by the threads of a warp and what is packed: the same for every sort
@@ -353,8 +359,9 @@ class ThreadChooser {
     const bool serial = parts.front().bind == Bind::serial;
     const bool exact = most > 0 && situation_.divides(step, loop) &&
                        (serial || (constant(loop) && is_power_of_two(most / step)));
-    // A mask for each element is worth a second copy of the loops; one for a whole vector is not.
-    const bool cut = most > group && !rows_.kept && (lanes == 1 || !situation_.divides(lanes, loop));
+    // Under a mask no load passes the combination before it, also where one mask is a whole vector's: that is
+    // worth a second copy of the loops.
+    const bool cut = most > group && !rows_.kept;
     choice.split(loop, factors, exact ? Tail::exact : cut ? Tail::remainder : Tail::mask);
     for (const bool vectors : {false, true})
       for (std::size_t piece = 0; piece < parts.size(); ++piece)

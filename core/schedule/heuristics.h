@@ -28,6 +28,7 @@ struct Parameters {
   std::int64_t most_packed = 16;      // elements that a thread takes at once
   std::int64_t tile = 64;             // elements of a side: lines of 256 bytes of f32; 0: no tiles
   std::int64_t row_warps = 4;         // of a block with several rows
+  std::int64_t row_threads = 0;       // of a row of at most one of a unit's lanes each; 0: a warp
   std::int64_t beside = 0;  // rows of neighbouring threads, each walked by others far apart; 0: by one or by
                             // neighbours
   std::int64_t warps = 0;             // of a row; 0: by its bytes and where it is kept

@@ -111,6 +111,29 @@ TEST(Threads, FewColumnsAreSummedUpByWholeBlocks) {
     EXPECT_NE(schedule.find(part), std::string::npos) << schedule;
 }
 
+// Rows that share a warp: fewer exchanges, and more of a row on its way.
+TEST(Threads, ShortRowsShareAWarp) {
+  const std::string schedule = chosen(R"(program p(x: f32[104857600], y: written f32[1048576]) {
+  for i < 1048576 { start t0: sum f32 for r < 100 { t0 += x[100*i + r] at r } y[i] = t0 }
+})");
+  for (const char* part : {"split 0 r : 32, 4 mask", "loop 0 r.0 unroll", "loop 0 r.1 thread"})
+    EXPECT_NE(schedule.find(part), std::string::npos) << schedule;
+}
+
+// Of axes walked as one, where the last of them is a multiple of what is moved at once; and whole groups of
+// units without a mask.
+TEST(Threads, AxesWalkedAsOneAreMovedAsTheyLie) {
+  const auto channels = [](int width) {
+    return chosen(cat("program p(x: f32[", 64 * 256 * width,
+                      "], y: written f32[256]) {\n  for i < 256 { start t0: sum f32 ",
+                      "for n < 64 { for r < ", width, " { t0 += x[", width, "*i + ", 256 * width,
+                      "*n + r] at ", width, "*n + r } } y[i] = t0 }\n}"));
+  };
+  const std::string whole = channels(3136), odd = channels(3135);
+  EXPECT_NE(whole.find(", 128, 4 remainder"), std::string::npos) << whole;
+  EXPECT_EQ(odd.find(", 128, 4"), std::string::npos) << odd;
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests
