@@ -89,9 +89,8 @@ class ThreadChooser {
       if (!situation_.rows_vary()) spread(cuts, parameters_.block_threads / 2 / cuts[fast].threads);
     } else {
       const std::int64_t rows = beside_        ? beside_->rows
-                                : scans()      ? scanned_rows()
                                 : rows_.spread ? 1
-                                               : rows_of_block();
+                                               : over_all_blocks(scans() ? scanned_rows() : rows_of_block());
       cuts[fast].threads = members(loops[fast], 1, rows);
     }
     add(cuts, fast);
@@ -103,6 +102,13 @@ class ThreadChooser {
   std::int64_t rows_of_block() const {
     const std::int64_t threads = rows_.row ? row_lanes().threads : warp();
     return std::max<std::int64_t>(1, parameters_.row_warps * warp() / (rows_.warps * threads));
+  }
+  // Fewer, but those of a whole warp, where that many would leave multiprocessors idle: 32 rows of 768 took a layer
+  // norm 5.1 us by 32 blocks on an H100, 5.6 by 8.
+  std::int64_t over_all_blocks(std::int64_t rows) const {
+    const double each = situation_.rows() / situation_.machine.multiprocessors;
+    const std::int64_t fewer = power_of_two_below(static_cast<std::int64_t>(each));
+    return std::min(rows, std::max(fewer, rows / parameters_.row_warps));
   }
   // Elements that make a word of 4 bytes: more of them would need more totals than a thread has registers
   // for. Of a list that is looked up as many as a load takes, so that a place that is found serves them all.

@@ -134,6 +134,17 @@ TEST(Threads, AxesWalkedAsOneAreMovedAsTheyLie) {
   EXPECT_EQ(odd.find(", 128, 4"), std::string::npos) << odd;
 }
 
+// Fewer rows than would fill a block each, so that every multiprocessor has one.
+TEST(Threads, FewRowsAreSpreadOverTheMachine) {
+  const auto rows = [](int count) {
+    return chosen(cat("program p(x: f32[", 768 * count, "], y: written f32[", 768 * count, "]) {\n  for i < ", count,
+                      " { start t0: max f32 for r < 768 { t0 += x[768*i + r] at r }\n",
+                      "    for s < 768 { y[768*i + s] = sub(x[768*i + s], t0) } }\n}"));
+  };
+  EXPECT_EQ(rows(32).find("split -1 i"), std::string::npos) << rows(32);
+  EXPECT_NE(rows(8192).find("split -1 i : 4 exact"), std::string::npos) << rows(8192);
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests
