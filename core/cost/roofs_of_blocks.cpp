@@ -168,7 +168,7 @@ class Blocks {
     if (!shared) cache.bytes /= machine_.multiprocessors * resident_;
     for (std::size_t number = walk_.loops.size(); number-- > 0;) {
       const Loop& loop = walk_.loops[number];
-      if (loop.bind == Bind::thread) cache.together[number] = loop.extent;
+      if (loop.bind == Bind::thread || loop.bind == Bind::vector) cache.together[number] = loop.extent;
       if (loop.bind != Bind::block) continue;
       const double now = std::min(loop.extent, std::max(1.0, together));
       cache.together[number] = now;

@@ -115,7 +115,12 @@ class ThreadChooser {
   std::int64_t words_along(const NestLoop& loop) const {
     const std::int64_t bytes = situation_.rows_vary() ? 16 : 4, packed = situation_.packed_along(loop.axis);
     if (parameters_.most_packed < packed) return parameters_.most_packed;
-    return std::max<std::int64_t>(1, packed * bytes / situation_.machine.vector_bytes);
+    std::int64_t widest = 0;  // of what each element of the row moves
+    for (const Access& access : situation_.accesses)
+      if (access.sibling >= 0 && !access.local && stride_along(access, loop.axis) == 1)
+        widest = std::max<std::int64_t>(widest, access.bytes);
+    if (widest == 0) widest = situation_.machine.vector_bytes / packed;
+    return std::clamp<std::int64_t>(bytes / widest, 1, packed);
   }
   // The threads that are left walk the innermost other axis.
   void spread(std::vector<Cut>& cuts, std::int64_t left) const {

@@ -145,6 +145,14 @@ TEST(Threads, FewRowsAreSpreadOverTheMachine) {
   EXPECT_NE(rows(8192).find("split -1 i : 4 exact"), std::string::npos) << rows(8192);
 }
 
+// What a thread loads is a word, whatever the type of its one result.
+TEST(Threads, ColumnsOfSmallElementsAreLoadedInWords) {
+  const std::string schedule = chosen(R"(program p(x: bf16[134217728], y: written f32[1024]) {
+  for i < 1024 { start t0: sum f32 for r < 131072 { t0 += f32(x[i + 1024*r]) at r } y[i] = t0 }
+})");
+  EXPECT_NE(schedule.find("loop -1 i.2 vector"), std::string::npos) << schedule;
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests
