@@ -117,16 +117,21 @@ class Tracker {
         const Access& b = walk_.accesses[later->first];
         if (a.buffer != b.buffer || a.found != b.found) continue;
         const double apart = std::abs(static_cast<double>(b.start - a.start));
-        const double span = span_of(moving_in(a, node, with_loop), a.bytes);
+        const double run = run_of(moving_in(a, node, with_loop), a.bytes);
         const bool same = !a.found && std::abs(earlier->second - later->second) <= 0.25 * later->second;
-        if (same && apart < span) later->second = std::min(later->second, apart);
+        if (same && apart < run) later->second = std::min(later->second, apart);
       }
     }
   }
-  static double span_of(const std::vector<Step>& moving, double bytes) {
-    double span = bytes;
-    for (const Step& step : moving) span += (step.iterations - 1) * std::abs(step.stride);
-    return span;
+  // Of neighbours, from the first one on: two parts of each row do not share it although their rows
+  // alternate.
+  double run_of(std::vector<Step> moving, double bytes) const {
+    std::ranges::sort(moving, {}, [](const Step& step) { return std::abs(step.stride); });
+    double run = bytes;
+    for (const Step& step : moving)
+      if (std::abs(step.stride) <= std::max(run, cache_.line_bytes))
+        run += (step.iterations - 1) * std::abs(step.stride);
+    return run;
   }
 
   static double sum(const ByAccess& bytes) {
