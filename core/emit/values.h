@@ -50,7 +50,12 @@ class Values {
  public:
   Values(const loops::Program& program, Scopes& scopes, Indices& indices, Vectors& vectors,
          const Dialect& dialect)
-      : program_(program), scopes_(scopes), indices_(indices), vectors_(vectors), dialect_(dialect) {}
+      : program_(program),
+        scopes_(scopes),
+        indices_(indices),
+        vectors_(vectors),
+        dialect_(dialect),
+        may_mask_(may_mask(program)) {}
 
   Operand value(const loops::Value& value);
   // The value as one of all lanes of the vector loop, or as it is where `lanes` is 1; as an argument of a
@@ -101,7 +106,11 @@ class Values {
   Operand narrowed_in_pairs(const Operand& input, ops::DType to);
   struct Others {  // arguments behind the first one, of a function's quick form and of its own
     std::string of_quick, of_rare;
+    bool mends = true;  // whether a second form mends what is rare
   };
+  // Whether some elements may be left out by values that vanish: by a choice, or by a second input that is
+  // added.
+  static bool may_mask(const loops::Program& program);
   Operand lanes_again(const std::string& rare, const Operand& input, const std::string& function,
                       const Others& others);
   Operand uniform_load(const loops::Load& load, const Mask& mask);
@@ -127,6 +136,7 @@ class Values {
   Indices& indices_;
   Vectors& vectors_;
   const Dialect& dialect_;
+  const bool may_mask_;
   std::map<loops::Temp, std::vector<Operand>> temps_;
   std::map<loops::Temp, Total> totals_;
   std::map<loops::Buffer, Base> buffers_;
