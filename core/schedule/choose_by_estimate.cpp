@@ -6,6 +6,7 @@
 
 #include "core/cost/estimate.h"
 #include "core/loops/parts.h"
+#include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 
 namespace twinloom::schedule {
@@ -17,7 +18,8 @@ constexpr int MOST_ROUNDS = 2;
 // nests of an H200 the least estimate was 0.8 to 0.9 of the first schedule's in 7, and each of them was
 // faster (by 0.58 to 0.91), between 0.9 and 1 the geometric mean of 41 was 1.01 (perf/measured/h200.json). Of
 // cores nothing below 0.6 was slower (perf/results/2026-11-25-estimates-cpu.md).
-constexpr double WORTH_ON_BLOCKS = 0.9, WORTH_ON_CORES = 0.6;
+// How long lists are that only the run knows no estimate tells.
+constexpr double WORTH_ON_BLOCKS = 0.9, WORTH_OF_LISTS = 0.8, WORTH_ON_CORES = 0.6;
 constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
 
 class Search {
@@ -31,7 +33,7 @@ class Search {
 
   Schedule best() {
     auto [own, best] = usual();
-    const double worth = (machine_.max_threads > 1 ? WORTH_ON_BLOCKS : WORTH_ON_CORES) * best.seconds;
+    const double worth = worth_changing() * best.seconds;
     const double least = cost::least_seconds(nest_, machine_, sizes_);
     Parameters parameters = own;
     Entry found = best;
@@ -56,6 +58,11 @@ class Search {
     Schedule schedule;
     double seconds = 0;
   };
+
+  double worth_changing() const {
+    if (machine_.max_threads == 1) return WORTH_ON_CORES;
+    return loops::looks_up_indices(*nest_.body) ? WORTH_OF_LISTS : WORTH_ON_BLOCKS;
+  }
 
   // Parts are one program more: the heuristics do not know what that costs.
   std::pair<Parameters, Entry> usual() {

@@ -89,8 +89,9 @@ class ThreadChooser {
       if (!situation_.rows_vary()) spread(cuts, parameters_.block_threads / 2 / cuts[fast].threads);
     } else {
       const std::int64_t rows = beside_        ? beside_->rows
+                                : scans()      ? scanned_rows()
                                 : rows_.spread ? 1
-                                               : over_all_blocks(scans() ? scanned_rows() : rows_of_block());
+                                               : over_all_blocks(rows_of_block());
       cuts[fast].threads = members(loops[fast], 1, rows);
     }
     add(cuts, fast);
