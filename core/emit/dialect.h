@@ -4,7 +4,8 @@
 //                           div_by_one(a, b) for a vector divided by one number; where lanes are variables
 //                           the forms of core/ops/quick.def: quick_exp(rare, a), mended_exp(rare, a, quick),
 //                           rare_exp(a), and those of div; where blocks have threads argmax_after and
-//                           argmin_after, whose right places come after the left ones
+//                           argmin_after, whose right places come after the left ones, and
+//                           rounded_within<T>(a, low, high)
 //   index arithmetic        floor_div, floor_mod, least, greatest over i64 and lanes of it; short_div and
 //                           short_mod, where both are below 2^31 and not negative; ramp<N>(first, step),
 //                           first_lanes<N>(count), any_lane(mask)

@@ -2,6 +2,8 @@
 #include "core/emit/values.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/emit/spelling.h"
@@ -196,7 +198,56 @@ Operand Values::narrowed_in_pairs(const Operand& input, ops::DType to) {
   return {scopes_.named(scopes_.level(), "v", key, {}, define), to, input.lanes};
 }
 
+namespace {
+
+// The input that is rounded to a whole number within bounds on either side of 0.
+struct Rounded {
+  const loops::Value* input;
+  std::int64_t low, high;
+};
+// What is left of `value` where it is op(x, number) for a whole number that f32 holds.
+const loops::Value* bounded(const loops::Value& value, ops::Pointwise op, std::int64_t& bound) {
+  constexpr double MOST = 1 << 24;
+  const auto* apply = std::get_if<loops::Apply>(&value.node);
+  if (apply == nullptr || apply->op != op) return nullptr;
+  const auto* literal = std::get_if<loops::Literal>(&apply->inputs[1]->node);
+  if (literal == nullptr || literal->dtype != ops::DType::f32) return nullptr;
+  const double number = literal->value.real();
+  if (!(std::abs(number) <= MOST) || number != std::floor(number)) return nullptr;
+  bound = static_cast<std::int64_t>(number);
+  return &*apply->inputs[0];
+}
+std::optional<Rounded> rounded_in(const loops::Value& value, ops::DType to) {
+  using ops::Pointwise;
+  if (to != ops::DType::i8 && to != ops::DType::u8 && to != ops::DType::i16) return std::nullopt;
+  Rounded found{};
+  const loops::Value* inner = bounded(value, Pointwise::minimum, found.high);
+  if (inner != nullptr) {
+    inner = bounded(*inner, Pointwise::maximum, found.low);
+  } else {
+    inner = bounded(value, Pointwise::maximum, found.low);
+    if (inner != nullptr) inner = bounded(*inner, Pointwise::minimum, found.high);
+  }
+  const auto* round = inner != nullptr ? std::get_if<loops::Apply>(&inner->node) : nullptr;
+  if (round == nullptr || round->op != Pointwise::round) return std::nullopt;
+  const auto end = [&](double number) { return ops::cast(ops::Number(number), to).integer(); };
+  found.low = std::max(found.low, end(-INFINITY));
+  found.high = std::min(found.high, end(INFINITY));
+  if (found.low > 0 || found.high < 0) return std::nullopt;  // a NaN gives 0
+  found.input = &*round->inputs[0];
+  return found;
+}
+
+}  // namespace
+
 Operand Values::convert(const loops::Convert& convert) {
+  if (const auto rounded = dialect_.has_threads() ? rounded_in(*convert.input, convert.to) : std::nullopt) {
+    const Operand input = value(*rounded->input);
+    const std::string text = cat("rounded_within<", dialect_.type(convert.to, 1), ">(", input.text, ", ",
+                                 rounded->low, ", ", rounded->high, ")");
+    if (input.dtype == ops::DType::f32 && (input.lanes == 1 || vectors_.apart(input.lanes)))
+      return named({text, convert.to, input.lanes});
+  }
   const Operand input = value(*convert.input);
   if (input.dtype == convert.to) return input;
   if (vectors_.apart(input.lanes) && input.dtype == ops::DType::f32 && ops::is_16_bit_float(convert.to))

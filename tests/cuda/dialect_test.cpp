@@ -484,6 +484,26 @@ TEST(Dialect, PlacesThatRiseAreNotCompared) {
   EXPECT_EQ(text("512*i + 256*j + k").find("argmax_after("), std::string::npos) << "j passes the next i";
 }
 
+// What is rounded and bounded before it becomes a short integer is converted by one instruction and bounded
+// after it; a NaN gives 0, so that the bounds must hold 0.
+TEST(Dialect, RoundedWithinBoundsIsConvertedAtOnce) {
+  const auto text = [](std::string_view value) {
+    return text_of(
+        cat("program p(x: f32[256], y: written i8[256]) { for k < 256 thread { y[k] = i8(", value, ") } }"));
+  };
+  const std::string both = text("minimum(maximum(round(x[k]), -0x1p+7:f32), 0x1.fcp+6:f32)");
+  EXPECT_NE(both.find("rounded_within<i8>("), std::string::npos) << both;
+  EXPECT_NE(both.find(", -128, 127)"), std::string::npos) << both;
+  const std::string wide = text("maximum(minimum(round(x[k]), 0x1p+9:f32), -0x1p+6:f32)");
+  EXPECT_NE(wide.find(", -64, 127)"), std::string::npos) << wide;
+  for (const char* other :
+       {"minimum(maximum(round(x[k]), 0x1p+0:f32), 0x1.fcp+6:f32)", "minimum(round(x[k]), 0x1p+6:f32)",
+        "minimum(maximum(round(x[k]), -0x1.8p+0:f32), 0x1.fcp+6:f32)"})
+    EXPECT_EQ(text(other).find("rounded_within"), std::string::npos) << other;
+  TWINLOOM_NEEDS_NVRTC();
+  EXPECT_EQ(nvrtc().compile(both, "both", all_headers(), {"sm_90a", {}}).log, "");
+}
+
 // Registers for loads on their way, where threads walk an axis for a total. Rows in registers, and what has
 // no total, are left to ptxas.
 TEST(Dialect, KernelsWithTotalsAreCompiledForFewerThreads) {

@@ -41,6 +41,14 @@ TWINLOOM_INLINE To saturated(f32 x) {
     return To(whole < highest ? whole : highest);
   }
 }
+// The whole number nearest to x, of two the even one, within bounds on either side of 0; a NaN gives 0.
+template <class To>
+TWINLOOM_INLINE To rounded_within(f32 x, i32 low, i32 high) {
+  i32 whole;
+  asm("cvt.rni.s32.f32 %0, %1;" : "=r"(whole) : "f"(x));
+  whole = whole > low ? whole : low;
+  return To(whole < high ? whole : high);
+}
 #endif
 
 // ptxas 13.0 makes 0 of the negative of a truth that became a real by an instruction or by a choice of two
