@@ -30,7 +30,7 @@ struct Estimate {
 
 Estimate estimate(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes);
 
-// What an estimate must be of another one for the first to be the faster: 0.8 where blocks have threads, for
+// What an estimate must be of that of another nest for the first to be the faster: 0.8 where blocks have threads, for
 // estimates are a quarter off in the median (perf/results/2026-11-24-breadth.md: on 119 nests of an H200);
 // 0.6 on a core, where of 82 measured nests the one picked below that was never the slower, and below 0.8
 // twice (perf/results/2026-11-25-estimates-cpu.md).
