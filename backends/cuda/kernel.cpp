@@ -35,7 +35,10 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::uniqu
       sizes_(program.sizes),
       threads_(static_cast<unsigned>(block_threads(program))),
       scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
-  if (const loops::Call* const call = routine_of(program)) sorted_ = loops::sort_sizes(*call);
+  if (const loops::Call* const call = routine_of(program)) {
+    sorted_ = loops::sort_sizes(*call);
+    scratch_bytes_ = SORT_SHAPE.shared_bytes();
+  }
   may_fail_ = loops::looks_up_indices(*program.body);
   allow_scratch(*usual_);
 }
@@ -92,11 +95,12 @@ void CudaKernel::launch(CUfunction function, std::vector<void*> words, std::int6
 
 // Several launches of one kernel, each with what it does as its last parameter.
 void CudaKernel::sort(CUfunction function, const std::vector<void*>& words,
-                      std::span<const std::int64_t> sizes, std::int64_t blocks, CUstream stream) const {
+                      std::span<const std::int64_t> sizes, CUstream stream) const {
   const index::Values values = values_of(sizes);
   const auto size = [&](const index::Expr& expr) { return index::evaluate(expr, values); };
   const SortPlan plan(size(sorted_->rows), size(sorted_->n), size(sorted_->bound),
-                      {blocks, machine::cache_bytes(gpu_.machine())});
+                      {std::int64_t{gpu_.machine().multiprocessors} * SORT_BLOCKS_EACH,
+                       machine::cache_bytes(gpu_.machine())});
   std::optional<StreamMemory> workspace;
   if (const std::int64_t bytes = plan.workspace_bytes(); bytes > 0)
     workspace.emplace(gpu_, bytes, stream, cat("the sort of ", name_));
@@ -122,7 +126,7 @@ std::optional<runtime::Failure> CudaKernel::run(std::span<const runtime::Memory>
   if (!sorted_)
     launch(function, std::move(words), count, work.cuda_stream());
   else
-    sort(function, words, sizes, count, work.cuda_stream());
+    sort(function, words, sizes, work.cuda_stream());
   return std::nullopt;
 }
 

@@ -51,7 +51,7 @@ class CudaKernel final : public runtime::Kernel {
  private:
   void launch(CUfunction function, std::vector<void*> words, std::int64_t blocks, CUstream stream) const;
   void sort(CUfunction function, const std::vector<void*>& words, std::span<const std::int64_t> sizes,
-            std::int64_t blocks, CUstream stream) const;
+            CUstream stream) const;
   index::Values values_of(std::span<const std::int64_t> sizes) const;
   bool is_usual(std::span<const runtime::Memory> arguments, std::span<const std::int64_t> sizes) const;
   CUfunction any_function() const;

@@ -27,28 +27,46 @@ SortPlan::SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const 
   step_.rows_each = std::clamp<std::int64_t>(together, 1, std::max<std::int64_t>(rows, 1));
   step_.segments = std::max<std::int64_t>(ceil_div(rows, step_.rows_each), 1);
   const std::int64_t size = step_.rows_each * n, keys = step_.rows_each * bound;
-  // Of one block that has two iterations two or three launches a pass take longer than it.
-  const std::int64_t few = 2 * shape.at_once();
-  // What is written between and behind its neighbours stays in the cache until lines are whole.
-  const std::int64_t cached =
-      ceil_div(2 * machine.blocks * size * WORD, std::max<std::int64_t>(machine.cache_bytes, 1));
-  const std::int64_t wanted = std::max(machine.blocks / step_.segments, std::min(cached, machine.blocks));
-  step_.blocks = size <= few ? 1 : std::clamp<std::int64_t>(wanted, 1, ceil_div(size, shape.at_once()));
-  marking_blocks_ =
-      std::clamp<std::int64_t>(machine.blocks / step_.segments, 1, ceil_div(size + 1, shape.threads));
-  step_.each = ceil_div(ceil_div(size, shape.at_once()), step_.blocks) * shape.at_once();
-  // Keys out of range count as `keys`; of several segments there are none.
-  const std::int64_t bits = std::max<std::int64_t>(bits_of(step_.segments == 1 ? keys : keys - 1), 1);
-  step_.passes = ceil_div(bits, shape.bits);
-  step_.bits = ceil_div(bits, step_.passes);
   constexpr std::int64_t MOST = std::int64_t{1} << 31;
   if (size >= MOST || keys >= MOST)
     throw Error(
         cat("a sort of ", size, " elements by keys below ", keys, "; on a GPU both are less than ", MOST));
+  // Keys out of range count as `keys`; of several segments there are none.
+  const std::int64_t bits = std::max(bits_of(step_.segments == 1 ? keys : keys - 1), std::int64_t{1});
+  if (!choose_ranges(size, bits, machine, shape)) choose_passes(size, bits, machine, shape);
+}
+
+// Each block reads all of a segment, and nobody waits for another: of few elements one launch takes less than
+// those of passes do; so does one range of each of many segments.
+bool SortPlan::choose_ranges(std::int64_t size, std::int64_t bits, const SortMachine& machine,
+                             const SortShape& shape) {
+  const std::int64_t wanted = std::max<std::int64_t>(machine.blocks / SORT_BLOCKS_EACH / step_.segments, 1);
+  step_.bits = std::min<std::int64_t>(bits, shape.bits);
+  while (step_.bits > 1 && std::int64_t{1} << (bits - step_.bits + 1) <= wanted) --step_.bits;
+  step_.blocks = std::int64_t{1} << (bits - step_.bits);
+  const std::int64_t most = MOST_RANGES_EACH * std::max(machine.blocks, step_.segments);
+  step_.task = SortTask::range;
+  const bool alone = step_.blocks == 1 && step_.segments >= machine.blocks;
+  return alone || (ceil_div(size, shape.at_once()) <= shape.walked && step_.segments * step_.blocks <= most);
+}
+
+void SortPlan::choose_passes(std::int64_t size, std::int64_t bits, const SortMachine& machine,
+                             const SortShape& shape) {
+  // What is written between and behind its neighbours stays in the cache until lines are whole.
+  const std::int64_t cached =
+      ceil_div(2 * machine.blocks * size * WORD, std::max<std::int64_t>(machine.cache_bytes, 1));
+  const std::int64_t wanted = std::max(machine.blocks / step_.segments, std::min(cached, machine.blocks));
+  step_.task = SortTask::count;
+  step_.blocks = std::clamp<std::int64_t>(wanted, 1, ceil_div(size, shape.at_once()));
+  step_.each = ceil_div(ceil_div(size, shape.at_once()), step_.blocks) * shape.at_once();
+  step_.passes = ceil_div(bits, shape.bits);
+  step_.bits = ceil_div(bits, step_.passes);
+  marking_blocks_ =
+      std::clamp<std::int64_t>(machine.blocks / step_.segments, 1, ceil_div(size + 1, shape.threads));
 }
 
 std::int64_t SortPlan::workspace_bytes() const {
-  const std::int64_t totals = step_.blocks > 1 ? step_.segments * digits() : 0;
+  const std::int64_t totals = step_.task == SortTask::range ? 0 : step_.segments * digits();
   return (spare() + counts() + totals) * WORD;
 }
 
@@ -63,8 +81,11 @@ std::vector<SortLaunch> SortPlan::launches(void* workspace) const {
     launches.push_back({step, blocks});
   };
   const std::int64_t grid = step.segments * step.blocks;
-  if (step.blocks == 1) add(SortTask::whole, grid);
-  for (; step.blocks > 1 && step.pass < step.passes; ++step.pass) {
+  if (step_.task == SortTask::range) {
+    add(SortTask::range, grid);
+    return launches;
+  }
+  for (; step.pass < step.passes; ++step.pass) {
     add(SortTask::count, grid);
     if (step.blocks > MOST_UNSCANNED) add(SortTask::scan, ceil_div(step.segments * digits(), warps_));
     add(SortTask::move, grid);

@@ -31,12 +31,18 @@ class SortPlan {
   std::vector<SortLaunch> launches(void* workspace) const;
 
  private:
+  bool choose_ranges(std::int64_t size, std::int64_t bits, const SortMachine& machine,
+                     const SortShape& shape);
+  void choose_passes(std::int64_t size, std::int64_t bits, const SortMachine& machine,
+                     const SortShape& shape);
   std::int64_t digits() const { return std::int64_t{1} << step_.bits; }
   std::int64_t spare() const { return step_.passes > 1 ? elements_ : 0; }
-  std::int64_t counts() const { return step_.blocks > 1 ? step_.segments * digits() * step_.blocks : 0; }
+  std::int64_t counts() const {
+    return step_.task == SortTask::range ? 0 : step_.segments * digits() * step_.blocks;
+  }
 
   std::int64_t elements_, warps_;
-  std::int64_t marking_blocks_;  // of a segment
+  std::int64_t marking_blocks_ = 1;  // of a segment
   SortStep step_;
 };
 

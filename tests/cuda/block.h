@@ -1,6 +1,5 @@
 // What a block's threads say to each other in CUDA, for threads of this process: enough of it for the
-// routines of device headers. Blocks run one after the other; what they share is a static variable, as
-// __shared__ says.
+// routines of device headers. Blocks run one after the other; what they share is one array.
 #pragma once
 
 #include <array>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #define TWINLOOM_INLINE inline
-#define __shared__ static
 #define TWINLOOM_UNROLL
 #define TWINLOOM_ROLLED
 
@@ -25,6 +23,9 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 constexpr u32 WHOLE_WARP = 0xffffffffu;
+
+alignas(16) inline unsigned char block_scratch[1 << 16];
+#define TWINLOOM_BLOCK_SCRATCH ::twinloom::device::block_scratch
 
 struct Number {
   unsigned x = 0;
@@ -90,6 +91,7 @@ struct Unchecked {};
 inline u32 least(u32 a, u32 b) { return a < b ? a : b; }
 inline i64 least(i64 a, i64 b) { return a < b ? a : b; }
 inline i64 greatest(i64 a, i64 b) { return a < b ? b : a; }
+inline i64 held(i64 a) { return a; }
 inline i64 short_div(i64 a, i64 b) { return a / b; }
 
 }  // namespace twinloom::device

@@ -37,7 +37,9 @@ Sorted expected(const std::vector<i64>& keys, i64 bound) {
 }
 
 constexpr i64 CACHE = i64{1} << 30;
-constexpr cuda::SortShape SHAPE = {64, 2, 4};  // so few that threads of a process stand in for them
+// So few threads that those of a process stand in for them; by passes, and by ranges of keys where that is
+// little.
+constexpr cuda::SortShape PASSES = {64, 2, 4, 0}, RANGES = {64, 2, 4, 3};
 
 // Counts how often the index of each key is checked.
 std::vector<std::atomic<int>>* checks_of = nullptr;
@@ -46,16 +48,17 @@ void count_check(Unchecked, i64) {}
 void count_check(Checked, i64 p) { ++(*checks_of)[static_cast<std::size_t>(p)]; }
 
 // Rows of n keys, each with keys of its own below `bound`, by so many blocks. Each key is checked once.
+template <cuda::SortShape shape>
 Sorted sorted_by(i64 blocks, const std::vector<i64>& keys, i64 rows, i64 n, i64 bound) {
   Sorted sorted{std::vector<i64>(keys.size(), -7),
                 std::vector<i64>(static_cast<std::size_t>(rows * bound) + 1, -7)};
-  const cuda::SortPlan plan(rows, n, bound, {blocks, CACHE}, SHAPE);
+  const cuda::SortPlan plan(rows, n, bound, {blocks, CACHE}, shape);
   std::vector<std::atomic<int>> times(keys.size());
   checks_of = &times;
   std::vector<i64> workspace(static_cast<std::size_t>(plan.workspace_bytes()) / sizeof(i64), -9);
   for (const cuda::SortLaunch& launch : plan.launches(workspace.data())) {
-    tests::run_blocks(static_cast<int>(launch.blocks), SHAPE.threads, [&] {
-      BlockSort<SHAPE, Checked>{launch.step, {}}(sorted.order.data(), sorted.starts.data(), n, bound, rows,
+    tests::run_blocks(static_cast<int>(launch.blocks), shape.threads, [&] {
+      BlockSort<shape, Checked>{launch.step, {}}(sorted.order.data(), sorted.starts.data(), n, bound, rows,
                                                  [&](i64 p, auto checked) {
                                                    count_check(checked, p);
                                                    return keys[static_cast<std::size_t>(p)];
@@ -75,14 +78,17 @@ std::vector<i64> drawn(std::size_t count, i64 low, i64 high) {
 
 void expect_sorted(const std::vector<i64>& keys, i64 bound) {
   const Sorted right = expected(keys, bound);
-  for (const i64 blocks : {1, 3, 40})
-    EXPECT_EQ(sorted_by(blocks, keys, 1, static_cast<i64>(keys.size()), bound), right)
-        << keys.size() << " keys below " << bound << " by " << blocks << " blocks";
+  const auto n = static_cast<i64>(keys.size());
+  for (const i64 blocks : {1, 3, 40}) {
+    EXPECT_EQ(sorted_by<PASSES>(blocks, keys, 1, n, bound), right)
+        << n << " keys below " << bound << " by " << blocks << " blocks";
+    EXPECT_EQ(sorted_by<RANGES>(blocks, keys, 1, n, bound), right)
+        << n << " keys below " << bound << " in ranges of " << blocks << " blocks";
+  }
 }
 
-// The number of launches tells whether one block sorts a row or several do.
-std::size_t launches_of(i64 rows, i64 n, i64 bound, i64 blocks) {
-  return cuda::SortPlan(rows, n, bound, {blocks, CACHE}, SHAPE).launches(nullptr).size();
+std::vector<cuda::SortLaunch> launches_of(i64 rows, i64 n, i64 bound, i64 blocks) {
+  return cuda::SortPlan(rows, n, bound, {blocks, CACHE}, RANGES).launches(nullptr);
 }
 
 TEST(Sort, KeepsTheOrderOfEqualKeys) {
@@ -132,42 +138,66 @@ TEST(Sort, RowsHaveKeysOfTheirOwn) {
     const std::vector<i64> keys = drawn(static_cast<std::size_t>(rows * n), 0, bound);
     std::vector<i64> flat = keys;
     for (std::size_t p = 0; p < flat.size(); ++p) flat[p] += static_cast<i64>(p) / n * bound;
-    for (const i64 blocks : {1, 7, 60})
-      EXPECT_EQ(sorted_by(blocks, keys, rows, n, bound), expected(flat, rows * bound))
+    for (const i64 blocks : {1, 7, 60}) {
+      EXPECT_EQ(sorted_by<PASSES>(blocks, keys, rows, n, bound), expected(flat, rows * bound))
           << rows << " rows of " << n << " keys below " << bound << " by " << blocks << " blocks";
+      EXPECT_EQ(sorted_by<RANGES>(blocks, keys, rows, n, bound), expected(flat, rows * bound))
+          << rows << " rows of " << n << " keys below " << bound << " in ranges of " << blocks << " blocks";
+    }
   }
 }
 
 TEST(Sort, RowsWithoutPlaces) {
-  EXPECT_EQ(sorted_by(3, std::vector<i64>(15, 0), 3, 5, 0), (Sorted{std::vector<i64>(15, -1), {0}}));
-  EXPECT_EQ(sorted_by(3, {}, 0, 5, 4), (Sorted{{}, {0}}));
+  const Sorted none{std::vector<i64>(15, -1), {0}};
+  EXPECT_EQ(sorted_by<PASSES>(3, std::vector<i64>(15, 0), 3, 5, 0), none);
+  EXPECT_EQ(sorted_by<RANGES>(3, std::vector<i64>(15, 0), 3, 5, 0), none);
+  EXPECT_EQ(sorted_by<PASSES>(3, {}, 0, 5, 4), (Sorted{{}, {0}}));
+  EXPECT_EQ(sorted_by<RANGES>(3, {}, 0, 5, 4), (Sorted{{}, {0}}));
 }
 
 // As after an index that is out of range, whose run has failed: what reads the order reads elements.
 TEST(Sort, KeysOutsideOfARowLeaveNoHole) {
   std::vector<i64> keys = drawn(3 * 400, 0, 16);
   keys[5] = 16, keys[600] = -3;
-  for (const i64 element : sorted_by(3, keys, 3, 400, 16).order) {
-    EXPECT_GE(element, 0);
-    EXPECT_LT(element, 3 * 400);
+  for (const Sorted& sorted :
+       {sorted_by<PASSES>(3, keys, 3, 400, 16), sorted_by<RANGES>(3, keys, 3, 400, 16)}) {
+    for (const i64 element : sorted.order) {
+      EXPECT_GE(element, 0);
+      EXPECT_LT(element, 3 * 400);
+    }
   }
 }
 
 TEST(Sort, IsAsManyLaunchesAsItNeeds) {
-  EXPECT_EQ(launches_of(1, 256, 1000, 100), 2u);  // two iterations of a block; its keys are marked by several
-  EXPECT_EQ(launches_of(1, 257, 15, 100), 2u);    // one pass
-  EXPECT_EQ(launches_of(1, 257, 16, 100), 5u);    // two, for a key may be outside
-  EXPECT_EQ(launches_of(2, 257, 16, 100), 2u);    // of a row none is
-  EXPECT_EQ(launches_of(1, 2500, 15, 100), 3u);   // counts of many blocks
-  EXPECT_EQ(launches_of(100, 257, 16, 100), 1u);  // a block for each row
-  EXPECT_EQ(cuda::SortPlan(100, 257, 16, {100, CACHE}, SHAPE).workspace_bytes(), 0);
+  EXPECT_EQ(launches_of(1, 385, 15, 100).size(), 2u);   // of four iterations, one pass
+  EXPECT_EQ(launches_of(1, 385, 16, 100).size(), 5u);   // two, for a key may be outside
+  EXPECT_EQ(launches_of(2, 385, 16, 100).size(), 2u);   // of a row none is
+  EXPECT_EQ(launches_of(1, 2500, 15, 100).size(), 3u);  // counts of many blocks
+}
+
+// A range for each multiprocessor, of two blocks; no more digits than a block has; not too many ranges.
+TEST(Sort, FewElementsAreOneLaunch) {
+  struct Case {
+    i64 rows, bound, blocks, ranges;
+  };
+  for (const auto& [rows, bound, blocks, ranges] :
+       {Case{1, 50, 100, 32}, {1, 50, 4, 4}, {1, 1, 100, 1}, {3, 50, 30, 12}, {100, 16, 100, 100}}) {
+    const auto launches = launches_of(rows, 384, bound, blocks);
+    ASSERT_EQ(launches.size(), 1u);
+    EXPECT_EQ(launches.front().blocks, ranges);
+    EXPECT_EQ(cuda::SortPlan(rows, 384, bound, {blocks, CACHE}, RANGES).workspace_bytes(), 0);
+  }
+  EXPECT_EQ(launches_of(40, 5000, 16, 40).size(), 1u) << "a row for each block, however long";
+  EXPECT_EQ(launches_of(39, 5000, 16, 40).size(), 2u);
+  EXPECT_EQ(launches_of(1, 384, 255, 4).size(), 1u);
+  EXPECT_EQ(launches_of(1, 384, 256, 4).size(), 7u);
 }
 
 // Rows of many blocks where so many rows at once would not stay in the cache.
 TEST(Sort, ACacheThatHoldsFewRowsIsGivenFew) {
-  const cuda::SortPlan plan(100, 1000, 16, {100, 200'000}, SHAPE);
+  const cuda::SortPlan plan(50, 1000, 16, {100, 200'000}, RANGES);
   ASSERT_EQ(plan.launches(nullptr).size(), 2u);
-  EXPECT_EQ(plan.launches(nullptr).front().blocks, 800);
+  EXPECT_EQ(plan.launches(nullptr).front().blocks, 400);
 }
 
 TEST(Sort, TooManyElementsOrKeysAreAnError) {

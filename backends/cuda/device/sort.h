@@ -1,10 +1,12 @@
-// The stable sort of integer keys by the blocks of a grid: what the statement Call stable_sort means. By the
-// digits of the keys from the lowest on (a radix sort). Rows are sorted alone, some short ones as one segment
-// with the row in front of the key. A segment is sorted by one block, or by several in three launches a pass
-// (sort_step.h): blocks count the digits of a run of elements each; warps add the counts of a digit up, block
-// by block; blocks put their elements where these sums say. In a block each warp has a run of its own, in
-// which it counts as it goes, so that equal digits keep their order. Between two passes a word holds an element
-// and its key, of 32 bits each. Keys out of range count as the largest and come last. Wants sort_step.h before it.
+// The stable sort of integer keys by the blocks of a grid: what the statement Call stable_sort means. Rows are
+// sorted alone, some short ones as one segment with the row in front of the key. A segment of few elements is
+// sorted in one launch: each block reads all of them, and sorts those whose keys are in a range of its own. Else by
+// the digits of the keys from the lowest on (a radix sort), in two or three launches a pass (sort_step.h): blocks
+// count the digits of a run of elements each; warps add the counts of a digit up, block by block; blocks move their
+// elements where these sums say. In a block each warp has a run of its own, in which it counts as it goes, so that
+// equal digits keep their order; an iteration's elements are put into the order of their digits in shared memory,
+// so that a warp writes neighbours. Between two passes a word holds an element and its key, of 32 bits each. Keys
+// out of range count as the largest and come last. Wants sort_step.h before it.
 #pragma once
 
 namespace twinloom::device {
@@ -17,88 +19,92 @@ using cuda::SortTask;
 // What the threads of a block share.
 template <SortShape shape>
 struct SortShared {
-  i64 places[u32(shape.digits())];                  // where the next element with a digit goes
-  u32 totals[u32(shape.digits())];                  // how many of this block, or of an iteration, have a digit
-  u16 of_warp[u32(shape.warps())][u32(shape.digits())];  // how many of an iteration have it, then of the warps before
-  i64 of_warps[u32(shape.warps())];
+  i64 words[u32(shape.at_once())];                       // of an iteration, in the order of their digits
+  u16 of_warp[u32(shape.warps())][u32(shape.digits())];  // how many have a digit, then where they begin in `words`
+  u32 places[u32(shape.digits())];                       // where the first word with a digit goes, less where it is
+  u32 totals[u32(shape.digits())];                       // how many of this block have a digit
+  u32 of_warps[u32(shape.warps())];
+  u32 size;  // of `words`; after counting, how many are below the range
 };
 
 // The sum of the values of the warp's lanes up to this one.
-TWINLOOM_INLINE i64 sum_through(i64 value) {
+TWINLOOM_INLINE u32 sum_through(u32 value) {
   for (int distance = 1; distance < 32; distance *= 2) {
-    const i64 other = __shfl_up_sync(WHOLE_WARP, value, distance);
+    const u32 other = u32(__shfl_up_sync(WHOLE_WARP, value, distance));
     if (int(threadIdx.x) % 32 >= distance) value += other;
   }
   return value;
 }
-// The sum of the values of the block's threads before this one.
-TWINLOOM_INLINE i64 sum_before(i64 value, i64* of_warps) {
+// The sum of the values of the block's threads before this one. All wait for each other before the next.
+template <int warps>
+TWINLOOM_INLINE u32 sum_before(u32 value, u32* of_warps) {
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
-  const i64 through = sum_through(value);
+  const u32 through = sum_through(value);
   if (lane == 31) of_warps[warp] = through;
   __syncthreads();
-  i64 before = through - value;
-  for (int other = 0; other < warp; ++other) before += of_warps[other];
-  __syncthreads();
+  u32 before = through - value;
+  TWINLOOM_UNROLL
+  for (int other = 0; other < warps; ++other) before += other < warp ? of_warps[other] : 0;
   return before;
 }
 
 template <SortShape shape, class Key, class Failure>
 class Sorting {
   static_assert(2 * shape.threads >= shape.digits(), "a thread has two digits at most");
+  static_assert(shape.at_once() < 1 << 16, "counts of an iteration are of 16 bits");
+  static_assert(sizeof(SortShared<shape>) == shape.shared_bytes(), "what a launch asks for");
 
  public:
   TWINLOOM_INLINE Sorting(SortShared<shape>& shared, const SortStep& step, i64* order, i64* starts, i64 n, i64 bound,
                           i64 rows, const Key& key, Failure failure)
-      : shared_(shared), step_(step), order_(order), starts_(starts), n_(n), bound_(bound), key_(key), failure_(failure) {
+      : shared_(shared), step_(step), order_(order), starts_(starts), n_(n), bound_(bound), key_(key),
+        failure_(failure) {
     segment_ = short_div(blockIdx.x, step.blocks);
     part_ = i64(blockIdx.x) - segment_ * step.blocks;
     const i64 first_row = segment_ * step.rows_each;
     rows_ = least(step.rows_each, rows - first_row);
-    first_ = first_row * n;
+    first_ = held(first_row * n);
     first_key_ = first_row * bound;
     size_ = u32(rows_ * n);
     keys_ = u32(rows_ * bound);
     is_only_ = step.rows_each >= rows;
     is_last_ = first_row + step.rows_each >= rows;
+    is_range_ = step.task == SortTask::range;
+    shift_ = int(step.pass * step.bits);
+    low_ = is_range_ ? u32(part_) << int(step.bits) : 0;
+    above_ = is_range_ ? (u32(1) << int(step.bits)) - 1 : u32(-1);
+    begin_ = is_range_ ? 0 : u32(least(part_ * step.each, i64(size_)));
+    end_ = is_range_ ? size_ : u32(least((part_ + 1) * step.each, i64(size_)));
   }
 
-  // Every pass is a walk that counts, then one that moves.
   TWINLOOM_INLINE void run() {
-    const bool whole = step_.task == SortTask::whole;
-    i64 first = whole ? 0 : 2 * step_.pass, last = whole ? 2 * step_.passes : first + 2;
-    if (step_.task == SortTask::count) last = first + 1;
-    if (step_.task == SortTask::move) first += 1;
-    if (step_.task == SortTask::mark) last = first;
-    for (i64 at = first; at < last; ++at) {
-      const bool moving = at % 2 == 1;
-      if (moving)
-        begin_digits(whole);
-      else
-        for (int d = thread(); d < digits(); d += shape.threads) shared_.totals[d] = 0;
-      __syncthreads();
-      walk(at / 2, moving);
-    }
-    if (step_.task == SortTask::count)
-      for (int d = thread(); d < digits(); d += shape.threads)
-        step_.counts[(segment_ * digits() + d) * step_.blocks + part_] = shared_.totals[d];
-    if (step_.task == SortTask::mark) mark();
+    if (step_.task == SortTask::mark) return mark();
+    if (step_.task != SortTask::move) count();
+    if (step_.task == SortTask::count) return store_counts();
+    begin_digits();
+    __syncthreads();
+    for (u32 first = begin_; first < end_; first += u32(shape.at_once())) move(first);
   }
 
   // Of digit `number` of all segments.
   TWINLOOM_INLINE static void scan(const SortStep& step, i64 number) {
     i64* const counts = step.counts + number * step.blocks;
-    i64 sum = 0;
+    u32 sum = 0;
     for (i64 first = 0; first < step.blocks; first += 32) {
-      const i64 at = first + lane(), value = at < step.blocks ? counts[at] : 0;
-      const i64 through = sum_through(value);
+      const i64 at = first + lane();
+      const u32 value = at < step.blocks ? u32(counts[at]) : 0, through = sum_through(value);
       if (at < step.blocks) counts[at] = sum + through - value;
-      sum += __shfl_sync(WHOLE_WARP, through, 31);
+      sum += u32(__shfl_sync(WHOLE_WARP, through, 31));
     }
     if (lane() == 0) step.totals[number] = sum;
   }
 
  private:
+  TWINLOOM_INLINE void store_counts() const {
+    for (int d = thread(); d < digits(); d += shape.threads)
+      step_.counts[(segment_ * digits() + d) * step_.blocks + part_] = shared_.totals[d];
+  }
+
   // starts[k] is the first place whose key is k or above: a place writes those between its neighbour's key
   // and its own; a warp together where they are many.
   TWINLOOM_INLINE void mark() const {
@@ -129,9 +135,10 @@ class Sorting {
   // Of element p of the segment, whose key in its row is `own`. Where there are several segments each element
   // has a place: an index that is out of range has made the run fail.
   TWINLOOM_INLINE u32 key_of(i64 own, u32 p) const {
-    if (!is_only_) own = least(greatest(own, i64(0)), bound_ - 1);
-    if (own < 0 || own >= bound_) return keys_;
-    return rows_ == 1 ? u32(own) : u32(short_div(p, n_) * bound_ + own);
+    const bool outside = u64(own) >= u64(bound_);
+    if (outside) own = bound_ - 1;
+    const u32 key = rows_ == 1 ? u32(own) : u32(short_div(p, n_) * bound_ + own);
+    return outside && is_only_ ? keys_ : key;
   }
   TWINLOOM_INLINE u32 key_at(u32 p) const {
     const i64 element = order_[first_ + p];
@@ -142,45 +149,181 @@ class Sorting {
   TWINLOOM_INLINE i64* target(i64 pass) const {
     return ((step_.passes - pass) % 2 == 1 ? order_ : static_cast<i64*>(step_.spare)) + first_;
   }
-  TWINLOOM_INLINE static i64 word_of(u32 key, u32 element) { return i64(u64(key) << 32 | element); }
-  TWINLOOM_INLINE int digit_of(i64 pass, i64 word) const {
-    return int(u32(u64(word) >> 32) >> int(pass * step_.bits)) & (digits() - 1);
-  }
-  TWINLOOM_INLINE i64 element_of(i64 word) const {
-    const bool is_out = is_only_ && u32(u64(word) >> 32) == keys_;
-    return is_out ? i64(-1) : first_ + u32(word);
-  }
+  TWINLOOM_INLINE static u32 key_in(i64 word) { return u32(u64(word) >> 32); }
+  TWINLOOM_INLINE int digit_of(i64 word) const { return int((key_in(word) - low_) >> shift_) & (digits() - 1); }
 
-  // Places of the two digits of a thread, from how many of the segment have them and how many of these lie in
-  // the blocks before.
-  TWINLOOM_INLINE void begin_digits(bool whole) {
+  // Places of the two digits of a thread.
+  TWINLOOM_INLINE void begin_digits() {
     const int first = first_digit();
-    i64 counts[2] = {0, 0}, before[2] = {0, 0};
-    const i64 blocks = whole || is_scanned() ? 0 : step_.blocks;
-    for (int one = 0; one < 2 && first + one < digits(); ++one) {
-      const i64 number = segment_ * digits() + first + one;
-      const i64* const of_blocks = step_.counts + number * step_.blocks;
-      if (whole) counts[one] = shared_.totals[first + one];
-      if (!whole && is_scanned()) counts[one] = step_.totals[number], before[one] = of_blocks[part_];
-      TWINLOOM_ROLLED
-      for (i64 block = 0; block < blocks; ++block) {
-        const i64 count = of_blocks[block];
-        counts[one] += count;
-        if (block < part_) before[one] += count;
+    u32 counts[2] = {0, 0}, before[2] = {0, 0};
+    if (is_range_) {
+      for (int one = 0; one < 2 && first + one < digits(); ++one) counts[one] = shared_.totals[first + one];
+    } else if (first < digits()) {
+      add_blocks(counts, before);
+    }
+    const u32 within = sum_before<shape.warps()>(counts[0] + counts[1], shared_.of_warps);
+    const u32 place = is_range_ ? within + shared_.size : within;
+    if (first < digits()) begin_digit(first, place);
+    if (first + 1 < digits()) begin_digit(first + 1, place + counts[0]);
+    next_[0] = place + before[0];
+    next_[1] = place + counts[0] + before[1];
+  }
+  // How many of the segment have the two digits of a thread, and how many of these lie in the blocks before.
+  // Some loads are on their way at once.
+  TWINLOOM_INLINE void add_blocks(u32 (&counts)[2], u32 (&before)[2]) const {
+    constexpr int AT_ONCE = 4;
+    const i64 number = segment_ * digits() + first_digit();
+    const i64 second = first_digit() + 1 < digits() ? number + 1 : number;
+    const i64* const of_digits[2] = {step_.counts + number * step_.blocks, step_.counts + second * step_.blocks};
+    if (is_scanned()) {
+      counts[0] = u32(step_.totals[number]), counts[1] = u32(step_.totals[second]);
+      before[0] = u32(of_digits[0][part_]), before[1] = u32(of_digits[1][part_]);
+    }
+    const i64 blocks = is_scanned() ? 0 : step_.blocks;
+    TWINLOOM_ROLLED
+    for (i64 begin = 0; begin < blocks; begin += AT_ONCE) {
+      u32 some[2 * AT_ONCE];
+      TWINLOOM_UNROLL
+      for (int i = 0; i < 2 * AT_ONCE; ++i) some[i] = u32(of_digits[i % 2][least(begin + i / 2, blocks - 1)]);
+      TWINLOOM_UNROLL
+      for (int i = 0; i < 2 * AT_ONCE; ++i) {
+        if (begin + i / 2 < blocks) counts[i % 2] += some[i];
+        if (begin + i / 2 < part_) before[i % 2] += some[i];
       }
     }
-    const i64 place = sum_before(counts[0] + counts[1], shared_.of_warps);
-    if (first < digits()) begin_digit(first, place, before[0]);
-    if (first + 1 < digits()) begin_digit(first + 1, place + counts[0], before[1]);
+    if (second == number) counts[1] = 0;
   }
   // Of one pass, digits are keys.
-  TWINLOOM_INLINE void begin_digit(int d, i64 place, i64 before) {
-    shared_.places[d] = place + before;
-    if (step_.passes > 1 || part_ != 0) return;
-    if (u32(d) < keys_ || (u32(d) == keys_ && is_last_)) starts_[first_key_ + d] = first_ + place;
-    if (d + 1 == digits() && keys_ == u32(digits()) && is_last_) starts_[first_key_ + keys_] = first_ + size_;
+  TWINLOOM_INLINE void begin_digit(int d, u32 place) {
+    if (step_.passes > 1 || (part_ != 0 && !is_range_)) return;
+    const u32 key = low_ + u32(d);
+    if (key < keys_ || (key == keys_ && is_last_)) starts_[first_key_ + key] = first_ + place;
+    if (d + 1 == digits() && keys_ == key + 1 && is_last_) starts_[first_key_ + keys_] = first_ + size_;
   }
 
+  // Makes each warp's count of a digit where its elements begin among `words`; two digits at once.
+  TWINLOOM_INLINE void add_up() {
+    const int d = first_digit();
+    u32 counts[u32(shape.warps())], sum = 0;
+    TWINLOOM_UNROLL
+    for (int warp = 0; warp < shape.warps(); ++warp) {
+      counts[warp] = d < digits() ? *reinterpret_cast<const u32*>(shared_.of_warp[warp] + d) : 0;
+      sum += counts[warp];
+    }
+    const u32 low = sum & 0xffff, high = sum >> 16;
+    const u32 begin = sum_before<shape.warps()>(low + high, shared_.of_warps);
+    if (thread() == shape.threads - 1) shared_.size = begin + low + high;
+    if (d >= digits()) return;
+    u32 both = begin | (begin + low) << 16;
+    TWINLOOM_UNROLL
+    for (int warp = 0; warp < shape.warps(); ++warp) {
+      *reinterpret_cast<u32*>(shared_.of_warp[warp] + d) = both;
+      both += counts[warp];
+    }
+    shared_.places[d] = next_[0] - begin;
+    if (d + 1 < digits()) shared_.places[d + 1] = next_[1] - begin - low;
+    next_[0] += low;
+    next_[1] += high;
+  }
+
+  // Counts the digits of this block's elements; of a range also the elements whose keys are below it.
+  TWINLOOM_INLINE void count() {
+    for (int d = thread(); d < digits(); d += shape.threads) shared_.totals[d] = 0;
+    if (thread() == 0) shared_.size = 0;
+    __syncthreads();
+    u32 below = 0;
+    for (u32 first = begin_; first < end_; first += u32(shape.at_once())) {
+      const u32 own = own_first(first);
+      i64 words[u32(shape.items)];
+      below += load(own, words);
+      TWINLOOM_UNROLL
+      for (int i = 0; i < shape.items; ++i)
+        if (words[i] >= 0) atomicAdd(shared_.totals + digit_of(words[i]), u32(1));
+      const bool checks = !is_range_ || first / u32(shape.at_once()) % u32(step_.blocks) == u32(part_);
+      if (step_.pass == 0 && checks)
+        for (u32 p = own; p < least(own + u32(shape.items) * 32, end_); p += 32) key_(first_ + p, failure_);
+    }
+    if (below > 0) atomicAdd(&shared_.size, below);
+    __syncthreads();
+  }
+  TWINLOOM_INLINE static u32 own_first(u32 first) { return first + u32(thread() / 32 * shape.items * 32 + lane()); }
+  // The words of a thread, -1 past the end and outside of a range. Returns how many are below the range. All
+  // loads are on their way before the first is waited for, so keys are not checked here.
+  TWINLOOM_INLINE u32 load(u32 own, i64 (&words)[u32(shape.items)]) const {
+    const u32 last = end_ - 1;
+    if (step_.pass == 0) {
+      TWINLOOM_UNROLL
+      for (int i = 0; i < shape.items; ++i) words[i] = key_(first_ + least(own + u32(i) * 32, last), Unchecked{});
+      TWINLOOM_UNROLL
+      for (int i = 0; i < shape.items; ++i) {
+        const u32 p = own + u32(i) * 32;
+        words[i] = i64(u64(key_of(words[i], least(p, last))) << 32 | p);
+      }
+    } else {
+      const i64* const from = target(step_.pass - 1);
+      TWINLOOM_UNROLL
+      for (int i = 0; i < shape.items; ++i) words[i] = from[least(own + u32(i) * 32, last)];
+    }
+    u32 below = 0;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < shape.items; ++i) {
+      const bool is_there = own + u32(i) * 32 < end_;
+      const u32 key = key_in(words[i]);
+      if (is_there && key < low_) ++below;
+      if (!is_there || key - low_ > above_) words[i] = -1;
+    }
+    return below;
+  }
+
+  // Moves the words of an iteration: into the order of their digits first, so that neighbouring threads write
+  // neighbouring memory.
+  TWINLOOM_INLINE void move(u32 first) {
+    i64 words[u32(shape.items)];
+    load(own_first(first), words);
+    u16* const counts = shared_.of_warp[thread() / 32];
+    clear(counts);
+    u32 ranks[u32(shape.items)];
+    TWINLOOM_UNROLL
+    for (int i = 0; i < shape.items; ++i) {
+      const bool none = is_range_ && __ballot_sync(WHOLE_WARP, words[i] >= 0) == 0;
+      ranks[i] = none ? 0 : rank(words[i] < 0 ? -1 : digit_of(words[i]), counts);
+    }
+    __syncthreads();
+    add_up();
+    __syncthreads();
+    TWINLOOM_UNROLL
+    for (int i = 0; i < shape.items; ++i)
+      if (words[i] >= 0) shared_.words[counts[digit_of(words[i])] + ranks[i]] = words[i];
+    __syncthreads();
+    write();
+  }
+  // The last pass writes elements, -1 for those whose keys are out of range.
+  TWINLOOM_INLINE void write() const {
+    i64* const to = target(step_.pass);
+    const bool is_end = step_.pass + 1 == step_.passes;
+    const i64 bits = is_end ? i64(0xffffffff) : i64(-1), more = is_end ? first_ : 0;
+    const u32 out = is_end && is_only_ ? keys_ : u32(-1), size = shared_.size;
+    i64 words[u32(shape.items)];
+    u32 places[u32(shape.items)];
+    TWINLOOM_UNROLL
+    for (int i = 0; i < shape.items; ++i) words[i] = shared_.words[i * shape.threads + thread()];
+    // Behind the last word is whatever was there before: its place is not used.
+    TWINLOOM_UNROLL
+    for (int i = 0; i < shape.items; ++i) places[i] = shared_.places[digit_of(words[i])];
+    TWINLOOM_UNROLL
+    for (int i = 0; i < shape.items; ++i) {
+      const u32 at = u32(i * shape.threads + thread());
+      if (at < size) to[places[i] + at] = key_in(words[i]) == out ? i64(-1) : (words[i] & bits) + more;
+    }
+  }
+  // Of the warp; 16 bytes at once.
+  TWINLOOM_INLINE void clear(u16* counts) const {
+    for (int d = 8 * lane(); d < digits(); d += 256) {
+      u64* const eight = reinterpret_cast<u64*>(counts + d);
+      eight[0] = 0, eight[1] = 0;
+    }
+    __syncwarp();
+  }
   // How many of the warp's elements before, in the order of items, then lanes, have the same digit; -1 is none.
   TWINLOOM_INLINE static u32 rank(int digit, u16* counts) {
     const u32 same = __match_any_sync(WHOLE_WARP, u32(digit));
@@ -189,77 +332,6 @@ class Sorting {
     if (digit >= 0 && before == 0) counts[digit] = u16(seen + u32(__popc(same)));
     __syncwarp();
     return seen + before;
-  }
-  // Makes each warp's count of a digit that of the warps before it; two digits at once.
-  TWINLOOM_INLINE void add_up() {
-    const int d = first_digit();
-    if (d >= digits()) return;
-    u32 sum = 0;
-    TWINLOOM_UNROLL
-    for (int warp = 0; warp < shape.warps(); ++warp) {
-      u32* const counts = reinterpret_cast<u32*>(shared_.of_warp[warp] + d);
-      const u32 own = *counts;
-      *counts = sum;
-      sum += own;
-    }
-    shared_.totals[d] = sum & 0xffff;
-    if (d + 1 < digits()) shared_.totals[d + 1] = sum >> 16;
-  }
-
-  // Counts the digits of this block's elements, or moves them.
-  TWINLOOM_INLINE void walk(i64 pass, bool moving) {
-    const u32 end = u32(least((part_ + 1) * step_.each, i64(size_)));
-    for (u32 first = u32(least(part_ * step_.each, i64(size_))); first < end; first += u32(shape.at_once())) {
-      const u32 own = first + u32(thread() / 32 * shape.items * 32 + lane());
-      i64 words[u32(shape.items)];
-      load(pass, own, end, words);
-      if (moving) move(pass, words);
-      TWINLOOM_UNROLL
-      for (int i = 0; i < shape.items; ++i)
-        if (!moving && words[i] >= 0) atomicAdd(shared_.totals + digit_of(pass, words[i]), u32(1));
-      if (pass == 0 && !moving)
-        for (u32 p = own; p < least(own + u32(shape.items) * 32, end); p += 32) key_(first_ + p, failure_);
-    }
-    __syncthreads();
-  }
-  // The words of a thread, -1 past the end. All loads are on their way before the first is waited for, so keys
-  // are not checked here.
-  TWINLOOM_INLINE void load(i64 pass, u32 own, u32 end, i64 (&words)[u32(shape.items)]) const {
-    const i64* const from = target(pass - 1);
-    TWINLOOM_UNROLL
-    for (int i = 0; i < shape.items; ++i) {
-      const u32 p = least(own + u32(i) * 32, end - 1);
-      words[i] = pass == 0 ? key_(first_ + p, Unchecked{}) : from[p];
-    }
-    TWINLOOM_UNROLL
-    for (int i = 0; i < shape.items; ++i) {
-      const u32 p = own + u32(i) * 32;
-      if (pass == 0) words[i] = word_of(key_of(words[i], least(p, end - 1)), p);
-      if (p >= end) words[i] = -1;
-    }
-  }
-
-  TWINLOOM_INLINE void move(i64 pass, const i64 (&words)[u32(shape.items)]) {
-    u16* const counts = shared_.of_warp[thread() / 32];
-    for (int d = 2 * lane(); d < digits(); d += 64) *reinterpret_cast<u32*>(counts + d) = 0;
-    __syncwarp();
-    u32 ranks[u32(shape.items)];
-    TWINLOOM_UNROLL
-    for (int i = 0; i < shape.items; ++i)
-      ranks[i] = rank(words[i] < 0 ? -1 : digit_of(pass, words[i]), counts);
-    __syncthreads();
-    add_up();
-    __syncthreads();
-    i64* const to = target(pass);
-    const bool is_end = pass + 1 == step_.passes;
-    TWINLOOM_UNROLL
-    for (int i = 0; i < shape.items; ++i) {
-      if (words[i] < 0) continue;
-      const int digit = digit_of(pass, words[i]);
-      to[shared_.places[digit] + counts[digit] + ranks[i]] = is_end ? element_of(words[i]) : words[i];
-    }
-    __syncthreads();
-    for (int d = thread(); d < digits(); d += shape.threads) shared_.places[d] += shared_.totals[d];
   }
 
   SortShared<shape>& shared_;
@@ -272,6 +344,11 @@ class Sorting {
   i64 rows_, first_, first_key_;    // of the segment
   u32 size_, keys_;                 // of it
   bool is_only_, is_last_;          // of the segments
+  bool is_range_;
+  int shift_;                       // of the digit in a key
+  u32 low_, above_;                 // the first key of the range, and the last one's distance from it
+  u32 begin_, end_;                 // of this block's elements
+  u32 next_[2];                     // where the next elements with this thread's digits go
 };
 
 // Called as a function of the name stable_sort. `key(p, failure)` is the key of element p, and reports an index
@@ -283,7 +360,7 @@ struct BlockSort {
   template <class Key>
   TWINLOOM_INLINE void operator()(i64* order, i64* starts, i64 n, i64 bound, i64 rows, Key key) const {
     using Sorts = Sorting<shape, Key, Failure>;
-    __shared__ SortShared<shape> shared;
+    SortShared<shape>& shared = *reinterpret_cast<SortShared<shape>*>(TWINLOOM_BLOCK_SCRATCH);
     if (step.task != SortTask::scan)
       return Sorts(shared, step, order, starts, n, bound, rows, key, failure).run();
     const i64 number = i64(blockIdx.x) * shape.warps() + int(threadIdx.x) / 32;
