@@ -54,6 +54,7 @@ class Emitter {
   void loop(const loops::Loop& loop);
   void assume(const loops::Loop& loop);
   void serial(const loops::Loop& loop);
+  void once(const loops::Loop& loop, const std::string& extent);
   bool walks_registers(const loops::Loop& loop) const;
   void forget_what_changes(const loops::Stmt& stmt);
   void thread(const loops::Loop& loop);

@@ -55,10 +55,23 @@ void Emitter::assume(const Loop& loop) {
   facts_.assume_below(loop.axis, loop.extent);
 }
 
+// A loop of one iteration at most; what no iteration changes is computed inside then.
+void Emitter::once(const Loop& loop, const std::string& extent) {
+  forget_what_changes(*loop.body);
+  scopes_.open();
+  assume(loop);
+  indices_.set_constant(loop.axis, 0);
+  stmt(*loop.body);
+  indices_.clear_constant(loop.axis);
+  scopes_.close(cat("if (", extent, " > 0) {"), "}");
+}
+
 void Emitter::serial(const Loop& loop) {
   CHECK(indices_.along(loop.extent).kind == Along::Kind::uniform, "the loop over ", loop.axis,
         " has another extent for each lane");
   const std::string extent = indices_.name(loop.extent);
+  if (!index::constant_of(indices_.here(loop.extent)) && facts_.proves_less(indices_.here(loop.extent), 2))
+    return once(loop, extent);
   const std::string name = scopes_.fresh("k");
   forget_what_changes(*loop.body);
   scopes_.open(facts_.proves_less(0, indices_.here(loop.extent)));

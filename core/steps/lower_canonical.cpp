@@ -146,6 +146,14 @@ std::optional<index::Symbol> found_inside(const Stmt& stmt, const index::Expr& e
   return found;
 }
 
+bool has_accumulates(const Stmt& stmt) {
+  bool found = false;
+  loops::for_each_stmt(stmt, [&](const Stmt& inner) {
+    found = found || std::holds_alternative<loops::Accumulate>(inner.node);
+  });
+  return found;
+}
+
 struct Found {
   std::size_t at = 0;  // of the statement that holds the part
   Part part;
@@ -220,6 +228,23 @@ std::vector<Ref<Stmt>> folded(const Lowering& lowering, const Group& group, cons
   return stmts;
 }
 
+// The parts of a list whose length is looked up, which is often 0: they stand in a loop of one iteration, or
+// of none where nothing is pushed, so that nothing of theirs is computed for an empty list.
+void guard_list(const Lowering& lowering, const std::vector<Found>& found, const index::Expr& count,
+                std::vector<Ref<Stmt>>& stmts) {
+  const std::size_t first = found.front().at, last = found.back().at;
+  if (last - first + 1 != found.size() || found.size() == 1) return;
+  const auto begin = stmts.begin() + static_cast<std::ptrdiff_t>(first);
+  std::vector<Ref<Stmt>> parts(begin, begin + static_cast<std::ptrdiff_t>(found.size()));
+  const bool is_list = found_inside(*lowering.kernel.program.body, count).has_value();
+  if (!is_list || std::ranges::any_of(parts, [](const Ref<Stmt>& part) { return has_accumulates(*part); }))
+    return;
+  const index::Symbol name(cat(found.front().part.path.front().axis, "e"));
+  *begin =
+      loops::stmt(loops::Loop{name, least(1, count), loops::Bind::serial, loops::block(std::move(parts))});
+  stmts.erase(begin + 1, begin + static_cast<std::ptrdiff_t>(found.size()));
+}
+
 }  // namespace
 
 Lowered lower_canonical(const Lowering& lowering, const Group& group, std::vector<Ref<Stmt>> stmts) {
@@ -238,6 +263,7 @@ Lowered lower_canonical(const Lowering& lowering, const Group& group, std::vecto
       starts_of(group, outermost, {}, stack_depth(count, lowering.kernel.facts));
   const std::vector<Ref<Stmt>> folds = folded(lowering, group, found.back().part, outermost, count);
   stmts.insert(stmts.begin() + static_cast<std::ptrdiff_t>(found.back().at) + 1, folds.begin(), folds.end());
+  guard_list(lowering, found, count, stmts);
   stmts.insert(stmts.begin() + static_cast<std::ptrdiff_t>(found.front().at), stacks.begin(), stacks.end());
   return stmts;
 }

@@ -49,6 +49,13 @@ TEST(Emit, QuotientsAreShortWhere31BitsAreProven) {
     EXPECT_NE(text.find(quotient), std::string::npos) << quotient << " in\n" << text;
 }
 
+TEST(Emit, ALoopOfOneIterationAtMostIsACondition) {
+  const std::string text = text_of(R"(program p(x: written f32[n]; n in 0..) {
+    for k < least(1, n) { x[k] = 0x0p+0: f32 } for j < least(2, n) { x[j] = 0x1p+0: f32 } })");
+  EXPECT_NE(text.find(" > 0) {"), std::string::npos) << text;
+  EXPECT_EQ(text.find("for ("), text.rfind("for (")) << "only that of two\n" << text;
+}
+
 TEST(Emit, AVectorLoopIsNoLoop) {
   EXPECT_EQ(text_of(R"(program add(x: f32[n], y: f32[8], z: written f32[n]; n in 0..) {
     for i < floor_div(n + 15, 16) block { for j < 2 unroll { for l < 8 vector {

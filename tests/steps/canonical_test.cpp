@@ -120,6 +120,25 @@ TEST(Canonical, TheSumOfOneUnitThatMayBeEmptyHasAStack) {
                      sizes_of(2, n));
 }
 
+// Of several parts: what they have to compute waits until there is an element.
+TEST(Canonical, AListThatIsLookedUpIsEnteredWhereItHasElements) {
+  const auto text_of = [](const char* length) {
+    const loops::Program nest =
+        loops::parse(cat(R"(program sums(x: f32[2000], at: i64[1], y: written f32[1]; n in 0..) {
+  index a = at[0] below 1401
+  start t0: sum f32 for k < )",
+                         length, R"( { t0 += x[k] at k } y[0] = t0 })"));
+    return loops::print(program_of(nest, steps_of({"split k 1024, 256 remainder"})).value());
+  };
+  const std::string list = text_of("a"), sized = text_of("n");
+  const std::size_t start = list.find("start t1"), guard = list.find("< least(1, -floor_div(-a, 1024))");
+  ASSERT_NE(guard, std::string::npos) << list;
+  EXPECT_LT(start, guard);
+  EXPECT_LT(guard, list.find("floor_div(a, 1024)"));
+  EXPECT_LT(guard, list.find("fold t0"));
+  EXPECT_EQ(sized.find("least(1, -floor_div(-n, 1024))"), std::string::npos) << sized;
+}
+
 TEST(Canonical, Softmax) {
   const std::vector<steps::Step> list =
       steps_of({"bind i block", "split k 64, 16 mask", "bind k.1 unroll", "bind k.2 vector",

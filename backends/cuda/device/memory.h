@@ -30,11 +30,16 @@ TWINLOOM_INLINE i64 short_mod(i64 a, i64 b) { return b == 0 ? 0 : i64(hidden(u32
 // Of 32 bits where both fit: a division of 64 takes five times as many instructions. That one is no function
 // of its own: NVRTC 13.0 crashed on several calls of such a function with constants.
 TWINLOOM_INLINE bool fits_32_bits(i64 a, i64 b) { return ((u64(a) | u64(b)) >> 31) == 0; }
+TWINLOOM_INLINE i64 trailing_zeros(i64 value) { return __ffsll(value) - 1; }
+TWINLOOM_INLINE bool is_power_of_two(i64 a) { return a > 0 && (a & (a - 1)) == 0; }
+// Divisors are mostly constants, of which NVRTC sees that they are powers of two.
 TWINLOOM_INLINE i64 floor_div(i64 a, i64 b) {
+  if (is_power_of_two(b)) return a >> trailing_zeros(b);
   if (fits_32_bits(a, b)) return short_div(a, b);
   return floor_quotient(a, b);
 }
 TWINLOOM_INLINE i64 floor_mod(i64 a, i64 b) {
+  if (is_power_of_two(b)) return a & (b - 1);
   if (fits_32_bits(a, b)) return short_mod(a, b);
   return floor_remainder(a, b);
 }
@@ -43,7 +48,6 @@ TWINLOOM_INLINE i64 floor_mod(i64 a, i64 b) {
 TWINLOOM_INLINE i64 small(i64 size) { return size & 0x3fffffff; }
 TWINLOOM_INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
 TWINLOOM_INLINE i64 greatest(i64 a, i64 b) { return a > b ? a : b; }
-TWINLOOM_INLINE i64 trailing_zeros(i64 value) { return __ffsll(value) - 1; }
 
 template <int count, class Of>
 TWINLOOM_INLINE Vector<Of, count> ramp_of(Of first, Of step) {
