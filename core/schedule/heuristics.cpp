@@ -146,7 +146,10 @@ std::size_t Situation::best_common_axis() const {
   std::iota(ranked.rbegin(), ranked.rend(), std::size_t{0});
   std::ranges::stable_sort(ranked, std::greater{},
                            [&](std::size_t i) { return vector_bytes(shape.common[i]); });
-  return ranked[std::min(parameters.vector_rank, ranked.size() - 1)];
+  // Neighbours along an axis with which lengths vary have lists of their own: one waits for all others.
+  const auto may_be = [&](std::size_t i) { return may_be_vector(shape.common[i]); };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(ranked, may_be));
+  return ranked[std::min(parameters.vector_rank, std::max<std::size_t>(count, 1) - 1)];
 }
 
 std::int64_t Situation::lanes_along(const index::Symbol& axis) const {

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "core/base/integers.h"
+#include "core/machine/gpu.h"
+#include "core/schedule/heuristics.h"
 #include "tests/schedule/run.h"
 
 namespace twinloom::tests {
@@ -102,6 +104,23 @@ TEST(Law, ATileOfSmallElementsIsAsWideAsARegister) {
     const auto split = std::ranges::find(plan.splits, "j", &schedule::SplitPlan::axis);
     ASSERT_NE(split, plan.splits.end());
     EXPECT_EQ(split->factors.back(), lanes) << type;
+  }
+}
+
+// Neighbouring threads walk one list, whatever estimates say of few columns and many lists.
+TEST(Law, ThreadsThatAreNeighboursWalkTheSameList) {
+  const loops::Program nest = loops::parse(R"(program sums(
+      ends: i64[1025], more: i64[1025], x: f32[12582912], y: written f32[786432], z: written f32[786432]) {
+  for i < 1024 { for j < 768 {
+    index a = ends[i] below 16385 index b = ends[i + 1] below 16385
+    start t0: sum f32 for k < -a + b { t0 += x[768*(a + k) + j] at k } y[768*i + j] = t0
+    index c = more[i] below 16385 index d = more[i + 1] below 16385
+    start t1: sum f32 for l < -c + d { t1 += x[768*(c + l) + j] at l } z[768*i + j] = t1 } } })");
+  for (const std::size_t rank : {0u, 1u}) {
+    schedule::Parameters parameters;
+    parameters.vector_rank = rank;
+    const schedule::Schedule plan = schedule::choose(schedule::Forms(nest), machine::h200(), parameters);
+    EXPECT_EQ(schedule::print(plan).find("loop -1 i.1 thread"), std::string::npos) << schedule::print(plan);
   }
 }
 
