@@ -447,7 +447,11 @@ class ThreadChooser {
     const std::size_t outside = units.factors.size();
     if (lanes * threads < units.span) units.factors.push_back(lanes * threads);
     if (threads > 1 && lanes > 1) units.factors.push_back(lanes);
-    choice.split(loop, units.factors, units.tail);
+    std::vector<std::int64_t> shorts;
+    if (situation_.is_list(loop) && units.tail == Tail::remainder)
+      for (std::int64_t length = lanes * threads; length < loops::LANES; length *= 2)
+        shorts.push_back(length);
+    choice.split(loop, units.factors, units.tail, std::move(shorts));
     std::size_t piece = 0;
     while (piece < outside) choice.loop(loop, piece++, Bind::serial);
     if (lanes * threads < units.span) choice.loop(loop, piece++, Bind::unroll);

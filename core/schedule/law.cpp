@@ -50,14 +50,25 @@ std::string why_bad_shorts(const Scope& scope, std::size_t number) {
   if (axis.shorts.empty()) return "";
   if (scope.reach != Reach::canonical || axis.tail != Tail::remainder)
     return words + "only a remainder of totals in the canonical order has a short last unit";
-  if (axis.pieces.front().step != loops::UNIT || has_threads(scope))
-    return words + "a short last unit stands behind one loop of single units, without threads";
+  std::int64_t together = 1;  // lanes of a vector and of threads
+  bool are_neighbours = true;
+  for (auto piece = axis.pieces.rbegin(); piece != axis.pieces.rend(); ++piece) {
+    if (piece->bind != Bind::vector && piece->bind != Bind::thread) continue;
+    are_neighbours = are_neighbours && piece->step == together && together < loops::LANES;
+    together *= piece->turns;
+  }
+  if (axis.pieces.front().step != loops::UNIT || !are_neighbours)
+    return words +
+           "a short last unit stands behind one loop of single units, of neighbouring threads or none";
   for (std::size_t at = 0; at < axis.shorts.size(); ++at) {
     const std::int64_t length = axis.shorts[at];
     const bool rising = at == 0 || axis.shorts[at - 1] < length;
     if (!rising || !is_power_of_two(length) || length < 2 || length > loops::LANES)
       return words +
              cat("the lengths of a short last unit are rising powers of two, from 2 to ", loops::LANES);
+    if (has_threads(scope) && length < together)
+      return words +
+             cat("a short last unit of ", length, " elements is not one of ", together, " by threads");
   }
   return "";
 }

@@ -34,15 +34,17 @@ Ref<Stmt> settle_inner(const SiblingSource& source, const index::Expr& base, con
 namespace {
 
 // The last unit of a list where it has at most `length` elements. Lanes that are neighbours are a vector's
-// where the list is walked by one; else few of them are written out, far from each other.
+// and threads' where these walk the list; else few of them are written out, far from each other.
 Scope scope_of_short(const Scope& scope, std::int64_t length) {
   constexpr std::int64_t WRITTEN_OUT = 8;
   const AxisPlan& axis = scope.axes.front();
   const index::Expr before = floor_div(axis.extent, loops::UNIT) * loops::UNIT;
-  std::int64_t vector = 1;
-  for (const Piece& piece : axis.pieces)
+  std::int64_t vector = 1, threads = 1;
+  for (const Piece& piece : axis.pieces) {
     if (piece.bind == Bind::vector) vector = std::min(piece.turns, length);
-  const std::int64_t far = std::min(WRITTEN_OUT, length / vector), near = length / vector / far;
+    if (piece.bind == Bind::thread) threads = piece.turns;
+  }
+  const std::int64_t each = length / vector / threads, far = std::min(WRITTEN_OUT, each), near = each / far;
   Scope part{
       {{axis.axis, axis.extent - before, length, Tail::mask, {}, -1, axis.base + before}}, {}, scope.reach};
   const std::string stem = cat(axis.axis, "s", length, ".");
@@ -54,7 +56,8 @@ Scope scope_of_short(const Scope& scope, std::int64_t length) {
     above = step;
   };
   add(length / far, far, Bind::unroll);
-  add(vector, near, Bind::serial);
+  add(vector * threads, near, Bind::serial);
+  add(vector, threads, Bind::thread);
   add(1, vector, Bind::vector);
   const std::size_t pieces = part.axes.front().pieces.size();
   for (std::size_t piece = far == 1 ? 0 : 1; piece < pieces; ++piece) part.order.push_back({0, piece});

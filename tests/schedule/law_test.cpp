@@ -328,11 +328,15 @@ const std::vector<Refusal> refusals = {
     {SUM,
      "schedule split 0 k : 2048, 1024, 256 remainder short 8 loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
      "serial loop 0 k.2 serial loop 0 k.3 serial",
-     "split k: a short last unit stands behind one loop of single units, without threads"},
+     "split k: a short last unit stands behind one loop of single units, of neighbouring threads or none"},
+    {SUM,
+     "schedule split 0 k : 1024, 256, 32 remainder short 16 loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
+     "serial loop 0 k.2 unroll loop 0 k.3 thread",
+     "split k: a short last unit of 16 elements is not one of 32 by threads"},
     {SUM,
      "schedule split 0 k : 1024, 256, 8 remainder short 8 loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
      "serial loop 0 k.2 thread loop 0 k.3 serial",
-     "split k: a short last unit stands behind one loop of single units, without threads"},
+     "split k: a short last unit stands behind one loop of single units, of neighbouring threads or none"},
     {SUM,
      "schedule split 0 k : 1024, 256 remainder short 64, 8 loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
      "serial loop 0 k.2 serial",

@@ -274,6 +274,12 @@ const std::vector<NestCase> cases = {
       "schedule split 0 k : 1024, 256, 16, 4 remainder short 8, 32, 256 loop -1 i.0 block loop -1 j.0 serial "
       "loop 0 "
       "k.0 serial loop 0 k.3 serial loop 0 k.4 vector loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule split 0 k : 1024, 256, 64, 2 remainder short 64, 128 loop -1 i.0 block loop -1 j.0 block "
+      "loop "
+      "0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 thread loop 0 k.4 vector",
+      "schedule split -1 j : 4 mask split 0 k : 1024, 256, 16 remainder short 16, 64 loop -1 i.0 block loop "
+      "-1 j.0 block loop -1 j.1 thread loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 "
+      "thread",
       "schedule split -1 j : 8 mask split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 block "
       "loop -1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
       "schedule split -1 j : 4 mask split 0 k : 1024, 256, 16 remainder loop -1 i.0 block loop -1 j.0 block "
