@@ -109,7 +109,7 @@ class Bench {
   std::vector<loops::Program> programs_of(const graph::Graph& given, Times& times) const {
     std::vector<loops::Program> result;
     Stopwatch watch;
-    graph::Graph graph = graph::drop_implicit_rounding(graph::remove_dead(given));
+    graph::Graph graph = graph::fused_meaning(graph::remove_dead(given));
     graph = graph::scatter_to_select(graph);
     times.phase[0] = watch.lap() * 1e3;
     lower::Lowered lowered = lower::lower(graph, {});

@@ -311,18 +311,31 @@ ELEMENTARY(gelu_tanh, wide::gelu_tanh)
 ELEMENTARY(gelu_erf_brief, wide::gelu_erf)
 ELEMENTARY(gelu_tanh_brief, wide::gelu_tanh)
 ELEMENTARY(softplus, wide::softplus)
+ELEMENTARY(log_short, std::log)
+ELEMENTARY(log2_short, std::log2)
+ELEMENTARY(log10_short, std::log10)
+ELEMENTARY(log1p_short, std::log1p)
+ELEMENTARY(expm1_short, std::expm1)
+ELEMENTARY(softplus_short, wide::softplus)
+ELEMENTARY(tanh_short, std::tanh)
+ELEMENTARY(erf_short, std::erf)
+ELEMENTARY(rsqrt_short, wide::rsqrt)
+ELEMENTARY(asin_short, std::asin)
+ELEMENTARY(acos_short, std::acos)
+ELEMENTARY(atan_short, std::atan)
 #undef ELEMENTARY
 
-#define ELEMENTARY_2(name)                                                    \
+#define ELEMENTARY_2(name, full)                                              \
   template <class Element, Arithmetic kind>                                   \
   Value<Element, kind> name(Value<Element, kind> x, Value<Element, kind> y) { \
     if constexpr (kind == Arithmetic::wide)                                   \
-      return {std::name(x.value, y.value)};                                   \
+      return {std::full(x.value, y.value)};                                   \
     else                                                                      \
       return {device::name(x.value, y.value)};                                \
   }
-ELEMENTARY_2(atan2)
-ELEMENTARY_2(hypot)
+ELEMENTARY_2(atan2, atan2)
+ELEMENTARY_2(hypot, hypot)
+ELEMENTARY_2(pow_short, pow)
 #undef ELEMENTARY_2
 
 // Random numbers are defined by their bits: one generator serves all.

@@ -38,10 +38,24 @@ constexpr auto operators = [] {
 }();
 
 struct Shorter {
-  Pointwise op, brief;
+  Pointwise op, form;
 };
-constexpr Shorter shorter[] = {{Pointwise::gelu_erf, Pointwise::gelu_erf_brief},
-                               {Pointwise::gelu_tanh, Pointwise::gelu_tanh_brief}};
+constexpr Shorter of_16_bits[] = {{Pointwise::gelu_erf, Pointwise::gelu_erf_brief},
+                                  {Pointwise::gelu_tanh, Pointwise::gelu_tanh_brief}};
+constexpr Shorter of_fused[] = {
+    {Pointwise::log, Pointwise::log_short},     {Pointwise::log2, Pointwise::log2_short},
+    {Pointwise::log10, Pointwise::log10_short}, {Pointwise::log1p, Pointwise::log1p_short},
+    {Pointwise::expm1, Pointwise::expm1_short}, {Pointwise::softplus, Pointwise::softplus_short},
+    {Pointwise::tanh, Pointwise::tanh_short},   {Pointwise::erf, Pointwise::erf_short},
+    {Pointwise::rsqrt, Pointwise::rsqrt_short}, {Pointwise::asin, Pointwise::asin_short},
+    {Pointwise::acos, Pointwise::acos_short},   {Pointwise::atan, Pointwise::atan_short},
+    {Pointwise::pow, Pointwise::pow_short},
+};
+
+Pointwise shortest(std::span<const Shorter> forms, Pointwise op) {
+  const auto found = std::ranges::find(forms, op, &Shorter::op);
+  return found == forms.end() ? op : found->form;
+}
 
 const Row& row(Pointwise op) { return rows.at(static_cast<std::size_t>(op)); }
 
@@ -105,9 +119,12 @@ double ulp_bound(Pointwise op, DType element) {
 }
 
 Pointwise computed_for(Pointwise op, DType result) {
-  if (!is_16_bit_float(result)) return op;
-  const auto* found = std::ranges::find(shorter, op, &Shorter::op);
-  return found == std::end(shorter) ? op : found->brief;
+  return is_16_bit_float(result) ? shortest(of_16_bits, op) : op;
+}
+
+Pointwise fused_form(Pointwise op, DType element) {
+  const bool has_forms = element == DType::f32 || is_16_bit_float(element);
+  return has_forms ? shortest(of_fused, op) : op;
 }
 
 bool has_quick_form(Pointwise op) {

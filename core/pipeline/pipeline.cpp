@@ -45,6 +45,9 @@ struct Pass {
 void drop_implicit_rounding(State& state) {
   if (state.options.mode != Mode::strict) state.graph = graph::drop_implicit_rounding(state.graph);
 }
+void shorten_functions(State& state) {
+  if (state.options.mode != Mode::strict) state.graph = graph::shorten_functions(state.graph);
+}
 
 // One pass over rows and columns pays where the blocks of a machine have threads and its caches do not hold
 // the matrix for a second pass. There a reduction of few turns is cut into parts, which those beside it may
@@ -194,6 +197,7 @@ void build_kernels(State& state) {
 constexpr std::array passes_of_all_sizes = {
     Pass{"remove_dead", Form::graph, [](State& state) { state.graph = graph::remove_dead(state.graph); }},
     Pass{"drop_implicit_rounding", Form::graph, drop_implicit_rounding},
+    Pass{"shorten_functions", Form::graph, shorten_functions},
     Pass{"gather_to_view", Form::graph,
          [](State& state) { state.graph = graph::gather_to_view(state.graph); }},
     Pass{"scatter_to_select", Form::graph,

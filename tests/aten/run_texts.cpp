@@ -105,7 +105,7 @@ Results compiled(const graph::Graph& graph, Case& one) {
 Results results_of(Case& one, std::string_view execution) {
   const graph::Graph graph = fx::read(one.text);
   if (execution == "cpu") return compiled(graph, one);
-  return by_evaluator(execution == "fused" ? graph::drop_implicit_rounding(graph) : graph, one);
+  return by_evaluator(execution == "fused" ? graph::fused_meaning(graph) : graph, one);
 }
 
 void answer(std::ostream& out, Case& one, std::string_view execution) {

@@ -270,6 +270,19 @@ TEST(DropImplicitRounding, KeepsArithmeticInF32) {
   }
 }
 
+TEST(ShortenFunctions, TakesFormsOfF32AndOf16Bits) {
+  Builder builder;
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64})
+    builder.output(tanh(builder.input(cat("x", name(dtype)), dtype, {3})));
+  const graph::Graph after = shorten_functions(builder.take());
+  verify(after);
+  std::vector<ops::Pointwise> found;
+  for (const graph::Node& node : after.nodes())
+    if (const auto* pointwise = std::get_if<graph::Pointwise>(&node.node)) found.push_back(pointwise->op);
+  using enum ops::Pointwise;
+  EXPECT_EQ(found, (std::vector{tanh_short, tanh_short, ops::Pointwise::tanh}));
+}
+
 TEST(Random, DrawsDependOnSeedNumberAndElement) {
   Builder builder;
   const Tensor a = builder.uniform({64}, DType::f32);

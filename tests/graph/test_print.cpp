@@ -77,6 +77,7 @@ TEST(Print, ReadsBackWhatItPrints) {
   expect_round_trip(builder.graph());
   expect_round_trip(remove_dead(builder.graph()));
   expect_round_trip(drop_implicit_rounding(builder.graph()));
+  expect_round_trip(fused_meaning(builder.graph()));
   expect_round_trip(scatter_to_select(builder.graph()));
 }
 

@@ -34,7 +34,7 @@ void expect_bits_of_the_evaluator(const Loaded& loaded, pipeline::Mode mode,
   options.limits = limits;
   const auto executable = pipeline::compile(graph, interpreter_of_programs(machine::h200()), options);
   const std::vector<runtime::Output> outputs = executable.run(arguments);
-  const graph::Graph meant = mode == pipeline::Mode::strict ? graph : graph::drop_implicit_rounding(graph);
+  const graph::Graph meant = mode == pipeline::Mode::strict ? graph : graph::fused_meaning(graph);
   const auto expected =
       evaluate::evaluate(meant, tool::for_evaluator(arguments), evaluate::Arithmetic::strict);
   ASSERT_EQ(outputs.size(), expected.size());

@@ -338,6 +338,57 @@ TEST(FixedPoints, WideKeepsTheDigitsOfDouble) {
   EXPECT_EQ(apply_wide(Pointwise::lt, DType::f32, std::array{Number(1.0), Number(2.0)}), Number(1));
 }
 
+// Zeros with their signs, infinities and NaN: a form of mode `fused` may differ in digits alone.
+TEST(FusedForms, AreSpecialWhereTheirFunctionsAre) {
+  const std::array special = {0.0,
+                              -0.0,
+                              1.0,
+                              -1.0,
+                              2.0,
+                              -2.0,
+                              3.0,
+                              -3.0,
+                              0.5,
+                              -0.5,
+                              inf,
+                              -inf,
+                              nan,
+                              0x1p-149,
+                              -0x1p-149,
+                              0x1p-130,
+                              0x1.fffffep+127,
+                              -0x1.fffffep+127,
+                              0x1p100,
+                              -0x1p100,
+                              90.0,
+                              -90.0,
+                              105.0,
+                              -105.0};
+  int forms = 0;
+  for (const Pointwise op : all_pointwise()) {
+    const Pointwise form = fused_form(op, DType::f32);
+    EXPECT_EQ(fused_form(op, DType::f64), op);
+    if (form == op) continue;
+    ++forms;
+    for (const double x : special) {
+      for (const double y : special) {
+        Point point{op, DType::f32, {Number(x), Number(y)}, Number(0.0)};
+        point.inputs.resize(static_cast<std::size_t>(arity(op)), Number(0.0));
+        Point shorter = point;
+        shorter.op = form;
+        const double want = applied(point, apply_spelled).real(),
+                     got = applied(shorter, apply_spelled).real();
+        const auto same_kind = std::isnan(want) == std::isnan(got) && std::isinf(want) == std::isinf(got) &&
+                               (want == 0) == (got == 0) &&
+                               (std::isnan(want) || std::signbit(want) == std::signbit(got));
+        EXPECT_TRUE(same_kind) << name(form) << "(" << x << ", " << y << ") is " << got
+                               << ", of its function " << want;
+      }
+    }
+  }
+  EXPECT_GT(forms, 10);
+}
+
 TEST(Table, RowsNameTheirTypes) {
   const std::array real = {DType::f16, DType::f16};
   EXPECT_EQ(result_type(Pointwise::add, real), DType::f16);

@@ -119,6 +119,8 @@ void erfinv(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
   { Pointwise::name, BY_MPFR(name), LONG(std::name(in.x)), every }
 #define LIBRARY_2(name, every) \
   { Pointwise::name, BY_MPFR_2(name), LONG(std::name(in.x, in.y)), every }
+#define SHORT(name, every) \
+  { Pointwise::name##_short, BY_MPFR(name), LONG(std::name(in.x)), every, Pointwise::name }
 #define OURS(name, every) \
   { Pointwise::name, name, near_##name, every }
 
@@ -157,6 +159,19 @@ const Reference table[] = {
     OURS(gelu_tanh, often),
     {Pointwise::gelu_erf_brief, gelu_erf, near_gelu_erf, often, Pointwise::gelu_erf},
     {Pointwise::gelu_tanh_brief, gelu_tanh, near_gelu_tanh, often, Pointwise::gelu_tanh},
+    SHORT(log, often),
+    SHORT(log2, often),
+    SHORT(log10, often),
+    SHORT(log1p, often),
+    SHORT(expm1, often),
+    SHORT(tanh, often),
+    SHORT(erf, often),
+    SHORT(asin, seldom),
+    SHORT(acos, seldom),
+    SHORT(atan, seldom),
+    {Pointwise::rsqrt_short, BY_MPFR(rec_sqrt), LONG(1 / std::sqrt(in.x)), often, Pointwise::rsqrt},
+    {Pointwise::softplus_short, softplus, near_softplus, often, Pointwise::softplus},
+    {Pointwise::pow_short, BY_MPFR_2(pow), LONG(std::pow(in.x, in.y)), seldom, Pointwise::pow},
     OURS(softplus, often),
     OURS(silu, often),
     OURS(sigmoid, often),

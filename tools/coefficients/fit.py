@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes polynomials.h and special_polynomials.h of core/ops/device: what the functions there are made of.
+"""Writes polynomials.h, short_polynomials.h and special_polynomials.h of core/ops/device: what the functions there are made of.
 
 Method: for each function a table row gives what is approximated, the interval, the degree for f32 and
 f64, and a weight. Values come from mpmath with 100 digits. The coefficients are the weighted least squares
@@ -127,6 +127,25 @@ ELEMENTARY = [
     ("asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.25, None,
      12, lambda z: z),
 ]
+SHORT = [
+    ("short_log_bend", "(log(1 + f) - f) / f^2 of f", lambda f: (mpmath.log1p(f) - f) / f**2, -0.29290, 0.41422, 7, None,
+     lambda f: f),
+    ("short_log1p_bend", "the same for f from 0 to 1", lambda f: (mpmath.log1p(f) - f) / f**2, 1e-12, 1, 8, None,
+     lambda f: f * f / mpmath.log1p(f)),
+    ("short_erf_rest", "erf(x) / x - 1 of z = x^2", sqrt_form(lambda x: mpmath.erf(x) / x - 1), 1e-20, 1.0, 6, None, one),
+    ("short_erfc_slope", "log2(erfc(a)) / a of a", lambda a: mpmath.log(mpmath.erfc(a), 2) / a, 0.99, 4.0, 5, None,
+     lambda a: a * mpmath.erfc(a) * mpmath.log(2)),
+    ("short_tanh_rest", "(tanh(x) - x) / x^3 of z = x^2", sqrt_form(lambda x: (mpmath.tanh(x) - x) / x**3), 1e-12, 0.4226,
+     4, None, lambda z: z),
+    ("short_asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.25, 4,
+     None, lambda z: z),
+    ("short_atan_rest", "(atan(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.atan(t) - t) / t**3), 1e-12, 1.0, 8,
+     None, lambda z: z),
+    ("short_atanh_far_rest", "(atanh(s) - s - s^3/3) / s^5 of z = s^2",
+     sqrt_form(lambda s: (mpmath.atanh(s) - s - s**3 / 3) / s**5), 1e-10, 0.029438, 2, None, lambda z: z**2),
+    ("short_exp2_slope", "(2^r - 1) / r of r", safe(lambda r: (mpmath.mpf(2)**r - 1) / r, mpmath.log(2)), -0.5, 0.5, 5,
+     None, lambda r: r),
+]
 SPECIAL = [
     ("erf_rest", "erf(x) / x - 1 of z = x^2", sqrt_form(lambda x: mpmath.erf(x) / x - 1), 1e-20, 1.0, None, 14, one),
     ("erf_bend", "((erf(x)/x - 1 - first) / z - second) / z of z = x^2; first and second as in special.h",
@@ -194,4 +213,5 @@ def write(file, what, table):
 
 
 write("polynomials.h", "the elementary functions", ELEMENTARY)
+write("short_polynomials.h", "the shorter forms of f32", SHORT)
 write("special_polynomials.h", "erf, lgamma, digamma and i0", SPECIAL)

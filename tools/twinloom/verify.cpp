@@ -46,8 +46,7 @@ int verify(const VerifyCommand& command) {
   const std::vector<Output> outputs = on_host(executable.run(on_device(arguments, device), run), device);
   print_warning(device.backend().warning());
 
-  const graph::Graph meant =
-      options.mode == Mode::strict ? model.graph : graph::drop_implicit_rounding(model.graph);
+  const graph::Graph meant = options.mode == Mode::strict ? model.graph : graph::fused_meaning(model.graph);
   const auto expected = evaluate::evaluate(meant, given, evaluate::Arithmetic::strict, run_numbers(run));
 
   const std::vector<Tolerance> tolerances =

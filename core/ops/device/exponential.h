@@ -275,20 +275,24 @@ template <class Real>
 struct Fraction {
   Real part, k;
 };
+// Of a normal number x, which was multiplied by 2^lift.
 template <class Real>
-TWINLOOM_INLINE Fraction<Real> fraction_of(Real x) {
+TWINLOOM_INLINE Fraction<Real> fraction_of_normal(Real x, Real bias_and_lift = pick<Real>(127, 1023)) {
   using Bits = Unsigned<Real>;
   using Part = Element<Real>;
-  const auto subnormal = x < pick<Real>(0x1p-126f, 0x1p-1022);
-  const Real normal = select(subnormal, x * pick<Real>(0x1p32f, 0x1p64), x);
   const Bits middle = pick_bits<Real>(0x3f3504f3u, 0x3fe6a09e667f3bcdull);  // sqrt(1/2)
   const Bits one = bit_cast<Bits>(Real(Part(1)));
   const Bits places(Element<Bits>{fraction_bits<Real>});
-  const Bits moved = bit_cast<Bits>(normal) + (one - middle);
+  const Bits moved = bit_cast<Bits>(x) + (one - middle);
   const Bits mantissa = (moved & Bits((Element<Bits>(1) << fraction_bits<Real>)-1)) + middle;
+  return {bit_cast<Real>(mantissa) - Real(Part(1)), real_of<Real>(moved >> places) - bias_and_lift};
+}
+template <class Real>
+TWINLOOM_INLINE Fraction<Real> fraction_of(Real x) {
+  const auto subnormal = x < pick<Real>(0x1p-126f, 0x1p-1022);
   const Real bias = pick<Real>(127, 1023);
-  const Real shift = select(subnormal, bias + pick<Real>(32, 64), bias);
-  return {bit_cast<Real>(mantissa) - Real(Part(1)), real_of<Real>(moved >> places) - shift};
+  return fraction_of_normal(select(subnormal, x * pick<Real>(0x1p32f, 0x1p64), x),
+                            select(subnormal, bias + pick<Real>(32, 64), bias));
 }
 // log(1 + f) - f for f in [-0.293, 0.414].
 template <class Real>

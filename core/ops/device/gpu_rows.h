@@ -6,6 +6,7 @@
 #include "combine.h"
 #include "convert.h"
 #include "hyperbolic.h"
+#include "short.h"
 #include "special.h"
 #include "trigonometric.h"
 
@@ -160,6 +161,17 @@ TWINLOOM_INLINE f32 near_sin(bool& rare, f32 x) {
 TWINLOOM_INLINE f32 near_cos(bool& rare, f32 x) {
   rare = rare | is_far_angle(x);
   return turned_sin(angle_of(x), 1);
+}
+
+// Of positive normal numbers.
+TWINLOOM_INLINE f32 near_log_short(bool& rare, f32 x) {
+  rare = rare | !(x >= 0x1p-126f & x < infinity<f32>());
+  return short_log_of(fraction_of_normal(x));
+}
+// Of numbers above -1 beside which 1 counts.
+TWINLOOM_INLINE f32 near_log1p_short(bool& rare, f32 x) {
+  rare = rare | !(x > -1.0f & x < 0x1p60f);
+  return short_log_of_sum(x, 1.0f, 0x1p23f + 127.0f);
 }
 
 // exp(x) where the quick form gave it or where it is 0: below -105 it is less than 2^-151.

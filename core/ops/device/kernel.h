@@ -10,6 +10,7 @@
 #include "hyperbolic.h"
 #include "powers.h"
 #include "random.h"
+#include "short.h"
 #include "special.h"
 #include "trigonometric.h"
 #include "vector.h"

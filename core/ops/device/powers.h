@@ -50,26 +50,29 @@ TWINLOOM_INLINE Real pow_positive(Real x, Real y) {
   }
 }
 
+// x^y of |x|^y.
+template <class Real>
+TWINLOOM_INLINE Real pow_with_sign(Real positive, Real x, Real y) {
+  using Part = Element<Real>;
+  const Real zero(Part(0));
+  const Real one(Part(1));
+  const Real a = abs(x);
+  const Real size = abs(y);
+  const auto whole = trunc(y) == y;
+  const auto odd =
+      both(both(whole, size < infinity<Real>()), trunc(y * Real(Part(0.5))) != y * Real(Part(0.5)));
+  const auto flips = both(odd, sign_bits(x) != Unsigned<Real>(Element<Unsigned<Real>>(0)));
+  const Real flipped = select(flips, -positive, positive);
+  const auto undefined = both(both(x < zero, a < infinity<Real>()), negated(whole));
+  const auto is_one = either(either(y == zero, x == one), both(a == one, size == infinity<Real>()));
+  return select(is_one, one, select(undefined, not_a_number<Real>(), flipped));
+}
 template <class Value>
 TWINLOOM_INLINE Value pow(Value x, Value y) {
-  if constexpr (!is_real<Value>) {
+  if constexpr (is_real<Value>)
+    return pow_with_sign(pow_positive(abs(x), y), x, y);
+  else
     return integer_pow(x, y);
-  } else {
-    using Part = Element<Value>;
-    const Value zero(Part(0));
-    const Value one(Part(1));
-    const Value a = abs(x);
-    const Value size = abs(y);
-    const auto whole = trunc(y) == y;
-    const auto odd =
-        both(both(whole, size < infinity<Value>()), trunc(y * Value(Part(0.5))) != y * Value(Part(0.5)));
-    const Value positive = pow_positive(a, y);
-    const auto flips = both(odd, sign_bits(x) != Unsigned<Value>(Element<Unsigned<Value>>(0)));
-    const Value flipped = select(flips, -positive, positive);
-    const auto undefined = both(both(x < zero, a < infinity<Value>()), negated(whole));
-    const auto is_one = either(either(y == zero, x == one), both(a == one, size == infinity<Value>()));
-    return select(is_one, one, select(undefined, not_a_number<Value>(), flipped));
-  }
 }
 
 template <class Real>

@@ -1,0 +1,255 @@
+// Shorter forms of f32 functions, within 2 units in the last place over all inputs, for mode `fused`: what they leave
+// out is what rounding lost along the way. Zeros keep their signs, subnormals their digits. Of f64 they are the functions
+// themselves. `strict` has those of the other headers.
+#pragma once
+
+#include "exponential.h"
+#include "hyperbolic.h"
+#include "powers.h"
+#include "short_polynomials.h"
+#include "special.h"
+#include "trigonometric.h"
+
+namespace twinloom::device {
+
+template <class Real>
+constexpr bool has_short_forms = same<Element<Real>, f32>;
+
+// 2^(a b) for a product in [-125, 126], with a relative error of 2^-23.3 and that of the product.
+template <class Real>
+TWINLOOM_INLINE Real short_exp2(Real a, Real b) {
+  using Bits = Unsigned<Real>;
+  const Real shift = to_the_low_bits<Real>();
+  const Real whole = fma(a, b, shift);
+  const Real rest = fma(a, b, shift - whole);
+  const Bits exponent = bit_cast<Bits>(whole) << Bits(Element<Bits>(fraction_bits<Real>));
+  return bit_cast<Real>(Bits(bit_cast<Bits>(fma(rest, exp2_slope(rest), Real(1.0f))) + exponent));
+}
+
+// log(2^k (1 + f)). f32's log(2) is right to 2^-28.
+template <class Real>
+TWINLOOM_INLINE Real short_log_of(Fraction<Real> x) {
+  return fma(x.k, Real(0x1.62e43p-1f), fma(x.part * x.part, short_log_bend(x.part), x.part));
+}
+template <class Real>
+TWINLOOM_INLINE Real log_short(Real x) {
+  if constexpr (has_short_forms<Real>)
+    return log_limits(x, short_log_of(fraction_of(x)));
+  else
+    return log(x);
+}
+// k * unit + log(1 + f) * (factor + low).
+template <class Real>
+TWINLOOM_INLINE Real short_log_in_base(Real x, Base<Real> base) {
+  const Fraction<Real> parts = fraction_of(x);
+  const Real bend = parts.part * parts.part * short_log_bend(parts.part);
+  const Real below = fma(bend, base.factor_high, fma(parts.part, base.factor_low, parts.k * base.unit_low));
+  return log_limits(x, fma(parts.k, base.unit_high, fma(parts.part, base.factor_high, below)));
+}
+template <class Real>
+TWINLOOM_INLINE Real log2_short(Real x) {
+  if constexpr (has_short_forms<Real>)
+    return short_log_in_base(
+        x, Base<Real>{Real(1.0f), Real(0.0f), Real(0x1.715476p+0f), Real(0x1.4ae0cp-26f)});
+  else
+    return log2(x);
+}
+template <class Real>
+TWINLOOM_INLINE Real log10_short(Real x) {
+  if constexpr (has_short_forms<Real>)
+    return short_log_in_base(x, Base<Real>{Real(0x1.344136p-2f), Real(-0x1.ec10cp-27f), Real(0x1.bcb7b2p-2f),
+                                           Real(-0x1.5b235ep-27f)});
+  else
+    return log10(x);
+}
+
+// log(x + one) by x + one = 2^k (1 + f), whose f is rounded once. `bias` is 2^23 + 127, less what x was lifted by.
+template <class Real>
+TWINLOOM_INLINE Real short_log_of_sum(Real x, Real one, Real bias) {
+  using Bits = Unsigned<Real>;
+  const Bits moved = bit_cast<Bits>(x + one) + Bits(0x3f800000u - 0x3f3504f3u);
+  const Real shrink = bit_cast<Real>(Bits(Bits(0x7f000000u) - (moved & Bits(0xff800000u))));
+  const Real part = fma(x, shrink, fma(one, shrink, Real(-1.0f)));
+  // -k, so that a sum of zeros has the sign of x.
+  const Real less = bias - bit_cast<Real>(Bits((moved >> Bits(23u)) + Bits(0x4b000000u)));
+  return fma(less, Real(-0x1.62e43p-1f), fma(part * part, short_log_bend(part), part));
+}
+template <class Real>
+TWINLOOM_INLINE Real log1p_short(Real x) {
+  if constexpr (has_short_forms<Real>) {
+    const auto huge = x > Real(0x1p60f);  // beside which 1 is nothing
+    const Real near = select(huge, x * Real(0x1p-64f), x);
+    const Real one = select(huge, Real(0.0f), Real(1.0f));
+    const Real bias = select(huge, Real(0x1p23f + 63.0f), Real(0x1p23f + 127.0f));
+    return log_limits(x + Real(1.0f), short_log_of_sum(near, one, bias));
+  } else {
+    return log1p(x);
+  }
+}
+template <class Real>
+TWINLOOM_INLINE Real softplus_short(Real x) {
+  if constexpr (has_short_forms<Real>) {
+    const Real power = exp(-abs(x));
+    const Real above = select(x < Real(0.0f), Real(0.0f), x);
+    return above + fma(power * power, short_log1p_bend(power), power);
+  } else {
+    return softplus(x);
+  }
+}
+template <class Real>
+TWINLOOM_INLINE Real expm1_short(Real x) {
+  if constexpr (has_short_forms<Real>) {
+    const auto [rest, low, k] = parts_by_ln2(clamped(x, Real(-30.0f), Real(89.0f)));
+    const Real near = rise_of_parts(rest, low);
+    // Half of all, as 2^128 is no number.
+    const Real scale = power_of_two(k - Real(1.0f));
+    const Real half = fma(scale, near, scale - Real(0.5f));
+    return select(abs(x) < Real(0x1p-25f), x, half + half);
+  } else {
+    return expm1(x);
+  }
+}
+
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real tanh_short(Real x, Divide divide = {}) {
+  if constexpr (has_short_forms<Real>) {
+    const Real a = abs(x);
+    const Real z = x * x;
+    const Real power = short_exp2(below_limit(a, Real(10.0f)), Real(0x1.715476p+1f));
+    const Real far = Real(1.0f) - divide.usual(Real(2.0f), power + Real(1.0f));
+    return with_sign(select(a >= Real(0.65f), far, fma(a * z, short_tanh_rest(z), a)), x);
+  } else {
+    return tanh(x);
+  }
+}
+template <class Real>
+TWINLOOM_INLINE Real erf_short(Real x) {
+  if constexpr (has_short_forms<Real>) {
+    const Real a = abs(x);
+    const Real inside = below_limit(a, Real(4.0f));
+    const Real far = Real(1.0f) - short_exp2(inside, short_erfc_slope(inside));
+    return select(a >= Real(1.0f), with_sign(far, x), fma(x, short_erf_rest(x * x), x));
+  } else {
+    return erf(x);
+  }
+}
+
+template <class Real>
+TWINLOOM_INLINE Real rsqrt_short(Real x) {
+  if constexpr (has_short_forms<Real>)
+    return Real(1.0f) / sqrt(x);
+  else
+    return rsqrt(x);
+}
+
+// pi/2 in two parts.
+template <class Real>
+TWINLOOM_INLINE TwoPart<Real> short_half_pi() {
+  return {Real(0x1.921fb6p+0f), Real(-0x1.777a5cp-25f)};
+}
+// asin(t) = t + bend of t = a for a <= 0.5 and else of t = sqrt((1 - a) / 2), when it is half of acos(a).
+template <class Real>
+struct ShortArc {
+  Real t, bend;
+};
+template <class Real>
+TWINLOOM_INLINE ShortArc<Real> short_arc(Real a) {
+  const auto outer = a > Real(0.5f);
+  const Real z = select(outer, fma(a, Real(-0.5f), Real(0.5f)), a * a);
+  const Real t = select(outer, sqrt(z), a);
+  return {t, t * z * short_asin_rest(z)};
+}
+template <class Real>
+TWINLOOM_INLINE Real asin_short(Real x) {
+  if constexpr (has_short_forms<Real>) {
+    const Real a = abs(x);
+    const auto [t, bend] = short_arc(a);
+    const auto [high, low] = short_half_pi<Real>();
+    const Real far = (high - (t + t)) - (bend + bend - low);
+    return with_sign(select(a > Real(0.5f), far, t + bend), x);
+  } else {
+    return asin(x);
+  }
+}
+template <class Real>
+TWINLOOM_INLINE Real acos_short(Real x) {
+  if constexpr (has_short_forms<Real>) {
+    const auto [t, bend] = short_arc(abs(x));
+    const auto [high, low] = short_half_pi<Real>();
+    const Real turn = with_sign(t, x), turn_bend = with_sign(bend, x);
+    const Real near = (high - turn) - (turn_bend - low);
+    const Real twice = t + t + (bend + bend);
+    const Real back = (high + high - (t + t)) - (bend + bend - (low + low));
+    return select(abs(x) > Real(0.5f), select(x < Real(0.0f), back, twice), near);
+  } else {
+    return acos(x);
+  }
+}
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real atan_short(Real x, Divide divide = {}) {
+  if constexpr (has_short_forms<Real>) {
+    const Real a = abs(x);
+    const auto steep = a > Real(1.0f);
+    const Real under = Divide::is_bounded ? below_limit(a, Real(0x1p100f)) : a;
+    const Real t = select(steep, divide.usual(Real(1.0f), under), a);
+    const Real z = t * t;
+    const Real bend = t * z * short_atan_rest(z);
+    const auto [high, low] = short_half_pi<Real>();
+    return with_sign(select(steep, (high - t) - (bend - low), t + bend), x);
+  } else {
+    return atan(x);
+  }
+}
+
+// atanh(s) of s = (2^k (1 + f) - 2^k) / (2^k (1 + f) + 2^k) in two parts, with a relative error of 2^-34: by the
+// quotient f / (2 + f) and what it lost, then s + s^3 (1/3 + ...), whose steps keep theirs.
+template <class Real>
+TWINLOOM_INLINE TwoPart<Real> short_atanh_of(Real f) {
+  const Real under = f + Real(2.0f);
+  const Real lost = f - (under - Real(2.0f));
+  const Real inverse = Real(0.625f) * brief_reciprocal(under * Real(0.625f));  // of a number from 1 to 2
+  const Real s = f * inverse;
+  const Real s_low = fma(-s, lost, fma(-s, under, f)) * inverse;
+  const auto [z, z_low] = product_of(s, s);
+  const auto [cube, cube_low] = product_of(s, z);
+  const Real third(0x1.555556p-2f);
+  const Real more = fma(z, short_atanh_far_rest(z), Real(-0x1.555556p-27f));
+  const auto [bend, bend_low] = product_of(cube, third);
+  const Real below = fma(cube, more, fma(fma(s, z_low, cube_low), third, bend_low)) + fma(s_low, z, s_low);
+  const Real sum = s + bend;
+  return {sum, ((s - sum) + bend) + below};
+}
+// log2(x) for x > 0 in two parts, the same.
+template <class Real>
+TWINLOOM_INLINE TwoPart<Real> short_log2_in_two(Fraction<Real> x) {
+  const auto [half, half_low] = short_atanh_of(x.part);
+  const Real factor(0x1.715476p+1f);  // 2 / ln 2, and what it lacks
+  const auto [high, lost] = product_of(half, factor);
+  const Real low = fma(half_low, factor, fma(half, Real(0x1.4ae0cp-25f), lost));
+  const Real sum = x.k + high;
+  return {sum, ((x.k - sum) + high) + low};
+}
+// x^y for x >= 0; the logarithm's limits at 0 and infinity do the rest.
+template <class Real>
+TWINLOOM_INLINE Real short_pow_positive(Real x, Real y) {
+  const auto [high, low] = short_log2_in_two(fraction_of(x));
+  const Real exponent = y * high;
+  const Real below = fma(y, high, -exponent) + y * low;
+  const Real sum = exponent + select(abs(exponent) < Real(1000.0f), below, Real(0.0f));
+  const Real most(170.0f);
+  const Whole<Real> k = whole_near(clamped(sum, -most, most));
+  const Real rest = select(abs(sum) > most, Real(0.0f), (exponent - k.value) + below);  // a NaN stays
+  const Real power = scaled(fma(rest, short_exp2_slope(rest), Real(1.0f)), k);
+  const auto inside_range = both(x > Real(0.0f), x < infinity<Real>());
+  const Real edge = select((x == Real(0.0f)) == (y < Real(0.0f)), infinity<Real>(), Real(0.0f));
+  return select(inside_range, power, select(either(x != x, y != y), not_a_number<Real>(), edge));
+}
+template <class Value>
+TWINLOOM_INLINE Value pow_short(Value x, Value y) {
+  if constexpr (is_real<Value> && has_short_forms<Value>)
+    return pow_with_sign(short_pow_positive(abs(x), y), x, y);
+  else
+    return pow(x, y);
+}
+
+}  // namespace twinloom::device
