@@ -69,42 +69,28 @@ void Totals::prefix_copies(const Total& before, const Total& all, const Total& t
   scopes_.close(counted(name, cat(extent)), "}");
 }
 
-// Through scratch, from which every thread takes all members one after the other; of many members one thread
-// does, and leaves there what has come together.
+// Through scratch, from which every thread takes all members one after the other.
 void Totals::prefix_threads(const Total& before, const Total& all, const Total& total,
                             const Total::Copies& across, const Places& places, bool again) {
   const std::int64_t width = threads_.width(across.axis), extent = across.extent;
   CHECK(is_power_of_two(width) && is_power_of_two(extent), "a prefix across ", extent, " members of ", width,
         " threads");
-  const bool alone = extent > WARP_THREADS;
   const Parts arrays = in_scratch(total, members(total, places), width);
   scopes_.line(dialect_.sync());
   const Parts running = members(all, places), target = members(before, places);
   const std::string member = scopes_.fresh("k"), at = scopes_.fresh("k");
   scopes_.line(cat("const i32 ", member, " = i32(thread / ", width, " % ", extent, ");"));
   for (std::size_t part = 0; part < target.size(); ++part) assign(total, target[part], running[part]);
-  const auto element = [&](const std::string& place) {
-    Parts parts;
-    for (const std::string& array : arrays)
-      parts.push_back(vectors_.lanes_of(
-          cat(array, "[thread / ", width * extent, " * ", extent, " + ", place, "]"), total.lanes));
-    return parts;
-  };
-  const auto take = [&](const std::string& condition, const Parts& to, const Parts& from) {
-    for (std::size_t part = 0; part < to.size(); ++part)
-      scopes_.line(cat(condition, vectors_.assignment(to[part], from[part], total.lanes)));
-  };
-  if (alone) scopes_.open();
   scopes_.open();
-  combine_into(total, running, running, element(at), total.lanes);
-  take(alone ? "" : cat("if (i32(", at, ") + 1 == ", member, ") "), alone ? element(at) : target, running);
+  Parts next;
+  for (std::size_t part = 0; part < arrays.size(); ++part)
+    next.push_back(vectors_.lanes_of(
+        cat(arrays[part], "[thread / ", width * extent, " * ", extent, " + ", at, "]"), total.lanes));
+  combine_into(total, running, running, next, total.lanes);
+  for (std::size_t part = 0; part < target.size(); ++part)
+    scopes_.line(cat("if (i32(", at, ") + 1 == ", member, ") ",
+                     vectors_.assignment(target[part], running[part], total.lanes)));
   scopes_.close(cat("TWINLOOM_UNROLL ", counted(at, cat(extent))), "}");
-  if (alone) {
-    scopes_.close(cat("if (thread % ", width * extent, " == 0) {"), "}");
-    scopes_.line(dialect_.sync());
-    take(cat("if (", member, " > 0) "), target, element(cat(member, " - 1")));
-    take("", running, element(cat(extent - 1)));
-  }
   if (again) scopes_.line(dialect_.sync());
 }
 

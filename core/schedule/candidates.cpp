@@ -40,7 +40,7 @@ std::vector<Changes> changes_of_blocks() {
        [](Parameters& p) { p.scan_warps = 16; }},
       {[](Parameters& p) { p.least_scanned = 1; }, [](Parameters& p) { p.least_scanned = 256; }},
       {[](Parameters& p) { p.scan_rows_written_out = false; }},
-      {[](Parameters& p) { p.carry_threads = 32; }, [](Parameters& p) { p.carry_threads = 128; },
+      {[](Parameters& p) { p.carry_threads = 32; }, [](Parameters& p) { p.carry_threads = 256; },
        [](Parameters& p) { p.carry_threads = 512; }},
       {[](Parameters& p) { p.kept_lanes = 4; }, [](Parameters& p) { p.kept_lanes = 8; },
        [](Parameters& p) { p.kept_lanes = 32; }},

@@ -35,7 +35,7 @@ struct Parameters {
   std::int64_t scan_warps = 8;        // of a row that is scanned
   std::int64_t least_scanned = 32;    // elements of a row that several threads scan; else one does
   bool scan_rows_written_out = true;  // by a thread, so that all of a row of 32 is on its way at once
-  std::int64_t carry_threads = 256;   // that load the totals of a split scan, of a row that a block walks
+  std::int64_t carry_threads = 128;   // that load the totals of a split scan, of a row that a block walks
   std::int64_t kept_lanes = 16;       // lanes of a unit that a thread has in registers, of rows in threads
   double parts = 1;                   // of a reduction or scan, times those that fill the machine
   bool splits = true;                 // whether reductions and scans are cut into parts at all

@@ -204,20 +204,6 @@ TEST(Dialect, RowsAtOddDistancesAreNotTestedForPackedAccess) {
   EXPECT_EQ(ptx.find("st.shared.v4"), std::string::npos) << ptx;
 }
 
-// Each of 256 threads would ask at each member whether it is its own, and a multiprocessor has four schedulers.
-TEST(Dialect, OneThreadTakesAPrefixOfManyMembers) {
-  const auto text = [](std::int64_t members) {
-    return text_of(cat("program p(x: f32[256], y: written f32[256]) { for b < ", 256 / members,
-                       " block { start t0: sum f32 copies (m) for m < ", members, " thread { merge t0 (x[", members,
-                       "*b + m]) } prefix t1, t2 = t0 across m for m < ", members, " thread { y[", members,
-                       "*b + m] = t1 } } }"),
-                   Handed::usual);
-  };
-  EXPECT_NE(text(256).find("if (thread % 256 == 0) {"), std::string::npos) << text(256);
-  EXPECT_NE(text(32).find("+ 1 == k"), std::string::npos) << text(32);
-  EXPECT_EQ(text(32).find("% 32 == 0"), std::string::npos) << text(32);
-}
-
 // Rows of five: only every fourth starts at a multiple of 16 bytes.
 TEST(Dialect, OffsetsThatAreNoMultiplesAreNotSaidToBePacked) {
   const std::string text = text_of(R"(program rows(x: f32[40], y: written f32[40]) {
