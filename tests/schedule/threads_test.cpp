@@ -116,7 +116,7 @@ TEST(Threads, ShortRowsShareAWarp) {
   const std::string schedule = chosen(R"(program p(x: f32[104857600], y: written f32[1048576]) {
   for i < 1048576 { start t0: sum f32 for r < 100 { t0 += x[100*i + r] at r } y[i] = t0 }
 })");
-  for (const char* part : {"split 0 r : 32, 4 mask", "loop 0 r.0 unroll", "loop 0 r.1 thread"})
+  for (const char* part : {"split 0 r : 16, 4 mask", "loop 0 r.0 unroll", "loop 0 r.1 thread"})
     EXPECT_NE(schedule.find(part), std::string::npos) << schedule;
 }
 
