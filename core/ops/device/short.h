@@ -69,8 +69,8 @@ TWINLOOM_INLINE Real short_log_of_sum(Real x, Real one, Real bias) {
   using Bits = Unsigned<Real>;
   const Bits moved = bit_cast<Bits>(x + one) + Bits(0x3f800000u - 0x3f3504f3u);
   const Real shrink = bit_cast<Real>(Bits(Bits(0x7f000000u) - (moved & Bits(0xff800000u))));
-  const Real part = fma(x, shrink, fma(one, shrink, Real(-1.0f)));
-  // -k, so that a sum of zeros has the sign of x.
+  // Their zeros are negative, and -k is positive, so that a sum with a zero x has the sign of x.
+  const Real part = fma(x, shrink, -fma(-one, shrink, Real(1.0f)));
   const Real less = bias - bit_cast<Real>(Bits((moved >> Bits(23u)) + Bits(0x4b000000u)));
   return fma(less, Real(-0x1.62e43p-1f), fma(part * part, short_log_bend(part), part));
 }
