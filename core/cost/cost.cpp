@@ -146,7 +146,7 @@ class Counter {
     }
     return box;
   }
-  // Sizes and loops: an index found at run time may change in every turn.
+  // Sizes and loops: an index found at run time may change in every iteration.
   bool are_known(const std::set<index::Symbol>& used) const {
     return std::ranges::all_of(used, [&](const index::Symbol& symbol) {
       return values_.contains(symbol) || std::ranges::find(box_, symbol, &Side::axis) != box_.end();

@@ -341,7 +341,7 @@ class Combiner {
     return combined;
   }
 
-  // Where seconds are known: a row that is kept is computed once.
+  // Where seconds are known: a cached row is computed once.
   bool is_faster_than_two(const Program& fused) const {
     const double two = seconds_of(around_, first_number_) + seconds_of(around_, second_number_);
     return around_.limits.seconds(fused) <= around_.limits.clearly_less * two;

@@ -1,4 +1,4 @@
-// Inside of the room: what an element of an integer node is, where that follows from its position alone.
+// Inside of the component: what an element of an integer node is, where that follows from its position alone.
 //   at = fmod(add(iota [n], 3), n)        element [i0] is floor_mod(i0 + 3, n)
 #pragma once
 

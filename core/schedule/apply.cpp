@@ -175,7 +175,7 @@ class Applier {
     return loops::block({own_and(here, {all.begin(), first + 1}, build), parts.store(at, here)});
   }
 
-  // A row's own statements, and what build(sibling, statements) adds. A total is started by the sibling that
+  // A row's own statements, and what build(sibling, statements) adds. An accumulator is started by the loop nest that
   // reaches it.
   template <class Build>
   static Ref<Stmt> own_and(const Surroundings& here, const std::vector<loops::Item>& items,

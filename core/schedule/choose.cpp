@@ -59,7 +59,7 @@ std::vector<TempPlan> possible_stages(const Situation& situation, const Schedule
   return result;
 }
 
-// Whether it pays: 16-bit floats are then converted once.
+// Whether caching the row is faster: 16-bit floats are then converted once.
 bool pays(const Staged& staged, ops::DType dtype) {
   if (staged.lanes != 0) return staged.lanes <= LARGEST_SQUARE;
   return staged.of_task || ops::is_16_bit_float(dtype) || staged.siblings.size() >= SEVERAL_READERS;

@@ -33,7 +33,7 @@ constexpr std::ptrdiff_t BLOCK_TRIES = 3;           // sizes of blocks that the 
 // Cores: what is cached, fetched ahead and stored past the caches.
 // Siblings that load a row: fewer find it as near in the cache (softmax with an array: a fifth slower).
 constexpr std::size_t SEVERAL_READERS = 3;
-// Instructions of a value that L2 gives sooner than it is computed (softmax_12288_bf16 1.07 ms, 0.61).
+// Instructions of a value from which on loading it from L2 is faster than computing it again (softmax_12288_bf16 1.07 ms, 0.61).
 constexpr int FAR_WORK = 12;
 constexpr std::int64_t FAR_L2_SHARE = 4, MOST_FAR_BYTES = 256 << 10;  // of them, on the stack of a thread
 constexpr std::int64_t LEAST_FETCHED_BYTES = 2048;  // of a row: a core fetches shorter ones by itself
@@ -46,11 +46,11 @@ constexpr std::int64_t MOST_CACHED_BYTES = 16 << 20;
 constexpr int MOST_STREAMED_BYTES = 2;
 
 // Scans in parts.
-// Passes: that for the totals computes and stores about half as much as that for the results.
+// Passes: that for the accumulators computes and stores about half as much as that for the results.
 constexpr double PASSES_OF_PARTS = 1.5;
 // Times fewer threads are enough where each has rows of its own, and so several loads on their way.
 constexpr double ROWS_IN_FLIGHT = 2;
-constexpr std::int64_t LOADED_TOGETHER = 16;  // totals that a thread has in registers
+constexpr std::int64_t LOADED_TOGETHER = 16;  // accumulators that a thread has in registers
 
 // Totals of columns beside rows on a GPU (README: bytes and blocks by lanes).
 constexpr std::int64_t MOST_COLUMN_LANES = 8, LEAST_COLUMN_LANES = 2;  // of a unit, that a block walks
@@ -59,7 +59,7 @@ constexpr double ENOUGH_WAVES = 3.5;           // of blocks: of fewer the last o
 constexpr std::int64_t LEAST_GATHERED_WIDTH = 8;  // columns: a sector of memory
 constexpr std::int64_t GATHERING_THREADS = 512;   // of a block that gathers
 
-// Values that are kept for later siblings.
+// Values that are cached for later inner loop nests.
 constexpr int LEAST_KEPT_WORK = 3;            // instructions: a store and a load cost about as much
 constexpr std::size_t MOST_KEPT_NODES = 500;  // of a sibling without Lets: the search is quadratic
 

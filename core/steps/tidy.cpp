@@ -51,7 +51,7 @@ class Tidier {
  public:
   explicit Tidier(const index::Simplifier& simplify) : simplify_(simplify) {}
 
-  // A block has nothing of its own, and what a routine is told is simple.
+  // A block has no fields of its own, and the arguments of a routine are simple already.
   Ref<Stmt> tidied(const Ref<Stmt>& stmt) const {
     if (std::holds_alternative<loops::Block>(stmt->node) || std::holds_alternative<loops::Call>(stmt->node))
       return stmt;

@@ -35,7 +35,7 @@ TWINLOOM_INLINE u32 sum_through(u32 value) {
   }
   return value;
 }
-// The sum of the values of the block's threads before this one. All wait for each other before the next.
+// The sum of the values of the block's threads before this one. There must be a barrier before the next call.
 template <int warps>
 TWINLOOM_INLINE u32 sum_before(u32 value, u32* of_warps) {
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
