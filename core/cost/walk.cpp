@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
+#include "core/cost/accumulators.h"
 #include "core/cost/constants.h"
 #include "core/cost/sample.h"
 #include "core/index/divisors.h"
@@ -50,11 +51,9 @@ class Walker {
   Walker(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes)
       : program_(program),
         has_threads_(machine.max_threads > 1),
-        warp_threads_(machine.warp_threads),
-        lanes_(machine.vector_bytes / 4),
-        register_bytes_(static_cast<double>(machine.vector_registers) * machine.vector_bytes),
         types_(program),
-        values_(sizes) {
+        values_(sizes),
+        accumulators_(program, machine, walk_) {
     walk_.nodes.emplace_back();
     path_ = {0};
   }
@@ -92,7 +91,10 @@ class Walker {
               walk_.accesses[number].of_next = true;
           add_access(store.buffer, store.offset, store.mask, true);
         },
-        [&](const loops::Start& start) { begin(start); },
+        [&](const loops::Start& start) {
+          depths_[start.total] = depth();
+          accumulators_.begin(start, path_.back());
+        },
         [&](const loops::Accumulate& step) { combine(step.total, step.values, {}); },
         [&](const loops::Scan& scan) {
           combine(scan.total, scan.values, {});
@@ -102,15 +104,16 @@ class Walker {
           combine(merge.total, merge.values, merge.mask);
           walk_.has_products |= merge.product;
         },
-        [&](const loops::Combine& combine) { exchange(combine); },
-        [&](const loops::Push& push) {
-          here().work.scalar += PUSH, here().work.vector += work_of(push.stack);
-        },
+        [&](const loops::Combine& combine) { accumulators_.exchange(combine, path_.back()); },
+        [&](const loops::Push& push) { accumulators_.push(push, path_.back()); },
         [&](const loops::Fold& fold) {
-          starts_[fold.result] = starts_[fold.stack];
+          accumulators_.fold(fold);
           depths_[fold.result] = depth();
         },
-        [&](const loops::Prefix& prefix) { prefixes(prefix); },
+        [&](const loops::Prefix& prefix) {
+          depths_[prefix.before] = depths_[prefix.all] = depth();
+          accumulators_.prefix(prefix, path_.back());
+        },
         [&](const loops::Scratch& scratch) { declare(scratch); },
         [&](const loops::Prefetch& fetch) {
           if (fetch.count == 1) here().work.scalar += 1;
@@ -335,136 +338,11 @@ class Walker {
     found_extents_[found.symbol] = bound;
   }
 
-  void begin(const loops::Start& start) {
-    starts_[start.total] = &start;
-    started_[start.total] = path_.back();
-    depths_[start.total] = depth();
-    double copies = 1;
-    for (const loops::Axis axis : start.copies) copies_of_[start.total].push_back(axis);
-    if (start.depth > 0) return;
-    for (const loops::Axis axis : start.copies) copies *= kept_copies(axis);
-    if (!has_threads_) copies *= walk_.times(path_.back(), {loops::Bind::vector});
-    if (start.free && !has_threads_ && copies * bytes_of(start) > register_bytes_) {
-      in_memory_.insert(start.total);
-      return;
-    }
-    keep(kept_of_[start.total] = copies * bytes_of(start));
-  }
-  static double bytes_of(const loops::Start& start) {
-    double bytes = 0;
-    for (int part = 0; part < ops::parts(start.monoid); ++part)
-      bytes += std::max(4, ops::size_of(ops::part_type(start.monoid, start.element, part)));
-    return bytes;
-  }
-  // Accumulators that are alive at once count.
-  void keep(double bytes) {
-    kept_bytes_ += bytes;
-    walk_.accumulator_bytes = std::max(walk_.accumulator_bytes, kept_bytes_);
-  }
-  // Of a thread: the axis is walked later, so its loop is looked for in the program.
-  double kept_copies(loops::Axis axis) const {
-    double copies = 1;
-    loops::for_each_stmt(*program_.body, [&](const loops::Stmt& stmt) {
-      const auto* loop = std::get_if<loops::Loop>(&stmt.node);
-      if (loop != nullptr && loop->axis == axis && loop->bind != loops::Bind::thread)
-        copies = static_cast<double>(index::constant_of(loop->extent).value_or(1));
-    });
-    return copies;
-  }
-
-  double work_of(loops::Temp total) const {
-    const auto found = starts_.find(total);
-    if (found == starts_.end() || found->second == nullptr) return 1;
-    const loops::Start& start = *found->second;
-    const double each = work_of(start.monoid);
-    return ops::size_of(start.element) == 8 ? 2 * each : each;
-  }
-
   void combine(loops::Temp total, const std::vector<loops::Ref<loops::Value>>& values,
                const index::Condition& mask) {
     for (const auto& value : values) add_value(value);
-    here().work.vector += work_of(total);
     here().work.scalar += static_cast<double>(mask.all.size());
-    if (in_memory_.contains(total)) {
-      here().work.vector += LOADED_AND_STORED;
-      return;
-    }
-    here().chain += chain_of(total);
-    const auto start = started_.find(total);
-    here().chain_start = start == started_.end() ? 0 : start->second;
-  }
-  // Instructions of a combination that wait for one another: of a choice the others stand beside them.
-  double chain_of(loops::Temp total) const {
-    return has_threads_ ? work_of(total) : std::min(work_of(total), LONGEST_CHAIN);
-  }
-
-  // Across threads: registers that are passed to others; across lanes and copies: combinations.
-  void exchange(const loops::Combine& combine) {
-    const Loop* loop = loop_of(combine.across);
-    if (loop == nullptr) return;
-    const double extent = std::max(loop->extent, 1.0), steps = std::ceil(std::log2(std::max(extent, 1.0)));
-    double others = 1, lanes = 1;
-    for (const loops::Axis axis : copies_of_[combine.total])
-      if (axis != combine.across)
-        if (const Loop* other = loop_of(axis); other != nullptr && other->bind != loops::Bind::thread)
-          (other->bind == loops::Bind::vector && has_threads_ ? lanes : others) *= registers_of(*other);
-    std::erase(copies_of_[combine.total], combine.across);
-    Node& node = here();
-    if (loop->bind != loops::Bind::thread) {
-      double& kept = kept_of_[combine.total];
-      keep(kept / extent - kept);
-      kept /= extent;
-      // Of registers as a whole, then of the halves of the last one.
-      const double registers = registers_of(*loop), halvings = std::log2(std::max(extent / registers, 1.0));
-      node.work.vector +=
-          others * lanes *
-          ((registers - 1) * work_of(combine.total) + halvings * (HALVING + work_of(combine.total)));
-      node.chain += steps * chain_of(combine.total);
-      return;
-    }
-    const double width = width_of(*loop);
-    const bool beyond = extent * width > warp_threads_;
-    // Threads far apart read what all of them have, those of a warp exchange registers.
-    const double passed = program_.outermost_fastest && beyond
-                              ? lanes * extent / std::max(warp_threads_ / width, 1.0)
-                          : beyond ? lanes * steps
-                                   : exchanges_of(lanes, steps);
-    node.exchanges += static_cast<int>(passed * others);
-    node.work.vector += passed * others * (1 + work_of(combine.total));
-    node.chain += steps;
-    if (beyond) node.barriers += 2;
-  }
-  // Exchanges of registers that combine an accumulator of so many lanes across a warp: every step sends half
-  // of the lanes that are left, and what remains is fetched from the threads that have it.
-  static double exchanges_of(double lanes, double steps) {
-    double exchanges = 0, halvings = 0;
-    for (double step = 0; step < steps; ++step) {
-      if (lanes > 1) lanes /= 2, ++halvings;
-      exchanges += lanes;
-    }
-    return exchanges + halvings * lanes;
-  }
-  double width_of(const Loop& loop) const {
-    return program_.outermost_fastest ? walk_.threads_above(loop.node) : walk_.threads_below(loop.node);
-  }
-  // That hold a value of each iteration: of a core those of its vectors, else those of a thread.
-  double registers_of(const Loop& loop) const {
-    const bool is_vector = loop.bind == loops::Bind::vector && !has_threads_;
-    return is_vector ? std::max(std::ceil(loop.extent / lanes_), 1.0) : loop.extent;
-  }
-
-  void prefixes(const loops::Prefix& prefix) {
-    const Loop* loop = loop_of(prefix.across);
-    starts_[prefix.before] = starts_[prefix.all] = starts_[prefix.total];
-    depths_[prefix.before] = depths_[prefix.all] = depth();
-    if (loop == nullptr) return;
-    here().work.vector += 2 * loop->extent;
-    here().chain += loop->extent;
-    if (loop->bind == loops::Bind::thread) here().barriers += 2;
-  }
-  const Loop* loop_of(loops::Axis axis) const {
-    const auto found = loops_.find(axis);
-    return found == loops_.end() ? nullptr : &walk_.loops[found->second];
+    accumulators_.combine(total, path_.back());
   }
 
   void declare(const loops::Scratch& scratch) {
@@ -488,20 +366,12 @@ class Walker {
   }
   // By the column of the machine's kind.
   double work_of(ops::Pointwise op) const { return has_threads_ ? ops::gpu_cost(op) : ops::cost(op); }
-  double work_of(ops::Monoid monoid) const {
-    return has_threads_ ? ops::gpu_cost(monoid) : ops::cost(monoid);
-  }
-
   const loops::Program& program_;
   const bool has_threads_;
-  const double warp_threads_, lanes_, register_bytes_;
   loops::Types types_;
   index::Values values_;
   Walk walk_;
-  double kept_bytes_ = 0;
-  std::map<loops::Temp, double> kept_of_;
-  std::set<loops::Temp>
-      in_memory_;  // accumulators of contractions with more copies than a core has registers
+  Accumulators accumulators_;
   std::vector<std::size_t> path_;                     // nodes from the root to here
   std::map<index::Symbol, std::size_t> axis_depths_;  // of loops around, and of what was found at run time
   std::map<index::Symbol, std::set<std::size_t>> found_by_;  // see Access
@@ -510,9 +380,6 @@ class Walker {
   std::map<index::Symbol, std::int64_t> found_extents_,
       found_values_;  // their bounds; what they are taken for
   std::map<loops::Temp, std::size_t> depths_;
-  std::map<loops::Temp, const loops::Start*> starts_;
-  std::map<loops::Temp, std::size_t> started_;  // in which of Walk::nodes
-  std::map<loops::Temp, std::vector<loops::Axis>> copies_of_;
   std::map<loops::Buffer, loops::Place> places_;
   std::map<loops::Buffer, std::size_t> read_in_;  // arrays, by the serial loop around their last load
   std::unordered_map<const loops::Value*, std::size_t> known_;
