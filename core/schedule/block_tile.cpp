@@ -12,6 +12,7 @@
 #include "core/loops/parts.h"
 #include "core/schedule/accesses.h"
 #include "core/schedule/build.h"
+#include "core/schedule/constants.h"
 
 namespace twinloom::schedule {
 
@@ -106,7 +107,6 @@ namespace {
 
 // Elements that a thread loads at once: those of a word, which lies in one bank.
 std::int64_t packed(const Plan& plan, const Side& neighbours, const loops::Load& load) {
-  constexpr std::int64_t WORD_BYTES = 4;
   const Expr first = index::substitute(load.offset, {{neighbours.axis->axis, Expr(0)}});
   std::int64_t lanes = WORD_BYTES / ops::size_of(plan.nest.buffers[load.buffer.index].dtype);
   const auto is_packed = [&] {

@@ -13,15 +13,6 @@ namespace twinloom::schedule {
 
 namespace {
 
-constexpr int MOST_ROUNDS = 2;
-// What the estimate must be, times that of the usual parameters, for other ones to be taken. Of 63 measured
-// nests of an H200 the least estimate was 0.8 to 0.9 of the first schedule's in 7, and each of them was
-// faster (by 0.58 to 0.91), between 0.9 and 1 the geometric mean of 41 was 1.01 (perf/measured/h200.json). Of
-// cores nothing below 0.6 was slower (perf/results/2026-11-25-estimates-cpu.md).
-// How long lists are that only the run knows no estimate tells.
-constexpr double WORTH_ON_BLOCKS = 0.9, WORTH_OF_LISTS = 0.8, WORTH_ON_CORES = 0.6;
-constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
-
 class Search {
  public:
   Search(const loops::Program& nest, const machine::Machine& machine)

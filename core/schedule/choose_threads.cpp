@@ -173,8 +173,7 @@ class ThreadChooser {
   }
   // Blocks enough are left where each takes twice as much.
   bool is_enough_for_two(const NestLoop& loop, const std::vector<Cut>& cuts, const Cut& cut) const {
-    constexpr std::int64_t BLOCKS_A_ROW = 8;
-    return situation_.usual(loop) >= std::min(ENOUGH_FOR_TWO, BLOCKS_A_ROW * cut.threads * cut.lanes) &&
+    return situation_.usual(loop) >= std::min(ENOUGH_FOR_TWO, BLOCKS_OF_A_ROW * cut.threads * cut.lanes) &&
            blocks_of(cuts) >= 2.0 * situation_.machine.blocks_at_once;
   }
   double blocks_of(const std::vector<Cut>& cuts) const {

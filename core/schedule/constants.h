@@ -8,7 +8,22 @@
 
 namespace twinloom::schedule {
 
+constexpr std::int64_t UNKNOWN_SIZE = 4096;    // what a size is taken for that nothing is known of
+constexpr std::int64_t UNKNOWN_EXTENT = 1024;  // and an extent that only the run finds, as of a segment
+constexpr std::int64_t TASKS_A_WORKER = 4;  // of a core: none waits long for the last
 constexpr std::int64_t FLOAT_BYTES = 4;
+constexpr int HEAVY_WORK = 12;  // an inner body whose copies cost code, not registers
+constexpr std::int64_t WORD_BYTES = 4;  // of neighbours that a thread takes at once: they lie in one bank
+
+// The search by estimates.
+constexpr int MOST_ROUNDS = 2;  // over all parameters
+// What the estimate must be, times that of the usual parameters, for other ones to be taken. Of 63 measured
+// nests of an H200 the least estimate was 0.8 to 0.9 of the first schedule's in 7, and each of them was
+// faster (by 0.58 to 0.91), between 0.9 and 1 the geometric mean of 41 was 1.01 (perf/measured/h200.json). Of
+// cores nothing below 0.6 was slower (perf/results/2026-11-25-estimates-cpu.md).
+// How long lists are that only the run knows no estimate tells.
+constexpr double WORTH_ON_BLOCKS = 0.9, WORTH_OF_LISTS = 0.8, WORTH_ON_CORES = 0.6;
+constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
 
 // Cores: tasks, tiles and vectors.
 constexpr std::int64_t LEAST_PART_UNITS = 16;  // units of 1024 of a part: it takes some microseconds
@@ -45,6 +60,22 @@ constexpr std::int64_t MOST_CACHED_BYTES = 16 << 20;
 // floats 2.6 and 2.5; f32 1.9 and 1.9, or 0.43 and 0.48.
 constexpr int MOST_STREAMED_BYTES = 2;
 
+// Pointwise nests where blocks have threads; the times are those of an H100.
+constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
+constexpr std::int64_t BLOCKS_OF_A_ROW = 8;  // that are left of an axis, where a thread takes two vectors
+// Bytes of each buffer that a thread has on its way, of several rows where those are short: pad_image_f32 took
+// 80 us by one element of 4 bytes, 64 by two, 60 by four, 61 by eight.
+// Where places are looked up first a thread waits twice, and twice as many are worth it: embedding_positions_f16
+// took 68.3 us by one row of 16 bytes a thread, 67.9 by two, 68.8 by four.
+constexpr std::int64_t BYTES_OF_THREAD = 16;
+constexpr std::int64_t MOST_ROWS = 4;  // of a thread
+constexpr std::int64_t ROUNDS = 4;  // of blocks one after the other that are left where a thread takes more rows
+// Bytes that a thread moves at once where there are not blocks for all multiprocessors: small_gelu_f16 took
+// 4.2 us by 16 bytes, 3.9 by 8 and by 4.
+constexpr std::int64_t LEAST_BYTES = 8;
+// Elements of a side of a tile, there: small_transpose_f32 took 4.3 us by sides of 64, 3.9 by 32, 4.0 by 16.
+constexpr std::int64_t LEAST_TILE = 32;
+
 // Scans in parts.
 // Passes: that for the accumulators computes and stores about half as much as that for the results.
 constexpr double PASSES_OF_PARTS = 1.5;
@@ -67,7 +98,6 @@ constexpr std::size_t MOST_KEPT_NODES = 500;  // of a sibling without Lets: the 
 constexpr std::int64_t UNITS_SIDE_BY_SIDE = 4;  // by the warps of a row
 // Elements of an axis that may be shorter than the vectors or the threads of a block that walk it.
 constexpr std::int64_t MOST_SIDE = 256;
-constexpr std::int64_t WORD_BYTES = 4;  // of neighbours that a thread with rows of its own takes at once
 
 // Index sets: a rotary embedding by cat took half the time when its loop was cut.
 constexpr std::int64_t MOST_CUT_VALUES = 256;  // of a body: it is written once for each loop

@@ -6,15 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "core/schedule/constants.h"
 #include "core/schedule/forms.h"
 
 namespace twinloom::schedule {
 
-constexpr std::int64_t UNKNOWN_SIZE = 4096;    // what a size is taken for that nothing is known of
-constexpr std::int64_t UNKNOWN_EXTENT = 1024;  // and an extent that only the run finds, as of a segment
-constexpr std::int64_t TASKS_A_WORKER = 4;
 inline const std::vector<std::int64_t> SHORT_LISTS = {8, 64};  // lengths of a list's last unit, see SplitPlan
-constexpr int HEAVY_WORK = 12;  // an inner body whose copies cost code, not registers
 
 // Parameters of the heuristics, with the values that they usually have; candidates() draws others.
 struct Parameters {
@@ -154,20 +151,6 @@ bool is_legal(const Forms& forms, const Schedule& schedule);
 std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan);
 // What is stored past the caches. See choose_prefetches.cpp.
 std::vector<std::string> choose_streams(const Situation& situation, const Schedule& schedule);
-constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
-// Of pointwise nests where blocks have threads; the times are those of an H100.
-// Bytes of each buffer that a thread has on its way, of several rows where those are short: pad_image_f32 took
-// 80 us by one element of 4 bytes, 64 by two, 60 by four, 61 by eight.
-// Where places are looked up first a thread waits twice, and twice as many are worth it: embedding_positions_f16
-// took 68.3 us by one row of 16 bytes a thread, 67.9 by two, 68.8 by four.
-constexpr std::int64_t BYTES_OF_THREAD = 16;
-constexpr std::int64_t MOST_ROWS = 4;  // of a thread
-constexpr std::int64_t ROUNDS = 4;  // of blocks one after the other that are left where a thread takes more rows
-// Bytes that a thread moves at once where there are not blocks for all multiprocessors: small_gelu_f16 took
-// 4.2 us by 16 bytes, 3.9 by 8 and by 4.
-constexpr std::int64_t LEAST_BYTES = 8;
-// Elements of a side of a tile, there: small_transpose_f32 took 4.3 us by sides of 64, 3.9 by 32, 4.0 by 16.
-constexpr std::int64_t LEAST_TILE = 32;
 // A row that all siblings walk. `most` is its extent where that is a constant, else a bound for all sizes.
 struct Row {
   index::Expr extent;
