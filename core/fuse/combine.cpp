@@ -333,11 +333,12 @@ class Combiner {
     Forwarded forwarded = forward(source, reader, flows_, handover, names_);
     if (!forwarded.refused.empty()) return refuse(Reason::different_place, forwarded.refused);
     const bool computes_again = !flows_.empty() && !worth_it(forwarded, !may_vanish());
-    const Combined refused =
-        refuse(Reason::no_gain, "computing the elements again costs more than reading them");
-    if (computes_again && !around_.limits.seconds) return refused;
+    const auto refused = [&] {
+      return refuse(Reason::no_gain, "computing the elements again costs more than reading them");
+    };
+    if (computes_again && !around_.limits.seconds) return refused();
     Combined combined = put_together(writer, std::move(forwarded), frame, facts);
-    if (computes_again && combined.unit && !is_faster_than_two(combined.unit->nest)) return refused;
+    if (computes_again && combined.unit && !is_faster_than_two(combined.unit->nest)) return refused();
     return combined;
   }
 
