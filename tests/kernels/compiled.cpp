@@ -71,6 +71,14 @@ class ExecutionCounter {
   bool in_vector_ = false;
 };
 
+// What is asserted of programs must not depend on the caches of the machine that runs the tests.
+std::shared_ptr<const runtime::Backend> stored_machine(const std::string& isa) {
+  for (const auto& planner : planners())
+    if (planner->name() == cat("cpu-", isa)) return planner;
+  CHECK(false, "no stored machine of ", isa);
+  return nullptr;
+}
+
 }  // namespace
 
 Loaded built(void (*build)(graph::Builder&)) {
@@ -85,14 +93,6 @@ Loaded read_printed(const std::string& name) {
   options.file = folder / (name + ".fx");
   options.inputs = folder / (name + ".npz");
   return {tool::read_model(options), options};
-}
-
-// What is asserted of programs must not depend on the caches of the machine that runs the tests.
-std::shared_ptr<const runtime::Backend> stored_machine(const std::string& isa) {
-  for (const auto& planner : planners())
-    if (planner->name() == cat("cpu-", isa)) return planner;
-  CHECK(false, "no stored machine of ", isa);
-  return nullptr;
 }
 
 Compiled compiled(const Loaded& loaded, const std::string& isa) {
