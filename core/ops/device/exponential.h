@@ -214,18 +214,22 @@ template <class Real>
 TWINLOOM_INLINE Real exp(Real x) {
   return exp_within(exp_limited(x), Dividing{});
 }
-// 2^(a b) for a product in [-170, 70], with a relative error of 2^-23 and that of the product. The last step
-// alone may give a subnormal number: before it stands 2^(a b + 48), whose exponent is added up in the low
-// bits.
+// 2^(a b + lift) for a whole `lift` and a sum in [-125, 126], with a relative error of 2^-23.3 and that of the
+// product: the sum is rounded in the low bits.
 template <class Real>
-TWINLOOM_INLINE Real brief_exp2(Real a, Real b) {
+TWINLOOM_INLINE Real lifted_exp2(Real a, Real b, f32 lift) {
   using Bits = Unsigned<Real>;
-  const Real shift = to_the_low_bits<Real>() + Real(48.0f);
+  const Real shift = to_the_low_bits<Real>() + Real(lift);
   const Real lifted = fma(a, b, shift);
   const Real rest = fma(a, b, shift - lifted);
   const Bits exponent = bit_cast<Bits>(lifted) << Bits(Element<Bits>(fraction_bits<Real>));
   const Bits factor = bit_cast<Bits>(fma(rest, exp2_slope(rest), Real(1.0f)));
-  return bit_cast<Real>(Bits(factor + exponent)) * Real(0x1p-48f);
+  return bit_cast<Real>(Bits(factor + exponent));
+}
+// 2^(a b) for a product in [-170, 70]: the last step alone may give a subnormal number.
+template <class Real>
+TWINLOOM_INLINE Real brief_exp2(Real a, Real b) {
+  return lifted_exp2(a, b, 48.0f) * Real(0x1p-48f);
 }
 // exp(x) / 2, which does not overflow before sinh and cosh do.
 template <class Real>

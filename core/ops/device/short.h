@@ -1,6 +1,6 @@
 // Shorter forms of f32 functions, within 2 units in the last place over all inputs, for mode `fused`: what they leave
-// out is what rounding lost along the way. Zeros keep their signs, subnormals their digits. Of f64 they are the functions
-// themselves. `strict` has those of the other headers.
+// out is what rounding lost along the way. Zeros keep their signs, subnormals their digits. `strict` has the functions of the
+// other headers.
 #pragma once
 
 #include "exponential.h"
@@ -12,31 +12,14 @@
 
 namespace twinloom::device {
 
-template <class Real>
-constexpr bool has_short_forms = same<Element<Real>, f32>;
-
-// 2^(a b) for a product in [-125, 126], with a relative error of 2^-23.3 and that of the product.
-template <class Real>
-TWINLOOM_INLINE Real short_exp2(Real a, Real b) {
-  using Bits = Unsigned<Real>;
-  const Real shift = to_the_low_bits<Real>();
-  const Real whole = fma(a, b, shift);
-  const Real rest = fma(a, b, shift - whole);
-  const Bits exponent = bit_cast<Bits>(whole) << Bits(Element<Bits>(fraction_bits<Real>));
-  return bit_cast<Real>(Bits(bit_cast<Bits>(fma(rest, exp2_slope(rest), Real(1.0f))) + exponent));
-}
-
 // log(2^k (1 + f)). f32's log(2) is right to 2^-28.
 template <class Real>
 TWINLOOM_INLINE Real short_log_of(Fraction<Real> x) {
   return fma(x.k, Real(0x1.62e43p-1f), fma(x.part * x.part, short_log_bend(x.part), x.part));
 }
 template <class Real>
-TWINLOOM_INLINE Real log_short(Real x) {
-  if constexpr (has_short_forms<Real>)
-    return log_limits(x, short_log_of(fraction_of(x)));
-  else
-    return log(x);
+TWINLOOM_INLINE Real short_log(Real x) {
+  return log_limits(x, short_log_of(fraction_of(x)));
 }
 // k * unit + log(1 + f) * (factor + low).
 template <class Real>
@@ -47,20 +30,14 @@ TWINLOOM_INLINE Real short_log_in_base(Real x, Base<Real> base) {
   return log_limits(x, fma(parts.k, base.unit_high, fma(parts.part, base.factor_high, below)));
 }
 template <class Real>
-TWINLOOM_INLINE Real log2_short(Real x) {
-  if constexpr (has_short_forms<Real>)
-    return short_log_in_base(
-        x, Base<Real>{Real(1.0f), Real(0.0f), Real(0x1.715476p+0f), Real(0x1.4ae0cp-26f)});
-  else
-    return log2(x);
+TWINLOOM_INLINE Real short_log2(Real x) {
+  return short_log_in_base(
+      x, Base<Real>{Real(1.0f), Real(0.0f), Real(0x1.715476p+0f), Real(0x1.4ae0cp-26f)});
 }
 template <class Real>
-TWINLOOM_INLINE Real log10_short(Real x) {
-  if constexpr (has_short_forms<Real>)
-    return short_log_in_base(x, Base<Real>{Real(0x1.344136p-2f), Real(-0x1.ec10cp-27f), Real(0x1.bcb7b2p-2f),
-                                           Real(-0x1.5b235ep-27f)});
-  else
-    return log10(x);
+TWINLOOM_INLINE Real short_log10(Real x) {
+  return short_log_in_base(x, Base<Real>{Real(0x1.344136p-2f), Real(-0x1.ec10cp-27f), Real(0x1.bcb7b2p-2f),
+                                         Real(-0x1.5b235ep-27f)});
 }
 
 // log(x + one) by x + one = 2^k (1 + f), whose f is rounded once. `bias` is 2^23 + 127, less what x was lifted by.
@@ -75,71 +52,48 @@ TWINLOOM_INLINE Real short_log_of_sum(Real x, Real one, Real bias) {
   return fma(less, Real(-0x1.62e43p-1f), fma(part * part, short_log_bend(part), part));
 }
 template <class Real>
-TWINLOOM_INLINE Real log1p_short(Real x) {
-  if constexpr (has_short_forms<Real>) {
-    const auto huge = x > Real(0x1p60f);  // beside which 1 is nothing
-    const Real near = select(huge, x * Real(0x1p-64f), x);
-    const Real one = select(huge, Real(0.0f), Real(1.0f));
-    const Real bias = select(huge, Real(0x1p23f + 63.0f), Real(0x1p23f + 127.0f));
-    return log_limits(x + Real(1.0f), short_log_of_sum(near, one, bias));
-  } else {
-    return log1p(x);
-  }
+TWINLOOM_INLINE Real short_log1p(Real x) {
+  const auto huge = x > Real(0x1p60f);  // beside which 1 is nothing
+  const Real near = select(huge, x * Real(0x1p-64f), x);
+  const Real one = select(huge, Real(0.0f), Real(1.0f));
+  const Real bias = select(huge, Real(0x1p23f + 63.0f), Real(0x1p23f + 127.0f));
+  return log_limits(x + Real(1.0f), short_log_of_sum(near, one, bias));
 }
 template <class Real>
-TWINLOOM_INLINE Real softplus_short(Real x) {
-  if constexpr (has_short_forms<Real>) {
-    const Real power = exp(-abs(x));
-    const Real above = select(x < Real(0.0f), Real(0.0f), x);
-    return above + fma(power * power, short_log1p_bend(power), power);
-  } else {
-    return softplus(x);
-  }
+TWINLOOM_INLINE Real short_softplus(Real x) {
+  const Real power = exp(-abs(x));
+  const Real above = select(x < Real(0.0f), Real(0.0f), x);
+  return above + fma(power * power, short_log1p_bend(power), power);
 }
 template <class Real>
-TWINLOOM_INLINE Real expm1_short(Real x) {
-  if constexpr (has_short_forms<Real>) {
-    const auto [rest, low, k] = parts_by_ln2(clamped(x, Real(-30.0f), Real(89.0f)));
-    const Real near = rise_of_parts(rest, low);
-    // Half of all, as 2^128 is no number.
-    const Real scale = power_of_two(k - Real(1.0f));
-    const Real half = fma(scale, near, scale - Real(0.5f));
-    return select(abs(x) < Real(0x1p-25f), x, half + half);
-  } else {
-    return expm1(x);
-  }
+TWINLOOM_INLINE Real short_expm1(Real x) {
+  const auto [rest, low, k] = parts_by_ln2(clamped(x, Real(-30.0f), Real(89.0f)));
+  const Real near = rise_of_parts(rest, low);
+  // Half of all, as 2^128 is no number.
+  const Real scale = power_of_two(k - Real(1.0f));
+  const Real half = fma(scale, near, scale - Real(0.5f));
+  return select(abs(x) < Real(0x1p-25f), x, half + half);
 }
 
 template <class Real, class Divide = Dividing>
-TWINLOOM_INLINE Real tanh_short(Real x, Divide divide = {}) {
-  if constexpr (has_short_forms<Real>) {
-    const Real a = abs(x);
-    const Real z = x * x;
-    const Real power = short_exp2(below_limit(a, Real(10.0f)), Real(0x1.715476p+1f));
-    const Real far = Real(1.0f) - divide.usual(Real(2.0f), power + Real(1.0f));
-    return with_sign(select(a >= Real(0.65f), far, fma(a * z, short_tanh_rest(z), a)), x);
-  } else {
-    return tanh(x);
-  }
+TWINLOOM_INLINE Real short_tanh(Real x, Divide divide = {}) {
+  const Real a = abs(x);
+  const Real z = x * x;
+  const Real power = lifted_exp2(below_limit(a, Real(10.0f)), Real(0x1.715476p+1f), 0.0f);
+  const Real far = Real(1.0f) - divide.usual(Real(2.0f), power + Real(1.0f));
+  return with_sign(select(a >= Real(0.65f), far, fma(a * z, short_tanh_rest(z), a)), x);
 }
 template <class Real>
-TWINLOOM_INLINE Real erf_short(Real x) {
-  if constexpr (has_short_forms<Real>) {
-    const Real a = abs(x);
-    const Real inside = below_limit(a, Real(4.0f));
-    const Real far = Real(1.0f) - short_exp2(inside, short_erfc_slope(inside));
-    return select(a >= Real(1.0f), with_sign(far, x), fma(x, short_erf_rest(x * x), x));
-  } else {
-    return erf(x);
-  }
+TWINLOOM_INLINE Real short_erf(Real x) {
+  const Real a = abs(x);
+  const Real inside = below_limit(a, Real(4.0f));
+  const Real far = Real(1.0f) - lifted_exp2(inside, short_erfc_slope(inside), 0.0f);
+  return select(a >= Real(1.0f), with_sign(far, x), fma(x, short_erf_rest(x * x), x));
 }
 
 template <class Real>
-TWINLOOM_INLINE Real rsqrt_short(Real x) {
-  if constexpr (has_short_forms<Real>)
-    return Real(1.0f) / sqrt(x);
-  else
-    return rsqrt(x);
+TWINLOOM_INLINE Real short_rsqrt(Real x) {
+  return Real(1.0f) / sqrt(x);
 }
 
 // pi/2 in two parts.
@@ -160,45 +114,33 @@ TWINLOOM_INLINE ShortArc<Real> short_arc(Real a) {
   return {t, t * z * short_asin_rest(z)};
 }
 template <class Real>
-TWINLOOM_INLINE Real asin_short(Real x) {
-  if constexpr (has_short_forms<Real>) {
-    const Real a = abs(x);
-    const auto [t, bend] = short_arc(a);
-    const auto [high, low] = short_half_pi<Real>();
-    const Real far = (high - (t + t)) - (bend + bend - low);
-    return with_sign(select(a > Real(0.5f), far, t + bend), x);
-  } else {
-    return asin(x);
-  }
+TWINLOOM_INLINE Real short_asin(Real x) {
+  const Real a = abs(x);
+  const auto [t, bend] = short_arc(a);
+  const auto [high, low] = short_half_pi<Real>();
+  const Real far = (high - (t + t)) - (bend + bend - low);
+  return with_sign(select(a > Real(0.5f), far, t + bend), x);
 }
 template <class Real>
-TWINLOOM_INLINE Real acos_short(Real x) {
-  if constexpr (has_short_forms<Real>) {
-    const auto [t, bend] = short_arc(abs(x));
-    const auto [high, low] = short_half_pi<Real>();
-    const Real turn = with_sign(t, x), turn_bend = with_sign(bend, x);
-    const Real near = (high - turn) - (turn_bend - low);
-    const Real twice = t + t + (bend + bend);
-    const Real back = (high + high - (t + t)) - (bend + bend - (low + low));
-    return select(abs(x) > Real(0.5f), select(x < Real(0.0f), back, twice), near);
-  } else {
-    return acos(x);
-  }
+TWINLOOM_INLINE Real short_acos(Real x) {
+  const auto [t, bend] = short_arc(abs(x));
+  const auto [high, low] = short_half_pi<Real>();
+  const Real turn = with_sign(t, x), turn_bend = with_sign(bend, x);
+  const Real near = (high - turn) - (turn_bend - low);
+  const Real twice = t + t + (bend + bend);
+  const Real back = (high + high - (t + t)) - (bend + bend - (low + low));
+  return select(abs(x) > Real(0.5f), select(x < Real(0.0f), back, twice), near);
 }
 template <class Real, class Divide = Dividing>
-TWINLOOM_INLINE Real atan_short(Real x, Divide divide = {}) {
-  if constexpr (has_short_forms<Real>) {
-    const Real a = abs(x);
-    const auto steep = a > Real(1.0f);
-    const Real under = Divide::is_bounded ? below_limit(a, Real(0x1p100f)) : a;
-    const Real t = select(steep, divide.usual(Real(1.0f), under), a);
-    const Real z = t * t;
-    const Real bend = t * z * short_atan_rest(z);
-    const auto [high, low] = short_half_pi<Real>();
-    return with_sign(select(steep, (high - t) - (bend - low), t + bend), x);
-  } else {
-    return atan(x);
-  }
+TWINLOOM_INLINE Real short_atan(Real x, Divide divide = {}) {
+  const Real a = abs(x);
+  const auto steep = a > Real(1.0f);
+  const Real under = Divide::is_bounded ? below_limit(a, Real(0x1p100f)) : a;
+  const Real t = select(steep, divide.usual(Real(1.0f), under), a);
+  const Real z = t * t;
+  const Real bend = t * z * short_atan_rest(z);
+  const auto [high, low] = short_half_pi<Real>();
+  return with_sign(select(steep, (high - t) - (bend - low), t + bend), x);
 }
 
 // atanh(s) of s = (2^k (1 + f) - 2^k) / (2^k (1 + f) + 2^k) in two parts, with a relative error of 2^-34: by the
@@ -244,12 +186,33 @@ TWINLOOM_INLINE Real short_pow_positive(Real x, Real y) {
   const Real edge = select((x == Real(0.0f)) == (y < Real(0.0f)), infinity<Real>(), Real(0.0f));
   return select(inside_range, power, select(either(x != x, y != y), not_a_number<Real>(), edge));
 }
-template <class Value>
-TWINLOOM_INLINE Value pow_short(Value x, Value y) {
-  if constexpr (is_real<Value> && has_short_forms<Value>)
-    return pow_with_sign(short_pow_positive(abs(x), y), x, y);
-  else
-    return pow(x, y);
+template <class Real>
+TWINLOOM_INLINE Real short_pow(Real x, Real y) {
+  return pow_with_sign(short_pow_positive(abs(x), y), x, y);
 }
+
+// The rows: the form of f32, the function itself of f64. `more` is a second input, or how a form divides.
+#define TWINLOOM_SHORT(name)                                          \
+  template <class Real, class... More>                                \
+  TWINLOOM_INLINE Real name##_short(Real x, More... more) {           \
+    if constexpr (same<Element<Real>, f32>)                           \
+      return short_##name(x, more...);                                \
+    else                                                              \
+      return name(x, more...);                                        \
+  }
+TWINLOOM_SHORT(log)
+TWINLOOM_SHORT(log2)
+TWINLOOM_SHORT(log10)
+TWINLOOM_SHORT(log1p)
+TWINLOOM_SHORT(softplus)
+TWINLOOM_SHORT(expm1)
+TWINLOOM_SHORT(tanh)
+TWINLOOM_SHORT(erf)
+TWINLOOM_SHORT(rsqrt)
+TWINLOOM_SHORT(asin)
+TWINLOOM_SHORT(acos)
+TWINLOOM_SHORT(atan)
+TWINLOOM_SHORT(pow)
+#undef TWINLOOM_SHORT
 
 }  // namespace twinloom::device
