@@ -1,5 +1,6 @@
-// What the accumulators of a program add to its Walk: combinations, chains of them, registers, exchanges between threads.
-// For the inside of this component. `node` is the one of Walk::nodes in which a statement stands.
+// What the accumulators of a program add to its Walk: combinations, chains of them, registers, exchanges
+// between threads. For the inside of this component. `node` is the one of Walk::nodes in which a statement
+// stands.
 #pragma once
 
 #include <map>
@@ -35,9 +36,9 @@ class Accumulators {
   const bool has_threads_;
   const double warp_threads_, lanes_, register_bytes_;
   Walk& walk_;
-  double held_bytes_ = 0;                       // of those that are alive
-  std::map<loops::Temp, double> bytes_of_;      // of these
-  std::set<loops::Temp> in_memory_;             // of contractions with more copies than a core has registers
+  double held_bytes_ = 0;                   // of those that are alive
+  std::map<loops::Temp, double> bytes_of_;  // of these
+  std::set<loops::Temp> in_memory_;         // of contractions with more copies than a core has registers
   std::map<loops::Temp, const loops::Start*> starts_;
   std::map<loops::Temp, std::size_t> started_;  // in which of Walk::nodes
   std::map<loops::Temp, std::vector<loops::Axis>> copies_of_;

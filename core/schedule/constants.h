@@ -10,9 +10,9 @@ namespace twinloom::schedule {
 
 constexpr std::int64_t UNKNOWN_SIZE = 4096;    // what a size is taken for that nothing is known of
 constexpr std::int64_t UNKNOWN_EXTENT = 1024;  // and an extent that only the run finds, as of a segment
-constexpr std::int64_t TASKS_A_WORKER = 4;  // of a core: none waits long for the last
+constexpr std::int64_t TASKS_A_WORKER = 4;     // of a core: none waits long for the last
 constexpr std::int64_t FLOAT_BYTES = 4;
-constexpr int HEAVY_WORK = 12;  // an inner body whose copies cost code, not registers
+constexpr int HEAVY_WORK = 12;          // an inner body whose copies cost code, not registers
 constexpr std::int64_t WORD_BYTES = 4;  // of neighbours that a thread takes at once: they lie in one bank
 
 // The search by estimates.
@@ -62,14 +62,15 @@ constexpr int MOST_STREAMED_BYTES = 2;
 
 // Pointwise nests where blocks have threads; the times are those of an H100.
 constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
-constexpr std::int64_t BLOCKS_OF_A_ROW = 8;  // that are left of an axis, where a thread takes two vectors
-// Bytes of each buffer that a thread has on its way, of several rows where those are short: pad_image_f32 took
-// 80 us by one element of 4 bytes, 64 by two, 60 by four, 61 by eight.
-// Where places are looked up first a thread waits twice, and twice as many are worth it: embedding_positions_f16
-// took 68.3 us by one row of 16 bytes a thread, 67.9 by two, 68.8 by four.
+constexpr std::int64_t BLOCKS_OF_A_ROW = 8;    // that are left of an axis, where a thread takes two vectors
+// Bytes of each buffer that a thread has on its way, of several rows where those are short: pad_image_f32
+// took 80 us by one element of 4 bytes, 64 by two, 60 by four, 61 by eight. Where places are looked up first
+// a thread waits twice, and twice as many are worth it: embedding_positions_f16 took 68.3 us by one row of 16
+// bytes a thread, 67.9 by two, 68.8 by four.
 constexpr std::int64_t BYTES_OF_THREAD = 16;
 constexpr std::int64_t MOST_ROWS = 4;  // of a thread
-constexpr std::int64_t ROUNDS = 4;  // of blocks one after the other that are left where a thread takes more rows
+// Of blocks one after the other, that are left where a thread takes more rows.
+constexpr std::int64_t ROUNDS = 4;
 // Bytes that a thread moves at once where there are not blocks for all multiprocessors: small_gelu_f16 took
 // 4.2 us by 16 bytes, 3.9 by 8 and by 4.
 constexpr std::int64_t LEAST_BYTES = 8;
