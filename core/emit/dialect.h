@@ -8,7 +8,7 @@
 //                           rounded_within<T>(a, low, high)
 //   index arithmetic        floor_div, floor_mod, least, greatest over i64 and lanes of it; short_div and
 //                           short_mod, where both are below 2^31 and not negative; ramp<N>(first, step),
-//                           first_lanes<N>(count), any_lane(mask)
+//                           first_lanes<N>(count), any_lane(mask); last_lanes<N>(count) are all others
 //   memory                  load<N>(p), load_first<N>(p, count, otherwise), load_reversed<N>(p),
 //                           load_strided<N>(p, stride), load_strided_where<N>(p, stride, mask, otherwise),
 //                           gather<N>(p, offsets), gather_where<N>(p, offsets, mask, otherwise);
@@ -23,7 +23,9 @@
 //                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
 //                           prefetch_run(p, count), where blocks have threads: that many inside their buffer
 //                           transpose<N>(to, to_stride, from, from_stride), see transposes()
-//                           load_every<N, stride>(p), see loads_every(); where registers hold several lanes
+//                           load_every<N, stride>(p), load_every_first<N, stride>(p, count, otherwise), see
+//                           loads_every(); where registers hold several lanes load_where<N>(p, mask,
+//                           otherwise), store_where(p, mask, v),
 //                           load_parts<N, parts>(p, apart), load_in_turn<N, parts>(p, apart), see Parts
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
 //   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs

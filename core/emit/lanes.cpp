@@ -101,11 +101,13 @@ std::string Indices::less_text(const Expr& a, const Expr& b, int level) {
   return cat(written(a), " < ", written(b));
 }
 
-// a < b. Along the axis: lane * k < rest for the first lanes, else lane by lane.
+// a < b, which copies of an unrolled loop may know, and all of its lanes. Along the axis: lane * k < rest for
+// the first lanes, lane * k > rest for the last ones, else lane by lane.
 void Indices::add_conjunct(const index::Less& less, Conjuncts& conjuncts) {
   const Expr a = here(less.a);
   const Expr b = here(less.b);
   if (!varies(a) && !varies(b)) {
+    if (facts_.proves_less(a, b)) return;
     const int level = std::max(level_of(a), level_of(b));
     conjuncts.uniform.push_back(named_mask(level, 1, less_text(a, b, level)));
     return;
@@ -114,8 +116,14 @@ void Indices::add_conjunct(const index::Less& less, Conjuncts& conjuncts) {
   const auto stride = index::constant_of(run.stride);
   if (run.kind == Along::Kind::uniform) {
     add_conjunct({0, run.rest}, conjuncts);
-  } else if (run.kind == Along::Kind::linear && stride && *stride < 0 && *stride > INT64_MIN) {
+  } else if (run.kind == Along::Kind::linear && stride && *stride < 0 && *stride > INT64_MIN / lanes()) {
+    if (facts_.proves_less(-*stride * (lanes() - 1), run.rest)) return;
     conjuncts.counts.push_back(name(index::ceil_div(run.rest, Expr(-*stride))));
+  } else if (run.kind == Along::Kind::linear && stride && *stride > 0 && dialect_.has_vectors()) {
+    if (facts_.proves_less(0, run.rest)) return;
+    const std::string passed = name(index::floor_div(-run.rest, Expr(*stride)) + 1);
+    conjuncts.lanes.push_back(
+        named_mask(scopes_.level(), lanes(), cat("last_lanes<", lanes(), ">(", passed, ")"), Written::whole));
   } else {
     const std::string type = vectors_.type(ops::DType::i64, lanes());
     conjuncts.lanes.push_back(

@@ -169,8 +169,14 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
   if (all && stride && dialect_.loads_every(*stride, indices_.lanes()))
     return cat("load_every<", indices_.lanes(), ", ", *stride, ">(", first, ")");
   if (all) return cat("load_strided", count, first, ", ", indices_.name(run.stride), ")");
-  if (stride == 1 && mask.kind != Mask::Kind::lanes)
-    return cat("load_first", count, first, ", ", indices_.as_count(mask), ", ", otherwise, ")");
+  if (stride && mask.kind != Mask::Kind::lanes) {
+    const std::string active = cat(", ", indices_.as_count(mask), ", ", otherwise, ")");
+    if (stride == 1) return cat("load_first", count, first, active);
+    if (dialect_.loads_every(*stride, indices_.lanes()))
+      return cat("load_every_first<", indices_.lanes(), ", ", *stride, ">(", first, active);
+  }
+  if (stride == 1 && dialect_.has_vectors())
+    return cat("load_where", count, first, ", ", indices_.as_argument(mask), ", ", otherwise, ")");
   return cat("load_strided_where", count, first, ", ", indices_.name(run.stride), ", ",
              indices_.as_argument(mask), ", ", otherwise, ")");
 }
@@ -234,6 +240,8 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
   if (all) return cat("store_strided(", first, ", ", indices_.name(run.stride), ", ", value, ")");
   if (plain && stride == 1 && mask.kind != Mask::Kind::lanes)
     return cat("store_first(", first, ", ", indices_.as_count(mask), ", ", value, ")");
+  if (plain && stride == 1 && dialect_.has_vectors())
+    return cat("store_where(", first, ", ", indices_.as_argument(mask), ", ", value, ")");
   return cat("store_strided_where(", first, ", ", indices_.name(run.stride), ", ", indices_.as_argument(mask),
              ", ", value, ")");
 }

@@ -167,6 +167,32 @@ TEST(Pointwise, EveryFewElementsAreLoadedInEveryType) {
   }
 }
 
+// No element behind the last lane that the mask holds, none where it holds none, and all where it holds more.
+TEST(Pointwise, EveryFewElementsAreLoadedUnderAMask) {
+  for (const DType dtype : {DType::u8, DType::bf16, DType::f32, DType::i64}) {
+    for (const int lanes : {4, 64}) {
+      for (const int stride : {2, 3, 4}) {
+        for (const char* mask : {"l < n", "n + l < 4 && 0 < n", "n < 5", "n < 4"}) {
+          SCOPED_TRACE(cat(ops::name(dtype), " ", lanes, " lanes, every ", stride, " if ", mask));
+          const bool whole = std::string_view(mask) == "n < 5";
+          const std::string text =
+              filled(R"(program every(x: $T[$R*n + $E], y: written $T[$N*n]; n in 1..) {
+          for i < n { for l < $N vector { y[$N*i + l] = (x[$I*i + $S*l + 1] if $mask else $other) } } })",
+                     {{"$T", std::string(ops::name(dtype))},
+                      {"$other", cat(ops::is_floating(dtype) ? "-0x1.8p+0: " : "1: ", ops::name(dtype))},
+                      {"$N", cat(lanes)},
+                      {"$S", cat(stride)},
+                      {"$mask", mask},
+                      {"$I", whole ? cat((lanes - 1) * stride + 1) : "1"},
+                      {"$R", cat(whole ? (lanes - 1) * stride + 1 : stride + 1)},
+                      {"$E", cat(whole ? 1 : 1 - stride)}});
+          expect_same(text, {.sizes = {4}});
+        }
+      }
+    }
+  }
+}
+
 // Neighbours of several parts, one part after the other or a lane of each in turn, and places that are
 // neither.
 TEST(Pointwise, PartsOfNeighboursAreLoadedInEverySize) {
@@ -191,6 +217,24 @@ TEST(Pointwise, PartsOfNeighboursAreLoadedInEverySize) {
                      {{"$P", cat(parts)}});
           expect_same(text, {.sizes = {3}});
         }
+      }
+    }
+  }
+}
+
+TEST(Pointwise, NeighboursUnderAMaskOfAnyLanesInEveryType) {
+  for (const DType dtype : types) {
+    for (const int lanes : {4, 16, 64}) {
+      for (const char* mask : {"3 < i + l", "2 < 8*i + 3*l && l < 9", "floor_mod(l + i, 3) < 1", "7 < i"}) {
+        SCOPED_TRACE(cat(ops::name(dtype), " ", lanes, " lanes if ", mask));
+        const std::string text =
+            filled(R"(program where(x: $T[n + $N - 1], y: written $T[$N*n]; n in 1..) {
+          for i < n { for l < $N vector { y[$N*i + l] = (x[i + l] if $mask else $other) if $mask } } })",
+                   {{"$T", std::string(ops::name(dtype))},
+                    {"$N", cat(lanes)},
+                    {"$other", cat(ops::is_floating(dtype) ? "-0x1.8p+0: " : "1: ", ops::name(dtype))},
+                    {"$mask", mask}});
+        expect_same(text, {.sizes = {7}});
       }
     }
   }

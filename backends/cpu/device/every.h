@@ -22,22 +22,44 @@ struct Every {
     return part_of(lane) == part ? count + lane * stride - first_of(part) : lane;
   }
 };
-template <int stride, int part, class Of, class Value, int... lane>
-TWINLOOM_INLINE Value with_parts(const Of* pointer, Value earlier, Sequence<int, lane...> all) {
+// The register whose first lane is this element: whole, or of so many elements in all.
+template <int count, class Of>
+struct WholeParts {
+  const Of* pointer;
+  TWINLOOM_INLINE Vector<Of, count> from(int first) const { return load<count>(pointer + first); }
+};
+template <int count, class Of>
+struct FirstParts {
+  const Of* pointer;
+  i64 elements;
+  TWINLOOM_INLINE Vector<Of, count> from(int first) const {
+    return load_first<count>(pointer + first, elements - first, Of(0));
+  }
+};
+template <int stride, int part, class Parts, class Value, int... lane>
+TWINLOOM_INLINE Value with_parts(Parts parts, Value earlier, Sequence<int, lane...> all) {
   constexpr int count = sizeof...(lane);
   if constexpr (part == stride) {
     return earlier;
   } else {
-    using Parts = Every<count, stride>;
-    const Value loaded = load<count>(pointer + Parts::first_of(part));
-    const Value joined = __builtin_shufflevector(earlier, loaded, Parts::from(lane, part)...);
-    return with_parts<stride, part + 1>(pointer, joined, all);
+    constexpr int first = Every<count, stride>::first_of(part);
+    const Value loaded = parts.from(first);
+    const Value joined = __builtin_shufflevector(earlier, loaded, Every<count, stride>::from(lane, part)...);
+    return with_parts<stride, part + 1>(parts, joined, all);
   }
 }
 // Lane l is pointer[l * stride]; nothing before it and nothing behind the last one is touched.
 template <int count, int stride, class Of>
 TWINLOOM_INLINE Vector<Of, count> load_every(const Of* pointer) {
-  return with_parts<stride, 0>(pointer, Vector<Of, count>{}, Each<count>());
+  return with_parts<stride, 0>(WholeParts<count, Of>{pointer}, Vector<Of, count>{}, Each<count>());
+}
+// The first `active` lanes so, the others are `otherwise`.
+template <int count, int stride, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_every_first(const Of* pointer, i64 active, Of otherwise) {
+  using Value = Vector<Of, count>;
+  const FirstParts<count, Of> parts{pointer, (active - 1) * stride + 1};
+  const Value loaded = with_parts<stride, 0>(parts, Value{}, Each<count>());
+  return where(first_lanes<count>(active), loaded, Value(otherwise));
 }
 
 // Lane l is pointer[l / each * apart + l % each] of parts of count / parts = `each` neighbours.

@@ -151,6 +151,11 @@ template <int count>
 TWINLOOM_INLINE Lanes<bool, count> first_lanes(i64 active) {
   return mask_of(counted<i32>(Each<count>()) < Lanes<i32, count>(i32(clamped<count>(active))));
 }
+// All but the first ones.
+template <int count>
+TWINLOOM_INLINE Lanes<bool, count> last_lanes(i64 passed) {
+  return mask_of(counted<i32>(Each<count>()) >= Lanes<i32, count>(i32(clamped<count>(passed))));
+}
 
 // The first lanes of elements of 1 and 2 bytes where the machine has no masked load of them: whole vectors
 // at once, the last one by elements.
@@ -183,14 +188,15 @@ using Wide = long long;
   struct MaskedMemory<bytes, count> {                                                               \
     using Values = Vector<number, count>;                                                           \
     typedef number Native __attribute__((vector_size(bytes * count)));                              \
-    static TWINLOOM_INLINE bits mask(i64 active) {                                                  \
+    static TWINLOOM_INLINE bits first(i64 active) {                                                 \
       return bits(active >= 64 ? ~u64(0) : (u64(1) << active) - 1);                                 \
     }                                                                                               \
-    static TWINLOOM_INLINE Values load(const number* pointer, i64 active, Values otherwise) {       \
-      return loads(reinterpret_cast<const Place*>(pointer), otherwise, mask(active));                                             \
+    static TWINLOOM_INLINE bits taken(Vector<bool, count> mask) { return bit_cast<bits>(mask); }    \
+    static TWINLOOM_INLINE Values load(const number* pointer, bits mask, Values otherwise) {        \
+      return loads(reinterpret_cast<const Place*>(pointer), otherwise, mask);                       \
     }                                                                                               \
-    static TWINLOOM_INLINE void store(number* pointer, i64 active, Values value) {                  \
-      stores(reinterpret_cast<Place*>(pointer), value, mask(active));                                             \
+    static TWINLOOM_INLINE void store(number* pointer, bits mask, Values value) {                   \
+      stores(reinterpret_cast<Place*>(pointer), value, mask);                                       \
     }                                                                                               \
   };
 TWINLOOM_MASKED(1, 64, char, Native, u64, __builtin_ia32_loaddquqi512_mask, __builtin_ia32_storedquqi512_mask)
@@ -214,16 +220,18 @@ TWINLOOM_MASKED(8, 2, Wide, Native, u8, __builtin_ia32_loaddqudi128_mask, __buil
   struct MaskedMemory<bytes, count> {                                                               \
     using Values = Vector<number, count>;                                                           \
     typedef number Native __attribute__((vector_size(bytes * count)));                              \
-    static TWINLOOM_INLINE Values mask(i64 active) {                                                \
+    static TWINLOOM_INLINE Values first(i64 active) {                                               \
       return bit_cast<Values>(counted<number>(Each<count>()) < Values(number(active)));             \
     }                                                                                               \
-    static TWINLOOM_INLINE Values load(const number* pointer, i64 active, Values otherwise) {       \
-      const Values taking = mask(active);                                                           \
-      const Values loaded = loads(reinterpret_cast<const Native*>(pointer), taking);                \
-      return bit_cast<Values>(taking ? loaded : otherwise);                                         \
+    static TWINLOOM_INLINE Values taken(Vector<bool, count> mask) {                                 \
+      return bit_cast<Values>(test_of<Values>(mask));                                               \
     }                                                                                               \
-    static TWINLOOM_INLINE void store(number* pointer, i64 active, Values value) {                  \
-      stores(reinterpret_cast<Native*>(pointer), mask(active), value);                              \
+    static TWINLOOM_INLINE Values load(const number* pointer, Values mask, Values otherwise) {      \
+      const Values loaded = loads(reinterpret_cast<const Native*>(pointer), mask);                  \
+      return bit_cast<Values>(mask ? loaded : otherwise);                                           \
+    }                                                                                               \
+    static TWINLOOM_INLINE void store(number* pointer, Values mask, Values value) {                 \
+      stores(reinterpret_cast<Native*>(pointer), mask, value);                                      \
     }                                                                                               \
   };
 TWINLOOM_MASKED(4, 8, int, __builtin_ia32_maskloadd256, __builtin_ia32_maskstored256)
@@ -246,7 +254,8 @@ TWINLOOM_INLINE Vector<Of, count> load_first(const Of* pointer, i64 active, Of o
     using Access = MaskedMemory<sizeof(Of), count>;
     using Values = typename Access::Values;
     return bit_cast<Value>(Access::load(reinterpret_cast<const Element<Values>*>(pointer),
-                                        clamped<count>(active), bit_cast<Values>(Value(otherwise))));
+                                        Access::first(clamped<count>(active)),
+                                    bit_cast<Values>(Value(otherwise))));
   } else if constexpr (has_masked_parts<sizeof(Of), count>) {
     constexpr int half = count / 2;
     return joined(load_first<half>(pointer, active, otherwise),
@@ -262,13 +271,37 @@ TWINLOOM_INLINE void store_first(Of* pointer, i64 active, Value value) {
   if constexpr (has_masked_memory<sizeof(Of), count>) {
     using Access = MaskedMemory<sizeof(Of), count>;
     using Values = typename Access::Values;
-    Access::store(reinterpret_cast<Element<Values>*>(pointer), clamped<count>(active), bit_cast<Values>(value));
+    Access::store(reinterpret_cast<Element<Values>*>(pointer), Access::first(clamped<count>(active)),
+                  bit_cast<Values>(value));
   } else if constexpr (has_masked_parts<sizeof(Of), count>) {
     store_first(pointer, active, low(value));
     store_first(pointer + count / 2, active - count / 2, high(value));
   } else {
     if (__builtin_expect(active >= count, 1)) store(pointer, value);
     else store_few(pointer, active, value);
+  }
+}
+
+// The lanes of a mask that is no run of first ones.
+template <class Of, class Active, int... each>
+TWINLOOM_INLINE Vector<Of, sizeof...(each)> load_each_where(const Of* pointer, Active active, Of otherwise,
+                                                            Sequence<int, each...>) {
+  return Vector<Of, sizeof...(each)>{(active[each] != 0 ? pointer[each] : otherwise)...};
+}
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_where(const Of* pointer, Vector<bool, count> mask, Of otherwise) {
+  using Value = Vector<Of, count>;
+  if constexpr (has_masked_memory<sizeof(Of), count>) {
+    using Access = MaskedMemory<sizeof(Of), count>;
+    using Values = typename Access::Values;
+    return bit_cast<Value>(Access::load(reinterpret_cast<const Element<Values>*>(pointer),
+                                        Access::taken(mask), bit_cast<Values>(Value(otherwise))));
+  } else if constexpr (has_masked_parts<sizeof(Of), count>) {
+    constexpr int half = count / 2;
+    return joined(load_where<half>(pointer, low(mask), otherwise),
+                  load_where<half>(pointer + half, high(mask), otherwise), Each<count>());
+  } else {
+    return load_each_where(pointer, truncated<u8>(mask), otherwise, Each<count>());
   }
 }
 
@@ -326,6 +359,20 @@ TWINLOOM_STORES(, Replace)
 TWINLOOM_STORES(atomic_add_, AtomicAdd)
 TWINLOOM_STORES(atomic_max_, AtomicMax)
 #undef TWINLOOM_STORES
+template <class Of, class Value>
+TWINLOOM_INLINE void store_where(Of* pointer, Mask<Value> mask, Value value) {
+  constexpr int count = lanes<Value>;
+  if constexpr (has_masked_memory<sizeof(Of), count>) {
+    using Access = MaskedMemory<sizeof(Of), count>;
+    using Values = typename Access::Values;
+    Access::store(reinterpret_cast<Element<Values>*>(pointer), Access::taken(mask), bit_cast<Values>(value));
+  } else if constexpr (has_masked_parts<sizeof(Of), count>) {
+    store_where(pointer, low(mask), low(value));
+    store_where(pointer + count / 2, high(mask), high(value));
+  } else {
+    store_strided_where(pointer, 1, mask, value);
+  }
+}
 template <class Of>
 TWINLOOM_INLINE void atomic_add_store(Of* pointer, Of value) {
   AtomicAdd::put(pointer, value);
