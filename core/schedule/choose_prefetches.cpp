@@ -100,7 +100,8 @@ std::vector<std::string> choose_streams(const Situation& situation, const Schedu
         loops::loads_from(*situation.nest.body, loops::Buffer{at}))
       continue;
     const std::int64_t bytes = *count * ops::size_of(info.dtype);
-    const bool jumps = near > 0 && bytes > near && stores_lines_apart(situation, schedule, loops::Buffer{at});
+    const bool jumps = near > 0 && bytes > (scans ? near : MOST_CACHED_BYTES) &&
+                       stores_lines_apart(situation, schedule, loops::Buffer{at});
     if (jumps || (!scans && bytes > kept)) chosen.push_back(info.name);
   }
   return chosen;

@@ -124,7 +124,7 @@ class SiblingChooser {
       if (const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node))
         totals.insert(accumulate->total);
     }
-    const auto each = static_cast<std::int64_t>(totals.size()) * situation_.parameters.wide_vectors;
+    const auto each = static_cast<std::int64_t>(totals.size()) * situation_.wide_vectors();
     return power_of_two_below(half / each);
   }
 
@@ -157,7 +157,8 @@ class SiblingChooser {
     const bool one_unit = !list && most && *most <= loops::UNIT;
     const std::int64_t span =
         one_lane_each ? next_power_of_two(std::max<std::int64_t>(*most, 1)) : loops::LANES;
-    const bool masked = one_unit && !situation_.divides(loops::LANES, loop);
+    const bool known_masks = one_lane_each && constant(loop);  // where no loop of pieces is left
+    const bool masked = one_unit && !known_masks && !situation_.divides(loops::LANES, loop);
     const std::int64_t apart = in_memory_order() ? std::min(span, lanes * accumulators(masked))
                                                  : std::max(lanes, span / accumulators(masked));
     std::vector<std::int64_t> factors;
@@ -211,7 +212,7 @@ class SiblingChooser {
     const bool in_array = in_memory_order();
     const bool outside = !near.empty() && !in_array;
     add(units, Bind::serial);
-    if (outside) add(near, Bind::serial);
+    if (outside) add(near, situation_.is_written_out(sibling_) ? Bind::unroll : Bind::serial);
     if (vector && outside) choice_.loop(loop, *vector, Bind::vector);
     add(chain, Bind::serial);
     add(far, in_array ? Bind::serial : Bind::unroll);

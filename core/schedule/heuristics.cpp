@@ -214,6 +214,22 @@ bool Situation::wants_transposed_rows() const {
       siblings, [&](const loops::Sibling* sibling) { return reach_of(shape, *sibling) == Reach::scan; });
 }
 
+bool Situation::is_written_out(const loops::Sibling& sibling) const {
+  if (!lockstep || sibling.loops.empty() || reach_of(shape, sibling) != Reach::canonical) return false;
+  const auto extent = constant(sibling.loops.back());
+  return extent && *extent > 0 && 2 * next_power_of_two(*extent) <= MOST_WRITTEN_OUT &&
+         work_of(sibling.inner) <= HEAVY_WORK;
+}
+
+std::int64_t Situation::wide_vectors() const {
+  std::int64_t wide = parameters.wide_vectors;
+  for (const loops::Sibling* sibling : siblings) {
+    if (is_written_out(*sibling))
+      wide = std::min(wide, MOST_WRITTEN_OUT / next_power_of_two(*constant(sibling->loops.back())));
+  }
+  return wide;
+}
+
 bool Situation::divides(std::int64_t step, const NestLoop& loop) const {
   return facts.proves_equal(floor_mod(loop.extent, step), 0);
 }

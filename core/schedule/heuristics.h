@@ -106,6 +106,10 @@ class Situation {
   // Whether the lanes of a vector of rows lie apart, and neighbours along the rows, as those of a scan.
   bool wants_transposed_rows() const;
   bool divides(std::int64_t step, const loops::NestLoop& loop) const;
+  // Whether the canonical order of a sum in lock-step over few elements is written out whole.
+  bool is_written_out(const loops::Sibling& sibling) const;
+  // Registers of a lock-step value.
+  std::int64_t wide_vectors() const;
 
   const machine::Machine& machine;
   const Parameters parameters;
