@@ -67,7 +67,7 @@ class CommonChooser {
   // what each waits for. (Sines, cosines and an arc sine of four inputs: 4.1 ms by one register, 3.1 by
   // two, 2.5 by four.)
   bool has_long_chains(const NestLoop& loop) const {
-    const std::int64_t lanes = situation_.lanes_along(loop.axis) * situation_.parameters.wide_vectors;
+    const std::int64_t lanes = situation_.lanes_along(loop.axis) * situation_.wide_vectors();
     if (!situation_.divides(lanes, loop) && situation_.usual(loop) < LEAST_LONG_VECTORS * lanes) return false;
     std::int64_t bytes = 0;
     for (const Access& access : situation_.accesses) bytes += access.bytes;

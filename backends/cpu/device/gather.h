@@ -90,5 +90,18 @@ TWINLOOM_INLINE Vector<Of, count> load_strided_where(const Of* pointer, i64 stri
                                                      Of otherwise) {
   return gather_where<count>(pointer, ramp<count>(0, stride), mask, otherwise);
 }
+// Neighbours under a mask that is no run of first lanes.
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_where(const Of* pointer, Vector<bool, count> mask, Of otherwise) {
+  if constexpr (has_masked_memory<sizeof(Of), count>) {
+    return load_masked<count>(pointer, MaskedMemory<sizeof(Of), count>::taken(mask), otherwise);
+  } else if constexpr (has_masked_parts<sizeof(Of), count>) {
+    constexpr int half = count / 2;
+    return joined(load_where<half>(pointer, low(mask), otherwise),
+                  load_where<half>(pointer + half, high(mask), otherwise), Each<count>());
+  } else {
+    return load_strided_where<count>(pointer, 1, mask, otherwise);
+  }
+}
 
 }  // namespace twinloom::device

@@ -247,15 +247,27 @@ template <int bytes, int count>
   requires(count > 1 && !has_masked_memory<bytes, count>)
 constexpr bool has_masked_parts<bytes, count> = has_masked_parts<bytes, count / 2>;
 
+// By one instruction, whose mask is MaskedMemory's.
+template <int count, class Of, class Taken>
+TWINLOOM_INLINE Vector<Of, count> load_masked(const Of* pointer, Taken mask, Of otherwise) {
+  using Value = Vector<Of, count>;
+  using Access = MaskedMemory<sizeof(Of), count>;
+  using Values = typename Access::Values;
+  return bit_cast<Value>(Access::load(reinterpret_cast<const Element<Values>*>(pointer), mask,
+                                      bit_cast<Values>(Value(otherwise))));
+}
+template <class Of, class Taken, class Value>
+TWINLOOM_INLINE void store_masked(Of* pointer, Taken mask, Value value) {
+  using Access = MaskedMemory<sizeof(Of), lanes<Value>>;
+  using Values = typename Access::Values;
+  Access::store(reinterpret_cast<Element<Values>*>(pointer), mask, bit_cast<Values>(value));
+}
+
 template <int count, class Of>
 TWINLOOM_INLINE Vector<Of, count> load_first(const Of* pointer, i64 active, Of otherwise) {
-  using Value = Vector<Of, count>;
   if constexpr (has_masked_memory<sizeof(Of), count>) {
-    using Access = MaskedMemory<sizeof(Of), count>;
-    using Values = typename Access::Values;
-    return bit_cast<Value>(Access::load(reinterpret_cast<const Element<Values>*>(pointer),
-                                        Access::first(clamped<count>(active)),
-                                    bit_cast<Values>(Value(otherwise))));
+    const auto mask = MaskedMemory<sizeof(Of), count>::first(clamped<count>(active));
+    return load_masked<count>(pointer, mask, otherwise);
   } else if constexpr (has_masked_parts<sizeof(Of), count>) {
     constexpr int half = count / 2;
     return joined(load_first<half>(pointer, active, otherwise),
@@ -269,39 +281,13 @@ template <class Of, class Value>
 TWINLOOM_INLINE void store_first(Of* pointer, i64 active, Value value) {
   constexpr int count = lanes<Value>;
   if constexpr (has_masked_memory<sizeof(Of), count>) {
-    using Access = MaskedMemory<sizeof(Of), count>;
-    using Values = typename Access::Values;
-    Access::store(reinterpret_cast<Element<Values>*>(pointer), Access::first(clamped<count>(active)),
-                  bit_cast<Values>(value));
+    store_masked(pointer, MaskedMemory<sizeof(Of), count>::first(clamped<count>(active)), value);
   } else if constexpr (has_masked_parts<sizeof(Of), count>) {
     store_first(pointer, active, low(value));
     store_first(pointer + count / 2, active - count / 2, high(value));
   } else {
     if (__builtin_expect(active >= count, 1)) store(pointer, value);
     else store_few(pointer, active, value);
-  }
-}
-
-// The lanes of a mask that is no run of first ones.
-template <class Of, class Active, int... each>
-TWINLOOM_INLINE Vector<Of, sizeof...(each)> load_each_where(const Of* pointer, Active active, Of otherwise,
-                                                            Sequence<int, each...>) {
-  return Vector<Of, sizeof...(each)>{(active[each] != 0 ? pointer[each] : otherwise)...};
-}
-template <int count, class Of>
-TWINLOOM_INLINE Vector<Of, count> load_where(const Of* pointer, Vector<bool, count> mask, Of otherwise) {
-  using Value = Vector<Of, count>;
-  if constexpr (has_masked_memory<sizeof(Of), count>) {
-    using Access = MaskedMemory<sizeof(Of), count>;
-    using Values = typename Access::Values;
-    return bit_cast<Value>(Access::load(reinterpret_cast<const Element<Values>*>(pointer),
-                                        Access::taken(mask), bit_cast<Values>(Value(otherwise))));
-  } else if constexpr (has_masked_parts<sizeof(Of), count>) {
-    constexpr int half = count / 2;
-    return joined(load_where<half>(pointer, low(mask), otherwise),
-                  load_where<half>(pointer + half, high(mask), otherwise), Each<count>());
-  } else {
-    return load_each_where(pointer, truncated<u8>(mask), otherwise, Each<count>());
   }
 }
 
@@ -359,13 +345,12 @@ TWINLOOM_STORES(, Replace)
 TWINLOOM_STORES(atomic_add_, AtomicAdd)
 TWINLOOM_STORES(atomic_max_, AtomicMax)
 #undef TWINLOOM_STORES
+// Neighbours under a mask that is no run of first lanes.
 template <class Of, class Value>
 TWINLOOM_INLINE void store_where(Of* pointer, Mask<Value> mask, Value value) {
   constexpr int count = lanes<Value>;
   if constexpr (has_masked_memory<sizeof(Of), count>) {
-    using Access = MaskedMemory<sizeof(Of), count>;
-    using Values = typename Access::Values;
-    Access::store(reinterpret_cast<Element<Values>*>(pointer), Access::taken(mask), bit_cast<Values>(value));
+    store_masked(pointer, MaskedMemory<sizeof(Of), count>::taken(mask), value);
   } else if constexpr (has_masked_parts<sizeof(Of), count>) {
     store_where(pointer, low(mask), low(value));
     store_where(pointer + count / 2, high(mask), high(value));
