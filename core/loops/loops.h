@@ -130,7 +130,7 @@ struct Start {
   ops::DType element;  // of part 0; never f16 or bf16
   std::vector<Axis> copies;
   int depth = 0;
-  bool free = false;  // of a contraction: in any order, and the products that are summed are not rounded
+  bool free = false;  // in any order, and products that are summed are not rounded: NUMERICS.md A.2
 };
 // Nests only. The total over all executions in the scope of its Start is the canonical combination of
 // the pairs (place, values), whatever order the loops have; of a total with copies, which is one of columns

@@ -27,7 +27,10 @@ class SiblingChooser {
         choose_any(false);
         break;
       case Reach::any:
-        choose_any(true);
+        if (situation_.is_short_free_sum(sibling_))
+          choose_canonical();
+        else
+          choose_any(true);
         break;
       case Reach::canonical:
         choose_canonical();

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/index/divisors.h"
+#include "core/loops/canonical.h"
 #include "core/schedule/transposed_rows.h"
 
 namespace twinloom::schedule {
@@ -219,6 +220,17 @@ bool Situation::is_written_out(const loops::Sibling& sibling) const {
   const auto extent = constant(sibling.loops.back());
   return extent && *extent > 0 && 2 * next_power_of_two(*extent) <= MOST_WRITTEN_OUT &&
          work_of(sibling.inner) <= HEAVY_WORK;
+}
+
+bool Situation::is_short_free_sum(const loops::Sibling& sibling) const {
+  if (lockstep || sibling.loops.size() != 1 || reach_of(shape, sibling) != Reach::any) return false;
+  const auto longest = most(sibling.loops.front());
+  if (!longest || *longest > loops::LANES) return false;
+  return std::ranges::any_of(sibling.inner, [&](const auto& inner) {
+    const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
+    return accumulate != nullptr && !loops::is_of_columns(shape, accumulate->total) &&
+           start_of(shape, accumulate->total).free;
+  });
 }
 
 std::int64_t Situation::wide_vectors() const {

@@ -108,6 +108,9 @@ class Situation {
   bool divides(std::int64_t step, const loops::NestLoop& loop) const;
   // Whether the canonical order of a sum in lock-step over few elements is written out whole.
   bool is_written_out(const loops::Sibling& sibling) const;
+  // Whether it is a sum in any order along a row of no more elements than a unit has lanes. The canonical
+  // order adds them with as few additions as any, and all of them are on their way at once.
+  bool is_short_free_sum(const loops::Sibling& sibling) const;
   // Registers of a lock-step value.
   std::int64_t wide_vectors() const;
 

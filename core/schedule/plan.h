@@ -176,6 +176,8 @@ bool in_lockstep(const Scope& common);
 // Whether the nest is the call of a routine, which has no loops to schedule.
 bool is_call(const loops::Program& nest);
 
+// Where a total that is none of columns is started.
+const loops::Start& start_of(const loops::Nest& shape, loops::Temp total);
 // What the statements of a sibling do to totals.
 Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling);
 // How the pieces of a scan by threads stand: a serial one, chunks by warps, rows by threads, and what a

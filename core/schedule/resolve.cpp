@@ -7,6 +7,7 @@
 #include "core/loops/rewrite.h"
 #include "core/schedule/forms.h"
 #include "core/schedule/plan.h"
+#include "core/steps/contraction.h"
 
 namespace twinloom::schedule {
 
@@ -99,22 +100,38 @@ bool in_lockstep(const Scope& common) {
   return std::ranges::any_of(common.axes, [](const AxisPlan& axis) { return axis.has(Bind::vector); });
 }
 
+const loops::Start& start_of(const loops::Nest& shape, loops::Temp total) {
+  for (const loops::Item& item : shape.items) {
+    const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item);
+    const auto* start = stmt == nullptr ? nullptr : std::get_if<loops::Start>(&(*stmt)->node);
+    if (start != nullptr && start->total == total) return *start;
+  }
+  throw Bug(cat("total ", total.index, " is started nowhere"));
+}
+
+namespace {
+
+// Lists walk a contraction as its canonical order does: what they do not, the tiles of choose_product.cpp do.
+bool is_in_any_order(const loops::Nest& shape, const loops::Sibling& sibling,
+                     const loops::Accumulate& accumulate) {
+  const loops::Start& start = start_of(shape, accumulate.total);
+  if (!start.free) return ops::order(start.monoid, start.element) == ops::Order::any;
+  std::vector<index::Symbol> kept, summed;
+  for (const loops::NestLoop& loop : shape.common) kept.push_back(loop.axis);
+  for (const loops::NestLoop& loop : sibling.loops) summed.push_back(loop.axis);
+  return !steps::is_contraction(accumulate, kept, summed);
+}
+
+}  // namespace
+
 Reach reach_of(const loops::Nest& shape, const loops::Sibling& sibling) {
   Reach reach = Reach::none;
-  const auto order_of = [&](loops::Temp total) {
-    for (const loops::Item& item : shape.items) {
-      const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item);
-      const auto* start = stmt == nullptr ? nullptr : std::get_if<loops::Start>(&(*stmt)->node);
-      if (start != nullptr && start->total == total) return ops::order(start->monoid, start->element);
-    }
-    throw Bug(cat("total ", total.index, " is started nowhere"));
-  };
   for (const auto& inner : sibling.inner) {
     if (std::holds_alternative<loops::Scan>(inner->node)) return Reach::scan;
     const auto* accumulate = std::get_if<loops::Accumulate>(&inner->node);
     if (accumulate == nullptr || reach == Reach::canonical) continue;
     if (loops::is_of_columns(shape, accumulate->total)) continue;
-    reach = order_of(accumulate->total) == ops::Order::canonical ? Reach::canonical : Reach::any;
+    reach = is_in_any_order(shape, sibling, *accumulate) ? Reach::any : Reach::canonical;
   }
   return reach;
 }

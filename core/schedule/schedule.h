@@ -158,6 +158,9 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine);
 double usual_seconds(const loops::Program& nest, const machine::Machine& machine);
 // The same as it is chosen for it; infinite where nothing fits it, a nest of several parts.
 double chosen_seconds(const loops::Program& nest, const machine::Machine& machine);
+// The nest with all its sums in any order where that takes no longer by the estimates, else as it is: for
+// modes that allow it.
+loops::Program choose_orders(const loops::Program& nest, const machine::Machine& machine);
 // What of its sizes the choice depends on: a nest that is narrowed to the answers has a schedule of its own.
 std::vector<loops::SizeQuestion> size_questions(const loops::Program& nest, const machine::Machine& machine);
 // Up to `most` other legal schedules, of every sort that the heuristics know, for measurements: the same for one

@@ -32,20 +32,24 @@ bool has_other_than(const std::set<index::Symbol>& one, const std::set<index::Sy
   return std::ranges::any_of(one, [&](const index::Symbol& axis) { return !other.contains(axis); });
 }
 
-// Both factors depend on all that is summed over, and each on an axis of the result that the other lacks.
-// `depth`: so many of the loops around are those of the result.
-bool is_contraction(const loops::Accumulate& step, const std::vector<loops::Loop>& around, std::size_t depth,
-                    const Arrays& arrays) {
+bool is_contraction_of(const loops::Accumulate& step, const std::vector<index::Symbol>& kept,
+                       const std::vector<index::Symbol>& summed, const Arrays& arrays) {
   const auto* product = std::get_if<loops::Apply>(&step.values.front()->node);
   if (product == nullptr || product->op != ops::Pointwise::mul) return false;
-  std::vector<index::Symbol> kept, summed;
-  for (std::size_t at = 0; at < around.size(); ++at) (at < depth ? kept : summed).push_back(around[at].axis);
   const auto left = axes_of(*product->inputs[0], kept, arrays),
              right = axes_of(*product->inputs[1], kept, arrays);
   const bool both = std::ranges::all_of(product->inputs, [&](const auto& factor) {
     return axes_of(*factor, summed, {}).size() == summed.size();
   });
   return both && has_other_than(left, right) && has_other_than(right, left);
+}
+
+// `depth`: so many of the loops around are those of the result.
+bool is_contraction_in(const loops::Accumulate& step, const std::vector<loops::Loop>& around,
+                       std::size_t depth, const Arrays& arrays) {
+  std::vector<index::Symbol> kept, summed;
+  for (std::size_t at = 0; at < around.size(); ++at) (at < depth ? kept : summed).push_back(around[at].axis);
+  return is_contraction_of(step, kept, summed, arrays);
 }
 
 std::set<loops::Temp> contractions_in(const Stmt& body) {
@@ -61,28 +65,55 @@ std::set<loops::Temp> contractions_in(const Stmt& body) {
         depths[start->total] = around.size();
     } else if (const auto* step = std::get_if<loops::Accumulate>(&stmt.node)) {
       const auto depth = depths.find(step->total);
-      if (depth != depths.end() && is_contraction(*step, around, depth->second, arrays))
+      if (depth != depths.end() && is_contraction_in(*step, around, depth->second, arrays))
         found.insert(step->total);
     }
   });
   return found;
 }
 
+// Whether each sum may be made in any order.
+template <class Which>
+loops::Program with_free(const loops::Program& nest, Which which) {
+  loops::Program result = nest;
+  result.body = loops::rewrite_stmts(nest.body, [&](const Ref<Stmt>& stmt) {
+    const auto* start = std::get_if<loops::Start>(&stmt->node);
+    if (start == nullptr || start->free == which(*start)) return stmt;
+    loops::Start changed = *start;
+    changed.free = !start->free;
+    return loops::stmt(std::move(changed));
+  });
+  return result;
+}
+
+bool is_rounded(const loops::Start& start) {
+  return ops::order(start.monoid, start.element) == ops::Order::canonical;
+}
+
 }  // namespace
+
+bool is_contraction(const loops::Accumulate& step, const std::vector<index::Symbol>& kept,
+                    const std::vector<index::Symbol>& summed) {
+  return is_contraction_of(step, kept, summed, {});
+}
 
 bool has_contraction(const loops::Program& nest) { return !contractions_in(*nest.body).empty(); }
 
 loops::Program with_free_contractions(const loops::Program& nest) {
   const std::set<loops::Temp> contractions = contractions_in(*nest.body);
-  loops::Program result = nest;
-  result.body = loops::rewrite_stmts(nest.body, [&](const Ref<Stmt>& stmt) {
-    const auto* start = std::get_if<loops::Start>(&stmt->node);
-    if (start == nullptr || !contractions.contains(start->total)) return stmt;
-    loops::Start free = *start;
-    free.free = true;
-    return loops::stmt(std::move(free));
+  return with_free(
+      nest, [&](const loops::Start& start) { return start.free || contractions.contains(start.total); });
+}
+
+loops::Program with_free_sums(const loops::Program& nest) {
+  return with_free(nest, [](const loops::Start& start) {
+    return start.free || (is_rounded(start) && start.copies.empty());
   });
-  return result;
+}
+
+loops::Program without_free_sums(const loops::Program& nest) {
+  const std::set<loops::Temp> contractions = contractions_in(*nest.body);
+  return with_free(nest, [&](const loops::Start& start) { return contractions.contains(start.total); });
 }
 
 }  // namespace twinloom::steps

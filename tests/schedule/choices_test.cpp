@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/integers.h"
+#include "core/cost/estimate.h"
 #include "core/machine/gpu.h"
 #include "core/schedule/heuristics.h"
 #include "tests/schedule/run.h"
@@ -147,6 +148,40 @@ TEST(Grid, FewColumnsAreCutForManyWorkers) {
   ASSERT_TRUE(plan.grid);
   EXPECT_EQ(schedule::apply(nest(262144), plan).size(), 2u);
   EXPECT_FALSE(schedule::choose(nest(2048), machines()[1]).grid) << "parts of a microsecond";
+}
+
+// Sums of 512 columns: a total of a column is one chain of additions, which in the canonical order are chains
+// of 4 that are combined.
+TEST(Orders, AFreeSumIsMadeByFewerInstructions) {
+  const machine::Machine machine = machines()[1];
+  const loops::Program nest = loops::parse(R"(program columns(x: f32[524288], y: written f32[512]) {
+  for i < 512 { start t0: sum f32 for k < 1024 { t0 += x[512*k + i] at k } y[i] = t0 } })");
+  const loops::Program chosen = schedule::choose_orders(nest, machine);
+  EXPECT_NE(loops::print(chosen).find("sum f32 free"), std::string::npos);
+  const auto instructions = [&](const loops::Program& of) {
+    const auto programs = schedule::apply(of, schedule::choose(of, machine));
+    for (const cost::Roof& roof : cost::estimate(programs, machine, {}).roofs)
+      if (roof.name == "instructions") return roof.seconds;
+    return 0.0;
+  };
+  EXPECT_LT(instructions(chosen), instructions(nest));
+  EXPECT_LE(schedule::chosen_seconds(chosen, machine), schedule::chosen_seconds(nest, machine));
+}
+
+TEST(Orders, WhatHasNoSumsStaysAsItIs) {
+  const loops::Program nest = loops::parse(R"(program rows(x: f32[4096], y: written f32[64]) {
+  for i < 64 { start t0: max f32 for k < 64 { t0 += x[64*i + k] at k } y[i] = t0 } })");
+  EXPECT_EQ(schedule::choose_orders(nest, machines()[1]).body, nest.body);
+}
+
+// A core walks a list by one masked vector; threads keep the short units, which have more loads on their way.
+TEST(Orders, ListsAreFreeOnCores) {
+  const loops::Program nest = loops::parse(R"(program sums(ends: i64[65], x: f32[1000], y: written f32[64]) {
+  for i < 64 {
+    index a = ends[i] below 1001 index b = ends[i + 1] below 1001
+    start t0: sum f32 for k < -a + b { t0 += x[a + k] at k } y[i] = t0 } })");
+  EXPECT_NE(schedule::choose_orders(nest, machines()[1]).body, nest.body);
+  EXPECT_EQ(schedule::choose_orders(nest, machine::h200()).body, nest.body);
 }
 
 }  // namespace

@@ -374,6 +374,20 @@ TEST(Contraction, IsNoSumOfSquaresNorOfRowsTimesOneVector) {
   }
 }
 
+TEST(FreeSums, AreThoseThatRoundAndComeBack) {
+  for (const std::string_view monoid : {"sum f32", "prod f64", "max f32", "sum i64"}) {
+    const std::string type(monoid.substr(monoid.find(' ') + 1)), start = cat("start t0: ", monoid);
+    const loops::Program nest =
+        loops::parse(cat("program k(a: ", type, "[100], b: written ", type, "[1]) {\n  ", start,
+                         "\n  for r < 100 {\n    t0 += a[r] at r\n  }\n", "  b[0] = t0\n}\n"));
+    const loops::Program free = steps::with_free_sums(nest);
+    const bool rounds = monoid == "sum f32" || monoid == "prod f64";
+    EXPECT_EQ(loops::print(free).find(start + " free") != std::string::npos, rounds) << monoid;
+    EXPECT_EQ(free.body == nest.body, !rounds) << monoid;
+    EXPECT_EQ(loops::print(steps::without_free_sums(free)), loops::print(nest));
+  }
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests

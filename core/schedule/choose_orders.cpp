@@ -1,0 +1,18 @@
+// Whether the sums of a nest are made in any order, where the mode allows that: a free order has chains and
+// vectors that the canonical one has not, but is cut into parts by fewer schedules.
+#include "core/loops/rewrite.h"
+#include "core/schedule/heuristics.h"
+#include "core/steps/contraction.h"
+
+namespace twinloom::schedule {
+
+loops::Program choose_orders(const loops::Program& nest, const machine::Machine& machine) {
+  loops::Program free = steps::with_free_sums(nest);
+  if (free.body == nest.body) return nest;
+  // What lists take is estimated too badly to choose by. A core walks one by a masked vector, not by a unit
+  // of lanes; a thread has fewer of its loads on their way at once than of a short unit.
+  if (loops::looks_up_indices(*nest.body)) return machine.max_threads == 1 ? free : nest;
+  return chosen_seconds(free, machine) <= chosen_seconds(nest, machine) ? free : nest;
+}
+
+}  // namespace twinloom::schedule
