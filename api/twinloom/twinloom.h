@@ -60,6 +60,8 @@ using runtime::Stream;
 using runtime::view_of;
 using CompileOptions = pipeline::Options;
 using Mode = pipeline::Mode;
+using graph::Relaxation;   // what Mode::fast may change beyond Mode::fused
+using graph::Relaxations;  // CompileOptions::relaxed
 // CompileOptions::tuning: schedules that are measured, and files of schedules.
 using Tuning = pipeline::Tuning;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/graph/graph.h"
+#include "core/graph/relaxations.h"
 
 namespace twinloom::graph {
 
@@ -15,6 +16,10 @@ Graph drop_implicit_rounding(const Graph& graph);
 Graph shorten_functions(const Graph& graph);
 // The graph whose strict meaning mode `fused` computes: by both.
 Graph fused_meaning(const Graph& graph);
+// Mode `fast`, relaxation `contract`: a * b + c in one rounding. contract_products.cpp
+Graph contract_products(const Graph& graph);
+// The graph whose strict meaning mode `fast` computes so relaxed, but for sums whose order is free.
+Graph fast_meaning(const Graph& graph, Relaxations relaxations);
 // The nodes of `graph` that lose their rounding to 16 bits by it, ascending.
 std::vector<NodeId> dropped_roundings(const Graph& graph);
 // A Gather whose indices follow from the place becomes a View. gather_to_view.cpp

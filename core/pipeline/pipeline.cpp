@@ -48,6 +48,9 @@ void drop_implicit_rounding(State& state) {
 void shorten_functions(State& state) {
   if (state.options.mode != Mode::strict) state.graph = graph::shorten_functions(state.graph);
 }
+void contract_products(State& state) {
+  if (state.options.relaxes(graph::Relaxation::contract)) state.graph = graph::contract_products(state.graph);
+}
 
 // One pass over rows and columns pays where the blocks of a machine have threads and its caches do not hold
 // the matrix for a second pass. There a reduction of few turns is cut into parts, which those beside it may
@@ -131,6 +134,12 @@ loops::Program of_class(const loops::Program& nest, State& state) {
   return loops::narrowed(nest, questions, state.sizes);
 }
 
+// Mode `fast`: in any order where that is faster. Kernels are the same ones as in mode `fused`.
+loops::Program in_chosen_order(loops::Program nest, const State& state) {
+  if (!state.options.relaxes(graph::Relaxation::reassociate) || state.backend.runs_nests()) return nest;
+  return schedule::choose_orders(nest, state.backend.machine());
+}
+
 // The arguments of a program: the nest's, then partial totals, which become temporaries.
 std::vector<lower::ValueId> arguments_of(const loops::Program& program, const lower::Unit& unit,
                                          std::vector<lower::Value>& values,
@@ -161,7 +170,7 @@ void schedule_units(State& state) {
   variant.values = state.fused.lowered.values;
   for (std::size_t u = 0; u < state.fused.lowered.units.size(); ++u) {
     const lower::Unit& unit = state.fused.lowered.units[u];
-    const loops::Program nest = of_class(unit.nest, state);
+    const loops::Program nest = in_chosen_order(of_class(unit.nest, state), state);
     variant.groups.push_back({nest.name, unit.nodes, nest});
     Scheduled made = schedule_unit(nest, unit, state, tuner);
     std::map<std::string, lower::ValueId> partials;
@@ -198,6 +207,7 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"remove_dead", Form::graph, [](State& state) { state.graph = graph::remove_dead(state.graph); }},
     Pass{"drop_implicit_rounding", Form::graph, drop_implicit_rounding},
     Pass{"shorten_functions", Form::graph, shorten_functions},
+    Pass{"contract_products", Form::graph, contract_products},
     Pass{"gather_to_view", Form::graph,
          [](State& state) { state.graph = graph::gather_to_view(state.graph); }},
     Pass{"scatter_to_select", Form::graph,

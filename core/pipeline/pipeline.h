@@ -11,6 +11,7 @@
 
 #include "core/fuse/fuse.h"
 #include "core/graph/graph.h"
+#include "core/graph/relaxations.h"
 #include "core/runtime/backend.h"
 #include "core/runtime/executable.h"
 #include "core/schedule/schedule.h"
@@ -21,7 +22,7 @@ namespace twinloom::pipeline {
 enum class Mode : std::uint8_t {
   strict,  // every operator rounds once to its type; the same bits on every device
   fused,   // implicit roundings to 16 bits between pointwise operators and reductions are left out
-  fast,    // named relaxations; none beyond `fused` so far
+  fast,    // and what Options::relaxed names
 };
 std::string_view name(Mode mode);
 std::optional<Mode> mode_named(std::string_view name);
@@ -58,6 +59,8 @@ struct Options {
   int build_threads = 0;  // that make kernels of one graph at the same time, at most one a core; 0: so many
   // Called after each pass with its name; left empty, nobody is.
   std::function<void(std::string_view pass)> after_pass = {};
+  graph::Relaxations relaxed = graph::Relaxations::all();  // of mode `fast`; other modes have none
+  bool relaxes(graph::Relaxation relaxation) const { return mode == Mode::fast && relaxed.has(relaxation); }
 };
 
 // The text of the form after one pass.

@@ -5,7 +5,9 @@ twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_
 add_dependencies(test_conformance twinloom)
 twinloom_amount(graphs 2000 60)
 twinloom_amount(one_pass_graphs 10 3)
-target_compile_definitions(test_conformance PRIVATE TWINLOOM_ONE_PASS_GRAPHS=${one_pass_graphs})
+twinloom_amount(fast_graphs 100 10)
+target_compile_definitions(test_conformance PRIVATE TWINLOOM_ONE_PASS_GRAPHS=${one_pass_graphs}
+                           TWINLOOM_DEFAULT_FAST_GRAPHS=${fast_graphs})
 
 # `ninja random_graphs` runs more of them than a test can, and keeps count in ledger.md.
 file(GLOB graph_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/conformance/*.cpp)

@@ -29,6 +29,7 @@ struct DeviceOptions {
   std::string device = "cpu";
   std::string isa;
   std::string mode;
+  std::vector<std::string> relax;
   int threads = 0;
   bool no_cache = false;
   std::filesystem::path schedules;

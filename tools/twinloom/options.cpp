@@ -8,6 +8,26 @@
 
 namespace twinloom::tool {
 
+namespace {
+
+std::string relaxation_names() {
+  return join(graph::all_relaxations(), ", ", [](graph::Relaxation each) { return std::string(name(each)); });
+}
+
+void set_relaxed(CompileOptions& result, const DeviceOptions& options) {
+  if (!options.mode.empty() && result.mode != Mode::fast)
+    throw Error(cat("--relax is for mode fast, the mode is ", options.mode));
+  result.mode = Mode::fast;
+  result.relaxed = {};
+  for (const std::string& given : options.relax) {
+    const auto relaxation = graph::relaxation_named(given);
+    if (!relaxation) throw Error(cat("--relax knows ", relaxation_names(), ", not '", escaped(given), "'"));
+    result.relaxed.add(*relaxation);
+  }
+}
+
+}  // namespace
+
 void add_model_options(CLI::App& app, ModelOptions& options) {
   app.add_option("model", options.file,
                  "The text that PyTorch prints for an FX graph, or that a failing random graph prints")
@@ -34,6 +54,11 @@ void add_device_options(CLI::App& app, DeviceOptions& options, const FindDevice&
       ->capture_default_str();
   app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
   app.add_option("--mode", options.mode, "strict, fused or fast");
+  app.add_option(
+         "--relax", options.relax,
+         cat("What mode fast relaxes, of ", relaxation_names(), "; left out, all; given, the mode is fast"))
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--threads", options.threads, "Threads of a kernel; 0: one a core")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
@@ -85,10 +110,12 @@ CompileOptions compile_options(const DeviceOptions& options, Mode otherwise) {
                      std::cerr << "tuned " << tuned.kernel << ": " << microseconds(tuned.usual_seconds)
                                << " -> " << microseconds(tuned.seconds) << '\n';
                    }};
-  if (options.mode.empty()) return result;
-  const auto mode = pipeline::mode_named(options.mode);
-  if (!mode) throw Error(cat("--mode must be strict, fused or fast, it is '", escaped(options.mode), "'"));
-  result.mode = *mode;
+  if (!options.mode.empty()) {
+    const auto mode = pipeline::mode_named(options.mode);
+    if (!mode) throw Error(cat("--mode must be strict, fused or fast, it is '", escaped(options.mode), "'"));
+    result.mode = *mode;
+  }
+  if (!options.relax.empty()) set_relaxed(result, options);
   return result;
 }
 

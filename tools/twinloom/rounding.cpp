@@ -57,33 +57,143 @@ bool has_free_sum(const loops::Program& nest) {
   return found;
 }
 
-// The sums of products in groups with a contraction.
-std::vector<graph::NodeId> contractions_of(const runtime::Variant& variant) {
+// The monoid of a node that rounds what it combines: of a reduction, or of a scatter at one place.
+std::optional<ops::Monoid> rounded_monoid(const graph::Node& node) {
+  std::optional<ops::Monoid> monoid;
+  if (const auto* reduce = std::get_if<graph::Reduce>(&node.node)) monoid = reduce->monoid;
+  const auto* scatter = std::get_if<graph::Scatter>(&node.node);
+  if (scatter != nullptr && scatter->mode != graph::Mode::replace) monoid = graph::monoid_of(scatter->mode);
+  const bool rounds = monoid && ops::order(*monoid, ops::total_type(node.dtype)) == ops::Order::canonical;
+  return rounds ? monoid : std::nullopt;
+}
+
+// The sums and products of kernels in which some are in free order.
+std::vector<graph::NodeId> free_sums_of(const runtime::Variant& variant) {
   std::vector<graph::NodeId> found;
   for (const runtime::Group& group : variant.groups) {
     if (!has_free_sum(group.nest)) continue;
-    for (const graph::NodeId id : group.nodes) {
-      const graph::Node& node = variant.graph[id];
-      const auto* reduce = std::get_if<graph::Reduce>(&node.node);
-      if (reduce != nullptr && reduce->monoid == ops::Monoid::sum && ops::is_floating(node.dtype))
-        found.push_back(id);
-    }
+    std::ranges::copy_if(group.nodes, std::back_inserter(found),
+                         [&](graph::NodeId id) { return rounded_monoid(variant.graph[id]).has_value(); });
   }
   return found;
 }
 
-double error_of_sum(ops::DType dtype, const evaluate::Value& terms, std::int64_t results) {
-  const auto* data = reinterpret_cast<const double*>(terms.bytes.data());
-  const std::size_t count = terms.bytes.size() / sizeof(double);
-  if (count == 0 || results == 0) return 0;
-  double squares = 0;
-  for (std::size_t e = 0; e < count; ++e) squares += std::isfinite(data[e]) ? data[e] * data[e] : 0;
-  const double root_mean_square = std::sqrt(squares / static_cast<double>(count));
-  const double n = std::max(2.0, static_cast<double>(count) / static_cast<double>(results));
-  const double unit = step_of(dtype == ops::DType::f64 ? dtype : ops::DType::f32, 1) / 2;
-  constexpr double FACTOR = 8;  // of NUMERICS.md A.2
-  return FACTOR * unit * root_mean_square * std::sqrt(n * std::log2(n));
+std::int64_t count_of(const evaluate::Value& value) {
+  return static_cast<std::int64_t>(value.bytes.size() / sizeof(double));
 }
+
+// Which element of a reduction's result each term goes to.
+class Targets {
+ public:
+  Targets(const std::vector<std::int64_t>& sizes, const std::vector<int>& axes) : sizes_(sizes) {
+    std::int64_t stride = 1;
+    strides_.resize(sizes.size(), 0);
+    for (std::size_t axis = sizes.size(); axis-- > 0;) {
+      if (std::ranges::find(axes, static_cast<int>(axis)) != axes.end()) continue;
+      strides_[axis] = stride;
+      stride *= sizes[axis];
+    }
+    count_ = stride;
+  }
+  std::int64_t count() const { return count_; }
+  std::int64_t of(std::int64_t term) const {
+    std::int64_t target = 0;
+    for (std::size_t axis = sizes_.size(); axis-- > 0; term /= sizes_[axis])
+      target += term % sizes_[axis] * strides_[axis];
+    return target;
+  }
+
+ private:
+  const std::vector<std::int64_t>& sizes_;
+  std::vector<std::int64_t> strides_;
+  std::int64_t count_ = 1;
+};
+
+// Of the sums over these axes the largest sum of squares.
+double largest_square_sum(const evaluate::Value& terms, const std::vector<int>& axes) {
+  const auto* data = reinterpret_cast<const double*>(terms.bytes.data());
+  const Targets targets(terms.sizes, axes);
+  std::vector<double> sums(static_cast<std::size_t>(targets.count()), 0);
+  for (std::int64_t e = 0; e < count_of(terms); ++e)
+    if (std::isfinite(data[e])) sums[static_cast<std::size_t>(targets.of(e))] += data[e] * data[e];
+  return sums.empty() ? 0 : std::ranges::max(sums);
+}
+
+// What the bounds of free sums are computed from, as nodes of a copy of the graph.
+class FreeSums {
+ public:
+  FreeSums(const graph::Graph& graph, const std::vector<graph::NodeId>& sums) : probe_(graph) {
+    std::vector<bool> below(graph.nodes().size(), false);
+    for (const graph::NodeId id : sums) {
+      sums_.push_back(probed(id));
+      below[id.index] = true;
+    }
+    for (std::uint32_t n = 0; n < below.size(); ++n) {
+      for (const graph::NodeId input : graph.nodes()[n].inputs) below[n] = below[n] || below[input.index];
+      if (below[n] && ops::is_16_bit_float(graph.nodes()[n].dtype)) rounded_.push_back({{n}, add({n})});
+    }
+  }
+
+  // By node, with its own rounding alone.
+  std::vector<double> errors(std::span<const evaluate::Argument> arguments,
+                             const evaluate::RunNumbers& numbers) const {
+    const std::vector<evaluate::Value> values = wide_values(probe_, probed_, arguments, numbers);
+    std::vector<double> by_node(probe_.nodes().size(), 0);
+    for (const Sum& sum : sums_)
+      by_node[sum.id.index] = error_of(probe_[sum.id], values[sum.value], values[sum.terms]);
+    for (const auto& [id, at] : rounded_) {
+      const double step = step_of(probe_[id].dtype, largest_value(values[at]));
+      by_node[id.index] = std::max(by_node[id.index], step);
+    }
+    return by_node;
+  }
+
+ private:
+  struct Sum {
+    graph::NodeId id;
+    std::size_t terms, value;  // of probed_; the value is the product, or a scatter's sums of squares
+  };
+  std::size_t add(graph::NodeId id) {
+    probed_.push_back(id);
+    return probed_.size() - 1;
+  }
+
+  // Of a scatter all contributions may be to one place, and what was there is one more term.
+  Sum probed(graph::NodeId id) {
+    const graph::Node node = probe_[id];
+    const auto* scatter = std::get_if<graph::Scatter>(&node.node);
+    const std::size_t terms = add(node.inputs[scatter == nullptr ? 0 : 1]);
+    if (rounded_monoid(node) == ops::Monoid::prod) return {id, terms, add(id)};
+    if (scatter == nullptr) return {id, terms, terms};
+    graph::Scatter squares = *scatter;
+    squares.include_self = true;
+    std::vector<graph::NodeId> inputs = node.inputs;
+    for (std::size_t at = 0; at < 2; ++at)
+      inputs[at] = probe_.add(graph::Pointwise{ops::Pointwise::mul}, {inputs[at], inputs[at]});
+    return {id, terms, add(probe_.add(std::move(squares), std::move(inputs)))};
+  }
+
+  // Of a sum FACTOR u rms sqrt(n log2 n), where n rms^2 is the sum of squares (NUMERICS.md A.2). Of a product
+  // each of at most n multiplications has a factor 1 + d, |d| <= u: n u of it (Higham, Accuracy and Stability
+  // of Numerical Algorithms, lemma 3.1, to first order).
+  static double error_of(const graph::Node& node, const evaluate::Value& value,
+                         const evaluate::Value& terms) {
+    const double unit = step_of(node.dtype == ops::DType::f64 ? ops::DType::f64 : ops::DType::f32, 1) / 2;
+    const auto* reduce = std::get_if<graph::Reduce>(&node.node);
+    const auto all = static_cast<double>(count_of(terms));
+    const auto sums = static_cast<double>(reduce == nullptr ? 1 : Targets(terms.sizes, reduce->axes).count());
+    const double n = std::max(2.0, sums == 0 ? 0 : all / sums);
+    if (rounded_monoid(node) == ops::Monoid::prod) return n * unit * largest_value(value);
+    const double squares = reduce != nullptr ? largest_square_sum(terms, reduce->axes) : largest_value(value);
+    constexpr double FACTOR = 8;
+    return FACTOR * unit * std::sqrt(squares * std::log2(n));
+  }
+
+  graph::Graph probe_;
+  std::vector<graph::NodeId> probed_;
+  std::vector<Sum> sums_;
+  std::vector<std::pair<graph::NodeId, std::size_t>> rounded_;  // to 16 bits, below a sum
+};
 
 }  // namespace
 
@@ -98,20 +208,14 @@ std::vector<double> dropped_steps(const graph::Graph& graph, std::span<const eva
   return allowed_of_results(graph, std::move(by_node));
 }
 
-std::vector<double> contraction_errors(const runtime::Variant& variant,
-                                       std::span<const evaluate::Argument> arguments,
-                                       const evaluate::RunNumbers& numbers) {
+std::vector<double> free_sum_errors(const runtime::Variant& variant,
+                                    std::span<const evaluate::Argument> arguments,
+                                    const evaluate::RunNumbers& numbers) {
   const graph::Graph& graph = variant.graph;
-  const std::vector<graph::NodeId> sums = contractions_of(variant);
+  const std::vector<graph::NodeId> sums = free_sums_of(variant);
   if (sums.empty()) return std::vector<double>(graph.results().size(), 0);
-  std::vector<graph::NodeId> probed = sums;
-  for (const graph::NodeId sum : sums) probed.push_back(graph[sum].inputs.front());
-  const std::vector<evaluate::Value> values = wide_values(graph, probed, arguments, numbers);
-  std::vector<double> by_node(graph.nodes().size(), 0);
-  for (std::size_t s = 0; s < sums.size(); ++s) {
-    const auto results = static_cast<std::int64_t>(values[s].bytes.size() / sizeof(double));
-    by_node[sums[s].index] = error_of_sum(graph[sums[s]].dtype, values[sums.size() + s], results);
-  }
+  std::vector<double> by_node = FreeSums(graph, sums).errors(arguments, numbers);
+  by_node.resize(graph.nodes().size());
   return allowed_of_results(graph, std::move(by_node));
 }
 

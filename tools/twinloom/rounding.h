@@ -2,7 +2,8 @@
 //
 // An output that is made of a 16-bit value whose rounding was left out may differ from one that was
 // computed with it: by one step of that 16-bit type at the largest value of the intermediate. One that is
-// made of a contraction, whose order is free, by the bound of NUMERICS.md A.2 on that sum.
+// made of a sum in free order, as of a contraction, by the bound of NUMERICS.md A.2 on that sum, and by one
+// step of each 16-bit value between: what is rounded there may have changed sides.
 #pragma once
 
 #include <span>
@@ -18,11 +19,11 @@ namespace twinloom::tool {
 std::vector<double> dropped_steps(const graph::Graph& graph, std::span<const evaluate::Argument> arguments,
                                   const evaluate::RunNumbers& numbers);
 
-// One number for each result of the variant's graph, 0 where no contraction stands above it: with u of the
-// type that is summed in, n terms and their root mean square rms (of all terms of the contraction, by the
-// wide evaluator), 8 u rms sqrt(n log2 n).
-std::vector<double> contraction_errors(const runtime::Variant& variant,
-                                       std::span<const evaluate::Argument> arguments,
-                                       const evaluate::RunNumbers& numbers);
+// One number for each result of the variant's graph, 0 where no sum or product in free order stands above it:
+// the largest of their bounds and of those steps. With u of the type that is summed in, 8 u rms sqrt(n log2
+// n) of n terms with the root mean square rms, and n u of a product of n, both by the wide evaluator.
+std::vector<double> free_sum_errors(const runtime::Variant& variant,
+                                    std::span<const evaluate::Argument> arguments,
+                                    const evaluate::RunNumbers& numbers);
 
 }  // namespace twinloom::tool

@@ -37,7 +37,7 @@ void write_outputs(const std::filesystem::path& file, const graph::Graph& graph,
   arrays::write_npz(file, entries);
 }
 
-// Left out roundings and contractions ask for more than the user's tolerance.
+// Left out roundings and sums in free order ask for more than the user's tolerance.
 std::vector<Tolerance> tolerances_of(const RunCommand& command, const graph::Graph& graph,
                                      const runtime::Variant& variant,
                                      std::span<const evaluate::Argument> arguments, Mode mode) {
@@ -45,7 +45,7 @@ std::vector<Tolerance> tolerances_of(const RunCommand& command, const graph::Gra
   if (mode == Mode::strict || command.tolerance.exact) return tolerances;
   const evaluate::RunNumbers numbers = run_numbers(run_options(command.device, command.model));
   const std::vector<double> steps = dropped_steps(graph, arguments, numbers);
-  const std::vector<double> errors = contraction_errors(variant, arguments, numbers);
+  const std::vector<double> errors = free_sum_errors(variant, arguments, numbers);
   for (std::size_t r = 0; r < tolerances.size(); ++r) tolerances[r].extra = steps[r] + errors[r];
   return tolerances;
 }

@@ -1,0 +1,46 @@
+// See relaxations.h.
+#include "core/graph/relaxations.h"
+
+#include <array>
+
+namespace twinloom::graph {
+
+namespace {
+
+struct Row {
+  Relaxation relaxation;
+  std::string_view name;
+};
+constexpr std::array rows = {
+    Row{Relaxation::reassociate, "reassociate"},
+    Row{Relaxation::contract, "contract"},
+};
+constexpr auto listed = [] {
+  std::array<Relaxation, rows.size()> all{};
+  for (std::size_t at = 0; at < rows.size(); ++at) all[at] = rows[at].relaxation;
+  return all;
+}();
+
+}  // namespace
+
+std::span<const Relaxation> all_relaxations() { return listed; }
+
+std::string_view name(Relaxation relaxation) {
+  for (const Row& row : rows)
+    if (row.relaxation == relaxation) return row.name;
+  return {};
+}
+
+std::optional<Relaxation> relaxation_named(std::string_view name) {
+  for (const Row& row : rows)
+    if (row.name == name) return row.relaxation;
+  return std::nullopt;
+}
+
+Relaxations Relaxations::all() {
+  Relaxations all;
+  for (const Relaxation relaxation : listed) all.add(relaxation);
+  return all;
+}
+
+}  // namespace twinloom::graph

@@ -1,0 +1,52 @@
+// The named relaxations of mode `fast`: what it may change of results beyond mode `fused`, and how far. Each
+// is deterministic: two runs on one device give the same bits.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace twinloom::graph {
+
+enum class Relaxation : std::uint8_t {
+  // Sums and products, those that scatters make at one place included, in any order that the schedule fixes,
+  // where
+  // what is summed up may be a product that is not rounded. A sum of n terms x is within n u sum|x| of the
+  // exact
+  // one whatever the order, with u half a step of 1 (Higham, Accuracy and Stability of Numerical
+  // Algorithms, 4.4);
+  // where signs are random within 8 u rms sqrt(n log2 n) (NUMERICS.md A.2). A product of n factors is within
+  // n u
+  // of itself. Both as long as no partial result overflows, and no partial product is subnormal: that may
+  // depend
+  // on the order. Scans, and sums of columns that one kernel makes beside those of rows, keep theirs.
+  reassociate,
+  // A product that one addition or subtraction uses, and nothing else, is not rounded before it: the sum is
+  // the
+  // nearest value to the exact one of its operands.
+  contract,
+};
+
+std::span<const Relaxation> all_relaxations();
+std::string_view name(Relaxation relaxation);
+std::optional<Relaxation> relaxation_named(std::string_view name);
+
+class Relaxations {
+ public:
+  Relaxations() = default;
+  Relaxations(std::initializer_list<Relaxation> relaxations) {
+    for (const Relaxation relaxation : relaxations) add(relaxation);
+  }
+  static Relaxations all();
+  void add(Relaxation relaxation) { bits_ |= bit(relaxation); }
+  bool has(Relaxation relaxation) const { return (bits_ & bit(relaxation)) != 0; }
+  friend bool operator==(const Relaxations&, const Relaxations&) = default;
+
+ private:
+  static std::uint32_t bit(Relaxation relaxation) { return 1u << static_cast<unsigned>(relaxation); }
+  std::uint32_t bits_ = 0;
+};
+
+}  // namespace twinloom::graph
