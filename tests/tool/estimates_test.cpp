@@ -229,5 +229,38 @@ TEST(Estimates, TakeTheThreadsOfTheRunOnACpu) {
   EXPECT_DOUBLE_EQ(seconds(machine::h200(), 1), seconds(machine::h200(), 0));
 }
 
+// y = x * w + b summed up over the columns of x.
+const char* const relaxed_text = R"--(class M(torch.nn.Module):
+    def forward(self, x: "f32[4096, 1024]", w: "f32[1024]", b: "f32[1024]"):
+        m: "f32[4096, 1024]" = torch.ops.aten.mul.Tensor(x, w)
+        y: "f32[4096, 1024]" = torch.ops.aten.add.Tensor(m, b)
+        s: "f32[1024]" = torch.ops.aten.sum.dim_IntList(y, [0])
+        return (s,)
+)--";
+
+TEST_F(ToolEstimates, ExplainSaysWhatModeFastRelaxed) {
+  place.write("relaxed.fx", relaxed_text);
+  const Outcome both = place.run("explain relaxed.fx --mode fast");
+  EXPECT_CODE(both, 0);
+  EXPECT_SAYS(both, "\n  relaxed: sums in free order, 1 product contracted; estimate without ");
+  EXPECT_SAYS(both, " us, saved ");
+  EXPECT_SAYS(place.run("explain relaxed.fx --relax reassociate"), "relaxed: sums in free order; estimate");
+  EXPECT_SAYS(place.run("explain relaxed.fx --relax contract"), "relaxed: 1 product contracted; estimate");
+  EXPECT_SAYS(place.run("explain relaxed.fx --relax reassociate,contract"), "order, 1 product contracted;");
+  EXPECT_EQ(place.run("explain relaxed.fx").output.find("relaxed:"), std::string::npos);
+}
+
+TEST_F(ToolEstimates, KernelsOfModesHaveFilesOfTheirOwn) {
+  place.write("relaxed.fx", relaxed_text);
+  const auto objects = [&] { return count_of(place.run("cache list").output, "_sum"); };
+  EXPECT_CODE(place.run("run relaxed.fx"), 0);
+  const std::size_t fused = objects();
+  EXPECT_CODE(place.run("run relaxed.fx --relax contract"), 0);
+  const std::size_t contracted = objects();
+  EXPECT_CODE(place.run("verify relaxed.fx --mode fast"), 0);
+  EXPECT_LT(fused, contracted);
+  EXPECT_LT(contracted, objects());
+}
+
 }  // namespace
 }  // namespace twinloom::tests

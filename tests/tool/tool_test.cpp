@@ -68,7 +68,7 @@ TEST_F(Tool, ContractionsAreWithinBoundsOutsideStrict) {
   place.write("product.fx", PRODUCT);
   const Outcome fused = place.run("verify product.fx --mode fused");
   EXPECT_CODE(fused, 0);
-  EXPECT_SAYS(fused, "mode fused, bit for bit but what is made of contractions");
+  EXPECT_SAYS(fused, "mode fused, bit for bit but what is made of sums in free order");
   EXPECT_SAYS(fused, "ulp; at [");  // its order is another
   EXPECT_SAYS(place.run("verify product.fx --mode strict"), "mode strict, bit for bit\n");
   EXPECT_CODE(place.run("run product.fx --mode strict --outputs strict.npz"), 0);

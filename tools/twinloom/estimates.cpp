@@ -7,6 +7,9 @@
 #include <functional>
 
 #include "core/base/text.h"
+#include "core/loops/rewrite.h"
+#include "core/schedule/schedule.h"
+#include "core/steps/contraction.h"
 #include "tools/twinloom/report.h"
 
 namespace twinloom::tool {
@@ -38,6 +41,31 @@ Estimates estimates_of(const runtime::Variant& variant, const runtime::Backend& 
     if (std::ranges::none_of(programs[group], calls_routine))
       estimates[group] = cost::estimate(programs[group], machine, values);
   return estimates;
+}
+
+RelaxedNest relaxed_in(const loops::Program& nest) {
+  RelaxedNest relaxed;
+  relaxed.sums = steps::without_free_sums(nest).body != nest.body;
+  loops::for_each_value(*nest.body, [&](const loops::Value& value) {
+    const auto* apply = std::get_if<loops::Apply>(&value.node);
+    relaxed.products += apply != nullptr && apply->op == ops::Pointwise::fma ? 1 : 0;
+  });
+  return relaxed;
+}
+
+double unrelaxed_seconds(const loops::Program& nest, const runtime::Backend& backend, int threads,
+                         const index::Values& values) {
+  using ops::Pointwise;
+  loops::Program plain = steps::without_free_sums(nest);
+  plain.body = loops::rewrite_values(plain.body, [](const loops::Ref<loops::Value>& value) {
+    const auto* apply = std::get_if<loops::Apply>(&value->node);
+    if (apply == nullptr || apply->op != Pointwise::fma) return value;
+    const auto product = loops::apply(Pointwise::mul, {apply->inputs[0], apply->inputs[1]});
+    return loops::apply(Pointwise::add, {product, apply->inputs[2]});
+  });
+  const machine::Machine& machine = backend.machine();
+  const auto programs = schedule::apply(plain, schedule::choose(plain, machine));
+  return cost::estimate(programs, machine_of_run(backend, threads), values).seconds;
 }
 
 std::string estimate_words(const cost::Estimate& estimate) {

@@ -20,6 +20,18 @@ using Estimates = std::vector<std::optional<cost::Estimate>>;
 Estimates estimates_of(const runtime::Variant& variant, const runtime::Backend& backend, int threads,
                        const index::Values& values);
 
+// What the kernel of a nest would take without the relaxations of mode `fast`: sums in the canonical order
+// but those of contractions, and each product rounded before it is added.
+double unrelaxed_seconds(const loops::Program& nest, const runtime::Backend& backend, int threads,
+                         const index::Values& values);
+// What mode `fast` relaxed in a nest: whether sums have a free order that are no contractions, and how many
+// products are not rounded before they are added.
+struct RelaxedNest {
+  bool sums = false;
+  int products = 0;
+};
+RelaxedNest relaxed_in(const loops::Program& nest);
+
 // What takes longest first; what would be printed as 0.0 us is left out.
 std::string estimate_words(const cost::Estimate& estimate);
 // The sum of those that are there; empty where none is.

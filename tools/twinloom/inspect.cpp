@@ -32,8 +32,19 @@ std::string indented(const std::string& text, std::string_view margin) {
   return result;
 }
 
+// Which relaxations of mode `fast` a kernel uses, and what it would take without them.
+std::string relaxed_words(const RelaxedNest& relaxed, double seconds, double unrelaxed) {
+  std::string words = "relaxed: ";
+  if (relaxed.sums) words += "sums in free order";
+  if (relaxed.products > 0)
+    words += cat(relaxed.sums ? ", " : "", relaxed.products, relaxed.products == 1 ? " product" : " products",
+                 " contracted");
+  return words +
+         cat("; estimate without ", microseconds(unrelaxed), ", saved ", microseconds(unrelaxed - seconds));
+}
+
 void print_group(const runtime::Variant& variant, std::size_t group,
-                 const std::optional<cost::Estimate>& estimate, bool source) {
+                 const std::optional<cost::Estimate>& estimate, const std::string& relaxed, bool source) {
   const runtime::Group& shown = variant.groups[group];
   std::cout << "kernel " << group << ": " << shown.name << '\n';
   std::set<std::string> named;  // an operator may be several nodes
@@ -55,6 +66,7 @@ void print_group(const runtime::Variant& variant, std::size_t group,
     if (step.unit != group) continue;
     if (first) std::cout << indented(step.schedule, "  ");
     if (first && estimate) std::cout << "  " << estimate_words(*estimate) << '\n';
+    if (first) std::cout << indented(relaxed, "  ");
     first = false;
     if (source) std::cout << indented(step.source, "    ");
   }
@@ -78,13 +90,22 @@ int explain(const ExplainCommand& command) {
   const Model model = read_model(command.model);
   const auto arguments = describe_arguments(model, command.model);
   const Device device = make_device(command.device);
-  const Executable executable = compile(model.graph, device, compile_options(command.device, Mode::fused));
+  const CompileOptions options = compile_options(command.device, Mode::fused);
+  const Executable executable = compile(model.graph, device, options);
   const auto variant = executable.variant(arguments);
   const RunOptions run = run_options(command.device, command.model);
-  const Estimates estimates =
-      estimates_of(*variant, device.backend(), run.settings.threads, executable.symbols(arguments, run));
-  for (std::size_t group = 0; group < variant->groups.size(); ++group)
-    print_group(*variant, group, estimates[group], command.source);
+  const int threads = run.settings.threads;
+  const index::Values symbols = executable.symbols(arguments, run);
+  const Estimates estimates = estimates_of(*variant, device.backend(), threads, symbols);
+  for (std::size_t group = 0; group < variant->groups.size(); ++group) {
+    const loops::Program& nest = variant->groups[group].nest;
+    const RelaxedNest relaxed = options.mode == Mode::fast ? relaxed_in(nest) : RelaxedNest{};
+    std::string words;
+    if (estimates[group] && (relaxed.sums || relaxed.products > 0))
+      words = relaxed_words(relaxed, estimates[group]->seconds,
+                            unrelaxed_seconds(nest, device.backend(), threads, symbols));
+    print_group(*variant, group, estimates[group], words, command.source);
+  }
   for (const runtime::Missed& missed : variant->missed) {
     std::cout << "not fused: kernel " << missed.first << " and kernel " << missed.second << ": "
               << missed.words << '\n';
@@ -161,6 +182,8 @@ hidden behind it:
   chain           what waits for one another
   blocks          the starts of a GPU's blocks, one after the other
   launch          the starts of its programs
+In mode fast a line says what of it a kernel uses, and what it would take without:
+  relaxed: sums in free order, 2 products contracted; estimate without 588.2 us, saved 253.1 us
 Then, on a GPU, the registers of a thread and the blocks that a multiprocessor runs at once. Sizes that
 nothing gives are 16; --threads counts on a CPU, whose caches are warm, while those of a GPU are cold. A
 kernel that calls a routine has no estimate, and on --device reference none has. The last line is the sum.)";
