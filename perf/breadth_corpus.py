@@ -40,7 +40,14 @@ class Work:
         self.name, self.text, self.bounds, self.kind = name, text, bounds, kind
         generator = torch.Generator(device=device).manual_seed(1)
         self.tensors = [self.drawn(torch, generator, device, *parameter) for parameter in sizes.parameters_of(text)]
+        if device == "cuda" and any(not one.is_floating_point() for one in self.tensors):
+            self.try_on_the_cpu(torch)
         self.function = function_of(torch, text, device)
+
+    def try_on_the_cpu(self, torch):
+        """An integer that is out of range where it is an index is an error there; on a GPU it would end this process."""
+        torch.set_num_threads(1)  # threads that wait for work take the host from what is measured
+        function_of(torch, self.text, "cpu")(*(one.cpu() for one in self.tensors))
 
     def drawn(self, torch, generator, device, name, dtype, shape, strides):
         import eager
