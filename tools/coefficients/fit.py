@@ -137,7 +137,7 @@ SHORT = [
      lambda a: a * mpmath.erfc(a) * mpmath.log(2)),
     ("short_tanh_rest", "(tanh(x) - x) / x^3 of z = x^2", sqrt_form(lambda x: (mpmath.tanh(x) - x) / x**3), 1e-12, 0.4226,
      4, None, lambda z: z),
-    ("short_asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.25, 4,
+    ("short_asin_rest", "(asin(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.asin(t) - t) / t**3), 1e-12, 0.29275, 4,
      None, lambda z: z),
     ("short_atan_rest", "(atan(t) - t) / t^3 of z = t^2", sqrt_form(lambda t: (mpmath.atan(t) - t) / t**3), 1e-12, 1.0, 8,
      None, lambda z: z),

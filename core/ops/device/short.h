@@ -101,14 +101,19 @@ template <class Real>
 TWINLOOM_INLINE TwoPart<Real> short_half_pi() {
   return {Real(0x1.921fb6p+0f), Real(-0x1.777a5cp-25f)};
 }
-// asin(t) = t + bend of t = a for a <= 0.5 and else of t = sqrt((1 - a) / 2), when it is half of acos(a).
+// asin(t) = t + bend of t = a for a <= 0.541 and else of t = sqrt((1 - a) / 2), when it is half of acos(a) and below 1/2, so
+// that the sum of both of its halves is rounded by no more than the result is.
 template <class Real>
 struct ShortArc {
   Real t, bend;
 };
 template <class Real>
+TWINLOOM_INLINE auto is_outer_arc(Real a) {
+  return a > Real(0x1.15p-1f);
+}
+template <class Real>
 TWINLOOM_INLINE ShortArc<Real> short_arc(Real a) {
-  const auto outer = a > Real(0.5f);
+  const auto outer = is_outer_arc(a);
   const Real z = select(outer, fma(a, Real(-0.5f), Real(0.5f)), a * a);
   const Real t = select(outer, sqrt(z), a);
   return {t, t * z * short_asin_rest(z)};
@@ -118,8 +123,8 @@ TWINLOOM_INLINE Real short_asin(Real x) {
   const Real a = abs(x);
   const auto [t, bend] = short_arc(a);
   const auto [high, low] = short_half_pi<Real>();
-  const Real far = (high - (t + t)) - (bend + bend - low);
-  return with_sign(select(a > Real(0.5f), far, t + bend), x);
+  const Real far = high - (t + t + (bend + bend - low));
+  return with_sign(select(is_outer_arc(a), far, t + bend), x);
 }
 template <class Real>
 TWINLOOM_INLINE Real short_acos(Real x) {
@@ -129,7 +134,7 @@ TWINLOOM_INLINE Real short_acos(Real x) {
   const Real near = (high - turn) - (turn_bend - low);
   const Real twice = t + t + (bend + bend);
   const Real back = (high + high - (t + t)) - (bend + bend - (low + low));
-  return select(abs(x) > Real(0.5f), select(x < Real(0.0f), back, twice), near);
+  return select(is_outer_arc(abs(x)), select(x < Real(0.0f), back, twice), near);
 }
 template <class Real, class Divide = Dividing>
 TWINLOOM_INLINE Real short_atan(Real x, Divide divide = {}) {

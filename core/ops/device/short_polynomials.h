@@ -80,12 +80,12 @@ TWINLOOM_INLINE Real short_tanh_rest(Real x) {
 // (asin(t) - t) / t^3 of z = t^2.
 template <class Real>
 TWINLOOM_INLINE Real short_asin_rest(Real x) {
-  // 2^-27.6
-  Real y(0x1.59652c0000000p-5f);
-  y = fma(y, x, Real(0x1.8c25380000000p-6f));
-  y = fma(y, x, Real(0x1.74808c0000000p-5f));
-  y = fma(y, x, Real(0x1.3301ac0000000p-4f));
-  y = fma(y, x, Real(0x1.5555ca0000000p-3f));
+  // 2^-26.0
+  Real y(0x1.867ada0000000p-5f);
+  y = fma(y, x, Real(0x1.562fbc0000000p-6f));
+  y = fma(y, x, Real(0x1.7a048c0000000p-5f));
+  y = fma(y, x, Real(0x1.32c96c0000000p-4f));
+  y = fma(y, x, Real(0x1.55567a0000000p-3f));
   return y;
 }
 
