@@ -49,7 +49,8 @@ constexpr Shorter of_fused[] = {
     {Pointwise::tanh, Pointwise::tanh_short},   {Pointwise::erf, Pointwise::erf_short},
     {Pointwise::rsqrt, Pointwise::rsqrt_short}, {Pointwise::asin, Pointwise::asin_short},
     {Pointwise::acos, Pointwise::acos_short},   {Pointwise::atan, Pointwise::atan_short},
-    {Pointwise::pow, Pointwise::pow_short},
+    {Pointwise::pow, Pointwise::pow_short},     {Pointwise::sin, Pointwise::sin_short},
+    {Pointwise::cos, Pointwise::cos_short},
 };
 
 Pointwise shortest(std::span<const Shorter> forms, Pointwise op) {

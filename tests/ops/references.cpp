@@ -164,6 +164,8 @@ const Reference table[] = {
     SHORT(log10, often),
     SHORT(log1p, often),
     SHORT(expm1, often),
+    SHORT(sin, often),
+    SHORT(cos, often),
     SHORT(tanh, often),
     SHORT(erf, often),
     SHORT(asin, seldom),

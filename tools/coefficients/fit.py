@@ -94,6 +94,11 @@ def lgamma_middle(u):
     return mpmath.loggamma(x) / ((x - 1) * (x - 2))
 
 
+def sin_bend(r):
+    """A little more than it is, so that no sine is above 1."""
+    return (1 + mpf(2)**-26) * (r - mpmath.sin(r)) / r**3
+
+
 one = lambda x: mpf(1)
 i0_slope = sqrt_form(lambda x: mpmath.besseli(1, x) / (2 * x))
 DIGAMMA_ROOT = mpmath.findroot(mpmath.digamma, mpf("1.46"))
@@ -143,6 +148,8 @@ SHORT = [
      None, lambda z: z),
     ("short_atanh_far_rest", "(atanh(s) - s - s^3/3) / s^5 of z = s^2",
      sqrt_form(lambda s: (mpmath.atanh(s) - s - s**3 / 3) / s**5), 1e-10, 0.029438, 2, None, lambda z: z**2),
+    ("short_sin_bend", "(r - sin(r)) / r^3 of -r^2", lambda y: sin_bend(mpmath.sqrt(-y)), -2.5, -1e-12, 3, None,
+     lambda y: mpmath.sqrt(-y)**3 / mpmath.sin(mpmath.sqrt(-y))),
     ("short_exp2_slope", "(2^r - 1) / r of r", safe(lambda r: (mpmath.mpf(2)**r - 1) / r, mpmath.log(2)), -0.5, 0.5, 5,
      None, lambda r: r),
 ]

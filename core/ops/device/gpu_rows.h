@@ -162,6 +162,14 @@ TWINLOOM_INLINE f32 near_cos(bool& rare, f32 x) {
   rare = rare | is_far_angle(x);
   return turned_sin(angle_of(x), 1);
 }
+TWINLOOM_INLINE f32 near_sin_short(bool& rare, f32 x) {
+  rare = rare | is_far_from_pi(x);
+  return short_near_sin(x);
+}
+TWINLOOM_INLINE f32 near_cos_short(bool& rare, f32 x) {
+  rare = rare | is_far_from_pi(x);
+  return short_near_cos(x);
+}
 
 // Of positive normal numbers.
 TWINLOOM_INLINE f32 near_log_short(bool& rare, f32 x) {

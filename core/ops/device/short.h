@@ -96,6 +96,49 @@ TWINLOOM_INLINE Real short_rsqrt(Real x) {
   return Real(1.0f) / sqrt(x);
 }
 
+// sin(rest + turns * pi) for |rest| up to 1.58; of `turns` the lowest bit counts.
+template <class Real>
+TWINLOOM_INLINE Real short_sin_of(Real rest, Unsigned<Real> turns) {
+  using Bits = Unsigned<Real>;
+  const Real less = fma(-rest, rest, Real(0.0f));  // of a zero +0, so that a sum of zeros keeps their sign
+  const Real sine = fma(rest * less, short_sin_bend(less), rest);
+  return bit_cast<Real>(Bits(bit_cast<Bits>(sine) ^ Bits(turns << Bits(31u))));
+}
+// k * pi - x in three parts of pi, all of them positive, so that of -0 it is -0. The first leaves no rounding.
+template <class Real>
+TWINLOOM_INLINE Real short_rest_of_pi(Real x, Real k) {
+  return fma(-k, Real(0x1.84698ap-47f), fma(-k, Real(0x1.4442dp-23f), fma(-k, Real(0x1.921fb4p+1f), x)));
+}
+template <class Real>
+TWINLOOM_INLINE auto is_far_from_pi(Real x) {
+  return negated(abs(x) < Real(0x1p17f));
+}
+template <class Real>
+TWINLOOM_INLINE Real short_near_sin(Real x) {
+  const auto [k, turns] = whole_in(fma(x, Real(0x1.45f306p-2f), to_the_low_bits<Real>()));
+  return short_sin_of(short_rest_of_pi(x, k), turns);
+}
+// By |x| = rest + (k + 1/2) pi and k >= 0.
+template <class Real>
+TWINLOOM_INLINE Real short_near_cos(Real x) {
+  using Bits = Unsigned<Real>;
+  const Real a = abs(x), shift(0x1p23f - 0.5f);
+  const Bits sum = bit_cast<Bits>(fma(a, Real(0x1.45f306p-2f), shift));
+  const Bits least = bit_cast<Bits>(Real(0x1p23f));  // below it sums have halves
+  const Bits turns = select(sum > least, sum, least);
+  return short_sin_of(-short_rest_of_pi(a, bit_cast<Real>(turns) - shift), turns);
+}
+template <class Real>
+TWINLOOM_INLINE Real short_sin(Real x) {
+  return replaced_lanes(
+      is_far_from_pi(x), short_near_sin(x), [](f32 one) { return turned_sin(far_angle_of(one), 0); }, x);
+}
+template <class Real>
+TWINLOOM_INLINE Real short_cos(Real x) {
+  return replaced_lanes(
+      is_far_from_pi(x), short_near_cos(x), [](f32 one) { return turned_sin(far_angle_of(one), 1); }, x);
+}
+
 // pi/2 in two parts.
 template <class Real>
 TWINLOOM_INLINE TwoPart<Real> short_half_pi() {
@@ -218,6 +261,8 @@ TWINLOOM_SHORT(asin)
 TWINLOOM_SHORT(acos)
 TWINLOOM_SHORT(atan)
 TWINLOOM_SHORT(pow)
+TWINLOOM_SHORT(sin)
+TWINLOOM_SHORT(cos)
 #undef TWINLOOM_SHORT
 
 }  // namespace twinloom::device

@@ -115,6 +115,17 @@ TWINLOOM_INLINE Real short_atanh_far_rest(Real x) {
   return y;
 }
 
+// (r - sin(r)) / r^3 of -r^2.
+template <class Real>
+TWINLOOM_INLINE Real short_sin_bend(Real x) {
+  // 2^-27.3
+  Real y(0x1.5d94720000000p-19f);
+  y = fma(y, x, Real(0x1.9f6d900000000p-13f));
+  y = fma(y, x, Real(0x1.110eca0000000p-7f));
+  y = fma(y, x, Real(0x1.55554c0000000p-3f));
+  return y;
+}
+
 // (2^r - 1) / r of r.
 template <class Real>
 TWINLOOM_INLINE Real short_exp2_slope(Real x) {
