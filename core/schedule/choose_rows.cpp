@@ -225,20 +225,39 @@ class RowChooser {
     const std::int64_t rows = std::max<std::int64_t>(1, parameters_.row_warps / warps);
     if (rows * bytes > machine_.scratch_bytes - RESERVED_BYTES) return std::nullopt;
     auto kept = keeping(situation, threads_of_row(row, warps), values, loops::Place::scratch);
-    if (kept && rows == 1) fetch_ahead(warps, bytes, *kept);
+    if (kept && rows == 1) fetch_ahead(warps, bytes, situation, *kept);
     return kept;
+  }
+
+  // What the arrays that scratch has are of a row in memory, and what the results are.
+  struct RowBytes {
+    std::int64_t loaded = 0, stored = 0;
+  };
+  RowBytes bytes_in_memory(const Situation& situation, const Schedule& schedule) const {
+    const std::int64_t row = row_of(situation)->most;
+    RowBytes bytes;
+    for (const loops::BufferInfo& info : forms_.nest().buffers)
+      for (const TempPlan& temp : schedule.temps)
+        if (temp.buffer == info.name) bytes.loaded += row * ops::size_of(info.dtype);
+    for (const Access& access : situation.accesses)
+      if (access.store && !access.local && access.sibling >= 0) bytes.stored += row * access.bytes;
+    return bytes;
   }
 
   // What the next block of a multiprocessor reads, into the cache that all share, while this one computes: as
   // soon as its own row is there, or, where the cache does not hold all rows of both and their results, while
-  // it stores.
-  void fetch_ahead(std::int64_t warps, std::int64_t bytes, Schedule& schedule) const {
+  // it stores. Then several blocks of a multiprocessor have each other to compute while one reads, and what is
+  // fetched is gone before it is used: rows of 64 KiB, three at once, took 115 us with it on an H100, 95 without.
+  void fetch_ahead(std::int64_t warps, std::int64_t bytes, const Situation& situation,
+                   Schedule& schedule) const {
     const std::int64_t by_threads = machine_.blocks_at_once / machine_.multiprocessors *
                                     parameters_.block_threads / (warps * machine_.warp_threads);
     const std::int64_t by_scratch = machine_.scratch_bytes / (bytes + RESERVED_BYTES);
     const std::int64_t blocks = std::max<std::int64_t>(1, std::min(by_threads, by_scratch));
     const std::int64_t ahead = blocks * machine_.multiprocessors;
-    const bool held = 2 * ahead * bytes <= machine::cache_bytes(machine_);
+    const auto [loaded, stored] = bytes_in_memory(situation, schedule);
+    const bool held = ahead * (2 * loaded + stored) <= machine::cache_bytes(machine_);
+    if (!held && blocks >= SEVERAL_BLOCKS) return;
     const auto last = static_cast<int>(siblings_of(loops::take_apart(forms_.nest())).size()) - 1;
     for (const TempPlan& temp : schedule.temps) fetch({temp.buffer, held ? 1 : last, ahead}, schedule);
   }

@@ -25,6 +25,9 @@ constexpr int MOST_ROUNDS = 2;  // over all parameters
 constexpr double WORTH_ON_BLOCKS = 0.9, WORTH_OF_LISTS = 0.8, WORTH_ON_CORES = 0.6;
 constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
 
+// Blocks of a multiprocessor that hide each other's loads of whole rows: two do not (cross_entropy_bf16).
+constexpr std::int64_t SEVERAL_BLOCKS = 3;
+
 // Cores: tasks, tiles and vectors.
 constexpr std::int64_t LEAST_PART_UNITS = 16;  // units of 1024 of a part: it takes some microseconds
 constexpr double LONGEST_TASK = 1 << 15;       // iterations of an axis
