@@ -50,7 +50,8 @@ constexpr Shorter of_fused[] = {
     {Pointwise::rsqrt, Pointwise::rsqrt_short}, {Pointwise::asin, Pointwise::asin_short},
     {Pointwise::acos, Pointwise::acos_short},   {Pointwise::atan, Pointwise::atan_short},
     {Pointwise::pow, Pointwise::pow_short},     {Pointwise::sin, Pointwise::sin_short},
-    {Pointwise::cos, Pointwise::cos_short},
+    {Pointwise::cos, Pointwise::cos_short},     {Pointwise::sigmoid, Pointwise::sigmoid_short},
+    {Pointwise::silu, Pointwise::silu_short},
 };
 
 Pointwise shortest(std::span<const Shorter> forms, Pointwise op) {
@@ -125,7 +126,7 @@ Pointwise computed_for(Pointwise op, DType result) {
 
 Pointwise fused_form(Pointwise op, DType element) {
   const bool has_forms = element == DType::f32 || is_16_bit_float(element);
-  return has_forms ? shortest(of_fused, op) : op;
+  return has_forms && computed_for(op, element) == op ? shortest(of_fused, op) : op;
 }
 
 bool has_quick_form(Pointwise op) {

@@ -57,7 +57,7 @@ Pointwise computed_for(Pointwise op, DType result);
 
 // The row that mode `fused` computes `op` by, of elements of this type: one of f32, and so of 16 bits, may be
 // within 2 units in the last place where a shorter function of the same meaning is faster. The same on every
-// device.
+// device. What computed_for has a form for is left to it.
 Pointwise fused_form(Pointwise op, DType element);
 
 // Whether the device header has a form of it for several elements of f32 side by side: quick.def.

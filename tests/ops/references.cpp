@@ -172,6 +172,8 @@ const Reference table[] = {
     SHORT(acos, seldom),
     SHORT(atan, seldom),
     {Pointwise::rsqrt_short, BY_MPFR(rec_sqrt), LONG(1 / std::sqrt(in.x)), often, Pointwise::rsqrt},
+    {Pointwise::sigmoid_short, sigmoid, near_sigmoid, often, Pointwise::sigmoid},
+    {Pointwise::silu_short, silu, near_silu, often, Pointwise::silu},
     {Pointwise::softplus_short, softplus, near_softplus, often, Pointwise::softplus},
     {Pointwise::pow_short, BY_MPFR_2(pow), LONG(std::pow(in.x, in.y)), seldom, Pointwise::pow},
     OURS(softplus, often),

@@ -139,6 +139,33 @@ TWINLOOM_INLINE Real short_cos(Real x) {
       is_far_from_pi(x), short_near_cos(x), [](f32 one) { return turned_sin(far_angle_of(one), 1); }, x);
 }
 
+// (1 + exp(-x)) * 2^-64 for x from -110 to 43. Of 1 + 2^k + 2^k r s the last is added to the smaller of the others first, so
+// that of two roundings one is small.
+template <class Real>
+TWINLOOM_INLINE Real short_gate_of_minus(Real x) {
+  using Bits = Unsigned<Real>;
+  const Real one(1.0f), lifted_one(0x1p-64f), shift = to_the_low_bits<Real>() + Real(127.0f - 64.0f);
+  const Real sum = fma(-x, Real(0x1.715476p+0f), shift);
+  const Real less = shift - sum;  // -k
+  const Real rest = fma(less, low_ln2<Real>(), fma(less, high_ln2<Real>(), -x));
+  const Real power = bit_cast<Real>(Bits(bit_cast<Bits>(sum) << Bits(23u)));
+  const auto is_small = power < lifted_one;
+  const Real smaller = select(is_small, power, lifted_one), larger = select(is_small, lifted_one, power);
+  return fma(power * rest, fma(exp_rest(rest), rest, one), smaller) + larger;
+}
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real short_sigmoid(Real x, Divide divide = {}) {
+  const Real under = short_gate_of_minus(clamped(x, Real(-110.0f), Real(40.0f)));
+  return divide.usual(Real(1.0f), under) * Real(0x1p-64f);
+}
+// Above 40 it is x.
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real short_silu(Real x, Divide divide = {}) {
+  const Real least(-110.0f);
+  const Real above = select(x < least, least, x);
+  return select(x > Real(40.0f), x, divide(above, short_gate_of_minus(above)) * Real(0x1p-64f));
+}
+
 // pi/2 in two parts.
 template <class Real>
 TWINLOOM_INLINE TwoPart<Real> short_half_pi() {
@@ -263,6 +290,8 @@ TWINLOOM_SHORT(atan)
 TWINLOOM_SHORT(pow)
 TWINLOOM_SHORT(sin)
 TWINLOOM_SHORT(cos)
+TWINLOOM_SHORT(sigmoid)
+TWINLOOM_SHORT(silu)
 #undef TWINLOOM_SHORT
 
 }  // namespace twinloom::device
