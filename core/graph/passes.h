@@ -20,6 +20,9 @@ Graph fused_meaning(const Graph& graph);
 Graph contract_products(const Graph& graph);
 // The graph whose strict meaning mode `fast` computes so relaxed, but for sums whose order is free.
 Graph fast_meaning(const Graph& graph, Relaxations relaxations);
+// The monoid of a node whose results depend on the order in which it combines: of a reduction, or of a
+// scatter at one place. Else none. relaxations.cpp
+std::optional<ops::Monoid> rounded_monoid(const Node& node);
 // The nodes of `graph` that lose their rounding to 16 bits by it, ascending.
 std::vector<NodeId> dropped_roundings(const Graph& graph);
 // A Gather whose indices follow from the place becomes a View. gather_to_view.cpp

@@ -1,7 +1,9 @@
-// See relaxations.h.
+// See relaxations.h and passes.h.
 #include "core/graph/relaxations.h"
 
 #include <array>
+
+#include "core/graph/passes.h"
 
 namespace twinloom::graph {
 
@@ -41,6 +43,15 @@ Relaxations Relaxations::all() {
   Relaxations all;
   for (const Relaxation relaxation : listed) all.add(relaxation);
   return all;
+}
+
+std::optional<ops::Monoid> rounded_monoid(const Node& node) {
+  std::optional<ops::Monoid> monoid;
+  if (const auto* reduce = std::get_if<Reduce>(&node.node)) monoid = reduce->monoid;
+  const auto* scatter = std::get_if<Scatter>(&node.node);
+  if (scatter != nullptr && scatter->mode != Mode::replace) monoid = monoid_of(scatter->mode);
+  const bool rounds = monoid && ops::order(*monoid, ops::total_type(node.dtype)) == ops::Order::canonical;
+  return rounds ? monoid : std::nullopt;
 }
 
 }  // namespace twinloom::graph

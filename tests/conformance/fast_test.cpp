@@ -36,19 +36,11 @@ std::int64_t number_from(const char* variable, std::int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-bool may_be_free(const graph::Node& node) {
-  std::optional<ops::Monoid> monoid;
-  if (const auto* reduce = std::get_if<graph::Reduce>(&node.node)) monoid = reduce->monoid;
-  const auto* scatter = std::get_if<graph::Scatter>(&node.node);
-  if (scatter != nullptr && scatter->mode != graph::Mode::replace) monoid = graph::monoid_of(scatter->mode);
-  return monoid && ops::order(*monoid, ops::total_type(node.dtype)) == ops::Order::canonical;
-}
-
 // The graph of mode fast with one more result for each sum.
 Graph with_sums_as_results(const Graph& original) {
   Graph graph = graph::fast_meaning(graph::remove_dead(original), graph::Relaxations::all());
   for (std::uint32_t n = 0; n < graph.nodes().size(); ++n)
-    if (may_be_free(graph.nodes()[n])) graph.output({graph::Ownership::own, {n}, -1, 0, {}});
+    if (graph::rounded_monoid(graph.nodes()[n])) graph.output({graph::Ownership::own, {n}, -1, 0, {}});
   return graph;
 }
 
@@ -98,7 +90,7 @@ class FastRun {
     graph_ = variant->graph;
     for (std::size_t r = original_; r < graph_.results().size(); ++r) {
       const NodeId id = graph_.results()[r].value;
-      if (!may_be_free(graph_[id]) || std::ranges::find(sums_, id) != sums_.end()) continue;
+      if (!graph::rounded_monoid(graph_[id]) || std::ranges::find(sums_, id) != sums_.end()) continue;
       sums_.push_back(id);
       values_.push_back(value_of(outputs_[r]));
     }

@@ -57,23 +57,14 @@ bool has_free_sum(const loops::Program& nest) {
   return found;
 }
 
-// The monoid of a node that rounds what it combines: of a reduction, or of a scatter at one place.
-std::optional<ops::Monoid> rounded_monoid(const graph::Node& node) {
-  std::optional<ops::Monoid> monoid;
-  if (const auto* reduce = std::get_if<graph::Reduce>(&node.node)) monoid = reduce->monoid;
-  const auto* scatter = std::get_if<graph::Scatter>(&node.node);
-  if (scatter != nullptr && scatter->mode != graph::Mode::replace) monoid = graph::monoid_of(scatter->mode);
-  const bool rounds = monoid && ops::order(*monoid, ops::total_type(node.dtype)) == ops::Order::canonical;
-  return rounds ? monoid : std::nullopt;
-}
-
 // The sums and products of kernels in which some are in free order.
 std::vector<graph::NodeId> free_sums_of(const runtime::Variant& variant) {
   std::vector<graph::NodeId> found;
   for (const runtime::Group& group : variant.groups) {
     if (!has_free_sum(group.nest)) continue;
-    std::ranges::copy_if(group.nodes, std::back_inserter(found),
-                         [&](graph::NodeId id) { return rounded_monoid(variant.graph[id]).has_value(); });
+    std::ranges::copy_if(group.nodes, std::back_inserter(found), [&](graph::NodeId id) {
+      return graph::rounded_monoid(variant.graph[id]).has_value();
+    });
   }
   return found;
 }
@@ -163,7 +154,7 @@ class FreeSums {
     const graph::Node node = probe_[id];
     const auto* scatter = std::get_if<graph::Scatter>(&node.node);
     const std::size_t terms = add(node.inputs[scatter == nullptr ? 0 : 1]);
-    if (rounded_monoid(node) == ops::Monoid::prod) return {id, terms, add(id)};
+    if (graph::rounded_monoid(node) == ops::Monoid::prod) return {id, terms, add(id)};
     if (scatter == nullptr) return {id, terms, terms};
     graph::Scatter squares = *scatter;
     squares.include_self = true;
@@ -183,7 +174,7 @@ class FreeSums {
     const auto all = static_cast<double>(count_of(terms));
     const auto sums = static_cast<double>(reduce == nullptr ? 1 : Targets(terms.sizes, reduce->axes).count());
     const double n = std::max(2.0, sums == 0 ? 0 : all / sums);
-    if (rounded_monoid(node) == ops::Monoid::prod) return n * unit * largest_value(value);
+    if (graph::rounded_monoid(node) == ops::Monoid::prod) return n * unit * largest_value(value);
     const double squares = reduce != nullptr ? largest_square_sum(terms, reduce->axes) : largest_value(value);
     constexpr double FACTOR = 8;
     return FACTOR * unit * std::sqrt(squares * std::log2(n));
