@@ -1,30 +1,17 @@
 # What tools/bundle packs: programs that find their libraries beside them, and the libraries that are not glibc's.
-# Each is linked from the objects of the program of the same name, but takes the room jit, and with it Clang and LLVM,
-# from one library that all of them share. That exports the interface of the room and nothing of LLVM.
+# Each is linked from the objects of the program of the same name, but over the library twinloom_jit (library.cmake), which
+# all of them share.
 set(programs twinloom speed ways regret cached_time compile_time host_cost run_random_graphs)
 if(TARGET test_cuda)
   list(APPEND programs test_cuda test_streams gpu_speed gpu_index_cost gpu_compile_time gpu_functions)
 endif()
 
-file(WRITE ${CMAKE_BINARY_DIR}/bundled/exported
-     "{ global: extern \"C++\" { twinloom::jit::Compiler::*; twinloom::jit::Session::*; twinloom::jit::Module::*;\n"
-     "  twinloom::jit::default_host_symbols*; }; local: *; };\n")
-add_library(twinloom_jit SHARED EXCLUDE_FROM_ALL $<TARGET_OBJECTS:jit>)
-set_target_properties(twinloom_jit PROPERTIES LINKER_LANGUAGE CXX
-                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bundled/lib)
-get_target_property(libraries jit LINK_LIBRARIES)
-target_link_libraries(twinloom_jit PRIVATE ${libraries})
-target_link_options(twinloom_jit PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL
-                    -Wl,--version-script,${CMAKE_BINARY_DIR}/bundled/exported)
-
 set(bundled_programs)
 foreach(program IN LISTS programs)
   add_executable(bundled_${program} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${program}>)
-  get_target_property(libraries ${program} LINK_LIBRARIES)
-  # First: of what it defines the linker then takes nothing from the archives.
-  target_link_libraries(bundled_${program} PRIVATE twinloom_jit ${libraries})
-  set_target_properties(bundled_${program} PROPERTIES OUTPUT_NAME ${program} LINKER_LANGUAGE CXX
-                        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bundled/bin INSTALL_RPATH "$ORIGIN/../lib")
+  twinloom_over_jit(bundled_${program} ${program})
+  set_target_properties(bundled_${program} PROPERTIES OUTPUT_NAME ${program}
+                        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bundled/bin)
   list(APPEND bundled_programs bundled_${program})
 endforeach()
 add_custom_target(bundled_programs DEPENDS ${bundled_programs})

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "core/base/error.h"
 #include "core/graph/passes.h"
 
 namespace twinloom::graph {
@@ -33,10 +34,11 @@ std::string_view name(Relaxation relaxation) {
   return {};
 }
 
-std::optional<Relaxation> relaxation_named(std::string_view name) {
+Relaxation relaxation_named(std::string_view name) {
   for (const Row& row : rows)
     if (row.name == name) return row.relaxation;
-  return std::nullopt;
+  throw Error(cat("there is no relaxation '", escaped(name), "'; there are ",
+                  join(rows, ", ", [](const Row& row) { return std::string(row.name); })));
 }
 
 Relaxations Relaxations::all() {

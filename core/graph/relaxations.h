@@ -31,7 +31,8 @@ enum class Relaxation : std::uint8_t {
 
 std::span<const Relaxation> all_relaxations();
 std::string_view name(Relaxation relaxation);
-std::optional<Relaxation> relaxation_named(std::string_view name);
+// Error naming those that there are where none has the name.
+Relaxation relaxation_named(std::string_view name);
 
 class Relaxations {
  public:

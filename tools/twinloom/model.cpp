@@ -3,16 +3,13 @@
 
 #include <cstring>
 
+#include "api/load.h"
 #include "core/base/error.h"
-#include "core/base/files.h"
 #include "frontends/arrays/arrays.h"
-#include "frontends/fx/read.h"
 
 namespace twinloom::tool {
 
 namespace {
-
-constexpr std::int64_t most_text = std::int64_t{1} << 28;
 
 // Takes the ending off; false where it has another.
 bool take_suffix(std::string& name, std::string_view suffix) {
@@ -28,30 +25,17 @@ std::vector<std::int64_t> integers_of(const runtime::Tensor& tensor, const std::
   return {data, data + tensor.sizes[0]};
 }
 
-// Whether it is the text that graph::print writes, which starts with its name.
-bool is_graph_text(std::string_view text) {
-  constexpr std::string_view start = "graph \"";
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text.substr(first).starts_with(start);
-}
-
-graph::Graph read_graph_text(const std::string& text, const ModelOptions& options) {
-  if (options.graph != 0)
-    throw Error(cat("graph ", options.graph, " was asked for; the text holds 1, counted from 0"));
-  return graph::parse(text);
-}
-
-fx::ReadOptions fx_options(const Model& model, const ModelOptions& options) {
-  fx::ReadOptions fx_options{options.graph, {}};
+LoadOptions load_options(const Model& model, const ModelOptions& options) {
+  LoadOptions load_options{options.graph, {}};
   constexpr std::string_view prefix = "const_";
   for (const auto& [name, given] : model.arrays) {
     if (!name.starts_with(prefix) || !given.tensor) continue;
     const runtime::Tensor tensor = runtime::contiguous(*given.tensor);
     const auto* bytes = static_cast<const std::byte*>(tensor.data);
     const auto count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
-    fx_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes, {bytes, bytes + count}};
+    load_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes, {bytes, bytes + count}};
   }
-  return fx_options;
+  return load_options;
 }
 
 }  // namespace
@@ -113,14 +97,9 @@ std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& fil
 Model read_model(const ModelOptions& options) {
   Model model;
   if (!options.inputs.empty()) model.arrays = read_arrays(options.inputs);
-  const std::string text = read_bytes(options.file, most_text);
-  if (is_graph_text(text)) {
-    model.graph = read_graph_text(text, options);
-  } else {
-    const fx::ReadOptions read = fx_options(model, options);
-    model.graph = fx::read(text, read);
-    model.strides = fx::parameter_strides(text, read);
-  }
+  Loaded loaded = load_graph(options.file, load_options(model, options));
+  model.graph = std::move(loaded.graph);
+  model.strides = std::move(loaded.strides);
   model.graph.name = "graph";
   return model;
 }

@@ -1,0 +1,223 @@
+// Compiling and running by the C API. See handles.h.
+#include <algorithm>
+
+#include "api/c/dlpack.h"
+#include "api/c/handles.h"
+
+namespace {
+
+using twinloom::cat;
+using twinloom::Error;
+using twinloom::c::checked;
+using twinloom::c::guarded;
+
+twinloom::Mode mode_of(std::int32_t mode) {
+  switch (mode) {
+    case TWINLOOM_FUSED:
+      return twinloom::Mode::fused;
+    case TWINLOOM_STRICT:
+      return twinloom::Mode::strict;
+    case TWINLOOM_FAST:
+      return twinloom::Mode::fast;
+  }
+  throw Error(cat("twinloom_compile_options.mode is ", mode,
+                  "; expected TWINLOOM_FUSED (0), TWINLOOM_STRICT (1) or TWINLOOM_FAST (2)"));
+}
+
+// Names with commas between them.
+twinloom::Relaxations relaxations_of(std::string_view names) {
+  twinloom::Relaxations relaxed;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    relaxed.add(twinloom::graph::relaxation_named(name));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  }
+  return relaxed;
+}
+
+twinloom::CompileOptions compile_options(const twinloom_compile_options* given) {
+  const twinloom_compile_options options = twinloom::c::known(given, "twinloom_compile_options");
+  twinloom::CompileOptions result;
+  result.mode = mode_of(options.mode);
+  if (options.relaxations != nullptr) {
+    if (result.mode != twinloom::Mode::fast)
+      throw Error(
+          "twinloom_compile_options.relaxations are of mode TWINLOOM_FAST; another mode was asked for");
+    result.relaxed = relaxations_of(options.relaxations);
+  }
+  result.build_threads = options.build_threads;
+  result.tuning.tries = options.tuning_tries;
+  if (options.schedules != nullptr) result.tuning.folder = options.schedules;
+  return result;
+}
+
+std::vector<twinloom::Argument> arguments_of(const twinloom_value* values, std::size_t count,
+                                             bool need_data) {
+  if (count != 0) checked(values, "arguments");
+  std::vector<twinloom::Argument> arguments;
+  for (std::size_t i = 0; i < count; ++i) {
+    switch (values[i].kind) {
+      case TWINLOOM_TENSOR:
+        arguments.emplace_back(twinloom::c::tensor_of(values[i].as.tensor, cat("argument ", i), need_data));
+        continue;
+      case TWINLOOM_SIZE:
+        arguments.emplace_back(values[i].as.size);
+        continue;
+      case TWINLOOM_MANAGED: {
+        const DLManagedTensor& managed = checked(values[i].as.managed, cat("argument ", i));
+        arguments.emplace_back(twinloom::c::tensor_of(&managed.dl_tensor, cat("argument ", i), need_data));
+        continue;
+      }
+      case TWINLOOM_NONE:
+        break;
+    }
+    throw Error(cat("argument ", i, " is of kind ", values[i].kind,
+                    "; expected TWINLOOM_TENSOR (1), TWINLOOM_SIZE (2) or TWINLOOM_MANAGED (3)"));
+  }
+  return arguments;
+}
+
+// A run's options, and the caller's threads that they point to.
+struct Settings {
+  twinloom::ParallelFor parallel_for;
+  twinloom::RunOptions options;
+};
+
+void set_settings(Settings& settings, const twinloom_run_options* given) {
+  const twinloom_run_options options = twinloom::c::known(given, "twinloom_run_options");
+  settings.options.settings.threads = options.threads;
+  settings.options.seed = options.seed;
+  settings.options.offset = options.offset;
+  settings.options.stream = static_cast<twinloom::Stream>(options.stream);
+  if (options.parallel_for == nullptr) return;
+  settings.parallel_for = [run = options.parallel_for, context = options.parallel_context](
+                              std::int64_t tasks, int threads, twinloom_tasks body, void* body_context) {
+    run(context, tasks, threads, body, body_context);
+  };
+  settings.options.settings.parallel_for = &settings.parallel_for;
+}
+
+// The caller's tensors for the results that the graph computes: one for each or none.
+std::vector<twinloom::Tensor> outputs_of(const twinloom::graph::Graph& graph, const twinloom_value* results,
+                                         std::size_t count) {
+  const auto& expected = graph.results();
+  if (count != expected.size())
+    throw Error(cat(count, " results were asked for; the graph has ", expected.size()));
+  if (count != 0) checked(results, "results");
+  std::vector<twinloom::Tensor> outputs;
+  std::size_t own = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool computed = expected[i].kind == twinloom::graph::Ownership::own;
+    own += computed ? 1 : 0;
+    if (results[i].kind == TWINLOOM_NONE) continue;
+    if (results[i].kind != TWINLOOM_TENSOR || !computed) {
+      throw Error(cat("result ", i, " is of kind ", results[i].kind, "; expected TWINLOOM_NONE (0)",
+                      computed ? " or TWINLOOM_TENSOR (1)" : ", for nothing is computed for it"));
+    }
+    outputs.push_back(twinloom::c::tensor_of(results[i].as.tensor, cat("result ", i)));
+  }
+  if (!outputs.empty() && outputs.size() != own)
+    throw Error(cat(outputs.size(), " of the ", own,
+                    " results that the graph computes have a tensor; expected all or none"));
+  return outputs;
+}
+
+twinloom_value value_of(const twinloom::Output& output) {
+  twinloom_value value{};
+  if (const auto* size = std::get_if<std::int64_t>(&output)) {
+    value.kind = TWINLOOM_SIZE;
+    value.as.size = *size;
+  } else if (const auto* tensor = std::get_if<twinloom::Tensor>(&output)) {
+    value.kind = TWINLOOM_MANAGED;
+    value.as.managed = twinloom::c::managed(*tensor);
+  }
+  return value;
+}
+
+// Written into all of `results` that have no tensor or, where it throws, into none.
+void give(const std::vector<twinloom::Output>& outputs, twinloom_value* results) {
+  std::vector<twinloom_value> given(results, results + outputs.size());
+  try {
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (given[i].kind == TWINLOOM_NONE) given[i] = value_of(outputs[i]);
+  } catch (...) {
+    for (twinloom_value& value : given) twinloom_value_release(&value);
+    throw;
+  }
+  std::ranges::copy(given, results);
+}
+
+}  // namespace
+
+twinloom_error* twinloom_compile(const twinloom_graph* graph, const twinloom_device* device,
+                                 const twinloom_compile_options* options, twinloom_executable** executable) {
+  return guarded([&] {
+    checked(executable, "executable");
+    const twinloom::Graph& given = checked(graph, "graph").graph;
+    const twinloom::Device& where = checked(device, "device").device;
+    *executable = new twinloom_executable{twinloom::compile(given, where, compile_options(options))};
+  });
+}
+
+void twinloom_executable_free(twinloom_executable* executable) { delete executable; }
+
+twinloom_error* twinloom_prepare(const twinloom_executable* executable, const twinloom_value* arguments,
+                                 size_t argument_count) {
+  return guarded([&] {
+    checked(executable, "executable").executable.variant(arguments_of(arguments, argument_count, false));
+  });
+}
+
+twinloom_error* twinloom_peak_bytes(const twinloom_executable* executable, const twinloom_value* arguments,
+                                    size_t argument_count, int64_t* bytes) {
+  return guarded([&] {
+    checked(bytes, "bytes");
+    *bytes = checked(executable, "executable")
+                 .executable.peak_bytes(arguments_of(arguments, argument_count, false));
+  });
+}
+
+twinloom_error* twinloom_run(const twinloom_executable* executable, const twinloom_value* arguments,
+                             size_t argument_count, const twinloom_run_options* options,
+                             twinloom_value* results, size_t result_count) {
+  return guarded([&] {
+    const twinloom::Executable& run = checked(executable, "executable").executable;
+    Settings settings;
+    set_settings(settings, options);
+    const auto outputs = outputs_of(run.graph(), results, result_count);
+    give(run.run(arguments_of(arguments, argument_count, true), settings.options, outputs), results);
+  });
+}
+
+twinloom_error* twinloom_start(const twinloom_executable* executable, const twinloom_value* arguments,
+                               size_t argument_count, const twinloom_run_options* options,
+                               twinloom_value* results, size_t result_count, twinloom_pending** pending) {
+  return guarded([&] {
+    checked(pending, "pending");
+    const twinloom::Executable& run = checked(executable, "executable").executable;
+    Settings settings;
+    set_settings(settings, options);
+    const auto outputs = outputs_of(run.graph(), results, result_count);
+    auto started = std::make_unique<twinloom_pending>(
+        run.start(arguments_of(arguments, argument_count, true), settings.options, outputs));
+    give(started->pending.outputs(), results);
+    *pending = started.release();
+  });
+}
+
+twinloom_error* twinloom_pending_wait(twinloom_pending* pending) {
+  return guarded([&] { checked(pending, "pending").pending.wait(); });
+}
+
+int twinloom_pending_ready(const twinloom_pending* pending) {
+  return pending == nullptr || pending->pending.ready() ? 1 : 0;
+}
+
+void twinloom_pending_free(twinloom_pending* pending) { delete pending; }
+
+void twinloom_value_release(twinloom_value* value) {
+  if (value == nullptr || value->kind != TWINLOOM_MANAGED) return;
+  if (value->as.managed != nullptr && value->as.managed->deleter != nullptr)
+    value->as.managed->deleter(value->as.managed);
+  *value = {TWINLOOM_NONE, {}};
+}

@@ -1,0 +1,129 @@
+// Graphs of the C API: read, printed, and what their parameters and results are. See handles.h.
+#include <algorithm>
+
+#include "api/c/dlpack.h"
+#include "api/c/handles.h"
+#include "api/load.h"
+
+namespace {
+
+using twinloom::c::checked;
+using twinloom::c::guarded;
+using Port = twinloom_graph::Port;
+
+twinloom::LoadOptions load_options(const twinloom_read_options* given) {
+  const twinloom_read_options options = twinloom::c::known(given, "twinloom_read_options");
+  twinloom::LoadOptions result{.graph = options.graph};
+  if (options.constant_count != 0) checked(options.constants, "twinloom_read_options.constants");
+  for (std::size_t i = 0; i < options.constant_count; ++i) {
+    const twinloom_constant& constant = options.constants[i];
+    const std::string name = &checked(constant.name, twinloom::cat("the name of constant ", i));
+    result.constants[name] =
+        twinloom::c::array_of(constant.tensor, twinloom::cat("constant '", twinloom::escaped(name), "'"));
+  }
+  return result;
+}
+
+void set_tensor(Port& port, const twinloom::graph::Node& node) {
+  port.kind = TWINLOOM_TENSOR;
+  port.dtype = twinloom::c::dlpack_type(node.dtype);
+  for (const twinloom::index::Expr& size : node.shape) {
+    port.shape.push_back(twinloom::index::constant_of(size).value_or(-1));
+    port.symbols.push_back(twinloom::index::print(size));
+  }
+}
+
+Port port_of(const twinloom::graph::Graph& graph, const twinloom::graph::Parameter& parameter) {
+  Port port;
+  port.name = parameter.name;
+  port.kind = TWINLOOM_SIZE;
+  if (const auto* id = std::get_if<twinloom::graph::NodeId>(&parameter.value)) set_tensor(port, graph[*id]);
+  return port;
+}
+
+Port port_of(const twinloom::graph::Graph& graph, const twinloom::graph::Result& result) {
+  Port port;
+  port.name = result.name;
+  if (twinloom::graph::has_value(result.kind)) set_tensor(port, graph[result.value]);
+  if (result.kind == twinloom::graph::Ownership::size) port.kind = TWINLOOM_SIZE;
+  return port;
+}
+
+template <class Ports>
+std::vector<Port> ports_of(const twinloom::graph::Graph& graph, const Ports& given) {
+  std::vector<Port> ports;
+  for (const auto& each : given) ports.push_back(port_of(graph, each));
+  for (Port& port : ports)
+    for (const std::string& symbol : port.symbols) port.symbol_texts.push_back(symbol.c_str());
+  return ports;
+}
+
+twinloom_error* describe(const std::vector<Port>& ports, std::size_t number, std::string_view what,
+                         twinloom_port* out) {
+  return guarded([&] {
+    twinloom::c::known(&checked(out, "port"), "twinloom_port");
+    if (number >= ports.size())
+      throw twinloom::Error(
+          twinloom::cat("there is no ", what, " ", number, "; the graph has ", ports.size()));
+    const Port& port = ports[number];
+    const twinloom_port whole = {.size = out->size,
+                                 .name = port.name.c_str(),
+                                 .kind = port.kind,
+                                 .dtype = port.dtype,
+                                 .ndim = static_cast<std::int32_t>(port.shape.size()),
+                                 .shape = port.shape.data(),
+                                 .shape_symbols = port.symbol_texts.data()};
+    std::memcpy(out, &whole, std::min(out->size, sizeof whole));
+  });
+}
+
+}  // namespace
+
+twinloom_graph::twinloom_graph(twinloom::graph::Graph given)
+    : graph(std::move(given)),
+      parameters(ports_of(graph, graph.parameters())),
+      results(ports_of(graph, graph.results())) {}
+
+twinloom_error* twinloom_graph_read(const char* text, size_t bytes, const twinloom_read_options* options,
+                                    twinloom_graph** graph) {
+  return guarded([&] {
+    checked(graph, "graph");
+    const std::string_view given(&checked(text, "text"), bytes);
+    *graph = new twinloom_graph(twinloom::read_graph(given, load_options(options)).graph);
+  });
+}
+
+twinloom_error* twinloom_graph_load(const char* path, const twinloom_read_options* options,
+                                    twinloom_graph** graph) {
+  return guarded([&] {
+    checked(graph, "graph");
+    *graph = new twinloom_graph(twinloom::load_graph(&checked(path, "path"), load_options(options)).graph);
+  });
+}
+
+void twinloom_graph_free(twinloom_graph* graph) { delete graph; }
+
+twinloom_error* twinloom_graph_text(const twinloom_graph* graph, char** text) {
+  return guarded([&] {
+    checked(text, "text");
+    *text = twinloom::c::copied(twinloom::graph::print(checked(graph, "graph").graph));
+  });
+}
+
+size_t twinloom_graph_parameter_count(const twinloom_graph* graph) {
+  return graph == nullptr ? 0 : graph->parameters.size();
+}
+
+size_t twinloom_graph_result_count(const twinloom_graph* graph) {
+  return graph == nullptr ? 0 : graph->results.size();
+}
+
+twinloom_error* twinloom_graph_parameter(const twinloom_graph* graph, size_t number, twinloom_port* port) {
+  if (graph == nullptr) return guarded([&] { checked(graph, "graph"); });
+  return describe(graph->parameters, number, "parameter", port);
+}
+
+twinloom_error* twinloom_graph_result(const twinloom_graph* graph, size_t number, twinloom_port* port) {
+  if (graph == nullptr) return guarded([&] { checked(graph, "graph"); });
+  return describe(graph->results, number, "result", port);
+}

@@ -1,0 +1,262 @@
+/* Twinloom's C API: a tensor compiler behind opaque handles and DLPack tensors.
+ *
+ *   twinloom_graph* graph = NULL;
+ *   twinloom_device* device = NULL;
+ *   twinloom_executable* executable = NULL;
+ *   twinloom_error* error = twinloom_graph_load("model.fx", NULL, &graph);
+ *   if (!error) error = twinloom_device_open("cpu", NULL, &device);
+ *   if (!error) error = twinloom_compile(graph, device, NULL, &executable);
+ *   if (!error) {
+ *     twinloom_value argument = {TWINLOOM_TENSOR, {.tensor = &x}};   // a DLTensor of the caller
+ *     twinloom_value result = {TWINLOOM_NONE};
+ *     error = twinloom_run(executable, &argument, 1, NULL, &result, 1);
+ *     ... result.as.managed->dl_tensor ...
+ *     twinloom_value_release(&result);
+ *   }
+ *   if (error) fprintf(stderr, "%s\n", twinloom_error_message(error));
+ *   twinloom_error_free(error);
+ *   twinloom_executable_free(executable);
+ *   twinloom_device_free(device);
+ *   twinloom_graph_free(graph);
+ *
+ * Errors. What can fail returns NULL where it went well, else an error that the caller frees; what it would
+ * have written through its pointers is then as it was. Nothing is thrown, no signal handler is installed,
+ * nothing is printed, and the process is not ended. Ownership. What is written through a `twinloom_x**` or
+ * `char**` is the caller's, to be freed by the function that is named beside it; every such function takes
+ * NULL. A handle may be freed while others that were made of it are used. Threads. Graphs, devices and
+ * executables may be used by many threads at once, and freed by one when no other uses them. A pending run,
+ * an error and a value belong to one thread at a time. Options. A struct of options begins with its own size,
+ * which the caller sets to sizeof; a member that is 0 has its default, so `{.size =
+ * sizeof(twinloom_run_options)}` is what NULL means. Later versions add members at the end. Sizes and counts
+ * are in elements, strides too, memory in bytes, times in seconds. */
+#ifndef TWINLOOM_TWINLOOM_H
+#define TWINLOOM_TWINLOOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* DLTensor and DLManagedTensor; the version of the caller where there is one. */
+#ifdef __has_include
+#if __has_include(<dlpack/dlpack.h>)
+#include <dlpack/dlpack.h>
+#else
+#include <twinloom/dlpack.h>
+#endif
+#else
+#include <dlpack/dlpack.h>
+#endif
+
+#if defined(__GNUC__)
+#define TWINLOOM_API __attribute__((visibility("default")))
+#else
+#define TWINLOOM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of the header; twinloom_version() is that of the library. A library of the same MAJOR serves programs that
+ * were built with an earlier header. */
+#define TWINLOOM_VERSION_MAJOR 0
+#define TWINLOOM_VERSION_MINOR 1
+#define TWINLOOM_VERSION_PATCH 0
+
+TWINLOOM_API const char* twinloom_version(void); /* "0.1.0" */
+
+/* ---- errors ---- */
+
+typedef struct twinloom_error twinloom_error;
+
+typedef enum twinloom_code {
+  TWINLOOM_OK = 0,      /* of NULL */
+  TWINLOOM_INVALID = 1, /* the caller's: the message says what was given, what was expected, and where */
+  TWINLOOM_OUT_OF_MEMORY = 2, /* what exists stays as it is; a run that needs less works */
+  TWINLOOM_DEVICE_LOST =
+      3,           /* a GPU failed for good: all work on it in this process ends so, other devices go on */
+  TWINLOOM_BUG = 4 /* a mistake in Twinloom; the message is worth a report */
+} twinloom_code;
+
+TWINLOOM_API twinloom_code twinloom_error_code(const twinloom_error* error);
+/* In UTF-8, "" of NULL; lives as long as the error. */
+TWINLOOM_API const char* twinloom_error_message(const twinloom_error* error);
+TWINLOOM_API void twinloom_error_free(twinloom_error* error);
+
+/* Of texts that a function wrote through a char**. */
+TWINLOOM_API void twinloom_text_free(char* text);
+
+/* ---- values: what a graph takes and gives ---- */
+
+typedef enum twinloom_kind {
+  TWINLOOM_NONE = 0,   /* Python's None; of a result that is to be filled in: memory is made for it */
+  TWINLOOM_TENSOR = 1, /* the caller's: as.tensor */
+  TWINLOOM_SIZE = 2,   /* a number: as.size */
+  TWINLOOM_MANAGED = 3 /* a result in memory that was made for it, or in that of an argument: as.managed */
+} twinloom_kind;
+
+/* Tensors lie in memory of this process (kDLCPU, kDLCUDAHost) or of a GPU (kDLCUDA, kDLCUDAManaged), with any
+ * strides, negative ones and 0 included; a row-major one may have none. Types: bool, integers of 8 to 64
+ * bits, floats of 16, 32 and 64, bfloat16, float8_e4m3fn and float8_e5m2. Nothing is copied. */
+typedef struct twinloom_value {
+  int32_t kind; /* a twinloom_kind */
+  union {
+    const DLTensor* tensor;
+    int64_t size;
+    DLManagedTensor* managed; /* released by its deleter; it may outlive the executable */
+  } as;
+} twinloom_value;
+
+/* Calls the deleter of a managed tensor; the value is then TWINLOOM_NONE. */
+TWINLOOM_API void twinloom_value_release(twinloom_value* value);
+
+/* ---- graphs ---- */
+
+typedef struct twinloom_graph twinloom_graph;
+
+/* A tensor that a text names and does not contain, such as `_tensor_constant0`. */
+typedef struct twinloom_constant {
+  const char* name;
+  const DLTensor* tensor; /* in memory of this process; copied */
+} twinloom_constant;
+
+typedef struct twinloom_read_options {
+  size_t size;
+  int32_t graph; /* which one of a text with several, from 0 */
+  size_t constant_count;
+  const twinloom_constant* constants;
+} twinloom_read_options;
+
+/* Of the text that PyTorch prints for an FX graph, or of Twinloom's own, that twinloom_graph_text gives. */
+TWINLOOM_API twinloom_error* twinloom_graph_read(const char* text, size_t bytes,
+                                                 const twinloom_read_options* options,
+                                                 twinloom_graph** graph);
+/* The same of a file; `path` is in the encoding of the file system. */
+TWINLOOM_API twinloom_error* twinloom_graph_load(const char* path, const twinloom_read_options* options,
+                                                 twinloom_graph** graph);
+TWINLOOM_API void twinloom_graph_free(twinloom_graph* graph);
+/* Twinloom's own text of it. Free with twinloom_text_free. */
+TWINLOOM_API twinloom_error* twinloom_graph_text(const twinloom_graph* graph, char** text);
+
+/* What is known of a parameter or a result before a run; lives as long as its graph. */
+typedef struct twinloom_port {
+  size_t size;
+  const char* name;                 /* "" where it has none */
+  int32_t kind;                     /* TWINLOOM_TENSOR, TWINLOOM_SIZE or TWINLOOM_NONE */
+  DLDataType dtype;                 /* of a tensor */
+  int32_t ndim;                     /* of a tensor */
+  const int64_t* shape;             /* -1: known at a run */
+  const char* const* shape_symbols; /* each size as an expression: "4", "s0", "2*s0 + 1" */
+} twinloom_port;
+
+TWINLOOM_API size_t twinloom_graph_parameter_count(const twinloom_graph* graph);
+TWINLOOM_API size_t twinloom_graph_result_count(const twinloom_graph* graph);
+/* port->size must be set. */
+TWINLOOM_API twinloom_error* twinloom_graph_parameter(const twinloom_graph* graph, size_t number,
+                                                      twinloom_port* port);
+TWINLOOM_API twinloom_error* twinloom_graph_result(const twinloom_graph* graph, size_t number,
+                                                   twinloom_port* port);
+
+/* ---- devices ---- */
+
+typedef struct twinloom_device twinloom_device;
+
+typedef struct twinloom_device_options {
+  size_t size;
+  const char* isa;  /* of a CPU: "avx2" or "avx512"; NULL: the best that it has */
+  int32_t no_cache; /* not 0: machine code is neither kept on disk nor found there */
+} twinloom_device_options;
+
+/* "cpu"; "cuda" or "cuda:1", as the driver counts; "reference", which interprets, slowly and obviously;
+ * "h200", which plans for a GPU and runs nothing. A device that is not here is an error that says what is
+ * missing. */
+TWINLOOM_API twinloom_error* twinloom_device_open(const char* name, const twinloom_device_options* options,
+                                                  twinloom_device** device);
+TWINLOOM_API void twinloom_device_free(twinloom_device* device);
+/* One line. Free with twinloom_text_free. */
+TWINLOOM_API twinloom_error* twinloom_device_description(const twinloom_device* device, char** text);
+/* What does not work as it should and hurts no result, such as a cache that cannot be written; "" where all
+ * does. */
+TWINLOOM_API twinloom_error* twinloom_device_warning(const twinloom_device* device, char** text);
+/* The names of the devices that can be used here, the best first, a line each. Free with twinloom_text_free.
+ */
+TWINLOOM_API twinloom_error* twinloom_device_names(char** text);
+
+/* ---- executables ---- */
+
+typedef struct twinloom_executable twinloom_executable;
+
+typedef enum twinloom_mode {
+  TWINLOOM_FUSED = 0,  /* 16-bit values between operators stay in f32; the same bits on every device */
+  TWINLOOM_STRICT = 1, /* every operator rounds once to its type; the same bits on every device */
+  TWINLOOM_FAST = 2    /* fused, and what `relaxations` names */
+} twinloom_mode;
+
+typedef struct twinloom_compile_options {
+  size_t size;
+  int32_t mode;            /* a twinloom_mode */
+  const char* relaxations; /* of fast: names with commas between them, "reassociate,contract"; NULL: all */
+  int32_t build_threads;   /* that compile kernels of one graph at the same time; 0: one a core */
+  int32_t tuning_tries;  /* schedules of each kernel that are measured beside the usual one when it is made */
+  const char* schedules; /* a folder where those that were fastest are kept and found; NULL: none */
+} twinloom_compile_options;
+
+/* Machine code is made when the first run of a layout needs it, or by twinloom_prepare. */
+TWINLOOM_API twinloom_error* twinloom_compile(const twinloom_graph* graph, const twinloom_device* device,
+                                              const twinloom_compile_options* options,
+                                              twinloom_executable** executable);
+TWINLOOM_API void twinloom_executable_free(twinloom_executable* executable);
+
+/* For the next two a tensor's type, shape and strides are enough: its data may be NULL.
+ *
+ * Makes the machine code that a run with these arguments needs. */
+TWINLOOM_API twinloom_error* twinloom_prepare(const twinloom_executable* executable,
+                                              const twinloom_value* arguments, size_t argument_count);
+/* Bytes of new memory that such a run needs at once: temporaries, and results that lie in no argument. */
+TWINLOOM_API twinloom_error* twinloom_peak_bytes(const twinloom_executable* executable,
+                                                 const twinloom_value* arguments, size_t argument_count,
+                                                 int64_t* bytes);
+
+/* Tasks first..last-1 of a kernel. */
+typedef void (*twinloom_tasks)(void* body_context, int64_t first, int64_t last);
+
+typedef struct twinloom_run_options {
+  size_t size;
+  int32_t threads;       /* of a CPU; 0: one a core */
+  uint64_t seed, offset; /* of random operators */
+  void*
+      stream; /* of a GPU: a CUstream; the run is in order with what else is on it. NULL: the device's own */
+  /* Who runs the tasks of a CPU's kernels; NULL: OpenMP's threads. Must call `body` so that every task is
+   * covered once, from any threads, at most `threads` of them, and return when all are done. */
+  void (*parallel_for)(void* context, int64_t tasks, int32_t threads, twinloom_tasks body,
+                       void* body_context);
+  void* parallel_context;
+} twinloom_run_options;
+
+/* One argument for each parameter and one result for each of the graph's, in order. A result that is
+ * TWINLOOM_NONE on entry gets memory of its own and is TWINLOOM_MANAGED; one that is TWINLOOM_TENSOR is
+ * written there, which must have its type and shape and overlap nothing else. Either every result that the
+ * graph computes has such a tensor or none has. A result that is an argument, or a view of one, lies in that
+ * argument's memory, and must not outlive it. */
+TWINLOOM_API twinloom_error* twinloom_run(const twinloom_executable* executable,
+                                          const twinloom_value* arguments, size_t argument_count,
+                                          const twinloom_run_options* options, twinloom_value* results,
+                                          size_t result_count);
+
+typedef struct twinloom_pending twinloom_pending;
+
+/* The same without waiting for a GPU: the results may be handed to what is put on the run's stream later, and
+ * be read after twinloom_pending_wait. The arguments' memory must live until then. */
+TWINLOOM_API twinloom_error* twinloom_start(const twinloom_executable* executable,
+                                            const twinloom_value* arguments, size_t argument_count,
+                                            const twinloom_run_options* options, twinloom_value* results,
+                                            size_t result_count, twinloom_pending** pending);
+/* Until it is done; an index that was out of range, or a GPU that failed, is the error. */
+TWINLOOM_API twinloom_error* twinloom_pending_wait(twinloom_pending* pending);
+TWINLOOM_API int twinloom_pending_ready(const twinloom_pending* pending); /* not 0: waiting takes no time */
+TWINLOOM_API void twinloom_pending_free(twinloom_pending* pending);       /* waits */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

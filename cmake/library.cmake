@@ -1,0 +1,61 @@
+# libtwinloom.so and what is installed with it, for find_package(twinloom), pkg-config and a plain compiler:
+#   bin/twinloom                     the program
+#   include/twinloom                 twinloom.h (C), twinloom.hpp (C++ over it), DLPack's header for those who have none
+#   lib/libtwinloom.so.MAJOR         exports api/c/symbols.txt and nothing else
+#   lib/twinloom/libtwinloom_jit.so  Clang and LLVM, for the library and the program; exports the room jit alone
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(generated ${CMAKE_BINARY_DIR}/library)
+
+file(WRITE ${generated}/jit_exported
+     "{ global: extern \"C++\" { twinloom::jit::Compiler::*; twinloom::jit::Session::*; twinloom::jit::Module::*;\n"
+     "  twinloom::jit::default_host_symbols*; }; local: *; };\n")
+add_library(twinloom_jit SHARED $<TARGET_OBJECTS:jit>)
+set_target_properties(twinloom_jit PROPERTIES LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY ${generated}/lib)
+get_target_property(libraries jit LINK_LIBRARIES)
+target_link_libraries(twinloom_jit PRIVATE ${libraries})
+target_link_options(twinloom_jit PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL
+                    -Wl,--version-script,${generated}/jit_exported)
+
+# What takes the room jit from that library: linked first, it leaves the linker nothing to take from the archives.
+# A file in bin or lib finds it from there. By its file: users of an exported target need not know of it.
+function(twinloom_over_jit target from)
+  get_target_property(libraries ${from} LINK_LIBRARIES)
+  add_dependencies(${target} twinloom_jit)
+  target_link_libraries(${target} PRIVATE $<TARGET_FILE:twinloom_jit> ${libraries})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX
+                        INSTALL_RPATH "$ORIGIN/../lib/twinloom;$ORIGIN/../lib;$ORIGIN/twinloom")
+endfunction()
+
+set(symbols_file ${CMAKE_SOURCE_DIR}/api/c/symbols.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbols_file})
+file(STRINGS ${symbols_file} symbols)
+list(JOIN symbols "; " symbols)
+file(WRITE ${generated}/exported "TWINLOOM_${PROJECT_VERSION_MAJOR} { global: ${symbols}; local: *; };\n")
+add_library(twinloom_library SHARED $<TARGET_OBJECTS:api_c>)
+twinloom_over_jit(twinloom_library api_c)
+set_target_properties(twinloom_library PROPERTIES OUTPUT_NAME twinloom EXPORT_NAME twinloom
+                      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                      LIBRARY_OUTPUT_DIRECTORY ${generated}/lib)
+target_link_options(twinloom_library PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL
+                    -Wl,--version-script,${generated}/exported)
+target_include_directories(twinloom_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(twinloom_library INTERFACE cxx_std_17)
+
+add_executable(twinloom_program $<TARGET_OBJECTS:twinloom>)
+twinloom_over_jit(twinloom_program twinloom)
+set_target_properties(twinloom_program PROPERTIES OUTPUT_NAME twinloom RUNTIME_OUTPUT_DIRECTORY ${generated}/bin)
+
+install(TARGETS twinloom_library EXPORT twinloom)
+install(TARGETS twinloom_program)
+install(TARGETS twinloom_jit DESTINATION ${CMAKE_INSTALL_LIBDIR}/twinloom)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/api/include/twinloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${DLPACK_INCLUDE}/dlpack/dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/twinloom)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/twinloom)
+install(EXPORT twinloom NAMESPACE twinloom:: FILE twinloom-config.cmake DESTINATION ${package})
+write_basic_package_version_file(${generated}/twinloom-config-version.cmake COMPATIBILITY SameMinorVersion)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/twinloom.pc.in ${generated}/twinloom.pc @ONLY)
+install(FILES ${generated}/twinloom-config-version.cmake DESTINATION ${package})
+install(FILES ${generated}/twinloom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

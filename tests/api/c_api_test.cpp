@@ -1,0 +1,366 @@
+// The C API: DLPack both ways, what is refused and in which words, and what is whose.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <thread>
+
+#include "api/c/dlpack.h"
+#include "api/include/twinloom/twinloom.h"
+#include "core/base/error.h"
+
+namespace twinloom::c {
+namespace {
+
+constexpr const char* SUMS = R"(class GraphModule(torch.nn.Module):
+    def forward(self, x: "f32[s0, 4]"):
+        add: "f32[s0, 4]" = torch.ops.aten.add.Tensor(x, 1.0)
+        view: "f32[4, s0]" = torch.ops.aten.permute.default(x, [1, 0])
+        sum: "f32[s0]" = torch.ops.aten.sum.dim_IntList(x, [1])
+        return (add, view, None, sum)
+)";
+
+// Its code and its words; frees it.
+struct Failure {
+  explicit Failure(twinloom_error* error)
+      : code(twinloom_error_code(error)), message(twinloom_error_message(error)) {
+    twinloom_error_free(error);
+  }
+  twinloom_code code;
+  std::string message;
+};
+void expect_ok(twinloom_error* error) {
+  const Failure failure(error);
+  EXPECT_EQ(failure.code, TWINLOOM_OK) << failure.message;
+}
+void expect_invalid(twinloom_error* error, std::string_view words) {
+  const Failure failure(error);
+  EXPECT_EQ(failure.code, TWINLOOM_INVALID);
+  EXPECT_NE(failure.message.find(words), std::string::npos) << failure.message;
+}
+
+class Sums : public testing::Test {
+ protected:
+  Sums() {
+    expect_ok(twinloom_graph_read(SUMS, std::strlen(SUMS), nullptr, &graph));
+    twinloom_device_options options{};
+    options.size = sizeof options;
+    options.no_cache = 1;
+    expect_ok(twinloom_device_open("cpu", &options, &device));
+    expect_ok(twinloom_compile(graph, device, nullptr, &executable));
+    for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i);
+  }
+  ~Sums() override {
+    for (twinloom_value& result : results) twinloom_value_release(&result);
+    twinloom_executable_free(executable);
+    twinloom_device_free(device);
+    twinloom_graph_free(graph);
+  }
+  twinloom_error* run() {
+    return twinloom_run(executable, &argument, 1, nullptr, results.data(), results.size());
+  }
+
+  twinloom_graph* graph = nullptr;
+  twinloom_device* device = nullptr;
+  twinloom_executable* executable = nullptr;
+  std::array<float, 12> memory{};
+  std::array<std::int64_t, 2> shape = {3, 4};
+  DLTensor x = {memory.data(), {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape.data(), nullptr, 0};
+  twinloom_value argument = {TWINLOOM_TENSOR, {&x}};
+  std::array<twinloom_value, 4> results{};
+};
+
+const float* floats(const twinloom_value& value) {
+  return static_cast<const float*>(value.as.managed->dl_tensor.data);
+}
+
+TEST_F(Sums, ResultsAreManagedTensorsViewsAndNone) {
+  expect_ok(run());
+  ASSERT_EQ(results[0].kind, TWINLOOM_MANAGED);
+  EXPECT_EQ(floats(results[0])[11], 12.0f);
+  ASSERT_EQ(results[1].kind, TWINLOOM_MANAGED);
+  const DLTensor& view = results[1].as.managed->dl_tensor;
+  EXPECT_EQ(view.data, memory.data());
+  EXPECT_EQ(view.shape[0], 4);
+  EXPECT_EQ(view.strides[0], 1);
+  EXPECT_EQ(view.strides[1], 4);
+  EXPECT_EQ(results[2].kind, TWINLOOM_NONE);
+  EXPECT_EQ(floats(results[3])[2], 8.0f + 9.0f + 10.0f + 11.0f);
+}
+
+TEST_F(Sums, ResultsOutliveTheExecutable) {
+  expect_ok(run());
+  twinloom_executable_free(std::exchange(executable, nullptr));
+  twinloom_device_free(std::exchange(device, nullptr));
+  twinloom_graph_free(std::exchange(graph, nullptr));
+  EXPECT_EQ(floats(results[0])[0], 1.0f);
+}
+
+TEST_F(Sums, StridesAndOffsetsOfArgumentsAreThoseOfDlpack) {
+  std::array<std::int64_t, 2> strides = {0, -2};
+  x.strides = strides.data();
+  x.byte_offset = 8 * sizeof(float);
+  expect_ok(run());
+  EXPECT_EQ(floats(results[0])[0], 9.0f);
+  EXPECT_EQ(floats(results[0])[3], 3.0f);
+  EXPECT_EQ(floats(results[3])[2], 8.0f + 6.0f + 4.0f + 2.0f);
+}
+
+TEST_F(Sums, AManagedResultIsAnArgument) {
+  expect_ok(run());
+  std::array<twinloom_value, 4> second{};
+  expect_ok(twinloom_run(executable, results.data(), 1, nullptr, second.data(), second.size()));
+  EXPECT_EQ(floats(second[0])[11], 13.0f);
+  for (twinloom_value& value : second) twinloom_value_release(&value);
+}
+
+TEST_F(Sums, ResultsAreWrittenIntoTheCallersMemoryOrNoneAre) {
+  std::array<float, 12> added{};
+  std::array<float, 3> summed{};
+  DLTensor first = x;
+  first.data = added.data();
+  DLTensor last = {summed.data(), {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, shape.data(), nullptr, 0};
+  results[0] = {TWINLOOM_TENSOR, {&first}};
+  expect_invalid(run(), "1 of the 2 results that the graph computes have a tensor; expected all or none");
+  results[3] = {TWINLOOM_TENSOR, {&last}};
+  expect_ok(run());
+  EXPECT_EQ(added[11], 12.0f);
+  EXPECT_EQ(summed[2], 38.0f);
+  EXPECT_EQ(results[0].as.tensor, &first);
+  EXPECT_EQ(results[1].kind, TWINLOOM_MANAGED);
+  twinloom_value_release(&results[1]);
+  results[1] = {TWINLOOM_TENSOR, {&first}};
+  expect_invalid(run(), "result 1 is of kind 1; expected TWINLOOM_NONE (0), for nothing is computed for it");
+  results = {};
+}
+
+TEST_F(Sums, WrongArgumentsAreErrorsAndChangeNoResult) {
+  expect_invalid(twinloom_run(executable, &argument, 1, nullptr, results.data(), 3),
+                 "3 results were asked for; the graph has 4");
+  expect_invalid(twinloom_run(executable, nullptr, 1, nullptr, results.data(), 4), "arguments is NULL");
+  argument.kind = TWINLOOM_NONE;
+  expect_invalid(run(), "argument 0 is of kind 0; expected TWINLOOM_TENSOR (1)");
+  argument.kind = TWINLOOM_TENSOR;
+  argument.as.tensor = nullptr;
+  expect_invalid(run(), "argument 0: the tensor is NULL");
+  argument.as.tensor = &x;
+  x.data = nullptr;
+  expect_invalid(run(), "argument 0: has elements, and its data is NULL");
+  expect_ok(twinloom_prepare(executable, &argument, 1));
+  x.data = memory.data();
+  x.dtype.lanes = 2;
+  expect_invalid(run(), "32 bits and 2 lanes is not known");
+  x.dtype = {kDLFloat, 64, 1};
+  expect_invalid(run(), "x");
+  x.dtype = {kDLFloat, 32, 1};
+  x.device.device_type = kDLROCM;
+  expect_invalid(run(), "lies on DLPack's device type 10");
+  x.device = {kDLCUDA, 0};
+  expect_invalid(run(), "x");
+  x.device = {kDLCPU, 0};
+  shape[0] = -1;
+  expect_invalid(run(), "argument 0: has the size -1");
+  shape[0] = std::int64_t{1} << 60;
+  expect_invalid(run(), "f32[1152921504606846976, 4] has more bytes than 64 bits count");
+  x.ndim = 1000;
+  expect_invalid(run(), "argument 0: has 1000 dimensions; 0 to 64 are possible");
+  for (const twinloom_value& result : results) EXPECT_EQ(result.kind, TWINLOOM_NONE);
+}
+
+TEST_F(Sums, PortsSayWhatIsKnownBeforeARun) {
+  ASSERT_EQ(twinloom_graph_parameter_count(graph), 1u);
+  ASSERT_EQ(twinloom_graph_result_count(graph), 4u);
+  twinloom_port port{};
+  port.size = sizeof port;
+  expect_ok(twinloom_graph_result(graph, 1, &port));
+  EXPECT_EQ(port.kind, TWINLOOM_TENSOR);
+  EXPECT_EQ(port.ndim, 2);
+  EXPECT_EQ(port.shape[0], 4);
+  EXPECT_EQ(port.shape[1], -1);
+  EXPECT_STREQ(port.shape_symbols[1], "s0");
+  EXPECT_EQ(port.dtype.bits, 32);
+  expect_ok(twinloom_graph_result(graph, 2, &port));
+  EXPECT_EQ(port.kind, TWINLOOM_NONE);
+  expect_invalid(twinloom_graph_parameter(graph, 1, &port), "there is no parameter 1; the graph has 1");
+  port.size = 0;
+  expect_invalid(twinloom_graph_parameter(graph, 0, &port), "twinloom_port: its size is 0");
+}
+
+TEST_F(Sums, OptionsOfLaterVersionsAreTakenWhereTheyAreNotSet) {
+  struct {
+    twinloom_run_options known;
+    std::uint64_t later;
+  } options{};
+  options.known.size = sizeof options;
+  expect_ok(twinloom_run(executable, &argument, 1, &options.known, results.data(), results.size()));
+  for (twinloom_value& result : results) twinloom_value_release(&result);
+  options.later = 1;
+  expect_invalid(twinloom_run(executable, &argument, 1, &options.known, results.data(), results.size()),
+                 "of a later version than this library's");
+  options.known.size = sizeof(std::size_t) + sizeof(std::int32_t);  // an earlier one's, with threads alone
+  options.known.threads = 1;
+  expect_ok(twinloom_run(executable, &argument, 1, &options.known, results.data(), results.size()));
+}
+
+TEST_F(Sums, TheCallersThreadsRunTheTasks) {
+  struct Caller {
+    std::int64_t tasks = 0;
+  } caller;
+  twinloom_run_options options{};
+  options.size = sizeof options;
+  options.threads = 2;
+  options.parallel_context = &caller;
+  options.parallel_for = [](void* context, std::int64_t tasks, std::int32_t, twinloom_tasks body,
+                            void* of_body) {
+    static_cast<Caller*>(context)->tasks += tasks;
+    for (std::int64_t task = 0; task < tasks; ++task) body(of_body, task, task + 1);
+  };
+  std::vector<float> large(4 << 20, 1.0f);
+  shape = {1 << 20, 4};
+  x.data = large.data();
+  expect_ok(twinloom_run(executable, &argument, 1, &options, results.data(), results.size()));
+  EXPECT_GT(caller.tasks, 0);
+  EXPECT_EQ(floats(results[3])[(1 << 20) - 1], 4.0f);
+}
+
+TEST_F(Sums, ManyThreadsUseOneExecutable) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&, thread] {
+      std::array<std::int64_t, 2> sizes = {1 + thread, 4};
+      std::vector<float> rows(static_cast<std::size_t>(sizes[0]) * 4, static_cast<float>(thread));
+      DLTensor given = x;
+      given.data = rows.data();
+      given.shape = sizes.data();
+      const twinloom_value value = {TWINLOOM_TENSOR, {&given}};
+      for (int round = 0; round < 50; ++round) {
+        std::array<twinloom_value, 4> each{};
+        expect_ok(twinloom_run(executable, &value, 1, nullptr, each.data(), each.size()));
+        EXPECT_EQ(floats(each[3])[thread], 4.0f * static_cast<float>(thread));
+        for (twinloom_value& result : each) twinloom_value_release(&result);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(Sums, APendingRunGivesItsResultsAtOnce) {
+  twinloom_pending* pending = nullptr;
+  expect_ok(twinloom_start(executable, &argument, 1, nullptr, results.data(), results.size(), &pending));
+  expect_ok(twinloom_pending_wait(pending));
+  EXPECT_NE(twinloom_pending_ready(pending), 0);
+  EXPECT_EQ(floats(results[0])[0], 1.0f);
+  twinloom_pending_free(pending);
+}
+
+TEST(CApi, NullsAreErrorsThatNameThem) {
+  twinloom_graph* graph = nullptr;
+  twinloom_device* device = nullptr;
+  twinloom_executable* executable = nullptr;
+  char* text = nullptr;
+  twinloom_port port{};
+  port.size = sizeof port;
+  expect_invalid(twinloom_graph_read(nullptr, 3, nullptr, &graph), "text is NULL");
+  expect_invalid(twinloom_graph_read("x", 1, nullptr, nullptr), "graph is NULL");
+  expect_invalid(twinloom_graph_load(nullptr, nullptr, &graph), "path is NULL");
+  expect_invalid(twinloom_graph_text(nullptr, &text), "graph is NULL");
+  expect_invalid(twinloom_graph_parameter(nullptr, 0, &port), "graph is NULL");
+  expect_invalid(twinloom_graph_result(nullptr, 0, &port), "graph is NULL");
+  expect_invalid(twinloom_device_open(nullptr, nullptr, &device), "name is NULL");
+  expect_invalid(twinloom_device_description(nullptr, &text), "device is NULL");
+  expect_invalid(twinloom_device_warning(nullptr, &text), "device is NULL");
+  expect_invalid(twinloom_device_names(nullptr), "text is NULL");
+  expect_invalid(twinloom_compile(nullptr, device, nullptr, &executable), "graph is NULL");
+  expect_invalid(twinloom_prepare(nullptr, nullptr, 0), "executable is NULL");
+  expect_invalid(twinloom_run(nullptr, nullptr, 0, nullptr, nullptr, 0), "executable is NULL");
+  expect_invalid(twinloom_pending_wait(nullptr), "pending is NULL");
+  EXPECT_EQ(twinloom_graph_parameter_count(nullptr), 0u);
+  twinloom_graph_free(nullptr);
+  twinloom_device_free(nullptr);
+  twinloom_executable_free(nullptr);
+  twinloom_pending_free(nullptr);
+  twinloom_error_free(nullptr);
+  twinloom_text_free(nullptr);
+  twinloom_value_release(nullptr);
+}
+
+TEST(CApi, TextsThatAreNoGraphAreErrorsWithTheLine) {
+  twinloom_graph* graph = nullptr;
+  std::string wrong = SUMS;
+  wrong.replace(wrong.find("aten.add"), 8, "aten.adx");
+  expect_invalid(twinloom_graph_read(wrong.data(), wrong.size(), nullptr, &graph), "line 3");
+  expect_invalid(twinloom_graph_read("def f()", 7, nullptr, &graph),
+                 "there is no 'class NAME(torch.nn.Module):'");
+  EXPECT_EQ(graph, nullptr);
+}
+
+TEST(CApi, ConstantsAreGivenByName) {
+  constexpr std::string_view text =
+      "class GraphModule(torch.nn.Module):\n    def forward(self, x: \"f32[2]\"):\n"
+      "        _tensor_constant0: \"f32[2]\" = self._tensor_constant0\n"
+      "        add: \"f32[2]\" = torch.ops.aten.add.Tensor(x, _tensor_constant0)\n        return (add,)\n";
+  std::array<float, 2> numbers = {10, 20};
+  std::int64_t two = 2;
+  const DLTensor tensor = {numbers.data(), {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, &two, nullptr, 0};
+  const twinloom_constant constant = {"_tensor_constant0", &tensor};
+  twinloom_read_options options{};
+  options.size = sizeof options;
+  twinloom_graph* graph = nullptr;
+  expect_invalid(twinloom_graph_read(text.data(), text.size(), &options, &graph), "_tensor_constant0");
+  options.constant_count = 1;
+  expect_invalid(twinloom_graph_read(text.data(), text.size(), &options, &graph), "constants is NULL");
+  options.constants = &constant;
+  expect_ok(twinloom_graph_read(text.data(), text.size(), &options, &graph));
+  char* printed = nullptr;
+  expect_ok(twinloom_graph_text(graph, &printed));
+  EXPECT_NE(std::strstr(printed, "constant bytes \"000020410000a041\""), nullptr) << printed;
+  twinloom_text_free(printed);
+  twinloom_graph_free(graph);
+}
+
+TEST(CApi, ModesAndRelaxationsAreCheckedByName) {
+  twinloom_graph* graph = nullptr;
+  twinloom_device* device = nullptr;
+  twinloom_executable* executable = nullptr;
+  expect_ok(twinloom_graph_read(SUMS, std::strlen(SUMS), nullptr, &graph));
+  expect_ok(twinloom_device_open("reference", nullptr, &device));
+  twinloom_compile_options options{};
+  options.size = sizeof options;
+  options.relaxations = "contract";
+  expect_invalid(twinloom_compile(graph, device, &options, &executable),
+                 "relaxations are of mode TWINLOOM_FAST");
+  options.mode = TWINLOOM_FAST;
+  options.relaxations = "contract,atomics";
+  expect_invalid(twinloom_compile(graph, device, &options, &executable),
+                 "there is no relaxation 'atomics'; there are reassociate, contract");
+  options.relaxations = "contract,reassociate";
+  expect_ok(twinloom_compile(graph, device, &options, &executable));
+  twinloom_executable_free(executable);
+  options.mode = 7;
+  expect_invalid(twinloom_compile(graph, device, &options, &executable),
+                 "twinloom_compile_options.mode is 7");
+  twinloom_device_free(device);
+  twinloom_graph_free(graph);
+}
+
+TEST(CApi, EveryTypeWithAFormInDlpackIsReadBack) {
+  std::int64_t shape = 3;
+  std::array<std::byte, 24> memory{};
+  for (const ops::DType dtype : ops::all_dtypes()) {
+    if (dtype == ops::DType::i4) {
+      EXPECT_THROW(dlpack_type(dtype), Error);
+      continue;
+    }
+    const DLTensor tensor = {memory.data(), {kDLCPU, 0}, 1, dlpack_type(dtype), &shape, nullptr, 0};
+    EXPECT_EQ(tensor_of(&tensor, "it").dtype, dtype);
+    EXPECT_EQ(tensor.dtype.bits, ops::bits_of(dtype));
+  }
+}
+
+TEST(CApi, TheHeaderAndTheLibraryAreOfOneVersion) {
+  EXPECT_EQ(cat(TWINLOOM_VERSION_MAJOR, ".", TWINLOOM_VERSION_MINOR, ".", TWINLOOM_VERSION_PATCH),
+            twinloom_version());
+}
+
+}  // namespace
+}  // namespace twinloom::c

@@ -1,0 +1,59 @@
+// The same in C++, with the caller's threads, and an error that is thrown. Prints the first row.
+#include <twinloom/twinloom.hpp>
+
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+int run(const char* path) {
+  const twinloom::Graph graph = twinloom::Graph::load(path);
+  const twinloom::Executable executable(graph, twinloom::Device("cpu", {{}, false}),
+                                        {twinloom::Mode::strict});
+  std::vector<float> rows(3 * 4, 1.0f), bias = {1, 2, 3, 4}, written(3 * 4), sums(3 * 4);
+  const std::vector<twinloom::Value> arguments = {twinloom::Tensor::view(rows.data(), {3, 4}),
+                                                  twinloom::Tensor::view(bias.data(), {4})};
+  std::int64_t covered = 0;
+  const twinloom::ParallelFor serial = [&](std::int64_t tasks, int, const auto& body) {
+    covered += tasks;
+    body(0, tasks);
+  };
+  twinloom::RunOptions options;
+  options.parallel_for = &serial;
+  options.threads = 2;
+  const auto results = executable.run(arguments, options);
+  executable.run(
+      arguments, {},
+      {twinloom::Tensor::view(written.data(), {3, 4}), twinloom::Tensor::view(sums.data(), {3, 4})});
+  const auto& softmax = std::get<twinloom::Tensor>(results.at(0));
+  const float* first = softmax.data<float>();
+  std::printf("%.4f %.4f %.4f %.4f\n", first[0], first[1], first[2], first[3]);
+  if (std::memcmp(first, written.data(), written.size() * sizeof(float)) != 0) return 1;
+  if (softmax.shape() != std::vector<std::int64_t>{3, 4} || softmax.dtype() != twinloom::float32) return 1;
+  if (twinloom::Graph::read(graph.text()).text() != graph.text()) return 1;
+  twinloom::Pending pending = executable.start(arguments);
+  if (std::memcmp(std::get<twinloom::Tensor>(pending.wait().at(0)).data(), first,
+                  written.size() * sizeof(float)) != 0)
+    return 1;
+  if (graph.results().at(0).symbols.at(0) != "s0" || twinloom::Device::names().empty()) return 1;
+  try {
+    executable.run({arguments[0]});
+  } catch (const twinloom::Error& error) {
+    return error.code() == twinloom::Code::invalid && std::strstr(error.what(), "2 parameters") != nullptr
+               ? 0
+               : 1;
+  }
+  return 1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 2) return 2;
+  try {
+    return run(words[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+}
