@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "api/calibrations.h"
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "backends/cpu/cpu.h"
 #include "backends/reference/reference.h"
 #include "core/object_cache/object_cache.h"
@@ -68,7 +68,12 @@ runtime::Tensor Device::upload(const runtime::Tensor& tensor) const {
   return space == nullptr || tensor.device == space->device() ? tensor : runtime::uploaded(tensor, *space);
 }
 runtime::Tensor Device::download(const runtime::Tensor& tensor) const {
-  return tensor.device == runtime::HOST ? tensor : runtime::downloaded(tensor, *backend_->space());
+  if (tensor.device == runtime::HOST) return tensor;
+  const runtime::Space* space = backend_->space();
+  if (space == nullptr || space->device() != tensor.device)
+    throw Error(cat("a tensor lies on GPU ", tensor.device, "; it cannot be downloaded by the device ",
+                    backend_->name()));
+  return runtime::downloaded(tensor, *space);
 }
 
 void Device::release_memory() const {

@@ -1,5 +1,5 @@
 // Softmax of the rows of a matrix whose height is known only at run time.
-#include <twinloom/twinloom.h>
+#include <twinloom/twinloom.hpp>
 
 #include <cstdio>
 #include <vector>
@@ -8,19 +8,18 @@ int main() {
   using namespace twinloom;
   try {
     Builder builder("rows");
-    const Symbol n("n");
-    const Value x = builder.input("x", DType::f32, {n, 4});
-    const Value bias = builder.input("bias", DType::f32, {4});
+    const Node x = builder.input("x", float32, {"n", 4});
+    const Node bias = builder.input("bias", float32, {4});
     builder.output(softmax(x * 2.0 + bias, -1));
-    const Executable executable = compile(builder.take(), Device::cpu());
+    const Executable executable(builder.take(), Device("cpu"));
 
     std::vector<float> rows(3 * 4, 1.0f);
     std::vector<float> offsets = {0.0f, 1.0f, 2.0f, 3.0f};
-    const std::vector<Argument> arguments = {view_of(rows.data(), DType::f32, {3, 4}),
-                                             view_of(offsets.data(), DType::f32, {4})};
+    const std::vector<Value> arguments = {Tensor::view(rows.data(), {3, 4}),
+                                          Tensor::view(offsets.data(), {4})};
     std::printf("a run needs %lld bytes\n", static_cast<long long>(executable.peak_bytes(arguments)));
-    const std::vector<Output> outputs = executable.run(arguments);
-    const auto* first_row = static_cast<const float*>(std::get<Tensor>(outputs[0]).data);
+    const std::vector<Value> results = executable.run(arguments);
+    const float* first_row = std::get<Tensor>(results[0]).data<float>();
     std::printf("%.4f %.4f %.4f %.4f\n", first_row[0], first_row[1], first_row[2], first_row[3]);
     return 0;
   } catch (const Error& error) {

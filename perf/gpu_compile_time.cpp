@@ -16,7 +16,7 @@
 #include <iostream>
 #include <thread>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "backends/cuda/translate.h"
 #include "core/base/stopwatch.h"
 #include "core/measure/measure.h"

@@ -9,7 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "backends/cuda/device_text.h"
 #include "backends/cuda/kernel.h"
 #include "backends/cuda/nvrtc.h"

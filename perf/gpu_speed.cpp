@@ -14,7 +14,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/measure/gpu_clock.h"
 #include "core/measure/measure.h"
 #include "perf/exit_code.h"

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/machine/gpu.h"
 #include "core/measure/measure.h"
 #include "core/runtime/memory_pool.h"

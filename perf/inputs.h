@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 
 namespace twinloom::perf {
 

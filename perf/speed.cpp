@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/measure/measure.h"
 #include "perf/exit_code.h"
 #include "perf/speed_cases.h"

@@ -16,7 +16,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/measure/drawn.h"
 #include "core/measure/gpu_clock.h"
 #include "core/measure/measure.h"

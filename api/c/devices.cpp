@@ -1,4 +1,5 @@
 // Devices of the C API. See handles.h.
+#include "api/c/dlpack.h"
 #include "api/c/handles.h"
 
 using twinloom::c::checked;
@@ -31,6 +32,28 @@ twinloom_error* twinloom_device_warning(const twinloom_device* device, char** te
     checked(text, "text");
     *text = copied(checked(device, "device").device.backend().warning());
   });
+}
+
+twinloom_error* twinloom_device_upload(const twinloom_device* device, const DLTensor* tensor,
+                                       DLManagedTensor** uploaded) {
+  return guarded([&] {
+    checked(uploaded, "uploaded");
+    const twinloom::Device& to = checked(device, "device").device;
+    *uploaded = twinloom::c::managed(to.upload(twinloom::c::tensor_of(tensor, "the tensor")));
+  });
+}
+
+twinloom_error* twinloom_device_download(const twinloom_device* device, const DLTensor* tensor,
+                                         DLManagedTensor** downloaded) {
+  return guarded([&] {
+    checked(downloaded, "downloaded");
+    const twinloom::Device& from = checked(device, "device").device;
+    *downloaded = twinloom::c::managed(from.download(twinloom::c::tensor_of(tensor, "the tensor")));
+  });
+}
+
+twinloom_error* twinloom_device_release_memory(const twinloom_device* device) {
+  return guarded([&] { checked(device, "device").device.release_memory(); });
 }
 
 twinloom_error* twinloom_device_names(char** text) {

@@ -35,18 +35,6 @@ constexpr std::array<TypeRow, 15> TYPES = {{
     {ops::DType::f8e5m2, FLOAT8_E5M2, 8},
 }};
 
-ops::DType dtype_of(const DLDataType& type, std::string_view what) {
-  const auto row = std::ranges::find_if(
-      TYPES, [&](const TypeRow& each) { return each.code == type.code && each.bits == type.bits; });
-  if (row == TYPES.end() || type.lanes != 1) {
-    throw Error(cat(what, ": DLPack's type with code ", int{type.code}, ", ", int{type.bits}, " bits and ",
-                    int{type.lanes},
-                    " lanes is not known; known are bool, integers of 8 to 64 bits, floats of 16 to "
-                    "64 bits, bfloat16, float8_e4m3fn and float8_e5m2, with 1 lane"));
-  }
-  return row->dtype;
-}
-
 int device_of(const DLDevice& device, std::string_view what) {
   switch (static_cast<int>(device.device_type)) {
     case kDLCPU:
@@ -106,6 +94,18 @@ DLManagedTensor* managed(const runtime::Tensor& tensor) {
   holder->managed.manager_ctx = holder.get();
   holder->managed.deleter = release;
   return &holder.release()->managed;
+}
+
+ops::DType dtype_of(const DLDataType& type, std::string_view what) {
+  const auto row = std::ranges::find_if(
+      TYPES, [&](const TypeRow& each) { return each.code == type.code && each.bits == type.bits; });
+  if (row == TYPES.end() || type.lanes != 1) {
+    throw Error(cat(what, ": DLPack's type with code ", int{type.code}, ", ", int{type.bits}, " bits and ",
+                    int{type.lanes},
+                    " lanes is not known; known are bool, integers of 8 to 64 bits, floats of 16 to "
+                    "64 bits, bfloat16, float8_e4m3fn and float8_e5m2, with 1 lane"));
+  }
+  return row->dtype;
 }
 
 DLDataType dlpack_type(ops::DType dtype) {

@@ -14,7 +14,9 @@ runtime::Tensor tensor_of(const DLTensor* tensor, std::string_view what, bool ne
 // Keeps the tensor's memory until the deleter is called.
 DLManagedTensor* managed(const runtime::Tensor& tensor);
 
+// Each Error where the other has no such type.
 DLDataType dlpack_type(ops::DType dtype);
+ops::DType dtype_of(const DLDataType& type, std::string_view what);
 
 // A copy of a tensor in memory of this process.
 graph::Array array_of(const DLTensor* tensor, std::string_view what);

@@ -9,7 +9,7 @@ namespace {
 
 using twinloom::c::checked;
 using twinloom::c::guarded;
-using Port = twinloom_graph::Port;
+using twinloom::c::Port;
 
 twinloom::LoadOptions load_options(const twinloom_read_options* given) {
   const twinloom_read_options options = twinloom::c::known(given, "twinloom_read_options");
@@ -24,56 +24,32 @@ twinloom::LoadOptions load_options(const twinloom_read_options* given) {
   return result;
 }
 
-void set_tensor(Port& port, const twinloom::graph::Node& node) {
-  port.kind = TWINLOOM_TENSOR;
-  port.dtype = twinloom::c::dlpack_type(node.dtype);
-  for (const twinloom::index::Expr& size : node.shape) {
-    port.shape.push_back(twinloom::index::constant_of(size).value_or(-1));
-    port.symbols.push_back(twinloom::index::print(size));
-  }
-}
-
 Port port_of(const twinloom::graph::Graph& graph, const twinloom::graph::Parameter& parameter) {
-  Port port;
-  port.name = parameter.name;
-  port.kind = TWINLOOM_SIZE;
-  if (const auto* id = std::get_if<twinloom::graph::NodeId>(&parameter.value)) set_tensor(port, graph[*id]);
-  return port;
+  const auto* id = std::get_if<twinloom::graph::NodeId>(&parameter.value);
+  if (id == nullptr) return {parameter.name, TWINLOOM_SIZE};
+  return {parameter.name, graph[*id].dtype, graph[*id].shape};
 }
 
 Port port_of(const twinloom::graph::Graph& graph, const twinloom::graph::Result& result) {
-  Port port;
-  port.name = result.name;
-  if (twinloom::graph::has_value(result.kind)) set_tensor(port, graph[result.value]);
-  if (result.kind == twinloom::graph::Ownership::size) port.kind = TWINLOOM_SIZE;
-  return port;
+  if (twinloom::graph::has_value(result.kind))
+    return {result.name, graph[result.value].dtype, graph[result.value].shape};
+  return {result.name, result.kind == twinloom::graph::Ownership::size ? TWINLOOM_SIZE : TWINLOOM_NONE};
 }
 
 template <class Ports>
 std::vector<Port> ports_of(const twinloom::graph::Graph& graph, const Ports& given) {
   std::vector<Port> ports;
   for (const auto& each : given) ports.push_back(port_of(graph, each));
-  for (Port& port : ports)
-    for (const std::string& symbol : port.symbols) port.symbol_texts.push_back(symbol.c_str());
   return ports;
 }
 
 twinloom_error* describe(const std::vector<Port>& ports, std::size_t number, std::string_view what,
                          twinloom_port* out) {
   return guarded([&] {
-    twinloom::c::known(&checked(out, "port"), "twinloom_port");
     if (number >= ports.size())
       throw twinloom::Error(
           twinloom::cat("there is no ", what, " ", number, "; the graph has ", ports.size()));
-    const Port& port = ports[number];
-    const twinloom_port whole = {.size = out->size,
-                                 .name = port.name.c_str(),
-                                 .kind = port.kind,
-                                 .dtype = port.dtype,
-                                 .ndim = static_cast<std::int32_t>(port.shape.size()),
-                                 .shape = port.shape.data(),
-                                 .shape_symbols = port.symbol_texts.data()};
-    std::memcpy(out, &whole, std::min(out->size, sizeof whole));
+    ports[number].write(out);
   });
 }
 

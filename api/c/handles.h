@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/c/ports.h"
 #include "api/include/twinloom/twinloom.h"
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/base/error.h"
 
 struct twinloom_error {
@@ -19,16 +20,7 @@ struct twinloom_error {
 struct twinloom_graph {
   explicit twinloom_graph(twinloom::graph::Graph given);
   twinloom::graph::Graph graph;
-  // What ports point to.
-  struct Port {
-    std::string name;
-    std::int32_t kind = TWINLOOM_NONE;
-    DLDataType dtype{};
-    std::vector<std::int64_t> shape;
-    std::vector<std::string> symbols;
-    std::vector<const char*> symbol_texts;
-  };
-  std::vector<Port> parameters, results;
+  std::vector<twinloom::c::Port> parameters, results;
 };
 
 struct twinloom_device {

@@ -238,37 +238,16 @@ class Reader {
 
   Item call(const Call& node, int line) {
     if (node.target == "device" || node.target == "torch.device") return {std::string("device")};
-    if (node.target.ends_with("getitem")) {
-      if (node.arguments.size() != 2) fail(line, "getitem takes two arguments");
-      return element(evaluate(*node.arguments[0], line), evaluate(*node.arguments[1], line), line);
-    }
     Items positional;
     for (const Child& child : node.arguments) positional.push_back(evaluate(*child, line));
-    if (const auto op = operator_called(node.target); op && node.keywords.empty()) {
-      if (const auto number = arithmetic(*op, positional, rules_of(context_))) return *number;
-    }
-    const auto called = find_operator(node.target);
-    if (!called) fail(line, cat("operator ", escaped(node.target), " does not take these arguments"));
     std::vector<std::pair<std::string, Item>> keywords;
     for (const Keyword& keyword : node.keywords)
       keywords.emplace_back(keyword.name, evaluate(*keyword.value, line));
-    return apply(*called, {context_, node.target, std::move(positional), std::move(keywords)}, memory_);
+    return fx::call(node.target, std::move(positional), std::move(keywords), context_, memory_);
   }
 
   Item subscript(const Subscript& node, int line) {
-    return element(evaluate(*node.base, line), evaluate(*node.index, line), line);
-  }
-
-  Item element(const Item& base, const Item& at, int line) const {
-    const auto* items = base.get<Items>();
-    const auto* index = at.get<Expr>();
-    const auto constant = index == nullptr ? std::nullopt : index::constant_of(*index);
-    if (items == nullptr || !constant) fail(line, cat("cannot take an element of ", describe(base)));
-    const auto count = static_cast<std::int64_t>(items->size());
-    const std::int64_t position = *constant < 0 ? *constant + count : *constant;
-    if (position < 0 || position >= count)
-      fail(line, cat("element ", *constant, " of ", describe(base), " does not exist"));
-    return (*items)[static_cast<std::size_t>(position)];
+    return element_of(evaluate(*node.base, line), evaluate(*node.index, line));
   }
 
   // Arithmetic on sizes; on tensors only what the operator table has a name for.

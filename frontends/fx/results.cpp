@@ -60,7 +60,7 @@ std::vector<graph::Result> shared(const Items& items, const Context& context, co
 
 }  // namespace
 
-void add_results(Items items, Context& context, Memory& memory) {
+void add_results(Items items, Context& context, Memory& memory, const std::vector<std::string>& names) {
   Builder& builder = context.builder;
   for (Item& item : items) item = memory.current(item);
   items = memory.sharing(std::move(items));
@@ -70,17 +70,21 @@ void add_results(Items items, Context& context, Memory& memory) {
   std::set<int> returned;
   const std::vector<graph::Result> others = shared(items, context, memory);
   auto next = others.begin();
-  for (const Item& item : items) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
+    const std::string name = names.empty() ? "" : names[i];
     const int parameter = memory.written_parameter(item);
     if (item.is_none()) {
-      builder.output_none();
+      builder.output_none(name);
     } else if (const auto size = size_of(item)) {
-      builder.output_size(*size);
+      builder.output_size(*size, name);
     } else if (parameter >= 0) {
-      builder.output_written(written.at(parameter), parameter);
+      builder.output_written(written.at(parameter), parameter, name);
       returned.insert(parameter);
     } else if (item.get<Tensor>() != nullptr) {
-      builder.graph().output(*next++);
+      graph::Result result = *next++;
+      result.name = name;
+      builder.graph().output(std::move(result));
     } else {
       throw Error(cat("a graph cannot return ", describe(item)));
     }

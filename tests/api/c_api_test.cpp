@@ -8,6 +8,7 @@
 #include "api/c/dlpack.h"
 #include "api/include/twinloom/twinloom.h"
 #include "core/base/error.h"
+#include "tests/api/failures.h"
 
 namespace twinloom::c {
 namespace {
@@ -19,25 +20,6 @@ constexpr const char* SUMS = R"(class GraphModule(torch.nn.Module):
         sum: "f32[s0]" = torch.ops.aten.sum.dim_IntList(x, [1])
         return (add, view, None, sum)
 )";
-
-// Its code and its words; frees it.
-struct Failure {
-  explicit Failure(twinloom_error* error)
-      : code(twinloom_error_code(error)), message(twinloom_error_message(error)) {
-    twinloom_error_free(error);
-  }
-  twinloom_code code;
-  std::string message;
-};
-void expect_ok(twinloom_error* error) {
-  const Failure failure(error);
-  EXPECT_EQ(failure.code, TWINLOOM_OK) << failure.message;
-}
-void expect_invalid(twinloom_error* error, std::string_view words) {
-  const Failure failure(error);
-  EXPECT_EQ(failure.code, TWINLOOM_INVALID);
-  EXPECT_NE(failure.message.find(words), std::string::npos) << failure.message;
-}
 
 class Sums : public testing::Test {
  protected:
@@ -104,6 +86,20 @@ TEST_F(Sums, StridesAndOffsetsOfArgumentsAreThoseOfDlpack) {
   EXPECT_EQ(floats(results[0])[0], 9.0f);
   EXPECT_EQ(floats(results[0])[3], 3.0f);
   EXPECT_EQ(floats(results[3])[2], 8.0f + 6.0f + 4.0f + 2.0f);
+}
+
+TEST_F(Sums, ATensorThatIsWhereItShouldBeIsNotCopied) {
+  DLManagedTensor* moved = nullptr;
+  expect_ok(twinloom_device_upload(device, &x, &moved));
+  EXPECT_EQ(moved->dl_tensor.data, memory.data());
+  moved->deleter(moved);
+  expect_ok(twinloom_device_download(device, &x, &moved));
+  EXPECT_EQ(moved->dl_tensor.data, memory.data());
+  moved->deleter(moved);
+  x.device = {kDLCUDA, 1};
+  expect_invalid(twinloom_device_download(device, &x, &moved),
+                 "lies on GPU 1; it cannot be downloaded by the device cpu");
+  expect_ok(twinloom_device_release_memory(device));
 }
 
 TEST_F(Sums, AManagedResultIsAnArgument) {

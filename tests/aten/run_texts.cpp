@@ -8,7 +8,7 @@
 #include <iostream>
 #include <string>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/base/error.h"
 #include "core/evaluate/evaluate.h"
 #include "core/graph/passes.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <thread>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/graph/assertion.h"
 
 namespace twinloom::tests {

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/runtime/memory_pool.h"
 #include "tests/runtime/far.h"
 #include "tests/support/thrown.h"

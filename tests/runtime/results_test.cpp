@@ -5,7 +5,7 @@
 #include <array>
 #include <numeric>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "tests/support/sealed/sealed_device.h"
 
 namespace twinloom::tests {

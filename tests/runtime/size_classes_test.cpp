@@ -1,7 +1,7 @@
 // Which runs share a variant: those of one class of sizes, and, of many classes, all that are left.
 #include <gtest/gtest.h>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "tests/support/thrown.h"
 
 namespace twinloom::tests {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/base/files.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/sealed/sealed_device.h"

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "tests/support/sealed/sealed_device.h"
 
 namespace twinloom::tests {

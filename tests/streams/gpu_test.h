@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "backends/cuda/gpu.h"
 
 namespace twinloom::tests {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/base/text.h"
 #include "core/machine/gpu.h"
 #include "tests/tool/program.h"

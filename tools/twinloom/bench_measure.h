@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/measure/measure.h"
 #include "tools/twinloom/estimates.h"
 #include "tools/twinloom/model.h"

@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "tools/twinloom/model.h"
 
 namespace twinloom::tool {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "tools/twinloom/compare.h"
 #include "tools/twinloom/model.h"
 

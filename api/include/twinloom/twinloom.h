@@ -156,6 +156,67 @@ TWINLOOM_API twinloom_error* twinloom_graph_parameter(const twinloom_graph* grap
 TWINLOOM_API twinloom_error* twinloom_graph_result(const twinloom_graph* graph, size_t number,
                                                    twinloom_port* port);
 
+/* ---- a graph, call by call ---- */
+
+/* Adds the operators that FX text may name, one after the other. A value is a number that a call has given:
+ * 0, 1, ... A builder belongs to one thread at a time; a call that fails leaves it as it was. */
+typedef struct twinloom_builder twinloom_builder;
+
+typedef enum twinloom_operand_kind {
+  TWINLOOM_OPERAND_NONE = 0,
+  TWINLOOM_OPERAND_VALUE = 1,   /* as.integer: what the builder gave */
+  TWINLOOM_OPERAND_TRUTH = 2,   /* as.integer: 0 or not */
+  TWINLOOM_OPERAND_INTEGER = 3, /* as.integer */
+  TWINLOOM_OPERAND_REAL = 4,    /* as.real */
+  TWINLOOM_OPERAND_TEXT = 5,    /* as.text: "mean", "tanh" */
+  TWINLOOM_OPERAND_DTYPE = 6,   /* as.dtype */
+  TWINLOOM_OPERAND_SIZE = 7,    /* as.text: an expression of sizes, "2*n + 1" */
+  TWINLOOM_OPERAND_LIST = 8     /* as.list: as many operands */
+} twinloom_operand_kind;
+
+typedef struct twinloom_operand {
+  int32_t kind;
+  const char* keyword; /* NULL: by its position; those by keyword stand behind the others */
+  union {
+    int64_t integer;
+    double real;
+    const char* text;
+    DLDataType dtype;
+    struct {
+      const struct twinloom_operand* operands;
+      size_t count;
+    } list;
+  } as;
+} twinloom_operand;
+
+TWINLOOM_API twinloom_error* twinloom_builder_new(const char* name, twinloom_builder** builder);
+TWINLOOM_API void twinloom_builder_free(twinloom_builder* builder);
+/* A tensor parameter. Each size is an expression: "64", "n", "2*n". A name in one is a size that a run tells.
+ */
+TWINLOOM_API twinloom_error* twinloom_builder_input(twinloom_builder* builder, const char* name,
+                                                    DLDataType dtype, size_t ndim, const char* const* sizes,
+                                                    int64_t* value);
+/* A size parameter of that name: a number that is at least 0. */
+TWINLOOM_API twinloom_error* twinloom_builder_size(twinloom_builder* builder, const char* name,
+                                                   int64_t* value);
+/* A tensor in memory of this process; copied. */
+TWINLOOM_API twinloom_error* twinloom_builder_constant(twinloom_builder* builder, const DLTensor* tensor,
+                                                       int64_t* value);
+/* `target` as PyTorch prints it, "aten._softmax.default", or the operator's name alone, "exp"; operands as
+ * its schema says. What it gives is written into `values`: one, or the first `value_count` elements of a
+ * list. */
+TWINLOOM_API twinloom_error* twinloom_builder_call(twinloom_builder* builder, const char* target,
+                                                   const twinloom_operand* operands, size_t operand_count,
+                                                   int64_t* values, size_t value_count);
+/* What a value is; what the port points to lives until the builder is asked again or freed. */
+TWINLOOM_API twinloom_error* twinloom_builder_port(twinloom_builder* builder, int64_t value,
+                                                   twinloom_port* port);
+/* The graph that returns these values, -1 being None. `names`: one for each result, or NULL. The builder is
+ * then empty. */
+TWINLOOM_API twinloom_error* twinloom_builder_finish(twinloom_builder* builder, const int64_t* values,
+                                                     const char* const* names, size_t count,
+                                                     twinloom_graph** graph);
+
 /* ---- devices ---- */
 
 typedef struct twinloom_device twinloom_device;
@@ -177,6 +238,15 @@ TWINLOOM_API twinloom_error* twinloom_device_description(const twinloom_device* 
 /* What does not work as it should and hurts no result, such as a cache that cannot be written; "" where all
  * does. */
 TWINLOOM_API twinloom_error* twinloom_device_warning(const twinloom_device* device, char** text);
+/* The tensor in memory that the device's kernels see, and back in memory of this process, when this returns.
+ * One that is there already is not copied: the result then lies in the caller's memory. Released by its
+ * deleter. */
+TWINLOOM_API twinloom_error* twinloom_device_upload(const twinloom_device* device, const DLTensor* tensor,
+                                                    DLManagedTensor** uploaded);
+TWINLOOM_API twinloom_error* twinloom_device_download(const twinloom_device* device, const DLTensor* tensor,
+                                                      DLManagedTensor** downloaded);
+/* Gives the driver the memory of a GPU that is kept for later runs, for others in this process. */
+TWINLOOM_API twinloom_error* twinloom_device_release_memory(const twinloom_device* device);
 /* The names of the devices that can be used here, the best first, a line each. Free with twinloom_text_free.
  */
 TWINLOOM_API twinloom_error* twinloom_device_names(char** text);

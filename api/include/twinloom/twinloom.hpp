@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
+#include <list>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -160,7 +160,7 @@ class Tensor {
 // What a graph takes and gives: None, a tensor, or a size.
 using Value = std::variant<std::monostate, Tensor, std::int64_t>;
 
-// What is known of a parameter or a result before a run.
+// What is known of a parameter, a result or a node before a run.
 struct Port {
   std::string name;
   twinloom_kind kind;  // TWINLOOM_TENSOR, TWINLOOM_SIZE or TWINLOOM_NONE
@@ -168,6 +168,16 @@ struct Port {
   std::vector<std::int64_t> shape;   // -1: known at a run
   std::vector<std::string> symbols;  // each size as an expression: "4", "s0", "2*s0 + 1"
 };
+
+namespace detail {
+inline Port port_of(const twinloom_port& port) {
+  return {port.name,
+          static_cast<twinloom_kind>(port.kind),
+          {port.dtype.code, port.dtype.bits},
+          {port.shape, port.shape + port.ndim},
+          {port.shape_symbols, port.shape_symbols + port.ndim}};
+}
+}  // namespace detail
 
 struct ReadOptions {
   int graph = 0;                                               // which one of a text with several, from 0
@@ -219,16 +229,296 @@ class Graph {
       twinloom_port port{};
       port.size = sizeof port;
       detail::check(describe(handle(), i, &port));
-      ports[i] = {port.name,
-                  static_cast<twinloom_kind>(port.kind),
-                  {port.dtype.code, port.dtype.bits},
-                  {port.shape, port.shape + port.ndim},
-                  {port.shape_symbols, port.shape_symbols + port.ndim}};
+      ports[i] = detail::port_of(port);
     }
     return ports;
   }
   std::shared_ptr<twinloom_graph> handle_;
 };
+
+// ---- a graph, call by call ----
+
+// A size of a shape: a number, a name that a run gives a value, or an expression of such, "2*n + 1".
+class Size {
+ public:
+  Size(std::int64_t size) : text_(std::to_string(size)) {}
+  Size(int size) : text_(std::to_string(size)) {}
+  Size(const char* text) : text_(text) {}
+  Size(std::string text) : text_(std::move(text)) {}
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+using Shape = std::vector<Size>;
+
+class Builder;
+
+// A value of the graph that is being built. It must not outlive its builder.
+class Node {
+ public:
+  Port port() const;
+  DType dtype() const { return port().dtype; }
+  Builder& builder() const { return *builder_; }
+  std::int64_t number() const { return number_; }
+
+ private:
+  friend class Builder;
+  Node(Builder* builder, std::int64_t number) : builder_(builder), number_(number) {}
+  Builder* builder_;
+  std::int64_t number_;
+};
+
+// What an operator is called with.
+class Operand {
+ public:
+  using List = std::vector<Operand>;
+  Operand() = default;  // None
+  Operand(const Node& node) : value_(node.number()), kind_(TWINLOOM_OPERAND_VALUE) {}
+  Operand(bool truth) : value_(std::int64_t{truth}), kind_(TWINLOOM_OPERAND_TRUTH) {}
+  Operand(int integer) : value_(std::int64_t{integer}), kind_(TWINLOOM_OPERAND_INTEGER) {}
+  Operand(std::int64_t integer) : value_(integer), kind_(TWINLOOM_OPERAND_INTEGER) {}
+  Operand(double real) : value_(real), kind_(TWINLOOM_OPERAND_REAL) {}
+  Operand(DType dtype) : value_(dtype), kind_(TWINLOOM_OPERAND_DTYPE) {}
+  Operand(const char* text) : value_(std::string(text)), kind_(TWINLOOM_OPERAND_TEXT) {}
+  Operand(const Size& size) : value_(size.text()), kind_(TWINLOOM_OPERAND_SIZE) {}
+  Operand(List list) : value_(std::move(list)), kind_(TWINLOOM_OPERAND_LIST) {}
+  template <class Element>
+  Operand(const std::vector<Element>& elements) : Operand(List(elements.begin(), elements.end())) {}
+  // The same by keyword.
+  static Operand named(std::string keyword, Operand operand) {
+    operand.keyword_ = std::move(keyword);
+    return operand;
+  }
+
+ private:
+  friend class Builder;
+  std::variant<std::monostate, std::int64_t, double, DType, std::string, List> value_;
+  std::int32_t kind_ = TWINLOOM_OPERAND_NONE;
+  std::string keyword_;
+};
+
+class Builder {
+ public:
+  explicit Builder(const std::string& name = "graph") : handle_(nullptr, twinloom_builder_free) {
+    twinloom_builder* builder = nullptr;
+    detail::check(twinloom_builder_new(name.c_str(), &builder));
+    handle_.reset(builder);
+  }
+  Builder(const Builder&) = delete;  // nodes refer to it
+  Builder& operator=(const Builder&) = delete;
+
+  Node input(const std::string& name, DType dtype, const Shape& shape) {
+    std::vector<const char*> sizes;
+    for (const Size& size : shape) sizes.push_back(size.text().c_str());
+    std::int64_t value = 0;
+    detail::check(
+        twinloom_builder_input(handle(), name.c_str(), dtype.dlpack(), sizes.size(), sizes.data(), &value));
+    return {this, value};
+  }
+  // A number that a run is given, at least 0.
+  Node size(const std::string& name) {
+    std::int64_t value = 0;
+    detail::check(twinloom_builder_size(handle(), name.c_str(), &value));
+    return {this, value};
+  }
+  // A copy of a tensor in memory of this process.
+  Node constant(const Tensor& tensor) {
+    std::int64_t value = 0;
+    detail::check(twinloom_builder_constant(handle(), &tensor.dlpack(), &value));
+    return {this, value};
+  }
+  // An operator by the name that PyTorch prints, with operands as its schema says:
+  // call("aten.sum.dim_IntList", {x, {1}}).
+  Node call(const std::string& target, const Operand::List& operands) {
+    return calls(target, operands, 1).front();
+  }
+  // The first `count` values that it gives.
+  std::vector<Node> calls(const std::string& target, const Operand::List& operands, std::size_t count) {
+    Lists lists;
+    const auto& known = lowered(operands, lists);
+    std::vector<std::int64_t> values(count);
+    detail::check(
+        twinloom_builder_call(handle(), target.c_str(), known.data(), known.size(), values.data(), count));
+    std::vector<Node> nodes;
+    for (const std::int64_t value : values) nodes.push_back({this, value});
+    return nodes;
+  }
+  // What the graph returns next.
+  void output(const Node& node, const std::string& name = {}) {
+    outputs_.push_back(node.number());
+    names_.push_back(name);
+  }
+  // The graph; the builder is then empty, and its nodes are of no use.
+  Graph take() {
+    std::vector<const char*> names;
+    for (const std::string& name : names_) names.push_back(name.c_str());
+    twinloom_graph* graph = nullptr;
+    detail::check(twinloom_builder_finish(handle(), outputs_.data(), names.data(), outputs_.size(), &graph));
+    outputs_.clear();
+    names_.clear();
+    return Graph(graph);
+  }
+  twinloom_builder* handle() const { return handle_.get(); }
+
+ private:
+  using Lists = std::list<std::vector<twinloom_operand>>;
+  static const std::vector<twinloom_operand>& lowered(const Operand::List& operands, Lists& lists) {
+    std::vector<twinloom_operand> result;
+    for (const Operand& operand : operands) {
+      twinloom_operand each{};
+      each.kind = operand.kind_;
+      each.keyword = operand.keyword_.empty() ? nullptr : operand.keyword_.c_str();
+      if (const auto* integer = std::get_if<std::int64_t>(&operand.value_)) each.as.integer = *integer;
+      if (const auto* real = std::get_if<double>(&operand.value_)) each.as.real = *real;
+      if (const auto* dtype = std::get_if<DType>(&operand.value_)) each.as.dtype = dtype->dlpack();
+      if (const auto* text = std::get_if<std::string>(&operand.value_)) each.as.text = text->c_str();
+      if (const auto* list = std::get_if<Operand::List>(&operand.value_)) {
+        const std::vector<twinloom_operand>& inner = lowered(*list, lists);
+        each.as.list = {inner.data(), inner.size()};
+      }
+      result.push_back(each);
+    }
+    return lists.emplace_back(std::move(result));
+  }
+  std::unique_ptr<twinloom_builder, decltype(&twinloom_builder_free)> handle_;
+  std::vector<std::int64_t> outputs_;
+  std::vector<std::string> names_;
+};
+
+inline Port Node::port() const {
+  twinloom_port port{};
+  port.size = sizeof port;
+  detail::check(twinloom_builder_port(builder_->handle(), number_, &port));
+  return detail::port_of(port);
+}
+
+// Operators, by the names and with the meaning of PyTorch's; a number beside a tensor takes its type. Those
+// without a function here are called by Builder::call.
+#define TWINLOOM_CALL_1(name) \
+  inline Node name(const Node& x) { return x.builder().call("aten." #name, {x}); }
+TWINLOOM_CALL_1(abs)
+TWINLOOM_CALL_1(acos)
+TWINLOOM_CALL_1(asin)
+TWINLOOM_CALL_1(atan)
+TWINLOOM_CALL_1(ceil)
+TWINLOOM_CALL_1(cos)
+TWINLOOM_CALL_1(cosh)
+TWINLOOM_CALL_1(erf)
+TWINLOOM_CALL_1(exp)
+TWINLOOM_CALL_1(expm1)
+TWINLOOM_CALL_1(floor)
+TWINLOOM_CALL_1(log)
+TWINLOOM_CALL_1(log1p)
+TWINLOOM_CALL_1(log2)
+TWINLOOM_CALL_1(logical_not)
+TWINLOOM_CALL_1(neg)
+TWINLOOM_CALL_1(reciprocal)
+TWINLOOM_CALL_1(relu)
+TWINLOOM_CALL_1(round)
+TWINLOOM_CALL_1(rsqrt)
+TWINLOOM_CALL_1(sigmoid)
+TWINLOOM_CALL_1(sign)
+TWINLOOM_CALL_1(silu)
+TWINLOOM_CALL_1(sin)
+TWINLOOM_CALL_1(sinh)
+TWINLOOM_CALL_1(sqrt)
+TWINLOOM_CALL_1(tan)
+TWINLOOM_CALL_1(tanh)
+TWINLOOM_CALL_1(trunc)
+#undef TWINLOOM_CALL_1
+#define TWINLOOM_CALL_2(name) \
+  inline Node name(const Node& x, const Operand& y) { return x.builder().call("aten." #name, {x, y}); }
+TWINLOOM_CALL_2(atan2)
+TWINLOOM_CALL_2(eq)
+TWINLOOM_CALL_2(fmod)
+TWINLOOM_CALL_2(ge)
+TWINLOOM_CALL_2(gt)
+TWINLOOM_CALL_2(le)
+TWINLOOM_CALL_2(logical_and)
+TWINLOOM_CALL_2(logical_or)
+TWINLOOM_CALL_2(lt)
+TWINLOOM_CALL_2(maximum)
+TWINLOOM_CALL_2(minimum)
+TWINLOOM_CALL_2(ne)
+TWINLOOM_CALL_2(pow)
+TWINLOOM_CALL_2(remainder)
+#undef TWINLOOM_CALL_2
+#define TWINLOOM_OPERATOR(sign, name)                                                                    \
+  inline Node operator sign(const Node& x, const Node& y) {                                              \
+    return x.builder().call("aten." #name, {x, y});                                                      \
+  }                                                                                                      \
+  inline Node operator sign(const Node& x, double y) { return x.builder().call("aten." #name, {x, y}); } \
+  inline Node operator sign(double x, const Node& y) { return y.builder().call("aten." #name, {x, y}); }
+TWINLOOM_OPERATOR(+, add)
+TWINLOOM_OPERATOR(-, sub)
+TWINLOOM_OPERATOR(*, mul)
+TWINLOOM_OPERATOR(/, div)
+#undef TWINLOOM_OPERATOR
+inline Node operator-(const Node& x) { return neg(x); }
+
+inline Node where(const Node& condition, const Operand& x, const Operand& y) {
+  return condition.builder().call("aten.where", {condition, x, y});
+}
+inline Node cast(const Node& x, DType dtype) {
+  return x.builder().call("prims.convert_element_type", {x, dtype});
+}
+inline Node gelu(const Node& x, const char* approximate = "none") {
+  return x.builder().call("aten.gelu", {x, Operand::named("approximate", approximate)});
+}
+
+// Over the axes, all where there are none; negative ones count from the end.
+using Axes = std::vector<std::int64_t>;
+inline Node sum(const Node& x, const Axes& axes = {}, bool keep = false) {
+  return x.builder().call("aten.sum.dim_IntList", {x, axes, keep});
+}
+inline Node mean(const Node& x, const Axes& axes = {}, bool keep = false) {
+  return x.builder().call("aten.mean.dim", {x, axes, keep});
+}
+inline Node amax(const Node& x, const Axes& axes = {}, bool keep = false) {
+  return x.builder().call("aten.amax", {x, axes, keep});
+}
+inline Node amin(const Node& x, const Axes& axes = {}, bool keep = false) {
+  return x.builder().call("aten.amin", {x, axes, keep});
+}
+inline Node argmax(const Node& x, std::int64_t axis, bool keep = false) {
+  return x.builder().call("aten.argmax", {x, axis, keep});
+}
+inline Node softmax(const Node& x, std::int64_t axis) {
+  return x.builder().call("aten._softmax", {x, axis, false});
+}
+inline Node log_softmax(const Node& x, std::int64_t axis) {
+  return x.builder().call("aten._log_softmax", {x, axis, false});
+}
+inline Node cumsum(const Node& x, std::int64_t axis) { return x.builder().call("aten.cumsum", {x, axis}); }
+
+inline Node reshape(const Node& x, const Shape& shape) {
+  return x.builder().call("aten.reshape", {x, shape});
+}
+inline Node expand(const Node& x, const Shape& shape) { return x.builder().call("aten.expand", {x, shape}); }
+inline Node permute(const Node& x, const Axes& axes) { return x.builder().call("aten.permute", {x, axes}); }
+inline Node unsqueeze(const Node& x, std::int64_t axis) {
+  return x.builder().call("aten.unsqueeze", {x, axis});
+}
+inline Node slice(const Node& x, std::int64_t axis, const Size& first, const Size& end,
+                  std::int64_t step = 1) {
+  return x.builder().call("aten.slice.Tensor", {x, axis, first, end, step});
+}
+inline Node concat(const std::vector<Node>& parts, std::int64_t axis) {
+  return parts.at(0).builder().call("aten.cat", {parts, axis});
+}
+inline Node index_select(const Node& x, std::int64_t axis, const Node& index) {
+  return x.builder().call("aten.index_select", {x, axis, index});
+}
+inline Node gather(const Node& x, std::int64_t axis, const Node& index) {
+  return x.builder().call("aten.gather", {x, axis, index});
+}
+inline Node scatter_add(const Node& x, std::int64_t axis, const Node& index, const Node& source) {
+  return x.builder().call("aten.scatter_add", {x, axis, index, source});
+}
+inline Node matmul(const Node& x, const Node& y) { return x.builder().call("aten.mm", {x, y}); }
+
+// ---- running ----
 
 struct DeviceOptions {
   std::string isa = {};  // of a CPU: "avx2" or "avx512"; empty: the best that it has
@@ -262,6 +552,12 @@ class Device {
     names.pop_back();
     return names;
   }
+  // The tensor in memory that the device's kernels see, and back in memory of this process; one that is there
+  // already is not copied.
+  Tensor upload(const Tensor& tensor) const { return moved(twinloom_device_upload, tensor); }
+  Tensor download(const Tensor& tensor) const { return moved(twinloom_device_download, tensor); }
+  // Gives the driver the memory of a GPU that is kept for later runs, for others in this process.
+  void release_memory() const { detail::check(twinloom_device_release_memory(handle())); }
   std::string description() const { return text(twinloom_device_description); }
   // What does not work as it should and hurts no result; empty where all does.
   std::string warning() const { return text(twinloom_device_warning); }
@@ -273,6 +569,14 @@ class Device {
     char* text = nullptr;
     detail::check(tell(handle(), &text));
     return detail::taken(text);
+  }
+  template <class Move>
+  Tensor moved(const Move& move, const Tensor& tensor) const {
+    DLManagedTensor* managed = nullptr;
+    detail::check(move(handle(), &tensor.dlpack(), &managed));
+    const bool copied = managed->dl_tensor.data != tensor.data();
+    Tensor result = Tensor::adopt(managed);
+    return copied ? result : tensor;
   }
   std::shared_ptr<twinloom_device> handle_;
 };

@@ -18,7 +18,7 @@
 #include <mutex>
 #include <thread>
 
-#include "api/twinloom/twinloom.h"
+#include "api/twinloom.h"
 #include "core/base/stopwatch.h"
 #include "core/ops/pointwise.h"
 

@@ -1,14 +1,6 @@
-// Twinloom: a tensor compiler. Everything a program needs.
-//
-//   twinloom::Builder builder;
-//   const twinloom::Symbol n("n");
-//   const auto x = builder.input("x", twinloom::DType::f32, {n, 64});
-//   builder.output(softmax(x, -1));  // operators are found by their arguments; see core/graph/*.h
-//   const auto executable = twinloom::compile(builder.take(), twinloom::Device::cpu());
-//
-//   std::vector<float> memory(10 * 64, 1.0f);
-//   const auto outputs = executable.run({{twinloom::view_of(memory.data(), twinloom::DType::f32, {10,
-//   64})}});
+// What the C API, the program, the measurements and the tests are written over: the classes of the other
+// rooms that a user of the compiler needs, in namespace twinloom. Users of the library have include/twinloom
+// instead.
 //
 // Errors that a caller can cause are thrown as twinloom::Error with words; twinloom::Bug is ours. Of Errors,
 // OutOfMemory and DeviceLost are types of their own.
