@@ -3,6 +3,7 @@
 
 #include "api/c/dlpack.h"
 #include "api/c/handles.h"
+#include "api/explain.h"
 
 namespace {
 
@@ -155,7 +156,8 @@ twinloom_error* twinloom_compile(const twinloom_graph* graph, const twinloom_dev
     checked(executable, "executable");
     const twinloom::Graph& given = checked(graph, "graph").graph;
     const twinloom::Device& where = checked(device, "device").device;
-    *executable = new twinloom_executable{twinloom::compile(given, where, compile_options(options))};
+    const twinloom::CompileOptions known = compile_options(options);
+    *executable = new twinloom_executable{twinloom::compile(given, where, known), where, known};
   });
 }
 
@@ -174,6 +176,19 @@ twinloom_error* twinloom_peak_bytes(const twinloom_executable* executable, const
     checked(bytes, "bytes");
     *bytes = checked(executable, "executable")
                  .executable.peak_bytes(arguments_of(arguments, argument_count, false));
+  });
+}
+
+twinloom_error* twinloom_explain(const twinloom_executable* executable, const twinloom_value* arguments,
+                                 size_t argument_count, int32_t threads, char** json) {
+  return guarded([&] {
+    checked(json, "json");
+    const twinloom_executable& asked = checked(executable, "executable");
+    twinloom::RunOptions run;
+    run.settings.threads = threads;
+    const auto explanation = twinloom::explain(
+        asked.executable, arguments_of(arguments, argument_count, false), asked.device, asked.options, run);
+    *json = twinloom::c::copied(twinloom::json_of(explanation));
   });
 }
 

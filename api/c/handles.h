@@ -29,6 +29,9 @@ struct twinloom_device {
 
 struct twinloom_executable {
   twinloom::Executable executable;
+  // It was made with:
+  twinloom::Device device;
+  twinloom::CompileOptions options;
 };
 
 struct twinloom_pending {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "api/c/dlpack.h"
@@ -180,6 +181,21 @@ TEST_F(Sums, PortsSayWhatIsKnownBeforeARun) {
   expect_invalid(twinloom_graph_parameter(graph, 1, &port), "there is no parameter 1; the graph has 1");
   port.size = 0;
   expect_invalid(twinloom_graph_parameter(graph, 0, &port), "twinloom_port: its size is 0");
+}
+
+TEST_F(Sums, AnExplanationIsJson) {
+  char* json = nullptr;
+  x.data = nullptr;
+  expect_ok(twinloom_explain(executable, &argument, 1, 1, &json));
+  const auto told = nlohmann::json::parse(json);
+  twinloom_text_free(json);
+  ASSERT_FALSE(told["kernels"].empty());
+  const auto& kernel = told["kernels"][0];
+  EXPECT_GT(kernel["estimate"]["seconds"].get<double>(), 0);
+  EXPECT_TRUE(kernel["estimate"]["limits"].contains("launch"));
+  EXPECT_NE(kernel["sources"][0].get<std::string>().find("extern"), std::string::npos);
+  EXPECT_EQ(told["peak_bytes"], 3 * 4 * 4 + 3 * 4);
+  EXPECT_TRUE(told["missed"].is_array());
 }
 
 TEST_F(Sums, OptionsOfLaterVersionsAreTakenWhereTheyAreNotSet) {

@@ -1,1 +1,1 @@
-twinloom_test(api api_c)
+twinloom_test(api api_c nlohmann_json::nlohmann_json)

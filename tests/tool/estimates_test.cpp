@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "api/estimates.h"
 #include "api/twinloom.h"
 #include "core/base/text.h"
 #include "core/machine/gpu.h"
 #include "tests/tool/program.h"
-#include "tools/twinloom/estimates.h"
 
 namespace twinloom::tests {
 namespace {
@@ -210,7 +210,7 @@ TEST(Estimates, AreOfTheProgramsOfAGroupWithTheSizesOfTheRun) {
   const runtime::Variant variant = variant_of(loops::parse(EXPONENTIALS));
   for (const machine::Machine& machine : {cores(2), machine::h200()}) {
     const index::Values sizes = {{index::Symbol("n"), 1000}};
-    const auto estimates = tool::estimates_of(variant, PlannedOn(machine), 0, sizes);
+    const auto estimates = estimates_of(variant, PlannedOn(machine), 0, sizes);
     ASSERT_EQ(estimates.size(), 2u);
     const cost::Estimate one = cost::estimate(variant.steps.front().program, machine, sizes);
     EXPECT_DOUBLE_EQ(estimates[0]->seconds, one.seconds);
@@ -222,7 +222,7 @@ TEST(Estimates, AreOfTheProgramsOfAGroupWithTheSizesOfTheRun) {
 TEST(Estimates, TakeTheThreadsOfTheRunOnACpu) {
   const runtime::Variant variant = variant_of(loops::parse(EXPONENTIALS));
   const auto seconds = [&](const machine::Machine& machine, int threads) {
-    return tool::estimates_of(variant, PlannedOn(machine), threads, {{index::Symbol("n"), 1000}})[0]->seconds;
+    return estimates_of(variant, PlannedOn(machine), threads, {{index::Symbol("n"), 1000}})[0]->seconds;
   };
   EXPECT_GT(seconds(cores(4), 1), 2 * seconds(cores(4), 4));
   EXPECT_DOUBLE_EQ(seconds(cores(4), 0), seconds(cores(4), 4));

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "api/estimates.h"
 #include "api/twinloom.h"
 #include "core/measure/measure.h"
-#include "tools/twinloom/estimates.h"
 #include "tools/twinloom/model.h"
 #include "tools/twinloom/traffic.h"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "api/estimates.h"
 #include "core/base/text.h"
 #include "tools/twinloom/report.h"
 

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "api/calibrations.h"
+#include "api/estimates.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/translate.h"
 #include "core/base/error.h"

@@ -1,14 +1,13 @@
 // twinloom explain, dump, devices, ops: what the compiler decided, knows and has.
 #include <algorithm>
 #include <iostream>
-#include <set>
 
+#include "api/explain.h"
 #include "core/base/error.h"
 #include "core/graph/passes.h"
 #include "core/ops/pointwise.h"
 #include "frontends/fx/read.h"
 #include "tools/twinloom/commands.h"
-#include "tools/twinloom/estimates.h"
 #include "tools/twinloom/inputs.h"
 
 namespace twinloom::tool {
@@ -19,6 +18,7 @@ struct ExplainCommand {
   ModelOptions model;
   DeviceOptions device;
   bool source = false;
+  bool json = false;
 };
 
 std::string indented(const std::string& text, std::string_view margin) {
@@ -43,76 +43,59 @@ std::string relaxed_words(const RelaxedNest& relaxed, double seconds, double unr
          cat("; estimate without ", microseconds(unrelaxed), ", saved ", microseconds(unrelaxed - seconds));
 }
 
-void print_group(const runtime::Variant& variant, std::size_t group,
-                 const std::optional<cost::Estimate>& estimate, const std::string& relaxed, bool source) {
-  const runtime::Group& shown = variant.groups[group];
-  std::cout << "kernel " << group << ": " << shown.name << '\n';
-  std::set<std::string> named;  // an operator may be several nodes
-  const auto is_constant = [&](graph::NodeId node) {
-    return std::holds_alternative<graph::Constant>(variant.graph[node].node);
-  };
-  const bool makes_constants = std::ranges::all_of(shown.nodes, is_constant);
-  for (const graph::NodeId node : shown.nodes) {
-    // A number is written into every kernel that uses it, and has the name of the first operator that does.
-    if (is_constant(node) && !makes_constants) continue;
-    const graph::Origin& origin = variant.graph[node].origin;
-    std::string words = graph::describe(variant.graph, node);
-    if (!origin.file.empty()) words += cat("  (", escaped(origin.file), ":", origin.line, ")");
-    if (named.insert(words).second) std::cout << "  computes " << words << '\n';
+void print_kernel(const ExplainedKernel& kernel, std::size_t number, bool source) {
+  std::cout << "kernel " << number << ": " << kernel.name << '\n';
+  for (const ExplainedOperator& each : kernel.computes) {
+    std::cout << "  computes " << each.words;
+    if (!each.file.empty()) std::cout << "  (" << escaped(each.file) << ':' << each.line << ')';
+    std::cout << '\n';
   }
-  std::cout << indented(loops::print(shown.nest), "  | ");
-  bool first = true;
-  for (const runtime::Step& step : variant.steps) {
-    if (step.unit != group) continue;
-    if (first) std::cout << indented(step.schedule, "  ");
-    if (first && estimate) std::cout << "  " << estimate_words(*estimate) << '\n';
-    if (first) std::cout << indented(relaxed, "  ");
-    first = false;
-    if (source) std::cout << indented(step.source, "    ");
-  }
+  std::cout << indented(loops::print(kernel.nest), "  | ") << indented(kernel.schedule, "  ");
+  if (kernel.estimate) std::cout << "  " << estimate_words(*kernel.estimate) << '\n';
+  if (kernel.unrelaxed_seconds)
+    std::cout << "  " << relaxed_words(kernel.relaxed, kernel.estimate->seconds, *kernel.unrelaxed_seconds)
+              << '\n';
+  if (!source) return;
+  for (const std::string& text : kernel.sources) std::cout << indented(text, "    ");
 }
 
 // What became of each scatter, and how many are computed where they are used.
-void print_scatters(const graph::Graph& graph) {
-  const std::vector<graph::ScatterForm> forms = graph::scatter_forms(graph);
-  if (forms.empty()) return;
+void print_scatters(const Explanation& explanation) {
+  if (explanation.scatters.empty()) return;
   std::size_t selects = 0;
-  for (const graph::ScatterForm& form : forms) {
+  for (const graph::ScatterForm& form : explanation.scatters) {
     const std::string words = form.refused.empty() ? cat("a select of ", form.candidates, " at each place")
                                                    : cat("not a select: ", form.refused);
-    std::cout << graph::describe(graph, form.scatter) << ": " << words << '\n';
+    std::cout << graph::describe(explanation.graph, form.scatter) << ": " << words << '\n';
     if (form.refused.empty()) ++selects;
   }
-  std::cout << selects << " of " << forms.size() << " scatters are selects\n";
+  std::cout << selects << " of " << explanation.scatters.size() << " scatters are selects\n";
 }
 
-int explain(const ExplainCommand& command) {
+int print_explanation(const ExplainCommand& command) {
   const Model model = read_model(command.model);
   const auto arguments = describe_arguments(model, command.model);
   const Device device = make_device(command.device);
   const CompileOptions options = compile_options(command.device, Mode::fused);
   const Executable executable = compile(model.graph, device, options);
-  const auto variant = executable.variant(arguments);
-  const RunOptions run = run_options(command.device, command.model);
-  const int threads = run.settings.threads;
-  const index::Values symbols = executable.symbols(arguments, run);
-  const Estimates estimates = estimates_of(*variant, device.backend(), threads, symbols);
-  for (std::size_t group = 0; group < variant->groups.size(); ++group) {
-    const loops::Program& nest = variant->groups[group].nest;
-    const RelaxedNest relaxed = options.mode == Mode::fast ? relaxed_in(nest) : RelaxedNest{};
-    std::string words;
-    if (estimates[group] && (relaxed.sums || relaxed.products > 0))
-      words = relaxed_words(relaxed, estimates[group]->seconds,
-                            unrelaxed_seconds(nest, device.backend(), threads, symbols));
-    print_group(*variant, group, estimates[group], words, command.source);
+  const Explanation explanation =
+      explain(executable, arguments, device, options, run_options(command.device, command.model));
+  if (command.json) {
+    std::cout << json_of(explanation) << '\n';
+    print_warning(device.backend().warning());
+    return 0;
   }
-  for (const runtime::Missed& missed : variant->missed) {
+  Estimates estimates;
+  for (std::size_t i = 0; i < explanation.kernels.size(); ++i) {
+    print_kernel(explanation.kernels[i], i, command.source);
+    estimates.push_back(explanation.kernels[i].estimate);
+  }
+  for (const runtime::Missed& missed : explanation.missed) {
     std::cout << "not fused: kernel " << missed.first << " and kernel " << missed.second << ": "
               << missed.words << '\n';
   }
-  print_scatters(model.graph);
-  std::cout << variant->groups.size() << " kernels, peak memory " << executable.peak_bytes(arguments)
-            << " bytes\n"
+  print_scatters(explanation);
+  std::cout << explanation.kernels.size() << " kernels, peak memory " << explanation.peak_bytes << " bytes\n"
             << indented(sum_words(estimates), "");
   print_warning(device.backend().warning());
   return 0;
@@ -198,8 +181,9 @@ Command add_explain(CLI::App& app, const FindDevice& find_device) {
   add_device_options(*sub, command->device, find_device);
   add_schedule_options(*sub, command->device);
   sub->add_flag("--source", command->source, "Also print the generated source");
+  sub->add_flag("--json", command->json, "All of it as one object of JSON, times in seconds");
   sub->footer(explain_notes);
-  return [sub, command] { return sub->parsed() ? explain(*command) : -1; };
+  return [sub, command] { return sub->parsed() ? print_explanation(*command) : -1; };
 }
 
 Command add_dump(CLI::App& app, const FindDevice& find_device) {

@@ -128,12 +128,4 @@ bool print_comparison(std::ostream& stream, const graph::Graph& graph, const std
   return good;
 }
 
-std::string bytes_words(std::int64_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  if (number >= 1e9) return fmt::format("{:.2f} GB", number * 1e-9);
-  if (number >= 1e6) return fmt::format("{:.2f} MB", number * 1e-6);
-  if (number >= 1e3) return fmt::format("{:.2f} kB", number * 1e-3);
-  return cat(bytes, " B");
-}
-
 }  // namespace twinloom::tool

@@ -29,9 +29,6 @@ bool print_difference(std::ostream& stream, const std::string& name, const Tenso
 bool print_output(std::ostream& stream, const std::string& name, const Output& given,
                   const std::optional<Tensor>& expected, const Tolerance& tolerance);
 
-// "4.10 kB"
-std::string bytes_words(std::int64_t bytes);
-
 // "f32[3, 4]"
 std::string type_words(const Tensor& tensor);
 

@@ -276,7 +276,7 @@ TWINLOOM_API twinloom_error* twinloom_compile(const twinloom_graph* graph, const
                                               twinloom_executable** executable);
 TWINLOOM_API void twinloom_executable_free(twinloom_executable* executable);
 
-/* For the next two a tensor's type, shape and strides are enough: its data may be NULL.
+/* For the next three a tensor's type, shape and strides are enough: its data may be NULL.
  *
  * Makes the machine code that a run with these arguments needs. */
 TWINLOOM_API twinloom_error* twinloom_prepare(const twinloom_executable* executable,
@@ -285,6 +285,14 @@ TWINLOOM_API twinloom_error* twinloom_prepare(const twinloom_executable* executa
 TWINLOOM_API twinloom_error* twinloom_peak_bytes(const twinloom_executable* executable,
                                                  const twinloom_value* arguments, size_t argument_count,
                                                  int64_t* bytes);
+
+/* What such a run consists of, as an object of JSON, times in seconds: `kernels` (name; the operators that
+ * each computes, with file and line; loop nest, schedule, sources; estimate, by what limits it), `missed`
+ * (pairs that stayed two kernels, and why), `scatters`, `peak_bytes`. `threads`: of a CPU, 0 for one a core.
+ * Free with twinloom_text_free. */
+TWINLOOM_API twinloom_error* twinloom_explain(const twinloom_executable* executable,
+                                              const twinloom_value* arguments, size_t argument_count,
+                                              int32_t threads, char** json);
 
 /* Tasks first..last-1 of a kernel. */
 typedef void (*twinloom_tasks)(void* body_context, int64_t first, int64_t last);

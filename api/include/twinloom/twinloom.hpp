@@ -691,7 +691,7 @@ class Executable {
     handle_ = detail::shared(executable, twinloom_executable_free);
   }
 
-  // For the next two a tensor's type, shape and strides are enough: its data may be null.
+  // For the next three a tensor's type, shape and strides are enough: its data may be null.
   //
   // Makes the machine code that a run with these arguments needs.
   void prepare(const std::vector<Value>& arguments) const {
@@ -704,6 +704,14 @@ class Executable {
     std::int64_t bytes = 0;
     detail::check(twinloom_peak_bytes(handle(), values.data(), values.size(), &bytes));
     return bytes;
+  }
+
+  // What such a run consists of, as an object of JSON: see twinloom_explain.
+  std::string explain(const std::vector<Value>& arguments, int threads = 0) const {
+    const auto values = detail::values_of(arguments);
+    char* json = nullptr;
+    detail::check(twinloom_explain(handle(), values.data(), values.size(), threads, &json));
+    return detail::taken(json);
   }
 
   // One argument for each parameter. `into` is empty, or holds a tensor for every result that the graph

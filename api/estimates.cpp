@@ -1,5 +1,5 @@
 // See estimates.h.
-#include "tools/twinloom/estimates.h"
+#include "api/estimates.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,8 @@
 #include "core/loops/rewrite.h"
 #include "core/schedule/schedule.h"
 #include "core/steps/contraction.h"
-#include "tools/twinloom/report.h"
 
-namespace twinloom::tool {
+namespace twinloom {
 
 namespace {
 
@@ -99,4 +98,12 @@ std::string sum_words(const Estimates& estimates) {
   return cat("estimate ", microseconds(seconds), " for ", kernels, " kernels");
 }
 
-}  // namespace twinloom::tool
+std::string bytes_words(std::int64_t bytes) {
+  const auto number = static_cast<double>(bytes);
+  if (number >= 1e9) return fmt::format("{:.2f} GB", number * 1e-9);
+  if (number >= 1e6) return fmt::format("{:.2f} MB", number * 1e-6);
+  if (number >= 1e3) return fmt::format("{:.2f} kB", number * 1e-3);
+  return cat(bytes, " B");
+}
+
+}  // namespace twinloom

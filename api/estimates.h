@@ -10,7 +10,7 @@
 #include "core/cost/estimate.h"
 #include "core/runtime/variant.h"
 
-namespace twinloom::tool {
+namespace twinloom {
 
 // Nothing where there is no program to estimate: where a nest is interpreted, or a routine is called.
 using Estimates = std::vector<std::optional<cost::Estimate>>;
@@ -37,4 +37,7 @@ std::string estimate_words(const cost::Estimate& estimate);
 // The sum of those that are there; empty where none is.
 std::string sum_words(const Estimates& estimates);
 
-}  // namespace twinloom::tool
+// "4.10 kB"
+std::string bytes_words(std::int64_t bytes);
+
+}  // namespace twinloom

@@ -1,0 +1,102 @@
+// See explain.h.
+#include "api/explain.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace twinloom {
+
+namespace {
+
+std::vector<ExplainedOperator> operators_of(const runtime::Variant& variant, const runtime::Group& group) {
+  const auto is_constant = [&](graph::NodeId node) {
+    return std::holds_alternative<graph::Constant>(variant.graph[node].node);
+  };
+  const bool makes_constants = std::ranges::all_of(group.nodes, is_constant);
+  std::vector<ExplainedOperator> operators;
+  std::set<std::tuple<std::string, std::string, int>> named;  // an operator may be several nodes
+  for (const graph::NodeId node : group.nodes) {
+    // A number is written into every kernel that uses it, and has the name of the first operator that does.
+    if (is_constant(node) && !makes_constants) continue;
+    const graph::Origin& origin = variant.graph[node].origin;
+    ExplainedOperator each = {graph::describe(variant.graph, node), origin.name, origin.file, origin.line};
+    if (named.emplace(each.words, each.file, each.line).second) operators.push_back(std::move(each));
+  }
+  return operators;
+}
+
+nlohmann::json json_of(const cost::Estimate& estimate) {
+  nlohmann::json limits = nlohmann::json::object();
+  for (const cost::Roof& roof : estimate.roofs) limits[std::string(roof.name)] = roof.seconds;
+  return {{"seconds", estimate.seconds}, {"limits", std::move(limits)}};
+}
+
+nlohmann::json json_of(const ExplainedKernel& kernel) {
+  nlohmann::json computes = nlohmann::json::array();
+  for (const ExplainedOperator& each : kernel.computes)
+    computes.push_back(
+        {{"name", each.name.empty() ? each.words : each.name}, {"file", each.file}, {"line", each.line}});
+  nlohmann::json json = {
+      {"name", kernel.name},         {"computes", std::move(computes)}, {"nest", loops::print(kernel.nest)},
+      {"schedule", kernel.schedule}, {"sources", kernel.sources},       {"estimate", nullptr}};
+  if (kernel.estimate) json["estimate"] = json_of(*kernel.estimate);
+  if (kernel.unrelaxed_seconds)
+    json["relaxed"] = {{"sums", kernel.relaxed.sums},
+                       {"products", kernel.relaxed.products},
+                       {"seconds_without", *kernel.unrelaxed_seconds}};
+  return json;
+}
+
+}  // namespace
+
+Explanation explain(const Executable& executable, std::span<const Argument> arguments, const Device& device,
+                    const CompileOptions& options, const RunOptions& run) {
+  const auto variant = executable.variant(arguments);
+  const int threads = run.settings.threads;
+  const index::Values symbols = executable.symbols(arguments, run);
+  const Estimates estimates = estimates_of(*variant, device.backend(), threads, symbols);
+  Explanation explanation;
+  for (std::size_t group = 0; group < variant->groups.size(); ++group) {
+    const runtime::Group& shown = variant->groups[group];
+    ExplainedKernel kernel = {.name = shown.name,
+                              .computes = operators_of(*variant, shown),
+                              .nest = shown.nest,
+                              .schedule = {},
+                              .sources = {},
+                              .estimate = estimates[group],
+                              .relaxed = {},
+                              .unrelaxed_seconds = {}};
+    for (const runtime::Step& step : variant->steps) {
+      if (step.unit != group) continue;
+      if (kernel.sources.empty()) kernel.schedule = step.schedule;
+      kernel.sources.push_back(step.source);
+    }
+    if (options.mode == Mode::fast) kernel.relaxed = relaxed_in(shown.nest);
+    if (kernel.estimate && (kernel.relaxed.sums || kernel.relaxed.products > 0))
+      kernel.unrelaxed_seconds = unrelaxed_seconds(shown.nest, device.backend(), threads, symbols);
+    explanation.kernels.push_back(std::move(kernel));
+  }
+  explanation.missed = variant->missed;
+  explanation.graph = executable.graph();
+  explanation.scatters = graph::scatter_forms(explanation.graph);
+  explanation.peak_bytes = executable.peak_bytes(arguments);
+  return explanation;
+}
+
+std::string json_of(const Explanation& explanation) {
+  nlohmann::json json = {{"kernels", nlohmann::json::array()},
+                         {"missed", nlohmann::json::array()},
+                         {"scatters", nlohmann::json::array()},
+                         {"peak_bytes", explanation.peak_bytes}};
+  for (const ExplainedKernel& kernel : explanation.kernels) json["kernels"].push_back(json_of(kernel));
+  for (const runtime::Missed& missed : explanation.missed)
+    json["missed"].push_back({{"first", missed.first}, {"second", missed.second}, {"reason", missed.words}});
+  for (const graph::ScatterForm& form : explanation.scatters)
+    json["scatters"].push_back({{"name", graph::describe(explanation.graph, form.scatter)},
+                                {"select_of", form.candidates},
+                                {"refused", form.refused}});
+  return json.dump();
+}
+
+}  // namespace twinloom

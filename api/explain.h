@@ -1,0 +1,52 @@
+// What a graph became for one layout and one set of sizes: kernels with their schedules, sources and
+// estimates, and why neighbours stayed apart.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/estimates.h"
+#include "api/twinloom.h"
+#include "core/graph/passes.h"
+
+namespace twinloom {
+
+struct ExplainedOperator {
+  std::string words;  // "'mul'", or its kind and number where it has no name
+  std::string name;   // of the node in its source; may be empty
+  std::string file;   // of the user's program; empty where nobody told
+  int line = 0;
+};
+
+struct ExplainedKernel {
+  std::string name;
+  std::vector<ExplainedOperator> computes;  // each once, in the graph's order
+  loops::Program nest;
+  std::string schedule;                    // printed; empty for a nest that is interpreted
+  std::vector<std::string> sources;        // one for each of its programs
+  std::optional<cost::Estimate> estimate;  // nothing where there is none: see Estimates
+  RelaxedNest relaxed;                     // of mode `fast`
+  std::optional<double>
+      unrelaxed_seconds;  // what it would take without; where it has an estimate and relaxes anything
+};
+
+struct Explanation {
+  std::vector<ExplainedKernel> kernels;
+  std::vector<runtime::Missed> missed;  // pairs of kernels by their numbers
+  graph::Graph graph;                   // that was compiled
+  std::vector<graph::ScatterForm> scatters;
+  std::int64_t peak_bytes = 0;
+};
+
+// Makes the machine code that a run with these arguments needs; their data may be null. `options` and
+// `device` are those that the executable was made with; of `run` the threads count.
+Explanation explain(const Executable& executable, std::span<const Argument> arguments, const Device& device,
+                    const CompileOptions& options, const RunOptions& run = {});
+
+// As an object: kernels (name, computes, nest, schedule, sources, estimate with seconds and limits, relaxed),
+// missed, scatters, peak_bytes. Times in seconds.
+std::string json_of(const Explanation& explanation);
+
+}  // namespace twinloom
