@@ -1,0 +1,38 @@
+// What of a Scatter is sorted by place, and what stays outside the sort. For the inside of this room.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "core/lower/reader.h"
+
+namespace twinloom::lower {
+
+// Which dimensions and axes are sorted, and which stay outside the sort.
+struct Plan {
+  std::vector<std::size_t> keyed;           // dimensions of the result that the sort tells apart
+  std::vector<std::size_t> sorted;          // axes of the source that are sorted
+  std::map<std::size_t, std::size_t> free;  // axis of the source -> dimension of the result
+  std::size_t own = 0;           // so many first dimensions and axes of these are the same: rows of their own
+  index::Expr elements, places;  // how many are sorted, and into how many places
+};
+Plan plan_of(const graph::Graph& graph, const graph::Node& node);
+
+// How many rows are sorted alone, and of one its elements and keys; a row's dimensions are left out of its
+// keys.
+struct Rows {
+  index::Expr rows, elements, keys;
+  std::vector<std::size_t> keyed;
+};
+Rows rows_of(const Plan& plan, const graph::Shape& source, const graph::Shape& result);
+
+// Whether one sort does for both: the same indices, of as many elements, into as many places.
+bool same_places(const graph::Graph& graph, graph::NodeId one, graph::NodeId other);
+
+// Row-major over the picked dimensions.
+index::Expr flatten(const At& at, const graph::Shape& shape, const std::vector<std::size_t>& which);
+// The other way: fills the picked positions.
+void unflatten(const index::Expr& flat, const graph::Shape& shape, const std::vector<std::size_t>& which,
+               At& at);
+
+}  // namespace twinloom::lower
