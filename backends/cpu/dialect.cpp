@@ -15,7 +15,14 @@ std::string CpuDialect::head(const loops::Program&) const {
 }
 
 std::vector<std::string> CpuDialect::opening(const loops::Program& program) const {
-  if (loops::routine_of(program) != nullptr) return {"const StableSort stable_sort{begin, end};"};
+  const loops::Call* const call = loops::routine_of(program);
+  if (call == nullptr) return {};
+  switch (call->routine) {
+    case loops::Routine::stable_sort:
+      return {"const StableSort stable_sort{begin, end};"};
+    case loops::Routine::sums_by_key:
+      return {"const SumsByKey sums_by_key{begin, end};"};
+  }
   return {};
 }
 
@@ -39,9 +46,9 @@ bool CpuDialect::loads_every(std::int64_t stride, int lanes) const {
 }
 
 index::Expr task_count(const loops::Program& program) {
-  const loops::Call* const sort = loops::routine_of(program);
-  if (sort == nullptr) return emit::task_count(program);
-  return index::greatest(1, loops::sort_sizes(*sort).rows);
+  const loops::Call* const call = loops::routine_of(program);
+  if (call == nullptr) return emit::task_count(program);
+  return index::greatest(1, loops::call_sizes(*call).rows);
 }
 
 std::vector<jit::VirtualFile> all_headers() {

@@ -17,6 +17,7 @@ class CpuDialect final : public emit::DeviceDialect {
   std::string sync() const override { return {}; }
   bool transposes(ops::DType dtype, int count) const override;
   bool loads_every(std::int64_t stride, int lanes) const override;
+  std::string slot_attributes() const override { return " __attribute__((always_inline))"; }
   bool has_threads() const override { return false; }
 };
 

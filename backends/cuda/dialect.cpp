@@ -5,6 +5,7 @@
 
 #include "backends/cuda/device/sort_step.h"
 #include "backends/cuda/launch_bounds.h"
+#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/emit/emit.h"
 #include "core/loops/rewrite.h"
@@ -40,7 +41,10 @@ std::string CudaDialect::head(const loops::Program& program) const {
 }
 
 std::vector<std::string> CudaDialect::opening(const loops::Program& program) const {
-  if (routine_of(program) != nullptr) return {"const StableSort stable_sort{step, failure};"};
+  if (const loops::Call* const call = routine_of(program)) {
+    CHECK(call->routine == loops::Routine::stable_sort, "a GPU has no routine but the sort");
+    return {"const StableSort stable_sort{step, failure};"};
+  }
   if (emit::thread_count(program) > 1) return {"const i64 thread = threadIdx.x;"};
   return {};
 }
@@ -95,7 +99,7 @@ std::int64_t block_threads(const loops::Program& program) {
 index::Expr block_count(const loops::Program& program, int multiprocessors) {
   const loops::Call* const routine = routine_of(program);
   if (routine == nullptr) return emit::task_count(program);
-  const loops::SortSizes sizes = loops::sort_sizes(*routine);
+  const loops::CallSizes sizes = loops::call_sizes(*routine);
   return index::greatest(1, index::least(multiprocessors * SORT_BLOCKS_EACH,
                                          index::ceil_div(sizes.rows * sizes.n, SORT_SHAPE.at_once())));
 }

@@ -36,7 +36,7 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::uniqu
       threads_(static_cast<unsigned>(block_threads(program))),
       scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
   if (const loops::Call* const call = routine_of(program)) {
-    sorted_ = loops::sort_sizes(*call);
+    sorted_ = loops::call_sizes(*call);
     scratch_bytes_ = SORT_SHAPE.shared_bytes();
   }
   may_fail_ = loops::looks_up_indices(*program.body);

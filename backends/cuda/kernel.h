@@ -64,7 +64,7 @@ class CudaKernel final : public runtime::Kernel {
   mutable std::once_flag any_is_made_;
   mutable std::unique_ptr<const Module> any_;
   index::Expr block_count_;
-  std::optional<loops::SortSizes> sorted_;  // where the kernel is a sort
+  std::optional<loops::CallSizes> sorted_;  // where the kernel is a sort
   std::vector<loops::SizeInfo> sizes_;
   unsigned threads_;
   unsigned scratch_bytes_;  // shared memory that a launch asks for

@@ -154,11 +154,18 @@ class Counter {
   }
 
   void add_call(const loops::Call& call) {
-    for (const loops::Buffer& buffer : call.operands) {
+    for (const loops::Buffer& buffer : loops::made_by(call)) {
       const std::int64_t bytes =
           bytes_of(buffer) * index::evaluate(program_.buffers[buffer.index].count, values_);
       work_.loaded += bytes;
       work_.stored += bytes;
+    }
+    for (const loops::Slot& slot : call.slots) {
+      const std::vector<index::Expr> extents = loops::slot_extents(call, slot);
+      loops::Ref<loops::Stmt> body = slot.body;
+      for (std::size_t k = extents.size(); k-- > 0;)
+        body = loops::stmt(loops::Loop{slot.at[k], extents[k], loops::Bind::serial, std::move(body)});
+      walk(*body);
     }
   }
 

@@ -20,7 +20,8 @@ struct Work {
   friend bool operator==(const Work&, const Work&) = default;
 };
 
-// For these values of Program::sizes. A routine's call costs what its operands hold.
+// For these values of Program::sizes. A routine's call costs what its operands hold and what its
+// slots load for every element.
 Work work_of(const loops::Program& program, const index::Values& sizes);
 std::int64_t touched_bytes(const loops::Program& program, const index::Values& sizes);
 

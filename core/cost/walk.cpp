@@ -355,7 +355,7 @@ class Walker {
   }
 
   void add_call(const loops::Call& call) {
-    for (const loops::Buffer& buffer : call.operands) {
+    for (const loops::Buffer& buffer : loops::made_by(call)) {
       const loops::BufferInfo& info = program_.buffers[buffer.index];
       walk_.call_bytes += extent_of(info.count) * ops::size_of(info.dtype);
     }

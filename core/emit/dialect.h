@@ -99,6 +99,8 @@ class Dialect {
   // What a routine gives its slots behind their places, with a comma in front: such as where failures are
   // reported.
   virtual std::string slot_parameters() const { return {}; }
+  // What stands behind the parameters of a slot, with a space in front: such as that it is written in place.
+  virtual std::string slot_attributes() const { return {}; }
   // Whether loops may be bound to threads that share a block.
   virtual bool has_threads() const = 0;
 };

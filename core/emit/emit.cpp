@@ -225,8 +225,8 @@ std::string Emitter::slot(const loops::Slot& slot) {
   const std::string parameters =
       join(counters, ", ", [&](const std::string& name) { return cat(i64(), " ", name); });
   const std::string name = scopes_.fresh("slot");
-  scopes_.close(cat("const auto ", name, " = [&](", parameters, dialect_.slot_parameters(), ") -> ",
-                    dialect_.type(element.dtype, element.lanes), " {"),
+  scopes_.close(cat("const auto ", name, " = [&](", parameters, dialect_.slot_parameters(), ")",
+                    dialect_.slot_attributes(), " -> ", dialect_.type(element.dtype, element.lanes), " {"),
                 "};");
   return name;
 }
@@ -240,6 +240,8 @@ void Emitter::call(const loops::Call& call) {
     switch (call.routine) {
       case loops::Routine::stable_sort:
         return "stable_sort";
+      case loops::Routine::sums_by_key:
+        return "sums_by_key";
     }
     return "";
   };

@@ -369,23 +369,33 @@ class Actions {
     switch (call.routine) {
       case Routine::stable_sort:
         return sort(call);
+      case Routine::sums_by_key:
+        return sums(call);
     }
     return nullptr;
   }
 
+  // What the slot sets its element to, of what its axes are set to before.
+  Element element_of(const Slot& slot, std::vector<std::size_t>& axes) {
+    for (const Axis& axis : slot.at) axes.push_back(names_.bind(axis));
+    Action body = of(*slot.body);
+    return [body = std::move(body), element = names_.read({slot.element, 0})](State& state) {
+      body(state);
+      return element(state);
+    };
+  }
+
   Action sort(const Call& call) {
-    const Slot& slot = call.slots.front();
-    const SortSizes sizes = sort_sizes(call);
+    const CallSizes sizes = call_sizes(call);
     Integer n = names_.integer(sizes.n), bound = names_.integer(sizes.bound),
             rows = names_.integer(sizes.rows);
-    const std::size_t axis = names_.bind(slot.at.front());
-    Action prologue = of(*slot.body);
-    Element key = names_.read({slot.element, 0});
-    return [=, order = call.operands[0].index, starts = call.operands[1].index](State& state) {
+    std::vector<std::size_t> axes;
+    Element key = element_of(call.slots.front(), axes);
+    return [=, axis = axes.front(), order = call.operands[0].index,
+            starts = call.operands[1].index](State& state) {
       std::vector<std::int64_t> keys;
       for (std::int64_t p = 0; p < rows(state) * n(state); ++p) {
         state.symbols[axis] = p;
-        prologue(state);
         const auto own = static_cast<std::int64_t>(key(state));
         const bool inside = own >= 0 && own < bound(state);
         CHECK(inside || rows(state) == 1 || bound(state) == 0, "the key ", own, " of a row, below ",
@@ -395,6 +405,28 @@ class Actions {
       const Sorted sorted = stable_sort(keys, rows(state) * bound(state));
       store_all(state, order, sorted.order);
       store_all(state, starts, sorted.starts);
+    };
+  }
+
+  Action sums(const Call& call) {
+    const CallSizes sizes = call_sizes(call);
+    Integer n = names_.integer(sizes.n), bound = names_.integer(sizes.bound),
+            rows = names_.integer(sizes.rows);
+    std::vector<std::size_t> axes;
+    Element key = element_of(call.slots[0], axes), value = element_of(call.slots[1], axes);
+    const std::size_t array = call.operands[0].index;
+    return [=, dtype = names_.program().buffers.at(array).dtype](State& state) {
+      for (std::int64_t row = 0; row < rows(state); ++row) {
+        KeyedSums sums(dtype, bound(state));
+        for (std::int64_t p = 0; p < n(state); ++p) {
+          for (std::size_t k = 0; k < axes.size(); ++k) state.symbols[axes[k]] = k % 2 == 0 ? row : p;
+          const Bits key_bits = key(state), bits = value(state);
+          if (bound(state) > 0) sums.add(static_cast<std::int64_t>(key_bits), ops::load_number(dtype, &bits));
+        }
+        for (std::int64_t k = 0; k < bound(state); ++k)
+          ops::store_number(dtype, sums.sum(k),
+                            state.element(array, row * bound(state) + k, Access::write, "a sums_by_key"));
+      }
     };
   }
 

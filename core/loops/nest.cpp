@@ -123,9 +123,10 @@ void assume(const Stmt& stmt, index::Facts& facts) {
   if (const auto* loop = std::get_if<Loop>(&stmt.node)) facts.assume_below(loop->axis, loop->extent);
   if (const auto* index = std::get_if<Index>(&stmt.node)) facts.assume_below(index->symbol, index->bound);
   if (const auto* call = std::get_if<Call>(&stmt.node)) {
-    const SortSizes sizes = sort_sizes(*call);
-    for (const Slot& slot : call->slots)
-      for (const Axis& axis : slot.at) facts.assume_below(axis, sizes.rows * sizes.n);
+    for (const Slot& slot : call->slots) {
+      const std::vector<index::Expr> extents = slot_extents(*call, slot);
+      for (std::size_t k = 0; k < extents.size(); ++k) facts.assume_below(slot.at[k], extents[k]);
+    }
   }
 }
 

@@ -374,7 +374,7 @@ class Parser {
 
   Ref<Stmt> call() {
     Call call;
-    call.routine = read_one_of(scanner_, {Routine::stable_sort});
+    call.routine = read_one_of(scanner_, {Routine::stable_sort, Routine::sums_by_key});
     call.operands = listed<Buffer>([&] { return buffer(); });
     scanner_.expect("sizes");
     call.sizes = listed<index::Expr>([&] { return index::parse(scanner_); });

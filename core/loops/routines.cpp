@@ -7,8 +7,25 @@
 
 namespace twinloom::loops {
 
-SortSizes sort_sizes(const Call& call) {
+CallSizes call_sizes(const Call& call) {
   return {call.sizes[0], call.sizes[1], call.sizes.size() == 3 ? call.sizes[2] : index::Expr(1)};
+}
+
+std::span<const Buffer> made_by(const Call& call) {
+  const std::span<const Buffer> all = call.operands;
+  switch (call.routine) {
+    case Routine::stable_sort:
+      return all;
+    case Routine::sums_by_key:
+      return all.first(1);
+  }
+  return {};
+}
+
+std::vector<index::Expr> slot_extents(const Call& call, const Slot& slot) {
+  const CallSizes sizes = call_sizes(call);
+  if (slot.at.size() == 2) return {sizes.rows, sizes.n};
+  return {sizes.rows * sizes.n};
 }
 
 const Call* routine_of(const Program& program) {
@@ -33,6 +50,20 @@ Sorted stable_sort(const std::vector<std::int64_t>& keys, std::int64_t bound) {
   }
   sorted.order.resize(keys.size(), -1);
   return sorted;
+}
+
+void KeyedSums::add(std::int64_t key, const ops::Number& value) {
+  const auto bound = static_cast<std::int64_t>(values_.size());
+  CHECK(key >= 0 && key < bound, "the key ", key, " of a row, below ", bound);
+  values_[static_cast<std::size_t>(key)].push_back(value);
+}
+
+ops::Number KeyedSums::sum(std::int64_t key) const {
+  Reduction reduction;
+  std::int64_t place = 0;
+  for (const ops::Number& value : values_[static_cast<std::size_t>(key)])
+    reduction.add(combine_, place++, {value});
+  return place == 0 ? combine_.identity()[0] : reduction.result(combine_)[0];
 }
 
 }  // namespace twinloom::loops

@@ -60,4 +60,16 @@ struct Sorted {
 };
 Sorted stable_sort(const std::vector<std::int64_t>& keys, std::int64_t bound);
 
+class KeyedSums {  // of a row of sums_by_key
+ public:
+  KeyedSums(ops::DType dtype, std::int64_t bound)
+      : combine_{ops::Monoid::sum, dtype}, values_(static_cast<std::size_t>(bound)) {}
+  void add(std::int64_t key, const ops::Number& value);
+  ops::Number sum(std::int64_t key) const;
+
+ private:
+  Combiner combine_;
+  std::vector<std::vector<ops::Number>> values_;  // by key
+};
+
 }  // namespace twinloom::loops

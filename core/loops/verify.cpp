@@ -287,26 +287,50 @@ class Verifier {
   void check(const Call& call) {
     const Ref<Stmt> whole = block({program_.body});
     CHECK(std::holds_alternative<Call>(whole->node), "a call is not the whole body");
+    switch (call.routine) {
+      case Routine::stable_sort:
+        return check_sort(call);
+      case Routine::sums_by_key:
+        return check_sums(call);
+    }
+  }
+
+  void check_sort(const Call& call) {
     const bool sizes = call.sizes.size() == 2 || call.sizes.size() == 3;
     CHECK(sizes && call.operands.size() == 2 && call.slots.size() == 1, name(call.routine),
           " takes 2 or 3 sizes, 2 operands and 1 slot");
     for (const index::Expr& size : call.sizes) scope_.check(size);
-    for (const Buffer operand : call.operands) {
-      const BufferInfo& info = scope_.buffer(operand);
-      CHECK(info.dtype == ops::DType::i64 && info.written, "the operand ", info.name, " of ",
-            name(call.routine), " is not written i64");
-    }
-    check(call.slots.front());
+    for (const Buffer operand : call.operands) check_operand(call, operand, ops::DType::i64);
+    check(call.slots.front(), 1, ops::DType::i64);
   }
 
-  void check(const Slot& slot) {
-    CHECK(slot.at.size() == 1, "a slot runs for ", slot.at.size(), " axes instead of 1");
+  void check_sums(const Call& call) {
+    CHECK(call.sizes.size() == 3 && call.operands.size() == 3 && call.slots.size() == 2, name(call.routine),
+          " takes 3 sizes, 3 operands and 2 slots");
+    for (const index::Expr& size : call.sizes) scope_.check(size);
+    const ops::DType dtype = scope_.buffer(call.operands[0]).dtype;
+    CHECK(dtype == ops::DType::f32 || dtype == ops::DType::f64, "sums of ", ops::name(dtype), " by key");
+    check_operand(call, call.operands[0], dtype);
+    check_operand(call, call.operands[1], dtype);
+    check_operand(call, call.operands[2], ops::DType::i64);
+    check(call.slots[0], 2, ops::DType::i64);
+    check(call.slots[1], 2, dtype);
+  }
+
+  void check_operand(const Call& call, Buffer operand, ops::DType dtype) {
+    const BufferInfo& info = scope_.buffer(operand);
+    CHECK(info.dtype == dtype && info.written, "the operand ", info.name, " of ", name(call.routine),
+          " is not written ", ops::name(dtype));
+  }
+
+  void check(const Slot& slot, std::size_t axes, ops::DType dtype) {
+    CHECK(slot.at.size() == axes, "a slot runs for ", slot.at.size(), " axes instead of ", axes);
     scope_.open();
-    scope_.define_symbol(slot.at.front());
+    for (const Axis& axis : slot.at) scope_.define_symbol(axis);
     check(*slot.body);
     scope_.facts(slot.element, TempKind::value);
-    CHECK(scope_.type(slot.element, 0) == ops::DType::i64, "the element t", slot.element.index,
-          " of a slot is not i64");
+    CHECK(scope_.type(slot.element, 0) == dtype, "the element t", slot.element.index, " of a slot is not ",
+          ops::name(dtype));
     scope_.close();
   }
 

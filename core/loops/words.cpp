@@ -70,6 +70,8 @@ std::string_view name(Routine routine) {
   switch (routine) {
     case Routine::stable_sort:
       return "stable_sort";
+    case Routine::sums_by_key:
+      return "sums_by_key";
   }
   return "";
 }

@@ -151,7 +151,8 @@ void name_kernels(Lowered& lowered) {
     for_each_stmt(*nest.body, [&](const Stmt& stmt) {
       if (const auto* start = std::get_if<Start>(&stmt.node)) add(ops::name(start->monoid));
       if (std::holds_alternative<Scan>(stmt.node)) add("scan");
-      if (std::holds_alternative<Call>(stmt.node)) add("sort");
+      if (const auto* call = std::get_if<Call>(&stmt.node))
+        add(call->routine == Routine::stable_sort ? "sort" : "sums_by_key");
     });
     for_each_value(*nest.body, [&](const loops::Value& value) {
       if (const auto* apply = std::get_if<Apply>(&value.node)) add(ops::name(apply->op));

@@ -46,7 +46,7 @@ std::string_view prefix(Storage storage) {
 
 class Lowerer {
  public:
-  Lowerer(const graph::Graph& graph, const Layouts& layouts)
+  Lowerer(const graph::Graph& graph, const Layouts& layouts, const Routines& routines)
       : graph_(graph),
         layouts_(layouts),
         live_(graph::live_nodes(graph)),
@@ -56,7 +56,8 @@ class Lowerer {
         lowering_{graph,
                   {{}, {}, graph.facts()},
                   std::vector<std::optional<ValueId>>(graph.nodes().size()),
-                  Names(taken())} {}
+                  Names(taken()),
+                  routines} {}
 
   Lowered run() {
     for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
@@ -240,8 +241,8 @@ ValueId add_value(Lowering& lowering, Storage storage, NodeId node, const graph:
   return ValueId{static_cast<std::uint32_t>(values.size() - 1)};
 }
 
-Lowered lower(const graph::Graph& graph, const Layouts& layouts) {
-  Lowered lowered = Lowerer(graph, layouts).run();
+Lowered lower(const graph::Graph& graph, const Layouts& layouts, const Routines& routines) {
+  Lowered lowered = Lowerer(graph, layouts, routines).run();
   verify(lowered);
   return lowered;
 }

@@ -14,6 +14,6 @@
 namespace twinloom::lower {
 
 // The graph must be verified and without dead nodes' requirements unmet. Bug where a node cannot be lowered.
-Lowered lower(const graph::Graph& graph, const Layouts& layouts = {});
+Lowered lower(const graph::Graph& graph, const Layouts& layouts = {}, const Routines& routines = {});
 
 }  // namespace twinloom::lower

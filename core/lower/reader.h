@@ -27,6 +27,7 @@ struct Lowering {
   Lowered lowered;
   std::vector<std::optional<ValueId>> memory;  // by node
   Names names;
+  Routines routines = {};
   std::vector<SortedPlaces> sorts = {};  // done so far
 };
 

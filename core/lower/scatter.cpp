@@ -6,7 +6,8 @@
 //                    y[place] = where(there are some, x[place] + t, x[place]) }
 // Dimensions of the result that are written whole at an axis of their own, by indices that do not change
 // along it, take no part in the sort: a row of a table is sorted once. The first ones whose indices do change
-// make rows that are sorted alone. Places that several Scatters share are sorted once.
+// make rows that are sorted alone. Places that several Scatters share are sorted once. What a device sums by
+// key needs no sort: scatter_sums.cpp.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -25,7 +26,6 @@ namespace {
 // order and starts of the source's elements by place, as a kernel of its own.
 Draft sort_places(Lowering& lowering, graph::NodeId id, const Plan& plan, ValueId order, ValueId starts) {
   const graph::Node& node = lowering.graph[id];
-  const auto& scatter = std::get<graph::Scatter>(node.node);
   const graph::Shape& source = lowering.graph[node.inputs[1]].shape;
   Reader reader(lowering);
   const Axis element = lowering.names.symbol("a");
@@ -33,23 +33,9 @@ Draft sort_places(Lowering& lowering, graph::NodeId id, const Plan& plan, ValueI
   At at(source.size(), index::Expr(0));
   unflatten(element, source, plan.sorted, at);
   for (index::Expr& position : at) position = index::simplify(position, reader.facts());
-  index::Substitution here;
-  for (std::size_t axis = 0; axis < at.size(); ++axis) here.emplace(scatter.axes[axis], at[axis]);
-  for (std::size_t k = 0; k < scatter.found.size(); ++k) {
-    Index index;
-    index.value = reader.element(node.inputs[2 + k], at);
-    index.bound = scatter.bounds[k];
-    index.negative_wraps = scatter.negative_wraps;
-    index.node = static_cast<int>(id.index);
-    here.emplace(scatter.found[k], index::Expr(reader.find(std::move(index))));
-  }
-  At place(node.shape.size(), index::Expr(0));
   const Rows rows = rows_of(plan, source, node.shape);
-  for (const std::size_t d : rows.keyed) place[d] = index::substitute(scatter.place[d], here);
   const Temp key = lowering.names.temp();
-  std::vector<Ref<Stmt>> body = reader.take_indexes();
-  body.push_back(
-      stmt(Let{key, count(index::simplify(flatten(place, node.shape, rows.keyed), reader.facts()))}));
+  std::vector<Ref<Stmt>> body = key_of(reader, lowering.graph, id, {rows, at, key});
   std::vector<index::Expr> sizes = {rows.elements, rows.keys};
   if (plan.own > 0) sizes.push_back(rows.rows);
   Draft draft;
@@ -182,6 +168,7 @@ Draft unchanged(Lowering& lowering, graph::NodeId id) {
 std::vector<Draft> lower_scatter(Lowering& lowering, graph::NodeId id) {
   const Plan plan = plan_of(lowering.graph, lowering.graph[id]);
   if (plan.elements == index::Expr(0)) return {unchanged(lowering, id)};
+  if (sums_pay(lowering, id, plan)) return lower_sums(lowering, id, plan);
   std::vector<Draft> drafts;
   auto sorted = std::ranges::find_if(
       lowering.sorts, [&](const SortedPlaces& known) { return same_places(lowering.graph, known.node, id); });

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/graph/sharing.h"
+#include "core/index/simplify.h"
+#include "core/loops/rewrite.h"
 
 namespace twinloom::lower {
+
+using namespace loops;
 
 namespace {
 
@@ -94,6 +97,29 @@ Rows rows_of(const Plan& plan, const graph::Shape& source, const graph::Shape& r
       rows(plan.sorted.begin(), plan.sorted.begin() + own);
   return {index::product(pick(source, rows)), index::product(pick(source, sorted)),
           index::product(pick(result, keyed)), keyed};
+}
+
+std::vector<Ref<Stmt>> key_of(Reader& reader, const graph::Graph& graph, graph::NodeId id,
+                              const KeyedElement& element) {
+  const graph::Node& node = graph[id];
+  const auto& scatter = std::get<graph::Scatter>(node.node);
+  index::Substitution here;
+  for (std::size_t axis = 0; axis < element.at.size(); ++axis)
+    here.emplace(scatter.axes[axis], element.at[axis]);
+  for (std::size_t k = 0; k < scatter.found.size(); ++k) {
+    Index index;
+    index.value = reader.element(node.inputs[2 + k], element.at);
+    index.bound = scatter.bounds[k];
+    index.negative_wraps = scatter.negative_wraps;
+    index.node = static_cast<int>(id.index);
+    here.emplace(scatter.found[k], index::Expr(reader.find(std::move(index))));
+  }
+  At place(node.shape.size(), index::Expr(0));
+  for (const std::size_t d : element.rows.keyed) place[d] = index::substitute(scatter.place[d], here);
+  std::vector<Ref<Stmt>> body = reader.take_indexes();
+  body.push_back(stmt(Let{
+      element.key, count(index::simplify(flatten(place, node.shape, element.rows.keyed), reader.facts()))}));
+  return body;
 }
 
 bool same_places(const graph::Graph& graph, graph::NodeId one, graph::NodeId other) {

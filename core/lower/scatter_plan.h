@@ -1,9 +1,11 @@
-// What of a Scatter is sorted by place, and what stays outside the sort. For the inside of this room.
+// What of a Scatter is told apart by place, and what stays outside; and the ways that scatter.cpp chooses
+// from. For the inside of this room.
 #pragma once
 
 #include <map>
 #include <vector>
 
+#include "core/lower/draft.h"
 #include "core/lower/reader.h"
 
 namespace twinloom::lower {
@@ -28,6 +30,21 @@ Rows rows_of(const Plan& plan, const graph::Shape& source, const graph::Shape& r
 
 // Whether one sort does for both: the same indices, of as many elements, into as many places.
 bool same_places(const graph::Graph& graph, graph::NodeId one, graph::NodeId other);
+
+// The statements that set `key` to the key of the element of the source at `at`.
+struct KeyedElement {
+  const Rows& rows;
+  const At& at;
+  loops::Temp key;
+};
+std::vector<loops::Ref<loops::Stmt>> key_of(Reader& reader, const graph::Graph& graph, graph::NodeId id,
+                                            const KeyedElement& element);
+
+// Whether the contributions of each row are summed by key, in place of sorting places: where the device does
+// that, what is there is part of the sum, and no dimension stays outside. A row is summed by one worker,
+// which takes no longer than to sort it where it has as many elements as keys.
+bool sums_pay(const Lowering& lowering, graph::NodeId id, const Plan& plan);
+std::vector<Draft> lower_sums(Lowering& lowering, graph::NodeId id, const Plan& plan);
 
 // Row-major over the picked dimensions.
 index::Expr flatten(const At& at, const graph::Shape& shape, const std::vector<std::size_t>& which);

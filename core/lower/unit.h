@@ -65,6 +65,12 @@ struct Lowered {
 // number or an expression of symbols ("st0", ...) that the run binds.
 using Layouts = std::map<int, std::vector<index::Expr>>;
 
+// What a device has besides loops.
+struct Routines {
+  bool sums_by_key = false;  // a row by one worker
+  std::int64_t workers = 1;  // that share the rows
+};
+
 // What must run before each unit, by unit: the writers of what it reads. Ascending.
 std::vector<std::vector<std::size_t>> dependencies(const Lowered& lowered);
 

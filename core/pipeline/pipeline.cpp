@@ -75,6 +75,15 @@ fuse::Limits limits_for(const machine::Machine& machine, Mode mode) {
   return limits;
 }
 
+// Blocks of threads sort faster than one of them sums a row.
+lower::Routines routines_of(const machine::Machine& machine) {
+  return {.sums_by_key = machine.max_threads == 1, .workers = machine.blocks_at_once};
+}
+
+void lower_graph(State& state) {
+  state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state.backend.machine()));
+}
+
 void fuse_units(State& state) {
   if (!state.options.fuse) return;
   const fuse::Limits limits =
@@ -212,8 +221,7 @@ constexpr std::array passes_of_all_sizes = {
          [](State& state) { state.graph = graph::gather_to_view(state.graph); }},
     Pass{"scatter_to_select", Form::graph,
          [](State& state) { state.graph = graph::scatter_to_select(state.graph); }},
-    Pass{"lower", Form::nests,
-         [](State& state) { state.fused.lowered = lower::lower(state.graph, state.layouts); }},
+    Pass{"lower", Form::nests, lower_graph},
     Pass{"fuse", Form::nests, fuse_units},
     Pass{"free_contractions", Form::nests, free_contractions},
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "backends/cpu/cpu.h"
@@ -45,6 +46,16 @@ Arguments arguments_of(const loops::Program& program, const RunPlan& plan, Again
   return arguments;
 }
 
+// Whether a routine leaves there what nobody knows.
+bool is_room(const loops::Program& program, std::size_t buffer) {
+  const loops::Call* const call = loops::routine_of(program);
+  if (call == nullptr) return false;
+  const auto among = [&](std::span<const loops::Buffer> buffers) {
+    return std::ranges::find(buffers, buffer, &loops::Buffer::index) != buffers.end();
+  };
+  return among(call->operands) && !among(loops::made_by(*call));
+}
+
 Outcome run_and_compare(const loops::Program& program, const runtime::Built& built, const RunPlan& plan,
                         Against side) {
   const Arguments given = arguments_of(program, plan, side);
@@ -57,6 +68,7 @@ Outcome run_and_compare(const loops::Program& program, const runtime::Built& bui
   for (std::size_t at = 0; at < given.elements.size(); ++at) {
     const Elements& elements = given.elements[at];
     elements.check();
+    if (is_room(program, at)) continue;
     const auto difference = first_difference(elements, expected.elements[at]);
     EXPECT_FALSE(difference.has_value()) << program.buffers[at].name << ": " << *difference << "\n"
                                          << built.source;

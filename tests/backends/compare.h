@@ -1,5 +1,6 @@
 // Runs a program given as text on the CPU and by the interpreter and compares every element of every
-// buffer, bit for bit. Memory that may not be touched lies before and behind each argument.
+// buffer, bit for bit, but the room of a routine. Memory that may not be touched lies before and behind each
+// argument.
 #pragma once
 
 #include <cstdint>

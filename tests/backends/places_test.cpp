@@ -1,6 +1,9 @@
 // Places known only at run time: gather, scatter, atomics, sorting; and scratch.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "core/base/text.h"
 #include "tests/backends/compare.h"
 
@@ -110,6 +113,59 @@ TEST(Places, AStableSortOfRows) {
     for (std::size_t p = 0; p < keys.size(); ++p)
       keys[p] = bound == 0 ? 0 : static_cast<std::int64_t>(p * p * 7) % bound;
     expect_same(text, {.sizes = {n, bound, rows}, .contents = {{"key", numbers(keys)}}, .threads = 3});
+  }
+}
+
+// Keys of a row, so that the first has counts[0] values, the next counts[1], all of them mixed.
+std::vector<std::int64_t> keys_of(const std::vector<std::int64_t>& counts, std::uint64_t seed) {
+  std::vector<std::int64_t> keys;
+  for (std::size_t k = 0; k < counts.size(); ++k)
+    keys.insert(keys.end(), static_cast<std::size_t>(counts[k]), static_cast<std::int64_t>(k));
+  std::shuffle(keys.begin(), keys.end(), std::mt19937_64(seed));
+  return keys;
+}
+
+// Lists of every length at which the order of a sum has another form, among values of which some are zeros of
+// both signs, infinite, subnormal or none.
+TEST(Places, SumsByKeyOfRows) {
+  const std::vector<std::vector<std::int64_t>> rows = {
+      {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 255, 256, 257, 1023, 1024, 1025, 3000},
+      {5, 0, 0, 2100, 1},
+      {6000},
+      {0, 0, 0, 0},
+      {1}};
+  for (const char* type : {"f32", "f64"}) {
+    const std::string text = cat("program sums(key: i64[n*r], x: ", type, "[n*r], y: written ", type,
+                                 "[m*r], list: written ", type, R"([n*r], ends: written i64[m*r];
+        n in 0.., m in 0.., r in 0..) {
+      call sums_by_key (y, list, ends) sizes (n, m, r) {
+        slot t0 at (j, p) { index s = key[n*j + p] below m node 2 t0 = count(s) }
+        slot t1 at (k, q) { t1 = x[n*k + q] }
+      } })");
+    for (const auto& counts : rows) {
+      for (const int threads : {1, 3}) {
+        const auto bound = static_cast<std::int64_t>(counts.size());
+        std::vector<std::int64_t> keys;
+        for (std::uint64_t row = 1; row <= 4; ++row) {
+          const auto own = keys_of(counts, row);
+          keys.insert(keys.end(), own.begin(), own.end());
+        }
+        const auto n = static_cast<std::int64_t>(keys.size()) / 4;
+        expect_same(
+            text,
+            {.sizes = {n, bound, 4}, .contents = {{"key", numbers(keys)}}, .threads = threads, .seed = 7});
+      }
+    }
+    const RunPlan none = {.sizes = {5, 3, 0}};
+    expect_same(text, none);
+    const Outcome outside =
+        expect_same(text, {.sizes = {3, 4, 2}, .contents = {{"key", numbers({3, 0, 1, 0, 4, 3})}}});
+    ASSERT_TRUE(outside.failure.has_value());
+    EXPECT_EQ(outside.failure->value, 4);
+    EXPECT_EQ(outside.failure->node, 2);
+    const Outcome empty =
+        expect_same(text, {.sizes = {2, 0, 2}, .contents = {{"key", numbers({0, 0, 0, 0})}}});
+    EXPECT_TRUE(empty.failure.has_value());
   }
 }
 

@@ -1,5 +1,6 @@
 // See families.h. Sizes are no multiples of anything, and just large enough that the work is divided; only
-// the running total of one row is a single task. Running totals of rows are walked by 16 to 64 rows at once, as the CPU has lanes.
+// the running total of one row and its sums by key are a single task. Running totals of rows are walked by 16
+// to 64 rows at once, as the CPU has lanes.
 #include "tests/determinism/families.h"
 
 #include "core/graph/composites.h"
@@ -25,6 +26,11 @@ Tensor source(Builder& builder, DType dtype = DType::f32) { return builder.input
 template <Mode mode>
 void scattered(Builder& builder) {
   builder.output(scatter(table(builder), 0, places(builder), source(builder), mode));
+}
+
+void scattered_in_rows(Builder& b, DType dtype) {
+  const Tensor at = remainder(b.input("at", DType::i64, {5, 7001}), 97);
+  b.output(scatter(b.input("table", dtype, {5, 97}), 1, at, b.input("source", dtype, {5, 7001}), Mode::add));
 }
 
 constexpr Family all[] = {
@@ -59,15 +65,12 @@ constexpr Family all[] = {
     {"RunningProductOfRows", [](Builder& b) { b.output(cumprod(rows(b), 1)); }, 2},
     {"RunningMaximumOfRows", [](Builder& b) { b.output(cummax(rows(b), 1).place); }, 2},
     {"ScatterReplaces", scattered<Mode::replace>, 2},
-    {"ScatterAdds", scattered<Mode::add>, 3},
+    {"ScatterAdds", [](Builder& b) { scattered_in_rows(b, DType::f32); }, 5},
+    {"ScatterAddsToOneRow", scattered<Mode::add>, 1},  // which is one worker's
     {"ScatterMultiplies", scattered<Mode::multiply>, 3},
     {"ScatterKeepsTheGreatest", scattered<Mode::greatest>, 3},
     {"ScatterKeepsTheLeast", scattered<Mode::least>, 3},
-    {"ScatterAddsInBf16",
-     [](Builder& b) {
-       b.output(scatter(table(b, DType::bf16), 0, places(b), source(b, DType::bf16), Mode::add));
-     },
-     3},
+    {"ScatterAddsInBf16", [](Builder& b) { scattered_in_rows(b, DType::bf16); }, 5},
     {"ScatterAddsIntegers",
      [](Builder& b) {
        b.output(scatter(table(b, DType::i64), 0, places(b), source(b, DType::i64), Mode::add));

@@ -295,6 +295,27 @@ TEST(Interpret, StableSortOfRowsSortsEachAlone) {
             std::string::npos);
 }
 
+// (a + d) + c of three; what is there before plays no part.
+TEST(Interpret, SumsByKeyAreCanonicalInEachRow) {
+  Elements keys(DType::i64, {2, 0, 2, 2, 1, 1, 1, 1}), values(DType::f64, {0x1p53, -0.0, 1, 1, 1, 2, 3, 4}),
+      sums(DType::f64, {7, 7, 7, 7, 7, 7});
+  Elements list(DType::f64, 8), ends(DType::i64, 6);
+  constexpr const char* text = R"(program p(keys: i64[n*r], values: f64[n*r], sums: written f64[m*r],
+      list: written f64[n*r], ends: written i64[m*r]; n in 0.., m in 0.., r in 0..) {
+    call sums_by_key(sums, list, ends) sizes (n, m, r) {
+      slot t0 at (j, p) { t0 = keys[j*n + p] }
+      slot t1 at (i, q) { t1 = values[i*n + q] }
+    }
+  })";
+  run(text, Stage::nest, {&keys, &values, &sums, &list, &ends}, {4, 3, 2});
+  tests::expect_same(sums, Elements(DType::f64, {-0.0, -0.0, 0x1p53, -0.0, 10, -0.0}));
+  Elements outside(DType::i64, {2, 0, 3, 1, 1, 0, 0, 0});
+  EXPECT_NE(tests::words_of<Bug>([&] {
+              run(text, Stage::nest, {&outside, &values, &sums, &list, &ends}, {4, 3, 2});
+            }).find("the key 3 of a row, below 3"),
+            std::string::npos);
+}
+
 TEST(Interpret, AMillionElementsTakeSeconds) {
   const std::int64_t n = 1 << 20;
   Elements x(DType::f32, n), y(DType::f32, n);

@@ -85,6 +85,19 @@ constexpr std::string_view sort =
 }
 )";
 
+constexpr std::string_view sums =
+    R"(program sums(keys: i64[n*r], x: f32[n*r], y: written f32[m*r], list: written f32[n*r], ends: written i64[m*r]; n in 0.., m in 0.., r in 0..) {
+  call sums_by_key(y, list, ends) sizes (n, m, r) {
+    slot t0 at (j, p) {
+      t0 = keys[n*j + p]
+    }
+    slot t1 at (k, q) {
+      t1 = x[n*k + q]
+    }
+  }
+}
+)";
+
 class RoundTrip : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(RoundTrip, PrintsWhatItRead) {
@@ -95,7 +108,7 @@ TEST_P(RoundTrip, PrintsWhatItRead) {
   EXPECT_TRUE(equal(*program.body, *again.body));
 }
 
-INSTANTIATE_TEST_SUITE_P(Texts, RoundTrip, testing::Values(row_sum, everything, scans, sort));
+INSTANTIATE_TEST_SUITE_P(Texts, RoundTrip, testing::Values(row_sum, everything, scans, sort, sums));
 
 TEST(Print, IsTheTextItself) {
   EXPECT_EQ(print(parse(row_sum)), row_sum);

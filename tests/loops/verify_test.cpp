@@ -138,7 +138,15 @@ INSTANTIATE_TEST_SUITE_P(
              "the symbol b is not bound here"},
         Case{"last_block x[0] among () {\n}", 2, "the counter x of a last_block is not written integers"},
         Case{"call stable_sort(y, y) sizes (n, n) {\nslot t0 at (p) {\nt0 = i[p]\n}\n}", 2,
-             "the operand y of stable_sort is not written i64"}));
+             "the operand y of stable_sort is not written i64"},
+        Case{"call sums_by_key(y, y) sizes (n, n, n) {\nslot t0 at (p) {\nt0 = i[p]\n}\n}", 2,
+             "sums_by_key takes 3 sizes, 3 operands and 2 slots"},
+        Case{"call sums_by_key(c, y, c) sizes (n, n, n) {\nslot t0 at (r, p) {\nt0 = i[p]\n}\n"
+             "slot t1 at (s, q) {\nt1 = x[q]\n}\n}",
+             2, "by key"},
+        Case{"call sums_by_key(y, y, y) sizes (n, n, n) {\nslot t0 at (r, p) {\nt0 = i[p]\n}\n"
+             "slot t1 at (s, q) {\nt1 = x[q]\n}\n}",
+             2, "the operand y of sums_by_key is not written i64"}));
 
 TEST(Verify, RefusesAHeadThatContradictsItself) {
   const auto bug = [](std::string_view text, Stage stage = Stage::nest) {

@@ -108,10 +108,57 @@ TEST(LoweredBits, ScattersIntoRowsOfTheirOwn) {
   }
 }
 
-std::int64_t sorts_of(const Graph& graph) {
-  const lower::Lowered lowered = lower::lower(graph);
-  return std::ranges::count_if(
-      lowered.units, [](const lower::Unit& unit) { return loops::routine_of(unit.nest) != nullptr; });
+std::int64_t calls_of(const Graph& graph, loops::Routine routine, const lower::Routines& routines = {}) {
+  const lower::Lowered lowered = lower::lower(graph, {}, routines);
+  return std::ranges::count_if(lowered.units, [&](const lower::Unit& unit) {
+    const loops::Call* const call = loops::routine_of(unit.nest);
+    return call != nullptr && call->routine == routine;
+  });
+}
+std::int64_t sorts_of(const Graph& graph) { return calls_of(graph, loops::Routine::stable_sort); }
+
+constexpr lower::Routines BY_KEY = {.sums_by_key = true, .workers = 2};
+
+// Rows of one and of several dimensions, some of them not written; sources that are computed and places that
+// are looked up; every type of floats.
+TEST(LoweredBits, SumsByKeyOfRowsOfTheirOwn) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
+    Builder b;
+    const Tensor x = b.input("x", dtype, {3, 2, 5}), along = b.input("along", DType::i64, {3, 2, 1200});
+    const Tensor w = b.input("w", dtype, {3, 2, 1200});
+    b.output(exp(scatter(x, 2, along, w * w, Mode::add)));
+    const Tensor blocks = b.input("blocks", dtype, {4, 5, 3}), table = b.input("table", DType::i64, {7});
+    const Tensor rows = take(table, 0, b.input("rows", DType::i64, {4, 90, 3}));
+    b.output(scatter(blocks, 1, rows, b.input("v", dtype, {4, 90, 3}), Mode::add));
+    const Graph graph = b.take();
+    EXPECT_EQ(calls_of(graph, loops::Routine::sums_by_key, BY_KEY), 2);
+    EXPECT_EQ(sorts_of(graph), 2);
+    expect_same_bits(graph, {}, 3, BY_KEY);
+  }
+}
+
+// What is not a sum of single floats with what is there, and fewer rows than workers that have fewer elements
+// than keys.
+TEST(LoweredBits, WhatIsNotSummedByKeyIsSorted) {
+  const lower::Routines many_workers = {.sums_by_key = true, .workers = 4};
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {3, 50}), along = b.input("along", DType::i64, {3, 49});
+  const Tensor w = b.input("w", DType::f32, {3, 49});
+  b.output(scatter(x, 1, along, w, Mode::multiply));
+  b.output(scatter(x, 1, along, w, Mode::add, false));
+  b.output(
+      scatter(b.input("i", DType::i32, {3, 50}), 1, along, b.input("j", DType::i32, {3, 49}), Mode::add));
+  b.output(
+      index_update(x, 0, b.input("at", DType::i64, {90}), b.input("u", DType::f32, {90, 50}), Mode::add));
+  EXPECT_EQ(calls_of(b.graph(), loops::Routine::sums_by_key, BY_KEY), 0);
+  b.output(scatter(x, 1, along, w, Mode::add));
+  EXPECT_EQ(calls_of(b.graph(), loops::Routine::sums_by_key, BY_KEY), 1);
+  EXPECT_EQ(calls_of(b.graph(), loops::Routine::sums_by_key, many_workers), 0);
+  EXPECT_EQ(calls_of(b.graph(), loops::Routine::sums_by_key), 0);
+  const Tensor places = b.input("places", DType::i64, {3, 50});
+  b.output(scatter(x, 1, places, b.input("v", DType::f32, {3, 50}), Mode::add));
+  EXPECT_EQ(calls_of(b.graph(), loops::Routine::sums_by_key, many_workers), 1);
+  expect_same_bits(b.take(), {}, 3, BY_KEY);
 }
 
 // Tables of different widths and types; another table's height or another index is another sort.

@@ -200,9 +200,10 @@ std::vector<evaluate::Argument> random_arguments(const graph::Graph& graph, unsi
   return arguments;
 }
 
-std::size_t expect_same_bits(const graph::Graph& graph, const index::Values& sizes, std::int64_t below) {
+std::size_t expect_same_bits(const graph::Graph& graph, const index::Values& sizes, std::int64_t below,
+                             const lower::Routines& routines) {
   const auto arguments = random_arguments(graph, 1, sizes, below);
-  const lower::Lowered lowered = lower::lower(graph);
+  const lower::Lowered lowered = lower::lower(graph, {}, routines);
   const fuse::Fused fused = fuse::fuse(lowered);
   const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict, {7, 3});
   if (const auto words = difference(run_lowered(graph, lowered, arguments), expected))

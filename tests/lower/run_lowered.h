@@ -28,6 +28,6 @@ std::vector<evaluate::Argument> random_arguments(const graph::Graph& graph, unsi
 
 // lower == fuse(lower) == evaluate strict, for random arguments. Returns the number of kernels after fusion.
 std::size_t expect_same_bits(const graph::Graph& graph, const index::Values& sizes = {},
-                             std::int64_t below = 3);
+                             std::int64_t below = 3, const lower::Routines& routines = {});
 
 }  // namespace twinloom::tests

@@ -68,10 +68,12 @@ class Accesses {
 
   // A slot runs once for each element that the routine is about.
   void walk_call(const loops::Call& call) {
-    whole_ = call.operands;
+    const std::span<const loops::Buffer> made = loops::made_by(call);
+    whole_.assign(made.begin(), made.end());
     for (const loops::Slot& slot : call.slots) {
       const std::size_t around = enclosing_.size();
-      for (const loops::Axis axis : slot.at) enclosing_.emplace_back(axis, call.sizes.front());
+      const std::vector<index::Expr> extents = loops::slot_extents(call, slot);
+      for (std::size_t k = 0; k < extents.size(); ++k) enclosing_.emplace_back(slot.at[k], extents[k]);
       walk(slot.body);
       enclosing_.resize(around);
     }

@@ -6,6 +6,7 @@
 #include "cpu/gather.h"
 #include "cpu/memory.h"
 #include "cpu/sort.h"
+#include "cpu/sums_by_key.h"
 
 namespace twinloom::device {
 
