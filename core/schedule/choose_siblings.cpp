@@ -171,10 +171,14 @@ class SiblingChooser {
     if (lanes > 1 && lanes < apart) factors.push_back(lanes);
     while (!factors.empty() && factors.back() == 1) factors.pop_back();
     if (list)
-      choice_.split(loop, factors, Tail::remainder, SHORT_LISTS);
+      choice_.split(loop, factors, Tail::remainder, short_lists());
     else
       choice_.split(loop, factors, canonical_tail(loop, factors, one_unit));
     add_canonical_loops(factors, lanes, apart);
+  }
+
+  const std::vector<std::int64_t>& short_lists() const {
+    return situation_.machine.max_threads > 1 ? SHORT_LISTS : SHORT_LISTS_OF_CORES;
   }
 
   Tail canonical_tail(const NestLoop& loop, const std::vector<std::int64_t>& factors, bool one_unit) const {
