@@ -24,9 +24,18 @@ TWINLOOM_INLINE i64 sort_row(i64* order, i64* starts, i64 first, i64 n, i64 boun
     starts[k] = place;
     place += count;
   }
-  for (i64 p = first; p < first + n; ++p) {
-    const i64 k = key(p);
-    if (k >= 0 && k < bound) order[starts[k]++] = p;
+  // A load that may be of what was stored just before waits until it is known where that went, so the places
+  // of many elements are found before the first of them is stored.
+  constexpr i64 TOGETHER = 256;
+  i64 places[TOGETHER];
+  for (i64 p = first; p < first + n; p += TOGETHER) {
+    const i64 count = least(first + n - p, TOGETHER);
+    for (i64 at = 0; at < count; ++at) {
+      const i64 k = key(p + at);
+      places[at] = k >= 0 && k < bound ? starts[k]++ : -1;
+    }
+    for (i64 at = 0; at < count; ++at)
+      if (places[at] >= 0) order[places[at]] = p + at;
   }
   i64 begin = first;
   for (i64 k = 0; k < bound; ++k) {
