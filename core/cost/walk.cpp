@@ -21,29 +21,23 @@ namespace {
 
 using namespace constants;
 
-double divisions_of(const index::Expr& expr) {
-  double work = 0;
-  const auto add = [&](const index::Expr& part) { work += divisions_of(part); };
+// Calls add(division, its divisor) for each quotient and remainder in the expression.
+template <class Add>
+void for_each_division(const index::Expr& expr, const Add& add) {
+  const auto inside = [&](const index::Expr& part) { for_each_division(part, add); };
   match(
       expr.form(),
       [&](const index::Sum& sum) {
-        for (const auto& term : sum.terms) add(term.factor);
+        for (const auto& term : sum.terms) inside(term.factor);
       },
       [](const index::Symbol&) {},
       [&](const index::Product& product) {
-        for (const auto& f : product.factors) add(f);
+        for (const auto& factor : product.factors) inside(factor);
       },
-      [&](const index::FloorDiv& div) {
-        add(div.dividend);
-        work += index::constant_of(div.divisor) ? DIVISION : UNKNOWN_DIVISION;
-      },
-      [&](const index::FloorMod& mod) {
-        add(mod.dividend);
-        work += index::constant_of(mod.divisor) ? DIVISION : UNKNOWN_DIVISION;
-      },
-      [&](const index::Least& least) { add(least.a), add(least.b), work += 1; },
-      [&](const index::Greatest& most) { add(most.a), add(most.b), work += 1; });
-  return work;
+      [&](const index::FloorDiv& div) { inside(div.dividend), add(expr, div.divisor); },
+      [&](const index::FloorMod& mod) { inside(mod.dividend), add(expr, mod.divisor); },
+      [&](const index::Least& least) { inside(least.a), inside(least.b); },
+      [&](const index::Greatest& most) { inside(most.a), inside(most.b); });
 }
 
 class Walker {
@@ -240,15 +234,33 @@ class Walker {
     return at;
   }
 
+  // What equal expressions take is computed once, where the innermost loop that they mention stands.
+  template <class Expression>
+  void add_once(const Expression& expression, double work) {
+    const std::size_t at = depth_of(index::symbols_of(expression));
+    const std::string text = cat(expression);
+    for (std::size_t level = 0; level <= at; ++level)
+      if (computed_.contains({path_[level], text})) return;
+    computed_.insert({path_[at], text});
+    walk_.nodes[path_[at]].work.scalar += work;
+  }
+  void add_divisions(const index::Expr& expr) {
+    for_each_division(expr, [&](const index::Expr& division, const index::Expr& divisor) {
+      add_once(division, index::constant_of(divisor) ? DIVISION : UNKNOWN_DIVISION);
+    });
+  }
+
   void add_access(loops::Buffer buffer, const index::Expr& offset, const index::Condition& mask, bool store) {
     add_access(buffer, offset, mask, store, depth());
   }
   void add_access(loops::Buffer buffer, const index::Expr& offset, const index::Condition& mask, bool store,
                   std::size_t at) {
     const loops::BufferInfo& info = program_.buffers[buffer.index];
-    Node& node = walk_.nodes[path_[at]];
-    node.work.scalar += divisions_of(offset) + static_cast<double>(mask.all.size());
-    for (const index::Less& less : mask.all) node.work.scalar += divisions_of(less.b - less.a);
+    add_divisions(offset);
+    for (const index::Less& less : mask.all) {
+      add_divisions(less.b - less.a);
+      add_once(index::Condition{{less}}, 1);
+    }
     Access access;
     access.buffer = buffer;
     access.store = store;
@@ -289,7 +301,7 @@ class Walker {
       if (level <= found_at && motion.along[level - 1].empty())
         access.steps.push_back({loop, walk_.loops[loop].extent, 0, 1});
     }
-    node.accesses.push_back(walk_.accesses.size());
+    walk_.nodes[path_[at]].accesses.push_back(walk_.accesses.size());
     walk_.accesses.push_back(std::move(access));
   }
 
@@ -383,7 +395,7 @@ class Walker {
   std::map<loops::Buffer, loops::Place> places_;
   std::map<loops::Buffer, std::size_t> read_in_;  // arrays, by the serial loop around their last load
   std::unordered_map<const loops::Value*, std::size_t> known_;
-  std::set<std::pair<std::size_t, std::string>> loaded_;
+  std::set<std::pair<std::size_t, std::string>> loaded_, computed_;  // by the loop in which they are
 };
 
 }  // namespace

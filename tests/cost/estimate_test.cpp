@@ -59,6 +59,23 @@ TEST(Estimate, MaskedRowsMoveAllTheirBytes) {
   EXPECT_NEAR(roof_of(estimate, "memory").amount, BYTES, 0.1 * BYTES) << "masks are sampled";
 }
 
+// Quotients and conditions that are equal are computed once, and where nothing of them changes.
+TEST(Estimate, EqualQuotientsAndConditionsAreComputedOnce) {
+  const auto slots = [](std::string_view value) {
+    return roof_of(on_h200(cat(R"(program rows(x: f32[32768], y: f32[32768], z: written f32[32768]) {
+  for b < 32 block { for t < 32 thread { for k < 32 {
+    z[1024*b + 32*t + k] = )",
+                               value, " } } } }")),
+                   "instructions")
+        .amount;
+  };
+  const double one = slots("add(x[floor_div(32*b + t, 7)], y[1024*b + 32*t + k])");
+  const double twice = slots("add(x[floor_div(32*b + t, 7)], y[floor_div(32*b + t, 7)])");
+  const double inside = slots("add(x[floor_div(32*b + t + k, 7)], y[1024*b + 32*t + k])");
+  EXPECT_LE(twice, one);
+  EXPECT_GT(inside, one);
+}
+
 // A row that is found is read as it lies; places that each thread finds for itself are a line each.
 TEST(Estimate, OnlyPlacesThatThreadsFindApartTakeAPassEach) {
   const auto passes = [](std::string_view place, std::string_view at) {
