@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/index/simplify.h"
 #include "core/loops/rewrite.h"
 #include "core/ops/cost.h"
 
@@ -51,12 +52,34 @@ std::optional<std::int64_t> stride_along(const Access& access, const index::Symb
   return linear ? index::constant_of(linear->scale) : std::nullopt;
 }
 
+std::optional<Runs> runs_along(const index::Expr& offset, const index::Symbol& axis, std::int64_t iterations,
+                               const index::Facts& known) {
+  if (const auto linear = index::linear_in(offset, axis)) return Runs{linear->scale, linear->rest, known};
+  index::Facts facts = known;
+  const index::Symbol run("run.number"), place("run.place");
+  facts.assume(run, {0, std::nullopt});
+  facts.assume(place, {0, iterations - 1});
+  const index::Expr at = index::Expr(run) * iterations + index::Expr(place);
+  const index::Expr inside = index::simplify(index::substitute(offset, {{axis, at}}), facts);
+  const auto linear = index::linear_in(inside, place);
+  return linear ? std::optional(Runs{linear->scale, linear->rest, std::move(facts)}) : std::nullopt;
+}
+
 std::vector<loops::Ref<loops::Stmt>> own_stmts(const loops::Nest& shape) {
   std::vector<loops::Ref<loops::Stmt>> stmts;
   for (const loops::Item& item : shape.items)
     if (const auto* stmt = std::get_if<loops::Ref<loops::Stmt>>(&item)) stmts.push_back(*stmt);
   return stmts;
 }
+
+namespace {
+
+bool loads_same(const loops::Load& one, const loops::Load& other) {
+  return one.offset == other.offset && one.mask == other.mask &&
+         (one.mask.all.empty() || one.otherwise.value == other.otherwise.value);
+}
+
+}  // namespace
 
 std::optional<loops::Load> only_load(const std::vector<loops::Ref<loops::Stmt>>& stmts,
                                      loops::Buffer buffer) {
@@ -66,11 +89,17 @@ std::optional<loops::Load> only_load(const std::vector<loops::Ref<loops::Stmt>>&
     loops::for_each_value(*stmt, [&](const loops::Value& value) {
       const auto* load = std::get_if<loops::Load>(&value.node);
       if (load == nullptr || load->buffer != buffer) return;
-      only = only && load->mask.all.empty() && (!found || found->offset == load->offset);
+      only = only && (!found || loads_same(*found, *load));
       found = *load;
     });
   }
   return only ? found : std::nullopt;
+}
+
+std::optional<loops::Load> only_unmasked_load(const std::vector<loops::Ref<loops::Stmt>>& stmts,
+                                              loops::Buffer buffer) {
+  auto load = only_load(stmts, buffer);
+  return load && load->mask.all.empty() ? std::move(load) : std::nullopt;
 }
 
 int work_of(const std::vector<loops::Ref<loops::Stmt>>& stmts) {

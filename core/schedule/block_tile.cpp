@@ -5,7 +5,9 @@
 //         for s { for b, a thread { x_tile[(4*s + b)*65 + a] = x[...] } }; sync;
 //         for i.1 { for i.2, j.1 thread { y[i*n + j] = x_tile[j*65 + i] } } }
 // A warp then reads whole lines of x, and each column of the tile from as many banks as it has elements,
-// since rows are padded.
+// since rows are padded. Neighbours need to be such in what a block covers of the axis only, which may be
+// several that are walked as one; its rows may lie anywhere. Where x is masked, as in a padded image, so is
+// what fills the tile.
 #include <algorithm>
 
 #include "core/base/integers.h"
@@ -39,26 +41,26 @@ std::optional<Side> side_of(const AxisPlan& axis) {
   return Side{&axis, axis.pieces.front().step};
 }
 
-// Whether the block loops alone say where the offset is, but for both sides.
-bool is_fixed_in_block(const Plan& plan, const Expr& offset, const Sides& sides) {
+// Whether the block loops alone say what is loaded, but for both sides.
+bool is_fixed_in_block(const Plan& plan, const loops::Load& load, const Sides& sides) {
   std::set<index::Symbol> known;
   for (const loops::SizeInfo& size : plan.nest.sizes) known.insert(size.symbol);
   for (const AxisPlan& axis : plan.common.axes) {
     const bool side = &axis == sides.neighbours.axis || &axis == sides.rows.axis;
     if (side || (axis.pieces.size() == 1 && is_block(axis.pieces.front()))) known.insert(axis.axis);
   }
-  return std::ranges::all_of(index::symbols_of(offset),
-                             [&](const index::Symbol& symbol) { return known.contains(symbol); });
+  std::set<index::Symbol> needed = index::symbols_of(load.offset);
+  needed.merge(index::symbols_of(load.mask));
+  return std::ranges::includes(known, needed);
 }
 
 std::optional<Sides> sides_of(const Plan& plan, const Expr& offset) {
   std::optional<Side> neighbours, rows;
   for (const AxisPlan& axis : plan.common.axes) {
-    const auto linear = index::linear_in(offset, axis.axis);
-    if (!linear || linear->scale == Expr(0)) continue;
-    const bool next = linear->scale == Expr(1);
     const auto side = side_of(axis);
-    if (!side) continue;
+    if (!side || !index::mentions(offset, axis.axis)) continue;
+    const auto runs = runs_along(offset, axis.axis, side->count, plan.facts);
+    const bool next = runs && runs->stride == Expr(1);
     std::optional<Side>& found = next ? neighbours : rows;
     if (found) return std::nullopt;
     found = side;
@@ -81,9 +83,9 @@ std::variant<Staged, std::string> stage_block_tile(const Plan& plan, const TempP
   if (!siblings_of(plan.shape).empty() || temp.inside != TASK)
     return words + "a tile of a block is for all of a task without siblings";
   const auto load = only_load(own_stmts(plan.shape), buffer);
-  if (!load) return words + "it is not loaded at one place without a mask";
+  if (!load) return words + "it is not loaded at one place, under one mask";
   const auto sides = sides_of(plan, load->offset);
-  if (!sides || !is_fixed_in_block(plan, load->offset, *sides))
+  if (!sides || !is_fixed_in_block(plan, *load, *sides))
     return words + "a block covers no rectangle of it, with neighbours along another than the innermost loop";
   for (const Side& side : {sides->neighbours, sides->rows}) {
     if (side.axis->tail != Tail::exact && side.axis->tail != Tail::mask)
@@ -107,12 +109,14 @@ namespace {
 
 // Elements that a thread loads at once: those of a word, which lies in one bank.
 std::int64_t packed(const Plan& plan, const Side& neighbours, const loops::Load& load) {
-  const Expr first = index::substitute(load.offset, {{neighbours.axis->axis, Expr(0)}});
+  const auto runs = runs_along(load.offset, neighbours.axis->axis, neighbours.count, plan.facts);
+  const bool masked = index::symbols_of(load.mask).contains(neighbours.axis->axis);
   std::int64_t lanes = WORD_BYTES / ops::size_of(plan.nest.buffers[load.buffer.index].dtype);
   const auto is_packed = [&] {
     const bool whole = neighbours.axis->tail != Tail::mask ||
                        plan.facts.proves_equal(floor_mod(neighbours.axis->extent, lanes), 0);
-    return whole && neighbours.count % lanes == 0 && plan.facts.proves_equal(floor_mod(first, lanes), 0);
+    return whole && !masked && neighbours.count % lanes == 0 &&
+           runs->facts.proves_equal(floor_mod(runs->first, lanes), 0);
   };
   while (lanes > 1 && !is_packed()) lanes /= 2;
   return std::max<std::int64_t>(lanes, 1);
@@ -142,6 +146,7 @@ Ref<Stmt> fill(const Plan& plan, const Staged& staged, const Sides& sides, const
     if (axis.pieces.size() == 1) places.insert_or_assign(axis.axis, Expr(axis.pieces.front().symbol));
   put(sides.rows, rows, rows);
   put(sides.neighbours, neighbours, first);
+  mask = mask && index::substitute(load.mask, places);
   const auto value = loops::load(load.buffer, index::substitute(load.offset, places), mask, load.otherwise);
   const Expr place = rows * (sides.neighbours.count + staged.pad) + neighbours;
   Ref<Stmt> stmt = loops::stmt(loops::Store{array, place, {}, value, loops::Update::replace});

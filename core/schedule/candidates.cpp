@@ -31,8 +31,8 @@ std::vector<Changes> changes_of_blocks() {
        [](Parameters& p) { p.row_warps = 16; }},
       {[](Parameters& p) { p.row_threads = 4; }, [](Parameters& p) { p.row_threads = 8; },
        [](Parameters& p) { p.row_threads = 16; }},
-      {[](Parameters& p) { p.beside = 16; }, [](Parameters& p) { p.beside = 32; },
-       [](Parameters& p) { p.beside = 64; }},
+      {[](Parameters& p) { p.beside = 1; }, [](Parameters& p) { p.beside = 16; },
+       [](Parameters& p) { p.beside = 32; }, [](Parameters& p) { p.beside = 64; }},
       {[](Parameters& p) { p.warps = 1; }, [](Parameters& p) { p.warps = 2; },
        [](Parameters& p) { p.warps = 4; }, [](Parameters& p) { p.warps = 8; },
        [](Parameters& p) { p.warps = 16; }, [](Parameters& p) { p.warps = 32; }},
@@ -49,6 +49,7 @@ std::vector<Changes> changes_of_blocks() {
       {[](Parameters& p) { p.rows = Parameters::Rows::nowhere; },
        [](Parameters& p) { p.rows = Parameters::Rows::registers; },
        [](Parameters& p) { p.rows = Parameters::Rows::scratch; }},
+      {[](Parameters& p) { p.divisions = Divisions::loads; }},
       {[](Parameters& p) { p.most_values = 0; }},
       {[](Parameters& p) { p.prefetches = false; }},
   };

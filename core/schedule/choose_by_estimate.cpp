@@ -55,16 +55,21 @@ class Search {
     return loops::looks_up_indices(*nest_.body) ? WORTH_OF_LISTS : WORTH_ON_BLOCKS;
   }
 
-  // Parts are one program more: the heuristics do not know what that costs.
+  // Parts are one program more: the heuristics do not know what that costs. Nor whether several threads a row
+  // are better where it is not light.
   std::pair<Parameters, Entry> usual() {
-    const Parameters own;
-    Entry best = entry_of(own);
-    if (!best.schedule.grid && !best.schedule.scan_split) return {own, std::move(best)};
-    Parameters whole;
-    whole.splits = false;
-    Entry unsplit = entry_of(whole);
-    if (unsplit.seconds < LESS * best.seconds) return {whole, std::move(unsplit)};
-    return {own, std::move(best)};
+    std::pair<Parameters, Entry> best = {{}, entry_of({})};
+    if (!best.second.schedule.grid && !best.second.schedule.scan_split) return best;
+    const auto consider = [&](const Change change) {
+      Parameters parameters;
+      change(parameters);
+      Entry entry = entry_of(parameters);
+      if (entry.seconds < LESS * best.second.seconds) best = {parameters, std::move(entry)};
+    };
+    if (best.second.schedule.grid && machine_.max_threads > 1 && !best.second.schedule.outermost_fastest)
+      consider([](Parameters& p) { p.beside = FEW_ROWS_BESIDE; });
+    consider([](Parameters& p) { p.splits = false; });
+    return best;
   }
 
   Entry entry_of(const Parameters& parameters) {

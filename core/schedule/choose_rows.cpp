@@ -25,15 +25,27 @@ constexpr double FEW_ELEMENTS = 256;  // a multiprocessor: of a reduction whose 
 constexpr std::int64_t LOOPED_WARPS = 8;  // of a long row that is kept nowhere
 constexpr double WHOLE_SHARE = 0.85;      // of such a row, that its warps walk in whole groups of units
 
-// What all siblings walk, each by one loop.
+// Whether the threads of a row go through it together: it ends for all rows of a block at once.
+bool walks_together(const Situation& situation) {
+  return !situation.siblings.empty() && !walks_rows_in_threads(situation) && !situation.rows_vary() &&
+         std::ranges::none_of(situation.siblings, [&](const loops::Sibling* sibling) {
+           return reach_of(situation.shape, *sibling) == Reach::scan;
+         });
+}
+
+// What siblings walk, each by one loop: all of them but those that a warp walks at once, such as the channels
+// of a group.
 std::optional<Row> row_of(const Situation& situation) {
-  if (situation.siblings.empty() || walks_rows_in_threads(situation)) return std::nullopt;
-  // The threads of a row go through it together, so it ends for all rows of a block at once.
-  if (situation.rows_vary()) return std::nullopt;
-  const loops::NestLoop& loop = situation.siblings.front()->loops.back();
+  if (!walks_together(situation)) return std::nullopt;
+  const auto* longest = *std::ranges::max_element(situation.siblings, {}, [&](const loops::Sibling* sibling) {
+    return situation.usual(sibling->loops.back());
+  });
+  const loops::NestLoop& loop = longest->loops.back();
   for (const loops::Sibling* sibling : situation.siblings) {
-    if (sibling->loops.size() != 1 || sibling->loops.back().extent != loop.extent) return std::nullopt;
-    if (reach_of(situation.shape, *sibling) == Reach::scan) return std::nullopt;
+    const loops::NestLoop& own = sibling->loops.back();
+    const auto most = situation.most(own);
+    const bool at_once = most && *most <= situation.machine.warp_threads;
+    if (sibling->loops.size() != 1 || (own.extent != loop.extent && !at_once)) return std::nullopt;
   }
   return Row{loop.extent, situation.most(loop).value_or(Row::UNBOUNDED),
              std::max<std::int64_t>(situation.usual(loop), 1)};
@@ -281,8 +293,8 @@ class RowChooser {
     const index::Symbol fast = loops[situation.vector_axis].axis;
     for (std::size_t other = 0; other < loops.size(); ++other) {
       const bool turned = std::ranges::any_of(situation.accesses, [&](const Access& access) {
-        const auto along = stride_along(access, fast);
-        return stride_along(access, loops[other].axis) == 1 && along != 0 && along != 1;
+        return index::mentions(access.offset, fast) && !are_neighbours(situation, access, fast) &&
+               are_neighbours(situation, access, loops[other].axis);
       });
       const bool large = situation.usual(loops[other]) >= parameters_.tile / 2 &&
                          situation.usual(loops[situation.vector_axis]) >= parameters_.tile / 2;
@@ -295,6 +307,12 @@ class RowChooser {
       if (!schedule.temps.empty()) return schedule;
     }
     return std::nullopt;
+  }
+
+  // In what a tile covers of the axis.
+  bool are_neighbours(const Situation& situation, const Access& access, const index::Symbol& axis) const {
+    const auto runs = runs_along(access.offset, axis, parameters_.tile, situation.facts);
+    return runs && runs->stride == index::Expr(1);
   }
 
   static std::vector<TempPlan> tiles(const Plan& plan) {
@@ -353,7 +371,8 @@ class RowChooser {
   // Rows that are kept nowhere. Of few of them each thread would wait for one element after the other while
   // most of the machine idles: then every lane has a thread.
   Schedule looped(const Situation& situation) const {
-    RowThreads rows = threads_of_row(row_of(situation), looped_warps(situation));
+    RowThreads rows = threads_of_row(row_of(situation), 1);
+    (rows.row ? rows.warps : rows.warps_apart) = looped_warps(situation);
     if (rows.row && !rows_beside(situation) &&
         elements_of(situation, rows.row->usual) <= FEW_ELEMENTS * machine_.multiprocessors) {
       rows.spread = true;
@@ -372,9 +391,8 @@ class RowChooser {
   }
 
   std::int64_t looped_warps(const Situation& situation) const {
-    const auto row = row_of(situation);
-    if (!row || rows_beside(situation)) return 1;
-    const std::int64_t units = units_of(row->usual);
+    if (!walks_together(situation) || rows_beside(situation)) return 1;
+    const std::int64_t longest = longest_row(situation), units = units_of(longest);
     if (parameters_.warps != 0) return std::min(parameters_.warps, next_power_of_two(units));
     if (units <= situation.parameters.row_warps) return 1;
     // Rows that are too few for all threads of the machine have more each.
@@ -382,7 +400,17 @@ class RowChooser {
     const double filling = threads / situation.rows() / static_cast<double>(machine_.warp_threads);
     const std::int64_t warps = power_of_two_below(static_cast<std::int64_t>(filling));
     const std::int64_t most = std::min(std::clamp(warps, LOOPED_WARPS, MOST_WARPS), next_power_of_two(units));
-    return with_whole_groups(row->usual, most, filling);
+    return with_whole_groups(longest, most, filling);
+  }
+  // Elements that a sibling walks, at most.
+  static std::int64_t longest_row(const Situation& situation) {
+    std::int64_t longest = 1;
+    for (const loops::Sibling* sibling : situation.siblings) {
+      std::int64_t elements = 1;
+      for (const loops::NestLoop& loop : sibling->loops) elements *= situation.usual(loop);
+      longest = std::max(longest, elements);
+    }
+    return longest;
   }
   // Fewer, as long as they fill the machine, where much of a row would be in its last group, whose loads are
   // masked: an argmax of rows of 32000 took 0.187 ms by 4 warps on an H100, 0.209 by 16.

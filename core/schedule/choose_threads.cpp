@@ -101,8 +101,9 @@ class ThreadChooser {
   }
   // So many that a block has its warps, also of rows that are shorter than one.
   std::int64_t rows_of_block() const {
-    const std::int64_t threads = rows_.row ? row_lanes().threads : warp();
-    return std::max<std::int64_t>(1, parameters_.row_warps * warp() / (rows_.warps * threads));
+    const std::int64_t threads = rows_.row ? row_lanes(rows_).threads : warp();
+    const std::int64_t warps = std::max(rows_.warps, rows_.warps_apart);
+    return std::max<std::int64_t>(1, parameters_.row_warps * warp() / (warps * threads));
   }
   // Fewer, but those of a whole warp, where that many would leave multiprocessors idle: 32 rows of 768 took a layer
   // norm 5.1 us by 32 blocks on an H100, 5.6 by 8.
@@ -268,13 +269,15 @@ class ThreadChooser {
   void choose_sibling(const loops::Sibling& sibling, ScopeChoice& choice) const {
     for (std::size_t i = 0; i + 1 < sibling.loops.size(); ++i) choice.loop(sibling.loops[i], 0, Bind::serial);
     const NestLoop& loop = sibling.loops.back();
-    if (rows_.row) return along_row(loop, choice);
+    if (rows_.row && rows_.row->extent == loop.extent) return along_row(loop, rows_, choice);
     switch (reach_of(situation_.shape, sibling)) {
       case Reach::none:
       case Reach::any:
         return rows_in_threads_ ? choice.loop(loop, 0, Bind::serial) : along_warp(loop, choice);
       case Reach::canonical:
-        return rows_in_threads_ ? canonical_in_thread(loop, choice) : canonical_along_warp(loop, choice);
+        return rows_in_threads_         ? canonical_in_thread(loop, choice)
+               : rows_.warps_apart == 1 ? canonical_along_warp(loop, choice)
+                                        : along_row(loop, threads_apart(loop), choice);
       case Reach::scan:
         return rows_in_threads_ ? scan_in_thread(loop, choice) : scan_by_warps(loop, choice);
     }
@@ -325,37 +328,47 @@ class ThreadChooser {
     return std::max<std::int64_t>(1, parameters_.row_warps * warp() / threads);
   }
 
+  // Of a sibling whose row is no other's: no more warps than it has units.
+  RowThreads threads_apart(const NestLoop& loop) const {
+    RowThreads rows;
+    const std::int64_t usual = std::max<std::int64_t>(situation_.usual(loop), 1);
+    rows.row = Row{loop.extent, situation_.most(loop).value_or(Row::UNBOUNDED), usual};
+    rows.warps = std::min(rows_.warps_apart, next_power_of_two(ceil_div(usual, loops::UNIT)));
+    rows.packed = packed(loop);
+    return rows;
+  }
+
   // How the lanes of a unit, or of a shorter row, are given to threads: so many each, side by side.
   struct RowLanes {
     std::int64_t span, packed, threads;
   };
-  RowLanes row_lanes() const {
-    const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(rows_.row->most, 1, loops::LANES));
-    std::int64_t packed = beside_ ? 1 : std::min(packed_along_rows(), span);
-    if (rows_.packed != 0) packed = std::min(packed, rows_.packed);
-    const std::int64_t most = rows_.spread ? span : beside_ ? beside_->threads : threads_of_short_row();
+  RowLanes row_lanes(const RowThreads& rows) const {
+    const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(rows.row->most, 1, loops::LANES));
+    std::int64_t packed = beside_ ? 1 : std::min(rows_.row ? packed_along_rows() : rows.packed, span);
+    if (rows.packed != 0) packed = std::min(packed, rows.packed);
+    const std::int64_t most = rows.spread ? span : beside_ ? beside_->threads : threads_of_short_row(rows);
     return {span, packed, std::min(most, span / packed)};
   }
 
   // Rows of few elements share a warp: the fewer threads one has, the fewer exchanges its accumulators take.
-  std::int64_t threads_of_short_row() const {
-    const bool is_short = rows_.row->most <= loops::LANES && parameters_.row_threads != 0;
+  std::int64_t threads_of_short_row(const RowThreads& rows) const {
+    const bool is_short = rows.row->most <= loops::LANES && parameters_.row_threads != 0;
     return is_short ? std::min(parameters_.row_threads, warp()) : warp();
   }
 
   // Units by warps, the lanes of a unit by the threads of a warp and what is packed: the same for every sort
   // of total, so that what one sibling keeps lies with the threads of the next.
-  void along_row(const NestLoop& loop, ScopeChoice& choice) const {
+  void along_row(const NestLoop& loop, const RowThreads& rows, ScopeChoice& choice) const {
     struct Part {
       std::int64_t step;
       Bind bind;
     };
     std::vector<Part> parts;
-    const std::int64_t most = rows_.row->most, group = rows_.warps * loops::UNIT;
-    const auto [span, lanes, threads] = row_lanes();
+    const std::int64_t most = rows.row->most, group = rows.warps * loops::UNIT;
+    const auto [span, lanes, threads] = row_lanes(rows);
     if (most > group) parts.push_back({group, Bind::serial});
-    if (rows_.warps > 1) parts.push_back({loops::UNIT, Bind::thread});
-    if (most > loops::LANES) parts.push_back({loops::LANES, rows_.kept ? Bind::unroll : Bind::serial});
+    if (rows.warps > 1) parts.push_back({loops::UNIT, Bind::thread});
+    if (most > loops::LANES) parts.push_back({loops::LANES, rows.kept ? Bind::unroll : Bind::serial});
     // Where neighbours cannot be packed a vector takes what lies a warp apart, so that the lanes of a thread
     // are computed side by side all the same.
     const bool apart = lanes == 1 && threads < span;
@@ -372,7 +385,7 @@ class ThreadChooser {
                        (serial || (constant(loop) && is_power_of_two(most / step)));
     // Under a mask no load passes the combination before it, also where one mask is a whole vector's: that is
     // worth a second copy of the loops.
-    const bool cut = most > group && !rows_.kept;
+    const bool cut = most > group && !rows.kept;
     choice.split(loop, factors, exact ? Tail::exact : cut ? Tail::remainder : Tail::mask);
     for (const bool vectors : {false, true})
       for (std::size_t piece = 0; piece < parts.size(); ++piece)
@@ -396,10 +409,10 @@ class ThreadChooser {
     });
   }
 
-  // By the threads of a warp, as often as it takes.
+  // By the threads of a warp, or of several, as often as it takes.
   void along_warp(const NestLoop& loop, ScopeChoice& choice) const {
     const std::int64_t lanes = members(loop, 1, situation_.lanes_along(loop.axis));
-    const std::int64_t threads = members(loop, lanes, warp());
+    const std::int64_t threads = members(loop, lanes, rows_.warps_apart * warp());
     const auto most = situation_.most(loop);
     const bool once = most && *most <= lanes * threads;
     std::vector<std::int64_t> factors;

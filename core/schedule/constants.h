@@ -18,10 +18,10 @@ constexpr std::int64_t WORD_BYTES = 4;  // of neighbours that a thread takes at 
 // The search by estimates.
 constexpr int MOST_ROUNDS = 2;  // over all parameters
 // What the estimate must be, times that of the usual parameters, for other ones to be taken. Of 63 measured
-// nests of an H200 the least estimate was 0.8 to 0.9 of the first schedule's in 7, and each of them was
-// faster (by 0.58 to 0.91), between 0.9 and 1 the geometric mean of 41 was 1.01 (perf/measured/h200.json). Of
-// cores nothing below 0.6 was slower (perf/results/2026-11-25-estimates-cpu.md).
-// How long lists are that only the run knows no estimate tells.
+// nests of an H200 and 41 of an H100 the least estimate was 0.8 to 0.9 of the first schedule's in 9, whose
+// times were 0.85 of the first's (0.58 to 1.20), 0.9 to 0.95 in 8, 0.97 (0.78 to 1.13), and nearer in
+// 80, 1.01. Of cores nothing below 0.6 was slower (perf/results/2026-11-25-estimates-cpu.md). How long lists
+// are that only the run knows no estimate tells.
 constexpr double WORTH_ON_BLOCKS = 0.9, WORTH_OF_LISTS = 0.8, WORTH_ON_CORES = 0.6;
 constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
 
@@ -68,6 +68,9 @@ constexpr std::int64_t MOST_CACHED_BYTES = 16 << 20;
 // less are better left there: 4 MB of 16-bit floats on an EPYC 0.38 ms, 0.12 without.
 constexpr int MOST_STREAMED_BYTES = 2;
 
+// Iterations of an axis that fill no side of a tile, nor the threads of a block.
+constexpr std::int64_t SHORT_AXIS = 64;
+
 // Pointwise nests where blocks have threads; the times are those of an H100.
 constexpr std::int64_t ENOUGH_FOR_TWO = 8192;  // elements of an axis of which a thread may take two vectors
 constexpr std::int64_t BLOCKS_OF_A_ROW = 8;    // that are left of an axis, where a thread takes two vectors
@@ -84,6 +87,15 @@ constexpr std::int64_t ROUNDS = 4;
 constexpr std::int64_t LEAST_BYTES = 8;
 // Elements of a side of a tile, there: small_transpose_f32 took 4.3 us by sides of 64, 3.9 by 32, 4.0 by 16.
 constexpr std::int64_t LEAST_TILE = 32;
+
+// Columns by blocks; times of an H100, us.
+// Columns of a block, and blocks of pointwise nests that one of theirs has the threads of: 131,072 rows of
+// 1024 bf16 took 120 by 32 columns and 512 threads, 125 by 256 threads, 117 by 64 columns, 120 by 16, and 151
+// by a thread each; 25,088 of 672 bf16 28, 33, 30, 29 and 42; 32,768 of 768 f32 51, 53, 67, 53 and 53. Bodies
+// that need more registers are spilled: one of six inputs took 391, 78 by 256 threads with 156 registers.
+constexpr std::int64_t FEW_ROWS_BESIDE = 32, FEW_ROWS_BLOCKS = 2;
+constexpr std::int64_t OWN_REGISTERS = 21;  // of a thread, for addresses and counters
+constexpr double THREADS_OF_FEW_ROWS = 2;   // that each could have, at least, on a full machine
 
 // Scans in parts.
 // Passes: that for the accumulators computes and stores about half as much as that for the results.

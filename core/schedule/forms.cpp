@@ -24,25 +24,10 @@ Form::Form(loops::Program made, std::vector<KeptArray> arrays)
 namespace {
 
 // Whether so many iterations from a multiple of their number on lie beside each other, the first of them at a
-// multiple too. Also where axes are walked as one and the last of them is such a multiple long:
-//   802816*floor_div(r, 3136) + floor_mod(r, 3136), by 4 or 8
+// multiple too.
 bool are_neighbours(const Form& form, const Access& access, const index::Symbol& axis, std::int64_t lanes) {
-  index::Facts facts = form.facts;
-  index::Expr first;
-  if (stride_along(access, axis) == 1) {
-    first = index::substitute(access.offset, {{axis, index::Expr(0)}});
-  } else {
-    if (index::linear_in(access.offset, axis)) return false;
-    const index::Symbol group("packed_group"), lane("packed_lane");
-    facts.assume(group, {0, std::nullopt});
-    facts.assume(lane, {0, lanes - 1});
-    const index::Expr at = index::Expr(group) * lanes + index::Expr(lane);
-    const index::Expr offset = index::simplify(index::substitute(access.offset, {{axis, at}}), facts);
-    const auto linear = index::linear_in(offset, lane);
-    if (!linear || linear->scale != index::Expr(1)) return false;
-    first = linear->rest;
-  }
-  return facts.proves_equal(floor_mod(first, lanes), 0);
+  const auto runs = runs_along(access.offset, axis, lanes, form.facts);
+  return runs && runs->stride == index::Expr(1) && runs->facts.proves_equal(floor_mod(runs->first, lanes), 0);
 }
 
 std::int64_t packed_in(const Form& form, const index::Symbol& axis, int vector_bytes) {
@@ -86,7 +71,7 @@ struct Chain {
 }  // namespace
 
 struct Forms::Memo {
-  std::optional<std::vector<steps::Step>> chosen;
+  std::map<Divisions, std::vector<steps::Step>> chosen;
   std::list<Chain> chains;
   std::unordered_map<std::string, std::variant<Plan, std::string>> resolved;
 
@@ -105,13 +90,14 @@ struct Forms::Memo {
 Forms::Forms(const loops::Program& nest) : nest_(nest), memo_(std::make_unique<Memo>()) {}
 Forms::~Forms() = default;
 
-const std::vector<steps::Step>& Forms::fused() const {
-  if (!memo_->chosen) {
-    FusedAxes made = choose_fused_axes(nest_);
-    memo_->chosen = made.steps;
+const std::vector<steps::Step>& Forms::fused(Divisions divisions) const {
+  const auto [known, fresh] = memo_->chosen.try_emplace(divisions);
+  if (fresh) {
+    FusedAxes made = choose_fused_axes(nest_, divisions);
+    known->second = made.steps;
     if (memo_->chain_of(made.steps) == nullptr) memo_->begin(std::move(made.steps), std::move(made.nest));
   }
-  return *memo_->chosen;
+  return known->second;
 }
 
 std::variant<const Form*, std::string> Forms::form(const std::vector<steps::Step>& fused,

@@ -14,6 +14,9 @@
 
 namespace twinloom::schedule {
 
+// Where walking neighbouring axes as one may leave divisions: nowhere, or in all but what is stored.
+enum class Divisions : std::uint8_t { none, loads };
+
 struct KeptArray {
   loops::Buffer buffer;
   std::int64_t count = 0;  // elements of a row, of the longest
@@ -52,7 +55,7 @@ class Forms {
 
   const loops::Program& nest() const { return nest_; }
   // As the heuristics choose them.
-  const std::vector<steps::Step>& fused() const;
+  const std::vector<steps::Step>& fused(Divisions divisions) const;
   // With these axes fused and so many values kept, or why not.
   std::variant<const Form*, std::string> form(const std::vector<steps::Step>& fused, int kept_values) const;
   // The plan, or why the schedule may not be applied.

@@ -54,7 +54,7 @@ Situation::Situation(const Forms& forms, const machine::Machine& target, const P
                      int kept_values)
     : machine(target),
       parameters(chosen),
-      fused(forms.fused()),
+      fused(forms.fused(chosen.divisions)),
       form(*std::get<const Form*>(forms.form(fused, kept_values))),
       sizes(usual_sizes(nest)) {
   lockstep = siblings.empty() || (!shape.columns && vector_is_common());
@@ -70,6 +70,14 @@ bool Situation::spans_scopes(const Access& access) const {
           std::ranges::any_of(siblings[static_cast<std::size_t>(access.sibling)]->loops, mentioned));
 }
 
+// Of an element by element nest: what it touches as often as it runs. The rest, such as the parameters of
+// channels, the caches have, however it lies.
+bool Situation::is_large(const Access& access) const {
+  return access.store || std::ranges::all_of(shape.common, [&](const NestLoop& loop) {
+           return constant(loop) == 1 || index::mentions(access.offset, loop.axis);
+         });
+}
+
 double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
   const bool spanning =
       inner_only && std::ranges::any_of(accesses, [&](const Access& access) { return spans_scopes(access); });
@@ -77,6 +85,7 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
       std::ranges::any_of(shape.common, [&](const NestLoop& loop) { return loop.axis == axis; });
   double bytes = 0;
   for (const Access& access : accesses) {
+    if (siblings.empty() && !is_large(access)) continue;
     if (inner_only && (access.sibling < 0 || (spanning && !spans_scopes(access)))) continue;
     const auto stride = access.found && !is_common ? std::nullopt : stride_along(access, axis);
     const int each = access.bytes * (access.store ? 2 : 1);

@@ -29,8 +29,8 @@ struct Parameters {
   std::int64_t tile = 64;             // elements of a side: lines of 256 bytes of f32; 0: no tiles
   std::int64_t row_warps = 4;         // of a block with several rows
   std::int64_t row_threads = 0;       // of a row of at most one of a unit's lanes each; 0: a warp
-  std::int64_t beside = 0;  // rows of neighbouring threads, each walked by others far apart; 0: by one or by
-                            // neighbours
+  std::int64_t beside = 0;  // rows of neighbouring threads, each walked by others far apart; 1: by one or by
+                            // neighbours; 0: so unless they are few
   std::int64_t warps = 0;             // of a row; 0: by its bytes and where it is kept
   std::int64_t scan_warps = 8;        // of a row that is scanned
   std::int64_t least_scanned = 32;    // elements of a row that several threads scan; else one does
@@ -48,6 +48,7 @@ struct Parameters {
   std::optional<bool> panel = {};         // whether columns are walked side by side; nothing: by their bytes
   bool stages = true, streams = true, transposes = true;
   // Everywhere.
+  Divisions divisions = Divisions::none;  // that walking axes as one may leave
   int most_values = 64;  // kept for later siblings
   bool prefetches = true;
 };
@@ -68,7 +69,7 @@ struct FusedAxes {
   loops::Program nest;
   std::vector<steps::Step> steps;
 };
-FusedAxes choose_fused_axes(const loops::Program& nest);
+FusedAxes choose_fused_axes(const loops::Program& nest, Divisions divisions);
 
 // The nest with axes fused, the machine, and what is decided for all scopes at once: whether a vector
 // walks rows in lock-step or each sibling along its own axis.
@@ -138,6 +139,7 @@ class Situation {
   double vector_bytes(const loops::NestLoop& common) const;  // unit_bytes of one that may; else below all
   bool wants_warps() const;
   bool spans_scopes(const Access& access) const;
+  bool is_large(const Access& access) const;
   std::size_t best_common_axis() const;
 };
 
@@ -171,6 +173,7 @@ struct Row {
 struct RowThreads {
   std::optional<Row> row;           // nothing where the siblings' rows are not one
   std::int64_t warps = 1;           // a row, each with a unit at a time
+  std::int64_t warps_apart = 1;     // of each sibling, where their rows are not one
   bool kept = false;                // rows stay in registers: no loop but the one over groups of units
   bool spread = false;              // units are walked by as many threads as they have lanes
   std::int64_t packed = 0;          // elements that a thread takes at once, at most; 0: what fits

@@ -29,7 +29,7 @@ struct Readers {
 
 Readers common_readers(const loops::Nest& shape, loops::Buffer buffer) {
   Readers readers;
-  readers.load = only_load(own_stmts(shape), buffer);
+  readers.load = only_unmasked_load(own_stmts(shape), buffer);
   if (!readers.load) return readers;
   for (std::size_t axis = 0; axis < shape.common.size(); ++axis) {
     const loops::NestLoop& loop = shape.common[axis];
@@ -48,7 +48,7 @@ Readers readers_of(const loops::Nest& shape, loops::Buffer buffer) {
   Readers readers;
   for (std::size_t number = 0; number < siblings.size(); ++number) {
     const loops::Sibling& sibling = *siblings[number];
-    const auto load = only_load(sibling.inner, buffer);
+    const auto load = only_unmasked_load(sibling.inner, buffer);
     if (!load || sibling.loops.size() != 1) continue;
     const loops::NestLoop& loop = sibling.loops.front();
     const index::Expr here = index::substitute(load->offset, {{loop.axis, index::Expr(readers.place)}});

@@ -62,7 +62,7 @@ std::variant<Staged, std::string> stage_tile(const Plan& plan, const TempPlan& t
   const Tail tail = axes->turns->tail;
   if (tail != Tail::exact && tail != Tail::clip)
     return cat(words, "the last turns of ", temp.inside, " are masked");
-  const auto load = only_load(own_stmts(plan.shape), buffer);
+  const auto load = only_unmasked_load(own_stmts(plan.shape), buffer);
   if (!load) return words + "it is not loaded at one place without a mask";
   if (const std::string reason = why_not_turned(plan, *axes, load->offset); !reason.empty())
     return words + reason;
@@ -76,7 +76,7 @@ std::variant<Staged, std::string> stage_tile(const Plan& plan, const TempPlan& t
 Tile put_tile(const Plan& plan, const Staged& staged, Names& names, loops::Nest& shape) {
   const loops::BufferInfo& info = plan.nest.buffers[staged.buffer.index];
   const Axes axes = *axes_of(plan.common);
-  const loops::Load load = *only_load(own_stmts(plan.shape), staged.buffer);
+  const loops::Load load = *only_unmasked_load(own_stmts(plan.shape), staged.buffer);
   const Expr count = staged.count * staged.lanes;
   const loops::Buffer array = names.buffer({info.name + "_tile", info.dtype, count, true, true});
   const Expr place = staged.lanes * floor_mod(Expr(axes.turns->axis), staged.count) +

@@ -130,6 +130,11 @@ const std::vector<NestCase> cases = {
      {"schedule stage x inside j.1 registers pad 0 split -1 i : 64, 16 remainder split -1 j : 32 clip "
       "split -1 h : 4 mask loop -1 i.0 block loop -1 j.0 block loop -1 h.0 serial loop -1 h.1 serial "
       "loop -1 i.1 serial loop -1 j.1 serial loop -1 i.2 vector"}},
+    {"padded_and_turned",
+     R"(program p(x: f32[m*21], y: written f32[m*77]; m in 0..) { for c < m { for r < 77 { y[77*c + r] = (x[c + 3*m*floor_div(r, 11) + m*floor_mod(r, 11)] if floor_mod(r, 11) < 3 else 0x1p+0:f32) } } })",
+     {{0}, {7}, {64}},
+     {"schedule stage x inside task scratch pad 1 split -1 r : 16 mask split -1 c : 32 mask loop -1 c.0 block "
+      "loop -1 r.0 block loop -1 c.1 thread loop -1 r.1 thread"}},
     {"transpose",
      R"(program transpose(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for j < n { for i < m { y[j*m + i] = x[i*n + j] } }

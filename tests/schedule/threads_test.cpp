@@ -147,10 +147,59 @@ TEST(Threads, FewRowsAreSpreadOverTheMachine) {
 
 // What a thread loads is a word, whatever the type of its one result.
 TEST(Threads, ColumnsOfSmallElementsAreLoadedInWords) {
+  const std::string schedule = chosen(R"(program p(x: bf16[268435456], y: written f32[524288]) {
+  for i < 524288 { start t0: sum f32 for r < 512 { t0 += f32(x[i + 524288*r]) at r } y[i] = t0 }
+})");
+  EXPECT_NE(schedule.find("loop -1 i.2 vector"), std::string::npos) << schedule;
+}
+
+// Several threads each, that walk it as it lies.
+TEST(Threads, FewColumnsAreWalkedByThreadsFarApart) {
   const std::string schedule = chosen(R"(program p(x: bf16[134217728], y: written f32[1024]) {
   for i < 1024 { start t0: sum f32 for r < 131072 { t0 += f32(x[i + 1024*r]) at r } y[i] = t0 }
 })");
-  EXPECT_NE(schedule.find("loop -1 i.2 vector"), std::string::npos) << schedule;
+  EXPECT_NE(schedule.find("outermost_fastest"), std::string::npos) << schedule;
+  EXPECT_NE(schedule.find("split -1 i : 32 exact"), std::string::npos) << schedule;
+}
+
+// A tile needs neighbours in what it covers of an axis only: heads are two axes that are walked as one.
+TEST(Threads, ATileOfAxesWalkedAsOne) {
+  const std::string schedule = chosen(R"(program p(x: bf16[16777216], y: written bf16[16777216]) {
+  for b < 512 { for d < 64 { for s < 512 {
+    y[32768*b + 512*d + s] = x[d + 4096*s + 2097152*floor_div(b, 64) + 64*floor_mod(b, 64)] } } }
+})");
+  EXPECT_NE(schedule.find("stage x inside task scratch"), std::string::npos) << schedule;
+}
+
+// The channels of a group are few beside its elements, which are walked as one and kept in scratch.
+TEST(Threads, RowsBesideFewChannelsAreKept) {
+  const std::string schedule = chosen(R"(program p(x: f32[6422528], w: f32[128], y: written f32[6422528]) {
+  for n < 64 { for g < 16 {
+    start t0: sum f32
+    for r < 6272 { t0 += x[100352*n + 6272*g + r] at r }
+    start t1: sum f32
+    for c < 8 { t1 += w[8*g + c] at c }
+    start t2: sum f32
+    for s < 6272 { t3 = sub(x[100352*n + 6272*g + s], t0) t2 += mul(t3, t3) at s }
+    for d < 8 { for e < 784 {
+      y[100352*n + 6272*g + 784*d + e] = mul(sub(x[100352*n + 6272*g + 784*d + e], t2), mul(t1, w[8*g + d])) } }
+  } }
+})");
+  EXPECT_NE(schedule.find("stage x inside g."), std::string::npos) << schedule;
+}
+
+// 512 rows by a warp each would leave most of the machine idle.
+TEST(Threads, RowsOfUnlikeLengthsAreWalkedBySeveralWarps) {
+  const std::string schedule =
+      chosen(R"(program p(x: f32[3145728], y: written f32[3072000], z: written f32[512]) {
+  for i < 512 {
+    start t0: sum f32
+    for r < 6144 { t0 += x[6144*i + r] at r }
+    z[i] = t0
+    for s < 6000 { y[6000*i + s] = x[6144*i + s] }
+  }
+})");
+  EXPECT_NE(schedule.find("loop 0 r.0 thread"), std::string::npos) << schedule;
 }
 
 }  // namespace
