@@ -293,17 +293,52 @@ class Combiner {
     return cat("independent turns that would be left: ", turns);
   }
 
+  // Whether neighbours in memory lie along the common loops, not along those of siblings: then a turn is a
+  // thread's.
+  static bool walks_columns(const Nest& nest) {
+    const auto neighbours = [&](const std::vector<NestLoop>& loops, const index::Expr& offset) {
+      return std::ranges::any_of(loops, [&](const NestLoop& loop) {
+        const auto linear = index::linear_in(offset, loop.axis);
+        return linear && linear->scale == index::Expr(1);
+      });
+    };
+    int common = 0, own = 0;
+    for (const Item& item : nest.items) {
+      const auto* sibling = std::get_if<Sibling>(&item);
+      if (sibling == nullptr) continue;
+      for (const Load& load : loads_in(Nest{{}, {*sibling}})) {
+        if (neighbours(sibling->loops, load.offset))
+          ++own;
+        else if (neighbours(nest.common, load.offset) && mentions_any(load.offset, sibling->loops))
+          ++common;
+      }
+    }
+    return common > own;
+  }
+  static bool mentions_any(const index::Expr& offset, const std::vector<NestLoop>& loops) {
+    return std::ranges::any_of(loops,
+                               [&](const NestLoop& loop) { return index::mentions(offset, loop.axis); });
+  }
+
   // The same of the whole nest, where seconds are known.
   std::string slower_than_two(const Program& fused) const {
     const Limits& limits = around_.limits;
     if (!limits.seconds) return {};
     const Nest nest = take_apart(fused);
+    const std::int64_t each = walks_columns(nest) ? limits.turns_of_columns : 1;
     if (is_elementwise(nest) ||
-        typical_turns(nest.common, typical()) >= static_cast<double>(limits.enough_turns))
+        typical_turns(nest.common, typical()) >= static_cast<double>(each * limits.enough_turns))
       return {};
-    const double one = limits.seconds(fused);
-    const double two = seconds_of(around_, first_number_) + seconds_of(around_, second_number_);
-    if (limits.clearly_less * one <= two) return {};
+    double one = limits.seconds(fused);
+    double two = seconds_of(around_, first_number_) + seconds_of(around_, second_number_);
+    if (one <= limits.clearly_less * two) return {};
+    // Too near to tell by how they are usually scheduled, or columns, for which that says little.
+    if ((limits.clearly_less * one <= two || each > 1) && limits.seconds_as_chosen) {
+      one = limits.seconds_as_chosen(fused);
+      two = limits.seconds_as_chosen(around_.lowered.units[first_number_].nest) +
+            limits.seconds_as_chosen(around_.lowered.units[second_number_].nest);
+    }
+    if (one <= two) return {};
     return cat("one kernel would take ", microseconds(one), ", the two ", microseconds(two),
                " by their estimates");
   }

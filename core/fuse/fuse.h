@@ -45,9 +45,13 @@ struct Limits {
   int buffers = 48;                     // arguments of one kernel
   std::int64_t small_elements = 16384;  // work that may run in one turn without hurting
   std::int64_t enough_turns = 64;       // independent turns that keep a machine busy
-  // Seconds that a kernel of the nest takes. Where a fusion leaves fewer turns than enough, the one kernel must
-  // not take longer than the two; null: then it may only be small.
+  std::int64_t turns_of_columns = 1;    // times as many where neighbours in memory are turns
+  // Seconds that a kernel of the nest takes as usually scheduled. Where a fusion leaves fewer turns than
+  // enough, the one kernel must not take longer than the two; null: then it may only be small.
   std::function<double(const loops::Program& nest)> seconds = {};
+  // The same as it is scheduled, which takes many times as long to tell: asked where the others are near.
+  // Null: they decide.
+  std::function<double(const loops::Program& nest)> seconds_as_chosen = {};
   // Seconds that a kernel takes as it is scheduled, infinite where it cannot be: of two that may be parts of
   // one kernel, and of that one. Null: nothing becomes a part.
   std::function<double(const loops::Program& nest)> seconds_in_parts = {};

@@ -70,7 +70,11 @@ fuse::Limits limits_for(const machine::Machine& machine, Mode mode) {
   }
   limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;
   limits.enough_turns = machine.blocks_at_once;
+  limits.turns_of_columns = machine::BLOCK_THREADS;
   limits.seconds = [&machine](const loops::Program& nest) { return schedule::usual_seconds(nest, machine); };
+  limits.seconds_as_chosen = [&machine](const loops::Program& nest) {
+    return schedule::chosen_seconds(nest, machine);
+  };
   limits.clearly_less = cost::clearly_less(machine);
   return limits;
 }

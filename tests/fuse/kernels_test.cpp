@@ -140,24 +140,52 @@ TEST(Kernels, SecondsDecideWhereFewTurnsAreLeft) {
   b.output(sum(x, {}));
   b.output(sum(x * y, {}));
   const lower::Lowered lowered = lower::lower(b.take());
-  const auto fused_where = [&](double seconds_of_both, std::int64_t enough_turns = 64) {
+  const auto fused_where = [&](double seconds_of_both, std::int64_t enough_turns = 64, double as_chosen = 0) {
     fuse::Limits limits;
     limits.enough_turns = enough_turns;
     limits.clearly_less = 0.8;
-    limits.seconds = [=](const loops::Program& nest) {
-      const auto totals = std::ranges::count_if(nest.buffers, &loops::BufferInfo::written);
-      return totals == 2 ? seconds_of_both : 1e-6;
+    const auto tells = [](double of_both) {
+      return [=](const loops::Program& nest) {
+        const auto totals = std::ranges::count_if(nest.buffers, &loops::BufferInfo::written);
+        return totals == 2 ? of_both : 1e-6;
+      };
     };
+    limits.seconds = tells(seconds_of_both);
+    if (as_chosen != 0) limits.seconds_as_chosen = tells(as_chosen);
     return fuse::fuse(lowered, limits);
   };
   EXPECT_EQ(fused_where(2e-6).lowered.units.size(), 1U);
-  EXPECT_EQ(fused_where(2.4e-6).lowered.units.size(), 1U) << "nearer than estimates are";
+  EXPECT_EQ(fused_where(2.4e-6).lowered.units.size(), 2U);
+  EXPECT_EQ(fused_where(2.4e-6, 64, 1.9e-6).lowered.units.size(), 1U) << "near: as they are scheduled";
+  EXPECT_EQ(fused_where(1.8e-6, 64, 2.1e-6).lowered.units.size(), 2U) << "near: as they are scheduled";
+  EXPECT_EQ(fused_where(1.5e-6, 64, 2.1e-6).lowered.units.size(), 1U) << "clear enough";
   EXPECT_EQ(fused_where(5e-6, 1).lowered.units.size(), 1U) << "turns enough";
   const fuse::Fused two = fused_where(5e-6);
   EXPECT_EQ(two.lowered.units.size(), 2U);
   ASSERT_EQ(two.refusals.size(), 1U);
   EXPECT_EQ(two.refusals.front().reason, fuse::Reason::parallelism);
   EXPECT_EQ(two.refusals.front().words, "one kernel would take 5.0 us, the two 2.0 us by their estimates");
+}
+
+// A thread walks one of them: a thousand are enough for rows and few for columns.
+TEST(Kernels, ColumnsNeedMoreTurnsThanRows) {
+  const auto units = [](std::int64_t rows, std::int64_t columns, int axis) {
+    Builder b;
+    const Tensor x = b.input("x", DType::f32, {rows, columns});
+    b.output(x - sum(x, {axis}, true));
+    const lower::Lowered lowered = lower::lower(b.take());
+    fuse::Limits limits;
+    limits.turns_of_columns = 256;
+    limits.seconds = [](const loops::Program& nest) {
+      const auto items = loops::take_apart(nest).items;
+      const auto is_sibling = [](const auto& item) { return std::holds_alternative<loops::Sibling>(item); };
+      return std::ranges::count_if(items, is_sibling) == 2 ? 9e-6 : 1e-6;
+    };
+    return fuse::fuse(lowered, limits).lowered.units.size();
+  };
+  EXPECT_EQ(units(1000, 300, 1), 1U);
+  EXPECT_EQ(units(300, 1000, 0), 2U);
+  EXPECT_EQ(units(300, 20000, 0), 1U);
 }
 
 // An element that two readers of a row want is computed again for the second, unless the row is kept: what
