@@ -335,8 +335,7 @@ class Combiner {
     // Too near to tell by how they are usually scheduled, or columns, for which that says little.
     if ((limits.clearly_less * one <= two || each > 1) && limits.seconds_as_chosen) {
       one = limits.seconds_as_chosen(fused);
-      two = limits.seconds_as_chosen(around_.lowered.units[first_number_].nest) +
-            limits.seconds_as_chosen(around_.lowered.units[second_number_].nest);
+      two = chosen_seconds_of(around_, first_number_) + chosen_seconds_of(around_, second_number_);
     }
     if (one <= two) return {};
     return cat("one kernel would take ", microseconds(one), ", the two ", microseconds(two),
@@ -427,11 +426,23 @@ class Combiner {
 
 }  // namespace
 
-double seconds_of(const Around& around, std::size_t number) {
+namespace {
+
+double known_seconds(const Around& around, std::size_t number, std::optional<double> Seconds::*which,
+                     const std::function<double(const loops::Program& nest)>& tell) {
   around.seconds.resize(around.lowered.units.size());
-  std::optional<double>& known = around.seconds[number];
-  if (!known) known = around.limits.seconds(around.lowered.units[number].nest);
+  std::optional<double>& known = around.seconds[number].*which;
+  if (!known) known = tell(around.lowered.units[number].nest);
   return *known;
+}
+
+}  // namespace
+
+double seconds_of(const Around& around, std::size_t number) {
+  return known_seconds(around, number, &Seconds::usual, around.limits.seconds);
+}
+double chosen_seconds_of(const Around& around, std::size_t number) {
+  return known_seconds(around, number, &Seconds::chosen, around.limits.seconds_as_chosen);
 }
 
 Around around(const lower::Lowered& lowered, const Limits& limits) {

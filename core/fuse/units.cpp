@@ -129,7 +129,7 @@ void Units::replace(std::size_t first, std::size_t second, lower::Unit unit) {
   around_.bodies[first] = body_of(lowered_.units[first].nest);
   around_.bodies[second] = {};
   for (const std::size_t slot : {first, second})
-    if (slot < around_.seconds.size()) around_.seconds[slot].reset();
+    if (slot < around_.seconds.size()) around_.seconds[slot] = {};
   count_touches(around_, lowered_.units[first], first, true);
 }
 
