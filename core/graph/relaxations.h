@@ -12,20 +12,20 @@ namespace twinloom::graph {
 
 enum class Relaxation : std::uint8_t {
   // Sums and products, those that scatters make at one place included, in any order that the schedule fixes,
-  // where
-  // what is summed up may be a product that is not rounded. A sum of n terms x is within n u sum|x| of the
-  // exact
-  // one whatever the order, with u half a step of 1 (Higham, Accuracy and Stability of Numerical
-  // Algorithms, 4.4);
-  // where signs are random within 8 u rms sqrt(n log2 n) (NUMERICS.md A.2). A product of n factors is within
-  // n u
-  // of itself. Both as long as no partial result overflows, and no partial product is subnormal: that may
-  // depend
-  // on the order. Scans, and sums of columns that one kernel makes beside those of rows, keep theirs.
+  // where what is summed up may be a product that is not rounded.
+  // A sum of n terms x is within n u sum|x| of the exact one whatever the order, with u half a step of 1
+  // (Higham, Accuracy and Stability of Numerical Algorithms, 4.4); where signs are random within
+  // 8 u rms sqrt(n log2 n) (NUMERICS.md A.2).
+  // A product of n factors is within n u of itself.
+  // Both as long as no partial result overflows, and no partial product is subnormal: that may depend on
+  // the order.
+  //
+  // Scans, and sums of columns that one kernel makes beside those of rows, keep theirs.
+  // Sums by key of a CPU (scatters into places of their own) do too.
   reassociate,
-  // A product that one addition or subtraction uses, and nothing else, is not rounded before it: the sum is
-  // the
-  // nearest value to the exact one of its operands.
+  // A product that one addition or subtraction uses, and nothing else, is not rounded before it: the sum
+  // is the nearest value to the exact one
+  // of its operands.
   contract,
 };
 

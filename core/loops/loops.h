@@ -226,13 +226,13 @@ enum class Routine : std::uint8_t {
   // sizes [n, bound, rows]: so many rows of n elements, p of row p / n, each with keys of its own below
   // bound; the same as of rows * n elements by row * bound + key. No key is outside unless bound is 0.
   stable_sort,
-  // sizes [n, bound, rows]; operands: 0 sums T[rows * bound], T f32 or f64; 1 T[rows * n] and 2 i64[rows *
-  // bound]
-  // are room for the routine, with contents that nobody knows afterwards. Of element p of a row, slot 0 sets
-  // the key (i64), 0 <= key < bound unless bound is 0, and slot 1 the value (T), both at (row, p). Afterwards
-  // sums[row * bound + k] is the canonical sum of the row's values with key k, in the order of their p; of
-  // none
-  // it is -0.0, which adds nothing.
+  // sizes [n, bound, rows]; operands: 0 sums T[rows * bound], T f32 or f64;
+  // 1 T[rows * n] and 2 i64[rows * bound] are room for the routine, with contents that nobody knows
+  // afterwards. Of element p of a row, slot 0 sets the key (i64), 0 <= key < bound unless bound is 0, and
+  // slot 1 the value (T), both at (row, p).
+  // Afterwards sums[row * bound + k] is the canonical sum of the row's values with key k, in the order
+  // of their p.
+  // Of none it is -0.0, which adds nothing.
   sums_by_key,
 };
 struct Slot {  // `body` runs for place `at`; a prologue sets `element` (a Let in it)
