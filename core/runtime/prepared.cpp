@@ -71,6 +71,19 @@ Memory elements_of(const Tensor& tensor) {
   return {nullptr, extent.first, extent.last};
 }
 
+// The bytes of the results so far and of one more. Error where 64 bits do not count them.
+std::int64_t with_result(std::int64_t bytes, const lower::Value& value, std::span<const std::int64_t> sizes,
+                         const index::Values& values) {
+  const auto own = checked_multiply(index::evaluate(value.count, values), ops::size_of(value.dtype));
+  const auto all = own ? checked_add(bytes, *own) : std::nullopt;
+  if (!all) {
+    throw Error(cat(own ? "a run with its result of " : "a result of ", ops::name(value.dtype), "[",
+                    join(sizes, ", ", [](std::int64_t size) { return cat(size); }),
+                    "] has more bytes than 64 bits count"));
+  }
+  return *all;
+}
+
 }  // namespace
 
 Signature signature_of(std::span<const Argument> arguments) {
@@ -115,7 +128,7 @@ Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> varia
       case lower::Storage::result:
         shape = {index::evaluate(value.shape, values), index::evaluate(value.strides, values)};
         memory = elements_of(view_of(nullptr, value.dtype, shape.sizes, shape.strides));
-        prepared.result_bytes += index::evaluate(value.count, values) * ops::size_of(value.dtype);
+        prepared.result_bytes = with_result(prepared.result_bytes, value, shape.sizes, values);
         break;
       case lower::Storage::temporary:
         memory.last = index::evaluate(value.count, values);
