@@ -6,6 +6,8 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(generated ${CMAKE_BINARY_DIR}/library)
+# From a program, and from the library; the bundle's lie in lib.
+set(runtime_path "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/twinloom" "$ORIGIN/../lib" "$ORIGIN/twinloom")
 
 file(WRITE ${generated}/jit_exported
      "{ global: extern \"C++\" { twinloom::jit::Compiler::*; twinloom::jit::Session::*; twinloom::jit::Module::*;\n"
@@ -24,7 +26,7 @@ function(twinloom_over_jit target from)
   add_dependencies(${target} twinloom_jit)
   target_link_libraries(${target} PRIVATE $<TARGET_FILE:twinloom_jit> ${libraries})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX
-                        INSTALL_RPATH "$ORIGIN/../lib/twinloom;$ORIGIN/../lib;$ORIGIN/twinloom")
+                        INSTALL_RPATH "${runtime_path}")
 endfunction()
 
 set(symbols_file ${CMAKE_SOURCE_DIR}/api/c/symbols.txt)
@@ -48,6 +50,7 @@ set_target_properties(twinloom_program PROPERTIES OUTPUT_NAME twinloom RUNTIME_O
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/twinloom)
 write_basic_package_version_file(${generated}/twinloom-config-version.cmake COMPATIBILITY SameMinorVersion)
+file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/twinloom.pc.in ${generated}/twinloom.pc @ONLY)
 # twinloom_install(EXPORT [COMPONENT NAME EXCLUDE_FROM_ALL]): the library and all that its users compile and link with.
 function(twinloom_install export)
