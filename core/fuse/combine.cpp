@@ -293,8 +293,8 @@ class Combiner {
     return cat("independent turns that would be left: ", turns);
   }
 
-  // Whether neighbours in memory lie along the common loops, not along those of siblings: then a turn is a
-  // thread's.
+  // Whether neighbours in memory lie along the common loops, not along those of siblings: then one thread has
+  // each iteration of them.
   static bool walks_columns(const Nest& nest) {
     const auto neighbours = [&](const std::vector<NestLoop>& loops, const index::Expr& offset) {
       return std::ranges::any_of(loops, [&](const NestLoop& loop) {

@@ -1,5 +1,5 @@
-// What of a Scatter is told apart by place, and what stays outside; and the ways that scatter.cpp chooses
-// from. For the inside of this room.
+// Which dimensions of a Scatter are sorted, and which stay outside the sort; and what scatter.cpp chooses
+// from. Private to this component.
 #pragma once
 
 #include <map>
