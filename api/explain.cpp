@@ -78,8 +78,8 @@ Explanation explain(const Executable& executable, std::span<const Argument> argu
     explanation.kernels.push_back(std::move(kernel));
   }
   explanation.missed = variant->missed;
-  explanation.graph = executable.graph();
-  explanation.scatters = graph::scatter_forms(explanation.graph);
+  for (graph::ScatterForm& form : graph::scatter_forms(executable.graph()))
+    explanation.scatters.push_back({graph::describe(executable.graph(), form.scatter), std::move(form)});
   explanation.peak_bytes = executable.peak_bytes(arguments);
   return explanation;
 }
@@ -92,10 +92,9 @@ std::string json_of(const Explanation& explanation) {
   for (const ExplainedKernel& kernel : explanation.kernels) json["kernels"].push_back(json_of(kernel));
   for (const runtime::Missed& missed : explanation.missed)
     json["missed"].push_back({{"first", missed.first}, {"second", missed.second}, {"reason", missed.words}});
-  for (const graph::ScatterForm& form : explanation.scatters)
-    json["scatters"].push_back({{"name", graph::describe(explanation.graph, form.scatter)},
-                                {"select_of", form.candidates},
-                                {"refused", form.refused}});
+  for (const ExplainedScatter& scatter : explanation.scatters)
+    json["scatters"].push_back(
+        {{"name", scatter.words}, {"select_of", scatter.form.candidates}, {"refused", scatter.form.refused}});
   return json.dump();
 }
 

@@ -32,11 +32,16 @@ struct ExplainedKernel {
       unrelaxed_seconds;  // what it would take without; where it has an estimate and relaxes anything
 };
 
+// What became of a scatter of the graph.
+struct ExplainedScatter {
+  std::string words;  // what a person calls it
+  graph::ScatterForm form;
+};
+
 struct Explanation {
   std::vector<ExplainedKernel> kernels;
   std::vector<runtime::Missed> missed;  // pairs of kernels by their numbers
-  graph::Graph graph;                   // that was compiled
-  std::vector<graph::ScatterForm> scatters;
+  std::vector<ExplainedScatter> scatters;
   std::int64_t peak_bytes = 0;
 };
 

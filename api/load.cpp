@@ -18,20 +18,22 @@ bool is_graph_text(std::string_view text) {
   return first != std::string_view::npos && text.substr(first).starts_with(start);
 }
 
+fx::ReadOptions fx_options(const LoadOptions& options) { return {options.graph, options.constants}; }
+
 }  // namespace
 
-Loaded read_graph(std::string_view text, const LoadOptions& options) {
-  if (!is_graph_text(text)) {
-    const fx::ReadOptions read = {options.graph, options.constants};
-    return {fx::read(text, read), fx::parameter_strides(text, read)};
-  }
+graph::Graph read_graph(std::string_view text, const LoadOptions& options) {
+  if (!is_graph_text(text)) return fx::read(text, fx_options(options));
   if (options.graph != 0)
     throw Error(cat("graph ", options.graph, " was asked for; the text holds 1, counted from 0"));
-  return {graph::parse(text), {}};
+  return graph::parse(text);
 }
 
-Loaded load_graph(const std::filesystem::path& file, const LoadOptions& options) {
-  return read_graph(read_bytes(file, most_text), options);
+std::vector<std::optional<graph::Shape>> strides_in(std::string_view text, const LoadOptions& options) {
+  if (is_graph_text(text)) return {};
+  return fx::parameter_strides(text, fx_options(options));
 }
+
+std::string load_text(const std::filesystem::path& file) { return read_bytes(file, most_text); }
 
 }  // namespace twinloom

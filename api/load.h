@@ -18,16 +18,13 @@ struct LoadOptions {
   std::map<std::string, graph::Array, std::less<>> constants = {};
 };
 
-struct Loaded {
-  graph::Graph graph;
-  // By parameter: the strides that the text says it has; empty, or nothing, where it says none.
-  std::vector<std::optional<graph::Shape>> strides;
-};
-
 // Error with the line for a text that is neither, and for what frontends/fx/read.h and graph::parse refuse.
-Loaded read_graph(std::string_view text, const LoadOptions& options = {});
+graph::Graph read_graph(std::string_view text, const LoadOptions& options = {});
 
-// The same of a file. Error where it cannot be read or has more than 256 MiB.
-Loaded load_graph(const std::filesystem::path& file, const LoadOptions& options = {});
+// By parameter: the strides that such a text says it has; empty, or nothing, where it says none.
+std::vector<std::optional<graph::Shape>> strides_in(std::string_view text, const LoadOptions& options = {});
+
+// The text in a file. Error where it cannot be read or has more than 256 MiB.
+std::string load_text(const std::filesystem::path& file);
 
 }  // namespace twinloom

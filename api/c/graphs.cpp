@@ -43,9 +43,10 @@ std::vector<Port> ports_of(const twinloom::graph::Graph& graph, const Ports& giv
   return ports;
 }
 
-twinloom_error* describe(const std::vector<Port>& ports, std::size_t number, std::string_view what,
-                         twinloom_port* out) {
+twinloom_error* describe(const twinloom_graph* graph, std::vector<Port> twinloom_graph::*which,
+                         std::string_view what, std::size_t number, twinloom_port* out) {
   return guarded([&] {
+    const std::vector<Port>& ports = checked(graph, "graph").*which;
     if (number >= ports.size())
       throw twinloom::Error(
           twinloom::cat("there is no ", what, " ", number, "; the graph has ", ports.size()));
@@ -65,7 +66,7 @@ twinloom_error* twinloom_graph_read(const char* text, size_t bytes, const twinlo
   return guarded([&] {
     checked(graph, "graph");
     const std::string_view given(&checked(text, "text"), bytes);
-    *graph = new twinloom_graph(twinloom::read_graph(given, load_options(options)).graph);
+    *graph = new twinloom_graph(twinloom::read_graph(given, load_options(options)));
   });
 }
 
@@ -73,7 +74,8 @@ twinloom_error* twinloom_graph_load(const char* path, const twinloom_read_option
                                     twinloom_graph** graph) {
   return guarded([&] {
     checked(graph, "graph");
-    *graph = new twinloom_graph(twinloom::load_graph(&checked(path, "path"), load_options(options)).graph);
+    *graph = new twinloom_graph(
+        twinloom::read_graph(twinloom::load_text(&checked(path, "path")), load_options(options)));
   });
 }
 
@@ -95,11 +97,9 @@ size_t twinloom_graph_result_count(const twinloom_graph* graph) {
 }
 
 twinloom_error* twinloom_graph_parameter(const twinloom_graph* graph, size_t number, twinloom_port* port) {
-  if (graph == nullptr) return guarded([&] { checked(graph, "graph"); });
-  return describe(graph->parameters, number, "parameter", port);
+  return describe(graph, &twinloom_graph::parameters, "parameter", number, port);
 }
 
 twinloom_error* twinloom_graph_result(const twinloom_graph* graph, size_t number, twinloom_port* port) {
-  if (graph == nullptr) return guarded([&] { checked(graph, "graph"); });
-  return describe(graph->results, number, "result", port);
+  return describe(graph, &twinloom_graph::results, "result", number, port);
 }

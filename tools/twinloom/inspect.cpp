@@ -63,10 +63,10 @@ void print_kernel(const ExplainedKernel& kernel, std::size_t number, bool source
 void print_scatters(const Explanation& explanation) {
   if (explanation.scatters.empty()) return;
   std::size_t selects = 0;
-  for (const graph::ScatterForm& form : explanation.scatters) {
+  for (const auto& [name, form] : explanation.scatters) {
     const std::string words = form.refused.empty() ? cat("a select of ", form.candidates, " at each place")
                                                    : cat("not a select: ", form.refused);
-    std::cout << graph::describe(explanation.graph, form.scatter) << ": " << words << '\n';
+    std::cout << name << ": " << words << '\n';
     if (form.refused.empty()) ++selects;
   }
   std::cout << selects << " of " << explanation.scatters.size() << " scatters are selects\n";

@@ -97,9 +97,10 @@ std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& fil
 Model read_model(const ModelOptions& options) {
   Model model;
   if (!options.inputs.empty()) model.arrays = read_arrays(options.inputs);
-  Loaded loaded = load_graph(options.file, load_options(model, options));
-  model.graph = std::move(loaded.graph);
-  model.strides = std::move(loaded.strides);
+  const std::string text = load_text(options.file);
+  const LoadOptions load = load_options(model, options);
+  model.graph = read_graph(text, load);
+  model.strides = strides_in(text, load);
   model.graph.name = "graph";
   return model;
 }
