@@ -10,13 +10,13 @@ namespace {
 
 // Of a failure to make an error: it is nobody's and never freed.
 twinloom_error& no_memory() {
-  static twinloom_error error = {TWINLOOM_OUT_OF_MEMORY, "there is no memory left"};
+  static twinloom_error error = {TWINLOOM_OUT_OF_MEMORY, "there is no memory left", {}};
   return error;
 }
 
-twinloom_error* error_of(twinloom_code code, const char* message) noexcept {
+twinloom_error* error_of(twinloom_code code, const char* message, const Location& location = {}) noexcept {
   try {
-    return new twinloom_error{code, message};
+    return new twinloom_error{code, message, location};
   } catch (...) {
     return &no_memory();
   }
@@ -28,11 +28,11 @@ twinloom_error* caught() noexcept {
   try {
     throw;
   } catch (const OutOfMemory& error) {
-    return error_of(TWINLOOM_OUT_OF_MEMORY, error.what());
+    return error_of(TWINLOOM_OUT_OF_MEMORY, error.what(), error.location());
   } catch (const DeviceLost& error) {
     return error_of(TWINLOOM_DEVICE_LOST, error.what());
   } catch (const Error& error) {
-    return error_of(TWINLOOM_INVALID, error.what());
+    return error_of(TWINLOOM_INVALID, error.what(), error.location());
   } catch (const std::bad_alloc&) {
     return &no_memory();
   } catch (const std::exception& error) {
@@ -58,6 +58,14 @@ twinloom_code twinloom_error_code(const twinloom_error* error) {
 
 const char* twinloom_error_message(const twinloom_error* error) {
   return error == nullptr ? "" : error->message.c_str();
+}
+
+const char* twinloom_error_node(const twinloom_error* error) {
+  return error == nullptr ? "" : error->location.node.c_str();
+}
+
+int64_t twinloom_error_line(const twinloom_error* error) {
+  return error == nullptr ? 0 : error->location.line;
 }
 
 void twinloom_error_free(twinloom_error* error) {

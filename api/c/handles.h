@@ -15,6 +15,7 @@
 struct twinloom_error {
   twinloom_code code;
   std::string message;
+  twinloom::Location location;
 };
 
 struct twinloom_graph {

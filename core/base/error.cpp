@@ -1,5 +1,19 @@
-// Words a failed CHECK. See error.h.
+// See error.h.
 #include "core/base/error.h"
+
+#include <utility>
+
+namespace twinloom {
+
+Error::Error(const std::string& message, Location location)
+    : std::runtime_error(message), location_(std::make_shared<const Location>(std::move(location))) {}
+
+const Location& Error::location() const {
+  static const Location nowhere;
+  return location_ == nullptr ? nowhere : *location_;
+}
+
+}  // namespace twinloom
 
 namespace twinloom::base {
 

@@ -4,6 +4,8 @@
 // Both derive from std::exception. Nothing in Twinloom aborts, prints and carries on, or returns codes.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -11,9 +13,21 @@
 
 namespace twinloom {
 
+// Where in what the user gave. What is not known is empty or 0.
+struct Location {
+  std::string node;       // or parameter, as it is called there
+  std::int64_t line = 0;  // of the text that was read, from 1
+};
+
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  Error(const std::string& message, Location location);
+
+  const Location& location() const;
+
+ private:
+  std::shared_ptr<const Location> location_;  // null: nothing is known. Shared, so that copies do not throw
 };
 
 class Bug : public std::logic_error {

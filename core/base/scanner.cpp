@@ -170,7 +170,9 @@ std::string Scanner::found() const {
 
 void Scanner::fail(std::string_view expected) {
   skip();
-  throw Error(cat(form_, " line ", line_, " column ", at_ - line_start_ + 1, ": expected ", expected, ", found ", found()));
+  throw Error(cat(form_, " line ", line_, " column ", at_ - line_start_ + 1, ": expected ", expected,
+                  ", found ", found()),
+              {"", static_cast<std::int64_t>(line_)});
 }
 
 }  // namespace twinloom

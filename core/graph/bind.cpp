@@ -19,6 +19,7 @@ struct Given {
   index::Expr expected;
   std::int64_t value;
   std::string where;  // "axis 0 of 'x'"
+  std::string parameter;
 };
 
 std::string tensor_words(const std::vector<std::int64_t>& sizes) {
@@ -36,18 +37,21 @@ std::vector<Given> given_numbers(const Graph& graph, std::span<const ParameterSi
     const std::string name = cat("'", escaped(parameter.name), "'");
     const auto* number = std::get_if<std::int64_t>(&parameters[k]);
     if (const auto* expected = std::get_if<index::Expr>(&parameter.value)) {
-      if (number == nullptr) throw Error(cat("input ", k, " ", name, " is a size, given a tensor"));
-      sizes.push_back({*expected, *number, cat("the size ", name)});
+      if (number == nullptr)
+        throw Error(cat("input ", k, " ", name, " is a size, given a tensor"), {parameter.name});
+      sizes.push_back({*expected, *number, cat("the size ", name), parameter.name});
       continue;
     }
-    if (number != nullptr) throw Error(cat("input ", k, " ", name, " is a tensor, given a number"));
+    if (number != nullptr)
+      throw Error(cat("input ", k, " ", name, " is a tensor, given a number"), {parameter.name});
     const Shape& shape = graph[std::get<NodeId>(parameter.value)].shape;
     const auto& given = std::get<std::vector<std::int64_t>>(parameters[k]);
     if (given.size() != shape.size())
       throw Error(cat("input ", k, " ", name, " has the shape ", tensor_words(given), ", expected ",
-                      print_shape(shape)));
+                      print_shape(shape)),
+                  {parameter.name});
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
-      dimensions.push_back({shape[axis], given[axis], cat("axis ", axis, " of ", name)});
+      dimensions.push_back({shape[axis], given[axis], cat("axis ", axis, " of ", name), parameter.name});
   }
   sizes.insert(sizes.end(), dimensions.begin(), dimensions.end());
   return sizes;
@@ -138,7 +142,8 @@ bool Binding::bind_signed(const Given& given, const std::vector<index::Symbol>& 
 std::int64_t Binding::value_of(const Given& given) const {
   if (const auto divisor = index::bad_divisor(given.expected, values_)) {
     throw Error(cat(given.where, " is ", given.expected, ", which divides by ", *divisor, " = ",
-                    index::evaluate(*divisor, values_), sources(index::symbols_of(*divisor))));
+                    index::evaluate(*divisor, values_), sources(index::symbols_of(*divisor))),
+                {given.parameter});
   }
   return index::evaluate(given.expected, values_);
 }
@@ -148,12 +153,14 @@ void Binding::check(const Graph& graph, const std::vector<Given>& numbers) const
     const auto symbols = index::symbols_of(given.expected);
     if (!knows_all(symbols))
       throw Error(
-          cat(given.where, " has ", given.value, ", from which ", given.expected, " cannot be solved"));
+          cat(given.where, " has ", given.value, ", from which ", given.expected, " cannot be solved"),
+          {given.parameter});
     const std::int64_t expected = value_of(given);
     if (expected != given.value)
-      throw Error(cat(given.where, " is ", given.value, ", expected ",
-                      symbols.empty() ? cat(expected) : cat(given.expected, " = ", expected),
-                      sources(symbols)));
+      throw Error(
+          cat(given.where, " is ", given.value, ", expected ",
+              symbols.empty() ? cat(expected) : cat(given.expected, " = ", expected), sources(symbols)),
+          {given.parameter});
   }
   for (const auto& [symbol, value] : values_)
     if (value < 0)

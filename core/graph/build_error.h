@@ -13,7 +13,7 @@ std::string subject(const Builder& builder, std::string_view what);
 
 template <class... Words>
 [[noreturn]] void fail(const Builder& builder, std::string_view what, const Words&... words) {
-  throw Error(cat(subject(builder, what), ": ", words...));
+  throw Error(cat(subject(builder, what), ": ", words...), {builder.origin.name});
 }
 
 // A condition on sizes: Error where it cannot hold, else a requirement where it is not proven.

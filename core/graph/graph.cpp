@@ -18,7 +18,7 @@ index::Condition equal_sizes(const index::Expr& a, const index::Expr& b) {
 
 // Sizes that only the run can compare become requirements of the graph.
 Inferred inferred_of(Graph& graph, const Op& op, std::span<const NodeId> inputs, const std::string& subject,
-                     bool map_is_proven) {
+                     const Origin& origin, bool map_is_proven) {
   const SizeRules rules{
       [&](const index::Expr& a, const index::Expr& b, const std::string& words) {
         graph.require_equal(a, b, words);
@@ -29,8 +29,7 @@ Inferred inferred_of(Graph& graph, const Op& op, std::span<const NodeId> inputs,
     return infer(graph, op, inputs, subject, rules);
   } catch (const Error& error) {
     const std::string words = error.what();
-    if (words.starts_with(subject)) throw;
-    throw Error(cat(subject, ": ", words));
+    throw Error(words.starts_with(subject) ? words : cat(subject, ": ", words), {origin.name});
   }
 }
 
@@ -96,7 +95,7 @@ NodeId Graph::add_proven(Op op, std::vector<NodeId> inputs, Origin origin) {
 }
 
 void Graph::check(const Op& op, std::span<const NodeId> inputs, const Origin& origin) {
-  inferred_of(*this, op, inputs, subject_of(op, origin), false);
+  inferred_of(*this, op, inputs, subject_of(op, origin), origin, false);
 }
 
 NodeId Graph::add(Op op, std::vector<NodeId> inputs, Origin origin, bool map_is_proven) {
@@ -104,7 +103,7 @@ NodeId Graph::add(Op op, std::vector<NodeId> inputs, Origin origin, bool map_is_
   for (const NodeId input : inputs)
     CHECK(input.index < nodes_.size(), subject, ": input ", input.index, " is no node of the graph");
   op = canonical(std::move(op), inputs.empty() ? ops::DType::f32 : (*this)[inputs[0]].dtype);
-  Inferred inferred = inferred_of(*this, op, inputs, subject, map_is_proven);
+  Inferred inferred = inferred_of(*this, op, inputs, subject, origin, map_is_proven);
   const std::uint64_t hash = hash_of(op, inputs);
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto it = first; it != last; ++it) {

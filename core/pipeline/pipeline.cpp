@@ -212,6 +212,7 @@ void build_kernels(State& state) {
       step.source = std::move(built.source);
       step.compile_seconds = built.compile_seconds;
       step.cached = built.cached;
+      step.code = std::move(built.code);
     });
   });
 }
@@ -324,24 +325,26 @@ std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, 
   return variant_of(std::move(state), texts);
 }
 
-runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend,
-                            const Options& options) {
-  const runtime::Space* const space = backend->space();
-  const auto make = [backend = std::move(backend), options, known = std::make_shared<FusedGraphs>()](
-                        const graph::Graph& specialised, const lower::Layouts& layouts,
-                        const index::Values& sizes) {
-    State state{layouts, *backend, options, sizes, specialised, {}, {}};
-    const std::string key = key_of(layouts, sizes);
-    const auto fused = sizes.empty() ? nullptr : known->find(key);
+runtime::Executable::Maker maker(std::shared_ptr<const runtime::Backend> backend, const Options& options) {
+  return [backend = std::move(backend), options,
+          known = std::make_shared<FusedGraphs>()](const runtime::Request& asked) {
+    State state{asked.layouts, *backend, options, asked.sizes, asked.graph, {}, {}};
+    const std::string key = key_of(asked.layouts, asked.sizes);
+    const auto fused = asked.sizes.empty() ? nullptr : known->find(key);
     if (fused != nullptr) {
       state.graph = fused->graph, state.fused = fused->fused;
     } else {
       run(state, passes_of_all_sizes, nullptr);
-      if (!sizes.empty()) known->keep(key, {state.graph, state.fused});
+      if (!asked.sizes.empty()) known->keep(key, {state.graph, state.fused});
     }
     return variant_of(std::move(state), nullptr);
   };
-  return {graph, make, space};
+}
+
+runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend,
+                            const Options& options) {
+  const runtime::Space* const space = backend->space();
+  return {graph, maker(std::move(backend), options), space};
 }
 
 std::string_view name(Mode mode) {

@@ -76,6 +76,10 @@ std::vector<std::string> pass_names();
 runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend,
                             const Options& options = {});
 
+// What makes the variants of such an Executable.
+runtime::Executable::Maker maker(std::shared_ptr<const runtime::Backend> backend,
+                                 const Options& options = {});
+
 // One variant, with the text after each pass where `texts` is not null. It is made for the class of `sizes`,
 // which are all of the graph's size symbols and strides, and for all where there are none; which kernels
 // there are does not depend on them.

@@ -56,11 +56,15 @@ class Kernel {
   virtual std::optional<Resources> resources() const { return std::nullopt; }
 };
 
+// Machine code of a kernel that no process has loaded, as packages keep it: what Backend::load takes.
+using Code = std::vector<std::string>;
+
 struct Built {
   std::unique_ptr<const Kernel> kernel;
   std::string source;          // what was compiled; empty where nothing was
   double compile_seconds = 0;  // from program to kernel, however it came about
   bool cached = false;         // the machine code was kept by an earlier build
+  Code code = {};              // of a back end that compiles for others to load, which makes no kernel
 };
 
 class Backend {
@@ -76,6 +80,11 @@ class Backend {
   virtual std::string warning() const { return {}; }
   // Thread-safe. Bug when the text that was emitted is refused.
   virtual Built build(const loops::Program& program) const = 0;
+  // What load() takes code of, the best first, as "cpu avx512", "cpu avx2".
+  virtual std::vector<std::string> targets() const { return {}; }
+  // A kernel from code that was made for this program and one of the targets. Thread-safe. Error where it is
+  // none.
+  virtual std::unique_ptr<const Kernel> load(const loops::Program& program, const Code& code) const;
 };
 
 }  // namespace twinloom::runtime

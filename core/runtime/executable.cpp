@@ -7,8 +7,8 @@
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
-#include "core/graph/bind.h"
 #include "core/graph/passes.h"
+#include "core/runtime/arguments.h"
 #include "core/runtime/constants.h"
 #include "core/runtime/memory_pool.h"
 #include "core/runtime/prepared.h"
@@ -19,62 +19,6 @@ namespace twinloom::runtime {
 namespace {
 
 using graph::Graph;
-
-std::string words_of_sizes(std::span<const std::int64_t> sizes) {
-  return cat("[", join(sizes, ", ", [](std::int64_t size) { return cat(size); }), "]");
-}
-
-void check_argument(const graph::Parameter& parameter, const Graph& graph, const Argument& argument) {
-  const auto* tensor = std::get_if<Tensor>(&argument);
-  const auto* id = std::get_if<graph::NodeId>(&parameter.value);
-  const std::string name = escaped(parameter.name);
-  if ((tensor != nullptr) != (id != nullptr)) {
-    throw Error(cat("parameter '", name, "' is ", id != nullptr ? "a tensor" : "a size", ", given was ",
-                    tensor != nullptr ? "a tensor" : "a number"));
-  }
-  if (tensor == nullptr) return;
-  const graph::Node& node = graph[*id];
-  if (tensor->dtype != node.dtype) {
-    throw Error(cat("parameter '", name, "' is of ", ops::name(node.dtype), ", given was ",
-                    ops::name(tensor->dtype)));
-  }
-  if (tensor->sizes.size() != node.shape.size() || tensor->strides.size() != tensor->sizes.size()) {
-    throw Error(cat("parameter '", name, "' has ", node.shape.size(), " axes, given was ",
-                    words_of_sizes(tensor->sizes)));
-  }
-}
-
-std::string words_of_device(int device) { return device == HOST ? "the host" : cat("GPU ", device); }
-
-void check_memory(const Graph& graph, std::span<const Argument> arguments, const Space* space) {
-  const int expected = space == nullptr ? HOST : space->device();
-  for (std::size_t p = 0; p < arguments.size(); ++p) {
-    const auto* tensor = std::get_if<Tensor>(&arguments[p]);
-    if (tensor == nullptr) continue;
-    const auto name = [&] { return escaped(graph.parameters()[p].name); };
-    if (tensor->data == nullptr && element_count(*tensor) != 0)
-      throw Error(cat("parameter '", name(), "' has no memory"));
-    if (tensor->device == expected) continue;
-    throw Error(cat("parameter '", name(), "' lies in memory of ", words_of_device(tensor->device),
-                    "; expected was memory of ", words_of_device(expected)));
-  }
-}
-
-index::Values bound_sizes(const Graph& graph, std::span<const Argument> arguments) {
-  if (arguments.size() != graph.parameters().size()) {
-    throw Error(
-        cat("the graph has ", graph.parameters().size(), " parameters, given were ", arguments.size()));
-  }
-  std::vector<graph::ParameterSizes> sizes;
-  for (std::size_t p = 0; p < arguments.size(); ++p) {
-    check_argument(graph.parameters()[p], graph, arguments[p]);
-    if (const auto* tensor = std::get_if<Tensor>(&arguments[p]))
-      sizes.emplace_back(tensor->sizes);
-    else
-      sizes.emplace_back(std::get<std::int64_t>(arguments[p]));
-  }
-  return graph::bind_sizes(graph, sizes);
-}
 
 index::Values zeros_of(const index::Values& sizes) {
   index::Values zeros;
@@ -151,8 +95,8 @@ struct Executable::State {
       if (auto variant = find(key, with_strides())) return {variant, std::move(bound.strides)};
     }
     const bool of_class = classes_of(key) < most_size_classes;
-    std::shared_ptr<const Variant> made =
-        maker(graph::specialise(graph, zeros), bound.layouts, of_class ? with_strides() : index::Values());
+    std::shared_ptr<const Variant> made = maker(
+        {graph::specialise(graph, zeros), zeros, bound.layouts, of_class ? with_strides() : index::Values()});
     kept.push_front({key, made, of_class});
     if (kept.size() > most_variants) {
       forget(kept.back().variant.get());

@@ -30,12 +30,18 @@ struct RunOptions {
   std::function<void(std::size_t step, double seconds)> after_step;
 };
 
+// What machine code is made for.
+struct Request {
+  const graph::Graph& graph;  // with the zeros folded in
+  const index::Values& zeros;
+  const lower::Layouts& layouts;
+  index::Values sizes;  // and strides, whose class it is for; none: it is for all
+};
+
 class Executable {
  public:
-  // Makes the machine code for a graph (with its zero sizes folded in) and layouts, and for the class of the
-  // given sizes and strides; where none are given, for all sizes. Called once a variant.
-  using Maker = std::function<std::shared_ptr<const Variant>(const graph::Graph&, const lower::Layouts&,
-                                                             const index::Values& sizes)>;
+  // Makes machine code. Called once a variant.
+  using Maker = std::function<std::shared_ptr<const Variant>(const Request& request)>;
   static constexpr std::size_t most_variants = 16;
   static constexpr std::size_t most_size_classes = 4;  // of variants that differ in nothing else
 

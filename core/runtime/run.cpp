@@ -72,12 +72,13 @@ std::exception_ptr Run::error_of(const Failure& failure) const {
   const graph::NodeId node{static_cast<std::uint32_t>(failure.node)};
   const bool known = failure.node >= 0 && node.index < graph.nodes().size();
   if (const auto words = known ? graph::words_of_assertion(graph[node]) : std::nullopt)
-    return std::make_exception_ptr(Error(*words));
+    return std::make_exception_ptr(Error(*words, {graph[node].origin.name}));
   const std::string place =
       failure.offset < 0 ? std::string() : cat("; it is element ", failure.offset, " of its tensor's memory");
   return std::make_exception_ptr(
       Error(cat(known ? graph::describe(graph, node) : std::string("an index"), ": index ", failure.value,
-                " is out of range; expected 0 <= index < ", failure.bound, place)));
+                " is out of range; expected 0 <= index < ", failure.bound, place),
+            {known ? graph[node].origin.name : std::string()}));
 }
 
 void Run::wait() {

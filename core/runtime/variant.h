@@ -22,6 +22,7 @@ struct Step {
   std::string source;                     // what was compiled
   double compile_seconds = 0;
   bool cached = false;   // Built::cached
+  Code code = {};        // Built::code
   std::size_t unit = 0;  // of Variant::units, that it is part of
 };
 

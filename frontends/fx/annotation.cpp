@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-#include "core/base/error.h"
+#include "frontends/fx/fail.h"
 #include "frontends/fx/syntax.h"
 
 namespace twinloom::fx {
@@ -13,10 +13,6 @@ namespace twinloom::fx {
 namespace {
 
 using index::Expr;
-
-[[noreturn]] void fail(int line, std::string_view words) {
-  throw Error(cat("FX graph line ", line, ": ", words));
-}
 
 // The whole text as an expression: parsed as the only statement of a module.
 Child parse_expression(std::string_view text, int line) {

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/match.h"
+#include "frontends/fx/fail.h"
 #include "frontends/fx/operators.h"
 #include "frontends/fx/sizes.h"
 
@@ -61,8 +62,7 @@ void check_operators(const CallsOf& calls) {
     return words.empty() ? std::string() : cat("; the nearest known: ", words);
   };
   if (unknown.size() == 1) {
-    throw Error(cat("FX graph line ", unknown[0].line, ": operator ", escaped(unknown[0].target),
-                    " is not known", nearest(unknown[0])));
+    fail(unknown[0].line, cat("operator ", escaped(unknown[0].target), " is not known", nearest(unknown[0])));
   }
   throw Error(cat("FX graph: ", unknown.size(),
                   " operators are not known:", join(unknown, "", [&](const CallsOf::Called& call) {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
 #include "frontends/fx/apply.h"
 #include "frontends/fx/calls.h"
 #include "frontends/fx/complex.h"
+#include "frontends/fx/fail.h"
 #include "frontends/fx/memory.h"
 #include "frontends/fx/numbers.h"
 #include "frontends/fx/operators.h"
@@ -45,19 +45,19 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(int line, std::string_view words) const {
-    throw Error(cat("FX graph line ", line, ": ", words));
-  }
-
   // Errors of the builder get the line in front.
   template <class Work>
   auto at_line(int line, Work&& work) const -> decltype(work()) {
     try {
       return work();
     } catch (const Error& error) {
-      const std::string_view words = error.what();
-      if (words.starts_with("FX graph line")) throw;
-      fail(line, words);
+      if (error.location().line != 0) throw;
+      const std::string& given = error.location().node;
+      const std::string& node = given.empty() ? builder_.origin.name : given;
+      // Requirements begin with the line themselves, for the run that they may wait for.
+      if (std::string_view(error.what()).starts_with("FX graph line"))
+        throw Error(error.what(), {node, line});
+      fail(line, error.what(), node);
     }
   }
 

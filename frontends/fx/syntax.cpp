@@ -6,7 +6,7 @@
 #include <charconv>
 #include <limits>
 
-#include "core/base/error.h"
+#include "frontends/fx/fail.h"
 #include "frontends/fx/tokens.h"
 
 namespace twinloom::fx {
@@ -50,7 +50,7 @@ class Parser {
                               : token().kind == Kind::line_end
                                   ? "the end of the line"
                                   : cat("'", escaped(token().text.substr(0, 40)), "'");
-    throw Error(cat("FX graph line ", token().line, ": expected ", expected, ", found ", found));
+    fx::fail(token().line, cat("expected ", expected, ", found ", found));
   }
   void expect(std::string_view text) {
     if (!accept(text)) fail(cat("'", text, "'"));
@@ -169,8 +169,7 @@ class Parser {
     Statement statement{"", "", nullptr, place()};
     statement.name = name("the name of a value");
     if (statement.name.find('.') != std::string::npos) {
-      throw Error(
-          cat("FX graph line ", statement.place.line, ": '", statement.name, "' cannot be assigned to"));
+      fx::fail(statement.place.line, cat("'", statement.name, "' cannot be assigned to"));
     }
     if (accept(":")) statement.annotation = annotation();
     expect("=");
@@ -207,8 +206,7 @@ class Parser {
     int depth;
     explicit Level(Parser& parser, int at) : depth(at + 1) {
       if (depth > max_depth) {
-        throw Error(cat("FX graph line ", parser.token().line, ": brackets are nested more than ", max_depth,
-                        " deep"));
+        fx::fail(parser.token().line, cat("brackets are nested more than ", max_depth, " deep"));
       }
     }
   };

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <optional>
 
-#include "core/base/error.h"
+#include "frontends/fx/fail.h"
 
 namespace twinloom::fx {
 
@@ -103,7 +103,7 @@ class Lexer {
 
   std::size_t read_quoted(std::string_view text) {
     const std::size_t end = text.find(text.front(), 1);
-    if (end == std::string_view::npos) throw Error(cat("FX graph line ", line_, ": a quote is not closed"));
+    if (end == std::string_view::npos) fail(line_, "a quote is not closed");
     return add(Token::Kind::text, text.substr(1, end - 1), end + 1);
   }
 
@@ -133,7 +133,7 @@ class Lexer {
       if (text.starts_with(two)) return add(Token::Kind::symbol, two, 2);
     }
     if (std::string_view("()[]{},:;=+-*/%<>&|^~").find(text.front()) == std::string_view::npos) {
-      throw Error(cat("FX graph line ", line_, ": '", escaped(text.substr(0, 1)), "' does not belong here"));
+      fail(line_, cat("'", escaped(text.substr(0, 1)), "' does not belong here"));
     }
     if (std::string_view("([{").find(text.front()) != std::string_view::npos) ++depth_;
     if (std::string_view(")]}").find(text.front()) != std::string_view::npos && depth_ > 0) --depth_;

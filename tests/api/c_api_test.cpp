@@ -164,6 +164,38 @@ TEST_F(Sums, WrongArgumentsAreErrorsAndChangeNoResult) {
   for (const twinloom_value& result : results) EXPECT_EQ(result.kind, TWINLOOM_NONE);
 }
 
+TEST_F(Sums, ErrorsNameTheParameter) {
+  x.ndim = 1;
+  const Failure failure(run());
+  EXPECT_EQ(failure.code, TWINLOOM_INVALID);
+  EXPECT_EQ(failure.node, "x");
+  EXPECT_EQ(failure.line, 0);
+  EXPECT_STREQ(twinloom_error_node(nullptr), "");
+  EXPECT_EQ(twinloom_error_line(nullptr), 0);
+}
+
+TEST(CApi, ErrorsOfATextSayTheNodeAndTheLine) {
+  const auto failure_of = [](std::string_view text) {
+    twinloom_graph* graph = nullptr;
+    return Failure(twinloom_graph_read(text.data(), text.size(), nullptr, &graph));
+  };
+  const auto unlike = failure_of(
+      "class f(torch.nn.Module):\n"
+      "    def forward(self, a: \"f32[3]\", b: \"f32[4]\"):\n"
+      "        sum_of_both: \"f32[3]\" = torch.ops.aten.add.Tensor(a, b)\n"
+      "        return (sum_of_both,)\n");
+  EXPECT_EQ(unlike.node, "sum_of_both") << unlike.message;
+  EXPECT_EQ(unlike.line, 3) << unlike.message;
+  const auto unknown = failure_of(
+      "class f(torch.nn.Module):\n"
+      "    def forward(self, a: \"f32[3]\"):\n\n"
+      "        b: \"f32[3]\" = torch.ops.aten.frobnicate.default(a)\n"
+      "        return (b,)\n");
+  EXPECT_EQ(unknown.line, 4) << unknown.message;
+  const auto own_form = failure_of("graph \"f\"\ninput nonsense\n");
+  EXPECT_EQ(own_form.line, 2) << own_form.message;
+}
+
 TEST_F(Sums, PortsSayWhatIsKnownBeforeARun) {
   ASSERT_EQ(twinloom_graph_parameter_count(graph), 1u);
   ASSERT_EQ(twinloom_graph_result_count(graph), 4u);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,14 +11,18 @@
 
 namespace twinloom::c {
 
-// Its code and its words; frees it.
+// Its code, its message and where it is; frees it.
 struct Failure {
   explicit Failure(twinloom_error* error)
-      : code(twinloom_error_code(error)), message(twinloom_error_message(error)) {
+      : code(twinloom_error_code(error)),
+        message(twinloom_error_message(error)),
+        node(twinloom_error_node(error)),
+        line(twinloom_error_line(error)) {
     twinloom_error_free(error);
   }
   twinloom_code code;
-  std::string message;
+  std::string message, node;
+  std::int64_t line;
 };
 inline void expect_ok(twinloom_error* error) {
   const Failure failure(error);

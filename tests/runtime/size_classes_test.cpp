@@ -22,8 +22,9 @@ Graph softmax_graph() {
 class Makers {
  public:
   runtime::Executable executable() {
-    return {softmax_graph(), [this](const Graph&, const lower::Layouts&, const index::Values& sizes) {
+    return {softmax_graph(), [this](const runtime::Request& asked) {
               auto variant = std::make_shared<runtime::Variant>();
+              const index::Values& sizes = asked.sizes;
               if (!sizes.empty()) variant->sizes.add({{Kind::extent, index::Symbol("m"), 4096}}, sizes);
               of_all += sizes.empty() ? 1 : 0;
               ++made;
@@ -70,11 +71,10 @@ TEST(SizeClasses, AGraphWithoutSymbolsHasOne) {
   Builder builder("fixed");
   builder.output(builder.input("x", DType::f32, {3, 4}) * 2.0);
   int made = 0;
-  const runtime::Executable executable(builder.take(),
-                                       [&](const Graph&, const lower::Layouts&, const index::Values&) {
-                                         ++made;
-                                         return std::make_shared<runtime::Variant>();
-                                       });
+  const runtime::Executable executable(builder.take(), [&](const runtime::Request&) {
+    ++made;
+    return std::make_shared<runtime::Variant>();
+  });
   const auto only = executable.variant(matrix(3, 4));
   EXPECT_EQ(executable.variant(matrix(3, 4)), only);
   EXPECT_EQ(made, 1);

@@ -80,6 +80,11 @@ typedef enum twinloom_code {
 TWINLOOM_API twinloom_code twinloom_error_code(const twinloom_error* error);
 /* In UTF-8, "" of NULL; lives as long as the error. */
 TWINLOOM_API const char* twinloom_error_message(const twinloom_error* error);
+/* The node or parameter that the error is about, as the graph calls it: "" where none is known. Lives as long
+ * as the error. */
+TWINLOOM_API const char* twinloom_error_node(const twinloom_error* error);
+/* The line of the text that was read, from 1: 0 where none is known. */
+TWINLOOM_API int64_t twinloom_error_line(const twinloom_error* error);
 TWINLOOM_API void twinloom_error_free(twinloom_error* error);
 
 /* Of texts that a function wrote through a char**. */

@@ -38,11 +38,18 @@ enum class Code {
 
 class Error : public std::runtime_error {
  public:
-  Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(Code code, const std::string& message, std::string node = {}, std::int64_t line = 0)
+      : std::runtime_error(message), code_(code), node_(std::move(node)), line_(line) {}
   Code code() const { return code_; }
+  // That it is about, as the graph calls it; empty where none is known.
+  const std::string& node() const { return node_; }
+  // Of the text that was read, from 1; 0 where none is known.
+  std::int64_t line() const { return line_; }
 
  private:
   Code code_;
+  std::string node_;
+  std::int64_t line_;
 };
 
 namespace detail {
@@ -50,7 +57,8 @@ namespace detail {
 inline void check(twinloom_error* error) {
   if (error == nullptr) return;
   const std::unique_ptr<twinloom_error, decltype(&twinloom_error_free)> owner(error, twinloom_error_free);
-  throw Error(static_cast<Code>(twinloom_error_code(error)), twinloom_error_message(error));
+  throw Error(static_cast<Code>(twinloom_error_code(error)), twinloom_error_message(error),
+              twinloom_error_node(error), twinloom_error_line(error));
 }
 
 inline std::string taken(char* text) {
