@@ -1,82 +1,17 @@
-// Compiling and running by the C API. See handles.h.
+// Running by the C API. See handles.h.
 #include <algorithm>
 
+#include "api/c/arguments.h"
 #include "api/c/dlpack.h"
 #include "api/c/handles.h"
-#include "api/explain.h"
 
 namespace {
 
 using twinloom::cat;
 using twinloom::Error;
+using twinloom::c::arguments_of;
 using twinloom::c::checked;
 using twinloom::c::guarded;
-
-twinloom::Mode mode_of(std::int32_t mode) {
-  switch (mode) {
-    case TWINLOOM_FUSED:
-      return twinloom::Mode::fused;
-    case TWINLOOM_STRICT:
-      return twinloom::Mode::strict;
-    case TWINLOOM_FAST:
-      return twinloom::Mode::fast;
-  }
-  throw Error(cat("twinloom_compile_options.mode is ", mode,
-                  "; expected TWINLOOM_FUSED (0), TWINLOOM_STRICT (1) or TWINLOOM_FAST (2)"));
-}
-
-// Names with commas between them.
-twinloom::Relaxations relaxations_of(std::string_view names) {
-  twinloom::Relaxations relaxed;
-  while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find(','));
-    relaxed.add(twinloom::graph::relaxation_named(name));
-    names.remove_prefix(std::min(names.size(), name.size() + 1));
-  }
-  return relaxed;
-}
-
-twinloom::CompileOptions compile_options(const twinloom_compile_options* given) {
-  const twinloom_compile_options options = twinloom::c::known(given, "twinloom_compile_options");
-  twinloom::CompileOptions result;
-  result.mode = mode_of(options.mode);
-  if (options.relaxations != nullptr) {
-    if (result.mode != twinloom::Mode::fast)
-      throw Error(
-          "twinloom_compile_options.relaxations are of mode TWINLOOM_FAST; another mode was asked for");
-    result.relaxed = relaxations_of(options.relaxations);
-  }
-  result.build_threads = options.build_threads;
-  result.tuning.tries = options.tuning_tries;
-  if (options.schedules != nullptr) result.tuning.folder = options.schedules;
-  return result;
-}
-
-std::vector<twinloom::Argument> arguments_of(const twinloom_value* values, std::size_t count,
-                                             bool need_data) {
-  if (count != 0) checked(values, "arguments");
-  std::vector<twinloom::Argument> arguments;
-  for (std::size_t i = 0; i < count; ++i) {
-    switch (values[i].kind) {
-      case TWINLOOM_TENSOR:
-        arguments.emplace_back(twinloom::c::tensor_of(values[i].as.tensor, cat("argument ", i), need_data));
-        continue;
-      case TWINLOOM_SIZE:
-        arguments.emplace_back(values[i].as.size);
-        continue;
-      case TWINLOOM_MANAGED: {
-        const DLManagedTensor& managed = checked(values[i].as.managed, cat("argument ", i));
-        arguments.emplace_back(twinloom::c::tensor_of(&managed.dl_tensor, cat("argument ", i), need_data));
-        continue;
-      }
-      case TWINLOOM_NONE:
-        break;
-    }
-    throw Error(cat("argument ", i, " is of kind ", values[i].kind,
-                    "; expected TWINLOOM_TENSOR (1), TWINLOOM_SIZE (2) or TWINLOOM_MANAGED (3)"));
-  }
-  return arguments;
-}
 
 // A run's options, and the caller's threads that they point to.
 struct Settings {
@@ -150,17 +85,6 @@ void give(const std::vector<twinloom::Output>& outputs, twinloom_value* results)
 
 }  // namespace
 
-twinloom_error* twinloom_compile(const twinloom_graph* graph, const twinloom_device* device,
-                                 const twinloom_compile_options* options, twinloom_executable** executable) {
-  return guarded([&] {
-    checked(executable, "executable");
-    const twinloom::Graph& given = checked(graph, "graph").graph;
-    const twinloom::Device& where = checked(device, "device").device;
-    const twinloom::CompileOptions known = compile_options(options);
-    *executable = new twinloom_executable{twinloom::compile(given, where, known), where, known};
-  });
-}
-
 void twinloom_executable_free(twinloom_executable* executable) { delete executable; }
 
 twinloom_error* twinloom_prepare(const twinloom_executable* executable, const twinloom_value* arguments,
@@ -176,19 +100,6 @@ twinloom_error* twinloom_peak_bytes(const twinloom_executable* executable, const
     checked(bytes, "bytes");
     *bytes = checked(executable, "executable")
                  .executable.peak_bytes(arguments_of(arguments, argument_count, false));
-  });
-}
-
-twinloom_error* twinloom_explain(const twinloom_executable* executable, const twinloom_value* arguments,
-                                 size_t argument_count, int32_t threads, char** json) {
-  return guarded([&] {
-    checked(json, "json");
-    const twinloom_executable& asked = checked(executable, "executable");
-    twinloom::RunOptions run;
-    run.settings.threads = threads;
-    const auto explanation = twinloom::explain(
-        asked.executable, arguments_of(arguments, argument_count, false), asked.device, asked.options, run);
-    *json = twinloom::c::copied(twinloom::json_of(explanation));
   });
 }
 

@@ -5,6 +5,7 @@
 #include "backends/cpu/facts.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernel.h"
+#include "backends/cpu/load.h"
 #include "backends/cpu/translate.h"
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
@@ -26,9 +27,7 @@ class CpuBackend final : public runtime::Backend {
         session_({}) {}
 
   std::string name() const override { return "cpu"; }
-  std::string describe() const override {
-    return cat("cpu: ", isa_.name, ", ", threads_, threads_ == 1 ? " thread" : " threads");
-  }
+  std::string describe() const override { return device_line(isa_, threads_); }
   const machine::Machine& machine() const override { return known_.machine; }
 
   runtime::Built build(const loops::Program& program) const override {
@@ -37,8 +36,14 @@ class CpuBackend final : public runtime::Backend {
     std::optional<jit::Module> kept = load_kept(text, program.name);
     const bool cached = kept.has_value();
     auto kernel = std::make_unique<const CpuKernel>(
-        program, cached ? std::move(*kept) : compile(text, program.name), known_.machine);
+        program, function_of(cached ? std::move(*kept) : compile(text, program.name)), known_.machine);
     return {std::move(kernel), std::move(text.source), watch.lap(), cached};
+  }
+
+  std::vector<std::string> targets() const override { return loaded_targets(isa_); }
+  std::unique_ptr<const runtime::Kernel> load(const loops::Program& program,
+                                              const runtime::Code& code) const override {
+    return load_kernel(program, code, known_.machine);
   }
 
   std::string warning() const override {
@@ -46,6 +51,11 @@ class CpuBackend final : public runtime::Backend {
   }
 
  private:
+  static LoadedFunction function_of(jit::Module code) {
+    auto owner = std::make_shared<const jit::Module>(std::move(code));
+    return {reinterpret_cast<emit::KernelFunction>(owner->address(kernel_symbol)), owner};
+  }
+
   std::optional<jit::Module> load_kept(const KernelText& text, const std::string& name) const {
     if (cache_ == nullptr) return std::nullopt;
     std::optional<std::string> bytes = cache_->find(text.key);

@@ -30,6 +30,14 @@ std::unique_ptr<runtime::Backend> make_cpu(const CpuOptions& options = {});
 std::shared_ptr<const runtime::Backend> make_planner(const std::string& isa,
                                                      const machine::Calibrations& calibrations = {});
 
+// Compiles for other processes: what it builds has Built::code and no kernel. For any known instruction set,
+// by the caches and threads of this CPU.
+std::shared_ptr<const runtime::Backend> make_exporter(const CpuOptions& options);
+
+// Runs what an exporter compiled, on the CPU that is here, and compiles nothing: it needs neither Clang nor
+// LLVM.
+std::unique_ptr<runtime::Backend> make_loader(const CpuOptions& options = {});
+
 // The instruction sets that this CPU has, widest last.
 std::vector<std::string> supported_isas();
 

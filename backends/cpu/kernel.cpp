@@ -38,9 +38,8 @@ void openmp_parallel_for(std::int64_t tasks, int threads, runtime::ParallelBody 
   }
 }
 
-CpuKernel::CpuKernel(const loops::Program& program, jit::Module code, const machine::Machine& machine)
+CpuKernel::CpuKernel(const loops::Program& program, LoadedFunction code, const machine::Machine& machine)
     : code_(std::move(code)),
-      function_(reinterpret_cast<emit::KernelFunction>(code_.address(kernel_symbol))),
       task_count_(cpu::task_count(program)),
       constant_tasks_(index::constant_of(task_count_)),
       machine_(machine) {
@@ -77,7 +76,8 @@ std::optional<runtime::Failure> CpuKernel::run(std::span<const runtime::Memory> 
   buffers.reserve(arguments.size());
   for (const runtime::Memory& memory : arguments) buffers.push_back(memory.data);
   emit::FailureRecord failure;
-  Launch launch{function_, {buffers.data(), reinterpret_cast<const emit::Integer*>(sizes.data()), &failure}};
+  Launch launch{code_.function,
+                {buffers.data(), reinterpret_cast<const emit::Integer*>(sizes.data()), &failure}};
   const int threads = threads_for(count, arguments, settings.threads);
   if (threads == 1)
     run_range(&launch, 0, count);

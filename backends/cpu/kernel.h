@@ -1,9 +1,10 @@
 // Machine code of one program, and how its tasks are divided among threads.
 #pragma once
 
+#include <memory>
+
 #include "core/emit/abi.h"
 #include "core/runtime/backend.h"
-#include "jit/orc_session.h"
 
 namespace twinloom::cpu {
 
@@ -13,9 +14,15 @@ inline constexpr const char* kernel_symbol = "kernel";
 // The OpenMP pool of this process: each thread takes one range of neighbouring tasks.
 void openmp_parallel_for(std::int64_t tasks, int threads, runtime::ParallelBody body, void* context);
 
+// Machine code in this process, and what keeps it there.
+struct LoadedFunction {
+  emit::KernelFunction function;
+  std::shared_ptr<const void> owner;
+};
+
 class CpuKernel final : public runtime::Kernel {
  public:
-  CpuKernel(const loops::Program& program, jit::Module code, const machine::Machine& machine);
+  CpuKernel(const loops::Program& program, LoadedFunction code, const machine::Machine& machine);
 
   std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
                                       std::span<const std::int64_t> sizes,
@@ -25,8 +32,7 @@ class CpuKernel final : public runtime::Kernel {
  private:
   int threads_for(std::int64_t tasks, std::span<const runtime::Memory> arguments, int given) const;
 
-  jit::Module code_;
-  emit::KernelFunction function_;
+  LoadedFunction code_;
   index::Expr task_count_;
   std::optional<std::int64_t> constant_tasks_;
   std::vector<index::Symbol> sizes_;

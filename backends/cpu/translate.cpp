@@ -1,13 +1,13 @@
 // See translate.h.
 #include "backends/cpu/translate.h"
 
-#include "core/base/text.h"
+#include "backends/cpu/load.h"
 #include "core/emit/emit.h"
 
 namespace twinloom::cpu {
 
 Translator::Translator(const Isa& isa, const std::string& dump_directory)
-    : target_(cat("cpu ", isa.name)),
+    : target_(target_of(isa)),
       compiler_(isa.target, all_headers(), prelude(), dump_directory, precompiled_prelude(isa)) {}
 
 KernelText Translator::text(const loops::Program& program) const {

@@ -1,10 +1,8 @@
 // The back end that cuda.h makes: emits, looks for kept machine code or compiles, loads.
-#include <map>
-#include <mutex>
-
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/gpu.h"
 #include "backends/cuda/kernel.h"
+#include "backends/cuda/load.h"
 #include "backends/cuda/translate.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
@@ -14,16 +12,6 @@
 namespace twinloom::cuda {
 
 namespace {
-
-// Never destroyed: memory may be given back until the process ends.
-const Gpu& gpu_of(int number) {
-  static std::mutex mutex;
-  static auto* const gpus = new std::map<int, std::unique_ptr<const Gpu>>;
-  const std::lock_guard lock(mutex);
-  std::unique_ptr<const Gpu>& gpu = (*gpus)[number];
-  if (gpu == nullptr) gpu = std::make_unique<const Gpu>(number);
-  return *gpu;
-}
 
 struct Loaded {
   std::unique_ptr<const Module> module;
@@ -99,6 +87,12 @@ class CudaBackend final : public runtime::Backend {
     return {std::move(kernel), std::move(text.source), watch.lap(), usual.cached};
   }
 
+  std::vector<std::string> targets() const override { return {target_of(gpu_.architecture())}; }
+  std::unique_ptr<const runtime::Kernel> load(const loops::Program& program,
+                                              const runtime::Code& code) const override {
+    return load_kernel(gpu_, program, code);
+  }
+
   std::string warning() const override {
     return known_.trouble.empty() ? loader_->warning() : known_.trouble;
   }
@@ -141,21 +135,9 @@ std::unique_ptr<runtime::Backend> make_cuda(const CudaOptions& options) {
 
 Found find_devices(const std::shared_ptr<const object_cache::ObjectCache>& cache,
                    const machine::Calibrations& calibrations) {
-  Found found;
-  try {
-    const int count = Gpu::count();
-    if (count == 0) found.missing.emplace_back("cuda: the driver sees no GPU");
-    for (int number = 0; number < count; ++number) {
-      try {
-        found.usable.push_back(make_cuda({.device = number, .cache = cache, .calibrations = calibrations}));
-      } catch (const Error& error) {
-        found.missing.push_back(cat("cuda: GPU ", number, ": ", error.what()));
-      }
-    }
-  } catch (const Error& error) {
-    found.missing.push_back(cat("cuda: ", error.what()));
-  }
-  return found;
+  return found_devices([&](int number) {
+    return make_cuda({.device = number, .cache = cache, .calibrations = calibrations});
+  });
 }
 
 }  // namespace twinloom::cuda

@@ -2,6 +2,7 @@
 // NVRTC are looked for when the first back end is made; without them everything else works.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,12 +27,25 @@ std::unique_ptr<runtime::Backend> make_cuda(const CudaOptions& options = {});
 // source, and running one is an Error.
 std::unique_ptr<runtime::Backend> make_planner();
 
+// The architecture whose machine is known where no such GPU is.
+inline constexpr const char* HOPPER = "sm_90a";
+
+// Compiles for other processes: what it builds has Built::code and no kernel. Needs NVRTC and no GPU. Error
+// where the architecture is another than HOPPER.
+std::shared_ptr<const runtime::Backend> make_exporter(const std::string& architecture);
+
+// Runs what an exporter compiled and compiles nothing: it needs no NVRTC. Error where there is no such GPU or
+// no driver.
+std::unique_ptr<runtime::Backend> make_loader(int device = 0);
+
 // Every GPU that can be used, as the driver counts them, and a line for each that cannot, or for what is
 // missing and where it was looked for.
 struct Found {
   std::vector<std::shared_ptr<const runtime::Backend>> usable;
   std::vector<std::string> missing;
 };
+Found found_devices(const std::function<std::shared_ptr<const runtime::Backend>(int number)>& make);
+// With make_cuda.
 Found find_devices(const std::shared_ptr<const object_cache::ObjectCache>& cache = nullptr,
                    const machine::Calibrations& calibrations = {});
 

@@ -1,6 +1,7 @@
 // See translate.h.
 #include "backends/cuda/translate.h"
 
+#include "backends/cuda/load.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
 #include "core/emit/emit.h"
@@ -16,7 +17,7 @@ Translator::Translator(const std::string& architecture, std::vector<std::string>
 }
 
 KernelText Translator::text(const loops::Program& program, Handed handed) const {
-  return object_cache::kernel_text(program.name, cat("cuda ", options_.architecture), identity_,
+  return object_cache::kernel_text(program.name, target_of(options_.architecture), identity_,
                                    emit::emit(program, CudaDialect(handed), loops::print(program)));
 }
 

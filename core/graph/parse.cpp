@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/scanner.h"
+#include "core/graph/arrays.h"
 #include "core/graph/infer.h"
 
 namespace twinloom::graph {
@@ -15,7 +16,7 @@ namespace {
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : scan_(text, "graph") {}
+  Reader(std::string_view text, std::span<const Content> arrays) : scan_(text, "graph"), arrays_(arrays) {}
   Graph read();
 
  private:
@@ -55,6 +56,8 @@ class Reader {
   // The operator after '='; puts its inputs into `inputs_`.
   Op op(const Head& head);
   Op constant(const Head& head);
+  Content array(const Head& head, const std::vector<std::int64_t>& sizes);
+  Content written_out(const Head& head, std::vector<std::int64_t> sizes);
   Op random(const Head& head);
   Op view(const Head& head);
   Op reduce();
@@ -65,6 +68,7 @@ class Reader {
   Row row(Named&& named, std::string_view what);
 
   Scanner scan_;
+  std::span<const Content> arrays_;  // that the text refers to
   Graph graph_;
   std::vector<NodeId> inputs_;
   std::vector<Parameter> parameters_;  // as the text lists them
@@ -220,14 +224,30 @@ Origin Reader::origin() {
 }
 
 Op Reader::constant(const Head& head) {
-  if (!scan_.accept("bytes")) return Constant{ops::parse_number(scan_), head.dtype, head.shape};
-  const std::string digits = scan_.quoted();
-  Array array{head.dtype, {}, {}};
+  const bool refers = scan_.accept("array");
+  if (!refers && !scan_.accept("bytes")) return Constant{ops::parse_number(scan_), head.dtype, head.shape};
+  std::vector<std::int64_t> sizes;
   for (const index::Expr& size : head.shape) {
     const auto known = index::constant_of(size);
     if (!known) scan_.fail("a constant of known sizes");
-    array.sizes.push_back(*known);
+    sizes.push_back(*known);
   }
+  return Constant{refers ? array(head, sizes) : written_out(head, std::move(sizes)), head.dtype, head.shape};
+}
+
+Content Reader::array(const Head& head, const std::vector<std::int64_t>& sizes) {
+  const int at = number();
+  if (at < 0 || static_cast<std::size_t>(at) >= arrays_.size())
+    scan_.fail(cat("the number of one of the ", arrays_.size(), " arrays before this"));
+  const Content& content = arrays_[static_cast<std::size_t>(at)];
+  if (content->dtype != head.dtype || content->sizes != sizes)
+    scan_.fail(cat("the type and the sizes of array ", at, " before this"));
+  return content;
+}
+
+Content Reader::written_out(const Head& head, std::vector<std::int64_t> sizes) {
+  const std::string digits = scan_.quoted();
+  Array array{head.dtype, std::move(sizes), {}};
   if (digits.size() % 2 != 0) scan_.fail("two digits for each byte");
   for (std::size_t k = 0; k < digits.size(); k += 2) {
     unsigned byte = 0;
@@ -235,7 +255,7 @@ Op Reader::constant(const Head& head) {
     if (status != std::errc() || end != digits.data() + k + 2) scan_.fail("hexadecimal digits");
     array.bytes.push_back(static_cast<std::byte>(byte));
   }
-  return Constant{std::make_shared<const Array>(std::move(array)), head.dtype, head.shape};
+  return std::make_shared<const Array>(std::move(array));
 }
 
 Op Reader::random(const Head& head) {
@@ -424,8 +444,10 @@ Graph Reader::read() {
 
 }  // namespace
 
-Graph parse(std::string_view text) {
-  Graph graph = Reader(text).read();
+Graph parse(std::string_view text) { return parse(text, {}); }
+
+Graph parse(std::string_view text, std::span<const Content> arrays) {
+  Graph graph = Reader(text, arrays).read();
   try {
     verify(graph);
   } catch (const Bug& broken) {

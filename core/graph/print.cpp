@@ -14,7 +14,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/text.h"
+#include "core/graph/arrays.h"
 #include "core/graph/infer.h"
 
 namespace twinloom::graph {
@@ -135,14 +138,29 @@ std::string result_line(const Result& result) {
 
 }  // namespace
 
-std::string print_node(const Graph& graph, NodeId id) {
+namespace {
+
+// "constant array 2"; nothing where the node is no array.
+std::optional<std::string> reference(const Node& node, std::vector<Content>& arrays) {
+  const auto* constant = std::get_if<Constant>(&node.node);
+  const auto* content = constant == nullptr ? nullptr : std::get_if<Content>(&constant->value);
+  if (content == nullptr) return std::nullopt;
+  const auto found = std::ranges::find(arrays, *content);
+  const auto number = found - arrays.begin();
+  if (found == arrays.end()) arrays.push_back(*content);
+  return cat("constant array ", number);
+}
+
+// Arrays are written out where `arrays` is null.
+std::string node_line(const Graph& graph, NodeId id, std::vector<Content>* arrays) {
   const Node& node = graph[id];
-  const std::string text = std::visit([&](const auto& kind) { return words(node, kind); }, node.node);
-  return cat(print(id), ": ", ops::name(node.dtype), " ", print_shape(node.shape), " = ", text,
+  std::optional<std::string> text = arrays == nullptr ? std::nullopt : reference(node, *arrays);
+  if (!text) text = std::visit([&](const auto& kind) { return words(node, kind); }, node.node);
+  return cat(print(id), ": ", ops::name(node.dtype), " ", print_shape(node.shape), " = ", *text,
              origin_words(node.origin));
 }
 
-std::string print(const Graph& graph) {
+std::string print_all(const Graph& graph, std::vector<Content>* arrays) {
   Writer writer;
   writer.line("graph ", quote(graph.name));
   for (const auto& [symbol, about] : graph.facts().symbols()) writer.line(fact_line(symbol, about));
@@ -150,9 +168,17 @@ std::string print(const Graph& graph) {
   for (const Require& require : graph.requirements())
     writer.line("require ", require.condition, " ", quote(require.message));
   for (const Parameter& parameter : graph.parameters()) writer.line(parameter_line(parameter));
-  for (std::uint32_t n = 0; n < graph.nodes().size(); ++n) writer.line(print_node(graph, NodeId{n}));
+  for (std::uint32_t n = 0; n < graph.nodes().size(); ++n) writer.line(node_line(graph, NodeId{n}, arrays));
   for (const Result& result : graph.results()) writer.line(result_line(result));
   return writer.take();
 }
+
+}  // namespace
+
+std::string print_node(const Graph& graph, NodeId id) { return node_line(graph, id, nullptr); }
+
+std::string print(const Graph& graph) { return print_all(graph, nullptr); }
+
+std::string print(const Graph& graph, std::vector<Content>& arrays) { return print_all(graph, &arrays); }
 
 }  // namespace twinloom::graph

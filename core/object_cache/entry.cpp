@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/base/bytes.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
 
@@ -16,11 +17,6 @@ constexpr std::string_view magic = "TWINLOOM";
 constexpr std::string_view ending = ".object";
 constexpr std::size_t number_bytes = 8;
 constexpr std::size_t header_bytes = 4 * number_bytes;
-constexpr std::size_t checksum_bytes = 2 * number_bytes;
-
-void append_number(std::string& bytes, std::uint64_t number) {
-  for (std::size_t at = 0; at < number_bytes; ++at) bytes += static_cast<char>((number >> (8 * at)) & 0xff);
-}
 
 std::string packed_key(const Key& key) {
   std::string bytes;
@@ -33,47 +29,9 @@ std::string packed_key(const Key& key) {
   return bytes;
 }
 
-std::string checksum_of(std::string_view bytes) {
-  const Hash128 hash = stable_hash_128(bytes);
-  std::string sum;
-  append_number(sum, hash.high);
-  append_number(sum, hash.low);
-  return sum;
-}
-
-// Takes pieces off the front; what is asked for beyond the end is a failure that stays.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
-
-  std::string_view take(std::uint64_t count) {
-    if (count > rest_.size()) {
-      good_ = false;
-      rest_ = {};
-      return {};
-    }
-    const std::string_view piece = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return piece;
-  }
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    const std::string_view piece = take(number_bytes);
-    for (std::size_t at = 0; at < piece.size(); ++at)
-      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(piece[at])) << (8 * at);
-    return value;
-  }
-  bool good() const { return good_; }
-  bool at_end() const { return rest_.empty(); }
-
- private:
-  std::string_view rest_;
-  bool good_ = true;
-};
-
 std::optional<Key> unpacked_key(std::string_view bytes) {
   Key key;
-  Reader reader(bytes);
+  ByteReader reader(bytes);
   while (reader.good() && !reader.at_end()) {
     const std::uint64_t name_bytes = reader.number();
     const std::uint64_t text_bytes = reader.number();
@@ -101,7 +59,7 @@ std::string pack(const Key& key, std::string_view payload) {
 std::optional<Content> unpack(std::string_view bytes) {
   if (bytes.size() < header_bytes + checksum_bytes) return std::nullopt;
   const std::string_view covered = bytes.substr(0, bytes.size() - checksum_bytes);
-  Reader reader(covered);
+  ByteReader reader(covered);
   if (reader.take(magic.size()) != magic || reader.number() != format_version) return std::nullopt;
   const std::uint64_t key_bytes = reader.number();
   const std::uint64_t payload_bytes = reader.number();

@@ -149,7 +149,7 @@ Measured measure_model(const ModelOptions& options, const BenchSetting& setting)
   setting.device.release_memory();
   const Model model = read_model(options);
   const auto arguments = on_device(make_arguments(model, options), setting.device);
-  const Executable executable = compile(model.graph, setting.device, setting.compiled);
+  const Executable executable = make_executable(model, setting.device, setting.compiled);
   Measured measured;
   Stopwatch stopwatch;
   const auto variant = executable.variant(arguments);

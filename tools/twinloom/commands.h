@@ -34,17 +34,25 @@ struct DeviceOptions {
   bool no_cache = false;
   std::filesystem::path schedules;
   int tune = 0;
+  bool no_compile = false;  // of a package: what it lacks is an Error
   FindDevice find;
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
 // The same without the file.
 void add_input_options(CLI::App& app, ModelOptions& options);
 void add_device_options(CLI::App& app, DeviceOptions& options, const FindDevice& find_device);
+void add_relax_option(CLI::App& app, DeviceOptions& options);
 // Where schedules are kept; and, of commands that run kernels, how many are measured.
 void add_schedule_options(CLI::App& app, DeviceOptions& options);
 void add_tuning_options(CLI::App& app, DeviceOptions& options);
 Device make_device(const DeviceOptions& options);
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);
+// Where no mode is asked for, that of a package is its own.
+CompileOptions compile_options(const DeviceOptions& options, Mode otherwise, const Model& model);
+// Compiled, or, of a package, loaded. Error where a package was exported in another mode. `no_compile`: see
+// DeviceOptions.
+Executable make_executable(const Model& model, const Device& device, const CompileOptions& options,
+                           bool no_compile = false);
 // Tensors where the device's kernels find them, and results where this process does.
 std::vector<runtime::Argument> on_device(std::vector<runtime::Argument> arguments, const Device& device);
 std::vector<Output> on_host(std::vector<Output> outputs, const Device& device);
@@ -62,6 +70,7 @@ Command add_verify(CLI::App& app, const FindDevice& find_device);
 Command add_bench(CLI::App& app, const FindDevice& find_device);
 Command add_explain(CLI::App& app, const FindDevice& find_device);
 Command add_dump(CLI::App& app, const FindDevice& find_device);
+Command add_export(CLI::App& app, const FindDevice& find_device);
 Command add_cache(CLI::App& app, const FindDevice& find_device);
 Command add_calibrate(CLI::App& app, const FindDevice& find_device);
 Command add_devices(CLI::App& app);

@@ -76,8 +76,8 @@ int print_explanation(const ExplainCommand& command) {
   const Model model = read_model(command.model);
   const auto arguments = describe_arguments(model, command.model);
   const Device device = make_device(command.device);
-  const CompileOptions options = compile_options(command.device, Mode::fused);
-  const Executable executable = compile(model.graph, device, options);
+  const CompileOptions options = compile_options(command.device, Mode::fused, model);
+  const Executable executable = make_executable(model, device, options, command.device.no_compile);
   const Explanation explanation =
       explain(executable, arguments, device, options, run_options(command.device, command.model));
   if (command.json) {

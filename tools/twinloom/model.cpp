@@ -1,7 +1,11 @@
 // See model.h.
 #include "tools/twinloom/model.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <fstream>
+#include <set>
 
 #include "api/load.h"
 #include "core/base/error.h"
@@ -36,6 +40,29 @@ LoadOptions load_options(const Model& model, const ModelOptions& options) {
     load_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes, {bytes, bytes + count}};
   }
   return load_options;
+}
+
+bool is_package(const std::filesystem::path& file) {
+  std::array<char, 8> first{};
+  std::ifstream(file, std::ios::binary).read(first.data(), first.size());
+  return package::Package::begins({first.data(), first.size()});
+}
+
+// Arguments have the layouts that its kernels are for.
+Model packaged(Model model, const ModelOptions& options) {
+  if (options.graph != 0)
+    throw Error(cat("graph ", options.graph, " was asked for; a package holds 1, counted from 0"));
+  model.package = package::Package::open(options.file);
+  model.graph = model.package->graph();
+  model.strides.resize(model.graph.parameters().size());
+  const std::set<index::Symbol> sizes = graph::size_symbols(model.graph);
+  const auto is_known = [&](const index::Expr& stride) {
+    return std::ranges::all_of(index::symbols_of(stride), [&](index::Symbol s) { return sizes.contains(s); });
+  };
+  for (const auto& [parameter, strides] : model.package->layouts())
+    if (std::ranges::all_of(strides, is_known))
+      model.strides.at(static_cast<std::size_t>(parameter)) = strides;
+  return model;
 }
 
 }  // namespace
@@ -97,6 +124,7 @@ std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& fil
 Model read_model(const ModelOptions& options) {
   Model model;
   if (!options.inputs.empty()) model.arrays = read_arrays(options.inputs);
+  if (is_package(options.file)) return packaged(std::move(model), options);
   const std::string text = load_text(options.file);
   const LoadOptions load = load_options(model, options);
   model.graph = read_graph(text, load);

@@ -3,10 +3,12 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/package/package.h"
 #include "core/runtime/layout.h"
 
 namespace twinloom::tool {
@@ -31,10 +33,11 @@ struct Model {
   std::map<std::string, Given> arrays;
   // By parameter: the strides that the file says it has; empty, or nothing, where it says none.
   std::vector<std::optional<graph::Shape>> strides;
+  std::optional<package::Package> package;  // where the file is one
 };
 
-// Reads the file (FX text, or the text of graph::print) and, for constants of FX text and inputs, the
-// archive. Error where either is broken.
+// Reads the file (FX text, the text of graph::print, or a package) and, for constants of FX text and inputs,
+// the archive. Error where either is broken.
 Model read_model(const ModelOptions& options);
 
 // The arrays of an archive under the names of their parameters: NAME, and the suffixes _bf16 (uint16 bits

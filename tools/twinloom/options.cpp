@@ -3,6 +3,8 @@
 #include <iostream>
 #include <thread>
 
+#include "api/compile.h"
+#include "api/package.h"
 #include "core/base/error.h"
 #include "tools/twinloom/commands.h"
 
@@ -25,8 +27,9 @@ void set_relaxed(CompileOptions& result, const DeviceOptions& options) {
 }  // namespace
 
 void add_model_options(CLI::App& app, ModelOptions& options) {
-  app.add_option("model", options.file,
-                 "The text that PyTorch prints for an FX graph, or that a failing random graph prints")
+  app.add_option(
+         "model", options.file,
+         "The text that PyTorch prints for an FX graph, or that a failing random graph prints, or a package")
       ->required();
   add_input_options(app, options);
 }
@@ -44,20 +47,26 @@ void add_input_options(CLI::App& app, ModelOptions& options) {
       ->capture_default_str();
 }
 
+void add_relax_option(CLI::App& app, DeviceOptions& options) {
+  app.add_option(
+         "--relax", options.relax,
+         cat("What mode fast relaxes, of ", relaxation_names(), "; left out, all; given, the mode is fast"))
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 void add_device_options(CLI::App& app, DeviceOptions& options, const FindDevice& find_device) {
   options.find = find_device;
   app.add_option("--device", options.device, "cpu, reference, cuda, cuda:N, or h200, which only plans")
       ->capture_default_str();
   app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
   app.add_option("--mode", options.mode, "strict, fused or fast");
-  app.add_option(
-         "--relax", options.relax,
-         cat("What mode fast relaxes, of ", relaxation_names(), "; left out, all; given, the mode is fast"))
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_relax_option(app, options);
   app.add_option("--threads", options.threads, "Threads of a kernel; 0: one a core")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  app.add_flag("--no-compile", options.no_compile,
+               "Of a package: what it lacks for the device is an error, and is not compiled");
   app.add_flag("--no-cache", options.no_cache,
                "Compile every kernel; neither read nor write kept machine code");
 }
@@ -113,6 +122,29 @@ CompileOptions compile_options(const DeviceOptions& options, Mode otherwise) {
   }
   if (!options.relax.empty()) set_relaxed(result, options);
   return result;
+}
+
+CompileOptions compile_options(const DeviceOptions& options, Mode otherwise, const Model& model) {
+  CompileOptions result = compile_options(options, otherwise);
+  if (!model.package || !options.mode.empty() || !options.relax.empty()) return result;
+  const CompileOptions packaged = compile_options_of(*model.package);
+  result.mode = packaged.mode;
+  result.relaxed = packaged.relaxed;
+  return result;
+}
+
+Executable make_executable(const Model& model, const Device& device, const CompileOptions& options,
+                           bool no_compile) {
+  if (!model.package) return compile(model.graph, device, options);
+  const CompileOptions packaged = compile_options_of(*model.package);
+  const bool is_same =
+      options.mode == packaged.mode && (options.mode != Mode::fast || options.relaxed == packaged.relaxed);
+  if (!is_same)
+    throw Error(cat("the package was exported in mode ", pipeline::name(packaged.mode),
+                    "; the mode asked for is ", pipeline::name(options.mode),
+                    options.mode == packaged.mode ? " with other relaxations" : ""));
+  return model.package->executable(device.share(),
+                                   no_compile ? Executable::Maker() : maker_for(device, options));
 }
 
 int thread_count(const DeviceOptions& options) {

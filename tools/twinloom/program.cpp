@@ -30,6 +30,7 @@ int run_program(std::span<const std::string> words, const FindDevice& find_devic
                                          add_bench(app, find_device),
                                          add_explain(app, find_device),
                                          add_dump(app, find_device),
+                                         add_export(app, find_device),
                                          add_cache(app, find_device),
                                          add_calibrate(app, find_device),
                                          add_devices(app),

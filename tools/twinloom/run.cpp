@@ -55,13 +55,13 @@ int run(const RunCommand& command) {
   const std::vector<runtime::Argument> arguments = make_arguments(model, command.model);
   // A comparison is with what each operator alone gives, unless a mode is asked for.
   const CompileOptions options =
-      compile_options(command.device, command.expect.empty() ? Mode::fused : Mode::strict);
+      compile_options(command.device, command.expect.empty() ? Mode::fused : Mode::strict, model);
   // Before the run, which may write into them.
   const bool compares = !command.expect.empty() && options.mode != Mode::strict && !command.tolerance.exact;
   const std::vector<evaluate::Argument> given =
       compares ? for_evaluator(arguments) : std::vector<evaluate::Argument>();
   const Device device = make_device(command.device);
-  const Executable executable = compile(model.graph, device, options);
+  const Executable executable = make_executable(model, device, options, command.device.no_compile);
   const std::vector<Output> outputs = on_host(
       executable.run(on_device(arguments, device), run_options(command.device, command.model)), device);
   print_warning(device.backend().warning());

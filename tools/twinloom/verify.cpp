@@ -44,12 +44,12 @@ graph::Graph meaning(const graph::Graph& graph, const CompileOptions& options) {
 int verify(const VerifyCommand& command) {
   const Model model = read_model(command.model);
   const std::vector<runtime::Argument> arguments = make_arguments(model, command.model);
-  const CompileOptions options = compile_options(command.device, Mode::strict);
+  const CompileOptions options = compile_options(command.device, Mode::strict, model);
   const RunOptions run = run_options(command.device, command.model);
   // Before the run, which may write into them.
   const std::vector<evaluate::Argument> given = for_evaluator(arguments);
   const Device device = make_device(command.device);
-  const Executable executable = compile(model.graph, device, options);
+  const Executable executable = make_executable(model, device, options, command.device.no_compile);
   const std::vector<Output> outputs = on_host(executable.run(on_device(arguments, device), run), device);
   print_warning(device.backend().warning());
 

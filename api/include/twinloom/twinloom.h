@@ -281,6 +281,44 @@ TWINLOOM_API twinloom_error* twinloom_compile(const twinloom_graph* graph, const
                                               twinloom_executable** executable);
 TWINLOOM_API void twinloom_executable_free(twinloom_executable* executable);
 
+/* The graph that it runs, for names, types and shapes. Free with twinloom_graph_free. */
+TWINLOOM_API twinloom_error* twinloom_executable_graph(const twinloom_executable* executable,
+                                                       twinloom_graph** graph);
+
+/* ---- packages: kernels that are compiled ahead of time ---- */
+
+typedef struct twinloom_export_options {
+  size_t size;
+  const char* targets; /* "avx2", "avx512", "sm_90", with commas between them; NULL: this processor's
+                          instruction set */
+  /* Arguments whose strides kernels are made for, one for each parameter; their data may be NULL. None: all
+   * tensors are row-major. */
+  const twinloom_value* arguments;
+  size_t argument_count;
+  int32_t of_class; /* not 0: kernels for sizes like the arguments' too, which are faster than those for all
+                       sizes */
+} twinloom_export_options;
+
+/* Compiles the graph for machines that need not be here, into one file, in place of a file of that name. Any
+ * of them runs it by twinloom_load_package without a compiler. */
+TWINLOOM_API twinloom_error* twinloom_export_package(const twinloom_graph* graph, const char* path,
+                                                     const twinloom_compile_options* options,
+                                                     const twinloom_export_options* how);
+
+typedef struct twinloom_package_options {
+  size_t size;
+  int32_t no_compile;    /* not 0: what the package lacks for this device is an error, and is not compiled */
+  int32_t build_threads; /* as in twinloom_compile_options */
+} twinloom_package_options;
+
+/* A package of this version of Twinloom. It holds machine code, which runs with the rights of this process:
+ * load only what you would execute. libtwinloom_runtime.so, which compiles nothing, has this too. */
+TWINLOOM_API twinloom_error* twinloom_load_package(const char* path, const twinloom_device* device,
+                                                   const twinloom_package_options* options,
+                                                   twinloom_executable** executable);
+
+/* ---- running ---- */
+
 /* For the next three a tensor's type, shape and strides are enough: its data may be NULL.
  *
  * Makes the machine code that a run with these arguments needs. */

@@ -1,0 +1,106 @@
+// Compiling by the C API. See handles.h.
+#include <algorithm>
+
+#include "api/c/arguments.h"
+#include "api/c/handles.h"
+#include "api/explain.h"
+#include "api/package.h"
+
+namespace {
+
+using twinloom::cat;
+using twinloom::Error;
+using twinloom::c::arguments_of;
+using twinloom::c::checked;
+using twinloom::c::guarded;
+
+twinloom::Mode mode_of(std::int32_t mode) {
+  switch (mode) {
+    case TWINLOOM_FUSED:
+      return twinloom::Mode::fused;
+    case TWINLOOM_STRICT:
+      return twinloom::Mode::strict;
+    case TWINLOOM_FAST:
+      return twinloom::Mode::fast;
+  }
+  throw Error(
+      cat("the mode is ", mode, "; expected TWINLOOM_FUSED (0), TWINLOOM_STRICT (1) or TWINLOOM_FAST (2)"));
+}
+
+// Names with commas between them.
+twinloom::Relaxations relaxations_of(std::string_view names) {
+  twinloom::Relaxations relaxed;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    relaxed.add(twinloom::graph::relaxation_named(name));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  }
+  return relaxed;
+}
+
+twinloom::CompileOptions compile_options(const twinloom_compile_options* given) {
+  const twinloom_compile_options options = twinloom::c::known(given, "twinloom_compile_options");
+  twinloom::CompileOptions result;
+  result.mode = mode_of(options.mode);
+  if (options.relaxations != nullptr) {
+    if (result.mode != twinloom::Mode::fast)
+      throw Error(
+          "twinloom_compile_options.relaxations are of mode TWINLOOM_FAST; another mode was asked for");
+    result.relaxed = relaxations_of(options.relaxations);
+  }
+  result.build_threads = options.build_threads;
+  result.tuning.tries = options.tuning_tries;
+  if (options.schedules != nullptr) result.tuning.folder = options.schedules;
+  return result;
+}
+
+// Names with commas between them; none of an empty text.
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    names.emplace_back(text.substr(0, text.find(',')));
+    text.remove_prefix(std::min(text.size(), names.back().size() + 1));
+  }
+  return names;
+}
+
+}  // namespace
+
+twinloom_error* twinloom_compile(const twinloom_graph* graph, const twinloom_device* device,
+                                 const twinloom_compile_options* options, twinloom_executable** executable) {
+  return guarded([&] {
+    checked(executable, "executable");
+    const twinloom::Graph& given = checked(graph, "graph").graph;
+    const twinloom::Device& where = checked(device, "device").device;
+    const twinloom::CompileOptions known = compile_options(options);
+    *executable = new twinloom_executable{twinloom::compile(given, where, known), where, known};
+  });
+}
+
+twinloom_error* twinloom_explain(const twinloom_executable* executable, const twinloom_value* arguments,
+                                 size_t argument_count, int32_t threads, char** json) {
+  return guarded([&] {
+    checked(json, "json");
+    const twinloom_executable& asked = checked(executable, "executable");
+    twinloom::RunOptions run;
+    run.settings.threads = threads;
+    const auto explanation = twinloom::explain(
+        asked.executable, arguments_of(arguments, argument_count, false), asked.device, asked.options, run);
+    *json = twinloom::c::copied(twinloom::json_of(explanation));
+  });
+}
+
+twinloom_error* twinloom_export_package(const twinloom_graph* graph, const char* path,
+                                        const twinloom_compile_options* options,
+                                        const twinloom_export_options* how) {
+  return guarded([&] {
+    const twinloom_export_options known = twinloom::c::known(how, "twinloom_export_options");
+    twinloom::ExportOptions asked;
+    asked.compile = compile_options(options);
+    if (known.targets != nullptr) asked.targets = names_in(known.targets);
+    asked.of_class = known.of_class != 0;
+    if (known.argument_count != 0)
+      asked.examples.push_back(arguments_of(known.arguments, known.argument_count, false));
+    twinloom::export_package(checked(graph, "graph").graph, &checked(path, "path"), asked);
+  });
+}

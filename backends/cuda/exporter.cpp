@@ -1,0 +1,48 @@
+// The back end that compiles for other processes. See cuda.h.
+#include "backends/cuda/cuda.h"
+#include "backends/cuda/load.h"
+#include "backends/cuda/translate.h"
+#include "core/base/error.h"
+#include "core/base/stopwatch.h"
+#include "core/machine/gpu.h"
+
+namespace twinloom::cuda {
+
+namespace {
+
+class Exporter final : public runtime::Backend {
+ public:
+  explicit Exporter(const std::string& architecture) : translator_(architecture) {}
+
+  std::string name() const override { return "cuda"; }
+  std::string describe() const override { return cat(translator_.architecture(), ", for packages"); }
+  const machine::Machine& machine() const override { return machine_; }
+  std::vector<std::string> targets() const override { return {target_of(translator_.architecture())}; }
+
+  runtime::Built build(const loops::Program& program) const override {
+    Stopwatch watch;
+    runtime::Built built;
+    for (const Handed handed : {Handed::usual, Handed::any}) {
+      KernelText text = translator_.text(program, handed);
+      built.code.push_back(translator_.object(text, program.name));
+      if (handed == Handed::usual) built.source = std::move(text.source);
+    }
+    built.compile_seconds = watch.lap();
+    return built;
+  }
+
+ private:
+  machine::Machine machine_ = machine::h200();
+  Translator translator_;
+};
+
+}  // namespace
+
+std::shared_ptr<const runtime::Backend> make_exporter(const std::string& architecture) {
+  if (architecture != HOPPER)
+    throw Error(cat("cuda: packages hold machine code for ", HOPPER, " alone, of a GPU; '",
+                    escaped(architecture), "' was asked for"));
+  return std::make_shared<const Exporter>(architecture);
+}
+
+}  // namespace twinloom::cuda

@@ -1,0 +1,73 @@
+// twinloom export: compiles a model ahead of time.
+#include <iostream>
+
+#include "api/package.h"
+#include "core/base/error.h"
+#include "tools/twinloom/commands.h"
+#include "tools/twinloom/inputs.h"
+
+namespace twinloom::tool {
+
+namespace {
+
+struct ExportCommand {
+  ModelOptions model;
+  DeviceOptions device;
+  std::filesystem::path package;
+  std::vector<std::string> isas, architectures;
+};
+
+// "90" and "sm_90" are one.
+std::string gpu_target(const std::string& architecture) {
+  return architecture.starts_with("sm_") ? architecture : cat("sm_", architecture);
+}
+
+int run_export(const ExportCommand& command) {
+  const Model model = read_model(command.model);
+  if (model.package) throw Error(cat("'", escaped(command.model.file.string()), "' is a package already"));
+  ExportOptions options;
+  options.compile = compile_options(command.device, Mode::fused);
+  options.targets = command.isas;
+  for (const std::string& architecture : command.architectures)
+    options.targets.push_back(gpu_target(architecture));
+  options.examples = {describe_arguments(model, command.model)};
+  options.of_class = !command.model.sizes.empty() || !command.model.inputs.empty();
+  export_package(model.graph, command.package, options);
+  const package::Package written = package::Package::open(command.package);
+  std::cout << command.package.string() << ": " << std::filesystem::file_size(command.package)
+            << " bytes, mode " << written.mode() << ", for "
+            << join(written.targets(), ", ", [](const std::string& target) { return target; }) << '\n';
+  return 0;
+}
+
+}  // namespace
+
+Command add_export(CLI::App& app, const FindDevice& find_device) {
+  auto command = std::make_shared<ExportCommand>();
+  CLI::App* sub =
+      app.add_subcommand("export", "Compile a model ahead of time, for machines that need not be here");
+  add_model_options(*sub, command->model);
+  sub->add_option("--package", command->package, "Write kernels, plan, guards and constants to this file")
+      ->required();
+  sub->add_option("--isa", command->isas,
+                  "avx2, avx512: instruction sets to compile for; left out, and without --sm, "
+                  "the best of this processor")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  sub->add_option("--sm", command->architectures,
+                  "90: architectures of GPUs to compile for, which needs NVRTC and no GPU")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  sub->add_option("--mode", command->device.mode, "strict, fused or fast");
+  add_relax_option(*sub, command->device);
+  command->device.find = find_device;
+  sub->footer(
+      "Example: twinloom export model.fx --package model.twinloom --isa avx2,avx512 --sm 90\n"
+      "Arguments that a run hands in must have the strides that the text or the given arrays have. Kernels "
+      "are for all\n"
+      "sizes; with --size or --inputs there are others for sizes like these, which are faster.\n"
+      "Then: twinloom run model.twinloom --no-compile");
+  return [sub, command] { return sub->parsed() ? run_export(*command) : -1; };
+}
+
+}  // namespace twinloom::tool
