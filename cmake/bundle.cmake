@@ -1,7 +1,7 @@
 # What tools/bundle packs: programs that find their libraries beside them, and the libraries that are not glibc's.
 # Each is linked from the objects of the program of the same name, but over the library twinloom_jit (library.cmake), which
 # all of them share.
-set(programs twinloom speed ways regret cached_time compile_time host_cost run_random_graphs)
+set(programs twinloom speed ways regret cached_time compile_time host_cost plan_time run_random_graphs)
 if(TARGET test_cuda)
   list(APPEND programs test_cuda test_streams gpu_speed gpu_index_cost gpu_compile_time gpu_functions)
 endif()

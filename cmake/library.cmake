@@ -2,6 +2,7 @@
 #   bin/twinloom                     the program
 #   include/twinloom                 twinloom.h (C), twinloom.hpp (C++ over it), DLPack's header for those who have none
 #   lib/libtwinloom.so.MAJOR         exports api/c/symbols.txt and nothing else
+#   lib/libtwinloom_runtime.so.MAJOR runs packages without a compiler; exports api/c/runtime_symbols.txt
 #   lib/twinloom/libtwinloom_jit.so  Clang and LLVM, for the library and the program; exports the room jit alone
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -29,20 +30,31 @@ function(twinloom_over_jit target from)
                         INSTALL_RPATH "${runtime_path}")
 endfunction()
 
-set(symbols_file ${CMAKE_SOURCE_DIR}/api/c/symbols.txt)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbols_file})
-file(STRINGS ${symbols_file} symbols)
-list(JOIN symbols "; " symbols)
-file(WRITE ${generated}/exported "TWINLOOM_${PROJECT_VERSION_MAJOR} { global: ${symbols}; local: *; };\n")
+# A shared library that exports the symbols of a file and nothing else.
+function(twinloom_exports target name symbols_file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbols_file})
+  file(STRINGS ${symbols_file} symbols)
+  list(TRANSFORM symbols PREPEND "-Wl,-u," OUTPUT_VARIABLE wanted)
+  list(JOIN symbols "; " symbols)
+  file(WRITE ${generated}/exported_${name} "TWINLOOM_${PROJECT_VERSION_MAJOR} { global: ${symbols}; local: *; };\n")
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} EXPORT_NAME ${name}
+                        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                        LIBRARY_OUTPUT_DIRECTORY ${generated}/lib)
+  target_link_options(${target} PRIVATE ${wanted} -Wl,--gc-sections
+                      -Wl,--version-script,${generated}/exported_${name})
+  target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} INTERFACE cxx_std_17)
+endfunction()
 add_library(twinloom_library SHARED $<TARGET_OBJECTS:api_c>)
 twinloom_over_jit(twinloom_library api_c)
-set_target_properties(twinloom_library PROPERTIES OUTPUT_NAME twinloom EXPORT_NAME twinloom
-                      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-                      LIBRARY_OUTPUT_DIRECTORY ${generated}/lib)
-target_link_options(twinloom_library PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL
-                    -Wl,--version-script,${generated}/exported)
-target_include_directories(twinloom_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_compile_features(twinloom_library INTERFACE cxx_std_17)
+twinloom_exports(twinloom_library twinloom ${CMAKE_SOURCE_DIR}/api/c/symbols.txt)
+
+# Runs packages and compiles nothing. Of the archives the linker takes what the exported functions need.
+file(GLOB runtime_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/api/runtime/*.cpp)
+add_library(twinloom_runtime SHARED ${runtime_sources})
+target_link_libraries(twinloom_runtime PRIVATE api_c)
+target_link_options(twinloom_runtime PRIVATE -Wl,--as-needed)
+twinloom_exports(twinloom_runtime twinloom_runtime ${CMAKE_SOURCE_DIR}/api/c/runtime_symbols.txt)
 
 add_executable(twinloom_program $<TARGET_OBJECTS:twinloom>)
 twinloom_over_jit(twinloom_program twinloom)
@@ -54,7 +66,7 @@ file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/twinloom.pc.in ${generated}/twinloom.pc @ONLY)
 # twinloom_install(EXPORT [COMPONENT NAME EXCLUDE_FROM_ALL]): the library and all that its users compile and link with.
 function(twinloom_install export)
-  install(TARGETS twinloom_library EXPORT ${export} LIBRARY ${ARGN})
+  install(TARGETS twinloom_library twinloom_runtime EXPORT ${export} LIBRARY ${ARGN})
   install(EXPORT ${export} NAMESPACE twinloom:: FILE twinloom-config.cmake DESTINATION ${package} ${ARGN})
   install(FILES ${generated}/twinloom-config-version.cmake DESTINATION ${package} ${ARGN})
   install(FILES ${generated}/twinloom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${ARGN})

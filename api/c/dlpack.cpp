@@ -114,11 +114,15 @@ DLDataType dlpack_type(ops::DType dtype) {
   return {row->code, row->bits, 1};
 }
 
-graph::Array array_of(const DLTensor* tensor, std::string_view what) {
-  const runtime::Tensor given = tensor_of(tensor, what);
+runtime::Tensor host_tensor_of(const DLTensor* tensor, std::string_view what) {
+  runtime::Tensor given = tensor_of(tensor, what);
   if (given.device != runtime::HOST)
     throw Error(cat(what, ": lies on a GPU; expected memory of this process"));
-  const runtime::Tensor rows = runtime::contiguous(given);
+  return given;
+}
+
+graph::Array array_of(const DLTensor* tensor, std::string_view what) {
+  const runtime::Tensor rows = runtime::contiguous(host_tensor_of(tensor, what));
   const auto* bytes = static_cast<const std::byte*>(rows.data);
   return {rows.dtype, rows.sizes, {bytes, bytes + runtime::element_count(rows) * ops::size_of(rows.dtype)}};
 }

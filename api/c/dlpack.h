@@ -11,6 +11,9 @@ namespace twinloom::c {
 // dimensions is none that Twinloom knows, and where it has elements and `needs_data` and no memory.
 runtime::Tensor tensor_of(const DLTensor* tensor, std::string_view what, bool needs_data = true);
 
+// The same; Error where it does not lie in memory of this process.
+runtime::Tensor host_tensor_of(const DLTensor* tensor, std::string_view what);
+
 // Keeps the tensor's memory until the deleter is called.
 DLManagedTensor* managed(const runtime::Tensor& tensor);
 

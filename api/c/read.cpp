@@ -13,7 +13,7 @@ twinloom::LoadOptions load_options(const twinloom_read_options* given) {
   twinloom::LoadOptions result{.graph = options.graph};
   if (options.constant_count != 0) checked(options.constants, "twinloom_read_options.constants");
   for (std::size_t i = 0; i < options.constant_count; ++i) {
-    const twinloom_constant& constant = options.constants[i];
+    const twinloom_named_tensor& constant = options.constants[i];
     const std::string name = &checked(constant.name, twinloom::cat("the name of constant ", i));
     result.constants[name] =
         twinloom::c::array_of(constant.tensor, twinloom::cat("constant '", twinloom::escaped(name), "'"));

@@ -45,12 +45,6 @@ bool CpuDialect::loads_every(std::int64_t stride, int lanes) const {
   return stride >= 2 && stride <= machine::MOST_APART && lanes >= 2 * stride;
 }
 
-index::Expr task_count(const loops::Program& program) {
-  const loops::Call* const call = loops::routine_of(program);
-  if (call == nullptr) return emit::task_count(program);
-  return index::greatest(1, loops::call_sizes(*call).rows);
-}
-
 std::vector<jit::VirtualFile> all_headers() {
   std::vector<jit::VirtualFile> headers;
   for (const ops::DeviceHeader& header : ops::device_headers())

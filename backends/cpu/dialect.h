@@ -21,9 +21,6 @@ class CpuDialect final : public emit::DeviceDialect {
   bool has_threads() const override { return false; }
 };
 
-// How many tasks the kernel has: an expression of the program's sizes.
-index::Expr task_count(const loops::Program& program);
-
 // What every kernel's text begins with, and the headers behind it.
 std::string prelude();
 // The same compiled when the project was built, for this instruction set.

@@ -5,14 +5,21 @@
 
 #include <algorithm>
 
-#include "backends/cpu/dialect.h"
 #include "backends/cpu/floating_point.h"
 #include "core/base/error.h"
+#include "core/emit/emit.h"
 #include "core/runtime/tasks.h"
 
 namespace twinloom::cpu {
 
 namespace {
+
+// A routine has a task for each of its rows.
+index::Expr task_count(const loops::Program& program) {
+  const loops::Call* const call = loops::routine_of(program);
+  if (call == nullptr) return emit::task_count(program);
+  return index::greatest(1, loops::call_sizes(*call).rows);
+}
 
 // What a worker needs to run a range of tasks.
 struct Launch {
@@ -40,7 +47,7 @@ void openmp_parallel_for(std::int64_t tasks, int threads, runtime::ParallelBody 
 
 CpuKernel::CpuKernel(const loops::Program& program, LoadedFunction code, const machine::Machine& machine)
     : code_(std::move(code)),
-      task_count_(cpu::task_count(program)),
+      task_count_(task_count(program)),
       constant_tasks_(index::constant_of(task_count_)),
       machine_(machine) {
   for (const loops::SizeInfo& size : program.sizes) sizes_.push_back(size.symbol);

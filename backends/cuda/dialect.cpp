@@ -21,8 +21,6 @@ std::size_t buffer_count(const loops::Program& program) {
 
 }  // namespace
 
-bool is_size(const loops::SizeInfo& info) { return info.range.low.value_or(-1) >= 0; }
-
 std::string CudaDialect::before() const {
   return cat("#include \"cuda/routines.h\"\n", DeviceDialect::before());
 }
@@ -89,29 +87,6 @@ std::string CudaDialect::block_array(const std::string& type, const std::string&
 std::string CudaDialect::loop(const std::string& counter, const std::string& bound) const {
   return cat("for (i64 ", counter, " = 0, end_", counter, " = held(", bound, "); ", counter, " < end_",
              counter, "; ++", counter, ") {");
-}
-
-std::int64_t block_threads(const loops::Program& program) {
-  return routine_of(program) == nullptr ? emit::thread_count(program) : SORT_SHAPE.threads;
-}
-
-// Of a sort as many as run at once; SortPlan tells what they do.
-index::Expr block_count(const loops::Program& program, int multiprocessors) {
-  const loops::Call* const routine = routine_of(program);
-  if (routine == nullptr) return emit::task_count(program);
-  const loops::CallSizes sizes = loops::call_sizes(*routine);
-  return index::greatest(1, index::least(multiprocessors * SORT_BLOCKS_EACH,
-                                         index::ceil_div(sizes.rows * sizes.n, SORT_SHAPE.at_once())));
-}
-
-std::vector<void*> parameter_words(std::span<const loops::Memory> buffers,
-                                   std::span<const std::int64_t> sizes, void* failure) {
-  static_assert(sizeof(void*) == sizeof(std::int64_t));
-  std::vector<void*> words(buffers.size() + sizes.size() + 1);
-  const auto rest = std::ranges::transform(buffers, words.begin(), &loops::Memory::data).out;
-  std::ranges::transform(sizes, rest, [](std::int64_t size) { return reinterpret_cast<void*>(size); });
-  words.back() = failure;
-  return words;
 }
 
 }  // namespace twinloom::cuda

@@ -7,16 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/launch.h"
 #include "core/emit/device_dialect.h"
 #include "core/loops/interpret.h"
 
 namespace twinloom::cuda {
-
-// What one load or store moves at most, at an address that is a multiple of it.
-constexpr int PACKED_BYTES = 16;
-
-// Sizes below it are spelled so that NVRTC sees it.
-constexpr std::int64_t LARGE_SIZE = std::int64_t{1} << 30;
 
 // What a kernel may take for granted of what a launch hands it.
 enum class Handed : std::uint8_t {
@@ -25,9 +20,6 @@ enum class Handed : std::uint8_t {
           // bits
   any,  // pointers are multiples of their elements, as a caller's may be; sizes are any
 };
-
-// Whether a run-time integer is a size: a seed or a stride may be negative.
-bool is_size(const loops::SizeInfo& info);
 
 class CudaDialect final : public emit::DeviceDialect {
  public:
@@ -59,14 +51,5 @@ class CudaDialect final : public emit::DeviceDialect {
 
   Handed handed_;
 };
-
-// How a program is launched: threads of a block, and blocks on a GPU with so many multiprocessors. A routine
-// has the shape that device/sort.h asks for, whatever the number of blocks; all else what its loops say.
-std::int64_t block_threads(const loops::Program& program);
-index::Expr block_count(const loops::Program& program, int multiprocessors);
-
-// What a launch hands to a kernel: its parameters, a word each.
-std::vector<void*> parameter_words(std::span<const loops::Memory> buffers,
-                                   std::span<const std::int64_t> sizes, void* failure);
 
 }  // namespace twinloom::cuda

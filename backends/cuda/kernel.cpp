@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/cuda/dialect.h"
+#include "backends/cuda/launch.h"
 #include "backends/cuda/sort.h"
 #include "backends/cuda/stream_memory.h"
 #include "core/emit/abi.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "backends/cuda/device/sort_step.h"
-#include "backends/cuda/dialect.h"
+#include "backends/cuda/launch.h"
 #include "core/loops/rewrite.h"
 #include "core/ops/monoid.h"
 

@@ -8,17 +8,12 @@
 #include <vector>
 
 #include "core/emit/emit.h"
+#include "core/emit/tasks.h"
 #include "core/emit/threads.h"
 #include "core/emit/totals.h"
 #include "core/emit/values.h"
 
 namespace twinloom::emit {
-
-// The outermost block loops, whose turns are the tasks, and what a task does.
-struct Tasks {
-  std::vector<const loops::Loop*> loops;
-  loops::Ref<loops::Stmt> body;
-};
 
 // Writes the body of one kernel, once.
 class Emitter {

@@ -346,7 +346,7 @@ TEST(CApi, ConstantsAreGivenByName) {
   std::array<float, 2> numbers = {10, 20};
   std::int64_t two = 2;
   const DLTensor tensor = {numbers.data(), {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, &two, nullptr, 0};
-  const twinloom_constant constant = {"_tensor_constant0", &tensor};
+  const twinloom_named_tensor constant = {"_tensor_constant0", &tensor};
   twinloom_read_options options{};
   options.size = sizeof options;
   twinloom_graph* graph = nullptr;

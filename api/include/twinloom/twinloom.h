@@ -114,21 +114,38 @@ typedef struct twinloom_value {
 /* Calls the deleter of a managed tensor; the value is then TWINLOOM_NONE. */
 TWINLOOM_API void twinloom_value_release(twinloom_value* value);
 
+/* ---- arrays in files ---- */
+
+typedef struct twinloom_arrays twinloom_arrays;
+
+typedef struct twinloom_named_tensor {
+  const char* name;
+  const DLTensor* tensor; /* in memory of this process */
+} twinloom_named_tensor;
+
+/* Of a file that ends in .npy, which holds one without a name, or in .npz. Types are those of tensors;
+ * bfloat16, which NumPy does not have, is kept as uint16 under the name and "_bf16", and read back as
+ * bfloat16 under the name. */
+TWINLOOM_API twinloom_error* twinloom_arrays_read(const char* path, twinloom_arrays** arrays);
+TWINLOOM_API void twinloom_arrays_free(twinloom_arrays* arrays);
+TWINLOOM_API size_t twinloom_arrays_count(const twinloom_arrays* arrays);
+/* In the order of the file. The name lives as long as `arrays`; the tensor until its deleter is called. */
+TWINLOOM_API twinloom_error* twinloom_arrays_get(const twinloom_arrays* arrays, size_t number,
+                                                 const char** name, DLManagedTensor** tensor);
+/* In place of a file of that name. An .npy file takes one, whose name is not kept. */
+TWINLOOM_API twinloom_error* twinloom_arrays_write(const char* path, const twinloom_named_tensor* tensors,
+                                                   size_t count);
+
 /* ---- graphs ---- */
 
 typedef struct twinloom_graph twinloom_graph;
-
-/* A tensor that a text names and does not contain, such as `_tensor_constant0`. */
-typedef struct twinloom_constant {
-  const char* name;
-  const DLTensor* tensor; /* in memory of this process; copied */
-} twinloom_constant;
 
 typedef struct twinloom_read_options {
   size_t size;
   int32_t graph; /* which one of a text with several, from 0 */
   size_t constant_count;
-  const twinloom_constant* constants;
+  /* Tensors that a text names and does not contain, such as `_tensor_constant0`; copied. */
+  const twinloom_named_tensor* constants;
 } twinloom_read_options;
 
 /* Of the text that PyTorch prints for an FX graph, or of Twinloom's own, that twinloom_graph_text gives. */

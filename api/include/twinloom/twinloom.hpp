@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -187,6 +188,27 @@ inline Port port_of(const twinloom_port& port) {
 }
 }  // namespace detail
 
+// What an .npy or .npz file holds, by name; the array of an .npy file has none. See twinloom_arrays_read.
+inline std::map<std::string, Tensor> read_arrays(const std::string& path) {
+  twinloom_arrays* handle = nullptr;
+  detail::check(twinloom_arrays_read(path.c_str(), &handle));
+  const std::unique_ptr<twinloom_arrays, decltype(&twinloom_arrays_free)> arrays(handle,
+                                                                                 twinloom_arrays_free);
+  std::map<std::string, Tensor> result;
+  for (std::size_t i = 0; i < twinloom_arrays_count(handle); ++i) {
+    const char* name = nullptr;
+    DLManagedTensor* tensor = nullptr;
+    detail::check(twinloom_arrays_get(handle, i, &name, &tensor));
+    result.insert_or_assign(name, Tensor::adopt(tensor));
+  }
+  return result;
+}
+inline void write_arrays(const std::string& path, const std::map<std::string, Tensor>& tensors) {
+  std::vector<twinloom_named_tensor> named;
+  for (const auto& [name, tensor] : tensors) named.push_back({name.c_str(), &tensor.dlpack()});
+  detail::check(twinloom_arrays_write(path.c_str(), named.data(), named.size()));
+}
+
 struct ReadOptions {
   int graph = 0;                                               // which one of a text with several, from 0
   std::vector<std::pair<std::string, Tensor>> constants = {};  // that FX text reads as self.NAME
@@ -222,7 +244,7 @@ class Graph {
  private:
   template <class Read>
   static Graph made(const ReadOptions& options, const Read& read) {
-    std::vector<twinloom_constant> constants;
+    std::vector<twinloom_named_tensor> constants;
     for (const auto& [name, tensor] : options.constants)
       constants.push_back({name.c_str(), &tensor.dlpack()});
     twinloom_read_options known = {sizeof known, options.graph, constants.size(), constants.data()};
@@ -627,6 +649,17 @@ inline std::vector<twinloom_value> values_of(const std::vector<Value>& given) {
   return values;
 }
 
+inline twinloom_compile_options compile_options(const CompileOptions& options) {
+  twinloom_compile_options known{};
+  known.size = sizeof known;
+  known.mode = static_cast<std::int32_t>(options.mode);
+  known.relaxations = options.relaxations.empty() ? nullptr : options.relaxations.c_str();
+  known.build_threads = options.build_threads;
+  known.tuning_tries = options.tuning_tries;
+  known.schedules = options.schedules.empty() ? nullptr : options.schedules.c_str();
+  return known;
+}
+
 inline void call_parallel_for(void* context, std::int64_t tasks, std::int32_t threads, twinloom_tasks body,
                               void* body_context) {
   (*static_cast<const ParallelFor*>(context))(
@@ -682,21 +715,57 @@ class Pending {
   std::unique_ptr<twinloom_pending, decltype(&twinloom_pending_free)> handle_;
 };
 
+// What the package of a graph holds.
+struct ExportOptions {
+  std::string targets = {};  // "avx2", "avx512", "sm_90", with commas between them; empty: this processor's
+  // Whose strides kernels are made for, one for each parameter; data may be null. Empty: all tensors are
+  // row-major.
+  std::vector<Value> arguments = {};
+  bool of_class = false;  // kernels for sizes like theirs too, which are faster than those for all sizes
+};
+
+// Compiles the graph for machines that need not be here, into one file that Executable::load runs.
+inline void export_package(const Graph& graph, const std::string& path, const CompileOptions& options = {},
+                           const ExportOptions& how = {}) {
+  const twinloom_compile_options known = detail::compile_options(options);
+  const auto values = detail::values_of(how.arguments);
+  twinloom_export_options asked{};
+  asked.size = sizeof asked;
+  asked.targets = how.targets.empty() ? nullptr : how.targets.c_str();
+  asked.arguments = values.data();
+  asked.argument_count = values.size();
+  asked.of_class = how.of_class ? 1 : 0;
+  detail::check(twinloom_export_package(graph.handle(), path.c_str(), &known, &asked));
+}
+
 // A compiled graph.
 class Executable {
  public:
   Executable(const Graph& graph, const Device& device, const CompileOptions& options = {})
       : result_count_(twinloom_graph_result_count(graph.handle())) {
-    twinloom_compile_options known{};
-    known.size = sizeof known;
-    known.mode = static_cast<std::int32_t>(options.mode);
-    known.relaxations = options.relaxations.empty() ? nullptr : options.relaxations.c_str();
-    known.build_threads = options.build_threads;
-    known.tuning_tries = options.tuning_tries;
-    known.schedules = options.schedules.empty() ? nullptr : options.schedules.c_str();
+    const twinloom_compile_options known = detail::compile_options(options);
     twinloom_executable* executable = nullptr;
     detail::check(twinloom_compile(graph.handle(), device.handle(), &known, &executable));
     handle_ = detail::shared(executable, twinloom_executable_free);
+  }
+
+  // Of a package; what it lacks for the device is compiled, or, where `compile` is false, an Error.
+  static Executable load(const std::string& path, const Device& device, bool compile = true) {
+    twinloom_package_options known{};
+    known.size = sizeof known;
+    known.no_compile = compile ? 0 : 1;
+    twinloom_executable* executable = nullptr;
+    detail::check(twinloom_load_package(path.c_str(), device.handle(), &known, &executable));
+    Executable loaded;
+    loaded.handle_ = detail::shared(executable, twinloom_executable_free);
+    loaded.result_count_ = twinloom_graph_result_count(loaded.graph().handle());
+    return loaded;
+  }
+  // That it runs, for names, types and shapes.
+  Graph graph() const {
+    twinloom_graph* graph = nullptr;
+    detail::check(twinloom_executable_graph(handle(), &graph));
+    return Graph(graph);
   }
 
   // For the next three a tensor's type, shape and strides are enough: its data may be null.
@@ -745,6 +814,31 @@ class Executable {
                                  results.size(), &pending));
     return Pending(pending, arguments, detail::taken(results, into));
   }
+  // By the names of parameters and of results that have one. Error where an argument is missing, or is of no
+  // parameter.
+  std::map<std::string, Value> run_named(const std::map<std::string, Value>& arguments,
+                                         const RunOptions& options = {}) const {
+    const Graph run_graph = graph();
+    std::map<std::string, Value> left = arguments;
+    std::vector<Value> given;
+    for (const Port& port : run_graph.parameters()) {
+      const auto found = left.find(port.name);
+      if (found == left.end())
+        throw Error(Code::invalid, "parameter '" + port.name + "' was not given", port.name);
+      given.push_back(std::move(found->second));
+      left.erase(found);
+    }
+    if (!left.empty()) {
+      const std::string& name = left.begin()->first;
+      throw Error(Code::invalid, "there is no parameter '" + name + "'", name);
+    }
+    const std::vector<Value> results = run(given, options);
+    std::map<std::string, Value> named;
+    const std::vector<Port> ports = run_graph.results();
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (!ports[i].name.empty()) named.insert_or_assign(ports[i].name, results[i]);
+    return named;
+  }
   const twinloom_executable* handle() const { return handle_.get(); }
 
  private:
@@ -753,7 +847,8 @@ class Executable {
     if (results.empty()) results.resize(result_count_);
     return results;
   }
-  std::size_t result_count_;
+  Executable() = default;
+  std::size_t result_count_ = 0;
   std::shared_ptr<twinloom_executable> handle_;
 };
 

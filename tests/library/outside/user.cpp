@@ -3,8 +3,39 @@
 
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <string>
 
 namespace {
+
+// The same results by names, from a file of arrays, and from a package.
+bool by_name_and_in_files(const twinloom::Graph& graph, const twinloom::Executable& executable,
+                          const std::vector<twinloom::Value>& arguments, const std::string& path) {
+  const std::string archive = path + ".arguments.npz", file = path + ".twinloom";
+  twinloom::write_arrays(archive, {{"x", std::get<twinloom::Tensor>(arguments[0])},
+                                   {"bias", std::get<twinloom::Tensor>(arguments[1])}});
+  std::map<std::string, twinloom::Value> named;
+  for (const auto& [name, tensor] : twinloom::read_arrays(archive)) named.emplace(name, tensor);
+  twinloom::export_package(graph, file, {twinloom::Mode::strict});
+  const twinloom::Executable packaged = twinloom::Executable::load(file, twinloom::Device("cpu"), false);
+  std::remove(archive.c_str());
+  std::remove(file.c_str());
+  const auto same = [&](const twinloom::Value& a, const twinloom::Value& b) {
+    return std::memcmp(std::get<twinloom::Tensor>(a).data(), std::get<twinloom::Tensor>(b).data(), 48) == 0;
+  };
+  const auto results = executable.run(arguments);
+  const std::string first = graph.results().at(0).name;
+  const auto by_name = executable.run_named(named);
+  if (!first.empty() && !same(by_name.at(first), results.at(0))) return false;
+  if (!same(packaged.run(arguments).at(0), results.at(0))) return false;
+  named.emplace("z", std::int64_t{1});
+  try {
+    executable.run_named(named);
+  } catch (const twinloom::Error& error) {
+    return error.node() == "z" && std::strstr(error.what(), "there is no parameter 'z'") != nullptr;
+  }
+  return false;
+}
 
 int run(const char* path) {
   const twinloom::Graph graph = twinloom::Graph::load(path);
@@ -36,6 +67,7 @@ int run(const char* path) {
                   written.size() * sizeof(float)) != 0)
     return 1;
   if (graph.results().at(0).symbols.at(0) != "s0" || twinloom::Device::names().empty()) return 1;
+  if (!by_name_and_in_files(graph, executable, arguments, path)) return 1;
   try {
     executable.run({arguments[0]});
   } catch (const twinloom::Error& error) {
