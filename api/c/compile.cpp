@@ -24,7 +24,7 @@ twinloom::Mode mode_of(std::int32_t mode) {
       return twinloom::Mode::fast;
   }
   throw Error(
-      cat("the mode is ", mode, "; expected TWINLOOM_FUSED (0), TWINLOOM_STRICT (1) or TWINLOOM_FAST (2)"));
+      cat("twinloom_compile_options.mode is ", mode, "; expected TWINLOOM_FUSED (0), TWINLOOM_STRICT (1) or TWINLOOM_FAST (2)"));
 }
 
 // Names with commas between them.
