@@ -1,5 +1,7 @@
-/* Twinloom's C API: a tensor compiler behind opaque handles and DLPack tensors.
+/** @file
+ * Twinloom's C API: a tensor compiler behind opaque handles and DLPack tensors.
  *
+ * @code{.c}
  *   twinloom_graph* graph = NULL;
  *   twinloom_device* device = NULL;
  *   twinloom_executable* executable = NULL;
@@ -18,17 +20,24 @@
  *   twinloom_executable_free(executable);
  *   twinloom_device_free(device);
  *   twinloom_graph_free(graph);
+ * @endcode
  *
  * Errors. What can fail returns NULL where it went well, else an error that the caller frees; what it would
  * have written through its pointers is then as it was. Nothing is thrown, no signal handler is installed,
- * nothing is printed, and the process is not ended. Ownership. What is written through a `twinloom_x**` or
- * `char**` is the caller's, to be freed by the function that is named beside it; every such function takes
- * NULL. A handle may be freed while others that were made of it are used. Threads. Graphs, devices and
- * executables may be used by many threads at once, and freed by one when no other uses them. A pending run,
- * an error and a value belong to one thread at a time. Options. A struct of options begins with its own size,
- * which the caller sets to sizeof; a member that is 0 has its default, so `{.size =
- * sizeof(twinloom_run_options)}` is what NULL means. Later versions add members at the end. Sizes and counts
- * are in elements, strides too, memory in bytes, times in seconds. */
+ * nothing is printed, and the process is not ended.
+ *
+ * Ownership. What is written through a `twinloom_x**` or `char**` is the caller's, to be freed by the
+ * function that is named beside it; every such function takes NULL. A handle may be freed while others that
+ * were made of it are used.
+ *
+ * Threads. Graphs, devices and executables may be used by many threads at once, and freed by one when no
+ * other uses them. A pending run, an error and a value belong to one thread at a time.
+ *
+ * Options. A struct of options begins with its own size, which the caller sets to sizeof; a member that is 0
+ * has its default, so `{.size = sizeof(twinloom_run_options)}` is what NULL means. Later versions add members
+ * at the end.
+ *
+ * Sizes and counts are in elements, strides too, memory in bytes, times in seconds. */
 #ifndef TWINLOOM_TWINLOOM_H
 #define TWINLOOM_TWINLOOM_H
 
@@ -49,191 +58,221 @@
 #if defined(__GNUC__)
 #define TWINLOOM_API __attribute__((visibility("default")))
 #else
-#define TWINLOOM_API
+#define TWINLOOM_API /**< What the library exports. */
 #endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Of the header; twinloom_version() is that of the library. A library of the same MAJOR serves programs that
+/** Of the header; twinloom_version() is that of the library. A library of the same MAJOR serves programs that
  * were built with an earlier header. */
 #define TWINLOOM_VERSION_MAJOR 0
-#define TWINLOOM_VERSION_MINOR 1
-#define TWINLOOM_VERSION_PATCH 0
+#define TWINLOOM_VERSION_MINOR 1 /**< Of the header. */
+#define TWINLOOM_VERSION_PATCH 0 /**< Of the header. */
 
-TWINLOOM_API const char* twinloom_version(void); /* "0.1.0" */
+/** Of the library: "0.1.0". */
+TWINLOOM_API const char* twinloom_version(void);
 
 /* ---- errors ---- */
 
+/** What went wrong: a code and a message. */
 typedef struct twinloom_error twinloom_error;
 
+/** Whose an error is, and what still works after it. */
 typedef enum twinloom_code {
-  TWINLOOM_OK = 0,      /* of NULL */
-  TWINLOOM_INVALID = 1, /* the caller's: the message says what was given, what was expected, and where */
-  TWINLOOM_OUT_OF_MEMORY = 2, /* what exists stays as it is; a run that needs less works */
-  TWINLOOM_DEVICE_LOST =
-      3,           /* a GPU failed for good: all work on it in this process ends so, other devices go on */
-  TWINLOOM_BUG = 4 /* a mistake in Twinloom; the message is worth a report */
+  /** Of NULL. */
+  TWINLOOM_OK = 0,
+  /** The caller's: the message says what was given, what was expected, and where. */
+  TWINLOOM_INVALID = 1,
+  /** What exists stays as it is; a run that needs less works. */
+  TWINLOOM_OUT_OF_MEMORY = 2,
+  /** A GPU failed for good: all work on it in this process ends so, other devices go on. */
+  TWINLOOM_DEVICE_LOST = 3,
+  /** A mistake in Twinloom; the message is worth a report. */
+  TWINLOOM_BUG = 4
 } twinloom_code;
 
+/** TWINLOOM_OK of NULL. */
 TWINLOOM_API twinloom_code twinloom_error_code(const twinloom_error* error);
-/* In UTF-8, "" of NULL; lives as long as the error. */
+/** The message in UTF-8, "" of NULL; lives as long as the error. */
 TWINLOOM_API const char* twinloom_error_message(const twinloom_error* error);
-/* The node or parameter that the error is about, as the graph calls it: "" where none is known. Lives as long
- * as the error. */
+/** The node or parameter that the error is about, as the graph calls it: "" where none is known. Lives as
+ * long as the error. */
 TWINLOOM_API const char* twinloom_error_node(const twinloom_error* error);
-/* The line of the text that was read, from 1: 0 where none is known. */
+/** The line of the text that was read, from 1: 0 where none is known. */
 TWINLOOM_API int64_t twinloom_error_line(const twinloom_error* error);
+/** Frees an error. */
 TWINLOOM_API void twinloom_error_free(twinloom_error* error);
 
-/* Of texts that a function wrote through a char**. */
+/** Frees a text that a function wrote through a `char**`. */
 TWINLOOM_API void twinloom_text_free(char* text);
 
 /* ---- values: what a graph takes and gives ---- */
 
+/** What a value is. */
 typedef enum twinloom_kind {
-  TWINLOOM_NONE = 0,   /* Python's None; of a result that is to be filled in: memory is made for it */
-  TWINLOOM_TENSOR = 1, /* the caller's: as.tensor */
-  TWINLOOM_SIZE = 2,   /* a number: as.size */
-  TWINLOOM_MANAGED = 3 /* a result in memory that was made for it, or in that of an argument: as.managed */
+  /** Python's None; of a result that is to be filled in: memory is made for it. */
+  TWINLOOM_NONE = 0,
+  /** The caller's tensor: as.tensor. */
+  TWINLOOM_TENSOR = 1,
+  /** A number: as.size. */
+  TWINLOOM_SIZE = 2,
+  /** A result in memory that was made for it, or in that of an argument: as.managed. */
+  TWINLOOM_MANAGED = 3
 } twinloom_kind;
 
-/* Tensors lie in memory of this process (kDLCPU, kDLCUDAHost) or of a GPU (kDLCUDA, kDLCUDAManaged), with any
- * strides, negative ones and 0 included; a row-major one may have none. Types: bool, integers of 8 to 64
- * bits, floats of 16, 32 and 64, bfloat16, float8_e4m3fn and float8_e5m2. Nothing is copied. */
+/** None, a tensor or a number. Tensors lie in memory of this process (kDLCPU, kDLCUDAHost) or of a GPU
+ * (kDLCUDA, kDLCUDAManaged), with any strides, negative ones and 0 included; a row-major one may have none.
+ * Types: bool, integers of 8 to 64 bits, floats of 16, 32 and 64, bfloat16, float8_e4m3fn and float8_e5m2.
+ * Nothing is copied. */
 typedef struct twinloom_value {
-  int32_t kind; /* a twinloom_kind */
+  int32_t kind; /**< A twinloom_kind. */
   union {
-    const DLTensor* tensor;
-    int64_t size;
-    DLManagedTensor* managed; /* released by its deleter; it may outlive the executable */
-  } as;
+    const DLTensor* tensor;   /**< Of TWINLOOM_TENSOR. */
+    int64_t size;             /**< Of TWINLOOM_SIZE. */
+    DLManagedTensor* managed; /**< A result: released by its deleter; it may outlive the executable. */
+  } as;                       /**< What `kind` says. */
 } twinloom_value;
 
-/* Calls the deleter of a managed tensor; the value is then TWINLOOM_NONE. */
+/** Calls the deleter of a managed tensor; the value is then TWINLOOM_NONE. */
 TWINLOOM_API void twinloom_value_release(twinloom_value* value);
 
 /* ---- arrays in files ---- */
 
+/** Arrays that were read from a file. */
 typedef struct twinloom_arrays twinloom_arrays;
 
+/** A tensor and what it is called. */
 typedef struct twinloom_named_tensor {
-  const char* name;
-  const DLTensor* tensor; /* in memory of this process */
+  const char* name;       /**< What it is called. */
+  const DLTensor* tensor; /**< In memory of this process. */
 } twinloom_named_tensor;
 
-/* Of a file that ends in .npy, which holds one without a name, or in .npz. Types are those of tensors;
+/** Of a file that ends in .npy, which holds one without a name, or in .npz. Types are those of tensors;
  * bfloat16, which NumPy does not have, is kept as uint16 under the name and "_bf16", and read back as
  * bfloat16 under the name. */
 TWINLOOM_API twinloom_error* twinloom_arrays_read(const char* path, twinloom_arrays** arrays);
+/** Frees the arrays, not the tensors that twinloom_arrays_get gave. */
 TWINLOOM_API void twinloom_arrays_free(twinloom_arrays* arrays);
+/** How many there are; 0 of NULL. */
 TWINLOOM_API size_t twinloom_arrays_count(const twinloom_arrays* arrays);
-/* In the order of the file. The name lives as long as `arrays`; the tensor until its deleter is called. */
+/** One of them, in the order of the file. The name lives as long as `arrays`; the tensor until its deleter is called. */
 TWINLOOM_API twinloom_error* twinloom_arrays_get(const twinloom_arrays* arrays, size_t number,
                                                  const char** name, DLManagedTensor** tensor);
-/* In place of a file of that name. An .npy file takes one, whose name is not kept. */
+/** Writes a file in place of one of that name. An .npy file takes one, whose name is not kept. */
 TWINLOOM_API twinloom_error* twinloom_arrays_write(const char* path, const twinloom_named_tensor* tensors,
                                                    size_t count);
 
 /* ---- graphs ---- */
 
+/** Operators and what they are called with. */
 typedef struct twinloom_graph twinloom_graph;
 
+/** How a text is read. */
 typedef struct twinloom_read_options {
-  size_t size;
-  int32_t graph; /* which one of a text with several, from 0 */
-  size_t constant_count;
-  /* Tensors that a text names and does not contain, such as `_tensor_constant0`; copied. */
+  size_t size;           /**< sizeof(twinloom_read_options). */
+  int32_t graph;         /**< Which one of a text with several, from 0. */
+  size_t constant_count; /**< How many `constants` holds. */
+  /** Tensors that the text names and does not contain, such as `_tensor_constant0`; copied. */
   const twinloom_named_tensor* constants;
 } twinloom_read_options;
 
-/* Of the text that PyTorch prints for an FX graph, or of Twinloom's own, that twinloom_graph_text gives. */
+/** The graph of the text that PyTorch prints for an FX graph, or of Twinloom's own, that twinloom_graph_text
+ * gives. */
 TWINLOOM_API twinloom_error* twinloom_graph_read(const char* text, size_t bytes,
                                                  const twinloom_read_options* options,
                                                  twinloom_graph** graph);
-/* The same of a file; `path` is in the encoding of the file system. */
+/** twinloom_graph_read of a file; `path` is in the encoding of the file system. */
 TWINLOOM_API twinloom_error* twinloom_graph_load(const char* path, const twinloom_read_options* options,
                                                  twinloom_graph** graph);
+/** Frees a graph. */
 TWINLOOM_API void twinloom_graph_free(twinloom_graph* graph);
-/* Twinloom's own text of it. Free with twinloom_text_free. */
+/** Twinloom's own text of a graph. Free with twinloom_text_free. */
 TWINLOOM_API twinloom_error* twinloom_graph_text(const twinloom_graph* graph, char** text);
 
-/* What is known of a parameter or a result before a run; lives as long as its graph. */
+/** What is known of a parameter or a result before a run; lives as long as its graph. */
 typedef struct twinloom_port {
-  size_t size;
-  const char* name;                 /* "" where it has none */
-  int32_t kind;                     /* TWINLOOM_TENSOR, TWINLOOM_SIZE or TWINLOOM_NONE */
-  DLDataType dtype;                 /* of a tensor */
-  int32_t ndim;                     /* of a tensor */
-  const int64_t* shape;             /* -1: known at a run */
-  const char* const* shape_symbols; /* each size as an expression: "4", "s0", "2*s0 + 1" */
+  size_t size;                      /**< sizeof(twinloom_port). */
+  const char* name;                 /**< "" where it has none. */
+  int32_t kind;                     /**< TWINLOOM_TENSOR, TWINLOOM_SIZE or TWINLOOM_NONE. */
+  DLDataType dtype;                 /**< Of a tensor. */
+  int32_t ndim;                     /**< Of a tensor. */
+  const int64_t* shape;             /**< -1: known at a run. */
+  const char* const* shape_symbols; /**< Each size as an expression: "4", "s0", "2*s0 + 1". */
 } twinloom_port;
 
+/** How many arguments a run takes. */
 TWINLOOM_API size_t twinloom_graph_parameter_count(const twinloom_graph* graph);
+/** How many results a run gives. */
 TWINLOOM_API size_t twinloom_graph_result_count(const twinloom_graph* graph);
-/* port->size must be set. */
+/** What is known of a parameter, counted from 0; port->size must be set. */
 TWINLOOM_API twinloom_error* twinloom_graph_parameter(const twinloom_graph* graph, size_t number,
                                                       twinloom_port* port);
+/** What is known of a result, counted from 0; port->size must be set. */
 TWINLOOM_API twinloom_error* twinloom_graph_result(const twinloom_graph* graph, size_t number,
                                                    twinloom_port* port);
 
 /* ---- a graph, call by call ---- */
 
-/* Adds the operators that FX text may name, one after the other. A value is a number that a call has given:
+/** Adds the operators that FX text may name, one after the other. A value is a number that a call has given:
  * 0, 1, ... A builder belongs to one thread at a time; a call that fails leaves it as it was. */
 typedef struct twinloom_builder twinloom_builder;
 
+/** What an operand is. */
 typedef enum twinloom_operand_kind {
-  TWINLOOM_OPERAND_NONE = 0,
-  TWINLOOM_OPERAND_VALUE = 1,   /* as.integer: what the builder gave */
-  TWINLOOM_OPERAND_TRUTH = 2,   /* as.integer: 0 or not */
-  TWINLOOM_OPERAND_INTEGER = 3, /* as.integer */
-  TWINLOOM_OPERAND_REAL = 4,    /* as.real */
-  TWINLOOM_OPERAND_TEXT = 5,    /* as.text: "mean", "tanh" */
-  TWINLOOM_OPERAND_DTYPE = 6,   /* as.dtype */
-  TWINLOOM_OPERAND_SIZE = 7,    /* as.text: an expression of sizes, "2*n + 1" */
-  TWINLOOM_OPERAND_LIST = 8     /* as.list: as many operands */
+  TWINLOOM_OPERAND_NONE = 0,    /**< Python's None. */
+  TWINLOOM_OPERAND_VALUE = 1,   /**< as.integer: what the builder gave. */
+  TWINLOOM_OPERAND_TRUTH = 2,   /**< as.integer: 0 or not. */
+  TWINLOOM_OPERAND_INTEGER = 3, /**< as.integer. */
+  TWINLOOM_OPERAND_REAL = 4,    /**< as.real. */
+  TWINLOOM_OPERAND_TEXT = 5,    /**< as.text: "mean", "tanh". */
+  TWINLOOM_OPERAND_DTYPE = 6,   /**< as.dtype. */
+  TWINLOOM_OPERAND_SIZE = 7,    /**< as.text: an expression of sizes, "2*n + 1". */
+  TWINLOOM_OPERAND_LIST = 8     /**< as.list: as many operands. */
 } twinloom_operand_kind;
 
+/** What an operator is called with. */
 typedef struct twinloom_operand {
-  int32_t kind;
-  const char* keyword; /* NULL: by its position; those by keyword stand behind the others */
+  int32_t kind;        /**< A twinloom_operand_kind. */
+  const char* keyword; /**< NULL: by its position; those by keyword stand behind the others. */
   union {
-    int64_t integer;
-    double real;
-    const char* text;
-    DLDataType dtype;
+    int64_t integer;  /**< A value's number, a truth or an integer. */
+    double real;      /**< Of TWINLOOM_OPERAND_REAL. */
+    const char* text; /**< A text, or an expression of sizes. */
+    DLDataType dtype; /**< Of TWINLOOM_OPERAND_DTYPE. */
     struct {
-      const struct twinloom_operand* operands;
-      size_t count;
-    } list;
-  } as;
+      const struct twinloom_operand* operands; /**< The first of them. */
+      size_t count;                            /**< How many there are. */
+    } list;                                    /**< Of TWINLOOM_OPERAND_LIST. */
+  } as;                                        /**< What `kind` says. */
 } twinloom_operand;
 
+/** A builder of an empty graph of that name. */
 TWINLOOM_API twinloom_error* twinloom_builder_new(const char* name, twinloom_builder** builder);
+/** Frees a builder. */
 TWINLOOM_API void twinloom_builder_free(twinloom_builder* builder);
-/* A tensor parameter. Each size is an expression: "64", "n", "2*n". A name in one is a size that a run tells.
- */
+/** A tensor parameter. Each size is an expression: "64", "n", "2*n". A name in one is a size that a run
+ * tells. */
 TWINLOOM_API twinloom_error* twinloom_builder_input(twinloom_builder* builder, const char* name,
                                                     DLDataType dtype, size_t ndim, const char* const* sizes,
                                                     int64_t* value);
-/* A size parameter of that name: a number that is at least 0. */
+/** A size parameter of that name: a number that is at least 0. */
 TWINLOOM_API twinloom_error* twinloom_builder_size(twinloom_builder* builder, const char* name,
                                                    int64_t* value);
-/* A tensor in memory of this process; copied. */
+/** A tensor in memory of this process; copied. */
 TWINLOOM_API twinloom_error* twinloom_builder_constant(twinloom_builder* builder, const DLTensor* tensor,
                                                        int64_t* value);
-/* `target` as PyTorch prints it, "aten._softmax.default", or the operator's name alone, "exp"; operands as
- * its schema says. What it gives is written into `values`: one, or the first `value_count` elements of a
- * list. */
+/** Adds a call of an operator. `target` as PyTorch prints it, "aten._softmax.default", or the operator's name
+ * alone, "exp"; operands as its schema says. What it gives is written into `values`: one, or the first
+ * `value_count` elements of a list. */
 TWINLOOM_API twinloom_error* twinloom_builder_call(twinloom_builder* builder, const char* target,
                                                    const twinloom_operand* operands, size_t operand_count,
                                                    int64_t* values, size_t value_count);
-/* What a value is; what the port points to lives until the builder is asked again or freed. */
+/** What a value is; what the port points to lives until the builder is asked again or freed. */
 TWINLOOM_API twinloom_error* twinloom_builder_port(twinloom_builder* builder, int64_t value,
                                                    twinloom_port* port);
-/* The graph that returns these values, -1 being None. `names`: one for each result, or NULL. The builder is
+/** The graph that returns these values, -1 being None. `names`: one for each result, or NULL. The builder is
  * then empty. */
 TWINLOOM_API twinloom_error* twinloom_builder_finish(twinloom_builder* builder, const int64_t* values,
                                                      const char* const* names, size_t count,
@@ -241,136 +280,148 @@ TWINLOOM_API twinloom_error* twinloom_builder_finish(twinloom_builder* builder, 
 
 /* ---- devices ---- */
 
+/** What kernels run on. */
 typedef struct twinloom_device twinloom_device;
 
+/** What a device may be told. */
 typedef struct twinloom_device_options {
-  size_t size;
-  const char* isa;  /* of a CPU: "avx2" or "avx512"; NULL: the best that it has */
-  int32_t no_cache; /* not 0: machine code is neither kept on disk nor found there */
+  size_t size;      /**< sizeof(twinloom_device_options). */
+  const char* isa;  /**< Of a CPU: "avx2" or "avx512"; NULL: the best that it has. */
+  int32_t no_cache; /**< Not 0: machine code is neither kept on disk nor found there. */
 } twinloom_device_options;
 
-/* "cpu"; "cuda" or "cuda:1", as the driver counts; "reference", which interprets, slowly and obviously;
- * "h200", which plans for a GPU and runs nothing. A device that is not here is an error that says what is
- * missing. */
+/** The device of a name: "cpu"; "cuda" or "cuda:1", as the driver counts; "reference", which interprets,
+ * slowly and obviously; "h200", which plans for a GPU and runs nothing. A device that is not here is an error
+ * that says what is missing. */
 TWINLOOM_API twinloom_error* twinloom_device_open(const char* name, const twinloom_device_options* options,
                                                   twinloom_device** device);
+/** Frees a device. */
 TWINLOOM_API void twinloom_device_free(twinloom_device* device);
-/* One line. Free with twinloom_text_free. */
+/** What the device is, in one line. Free with twinloom_text_free. */
 TWINLOOM_API twinloom_error* twinloom_device_description(const twinloom_device* device, char** text);
-/* What does not work as it should and hurts no result, such as a cache that cannot be written; "" where all
- * does. */
+/** What does not work as it should and hurts no result, such as a cache that cannot be written; "" where all
+ * does. Free with twinloom_text_free. */
 TWINLOOM_API twinloom_error* twinloom_device_warning(const twinloom_device* device, char** text);
-/* The tensor in memory that the device's kernels see, and back in memory of this process, when this returns.
- * One that is there already is not copied: the result then lies in the caller's memory. Released by its
- * deleter. */
+/** The tensor in memory that the device's kernels see, when this returns. One that is there already is not
+ * copied: the result then lies in the caller's memory. Released by its deleter. */
 TWINLOOM_API twinloom_error* twinloom_device_upload(const twinloom_device* device, const DLTensor* tensor,
                                                     DLManagedTensor** uploaded);
+/** The tensor back in memory of this process, as twinloom_device_upload says. */
 TWINLOOM_API twinloom_error* twinloom_device_download(const twinloom_device* device, const DLTensor* tensor,
                                                       DLManagedTensor** downloaded);
-/* Gives the driver the memory of a GPU that is kept for later runs, for others in this process. */
+/** Gives the driver the memory of a GPU that is kept for later runs, for others in this process. */
 TWINLOOM_API twinloom_error* twinloom_device_release_memory(const twinloom_device* device);
-/* The names of the devices that can be used here, the best first, a line each. Free with twinloom_text_free.
- */
+/** The names of the devices that can be used here, the best first, a line each. Free with
+ * twinloom_text_free. */
 TWINLOOM_API twinloom_error* twinloom_device_names(char** text);
 
 /* ---- executables ---- */
 
+/** A compiled graph. */
 typedef struct twinloom_executable twinloom_executable;
 
+/** How results may be rounded. */
 typedef enum twinloom_mode {
-  TWINLOOM_FUSED = 0,  /* 16-bit values between operators stay in f32; the same bits on every device */
-  TWINLOOM_STRICT = 1, /* every operator rounds once to its type; the same bits on every device */
-  TWINLOOM_FAST = 2    /* fused, and what `relaxations` names */
+  TWINLOOM_FUSED = 0,  /**< 16-bit values between operators stay in f32; the same bits on every device. */
+  TWINLOOM_STRICT = 1, /**< Every operator rounds once to its type; the same bits on every device. */
+  TWINLOOM_FAST = 2    /**< Fused, and what `relaxations` names. */
 } twinloom_mode;
 
+/** How a graph is compiled. */
 typedef struct twinloom_compile_options {
-  size_t size;
-  int32_t mode;            /* a twinloom_mode */
-  const char* relaxations; /* of fast: names with commas between them, "reassociate,contract"; NULL: all */
-  int32_t build_threads;   /* that compile kernels of one graph at the same time; 0: one a core */
-  int32_t tuning_tries;  /* schedules of each kernel that are measured beside the usual one when it is made */
-  const char* schedules; /* a folder where those that were fastest are kept and found; NULL: none */
+  size_t size;             /**< sizeof(twinloom_compile_options). */
+  int32_t mode;            /**< A twinloom_mode. */
+  const char* relaxations; /**< Of fast: names with commas between them, "reassociate,contract"; NULL: all. */
+  int32_t build_threads;   /**< That compile kernels of one graph at the same time; 0: one a core. */
+  int32_t tuning_tries;    /**< Schedules of each kernel measured beside the usual one when it is made. */
+  const char* schedules;   /**< A folder where those that were fastest are kept and found; NULL: none. */
 } twinloom_compile_options;
 
-/* Machine code is made when the first run of a layout needs it, or by twinloom_prepare. */
+/** Compiles a graph for a device. Machine code is made when the first run of a layout needs it, or by
+ * twinloom_prepare. */
 TWINLOOM_API twinloom_error* twinloom_compile(const twinloom_graph* graph, const twinloom_device* device,
                                               const twinloom_compile_options* options,
                                               twinloom_executable** executable);
+/** Frees an executable. */
 TWINLOOM_API void twinloom_executable_free(twinloom_executable* executable);
 
-/* The graph that it runs, for names, types and shapes. Free with twinloom_graph_free. */
+/** The graph that it runs, for names, types and shapes. Free with twinloom_graph_free. */
 TWINLOOM_API twinloom_error* twinloom_executable_graph(const twinloom_executable* executable,
                                                        twinloom_graph** graph);
 
 /* ---- packages: kernels that are compiled ahead of time ---- */
 
+/** What a package is made for. */
 typedef struct twinloom_export_options {
-  size_t size;
-  const char* targets; /* "avx2", "avx512", "sm_90", with commas between them; NULL: this processor's
-                          instruction set */
-  /* Arguments whose strides kernels are made for, one for each parameter; their data may be NULL. None: all
+  size_t size; /**< sizeof(twinloom_export_options). */
+  /** "avx2", "avx512", "sm_90", with commas between them; NULL: this processor's instruction set. */
+  const char* targets;
+  /** Arguments whose strides kernels are made for, one for each parameter; their data may be NULL. None: all
    * tensors are row-major. */
   const twinloom_value* arguments;
-  size_t argument_count;
-  int32_t of_class; /* not 0: kernels for sizes like the arguments' too, which are faster than those for all
-                       sizes */
+  size_t argument_count; /**< How many `arguments` holds. */
+  /** Not 0: kernels for sizes like the arguments' too, which are faster than those for all sizes. */
+  int32_t of_class;
 } twinloom_export_options;
 
-/* Compiles the graph for machines that need not be here, into one file, in place of a file of that name. Any
+/** Compiles the graph for machines that need not be here, into one file, in place of a file of that name. Any
  * of them runs it by twinloom_load_package without a compiler. */
 TWINLOOM_API twinloom_error* twinloom_export_package(const twinloom_graph* graph, const char* path,
                                                      const twinloom_compile_options* options,
                                                      const twinloom_export_options* how);
 
+/** How a package is used. */
 typedef struct twinloom_package_options {
-  size_t size;
-  int32_t no_compile;    /* not 0: what the package lacks for this device is an error, and is not compiled */
-  int32_t build_threads; /* as in twinloom_compile_options */
+  size_t size;        /**< sizeof(twinloom_package_options). */
+  int32_t no_compile; /**< Not 0: what the package lacks for this device is an error, and is not compiled. */
+  int32_t build_threads; /**< As in twinloom_compile_options. */
 } twinloom_package_options;
 
-/* A package of this version of Twinloom. It holds machine code, which runs with the rights of this process:
- * load only what you would execute. libtwinloom_runtime.so, which compiles nothing, has this too. */
+/** Loads a package of this version of Twinloom. It holds machine code, which runs with the rights of this
+ * process: load only what you would execute. libtwinloom_runtime.so, which compiles nothing, has this too. */
 TWINLOOM_API twinloom_error* twinloom_load_package(const char* path, const twinloom_device* device,
                                                    const twinloom_package_options* options,
                                                    twinloom_executable** executable);
 
 /* ---- running ---- */
 
-/* For the next three a tensor's type, shape and strides are enough: its data may be NULL.
- *
- * Makes the machine code that a run with these arguments needs. */
+/** Makes the machine code that a run with these arguments needs. Here, and in the next two, a tensor's type,
+ * shape and strides are enough: its data may be NULL. */
 TWINLOOM_API twinloom_error* twinloom_prepare(const twinloom_executable* executable,
                                               const twinloom_value* arguments, size_t argument_count);
-/* Bytes of new memory that such a run needs at once: temporaries, and results that lie in no argument. */
+/** Bytes of new memory that a run with these arguments needs at once: temporaries, and results that lie in no
+ * argument. */
 TWINLOOM_API twinloom_error* twinloom_peak_bytes(const twinloom_executable* executable,
                                                  const twinloom_value* arguments, size_t argument_count,
                                                  int64_t* bytes);
 
-/* What such a run consists of, as an object of JSON, times in seconds: `kernels` (name; the operators that
- * each computes, with file and line; loop nest, schedule, sources; estimate, by what limits it), `missed`
- * (pairs that stayed two kernels, and why), `scatters`, `peak_bytes`. `threads`: of a CPU, 0 for one a core.
- * Free with twinloom_text_free. */
+/** What a run with these arguments consists of, as an object of JSON, times in seconds: `kernels` (name; the
+ * operators that each computes, with file and line; loop nest, schedule, sources; estimate, by what limits
+ * it), `missed` (pairs that stayed two kernels, and why), `scatters`, `peak_bytes`. `threads`: of a CPU, 0
+ * for one a core. Free with twinloom_text_free. */
 TWINLOOM_API twinloom_error* twinloom_explain(const twinloom_executable* executable,
                                               const twinloom_value* arguments, size_t argument_count,
                                               int32_t threads, char** json);
 
-/* Tasks first..last-1 of a kernel. */
+/** Tasks first..last-1 of a kernel. */
 typedef void (*twinloom_tasks)(void* body_context, int64_t first, int64_t last);
 
+/** How a graph is run. */
 typedef struct twinloom_run_options {
-  size_t size;
-  int32_t threads;       /* of a CPU; 0: one a core */
-  uint64_t seed, offset; /* of random operators */
-  void*
-      stream; /* of a GPU: a CUstream; the run is in order with what else is on it. NULL: the device's own */
-  /* Who runs the tasks of a CPU's kernels; NULL: OpenMP's threads. Must call `body` so that every task is
+  size_t size;     /**< sizeof(twinloom_run_options). */
+  int32_t threads; /**< Of a CPU; 0: one a core. */
+  uint64_t seed;   /**< Of random operators. */
+  uint64_t offset; /**< Of random operators: each offset has its own numbers of a seed. */
+  /** Of a GPU: a CUstream; the run is in order with what else is on it. NULL: the device's own. */
+  void* stream;
+  /** Who runs the tasks of a CPU's kernels; NULL: OpenMP's threads. Must call `body` so that every task is
    * covered once, from any threads, at most `threads` of them, and return when all are done. */
   void (*parallel_for)(void* context, int64_t tasks, int32_t threads, twinloom_tasks body,
                        void* body_context);
-  void* parallel_context;
+  void* parallel_context; /**< What `parallel_for` is called with. */
 } twinloom_run_options;
 
-/* One argument for each parameter and one result for each of the graph's, in order. A result that is
+/** Runs. One argument for each parameter and one result for each of the graph's, in order. A result that is
  * TWINLOOM_NONE on entry gets memory of its own and is TWINLOOM_MANAGED; one that is TWINLOOM_TENSOR is
  * written there, which must have its type and shape and overlap nothing else. Either every result that the
  * graph computes has such a tensor or none has. A result that is an argument, or a view of one, lies in that
@@ -380,18 +431,21 @@ TWINLOOM_API twinloom_error* twinloom_run(const twinloom_executable* executable,
                                           const twinloom_run_options* options, twinloom_value* results,
                                           size_t result_count);
 
+/** A run that was started. */
 typedef struct twinloom_pending twinloom_pending;
 
-/* The same without waiting for a GPU: the results may be handed to what is put on the run's stream later, and
- * be read after twinloom_pending_wait. The arguments' memory must live until then. */
+/** twinloom_run without waiting for a GPU: the results may be handed to what is put on the run's stream
+ * later, and be read after twinloom_pending_wait. The arguments' memory must live until then. */
 TWINLOOM_API twinloom_error* twinloom_start(const twinloom_executable* executable,
                                             const twinloom_value* arguments, size_t argument_count,
                                             const twinloom_run_options* options, twinloom_value* results,
                                             size_t result_count, twinloom_pending** pending);
-/* Until it is done; an index that was out of range, or a GPU that failed, is the error. */
+/** Waits until the run is done; an index that was out of range, or a GPU that failed, is the error. */
 TWINLOOM_API twinloom_error* twinloom_pending_wait(twinloom_pending* pending);
-TWINLOOM_API int twinloom_pending_ready(const twinloom_pending* pending); /* not 0: waiting takes no time */
-TWINLOOM_API void twinloom_pending_free(twinloom_pending* pending);       /* waits */
+/** Not 0: waiting takes no time. */
+TWINLOOM_API int twinloom_pending_ready(const twinloom_pending* pending);
+/** Waits, and frees the pending run. */
+TWINLOOM_API void twinloom_pending_free(twinloom_pending* pending);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,17 @@
-// Twinloom's C++ API: classes over the C API (twinloom.h), in this header alone, for C++17 and later.
-//
-//   const twinloom::Graph graph = twinloom::Graph::load("model.fx");
-//   const twinloom::Executable executable(graph, twinloom::Device("cpu"));
-//   std::vector<float> memory(10 * 64, 1.0f);
-//   const std::vector<twinloom::Value> results = executable.run({twinloom::Tensor::view(memory.data(), {10,
-//   64})}); const auto* first = std::get<twinloom::Tensor>(results[0]).data<float>();
-//
-// What fails throws twinloom::Error. Handles are cheap to copy and share what they refer to; a const one may
-// be used by many threads at once. Sizes and strides are in elements, memory in bytes.
+/// @file
+/// Twinloom's C++ API: classes over the C API (twinloom.h), in this header alone, for C++17 and later.
+///
+/// @code{.cpp}
+///   const twinloom::Graph graph = twinloom::Graph::load("model.fx");
+///   const twinloom::Executable executable(graph, twinloom::Device("cpu"));
+///   std::vector<float> memory(10 * 64, 1.0f);
+///   const twinloom::Tensor x = twinloom::Tensor::view(memory.data(), {10, 64});
+///   const std::vector<twinloom::Value> results = executable.run({x});
+///   const auto* first = std::get<twinloom::Tensor>(results[0]).data<float>();
+/// @endcode
+///
+/// What fails throws twinloom::Error. Handles are cheap to copy and share what they refer to; a const one may
+/// be used by many threads at once. Sizes and strides are in elements, memory in bytes.
 #ifndef TWINLOOM_TWINLOOM_HPP
 #define TWINLOOM_TWINLOOM_HPP
 
@@ -27,24 +31,29 @@
 #include <variant>
 #include <vector>
 
+/// All of the C++ API.
 namespace twinloom {
 inline namespace v0 {
 
+/// Whose an error is, and what still works after it: see twinloom_code.
 enum class Code {
-  invalid = TWINLOOM_INVALID,
-  out_of_memory = TWINLOOM_OUT_OF_MEMORY,
-  device_lost = TWINLOOM_DEVICE_LOST,
-  bug = TWINLOOM_BUG
+  invalid = TWINLOOM_INVALID,              ///< The caller's.
+  out_of_memory = TWINLOOM_OUT_OF_MEMORY,  ///< A run that needs less works.
+  device_lost = TWINLOOM_DEVICE_LOST,      ///< Of a GPU: other devices go on.
+  bug = TWINLOOM_BUG                       ///< A mistake in Twinloom.
 };
 
+/// What is thrown by all that fails.
 class Error : public std::runtime_error {
  public:
+  /// An error of this kind; what() is the message.
   Error(Code code, const std::string& message, std::string node = {}, std::int64_t line = 0)
       : std::runtime_error(message), code_(code), node_(std::move(node)), line_(line) {}
+  /// Whose it is.
   Code code() const { return code_; }
-  // That it is about, as the graph calls it; empty where none is known.
+  /// The node that it is about, as the graph calls it; empty where none is known.
   const std::string& node() const { return node_; }
-  // Of the text that was read, from 1; 0 where none is known.
+  /// The line of the text that was read, from 1; 0 where none is known.
   std::int64_t line() const { return line_; }
 
  private:
@@ -75,21 +84,30 @@ std::shared_ptr<Handle> shared(Handle* handle, void (*free)(Handle*)) {
 
 }  // namespace detail
 
-// Of the library; the header's is TWINLOOM_VERSION_MAJOR and its neighbours.
+/// The version of the library; the header's is TWINLOOM_VERSION_MAJOR and its neighbours.
 inline std::string version() { return twinloom_version(); }
 
-// The type of an element: DLPack's, with one lane.
+/// The type of an element: DLPack's, with one lane.
 struct DType {
-  std::uint8_t code, bits;
+  std::uint8_t code;  ///< A DLDataTypeCode.
+  std::uint8_t bits;  ///< Of one element.
+  /// The same for DLPack.
   constexpr DLDataType dlpack() const { return {code, bits, 1}; }
+  /// The same type.
   friend constexpr bool operator==(DType a, DType b) { return a.code == b.code && a.bits == b.bits; }
+  /// Another type.
   friend constexpr bool operator!=(DType a, DType b) { return !(a == b); }
 };
+/// @name Types of elements
+/// @{
+
+/// The type of elements that its name says.
 inline constexpr DType boolean{6, 8}, int8{kDLInt, 8}, int16{kDLInt, 16}, int32{kDLInt, 32},
     int64{kDLInt, 64}, uint8{kDLUInt, 8}, uint16{kDLUInt, 16}, uint32{kDLUInt, 32}, uint64{kDLUInt, 64},
     float16{kDLFloat, 16}, bfloat16{kDLBfloat, 16}, float32{kDLFloat, 32}, float64{kDLFloat, 64},
     float8_e4m3fn{10, 8}, float8_e5m2{12, 8};
-// That of a C++ type.
+/// @}
+/// The type of the elements of a C++ type.
 template <class T>
 constexpr DType dtype_of() {
   static_assert(std::is_arithmetic_v<T>,
@@ -102,10 +120,10 @@ constexpr DType dtype_of() {
   }
 }
 
-// A tensor in somebody's memory.
+/// A tensor in somebody's memory.
 class Tensor {
  public:
-  // The caller's memory, row-major or with strides; it must live as long as it is used.
+  /// The caller's memory, row-major or with strides; it must live as long as it is used.
   static Tensor view(void* data, DType dtype, std::vector<std::int64_t> shape,
                      std::vector<std::int64_t> strides = {}, DLDevice device = {kDLCPU, 0}) {
     auto own = std::make_shared<Own>();
@@ -120,12 +138,13 @@ class Tensor {
                    0};
     return Tensor(std::shared_ptr<const DLTensor>(own, &own->tensor));
   }
+  /// The caller's memory of a C++ type in this process.
   template <class T>
   static Tensor view(T* data, std::vector<std::int64_t> shape, std::vector<std::int64_t> strides = {}) {
     using Element = std::remove_const_t<T>;
     return view(const_cast<Element*>(data), dtype_of<Element>(), std::move(shape), std::move(strides));
   }
-  // Of another library's, or of the C API's: the last copy calls its deleter.
+  /// A tensor of another library, or of the C API: the last copy calls its deleter.
   static Tensor adopt(DLManagedTensor* managed) {
     const auto release = [](DLManagedTensor* each) {
       if (each->deleter != nullptr) each->deleter(each);
@@ -134,22 +153,28 @@ class Tensor {
     return Tensor(std::shared_ptr<const DLTensor>(owner, &managed->dl_tensor));
   }
 
+  /// The same for DLPack; lives as long as the tensor.
   const DLTensor& dlpack() const { return *tensor_; }
+  /// The type of the elements.
   DType dtype() const { return {tensor_->dtype.code, tensor_->dtype.bits}; }
+  /// Where the memory is.
   DLDevice device() const { return tensor_->device; }
+  /// The size of each axis.
   std::vector<std::int64_t> shape() const { return {tensor_->shape, tensor_->shape + tensor_->ndim}; }
-  // Empty: row-major.
+  /// In elements, for each axis; empty: row-major.
   std::vector<std::int64_t> strides() const {
     if (tensor_->strides == nullptr) return {};
     return {tensor_->strides, tensor_->strides + tensor_->ndim};
   }
+  /// How many elements there are.
   std::int64_t count() const {
     std::int64_t count = 1;
     for (int axis = 0; axis < tensor_->ndim; ++axis) count *= tensor_->shape[axis];
     return count;
   }
+  /// The first element.
   void* data() const { return static_cast<char*>(tensor_->data) + tensor_->byte_offset; }
-  // Error where the elements are not of this type.
+  /// The first element as one of this type; Error where the elements are not of this type.
   template <class T>
   T* data() const {
     if (dtype() != dtype_of<std::remove_const_t<T>>())
@@ -166,16 +191,16 @@ class Tensor {
   std::shared_ptr<const DLTensor> tensor_;
 };
 
-// What a graph takes and gives: None, a tensor, or a size.
+/// What a graph takes and gives: None, a tensor, or a size.
 using Value = std::variant<std::monostate, Tensor, std::int64_t>;
 
-// What is known of a parameter, a result or a node before a run.
+/// What is known of a parameter, a result or a node before a run.
 struct Port {
-  std::string name;
-  twinloom_kind kind;  // TWINLOOM_TENSOR, TWINLOOM_SIZE or TWINLOOM_NONE
-  DType dtype;
-  std::vector<std::int64_t> shape;   // -1: known at a run
-  std::vector<std::string> symbols;  // each size as an expression: "4", "s0", "2*s0 + 1"
+  std::string name;                  ///< Empty where it has none.
+  twinloom_kind kind;                ///< TWINLOOM_TENSOR, TWINLOOM_SIZE or TWINLOOM_NONE.
+  DType dtype;                       ///< Of a tensor.
+  std::vector<std::int64_t> shape;   ///< -1: known at a run.
+  std::vector<std::string> symbols;  ///< Each size as an expression: "4", "s0", "2*s0 + 1".
 };
 
 namespace detail {
@@ -188,7 +213,7 @@ inline Port port_of(const twinloom_port& port) {
 }
 }  // namespace detail
 
-// What an .npy or .npz file holds, by name; the array of an .npy file has none. See twinloom_arrays_read.
+/// What an .npy or .npz file holds, by name; the array of an .npy file has none. See twinloom_arrays_read.
 inline std::map<std::string, Tensor> read_arrays(const std::string& path) {
   twinloom_arrays* handle = nullptr;
   detail::check(twinloom_arrays_read(path.c_str(), &handle));
@@ -203,42 +228,50 @@ inline std::map<std::string, Tensor> read_arrays(const std::string& path) {
   }
   return result;
 }
+/// Writes an .npz file, or an .npy file of one tensor.
 inline void write_arrays(const std::string& path, const std::map<std::string, Tensor>& tensors) {
   std::vector<twinloom_named_tensor> named;
   for (const auto& [name, tensor] : tensors) named.push_back({name.c_str(), &tensor.dlpack()});
   detail::check(twinloom_arrays_write(path.c_str(), named.data(), named.size()));
 }
 
+/// How a text is read.
 struct ReadOptions {
-  int graph = 0;                                               // which one of a text with several, from 0
-  std::vector<std::pair<std::string, Tensor>> constants = {};  // that FX text reads as self.NAME
+  int graph = 0;                                               ///< Which one of a text with several, from 0.
+  std::vector<std::pair<std::string, Tensor>> constants = {};  ///< That FX text reads as self.NAME.
 };
 
+/// Operators and what they are called with: what is compiled.
 class Graph {
  public:
-  // The text that PyTorch prints for an FX graph, or Twinloom's own.
+  /// The graph of the text that PyTorch prints for an FX graph, or Twinloom's own.
   static Graph read(std::string_view text, const ReadOptions& options = {}) {
     return made(options, [&](const twinloom_read_options& known, twinloom_graph** graph) {
       return twinloom_graph_read(text.data(), text.size(), &known, graph);
     });
   }
+  /// The graph of a file with such a text.
   static Graph load(const std::string& path, const ReadOptions& options = {}) {
     return made(options, [&](const twinloom_read_options& known, twinloom_graph** graph) {
       return twinloom_graph_load(path.c_str(), &known, graph);
     });
   }
+  /// Of the C API; the last copy frees it.
   explicit Graph(twinloom_graph* graph) : handle_(detail::shared(graph, twinloom_graph_free)) {}
 
+  /// What a run takes.
   std::vector<Port> parameters() const {
     return ports(twinloom_graph_parameter_count, twinloom_graph_parameter);
   }
+  /// What a run gives.
   std::vector<Port> results() const { return ports(twinloom_graph_result_count, twinloom_graph_result); }
-  // Twinloom's own text, which read() reads.
+  /// Twinloom's own text, which read() reads.
   std::string text() const {
     char* text = nullptr;
     detail::check(twinloom_graph_text(handle(), &text));
     return detail::taken(text);
   }
+  /// For the C API.
   const twinloom_graph* handle() const { return handle_.get(); }
 
  private:
@@ -268,28 +301,39 @@ class Graph {
 
 // ---- a graph, call by call ----
 
-// A size of a shape: a number, a name that a run gives a value, or an expression of such, "2*n + 1".
+/// A size of a shape: a number, a name that a run gives a value, or an expression of such, "2*n + 1".
 class Size {
  public:
+  /// @name What a size may be
+  /// @{
+
+  /// The size that is given.
   Size(std::int64_t size) : text_(std::to_string(size)) {}
   Size(int size) : text_(std::to_string(size)) {}
   Size(const char* text) : text_(text) {}
   Size(std::string text) : text_(std::move(text)) {}
+  /// @}
+  /// The expression.
   const std::string& text() const { return text_; }
 
  private:
   std::string text_;
 };
+/// A size for each axis.
 using Shape = std::vector<Size>;
 
 class Builder;
 
-// A value of the graph that is being built. It must not outlive its builder.
+/// A value of the graph that is being built. It must not outlive its builder.
 class Node {
  public:
+  /// What it is: a tensor with its type and shape, or a size.
   Port port() const;
+  /// The type of its elements.
   DType dtype() const { return port().dtype; }
+  /// Whose value it is.
   Builder& builder() const { return *builder_; }
+  /// Which value of the builder.
   std::int64_t number() const { return number_; }
 
  private:
@@ -299,11 +343,17 @@ class Node {
   std::int64_t number_;
 };
 
-// What an operator is called with.
+/// What an operator is called with.
 class Operand {
  public:
+  /// Several of them.
   using List = std::vector<Operand>;
-  Operand() = default;  // None
+  /// None.
+  Operand() = default;
+  /// @name What an operand may be
+  /// @{
+
+  /// The operand that is given.
   Operand(const Node& node) : value_(node.number()), kind_(TWINLOOM_OPERAND_VALUE) {}
   Operand(bool truth) : value_(std::int64_t{truth}), kind_(TWINLOOM_OPERAND_TRUTH) {}
   Operand(int integer) : value_(std::int64_t{integer}), kind_(TWINLOOM_OPERAND_INTEGER) {}
@@ -315,7 +365,8 @@ class Operand {
   Operand(List list) : value_(std::move(list)), kind_(TWINLOOM_OPERAND_LIST) {}
   template <class Element>
   Operand(const std::vector<Element>& elements) : Operand(List(elements.begin(), elements.end())) {}
-  // The same by keyword.
+  /// @}
+  /// An operand by keyword.
   static Operand named(std::string keyword, Operand operand) {
     operand.keyword_ = std::move(keyword);
     return operand;
@@ -328,16 +379,21 @@ class Operand {
   std::string keyword_;
 };
 
+/// Makes a graph, call by call.
 class Builder {
  public:
+  /// A builder of an empty graph of that name.
   explicit Builder(const std::string& name = "graph") : handle_(nullptr, twinloom_builder_free) {
     twinloom_builder* builder = nullptr;
     detail::check(twinloom_builder_new(name.c_str(), &builder));
     handle_.reset(builder);
   }
-  Builder(const Builder&) = delete;  // nodes refer to it
+  /// Nodes refer to it.
+  Builder(const Builder&) = delete;
+  /// Nodes refer to it.
   Builder& operator=(const Builder&) = delete;
 
+  /// A parameter: a tensor of that shape.
   Node input(const std::string& name, DType dtype, const Shape& shape) {
     std::vector<const char*> sizes;
     for (const Size& size : shape) sizes.push_back(size.text().c_str());
@@ -346,24 +402,24 @@ class Builder {
         twinloom_builder_input(handle(), name.c_str(), dtype.dlpack(), sizes.size(), sizes.data(), &value));
     return {this, value};
   }
-  // A number that a run is given, at least 0.
+  /// A number that a run is given, at least 0.
   Node size(const std::string& name) {
     std::int64_t value = 0;
     detail::check(twinloom_builder_size(handle(), name.c_str(), &value));
     return {this, value};
   }
-  // A copy of a tensor in memory of this process.
+  /// A copy of a tensor in memory of this process.
   Node constant(const Tensor& tensor) {
     std::int64_t value = 0;
     detail::check(twinloom_builder_constant(handle(), &tensor.dlpack(), &value));
     return {this, value};
   }
-  // An operator by the name that PyTorch prints, with operands as its schema says:
-  // call("aten.sum.dim_IntList", {x, {1}}).
+  /// An operator by the name that PyTorch prints, with operands as its schema says:
+  /// call("aten.sum.dim_IntList", {x, {1}}).
   Node call(const std::string& target, const Operand::List& operands) {
     return calls(target, operands, 1).front();
   }
-  // The first `count` values that it gives.
+  /// The first `count` values that an operator gives.
   std::vector<Node> calls(const std::string& target, const Operand::List& operands, std::size_t count) {
     Lists lists;
     const auto& known = lowered(operands, lists);
@@ -374,12 +430,12 @@ class Builder {
     for (const std::int64_t value : values) nodes.push_back({this, value});
     return nodes;
   }
-  // What the graph returns next.
+  /// What the graph returns next.
   void output(const Node& node, const std::string& name = {}) {
     outputs_.push_back(node.number());
     names_.push_back(name);
   }
-  // The graph; the builder is then empty, and its nodes are of no use.
+  /// The graph; the builder is then empty, and its nodes are of no use.
   Graph take() {
     std::vector<const char*> names;
     for (const std::string& name : names_) names.push_back(name.c_str());
@@ -389,6 +445,7 @@ class Builder {
     names_.clear();
     return Graph(graph);
   }
+  /// For the C API.
   twinloom_builder* handle() const { return handle_.get(); }
 
  private:
@@ -423,10 +480,14 @@ inline Port Node::port() const {
   return detail::port_of(port);
 }
 
-// Operators, by the names and with the meaning of PyTorch's; a number beside a tensor takes its type. Those
-// without a function here are called by Builder::call.
+/// @name Operators
+/// By the names and with the meaning of PyTorch's; a number beside a tensor takes its type. Those without a
+/// function here are called by Builder::call.
+/// @{
+
 #define TWINLOOM_CALL_1(name) \
   inline Node name(const Node& x) { return x.builder().call("aten." #name, {x}); }
+/// PyTorch's operator of the name.
 TWINLOOM_CALL_1(abs)
 TWINLOOM_CALL_1(acos)
 TWINLOOM_CALL_1(asin)
@@ -497,7 +558,7 @@ inline Node gelu(const Node& x, const char* approximate = "none") {
   return x.builder().call("aten.gelu", {x, Operand::named("approximate", approximate)});
 }
 
-// Over the axes, all where there are none; negative ones count from the end.
+/// Over the axes, all where there are none; negative ones count from the end.
 using Axes = std::vector<std::int64_t>;
 inline Node sum(const Node& x, const Axes& axes = {}, bool keep = false) {
   return x.builder().call("aten.sum.dim_IntList", {x, axes, keep});
@@ -547,17 +608,20 @@ inline Node scatter_add(const Node& x, std::int64_t axis, const Node& index, con
   return x.builder().call("aten.scatter_add", {x, axis, index, source});
 }
 inline Node matmul(const Node& x, const Node& y) { return x.builder().call("aten.mm", {x, y}); }
+/// @}
 
 // ---- running ----
 
+/// What a device may be told.
 struct DeviceOptions {
-  std::string isa = {};  // of a CPU: "avx2" or "avx512"; empty: the best that it has
-  bool cache = true;     // machine code is kept on disk and found there
+  std::string isa = {};  ///< Of a CPU: "avx2" or "avx512"; empty: the best that it has.
+  bool cache = true;     ///< Machine code is kept on disk and found there.
 };
 
+/// What kernels run on.
 class Device {
  public:
-  // "cpu", "cuda", "cuda:1", "reference" or "h200".
+  /// The device of a name: "cpu", "cuda", "cuda:1", "reference" or "h200".
   explicit Device(const std::string& name, const DeviceOptions& options = {}) {
     twinloom_device_options known{};
     known.size = sizeof known;
@@ -567,7 +631,7 @@ class Device {
     detail::check(twinloom_device_open(name.c_str(), &known, &device));
     handle_ = detail::shared(device, twinloom_device_free);
   }
-  // Those that can be used here, the best first.
+  /// The devices that can be used here, the best first.
   static std::vector<std::string> names() {
     char* lines = nullptr;
     detail::check(twinloom_device_names(&lines));
@@ -582,15 +646,17 @@ class Device {
     names.pop_back();
     return names;
   }
-  // The tensor in memory that the device's kernels see, and back in memory of this process; one that is there
-  // already is not copied.
+  /// The tensor in memory that the device's kernels see; one that is there already is not copied.
   Tensor upload(const Tensor& tensor) const { return moved(twinloom_device_upload, tensor); }
+  /// The tensor back in memory of this process; one that is there already is not copied.
   Tensor download(const Tensor& tensor) const { return moved(twinloom_device_download, tensor); }
-  // Gives the driver the memory of a GPU that is kept for later runs, for others in this process.
+  /// Gives the driver the memory of a GPU that is kept for later runs, for others in this process.
   void release_memory() const { detail::check(twinloom_device_release_memory(handle())); }
+  /// What it is, in one line.
   std::string description() const { return text(twinloom_device_description); }
-  // What does not work as it should and hurts no result; empty where all does.
+  /// What does not work as it should and hurts no result; empty where all does.
   std::string warning() const { return text(twinloom_device_warning); }
+  /// For the C API.
   const twinloom_device* handle() const { return handle_.get(); }
 
  private:
@@ -611,26 +677,34 @@ class Device {
   std::shared_ptr<twinloom_device> handle_;
 };
 
-enum class Mode { fused = TWINLOOM_FUSED, strict = TWINLOOM_STRICT, fast = TWINLOOM_FAST };
-
-struct CompileOptions {
-  Mode mode = Mode::fused;
-  std::string relaxations = {};  // of fast: names with commas between them; empty: all
-  int build_threads = 0;         // 0: one a core
-  int tuning_tries = 0;          // schedules of each kernel that are measured beside the usual one
-  std::string schedules = {};    // a folder where those that were fastest are kept and found
+/// How results may be rounded: see twinloom_mode.
+enum class Mode {
+  fused = TWINLOOM_FUSED,    ///< 16-bit values between operators stay in f32.
+  strict = TWINLOOM_STRICT,  ///< Every operator rounds once to its type.
+  fast = TWINLOOM_FAST       ///< Fused, and what the relaxations name.
 };
 
-// Who runs the tasks of a CPU's kernels: calls body(first, last) so that each of 0..tasks-1 is covered once,
-// and returns when all are done.
+/// How a graph is compiled.
+struct CompileOptions {
+  Mode mode = Mode::fused;       ///< How results may be rounded.
+  std::string relaxations = {};  ///< Of fast: names with commas between them; empty: all.
+  int build_threads = 0;         ///< 0: one a core.
+  int tuning_tries = 0;          ///< Schedules of each kernel that are measured beside the usual one.
+  std::string schedules = {};    ///< A folder where those that were fastest are kept and found.
+};
+
+/// Who runs the tasks of a CPU's kernels: calls body(first, last) so that each of 0..tasks-1 is covered once,
+/// and returns when all are done.
 using ParallelFor = std::function<void(
     std::int64_t tasks, int threads, const std::function<void(std::int64_t first, std::int64_t last)>& body)>;
 
+/// How a graph is run.
 struct RunOptions {
-  int threads = 0;                            // of a CPU; 0: one a core
-  std::uint64_t seed = 0, offset = 0;         // of random operators
-  void* stream = nullptr;                     // of a GPU: a CUstream; null: the device's own
-  const ParallelFor* parallel_for = nullptr;  // null: OpenMP's threads
+  int threads = 0;           ///< Of a CPU; 0: one a core.
+  std::uint64_t seed = 0;    ///< Of random operators.
+  std::uint64_t offset = 0;  ///< Of random operators: each offset has its own numbers of a seed.
+  void* stream = nullptr;    ///< Of a GPU: a CUstream; null: the device's own.
+  const ParallelFor* parallel_for = nullptr;  ///< Null: OpenMP's threads.
 };
 
 namespace detail {
@@ -693,16 +767,17 @@ inline std::vector<Value> taken(const std::vector<twinloom_value>& values, const
 
 }  // namespace detail
 
-// A run that was started. Its end waits for the run.
+/// A run that was started. Its end waits for the run.
 class Pending {
  public:
+  /// Waiting takes no time.
   bool ready() const { return twinloom_pending_ready(handle_.get()) != 0; }
-  // Until the run is done.
+  /// Waits until the run is done, and gives its results.
   const std::vector<Value>& wait() {
     detail::check(twinloom_pending_wait(handle_.get()));
     return results_;
   }
-  // The same before they are written: for what comes later on the run's stream.
+  /// The results before they are written: for what comes later on the run's stream.
   const std::vector<Value>& results() const { return results_; }
 
  private:
@@ -715,16 +790,16 @@ class Pending {
   std::unique_ptr<twinloom_pending, decltype(&twinloom_pending_free)> handle_;
 };
 
-// What the package of a graph holds.
+/// What the package of a graph holds.
 struct ExportOptions {
-  std::string targets = {};  // "avx2", "avx512", "sm_90", with commas between them; empty: this processor's
-  // Whose strides kernels are made for, one for each parameter; data may be null. Empty: all tensors are
-  // row-major.
+  std::string targets = {};  ///< "avx2", "avx512", "sm_90", with commas between them; empty: this processor's
+  /// Whose strides kernels are made for, one for each parameter; data may be null. Empty: all tensors are
+  /// row-major.
   std::vector<Value> arguments = {};
-  bool of_class = false;  // kernels for sizes like theirs too, which are faster than those for all sizes
+  bool of_class = false;  ///< kernels for sizes like theirs too, which are faster than those for all sizes
 };
 
-// Compiles the graph for machines that need not be here, into one file that Executable::load runs.
+/// Compiles the graph for machines that need not be here, into one file that Executable::load runs.
 inline void export_package(const Graph& graph, const std::string& path, const CompileOptions& options = {},
                            const ExportOptions& how = {}) {
   const twinloom_compile_options known = detail::compile_options(options);
@@ -738,9 +813,10 @@ inline void export_package(const Graph& graph, const std::string& path, const Co
   detail::check(twinloom_export_package(graph.handle(), path.c_str(), &known, &asked));
 }
 
-// A compiled graph.
+/// A compiled graph.
 class Executable {
  public:
+  /// Compiles; machine code is made when the first run of a layout needs it, or by prepare().
   Executable(const Graph& graph, const Device& device, const CompileOptions& options = {})
       : result_count_(twinloom_graph_result_count(graph.handle())) {
     const twinloom_compile_options known = detail::compile_options(options);
@@ -749,7 +825,7 @@ class Executable {
     handle_ = detail::shared(executable, twinloom_executable_free);
   }
 
-  // Of a package; what it lacks for the device is compiled, or, where `compile` is false, an Error.
+  /// Of a package; what it lacks for the device is compiled, or, where `compile` is false, an Error.
   static Executable load(const std::string& path, const Device& device, bool compile = true) {
     twinloom_package_options known{};
     known.size = sizeof known;
@@ -761,21 +837,21 @@ class Executable {
     loaded.result_count_ = twinloom_graph_result_count(loaded.graph().handle());
     return loaded;
   }
-  // That it runs, for names, types and shapes.
+  /// That it runs, for names, types and shapes.
   Graph graph() const {
     twinloom_graph* graph = nullptr;
     detail::check(twinloom_executable_graph(handle(), &graph));
     return Graph(graph);
   }
 
-  // For the next three a tensor's type, shape and strides are enough: its data may be null.
-  //
-  // Makes the machine code that a run with these arguments needs.
+  /// Makes the machine code that a run with these arguments needs. Here, and in the next two, a tensor's
+  /// type, shape and strides are enough: its data may be null.
   void prepare(const std::vector<Value>& arguments) const {
     const auto values = detail::values_of(arguments);
     detail::check(twinloom_prepare(handle(), values.data(), values.size()));
   }
-  // Bytes of new memory that such a run needs at once: temporaries, and results that lie in no argument.
+  /// Bytes of new memory that a run with these arguments needs at once: temporaries, and results that lie in
+  /// no argument.
   std::int64_t peak_bytes(const std::vector<Value>& arguments) const {
     const auto values = detail::values_of(arguments);
     std::int64_t bytes = 0;
@@ -783,7 +859,7 @@ class Executable {
     return bytes;
   }
 
-  // What such a run consists of, as an object of JSON: see twinloom_explain.
+  /// What a run with these arguments consists of, as an object of JSON: see twinloom_explain.
   std::string explain(const std::vector<Value>& arguments, int threads = 0) const {
     const auto values = detail::values_of(arguments);
     char* json = nullptr;
@@ -791,9 +867,9 @@ class Executable {
     return detail::taken(json);
   }
 
-  // One argument for each parameter. `into` is empty, or holds a tensor for every result that the graph
-  // computes and nothing for others: those are written. A result that is an argument, or a view of one, lies
-  // in its memory.
+  /// Runs. One argument for each parameter. `into` is empty, or holds a tensor for every result that the
+  /// graph computes and nothing for others: those are written. A result that is an argument, or a view of
+  /// one, lies in its memory.
   std::vector<Value> run(const std::vector<Value>& arguments, const RunOptions& options = {},
                          const std::vector<Value>& into = {}) const {
     const auto values = detail::values_of(arguments);
@@ -803,7 +879,7 @@ class Executable {
         twinloom_run(handle(), values.data(), values.size(), &known, results.data(), results.size()));
     return detail::taken(results, into);
   }
-  // The same without waiting for a GPU.
+  /// run() without waiting for a GPU.
   Pending start(const std::vector<Value>& arguments, const RunOptions& options = {},
                 const std::vector<Value>& into = {}) const {
     const auto values = detail::values_of(arguments);
@@ -814,8 +890,8 @@ class Executable {
                                  results.size(), &pending));
     return Pending(pending, arguments, detail::taken(results, into));
   }
-  // By the names of parameters and of results that have one. Error where an argument is missing, or is of no
-  // parameter.
+  /// By the names of parameters and of results that have one. Error where an argument is missing, or is of no
+  /// parameter.
   std::map<std::string, Value> run_named(const std::map<std::string, Value>& arguments,
                                          const RunOptions& options = {}) const {
     const Graph run_graph = graph();
@@ -839,6 +915,7 @@ class Executable {
       if (!ports[i].name.empty()) named.insert_or_assign(ports[i].name, results[i]);
     return named;
   }
+  /// For the C API.
   const twinloom_executable* handle() const { return handle_.get(); }
 
  private:
