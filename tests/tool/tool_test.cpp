@@ -1,9 +1,6 @@
 // The program from its command line to its exit code.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "core/base/text.h"
 #include "tests/tool/program.h"
 
@@ -275,19 +272,6 @@ TEST_F(Tool, WhatReachesOutsideOrAsksForTooMuch) {
     const Outcome outcome = place.run(row.arguments);
     EXPECT_CODE(outcome, 2) << row.arguments;
     EXPECT_SAYS(outcome, row.words) << row.arguments;
-  }
-}
-
-std::string text_of(const std::string& file) {
-  std::ifstream stream(std::string(TWINLOOM_SOURCE) + "/" + file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-TEST(Readme, ShowsTheExamplesAsTheyAre) {
-  for (const char* file : {"examples/softmax.cpp", "examples/devices.cpp"}) {
-    const std::string example = text_of(file);
-    ASSERT_FALSE(example.empty());
-    EXPECT_NE(text_of("README.md").find("```cpp\n" + example + "```"), std::string::npos) << file;
   }
 }
 

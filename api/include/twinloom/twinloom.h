@@ -421,9 +421,9 @@ typedef struct twinloom_run_options {
   void* parallel_context; /**< What `parallel_for` is called with. */
 } twinloom_run_options;
 
-/** Runs. One argument for each parameter and one result for each of the graph's, in order. A result that is
- * TWINLOOM_NONE on entry gets memory of its own and is TWINLOOM_MANAGED; one that is TWINLOOM_TENSOR is
- * written there, which must have its type and shape and overlap nothing else. Either every result that the
+/** Runs the graph. One argument for each parameter and one result for each of the graph's, in order. A result
+ * that is TWINLOOM_NONE on entry gets memory of its own and is TWINLOOM_MANAGED; one that is TWINLOOM_TENSOR
+ * is written there, which must have its type and shape and overlap nothing else. Either every result that the
  * graph computes has such a tensor or none has. A result that is an argument, or a view of one, lies in that
  * argument's memory, and must not outlive it. */
 TWINLOOM_API twinloom_error* twinloom_run(const twinloom_executable* executable,

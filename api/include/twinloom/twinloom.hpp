@@ -867,9 +867,9 @@ class Executable {
     return detail::taken(json);
   }
 
-  /// Runs. One argument for each parameter. `into` is empty, or holds a tensor for every result that the
-  /// graph computes and nothing for others: those are written. A result that is an argument, or a view of
-  /// one, lies in its memory.
+  /// Runs the graph. One argument for each parameter. `into` is empty, or holds a tensor for every result
+  /// that the graph computes and nothing for others: those are written. A result that is an argument, or a
+  /// view of one, lies in its memory.
   std::vector<Value> run(const std::vector<Value>& arguments, const RunOptions& options = {},
                          const std::vector<Value>& into = {}) const {
     const auto values = detail::values_of(arguments);
