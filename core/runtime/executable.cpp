@@ -2,8 +2,10 @@
 #include "core/runtime/executable.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <list>
 #include <mutex>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
@@ -44,7 +46,9 @@ struct Executable::State {
     bool of_class;  // else of all sizes
   };
   std::mutex mutex;
-  std::list<Kept> kept;  // the most recently used first
+  std::list<Kept> kept;              // the most recently used first
+  std::set<std::string> making;      // keys of those that are made at the moment, one of each at a time
+  std::condition_variable made_one;  // or failed to
   const Space* space;
   std::shared_ptr<MemoryPool> memory;
   Constants constants;
@@ -77,32 +81,21 @@ struct Executable::State {
     std::shared_ptr<const Variant> variant;
     index::Values strides;
   };
-  // Sizes above zero share what is compiled by their class; zeros are folded in.
+  // Known ones are found while another is made.
   ChosenVariant choose(std::span<const Argument> arguments, const index::Values& sizes) {
     const index::Values zeros = zeros_of(sizes);
-    const std::lock_guard lock(mutex);
-    BoundLayouts bound = layouts_of(graph, arguments, true);
-    std::string key = variant_key(zeros, bound.layouts);
-    const auto with_strides = [&] {
-      index::Values all = sizes;
-      all.insert(bound.strides.begin(), bound.strides.end());
-      return all;
-    };
-    if (auto variant = find(key, with_strides())) return {variant, std::move(bound.strides)};
-    if (kept.size() >= most_variants) {
-      bound = layouts_of(graph, arguments, false);
-      key = variant_key(zeros, bound.layouts);
-      if (auto variant = find(key, with_strides())) return {variant, std::move(bound.strides)};
+    std::unique_lock lock(mutex);
+    for (;;) {
+      Wanted wanted = wanted_by(arguments, sizes, zeros, true);
+      auto variant = find(wanted.key, wanted.sizes);
+      if (!variant && kept.size() + making.size() >= most_variants && !making.contains(wanted.key)) {
+        wanted = wanted_by(arguments, sizes, zeros, false);
+        variant = find(wanted.key, wanted.sizes);
+      }
+      if (variant) return {std::move(variant), std::move(wanted.strides)};
+      if (!making.contains(wanted.key)) return {make(lock, wanted, zeros), std::move(wanted.strides)};
+      made_one.wait(lock);
     }
-    const bool of_class = classes_of(key) < most_size_classes;
-    std::shared_ptr<const Variant> made = maker(
-        {graph::specialise(graph, zeros), zeros, bound.layouts, of_class ? with_strides() : index::Values()});
-    kept.push_front({key, made, of_class});
-    if (kept.size() > most_variants) {
-      forget(kept.back().variant.get());
-      kept.pop_back();
-    }
-    return {made, std::move(bound.strides)};
   }
   // Found or made.
   std::shared_ptr<const Prepared> prepared(std::span<const Argument> arguments);
@@ -110,6 +103,25 @@ struct Executable::State {
   Sources sources(Stream stream) { return {*memory, constants, stream}; }
 
  private:
+  // Sizes above zero share what is compiled by their class; zeros are folded in.
+  struct Wanted {
+    lower::Layouts layouts;
+    index::Values strides;
+    index::Values sizes;  // and strides
+    std::string key;
+  };
+  Wanted wanted_by(std::span<const Argument> arguments, const index::Values& sizes,
+                   const index::Values& zeros, bool known_numbers) const {
+    BoundLayouts bound = layouts_of(graph, arguments, known_numbers);
+    index::Values all = sizes;
+    all.insert(bound.strides.begin(), bound.strides.end());
+    std::string key = variant_key(zeros, bound.layouts);
+    return {std::move(bound.layouts), std::move(bound.strides), std::move(all), std::move(key)};
+  }
+  // Lets go of the lock meanwhile. Who waits for a failed one tries for himself.
+  std::shared_ptr<const Variant> make(std::unique_lock<std::mutex>& lock, const Wanted& wanted,
+                                      const index::Values& zeros);
+
   struct Known {
     Signature signature;
     std::shared_ptr<const Prepared> prepared;
@@ -118,6 +130,31 @@ struct Executable::State {
   std::mutex known_mutex_;
   std::vector<Known> known_;  // the longest known first
 };
+
+std::shared_ptr<const Variant> Executable::State::make(std::unique_lock<std::mutex>& lock,
+                                                       const Wanted& wanted, const index::Values& zeros) {
+  const bool of_class = classes_of(wanted.key) < most_size_classes;
+  making.insert(wanted.key);
+  lock.unlock();
+  std::shared_ptr<const Variant> made;
+  std::exception_ptr failure;
+  try {
+    made = maker(
+        {graph::specialise(graph, zeros), zeros, wanted.layouts, of_class ? wanted.sizes : index::Values()});
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  making.erase(wanted.key);
+  made_one.notify_all();
+  if (failure) std::rethrow_exception(failure);
+  kept.push_front({wanted.key, made, of_class});
+  if (kept.size() > most_variants) {
+    forget(kept.back().variant.get());
+    kept.pop_back();
+  }
+  return made;
+}
 
 std::shared_ptr<const Prepared> Executable::State::prepared(std::span<const Argument> arguments) {
   Signature signature = signature_of(arguments);

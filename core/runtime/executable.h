@@ -40,7 +40,8 @@ struct Request {
 
 class Executable {
  public:
-  // Makes machine code. Called once a variant.
+  // Makes machine code. Called once a variant, by several threads at the same time for different ones, while
+  // others run.
   using Maker = std::function<std::shared_ptr<const Variant>(const Request& request)>;
   static constexpr std::size_t most_variants = 16;
   static constexpr std::size_t most_size_classes = 4;  // of variants that differ in nothing else
