@@ -100,7 +100,6 @@ struct Executable::State {
   // Found or made.
   std::shared_ptr<const Prepared> prepared(std::span<const Argument> arguments);
   void forget(const Variant* variant);
-  Sources sources(Stream stream) { return {*memory, constants, stream}; }
 
  private:
   // Sizes above zero share what is compiled by their class; zeros are folded in.
@@ -210,7 +209,9 @@ std::vector<Output> Executable::run(std::span<const Argument> arguments, const R
                                     std::span<const Tensor> outputs) const {
   auto prepared = state_->prepared(arguments);
   check_memory(state_->graph, arguments, state_->space);
-  Run run(state_->graph, std::move(prepared), {arguments, outputs}, state_->sources(options.stream), options);
+  MemoryPool callers(state_->space, options.allocate);
+  Run run(state_->graph, std::move(prepared), {arguments, outputs},
+          {options.allocate ? callers : *state_->memory, state_->constants, options.stream}, options);
   run.wait();
   return run.outputs();
 }
@@ -226,9 +227,10 @@ Pending Executable::start(std::span<const Argument> arguments, const RunOptions&
   check_memory(state_->graph, arguments, state_->space);
   const auto kept = std::make_shared<Kept>(
       Kept{state_, {arguments.begin(), arguments.end()}, {outputs.begin(), outputs.end()}});
-  return {kept,
-          std::make_unique<Run>(state_->graph, std::move(prepared), Given{kept->arguments, kept->outputs},
-                                state_->sources(options.stream), options)};
+  MemoryPool callers(state_->space, options.allocate);
+  const Sources sources{options.allocate ? callers : *state_->memory, state_->constants, options.stream};
+  return {kept, std::make_unique<Run>(state_->graph, std::move(prepared),
+                                      Given{kept->arguments, kept->outputs}, sources, options)};
 }
 
 }  // namespace twinloom::runtime

@@ -25,6 +25,8 @@ struct RunOptions {
   // Of a GPU: what the run's kernels are put on, in order with all else that is there. They run after what
   // is on it already, so inputs that are still being written there may be handed in.
   Stream stream = nullptr;
+  // Who hands out memory for results and temporaries; empty: the device's pool does.
+  Allocate allocate;
   // Called with how long each step of the variant took: after it, or, on a GPU, when all are done. Left
   // empty, nothing is timed.
   std::function<void(std::size_t step, double seconds)> after_step;

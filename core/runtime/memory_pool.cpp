@@ -21,6 +21,14 @@ constexpr std::int64_t LEAST_KEPT = 64 << 10;
 constexpr std::size_t MOST_KEPT = 8;
 constexpr std::size_t MOST_KEPT_ON_GPU = 64;  // one pool serves all that runs there
 
+// Error where it is not aligned as kernels expect it.
+std::shared_ptr<std::byte> handed_out(const Allocate& allocate, std::int64_t bytes, Stream stream) {
+  std::shared_ptr<std::byte> memory = allocate(bytes, stream);
+  if (reinterpret_cast<std::uintptr_t>(memory.get()) % MEMORY_ALIGNMENT != 0)
+    throw Error(cat("the caller handed out memory that is not aligned to ", MEMORY_ALIGNMENT, " bytes"));
+  return memory;
+}
+
 }  // namespace
 
 Block new_block(std::int64_t bytes) {
@@ -44,6 +52,7 @@ OutOfMemory out_of_memory(const Space* space, const std::string& what, std::int6
 
 std::shared_ptr<std::byte> MemoryPool::take(std::int64_t bytes, Stream stream) {
   if (bytes == 0) return nullptr;
+  if (allocate_) return handed_out(allocate_, bytes, stream);
   if (space_ == nullptr && bytes < LEAST_KEPT) return new_block(bytes);
   Free found = find(bytes, stream);
   if (!found.block) found = {fresh(bytes, stream), bytes, stream};

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/runtime/errors.h"
@@ -29,6 +30,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
   // Of this process, or of a GPU.
   explicit MemoryPool(const Space* space = nullptr) : space_(space) {}
+  // Of memory that the caller hands out; nothing is kept here.
+  MemoryPool(const Space* space, Allocate allocate) : space_(space), allocate_(std::move(allocate)) {}
   const Space* space() const { return space_; }
   // As new_block(); null for no bytes, and where there are not so many also when all that was kept has been
   // given to the system. It goes back to the pool with its last owner, also when nobody else knows the pool
@@ -49,6 +52,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   Free find(std::int64_t bytes, Stream stream);
   void give_back(Free free);
   const Space* space_;
+  Allocate allocate_;  // empty where the memory is the pool's own
   std::mutex mutex_;
   std::vector<Free> free_;  // the longest unused first
 };

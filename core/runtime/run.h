@@ -14,7 +14,8 @@ namespace twinloom::runtime {
 
 class Run {
  public:
-  // Takes memory and starts the kernels; on the host they are done then. `graph` and `sources` outlive it.
+  // Takes memory and starts the kernels; on the host they are done then. `graph` outlives it, `sources` this
+  // call.
   Run(const graph::Graph& graph, std::shared_ptr<const Prepared> prepared, const Given& given,
       const Sources& sources, const RunOptions& options);
   Run(const Run&) = delete;

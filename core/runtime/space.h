@@ -15,6 +15,11 @@ constexpr int HOST = -1;  // Tensor::device of memory of this process
 // Memory and how it is given back.
 using Block = std::unique_ptr<std::byte, std::function<void(void*)>>;
 
+// Memory that a caller hands out: at least so many bytes (never 0), aligned to 64, on a GPU to 256, to be
+// used in the order of the stream; null where there are not so many. It goes back with its last owner, which
+// may be a result of the run.
+using Allocate = std::function<std::shared_ptr<std::byte>(std::int64_t bytes, Stream stream)>;
+
 class MemoryPool;
 
 // One GPU's memory. It lives until the process ends, so memory may be given back at any time. Thread-safe.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -265,6 +266,69 @@ TEST_F(Sums, TheCallersThreadsRunTheTasks) {
   expect_ok(twinloom_run(executable, &argument, 1, &options, results.data(), results.size()));
   EXPECT_GT(caller.tasks, 0);
   EXPECT_EQ(floats(results[3])[(1 << 20) - 1], 4.0f);
+}
+
+// Hands out memory and counts what is not given back yet.
+struct Handing {
+  static void* allocate(void* context, std::size_t bytes, void*) {
+    auto& self = *static_cast<Handing*>(context);
+    if (self.refuses) return nullptr;
+    self.blocks.push_back(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+    self.bytes += bytes;
+    return static_cast<char*>(self.blocks.back()) + self.shift;
+  }
+  static void release(void* context, void* memory, std::size_t bytes, void*) {
+    auto& self = *static_cast<Handing*>(context);
+    void* const block = static_cast<char*>(memory) - self.shift;
+    EXPECT_EQ(std::erase(self.blocks, block), 1u);
+    std::free(block);
+    self.bytes -= bytes;
+  }
+  std::vector<void*> blocks;
+  std::size_t bytes = 0, shift = 0;
+  bool refuses = false;
+};
+
+TEST_F(Sums, TheCallersMemoryHoldsResultsUntilTheyAreReleased) {
+  Handing handing;
+  twinloom_run_options options{};
+  options.size = sizeof options;
+  options.allocate = Handing::allocate;
+  options.allocate_context = &handing;
+  const auto run_with = [&] {
+    return twinloom_run(executable, &argument, 1, &options, results.data(), results.size());
+  };
+  expect_invalid(run_with(), "allocate and release one is NULL; expected both or none");
+  options.release = Handing::release;
+  expect_ok(run_with());
+  EXPECT_EQ(handing.blocks.size(), 2u) << "of add and sum; view lies in the argument";
+  EXPECT_EQ(results[0].as.managed->dl_tensor.data, handing.blocks[0]);
+  EXPECT_EQ(floats(results[0])[11], 12.0f);
+  twinloom_executable_free(std::exchange(executable, nullptr));
+  for (twinloom_value& result : results) twinloom_value_release(&result);
+  EXPECT_EQ(handing.blocks.size(), 0u);
+  EXPECT_EQ(handing.bytes, 0u);
+}
+
+TEST_F(Sums, TheCallersMemoryThatIsMissingOrNotAlignedIsAnError) {
+  Handing handing;
+  twinloom_run_options options{};
+  options.size = sizeof options;
+  options.allocate = Handing::allocate;
+  options.release = Handing::release;
+  options.allocate_context = &handing;
+  const auto failure_of_run = [&] {
+    return Failure(twinloom_run(executable, &argument, 1, &options, results.data(), results.size()));
+  };
+  handing.refuses = true;
+  EXPECT_EQ(failure_of_run().code, TWINLOOM_OUT_OF_MEMORY);
+  handing.refuses = false;
+  handing.shift = 8;
+  const Failure failure = failure_of_run();
+  EXPECT_EQ(failure.code, TWINLOOM_INVALID);
+  EXPECT_NE(failure.message.find("memory that is not aligned to 64 bytes"), std::string::npos)
+      << failure.message;
+  EXPECT_EQ(handing.blocks.size(), 0u);
 }
 
 TEST_F(Sums, ManyThreadsUseOneExecutable) {

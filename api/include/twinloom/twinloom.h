@@ -419,6 +419,14 @@ typedef struct twinloom_run_options {
   void (*parallel_for)(void* context, int64_t tasks, int32_t threads, twinloom_tasks body,
                        void* body_context);
   void* parallel_context; /**< What `parallel_for` is called with. */
+  /** Who hands out memory for results and temporaries; NULL: Twinloom does. At least so many bytes, aligned
+   * to 64, on a GPU to 256, to be used in the order of the stream; what it gives is NULL where there are not
+   * so many. */
+  void* (*allocate)(void* context, size_t bytes, void* stream);
+  /** Takes such memory back, from any thread, with the last result that lies in it: the context outlives all
+   * results. Given with `allocate` or not at all. */
+  void (*release)(void* context, void* memory, size_t bytes, void* stream);
+  void* allocate_context; /**< What both are called with. */
 } twinloom_run_options;
 
 /** Runs the graph. One argument for each parameter and one result for each of the graph's, in order. A result

@@ -698,6 +698,14 @@ struct CompileOptions {
 using ParallelFor = std::function<void(
     std::int64_t tasks, int threads, const std::function<void(std::int64_t first, std::int64_t last)>& body)>;
 
+/// Who hands out memory for results and temporaries: see twinloom_run_options. It outlives all results.
+struct Allocator {
+  /// At least so many bytes, for use in the order of the stream; null where there are not so many.
+  std::function<void*(std::size_t bytes, void* stream)> allocate;
+  /// Takes them back, from any thread; must not throw.
+  std::function<void(void* memory, std::size_t bytes, void* stream)> release;
+};
+
 /// How a graph is run.
 struct RunOptions {
   int threads = 0;           ///< Of a CPU; 0: one a core.
@@ -705,6 +713,7 @@ struct RunOptions {
   std::uint64_t offset = 0;  ///< Of random operators: each offset has its own numbers of a seed.
   void* stream = nullptr;    ///< Of a GPU: a CUstream; null: the device's own.
   const ParallelFor* parallel_for = nullptr;  ///< Null: OpenMP's threads.
+  const Allocator* allocator = nullptr;       ///< Null: Twinloom's own memory.
 };
 
 namespace detail {
@@ -740,6 +749,13 @@ inline void call_parallel_for(void* context, std::int64_t tasks, std::int32_t th
       tasks, threads, [&](std::int64_t first, std::int64_t last) { body(body_context, first, last); });
 }
 
+inline void* call_allocate(void* context, std::size_t bytes, void* stream) {
+  return static_cast<const Allocator*>(context)->allocate(bytes, stream);
+}
+inline void call_release(void* context, void* memory, std::size_t bytes, void* stream) {
+  static_cast<const Allocator*>(context)->release(memory, bytes, stream);
+}
+
 inline twinloom_run_options run_options(const RunOptions& options) {
   twinloom_run_options known{};
   known.size = sizeof known;
@@ -750,6 +766,11 @@ inline twinloom_run_options run_options(const RunOptions& options) {
   if (options.parallel_for != nullptr) {
     known.parallel_for = call_parallel_for;
     known.parallel_context = const_cast<ParallelFor*>(options.parallel_for);
+  }
+  if (options.allocator != nullptr) {
+    known.allocate = call_allocate;
+    known.release = call_release;
+    known.allocate_context = const_cast<Allocator*>(options.allocator);
   }
   return known;
 }
