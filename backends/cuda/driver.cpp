@@ -64,6 +64,7 @@ const Driver& Driver::get() {
     }
   });
   if (driver == nullptr) throw Error(failure);
+  driver->owner_.expect_this_process();
   return *driver;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/cuda/library.h"
+#include "backends/cuda/owner.h"
 
 namespace twinloom::cuda {
 
@@ -61,7 +62,7 @@ Library open_driver(const LibraryPlaces& places);
 class Driver {
  public:
   // Opened and initialised once; thread-safe. Error, each time, where there is no driver (with the places
-  // that were searched) or it does not start.
+  // that were searched) or it does not start; DeviceLost in a child of the process that opened it.
   static const Driver& get();
 
 #define TWINLOOM_ROW(name, symbol) decltype(::name)* name = nullptr;
@@ -74,6 +75,7 @@ class Driver {
 
  private:
   Driver();
+  Owner owner_;
 };
 
 }  // namespace twinloom::cuda

@@ -28,7 +28,9 @@ void Health::lose(const std::string& words) {
   refuse();
 }
 
+// A child asks first whose the GPU is: at fork() another thread may have held the mutex.
 void Health::refuse() const {
+  owner_.expect_this_process();
   const std::lock_guard lock(mutex_);
   throw runtime::DeviceLost(cat(words_, "; the GPU takes no more work in this process"));
 }

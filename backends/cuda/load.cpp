@@ -36,7 +36,10 @@ class Loader final : public runtime::Backend {
 
 }  // namespace
 
+// Of a child the driver is asked first, for GPUs that are known and so that no other thread's lock is waited
+// for.
 const Gpu& gpu_of(int number) {
+  Driver::get();
   static std::mutex mutex;
   static auto* const gpus = new std::map<int, std::unique_ptr<const Gpu>>;
   const std::lock_guard lock(mutex);

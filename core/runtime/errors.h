@@ -20,7 +20,8 @@ class OutOfMemory : public Error {
 };
 
 // A GPU has failed in a way that ends all work on it in this process, such as an access outside of its
-// memory. Each later use of it is this Error again, at once; other devices go on.
+// memory, or was opened before this process was forked from the one that did. Each later use of it is this
+// Error again, at once; other devices go on.
 class DeviceLost : public Error {
  public:
   using Error::Error;

@@ -20,6 +20,9 @@ if(TARGET backends_cuda)
   twinloom_stand_in(driver driver.cpp STAND_IN_VERSION=12000)
   twinloom_stand_in(old_driver driver.cpp STAND_IN_VERSION=11040)
   twinloom_stand_in(part_of_driver driver.cpp STAND_IN_VERSION=12000 STAND_IN_PARTS)
+  # A library that is open already is taken for every later one of its name.
+  twinloom_stand_in(one_gpu one_gpu.cpp)
+  target_link_options(one_gpu PRIVATE -Wl,-soname,libcuda.so.1)
   twinloom_stand_in(old_nvrtc nvrtc.cpp)
   twinloom_stand_in(old_nvrtc-builtins nvrtc.cpp)
 

@@ -1,4 +1,7 @@
 // On a GPU: runs that are started, streams of the caller, threads, failures, missing memory, copies.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <numeric>
 #include <thread>
 
@@ -223,6 +226,38 @@ void lose_the_gpu() {
 TEST_F(Streams, ALostGpuIsSaidEachTimeAndTheHostGoesOn) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(lose_the_gpu(), testing::ExitedWithCode(0), "");
+}
+
+// In a process of its own, which forks after use of its GPU.
+void fork_after_use() {
+  const Device device = Device::cuda(0, false);
+  const Executable executable = compile(rows_graph(), device, {.mode = Mode::strict});
+  const Rows given(device, 64, 64, 1);
+  const auto expected = all_numbers(executable.run(given.there), device);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int refused = 0;
+    const auto use = [&](const auto& uses) {
+      try {
+        uses();
+      } catch (const runtime::DeviceLost&) {
+        ++refused;
+      }
+    };
+    use([&] { executable.run(given.there); });
+    use([&] { device.download(std::get<Tensor>(given.there.front())); });
+    use([] { Device::cuda(0, false); });
+    compile(rows_graph(), Device::cpu({.cache = false})).run(given.here);
+    ::_exit(refused == 3 ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  std::exit(status == 0 && all_numbers(executable.run(given.there), device) == expected ? 0 : 2);
+}
+
+TEST_F(Streams, AChildForkedAfterUseGetsErrorsAndTheParentGoesOn) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(fork_after_use(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ typedef enum twinloom_code {
   TWINLOOM_INVALID = 1,
   /** What exists stays as it is; a run that needs less works. */
   TWINLOOM_OUT_OF_MEMORY = 2,
-  /** A GPU failed for good: all work on it in this process ends so, other devices go on. */
+  /** A GPU failed for good, or was opened before fork() made this process: all work on it here ends so, other devices
+   * go on. */
   TWINLOOM_DEVICE_LOST = 3,
   /** A mistake in Twinloom; the message is worth a report. */
   TWINLOOM_BUG = 4
