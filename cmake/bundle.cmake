@@ -19,7 +19,7 @@ add_custom_target(bundled_programs DEPENDS ${bundled_programs})
 install(TARGETS ${bundled_programs} twinloom_jit RUNTIME_DEPENDENCY_SET bundled_libraries
         RUNTIME DESTINATION bin COMPONENT bundle EXCLUDE_FROM_ALL
         LIBRARY DESTINATION lib COMPONENT bundle EXCLUDE_FROM_ALL)
-twinloom_install(bundled COMPONENT bundle EXCLUDE_FROM_ALL)
+twinloom_install(twinloom-bundle COMPONENT bundle EXCLUDE_FROM_ALL)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION . COMPONENT bundle EXCLUDE_FROM_ALL)
 install(RUNTIME_DEPENDENCY_SET bundled_libraries DESTINATION lib COMPONENT bundle EXCLUDE_FROM_ALL
         PRE_EXCLUDE_REGEXES "^(ld-linux|libc|libm|libpthread|libdl|librt)[.-]")

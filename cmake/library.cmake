@@ -3,6 +3,7 @@
 #   include/twinloom                 twinloom.h (C), twinloom.hpp (C++ over it), DLPack's header for those who have none
 #   lib/libtwinloom.so.MAJOR         exports api/c/symbols.txt and nothing else
 #   lib/libtwinloom_runtime.so.MAJOR runs packages without a compiler; exports api/c/runtime_symbols.txt
+#   lib/libtwinloom.a                the same as libtwinloom.so for those who link it in (static_library.cmake)
 #   lib/twinloom/libtwinloom_jit.so  Clang and LLVM, for the library and the program; exports the room jit alone
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -10,11 +11,12 @@ set(generated ${CMAKE_BINARY_DIR}/library)
 # From a program, and from the library; the bundle's lie in lib.
 set(runtime_path "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/twinloom" "$ORIGIN/../lib" "$ORIGIN/twinloom")
 
-file(WRITE ${generated}/jit_exported
-     "{ global: extern \"C++\" { twinloom::jit::Compiler::*; twinloom::jit::Session::*; twinloom::jit::Module::*;\n"
-     "  twinloom::jit::default_host_symbols*; }; local: *; };\n")
+# Written where it differs.
+file(CONFIGURE OUTPUT ${generated}/jit_exported
+     CONTENT "{ global: extern \"C++\" { twinloom::jit::*; }; local: *; };\n")
 add_library(twinloom_jit SHARED $<TARGET_OBJECTS:jit>)
-set_target_properties(twinloom_jit PROPERTIES LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY ${generated}/lib)
+set_target_properties(twinloom_jit PROPERTIES LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY ${generated}/lib
+                      LINK_DEPENDS ${generated}/jit_exported)
 get_target_property(libraries jit LINK_LIBRARIES)
 target_link_libraries(twinloom_jit PRIVATE ${libraries})
 target_link_options(twinloom_jit PRIVATE -Wl,--gc-sections -Wl,--exclude-libs,ALL
@@ -56,16 +58,19 @@ target_link_libraries(twinloom_runtime PRIVATE api_c)
 target_link_options(twinloom_runtime PRIVATE -Wl,--as-needed)
 twinloom_exports(twinloom_runtime twinloom_runtime ${CMAKE_SOURCE_DIR}/api/c/runtime_symbols.txt)
 
+include(cmake/static_library.cmake)
+
 add_executable(twinloom_program $<TARGET_OBJECTS:twinloom>)
 twinloom_over_jit(twinloom_program twinloom)
 set_target_properties(twinloom_program PROPERTIES OUTPUT_NAME twinloom RUNTIME_OUTPUT_DIRECTORY ${generated}/bin)
 
-set(package ${CMAKE_INSTALL_LIBDIR}/cmake/twinloom)
 write_basic_package_version_file(${generated}/twinloom-config-version.cmake COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/twinloom.pc.in ${generated}/twinloom.pc @ONLY)
-# twinloom_install(EXPORT [COMPONENT NAME EXCLUDE_FROM_ALL]): the library and all that its users compile and link with.
+# twinloom_install(EXPORT [COMPONENT NAME EXCLUDE_FROM_ALL]): the library and all that its users compile and link with. An
+# EXPORT begins with twinloom: its folder has its name, and of two for one folder CMake writes the files of the last.
 function(twinloom_install export)
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/${export})
   install(TARGETS twinloom_library twinloom_runtime EXPORT ${export} LIBRARY ${ARGN})
   install(EXPORT ${export} NAMESPACE twinloom:: FILE twinloom-config.cmake DESTINATION ${package} ${ARGN})
   install(FILES ${generated}/twinloom-config-version.cmake DESTINATION ${package} ${ARGN})
@@ -73,6 +78,7 @@ function(twinloom_install export)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/api/include/twinloom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${ARGN})
   install(FILES ${DLPACK_INCLUDE}/dlpack/dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/twinloom ${ARGN})
 endfunction()
+install(TARGETS twinloom_static EXPORT twinloom ARCHIVE)
 twinloom_install(twinloom)
 install(TARGETS twinloom_program)
 install(TARGETS twinloom_jit DESTINATION ${CMAKE_INSTALL_LIBDIR}/twinloom)

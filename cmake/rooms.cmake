@@ -31,6 +31,7 @@ function(twinloom_room folder)
     add_library(${target} STATIC ${sources})
     target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(${target} PUBLIC ${usable})
+    set_property(GLOBAL APPEND PROPERTY twinloom_archives ${target})
     # Trees of nodes are aligned as the compiler made them; bytes that are read as numbers may be anything.
     set(reads_bytes core_ops core_evaluate core_runtime backends_reference backends_cpu backends_cuda frontends_arrays)
     if(TWINLOOM_SANITIZE AND target IN_LIST reads_bytes)
