@@ -98,4 +98,18 @@ std::string json_of(const Explanation& explanation) {
   return json.dump();
 }
 
+std::vector<pipeline::PassText> dump(const Graph& graph, std::span<const Argument> arguments,
+                                     const Device& device, const CompileOptions& options) {
+  const auto bound = runtime::layouts_of(graph, arguments, true);
+  std::vector<pipeline::PassText> texts;
+  pipeline::make_variant(graph::specialise(graph, {}), bound.layouts, device.backend(), options, &texts);
+  return texts;
+}
+
+std::string json_of(const std::vector<pipeline::PassText>& texts) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const pipeline::PassText& each : texts) list.push_back({{"pass", each.pass}, {"text", each.text}});
+  return list.dump(2);
+}
+
 }  // namespace twinloom

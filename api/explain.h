@@ -50,6 +50,12 @@ struct Explanation {
 Explanation explain(const Executable& executable, std::span<const Argument> arguments, const Device& device,
                     const CompileOptions& options, const RunOptions& run = {});
 
+// The text of the form after each pass, for a run with these arguments; their data may be null.
+std::vector<pipeline::PassText> dump(const Graph& graph, std::span<const Argument> arguments,
+                                     const Device& device, const CompileOptions& options);
+// As a list of objects: pass, text.
+std::string json_of(const std::vector<pipeline::PassText>& texts);
+
 // As an object: kernels (name, computes, nest, schedule, sources, estimate with seconds and limits, relaxed),
 // missed, scatters, peak_bytes. Times in seconds.
 std::string json_of(const Explanation& explanation);

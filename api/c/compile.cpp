@@ -90,6 +90,18 @@ twinloom_error* twinloom_explain(const twinloom_executable* executable, const tw
   });
 }
 
+twinloom_error* twinloom_dump(const twinloom_executable* executable, const twinloom_value* arguments,
+                              size_t argument_count, char** json) {
+  return guarded([&] {
+    checked(json, "json");
+    const twinloom_executable& asked = checked(executable, "executable");
+    const auto texts =
+        twinloom::dump(asked.executable.graph(), arguments_of(arguments, argument_count, false), asked.device,
+                       asked.options);
+    *json = twinloom::c::copied(twinloom::json_of(texts));
+  });
+}
+
 twinloom_error* twinloom_export_package(const twinloom_graph* graph, const char* path,
                                         const twinloom_compile_options* options,
                                         const twinloom_export_options* how) {

@@ -331,6 +331,38 @@ TEST_F(Sums, TheCallersMemoryThatIsMissingOrNotAlignedIsAnError) {
   EXPECT_EQ(handing.blocks.size(), 0u);
 }
 
+TEST_F(Sums, MachineCodeIsMadeInTheBackground) {
+  x.data = nullptr;
+  twinloom_preparation* preparation = nullptr;
+  expect_ok(twinloom_prepare_start(executable, &argument, 1, &preparation));
+  std::int32_t done = 7;
+  expect_ok(twinloom_preparation_wait(preparation, 0, &done));
+  EXPECT_TRUE(done == 0 || done == 1);
+  expect_ok(twinloom_preparation_wait(preparation, -1, &done));
+  EXPECT_EQ(done, 1);
+  expect_ok(twinloom_preparation_wait(preparation, 1e300, &done));
+  EXPECT_EQ(done, 1);
+  twinloom_preparation_free(preparation);
+  x.ndim = 1;
+  expect_ok(twinloom_prepare_start(executable, &argument, 1, &preparation));
+  expect_invalid(twinloom_preparation_wait(preparation, -1, &done), "x");
+  EXPECT_EQ(done, 0);
+  twinloom_preparation_free(preparation);
+  expect_invalid(twinloom_preparation_wait(nullptr, 0, &done), "preparation is NULL");
+}
+
+TEST_F(Sums, TheFormAfterEachPassIsData) {
+  x.data = nullptr;
+  char* text = nullptr;
+  expect_ok(twinloom_dump(executable, &argument, 1, &text));
+  const auto passes = nlohmann::json::parse(text);
+  twinloom_text_free(text);
+  ASSERT_GT(passes.size(), 3u);
+  EXPECT_EQ(passes.front().at("pass"), "remove_dead");
+  EXPECT_EQ(passes.front().at("text").get<std::string>().substr(0, 5), "graph");
+  EXPECT_EQ(passes.back().at("pass"), "build");
+}
+
 TEST_F(Sums, ManyThreadsUseOneExecutable) {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 8; ++thread) {

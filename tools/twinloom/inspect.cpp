@@ -115,11 +115,8 @@ int dump(const DumpCommand& command) {
   }
   const Model model = read_model(command.model);
   const auto arguments = describe_arguments(model, command.model);
-  const auto bound = runtime::layouts_of(model.graph, arguments, true);
-  std::vector<pipeline::PassText> texts;
-  const Device device = make_device(command.device);
-  pipeline::make_variant(graph::specialise(model.graph, {}), bound.layouts, device.backend(),
-                         compile_options(command.device, Mode::fused), &texts);
+  const auto texts = twinloom::dump(model.graph, arguments, make_device(command.device),
+                                    compile_options(command.device, Mode::fused));
   for (const pipeline::PassText& text : texts) {
     if (!command.after.empty() && text.pass != command.after) continue;
     if (command.after.empty()) std::cout << "# after " << text.pass << '\n';

@@ -404,6 +404,27 @@ TWINLOOM_API twinloom_error* twinloom_explain(const twinloom_executable* executa
                                               const twinloom_value* arguments, size_t argument_count,
                                               int32_t threads, char** json);
 
+/** The text of the form after each pass of the compiler for such a run, as a list of JSON: objects with
+ * `pass` and `text`. Free with twinloom_text_free. */
+TWINLOOM_API twinloom_error* twinloom_dump(const twinloom_executable* executable,
+                                           const twinloom_value* arguments, size_t argument_count,
+                                           char** json);
+
+/** Machine code that is made in the background. */
+typedef struct twinloom_preparation twinloom_preparation;
+
+/** twinloom_prepare on a thread of its own, while runs with other arguments go on. The executable must
+ * outlive it. */
+TWINLOOM_API twinloom_error* twinloom_prepare_start(const twinloom_executable* executable,
+                                                    const twinloom_value* arguments, size_t argument_count,
+                                                    twinloom_preparation** preparation);
+/** Waits so many seconds at most, or, where they are negative, until it is done; `*done` is then 0 or not.
+ * The error is that of a preparation that failed. */
+TWINLOOM_API twinloom_error* twinloom_preparation_wait(const twinloom_preparation* preparation,
+                                                       double seconds, int32_t* done);
+/** Waits until it is done: what is being compiled is not broken off. */
+TWINLOOM_API void twinloom_preparation_free(twinloom_preparation* preparation);
+
 /** Tasks first..last-1 of a kernel. */
 typedef void (*twinloom_tasks)(void* body_context, int64_t first, int64_t last);
 

@@ -811,6 +811,25 @@ class Pending {
   std::unique_ptr<twinloom_pending, decltype(&twinloom_pending_free)> handle_;
 };
 
+/// Machine code that is made in the background. Its end waits for it.
+class Preparation {
+ public:
+  /// Waits so many seconds at most, or, where they are negative, until it is done; whether it is. Error where
+  /// it failed.
+  bool wait(double seconds = -1) const {
+    std::int32_t done = 0;
+    detail::check(twinloom_preparation_wait(handle_.get(), seconds, &done));
+    return done != 0;
+  }
+
+ private:
+  friend class Executable;
+  Preparation(std::shared_ptr<twinloom_executable> executable, twinloom_preparation* handle)
+      : executable_(std::move(executable)), handle_(handle, twinloom_preparation_free) {}
+  std::shared_ptr<twinloom_executable> executable_;  // outlives the preparation
+  std::unique_ptr<twinloom_preparation, decltype(&twinloom_preparation_free)> handle_;
+};
+
 /// What the package of a graph holds.
 struct ExportOptions {
   std::string targets = {};  ///< "avx2", "avx512", "sm_90", with commas between them; empty: this processor's
@@ -871,6 +890,13 @@ class Executable {
     const auto values = detail::values_of(arguments);
     detail::check(twinloom_prepare(handle(), values.data(), values.size()));
   }
+  /// The same on a thread of its own, while runs with other arguments go on.
+  Preparation prepare_in_background(const std::vector<Value>& arguments) const {
+    const auto values = detail::values_of(arguments);
+    twinloom_preparation* preparation = nullptr;
+    detail::check(twinloom_prepare_start(handle(), values.data(), values.size(), &preparation));
+    return Preparation(handle_, preparation);
+  }
   /// Bytes of new memory that a run with these arguments needs at once: temporaries, and results that lie in
   /// no argument.
   std::int64_t peak_bytes(const std::vector<Value>& arguments) const {
@@ -885,6 +911,14 @@ class Executable {
     const auto values = detail::values_of(arguments);
     char* json = nullptr;
     detail::check(twinloom_explain(handle(), values.data(), values.size(), threads, &json));
+    return detail::taken(json);
+  }
+
+  /// The text of the form after each pass of the compiler for such a run, as a list of JSON.
+  std::string dump(const std::vector<Value>& arguments) const {
+    const auto values = detail::values_of(arguments);
+    char* json = nullptr;
+    detail::check(twinloom_dump(handle(), values.data(), values.size(), &json));
     return detail::taken(json);
   }
 
