@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/object_cache/entry.h"
 
 namespace twinloom::object_cache {
@@ -24,6 +25,15 @@ constexpr std::int64_t slack = 8;
 constexpr std::int64_t recount_share = 16;
 
 constexpr const char* off_words = "compiled kernels are not kept on disk: ";
+
+// "cache: k0_exp (cpu avx2): hit"
+template <class Words>
+void log_of(const Key& key, const Words& words) {
+  logging::event(Log::cache, [&] {
+    return cat(escaped(text_of(key, kernel_field)), " (", escaped(text_of(key, target_field)),
+               "): ", words());
+  });
+}
 
 std::optional<std::int64_t> bytes_in(std::string_view text) {
   std::int64_t number = 0;
@@ -61,6 +71,7 @@ struct ObjectCache::State {
         warning(options.most_bytes == 0 ? std::string() : options.trouble) {}
 
   void warn(const std::string& trouble) {
+    logging::event(Log::cache, [&] { return cat("trouble: ", trouble); });
     const std::lock_guard lock(mutex);
     if (warning.empty()) warning = trouble;
   }
@@ -112,14 +123,22 @@ struct ObjectCache::State {
 ObjectCache::ObjectCache(Options options) {
   CHECK(options.name_digits > 0 && options.name_digits <= 32, options.name_digits, " digits of a hash of 32");
   state_ = std::make_unique<State>(std::move(options));
+  if (!state_->warning.empty()) logging::event(Log::cache, [&] { return cat("trouble: ", state_->warning); });
 }
 ObjectCache::~ObjectCache() = default;
 
 std::optional<std::string> ObjectCache::find(const Key& key) const {
   const File folder = state_->folder(Missing::leave);
-  if (!folder.is_open()) return std::nullopt;
+  if (!folder.is_open()) {
+    log_of(key, [&] { return state_->off ? "miss: the cache is off" : "miss: there is no folder yet"; });
+    return std::nullopt;
+  }
   auto content = state_->read(folder.descriptor(), state_->name_of(key), Reading::use);
-  if (!content || content->key != key) return std::nullopt;
+  if (!content || content->key != key) {
+    log_of(key, [&] { return cat("miss: ", why_miss(key, entries())); });
+    return std::nullopt;
+  }
+  log_of(key, [] { return "hit"; });
   return std::move(content->payload);
 }
 
@@ -138,6 +157,7 @@ void ObjectCache::store(const Key& key, std::string_view payload) const {
                      ": ", trouble));
     return;
   }
+  log_of(key, [&] { return cat("stored, ", count, " bytes"); });
   state_->keep_within_limit(folder.descriptor(), count);
 }
 

@@ -14,6 +14,7 @@
 #include "core/fuse/fuse.h"
 #include "core/graph/passes.h"
 #include "core/lower/lower.h"
+#include "core/pipeline/events.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/tune.h"
 #include "core/schedule/schedule.h"
@@ -93,6 +94,7 @@ void fuse_units(State& state) {
   const fuse::Limits limits =
       state.options.limits.value_or(limits_for(state.backend.machine(), state.options.mode));
   state.fused = fuse::fuse(state.fused.lowered, limits);
+  log_fusion(state.graph, state.fused);
 }
 
 // A contraction may be summed up in any order where the user does not ask for the canonical one.
@@ -198,6 +200,7 @@ void schedule_units(State& state) {
   }
   for (const fuse::Refusal& refusal : state.fused.refusals)
     variant.missed.push_back({refusal.first, refusal.second, refusal.words});
+  log_schedules(variant, state.backend, state.sizes);
 }
 
 // Side by side, in an arena of its own, so that the caller's tasks do not wait among them. Of several
@@ -213,6 +216,7 @@ void build_kernels(State& state) {
       step.compile_seconds = built.compile_seconds;
       step.cached = built.cached;
       step.code = std::move(built.code);
+      log_code(step);
     });
   });
 }

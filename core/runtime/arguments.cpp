@@ -2,6 +2,7 @@
 #include "core/runtime/arguments.h"
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/graph/bind.h"
 
 namespace twinloom::runtime {
@@ -69,7 +70,12 @@ index::Values bound_sizes(const Graph& graph, std::span<const Argument> argument
     else
       sizes.emplace_back(std::get<std::int64_t>(arguments[p]));
   }
-  return graph::bind_sizes(graph, sizes);
+  try {
+    return graph::bind_sizes(graph, sizes);
+  } catch (const Error& error) {
+    logging::event(Log::guards, [&] { return cat("failed: ", error.what()); });
+    throw;
+  }
 }
 
 }  // namespace twinloom::runtime

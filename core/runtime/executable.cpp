@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
+#include "core/base/log.h"
 #include "core/graph/passes.h"
 #include "core/runtime/arguments.h"
 #include "core/runtime/constants.h"
@@ -77,6 +78,16 @@ struct Executable::State {
     return static_cast<std::size_t>(count);
   }
 
+  // For the log.
+  std::string why_made(const std::string& key, bool of_class) const {
+    const std::size_t classes = classes_of(key);
+    if (kept.empty()) return "the first variant is made";
+    if (!of_class) return cat("a variant for all sizes is made, for ", classes, " classes have their own");
+    if (classes > 0) return cat("a variant is made, for none of ", classes, " is of this class of sizes");
+    return cat("a variant is made, for none of ", kept.size(), " has these strides and zero sizes",
+               kept.size() >= most_variants ? "; strides are numbers of the run from here on" : "");
+  }
+
   struct ChosenVariant {
     std::shared_ptr<const Variant> variant;
     index::Values strides;
@@ -92,7 +103,10 @@ struct Executable::State {
         wanted = wanted_by(arguments, sizes, zeros, false);
         variant = find(wanted.key, wanted.sizes);
       }
-      if (variant) return {std::move(variant), std::move(wanted.strides)};
+      if (variant) {
+        logging::event(Log::guards, [&] { return cat("a variant that was made before serves: ", wanted); });
+        return {std::move(variant), std::move(wanted.strides)};
+      }
       if (!making.contains(wanted.key)) return {make(lock, wanted, zeros), std::move(wanted.strides)};
       made_one.wait(lock);
     }
@@ -108,6 +122,14 @@ struct Executable::State {
     index::Values strides;
     index::Values sizes;  // and strides
     std::string key;
+    // "s0 = 3, row-major"
+    friend std::string print(const Wanted& wanted) {
+      const std::string known = join(
+          wanted.sizes, ", ", [](const auto& size) { return cat(size.first.name(), " = ", size.second); });
+      return cat(
+          known, known.empty() ? "" : ", ",
+          wanted.layouts.empty() ? "row-major" : cat("strides of parameters ", key_of(wanted.layouts)));
+    }
   };
   Wanted wanted_by(std::span<const Argument> arguments, const index::Values& sizes,
                    const index::Values& zeros, bool known_numbers) const {
@@ -133,6 +155,7 @@ struct Executable::State {
 std::shared_ptr<const Variant> Executable::State::make(std::unique_lock<std::mutex>& lock,
                                                        const Wanted& wanted, const index::Values& zeros) {
   const bool of_class = classes_of(wanted.key) < most_size_classes;
+  logging::event(Log::guards, [&] { return cat(why_made(wanted.key, of_class), ": ", wanted); });
   making.insert(wanted.key);
   lock.unlock();
   std::shared_ptr<const Variant> made;
@@ -160,7 +183,10 @@ std::shared_ptr<const Prepared> Executable::State::prepared(std::span<const Argu
   {
     const std::lock_guard lock(known_mutex_);
     const auto found = std::ranges::find(known_, signature, &Known::signature);
-    if (found != known_.end()) return found->prepared;
+    if (found != known_.end()) {
+      logging::event(Log::guards, [] { return "the variant of the same arguments before serves"; });
+      return found->prepared;
+    }
   }
   index::Values values = bound_sizes(graph, arguments);
   ChosenVariant chosen = choose(arguments, values);

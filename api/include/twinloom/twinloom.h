@@ -24,7 +24,7 @@
  *
  * Errors. What can fail returns NULL where it went well, else an error that the caller frees; what it would
  * have written through its pointers is then as it was. Nothing is thrown, no signal handler is installed,
- * nothing is printed, and the process is not ended.
+ * nothing is printed but logs that are asked for, and the process is not ended.
  *
  * Ownership. What is written through a `twinloom_x**` or `char**` is the caller's, to be freed by the
  * function that is named beside it; every such function takes NULL. A handle may be freed while others that
@@ -108,6 +108,21 @@ TWINLOOM_API void twinloom_error_free(twinloom_error* error);
 
 /** Frees a text that a function wrote through a `char**`. */
 TWINLOOM_API void twinloom_text_free(char* text);
+
+/* ---- logs ---- */
+
+/** An event of a log: the log's name and a text, of one line but for `code`. Called by one thread at a time,
+ * inside the work that it hears of: it must not compile or run, nor wait for a thread that does. */
+typedef void (*twinloom_log)(void* context, const char* log, const char* text);
+
+/** Says which logs are on from here on, and who hears them. `names`: with commas between them, of fusion (what
+ * became one kernel, and what did not and why), schedule (how each kernel is walked, and how long that should
+ * take), guards (which variant a run uses, why one is made, which condition failed), code (the source of each
+ * kernel) and cache (kernels on disk: found, missed and by which field, kept), or `all`; NULL: none. They are
+ * the process's. Before the first call they are those of the variable TWINLOOM_LOG of the environment.
+ * `callback`: NULL: each event is a line on the error stream. When this returns no earlier callback is being
+ * called, but by the thread that calls this. */
+TWINLOOM_API twinloom_error* twinloom_set_log(const char* names, twinloom_log callback, void* context);
 
 /* ---- values: what a graph takes and gives ---- */
 

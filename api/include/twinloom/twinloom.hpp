@@ -23,6 +23,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -86,6 +87,29 @@ std::shared_ptr<Handle> shared(Handle* handle, void (*free)(Handle*)) {
 
 /// The version of the library; the header's is TWINLOOM_VERSION_MAJOR and its neighbours.
 inline std::string version() { return twinloom_version(); }
+
+/// Who hears each event of a log. See twinloom_set_log for what it must not do; nor must it throw, or set
+/// another.
+using Log = std::function<void(std::string_view log, std::string_view text)>;
+
+namespace detail {
+inline void call_log(void* context, const char* log, const char* text) {
+  (*static_cast<const Log*>(context))(log, text);
+}
+}  // namespace detail
+
+/// Says which logs are on from here on: see twinloom_set_log for the names. Left empty, `log` is the error
+/// stream.
+inline void set_log(const std::string& names, Log log = {}) {
+  // Kept until the library calls another; never freed at the end of the process, when it may still be called.
+  static std::mutex& mutex = *new std::mutex;
+  static std::unique_ptr<const Log>& kept = *new std::unique_ptr<const Log>;
+  auto next = log ? std::make_unique<const Log>(std::move(log)) : nullptr;
+  const std::lock_guard<std::mutex> lock(mutex);
+  detail::check(
+      twinloom_set_log(names.c_str(), next ? detail::call_log : nullptr, const_cast<Log*>(next.get())));
+  kept = std::move(next);
+}
 
 /// The type of an element: DLPack's, with one lane.
 struct DType {
