@@ -83,7 +83,9 @@ class Bench {
     const graph::Graph read = fx::read(text);
     row[Phase::read] = watch.lap();
     pipeline::Options options;
-    options.after_pass = [&](std::string_view pass) { row[phase_of(pass)] += watch.lap(); };
+    options.progress = [&](const pipeline::Progress& done) {
+      if (done.kernel.empty()) row[phase_of(done.pass)] += watch.lap();
+    };
     watch.lap();
     const auto variant = pipeline::make_variant(read, {}, *planner_, options);
     for (const Phase phase : {Phase::graph, Phase::lower, Phase::fuse, Phase::schedule})

@@ -51,6 +51,14 @@ twinloom::CompileOptions compile_options(const twinloom_compile_options* given) 
   result.build_threads = options.build_threads;
   result.tuning.tries = options.tuning_tries;
   if (options.schedules != nullptr) result.tuning.folder = options.schedules;
+  if (options.progress != nullptr) {
+    result.progress = [say = options.progress,
+                       context = options.progress_context](const twinloom::pipeline::Progress& progress) {
+      const std::string pass(progress.pass), kernel(progress.kernel);
+      say(context, pass.c_str(), kernel.empty() ? nullptr : kernel.c_str(),
+          static_cast<std::int64_t>(progress.built), static_cast<std::int64_t>(progress.total));
+    };
+  }
   return result;
 }
 

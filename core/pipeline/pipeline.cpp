@@ -203,13 +203,19 @@ void schedule_units(State& state) {
   log_schedules(variant, state.backend, state.sizes);
 }
 
+using Clock = std::chrono::steady_clock;
+constexpr std::string_view BUILD = "build";
+
 // Side by side, in an arena of its own, so that the caller's tasks do not wait among them. Of several
 // failures one is thrown.
 void build_kernels(State& state) {
   const int cores = tbb::info::default_concurrency(), wanted = state.options.build_threads;
   tbb::task_arena arena(wanted > 0 ? std::min(wanted, cores) : cores);
+  std::mutex saying;
+  std::size_t count = 0;
   arena.execute([&] {
     tbb::parallel_for_each(state.variant.steps, [&](runtime::Step& step) {
+      const Clock::time_point begin = Clock::now();
       runtime::Built built = state.backend.build(step.program);
       step.kernel = std::move(built.kernel);
       step.source = std::move(built.source);
@@ -217,6 +223,10 @@ void build_kernels(State& state) {
       step.cached = built.cached;
       step.code = std::move(built.code);
       log_code(step);
+      if (!state.options.progress) return;
+      const Clock::time_point end = Clock::now();
+      const std::lock_guard alone(saying);
+      state.options.progress({BUILD, step.program.name, ++count, state.variant.steps.size(), begin, end});
     });
   });
 }
@@ -236,7 +246,7 @@ constexpr std::array passes_of_all_sizes = {
 };
 constexpr std::array passes_of_a_class = {
     Pass{"schedule", Form::programs, schedule_units},
-    Pass{"build", Form::programs, build_kernels},
+    Pass{BUILD, Form::programs, build_kernels},
 };
 
 std::string print(const State& state, Form form) {
@@ -266,8 +276,11 @@ void verify(const State& state, Form form) {
 
 void run(State& state, std::span<const Pass> passes, std::vector<PassText>* texts) {
   for (const Pass& pass : passes) {
+    const Clock::time_point begin = Clock::now();
     pass.run(state);
-    if (state.options.after_pass) state.options.after_pass(pass.name);
+    const std::size_t total = state.variant.steps.size();
+    if (state.options.progress)
+      state.options.progress({pass.name, {}, pass.name == BUILD ? total : 0, total, begin, Clock::now()});
     if (state.options.verify) verify(state, pass.form);
     if (texts != nullptr) texts->push_back({std::string(pass.name), print(state, pass.form)});
   }

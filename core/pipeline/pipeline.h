@@ -2,6 +2,7 @@
 // pipeline.cpp.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -47,6 +48,15 @@ struct Tuning {
   std::function<void(const Tuned& tuned)> report = {};
 };
 
+// What was done last on the way to a variant: a pass, or, within the pass that builds them, a kernel.
+struct Progress {
+  using Time = std::chrono::steady_clock::time_point;
+  std::string_view pass;
+  std::string_view kernel = {};      // that was built; empty: the pass is done
+  std::size_t built = 0, total = 0;  // kernels so far, of how many; 0 of 0 before they are scheduled
+  Time begin, end;                   // of it, on the thread that says so
+};
+
 struct Options {
   Mode mode = Mode::fused;
   bool fuse = true;                         // false: one kernel for each value that has memory
@@ -57,8 +67,8 @@ struct Options {
   std::function<std::optional<schedule::Schedule>(const loops::Program& nest)> schedule = {};
   Tuning tuning = {};     // of nests for which `schedule` gives nothing
   int build_threads = 0;  // that make kernels of one graph at the same time, at most one a core; 0: so many
-  // Called after each pass with its name; left empty, nobody is.
-  std::function<void(std::string_view pass)> after_pass = {};
+  // Called after each pass and each kernel, by one thread at a time; left empty, nobody is.
+  std::function<void(const Progress& progress)> progress = {};
   graph::Relaxations relaxed = graph::Relaxations::all();  // of mode `fast`; other modes have none
   bool relaxes(graph::Relaxation relaxation) const { return mode == Mode::fast && relaxed.has(relaxation); }
 };

@@ -1,7 +1,9 @@
 // See program.h.
 #include "tests/tool/program.h"
 
+#include <pty.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -43,17 +45,47 @@ std::size_t count_of(const std::string& text, std::string_view words) {
   return count;
 }
 
+std::string Workplace::command_line(std::string_view variables, std::string_view arguments) const {
+  return cat("unset TWINLOOM_CACHE_BYTES TWINLOOM_LOG && TWINLOOM_CACHE_DIR='", folder_.path(), "/cache' ",
+             variables, " '", TWINLOOM_PROGRAM, "' ", arguments);
+}
+
 Outcome Workplace::run_with(std::string_view variables, std::string_view arguments) const {
-  const std::string command =
-      cat("cd '", folder_.path(), "' && unset TWINLOOM_CACHE_BYTES && TWINLOOM_CACHE_DIR='", folder_.path(),
-          "/cache' ", variables, " '", TWINLOOM_PROGRAM, "' ", arguments, " 2>&1");
-  FILE* stream = popen(command.c_str(), "r");
-  if (stream == nullptr) throw std::runtime_error("cannot run " + command);
+  return shell(command_line(variables, arguments));
+}
+
+Outcome Workplace::shell(std::string_view command) const {
+  const std::string whole = cat("cd '", folder_.path(), "' && { ", command, "\n} 2>&1");
+  FILE* stream = popen(whole.c_str(), "r");
+  if (stream == nullptr) throw std::runtime_error("cannot run " + whole);
   Outcome outcome;
   std::array<char, 4096> piece{};
   for (std::size_t got = 0; (got = fread(piece.data(), 1, piece.size(), stream)) > 0;)
     outcome.output.append(piece.data(), got);
   const int status = pclose(stream);
+  if (WIFEXITED(status)) outcome.code = WEXITSTATUS(status);
+  return outcome;
+}
+
+Outcome Workplace::run_in_terminal(std::string_view arguments, int columns, std::string_view kind) const {
+  const std::string command =
+      cat("cd '", folder_.path(), "' && ", command_line(cat("TERM=", kind), arguments));
+  const winsize size = {24, static_cast<unsigned short>(columns), 0, 0};
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+  if (child < 0) throw std::runtime_error("there is no terminal to run in");
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  Outcome outcome;
+  std::array<char, 4096> piece{};
+  // Where the other end is closed, reading fails.
+  for (ssize_t got = 0; (got = ::read(terminal, piece.data(), piece.size())) > 0;)
+    outcome.output.append(piece.data(), static_cast<std::size_t>(got));
+  close(terminal);
+  int status = 0;
+  waitpid(child, &status, 0);
   if (WIFEXITED(status)) outcome.code = WEXITSTATUS(status);
   return outcome;
 }

@@ -29,11 +29,18 @@ class Workplace {
   Outcome run(std::string_view arguments) const { return run_with("", arguments); }
   // The same with variables of the environment, as the shell spells them.
   Outcome run_with(std::string_view variables, std::string_view arguments) const;
+  // The same in a terminal of so many columns and of the kind that TERM names; lines end in "\r\n", and what
+  // goes to the terminal is the output.
+  Outcome run_in_terminal(std::string_view arguments, int columns = 80,
+                          std::string_view kind = "xterm") const;
+  // A command of the shell, in the folder.
+  Outcome shell(std::string_view command) const;
   void write(std::string_view name, std::string_view text) const;
   std::string read(std::string_view name) const;
   std::string file(std::string_view name) const { return folder_.file(name); }
 
  private:
+  std::string command_line(std::string_view variables, std::string_view arguments) const;
   ScratchFolder folder_;
 };
 

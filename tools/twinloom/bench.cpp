@@ -59,7 +59,8 @@ int exit_code(const BenchReport& report) {
 
 int bench(const BenchCommand& command) {
   const BenchSetting setting{make_device(command.device), compile_options(command.device, Mode::fused),
-                             run_options(command.device, command.model), command.seconds};
+                             run_options(command.device, command.model), command.seconds,
+                             command.device.context.progress};
   BenchReport report;
   report.device = command.device.device;
   report.mode = pipeline::name(setting.compiled.mode);
@@ -107,7 +108,7 @@ the sum over its kernels. Several models are a list "models", each with its "fil
 
 }  // namespace
 
-Command add_bench(CLI::App& app, const FindDevice& find_device) {
+Command add_bench(CLI::App& app, const Context& context) {
   auto command = std::make_shared<BenchCommand>();
   CLI::App* sub = app.add_subcommand("bench", "Time the kernels of models");
   sub->add_option("models", command->files,
@@ -116,7 +117,7 @@ Command add_bench(CLI::App& app, const FindDevice& find_device) {
   add_input_options(*sub, command->model);
   // What follows their one value is a model.
   for (const char* option : {"--input", "--size"}) sub->get_option(option)->allow_extra_args(false);
-  add_device_options(*sub, command->device, find_device);
+  add_device_options(*sub, command->device, context);
   add_tuning_options(*sub, command->device);
   sub->add_option(
          "--seconds", command->seconds,

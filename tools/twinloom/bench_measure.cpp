@@ -1,10 +1,7 @@
 // See bench_measure.h.
 #include "tools/twinloom/bench_measure.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <iostream>
 #include <limits>
 
 #include "core/base/stopwatch.h"
@@ -15,22 +12,6 @@
 namespace twinloom::tool {
 
 namespace {
-
-// Says at a terminal, and only there, what is being done.
-class Progress {
- public:
-  ~Progress() { say(""); }
-  void say(const std::string& words) {
-    if (!shown_) return;
-    std::cerr << '\r' << words << std::string(width_ > words.size() ? width_ - words.size() : 0, ' ') << '\r'
-              << std::flush;
-    width_ = words.size();
-  }
-
- private:
-  bool shown_ = isatty(STDERR_FILENO) == 1;
-  std::size_t width_ = 0;
-};
 
 std::vector<std::string> fused_operators(const graph::Graph& graph, const runtime::Group& group) {
   std::vector<std::string> names;
@@ -122,19 +103,19 @@ double median_of_last(const std::vector<double>& seconds, std::size_t counted) {
 
 // Fills in the times: half of the seconds is for runs and half for runs in which each kernel is timed, which
 // puts something between them.
-void time_runs(const Runs& runs, const runtime::Variant& variant, double seconds, Measured& measured) {
-  Progress progress;
-  const measure::Enough enough{2, 5, std::numeric_limits<int>::max(), seconds / 2};
+void time_runs(const Runs& runs, const runtime::Variant& variant, const BenchSetting& setting,
+               Measured& measured) {
+  const measure::Enough enough{2, 5, std::numeric_limits<int>::max(), setting.seconds / 2};
   std::vector<double> durations;
   const std::size_t counted_runs = measure::repeat(enough, [&] {
-                                     progress.say(cat("run ", durations.size() + 1));
+                                     setting.progress->say(cat("run ", durations.size() + 1));
                                      durations.push_back(runs.seconds());
                                    }).size();
   measured.run_seconds = median_of_last(durations, counted_runs);
   std::vector<std::vector<double>> rounds(variant.groups.size());
   int round = 0;
   const std::size_t counted_rounds = measure::repeat(enough, [&] {
-                                       progress.say(cat("kernels, run ", ++round));
+                                       setting.progress->say(cat("kernels, run ", ++round));
                                        const std::vector<double> taken = runs.kernel_seconds(variant);
                                        for (std::size_t g = 0; g < taken.size(); ++g)
                                          rounds[g].push_back(taken[g]);
@@ -157,14 +138,13 @@ Measured measure_model(const ModelOptions& options, const BenchSetting& setting)
   measured.kernels = kernel_lines(*variant, setting, executable.symbols(arguments, setting.run));
   for (const KernelLine& kernel : measured.kernels) measured.compile_seconds += kernel.compile_seconds;
   measured.peak_bytes = executable.peak_bytes(arguments);
-  time_runs(Runs(executable, arguments, setting.run), *variant, setting.seconds, measured);
+  time_runs(Runs(executable, arguments, setting.run), *variant, setting, measured);
   return measured;
 }
 
 measure::CopyBandwidth measure_copy(const BenchSetting& setting) {
   setting.device.release_memory();
-  Progress progress;
-  progress.say("copy bandwidth");
+  setting.progress->say("copy bandwidth");
   const runtime::Space* const space = setting.device.backend().space();
   return space == nullptr ? measure::copy_bandwidth(setting.run.settings.threads)
                           : measure::copy_bandwidth(*space);

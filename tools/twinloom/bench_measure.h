@@ -9,6 +9,7 @@
 #include "api/twinloom.h"
 #include "core/measure/measure.h"
 #include "tools/twinloom/model.h"
+#include "tools/twinloom/progress.h"
 #include "tools/twinloom/traffic.h"
 
 namespace twinloom::tool {
@@ -19,6 +20,7 @@ struct BenchSetting {
   CompileOptions compiled;
   RunOptions run;
   double seconds = 1;  // that each model is measured for
+  Progress* progress = nullptr;
 };
 
 struct KernelLine {

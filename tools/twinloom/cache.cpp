@@ -96,7 +96,7 @@ int why_miss(const WhyMissCommand& command) {
 
 }  // namespace
 
-Command add_cache(CLI::App& app, const FindDevice& find_device) {
+Command add_cache(CLI::App& app, const Context& context) {
   CLI::App* cache = app.add_subcommand("cache", "Show or clear the compiled kernels that are kept on disk");
   cache->require_subcommand(1);
   cache->footer(
@@ -108,7 +108,7 @@ Command add_cache(CLI::App& app, const FindDevice& find_device) {
       "why-miss", "Say for each kernel of a model whether it is found, or how the nearest one differs");
   auto command = std::make_shared<WhyMissCommand>();
   add_model_options(*asker, command->model);
-  add_device_options(*asker, command->device, find_device);
+  add_device_options(*asker, command->device, context);
   asker->footer("Example: twinloom cache why-miss model.fx --isa avx2 --mode strict");
   return [=] {
     if (lister->parsed()) return list();

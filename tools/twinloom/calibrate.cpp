@@ -29,6 +29,7 @@ int calibrate(const CalibrateCommand& command) {
     std::cout << (forget_calibration(known) ? "removed " : "there is no ") << path << '\n';
     return 0;
   }
+  command.device.context.progress->say("measure");
   const machine::Machine measured = measure::calibrate(device.backend());
   keep_calibration(measured);
   std::cout << machine::print(measured) << "kept in " << path << '\n';
@@ -37,13 +38,13 @@ int calibrate(const CalibrateCommand& command) {
 
 }  // namespace
 
-Command add_calibrate(CLI::App& app, const FindDevice& find_device) {
+Command add_calibrate(CLI::App& app, const Context& context) {
   CLI::App* calibrate_app = app.add_subcommand(
       "calibrate",
       "Measure this machine and keep what estimates start from; some seconds, best with nothing "
       "else running");
   auto command = std::make_shared<CalibrateCommand>();
-  command->device.find = find_device;
+  command->device.context = context;
   calibrate_app->add_option("--device", command->device.device, "cpu, cuda or cuda:N")->capture_default_str();
   calibrate_app->add_option("--isa", command->device.isa,
                             "avx2 or avx512; left out, the best of this processor");

@@ -13,6 +13,7 @@
 
 #include "api/twinloom.h"
 #include "tools/twinloom/model.h"
+#include "tools/twinloom/progress.h"
 
 namespace twinloom::tool {
 
@@ -20,6 +21,12 @@ using Command = std::function<int()>;
 
 // What --device means: the name and what is asked of a CPU.
 using FindDevice = std::function<Device(std::string_view name, const CpuOptions& options)>;
+
+// What a command finds around it.
+struct Context {
+  FindDevice find_device;
+  Progress* progress = nullptr;  // lives as long as the command
+};
 
 // The whole program, from the words of the command line to its exit code.
 int run_program(std::span<const std::string> words, const FindDevice& find_device = &Device::named);
@@ -35,17 +42,18 @@ struct DeviceOptions {
   std::filesystem::path schedules;
   int tune = 0;
   bool no_compile = false;  // of a package: what it lacks is an Error
-  FindDevice find;
+  Context context;
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
 // The same without the file.
 void add_input_options(CLI::App& app, ModelOptions& options);
-void add_device_options(CLI::App& app, DeviceOptions& options, const FindDevice& find_device);
+void add_device_options(CLI::App& app, DeviceOptions& options, const Context& context);
 void add_relax_option(CLI::App& app, DeviceOptions& options);
 // Where schedules are kept; and, of commands that run kernels, how many are measured.
 void add_schedule_options(CLI::App& app, DeviceOptions& options);
 void add_tuning_options(CLI::App& app, DeviceOptions& options);
 Device make_device(const DeviceOptions& options);
+// They say on the way which pass is done and which kernel is built.
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise);
 // Where no mode is asked for, that of a package is its own.
 CompileOptions compile_options(const DeviceOptions& options, Mode otherwise, const Model& model);
@@ -65,14 +73,14 @@ RunOptions run_options(const DeviceOptions& options, const ModelOptions& model);
 // The name that an output has in archives and in messages.
 std::string output_name(const graph::Graph& graph, std::size_t result);
 
-Command add_run(CLI::App& app, const FindDevice& find_device);
-Command add_verify(CLI::App& app, const FindDevice& find_device);
-Command add_bench(CLI::App& app, const FindDevice& find_device);
-Command add_explain(CLI::App& app, const FindDevice& find_device);
-Command add_dump(CLI::App& app, const FindDevice& find_device);
-Command add_export(CLI::App& app, const FindDevice& find_device);
-Command add_cache(CLI::App& app, const FindDevice& find_device);
-Command add_calibrate(CLI::App& app, const FindDevice& find_device);
+Command add_run(CLI::App& app, const Context& context);
+Command add_verify(CLI::App& app, const Context& context);
+Command add_bench(CLI::App& app, const Context& context);
+Command add_explain(CLI::App& app, const Context& context);
+Command add_dump(CLI::App& app, const Context& context);
+Command add_export(CLI::App& app, const Context& context);
+Command add_cache(CLI::App& app, const Context& context);
+Command add_calibrate(CLI::App& app, const Context& context);
 Command add_devices(CLI::App& app);
 Command add_ops(CLI::App& app);
 

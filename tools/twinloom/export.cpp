@@ -42,7 +42,7 @@ int run_export(const ExportCommand& command) {
 
 }  // namespace
 
-Command add_export(CLI::App& app, const FindDevice& find_device) {
+Command add_export(CLI::App& app, const Context& context) {
   auto command = std::make_shared<ExportCommand>();
   CLI::App* sub =
       app.add_subcommand("export", "Compile a model ahead of time, for machines that need not be here");
@@ -60,7 +60,7 @@ Command add_export(CLI::App& app, const FindDevice& find_device) {
       ->allow_extra_args(false);
   sub->add_option("--mode", command->device.mode, "strict, fused or fast");
   add_relax_option(*sub, command->device);
-  command->device.find = find_device;
+  command->device.context = context;
   sub->footer(
       "Example: twinloom export model.fx --package model.twinloom --isa avx2,avx512 --sm 90\n"
       "Arguments that a run hands in must have the strides that the text or the given arrays have. Kernels "

@@ -170,12 +170,12 @@ kernel that calls a routine has no estimate, and on --device reference none has.
 
 }  // namespace
 
-Command add_explain(CLI::App& app, const FindDevice& find_device) {
+Command add_explain(CLI::App& app, const Context& context) {
   auto command = std::make_shared<ExplainCommand>();
   CLI::App* sub =
       app.add_subcommand("explain", "Say which kernels a model becomes, and why neighbours are not fused");
   add_model_options(*sub, command->model);
-  add_device_options(*sub, command->device, find_device);
+  add_device_options(*sub, command->device, context);
   add_schedule_options(*sub, command->device);
   sub->add_flag("--source", command->source, "Also print the generated source");
   sub->add_flag("--json", command->json, "All of it as one object of JSON, times in seconds");
@@ -183,11 +183,11 @@ Command add_explain(CLI::App& app, const FindDevice& find_device) {
   return [sub, command] { return sub->parsed() ? print_explanation(*command) : -1; };
 }
 
-Command add_dump(CLI::App& app, const FindDevice& find_device) {
+Command add_dump(CLI::App& app, const Context& context) {
   auto command = std::make_shared<DumpCommand>();
   CLI::App* sub = app.add_subcommand("dump", "Print the form after a pass");
   add_model_options(*sub, command->model);
-  add_device_options(*sub, command->device, find_device);
+  add_device_options(*sub, command->device, context);
   sub->add_option("--after", command->after, "The pass; left out, all of them");
   sub->footer("Example: twinloom dump model.fx --after fuse");
   return [sub, command] { return sub->parsed() ? dump(*command) : -1; };

@@ -16,6 +16,11 @@ std::string relaxation_names() {
   return join(graph::all_relaxations(), ", ", [](graph::Relaxation each) { return std::string(name(each)); });
 }
 
+std::string words_of(const pipeline::Progress& done) {
+  if (done.kernel.empty()) return cat("pass ", done.pass);
+  return cat("kernel ", done.built, " of ", done.total, ": ", done.kernel);
+}
+
 void set_relaxed(CompileOptions& result, const DeviceOptions& options) {
   if (!options.mode.empty() && result.mode != Mode::fast)
     throw Error(cat("--relax is for mode fast, the mode is ", options.mode));
@@ -55,8 +60,8 @@ void add_relax_option(CLI::App& app, DeviceOptions& options) {
       ->allow_extra_args(false);
 }
 
-void add_device_options(CLI::App& app, DeviceOptions& options, const FindDevice& find_device) {
-  options.find = find_device;
+void add_device_options(CLI::App& app, DeviceOptions& options, const Context& context) {
+  options.context = context;
   app.add_option("--device", options.device, "cpu, reference, cuda, cuda:N, or h200, which only plans")
       ->capture_default_str();
   app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
@@ -88,7 +93,7 @@ void add_tuning_options(CLI::App& app, DeviceOptions& options) {
 }
 
 Device make_device(const DeviceOptions& options) {
-  return options.find(options.device, {.isa = options.isa, .cache = !options.no_cache});
+  return options.context.find_device(options.device, {.isa = options.isa, .cache = !options.no_cache});
 }
 
 std::vector<runtime::Argument> on_device(std::vector<runtime::Argument> arguments, const Device& device) {
@@ -115,6 +120,9 @@ CompileOptions compile_options(const DeviceOptions& options, Mode otherwise) {
                      std::cerr << "tuned " << tuned.kernel << ": " << microseconds(tuned.usual_seconds)
                                << " -> " << microseconds(tuned.seconds) << '\n';
                    }};
+  result.progress = [progress = options.context.progress](const pipeline::Progress& done) {
+    progress->say(words_of(done));
+  };
   if (!options.mode.empty()) {
     const auto mode = pipeline::mode_named(options.mode);
     if (!mode) throw Error(cat("--mode must be strict, fused or fast, it is '", escaped(options.mode), "'"));

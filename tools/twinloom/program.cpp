@@ -1,4 +1,5 @@
 // The whole program: parses the command line and runs one command. See commands.h for exit codes.
+#include "core/base/text.h"
 #include "tools/twinloom/commands.h"
 #include "tools/twinloom/failure.h"
 
@@ -7,6 +8,13 @@ namespace twinloom::tool {
 namespace {
 
 constexpr int wrong_command_line = 64;
+
+// "twinloom cache list"
+std::string words_of_asked(const CLI::App& app) {
+  std::string words = app.get_name();
+  for (const CLI::App* asked : app.get_subcommands()) words += cat(" ", words_of_asked(*asked));
+  return words;
+}
 
 int run_asked(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
@@ -18,6 +26,8 @@ int run_asked(const std::vector<Command>& commands) {
 }  // namespace
 
 int run_program(std::span<const std::string> words, const FindDevice& find_device) {
+  Progress progress;
+  const Context context{find_device, &progress};
   CLI::App app("Twinloom, a tensor compiler: runs, checks, times and explains graphs of tensor operations.",
                "twinloom");
   app.require_subcommand(1);
@@ -25,18 +35,14 @@ int run_program(std::span<const std::string> words, const FindDevice& find_devic
   app.footer(
       "Exit codes: 0 done, 1 a difference was found, 2 wrong input, 3 a bug in Twinloom, 64 wrong command "
       "line.");
-  const std::vector<Command> commands = {add_run(app, find_device),
-                                         add_verify(app, find_device),
-                                         add_bench(app, find_device),
-                                         add_explain(app, find_device),
-                                         add_dump(app, find_device),
-                                         add_export(app, find_device),
-                                         add_cache(app, find_device),
-                                         add_calibrate(app, find_device),
-                                         add_devices(app),
-                                         add_ops(app)};
+  const std::vector<Command> commands = {add_run(app, context),   add_verify(app, context),
+                                         add_bench(app, context), add_explain(app, context),
+                                         add_dump(app, context),  add_export(app, context),
+                                         add_cache(app, context), add_calibrate(app, context),
+                                         add_devices(app),        add_ops(app)};
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // it takes them from the end
+    progress.begin(words_of_asked(app));
     return run_asked(commands);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : wrong_command_line;

@@ -51,8 +51,13 @@ std::vector<Tolerance> tolerances_of(const RunCommand& command, const graph::Gra
 }
 
 int run(const RunCommand& command) {
-  const Model model = read_model(command.model);
-  const std::vector<runtime::Argument> arguments = make_arguments(model, command.model);
+  const auto phase = [&](const char* name, const auto& work) {
+    command.device.context.progress->say(name);
+    return work();
+  };
+  const Model model = phase("read the model", [&] { return read_model(command.model); });
+  const std::vector<runtime::Argument> arguments =
+      phase("make inputs", [&] { return make_arguments(model, command.model); });
   // A comparison is with what each operator alone gives, unless a mode is asked for.
   const CompileOptions options =
       compile_options(command.device, command.expect.empty() ? Mode::fused : Mode::strict, model);
@@ -60,28 +65,32 @@ int run(const RunCommand& command) {
   const bool compares = !command.expect.empty() && options.mode != Mode::strict && !command.tolerance.exact;
   const std::vector<evaluate::Argument> given =
       compares ? for_evaluator(arguments) : std::vector<evaluate::Argument>();
-  const Device device = make_device(command.device);
+  const Device device = phase("open the device", [&] { return make_device(command.device); });
   const Executable executable = make_executable(model, device, options, command.device.no_compile);
-  const std::vector<Output> outputs = on_host(
-      executable.run(on_device(arguments, device), run_options(command.device, command.model)), device);
+  const auto moved = phase("upload", [&] { return on_device(arguments, device); });
+  phase("compile", [&] { return executable.variant(moved); });
+  const RunOptions how = run_options(command.device, command.model);
+  auto results = phase("run", [&] { return executable.run(moved, how); });
+  const std::vector<Output> outputs = phase("download", [&] { return on_host(std::move(results), device); });
   print_warning(device.backend().warning());
   if (!command.outputs.empty()) write_outputs(command.outputs, model.graph, outputs);
   if (command.expect.empty()) {
     print_outputs(std::cout, model.graph, outputs);
     return 0;
   }
-  const auto tolerances =
-      tolerances_of(command, model.graph, *executable.variant(arguments), given, options.mode);
+  const auto tolerances = phase("find what may differ", [&] {
+    return tolerances_of(command, model.graph, *executable.variant(moved), given, options.mode);
+  });
   return print_comparison(std::cout, model.graph, outputs, read_arrays(command.expect), tolerances) ? 0 : 1;
 }
 
 }  // namespace
 
-Command add_run(CLI::App& app, const FindDevice& find_device) {
+Command add_run(CLI::App& app, const Context& context) {
   auto command = std::make_shared<RunCommand>();
   CLI::App* sub = app.add_subcommand("run", "Run a model; with --expect, compare its outputs");
   add_model_options(*sub, command->model);
-  add_device_options(*sub, command->device, find_device);
+  add_device_options(*sub, command->device, context);
   add_tuning_options(*sub, command->device);
   sub->add_option("--expect", command->expect, "An .npz with out0, out1, ... or arrays by name");
   sub->add_option("--outputs", command->outputs, "Write the outputs to this .npz");

@@ -42,7 +42,10 @@ graph::Graph meaning(const graph::Graph& graph, const CompileOptions& options) {
 }
 
 int verify(const VerifyCommand& command) {
+  Progress& progress = *command.device.context.progress;
+  progress.say("read the model");
   const Model model = read_model(command.model);
+  progress.say("make inputs");
   const std::vector<runtime::Argument> arguments = make_arguments(model, command.model);
   const CompileOptions options = compile_options(command.device, Mode::strict, model);
   const RunOptions run = run_options(command.device, command.model);
@@ -50,14 +53,17 @@ int verify(const VerifyCommand& command) {
   const std::vector<evaluate::Argument> given = for_evaluator(arguments);
   const Device device = make_device(command.device);
   const Executable executable = make_executable(model, device, options, command.device.no_compile);
-  const std::vector<Output> outputs = on_host(executable.run(on_device(arguments, device), run), device);
+  const auto moved = on_device(arguments, device);
+  const auto variant = executable.variant(moved);
+  progress.say("run");
+  const std::vector<Output> outputs = on_host(executable.run(moved, run), device);
   print_warning(device.backend().warning());
 
+  progress.say("evaluate the graph");
   const graph::Graph meant = meaning(model.graph, options);
   const auto expected = evaluate::evaluate(meant, given, evaluate::Arithmetic::strict, run_numbers(run));
 
-  const std::vector<Tolerance> tolerances =
-      tolerances_of(free_sum_errors(*executable.variant(arguments), given, run_numbers(run)));
+  const std::vector<Tolerance> tolerances = tolerances_of(free_sum_errors(*variant, given, run_numbers(run)));
   bool good = true;
   for (std::size_t r = 0; r < outputs.size(); ++r) {
     const auto wanted = expected[r] ? std::optional(tensor_of(*expected[r])) : std::nullopt;
@@ -72,11 +78,11 @@ int verify(const VerifyCommand& command) {
 
 }  // namespace
 
-Command add_verify(CLI::App& app, const FindDevice& find_device) {
+Command add_verify(CLI::App& app, const Context& context) {
   auto command = std::make_shared<VerifyCommand>();
   CLI::App* sub = app.add_subcommand("verify", "Run a model and compare every bit with the graph evaluator");
   add_model_options(*sub, command->model);
-  add_device_options(*sub, command->device, find_device);
+  add_device_options(*sub, command->device, context);
   add_tuning_options(*sub, command->device);
   sub->footer("Example: twinloom verify model.fx --size s27=1 --size s77=0 --isa avx2");
   return [sub, command] { return sub->parsed() ? verify(*command) : -1; };

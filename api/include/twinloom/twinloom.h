@@ -115,13 +115,13 @@ TWINLOOM_API void twinloom_text_free(char* text);
  * inside the work that it hears of: it must not compile or run, nor wait for a thread that does. */
 typedef void (*twinloom_log)(void* context, const char* log, const char* text);
 
-/** Says which logs are on from here on, and who hears them. `names`: with commas between them, of fusion (what
- * became one kernel, and what did not and why), schedule (how each kernel is walked, and how long that should
- * take), guards (which variant a run uses, why one is made, which condition failed), code (the source of each
- * kernel) and cache (kernels on disk: found, missed and by which field, kept), or `all`; NULL: none. They are
- * the process's. Before the first call they are those of the variable TWINLOOM_LOG of the environment.
- * `callback`: NULL: each event is a line on the error stream. When this returns no earlier callback is being
- * called, but by the thread that calls this. */
+/** Says which logs are on from here on, and who hears them. `names`: with commas between them, of fusion
+ * (what became one kernel, and what did not and why), schedule (how each kernel is walked, and how long that
+ * should take), guards (which variant a run uses, why one is made, which condition failed), code (the source
+ * of each kernel) and cache (kernels on disk: found, missed and by which field, kept), or `all`; NULL: none.
+ * They are the process's. Before the first call they are those of the variable TWINLOOM_LOG of the
+ * environment. `callback`: NULL: each event is a line on the error stream. When this returns no earlier
+ * callback is being called, but by the thread that calls this. */
 TWINLOOM_API twinloom_error* twinloom_set_log(const char* names, twinloom_log callback, void* context);
 
 /* ---- values: what a graph takes and gives ---- */
@@ -343,6 +343,13 @@ typedef enum twinloom_mode {
   TWINLOOM_FAST = 2    /**< Fused, and what `relaxations` names. */
 } twinloom_mode;
 
+/** Hears what was done last on the way to machine code: a pass of the compiler or, within the pass that
+ * builds them, a kernel; `kernel` is NULL of a pass. So many kernels are built, of `total`, which is 0 before
+ * it is known. Called by one thread at a time, which need not be the caller's, and must not use the
+ * executable. */
+typedef void (*twinloom_progress)(void* context, const char* pass, const char* kernel, int64_t built,
+                                  int64_t total);
+
 /** How a graph is compiled. */
 typedef struct twinloom_compile_options {
   size_t size;             /**< sizeof(twinloom_compile_options). */
@@ -351,6 +358,8 @@ typedef struct twinloom_compile_options {
   int32_t build_threads;   /**< That compile kernels of one graph at the same time; 0: one a core. */
   int32_t tuning_tries;    /**< Schedules of each kernel measured beside the usual one when it is made. */
   const char* schedules;   /**< A folder where those that were fastest are kept and found; NULL: none. */
+  twinloom_progress progress; /**< Who hears how far it is, while the executable lives; NULL: nobody. */
+  void* progress_context;     /**< What `progress` is called with. */
 } twinloom_compile_options;
 
 /** Compiles a graph for a device. Machine code is made when the first run of a layout needs it, or by

@@ -708,6 +708,14 @@ enum class Mode {
   fast = TWINLOOM_FAST       ///< Fused, and what the relaxations name.
 };
 
+/// What was done last on the way to machine code: see twinloom_progress.
+struct Progress {
+  std::string pass;        ///< That is done, or in which a kernel was built.
+  std::string kernel;      ///< That was built; empty: the pass is done.
+  std::int64_t built = 0;  ///< Kernels so far.
+  std::int64_t total = 0;  ///< Of so many; 0 before it is known.
+};
+
 /// How a graph is compiled.
 struct CompileOptions {
   Mode mode = Mode::fused;       ///< How results may be rounded.
@@ -715,6 +723,7 @@ struct CompileOptions {
   int build_threads = 0;         ///< 0: one a core.
   int tuning_tries = 0;          ///< Schedules of each kernel that are measured beside the usual one.
   std::string schedules = {};    ///< A folder where those that were fastest are kept and found.
+  std::function<void(const Progress&)> progress = {};  ///< Who hears how far it is; it must not throw.
 };
 
 /// Who runs the tasks of a CPU's kernels: calls body(first, last) so that each of 0..tasks-1 is covered once,
@@ -756,6 +765,13 @@ inline std::vector<twinloom_value> values_of(const std::vector<Value>& given) {
   return values;
 }
 
+inline void call_progress(void* context, const char* pass, const char* kernel, std::int64_t built,
+                          std::int64_t total) {
+  (*static_cast<const std::function<void(const Progress&)>*>(context))(
+      {pass, kernel == nullptr ? "" : kernel, built, total});
+}
+
+// Its texts, and who hears of progress, are those of `options`.
 inline twinloom_compile_options compile_options(const CompileOptions& options) {
   twinloom_compile_options known{};
   known.size = sizeof known;
@@ -764,6 +780,10 @@ inline twinloom_compile_options compile_options(const CompileOptions& options) {
   known.build_threads = options.build_threads;
   known.tuning_tries = options.tuning_tries;
   known.schedules = options.schedules.empty() ? nullptr : options.schedules.c_str();
+  if (options.progress) {
+    known.progress = call_progress;
+    known.progress_context = const_cast<void*>(static_cast<const void*>(&options.progress));
+  }
   return known;
 }
 
@@ -882,8 +902,9 @@ class Executable {
  public:
   /// Compiles; machine code is made when the first run of a layout needs it, or by prepare().
   Executable(const Graph& graph, const Device& device, const CompileOptions& options = {})
-      : result_count_(twinloom_graph_result_count(graph.handle())) {
-    const twinloom_compile_options known = detail::compile_options(options);
+      : result_count_(twinloom_graph_result_count(graph.handle())),
+        options_(std::make_shared<const CompileOptions>(options)) {
+    const twinloom_compile_options known = detail::compile_options(*options_);
     twinloom_executable* executable = nullptr;
     detail::check(twinloom_compile(graph.handle(), device.handle(), &known, &executable));
     handle_ = detail::shared(executable, twinloom_executable_free);
@@ -1005,6 +1026,7 @@ class Executable {
   }
   Executable() = default;
   std::size_t result_count_ = 0;
+  std::shared_ptr<const CompileOptions> options_;  // with who hears of progress, as long as the handle lives
   std::shared_ptr<twinloom_executable> handle_;
 };
 
