@@ -55,10 +55,11 @@ class Progress {
   void draw();
   void erase();
 
-  std::string command_, words_;
+  std::string command_;
   Clock::time_point begun_;
   std::mutex mutex_;  // of all below, and of what is written
   std::condition_variable wake_;
+  std::string words_;
   bool ended_ = false;
   bool drawn_ = false;
   bool is_amid_line_ = false;  // the others' last line has no end yet

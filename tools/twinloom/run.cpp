@@ -1,5 +1,6 @@
 // twinloom run: runs a model, compares with expected outputs, writes outputs.
 #include <iostream>
+#include <optional>
 
 #include "core/base/error.h"
 #include "frontends/arrays/arrays.h"
@@ -8,6 +9,7 @@
 #include "tools/twinloom/inputs.h"
 #include "tools/twinloom/report.h"
 #include "tools/twinloom/rounding.h"
+#include "tools/twinloom/trace.h"
 
 namespace twinloom::tool {
 
@@ -16,7 +18,7 @@ namespace {
 struct RunCommand {
   ModelOptions model;
   DeviceOptions device;
-  std::filesystem::path expect, outputs;
+  std::filesystem::path expect, outputs, trace;
   Tolerance tolerance;
 };
 
@@ -50,11 +52,34 @@ std::vector<Tolerance> tolerances_of(const RunCommand& command, const graph::Gra
   return tolerances;
 }
 
+// Where it ran, and what came of it.
+struct Ran {
+  Device device;
+  Executable executable;
+  std::vector<runtime::Argument> arguments;  // where the device's kernels find them
+  std::vector<Output> outputs;
+};
+
+Ran ran(const RunCommand& command, const Model& model, const std::vector<runtime::Argument>& arguments,
+        CompileOptions options, const Phases& phase, Trace* trace) {
+  Device device = phase("open the device", [&] { return make_device(command.device); });
+  if (trace != nullptr) options.progress = traced(*trace, options.progress);
+  Executable executable = make_executable(model, device, options, command.device.no_compile);
+  auto moved = phase("upload", [&] { return on_device(arguments, device); });
+  const auto variant = phase("compile", [&] { return executable.variant(moved); });
+  RunOptions how = run_options(command.device, command.model);
+  std::optional<TracedRun> traced_run;
+  if (trace != nullptr) traced_run.emplace(*trace, *variant, device.backend().space() != nullptr, how);
+  auto results = phase("run", [&] { return executable.run(moved, how); });
+  if (traced_run) traced_run->finish();
+  auto outputs = phase("download", [&] { return on_host(std::move(results), device); });
+  return {std::move(device), std::move(executable), std::move(moved), std::move(outputs)};
+}
+
 int run(const RunCommand& command) {
-  const auto phase = [&](const char* name, const auto& work) {
-    command.device.context.progress->say(name);
-    return work();
-  };
+  std::optional<Trace> trace;
+  if (!command.trace.empty()) trace.emplace(command.trace);
+  const Phases phase(*command.device.context.progress, trace ? &*trace : nullptr);
   const Model model = phase("read the model", [&] { return read_model(command.model); });
   const std::vector<runtime::Argument> arguments =
       phase("make inputs", [&] { return make_arguments(model, command.model); });
@@ -65,23 +90,20 @@ int run(const RunCommand& command) {
   const bool compares = !command.expect.empty() && options.mode != Mode::strict && !command.tolerance.exact;
   const std::vector<evaluate::Argument> given =
       compares ? for_evaluator(arguments) : std::vector<evaluate::Argument>();
-  const Device device = phase("open the device", [&] { return make_device(command.device); });
-  const Executable executable = make_executable(model, device, options, command.device.no_compile);
-  const auto moved = phase("upload", [&] { return on_device(arguments, device); });
-  phase("compile", [&] { return executable.variant(moved); });
-  const RunOptions how = run_options(command.device, command.model);
-  auto results = phase("run", [&] { return executable.run(moved, how); });
-  const std::vector<Output> outputs = phase("download", [&] { return on_host(std::move(results), device); });
-  print_warning(device.backend().warning());
-  if (!command.outputs.empty()) write_outputs(command.outputs, model.graph, outputs);
+  const Ran done = ran(command, model, arguments, options, phase, trace ? &*trace : nullptr);
+  if (trace) trace->write(done.device.backend().name());
+  print_warning(done.device.backend().warning());
+  if (!command.outputs.empty()) write_outputs(command.outputs, model.graph, done.outputs);
   if (command.expect.empty()) {
-    print_outputs(std::cout, model.graph, outputs);
+    print_outputs(std::cout, model.graph, done.outputs);
     return 0;
   }
   const auto tolerances = phase("find what may differ", [&] {
-    return tolerances_of(command, model.graph, *executable.variant(moved), given, options.mode);
+    const auto variant = done.executable.variant(done.arguments);
+    return tolerances_of(command, model.graph, *variant, given, options.mode);
   });
-  return print_comparison(std::cout, model.graph, outputs, read_arrays(command.expect), tolerances) ? 0 : 1;
+  return print_comparison(std::cout, model.graph, done.outputs, read_arrays(command.expect), tolerances) ? 0
+                                                                                                         : 1;
 }
 
 }  // namespace
@@ -94,6 +116,8 @@ Command add_run(CLI::App& app, const Context& context) {
   add_tuning_options(*sub, command->device);
   sub->add_option("--expect", command->expect, "An .npz with out0, out1, ... or arrays by name");
   sub->add_option("--outputs", command->outputs, "Write the outputs to this .npz");
+  sub->add_option("--trace", command->trace,
+                  "Write what was done when to this file, for chrome://tracing or ui.perfetto.dev");
   sub->add_option("--rtol", command->tolerance.relative, "Relative tolerance")->capture_default_str();
   sub->add_option("--atol", command->tolerance.absolute, "Absolute tolerance")->capture_default_str();
   sub->add_option("--ulp", command->tolerance.ulp, "Steps of the output's type that are also enough");
