@@ -1,6 +1,7 @@
 # libtwinloom.so and what is installed with it, for find_package(twinloom), pkg-config and a plain compiler:
 #   bin/twinloom                     the program
 #   include/twinloom                 twinloom.h (C), twinloom.hpp (C++ over it), DLPack's header for those who have none
+#   share                            the manual, and completions for bash, zsh and fish, as the program prints them
 #   lib/libtwinloom.so.MAJOR         exports api/c/symbols.txt and nothing else
 #   lib/libtwinloom_runtime.so.MAJOR runs packages without a compiler; exports api/c/runtime_symbols.txt
 #   lib/libtwinloom.a                the same as libtwinloom.so for those who link it in (static_library.cmake)
@@ -64,6 +65,16 @@ add_executable(twinloom_program $<TARGET_OBJECTS:twinloom>)
 twinloom_over_jit(twinloom_program twinloom)
 set_target_properties(twinloom_program PROPERTIES OUTPUT_NAME twinloom RUNTIME_OUTPUT_DIRECTORY ${generated}/bin)
 
+# twinloom_print(FILE COMMAND FOLDER): what the program prints for the command, installed as FOLDER/FILE.
+set(printed)
+function(twinloom_print file command folder)
+  set(output ${generated}/printed/${file})
+  add_custom_command(OUTPUT ${output} COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}/printed
+                     COMMAND twinloom_program ${command} > ${output} DEPENDS twinloom_program VERBATIM)
+  install(FILES ${output} DESTINATION ${folder})
+  set(printed ${printed} ${output} PARENT_SCOPE)
+endfunction()
+
 write_basic_package_version_file(${generated}/twinloom-config-version.cmake COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/twinloom.pc.in ${generated}/twinloom.pc @ONLY)
@@ -81,6 +92,11 @@ endfunction()
 install(TARGETS twinloom_static EXPORT twinloom ARCHIVE)
 twinloom_install(twinloom)
 install(TARGETS twinloom_program)
+twinloom_print(twinloom.1 man ${CMAKE_INSTALL_MANDIR}/man1)
+twinloom_print(twinloom "completion;bash" ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+twinloom_print(_twinloom "completion;zsh" ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+twinloom_print(twinloom.fish "completion;fish" ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+add_custom_target(twinloom_printed ALL DEPENDS ${printed})
 install(TARGETS twinloom_jit DESTINATION ${CMAKE_INSTALL_LIBDIR}/twinloom)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The licences of what is compiled or linked into the files above, where the system has them by package.

@@ -113,6 +113,7 @@ Command add_bench(CLI::App& app, const Context& context) {
   CLI::App* sub = app.add_subcommand("bench", "Time the kernels of models");
   sub->add_option("models", command->files,
                   "Texts that PyTorch prints for FX graphs, or that a failing random graph prints")
+      ->type_name(takes::file)
       ->required();
   add_input_options(*sub, command->model);
   // What follows their one value is a model.
@@ -125,7 +126,7 @@ Command add_bench(CLI::App& app, const Context& context) {
          "of both are")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  sub->add_option("--json", command->json, "Also write the numbers to this file");
+  sub->add_option("--json", command->json, "Also write the numbers to this file")->type_name(takes::file);
   sub->footer(notes);
   return [sub, command] { return sub->parsed() ? bench(*command) : -1; };
 }

@@ -45,9 +45,10 @@ Command add_calibrate(CLI::App& app, const Context& context) {
       "else running");
   auto command = std::make_shared<CalibrateCommand>();
   command->device.context = context;
-  calibrate_app->add_option("--device", command->device.device, "cpu, cuda or cuda:N")->capture_default_str();
-  calibrate_app->add_option("--isa", command->device.isa,
-                            "avx2 or avx512; left out, the best of this processor");
+  calibrate_app->add_option("--device", command->device.device, "What is measured")
+      ->type_name("cpu|cuda|cuda:N")
+      ->capture_default_str();
+  add_isa_option(*calibrate_app, command->device);
   auto* show =
       calibrate_app->add_flag("--show", command->show, "Measure nothing; print what is known of the machine");
   calibrate_app->add_flag("--clear", command->clear, "Measure nothing; forget what was measured")

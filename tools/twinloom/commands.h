@@ -1,7 +1,5 @@
 // The commands of the `twinloom` program. Each adds its subcommand to the parser and, when it was asked
-// for, runs and returns the exit code.
-//   0 done   1 a difference was found   2 an Error (the user's)   3 a Bug (ours)   64 the command line is
-//   wrong
+// for, runs and returns the exit code, one of exit_codes.h.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,6 +10,8 @@
 #include <string>
 
 #include "api/twinloom.h"
+#include "tools/twinloom/command_line.h"
+#include "tools/twinloom/exit_codes.h"
 #include "tools/twinloom/model.h"
 #include "tools/twinloom/progress.h"
 
@@ -48,6 +48,8 @@ void add_model_options(CLI::App& app, ModelOptions& options);
 // The same without the file.
 void add_input_options(CLI::App& app, ModelOptions& options);
 void add_device_options(CLI::App& app, DeviceOptions& options, const Context& context);
+void add_mode_option(CLI::App& app, DeviceOptions& options);
+void add_isa_option(CLI::App& app, DeviceOptions& options);
 void add_relax_option(CLI::App& app, DeviceOptions& options);
 // Where schedules are kept; and, of commands that run kernels, how many are measured.
 void add_schedule_options(CLI::App& app, DeviceOptions& options);
@@ -83,5 +85,7 @@ Command add_cache(CLI::App& app, const Context& context);
 Command add_calibrate(CLI::App& app, const Context& context);
 Command add_devices(CLI::App& app);
 Command add_ops(CLI::App& app);
+Command add_completion(CLI::App& app);
+Command add_man(CLI::App& app);
 
 }  // namespace twinloom::tool

@@ -48,17 +48,21 @@ Command add_export(CLI::App& app, const Context& context) {
       app.add_subcommand("export", "Compile a model ahead of time, for machines that need not be here");
   add_model_options(*sub, command->model);
   sub->add_option("--package", command->package, "Write kernels, plan, guards and constants to this file")
+      ->type_name(takes::file)
       ->required();
-  sub->add_option("--isa", command->isas,
-                  "avx2, avx512: instruction sets to compile for; left out, and without --sm, "
-                  "the best of this processor")
+  sub->add_option(
+         "--isa", command->isas,
+         "Instruction sets to compile for, with commas between; left out, and without --sm, the best "
+         "of this processor")
+      ->type_name("avx2|avx512")
       ->delimiter(',')
       ->allow_extra_args(false);
   sub->add_option("--sm", command->architectures,
-                  "90: architectures of GPUs to compile for, which needs NVRTC and no GPU")
+                  "Architectures of GPUs to compile for, which needs NVRTC and no GPU")
+      ->type_name("90")
       ->delimiter(',')
       ->allow_extra_args(false);
-  sub->add_option("--mode", command->device.mode, "strict, fused or fast");
+  add_mode_option(*sub, command->device);
   add_relax_option(*sub, command->device);
   command->device.context = context;
   sub->footer(

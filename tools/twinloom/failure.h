@@ -7,7 +7,7 @@
 namespace twinloom::tool {
 
 struct Failure {
-  int code = 0;  // that the program exits with; see commands.h
+  int code = 0;  // that the program exits with; see exit_codes.h
   std::string words;
 };
 

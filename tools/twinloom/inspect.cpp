@@ -188,7 +188,8 @@ Command add_dump(CLI::App& app, const Context& context) {
   CLI::App* sub = app.add_subcommand("dump", "Print the form after a pass");
   add_model_options(*sub, command->model);
   add_device_options(*sub, command->device, context);
-  sub->add_option("--after", command->after, "The pass; left out, all of them");
+  sub->add_option("--after", command->after, "The pass; left out, all of them")
+      ->type_name(takes::one_of(pipeline::pass_names()));
   sub->footer("Example: twinloom dump model.fx --after fuse");
   return [sub, command] { return sub->parsed() ? dump(*command) : -1; };
 }
@@ -201,7 +202,7 @@ Command add_devices(CLI::App& app) {
 Command add_ops(CLI::App& app) {
   auto command = std::make_shared<OpsCommand>();
   CLI::App* sub = app.add_subcommand("ops", "List the operators");
-  sub->add_option("--frontend", command->frontend, "Those that a frontend reads: fx");
+  sub->add_option("--frontend", command->frontend, "Those that a frontend reads")->type_name("fx");
   return [sub, command] { return sub->parsed() ? list_operators(*command) : -1; };
 }
 

@@ -12,8 +12,10 @@ namespace twinloom::tool {
 
 namespace {
 
-std::string relaxation_names() {
-  return join(graph::all_relaxations(), ", ", [](graph::Relaxation each) { return std::string(name(each)); });
+std::vector<std::string> relaxation_names() {
+  std::vector<std::string> names;
+  for (const graph::Relaxation each : graph::all_relaxations()) names.emplace_back(name(each));
+  return names;
 }
 
 std::string words_of(const pipeline::Progress& done) {
@@ -35,37 +37,52 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   app.add_option(
          "model", options.file,
          "The text that PyTorch prints for an FX graph, or that a failing random graph prints, or a package")
-      ->required();
+      ->required()
+      ->type_name(takes::file);
   add_input_options(app, options);
 }
 
 void add_input_options(CLI::App& app, ModelOptions& options) {
   app.add_option("--graph", options.graph, "Which graph of a file with several, from 0")
       ->capture_default_str();
-  app.add_option("--inputs", options.inputs, "An .npz with in0, in1, ... or arrays by parameter name");
-  app.add_option("--input", options.input,
-                 "NAME=F.npy, or NAME= normal, uniform, zeros, ones, a number or LOW..HIGH: one parameter, "
-                 "by name or as inK");
-  app.add_option("--size", options.sizes,
-                 "SYMBOL=N: a symbolic size; left out, the given arrays tell, else it is 16");
+  app.add_option("--inputs", options.inputs, "An .npz with in0, in1, ... or arrays by parameter name")
+      ->type_name(takes::file);
+  app.add_option(
+         "--input", options.input,
+         "One parameter, by name or as inK: a file F.npy, or normal, uniform, zeros, ones, a number or "
+         "LOW..HIGH")
+      ->type_name("NAME=VALUE");
+  app.add_option("--size", options.sizes, "A symbolic size; left out, the given arrays tell, else it is 16")
+      ->type_name("SYMBOL=N");
   app.add_option("--seed", options.seed, "Of inputs that are drawn, and of random operators")
       ->capture_default_str();
 }
 
 void add_relax_option(CLI::App& app, DeviceOptions& options) {
-  app.add_option(
-         "--relax", options.relax,
-         cat("What mode fast relaxes, of ", relaxation_names(), "; left out, all; given, the mode is fast"))
+  app.add_option("--relax", options.relax,
+                 "What mode fast relaxes, with commas between; left out, all; given, the mode is fast")
+      ->type_name(takes::one_of(relaxation_names()))
       ->delimiter(',')
       ->allow_extra_args(false);
 }
 
+void add_mode_option(CLI::App& app, DeviceOptions& options) {
+  app.add_option("--mode", options.mode, "What may be relied on about the bits of results")
+      ->type_name("strict|fused|fast");
+}
+
+void add_isa_option(CLI::App& app, DeviceOptions& options) {
+  app.add_option("--isa", options.isa, "Of a CPU; left out, the best of this processor")
+      ->type_name("avx2|avx512");
+}
+
 void add_device_options(CLI::App& app, DeviceOptions& options, const Context& context) {
   options.context = context;
-  app.add_option("--device", options.device, "cpu, reference, cuda, cuda:N, or h200, which only plans")
+  app.add_option("--device", options.device, "Where kernels run; h200 only plans")
+      ->type_name("cpu|reference|cuda|cuda:N|h200")
       ->capture_default_str();
-  app.add_option("--isa", options.isa, "avx2 or avx512; left out, the best of this processor");
-  app.add_option("--mode", options.mode, "strict, fused or fast");
+  add_isa_option(app, options);
+  add_mode_option(app, options);
   add_relax_option(app, options);
   app.add_option("--threads", options.threads, "Threads of a kernel; 0: one a core")
       ->capture_default_str()
@@ -79,7 +96,8 @@ void add_device_options(CLI::App& app, DeviceOptions& options, const Context& co
 void add_schedule_options(CLI::App& app, DeviceOptions& options) {
   app.add_option("--schedules", options.schedules,
                  "A folder of schedule files: a kernel that has one, for this machine and these threads, is "
-                 "scheduled as it says");
+                 "scheduled as it says")
+      ->type_name(takes::folder);
 }
 
 void add_tuning_options(CLI::App& app, DeviceOptions& options) {

@@ -96,14 +96,15 @@ int run(const RunCommand& command) {
   if (!command.outputs.empty()) write_outputs(command.outputs, model.graph, done.outputs);
   if (command.expect.empty()) {
     print_outputs(std::cout, model.graph, done.outputs);
-    return 0;
+    return exits::done;
   }
   const auto tolerances = phase("find what may differ", [&] {
     const auto variant = done.executable.variant(done.arguments);
     return tolerances_of(command, model.graph, *variant, given, options.mode);
   });
-  return print_comparison(std::cout, model.graph, done.outputs, read_arrays(command.expect), tolerances) ? 0
-                                                                                                         : 1;
+  const bool good =
+      print_comparison(std::cout, model.graph, done.outputs, read_arrays(command.expect), tolerances);
+  return good ? exits::done : exits::different;
 }
 
 }  // namespace
@@ -114,10 +115,12 @@ Command add_run(CLI::App& app, const Context& context) {
   add_model_options(*sub, command->model);
   add_device_options(*sub, command->device, context);
   add_tuning_options(*sub, command->device);
-  sub->add_option("--expect", command->expect, "An .npz with out0, out1, ... or arrays by name");
-  sub->add_option("--outputs", command->outputs, "Write the outputs to this .npz");
+  sub->add_option("--expect", command->expect, "An .npz with out0, out1, ... or arrays by name")
+      ->type_name(takes::file);
+  sub->add_option("--outputs", command->outputs, "Write the outputs to this .npz")->type_name(takes::file);
   sub->add_option("--trace", command->trace,
-                  "Write what was done when to this file, for chrome://tracing or ui.perfetto.dev");
+                  "Write what was done when to this file, for chrome://tracing or ui.perfetto.dev")
+      ->type_name(takes::file);
   sub->add_option("--rtol", command->tolerance.relative, "Relative tolerance")->capture_default_str();
   sub->add_option("--atol", command->tolerance.absolute, "Absolute tolerance")->capture_default_str();
   sub->add_option("--ulp", command->tolerance.ulp, "Steps of the output's type that are also enough");

@@ -73,7 +73,7 @@ int verify(const VerifyCommand& command) {
   std::cout << (good ? "verified: " : "NOT verified: ") << command.device.device
             << " against the evaluator, mode " << pipeline::name(options.mode)
             << (exact ? ", bit for bit\n" : ", bit for bit but what is made of sums in free order\n");
-  return good ? 0 : 1;
+  return good ? exits::done : exits::different;
 }
 
 }  // namespace

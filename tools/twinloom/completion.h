@@ -1,0 +1,16 @@
+// What a shell is told of the command line, so that it completes commands, options and their values.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tools/twinloom/command_line.h"
+
+namespace twinloom::tool {
+
+// A script for the shell to read; `program` is what is typed.
+std::string bash_completion(std::span<const CommandLine> commands, const std::string& program);
+std::string zsh_completion(std::span<const CommandLine> commands, const std::string& program);
+std::string fish_completion(std::span<const CommandLine> commands, const std::string& program);
+
+}  // namespace twinloom::tool
