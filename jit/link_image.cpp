@@ -3,6 +3,7 @@
 // words of its table alone; these words are the imports.
 #include "jit/link_image.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ExecutionEngine/JITLink/ELF.h>
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <llvm/ExecutionEngine/JITLink/x86_64.h>
@@ -121,11 +122,14 @@ class Context final : public llvm::jitlink::JITLinkContext {
   }
 
  private:
-  // One segment for code and constants: nothing is written once the image is loaded.
+  // One segment for code and constants: nothing is written once the image is loaded. What has no name is a
+  // constant of LLVM's, which has those of 128 bytes among the data.
   static llvm::Error in_one_piece(LinkGraph& graph) {
     for (auto& section : graph.sections()) {
-      const bool written = (section.getMemProt() & llvm::orc::MemProt::Write) == llvm::orc::MemProt::Write;
-      if (written && !section.empty())
+      const bool may_be = (section.getMemProt() & llvm::orc::MemProt::Write) == llvm::orc::MemProt::Write;
+      const bool is_variable =
+          llvm::any_of(section.symbols(), [](const auto* symbol) { return symbol->hasName(); });
+      if (may_be && is_variable)
         return refusal(cat("it has data that is written, in ", section.getName().str()));
       section.setMemProt(llvm::orc::MemProt::Read | llvm::orc::MemProt::Exec);
     }

@@ -44,6 +44,17 @@ TEST(CodeImage, RunsWhereverItLies) {
   }
 }
 
+// LLVM has such a vector among the data that may be written.
+TEST(CodeImage, HoldsConstantsOfManyBytes) {
+  const LoadedCode code(image_of("typedef long Many __attribute__((ext_vector_type(16)));\n"
+                                 "extern \"C\" double run(double x) {\n"
+                                 "  Many many = (Many)(long)x;\n"
+                                 "  many &= (Many)0x7fffffffffffffffl;\n"
+                                 "  return (double)(many[0] + many[15]);\n}\n"),
+                        default_host_symbols());
+  EXPECT_EQ(function_of(code)(21.0), 42.0);
+}
+
 TEST(CodeImage, AnObjectThatCannotBeOneIsABug) {
   EXPECT_NE(tests::words_of<Bug>([] {
               image_of("extern \"C\" double other(double x) { return x; }\n");
