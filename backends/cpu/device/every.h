@@ -44,7 +44,7 @@ TWINLOOM_INLINE Value with_parts(Parts parts, Value earlier, Sequence<int, lane.
   } else {
     constexpr int first = Every<count, stride>::first_of(part);
     const Value loaded = parts.from(first);
-    const Value joined = __builtin_shufflevector(earlier, loaded, Every<count, stride>::from(lane, part)...);
+    const Value joined = shuffled<Every<count, stride>::from(lane, part)...>(earlier, loaded);
     return with_parts<stride, part + 1>(parts, joined, all);
   }
 }
@@ -75,7 +75,7 @@ TWINLOOM_INLINE Vector<Of, count> load_parts(const Of* pointer, i64 apart) {
 }
 template <class Value, int... lane>
 TWINLOOM_INLINE auto alternating(Value first, Value second, Sequence<int, lane...>) {
-  return __builtin_shufflevector(first, second, (lane / 2 + lane % 2 * lanes<Value>)...);
+  return shuffled<(lane / 2 + lane % 2 * lanes<Value>)...>(first, second);
 }
 // Lane l is pointer[l % parts * apart + l / parts]. The even ones of all parts are the even half's.
 template <int count, int parts, class Of>

@@ -6,6 +6,7 @@
 
 namespace twinloom::device {
 
+#ifdef __clang__
 template <int bytes, int count>
 constexpr bool has_masked_gather = false;
 template <int bytes, int count>
@@ -13,17 +14,17 @@ struct MaskedGather;
 
 // Masks are lanes of 0 and -1, as AVX2 has them, which are halved where several instructions gather; the
 // builtins for AVX-512 take bits.
-#define TWINLOOM_GATHER(bytes, count, number, Place, Taken, taken, gathers)                         \
-  template <>                                                                                       \
-  constexpr bool has_masked_gather<bytes, count> = true;                                            \
-  template <>                                                                                       \
-  struct MaskedGather<bytes, count> {                                                               \
-    using Values = Vector<number, count>;                                                           \
-    static TWINLOOM_INLINE Values gather(const void* pointer, Vector<i64, count> places,            \
-                                         Signed<Values> mask, Values otherwise) {                   \
-      return gathers(otherwise, static_cast<const Place*>(pointer),                                 \
-                     bit_cast<Vector<Wide, count>>(places), bit_cast<Taken>(taken), bytes);         \
-    }                                                                                               \
+#define TWINLOOM_GATHER(bytes, count, number, Place, Taken, taken, gathers)                                \
+  template <>                                                                                              \
+  inline constexpr bool has_masked_gather<bytes, count> = true;                                            \
+  template <>                                                                                              \
+  struct MaskedGather<bytes, count> {                                                                      \
+    using Values = Vector<number, count>;                                                                  \
+    static TWINLOOM_INLINE Values gather(const void* pointer, Vector<i64, count> places,                   \
+                                         Signed<Values> mask, Values otherwise) {                          \
+      return gathers(otherwise, static_cast<const Place*>(pointer), bit_cast<Vector<Wide, count>>(places), \
+                     bit_cast<Taken>(taken), bytes);                                                       \
+    }                                                                                                      \
   };
 #ifdef __AVX512F__
 TWINLOOM_GATHER(4, 8, int, void, u8, mask_of(mask), __builtin_ia32_gatherdiv16si)
@@ -34,6 +35,7 @@ TWINLOOM_GATHER(4, 4, int, int, Values, mask, __builtin_ia32_gatherq_d256)
 TWINLOOM_GATHER(8, 4, Wide, Wide, Values, mask, __builtin_ia32_gatherq_q256)
 #endif
 #undef TWINLOOM_GATHER
+#endif
 
 template <int bytes, int count>
 constexpr bool has_masked_gathers = has_masked_gather<bytes, count>;

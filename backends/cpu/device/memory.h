@@ -4,6 +4,9 @@
 #pragma once
 
 #include "device/kernel.h"
+#ifndef __clang__
+#include "cpu/xsimd.h"
+#endif
 
 namespace twinloom::device {
 
@@ -28,8 +31,13 @@ TWINLOOM_INLINE i64 trailing_zeros(i64 value) { return __builtin_ctzll(static_ca
 // The numbers 0 .. count-1 as a pack, for what is done lane by lane.
 template <class Number, Number... each>
 struct Sequence {};
+#ifdef __clang__
 template <int count>
 using Each = __make_integer_seq<Sequence, int, count>;
+#else
+template <int count>
+using Each = Sequence<int, __integer_pack(count)...>;
+#endif
 
 template <class Of, int... each>
 TWINLOOM_INLINE Vector<Of, sizeof...(each)> counted(Sequence<int, each...>) {
@@ -42,11 +50,11 @@ TWINLOOM_INLINE Vector<i64, count> ramp(i64 first, i64 step) {
 
 template <int count>
 TWINLOOM_INLINE Lanes<i64, count> least(Lanes<i64, count> a, Lanes<i64, count> b) {
-  return a < b ? a : b;
+  return select(a < b, a, b);
 }
 template <int count>
 TWINLOOM_INLINE Lanes<i64, count> greatest(Lanes<i64, count> a, Lanes<i64, count> b) {
-  return a > b ? a : b;
+  return select(a > b, a, b);
 }
 template <int count, int... each>
 TWINLOOM_INLINE Lanes<i64, count> floor_div(Lanes<i64, count> a, Lanes<i64, count> b, Sequence<int, each...>) {
@@ -72,7 +80,7 @@ TWINLOOM_INLINE Lanes<i64, count> short_mod(Lanes<i64, count> a, Lanes<i64, coun
 // Parts of a vector; half of two lanes is an element.
 template <int first, int step, class Value, int... each>
 TWINLOOM_INLINE auto picked(Value value, Sequence<int, each...>) {
-  return __builtin_shufflevector(value, value, (first + step * each)...);
+  return shuffled<(first + step * each)...>(value, value);
 }
 #define TWINLOOM_HALF(name, first, step)                                                            \
   template <class Value>                                                                            \
@@ -89,10 +97,11 @@ TWINLOOM_HALF(odd, 1, 2)
 template <class Of, int half, int... each>
 TWINLOOM_INLINE Vector<Of, 2 * half> joined(Lanes<Of, half> left, Lanes<Of, half> right,
                                             Sequence<int, each...>) {
-  return __builtin_shufflevector(left, right, each...);
+  return shuffled<each...>(left, right);
 }
 
 // Loads and stores of neighbours.
+#ifdef __clang__
 template <int count, class Of>
 TWINLOOM_INLINE Vector<Of, count> load(const Of* pointer) {
   Vector<Of, count> value;
@@ -103,13 +112,18 @@ template <class Of, class Value>
 TWINLOOM_INLINE void store(Of* pointer, Value value) {
   __builtin_memcpy(pointer, &value, sizeof value);
 }
+template <class Value>
+TWINLOOM_INLINE void store_past_caches(Value* pointer, Value value) {
+  __builtin_nontemporal_store(value, pointer);
+}
+#endif
 // Past the caches, where a register is aligned. Other threads see such stores after stores_done().
 template <class Of, class Value>
 TWINLOOM_INLINE void store_streaming(Of* pointer, Value value) {
   if constexpr (sizeof(Value) >= 16) {
     constexpr u64 unaligned = sizeof(Value) - 1;
     if (__builtin_expect((reinterpret_cast<u64>(pointer) & unaligned) == 0, 1))
-      return __builtin_nontemporal_store(value, reinterpret_cast<Value*>(pointer));
+      return store_past_caches(reinterpret_cast<Value*>(pointer), value);
   }
   store(pointer, value);
 }
@@ -130,7 +144,7 @@ TWINLOOM_INLINE void prefetch_written(const Of* pointer) {
 }
 template <class Value, int... each>
 TWINLOOM_INLINE Value reversed(Value value, Sequence<int, each...>) {
-  return __builtin_shufflevector(value, value, (int(sizeof...(each)) - 1 - each)...);
+  return shuffled<(int(sizeof...(each)) - 1 - each)...>(value, value);
 }
 // `pointer` is the place of lane 0; lane l is l elements before it.
 template <int count, class Of>
@@ -177,27 +191,36 @@ constexpr bool has_masked_memory = false;
 template <int bytes, int count>
 struct MaskedMemory;
 
+#ifndef __clang__
+template <int bytes, int count>
+constexpr bool has_masked_gather = false;
+template <int bytes, int count>
+struct MaskedGather;
+}  // namespace twinloom::device
+#include "cpu/masks.h"
+namespace twinloom::device {
+#else
 // The builtins name their own types: char, short, int and, for 8 bytes, long long; some take a pointer to
 // a vector, some to an element.
 using Wide = long long;
 #ifdef __AVX512BW__
-#define TWINLOOM_MASKED(bytes, count, number, Place, bits, loads, stores)                           \
-  template <>                                                                                       \
-  constexpr bool has_masked_memory<bytes, count> = true;                                            \
-  template <>                                                                                       \
-  struct MaskedMemory<bytes, count> {                                                               \
-    using Values = Vector<number, count>;                                                           \
-    typedef number Native __attribute__((vector_size(bytes * count)));                              \
-    static TWINLOOM_INLINE bits first(i64 active) {                                                 \
-      return bits(active >= 64 ? ~u64(0) : (u64(1) << active) - 1);                                 \
-    }                                                                                               \
-    static TWINLOOM_INLINE bits taken(Vector<bool, count> mask) { return bit_cast<bits>(mask); }    \
-    static TWINLOOM_INLINE Values load(const number* pointer, bits mask, Values otherwise) {        \
-      return loads(reinterpret_cast<const Place*>(pointer), otherwise, mask);                       \
-    }                                                                                               \
-    static TWINLOOM_INLINE void store(number* pointer, bits mask, Values value) {                   \
-      stores(reinterpret_cast<Place*>(pointer), value, mask);                                       \
-    }                                                                                               \
+#define TWINLOOM_MASKED(bytes, count, number, Place, bits, loads, stores)                        \
+  template <>                                                                                    \
+  inline constexpr bool has_masked_memory<bytes, count> = true;                                  \
+  template <>                                                                                    \
+  struct MaskedMemory<bytes, count> {                                                            \
+    using Values = Vector<number, count>;                                                        \
+    typedef number Native __attribute__((vector_size(bytes * count)));                           \
+    static TWINLOOM_INLINE bits first(i64 active) {                                              \
+      return bits(active >= 64 ? ~u64(0) : (u64(1) << active) - 1);                              \
+    }                                                                                            \
+    static TWINLOOM_INLINE bits taken(Vector<bool, count> mask) { return bit_cast<bits>(mask); } \
+    static TWINLOOM_INLINE Values load(const number* pointer, bits mask, Values otherwise) {     \
+      return loads(reinterpret_cast<const Place*>(pointer), otherwise, mask);                    \
+    }                                                                                            \
+    static TWINLOOM_INLINE void store(number* pointer, bits mask, Values value) {                \
+      stores(reinterpret_cast<Place*>(pointer), value, mask);                                    \
+    }                                                                                            \
   };
 TWINLOOM_MASKED(1, 64, char, Native, u64, __builtin_ia32_loaddquqi512_mask, __builtin_ia32_storedquqi512_mask)
 TWINLOOM_MASKED(1, 32, char, Native, u32, __builtin_ia32_loaddquqi256_mask, __builtin_ia32_storedquqi256_mask)
@@ -213,32 +236,33 @@ TWINLOOM_MASKED(8, 4, Wide, Native, u8, __builtin_ia32_loaddqudi256_mask, __buil
 TWINLOOM_MASKED(8, 2, Wide, Native, u8, __builtin_ia32_loaddqudi128_mask, __builtin_ia32_storedqudi128_mask)
 #undef TWINLOOM_MASKED
 #elif defined(__AVX2__)
-#define TWINLOOM_MASKED(bytes, count, number, loads, stores)                                        \
-  template <>                                                                                       \
-  constexpr bool has_masked_memory<bytes, count> = true;                                            \
-  template <>                                                                                       \
-  struct MaskedMemory<bytes, count> {                                                               \
-    using Values = Vector<number, count>;                                                           \
-    typedef number Native __attribute__((vector_size(bytes * count)));                              \
-    static TWINLOOM_INLINE Values first(i64 active) {                                               \
-      return bit_cast<Values>(counted<number>(Each<count>()) < Values(number(active)));             \
-    }                                                                                               \
-    static TWINLOOM_INLINE Values taken(Vector<bool, count> mask) {                                 \
-      return bit_cast<Values>(test_of<Values>(mask));                                               \
-    }                                                                                               \
-    static TWINLOOM_INLINE Values load(const number* pointer, Values mask, Values otherwise) {      \
-      const Values loaded = loads(reinterpret_cast<const Native*>(pointer), mask);                  \
-      return bit_cast<Values>(mask ? loaded : otherwise);                                           \
-    }                                                                                               \
-    static TWINLOOM_INLINE void store(number* pointer, Values mask, Values value) {                 \
-      stores(reinterpret_cast<Native*>(pointer), mask, value);                                      \
-    }                                                                                               \
+#define TWINLOOM_MASKED(bytes, count, number, loads, stores)                                   \
+  template <>                                                                                  \
+  inline constexpr bool has_masked_memory<bytes, count> = true;                                \
+  template <>                                                                                  \
+  struct MaskedMemory<bytes, count> {                                                          \
+    using Values = Vector<number, count>;                                                      \
+    typedef number Native __attribute__((vector_size(bytes * count)));                         \
+    static TWINLOOM_INLINE Values first(i64 active) {                                          \
+      return bit_cast<Values>(counted<number>(Each<count>()) < Values(number(active)));        \
+    }                                                                                          \
+    static TWINLOOM_INLINE Values taken(Vector<bool, count> mask) {                            \
+      return bit_cast<Values>(test_of<Values>(mask));                                          \
+    }                                                                                          \
+    static TWINLOOM_INLINE Values load(const number* pointer, Values mask, Values otherwise) { \
+      const Values loaded = loads(reinterpret_cast<const Native*>(pointer), mask);             \
+      return bit_cast<Values>(mask ? loaded : otherwise);                                      \
+    }                                                                                          \
+    static TWINLOOM_INLINE void store(number* pointer, Values mask, Values value) {            \
+      stores(reinterpret_cast<Native*>(pointer), mask, value);                                 \
+    }                                                                                          \
   };
 TWINLOOM_MASKED(4, 8, int, __builtin_ia32_maskloadd256, __builtin_ia32_maskstored256)
 TWINLOOM_MASKED(4, 4, int, __builtin_ia32_maskloadd, __builtin_ia32_maskstored)
 TWINLOOM_MASKED(8, 4, Wide, __builtin_ia32_maskloadq256, __builtin_ia32_maskstoreq256)
 TWINLOOM_MASKED(8, 2, Wide, __builtin_ia32_maskloadq, __builtin_ia32_maskstoreq)
 #undef TWINLOOM_MASKED
+#endif
 #endif
 
 template <int bytes, int count>

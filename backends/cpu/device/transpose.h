@@ -11,9 +11,9 @@ template <int apart, bool upper, class Value, int... lane>
 TWINLOOM_INLINE Value exchanged(Value first, Value second, Sequence<int, lane...>) {
   constexpr int other = sizeof...(lane);
   if constexpr (upper)
-    return __builtin_shufflevector(first, second, (lane & apart ? other + lane - apart : lane)...);
+    return shuffled<(lane & apart ? other + lane - apart : lane)...>(first, second);
   else
-    return __builtin_shufflevector(first, second, (lane & apart ? other + lane : lane + apart)...);
+    return shuffled<(lane & apart ? other + lane : lane + apart)...>(first, second);
 }
 template <class Value>
 struct Square {
@@ -44,8 +44,7 @@ TWINLOOM_INLINE void transpose_rows(Of* to, i64 to_stride, const Of* from, i64 f
 template <bool upper, int unit, class Value, int... lane>
 TWINLOOM_INLINE Value interleaved(Value first, Value second, Sequence<int, lane...>) {
   constexpr int other = sizeof...(lane), start = upper ? unit / 2 : 0;
-  return __builtin_shufflevector(first, second,
-                                 (lane - lane % unit + start + lane % unit / 2 + lane % 2 * other)...);
+  return shuffled<(lane - lane % unit + start + lane % unit / 2 + lane % 2 * other)...>(first, second);
 }
 template <class Value, int count>
 struct Rows {

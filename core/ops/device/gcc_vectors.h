@@ -14,7 +14,11 @@ struct GccVector {
   TWINLOOM_INLINE GccVector(Of all) {
     for (int lane = 0; lane < count; ++lane) native[lane] = all;
   }
+  template <class... More>
+  requires(sizeof...(More) + 2 == count) TWINLOOM_INLINE GccVector(Of first, Of second, More... more)
+      : native{first, second, Of(more)...} {}
   TWINLOOM_INLINE Of& operator[](int lane) { return native[lane]; }
+  TWINLOOM_INLINE Of operator[](int lane) const { return native[lane]; }
 };
 
 // Lanes of bool are bytes of 0 and 1.
@@ -105,6 +109,11 @@ TWINLOOM_INLINE bool any_lane(Lanes<Of, count> test) {
   Of any = 0;
   for (int lane = 0; lane < count; ++lane) any = Of(any | test[lane]);
   return any != 0;
+}
+// Lane l is lane each[l] of both, those of `second` counted on behind those of `first`.
+template <int... each, class Of, int count>
+TWINLOOM_INLINE Lanes<Of, sizeof...(each)> shuffled(Lanes<Of, count> first, Lanes<Of, count> second) {
+  return of_native<Lanes<Of, sizeof...(each)>>(__builtin_shufflevector(first.native, second.native, each...));
 }
 template <class To, class From, int count>
 TWINLOOM_INLINE Lanes<To, count> converted(Lanes<From, count> value) {

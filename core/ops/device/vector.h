@@ -185,6 +185,11 @@ template <class Value, int count>
 TWINLOOM_INLINE Signed<Value> test_of(Lanes<bool, count> mask) {
   return -__builtin_convertvector(mask, Signed<Value>);
 }
+// Lane l is lane each[l] of both, those of `second` counted on behind those of `first`.
+template <int... each, class Value>
+TWINLOOM_INLINE auto shuffled(Value first, Value second) {
+  return __builtin_shufflevector(first, second, each...);
+}
 #define TWINLOOM_HAS_VECTORS
 #elif defined(__CUDACC_RTC__)
 }  // namespace twinloom::device
