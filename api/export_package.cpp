@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/asked.h"
 #include "api/calibrations.h"
 #include "api/package.h"
 #include "backends/cpu/cpu.h"
@@ -41,23 +42,6 @@ Exporter exporter_for(const std::string& target) {
   return cpu::make_exporter(settings);
 }
 
-// What one example asks for: its layouts, and its sizes and strides where its class has kernels of its own.
-struct Asked {
-  lower::Layouts layouts;
-  index::Values sizes;
-};
-
-Asked asked_by(const Graph& graph, const std::vector<Argument>& example, bool of_class) {
-  index::Values sizes = runtime::bound_sizes(graph, example);
-  for (const auto& [symbol, value] : sizes)
-    if (value == 0)
-      throw Error(cat("an example has the size ", symbol, " = 0; packages hold kernels for sizes above 0"));
-  runtime::BoundLayouts bound = runtime::layouts_of(graph, example, true);
-  sizes.insert(bound.strides.begin(), bound.strides.end());
-  if (!of_class || sizes.empty()) sizes.clear();
-  return {std::move(bound.layouts), std::move(sizes)};
-}
-
 std::vector<Entry> entries_for(const Graph& graph, const Exporter& exporter, const std::vector<Asked>& all,
                                const CompileOptions& options) {
   std::vector<Entry> entries;
@@ -66,7 +50,7 @@ std::vector<Entry> entries_for(const Graph& graph, const Exporter& exporter, con
                        pipeline::make_variant(graph, layouts, *exporter, options, nullptr, sizes)});
   };
   for (const Asked& asked : all)
-    if (!asked.sizes.empty()) add(asked.layouts, asked.sizes);
+    if (!asked.class_of.empty()) add(asked.layouts, asked.class_of);
   for (const Asked& asked : all) {
     const bool made = std::ranges::any_of(entries, [&](const Entry& entry) {
       return entry.variant->sizes.questions.empty() &&

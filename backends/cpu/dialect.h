@@ -7,7 +7,7 @@
 
 namespace twinloom::cpu {
 
-class CpuDialect final : public emit::DeviceDialect {
+class CpuDialect : public emit::DeviceDialect {
  public:
   std::string head(const loops::Program& program) const override;
   std::vector<std::string> opening(const loops::Program& program) const override;

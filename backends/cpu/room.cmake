@@ -21,3 +21,7 @@ add_custom_command(OUTPUT ${preludes}/avx2.pch ${preludes}/avx512.pch
 set_source_files_properties(${CMAKE_SOURCE_DIR}/backends/cpu/preludes.cpp PROPERTIES
   COMPILE_DEFINITIONS "TWINLOOM_PRELUDES=\"${preludes}\""
   OBJECT_DEPENDS "${preludes}/avx2.pch;${preludes}/avx512.pch")
+
+# What exported sources include besides the device headers.
+file(GLOB cpu_exported CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cpu/exported/*.h)
+twinloom_embed(backends_cpu twinloom::cpu::exported_headers backends/cpu/source_text.h exported ${cpu_exported})

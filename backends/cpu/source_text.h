@@ -1,0 +1,26 @@
+// A program as a file of C++ that is compiled without Twinloom, and the headers that such files include.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/loops/loops.h"
+#include "jit/clang_compiler.h"
+
+namespace twinloom::cpu {
+
+// Defines the kernel as extern "C" under this name. The comment stands on top.
+std::string source_text(const loops::Program& program, const std::string& function, std::string_view comment);
+
+// Those of kernels, by the names that #include spells: kernels.h includes all of them. launch.h is what calls
+// kernels, sample.h what tests them.
+std::vector<jit::VirtualFile> source_headers();
+// Of backends/cpu/exported.
+std::vector<jit::VirtualFile> exported_headers();
+
+// What g++ and clang++ are told for an instruction set, so that bits are those of kernels compiled here.
+// Error where it is not known.
+std::vector<std::string> compiler_flags(std::string_view isa);
+
+}  // namespace twinloom::cpu

@@ -1,0 +1,3 @@
+add_test(NAME sources.BuiltByOthers
+         COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_sources $<TARGET_FILE:twinloom> ${CMAKE_SOURCE_DIR}/tests/graphs/printed)
+set_tests_properties(sources.BuiltByOthers PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
