@@ -26,6 +26,7 @@ class FunctionWriter {
  private:
   bool has_workspace() const { return !workspace_.slots.empty(); }
   std::string text(const index::Expr& expr) const { return expression(expr, interface_); }
+  void write_other_results();
   void write_declarations();
   void write_constants();
   void write_offsets();
@@ -53,6 +54,7 @@ std::string FunctionWriter::header() {
   writer_.line();
   for (const Argument& argument : interface_.arguments)
     writer_.line("//   ", argument.name, "  ", argument.result ? "to " : "", argument.words);
+  write_other_results();
   if (has_workspace())
     writer_.line("//   workspace  so many bytes as ", project_.name,
                  "_workspace_bytes says, at a multiple of 64; null: it is allocated");
@@ -65,6 +67,20 @@ std::string FunctionWriter::header() {
   if (has_workspace())
     writer_.line("std::size_t ", project_.name, "_workspace_bytes(", size_parameters(interface_), ");");
   return writer_.take();
+}
+
+// Of results that nothing is written for.
+void FunctionWriter::write_other_results() {
+  const std::span<const graph::Result> results = project_.graph.results();
+  for (std::size_t r = 0; r < results.size(); ++r) {
+    const graph::Result& result = results[r];
+    if (result.kind == graph::Ownership::input)
+      writer_.line("// Result ", r, " is a view of parameter ",
+                   escaped(project_.graph.parameters()[static_cast<std::size_t>(result.input)].name),
+                   ", or all of it.");
+    if (result.kind == graph::Ownership::size)
+      writer_.line("// Result ", r, " is the number ", print(result.size), ".");
+  }
 }
 
 void FunctionWriter::write_declarations() {

@@ -15,15 +15,17 @@ using ops::DType;
 namespace {
 
 // What exported code must not take for a name: words of C++ that people call tensors, and names of its own.
-constexpr std::array<std::string_view, 44> TAKEN = {
-    "and",      "auto",   "bool",   "break", "case",      "char",   "class",  "const",    "default",
-    "delete",   "do",     "double", "else",  "enum",      "export", "false",  "float",    "for",
-    "if",       "int",    "long",   "main",  "namespace", "new",    "not",    "operator", "or",
-    "private",  "public", "return", "short", "signed",    "sizeof", "static", "struct",   "switch",
-    "template", "this",   "true",   "union", "unsigned",  "void",   "while",  "xor"};
-constexpr std::array<std::string_view, 17> OWN = {
-    "std",   "twinloom", "workspace", "memory",  "failure", "buffers",     "sizes",     "bytes", "floor_div",
-    "least", "launch",   "greatest",  "offsets", "fail",    "whole_lines", "floor_mod", "throw"};
+constexpr std::array<std::string_view, 45> TAKEN = {
+    "and",     "auto",     "bool",   "break", "case",      "char",     "class",  "const",    "default",
+    "delete",  "do",       "double", "else",  "enum",      "export",   "false",  "float",    "for",
+    "if",      "int",      "long",   "main",  "namespace", "new",      "not",    "operator", "or",
+    "private", "public",   "return", "short", "signed",    "sizeof",   "static", "struct",   "switch",
+    "throw",   "template", "this",   "true",  "union",     "unsigned", "void",   "while",    "xor"};
+constexpr std::array<std::string_view, 26> OWN = {
+    "std",      "twinloom", "workspace", "memory",      "failure",   "buffers",     "sizes",
+    "own",      "ok",       "check",     "offsets",     "floor_div", "floor_mod",   "least",
+    "greatest", "launch",   "fail",      "whole_lines", "is_sample", "read_sample", "bytes_of",
+    "Integer",  "Bytes",    "Arguments", "Offsets",     "Workspace"};
 
 class Names {
  public:

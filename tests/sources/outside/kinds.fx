@@ -1,0 +1,17 @@
+class GraphModule(torch.nn.Module):
+    def forward(self, half: "f16[37, 45]", wide: "f64[37, 45]", at: "i64[6, 1]", bytes: "u8[37, 45]"):
+        gelu: "f16[37, 45]" = torch.ops.aten.gelu.default(half)
+        turned: "f16[45, 37]" = torch.ops.aten.permute.default(half, [1, 0])
+        copied: "f16[45, 37]" = torch.ops.aten.clone.default(turned, memory_format = torch.contiguous_format)
+        first: "i64[37]" = torch.ops.aten.argmax.default(wide, 1)
+        root: "f64[37, 45]" = torch.ops.aten.exp.default(wide)
+        total: "f64[45]" = torch.ops.aten.sum.dim_IntList(root, [0])
+        rows: "f32[6, 10]" = torch.ops.aten.full.default([6, 10], 0.0)
+        one: "f32[6, 10]" = torch.ops.aten.scatter.value(rows, 1, at, -1.0)
+        more: "u8[37, 45]" = torch.ops.aten.add.Tensor(bytes, bytes)
+        least: "u8[37]" = torch.ops.aten.amin.default(more, [1])
+        large: "b8[37, 45]" = torch.ops.aten.gt.Scalar(wide, 0)
+        drawn: "f32[8, 40]" = torch.ops.aten.rand.default([8, 40], dtype = torch.float32, device = device(type='cpu'), pin_memory = False)
+        even: "f32[8, 20]" = torch.ops.aten.slice.Tensor(drawn, 1, 0, 40, 2)
+        every: "f32[8, 20]" = torch.ops.aten.add.Tensor(even, 1)
+        return (gelu, copied, first, total, one, least, large, turned, every)
