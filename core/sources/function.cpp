@@ -41,6 +41,7 @@ class FunctionWriter {
   Interface interface_;
   Workspace workspace_;
   Writer writer_;
+  std::set<std::string> guarded_;  // conditions that are checked already
 };
 
 std::string FunctionWriter::header() {
@@ -160,6 +161,7 @@ void FunctionWriter::write_words() {
 }
 
 void FunctionWriter::write_guard(const std::string& condition, const std::string& words) {
+  if (!guarded_.insert(condition).second) return;
   writer_.line("  if (!(", condition, "))");
   writer_.line("    throw std::invalid_argument(", words, ");");
 }

@@ -1,5 +1,5 @@
 class GraphModule(torch.nn.Module):
-    def forward(self, half: "f16[37, 45]", wide: "f64[37, 45]", at: "i64[6, 1]", bytes: "u8[37, 45]"):
+    def forward(self, half: "f16[37, 45]", wide: "f64[37, 45]", at: "i64[6, 1]", places: "i64[50]", source: "f32[50]", bytes: "u8[37, 45]"):
         gelu: "f16[37, 45]" = torch.ops.aten.gelu.default(half)
         turned: "f16[45, 37]" = torch.ops.aten.permute.default(half, [1, 0])
         copied: "f16[45, 37]" = torch.ops.aten.clone.default(turned, memory_format = torch.contiguous_format)
@@ -8,10 +8,12 @@ class GraphModule(torch.nn.Module):
         total: "f64[45]" = torch.ops.aten.sum.dim_IntList(root, [0])
         rows: "f32[6, 10]" = torch.ops.aten.full.default([6, 10], 0.0)
         one: "f32[6, 10]" = torch.ops.aten.scatter.value(rows, 1, at, -1.0)
+        line: "f32[10]" = torch.ops.aten.full.default([10], 0.0)
+        many: "f32[10]" = torch.ops.aten.scatter.src(line, 0, places, source)
         more: "u8[37, 45]" = torch.ops.aten.add.Tensor(bytes, bytes)
         least: "u8[37]" = torch.ops.aten.amin.default(more, [1])
         large: "b8[37, 45]" = torch.ops.aten.gt.Scalar(wide, 0)
         drawn: "f32[8, 40]" = torch.ops.aten.rand.default([8, 40], dtype = torch.float32, device = device(type='cpu'), pin_memory = False)
         even: "f32[8, 20]" = torch.ops.aten.slice.Tensor(drawn, 1, 0, 40, 2)
         every: "f32[8, 20]" = torch.ops.aten.add.Tensor(even, 1)
-        return (gelu, copied, first, total, one, least, large, turned, every)
+        return (gelu, copied, first, total, one, least, large, turned, every, many)
