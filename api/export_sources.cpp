@@ -5,7 +5,7 @@
 #include "api/calibrations.h"
 #include "api/sources.h"
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/dialect.h"
+#include "backends/cpu/kernel.h"
 #include "backends/cpu/source_text.h"
 #include "core/base/error.h"
 #include "core/base/files.h"

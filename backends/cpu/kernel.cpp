@@ -14,13 +14,6 @@ namespace twinloom::cpu {
 
 namespace {
 
-// A routine has a task for each of its rows.
-index::Expr task_count(const loops::Program& program) {
-  const loops::Call* const call = loops::routine_of(program);
-  if (call == nullptr) return emit::task_count(program);
-  return index::greatest(1, loops::call_sizes(*call).rows);
-}
-
 // What a worker needs to run a range of tasks.
 struct Launch {
   emit::KernelFunction function;
@@ -43,6 +36,12 @@ void openmp_parallel_for(std::int64_t tasks, int threads, runtime::ParallelBody 
     const auto [begin, end] = runtime::tasks_of(omp_get_thread_num(), omp_get_num_threads(), tasks);
     body(context, begin, end);
   }
+}
+
+index::Expr task_count(const loops::Program& program) {
+  const loops::Call* const call = loops::routine_of(program);
+  if (call == nullptr) return emit::task_count(program);
+  return index::greatest(1, loops::call_sizes(*call).rows);
 }
 
 CpuKernel::CpuKernel(const loops::Program& program, LoadedFunction code, const machine::Machine& machine)

@@ -20,6 +20,10 @@ struct LoadedFunction {
   std::shared_ptr<const void> owner;
 };
 
+// How many tasks the kernel has: an expression of the program's sizes. A routine has a task for each of its
+// rows.
+index::Expr task_count(const loops::Program& program);
+
 class CpuKernel final : public runtime::Kernel {
  public:
   CpuKernel(const loops::Program& program, LoadedFunction code, const machine::Machine& machine);
