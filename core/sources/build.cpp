@@ -28,9 +28,8 @@ std::string cmake_lists(const Project& project) {
   writer.line("# Results have the bits that they have in Twinloom: nothing is contracted, integers wrap.");
   writer.line("target_compile_options(", name, " PRIVATE ",
               join(project.flags, " ", [](const std::string& flag) { return flag; }), ")");
-  writer.line("if(CMAKE_CXX_COMPILER_ID STREQUAL \"GNU\")");
-  writer.line("  target_compile_options(", name, " PRIVATE -Wno-psabi)");
-  writer.line("endif()");
+  writer.line("# Vectors wider than a register are passed only to functions that are inlined.");
+  writer.line("target_compile_options(", name, " PRIVATE -Wno-psabi)");
   writer.line("target_compile_definitions(", name,
               " PRIVATE CONSTANTS=\"${CMAKE_CURRENT_SOURCE_DIR}/constants\")");
   writer.line("if(OpenMP_CXX_FOUND)");
