@@ -61,11 +61,11 @@ class Rebuilder {
 
 // The graph's kernels, every one of them built anew.
 Executable executable_of(const GpuCase& given, const Device& device, Indices indices) {
-  const auto maker = [backend = device.share(), indices](
-                         const graph::Graph& graph, const lower::Layouts& layouts, const index::Values&) {
+  const auto maker = [backend = device.share(), indices](const runtime::Request& asked) {
     const auto& gpu = dynamic_cast<const cuda::Gpu&>(*backend->space());
     const Rebuilder rebuilder(gpu.architecture());
-    auto variant = std::make_shared<runtime::Variant>(*pipeline::make_variant(graph, layouts, *backend, {}));
+    auto variant =
+        std::make_shared<runtime::Variant>(*pipeline::make_variant(asked.graph, asked.layouts, *backend, {}));
     for (runtime::Step& step : variant->steps) {
       const std::string& name = step.program.name;
       auto module = std::make_unique<const cuda::Module>(gpu, rebuilder.object(step, indices), name);

@@ -381,7 +381,22 @@ class RowChooser {
           loops::LANES / situation.packed_along(situation.siblings.front()->loops.back().axis);
       rows.warps = std::min(machine_.max_threads / threads, units);
     }
-    return made(situation, rows);
+    Schedule schedule = made(situation, rows);
+    // Others may pack fewer elements than the first sibling, and so take more threads.
+    while (rows.warps > 1 && block_threads_of(schedule) > machine_.max_threads) {
+      rows.warps /= 2;
+      schedule = made(situation, rows);
+    }
+    return schedule;
+  }
+  // 1 where it is not legal.
+  std::int64_t block_threads_of(const Schedule& schedule) const {
+    const auto& resolved = forms_.resolved(schedule);
+    const auto* plan = std::get_if<Plan>(&resolved);
+    if (plan == nullptr) return 1;
+    std::int64_t most = 1;
+    for (const Scope& sibling : plan->siblings) most = std::max(most, threads_of(sibling));
+    return most * threads_of(plan->common);
   }
   static double elements_of(const Situation& situation, std::int64_t row) {
     auto elements = static_cast<double>(row);

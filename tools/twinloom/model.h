@@ -33,7 +33,7 @@ struct Model {
   std::map<std::string, Given> arrays;
   // By parameter: the strides that the file says it has; empty, or nothing, where it says none.
   std::vector<std::optional<graph::Shape>> strides;
-  std::optional<package::Package> package;  // where the file is one
+  std::optional<package::Package> package = {};  // where the file is one
 };
 
 // Reads the file (FX text, the text of graph::print, or a package) and, for constants of FX text and inputs,
