@@ -85,7 +85,7 @@ void expect_words(const std::string& text, std::string_view words) {
 }
 
 TEST_F(Packages, RunWithTheBitsOfWhatIsCompiledHere) {
-  for (const Mode mode : {Mode::strict, Mode::fused, Mode::fast}) {
+  for (const Mode mode : {Mode::strict, Mode::fused}) {
     CompileOptions options;
     options.mode = mode;
     export_package(graph, file, {.compile = options});
@@ -100,6 +100,15 @@ TEST_F(Packages, RunWithTheBitsOfWhatIsCompiledHere) {
     for (const runtime::Step& step : variant->steps)
       EXPECT_TRUE(step.source.empty()) << "it was compiled here";
   }
+}
+
+// The order of its sums is chosen for a class of sizes.
+TEST_F(Packages, OfModeFastRunWithTheBitsOfTheirClass) {
+  CompileOptions options;
+  options.mode = Mode::fast;
+  const std::vector<Argument> example = {matrix(64, 1000), indices({3, 0, 2, 2})};
+  export_package(graph, file, {.compile = options, .examples = {example}, .of_class = true});
+  expect_same(loaded().run(example), compile(graph, device, options).run(example));
 }
 
 TEST_F(Packages, ErrorsOfARunNameTheNode) {
