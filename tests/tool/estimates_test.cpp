@@ -231,9 +231,9 @@ TEST(Estimates, TakeTheThreadsOfTheRunOnACpu) {
 
 // y = x * w + b summed up over the columns of x.
 const char* const relaxed_text = R"--(class M(torch.nn.Module):
-    def forward(self, x: "f32[4096, 1024]", w: "f32[1024]", b: "f32[1024]"):
-        m: "f32[4096, 1024]" = torch.ops.aten.mul.Tensor(x, w)
-        y: "f32[4096, 1024]" = torch.ops.aten.add.Tensor(m, b)
+    def forward(self, x: "f32[512, 1024]", w: "f32[1024]", b: "f32[1024]"):
+        m: "f32[512, 1024]" = torch.ops.aten.mul.Tensor(x, w)
+        y: "f32[512, 1024]" = torch.ops.aten.add.Tensor(m, b)
         s: "f32[1024]" = torch.ops.aten.sum.dim_IntList(y, [0])
         return (s,)
 )--";
