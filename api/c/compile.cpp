@@ -27,14 +27,19 @@ twinloom::Mode mode_of(std::int32_t mode) {
       cat("twinloom_compile_options.mode is ", mode, "; expected TWINLOOM_FUSED (0), TWINLOOM_STRICT (1) or TWINLOOM_FAST (2)"));
 }
 
-// Names with commas between them.
+// Names with commas between them; none of an empty text.
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    names.emplace_back(text.substr(0, text.find(',')));
+    text.remove_prefix(std::min(text.size(), names.back().size() + 1));
+  }
+  return names;
+}
+
 twinloom::Relaxations relaxations_of(std::string_view names) {
   twinloom::Relaxations relaxed;
-  while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find(','));
-    relaxed.add(twinloom::graph::relaxation_named(name));
-    names.remove_prefix(std::min(names.size(), name.size() + 1));
-  }
+  for (const std::string& name : names_in(names)) relaxed.add(twinloom::graph::relaxation_named(name));
   return relaxed;
 }
 
@@ -60,16 +65,6 @@ twinloom::CompileOptions compile_options(const twinloom_compile_options* given) 
     };
   }
   return result;
-}
-
-// Names with commas between them; none of an empty text.
-std::vector<std::string> names_in(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    names.emplace_back(text.substr(0, text.find(',')));
-    text.remove_prefix(std::min(text.size(), names.back().size() + 1));
-  }
-  return names;
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::vector<jit::VirtualFile> source_headers();
 // Of backends/cpu/exported.
 std::vector<jit::VirtualFile> exported_headers();
 
-// What g++ and clang++ are told for an instruction set, so that bits are those of kernels compiled here.
+// The flags of g++ and clang++ for an instruction set, with which kernels have the bits of those compiled here.
 // Error where it is not known.
 std::vector<std::string> compiler_flags(std::string_view isa);
 

@@ -16,7 +16,7 @@ std::string numbers(std::span<const std::int64_t> values) {
   return cat("{", join(values, ", ", [](std::int64_t value) { return cat(value); }), "}");
 }
 
-// sample.h's Type: how NaNs are told.
+// sample.h's Type: how NaNs are recognised.
 std::string type_of(DType dtype) {
   const auto infinity = [&]() -> std::string_view {
     switch (dtype) {

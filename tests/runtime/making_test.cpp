@@ -15,7 +15,7 @@ namespace {
 
 using Variant = std::shared_ptr<const runtime::Variant>;
 
-// Makes nothing that could run: of tensors that are transposed when it is told to go on.
+// Makes variants that cannot run; of transposed tensors it waits for `go_on` first.
 class SlowMaker {
  public:
   Executable executable() {

@@ -98,7 +98,7 @@ TEST_F(ToolCompletion, FishOffersTheSame) {
   EXPECT_NE(asked("run a").find("a model.fx"), std::string::npos) << asked("run a");
 }
 
-// What zsh's own functions are told, where the first word is `command` or still being typed.
+// The arguments of zsh's own functions, where the first word is `command` or still being typed.
 TEST_F(ToolCompletion, ZshIsToldTheSame) {
   if (!has("zsh")) GTEST_SKIP() << "there is no zsh";
   EXPECT_EQ(place.shell("zsh -n script.zsh").output, "");

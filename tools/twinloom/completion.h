@@ -1,4 +1,4 @@
-// What a shell is told of the command line, so that it completes commands, options and their values.
+// The command line as a shell needs it to complete commands, options and their values.
 #pragma once
 
 #include <span>

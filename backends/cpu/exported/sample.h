@@ -41,7 +41,7 @@ inline Bytes read_sample(const std::string& name) {
   return bytes;
 }
 
-// How the elements of a type are told to be NaNs: those whose magnitude is more than infinity's.
+// How NaNs of a type are recognised: their magnitude is more than that of infinity.
 struct Type {
   int bytes;
   std::uint64_t infinity;  // 0: there are no NaNs
