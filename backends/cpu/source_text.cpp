@@ -33,6 +33,8 @@ std::vector<jit::VirtualFile> source_headers() {
   static const std::string kernels = cat("// All that kernels include.\n#pragma once\n\n", prelude());
   std::vector<jit::VirtualFile> headers = all_headers();
   headers.push_back({"kernels.h", kernels});
+  for (const auto& shared : {task_headers(), floating_point_headers()})
+    headers.insert(headers.end(), shared.begin(), shared.end());
   for (const jit::VirtualFile& header : exported_headers()) {
     headers.push_back(header);
     headers.back().path.erase(0, std::string_view("exported/").size());

@@ -18,6 +18,8 @@ std::string source_text(const loops::Program& program, const std::string& functi
 std::vector<jit::VirtualFile> source_headers();
 // Of backends/cpu/exported.
 std::vector<jit::VirtualFile> exported_headers();
+std::vector<jit::VirtualFile> task_headers();            // core/runtime/tasks.h
+std::vector<jit::VirtualFile> floating_point_headers();  // backends/cpu/floating_point.h
 
 // The flags of g++ and clang++ for an instruction set, with which kernels have the bits of those compiled here.
 // Error where it is not known.

@@ -2,7 +2,6 @@
 // kernel has numbered tasks, which any threads may share.
 #pragma once
 
-#include <immintrin.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -14,7 +13,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "backends/cpu/floating_point.h"
 #include "core/emit/abi.h"
+#include "core/runtime/tasks.h"
 
 namespace twinloom::exported {
 
@@ -48,22 +49,10 @@ class Workspace {
   void* data_;
 };
 
-// Rounding to nearest with subnormals kept, and the caller's settings afterwards.
-class FloatingPointScope {
- public:
-  FloatingPointScope() : before_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
-  ~FloatingPointScope() { _mm_setcsr(before_); }
-  FloatingPointScope(const FloatingPointScope&) = delete;
-  FloatingPointScope& operator=(const FloatingPointScope&) = delete;
-
- private:
-  unsigned before_;
-};
-
 inline void run_tasks(emit::KernelFunction kernel, const emit::Arguments& arguments, Integer begin,
                       Integer end) {
   if (begin >= end) return;
-  const FloatingPointScope scope;
+  const cpu::FloatingPointScope scope;
   kernel(&arguments, begin, end);
 }
 
@@ -72,10 +61,8 @@ inline void launch(emit::KernelFunction kernel, const emit::Arguments& arguments
 #ifdef _OPENMP
 #pragma omp parallel if (tasks > 1)
   {
-    const Integer threads = omp_get_num_threads(), thread = omp_get_thread_num();
-    const Integer each = tasks / threads, more = tasks % threads;
-    const Integer begin = thread * each + std::min(thread, more);
-    run_tasks(kernel, arguments, begin, begin + each + (thread < more ? 1 : 0));
+    const auto [begin, end] = runtime::tasks_of(omp_get_thread_num(), omp_get_num_threads(), tasks);
+    run_tasks(kernel, arguments, begin, end);
   }
 #else
   run_tasks(kernel, arguments, 0, tasks);
