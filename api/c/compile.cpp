@@ -23,8 +23,8 @@ twinloom::Mode mode_of(std::int32_t mode) {
     case TWINLOOM_FAST:
       return twinloom::Mode::fast;
   }
-  throw Error(
-      cat("twinloom_compile_options.mode is ", mode, "; expected TWINLOOM_FUSED (0), TWINLOOM_STRICT (1) or TWINLOOM_FAST (2)"));
+  throw Error(cat("twinloom_compile_options.mode is ", mode,
+                  "; expected TWINLOOM_FUSED (0), TWINLOOM_STRICT (1) or TWINLOOM_FAST (2)"));
 }
 
 // Names with commas between them; none of an empty text.

@@ -5,14 +5,9 @@
 #include <time.h>
 #include <twinloom/twinloom.h>
 
-enum { ROWS = 3, COLUMNS = 4 };
+#include "common.h"
 
-static int failed(twinloom_error* error) {
-  if (error == NULL) return 0;
-  fprintf(stderr, "code %d: %s\n", (int)twinloom_error_code(error), twinloom_error_message(error));
-  twinloom_error_free(error);
-  return 1;
-}
+enum { ROWS = 3, COLUMNS = 4 };
 
 static double milliseconds(void) {
   struct timespec now;
@@ -29,19 +24,6 @@ static int has_mapped(const char* name) {
   while (fgets(line, sizeof line, maps) != NULL) found = found || strstr(line, name) != NULL;
   fclose(maps);
   return found;
-}
-
-static DLTensor tensor(float* data, int dimensions, int64_t* shape) {
-  DLTensor result;
-  memset(&result, 0, sizeof result);
-  result.data = data;
-  result.device.device_type = kDLCPU;
-  result.ndim = dimensions;
-  result.dtype.code = kDLFloat;
-  result.dtype.bits = 32;
-  result.dtype.lanes = 1;
-  result.shape = shape;
-  return result;
 }
 
 int main(int count, char** words) {

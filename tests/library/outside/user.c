@@ -4,14 +4,9 @@
 #include <string.h>
 #include <twinloom/twinloom.h>
 
-enum { ROWS = 3, COLUMNS = 4 };
+#include "common.h"
 
-static int failed(twinloom_error* error) {
-  if (error == NULL) return 0;
-  fprintf(stderr, "code %d: %s\n", (int)twinloom_error_code(error), twinloom_error_message(error));
-  twinloom_error_free(error);
-  return 1;
-}
+enum { ROWS = 3, COLUMNS = 4 };
 
 /* Whether the error is of that code and its message holds the words. */
 static int expected(twinloom_error* error, twinloom_code code, const char* words) {
@@ -19,19 +14,6 @@ static int expected(twinloom_error* error, twinloom_code code, const char* words
   if (!right) fprintf(stderr, "expected code %d and '%s', got '%s'\n", (int)code, words, twinloom_error_message(error));
   twinloom_error_free(error);
   return right;
-}
-
-static DLTensor tensor(float* data, int dimensions, int64_t* shape) {
-  DLTensor result;
-  memset(&result, 0, sizeof result);
-  result.data = data;
-  result.device.device_type = kDLCPU;
-  result.ndim = dimensions;
-  result.dtype.code = kDLFloat;
-  result.dtype.bits = 32;
-  result.dtype.lanes = 1;
-  result.shape = shape;
-  return result;
 }
 
 static int run(const twinloom_executable* executable) {
