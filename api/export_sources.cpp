@@ -5,11 +5,14 @@
 #include "api/calibrations.h"
 #include "api/sources.h"
 #include "backends/cpu/cpu.h"
-#include "backends/cpu/kernel.h"
-#include "backends/cpu/source_text.h"
+#include "backends/cpu/source_target.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/sources/sources.h"
+#ifdef TWINLOOM_HAS_CUDA
+#include "backends/cuda/cuda.h"
+#include "backends/cuda/source_target.h"
+#endif
 
 namespace twinloom {
 
@@ -39,30 +42,56 @@ void write_file(const std::filesystem::path& folder, const File& file) {
   write_whole(path, file.bytes);
 }
 
-// What the test expects: a run here, by an instruction set that this processor has.
-std::vector<Output> expected_outputs(const Graph& graph, const std::vector<Argument>& example,
-                                     const std::string& isa, const SourceOptions& options,
-                                     const RunOptions& run) {
+// What sources are made by, and where the run takes place that their test repeats.
+struct Maker {
+  std::shared_ptr<const runtime::Backend> planner;
+  std::unique_ptr<const sources::Target> target;
+  Device device;
+};
+
+// By an instruction set that this processor has: all of them give the same bits.
+Maker cpu_maker(const SourceOptions& options) {
   const std::vector<std::string> here = cpu::supported_isas();
+  const std::string isa = options.isa.empty() ? here.back() : options.isa;
   CpuOptions device;
   if (std::ranges::find(here, isa) != here.end()) device.isa = isa;
-  return compile(graph, Device::cpu(device), options.compile).run(example, run);
+  return {cpu::make_planner(isa, kept_calibration), cpu::make_source_target(isa), Device::cpu(device)};
 }
 
-std::vector<File> kernel_files(Project& project) {
-  std::vector<File> files;
-  const std::vector<runtime::Step>& steps = project.variant.steps;
-  for (std::size_t s = 0; s < steps.size(); ++s) {
-    const loops::Program& program = steps[s].program;
-    std::string function = cat(project.name, "_", program.name);
-    if (std::ranges::find(project.kernels, function, &sources::Kernel::function) != project.kernels.end())
-      function += cat("_", s);
-    project.kernels.push_back({function, cpu::task_count(program)});
-    const std::string comment =
-        cat("Kernel ", s, " of ", project.name, "(), and the loops that it walks:\n", loops::print(program));
-    files.push_back({cat("kernels/", function, ".cpp"), cpu::source_text(program, function, comment)});
-  }
-  return files;
+// A CPU gives the bits of a GPU, but in mode fast.
+Maker gpu_maker(const SourceOptions& options) {
+#ifdef TWINLOOM_HAS_CUDA
+  const bool same_bits = options.compile.mode != Mode::fast;
+  return {cuda::make_planner(), cuda::make_source_target(cuda::HOPPER),
+          same_bits ? Device::cpu() : Device::cuda()};
+#else
+  static_cast<void>(options);
+  throw Error(missing_gpus().front());
+#endif
+}
+
+std::string export_sources(const Graph& graph, const std::filesystem::path& folder,
+                           const std::vector<Argument>& example, const SourceOptions& options,
+                           const Maker& maker) {
+  const Asked asked = asked_by(graph, example, options.of_class);
+  const auto variant =
+      pipeline::make_variant(graph, asked.layouts, *maker.planner, options.compile, nullptr, asked.class_of);
+  const std::string name = sources::identifier(options.name.empty() ? graph.name : options.name);
+  const Project project{name,
+                        graph,
+                        *variant,
+                        *maker.target,
+                        std::string(pipeline::name(options.compile.mode)),
+                        sources::kernel_functions(name, *variant)};
+  RunOptions run;
+  run.seed = options.seed;
+  run.offset = options.offset;
+  const std::vector<Output> outputs = compile(graph, maker.device, options.compile).run(example, run);
+  for (const auto& files :
+       {sources::function_files(project), sources::test_files(project, {example, outputs, asked.sizes, run}),
+        sources::build_files(project)})
+    for (const File& file : files) write_file(folder, file);
+  return name;
 }
 
 }  // namespace
@@ -70,31 +99,13 @@ std::vector<File> kernel_files(Project& project) {
 std::string export_cpp(const Graph& graph, const std::filesystem::path& folder,
                        const std::vector<Argument>& example, const SourceOptions& options) {
   check_folder(folder, options.overwrite);
-  const std::string isa = options.isa.empty() ? cpu::supported_isas().back() : options.isa;
-  const auto planner = cpu::make_planner(isa, kept_calibration);
-  const Asked asked = asked_by(graph, example, options.of_class);
-  const auto variant =
-      pipeline::make_variant(graph, asked.layouts, *planner, options.compile, nullptr, asked.class_of);
-  Project project{sources::identifier(options.name.empty() ? graph.name : options.name),
-                  graph,
-                  *variant,
-                  {},
-                  cat("processors with ", isa),
-                  cpu::compiler_flags(isa),
-                  std::string(pipeline::name(options.compile.mode))};
-  std::vector<File> files = kernel_files(project);
-  RunOptions run;
-  run.seed = options.seed;
-  run.offset = options.offset;
-  const std::vector<Output> outputs = expected_outputs(graph, example, isa, options, run);
-  const auto add = [&](std::vector<File> more) { std::ranges::move(more, std::back_inserter(files)); };
-  add(sources::function_files(project));
-  add(sources::test_files(project, {example, outputs, asked.sizes, run}));
-  add(sources::build_files(project));
-  for (const jit::VirtualFile& header : cpu::source_headers())
-    files.push_back({cat("include/", header.path), std::string(header.text)});
-  for (const File& file : files) write_file(folder, file);
-  return project.name;
+  return export_sources(graph, folder, example, options, cpu_maker(options));
+}
+
+std::string export_cuda(const Graph& graph, const std::filesystem::path& folder,
+                        const std::vector<Argument>& example, const SourceOptions& options) {
+  check_folder(folder, options.overwrite);
+  return export_sources(graph, folder, example, options, gpu_maker(options));
 }
 
 }  // namespace twinloom

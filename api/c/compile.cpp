@@ -5,6 +5,7 @@
 #include "api/c/handles.h"
 #include "api/explain.h"
 #include "api/package.h"
+#include "api/sources.h"
 
 namespace {
 
@@ -117,5 +118,26 @@ twinloom_error* twinloom_export_package(const twinloom_graph* graph, const char*
     if (known.argument_count != 0)
       asked.examples.push_back(arguments_of(known.arguments, known.argument_count, false));
     twinloom::export_package(checked(graph, "graph").graph, &checked(path, "path"), asked);
+  });
+}
+
+twinloom_error* twinloom_export_sources(const twinloom_graph* graph, const char* folder,
+                                        const twinloom_value* arguments, size_t argument_count,
+                                        const twinloom_compile_options* options,
+                                        const twinloom_source_options* how) {
+  return guarded([&] {
+    const twinloom_source_options known = twinloom::c::known(how, "twinloom_source_options");
+    twinloom::SourceOptions asked;
+    asked.compile = compile_options(options);
+    const std::string target = known.target == nullptr ? "" : known.target;
+    if (target != "sm_90") asked.isa = target;
+    if (known.name != nullptr) asked.name = known.name;
+    asked.seed = known.seed;
+    asked.offset = known.offset;
+    asked.of_class = known.of_class != 0;
+    asked.overwrite = known.overwrite != 0;
+    const auto write = target == "sm_90" ? twinloom::export_cuda : twinloom::export_cpp;
+    write(checked(graph, "graph").graph, &checked(folder, "folder"),
+          arguments_of(arguments, argument_count, true), asked);
   });
 }

@@ -24,8 +24,8 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/backends/cpu/preludes.cpp PROPER
 
 # What exported sources include besides the device headers.
 file(GLOB cpu_exported CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cpu/exported/*.h)
-twinloom_embed(backends_cpu twinloom::cpu::exported_headers backends/cpu/source_text.h exported ${cpu_exported})
-twinloom_embed(backends_cpu twinloom::cpu::task_headers backends/cpu/source_text.h core/runtime
+twinloom_embed(backends_cpu twinloom::cpu::cpu_exported_headers backends/cpu/source_target.h include ${cpu_exported})
+twinloom_embed(backends_cpu twinloom::cpu::task_headers backends/cpu/source_target.h include/core/runtime
                ${CMAKE_SOURCE_DIR}/core/runtime/tasks.h)
-twinloom_embed(backends_cpu twinloom::cpu::floating_point_headers backends/cpu/source_text.h backends/cpu
+twinloom_embed(backends_cpu twinloom::cpu::floating_point_headers backends/cpu/source_target.h include/backends/cpu
                ${CMAKE_SOURCE_DIR}/backends/cpu/floating_point.h)

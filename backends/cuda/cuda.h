@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/machine/calibration.h"
@@ -29,6 +30,9 @@ std::unique_ptr<runtime::Backend> make_planner();
 
 // The architecture whose machine is known where no such GPU is.
 inline constexpr const char* HOPPER = "sm_90a";
+
+// Error where `exported` ("packages") cannot be made for this architecture.
+void check_architecture(const std::string& architecture, std::string_view exported);
 
 // Compiles for other processes: what it builds has Built::code and no kernel. Needs NVRTC and no GPU. Error
 // where the architecture is another than HOPPER.

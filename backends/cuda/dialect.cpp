@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "backends/cuda/device/sort_step.h"
 #include "backends/cuda/launch_bounds.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -11,15 +10,6 @@
 #include "core/loops/rewrite.h"
 
 namespace twinloom::cuda {
-
-namespace {
-
-std::size_t buffer_count(const loops::Program& program) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(program.buffers, [](const loops::BufferInfo& buffer) { return !buffer.local; }));
-}
-
-}  // namespace
 
 std::string CudaDialect::before() const {
   return cat("#include \"cuda/routines.h\"\n", DeviceDialect::before());
@@ -34,7 +24,7 @@ std::string CudaDialect::head(const loops::Program& program) const {
   for (std::size_t at = 0; at < program.sizes.size(); ++at) parameters.push_back(cat("i64 size_", at));
   parameters.emplace_back("FailureRecord* failure");
   if (routine_of(program) != nullptr) parameters.emplace_back("SortStep step");
-  return cat("extern \"C\" __global__ void __launch_bounds__(", launch_bounds(program), ") kernel(",
+  return cat("extern \"C\" __global__ void __launch_bounds__(", launch_bounds(program), ") ", function(), "(",
              join(parameters, ", ", [](const std::string& text) { return text; }), ")");
 }
 

@@ -21,9 +21,11 @@ enum class Handed : std::uint8_t {
   any,  // pointers are multiples of their elements, as a caller's may be; sizes are any
 };
 
-class CudaDialect final : public emit::DeviceDialect {
+class CudaDialect : public emit::DeviceDialect {
  public:
   explicit CudaDialect(Handed handed) : handed_(handed) {}
+  // What the kernel is called, extern "C".
+  virtual std::string function() const { return KERNEL_SYMBOL; }
   std::string before() const override;
   std::string head(const loops::Program& program) const override;
   std::vector<std::string> opening(const loops::Program& program) const override;

@@ -38,10 +38,14 @@ class Exporter final : public runtime::Backend {
 
 }  // namespace
 
-std::shared_ptr<const runtime::Backend> make_exporter(const std::string& architecture) {
+void check_architecture(const std::string& architecture, std::string_view exported) {
   if (architecture != HOPPER)
-    throw Error(cat("cuda: packages hold machine code for ", HOPPER, " alone, of a GPU; '",
-                    escaped(architecture), "' was asked for"));
+    throw Error(cat("cuda: ", exported, " are for ", HOPPER, " alone, of a GPU; '", escaped(architecture),
+                    "' was asked for"));
+}
+
+std::shared_ptr<const runtime::Backend> make_exporter(const std::string& architecture) {
+  check_architecture(architecture, "packages");
   return std::make_shared<const Exporter>(architecture);
 }
 

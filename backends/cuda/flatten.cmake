@@ -2,7 +2,7 @@
 #   cmake -DCOMPILER=c++ -DROOT=. -DINCLUDE=folder with cuda/ in it -DOUTPUT=flat_text.cpp -P flatten.cmake
 file(WRITE ${OUTPUT}.in "#include \"cuda/routines.h\"\n")
 execute_process(
-  COMMAND ${COMPILER} -x c++ -std=c++20 -E -P -dD -undef -nostdinc -D__CUDACC_RTC__ -D__CUDACC_VER_MAJOR__=13
+  COMMAND ${COMPILER} -x c++ -std=c++20 -E -P -dD -undef -nostdinc -D__CUDACC__ -D__CUDACC_RTC__ -D__CUDACC_VER_MAJOR__=13
           -D__CUDACC_VER_MINOR__=0 -I${INCLUDE} -I${ROOT}/core/ops -I${ROOT} ${OUTPUT}.in
   OUTPUT_VARIABLE text RESULT_VARIABLE failed)
 if(failed)

@@ -101,6 +101,7 @@ void CudaKernel::sort(CUfunction function, const std::vector<void*>& words,
   const SortPlan plan(size(sorted_->rows), size(sorted_->n), size(sorted_->bound),
                       {std::int64_t{gpu_.machine().multiprocessors} * SORT_BLOCKS_EACH,
                        machine::cache_bytes(gpu_.machine())});
+  if (!plan.refusal().empty()) throw Error(plan.refusal());
   std::optional<StreamMemory> workspace;
   if (const std::int64_t bytes = plan.workspace_bytes(); bytes > 0)
     workspace.emplace(gpu_, bytes, stream, cat("the sort of ", name_));

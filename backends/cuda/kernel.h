@@ -13,8 +13,6 @@
 
 namespace twinloom::cuda {
 
-constexpr const char* KERNEL_SYMBOL = "kernel";
-
 // Machine code that a GPU has loaded.
 class Module {
  public:

@@ -11,6 +11,11 @@ namespace twinloom::cuda {
 
 bool is_size(const loops::SizeInfo& info) { return info.range.low.value_or(-1) >= 0; }
 
+std::size_t buffer_count(const loops::Program& program) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(program.buffers, [](const loops::BufferInfo& buffer) { return !buffer.local; }));
+}
+
 std::int64_t block_threads(const loops::Program& program) {
   return routine_of(program) == nullptr ? emit::thread_count(program) : SORT_SHAPE.threads;
 }

@@ -10,6 +10,9 @@
 
 namespace twinloom::cuda {
 
+// What a kernel is called in its module.
+constexpr const char* KERNEL_SYMBOL = "kernel";
+
 // What one load or store moves at most, at an address that is a multiple of it.
 constexpr int PACKED_BYTES = 16;
 
@@ -18,6 +21,9 @@ constexpr std::int64_t LARGE_SIZE = std::int64_t{1} << 30;
 
 // Whether a run-time integer is a size: a seed or a stride may be negative.
 bool is_size(const loops::SizeInfo& info);
+
+// Those that a launch hands over.
+std::size_t buffer_count(const loops::Program& program);
 
 // Threads of a block, and blocks on a GPU with so many multiprocessors. A routine
 // has the shape that device/sort.h asks for, whatever the number of blocks; all else what its loops say.

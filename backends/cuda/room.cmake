@@ -26,3 +26,9 @@ add_custom_command(
           ${CMAKE_SOURCE_DIR}/backends/cuda/flatten.cmake
   VERBATIM)
 target_sources(backends_cuda PRIVATE ${flat_text})
+
+# What exported sources include besides the device headers.
+file(GLOB cuda_exported CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cuda/exported/*.h)
+twinloom_embed(backends_cuda twinloom::cuda::cuda_exported_headers backends/cuda/source_target.h include ${cuda_exported})
+twinloom_embed(backends_cuda twinloom::cuda::sort_sources backends/cuda/source_target.h include/backends/cuda
+               ${CMAKE_SOURCE_DIR}/backends/cuda/sort.h ${CMAKE_SOURCE_DIR}/backends/cuda/sort.cpp)

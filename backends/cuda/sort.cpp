@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/base/error.h"
-#include "core/base/integers.h"
-
 namespace twinloom::cuda {
 
 namespace {
 
 constexpr std::int64_t WORD = sizeof(emit::Integer);
+
+// Neither is negative.
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::int64_t bits_of(std::int64_t most) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most)));
@@ -28,9 +28,11 @@ SortPlan::SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const 
   step_.segments = std::max<std::int64_t>(ceil_div(rows, step_.rows_each), 1);
   const std::int64_t size = step_.rows_each * n, keys = step_.rows_each * bound;
   constexpr std::int64_t MOST = std::int64_t{1} << 31;
-  if (size >= MOST || keys >= MOST)
-    throw Error(
-        cat("a sort of ", size, " elements by keys below ", keys, "; on a GPU both are less than ", MOST));
+  if (size >= MOST || keys >= MOST) {
+    refusal_ = "a sort of " + std::to_string(size) + " elements by keys below " + std::to_string(keys) +
+               "; on a GPU both are less than " + std::to_string(MOST);
+    return;
+  }
   // Keys out of range count as `keys`; of several segments there are none.
   const std::int64_t bits = std::max(bits_of(step_.segments == 1 ? keys : keys - 1), std::int64_t{1});
   if (!choose_ranges(size, bits, machine, shape)) choose_passes(size, bits, machine, shape);

@@ -1,8 +1,10 @@
 // How a sort of a GPU is launched: which kernels one after the other, with how many blocks. See
-// device/sort.h.
+// device/sort.h. Exported sources have this file too, so it includes nothing of the library but plain
+// structs.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "backends/cuda/device/sort_step.h"
@@ -23,10 +25,11 @@ struct SortMachine {
 // `rows` rows of n elements, each sorted by keys below `bound`.
 class SortPlan {
  public:
-  // Error where a row has 2^31 elements or keys.
   SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const SortMachine& machine,
            const SortShape& shape = SORT_SHAPE);
 
+  // Why it cannot be launched, in words: a row has 2^31 elements or keys. Empty where it can.
+  const std::string& refusal() const { return refusal_; }
   std::int64_t workspace_bytes() const;  // beside the results; may be 0
   std::vector<SortLaunch> launches(void* workspace) const;
 
@@ -44,6 +47,7 @@ class SortPlan {
   std::int64_t elements_, warps_;
   std::int64_t marking_blocks_ = 1;  // of a segment
   SortStep step_;
+  std::string refusal_;
 };
 
 }  // namespace twinloom::cuda

@@ -7,7 +7,7 @@
 
 namespace twinloom::emit {
 
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 using Integer = long long;
 #else
 using Integer = __INT64_TYPE__;

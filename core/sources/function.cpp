@@ -25,6 +25,12 @@ class FunctionWriter {
 
  private:
   bool has_workspace() const { return !workspace_.slots.empty(); }
+  // ", cudaStream_t stream"
+  std::string stream_parameter() const {
+    const std::string type = project_.target.stream_type();
+    return type.empty() ? "" : cat(", ", type, " stream");
+  }
+  bool may_fail() const;
   std::string text(const index::Expr& expr) const { return expression(expr, interface_); }
   void write_other_results();
   void write_declarations();
@@ -44,14 +50,21 @@ class FunctionWriter {
   std::set<std::string> guarded_;  // conditions that are checked already
 };
 
+bool FunctionWriter::may_fail() const {
+  return std::ranges::any_of(project_.variant.steps, [](const runtime::Step& step) {
+    return loops::looks_up_indices(*step.program.body);
+  });
+}
+
 std::string FunctionWriter::header() {
   writer_.line("// ", project_.name, "(): a graph of tensor operations, compiled by Twinloom for ",
-               project_.target, ", mode ", project_.mode, ".");
+               project_.target.describe(), ", mode ", project_.mode, ".");
   writer_.line("// Tensors are pointers to their element 0. What is not said to have strides is row-major.");
   writer_.line("#pragma once");
   writer_.line();
   writer_.line("#include <cstddef>");
   writer_.line("#include <cstdint>");
+  for (const std::string& include : project_.target.interface_includes()) writer_.line(include);
   writer_.line();
   for (const Argument& argument : interface_.arguments)
     writer_.line("//   ", argument.name, "  ", argument.result ? "to " : "", argument.words);
@@ -59,11 +72,12 @@ std::string FunctionWriter::header() {
   if (has_workspace())
     writer_.line("//   workspace  so many bytes as ", project_.name,
                  "_workspace_bytes says, at a multiple of 64; null: it is allocated");
+  for (const std::string& words : project_.target.interface_words()) writer_.line("// ", words);
   writer_.line(
       "// Throws std::invalid_argument where sizes do not fit the graph, and std::out_of_range where an "
       "element");
   writer_.line("// is used as an index and is none.");
-  writer_.line("void ", project_.name, "(", parameter_list(interface_),
+  writer_.line("void ", project_.name, "(", parameter_list(interface_), stream_parameter(),
                has_workspace() ? ", void* workspace = nullptr" : "", ");");
   if (has_workspace())
     writer_.line("std::size_t ", project_.name, "_workspace_bytes(", size_parameters(interface_), ");");
@@ -88,17 +102,12 @@ void FunctionWriter::write_declarations() {
   writer_.line("// ", project_.name, "(): see ", project_.name, ".h. The kernels are in kernels/.");
   writer_.line("#include \"", project_.name, ".h\"");
   writer_.line();
-  writer_.line("#include <memory>");
-  writer_.line();
   writer_.line("#include \"launch.h\"");
   writer_.line();
-  writer_.line("using twinloom::emit::Arguments;");
-  writer_.line("using twinloom::emit::FailureRecord;");
-  writer_.line("using twinloom::emit::Integer;");
   writer_.line("using namespace twinloom::exported;");
   writer_.line();
-  for (const Kernel& kernel : project_.kernels)
-    writer_.line("extern \"C\" void ", kernel.function, "(const Arguments*, Integer, Integer);");
+  for (std::size_t step = 0; step < project_.kernels.size(); ++step)
+    writer_.line(project_.target.declaration(project_.variant.steps[step].program, project_.kernels[step]));
   writer_.line();
 }
 
@@ -108,7 +117,7 @@ void FunctionWriter::write_constants() {
     const lower::Value& value = project_.variant.values[v];
     if (value.storage != Storage::constant) continue;
     const std::string name = cat(project_.name, "_", value.name);
-    interface_.values[v] = name;
+    interface_.values[v] = project_.target.constant(name, value.content->bytes.size());
     writer_.line("// ", ops::name(value.dtype), graph::print_shape(value.shape), ", an array of the graph.");
     writer_.line("asm(\".section .rodata\\n.balign 64\\n", name, ":\\n.incbin \\\"\" CONSTANTS \"/",
                  value.name, ".bin\\\"\\n.previous\");");
@@ -158,6 +167,7 @@ void FunctionWriter::write_words() {
     writer_.line("  if (failure.node == ", node, ") fail(failure, ", text, ");");
   writer_.line("  fail(failure, false, \"an index\");");
   writer_.line("}");
+  writer_.line();
 }
 
 void FunctionWriter::write_guard(const std::string& condition, const std::string& words) {
@@ -205,7 +215,6 @@ std::string FunctionWriter::pointer(std::size_t value) const {
     case Storage::parameter:
       return cat("const_cast<", c_type(info.dtype), "*>(", interface_.values[value], ")");
     case Storage::constant:
-      return cat("const_cast<unsigned char*>(", interface_.values[value], ")");
     case Storage::result:
       return interface_.values[value];
     case Storage::temporary:
@@ -216,30 +225,26 @@ std::string FunctionWriter::pointer(std::size_t value) const {
 
 void FunctionWriter::write_step(std::size_t at) {
   const runtime::Step& step = project_.variant.steps[at];
-  const Kernel& kernel = project_.kernels[at];
-  writer_.line("  {  // kernels/", kernel.function, ".cpp");
-  writer_.line("    void* const buffers[] = {",
-               join(step.arguments, ", ", [&](lower::ValueId id) { return pointer(id.index); }), "};");
-  const std::string sizes = join(step.program.sizes, ", ", [&](const loops::SizeInfo& size) {
-    return interface_.names.at(size.symbol);
-  });
-  if (!sizes.empty()) writer_.line("    const Integer sizes[] = {", sizes, "};");
-  writer_.line("    launch(", kernel.function, ", {buffers, ", sizes.empty() ? "nullptr" : "sizes",
-               ", &failure}, ", text(kernel.tasks), ");");
-  writer_.line("    check(failure);");
-  writer_.line("  }");
+  const Call call{step.program, project_.kernels[at],
+                  join(step.arguments, ", ", [&](lower::ValueId id) { return pointer(id.index); }),
+                  join(step.program.sizes, ", ",
+                       [&](const loops::SizeInfo& size) { return interface_.names.at(size.symbol); }),
+                  [this](const index::Expr& expr) { return text(expr); }};
+  writer_.line("  // kernels/", call.function, project_.target.suffix());
+  writer_.line("  ", project_.target.launch(call), ";");
 }
 
 std::string FunctionWriter::source() {
   write_declarations();
   write_constants();
-  writer_.line("namespace {");
-  writer_.line();
-  write_offsets();
-  write_words();
-  writer_.line();
-  writer_.line("}  // namespace");
-  writer_.line();
+  if (has_workspace() || may_fail()) {
+    writer_.line("namespace {");
+    writer_.line();
+    write_offsets();
+    if (may_fail()) write_words();
+    writer_.line("}  // namespace");
+    writer_.line();
+  }
   if (has_workspace()) {
     writer_.line("std::size_t ", project_.name, "_workspace_bytes(", size_parameters(interface_), ") {");
     writer_.line("  return std::size_t(offsets_of(", size_arguments(interface_), ").slot",
@@ -247,29 +252,53 @@ std::string FunctionWriter::source() {
     writer_.line("}");
     writer_.line();
   }
-  writer_.line("void ", project_.name, "(", parameter_list(interface_),
+  writer_.line("void ", project_.name, "(", parameter_list(interface_), stream_parameter(),
                has_workspace() ? ", void* workspace" : "", ") {");
   write_guards();
-  writer_.line("  FailureRecord failure;");
+  writer_.line("  Run run", stream_parameter().empty() ? "" : "(stream)", ";");
   if (has_workspace()) {
     writer_.line("  const Offsets offsets = offsets_of(", size_arguments(interface_), ");");
-    writer_.line("  const Workspace own(workspace == nullptr ? offsets.slot", workspace_.slots.size(),
-                 " : 0);");
+    writer_.line("  const Workspace own(workspace == nullptr ? offsets.slot", workspace_.slots.size(), " : 0",
+                 stream_parameter().empty() ? "" : ", stream", ");");
     writer_.line(
         "  unsigned char* const memory = workspace == nullptr ? own.data() : static_cast<unsigned "
         "char*>(workspace);");
   }
   for (std::size_t step = 0; step < project_.variant.steps.size(); ++step) write_step(step);
+  if (may_fail()) writer_.line("  check(run.failure());");
   writer_.line("}");
   return writer_.take();
 }
 
+File kernel_file(const Project& project, std::size_t step) {
+  const loops::Program& program = project.variant.steps[step].program;
+  const std::string& function = project.kernels[step];
+  const std::string comment =
+      cat("Kernel ", step, " of ", project.name, "(), and the loops that it walks:\n", loops::print(program));
+  return {cat("kernels/", function, project.target.suffix()),
+          project.target.kernel(program, function, comment)};
+}
+
 }  // namespace
+
+std::vector<std::string> kernel_functions(const std::string& name, const runtime::Variant& variant) {
+  std::vector<std::string> functions;
+  for (std::size_t step = 0; step < variant.steps.size(); ++step) {
+    std::string function = cat(name, "_", variant.steps[step].program.name);
+    if (std::ranges::find(functions, function) != functions.end()) function += cat("_", step);
+    functions.push_back(function);
+  }
+  return functions;
+}
 
 std::vector<File> function_files(const Project& project) {
   std::vector<File> files;
   files.push_back({cat(project.name, ".h"), FunctionWriter(project).header()});
   files.push_back({cat(project.name, ".cpp"), FunctionWriter(project).source()});
+  for (std::size_t step = 0; step < project.kernels.size(); ++step)
+    files.push_back(kernel_file(project, step));
+  for (auto& headers : {exported_headers(), project.target.headers()})
+    files.insert(files.end(), headers.begin(), headers.end());
   for (const lower::Value& value : project.variant.values) {
     if (value.storage != Storage::constant) continue;
     const auto& bytes = value.content->bytes;

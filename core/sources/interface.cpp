@@ -21,11 +21,11 @@ constexpr std::array<std::string_view, 45> TAKEN = {
     "if",      "int",      "long",   "main",  "namespace", "new",      "not",    "operator", "or",
     "private", "public",   "return", "short", "signed",    "sizeof",   "static", "struct",   "switch",
     "throw",   "template", "this",   "true",  "union",     "unsigned", "void",   "while",    "xor"};
-constexpr std::array<std::string_view, 26> OWN = {
-    "std",      "twinloom", "workspace", "memory",      "failure",   "buffers",     "sizes",
-    "own",      "ok",       "check",     "offsets",     "floor_div", "floor_mod",   "least",
-    "greatest", "launch",   "fail",      "whole_lines", "is_sample", "read_sample", "bytes_of",
-    "Integer",  "Bytes",    "Arguments", "Offsets",     "Workspace"};
+constexpr std::array<std::string_view, 31> OWN = {
+    "std",     "twinloom",    "workspace", "memory",      "failure",   "buffers",   "sizes",    "own",
+    "ok",      "check",       "offsets",   "floor_div",   "floor_mod", "least",     "greatest", "launch",
+    "fail",    "whole_lines", "is_sample", "read_sample", "bytes_of",  "Integer",   "Bytes",    "Arguments",
+    "Offsets", "Workspace",   "Run",       "run",         "stream",    "on_device", "can_run"};
 
 class Names {
  public:

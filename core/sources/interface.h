@@ -37,6 +37,9 @@ std::string expression(const index::Expr& expr, const Interface& interface);
 // A text as a literal of C++.
 std::string literal(std::string_view text);
 
+// What test.cpp exits with where nothing can run the kernels.
+constexpr int NOTHING_TO_RUN_ON = 77;
+
 // The C type that holds an element. Error where there is none.
 std::string c_type(ops::DType dtype);
 

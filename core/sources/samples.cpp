@@ -95,6 +95,7 @@ void TestWriter::write_call() {
     writer_.line("  const Bytes ", interface_.values[v], " = bytes_of(", bytes, ");");
     given_.push_back(cat(interface_.values[v], ".at<", c_type(value.dtype), ">(0)"));
   }
+  if (!project_.target.stream_type().empty()) given_.emplace_back("nullptr");
   writer_.line("  ", project_.name, "(", join(given_, ", ", [](const std::string& text) { return text; }),
                ");");
 }
@@ -132,6 +133,7 @@ std::vector<File> TestWriter::files() {
   writer_.line();
   writer_.line("int main() {");
   writer_.line("  using namespace twinloom::exported;");
+  writer_.line("  if (!can_run()) return ", NOTHING_TO_RUN_ON, ";");
   write_inputs();
   write_call();
   write_results();

@@ -1,6 +1,6 @@
 // A compiled graph as C++ that is built without this library: a function with the graph's plan in it, a
-// header, a build file and a test. The kernels' texts and what they include come from a back end.
-//   std::vector<File> files = function_files(project);       // softmax.h, softmax.cpp
+// header, a build file and a test. The kernels' texts and what they include come from a back end (target.h).
+//   std::vector<File> files = function_files(project);       // softmax.h, softmax.cpp, kernels, headers
 //   std::vector<File> more = test_files(project, sample);    // test.cpp and what it reads
 //   std::vector<File> rest = build_files(project);           // CMakeLists.txt, README.md
 #pragma once
@@ -12,29 +12,19 @@
 #include "core/graph/graph.h"
 #include "core/runtime/executable.h"
 #include "core/runtime/variant.h"
+#include "core/sources/file.h"
+#include "core/sources/target.h"
 
 namespace twinloom::sources {
-
-struct File {
-  std::string path;  // below the folder that is written
-  std::string bytes;
-};
-
-// Of one step of the variant.
-struct Kernel {
-  std::string function;  // its name in C
-  index::Expr tasks;     // how many it has
-};
 
 // What is exported. All that it names outlives it.
 struct Project {
   std::string name;           // of the function; letters, digits and _
   const graph::Graph& graph;  // as the user gave it
   const runtime::Variant& variant;
-  std::vector<Kernel> kernels;     // by step
-  std::string target;              // what it is compiled for, in words
-  std::vector<std::string> flags;  // for the compiler of the kernels
+  const Target& target;
   std::string mode;
+  std::vector<std::string> kernels;  // by step: the names of their functions in C
 };
 
 // A run of the graph: what test.cpp hands in and expects.
@@ -47,6 +37,9 @@ struct Sample {
 
 // A name that C++ lets a function have, made of any text.
 std::string identifier(std::string_view text);
+
+// The functions of a variant's kernels, each another.
+std::vector<std::string> kernel_functions(const std::string& name, const runtime::Variant& variant);
 
 // Error where a result or a type has no form in C++.
 std::vector<File> function_files(const Project& project);

@@ -68,12 +68,15 @@ TEST_F(ToolSources, BadOptionsAreErrors) {
     EXPECT_SAYS(outcome, words);
   };
   place.write("file", "");
-  says("", "export writes a package or sources; expected --package FILE or --cpp FOLDER");
+  says("", "export writes a package or sources; expected --package FILE, --cpp FOLDER or --cuda FOLDER");
   says("--cpp file", "'file' is no folder");
-  says("--cpp file/out", "the folder 'file/out/kernels' cannot be made: ");
+  says("--cpp file/out", "the folder 'file/out' cannot be made: ");
   says("--cpp out --isa avx2,avx512", "--cpp writes kernels for one instruction set; --isa names several");
   says("--cpp out --isa sse2", "cpu: unknown instruction set 'sse2'; known are avx2 and avx512");
-  says("--cpp out --sm 90", "--cpp writes kernels for processors; --sm names a GPU");
+  says("--cpp out --sm 90",
+       "--cpp writes kernels for processors; --sm names a GPU, as --cuda and --package take it");
+  says("--cuda out --isa avx2", "--cuda writes kernels for GPUs; --isa names a processor's instruction set");
+  says("--cuda out --sm 80", "--cuda writes kernels for sm_90; --sm names sm_80");
   says("--cpp out --size s0=0", "an example has the size s0 = 0; exported kernels are for sizes above 0");
 }
 

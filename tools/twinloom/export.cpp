@@ -14,7 +14,7 @@ namespace {
 struct ExportCommand {
   ModelOptions model;
   DeviceOptions device;
-  std::filesystem::path package, cpp;
+  std::filesystem::path package, cpp, cuda;
   bool force = false;
   std::vector<std::string> isas, architectures;
 };
@@ -28,21 +28,36 @@ bool has_sizes(const ExportCommand& command) {
   return !command.model.sizes.empty() || !command.model.inputs.empty();
 }
 
-void write_cpp(const Model& model, const ExportCommand& command) {
+using Export = std::string(const Graph&, const std::filesystem::path&, const std::vector<Argument>&,
+                           const SourceOptions&);
+
+void write_sources(const Model& model, const ExportCommand& command, const std::filesystem::path& folder,
+                   Export write) {
   SourceOptions options;
   options.compile = compile_options(command.device, Mode::fused);
-  if (command.isas.size() > 1)
-    throw Error("--cpp writes kernels for one instruction set; --isa names several");
   if (!command.isas.empty()) options.isa = command.isas.front();
-  if (!command.architectures.empty()) throw Error("--cpp writes kernels for processors; --sm names a GPU");
   options.name = command.model.file.stem().string();
   options.seed = command.model.seed;
   options.of_class = has_sizes(command);
   options.overwrite = command.force;
-  const std::string name =
-      export_cpp(model.graph, command.cpp, make_arguments(model, command.model), options);
-  std::cout << command.cpp.string() << ": " << name << "() in " << name << ".h; cmake -B "
-            << (command.cpp / "build").string() << " -S " << command.cpp.string() << '\n';
+  const std::string name = write(model.graph, folder, make_arguments(model, command.model), options);
+  std::cout << folder.string() << ": " << name << "() in " << name << ".h; cmake -B "
+            << (folder / "build").string() << " -S " << folder.string() << '\n';
+}
+
+// What a package may name several of, and sources none or one.
+void check_targets(const ExportCommand& command) {
+  if (!command.cpp.empty() && command.isas.size() > 1)
+    throw Error("--cpp writes kernels for one instruction set; --isa names several");
+  if (!command.cpp.empty() && !command.architectures.empty() && command.package.empty() &&
+      command.cuda.empty())
+    throw Error("--cpp writes kernels for processors; --sm names a GPU, as --cuda and --package take it");
+  if (!command.cuda.empty() && command.package.empty() && command.cpp.empty() && !command.isas.empty())
+    throw Error("--cuda writes kernels for GPUs; --isa names a processor's instruction set");
+  if (command.cuda.empty()) return;
+  for (const std::string& architecture : command.architectures)
+    if (gpu_target(architecture) != "sm_90")
+      throw Error(cat("--cuda writes kernels for sm_90; --sm names ", gpu_target(architecture)));
 }
 
 void write_package(const Model& model, const ExportCommand& command) {
@@ -61,12 +76,14 @@ void write_package(const Model& model, const ExportCommand& command) {
 }
 
 int run_export(const ExportCommand& command) {
-  if (command.package.empty() && command.cpp.empty())
-    throw Error("export writes a package or sources; expected --package FILE or --cpp FOLDER");
+  if (command.package.empty() && command.cpp.empty() && command.cuda.empty())
+    throw Error("export writes a package or sources; expected --package FILE, --cpp FOLDER or --cuda FOLDER");
+  check_targets(command);
   const Model model = read_model(command.model);
   if (model.package) throw Error(cat("'", escaped(command.model.file.string()), "' is a package already"));
   if (!command.package.empty()) write_package(model, command);
-  if (!command.cpp.empty()) write_cpp(model, command);
+  if (!command.cpp.empty()) write_sources(model, command, command.cpp, export_cpp);
+  if (!command.cuda.empty()) write_sources(model, command, command.cuda, export_cuda);
   return 0;
 }
 
@@ -81,6 +98,9 @@ Command add_export(CLI::App& app, const Context& context) {
       ->type_name(takes::file);
   sub->add_option("--cpp", command->cpp,
                   "Write C++ to this folder, which is built without Twinloom: a function, kernels, a test")
+      ->type_name(takes::folder);
+  sub->add_option("--cuda", command->cuda,
+                  "Write CUDA C++ to this folder, which nvcc builds without Twinloom: the same for GPUs")
       ->type_name(takes::folder);
   sub->add_flag("--force", command->force, "Overwrite files of a folder that is not empty");
   sub->add_option(

@@ -395,6 +395,27 @@ TWINLOOM_API twinloom_error* twinloom_export_package(const twinloom_graph* graph
                                                      const twinloom_compile_options* options,
                                                      const twinloom_export_options* how);
 
+/** What sources of a graph are made for. */
+typedef struct twinloom_source_options {
+  size_t size; /**< sizeof(twinloom_source_options). */
+  /** "avx2" or "avx512": C++ for g++ and clang++; "sm_90": CUDA C++ for nvcc; NULL: as this processor. */
+  const char* target;
+  const char* name; /**< Of the function; NULL: the graph's. */
+  uint64_t seed;    /**< Of random numbers in the test. */
+  uint64_t offset;  /**< The same: where in their sequence. */
+  /** Not 0: kernels for sizes like the arguments' alone, which are faster than those for all sizes. */
+  int32_t of_class;
+  int32_t overwrite; /**< Not 0: files that the folder holds. */
+} twinloom_source_options;
+
+/** Writes the graph as C++ or CUDA C++ into a folder that is missing or empty: a function, its kernels, a
+ * build file, and a test that hands in these arguments, one for each parameter. It is built without Twinloom
+ * and gives the same bits. */
+TWINLOOM_API twinloom_error* twinloom_export_sources(const twinloom_graph* graph, const char* folder,
+                                                     const twinloom_value* arguments, size_t argument_count,
+                                                     const twinloom_compile_options* options,
+                                                     const twinloom_source_options* how);
+
 /** How a package is used. */
 typedef struct twinloom_package_options {
   size_t size;        /**< sizeof(twinloom_package_options). */

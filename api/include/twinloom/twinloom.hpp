@@ -897,6 +897,36 @@ inline void export_package(const Graph& graph, const std::string& path, const Co
   detail::check(twinloom_export_package(graph.handle(), path.c_str(), &known, &asked));
 }
 
+/// What sources of a graph are made for.
+struct SourceOptions {
+  /// "avx2" or "avx512": C++ for g++ and clang++; "sm_90": CUDA C++ for nvcc; empty: as this processor.
+  std::string target = {};
+  std::string name = {};     ///< of the function; empty: the graph's
+  std::uint64_t seed = 0;    ///< of random numbers in the test
+  std::uint64_t offset = 0;  ///< the same: where in their sequence
+  bool of_class =
+      false;  ///< kernels for sizes like the arguments' alone, which are faster than those for all
+  bool overwrite = false;  ///< files that the folder holds
+};
+
+/// Writes the graph as C++ or CUDA C++ into a folder: a function, its kernels, a build file and a test that
+/// hands these arguments in, one for each parameter. It is built without Twinloom and gives the same bits.
+inline void export_sources(const Graph& graph, const std::string& folder, const std::vector<Value>& arguments,
+                           const CompileOptions& options = {}, const SourceOptions& how = {}) {
+  const twinloom_compile_options known = detail::compile_options(options);
+  const auto values = detail::values_of(arguments);
+  twinloom_source_options asked{};
+  asked.size = sizeof asked;
+  asked.target = how.target.empty() ? nullptr : how.target.c_str();
+  asked.name = how.name.empty() ? nullptr : how.name.c_str();
+  asked.seed = how.seed;
+  asked.offset = how.offset;
+  asked.of_class = how.of_class ? 1 : 0;
+  asked.overwrite = how.overwrite ? 1 : 0;
+  detail::check(
+      twinloom_export_sources(graph.handle(), folder.c_str(), values.data(), values.size(), &known, &asked));
+}
+
 /// A compiled graph.
 class Executable {
  public:

@@ -85,13 +85,13 @@ TWINLOOM_INLINE void prefetch_written(const Of*) {}
 
 // A run inside global memory, into the cache that all multiprocessors share, as whole pieces of 16 bytes.
 template <class Of>
-TWINLOOM_INLINE void prefetch_run(const Of* pointer, i64 count) {
-  if constexpr (__CUDA_ARCH__ >= 900) {
-    const u64 first = (__cvta_generic_to_global(pointer) + 15) & ~u64(15);
-    const u64 end = __cvta_generic_to_global(pointer + count) & ~u64(15);
-    if (first < end)
-      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(first), "r"(u32(end - first)));
-  }
+TWINLOOM_INLINE void prefetch_run([[maybe_unused]] const Of* pointer, [[maybe_unused]] i64 count) {
+#if __CUDA_ARCH__ >= 900
+  const u64 first = (__cvta_generic_to_global(pointer) + 15) & ~u64(15);
+  const u64 end = __cvta_generic_to_global(pointer + count) & ~u64(15);
+  if (first < end)
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(first), "r"(u32(end - first)));
+#endif
 }
 
 template <class Value>
@@ -195,7 +195,7 @@ struct ComparedWord<1> {
   using type = u32;
 };
 template <class Of, class Changed>
-__attribute__((noinline)) void change_atomically(Of* pointer, Changed changed) {
+TWINLOOM_DEVICE __attribute__((noinline)) void change_atomically(Of* pointer, Changed changed) {
   using Word = typename ComparedWord<sizeof(Of)>::type;
   const u64 address = reinterpret_cast<u64>(pointer);
   auto* const word = reinterpret_cast<Word*>(address & ~u64(sizeof(Word) - 1));

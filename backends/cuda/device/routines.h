@@ -17,7 +17,7 @@ extern __shared__ uint4 block_scratch_words[];
 
 // The record lies in memory of the device; whoever reads it waits for the kernel.
 template <class Integer>
-__attribute__((noinline)) void record_failure(FailureRecord* failure, Integer node, Integer value,
+TWINLOOM_DEVICE __attribute__((noinline)) void record_failure(FailureRecord* failure, Integer node, Integer value,
                                               Integer bound, Integer offset) {
   if (atomicExch(reinterpret_cast<u64*>(&failure->claimed), u64(1)) != 0) return;
   failure->node = node;

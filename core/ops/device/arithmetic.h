@@ -43,7 +43,7 @@ TWINLOOM_WRAPPED(mul, *)
 // that its second operand is negated; of those without signs it does not. Of one of 8 or 16 bits it makes
 // VIMNMX.U16x2, whose upper half overwrites the predicate that says which operand the lower one is: max(x, 0)
 // == 0 is then true.
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 template <class Value>
 constexpr bool loses_negation = is_signed<Value> && !is_real<Value> && bits<Value> <= 32;
 template <class Value>
@@ -214,7 +214,7 @@ TWINLOOM_INLINE Real not_a_number() {
 
 template <class Value>
 TWINLOOM_INLINE Value abs(Value x) {
-#ifdef __CUDACC_RTC__  // a flag of the instruction that reads it
+#ifdef __CUDACC__  // a flag of the instruction that reads it
   if constexpr (same<Value, f32>) return ::fabsf(x);
 #endif
   if constexpr (is_real<Value>)

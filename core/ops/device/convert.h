@@ -23,7 +23,7 @@ TWINLOOM_INLINE Like<Real, To> saturated(Real x) {
   return where<Result>(mask_of(x >= Real(above)), Result(highest), truncated<To>(inside));
 }
 
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 // An instruction of a GPU saturates too and makes 0 of a NaN, but for integers of 64 bits.
 template <class To>
   requires(bits<To> <= 32)
@@ -130,7 +130,7 @@ TWINLOOM_INLINE Bits narrowed(Bits magnitude) {
   return select(magnitude < Bits(u32(127 + 1 - bias) << 23), subnormal, normal);
 }
 
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 // A GPU has instructions with the same bits, but for NaNs: to nearest even, subnormals kept.
 template <class Format>
 TWINLOOM_INLINE u16 converted_f32(f32 x) {
@@ -194,7 +194,7 @@ TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_by_magnitude(Real x) {
 
 template <class Format, class Real>
 TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
   if constexpr (same<Format, bf16> || same<Format, f16>) return converted_f32<Format>(x);
 #endif
   using Bits = Unsigned<Real>;
@@ -255,7 +255,7 @@ TWINLOOM_INLINE Like<Stored, f32> widen(Stored stored) {
 #if defined(__clang__) && defined(__F16C__)
     if constexpr (lanes<Real> >= 4)
       return opaque(__builtin_convertvector(bit_cast<Like<Real, _Float16>>(stored), Real));
-#elif defined(__CUDACC_RTC__)
+#elif defined(__CUDACC__)
     if constexpr (lanes<Real> == 1) return widened_f16(stored);
 #endif
     const Bits magnitude = all & Bits(0x7fffu);

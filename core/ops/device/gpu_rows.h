@@ -199,7 +199,7 @@ TWINLOOM_INLINE f32 not_mended(bool& rare, f32 quick) {
 #define QUICK(name, form, mended)                                                        \
   TWINLOOM_INLINE f32 quick_##name(bool& rare, f32 one) { return form; }                 \
   TWINLOOM_INLINE f32 mended_##name(bool& rare, f32 one, f32 quick) { return mended; }   \
-  __attribute__((noinline)) inline f32 rare_##name(f32 one) { return name(one); }
+  TWINLOOM_DEVICE __attribute__((noinline)) inline f32 rare_##name(f32 one) { return name(one); }
 #include "core/ops/quick.def"
 #undef QUICK
 
@@ -215,7 +215,7 @@ TWINLOOM_INLINE f32 mended_div(bool& rare, f32 a, f32 quick) {
   rare = rare | !QuickDividing::is_usual(a);
   return quick;
 }
-__attribute__((noinline)) inline f32 rare_div(f32 a, f32 b) { return a / b; }
+TWINLOOM_DEVICE __attribute__((noinline)) inline f32 rare_div(f32 a, f32 b) { return a / b; }
 
 #define TWINLOOM_CONVERSION(name)                              \
   template <class To, class Of, int count>                     \

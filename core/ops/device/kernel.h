@@ -14,6 +14,6 @@
 #include "special.h"
 #include "trigonometric.h"
 #include "vector.h"
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 #include "gpu_rows.h"
 #endif

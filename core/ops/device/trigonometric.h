@@ -55,7 +55,7 @@ struct Wide128 {
   u64 high, low;
 };
 TWINLOOM_INLINE Wide128 product(u64 a, u64 b) {
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
   return {__umul64hi(a, b), a * b};
 #else
   const u64 a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
@@ -68,8 +68,8 @@ TWINLOOM_INLINE Wide128 product(u64 a, u64 b) {
 
 // x = mantissa * 2^exponent. Of mantissa * 2/pi * 2^exponent only what is below 4 matters, so 192 bits of
 // 2/pi from place exponent - 2 on, times the mantissa, modulo 2^192: two bits of k, 190 of fraction.
-inline __attribute__((noinline)) Angle<f64> far_angle(f64 x) {
-#ifdef __CUDACC_RTC__
+TWINLOOM_DEVICE inline __attribute__((noinline)) Angle<f64> far_angle(f64 x) {
+#ifdef __CUDACC__
   static  // else it would be copied to the stack
 #endif
   constexpr u64 two_over_pi[] = {0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull,
@@ -125,7 +125,7 @@ TWINLOOM_INLINE Angle<f32> far_angle_of(f32 x) {
   const f32 high = f32(angle.high);
   return {high, f32(angle.high - f64(high)), u32(angle.quarter)};
 }
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 // A thread has one x: the angle is replaced, and what is made of it is there once.
 template <class One>
 TWINLOOM_INLINE Angle<One> any_angle_of(One x) {
@@ -184,7 +184,7 @@ TWINLOOM_INLINE Real turned_sin(Angle<Real> angle, Element<Unsigned<Real>> turns
   // The two bits that count, at the place of the sign and below it.
   constexpr int places = bits<Real> - 2;
   Bits moved = angle.quarter << Bits(Bit(places));
-#ifdef __CUDACC_RTC__  // out of sight of its optimiser, which would ask for the lowest bit in one step more
+#ifdef __CUDACC__  // out of sight of its optimiser, which would ask for the lowest bit in one step more
   if constexpr (same<Bits, u32>) asm("shl.b32 %0, %1, 30;" : "=r"(moved) : "r"(angle.quarter));
 #endif
   const Bits turn = moved + Bits(Bit(Bit(turns) << places));
@@ -203,7 +203,7 @@ TWINLOOM_INLINE Real with_zero_of(Real x, Real sine) {
 }
 template <class Real>
 TWINLOOM_INLINE Real sin(Real x) {
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
   return with_zero_of(x, turned_sin(any_angle_of(x), 0));
 #else
   using One = Element<Real>;
@@ -214,7 +214,7 @@ TWINLOOM_INLINE Real sin(Real x) {
 }
 template <class Real>
 TWINLOOM_INLINE Real cos(Real x) {
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
   return turned_sin(any_angle_of(x), 1);
 #else
   using One = Element<Real>;
@@ -240,7 +240,7 @@ TWINLOOM_INLINE Real tan(Real x) {
   return in_f64<Real>(
       [](auto wide) {
         using Wide = decltype(wide);
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
         return select(wide == Wide(0.0), wide, turned_tan(any_angle_of(wide), 0));
 #else
         const Wide near = select(wide == Wide(0.0), wide, turned_tan(angle_of(wide), 0));

@@ -11,10 +11,16 @@
 //   Test<V>         what a comparison of V gives in here: bool, or a vector of 0 and -1 (by NVRTC, of bool)
 #pragma once
 
-#define TWINLOOM_INLINE inline __attribute__((always_inline))
+// NVRTC is told by a flag that functions are a GPU's, nvcc (exported sources) by a word of each.
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#define TWINLOOM_DEVICE __device__
+#else
+#define TWINLOOM_DEVICE
+#endif
+#define TWINLOOM_INLINE TWINLOOM_DEVICE inline __attribute__((always_inline))
 // A loop over lanes that must leave none of them in memory, and one that stays a loop. Other compilers see to
 // that themselves.
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 #define TWINLOOM_UNROLL _Pragma("unroll")
 #define TWINLOOM_ROLLED _Pragma("unroll 1")
 #else
@@ -25,7 +31,7 @@
 namespace twinloom::device {
 
 using b8 = bool;
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 using i8 = signed char;
 using i16 = short;
 using i32 = int;
@@ -191,7 +197,7 @@ TWINLOOM_INLINE auto shuffled(Value first, Value second) {
   return __builtin_shufflevector(first, second, each...);
 }
 #define TWINLOOM_HAS_VECTORS
-#elif defined(__CUDACC_RTC__)
+#elif defined(__CUDACC__)
 }  // namespace twinloom::device
 #include "gpu_vectors.h"
 namespace twinloom::device {
@@ -231,7 +237,7 @@ template <class Real>
 TWINLOOM_INLINE Real fma(Real a, Real b, Real c) {
 #ifdef __clang__
   return __builtin_elementwise_fma(a, b, c);
-#elif defined(__CUDACC_RTC__)
+#elif defined(__CUDACC__)
   if constexpr (same<Real, f32>) return __fmaf_rn(a, b, c);
   if constexpr (same<Real, f64>) return __fma_rn(a, b, c);
   if constexpr (lanes < Real >> 1) return lane_by_lane([](auto... one) { return fma(one...); }, a, b, c);
@@ -245,7 +251,7 @@ TWINLOOM_INLINE Real fma(Real a, Real b, Real c) {
 // The same value, of which NVRTC's optimiser knows nothing: where its folds are wrong.
 template <class Value>
 TWINLOOM_INLINE Value hidden(Value x) {
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
   if constexpr (same<Value, f32>) asm("" : "+f"(x));
   if constexpr (same<Value, f64>) asm("" : "+d"(x));
   if constexpr (same<Value, u64>) asm("" : "+l"(x));
@@ -259,7 +265,7 @@ TWINLOOM_INLINE Value hidden(Value x) {
 
 // The number of zeros above the highest one; of a number that is not 0.
 TWINLOOM_INLINE int leading_zeros(u64 number) {
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
   return __clzll(i64(number));
 #else
   return __builtin_clzll(number);
@@ -273,7 +279,7 @@ TWINLOOM_INLINE int leading_zeros(u64 number) {
     return __builtin_elementwise_##clang_name(x);     \
   }
 #else
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 #define TWINLOOM_OF_F32(name) ::name##f
 #define TWINLOOM_OF_F64(name) ::name
 #else
@@ -315,9 +321,9 @@ TWINLOOM_INLINE Like<From, To> truncated(From value) {
 }
 
 // computed(x, more...), by NVRTC in a function of its own: what is inlined is what its time goes to.
-#ifdef __CUDACC_RTC__
+#ifdef __CUDACC__
 template <class Computed, class... Values>
-__attribute__((noinline)) auto called(Computed computed, Values... values) {
+TWINLOOM_DEVICE __attribute__((noinline)) auto called(Computed computed, Values... values) {
   return computed(values...);
 }
 #else

@@ -3,10 +3,22 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <string>
 
 namespace {
+
+bool writes_sources(const twinloom::Graph& graph, const std::vector<twinloom::Value>& arguments,
+                    const std::filesystem::path& folder) {
+  twinloom::SourceOptions how;
+  how.name = "rows";
+  how.overwrite = true;
+  twinloom::export_sources(graph, folder.string(), arguments, {twinloom::Mode::strict}, how);
+  const bool written = std::filesystem::exists(folder / "rows.h");
+  std::filesystem::remove_all(folder);
+  return written;
+}
 
 // The same results by names, from a file of arrays, and from a package.
 bool by_name_and_in_files(const twinloom::Graph& graph, const twinloom::Executable& executable,
@@ -18,6 +30,7 @@ bool by_name_and_in_files(const twinloom::Graph& graph, const twinloom::Executab
   for (const auto& [name, tensor] : twinloom::read_arrays(archive)) named.emplace(name, tensor);
   twinloom::export_package(graph, file, {twinloom::Mode::strict});
   const twinloom::Executable packaged = twinloom::Executable::load(file, twinloom::Device("cpu"), false);
+  if (!writes_sources(graph, arguments, path + ".sources")) return false;
   std::remove(archive.c_str());
   std::remove(file.c_str());
   const auto same = [&](const twinloom::Value& a, const twinloom::Value& b) {

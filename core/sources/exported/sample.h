@@ -11,11 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "sample_memory.h"
+
 namespace twinloom::exported {
 
 // Memory at a multiple of 64 bytes.
 struct Bytes {
-  std::unique_ptr<unsigned char, decltype(&std::free)> memory{nullptr, &std::free};
+  std::unique_ptr<unsigned char, decltype(&release)> memory{nullptr, &release};
   std::size_t count = 0;
   template <class Of>
   Of* at(std::int64_t element) const {
@@ -24,7 +26,7 @@ struct Bytes {
 };
 inline Bytes bytes_of(std::size_t count) {
   Bytes bytes;
-  bytes.memory.reset(static_cast<unsigned char*>(std::aligned_alloc(64, (count + 127) / 64 * 64)));
+  bytes.memory.reset(static_cast<unsigned char*>(allocate(count)));
   bytes.count = count;
   std::memset(bytes.memory.get(), 0xcd, count);
   return bytes;
@@ -57,6 +59,7 @@ inline std::uint64_t bits_of(const unsigned char* element, const Type& type) {
 // file's.
 inline bool is_sample(const std::string& name, const Type& type, const Bytes& result, std::int64_t offset,
                       const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides) {
+  finish();
   const Bytes expected = read_sample(name);
   std::vector<std::int64_t> place(sizes.size());
   std::size_t different = 0;
