@@ -34,7 +34,7 @@ function(twinloom_room folder)
     set_property(GLOBAL APPEND PROPERTY twinloom_archives ${target})
     # Trees of nodes are aligned as the compiler made them; bytes that are read as numbers may be anything.
     set(reads_bytes core_ops core_evaluate core_runtime backends_reference backends_cpu backends_cuda frontends_arrays)
-    if(TWINLOOM_SANITIZE AND target IN_LIST reads_bytes)
+    if(TWINLOOM_SANITIZE MATCHES address AND target IN_LIST reads_bytes)
       target_compile_options(${target} PRIVATE -fsanitize=alignment)
     endif()
     # Those two have options of their own: OpenMP, LLVM's headers.
