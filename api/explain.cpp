@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/graph/donate.h"
+
 namespace twinloom {
 
 namespace {
@@ -80,6 +82,12 @@ Explanation explain(const Executable& executable, std::span<const Argument> argu
   explanation.missed = variant->missed;
   for (graph::ScatterForm& form : graph::scatter_forms(executable.graph()))
     explanation.scatters.push_back({graph::describe(executable.graph(), form.scatter), std::move(form)});
+  for (const runtime::Reuse& reuse : executable.reuses(arguments)) {
+    const Graph& graph = executable.graph();
+    explanation.reuses.push_back({reuse.result, graph.results()[reuse.result].name,
+                                  graph.parameters()[static_cast<std::size_t>(reuse.parameter)].name,
+                                  reuse.bytes});
+  }
   explanation.peak_bytes = executable.peak_bytes(arguments);
   return explanation;
 }
@@ -88,6 +96,7 @@ std::string json_of(const Explanation& explanation) {
   nlohmann::json json = {{"kernels", nlohmann::json::array()},
                          {"missed", nlohmann::json::array()},
                          {"scatters", nlohmann::json::array()},
+                         {"reuses", nlohmann::json::array()},
                          {"peak_bytes", explanation.peak_bytes}};
   for (const ExplainedKernel& kernel : explanation.kernels) json["kernels"].push_back(json_of(kernel));
   for (const runtime::Missed& missed : explanation.missed)
@@ -95,6 +104,11 @@ std::string json_of(const Explanation& explanation) {
   for (const ExplainedScatter& scatter : explanation.scatters)
     json["scatters"].push_back(
         {{"name", scatter.words}, {"select_of", scatter.form.candidates}, {"refused", scatter.form.refused}});
+  for (const ExplainedReuse& reuse : explanation.reuses)
+    json["reuses"].push_back({{"result", reuse.result},
+                              {"name", reuse.result_name},
+                              {"input", reuse.input},
+                              {"bytes", reuse.bytes}});
   return json.dump();
 }
 
@@ -102,7 +116,8 @@ std::vector<pipeline::PassText> dump(const Graph& graph, std::span<const Argumen
                                      const Device& device, const CompileOptions& options) {
   const auto bound = runtime::layouts_of(graph, arguments, true);
   std::vector<pipeline::PassText> texts;
-  pipeline::make_variant(graph::specialise(graph, {}), bound.layouts, device.backend(), options, &texts);
+  const Graph donating = graph::donate(graph, options.donated);
+  pipeline::make_variant(graph::specialise(donating, {}), bound.layouts, device.backend(), options, &texts);
   return texts;
 }
 

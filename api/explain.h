@@ -38,10 +38,19 @@ struct ExplainedScatter {
   graph::ScatterForm form;
 };
 
+// A result that lies in the memory of a donated or written input.
+struct ExplainedReuse {
+  std::size_t result;
+  std::string result_name;  // may be empty
+  std::string input;
+  std::int64_t bytes;
+};
+
 struct Explanation {
   std::vector<ExplainedKernel> kernels;
   std::vector<runtime::Missed> missed;  // pairs of kernels by their numbers
   std::vector<ExplainedScatter> scatters;
+  std::vector<ExplainedReuse> reuses;
   std::int64_t peak_bytes = 0;
 };
 
@@ -57,7 +66,7 @@ std::vector<pipeline::PassText> dump(const Graph& graph, std::span<const Argumen
 std::string json_of(const std::vector<pipeline::PassText>& texts);
 
 // As an object: kernels (name, computes, nest, schedule, sources, estimate with seconds and limits, relaxed),
-// missed, scatters, peak_bytes. Times in seconds.
+// missed, scatters, reuses (result, name, input, bytes), peak_bytes. Times in seconds.
 std::string json_of(const Explanation& explanation);
 
 }  // namespace twinloom

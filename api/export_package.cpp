@@ -7,6 +7,7 @@
 #include "api/package.h"
 #include "backends/cpu/cpu.h"
 #include "core/base/error.h"
+#include "core/graph/donate.h"
 #include "core/package/package.h"
 #include "core/runtime/arguments.h"
 #ifdef TWINLOOM_HAS_CUDA
@@ -70,12 +71,13 @@ void export_package(const Graph& graph, const std::filesystem::path& file, const
   if (all.empty()) all.emplace_back();
   std::vector<std::string> targets = options.targets;
   if (targets.empty()) targets.push_back(cpu::supported_isas().back());
-  package::Contents contents{graph, std::string(pipeline::name(options.compile.mode)), {}, {}};
+  const Graph donating = graph::donate(graph, options.compile.donated);
+  package::Contents contents{donating, std::string(pipeline::name(options.compile.mode)), {}, {}};
   for (const Relaxation each : graph::all_relaxations())
     if (options.compile.relaxes(each)) contents.relaxed.emplace_back(name(each));
   for (const std::string& target : targets) {
     if (std::ranges::count(targets, target) != 1) throw Error(cat("the target ", target, " is given twice"));
-    for (Entry& entry : entries_for(graph, exporter_for(target), all, options.compile))
+    for (Entry& entry : entries_for(donating, exporter_for(target), all, options.compile))
       contents.entries.push_back(std::move(entry));
   }
   package::write_package(file, contents);

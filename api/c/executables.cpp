@@ -41,6 +41,7 @@ void set_settings(Settings& settings, const twinloom_run_options* given) {
   settings.options.offset = options.offset;
   settings.options.stream = static_cast<twinloom::Stream>(options.stream);
   settings.options.allocate = allocate_of(options);
+  settings.options.keep_donated = options.keep_donated != 0;
   if (options.parallel_for == nullptr) return;
   settings.parallel_for = [run = options.parallel_for, context = options.parallel_context](
                               std::int64_t tasks, int threads, twinloom_tasks body, void* body_context) {

@@ -75,12 +75,14 @@ class CudaBackend final : public runtime::Backend {
   const machine::Machine& machine() const override { return known_.machine; }
   const runtime::Space* space() const override { return &gpu_; }
 
-  runtime::Built build(const loops::Program& program) const override {
+  runtime::Built build(const loops::Program& program) const override { return build_in_place(program, {}); }
+  runtime::Built build_in_place(const loops::Program& program,
+                                std::span<const loops::InPlace> in_place) const override {
     Stopwatch watch;
-    KernelText text = loader_->translator().text(program, Handed::usual);
+    KernelText text = loader_->translator().text(program, Handed::usual, in_place);
     Loaded usual = loader_->load(text, program.name);
-    const auto for_any = [loader = loader_, program] {
-      const KernelText any = loader->translator().text(program, Handed::any);
+    const auto for_any = [loader = loader_, program, pairs = std::vector(in_place.begin(), in_place.end())] {
+      const KernelText any = loader->translator().text(program, Handed::any, pairs);
       return loader->load(any, program.name).module;
     };
     auto kernel = std::make_unique<const CudaKernel>(gpu_, program, std::move(usual.module), for_any);
@@ -116,9 +118,11 @@ class Planner final : public runtime::Backend {
   std::string name() const override { return "h200"; }
   std::string describe() const override { return "plans for an NVIDIA H200 (sm_90a), runs nothing"; }
   const machine::Machine& machine() const override { return machine_; }
-  runtime::Built build(const loops::Program& program) const override {
+  runtime::Built build(const loops::Program& program) const override { return build_in_place(program, {}); }
+  runtime::Built build_in_place(const loops::Program& program,
+                                std::span<const loops::InPlace> in_place) const override {
     return {std::make_unique<const PlannedKernel>(),
-            emit::emit(program, CudaDialect(Handed::usual), loops::print(program))};
+            emit::emit(program, CudaDialect(Handed::usual, in_place), loops::print(program))};
   }
 
  private:

@@ -16,11 +16,15 @@ std::string CudaDialect::before() const {
 }
 
 // The kernel's buffers are arrays of their own, which is said by __restrict__: loads may be done before
-// stores that stand above them.
+// stores that stand above them. Not so those that may be one memory.
 std::string CudaDialect::head(const loops::Program& program) const {
   std::vector<std::string> parameters;
-  for (std::size_t at = 0; at < buffer_count(program); ++at)
-    parameters.push_back(cat("void* __restrict__ buffer_", at));
+  const auto is_shared = [&](const loops::Buffer& buffer) {
+    return std::ranges::any_of(
+        in_place_, [&](const loops::InPlace& pair) { return pair.from == buffer || pair.to == buffer; });
+  };
+  for (std::uint32_t at = 0; at < buffer_count(program); ++at)
+    parameters.push_back(cat("void* ", is_shared(loops::Buffer{at}) ? "" : "__restrict__ ", "buffer_", at));
   for (std::size_t at = 0; at < program.sizes.size(); ++at) parameters.push_back(cat("i64 size_", at));
   parameters.emplace_back("FailureRecord* failure");
   if (routine_of(program) != nullptr) parameters.emplace_back("SortStep step");

@@ -9,6 +9,7 @@
 
 #include "backends/cuda/launch.h"
 #include "core/emit/device_dialect.h"
+#include "core/loops/in_place.h"
 #include "core/loops/interpret.h"
 
 namespace twinloom::cuda {
@@ -23,7 +24,9 @@ enum class Handed : std::uint8_t {
 
 class CudaDialect : public emit::DeviceDialect {
  public:
-  explicit CudaDialect(Handed handed) : handed_(handed) {}
+  // The two buffers of each pair may be one memory.
+  explicit CudaDialect(Handed handed, std::span<const loops::InPlace> in_place = {})
+      : handed_(handed), in_place_(in_place.begin(), in_place.end()) {}
   // What the kernel is called, extern "C".
   virtual std::string function() const { return KERNEL_SYMBOL; }
   std::string before() const override;
@@ -52,6 +55,7 @@ class CudaDialect : public emit::DeviceDialect {
   bool is_small(const loops::SizeInfo& info) const { return handed_ == Handed::usual && is_size(info); }
 
   Handed handed_;
+  std::vector<loops::InPlace> in_place_;
 };
 
 }  // namespace twinloom::cuda

@@ -19,11 +19,13 @@ class Exporter final : public runtime::Backend {
   const machine::Machine& machine() const override { return machine_; }
   std::vector<std::string> targets() const override { return {target_of(translator_.architecture())}; }
 
-  runtime::Built build(const loops::Program& program) const override {
+  runtime::Built build(const loops::Program& program) const override { return build_in_place(program, {}); }
+  runtime::Built build_in_place(const loops::Program& program,
+                                std::span<const loops::InPlace> in_place) const override {
     Stopwatch watch;
     runtime::Built built;
     for (const Handed handed : {Handed::usual, Handed::any}) {
-      KernelText text = translator_.text(program, handed);
+      KernelText text = translator_.text(program, handed, in_place);
       built.code.push_back(translator_.object(text, program.name));
       if (handed == Handed::usual) built.source = std::move(text.source);
     }

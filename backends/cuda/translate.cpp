@@ -16,9 +16,10 @@ Translator::Translator(const std::string& architecture, std::vector<std::string>
   identity_ += cat("headers ", hash, "\n");
 }
 
-KernelText Translator::text(const loops::Program& program, Handed handed) const {
+KernelText Translator::text(const loops::Program& program, Handed handed,
+                            std::span<const loops::InPlace> in_place) const {
   return object_cache::kernel_text(program.name, target_of(options_.architecture), identity_,
-                                   emit::emit(program, CudaDialect(handed), loops::print(program)));
+                                   emit::emit(program, CudaDialect(handed, in_place), loops::print(program)));
 }
 
 std::string Translator::object(const KernelText& text, const std::string& name) const {

@@ -20,7 +20,8 @@ class Translator {
   // "sm_90a", and flags beside those of every kernel; Error where NVRTC is missing, with the places that
   // were searched.
   explicit Translator(const std::string& architecture, std::vector<std::string> flags = {});
-  KernelText text(const loops::Program& program, Handed handed) const;
+  KernelText text(const loops::Program& program, Handed handed,
+                  std::span<const loops::InPlace> in_place = {}) const;
   // Bug where NVRTC refuses the text.
   std::string object(const KernelText& text, const std::string& name) const;
   const std::string& architecture() const { return options_.architecture; }

@@ -24,7 +24,7 @@
 
 namespace twinloom::package {
 
-inline constexpr std::uint64_t format_version = 1;
+inline constexpr std::uint64_t format_version = 2;
 
 // The kernels of one target, for arguments of these layouts and for the sizes of the variant's class.
 struct Entry {

@@ -111,6 +111,23 @@ json json_of(const runtime::Group& group) {
   return {{"name", group.name}, {"nodes", json_of_ids(group.nodes)}, {"nest", loops::print(group.nest)}};
 }
 
+// As [from, to].
+json json_of(const std::vector<loops::InPlace>& pairs) {
+  json list = json::array();
+  for (const loops::InPlace& pair : pairs) list.push_back({pair.from.index, pair.to.index});
+  return list;
+}
+std::vector<loops::InPlace> pairs_of(const json& list, const loops::Program& program, std::size_t arguments) {
+  std::vector<loops::InPlace> pairs;
+  for (const json& each : list) {
+    const std::vector<loops::Buffer> ids = ids_of<loops::Buffer>(each, arguments);
+    if (ids.size() != 2 || !loops::is_in_place(program, {ids[0], ids[1]}))
+      throw Error(cat("kernel '", program.name, "' does not write in place what it is said to"));
+    pairs.push_back({ids[0], ids[1]});
+  }
+  return pairs;
+}
+
 json json_of(const runtime::Step& step, const KeepPiece& keep) {
   json code = json::array();
   for (const std::string& piece : step.code) code.push_back(keep(piece));
@@ -118,6 +135,7 @@ json json_of(const runtime::Step& step, const KeepPiece& keep) {
           {"arguments", json_of_ids(step.arguments)},
           {"schedule", step.schedule},
           {"unit", step.unit},
+          {"in_place", json_of(step.in_place)},
           {"code", std::move(code)}};
 }
 runtime::Step step_of(const json& text, const runtime::Variant& variant, const FindPiece& find) {
@@ -131,6 +149,7 @@ runtime::Step step_of(const json& text, const runtime::Variant& variant, const F
         cat("kernel '", step.program.name, "' takes ", taken, " arguments and has ", step.arguments.size()));
   text.at("schedule").get_to(step.schedule);
   text.at("unit").get_to(step.unit);
+  step.in_place = pairs_of(text.at("in_place"), step.program, step.arguments.size());
   if (step.unit >= variant.groups.size()) throw Error("a step is part of no group");
   for (const json& number : text.at("code")) step.code.emplace_back(find(number.get<std::int64_t>()));
   return step;

@@ -12,11 +12,13 @@
 #include "core/base/error.h"
 #include "core/cost/estimate.h"
 #include "core/fuse/fuse.h"
+#include "core/graph/donate.h"
 #include "core/graph/passes.h"
 #include "core/lower/lower.h"
 #include "core/pipeline/events.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/tune.h"
+#include "core/runtime/reuse.h"
 #include "core/schedule/schedule.h"
 #include "core/steps/contraction.h"
 
@@ -194,6 +196,7 @@ void schedule_units(State& state) {
       step.arguments = arguments_of(program, unit, variant.values, partials);
       step.program = std::move(program);
       step.schedule = made.schedule;
+      step.in_place = runtime::in_place_pairs(state.graph, variant.values, step.program, step.arguments);
       step.unit = u;
       variant.steps.push_back(std::move(step));
     }
@@ -216,7 +219,9 @@ void build_kernels(State& state) {
   arena.execute([&] {
     tbb::parallel_for_each(state.variant.steps, [&](runtime::Step& step) {
       const Clock::time_point begin = Clock::now();
-      runtime::Built built = state.backend.build(step.program);
+      runtime::Built built = step.in_place.empty()
+                                 ? state.backend.build(step.program)
+                                 : state.backend.build_in_place(step.program, step.in_place);
       step.kernel = std::move(built.kernel);
       step.source = std::move(built.source);
       step.compile_seconds = built.compile_seconds;
@@ -361,7 +366,7 @@ runtime::Executable::Maker maker(std::shared_ptr<const runtime::Backend> backend
 runtime::Executable compile(const graph::Graph& graph, std::shared_ptr<const runtime::Backend> backend,
                             const Options& options) {
   const runtime::Space* const space = backend->space();
-  return {graph, maker(std::move(backend), options), space};
+  return {graph::donate(graph, options.donated), maker(std::move(backend), options), space};
 }
 
 }  // namespace twinloom::pipeline

@@ -67,6 +67,8 @@ struct Options {
   std::function<std::optional<schedule::Schedule>(const loops::Program& nest)> schedule = {};
   Tuning tuning = {};     // of nests for which `schedule` gives nothing
   int build_threads = 0;  // that make kernels of one graph at the same time, at most one a core; 0: so many
+  // Parameters, by name, whose memory results may take, beside those that the graph says: Input::donated.
+  std::vector<std::string> donated = {};
   // Called after each pass and each kernel, by one thread at a time; left empty, nobody is.
   std::function<void(const Progress& progress)> progress = {};
   graph::Relaxations relaxed = graph::Relaxations::all();  // of mode `fast`; other modes have none

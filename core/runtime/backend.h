@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/loops/in_place.h"
 #include "core/loops/interpret.h"
 #include "core/loops/loops.h"
 #include "core/machine/machine.h"
@@ -80,6 +81,11 @@ class Backend {
   virtual std::string warning() const { return {}; }
   // Thread-safe. Bug when the text that was emitted is refused.
   virtual Built build(const loops::Program& program) const = 0;
+  // The same where the two buffers of each pair, of which loops::is_in_place holds, may be one memory. A back
+  // end whose kernels take it for granted that their buffers lie apart has its own.
+  virtual Built build_in_place(const loops::Program& program, std::span<const loops::InPlace>) const {
+    return build(program);
+  }
   // What load() takes code of, the best first, as "cpu avx512", "cpu avx2".
   virtual std::vector<std::string> targets() const { return {}; }
   // A kernel from code that was made for this program and one of the targets. Thread-safe. Error where it is

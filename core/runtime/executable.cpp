@@ -36,6 +36,18 @@ std::string variant_key(const index::Values& zeros, const lower::Layouts& layout
              key_of(layouts));
 }
 
+std::vector<Reuse> reuses_of(const Prepared& prepared, std::span<const Argument> arguments) {
+  std::vector<Reuse> reuses;
+  for (std::size_t v = 0; v < prepared.reused.size(); ++v) {
+    const int parameter = prepared.reused[v];
+    const lower::Value& value = prepared.variant->values[v];
+    if (parameter == NO_PARAMETER || !may_be_taken(arguments, parameter, value.dtype)) continue;
+    const Bytes bytes = bytes_of(std::get<Tensor>(arguments[static_cast<std::size_t>(parameter)]));
+    reuses.push_back({result_in(prepared.variant->graph, value), parameter, bytes.last - bytes.first});
+  }
+  return reuses;
+}
+
 }  // namespace
 
 struct Executable::State {
@@ -228,7 +240,13 @@ index::Values Executable::symbols(std::span<const Argument> arguments, const Run
 
 std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
   const auto prepared = state_->prepared(arguments);
-  return prepared->plan.bytes + prepared->result_bytes;
+  std::int64_t bytes = prepared->plan.bytes + prepared->result_bytes;
+  for (const Reuse& reuse : reuses_of(*prepared, arguments)) bytes -= reuse.bytes;
+  return bytes;
+}
+
+std::vector<Reuse> Executable::reuses(std::span<const Argument> arguments) const {
+  return reuses_of(*state_->prepared(arguments), arguments);
 }
 
 std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options,
@@ -236,7 +254,7 @@ std::vector<Output> Executable::run(std::span<const Argument> arguments, const R
   auto prepared = state_->prepared(arguments);
   check_memory(state_->graph, arguments, state_->space);
   MemoryPool callers(state_->space, options.allocate);
-  Run run(state_->graph, std::move(prepared), {arguments, outputs},
+  Run run(state_->graph, std::move(prepared), {arguments, outputs, options.keep_donated},
           {options.allocate ? callers : *state_->memory, state_->constants, options.stream}, options);
   run.wait();
   return run.outputs();
@@ -256,7 +274,8 @@ Pending Executable::start(std::span<const Argument> arguments, const RunOptions&
   MemoryPool callers(state_->space, options.allocate);
   const Sources sources{options.allocate ? callers : *state_->memory, state_->constants, options.stream};
   return {kept, std::make_unique<Run>(state_->graph, std::move(prepared),
-                                      Given{kept->arguments, kept->outputs}, sources, options)};
+                                      Given{kept->arguments, kept->outputs, options.keep_donated}, sources,
+                                      options)};
 }
 
 }  // namespace twinloom::runtime

@@ -27,6 +27,8 @@ struct RunOptions {
   Stream stream = nullptr;
   // Who hands out memory for results and temporaries; empty: the device's pool does.
   Allocate allocate;
+  // Leaves the memory of donated inputs as it is: results get memory of their own in this run.
+  bool keep_donated = false;
   // Called with how long each step of the variant took: after it, or, on a GPU, when all are done. Left
   // empty, nothing is timed.
   std::function<void(std::size_t step, double seconds)> after_step;
@@ -38,6 +40,13 @@ struct Request {
   const index::Values& zeros;
   const lower::Layouts& layouts;
   index::Values sizes;  // and strides, whose class it is for; none: it is for all
+};
+
+// A result that lies in the memory of a parameter, which is donated or written.
+struct Reuse {
+  std::size_t result;
+  int parameter;
+  std::int64_t bytes;
 };
 
 class Executable {
@@ -57,6 +66,8 @@ class Executable {
   // One argument for each parameter, in order. Where `outputs` is not empty it holds one tensor for each
   // `own` result, of the right type and sizes, which is written; it must overlap nothing. Error where an
   // argument does not fit the graph, a guard fails, or an index is out of range.
+  // The memory of a donated input may come back as an output's, which keeps its owner; else it is as it was.
+  // It is not taken where it overlaps another argument's. What it holds after a failed run is not known.
   std::vector<Output> run(std::span<const Argument> arguments, const RunOptions& options = {},
                           std::span<const Tensor> outputs = {}) const;
   // The same without waiting for a GPU: its kernels are started when this returns, and may still run. The
@@ -70,6 +81,8 @@ class Executable {
   // Bytes of new memory that a run with these arguments needs at once: temporaries, and outputs that lie in
   // no parameter.
   std::int64_t peak_bytes(std::span<const Argument> arguments) const;
+  // What takes the memory of parameters in such a run, by its number among the graph's results.
+  std::vector<Reuse> reuses(std::span<const Argument> arguments) const;
 
   // The variant that a run with these arguments uses; makes it when it is missing.
   std::shared_ptr<const Variant> variant(std::span<const Argument> arguments) const;

@@ -84,6 +84,18 @@ std::int64_t with_result(std::int64_t bytes, const lower::Value& value, std::spa
   return *all;
 }
 
+// Whose memory results take.
+std::vector<int> reused_by(const Prepared& prepared, const Variant& variant,
+                           std::span<const Argument> arguments) {
+  std::vector<Tensor> tensors(variant.values.size());
+  for (std::size_t v = 0; v < tensors.size(); ++v) {
+    const lower::Value& value = variant.values[v];
+    if (value.storage != lower::Storage::result) continue;
+    tensors[v] = view_of(nullptr, value.dtype, prepared.shapes[v].sizes, prepared.shapes[v].strides);
+  }
+  return reused_parameters(variant, arguments, tensors);
+}
+
 }  // namespace
 
 Signature signature_of(std::span<const Argument> arguments) {
@@ -135,6 +147,7 @@ Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> varia
         break;
     }
   }
+  prepared.reused = reused_by(prepared, *variant, arguments);
   for (const Step& step : variant->steps) prepared.launches.push_back(launch_of(step, values));
   prepared.values = std::move(values);
   for (std::size_t r = 0; r < graph.results().size(); ++r) {

@@ -10,6 +10,7 @@
 #include "core/runtime/constants.h"
 #include "core/runtime/layout.h"
 #include "core/runtime/plan.h"
+#include "core/runtime/reuse.h"
 
 namespace twinloom::runtime {
 
@@ -42,6 +43,7 @@ struct Prepared {
   std::vector<Seen> seen;        // by result of the graph; of views and of what is a parameter's
   std::vector<Memory> memory;    // by value; `data` only of constants
   std::vector<Launch> launches;  // by step
+  std::vector<int> reused;       // by value: the parameter whose memory it takes, or NO_PARAMETER
   std::int64_t result_bytes = 0;
 };
 

@@ -11,12 +11,6 @@ namespace twinloom::runtime {
 
 namespace {
 
-bool overlap(const Tensor& a, const Tensor& b) {
-  const Bytes x = bytes_of(a);
-  const Bytes y = bytes_of(b);
-  return x.first < y.last && y.first < x.last;
-}
-
 // Whether all elements lie at the same places, one after the other in some order.
 bool same_places(const Tensor& a, const Tensor& b) {
   if (a.sizes != b.sizes) return false;
@@ -50,15 +44,6 @@ Tensor seen_in(const Tensor& base, const graph::StridedView& view) {
   return tensor;
 }
 
-// The first that lies in the value's memory.
-std::size_t result_in(const graph::Graph& graph, const lower::Value& value) {
-  if (value.result >= 0) return static_cast<std::size_t>(value.result);
-  const auto is_view = [&](const graph::Result& result) {
-    return result.kind == graph::Ownership::view && result.base == value.node;
-  };
-  return static_cast<std::size_t>(std::ranges::find_if(graph.results(), is_view) - graph.results().begin());
-}
-
 // Memory of its own; where there is none, the words name the output.
 Tensor new_result(const graph::Graph& graph, const lower::Value& value, const Prepared::Shape& shape,
                   const Sources& sources) {
@@ -75,6 +60,14 @@ Tensor new_result(const graph::Graph& graph, const lower::Value& value, const Pr
 
 }  // namespace
 
+std::size_t result_in(const graph::Graph& graph, const lower::Value& value) {
+  if (value.result >= 0) return static_cast<std::size_t>(value.result);
+  const auto is_view = [&](const graph::Result& result) {
+    return result.kind == graph::Ownership::view && result.base == value.node;
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(graph.results(), is_view) - graph.results().begin());
+}
+
 Results::Results(const graph::Graph& graph, const Prepared& prepared, const Given& given,
                  const Sources& sources)
     : graph_(graph),
@@ -90,16 +83,29 @@ Results::Results(const graph::Graph& graph, const Prepared& prepared, const Give
     if (value.storage == lower::Storage::parameter)
       memory_[v].data = std::get<Tensor>(arguments_[static_cast<std::size_t>(value.parameter)]).data;
     if (value.storage != lower::Storage::result) continue;
-    const auto& [sizes, strides] = prepared_.shapes[v];
-    const Tensor* own =
-        own_.empty() || value.result < 0 ? nullptr : &own_[static_cast<std::size_t>(value.result)];
-    tensors_[v] = own != nullptr && own->strides == strides && own->sizes == sizes && own->data != nullptr
-                      ? *own
-                      : new_result(graph_, value, prepared_.shapes[v], sources);
+    tensors_[v] = result_memory(v, given, sources);
     memory_[v].data = tensors_[v].data;
   }
   check_overlap();
   check_written();
+}
+
+// The caller's tensor, a parameter's memory, or new memory.
+Tensor Results::result_memory(std::size_t v, const Given& given, const Sources& sources) const {
+  const lower::Value& value = prepared_.variant->values[v];
+  const auto& [sizes, strides] = prepared_.shapes[v];
+  if (!own_.empty() && value.result >= 0) {
+    const Tensor& own = own_[static_cast<std::size_t>(value.result)];
+    if (own.data != nullptr && own.strides == strides && own.sizes == sizes) return own;
+  }
+  const int parameter = given.keep_donated ? NO_PARAMETER : prepared_.reused[v];
+  if (parameter == NO_PARAMETER || !may_be_taken(arguments_, parameter, value.dtype))
+    return new_result(prepared_.variant->graph, value, prepared_.shapes[v], sources);
+  Tensor taken = std::get<Tensor>(arguments_[static_cast<std::size_t>(parameter)]);
+  taken.dtype = value.dtype;
+  taken.sizes = sizes;
+  taken.strides = strides;
+  return taken;
 }
 
 // The caller's output tensors, checked against the graph.

@@ -13,7 +13,12 @@ namespace twinloom::runtime {
 struct Given {
   std::span<const Argument> arguments;
   std::span<const Tensor> outputs;
+  bool keep_donated = false;  // as RunOptions
 };
+
+// The first result that lies in the value's memory, of the graph that the value's node is of; how many there
+// are where none does.
+std::size_t result_in(const graph::Graph& graph, const lower::Value& value);
 
 class Results {
  public:
@@ -36,6 +41,7 @@ class Results {
 
  private:
   void adopt(std::span<const Tensor> given);
+  Tensor result_memory(std::size_t value, const Given& given, const Sources& sources) const;
   // Where the result of a value is copied to at the end; nothing where the kernels have written it there.
   const Tensor* target_of(std::size_t value, std::size_t result) const;
   void copy(const Tensor& target, const Tensor& source) const;

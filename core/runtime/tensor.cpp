@@ -103,6 +103,12 @@ Bytes bytes_of(const Tensor& tensor) {
   return {data + extent.first * ops::size_of(tensor.dtype), data + extent.last * ops::size_of(tensor.dtype)};
 }
 
+bool overlap(const Tensor& a, const Tensor& b) {
+  const Bytes x = bytes_of(a);
+  const Bytes y = bytes_of(b);
+  return x.first < y.last && y.first < x.last;
+}
+
 Tensor allocate(ops::DType dtype, std::vector<std::int64_t> sizes) {
   std::vector<std::int64_t> strides = contiguous_strides(sizes);
   return allocate(dtype, std::move(sizes), std::move(strides));

@@ -41,6 +41,8 @@ struct Bytes {
   std::byte *first, *last;
 };
 Bytes bytes_of(const Tensor& tensor);
+// Whether these bytes have some in common.
+bool overlap(const Tensor& a, const Tensor& b);
 
 // Memory aligned to 64 bytes, not initialised: new, or of the pool, for the stream. Error when the size is
 // absurd, OutOfMemory when it is not to be had.

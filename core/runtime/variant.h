@@ -24,6 +24,8 @@ struct Step {
   bool cached = false;   // Built::cached
   Code code = {};        // Built::code
   std::size_t unit = 0;  // of Variant::units, that it is part of
+  // Of parameters whose memory results may take: what the kernel may be handed one memory for.
+  std::vector<loops::InPlace> in_place = {};
 };
 
 // A fused group of graph nodes, for reports.

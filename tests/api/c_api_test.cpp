@@ -231,6 +231,54 @@ TEST_F(Sums, AnExplanationIsJson) {
   EXPECT_TRUE(told["missed"].is_array());
 }
 
+class Donated : public Sums {
+ protected:
+  Donated() {
+    constexpr std::string_view text = R"(class GraphModule(torch.nn.Module):
+    def forward(self, x: "f32[s0, 4]"):
+        add: "f32[s0, 4]" = torch.ops.aten.add.Tensor(x, 1.0)
+        return (add,)
+)";
+    twinloom_executable_free(executable);
+    executable = nullptr;
+    twinloom_graph_free(graph);
+    expect_ok(twinloom_graph_read(text.data(), text.size(), nullptr, &graph));
+    options.size = sizeof options;
+    options.donated = "x";
+    expect_ok(twinloom_compile(graph, device, &options, &executable));
+  }
+  twinloom_compile_options options{};
+};
+
+TEST_F(Donated, ArgumentsGiveTheirMemory) {
+  std::int64_t bytes = -1;
+  expect_ok(twinloom_peak_bytes(executable, &argument, 1, &bytes));
+  EXPECT_EQ(bytes, 0);
+  char* json = nullptr;
+  expect_ok(twinloom_explain(executable, &argument, 1, 1, &json));
+  const auto told = nlohmann::json::parse(json);
+  twinloom_text_free(json);
+  EXPECT_EQ(told["reuses"],
+            nlohmann::json::parse(R"([{"result": 0, "name": "", "input": "x", "bytes": 48}])"));
+  expect_ok(twinloom_run(executable, &argument, 1, nullptr, results.data(), 1));
+  EXPECT_EQ(floats(results[0]), memory.data());
+  EXPECT_EQ(memory[11], 12.0f);
+  twinloom_value_release(results.data());
+  twinloom_run_options kept{};
+  kept.size = sizeof kept;
+  kept.keep_donated = 1;
+  expect_ok(twinloom_run(executable, &argument, 1, &kept, results.data(), 1));
+  EXPECT_EQ(floats(results[0])[11], 13.0f);
+  EXPECT_EQ(memory[11], 12.0f);
+}
+
+TEST_F(Donated, NamesAreThoseOfParameters) {
+  options.donated = "x,y";
+  twinloom_executable* other = nullptr;
+  expect_invalid(twinloom_compile(graph, device, &options, &other),
+                 "donated input 'y': the graph has no parameter of this name; it has 'x'");
+}
+
 TEST_F(Sums, OptionsOfLaterVersionsAreTakenWhereTheyAreNotSet) {
   struct {
     twinloom_run_options known;

@@ -1,6 +1,8 @@
 // How thread loops read in CUDA: who stores, how totals of threads become one.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "backends/cuda/device_text.h"
 #include "backends/cuda/dialect.h"
 #include "core/base/error.h"
@@ -14,6 +16,19 @@ namespace {
 
 std::string text_of(std::string_view program, Handed handed = Handed::any) {
   return emit::emit(loops::parse(program), CudaDialect(handed));
+}
+
+// Of buffers that may be one memory NVRTC is not told that they lie apart.
+TEST(Dialect, BuffersThatAreWrittenInPlaceAreNotRestricted) {
+  const loops::Program program = loops::parse(
+      "program p(x: f32[64], w: f32[64], y: written f32[64]) { for i < 64 thread { y[i] = add(x[i], w[i]) } "
+      "}");
+  const loops::InPlace pair{loops::Buffer{0}, loops::Buffer{2}};
+  ASSERT_TRUE(loops::is_in_place(program, pair));
+  const std::string text = emit::emit(program, CudaDialect(Handed::any, std::array{pair}));
+  EXPECT_NE(text.find("kernel(void* buffer_0, void* __restrict__ buffer_1, void* buffer_2, FailureRecord*"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Dialect, ThreadsOfAWarpExchangeTheirTotals) {

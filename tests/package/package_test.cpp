@@ -102,6 +102,25 @@ TEST_F(Packages, RunWithTheBitsOfWhatIsCompiledHere) {
   }
 }
 
+TEST_F(Packages, KeepWhatIsDonated) {
+  Builder builder("line");
+  const Value x = builder.input("x", DType::f32, {Symbol("n")});
+  builder.output(x * 2 + 1);
+  CompileOptions options;
+  options.donated = {"x"};
+  export_package(builder.take(), file, {.compile = options});
+  const Tensor given = matrix(1, 9);
+  Tensor row = given;
+  row.sizes = {9};
+  row.strides = {1};
+  const std::string before = bytes_of(Output{row});
+  const Executable packaged = loaded();
+  EXPECT_EQ(packaged.peak_bytes(std::vector<Argument>{row}), 0);
+  const auto outputs = packaged.run(std::vector<Argument>{row});
+  EXPECT_EQ(std::get<Tensor>(outputs[0]).data, given.data);
+  EXPECT_NE(bytes_of(Output{row}), before);
+}
+
 // The order of its sums is chosen for a class of sizes.
 TEST_F(Packages, OfModeFastRunWithTheBitsOfTheirClass) {
   CompileOptions options;
@@ -209,7 +228,7 @@ TEST_F(Packages, FilesOfOtherVersionsAreErrorsThatSaySo) {
   std::string other = whole;
   other[8] = 9;
   write_checked(other);
-  expect_words(refusal(), "it is a package of format 9; this version of Twinloom reads format 1");
+  expect_words(refusal(), "it is a package of format 9; this version of Twinloom reads format 2");
   other = whole;
   const std::size_t at = other.find("\"twinloom\":\"");
   ASSERT_NE(at, std::string::npos);

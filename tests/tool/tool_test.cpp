@@ -61,6 +61,26 @@ TEST_F(Tool, VerifyComparesBits) {
   EXPECT_CODE(place.run("verify lookup.fx --mode fused"), 0);
 }
 
+TEST_F(Tool, ResultsTakeTheMemoryOfDonatedInputs) {
+  place.write("line.fx", R"(class GraphModule(torch.nn.Module):
+    def forward(self, x: "f32[5, 3]"):
+        y: "f32[5, 3]" = torch.ops.aten.mul.Tensor(x, 2.0)
+        return (y,)
+)");
+  EXPECT_SAYS(place.run("explain line.fx --donate x"), "result 0 takes the memory of input 'x': 60 bytes\n");
+  EXPECT_SAYS(place.run("explain line.fx --donate x"), "1 kernels, peak memory 0 bytes");
+  EXPECT_SAYS(place.run("verify line.fx --donate x"), "bit for bit\n");
+  EXPECT_CODE(place.run("bench line.fx --donate x --seconds 0.01"), 0);
+  const Outcome other = place.run("run line.fx --donate z");
+  EXPECT_CODE(other, 2);
+  EXPECT_SAYS(other, "donated input 'z': the graph has no parameter of this name; it has 'x'");
+  EXPECT_CODE(place.run("export line.fx --donate x --package line.twinloom"), 0);
+  EXPECT_SAYS(place.run("explain line.twinloom"), "result 0 takes the memory of input 'x': 60 bytes\n");
+  EXPECT_SAYS(
+      place.run("run line.twinloom --donate x"),
+      "--donate is for graphs that are compiled; a package knows the inputs that it was exported with");
+}
+
 TEST_F(Tool, ContractionsAreWithinBoundsOutsideStrict) {
   place.write("product.fx", PRODUCT);
   const Outcome fused = place.run("verify product.fx --mode fused");

@@ -54,6 +54,12 @@ std::vector<runtime::Tensor> own_outputs(const graph::Graph& graph, const std::v
   return own;
 }
 
+// Each run has the same inputs.
+RunOptions keeping_donated(RunOptions options) {
+  options.keep_donated = true;
+  return options;
+}
+
 // Runs of one executable into the same outputs. On a GPU a buffer larger than its L2 cache is written before
 // each of them.
 class Runs {
@@ -61,7 +67,7 @@ class Runs {
   Runs(const Executable& executable, const std::vector<runtime::Argument>& arguments, RunOptions options)
       : executable_(executable),
         arguments_(arguments),
-        options_(std::move(options)),
+        options_(keeping_donated(std::move(options))),
         space_(executable.space()),
         outputs_(own_outputs(executable.graph(), executable.run(arguments, options_))) {
     if (space_ != nullptr) flushed_ = measure::flush_buffer(*space_);

@@ -72,6 +72,13 @@ void print_scatters(const Explanation& explanation) {
   std::cout << selects << " of " << explanation.scatters.size() << " scatters are selects\n";
 }
 
+// "result 0 'y' takes the memory of input 'x': 1024 bytes".
+std::string words_of(const ExplainedReuse& reuse) {
+  const std::string name = reuse.result_name.empty() ? "" : cat(" '", escaped(reuse.result_name), "'");
+  return cat("result ", reuse.result, name, " takes the memory of input '", escaped(reuse.input),
+             "': ", reuse.bytes, " bytes");
+}
+
 int print_explanation(const ExplainCommand& command) {
   const Model model = read_model(command.model);
   const auto arguments = describe_arguments(model, command.model);
@@ -95,6 +102,7 @@ int print_explanation(const ExplainCommand& command) {
               << missed.words << '\n';
   }
   print_scatters(explanation);
+  for (const ExplainedReuse& reuse : explanation.reuses) std::cout << words_of(reuse) << '\n';
   std::cout << explanation.kernels.size() << " kernels, peak memory " << explanation.peak_bytes << " bytes\n"
             << indented(sum_words(estimates), "");
   print_warning(device.backend().warning());

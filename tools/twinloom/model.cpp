@@ -9,6 +9,7 @@
 
 #include "api/load.h"
 #include "core/base/error.h"
+#include "core/graph/donate.h"
 #include "frontends/arrays/arrays.h"
 
 namespace twinloom::tool {
@@ -52,6 +53,9 @@ bool is_package(const std::filesystem::path& file) {
 Model packaged(Model model, const ModelOptions& options) {
   if (options.graph != 0)
     throw Error(cat("graph ", options.graph, " was asked for; a package holds 1, counted from 0"));
+  if (!options.donated.empty())
+    throw Error(
+        "--donate is for graphs that are compiled; a package knows the inputs that it was exported with");
   model.package = package::Package::open(options.file);
   model.graph = model.package->graph();
   model.strides.resize(model.graph.parameters().size());
@@ -127,7 +131,7 @@ Model read_model(const ModelOptions& options) {
   if (is_package(options.file)) return packaged(std::move(model), options);
   const std::string text = load_text(options.file);
   const LoadOptions load = load_options(model, options);
-  model.graph = read_graph(text, load);
+  model.graph = graph::donate(read_graph(text, load), options.donated);
   model.strides = strides_in(text, load);
   model.graph.name = "graph";
   return model;

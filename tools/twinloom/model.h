@@ -21,6 +21,7 @@ struct ModelOptions {
   std::vector<std::string> input;  // NAME=F.npy or NAME=SPEC
   std::vector<std::string> sizes;  // SYMBOL=N
   std::uint64_t seed = 0;
+  std::vector<std::string> donated;  // parameters by name
 };
 
 struct Model {

@@ -54,6 +54,10 @@ void add_input_options(CLI::App& app, ModelOptions& options) {
       ->type_name("NAME=VALUE");
   app.add_option("--size", options.sizes, "A symbolic size; left out, the given arrays tell, else it is 16")
       ->type_name("SYMBOL=N");
+  app.add_option(
+         "--donate", options.donated,
+         "A parameter whose contents are no longer needed after the run: a result may take its memory")
+      ->type_name("NAME");
   app.add_option("--seed", options.seed, "Of inputs that are drawn, and of random operators")
       ->capture_default_str();
 }

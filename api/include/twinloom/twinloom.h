@@ -360,6 +360,9 @@ typedef struct twinloom_compile_options {
   const char* schedules;   /**< A folder where those that were fastest are kept and found; NULL: none. */
   twinloom_progress progress; /**< Who hears how far it is, while the executable lives; NULL: nobody. */
   void* progress_context;     /**< What `progress` is called with. */
+  /** Names of parameters, with commas between them, whose memory results may take: the caller no longer needs
+   * what they hold when the graph is run, and the memory may be written. NULL: none. */
+  const char* donated;
 } twinloom_compile_options;
 
 /** Compiles a graph for a device. Machine code is made when the first run of a layout needs it, or by
@@ -436,15 +439,16 @@ TWINLOOM_API twinloom_error* twinloom_load_package(const char* path, const twinl
 TWINLOOM_API twinloom_error* twinloom_prepare(const twinloom_executable* executable,
                                               const twinloom_value* arguments, size_t argument_count);
 /** Bytes of new memory that a run with these arguments needs at once: temporaries, and results that lie in no
- * argument. */
+ * argument. Where a donated argument overlaps another one, tensors without data do not tell. */
 TWINLOOM_API twinloom_error* twinloom_peak_bytes(const twinloom_executable* executable,
                                                  const twinloom_value* arguments, size_t argument_count,
                                                  int64_t* bytes);
 
 /** What a run with these arguments consists of, as an object of JSON, times in seconds: `kernels` (name; the
  * operators that each computes, with file and line; loop nest, schedule, sources; estimate, by what limits
- * it), `missed` (pairs that stayed two kernels, and why), `scatters`, `peak_bytes`. `threads`: of a CPU, 0
- * for one a core. Free with twinloom_text_free. */
+ * it), `missed` (pairs that stayed two kernels, and why), `scatters`, `reuses` (which result takes the memory
+ * of which donated or written input, in bytes), `peak_bytes`. `threads`: of a CPU, 0 for one a core. Free
+ * with twinloom_text_free. */
 TWINLOOM_API twinloom_error* twinloom_explain(const twinloom_executable* executable,
                                               const twinloom_value* arguments, size_t argument_count,
                                               int32_t threads, char** json);
@@ -494,13 +498,17 @@ typedef struct twinloom_run_options {
    * results. Given with `allocate` or not at all. */
   void (*release)(void* context, void* memory, size_t bytes, void* stream);
   void* allocate_context; /**< What both are called with. */
+  /** Not 0: donated arguments keep what they hold; results get memory of their own. */
+  int32_t keep_donated;
 } twinloom_run_options;
 
 /** Runs the graph. One argument for each parameter and one result for each of the graph's, in order. A result
  * that is TWINLOOM_NONE on entry gets memory of its own and is TWINLOOM_MANAGED; one that is TWINLOOM_TENSOR
  * is written there, which must have its type and shape and overlap nothing else. Either every result that the
  * graph computes has such a tensor or none has. A result that is an argument, or a view of one, lies in that
- * argument's memory, and must not outlive it. */
+ * argument's memory, and must not outlive it. So does one that takes the memory of a donated argument: its
+ * address is that argument's, and what the argument held is gone, also where the run fails. A donated
+ * argument that overlaps another one in memory, or that no result takes, keeps what it holds. */
 TWINLOOM_API twinloom_error* twinloom_run(const twinloom_executable* executable,
                                           const twinloom_value* arguments, size_t argument_count,
                                           const twinloom_run_options* options, twinloom_value* results,

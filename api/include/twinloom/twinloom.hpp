@@ -724,6 +724,8 @@ struct CompileOptions {
   int tuning_tries = 0;          ///< Schedules of each kernel that are measured beside the usual one.
   std::string schedules = {};    ///< A folder where those that were fastest are kept and found.
   std::function<void(const Progress&)> progress = {};  ///< Who hears how far it is; it must not throw.
+  /// Parameters, with commas between them, whose memory results may take: see twinloom_compile_options.
+  std::string donated = {};
 };
 
 /// Who runs the tasks of a CPU's kernels: calls body(first, last) so that each of 0..tasks-1 is covered once,
@@ -747,6 +749,7 @@ struct RunOptions {
   void* stream = nullptr;    ///< Of a GPU: a CUstream; null: the device's own.
   const ParallelFor* parallel_for = nullptr;  ///< Null: OpenMP's threads.
   const Allocator* allocator = nullptr;       ///< Null: Twinloom's own memory.
+  bool keep_donated = false;  ///< Donated arguments keep what they hold; results get memory of their own.
 };
 
 namespace detail {
@@ -780,6 +783,7 @@ inline twinloom_compile_options compile_options(const CompileOptions& options) {
   known.build_threads = options.build_threads;
   known.tuning_tries = options.tuning_tries;
   known.schedules = options.schedules.empty() ? nullptr : options.schedules.c_str();
+  known.donated = options.donated.empty() ? nullptr : options.donated.c_str();
   if (options.progress) {
     known.progress = call_progress;
     known.progress_context = const_cast<void*>(static_cast<const void*>(&options.progress));
@@ -807,6 +811,7 @@ inline twinloom_run_options run_options(const RunOptions& options) {
   known.seed = options.seed;
   known.offset = options.offset;
   known.stream = options.stream;
+  known.keep_donated = options.keep_donated ? 1 : 0;
   if (options.parallel_for != nullptr) {
     known.parallel_for = call_parallel_for;
     known.parallel_context = const_cast<ParallelFor*>(options.parallel_for);
@@ -999,7 +1004,7 @@ class Executable {
 
   /// Runs the graph. One argument for each parameter. `into` is empty, or holds a tensor for every result
   /// that the graph computes and nothing for others: those are written. A result that is an argument, or a
-  /// view of one, lies in its memory.
+  /// view of one, lies in its memory, and so may one that takes a donated argument's: see twinloom_run.
   std::vector<Value> run(const std::vector<Value>& arguments, const RunOptions& options = {},
                          const std::vector<Value>& into = {}) const {
     const auto values = detail::values_of(arguments);
