@@ -9,7 +9,9 @@
 #include "api/explain.h"
 #include "api/twinloom.h"
 #include "core/evaluate/evaluate.h"
+#include "core/machine/gpu.h"
 #include "core/runtime/memory_pool.h"
+#include "tests/support/programs/program_interpreter.h"
 #include "tests/support/sealed/sealed_device.h"
 #include "tests/support/thrown.h"
 
@@ -319,6 +321,8 @@ void expect_same(const Graph& graph, const Executable& executable, Random& rando
 
 TEST(Donated, RandomGraphsGiveTheBitsOfTheEvaluator) {
   int taken = 0;
+  // Programs of a GPU, whose threads come in both orders.
+  const Device threads = Device::of(interpreter_of_programs(machine::h200()));
   for (unsigned seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(cat("seed ", seed));
     Random random(seed);
@@ -329,8 +333,9 @@ TEST(Donated, RandomGraphsGiveTheBitsOfTheEvaluator) {
     for (const bool fuse : {true, false}) {
       const CompileOptions options{.mode = Mode::strict, .fuse = fuse};
       expect_same(graph, compile(graph, cpu(), options), random, rows, columns, taken);
-      if (!large)
-        expect_same(graph, compile(graph, Device::reference(), options), random, rows, columns, taken);
+      if (large) continue;
+      expect_same(graph, compile(graph, Device::reference(), options), random, rows, columns, taken);
+      expect_same(graph, compile(graph, threads, options), random, rows, columns, taken);
       if (HasFailure()) return;
     }
   }
