@@ -1,8 +1,10 @@
 // Compiling by the C API. See handles.h.
 #include <algorithm>
 
+#include "api/bench.h"
 #include "api/c/arguments.h"
 #include "api/c/handles.h"
+#include "api/c/run_options.h"
 #include "api/explain.h"
 #include "api/package.h"
 #include "api/sources.h"
@@ -92,6 +94,23 @@ twinloom_error* twinloom_explain(const twinloom_executable* executable, const tw
     const auto explanation = twinloom::explain(
         asked.executable, arguments_of(arguments, argument_count, false), asked.device, asked.options, run);
     *json = twinloom::c::copied(twinloom::json_of(explanation));
+  });
+}
+
+twinloom_error* twinloom_bench(const twinloom_executable* executable, const twinloom_value* arguments,
+                               size_t argument_count, const twinloom_bench_options* options, char** json) {
+  return guarded([&] {
+    checked(json, "json");
+    const twinloom_executable& asked = checked(executable, "executable");
+    const twinloom_bench_options known = twinloom::c::known(options, "twinloom_bench_options");
+    if (!(known.seconds >= 0))
+      throw Error(cat("twinloom_bench_options.seconds is ", known.seconds, "; expected 0 or more"));
+    twinloom::c::Settings settings;
+    twinloom::c::set_settings(settings, known.run);
+    const twinloom::Benched benched =
+        twinloom::bench(asked.executable, arguments_of(arguments, argument_count, true), asked.device,
+                        {.run = settings.options, .seconds = known.seconds});
+    *json = twinloom::c::copied(twinloom::json_of(benched));
   });
 }
 

@@ -4,6 +4,7 @@
 #include "api/c/arguments.h"
 #include "api/c/dlpack.h"
 #include "api/c/handles.h"
+#include "api/c/run_options.h"
 
 namespace {
 
@@ -12,43 +13,8 @@ using twinloom::Error;
 using twinloom::c::arguments_of;
 using twinloom::c::checked;
 using twinloom::c::guarded;
-
-// A run's options, and the caller's threads that they point to.
-struct Settings {
-  twinloom::ParallelFor parallel_for;
-  twinloom::RunOptions options;
-};
-
-// Empty where the caller hands out none.
-twinloom::runtime::Allocate allocate_of(const twinloom_run_options& options) {
-  if ((options.allocate == nullptr) != (options.release == nullptr))
-    throw Error("of twinloom_run_options.allocate and release one is NULL; expected both or none");
-  if (options.allocate == nullptr) return {};
-  return [allocate = options.allocate, release = options.release, context = options.allocate_context](
-             std::int64_t bytes, twinloom::Stream stream) {
-    const auto size = static_cast<std::size_t>(bytes);
-    const auto give_back = [=](std::byte* memory) {
-      if (memory != nullptr) release(context, memory, size, stream);
-    };
-    return std::shared_ptr<std::byte>(static_cast<std::byte*>(allocate(context, size, stream)), give_back);
-  };
-}
-
-void set_settings(Settings& settings, const twinloom_run_options* given) {
-  const twinloom_run_options options = twinloom::c::known(given, "twinloom_run_options");
-  settings.options.settings.threads = options.threads;
-  settings.options.seed = options.seed;
-  settings.options.offset = options.offset;
-  settings.options.stream = static_cast<twinloom::Stream>(options.stream);
-  settings.options.allocate = allocate_of(options);
-  settings.options.keep_donated = options.keep_donated != 0;
-  if (options.parallel_for == nullptr) return;
-  settings.parallel_for = [run = options.parallel_for, context = options.parallel_context](
-                              std::int64_t tasks, int threads, twinloom_tasks body, void* body_context) {
-    run(context, tasks, threads, body, body_context);
-  };
-  settings.options.settings.parallel_for = &settings.parallel_for;
-}
+using twinloom::c::set_settings;
+using twinloom::c::Settings;
 
 // The caller's tensors for the results that the graph computes: one for each or none.
 std::vector<twinloom::Tensor> outputs_of(const twinloom::graph::Graph& graph, const twinloom_value* results,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/traffic.h"
 #include "backends/cpu/dialect.h"
 #include "core/cost/cost.h"
 #include "core/emit/emit.h"
@@ -11,7 +12,6 @@
 #include "tests/kernels/compiled.h"
 #include "tests/kernels/divisions.h"
 #include "tests/kernels/subjects.h"
-#include "tools/twinloom/traffic.h"
 
 namespace twinloom::tests {
 
@@ -94,8 +94,8 @@ TEST(Divisions, AreFoundInInnermostLoopsAlone) {
 // By the sort of graph: a pointwise graph hardly more than once; a row kernel three loads for each element
 // that it reads or makes, be it of the rows or of what is the same for all of them.
 void expect_few_bytes(const Compiled& graph, Sort sort) {
-  tool::Traffic sum;
-  for (const tool::Traffic& traffic : tool::traffic_of(*graph.variant, graph.values)) {
+  Traffic sum;
+  for (const Traffic& traffic : traffic_of(*graph.variant, graph.values)) {
     sum.floor_bytes += traffic.floor_bytes;
     sum.touched_bytes += traffic.touched_bytes;
   }

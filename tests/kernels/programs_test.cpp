@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/traffic.h"
 #include "core/evaluate/evaluate.h"
 #include "core/graph/composites.h"
 #include "core/graph/passes.h"
@@ -12,7 +13,6 @@
 #include "tests/kernels/subjects.h"
 #include "tests/support/programs/program_interpreter.h"
 #include "tools/twinloom/inputs.h"
-#include "tools/twinloom/traffic.h"
 
 namespace twinloom::tests {
 
@@ -83,8 +83,7 @@ TEST_P(OnePassOfAGraph, IsOneKernelThatReadsTheRowsOnce) {
       pipeline::make_variant(graph.model.graph, {}, *interpreter_of_programs(machine::h200()), options);
   ASSERT_EQ(variant->groups.size(), 1U);
   ASSERT_EQ(variant->steps.size(), 2U);
-  for (const tool::Traffic& traffic : tool::traffic_of(*variant, {}))
-    EXPECT_EQ(traffic.bytes, traffic.floor_bytes);
+  for (const Traffic& traffic : traffic_of(*variant, {})) EXPECT_EQ(traffic.bytes, traffic.floor_bytes);
 }
 
 std::vector<Subject> rows_and_columns() {
@@ -116,7 +115,7 @@ TEST(OnePassForAGpu, IsMadeOfLargeMatrices) {
   EXPECT_NE(variant->steps[0].schedule.find("columns lanes 8 scratch width 16 units 32"), std::string::npos);
   constexpr std::int64_t MATRIX = 2LL * 32768 * 4096;
   constexpr std::int64_t VECTORS = 4 * 2 * 4096;
-  EXPECT_EQ(tool::traffic_of(*variant, {}).front().bytes, 4 * MATRIX + VECTORS);
+  EXPECT_EQ(traffic_of(*variant, {}).front().bytes, 4 * MATRIX + VECTORS);
   // Parts of a lane more are parts of half as many rows: they fill the machine where rows are few.
   EXPECT_NE(norm_of(16384, 4096)->steps[0].schedule.find("columns lanes 4 "), std::string::npos);
 }

@@ -40,7 +40,8 @@ std::set<std::string> names_of(const Json& object) {
 }
 
 const std::set<std::string> whole_names = {"device", "mode", "threads", "copy_gbps"};
-const std::set<std::string> model_names = {"run_ms", "prepare_ms", "compile_ms", "peak_bytes", "kernels"};
+const std::set<std::string> model_names = {"run_ms",     "run_quartiles_ms", "runs",   "prepare_ms",
+                                           "compile_ms", "peak_bytes",       "kernels"};
 
 std::set<std::string> with(std::set<std::string> names, const std::set<std::string>& others) {
   names.insert(others.begin(), others.end());
@@ -58,9 +59,9 @@ TEST_F(ToolBench, WritesItsFields) {
   ASSERT_EQ(json["kernels"].size(), 1u);
   const Json& kernel = json["kernels"][0];
   EXPECT_EQ(names_of(kernel),
-            (std::set<std::string>{"name", "ops", "median_ms", "estimated_ms", "limiter", "share_of_limiter",
-                                   "roofs", "bytes", "touched_bytes", "floor_bytes", "gbps", "flops",
-                                   "compile_ms", "cached"}));
+            (std::set<std::string>{"name", "ops", "median_ms", "quartiles_ms", "runs", "estimated_ms",
+                                   "limiter", "share_of_limiter", "roofs", "bytes", "touched_bytes",
+                                   "floor_bytes", "gbps", "flops", "compile_ms", "cached"}));
   EXPECT_EQ(json["threads"], 1);
   EXPECT_EQ(json["peak_bytes"], 64 * 8 * 4);
   EXPECT_EQ(kernel["bytes"], 2 * 64 * 8 * 4);

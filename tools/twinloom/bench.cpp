@@ -1,5 +1,5 @@
 // twinloom bench: how long the kernels of models take, and what they move. One model after the other is
-// measured (bench_measure.h), and said at once (bench_report.h). See traffic.h for the bytes.
+// measured (bench_measure.h), and said at once (bench_report.h). See api/traffic.h for the bytes.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -38,7 +38,7 @@ void print_model(const BenchReport& report, const BenchedModel& model, bool seve
     return;
   }
   if (several) std::cout << name << '\n';
-  print_table(std::cout, report, std::get<Measured>(model.outcome));
+  print_table(std::cout, report, std::get<Benched>(model.outcome));
   std::cout << (several ? "\n" : "") << std::flush;
 }
 
@@ -67,7 +67,7 @@ int bench(const BenchCommand& command) {
   report.threads = thread_count(command.device);
   for (const ModelOptions& model : options_of_each(command.files, command.model)) {
     report.models.push_back(benched(model, setting));
-    const bool is_measured = std::holds_alternative<Measured>(report.models.back().outcome);
+    const bool is_measured = std::holds_alternative<Benched>(report.models.back().outcome);
     if (is_measured && !report.copy) report.copy = measure_copy(setting);
     print_model(report, report.models.back(), command.several());
     write_json(report, command);  // a bench that is ended early has left what was measured
@@ -100,7 +100,7 @@ written before each run. On a CPU nothing is cleared.
 Several models are measured one after the other. Each takes the --input and --size whose names it has; a name
 that no model has is an error. A model that fails does not stop the others; the exit code is then that of its
 error.
-In the JSON, flops is operations a second, gbps 10^9 bytes a second and share_of_limiter a fraction; roofs
+In the JSON, quartiles are those of the runs that a median is of, and runs how many they are; flops is operations a second, gbps 10^9 bytes a second and share_of_limiter a fraction; roofs
 are all that an estimate comes from, each with its amount (bytes, instructions, passes, cycles or launches)
 and its seconds; prepare_ms is the time from a graph to kernels that can be run, by the wall clock, compile_ms
 the sum over its kernels. Several models are a list "models", each with its "file"; one that failed has its

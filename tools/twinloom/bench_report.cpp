@@ -21,11 +21,11 @@ std::string words_of(const std::vector<runtime::Resources>& launches) {
   });
 }
 
-std::vector<std::string> cells(const KernelLine& kernel, const measure::CopyBandwidth& copy) {
+std::vector<std::string> cells(const BenchedKernel& kernel, const measure::CopyBandwidth& copy) {
   const double rate = kernel.bytes_per_second();
   const auto& estimate = kernel.estimate;
   return {kernel.name,
-          fmt::format("{:.4f}", kernel.median_seconds * 1e3),
+          fmt::format("{:.4f}", kernel.time.median * 1e3),
           estimate ? fmt::format("{:.4f}", estimate->seconds * 1e3) : "",
           estimate ? estimate->limiter().name : "",
           estimate ? fmt::format("{:.0f} %", 100 * kernel.share_of_limiter()) : "",
@@ -67,67 +67,22 @@ void print_rows(std::ostream& stream, const std::vector<std::vector<std::string>
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const std::vector<runtime::Resources>& launches) {
-  auto rows = Json::array();
-  for (const runtime::Resources& launch : launches) {
-    rows.push_back({{"registers", launch.registers},
-                    {"spill_bytes", launch.spill_bytes},
-                    {"shared_bytes", launch.scratch_bytes},
-                    {"threads", launch.threads},
-                    {"blocks_a_multiprocessor", launch.blocks_each}});
-  }
-  return rows;
-}
-
-Json json_of(const std::vector<cost::Roof>& roofs) {
-  auto rows = Json::array();
-  for (const cost::Roof& roof : roofs)
-    rows.push_back({{"name", roof.name}, {"amount", roof.amount}, {"seconds", roof.seconds}});
-  return rows;
-}
-
-Json json_of(const KernelLine& kernel) {
-  Json json = {{"name", kernel.name}, {"ops", kernel.ops}, {"median_ms", kernel.median_seconds * 1e3}};
-  if (kernel.estimate) {
-    json["estimated_ms"] = kernel.estimate->seconds * 1e3;
-    json["limiter"] = kernel.estimate->limiter().name;
-    json["share_of_limiter"] = kernel.share_of_limiter();
-    json["roofs"] = json_of(kernel.estimate->roofs);
-  }
-  json.update({{"bytes", kernel.traffic.bytes},
-               {"touched_bytes", kernel.traffic.touched_bytes},
-               {"floor_bytes", kernel.traffic.floor_bytes},
-               {"gbps", kernel.bytes_per_second() * 1e-9},
-               {"flops", kernel.operations_per_second()},
-               {"compile_ms", kernel.compile_seconds * 1e3},
-               {"cached", kernel.cached}});
-  if (!kernel.launches.empty()) json["launches"] = json_of(kernel.launches);
-  return json;
-}
-
-Json json_of(const std::variant<Measured, Failure>& outcome) {
+Json json_of_model(const std::variant<Benched, Failure>& outcome) {
   if (const auto* failure = std::get_if<Failure>(&outcome)) return {{"error", failure->words}};
-  const Measured& measured = std::get<Measured>(outcome);
-  auto kernels = Json::array();
-  for (const KernelLine& kernel : measured.kernels) kernels.push_back(json_of(kernel));
-  return {{"run_ms", measured.run_seconds * 1e3},
-          {"prepare_ms", measured.prepare_seconds * 1e3},
-          {"compile_ms", measured.compile_seconds * 1e3},
-          {"peak_bytes", measured.peak_bytes},
-          {"kernels", kernels}};
+  return Json::parse(json_of(std::get<Benched>(outcome)));
 }
 
 }  // namespace
 
-void print_table(std::ostream& stream, const BenchReport& report, const Measured& measured) {
+void print_table(std::ostream& stream, const BenchReport& report, const Benched& measured) {
   std::vector<std::vector<std::string>> rows = {{"kernel", "ms", "estimate ms", "limiter", "of limiter",
                                                  "bytes", "floor", "touched", "GB/s", "of copy", "GFLOP/s",
                                                  "compile ms", "launches", "operators"}};
-  for (const KernelLine& kernel : measured.kernels) rows.push_back(cells(kernel, *report.copy));
+  for (const BenchedKernel& kernel : measured.kernels) rows.push_back(cells(kernel, *report.copy));
   print_rows(stream, without_empty_columns(std::move(rows)));
   stream << fmt::format(
       "{} kernels on {}, mode {}, {} threads; run {:.4f} ms, compile {:.1f} ms, peak memory {}\n",
-      measured.kernels.size(), report.device, report.mode, report.threads, measured.run_seconds * 1e3,
+      measured.kernels.size(), report.device, report.mode, report.threads, measured.run.median * 1e3,
       measured.compile_seconds * 1e3, bytes_words(measured.peak_bytes));
 }
 
@@ -142,12 +97,12 @@ std::string json_text(const BenchReport& report, bool several) {
   auto models = Json::array();
   for (const BenchedModel& model : report.models) {
     models.push_back({{"file", model.file.string()}});
-    models.back().update(json_of(model.outcome));
+    models.back().update(json_of_model(model.outcome));
   }
   if (several)
     json["models"] = models;
   else
-    json.update(json_of(report.models.front().outcome));
+    json.update(json_of_model(report.models.front().outcome));
   // A file's name and words that quote one may hold any bytes.
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

@@ -15,7 +15,7 @@ namespace twinloom::tool {
 
 struct BenchedModel {
   std::filesystem::path file;
-  std::variant<Measured, Failure> outcome;
+  std::variant<Benched, Failure> outcome;
 };
 
 struct BenchReport {
@@ -26,7 +26,7 @@ struct BenchReport {
 };
 
 // A line for each kernel, and one for the model. `report.copy` is there.
-void print_table(std::ostream& stream, const BenchReport& report, const Measured& measured);
+void print_table(std::ostream& stream, const BenchReport& report, const Benched& measured);
 void print_copy(std::ostream& stream, const measure::CopyBandwidth& copy);
 
 // One object. Of a bench of several models it has "models": for each an object with its "file". Of a bench of

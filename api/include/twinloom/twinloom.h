@@ -514,6 +514,26 @@ TWINLOOM_API twinloom_error* twinloom_run(const twinloom_executable* executable,
                                           const twinloom_run_options* options, twinloom_value* results,
                                           size_t result_count);
 
+/** How a graph is measured. */
+typedef struct twinloom_bench_options {
+  size_t size;    /**< sizeof(twinloom_bench_options). */
+  double seconds; /**< Half for runs, half for runs in which each kernel is timed; at least 5 of both are. */
+  const twinloom_run_options* run; /**< How each is run, donated arguments kept; NULL: as usual. */
+} twinloom_bench_options;
+
+/** Times runs with these arguments, into the same results each time, as `twinloom bench` does. `json`: an
+ * object with `run_ms` (the median), `run_quartiles_ms` (the lower and the upper one), `runs` (that these are
+ * of), `prepare_ms` (from the executable to kernels that can be run), `compile_ms`, `peak_bytes` and
+ * `kernels`: of each `name`, `ops` (fused operators), `median_ms`, `quartiles_ms` and `runs`; where there is
+ * an estimate of how long it should take `estimated_ms`, its `limiter`, `share_of_limiter` and all of its
+ * `roofs`; `bytes`, `touched_bytes` and `floor_bytes` (that are moved, that loads and stores execute, of the
+ * graph's inputs and results), `gbps`, `flops` (operations a second), `compile_ms`, `cached`; and `launches`
+ * on a GPU, whose times are its own, with an L2 cache that was written over before each run. Parameters that
+ * the graph writes are written by each run. Free with twinloom_text_free. */
+TWINLOOM_API twinloom_error* twinloom_bench(const twinloom_executable* executable,
+                                            const twinloom_value* arguments, size_t argument_count,
+                                            const twinloom_bench_options* options, char** json);
+
 /** A run that was started. */
 typedef struct twinloom_pending twinloom_pending;
 

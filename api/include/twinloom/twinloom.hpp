@@ -1002,6 +1002,20 @@ class Executable {
     return detail::taken(json);
   }
 
+  /// Times runs with these arguments, for so many seconds, as an object of JSON: see twinloom_bench.
+  std::string bench(const std::vector<Value>& arguments, double seconds = 1,
+                    const RunOptions& options = {}) const {
+    const auto values = detail::values_of(arguments);
+    const twinloom_run_options run = detail::run_options(options);
+    twinloom_bench_options known{};
+    known.size = sizeof known;
+    known.seconds = seconds;
+    known.run = &run;
+    char* json = nullptr;
+    detail::check(twinloom_bench(handle(), values.data(), values.size(), &known, &json));
+    return detail::taken(json);
+  }
+
   /// Runs the graph. One argument for each parameter. `into` is empty, or holds a tensor for every result
   /// that the graph computes and nothing for others: those are written. A result that is an argument, or a
   /// view of one, lies in its memory, and so may one that takes a donated argument's: see twinloom_run.

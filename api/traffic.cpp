@@ -1,7 +1,7 @@
 // See traffic.h. The elements that one access covers are the members of the loops that its offset
 // depends on, where its mask holds: a nest of only these loops and only this access is made, and
 // core/cost counts what it touches.
-#include "tools/twinloom/traffic.h"
+#include "api/traffic.h"
 
 #include <algorithm>
 #include <map>
@@ -10,7 +10,7 @@
 #include "core/cost/cost.h"
 #include "core/loops/rewrite.h"
 
-namespace twinloom::tool {
+namespace twinloom {
 
 namespace {
 
@@ -209,4 +209,4 @@ std::vector<Traffic> traffic_of(const runtime::Variant& variant, const index::Va
   return all;
 }
 
-}  // namespace twinloom::tool
+}  // namespace twinloom

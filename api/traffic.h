@@ -11,7 +11,7 @@
 
 #include "core/runtime/variant.h"
 
-namespace twinloom::tool {
+namespace twinloom {
 
 struct Traffic {
   std::int64_t bytes = 0, floor_bytes = 0, touched_bytes = 0;
@@ -21,4 +21,4 @@ struct Traffic {
 // One for each group of the variant. `values`: of all run-time symbols.
 std::vector<Traffic> traffic_of(const runtime::Variant& variant, const index::Values& values);
 
-}  // namespace twinloom::tool
+}  // namespace twinloom
