@@ -10,6 +10,7 @@
 #include <span>
 
 #include "core/base/error.h"
+#include "core/base/thread_order.h"
 #include "core/cost/estimate.h"
 #include "core/fuse/fuse.h"
 #include "core/graph/donate.h"
@@ -216,8 +217,10 @@ void build_kernels(State& state) {
   tbb::task_arena arena(wanted > 0 ? std::min(wanted, cores) : cores);
   std::mutex saying;
   std::size_t count = 0;
+  ThreadOrder order;
   arena.execute([&] {
     tbb::parallel_for_each(state.variant.steps, [&](runtime::Step& step) {
+      const ThreadOrder::Task task(order);
       const Clock::time_point begin = Clock::now();
       runtime::Built built = step.in_place.empty()
                                  ? state.backend.build(step.program)
