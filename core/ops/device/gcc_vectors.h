@@ -29,6 +29,8 @@ struct GccVector<bool, count> {
 
   GccVector() = default;
   TWINLOOM_INLINE GccVector(bool all) : native(Native{} + u8(all)) {}
+  // Until `count` is known GCC takes Native for a single byte, which has no elements.
+  TWINLOOM_INLINE bool operator[](int lane) const { return reinterpret_cast<const u8*>(&native)[lane]; }
 };
 
 template <class Of, int count>
