@@ -20,6 +20,7 @@ std::string microseconds(double seconds) { return fmt::format("{:.1f} us", secon
 
 std::string escaped(std::string_view text) {
   std::string out;
+  out.reserve(text.size());
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '\\' || c == '"') {

@@ -26,21 +26,32 @@ struct Rule {
   void takes(std::size_t count) const {
     if (inputs.size() != count) fail("takes ", count, " inputs, given ", inputs.size());
   }
-  std::string spell(std::size_t k) const {
-    return cat("input ", k, " (", describe(graph, inputs[k]), ", ", ops::name(input(k).dtype), " ",
-               print_shape(input(k).shape), ")");
-  }
-  void equal_shapes(std::size_t k, const Shape& expected, const std::string& of_what) const {
+  // Spelled where a rule is broken: every node that is added is compared with its inputs.
+  struct Spelled {
+    const Rule& rule;
+    std::size_t input;
+    friend std::string print(const Spelled& spelled) {
+      const Node& node = spelled.rule.input(spelled.input);
+      return cat("input ", spelled.input, " (",
+                 describe(spelled.rule.graph, spelled.rule.inputs[spelled.input]), ", ",
+                 ops::name(node.dtype), " ", print_shape(node.shape), ")");
+    }
+  };
+  Spelled spell(std::size_t k) const { return {*this, k}; }
+  template <class OfWhat>
+  void equal_shapes(std::size_t k, const Shape& expected, const OfWhat& of_what) const {
     const Shape& given = input(k).shape;
     if (given.size() != expected.size())
       fail(spell(k), " has rank ", given.size(), ", ", of_what, " has rank ", expected.size());
     for (std::size_t axis = 0; axis < given.size(); ++axis) equal_size(k, axis, expected[axis], of_what);
   }
-  void equal_size(std::size_t k, std::size_t axis, const index::Expr& expected,
-                  const std::string& of_what) const {
-    sizes.equal(input(k).shape[axis], expected,
-                cat(subject, ": axis ", axis, " of ", spell(k), " has size ", input(k).shape[axis], ", of ",
-                    of_what, " ", expected, "; they must be equal"));
+  template <class OfWhat>
+  void equal_size(std::size_t k, std::size_t axis, const index::Expr& expected, const OfWhat& of_what) const {
+    const index::Expr& given = input(k).shape[axis];
+    if (given == expected) return;
+    sizes.equal(given, expected,
+                cat(subject, ": axis ", axis, " of ", spell(k), " has size ", given, ", of ", of_what, " ",
+                    expected, "; they must be equal"));
   }
   void integer_index(std::size_t k) const {
     if (!ops::is_integer(input(k).dtype)) fail(spell(k), " is an index and must have an integer type");

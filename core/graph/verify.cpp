@@ -25,30 +25,39 @@ std::set<index::Symbol> bound_symbols(const Graph& graph) {
   return bound;
 }
 
+// A node as an error names it. Printed where a rule is broken: graphs are verified whenever they are read,
+// and the text of a large array takes seconds.
+struct Where {
+  const Graph& graph;
+  NodeId id;
+  friend std::string print(const Where& where) { return print_node(where.graph, where.id); }
+};
+
 struct Checker {
   const Graph& graph;
   std::set<index::Symbol> bound = bound_symbols(graph);
 
+  template <class Subject>
   void mentions_only(const std::set<index::Symbol>& mentioned, const std::vector<index::Symbol>& more,
-                     const std::string& where) const {
+                     const Subject& where) const {
     for (const index::Symbol symbol : mentioned) {
       const bool known = bound.contains(symbol) || std::ranges::find(more, symbol) != more.end();
       CHECK(known, "graph '", graph.name, "': ", where, " mentions ", symbol, ", which no parameter binds");
     }
   }
   void map_mentions_only(const std::vector<index::Expr>& map, const std::vector<index::Symbol>& symbols,
-                         const std::string& where) const {
+                         const Where& where) const {
     for (const index::Expr& expr : map) mentions_only(index::symbols_of(expr), symbols, where);
   }
 
   void check(NodeId id) const;
-  void check_symbols(const Node& node, const std::string& where) const;
+  void check_symbols(const Node& node, const Where& where) const;
   void check_parameters() const;
   void check_written(const Result& result, const std::string& where) const;
   void check_results() const;
 };
 
-void Checker::check_symbols(const Node& node, const std::string& where) const {
+void Checker::check_symbols(const Node& node, const Where& where) const {
   map_mentions_only(node.shape, {}, where);
   if (const auto* size = std::get_if<Size>(&node.node))
     mentions_only(index::symbols_of(size->value), {}, where);
@@ -72,7 +81,7 @@ void Checker::check_symbols(const Node& node, const std::string& where) const {
 
 void Checker::check(NodeId id) const {
   const Node& node = graph[id];
-  const std::string where = print_node(graph, id);
+  const Where where{graph, id};
   for (const NodeId input : node.inputs) CHECK(input < id, where, ": an input comes after its use");
   const SizeRules rules{[&](const index::Expr& a, const index::Expr& b, const std::string& words) {
                           CHECK(a == b || graph.facts().proves_equal(a, b), where, ": not proven: ", words);
