@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <span>
 
 #include "core/base/bytes.h"
 #include "core/base/error.h"
@@ -182,11 +182,9 @@ void Package::State::read(const Opened& parts) {
   for (const json& kept : parts.header.at("arrays")) {
     const auto dtype = ops::dtype_named(kept.at("dtype").get<std::string_view>());
     if (!dtype) throw Error("an array is of no known type");
-    const std::string_view bytes = piece(kept.at("piece").get<std::int64_t>());
-    graph::Array array{*dtype, kept.at("sizes").get<std::vector<std::int64_t>>(), {}};
-    array.bytes.resize(bytes.size());
-    std::memcpy(array.bytes.data(), bytes.data(), bytes.size());
-    arrays.push_back(std::make_shared<const graph::Array>(std::move(array)));
+    const auto bytes = std::as_bytes(std::span(piece(kept.at("piece").get<std::int64_t>())));
+    arrays.push_back(std::make_shared<const graph::Array>(graph::Array{
+        *dtype, kept.at("sizes").get<std::vector<std::int64_t>>(), {bytes.begin(), bytes.end()}}));
   }
   graph = graph::parse(piece(parts.header.at("graph").get<std::int64_t>()), arrays);
   parts.header.at("mode").get_to(mode);

@@ -13,6 +13,7 @@
 #include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/stopwatch.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/thrown.h"
 
@@ -249,6 +250,25 @@ TEST_F(Packages, DamagedFilesAreErrors) {
     write_whole(file, whole.substr(0, random() % whole.size()));
     expect_words(refusal(), "rows.twinloom");
   }
+}
+
+// Loading reads a large array a few times and writes it once; printing it, say, takes hundreds of times as
+// long.
+TEST_F(Packages, OfLargeArraysLoadAboutAsFastAsTheyAreCopied) {
+  constexpr std::int64_t elements = 1 << 24;
+  graph::Array array{DType::f32, {elements}, {}};
+  array.bytes.assign(static_cast<std::size_t>(elements) * 4, std::byte{60});
+  Stopwatch watch;
+  const std::vector<std::byte> copy = array.bytes;
+  const double copied = watch.lap();
+  ASSERT_EQ(copy.back(), std::byte{60});
+  Builder builder("large");
+  const Value x = builder.input("x", DType::f32, {elements});
+  builder.output(x + builder.constant(std::move(array)), "sum");
+  export_package(builder.take(), file);
+  watch.lap();
+  const Executable executable = loaded();
+  EXPECT_LT(watch.lap(), 50 * copied);
 }
 
 // Whoever writes the checksum too: an Error, or a package that still means something, and never more.
