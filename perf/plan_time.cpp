@@ -12,11 +12,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <utility>
 #include <vector>
 
 #include "api/devices.h"
@@ -30,6 +28,7 @@
 #include "frontends/fx/read.h"
 #include "perf/exit_code.h"
 #include "perf/plan_families.h"
+#include "perf/process_watch.h"
 
 namespace twinloom::perf {
 
@@ -55,23 +54,6 @@ struct Row {
   double operator[](Phase phase) const { return milliseconds[static_cast<std::size_t>(phase)]; }
 };
 
-// Of this process, which other programs hardly lengthen.
-class Watch {
- public:
-  double lap() {
-    const double before = std::exchange(last_, now());
-    return last_ - before;
-  }
-
- private:
-  static double now() {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
-  }
-  double last_ = now();
-};
-
 class Bench {
  public:
   explicit Bench(const std::string& device)
@@ -79,7 +61,7 @@ class Bench {
 
   Row measure(const std::string& text) const {
     Row row;
-    Watch watch;
+    ProcessWatch watch;
     const graph::Graph read = fx::read(text);
     row[Phase::read] = watch.lap();
     pipeline::Options options;
