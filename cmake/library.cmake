@@ -77,7 +77,9 @@ endfunction()
 
 write_basic_package_version_file(${generated}/twinloom-config-version.cmake COMPATIBILITY SameMinorVersion)
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(${CMAKE_SOURCE_DIR}/cmake/twinloom.pc.in ${generated}/twinloom.pc @ONLY)
+foreach(name IN ITEMS twinloom twinloom_static)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/${name}.pc.in ${generated}/${name}.pc @ONLY)
+endforeach()
 # twinloom_install(EXPORT [COMPONENT NAME EXCLUDE_FROM_ALL]): the library and all that its users compile and link with. An
 # EXPORT begins with twinloom: its folder has its name, and of two for one folder CMake writes the files of the last.
 function(twinloom_install export)
@@ -90,6 +92,7 @@ function(twinloom_install export)
   install(FILES ${DLPACK_INCLUDE}/dlpack/dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/twinloom ${ARGN})
 endfunction()
 install(TARGETS twinloom_static EXPORT twinloom ARCHIVE)
+install(FILES ${generated}/twinloom_static.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 twinloom_install(twinloom)
 install(TARGETS twinloom_program)
 twinloom_print(twinloom.1 man ${CMAKE_INSTALL_MANDIR}/man1)

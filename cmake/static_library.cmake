@@ -26,19 +26,21 @@ set_target_properties(twinloom_static PROPERTIES OUTPUT_NAME twinloom LINKER_LAN
                       ARCHIVE_OUTPUT_DIRECTORY ${generated}/lib)
 
 # By the names that the libraries have at run time: these are there where Twinloom is installed, the packages for
-# development may not be.
+# development may not be. `static_needs` says the same to pkg-config (twinloom_static.pc.in).
+set(static_needs)
 function(twinloom_needs variable library)
   find_library(${variable} ${library} REQUIRED)
   execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${${variable}} OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCH "SONAME +([^ \n]+)" found "${headers}")
-  target_link_libraries(twinloom_static INTERFACE -l:${CMAKE_MATCH_1})
+  set(static_needs ${static_needs} -l:${CMAKE_MATCH_1} PARENT_SCOPE)
 endfunction()
-target_link_libraries(twinloom_static INTERFACE
-  $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/twinloom/libtwinloom_jit.so>)
 twinloom_needs(FMT_SHARED_LIBRARY fmt)
 twinloom_needs(TBB_SHARED_LIBRARY tbb)
 twinloom_needs(ZIP_SHARED_LIBRARY zip)
 twinloom_needs(OpenMP_gomp_LIBRARY gomp)
-target_link_libraries(twinloom_static INTERFACE stdc++ pthread dl m)
+list(APPEND static_needs -lstdc++ -lpthread -ldl -lm)
+target_link_libraries(twinloom_static INTERFACE
+  $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/twinloom/libtwinloom_jit.so> ${static_needs})
+list(JOIN static_needs " " static_needs)
 target_include_directories(twinloom_static INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(twinloom_static INTERFACE cxx_std_17)
