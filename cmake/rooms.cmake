@@ -80,7 +80,7 @@ function(twinloom_tests)
   list(REMOVE_DUPLICATES folders)
   # A sanitizer sees nothing of machine code and of numbers, and what makes them runs in the other tests too.
   if(TWINLOOM_SANITIZE)
-    list(FILTER folders EXCLUDE REGEX "/(aten|corpus|determinism|docs|edges|goldens|graphs|kernels|library|sources|streams|tool)$")
+    list(FILTER folders EXCLUDE REGEX "/(aten|corpus|determinism|docs|edges|exports|goldens|graphs|kernels|library|sources|streams|tool)$")
   endif()
   foreach(folder IN LISTS folders)
     if(EXISTS ${folder}/room.cmake)
