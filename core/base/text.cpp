@@ -19,20 +19,20 @@ void append(std::string& text, double value) { fmt::format_to(std::back_inserter
 std::string microseconds(double seconds) { return fmt::format("{:.1f} us", seconds * 1e6); }
 
 std::string escaped(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '\\' && c != '"'; };
   std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\\' || c == '"') {
+  while (true) {
+    const auto special = std::ranges::find_if_not(text, is_plain);
+    out.append(text.begin(), special);
+    if (special == text.end()) return out;
+    if (*special == '\\' || *special == '"') {
       out += '\\';
-      out += c;
-    } else if (byte >= 0x20 && byte < 0x7f) {
-      out += c;
+      out += *special;
     } else {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(*special));
     }
+    text = {special + 1, text.end()};
   }
-  return out;
 }
 
 int edit_distance(std::string_view a, std::string_view b) {

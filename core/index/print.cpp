@@ -75,13 +75,14 @@ class Parser {
       scanner_.expect(")");
       return inner;
     }
-    if (scanner_.accept("floor_div")) return call(floor_div, true);
-    if (scanner_.accept("floor_mod")) return call(floor_mod, true);
-    if (scanner_.accept("ceil_div")) return call(ceil_div, true);
-    if (scanner_.accept("least")) return call(least, false);
-    if (scanner_.accept("greatest")) return call(greatest, false);
     if (!scanner_.peek_word()) scanner_.fail("an index expression");
-    return Expr(Symbol(scanner_.word()));
+    const std::string word = scanner_.word();
+    if (word == "floor_div") return call(floor_div, true);
+    if (word == "floor_mod") return call(floor_mod, true);
+    if (word == "ceil_div") return call(ceil_div, true);
+    if (word == "least") return call(least, false);
+    if (word == "greatest") return call(greatest, false);
+    return Expr(Symbol(word));
   }
 
   // A divisor that a text gives must not reach the maker's CHECK: a text is a user's.
