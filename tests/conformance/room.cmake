@@ -3,7 +3,7 @@ twinloom_test(conformance api core_evaluate frontends_arrays frontends_fx tests_
               tests_schedules tests_sealed tools_twinloom GPU
               ENVIRONMENT ${TWINLOOM_LEAKS_LEFT_OUT})
 add_dependencies(test_conformance twinloom)
-twinloom_amount(graphs 2000 60)
+twinloom_amount(graphs 2000 40)
 twinloom_amount(one_pass_graphs 10 3)
 twinloom_amount(fast_graphs 100 10)
 target_compile_definitions(test_conformance PRIVATE TWINLOOM_ONE_PASS_GRAPHS=${one_pass_graphs}

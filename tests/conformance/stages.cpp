@@ -141,13 +141,14 @@ const std::vector<Stage>& stages() {
     result.push_back({"interpreter of nests with rows and columns in one pass", reference, true, "", ONE_IN,
                       limits_of_one_pass()});
     result.push_back({"interpreter of nests of several parts", reference, true, "", EVERY_OTHER, limits_of_parts()});
+    constexpr std::uint64_t SEALED_ONE_IN = 8;  // it compiles too
     if (auto stage = nvrtc()) result.push_back(*stage);
-    result.push_back({"the program on sealed memory", reference, true, "", ONE_IN, {}, std::string(SEALED)});
+    result.push_back({"the program on sealed memory", reference, true, "", SEALED_ONE_IN, {}, std::string(SEALED)});
     if (auto backend = gpu()) {
       add({cat("JIT for ", backend->name()), backend, true, "", 1});
       result.push_back({cat("the program on ", backend->name()), backend, true, "", 1, {}, backend->name()});
     }
-    constexpr std::uint64_t JIT_ONE_IN = 3;  // Clang takes as long as all other stages
+    constexpr std::uint64_t JIT_ONE_IN = 4;  // Clang takes as long as all other stages
     for (const std::string& isa : cpu::supported_isas()) {
       std::shared_ptr<const runtime::Backend> cpu =
           cpu::make_cpu({.isa = isa, .threads = 2, .worth_a_thread_seconds = 0});
