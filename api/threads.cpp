@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "core/base/thread_order.h"
 #include "core/runtime/tasks.h"
 
 namespace twinloom {
@@ -14,9 +13,7 @@ namespace twinloom {
 runtime::ParallelFor tbb_parallel_for() {
   return [](std::int64_t tasks, int threads, runtime::ParallelBody body, void* context) {
     const std::int64_t workers = std::clamp<std::int64_t>(threads, 1, tasks);
-    ThreadOrder order;
     tbb::parallel_for(std::int64_t{0}, workers, [&](std::int64_t worker) {
-      const ThreadOrder::Task task(order);
       const auto [begin, end] = runtime::tasks_of(worker, workers, tasks);
       body(context, begin, end);
     });

@@ -11,7 +11,6 @@
 
 #include "core/base/error.h"
 #include "core/base/stopwatch.h"
-#include "core/base/thread_order.h"
 #include "core/loops/rewrite.h"
 #include "core/measure/drawn.h"
 #include "core/measure/gpu_clock.h"
@@ -206,9 +205,7 @@ std::vector<Taken> try_ways(const runtime::Backend& backend, const Subject& subj
   const runtime::Space* space = backend.space();
   std::vector<std::shared_ptr<Trial>> trials(ways.size());
   std::vector<std::string> failures(ways.size());
-  ThreadOrder order;
   const auto build = [&](std::size_t k) {
-    const ThreadOrder::Task task(order);
     try {
       trials[k] = std::make_shared<Trial>(backend, subject, ways[k]);
     } catch (const Error& error) {

@@ -10,7 +10,6 @@
 #include <span>
 
 #include "core/base/error.h"
-#include "core/base/thread_order.h"
 #include "core/cost/estimate.h"
 #include "core/fuse/fuse.h"
 #include "core/graph/donate.h"
@@ -210,33 +209,33 @@ void schedule_units(State& state) {
 using Clock = std::chrono::steady_clock;
 constexpr std::string_view BUILD = "build";
 
-// Side by side, in an arena of its own, so that the caller's tasks do not wait among them. Of several
-// failures one is thrown.
+// Side by side, in an arena of its own, so that the caller's tasks do not wait among them; on the calling
+// thread where one is asked for. Of several failures one is thrown.
 void build_kernels(State& state) {
-  const int cores = tbb::info::default_concurrency(), wanted = state.options.build_threads;
-  tbb::task_arena arena(wanted > 0 ? std::min(wanted, cores) : cores);
   std::mutex saying;
   std::size_t count = 0;
-  ThreadOrder order;
-  arena.execute([&] {
-    tbb::parallel_for_each(state.variant.steps, [&](runtime::Step& step) {
-      const ThreadOrder::Task task(order);
-      const Clock::time_point begin = Clock::now();
-      runtime::Built built = step.in_place.empty()
-                                 ? state.backend.build(step.program)
-                                 : state.backend.build_in_place(step.program, step.in_place);
-      step.kernel = std::move(built.kernel);
-      step.source = std::move(built.source);
-      step.compile_seconds = built.compile_seconds;
-      step.cached = built.cached;
-      step.code = std::move(built.code);
-      log_code(step);
-      if (!state.options.progress) return;
-      const Clock::time_point end = Clock::now();
-      const std::lock_guard alone(saying);
-      state.options.progress({BUILD, step.program.name, ++count, state.variant.steps.size(), begin, end});
-    });
-  });
+  const auto build = [&](runtime::Step& step) {
+    const Clock::time_point begin = Clock::now();
+    runtime::Built built = step.in_place.empty() ? state.backend.build(step.program)
+                                                 : state.backend.build_in_place(step.program, step.in_place);
+    step.kernel = std::move(built.kernel);
+    step.source = std::move(built.source);
+    step.compile_seconds = built.compile_seconds;
+    step.cached = built.cached;
+    step.code = std::move(built.code);
+    log_code(step);
+    if (!state.options.progress) return;
+    const Clock::time_point end = Clock::now();
+    const std::lock_guard alone(saying);
+    state.options.progress({BUILD, step.program.name, ++count, state.variant.steps.size(), begin, end});
+  };
+  const int cores = tbb::info::default_concurrency(), wanted = state.options.build_threads;
+  if (wanted == 1) {
+    std::ranges::for_each(state.variant.steps, build);
+    return;
+  }
+  tbb::task_arena arena(wanted > 0 ? std::min(wanted, cores) : cores);
+  arena.execute([&] { tbb::parallel_for_each(state.variant.steps, build); });
 }
 
 constexpr std::array passes_of_all_sizes = {

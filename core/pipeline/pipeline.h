@@ -66,7 +66,8 @@ struct Options {
   // it gives is not legal.
   std::function<std::optional<schedule::Schedule>(const loops::Program& nest)> schedule = {};
   Tuning tuning = {};     // of nests for which `schedule` gives nothing
-  int build_threads = 0;  // that make kernels of one graph at the same time, at most one a core; 0: so many
+  // That make kernels of one graph at the same time, at most one a core; 0: so many. 1: the calling thread.
+  int build_threads = 0;
   // Parameters, by name, whose memory results may take, beside those that the graph says: Input::donated.
   std::vector<std::string> donated = {};
   // Called after each pass and each kernel, by one thread at a time; left empty, nobody is.
