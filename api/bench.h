@@ -43,8 +43,8 @@ struct BenchedKernel {
 
 struct Benched {
   Durations run;  // in which nothing is between the kernels
-  double prepare_seconds =
-      0;  // from the executable and its arguments to kernels that can be run, by the wall clock
+  // From the executable and its arguments to kernels that can be run, by the wall clock.
+  double prepare_seconds = 0;
   double compile_seconds = 0;  // of all kernels, the sum: they are compiled side by side
   std::int64_t peak_bytes = 0;
   std::vector<BenchedKernel> kernels;
