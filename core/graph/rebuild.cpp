@@ -1,11 +1,14 @@
 // See rebuild.h.
 #include "core/graph/rebuild.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 
 namespace twinloom::graph {
 
-Rebuild::Rebuild(const Graph& from) : from_(from), standing_(from.nodes().size()) {
+Rebuild::Rebuild(const Graph& from, std::span<const std::string> donated)
+    : from_(from), standing_(from.nodes().size()) {
   made_.name = from.name;
   made_.facts() = from.facts();
   for (const Require& require : from.requirements()) made_.require(require.condition, require.message);
@@ -16,8 +19,9 @@ Rebuild::Rebuild(const Graph& from) : from_(from), standing_(from.nodes().size()
     }
     const NodeId id = std::get<NodeId>(parameter.value);
     const Node& node = from[id];
-    const bool donated = std::get<Input>(node.node).donated;
-    standing_[id.index] = made_.input(parameter.name, node.dtype, node.shape, donated, node.origin);
+    const bool is_donated =
+        std::get<Input>(node.node).donated || std::ranges::find(donated, parameter.name) != donated.end();
+    standing_[id.index] = made_.input(parameter.name, node.dtype, node.shape, is_donated, node.origin);
   }
 }
 

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -15,8 +17,9 @@ namespace twinloom::graph {
 
 class Rebuild {
  public:
-  // All parameters are there from the start, used or not.
-  explicit Rebuild(const Graph& from);
+  // All parameters are there from the start, used or not; those of these names are donated, beside those that
+  // were.
+  explicit Rebuild(const Graph& from, std::span<const std::string> donated = {});
 
   const Graph& from() const { return from_; }
   Graph& made() { return made_; }
