@@ -1,8 +1,5 @@
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
-set(shared ${CMAKE_SOURCE_DIR}/../shared)
-if(DEFINED ENV{TWINLOOM_SHARED})
-  set(shared $ENV{TWINLOOM_SHARED})
-endif()
+include(tests/support/room.cmake)
 add_test(NAME exports.PackagesAndSources
          COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/run_exports $<TARGET_FILE:twinloom>
                  ${CMAKE_SOURCE_DIR}/tests/graphs/printed ${shared}/graphs --corpus ${shared}/corpus)

@@ -1,7 +1,4 @@
-set(shared ${CMAKE_SOURCE_DIR}/../shared)
-if(DEFINED ENV{TWINLOOM_SHARED})
-  set(shared $ENV{TWINLOOM_SHARED})
-endif()
+include(tests/support/room.cmake)
 add_test(NAME graphs.RealRunsOfPyTorch
          COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_graphs $<TARGET_FILE:twinloom>
                  ${CMAKE_CURRENT_LIST_DIR}/printed ${shared}/graphs)

@@ -1,4 +1,9 @@
 # Helpers that several test programs share; not a test itself.
+# Where the texts lie that belong to no project; they may be missing.
+set(shared ${CMAKE_SOURCE_DIR}/../shared)
+if(DEFINED ENV{TWINLOOM_SHARED})
+  set(shared $ENV{TWINLOOM_SHARED})
+endif()
 if(NOT TARGET tests_support)
   file(GLOB support_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.cpp)
   add_library(tests_support STATIC ${support_sources})
