@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/sources/target.h"
-#include "jit/clang_compiler.h"
 
 namespace twinloom::cpu {
 

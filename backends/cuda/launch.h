@@ -22,7 +22,7 @@ constexpr std::int64_t LARGE_SIZE = std::int64_t{1} << 30;
 // Whether a run-time integer is a size: a seed or a stride may be negative.
 bool is_size(const loops::SizeInfo& info);
 
-// Those that a launch hands over.
+// How many arguments of a kernel are buffers.
 std::size_t buffer_count(const loops::Program& program);
 
 // Threads of a block, and blocks on a GPU with so many multiprocessors. A routine

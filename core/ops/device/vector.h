@@ -11,7 +11,7 @@
 //   Test<V>         what a comparison of V gives in here: bool, or a vector of 0 and -1 (by NVRTC, of bool)
 #pragma once
 
-// NVRTC is told by a flag that functions are a GPU's, nvcc (exported sources) by a word of each.
+// A flag of NVRTC makes all functions a GPU's; nvcc (exported sources) asks for a word at each.
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #define TWINLOOM_DEVICE __device__
 #else
