@@ -16,7 +16,9 @@ constexpr double INDEX = 3;              // of the check of an index that was fo
 constexpr double PUSH = 4;               // of a push onto a stack, besides its combinations
 constexpr int SAMPLE = 64;               // iterations that a mask is tried for: its share is known to 1/64
 constexpr unsigned MOST_DIGITS = 4;  // that one axis is taken apart into where an offset is not linear in it
-constexpr double SHARPNESS = 3;          // of roofs: the time is this root of the sum of these powers
+// Instructions of a program's text. What was ever chosen has 23,000.
+constexpr double MOST_WRITTEN_OUT = 1 << 16;
+constexpr double SHARPNESS = 3;  // of roofs: the time is this root of the sum of these powers
 
 // Of blocks of threads: instructions are slots of a warp, times are cycles of the clock.
 constexpr double ADDRESS = 4;   // slots of a memory access: itself and what its address takes

@@ -40,8 +40,12 @@ Estimate estimate(const loops::Program& program, const machine::Machine& machine
   const double start = machine.launch_seconds + (wakes ? machine.wake_seconds : 0);
   result.seconds = together(result.roofs, sharpness) + start;
   result.roofs.push_back({"launch", 1, start});
+  const double written =
+      machine.max_threads > 1 ? written_for_blocks(walk) : written_for_vectors(walk, machine);
+  const bool fits_machine = machine.max_threads == 1 || fits(walk, machine);
+  if (!fits_machine || written > constants::MOST_WRITTEN_OUT)
+    result.seconds = std::numeric_limits<double>::infinity();
   if (machine.max_threads > 1) {
-    if (!fits(walk, machine)) result.seconds = std::numeric_limits<double>::infinity();
     result.registers = registers_of(walk, machine);
     result.blocks_each = blocks_each(walk, machine);
   }

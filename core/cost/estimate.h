@@ -22,7 +22,8 @@ struct Roof {
 };
 
 struct Estimate {
-  double seconds = 0;  // infinite where a block is larger than the machine runs
+  double seconds =
+      0;  // infinite where a block is larger than the machine runs, or the text than what compilers take
   std::vector<Roof> roofs;
   double registers = 0, blocks_each = 0;  // of a thread; blocks that a multiprocessor runs at once
   const Roof& limiter() const;            // the one that takes longest

@@ -10,6 +10,10 @@ namespace twinloom::cost {
 std::vector<Roof> roofs_of_blocks(const Walk& walk, const machine::Machine& machine);   // blocks of threads
 std::vector<Roof> roofs_of_vectors(const Walk& walk, const machine::Machine& machine);  // cores with vectors
 
+// Instructions of the program's text, about: those of an unrolled loop once for each iteration.
+double written_for_blocks(const Walk& walk);
+double written_for_vectors(const Walk& walk, const machine::Machine& machine);
+
 // Cores that share the tasks.
 double workers_of(const Walk& walk, const machine::Machine& machine);
 

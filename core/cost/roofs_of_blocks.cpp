@@ -278,4 +278,15 @@ std::vector<Roof> roofs_of_blocks(const Walk& walk, const machine::Machine& mach
   return Blocks(walk, machine).roofs();
 }
 
+double written_for_blocks(const Walk& walk) {
+  double all = 0;
+  for (std::size_t node = 0; node < walk.nodes.size(); ++node) {
+    const Node& at = walk.nodes[node];
+    const double each =
+        at.work.vector + at.work.scalar + at.work.lane + ADDRESS * static_cast<double>(at.accesses.size());
+    all += walk.times(node, {Bind::unroll, Bind::vector}) * each;
+  }
+  return all;
+}
+
 }  // namespace twinloom::cost

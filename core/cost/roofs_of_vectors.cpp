@@ -43,6 +43,13 @@ class Vectors {
     return roofs;
   }
 
+  double written_out() const {
+    double all = 0;
+    for (std::size_t node = 0; node < walk_.nodes.size(); ++node)
+      all += walk_.times(node, {Bind::unroll}) * instructions_of(node);
+    return all;
+  }
+
  private:
   // Vector instructions of one iteration: a vector loop of more bytes than a register takes several.
   double instructions_of(std::size_t node) const {
@@ -187,6 +194,10 @@ double workers_of(const Walk& walk, const machine::Machine& machine) {
 
 std::vector<Roof> roofs_of_vectors(const Walk& walk, const machine::Machine& machine) {
   return Vectors(walk, machine).roofs();
+}
+
+double written_for_vectors(const Walk& walk, const machine::Machine& machine) {
+  return Vectors(walk, machine).written_out();
 }
 
 }  // namespace twinloom::cost

@@ -1,6 +1,8 @@
 // Estimates: what must hold of them whatever the constants are.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/cost/estimate.h"
 #include "core/machine/gpu.h"
 
@@ -47,6 +49,21 @@ TEST(Estimate, WhatHasNoBlocksTakesItsLaunch) {
   const cost::Estimate estimate = on_h200(COPY, {{index::Symbol("n"), 0}});
   EXPECT_DOUBLE_EQ(estimate.seconds, machine::h200().launch_seconds);
   EXPECT_EQ(estimate.limiter().name, "launch");
+}
+
+// A schedule that writes a million instructions out is as legal as any, and nobody waits for its compilation.
+TEST(Estimate, WhatIsWrittenOutHasABound) {
+  const auto seconds = [](int written, const machine::Machine& machine) {
+    return cost::estimate(loops::parse(cat("program p(x: f32[1048576], y: written f32[1048576]) { for b < ",
+                                           1048576 / written, " block { for u < ", written, " unroll { y[",
+                                           written, "*b + u] = x[", written, "*b + u] } } }")),
+                          machine, {})
+        .seconds;
+  };
+  for (const machine::Machine& machine : {core(), machine::h200()}) {
+    EXPECT_TRUE(std::isfinite(seconds(1024, machine)));
+    EXPECT_FALSE(std::isfinite(seconds(1 << 18, machine)));
+  }
 }
 
 // The threads past the end of a row leave out what those of the next one read.

@@ -80,7 +80,12 @@ class Draw {
 
   void scope(int sibling, const std::vector<loops::NestLoop>& loops) {
     std::vector<std::string> axes;
-    for (const loops::NestLoop& loop : loops) axes.emplace_back(loop.axis.name());
+    std::int64_t elements = 1;  // of constant extents
+    for (const loops::NestLoop& loop : loops) {
+      axes.emplace_back(loop.axis.name());
+      elements *= std::max<std::int64_t>(1, index::constant_of(loop.extent).value_or(1));
+    }
+    written_out_ = 1;
     const bool blocks = sibling < 0 && rows_are_blocks_;
     if (axes.size() > 1 && (blocks || below(2) == 0)) {
       const std::string name = cat("r", sibling + 1);
@@ -99,7 +104,9 @@ class Draw {
         result_.splits.back().shorts =
             below(2) == 0 ? std::vector<std::int64_t>{8, 64} : std::vector<std::int64_t>{2, 256};
       for (std::size_t piece = 0; piece <= factors.size(); ++piece) {
-        order.push_back({sibling, cat(axis, ".", piece), draw_bind(sibling)});
+        const std::int64_t outer = piece == 0 ? elements : factors[piece - 1];
+        const std::int64_t inner = piece == factors.size() ? 1 : factors[piece];
+        order.push_back({sibling, cat(axis, ".", piece), draw_bind(sibling, (outer + inner - 1) / inner)});
       }
     }
     // A few exchanges keep most of the falling order that many tails ask for.
@@ -119,13 +126,19 @@ class Draw {
     return turns[below(turns.size())];
   }
 
-  Bind draw_bind(int sibling) {
+  // Of a loop of at most so many iterations. What is written out stays short: LLVM takes minutes for a few
+  // thousand elements with computed places, and nobody chooses that.
+  Bind draw_bind(int sibling, std::int64_t iterations) {
+    constexpr std::int64_t MOST_WRITTEN_OUT = 512;
     const std::size_t draw = below(10);
     if (draw < 2 && sibling < 0) return Bind::block;
-    return draw < 6 ? Bind::serial : draw < 8 ? Bind::unroll : Bind::vector;
+    if (draw < 6 || iterations > MOST_WRITTEN_OUT / written_out_) return Bind::serial;
+    written_out_ *= iterations;
+    return draw < 8 ? Bind::unroll : Bind::vector;
   }
 
   std::mt19937_64& random_;
+  std::int64_t written_out_ = 1;  // iterations of the scope's unrolled loops and vectors
   bool rows_are_blocks_ = false;  // of a nest with totals of columns
   bool scans_ = false;            // of the last sibling
   schedule::Schedule result_;
