@@ -19,7 +19,7 @@ using testing::Elements;
 using Operands = std::vector<Elements>;
 
 // Each a multiple of every number of lanes.
-constexpr std::int64_t few = 16384, many = TWINLOOM_ACCURACY_INPUTS / 4, many_integers = many / 4;
+constexpr std::int64_t few = 16384, many = TWINLOOM_ACCURACY_INPUTS / 16, many_integers = many / 4;
 
 // Pairs of all special values, then random ones.
 Operands special_inputs(Pointwise op, DType element, std::int64_t count, std::mt19937_64& random) {
