@@ -62,7 +62,9 @@ bool Scanner::at_end() {
 
 bool Scanner::peek(std::string_view token) {
   skip();
-  if (!text_.substr(at_).starts_with(token)) return false;
+  // Most tokens that are asked for begin otherwise.
+  if (at_ >= text_.size() || text_[at_] != token.front() || !text_.substr(at_).starts_with(token))
+    return false;
   const std::size_t end = at_ + token.size();
   return !(continues_word(token.back()) && token.back() != '.' && end < text_.size() && continues_word(text_[end]));
 }

@@ -163,8 +163,9 @@ std::string kind_name(const Op& op) {
   return std::visit([](const auto& kind) { return kind_words(kind); }, op);
 }
 
-std::string subject_of(const Op& op, const Origin& origin) {
-  std::string words = kind_name(op);
+std::string print(const Subject& subject) {
+  const Origin& origin = subject.origin;
+  std::string words = kind_name(subject.op);
   if (!origin.name.empty()) words += cat(" '", escaped(origin.name), "'");
   if (!origin.composite.empty()) words += cat(" of ", origin.composite);
   if (!origin.file.empty()) words += cat(" (", escaped(origin.file), ":", origin.line, ")");

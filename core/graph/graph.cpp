@@ -16,9 +16,14 @@ index::Condition equal_sizes(const index::Expr& a, const index::Expr& b) {
   return {{{a, b + 1}, {b, a + 1}}};
 }
 
+bool is_map(const Op& op) {
+  return std::holds_alternative<View>(op) || std::holds_alternative<Gather>(op) ||
+         std::holds_alternative<Scatter>(op);
+}
+
 // Sizes that only the run can compare become requirements of the graph.
-Inferred inferred_of(Graph& graph, const Op& op, std::span<const NodeId> inputs, const std::string& subject,
-                     const Origin& origin, bool map_is_proven) {
+Inferred inferred_of(Graph& graph, const Op& op, std::span<const NodeId> inputs, const Subject& subject,
+                     bool map_is_proven) {
   const SizeRules rules{
       [&](const index::Expr& a, const index::Expr& b, const std::string& words) {
         graph.require_equal(a, b, words);
@@ -28,8 +33,8 @@ Inferred inferred_of(Graph& graph, const Op& op, std::span<const NodeId> inputs,
   try {
     return infer(graph, op, inputs, subject, rules);
   } catch (const Error& error) {
-    const std::string words = error.what();
-    throw Error(words.starts_with(subject) ? words : cat(subject, ": ", words), {origin.name});
+    const std::string words = error.what(), head = print(subject);
+    throw Error(words.starts_with(head) ? words : cat(head, ": ", words), {subject.origin.name});
   }
 }
 
@@ -95,26 +100,39 @@ NodeId Graph::add_proven(Op op, std::vector<NodeId> inputs, Origin origin) {
 }
 
 void Graph::check(const Op& op, std::span<const NodeId> inputs, const Origin& origin) {
-  inferred_of(*this, op, inputs, subject_of(op, origin), origin, false);
+  inferred_of(*this, op, inputs, {op, origin}, false);
 }
 
 NodeId Graph::add(Op op, std::vector<NodeId> inputs, Origin origin, bool map_is_proven) {
-  const std::string subject = subject_of(op, origin);
+  const Subject subject{op, origin};
   for (const NodeId input : inputs)
     CHECK(input.index < nodes_.size(), subject, ": input ", input.index, " is no node of the graph");
   op = canonical(std::move(op), inputs.empty() ? ops::DType::f32 : (*this)[inputs[0]].dtype);
-  Inferred inferred = inferred_of(*this, op, inputs, subject, origin, map_is_proven);
   const std::uint64_t hash = hash_of(op, inputs);
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     const Node& node = (*this)[it->second];
     if (node.inputs == inputs && node.node == op) return it->second;
   }
+  // What is known of sizes only grows: what was proven once holds.
+  Inferred inferred = inferred_of(*this, op, inputs, subject, map_is_proven || has_map(op, inputs));
   const NodeId id{static_cast<std::uint32_t>(nodes_.size())};
+  if (is_map(op)) by_map_.emplace(hash_of(op, {}), id);
   nodes_.push_back(
       {std::move(op), std::move(inputs), inferred.dtype, std::move(inferred.shape), std::move(origin)});
   by_hash_.emplace(hash, id);
   return id;
+}
+
+bool Graph::has_map(const Op& op, std::span<const NodeId> inputs) const {
+  if (!is_map(op)) return false;
+  const auto [first, last] = by_map_.equal_range(hash_of(op, {}));
+  return std::any_of(first, last, [&](const auto& entry) {
+    const Node& node = (*this)[entry.second];
+    return node.node == op && std::ranges::equal(node.inputs, inputs, [&](NodeId a, NodeId b) {
+             return (*this)[a].shape == (*this)[b].shape;
+           });
+  });
 }
 
 NodeId Graph::input(std::string parameter, ops::DType dtype, Shape shape, bool donated, Origin origin) {

@@ -254,6 +254,8 @@ class Graph {
 
  private:
   NodeId add(Op op, std::vector<NodeId> inputs, Origin origin, bool map_is_proven);
+  // Whether a node has this map, from and to the same sizes.
+  bool has_map(const Op& op, std::span<const NodeId> inputs) const;
 
   std::vector<Node> nodes_;
   std::vector<Parameter> parameters_;
@@ -261,6 +263,7 @@ class Graph {
   std::vector<Require> requirements_;
   index::Facts facts_;
   std::unordered_multimap<std::uint64_t, NodeId> by_hash_;  // of everything but the origin
+  std::unordered_multimap<std::uint64_t, NodeId> by_map_;   // of View, Gather and Scatter, without the inputs
 };
 
 // The kind, with the row of its table: "exp", "reduce sum", "scatter add".

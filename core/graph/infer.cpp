@@ -15,7 +15,7 @@ namespace {
 struct Rule {
   const Graph& graph;
   std::span<const NodeId> inputs;
-  const std::string& subject;
+  const Subject& subject;
   const SizeRules& sizes;
 
   const Node& input(std::size_t k) const { return graph[inputs[k]]; }
@@ -324,7 +324,7 @@ Inferred infer_kind(const Rule& rule, const Realize&) {
 
 }  // namespace
 
-Inferred infer(const Graph& graph, const Op& op, std::span<const NodeId> inputs, const std::string& subject,
+Inferred infer(const Graph& graph, const Op& op, std::span<const NodeId> inputs, const Subject& subject,
                const SizeRules& rules) {
   const Rule rule{graph, inputs, subject, rules};
   Inferred inferred = std::visit([&](const auto& kind) { return infer_kind(rule, kind); }, op);

@@ -22,8 +22,16 @@ struct Inferred {
   Shape shape;
 };
 
-// Error starting with `subject` ("add 'add_3' (model.py:12)") where a rule is broken.
-Inferred infer(const Graph& graph, const Op& op, std::span<const NodeId> inputs, const std::string& subject,
+// A node's kind and name and where it comes from, for messages before it is part of a graph: "add 'add_3'
+// (model.py:12)". Spelled where one is made; every node that is added has a subject.
+struct Subject {
+  const Op& op;
+  const Origin& origin;
+  friend std::string print(const Subject& subject);
+};
+
+// Error starting with the subject where a rule is broken.
+Inferred infer(const Graph& graph, const Op& op, std::span<const NodeId> inputs, const Subject& subject,
                const SizeRules& rules);
 
 // The operator with axes and found symbols renamed to i0, f0, ... and its numbers cast to their types,
@@ -35,8 +43,9 @@ std::uint64_t hash_of(const Op& op, std::span<const NodeId> inputs);
 // Error naming `where` the expression of sizes stands, if it mentions a symbol with the name of an axis.
 void check_size_symbols(const index::Expr& expr, const std::string& where);
 
-// The node's kind and name and where it comes from, for messages before it is part of a graph.
-std::string subject_of(const Op& op, const Origin& origin);
+// The rules of verify() that add() does not check: names, parameters, results. Bug where one is broken.
+void verify_beside_nodes(const Graph& graph);
+
 std::string print_shape(const Shape& shape);
 
 }  // namespace twinloom::graph

@@ -1,6 +1,6 @@
 // Reads the text form of print.cpp back. Every node goes through add(), so what a text says of types
-// and shapes is checked; a node whose number is not its line's is an Error. So is a graph that verify()
-// refuses: what a pass may not do is a mistake in a text that somebody wrote.
+// and shapes is checked; a node whose number is not its line's is an Error. So is a graph that breaks another
+// rule of verify(): what a pass may not do is a mistake in a text that somebody wrote.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -72,6 +72,7 @@ class Reader {
   Graph graph_;
   std::vector<NodeId> inputs_;
   std::vector<Parameter> parameters_;  // as the text lists them
+  std::set<std::string> names_;        // of them
   index::Condition facts_;             // what the text says of sizes
 };
 
@@ -183,7 +184,7 @@ void Reader::justify_facts() {
 // Only noted: an input becomes a parameter with its node, and a size in its turn.
 void Reader::parameter() {
   std::string name = scan_.quoted();
-  if (std::ranges::find(parameters_, name, &Parameter::name) != parameters_.end())
+  if (!names_.insert(name).second)
     scan_.fail(cat("another name before this: there is a parameter '", escaped(name), "'"));
   scan_.expect("=");
   if (scan_.accept("size")) {
@@ -449,7 +450,7 @@ Graph parse(std::string_view text) { return parse(text, {}); }
 Graph parse(std::string_view text, std::span<const Content> arrays) {
   Graph graph = Reader(text, arrays).read();
   try {
-    verify(graph);
+    verify_beside_nodes(graph);
   } catch (const Bug& broken) {
     std::string_view words = broken.what();
     constexpr std::string_view blame = "bug in Twinloom: ";

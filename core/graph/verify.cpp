@@ -88,13 +88,12 @@ void Checker::check(NodeId id) const {
                         },
                         [](const index::Condition&, const std::string&) {}, true};
   try {
-    const Inferred inferred = infer(graph, node.node, node.inputs, subject_of(node.node, node.origin), rules);
+    const Inferred inferred = infer(graph, node.node, node.inputs, {node.node, node.origin}, rules);
     CHECK(inferred.dtype == node.dtype && inferred.shape == node.shape, where,
           ": the type or shape is another, ", ops::name(inferred.dtype), " ", print_shape(inferred.shape));
   } catch (const Error& error) {
     CHECK(false, where, ": ", error.what());
   }
-  check_symbols(node, where);
 }
 
 void Checker::check_parameters() const {
@@ -152,13 +151,20 @@ void Checker::check_results() const {
 
 }  // namespace
 
-void verify(const Graph& graph) {
+void verify_beside_nodes(const Graph& graph) {
   const Checker checker{graph};
   checker.check_parameters();
-  for (std::uint32_t n = 0; n < graph.nodes().size(); ++n) checker.check(NodeId{n});
+  for (std::uint32_t n = 0; n < graph.nodes().size(); ++n)
+    checker.check_symbols(graph.nodes()[n], {graph, NodeId{n}});
   checker.check_results();
   for (const Require& require : graph.requirements())
     checker.mentions_only(index::symbols_of(require.condition), {}, "a requirement");
+}
+
+void verify(const Graph& graph) {
+  const Checker checker{graph};
+  for (std::uint32_t n = 0; n < graph.nodes().size(); ++n) checker.check(NodeId{n});
+  verify_beside_nodes(graph);
 }
 
 }  // namespace twinloom::graph
