@@ -45,11 +45,10 @@ double print_row(const std::filesystem::path& file, const Device& device, int ro
 
 std::filesystem::path package_of_constant(std::int64_t mebibytes, const Folder& folder) {
   const std::int64_t elements = mebibytes << 18;  // of 4 bytes
-  graph::Array array{DType::f32, {elements}, {}};
-  array.bytes.assign(static_cast<std::size_t>(elements) * 4, std::byte{60});
+  std::vector<std::byte> bytes(static_cast<std::size_t>(elements) * 4, std::byte{60});
   Builder builder("constant");
   const Value x = builder.input("x", DType::f32, {index::Expr(elements)});
-  builder.output(x + builder.constant(std::move(array)), "sum");
+  builder.output(x + builder.constant({DType::f32, {elements}, std::move(bytes)}), "sum");
   const std::filesystem::path file =
       std::filesystem::path(folder.path()) / fmt::format("constant_{}_MiB.twinloom", mebibytes);
   export_package(builder.take(), file);

@@ -124,7 +124,8 @@ runtime::Tensor host_tensor_of(const DLTensor* tensor, std::string_view what) {
 graph::Array array_of(const DLTensor* tensor, std::string_view what) {
   const runtime::Tensor rows = runtime::contiguous(host_tensor_of(tensor, what));
   const auto* bytes = static_cast<const std::byte*>(rows.data);
-  return {rows.dtype, rows.sizes, {bytes, bytes + runtime::element_count(rows) * ops::size_of(rows.dtype)}};
+  const auto count = runtime::element_count(rows) * ops::size_of(rows.dtype);
+  return {rows.dtype, rows.sizes, std::vector(bytes, bytes + count)};
 }
 
 }  // namespace twinloom::c

@@ -63,7 +63,7 @@ Value evaluate_kind(const Turn& turn, const graph::Constant& constant) {
     fill(result, *number);
   } else {
     const graph::Array& array = *std::get<graph::Content>(constant.value);
-    ops::convert(array.dtype, result.dtype, array.bytes.data(), result.bytes.data(), count_of(result));
+    ops::convert(array.dtype, result.dtype, array.bytes.read().data(), result.bytes.data(), count_of(result));
   }
   return result;
 }

@@ -20,7 +20,11 @@ namespace twinloom::evaluate {
 enum class Arithmetic : std::uint8_t { strict, wide };
 
 // A tensor: row-major, without gaps.
-using Value = graph::Array;
+struct Value {
+  ops::DType dtype;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::byte> bytes;
+};
 // One for each parameter of the graph: a tensor, or the value of a size parameter.
 using Argument = std::variant<Value, std::int64_t>;
 

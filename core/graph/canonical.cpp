@@ -80,14 +80,7 @@ class Hasher {
     one(std::uint64_t{part.size()});
     for (const Part& item : part) one(item);
   }
-  // Of a large array both ends: equal nodes are compared whole, and arrays of a model are read once less.
-  void one(const Content& part) {
-    constexpr std::size_t most = std::size_t{1} << 14;
-    const std::string_view bytes(reinterpret_cast<const char*>(part->bytes.data()), part->bytes.size());
-    one(std::uint64_t{bytes.size()});
-    one(stable_hash(bytes.substr(0, most)));
-    if (bytes.size() > most) one(stable_hash(bytes.substr(std::max(most, bytes.size() - most))));
-  }
+  void one(const Content& part) { one(part->bytes.hash()); }
 };
 
 void hash_kind(Hasher& hash, const Input& input) { hash(input.slot); }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "core/base/id.h"
+#include "core/base/kept_bytes.h"
 #include "core/base/match.h"
 #include "core/index/facts.h"
 #include "core/ops/dtype.h"
@@ -39,7 +40,7 @@ using Shape = std::vector<index::Expr>;
 struct Array {
   ops::DType dtype;
   std::vector<std::int64_t> sizes;
-  std::vector<std::byte> bytes;
+  KeptBytes bytes;
 };
 using Content = std::shared_ptr<const Array>;  // equal when the contents are
 

@@ -248,15 +248,15 @@ Content Reader::array(const Head& head, const std::vector<std::int64_t>& sizes) 
 
 Content Reader::written_out(const Head& head, std::vector<std::int64_t> sizes) {
   const std::string digits = scan_.quoted();
-  Array array{head.dtype, std::move(sizes), {}};
+  std::vector<std::byte> bytes;
   if (digits.size() % 2 != 0) scan_.fail("two digits for each byte");
   for (std::size_t k = 0; k < digits.size(); k += 2) {
     unsigned byte = 0;
     const auto [end, status] = std::from_chars(digits.data() + k, digits.data() + k + 2, byte, 16);
     if (status != std::errc() || end != digits.data() + k + 2) scan_.fail("hexadecimal digits");
-    array.bytes.push_back(static_cast<std::byte>(byte));
+    bytes.push_back(static_cast<std::byte>(byte));
   }
-  return std::make_shared<const Array>(std::move(array));
+  return std::make_shared<const Array>(Array{head.dtype, std::move(sizes), std::move(bytes)});
 }
 
 Op Reader::random(const Head& head) {

@@ -49,7 +49,7 @@ std::string words(const Node&, const Input& input) {
 }
 std::string words(const Node&, const Constant& constant) {
   if (const auto* number = std::get_if<ops::Number>(&constant.value)) return cat("constant ", print(*number));
-  return cat("constant bytes ", quote(hexadecimal(std::get<Content>(constant.value)->bytes)));
+  return cat("constant bytes ", quote(hexadecimal(std::get<Content>(constant.value)->bytes.read())));
 }
 std::string words(const Node&, const Size& size) { return cat("size ", size.value); }
 std::string words(const Node& node, const Pointwise& pointwise) {

@@ -8,6 +8,7 @@
 #include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/hash.h"
 #include "core/graph/arrays.h"
 #include "core/package/mapped_file.h"
 #include "core/package/variants.h"
@@ -21,8 +22,13 @@ using nlohmann::json;
 constexpr std::string_view MAGIC = "TWLOOMPK";
 constexpr std::size_t ALIGNMENT = 64;  // of pieces: a cache line, and any vector
 
-std::string padded(std::string bytes) {
-  bytes.resize((bytes.size() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, '\0');
+constexpr std::size_t FRONT = MAGIC.size() + 3 * sizeof(std::uint64_t);  // bytes before the header
+
+constexpr std::size_t aligned(std::size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+// With `filler` at its end, so that what comes `more` bytes behind it may be a piece.
+std::string padded(std::string bytes, std::size_t more = 0, char filler = '\0') {
+  bytes.resize(aligned(bytes.size() + more) - more, filler);
   return bytes;
 }
 
@@ -39,18 +45,23 @@ struct Pieces {
   }
 };
 
-std::string_view bytes_of(const graph::Array& array) {
-  return {reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()};
-}
+// The arrays one after the other, each filled up to a whole number of alignments.
+struct Arrays {
+  std::string bytes;
+  json table = json::array();
 
-json arrays_of(const std::vector<graph::Content>& arrays, Pieces& pieces) {
-  json list = json::array();
-  for (const graph::Content& array : arrays)
-    list.push_back({{"dtype", ops::name(array->dtype)},
-                    {"sizes", array->sizes},
-                    {"piece", pieces.keep(bytes_of(*array))}});
-  return list;
-}
+  void keep(const graph::Array& array) {
+    const std::span<const std::byte> elements = array.bytes.read();
+    const std::size_t offset = bytes.size();
+    bytes.append(reinterpret_cast<const char*>(elements.data()), elements.size());
+    bytes = padded(std::move(bytes));
+    table.push_back({{"dtype", ops::name(array.dtype)},
+                     {"sizes", array.sizes},
+                     {"bytes", elements.size()},
+                     {"hash", array.bytes.hash()},
+                     {"checksum", hexadecimal(stable_hash_128(std::string_view(bytes).substr(offset)))}});
+  }
+};
 
 json entries_of(const Contents& contents, std::vector<graph::Content>& arrays, Pieces& pieces) {
   json list = json::array();
@@ -73,15 +84,19 @@ void write_package(const std::filesystem::path& file, const Contents& contents) 
   json header = {{"twinloom", TWINLOOM_VERSION}, {"mode", contents.mode}, {"relaxed", contents.relaxed}};
   header["graph"] = pieces.keep(graph::print(contents.graph, arrays));
   header["entries"] = entries_of(contents, arrays, pieces);
-  header["arrays"] = arrays_of(arrays, pieces);
+  Arrays kept;
+  for (const graph::Content& array : arrays) kept.keep(*array);
+  header["arrays"] = std::move(kept.table);
   header["pieces"] = std::move(pieces.table);
-  const std::string text = header.dump();
+  const std::string text = padded(header.dump(), FRONT, ' ');
+  const std::string body = padded(std::move(pieces.bytes), checksum_bytes);
   std::string bytes(MAGIC);
   append_number(bytes, format_version);
+  append_number(bytes, FRONT + text.size() + body.size() + checksum_bytes);
   append_number(bytes, text.size());
-  bytes = padded(bytes + text) + padded(std::move(pieces.bytes));
+  bytes += text + body;
   bytes += checksum_of(bytes);
-  write_whole(file, bytes);
+  write_whole(file, bytes + kept.bytes);
 }
 
 namespace {
@@ -99,25 +114,33 @@ struct KeptEntry {
 struct Opened {
   json header;
   std::string_view pieces;
+  std::string_view arrays;
 };
 
+// What the checksum covers of a file whose reader stands behind the format.
+std::string_view covered_by_checksum(std::string_view file, ByteReader& reader) {
+  const std::uint64_t front = reader.number();
+  if (front > file.size()) throw Error("it is cut off");
+  const std::string_view covered =
+      file.substr(0, std::max<std::uint64_t>(front, checksum_bytes) - checksum_bytes);
+  if (covered.size() < FRONT || checksum_of(covered) != file.substr(covered.size(), checksum_bytes))
+    throw Error("it is damaged: its checksum is not that of its bytes");
+  return covered;
+}
+
 Opened opened(std::string_view file) {
-  if (file.size() < MAGIC.size() + checksum_bytes || !file.starts_with(MAGIC))
+  if (file.size() < FRONT + checksum_bytes || !file.starts_with(MAGIC))
     throw Error("it is no package of Twinloom");
-  const std::string_view covered = file.substr(0, file.size() - checksum_bytes);
-  ByteReader reader(covered);
+  ByteReader reader(file);
   reader.take(MAGIC.size());
   const std::uint64_t format = reader.number();
   if (format != format_version)
     throw Error(cat("it is a package of format ", format, "; this version of Twinloom reads format ",
                     format_version));
-  if (checksum_of(covered) != file.substr(covered.size()))
-    throw Error("it is damaged: its checksum is not that of its bytes");
-  const std::string_view text = reader.take(reader.number());
-  Opened result{json::parse(text), {}};
-  const std::size_t read = covered.size() - reader.rest().size();
-  reader.take((ALIGNMENT - read % ALIGNMENT) % ALIGNMENT);
-  result.pieces = reader.rest();
+  const std::string_view covered = covered_by_checksum(file, reader);
+  const std::string_view behind = covered.substr(FRONT);
+  const std::string_view text = behind.substr(0, reader.number());
+  Opened result{json::parse(text), behind.substr(text.size()), file.substr(covered.size() + checksum_bytes)};
   const auto version = result.header.at("twinloom").get<std::string>();
   if (version != TWINLOOM_VERSION)
     throw Error(cat("it was made by Twinloom ", escaped(version), "; this is ", TWINLOOM_VERSION,
@@ -129,7 +152,7 @@ Opened opened(std::string_view file) {
 
 struct Package::State {
   std::filesystem::path file;
-  MappedFile mapped;
+  std::shared_ptr<const MappedFile> mapped;
   std::vector<std::string_view> pieces;
   std::vector<graph::Content> arrays;
   graph::Graph graph;
@@ -137,8 +160,9 @@ struct Package::State {
   std::vector<std::string> relaxed;
   std::vector<KeptEntry> entries;
 
-  explicit State(const std::filesystem::path& path) : file(path), mapped(path) {
-    of_this_file([&] { read(opened(mapped.bytes())); });
+  explicit State(const std::filesystem::path& path)
+      : file(path), mapped(std::make_shared<const MappedFile>(path)) {
+    of_this_file([&] { read(opened(mapped->bytes())); });
   }
 
   // Runs the work; what it says of bytes that are wrong becomes an Error that names the file.
@@ -164,6 +188,7 @@ struct Package::State {
   }
 
   void read(const Opened& parts);
+  void read_arrays(const json& list, std::string_view bytes);
   std::shared_ptr<const runtime::Variant> loaded(const KeptEntry& entry,
                                                  const runtime::Backend& backend) const;
   std::shared_ptr<const runtime::Variant> find(const runtime::Request& asked,
@@ -172,6 +197,29 @@ struct Package::State {
   std::vector<std::string> targets() const;
 };
 
+// They stay where they are in the file; what a run uses is checked when it first does.
+void Package::State::read_arrays(const json& list, std::string_view bytes) {
+  ByteReader reader(bytes);
+  for (const json& about : list) {
+    const auto dtype = ops::dtype_named(about.at("dtype").get<std::string_view>());
+    if (!dtype) throw Error("an array is of no known type");
+    const auto count = about.at("bytes").get<std::size_t>();
+    if (count > bytes.size()) throw Error("it is cut off");
+    const std::string_view whole = reader.take(aligned(count));
+    if (!reader.good()) throw Error("it is cut off");
+    const auto check = [whole, named = cat("'", escaped(file.string()), "': its array ", arrays.size()),
+                        expected = about.at("checksum").get<std::string>()] {
+      if (hexadecimal(stable_hash_128(whole)) != expected)
+        throw Error(cat(named, " is damaged: its checksum is not that of its bytes"));
+    };
+    KeptBytes kept(std::as_bytes(std::span(whole)).first(count), about.at("hash").get<std::uint64_t>(),
+                   mapped, check);
+    arrays.push_back(std::make_shared<const graph::Array>(
+        graph::Array{*dtype, about.at("sizes").get<std::vector<std::int64_t>>(), std::move(kept)}));
+  }
+  if (!reader.at_end()) throw Error(cat("there are ", reader.rest().size(), " bytes behind its end"));
+}
+
 void Package::State::read(const Opened& parts) {
   for (const json& place : parts.header.at("pieces")) {
     const auto offset = place.at(0).get<std::size_t>(), bytes = place.at(1).get<std::size_t>();
@@ -179,13 +227,7 @@ void Package::State::read(const Opened& parts) {
       throw Error(cat("a piece of ", bytes, " bytes lies behind its end"));
     pieces.push_back(parts.pieces.substr(offset, bytes));
   }
-  for (const json& kept : parts.header.at("arrays")) {
-    const auto dtype = ops::dtype_named(kept.at("dtype").get<std::string_view>());
-    if (!dtype) throw Error("an array is of no known type");
-    const auto bytes = std::as_bytes(std::span(piece(kept.at("piece").get<std::int64_t>())));
-    arrays.push_back(std::make_shared<const graph::Array>(graph::Array{
-        *dtype, kept.at("sizes").get<std::vector<std::int64_t>>(), {bytes.begin(), bytes.end()}}));
-  }
+  read_arrays(parts.header.at("arrays"), parts.arrays);
   graph = graph::parse(piece(parts.header.at("graph").get<std::int64_t>()), arrays);
   parts.header.at("mode").get_to(mode);
   parts.header.at("relaxed").get_to(relaxed);

@@ -3,11 +3,13 @@
 //   const Package package = Package::open("model.twinloom");                    // where none is
 //   const runtime::Executable executable = package.executable(backend);
 // The file is little endian, numbers of 8 bytes:
-//   magic | format | bytes of the header | header | pieces | checksum
-// The header is JSON: the version of Twinloom, the mode, where the pieces lie, the graph, the arrays, the
-// entries. A piece begins at a multiple of 64 bytes: the text of the graph, an array, the text of a variant
-// (JSON: variants.h), the machine code of a kernel. A file that is damaged, cut off, foreign, or of another
-// version is an Error. The checksum is no signature: machine code runs with the rights of who loads it.
+//   magic | format | bytes before the arrays | bytes of the header | header | pieces | checksum | arrays
+// The header is JSON: the version of Twinloom, the mode, where the pieces lie, the graph, the arrays with a
+// checksum each, the entries. Pieces and arrays begin at multiples of 64 bytes; a piece is the text of the
+// graph, the text of a variant (JSON: variants.h) or the machine code of a kernel. Arrays are not copied:
+// kernels on the host read them in the file. A file that is damaged, cut off, foreign, or of another version
+// is an Error; of an array's bytes, when a run first uses it. A checksum is no signature: machine code runs
+// with the rights of who loads it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,7 @@
 
 namespace twinloom::package {
 
-inline constexpr std::uint64_t format_version = 2;
+inline constexpr std::uint64_t format_version = 3;
 
 // The kernels of one target, for arguments of these layouts and for the sizes of the variant's class.
 struct Entry {

@@ -4,7 +4,8 @@
 namespace twinloom::runtime {
 
 Tensor Constants::tensor(const graph::Content& content) {
-  const Tensor host = view_of(const_cast<std::byte*>(content->bytes.data()), content->dtype, content->sizes);
+  auto* const data = const_cast<std::byte*>(content->bytes.read().data());
+  const Tensor host = view_of(data, content->dtype, content->sizes);
   if (space_ == nullptr) return host;
   const std::lock_guard lock(mutex_);
   auto found = uploaded_.find(content);

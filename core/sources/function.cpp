@@ -301,7 +301,7 @@ std::vector<File> function_files(const Project& project) {
     files.insert(files.end(), headers.begin(), headers.end());
   for (const lower::Value& value : project.variant.values) {
     if (value.storage != Storage::constant) continue;
-    const auto& bytes = value.content->bytes;
+    const std::span<const std::byte> bytes = value.content->bytes.read();
     files.push_back({cat("constants/", value.name, ".bin"),
                      std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
   }

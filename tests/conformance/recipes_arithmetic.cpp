@@ -157,13 +157,12 @@ std::vector<Drawn> constant_array(Draw& draw) {
   });
   const auto length = index::constant_of(x.tensor.size(-1 + x.tensor.rank()));
   if (!length || *length > 64) throw Inapplicable{"only short arrays"};
-  graph::Array array{x.tensor.dtype(), {*length}, {}};
-  const auto size = static_cast<std::size_t>(ops::size_of(array.dtype));
-  array.bytes.resize(static_cast<std::size_t>(*length) * size);
-  for (std::size_t at = 0; at < array.bytes.size(); at += size)
-    ops::store_number(array.dtype, ops::cast(ops::Number(draw.random.real() * 4), array.dtype),
-                      &array.bytes[at]);
-  const Tensor constant = draw.builder.constant(std::move(array));
+  const ops::DType dtype = x.tensor.dtype();
+  const auto size = static_cast<std::size_t>(ops::size_of(dtype));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(*length) * size);
+  for (std::size_t at = 0; at < bytes.size(); at += size)
+    ops::store_number(dtype, ops::cast(ops::Number(draw.random.real() * 4), dtype), &bytes[at]);
+  const Tensor constant = draw.builder.constant({dtype, {*length}, std::move(bytes)});
   return {with(graph::mul(x.tensor, constant), {&x}, {Feature::constant_array, Feature::arithmetic})};
 }
 

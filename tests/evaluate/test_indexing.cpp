@@ -23,8 +23,12 @@ using ops::DType;
 using Sizes = std::vector<std::int64_t>;
 using Reals = std::vector<double>;
 
+Tensor constant(Builder& builder, DType dtype, Sizes sizes, const Reals& numbers) {
+  Value value = array(dtype, std::move(sizes), numbers);
+  return builder.constant({value.dtype, std::move(value.sizes), std::move(value.bytes)});
+}
 Tensor integers(Builder& builder, Sizes sizes, const Reals& numbers) {
-  return builder.constant(array(DType::i64, std::move(sizes), numbers));
+  return constant(builder, DType::i64, std::move(sizes), numbers);
 }
 
 struct Case {
@@ -91,7 +95,7 @@ TEST(Indexing, PlacesTheAxesOfAdvancedIndicesAsNumPyDoes) {
       {"index_put x[0, [2, 2, 0]] = [1, 2, 3]",
        [&](Builder& b, const Tensor& x) {
          const Tensor row = select(x, 0, 0);
-         const Tensor values = b.constant(array(DType::f32, {3, 1}, {-1, -2, -3}));
+         const Tensor values = constant(b, DType::f32, {3, 1}, {-1, -2, -3});
          return index_put(row, {integers(b, {3}, {2, 2, 0})}, values);
        },
        {3, 4},
@@ -99,8 +103,8 @@ TEST(Indexing, PlacesTheAxesOfAdvancedIndicesAsNumPyDoes) {
       {"index_put with accumulate",
        [&](Builder& b, const Tensor& x) {
          const Tensor column = select(select(x, 0, 0), 1, 0);
-         return index_put(column, {integers(b, {3}, {2, 2, -3})},
-                          b.constant(array(DType::f32, {3}, {1, 2, 3})), Mode::add);
+         return index_put(column, {integers(b, {3}, {2, 2, -3})}, constant(b, DType::f32, {3}, {1, 2, 3}),
+                          Mode::add);
        },
        {3},
        {3, 4, 11}},
@@ -114,7 +118,7 @@ TEST(Indexing, PlacesTheAxesOfAdvancedIndicesAsNumPyDoes) {
       {"scatter greatest without self",
        [&](Builder& b, const Tensor& x) {
          const Tensor row = select(select(x, 0, 1), 0, 0);
-         return scatter(row, 0, integers(b, {3}, {1, 1, 2}), b.constant(array(DType::f32, {3}, {-5, -7, -9})),
+         return scatter(row, 0, integers(b, {3}, {1, 1, 2}), constant(b, DType::f32, {3}, {-5, -7, -9}),
                         Mode::greatest, false);
        },
        {4},

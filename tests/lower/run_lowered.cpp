@@ -48,7 +48,7 @@ index::Values bind(const graph::Graph& graph, const std::vector<evaluate::Argume
       continue;
     }
     const graph::Shape& shape = graph[std::get<graph::NodeId>(parameter)].shape;
-    const auto& array = std::get<graph::Array>(arguments[k]);
+    const auto& array = std::get<evaluate::Value>(arguments[k]);
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (const auto symbol = index::symbol_of(shape[d])) values[*symbol] = array.sizes[d];
   }
@@ -76,17 +76,19 @@ class Run {
     const auto count =
         static_cast<std::size_t>(std::max<std::int64_t>(0, index::evaluate(value.count, values_)));
     memory_[k].assign(count * bytes_of(value) + 16, std::byte{0xcd});
-    if (value.storage == lower::Storage::constant) copy_in(k, *value.content);
-    if (value.storage == lower::Storage::parameter)
-      copy_in(k, std::get<graph::Array>(arguments.at(static_cast<std::size_t>(value.parameter))));
+    if (value.storage == lower::Storage::constant)
+      copy_in(k, value.content->sizes, value.content->bytes.read());
+    if (value.storage != lower::Storage::parameter) return;
+    const auto& array = std::get<evaluate::Value>(arguments.at(static_cast<std::size_t>(value.parameter)));
+    copy_in(k, array.sizes, array.bytes);
   }
 
-  void copy_in(std::size_t k, const graph::Array& array) {
+  void copy_in(std::size_t k, const std::vector<std::int64_t>& sizes, std::span<const std::byte> bytes) {
     const lower::Value& value = lowered_.values[k];
     const std::size_t size = bytes_of(value);
-    for_each_element(array.sizes, numbers(value.strides, values_), [&](std::int64_t from, std::int64_t to) {
+    for_each_element(sizes, numbers(value.strides, values_), [&](std::int64_t from, std::int64_t to) {
       std::memcpy(memory_[k].data() + static_cast<std::size_t>(to) * size,
-                  array.bytes.data() + static_cast<std::size_t>(from) * size, size);
+                  bytes.data() + static_cast<std::size_t>(from) * size, size);
     });
   }
 
@@ -108,7 +110,7 @@ class Run {
     for (std::size_t k = 0; k < results.size(); ++k) {
       const graph::Result& result = graph_.results()[k];
       if (result.kind == graph::Ownership::size) {
-        graph::Array number{ops::DType::i64, {}, Bytes(8)};
+        evaluate::Value number{ops::DType::i64, {}, Bytes(8)};
         ops::store_number(ops::DType::i64, index::evaluate(result.size, values_), number.bytes.data());
         results[k] = std::move(number);
       }
@@ -119,10 +121,10 @@ class Run {
     return results;
   }
 
-  graph::Array copy_out(std::size_t k) const {
+  evaluate::Value copy_out(std::size_t k) const {
     const lower::Value& value = lowered_.values[k];
     const std::size_t size = bytes_of(value);
-    graph::Array array{value.dtype, numbers(value.shape, values_), {}};
+    evaluate::Value array{value.dtype, numbers(value.shape, values_), {}};
     std::size_t count = size;
     for (const std::int64_t length : array.sizes) count *= static_cast<std::size_t>(length);
     array.bytes.resize(count);
@@ -139,9 +141,9 @@ class Run {
   std::vector<Bytes> memory_;
 };
 
-graph::Array random_array(ops::DType dtype, std::vector<std::int64_t> sizes, std::mt19937& random,
-                          std::int64_t below) {
-  graph::Array array{dtype, std::move(sizes), {}};
+evaluate::Value random_array(ops::DType dtype, std::vector<std::int64_t> sizes, std::mt19937& random,
+                             std::int64_t below) {
+  evaluate::Value array{dtype, std::move(sizes), {}};
   std::size_t count = 1;
   for (const std::int64_t size : array.sizes) count *= static_cast<std::size_t>(size);
   const auto bytes = static_cast<std::size_t>(ops::size_of(dtype));
@@ -172,7 +174,7 @@ std::optional<std::string> difference(const Results& given, const Results& expec
   for (std::size_t k = 0; k < given.size(); ++k) {
     if (!given[k]) continue;  // an input, or None
     if (!expected[k]) return cat("result ", k, " is not expected");
-    const graph::Array &a = *given[k], &b = *expected[k];
+    const evaluate::Value &a = *given[k], &b = *expected[k];
     if (a.dtype != b.dtype || a.sizes != b.sizes) return cat("result ", k, " has another type or shape");
     const auto size = static_cast<std::size_t>(ops::size_of(a.dtype));
     for (std::size_t at = 0; at * size < a.bytes.size(); ++at) {

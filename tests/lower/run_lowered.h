@@ -11,7 +11,7 @@
 
 namespace twinloom::tests {
 
-using Results = std::vector<std::optional<graph::Array>>;
+using Results = std::vector<std::optional<evaluate::Value>>;
 
 // The results in order; row-major, whatever strides they were written with. Bug when an index is out of
 // range.

@@ -146,7 +146,7 @@ constexpr Form forms[] = {
 };
 
 // Some of the numbers are zeros of both signs, infinite or none.
-void make_special(Array& array, unsigned seed) {
+void make_special(evaluate::Value& array, unsigned seed) {
   constexpr double specials[] = {0.0, -0.0, std::numeric_limits<double>::quiet_NaN(),
                                  std::numeric_limits<double>::infinity()};
   if (!ops::is_floating(array.dtype)) return;
@@ -160,7 +160,7 @@ void expect_a_select(const Graph& before, unsigned seed) {
   const Graph after = scatter_to_select(before);
   for (const Node& node : after.nodes()) EXPECT_FALSE(std::holds_alternative<Scatter>(node.node));
   auto arguments = random_arguments(before, seed, {}, 3);
-  for (evaluate::Argument& argument : arguments) make_special(std::get<Array>(argument), seed);
+  for (evaluate::Argument& argument : arguments) make_special(std::get<evaluate::Value>(argument), seed);
   const Results expected = evaluate::evaluate(before, arguments, evaluate::Arithmetic::strict);
   EXPECT_EQ(
       difference(evaluate::evaluate(after, arguments, evaluate::Arithmetic::strict), expected).value_or(""),
@@ -214,7 +214,7 @@ TEST(ScatterToSelect, AsksForTheIndexAsTheScatterDoes) {
     for (const std::int64_t value : {-1, 8}) {
       auto arguments = random_arguments(b.graph(), 1, {}, 3);
       for (evaluate::Argument& argument : arguments) {
-        auto& array = std::get<Array>(argument);
+        auto& array = std::get<evaluate::Value>(argument);
         if (array.dtype == DType::i64 && !array.bytes.empty())
           ops::store_number(DType::i64, value, array.bytes.data() + array.bytes.size() - 8);
       }

@@ -38,7 +38,8 @@ LoadOptions load_options(const Model& model, const ModelOptions& options) {
     const runtime::Tensor tensor = runtime::contiguous(*given.tensor);
     const auto* bytes = static_cast<const std::byte*>(tensor.data);
     const auto count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
-    load_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes, {bytes, bytes + count}};
+    load_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes,
+                                                          std::vector(bytes, bytes + count)};
   }
   return load_options;
 }
