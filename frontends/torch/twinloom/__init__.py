@@ -1,0 +1,14 @@
+"""Twinloom behind torch.compile.
+
+    model = torch.compile(model, backend="twinloom")                       # mode "fused"
+    model = torch.compile(model, backend="twinloom", options={"mode": "strict"})
+    print(twinloom.explain(function, *inputs))                             # what became a kernel, what did not, and why
+
+What Twinloom does not know yet runs in PyTorch, inside the same model.
+"""
+from ._backend import backend
+from ._explain import explain
+from ._library import Error, version
+
+__all__ = ["Error", "backend", "explain", "version"]
+__version__ = "0.1.0"

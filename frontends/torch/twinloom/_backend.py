@@ -1,0 +1,162 @@
+"""The backend of torch.compile: what AOTAutograd traces is cut, its subgraphs are compiled, the rest stays as it is."""
+import dataclasses
+import functools
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._subclasses import fake_tensor
+from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
+
+from . import _library
+from ._executable import Executable
+from ._library import Error
+from ._lowering import Builder, is_size, sizes_of, symbols_of
+from ._partition import cut
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    mode: str = "fused"  # strict, fused, fast
+    relax: str = ""  # of fast: names with commas between them; all where it is empty
+    products: bool = False  # takes products of matrices too, where they are known
+
+    @classmethod
+    def of(cls, mode, options):
+        options = dict(options or {})
+        if mode not in (None, "default"):
+            options.setdefault("mode", mode)
+        known = {field.name for field in dataclasses.fields(cls)}
+        wrong = sorted(set(options) - known)
+        if wrong:
+            raise Error(f"there is no option {wrong[0]!r}; options are {', '.join(sorted(known))}")
+        settings = cls(**options)
+        if settings.mode not in _library.MODES:
+            raise Error(f"there is no mode {settings.mode!r}; modes are {', '.join(_library.MODES)}")
+        return settings
+
+
+@dataclasses.dataclass
+class Compiled:
+    """A traced graph after it was cut, for explanations."""
+
+    kernels: list = dataclasses.field(default_factory=list)  # Executables
+    left: dict = dataclasses.field(default_factory=dict)  # node that stays with PyTorch -> why
+    nodes: int = 0  # that are called, views at borders counted once
+
+
+_listeners = []  # of explain(): lists that are told of each compiled graph
+
+
+@functools.cache
+def decompositions():
+    """Core ATen, without what is wrong or slower taken apart, and with what is better so."""
+    import torch._inductor.decomposition as inductor
+    from torch._decomp import core_aten_decompositions
+    aten = torch.ops.aten
+    table = dict(core_aten_decompositions())
+    # Its backward wants the sums of exponentials, which the decomposition does not give.
+    for name in ("_scaled_dot_product_flash_attention_for_cpu",):
+        for overload in (getattr(aten, name).default, getattr(aten, name)):
+            table.pop(overload, None)
+    wanted = (aten.native_dropout, aten.native_batch_norm, aten._native_batch_norm_legit,
+              aten._native_batch_norm_legit_functional, aten.native_batch_norm_backward, aten.fmax, aten.fmin)
+    for operator, function in inductor.decompositions.items():
+        if getattr(operator, "overloadpacket", operator) in wanted:
+            table[operator] = function
+    return table
+
+
+def _device_of(gm):
+    """Of the graph's tensors, a GPU before the CPU."""
+    found = {one.device for node in gm.graph.nodes for one in [node.meta.get("val")] if isinstance(one, torch.Tensor)}
+    gpus = sorted((one for one in found if one.type == "cuda"), key=lambda one: one.index or 0)
+    return gpus[0] if gpus else torch.device("cpu")
+
+
+def _compile_subgraph(submodule, settings, device):
+    """(Executable, names of its symbols). Error where the library refuses the whole."""
+    placeholders = [node for node in submodule.graph.nodes if node.op == "placeholder"]
+    calls = [node for node in submodule.graph.nodes if node.op == "call_function"]
+    results = list(next(node for node in submodule.graph.nodes if node.op == "output").args[0])
+    symbols = sorted(symbols_of([size for node in [*placeholders, *calls] for size in sizes_of(node)]))
+    builder = Builder(submodule._get_name())
+    for name in symbols:
+        builder.size(name)
+    tensors = [node for node in placeholders if isinstance(node.meta["val"], torch.Tensor)]
+    for node in tensors:
+        builder.input(node)
+    for node in calls:
+        builder.add(node)
+    graph = builder.finish(results)
+    with fake_tensor.unset_fake_temporarily():
+        return Executable(graph, symbols, [node.meta["val"] for node in tensors],
+                          [node.meta["val"] for node in results], settings, device), symbols
+
+
+def _symbol_nodes(graph):
+    """Name of a symbol -> a node that is its value: a parameter of the graph, or a size of one."""
+    nodes = {}
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    for node in placeholders:
+        value = node.meta.get("val")
+        if isinstance(value, torch.SymInt) and value.node.expr.is_symbol:
+            nodes.setdefault(str(value.node.expr), node)
+    for node in placeholders:
+        value = node.meta.get("val")
+        for axis, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
+            if isinstance(size, torch.SymInt) and size.node.expr.is_symbol and str(size) not in nodes:
+                with graph.inserting_after(placeholders[-1]):
+                    made = graph.call_function(torch.ops.aten.sym_size.int, (node, axis))
+                made.meta["val"] = size
+                nodes[str(size)] = made
+    return nodes
+
+
+def _install(gm, name, node, settings, device, symbol_nodes, compiled):
+    """Puts an Executable in the place of a submodule that is called."""
+    submodule = getattr(gm, name)
+    executable, symbols = _compile_subgraph(submodule, settings, device)
+    missing = [one for one in symbols if one not in symbol_nodes]
+    if missing:
+        raise Error(f"the size {missing[0]} is known only while the graph runs")
+    tensors = [one for one in node.args if isinstance(one.meta["val"], torch.Tensor)]
+    compiled.kernels.append(executable)
+    gm.delete_submodule(name)
+    setattr(gm, name, executable)  # no module: calling one costs a microsecond
+    node.args = (*[symbol_nodes[one] for one in symbols], *tensors)
+
+
+def compile_graph(gm, example_inputs, *, settings):
+    """Compiles a graph of ATen operators; called by AOTAutograd with FakeTensors."""
+    device = _device_of(gm)
+    parts = cut(gm, device, settings.products)
+    compiled = Compiled(left={node.name: (str(node.target), why) for node, why in parts.left.items()},
+                        nodes=sum(node.op == "call_function" for node in gm.graph.nodes))
+    fused = fuse_by_partitions(gm, [dict.fromkeys(nodes) for nodes in parts.partitions], always_return_tuple=True)
+    symbol_nodes = _symbol_nodes(fused.graph)
+    for node in list(fused.graph.nodes):
+        if node.op != "call_module" or not node.target.startswith("fused_"):
+            continue
+        try:
+            _install(fused, node.target, node, settings, device, symbol_nodes, compiled)
+        except Error as error:
+            compiled.left[node.name] = ("a subgraph", str(error))
+    fused.recompile()
+    for listener in _listeners:
+        listener.append(compiled)
+
+    def run(arguments):
+        given = list(arguments)
+        arguments.clear()
+        return fused.forward(*given)
+
+    run._boxed_call = True
+    return run
+
+
+def backend(gm, example_inputs, *, mode=None, options=None):
+    """What torch.compile(model, backend="twinloom") calls. Options: mode, relax, products."""
+    compiler = functools.partial(compile_graph, settings=Settings.of(mode, options))
+    return aot_autograd(fw_compiler=compiler, bw_compiler=compiler, inference_compiler=compiler,
+                        decompositions=decompositions(), partition_fn=min_cut_rematerialization_partition)(gm, example_inputs)

@@ -1,0 +1,163 @@
+"""The C API (include/twinloom/twinloom.h) by ctypes: structs, checked calls, handles that free what they hold."""
+import ctypes
+import functools
+import os
+import pathlib
+
+import torch
+
+NONE, TENSOR, SIZE, MANAGED = 0, 1, 2, 3  # twinloom_kind
+OPERAND_NONE, OPERAND_VALUE, OPERAND_TRUTH, OPERAND_INTEGER, OPERAND_REAL = 0, 1, 2, 3, 4  # twinloom_operand_kind
+OPERAND_TEXT, OPERAND_DTYPE, OPERAND_SIZE, OPERAND_LIST = 5, 6, 7, 8
+MODES = {"fused": 0, "strict": 1, "fast": 2}  # twinloom_mode
+CPU, CUDA = 1, 2  # DLDeviceType
+
+
+class Error(RuntimeError):
+    """What the library refuses, in its words."""
+
+
+class DataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class Place(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int32), ("number", ctypes.c_int32)]
+
+
+class Tensor(ctypes.Structure):  # DLTensor
+    _fields_ = [("data", ctypes.c_void_p), ("device", Place), ("ndim", ctypes.c_int32), ("dtype", DataType),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("byte_offset", ctypes.c_uint64)]
+
+
+class _ValueOf(ctypes.Union):
+    _fields_ = [("tensor", ctypes.POINTER(Tensor)), ("size", ctypes.c_int64), ("managed", ctypes.c_void_p)]
+
+
+class Value(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int32), ("of", _ValueOf)]
+
+
+class Operand(ctypes.Structure):
+    pass
+
+
+class _List(ctypes.Structure):
+    _fields_ = [("operands", ctypes.POINTER(Operand)), ("count", ctypes.c_size_t)]
+
+
+class _OperandOf(ctypes.Union):
+    _fields_ = [("integer", ctypes.c_int64), ("real", ctypes.c_double), ("text", ctypes.c_char_p), ("dtype", DataType),
+                ("list", _List)]
+
+
+Operand._fields_ = [("kind", ctypes.c_int32), ("keyword", ctypes.c_char_p), ("of", _OperandOf)]
+
+
+class Port(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("kind", ctypes.c_int32), ("dtype", DataType),
+                ("ndim", ctypes.c_int32), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("shape_symbols", ctypes.POINTER(ctypes.c_char_p))]
+
+
+class CompileOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("mode", ctypes.c_int32), ("relaxations", ctypes.c_char_p),
+                ("build_threads", ctypes.c_int32), ("tuning_tries", ctypes.c_int32), ("schedules", ctypes.c_char_p),
+                ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p), ("donated", ctypes.c_char_p)]
+
+
+class RunOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_int32), ("seed", ctypes.c_uint64),
+                ("offset", ctypes.c_uint64), ("stream", ctypes.c_void_p), ("parallel_for", ctypes.c_void_p),
+                ("parallel_context", ctypes.c_void_p), ("allocate", ctypes.c_void_p), ("release", ctypes.c_void_p),
+                ("allocate_context", ctypes.c_void_p), ("keep_donated", ctypes.c_int32)]
+
+
+# Codes of DLPack: integers 0, unsigned 1, floats 2, bfloat16 4, bool 6, float8_e4m3fn 10, float8_e5m2 12.
+DTYPES = {
+    torch.bool: (6, 8), torch.uint8: (1, 8), torch.int8: (0, 8), torch.int16: (0, 16), torch.int32: (0, 32),
+    torch.int64: (0, 64), torch.float16: (2, 16), torch.float32: (2, 32), torch.float64: (2, 64),
+    torch.bfloat16: (4, 16), torch.float8_e4m3fn: (10, 8), torch.float8_e5m2: (12, 8),
+}
+
+
+def data_type(dtype):
+    """Error where Twinloom has no such type."""
+    if dtype not in DTYPES:
+        raise Error(f"tensors of {dtype} are not known")
+    return DataType(*DTYPES[dtype], 1)
+
+
+def _candidates():
+    if "TWINLOOM_LIBRARY" in os.environ:
+        yield os.environ["TWINLOOM_LIBRARY"]
+        return
+    yield str(pathlib.Path(__file__).parent / "lib" / "libtwinloom.so.0")
+    yield "libtwinloom.so.0"
+
+
+@functools.cache
+def library():
+    """The loaded library; Error that says where it was looked for."""
+    failures = []
+    for name in _candidates():
+        try:
+            loaded = ctypes.CDLL(name)
+            break
+        except OSError as error:
+            failures.append(str(error))
+    else:
+        raise Error("libtwinloom.so.0 is not found (TWINLOOM_LIBRARY may name it): " + "; ".join(failures))
+    for name in _TEXTS:
+        getattr(loaded, name).restype = ctypes.c_char_p
+    for name in _CHECKED:
+        getattr(loaded, name).restype = ctypes.c_void_p
+    return loaded
+
+
+_TEXTS = ["twinloom_version", "twinloom_error_message", "twinloom_error_node"]
+_CHECKED = ["twinloom_builder_new", "twinloom_builder_input", "twinloom_builder_size", "twinloom_builder_call",
+            "twinloom_builder_port", "twinloom_builder_finish", "twinloom_graph_text", "twinloom_device_open",
+            "twinloom_compile", "twinloom_run", "twinloom_start", "twinloom_pending_wait", "twinloom_explain"]
+
+
+def check(error):
+    """Raises what a call gave back, unless that is nothing."""
+    if not error:
+        return
+    lib, handle = library(), ctypes.c_void_p(error)
+    words = lib.twinloom_error_message(handle).decode()
+    lib.twinloom_error_free(handle)
+    raise Error(words)
+
+
+def text_of(pointer):
+    """A text that the library wrote through a char**, and its memory given back."""
+    words = ctypes.cast(pointer, ctypes.c_char_p).value.decode()
+    library().twinloom_text_free(pointer)
+    return words
+
+
+class Handle:
+    """An object of the library, given back with this."""
+
+    def __init__(self, free):
+        self.pointer = ctypes.c_void_p()
+        self._free = getattr(library(), free)
+
+    def __del__(self):
+        if self.pointer:
+            self._free(self.pointer)
+
+
+def version():
+    return library().twinloom_version().decode()
+
+
+@functools.cache
+def device(name):
+    """"cpu", "cuda:0"; Error where it cannot be opened."""
+    handle = Handle("twinloom_device_free")
+    check(library().twinloom_device_open(name.encode(), None, ctypes.byref(handle.pointer)))
+    return handle

@@ -1,0 +1,147 @@
+"""Nodes of FX graphs as calls of the library's builder.
+
+The builder is asked instead of a text being printed: each node is refused or taken alone, which is what decides where a
+graph is cut, and nothing is spelled and read again.
+"""
+import ctypes
+import operator
+
+import torch
+from torch import fx
+
+from . import _library
+from ._library import Error, Handle, Operand, check, library
+
+# What says where and how a result lies, not what it is: results are written into tensors that PyTorch describes.
+PLACEMENT = {"device", "layout", "pin_memory", "memory_format"}
+
+
+def expression(size):
+    """A size as the library reads it: "4", "2*s0 + 1"."""
+    return str(size.node.expr) if isinstance(size, torch.SymInt) else str(int(size))
+
+
+def is_size(value):
+    return isinstance(value, (int, torch.SymInt)) and not isinstance(value, bool)
+
+
+def symbols_of(sizes):
+    """The names of the symbols in sizes."""
+    return {str(symbol) for size in sizes if isinstance(size, torch.SymInt) for symbol in size.node.expr.free_symbols}
+
+
+def sizes_of(node):
+    """All sizes that a node's value and its operands mention."""
+    found = []
+    for one in [node, *node.all_input_nodes]:
+        value = one.meta.get("val")
+        for each in value if isinstance(value, (tuple, list)) else [value]:
+            if isinstance(each, torch.Tensor):
+                found += each.shape
+            elif isinstance(each, torch.SymInt):
+                found.append(each)
+    return found
+
+
+class Builder:
+    """A graph of the library that grows by FX nodes."""
+
+    def __init__(self, name):
+        self._handle = Handle("twinloom_builder_free")
+        self._values = {}  # FX node -> number of its value, or of its values
+        check(library().twinloom_builder_new(name.encode(), ctypes.byref(self._handle.pointer)))
+
+    def size(self, name):
+        number = ctypes.c_int64()
+        check(library().twinloom_builder_size(self._handle.pointer, name.encode(), ctypes.byref(number)))
+
+    def input(self, node):
+        tensor, number = node.meta["val"], ctypes.c_int64()
+        sizes = (ctypes.c_char_p * max(tensor.dim(), 1))(*[expression(size).encode() for size in tensor.shape])
+        check(library().twinloom_builder_input(
+            self._handle.pointer, node.name.encode(), _library.data_type(tensor.dtype), ctypes.c_size_t(tensor.dim()),
+            sizes, ctypes.byref(number)))
+        self._values[node] = number.value
+
+    def add(self, node):
+        """Error where the library does not take the node, or makes something else of it than PyTorch."""
+        if node.target is operator.getitem:
+            self._values[node] = self._values[node.args[0]][node.args[1]]
+            return
+        operands = [self._operand(argument) for argument in node.args]
+        operands += [self._operand(argument, name) for name, argument in node.kwargs.items() if name not in PLACEMENT]
+        value = node.meta["val"]
+        several = isinstance(value, (tuple, list))
+        count = len(value) if several else 1
+        numbers = (ctypes.c_int64 * count)()
+        check(library().twinloom_builder_call(
+            self._handle.pointer, str(node.target).encode(), (Operand * len(operands))(*operands),
+            ctypes.c_size_t(len(operands)), numbers, ctypes.c_size_t(count)))
+        for number, one in zip(numbers, value if several else [value]):
+            self._compare(node, number, one)
+        self._values[node] = list(numbers) if several else numbers[0]
+
+    def finish(self, results):
+        names = (ctypes.c_char_p * len(results))(*[node.name.encode() for node in results])
+        numbers = (ctypes.c_int64 * len(results))(*[self._values[node] for node in results])
+        graph = Handle("twinloom_graph_free")
+        check(library().twinloom_builder_finish(self._handle.pointer, numbers, names, ctypes.c_size_t(len(results)),
+                                                ctypes.byref(graph.pointer)))
+        return graph
+
+    def _compare(self, node, number, tensor):
+        if tensor is None:
+            return
+        port = _library.Port(size=ctypes.sizeof(_library.Port))
+        check(library().twinloom_builder_port(self._handle.pointer, ctypes.c_int64(number), ctypes.byref(port)))
+        given, wanted = port.dtype, _library.data_type(tensor.dtype)
+        if (given.code, given.bits) != (wanted.code, wanted.bits) or port.ndim != tensor.dim():
+            raise Error(f"{node.target} gives another type or rank here than in PyTorch, {tensor.dtype}")
+
+    def _operand(self, argument, keyword=None):
+        operand = Operand(keyword=keyword.encode() if keyword else None)
+        self._fill(operand, argument)
+        return operand
+
+    def _fill(self, operand, argument):
+        if isinstance(argument, fx.Node):
+            value = argument.meta.get("val")
+            if isinstance(value, torch.Tensor):
+                operand.kind, operand.of.integer = _library.OPERAND_VALUE, self._values[argument]
+                return
+            argument = value
+        if argument is None:
+            operand.kind = _library.OPERAND_NONE
+        elif isinstance(argument, bool):
+            operand.kind, operand.of.integer = _library.OPERAND_TRUTH, argument
+        elif isinstance(argument, torch.SymInt):
+            operand.kind, operand.of.text = _library.OPERAND_SIZE, expression(argument).encode()
+        elif isinstance(argument, int):
+            operand.kind, operand.of.integer = _library.OPERAND_INTEGER, argument
+        elif isinstance(argument, float):
+            operand.kind, operand.of.real = _library.OPERAND_REAL, argument
+        elif isinstance(argument, str):
+            operand.kind, operand.of.text = _library.OPERAND_TEXT, argument.encode()
+        elif isinstance(argument, torch.dtype):
+            operand.kind, operand.of.dtype = _library.OPERAND_DTYPE, _library.data_type(argument)
+        elif isinstance(argument, (list, tuple)):
+            items = (Operand * len(argument))(*[self._operand(one) for one in argument])
+            operand.kind = _library.OPERAND_LIST
+            operand.of.list.operands, operand.of.list.count = items, len(argument)
+        else:
+            raise Error(f"an operand {argument!r} is not known")
+
+
+def why_unsupported(node):
+    """What the library says against a node that is called with tensors as they are traced; nothing where it takes it."""
+    try:
+        builder = Builder("node")
+        for name in sorted(symbols_of(sizes_of(node))):
+            builder.size(name)
+        for one in node.all_input_nodes:
+            if isinstance(one.meta.get("val"), torch.Tensor):
+                builder.input(one)
+        builder.add(node)
+        return None
+    except Error as error:
+        return str(error)

@@ -1,0 +1,114 @@
+"""Which nodes of a graph become kernels: as few subgraphs as possible, without cycles, and no subgraph of views alone.
+
+Levels, in linear time: a node is at the highest level of its inputs, one higher where such an input stays with PyTorch.
+What is taken at one level is one subgraph; no path leads from it back into it.
+"""
+import dataclasses
+import operator
+
+import torch
+from torch import fx
+
+from ._lowering import why_unsupported
+
+aten = torch.ops.aten
+
+# PyTorch's libraries are faster here. `products: True` among the options takes those that are known.
+PRODUCTS = {aten.mm, aten.bmm, aten.addmm, aten.baddbmm, aten.convolution, aten.convolution_backward}
+# Whose values nobody knows, or which draw from PyTorch's generator.
+LEFT = {aten.empty, aten.empty_strided, aten.new_empty, aten.new_empty_strided, aten._local_scalar_dense,
+        aten._assert_scalar}
+# Take no time in PyTorch: another look at the memory of the first argument.
+VIEWS = {aten.view, aten._unsafe_view, aten.reshape, aten.permute, aten.transpose, aten.t, aten.expand, aten.slice,
+         aten.select, aten.squeeze, aten.unsqueeze, aten.as_strided, aten.alias, aten.detach, aten.diagonal, aten.split,
+         aten.split_with_sizes, aten.unbind, aten.unfold}
+
+
+def packet(node):
+    return getattr(node.target, "overloadpacket", node.target)
+
+
+def is_view(node):
+    if node.target is operator.getitem:
+        return is_view(node.args[0])
+    return node.op == "call_function" and packet(node) in VIEWS
+
+
+@dataclasses.dataclass
+class Cut:
+    """A graph's nodes by what becomes of them."""
+
+    partitions: list  # of lists of nodes, in order
+    left: dict  # node that stays with PyTorch -> why
+
+
+def _tensors(value):
+    return [one for one in (value if isinstance(value, (tuple, list)) else [value]) if isinstance(one, torch.Tensor)]
+
+
+def _reason(node, device, products):
+    """Why a node stays with PyTorch; nothing where it may become part of a kernel."""
+    if node.op != "call_function":
+        return node.op
+    if node.target is operator.getitem:
+        return None  # as its producer
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return "no operator of PyTorch"
+    if node.target._schema.is_mutable:
+        return "writes into its arguments"
+    if torch.Tag.nondeterministic_seeded in node.target.tags or packet(node) in LEFT:
+        return "draws random numbers, or has none of its own"
+    if packet(node) in PRODUCTS and not products:
+        return "a product of matrices, or a convolution"
+    involved = [one for each in [node, *node.all_input_nodes] for one in _tensors(each.meta.get("val"))]
+    if not _tensors(node.meta.get("val")):
+        return "gives no tensor"
+    if any(one.device != device for one in involved):
+        return "lies on another device, or on several"
+    if any(one.layout != torch.strided or one.is_complex() for one in involved):
+        return "is complex, sparse or nested"
+    return why_unsupported(node)
+
+
+def _keep_border_views_out(graph, inside):
+    """What is used outside of a subgraph is the memory that a view looks at, and the view is PyTorch's, once more."""
+    for node in reversed(list(graph.nodes)):
+        if node not in inside or not is_view(node) or node.target is operator.getitem:
+            continue
+        outside = [user for user in node.users if inside.get(user) != inside[node]]
+        if not outside or isinstance(node.meta["val"], (tuple, list)):
+            continue
+        with graph.inserting_after(node):
+            again = graph.call_function(node.target, node.args, node.kwargs)
+        again.meta = dict(node.meta)
+        for user in outside:
+            user.replace_input_with(node, again)
+        if not node.users:
+            del inside[node]
+            graph.erase_node(node)
+
+
+def cut(gm, device, products=False):
+    """Cuts the graph of a module, in which views at the border of a subgraph are then PyTorch's own."""
+    level, inside, left = {}, {}, {}
+    for node in gm.graph.nodes:
+        before = [level[one] + (one in left) for one in node.all_input_nodes]
+        level[node] = max(before, default=0)
+        if node.op in ("placeholder", "output", "get_attr"):
+            continue
+        if node.target is operator.getitem:
+            reason = left.get(node.args[0])
+            level[node] = level[node.args[0]]
+        else:
+            reason = _reason(node, device, products)
+        if reason is None:
+            inside[node] = level[node]
+        else:
+            left[node] = reason
+    _keep_border_views_out(gm.graph, inside)
+    partitions = {}
+    for node in gm.graph.nodes:
+        if node in inside:
+            partitions.setdefault(inside[node], []).append(node)
+    works = [nodes for _, nodes in sorted(partitions.items()) if not all(is_view(node) for node in nodes)]
+    return Cut(works, left)

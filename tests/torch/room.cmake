@@ -1,0 +1,5 @@
+if(TWINLOOM_SANITIZE)
+  return()
+endif()
+add_test(NAME torch.BesideEager COMMAND ${CMAKE_CURRENT_LIST_DIR}/run_tests $<TARGET_FILE:twinloom_library>)
+set_tests_properties(torch.BesideEager PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200)

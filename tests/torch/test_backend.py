@@ -1,0 +1,154 @@
+"""torch.compile with Twinloom beside eager: values, types, strides, gradients, and what happens to the arguments."""
+import pytest
+import torch
+import twinloom
+
+F = torch.nn.functional
+
+
+def drawn(*sizes, dtype=torch.float32):
+    return torch.randn(sizes).to(dtype)
+
+
+def in_place(x, y):
+    x.add_(1)
+    y.mul_(x)
+    return x + y
+
+
+def with_aliases(x):
+    z = x + 1
+    return z, z[1:], z.view(-1)
+
+
+# name -> (function, arguments, subgraphs of Twinloom at least)
+CASES = {
+    "clone": (lambda x: x.clone(), lambda: [drawn(8, 16)], 1),
+    "identity": (lambda x: x * 1, lambda: [drawn(8, 16)], 1),
+    "the_same_twice": (lambda x: (x + 1, x + 1), lambda: [drawn(8, 16)], 1),
+    "view_of_a_result": (lambda x: (x + 1).t(), lambda: [drawn(8, 16)], 1),
+    "view_of_an_argument": (lambda x: x.t(), lambda: [drawn(8, 16)], 0),
+    "aliases": (with_aliases, lambda: [drawn(8, 16)], 1),
+    "in_place": (in_place, lambda: [drawn(8, 16), drawn(8, 16)], 1),
+    "transposed": (lambda x, y: x.t() * 2 + y.t(), lambda: [drawn(8, 16), drawn(8, 16)], 1),
+    "expanded": (lambda x: x.expand(4, 8, 16) * 2, lambda: [drawn(8, 16)], 1),
+    "channels_last": (lambda x: F.relu(x) * 2, lambda: [drawn(2, 3, 8, 8).to(memory_format=torch.channels_last)], 1),
+    "nested": (lambda x, y: {"a": x + y, "b": [x * y, (x - y,)]}, lambda: [drawn(8, 16), drawn(8, 16)], 1),
+    "none_and_numbers": (lambda x: (x + 1, None, 3), lambda: [drawn(8)], 1),
+    "integers": (lambda x: x // 3 + x % 5, lambda: [torch.randint(-50, 50, (64,))], 1),
+    "truths": (lambda x, y: (x > y) & (x < 0), lambda: [drawn(8, 16), drawn(8, 16)], 1),
+    "scan": (lambda x: x.cumsum(1), lambda: [drawn(8, 16)], 1),
+    "gather": (lambda x, i: x.gather(1, i), lambda: [drawn(8, 16), torch.randint(0, 16, (8, 4))], 1),
+    "embedding": (lambda w, i: F.embedding(i, w) * 2, lambda: [drawn(100, 16), torch.randint(0, 100, (4, 7))], 1),
+    "several_results": (lambda x: torch.var_mean(x, 1), lambda: [drawn(8, 16)], 1),
+    "places": (lambda x: x.max(1), lambda: [drawn(8, 16)], 1),
+    "rank_0": (lambda x: x * 2.5 + 1, lambda: [torch.tensor(3.0)], 1),
+    "no_elements": (lambda x: x * 2 + 1, lambda: [drawn(0, 4)], 1),
+    "size_1": (lambda x: x * 2 + x.sum(), lambda: [drawn(1, 1)], 1),
+    "bf16": (lambda x: F.gelu(x) * 2, lambda: [drawn(64, 64, dtype=torch.bfloat16)], 1),
+    "f64": (lambda x: x.exp().sum(0), lambda: [drawn(64, 64, dtype=torch.float64)], 1),
+    "types_mixed": (lambda x, y: torch.where(x > 0, x, y.double()), lambda: [drawn(8), drawn(8)], 1),
+    "concatenation": (lambda x, y: torch.cat([x, y]) * 2, lambda: [drawn(8, 16), drawn(8, 16)], 1),
+    "parts": (lambda x: [one * 2 for one in x.split(3)], lambda: [drawn(8, 16)], 1),
+    # What stays with PyTorch, in the middle of what does not.
+    "sorted": (lambda x: (x * 2).sort()[0] + 1, lambda: [drawn(8, 16)], 1),
+    "product": (lambda x, w: F.gelu(x @ w) + 1, lambda: [drawn(8, 16), drawn(16, 4)], 1),
+    "convolution": (lambda x, w: F.relu(F.conv2d(x, w) + 1), lambda: [drawn(2, 3, 8, 8), drawn(4, 3, 3, 3)], 1),
+    "complex": (lambda x: torch.view_as_real(torch.fft.fft(x) * 2) + 1, lambda: [drawn(8, 16)], 1),
+    "random": (lambda x: torch.rand_like(x) * 0 + x * 2, lambda: [drawn(8, 16)], 1),
+    "attention": (lambda q: F.scaled_dot_product_attention(q, q, q) * 2, lambda: [drawn(2, 4, 16, 8)], 1),
+    "data_dependent": (lambda x: x[x > 0].sum(), lambda: [drawn(8, 16)], 1),
+}
+TOLERANCES = {torch.bfloat16: 2e-2, torch.float16: 2e-3}
+
+
+def tensors_of(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ()
+    return [one for item in items for one in tensors_of(item)]
+
+
+def expect_close(given, wanted):
+    assert given.dtype == wanted.dtype and given.shape == wanted.shape and given.stride() == wanted.stride()
+    bound = TOLERANCES.get(wanted.dtype, 1e-5)
+    torch.testing.assert_close(given, wanted, rtol=bound, atol=bound, equal_nan=True)
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+
+
+def compiled(function, **options):
+    return torch.compile(function, backend=twinloom.backend, **options)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_those_of_eager(name):
+    function, arguments, subgraphs = CASES[name]
+    ours = arguments()
+    theirs = [one.clone() for one in ours]
+    given, wanted = tensors_of(compiled(function)(*ours)), tensors_of(function(*theirs))
+    assert len(given) == len(wanted)
+    for one, other in zip(given + ours, wanted + theirs):
+        expect_close(one, other)
+    assert twinloom.explain(function, *arguments()).subgraphs >= subgraphs
+
+
+def block():
+    return torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.LayerNorm(32), torch.nn.GELU(), torch.nn.Linear(32, 8))
+
+
+def test_a_training_step_has_the_gradients_of_eager():
+    module, x = block(), drawn(4, 16)
+    gradients = []
+    for run in (compiled(module), module):
+        module.zero_grad()
+        F.cross_entropy(run(x), torch.tensor([1, 0, 7, 3])).backward()
+        gradients.append([parameter.grad.clone() for parameter in module.parameters()])
+    for given, wanted in zip(*gradients):
+        expect_close(given, wanted)
+
+
+def test_one_compilation_serves_all_sizes():
+    module, counter = block(), torch._dynamo.testing.CompileCounterWithBackend(twinloom.backend)
+    run = torch.compile(module, backend=counter)
+    for rows in (4, 5, 17, 64, 33):
+        x = drawn(rows, 16)
+        expect_close(run(x), module(x))
+    assert counter.frame_count == 2  # the first size alone, then all
+
+
+def test_strides_may_change_between_calls():
+    run = compiled(lambda x: x.exp() + 1)
+    x = drawn(8, 8)
+    for each in (x, x.t(), x.contiguous()):
+        expect_close(run(each), each.exp() + 1)
+
+
+def test_modes_are_options():
+    x = drawn(8, 64)
+    for mode in ("strict", "fused", "fast"):
+        expect_close(compiled(lambda x: x.softmax(-1), options={"mode": mode})(x), x.softmax(-1))
+        torch._dynamo.reset()
+
+
+@pytest.mark.parametrize("options, words", [({"mode": "quick"}, "there is no mode 'quick'; modes are fused, strict, fast"),
+                                            ({"speed": 1}, "there is no option 'speed'")])
+def test_wrong_options_are_errors_that_say_what_there_is(options, words):
+    with pytest.raises(Exception, match=words):
+        compiled(lambda x: x + 1, options=options)(drawn(4))
+
+
+def test_an_index_out_of_range_is_an_error():
+    with pytest.raises(twinloom.Error, match="out of range"):
+        compiled(lambda x, i: x[i] + 1)(drawn(8), torch.tensor([1, 8]))
+
+
+def test_explain_says_what_stays_with_pytorch_and_why():
+    found = twinloom.explain(lambda x, w: (x @ w).relu() + 1, drawn(4, 4), drawn(4, 4))
+    assert (found.graphs, found.subgraphs) == (1, 1)
+    assert found.left == [("aten.mm.default", "a product of matrices, or a convolution", 1)]
+    assert "aten.mm.default" in str(found)
