@@ -46,6 +46,7 @@ CASES = {
     "no_elements": (lambda x: x * 2 + 1, lambda: [drawn(0, 4)], 1),
     "size_1": (lambda x: x * 2 + x.sum(), lambda: [drawn(1, 1)], 1),
     "bf16": (lambda x: F.gelu(x) * 2, lambda: [drawn(64, 64, dtype=torch.bfloat16)], 1),
+    "layer_norm_f16": (lambda x: F.layer_norm(x, (64,)), lambda: [drawn(8, 64, dtype=torch.float16)], 1),
     "f64": (lambda x: x.exp().sum(0), lambda: [drawn(64, 64, dtype=torch.float64)], 1),
     "types_mixed": (lambda x, y: torch.where(x > 0, x, y.double()), lambda: [drawn(8), drawn(8)], 1),
     "concatenation": (lambda x, y: torch.cat([x, y]) * 2, lambda: [drawn(8, 16), drawn(8, 16)], 1),
@@ -152,3 +153,22 @@ def test_explain_says_what_stays_with_pytorch_and_why():
     assert (found.graphs, found.subgraphs) == (1, 1)
     assert found.left == [("aten.mm.default", "a product of matrices, or a convolution", 1)]
     assert "aten.mm.default" in str(found)
+
+
+def test_views_that_leave_a_subgraph_cost_no_kernel():
+    def function(x, w):
+        a, b = (x + 1).split(4, dim=1)
+        return a @ w, b.t() @ w.t()[:4, :4]
+
+    x, w = drawn(4, 8), drawn(4, 4)
+    for given, wanted in zip(compiled(function)(x, w), function(x, w)):
+        expect_close(given, wanted)
+    assert twinloom.explain(function, x, w).subgraphs == 1
+
+
+def test_results_that_are_arguments_have_memory_of_their_own():
+    x = drawn(8)
+    for function in (lambda x: (x.clone(), x + 1), lambda x: (x * 1, x.to(torch.float32).clone())):
+        torch._dynamo.reset()
+        results = compiled(function)(x)
+        assert all(one.data_ptr() != x.data_ptr() for one in results)

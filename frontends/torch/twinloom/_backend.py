@@ -1,6 +1,7 @@
 """The backend of torch.compile: what AOTAutograd traces is cut, its subgraphs are compiled, the rest stays as it is."""
 import dataclasses
 import functools
+import operator
 
 import torch
 from torch._dynamo.backends.common import aot_autograd
@@ -9,7 +10,7 @@ from torch._subclasses import fake_tensor
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from . import _library
-from ._executable import Executable
+from ._executable import Executable, shared_results
 from ._library import Error
 from ._lowering import Builder, is_size, sizes_of, symbols_of
 from ._partition import cut
@@ -61,9 +62,9 @@ def decompositions():
             table.pop(overload, None)
     wanted = (aten.native_dropout, aten.native_batch_norm, aten._native_batch_norm_legit,
               aten._native_batch_norm_legit_functional, aten.native_batch_norm_backward, aten.fmax, aten.fmin)
-    for operator, function in inductor.decompositions.items():
-        if getattr(operator, "overloadpacket", operator) in wanted:
-            table[operator] = function
+    for overload, function in inductor.decompositions.items():
+        if getattr(overload, "overloadpacket", overload) in wanted:
+            table[overload] = function
     return table
 
 
@@ -74,21 +75,28 @@ def _device_of(gm):
     return gpus[0] if gpus else torch.device("cpu")
 
 
-def _compile_subgraph(submodule, settings, device):
-    """(Executable, names of its symbols). Error where the library refuses the whole."""
-    placeholders = [node for node in submodule.graph.nodes if node.op == "placeholder"]
-    calls = [node for node in submodule.graph.nodes if node.op == "call_function"]
-    results = list(next(node for node in submodule.graph.nodes if node.op == "output").args[0])
-    symbols = sorted(symbols_of([size for node in [*placeholders, *calls] for size in sizes_of(node)]))
-    builder = Builder(submodule._get_name())
+def _build(nodes, symbols, tensors, results, copied):
+    builder = Builder("subgraph")
     for name in symbols:
         builder.size(name)
-    tensors = [node for node in placeholders if isinstance(node.meta["val"], torch.Tensor)]
     for node in tensors:
         builder.input(node)
-    for node in calls:
-        builder.add(node)
-    graph = builder.finish(results)
+    for node in nodes:
+        if node.op == "call_function":
+            builder.add(node)
+    return builder.finish(results, copied)
+
+
+def _compile_subgraph(submodule, settings, device):
+    """(Executable, names of its symbols). Error where the library refuses the whole."""
+    nodes = list(submodule.graph.nodes)
+    results = list(nodes[-1].args[0])
+    symbols = sorted(symbols_of([size for node in nodes[:-1] for size in sizes_of(node)]))
+    tensors = [node for node in nodes if node.op == "placeholder" and isinstance(node.meta["val"], torch.Tensor)]
+    graph = _build(nodes, symbols, tensors, results, [])
+    shared = shared_results(graph)
+    if shared:
+        graph = _build(nodes, symbols, tensors, results, shared)
     with fake_tensor.unset_fake_temporarily():
         return Executable(graph, symbols, [node.meta["val"] for node in tensors],
                           [node.meta["val"] for node in results], settings, device), symbols
@@ -131,8 +139,10 @@ def compile_graph(gm, example_inputs, *, settings):
     """Compiles a graph of ATen operators; called by AOTAutograd with FakeTensors."""
     device = _device_of(gm)
     parts = cut(gm, device, settings.products)
-    compiled = Compiled(left={node.name: (str(node.target), why) for node, why in parts.left.items()},
-                        nodes=sum(node.op == "call_function" for node in gm.graph.nodes))
+    compiled = Compiled(left={node.name: (str(node.target), why) for node, why in parts.left.items()
+                              if node.target is not operator.getitem},
+                        nodes=sum(node.op == "call_function" and node.target is not operator.getitem
+                                  for node in gm.graph.nodes))
     fused = fuse_by_partitions(gm, [dict.fromkeys(nodes) for nodes in parts.partitions], always_return_tuple=True)
     symbol_nodes = _symbol_nodes(fused.graph)
     for node in list(fused.graph.nodes):

@@ -7,9 +7,9 @@ import torch
 from torch.utils._sympy.printers import PythonPrinter
 
 from . import _library
-from ._library import Error, Handle, Value, check, library
+from ._library import Handle, Value, check, library
 
-# "own" is computed into a tensor of ours; other results are an argument, or a view of one.
+# "own" is computed into a tensor of ours; other results are an argument, or a view.
 _RESULT = re.compile(r'^\s*result ".*?" = (\w+)', re.MULTILINE)
 
 
@@ -74,9 +74,6 @@ class Executable:
         place = _library.device(f"cuda:{device.index or 0}" if self._cuda else "cpu")
         check(library().twinloom_compile(graph.pointer, place.pointer, ctypes.byref(options),
                                          ctypes.byref(self._handle.pointer)))
-        kinds = _RESULT.findall(text_of_graph(graph))
-        if len(kinds) != len(results) or any(kind != "own" for kind in kinds):
-            raise Error("a result is an argument, or a view of one")
         self._options = _library.RunOptions(size=ctypes.sizeof(_library.RunOptions))
         self._frames = collections.deque()
         self._pending = collections.deque()
@@ -137,7 +134,12 @@ class Executable:
         return _library.text_of(pointer)
 
 
-def text_of_graph(graph):
+def shared_results(graph):
+    """Positions of the results for which nothing is computed: they are an argument, or a view."""
+    return [k for k, kind in enumerate(_RESULT.findall(_text_of(graph))) if kind != "own"]
+
+
+def _text_of(graph):
     pointer = ctypes.c_void_p()
     check(library().twinloom_graph_text(graph.pointer, ctypes.byref(pointer)))
     return _library.text_of(pointer)

@@ -74,11 +74,12 @@ class RunOptions(ctypes.Structure):
                 ("allocate_context", ctypes.c_void_p), ("keep_donated", ctypes.c_int32)]
 
 
-# Codes of DLPack: integers 0, unsigned 1, floats 2, bfloat16 4, bool 6, float8_e4m3fn 10, float8_e5m2 12.
+INTEGER, UNSIGNED, FLOAT, BFLOAT, BOOL, FLOAT8_E4M3FN, FLOAT8_E5M2 = 0, 1, 2, 4, 6, 10, 12  # DLDataTypeCode
 DTYPES = {
-    torch.bool: (6, 8), torch.uint8: (1, 8), torch.int8: (0, 8), torch.int16: (0, 16), torch.int32: (0, 32),
-    torch.int64: (0, 64), torch.float16: (2, 16), torch.float32: (2, 32), torch.float64: (2, 64),
-    torch.bfloat16: (4, 16), torch.float8_e4m3fn: (10, 8), torch.float8_e5m2: (12, 8),
+    torch.bool: (BOOL, 8), torch.uint8: (UNSIGNED, 8), torch.int8: (INTEGER, 8), torch.int16: (INTEGER, 16),
+    torch.int32: (INTEGER, 32), torch.int64: (INTEGER, 64), torch.float16: (FLOAT, 16), torch.float32: (FLOAT, 32),
+    torch.float64: (FLOAT, 64), torch.bfloat16: (BFLOAT, 16), torch.float8_e4m3fn: (FLOAT8_E4M3FN, 8),
+    torch.float8_e5m2: (FLOAT8_E5M2, 8),
 }
 
 

@@ -72,31 +72,50 @@ class Builder:
         operands += [self._operand(argument, name) for name, argument in node.kwargs.items() if name not in PLACEMENT]
         value = node.meta["val"]
         several = isinstance(value, (tuple, list))
-        count = len(value) if several else 1
-        numbers = (ctypes.c_int64 * count)()
-        check(library().twinloom_builder_call(
-            self._handle.pointer, str(node.target).encode(), (Operand * len(operands))(*operands),
-            ctypes.c_size_t(len(operands)), numbers, ctypes.c_size_t(count)))
-        for number, one in zip(numbers, value if several else [value]):
-            self._compare(node, number, one)
-        self._values[node] = list(numbers) if several else numbers[0]
+        numbers = self._call(str(node.target), operands, len(value) if several else 1)
+        made = [self._as_traced(node, number, one) for number, one in zip(numbers, value if several else [value])]
+        self._values[node] = made if several else made[0]
 
-    def finish(self, results):
+    def finish(self, results, copied):
+        """The graph that gives these nodes, those at the positions `copied` in memory of their own."""
         names = (ctypes.c_char_p * len(results))(*[node.name.encode() for node in results])
         numbers = (ctypes.c_int64 * len(results))(*[self._values[node] for node in results])
+        for k in copied:
+            numbers[k] = self._call("aten.clone.default", [self._value(numbers[k])], 1)[0]
         graph = Handle("twinloom_graph_free")
         check(library().twinloom_builder_finish(self._handle.pointer, numbers, names, ctypes.c_size_t(len(results)),
                                                 ctypes.byref(graph.pointer)))
         return graph
 
-    def _compare(self, node, number, tensor):
+    def _call(self, target, operands, count):
+        numbers = (ctypes.c_int64 * count)()
+        check(library().twinloom_builder_call(
+            self._handle.pointer, target.encode(), (Operand * len(operands))(*operands),
+            ctypes.c_size_t(len(operands)), numbers, ctypes.c_size_t(count)))
+        return numbers
+
+    @staticmethod
+    def _value(number):
+        operand = Operand(kind=_library.OPERAND_VALUE)
+        operand.of.integer = number
+        return operand
+
+    def _as_traced(self, node, number, tensor):
+        """The value in the type that PyTorch traced: means and deviations of 16-bit norms are said to have 16 bits."""
         if tensor is None:
-            return
+            return number
         port = _library.Port(size=ctypes.sizeof(_library.Port))
         check(library().twinloom_builder_port(self._handle.pointer, ctypes.c_int64(number), ctypes.byref(port)))
         given, wanted = port.dtype, _library.data_type(tensor.dtype)
-        if (given.code, given.bits) != (wanted.code, wanted.bits) or port.ndim != tensor.dim():
+        is_floating = given.code in (_library.FLOAT, _library.BFLOAT) and tensor.dtype.is_floating_point
+        same = (given.code, given.bits) == (wanted.code, wanted.bits)
+        if not (same or is_floating) or port.ndim != tensor.dim():
             raise Error(f"{node.target} gives another type or rank here than in PyTorch, {tensor.dtype}")
+        if same:
+            return number
+        dtype = Operand(kind=_library.OPERAND_DTYPE)
+        dtype.of.dtype = wanted
+        return self._call("prims.convert_element_type.default", [self._value(number), dtype], 1)[0]
 
     def _operand(self, argument, keyword=None):
         operand = Operand(keyword=keyword.encode() if keyword else None)

@@ -56,10 +56,12 @@ def _reason(node, device, products):
         return "no operator of PyTorch"
     if node.target._schema.is_mutable:
         return "writes into its arguments"
-    if torch.Tag.nondeterministic_seeded in node.target.tags or packet(node) in LEFT:
-        return "draws random numbers, or has none of its own"
     if packet(node) in PRODUCTS and not products:
         return "a product of matrices, or a convolution"
+    if "_scaled_dot_product" in node.target._schema.name:
+        return "attention"
+    if torch.Tag.nondeterministic_seeded in node.target.tags or packet(node) in LEFT:
+        return "draws random numbers, or has none of its own"
     involved = [one for each in [node, *node.all_input_nodes] for one in _tensors(each.meta.get("val"))]
     if not _tensors(node.meta.get("val")):
         return "gives no tensor"
@@ -72,17 +74,22 @@ def _reason(node, device, products):
 
 def _keep_border_views_out(graph, inside):
     """What is used outside of a subgraph is the memory that a view looks at, and the view is PyTorch's, once more."""
+    again = {}
+
+    def outside_of(node):
+        if node not in again:
+            parts = outside_of(node.args[0]) if node.target is operator.getitem else None
+            with graph.inserting_after(parts or node):
+                args = node.args if parts is None else (parts, *node.args[1:])
+                again[node] = graph.call_function(node.target, args, node.kwargs)
+            again[node].meta = dict(node.meta)
+        return again[node]
+
     for node in reversed(list(graph.nodes)):
-        if node not in inside or not is_view(node) or node.target is operator.getitem:
+        if node not in inside or not is_view(node):
             continue
-        outside = [user for user in node.users if inside.get(user) != inside[node]]
-        if not outside or isinstance(node.meta["val"], (tuple, list)):
-            continue
-        with graph.inserting_after(node):
-            again = graph.call_function(node.target, node.args, node.kwargs)
-        again.meta = dict(node.meta)
-        for user in outside:
-            user.replace_input_with(node, again)
+        for user in [user for user in node.users if inside.get(user) != inside[node] and user not in again.values()]:
+            user.replace_input_with(node, outside_of(node))
         if not node.users:
             del inside[node]
             graph.erase_node(node)
