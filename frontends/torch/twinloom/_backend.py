@@ -88,7 +88,7 @@ def _build(nodes, symbols, tensors, results, copied):
 
 
 def _compile_subgraph(submodule, settings, device):
-    """(Executable, names of its symbols). Error where the library refuses the whole."""
+    """Error where the library refuses the whole."""
     nodes = list(submodule.graph.nodes)
     results = list(nodes[-1].args[0])
     symbols = sorted(symbols_of([size for node in nodes[:-1] for size in sizes_of(node)]))
@@ -99,7 +99,7 @@ def _compile_subgraph(submodule, settings, device):
         graph = _build(nodes, symbols, tensors, results, shared)
     with fake_tensor.unset_fake_temporarily():
         return Executable(graph, symbols, [node.meta["val"] for node in tensors],
-                          [node.meta["val"] for node in results], settings, device), symbols
+                          [node.meta["val"] for node in results], settings, device)
 
 
 def _symbol_nodes(graph):
@@ -124,15 +124,16 @@ def _symbol_nodes(graph):
 def _install(gm, name, node, settings, device, symbol_nodes, compiled):
     """Puts an Executable in the place of a submodule that is called."""
     submodule = getattr(gm, name)
-    executable, symbols = _compile_subgraph(submodule, settings, device)
-    missing = [one for one in symbols if one not in symbol_nodes]
+    executable = _compile_subgraph(submodule, settings, device)
+    missing = [one for one in executable.symbols if one not in symbol_nodes]
     if missing:
         raise Error(f"the size {missing[0]} is known only while the graph runs")
     tensors = [one for one in node.args if isinstance(one.meta["val"], torch.Tensor)]
     compiled.kernels.append(executable)
     gm.delete_submodule(name)
-    setattr(gm, name, executable)  # no module: calling one costs a microsecond
-    node.args = (*[symbol_nodes[one] for one in symbols], *tensors)
+    # No module: calling one costs a microsecond.
+    setattr(gm, name, executable.fast([one.meta["val"] for one in tensors]))
+    node.args = (*[symbol_nodes[one] for one in executable.symbols], *tensors)
 
 
 def compile_graph(gm, example_inputs, *, settings):

@@ -4,6 +4,7 @@ import ctypes
 import re
 
 import torch
+from torch._C._dynamo.guards import _empty_strided_cpu, assert_size_stride
 from torch.utils._sympy.printers import PythonPrinter
 
 from . import _library
@@ -35,12 +36,16 @@ class Frame:
     def __init__(self, ranks, symbol_count, result_ranks):
         self.arguments = (Value * (len(ranks) + symbol_count))()
         self.results = (Value * max(len(result_ranks), 1))()
-        self.sizes = (Value * 0)() if not symbol_count else None
         self.tensors = [self._tensor(self.arguments, symbol_count + k, rank) for k, rank in enumerate(ranks)]
         self.outputs = [self._tensor(self.results, k, rank) for k, rank in enumerate(result_ranks)]
         for k in range(symbol_count):
             self.arguments[k].kind = _library.SIZE
         self.known = [None] * len(ranks)
+        self.fields = tuple(one[0] for one in self.tensors + self.outputs)
+        self.options = _library.RunOptions(size=ctypes.sizeof(_library.RunOptions))
+        self.words = (self.arguments, ctypes.c_size_t(len(self.arguments)), ctypes.pointer(self.options), self.results,
+                      ctypes.c_size_t(len(result_ranks)))
+        self.home = None  # where it waits for the next call
 
     @staticmethod
     def _tensor(values, k, rank):
@@ -51,83 +56,129 @@ class Frame:
         return tensor, shape, strides
 
 
-def describe(place, tensor, shape, strides):
+def describe(place, dtype, device, shape, strides):
     """Writes all of a tensor but its address."""
-    described = place[0]
-    place[1][:len(shape)], place[2][:len(strides)] = shape, strides
-    described.dtype = _library.data_type(tensor.dtype)
-    is_gpu = tensor.device.type == "cuda"
-    described.device = _library.Place(_library.CUDA if is_gpu else _library.CPU, tensor.device.index or 0 if is_gpu else 0)
+    tensor, its_shape, its_strides = place
+    its_shape[:len(shape)], its_strides[:len(strides)] = shape, strides
+    tensor.dtype = _library.data_type(dtype)
+    is_gpu = device.type == "cuda"
+    tensor.device = _library.Place(_library.CUDA if is_gpu else _library.CPU, device.index or 0 if is_gpu else 0)
 
 
 class Executable:
     """Called with the values of its symbols and its tensors, in order; gives a tuple of tensors."""
 
     def __init__(self, graph, symbols, inputs, results, settings, device):
-        self._symbols, self._ranks = symbols, [one.dim() for one in inputs]
+        self.symbols, self._ranks = symbols, [one.dim() for one in inputs]
         self._layouts = [Layout(one, symbols) for one in results]
         self._fixed = [one.of(*[0] * len(symbols)) if one.is_fixed else None for one in self._layouts]
         self._handle = Handle("twinloom_executable_free")
         options = _library.CompileOptions(size=ctypes.sizeof(_library.CompileOptions), mode=_library.MODES[settings.mode],
                                           relaxations=settings.relax.encode() if settings.relax else None)
-        self._cuda = device.type == "cuda"
+        self._device, self._cuda, self._library = device, device.type == "cuda", library()
         place = _library.device(f"cuda:{device.index or 0}" if self._cuda else "cpu")
         check(library().twinloom_compile(graph.pointer, place.pointer, ctypes.byref(options),
                                          ctypes.byref(self._handle.pointer)))
-        self._options = _library.RunOptions(size=ctypes.sizeof(_library.RunOptions))
         self._frames = collections.deque()
         self._pending = collections.deque()
 
     def __call__(self, *arguments):
-        count = len(self._symbols)
+        count = len(self.symbols)
         numbers, tensors = arguments[:count], arguments[count:]
-        try:
-            frame = self._frames.pop()
-        except IndexError:
-            frame = Frame(self._ranks, count, [len(one.of(*numbers)[0]) for one in self._layouts])
+        frame = self._frame(numbers)
         for k, number in enumerate(numbers):
             frame.arguments[k].of.size = number
         for k, tensor in enumerate(tensors):
             known = (tensor.shape, tensor.stride(), tensor.dtype)
             if frame.known[k] != known:
-                describe(frame.tensors[k], tensor, *known[:2])
+                describe(frame.tensors[k], tensor.dtype, tensor.device, *known[:2])
                 frame.known[k] = known
             frame.tensors[k][0].data = tensor.data_ptr()
         results = []
-        for k, layout in enumerate(self._layouts):
-            shape, strides = self._fixed[k] or layout.of(*numbers)
+        for place, layout in zip(frame.outputs, self._layouts):
+            shape, strides = layout.of(*numbers)
             result = torch.empty_strided(shape, strides, dtype=layout.dtype, device=layout.device)
-            if self._fixed[k] is None or not frame.outputs[k][0].dtype.bits:
-                describe(frame.outputs[k], result, shape, strides)
-            frame.outputs[k][0].data = result.data_ptr()
+            describe(place, layout.dtype, layout.device, shape, strides)
+            place[0].data = result.data_ptr()
             results.append(result)
-        self._run(frame, results)
-        self._frames.append(frame)
+        self._run(frame)
         return tuple(results)
 
-    def _run(self, frame, results):
-        lib, options = library(), self._options
-        words = (self._handle.pointer, frame.arguments, ctypes.c_size_t(len(frame.arguments)), ctypes.byref(options),
-                 frame.results, ctypes.c_size_t(len(results)))
+    def _frame(self, numbers=()):
+        """One that no call uses; _run() gives it back."""
+        try:
+            return self._frames.pop()
+        except IndexError:
+            frame = Frame(self._ranks, len(self.symbols), [len(one.of(*numbers)[0]) for one in self._layouts])
+            frame.home = self._frames
+            return frame
+
+    def _run(self, frame):
         if not self._cuda:
-            options.threads = torch.get_num_threads()
-            return check(lib.twinloom_run(*words))
-        options.stream = torch.cuda.current_stream().cuda_stream
-        while self._pending and lib.twinloom_pending_ready(self._pending[0].pointer):
-            done = self._pending.popleft()
-            check(lib.twinloom_pending_wait(done.pointer))
-        started = Handle("twinloom_pending_free")
-        check(lib.twinloom_start(*words, ctypes.byref(started.pointer)))
-        self._pending.append(started)
+            frame.options.threads = torch.get_num_threads()
+            error = self._library.twinloom_run(self._handle.pointer, *frame.words)
+        else:
+            frame.options.stream = torch.cuda.current_stream().cuda_stream
+            self._forget_what_is_done()
+            started = Handle("twinloom_pending_free")
+            error = self._library.twinloom_start(self._handle.pointer, *frame.words, ctypes.byref(started.pointer))
+            self._pending.append(started)
+        frame.home.append(frame)
+        if error:
+            check(error)
+
+    def _forget_what_is_done(self):
+        while self._pending and library().twinloom_pending_ready(self._pending[0].pointer):
+            check(library().twinloom_pending_wait(self._pending.popleft().pointer))
+
+    def fast(self, inputs):
+        """What calling this does, faster where all sizes are numbers: written out for the traced sizes and strides."""
+        if self.symbols or not all(one.is_fixed for one in self._layouts):
+            return self
+        home, layouts = collections.deque(), [(one, *one.of()) for one in self._layouts]
+        given = [(one.dtype, tuple(map(int, one.shape)), tuple(map(int, one.stride()))) for one in inputs]
+
+        def traced():
+            frame = self._frame()
+            for place, (dtype, shape, strides) in zip(frame.tensors, given):
+                describe(place, dtype, self._device, shape, strides)
+            for place, (layout, shape, strides) in zip(frame.outputs, layouts):
+                describe(place, layout.dtype, self._device, shape, strides)
+            frame.home = home
+            return frame
+
+        names = {"assert_size_stride": assert_size_stride, "empty": _empty_strided_cpu, "generic": self, "home": home,
+                 "traced": traced, "execute": self._run}
+        if self._cuda:
+            names["empty"] = lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device=self._device)
+        arguments = "".join(f"a{k}, " for k in range(len(given)))
+        fits, fill, take = [], [], []
+        for k, (dtype, shape, strides) in enumerate(given):
+            names.update({f"d{k}": dtype, f"s{k}": shape, f"t{k}": strides})
+            fits.append(f"assert_size_stride(a{k}, s{k}, t{k})")
+            fill.append(f"f{k}.data = a{k}.data_ptr()")
+        for k, (layout, shape, strides) in enumerate(layouts):
+            names.update({f"c{k}": layout.dtype, f"u{k}": shape, f"v{k}": strides})
+            take.append(f"r{k} = empty(u{k}, v{k}, c{k})")
+            fill.append(f"f{len(given) + k}.data = r{k}.data_ptr()")
+        types = " and ".join(f"a{k}.dtype is d{k}" for k in range(len(given))) or "True"
+        lines = [f"def run({arguments}):", "    try:", *(f"        {line}" for line in fits), f"        same = {types}",
+                 "    except AssertionError:", "        same = False", "    if not same:", f"        return generic({arguments})",
+                 "    try:", "        frame = home.pop()", "    except IndexError:", "        frame = traced()",
+                 *(f"    {line}" for line in take), "    " + "".join(f"f{k}, " for k in range(len(fill))) + "= frame.fields",
+                 *(f"    {line}" for line in fill), "    execute(frame)",
+                 "    return (" + "".join(f"r{k}, " for k in range(len(layouts))) + ")"]
+        exec("\n".join(lines), names)  # noqa: S102, of our own words
+        return names["run"]
 
     def explanation(self, arguments):
         """JSON of twinloom_explain for such a call."""
-        count, pointer = len(self._symbols), ctypes.c_void_p()
+        count, pointer = len(self.symbols), ctypes.c_void_p()
         frame = Frame(self._ranks, count, [])
         for k, number in enumerate(arguments[:count]):
             frame.arguments[k].of.size = number
         for k, tensor in enumerate(arguments[count:]):
-            describe(frame.tensors[k], tensor, tensor.shape, tensor.stride())
+            describe(frame.tensors[k], tensor.dtype, tensor.device, tensor.shape, tensor.stride())
             frame.tensors[k][0].data = tensor.data_ptr()
         check(library().twinloom_explain(self._handle.pointer, frame.arguments, ctypes.c_size_t(len(frame.arguments)),
                                          ctypes.c_int32(torch.get_num_threads()), ctypes.byref(pointer)))
