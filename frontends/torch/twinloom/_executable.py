@@ -9,7 +9,9 @@ from torch.utils._sympy.printers import PythonPrinter
 
 from . import _library
 from ._library import Handle, Value, check, library
+from ._lowering import memory_order
 
+CU_STREAM_LEGACY = 1  # cuda.h
 # "own" is computed into a tensor of ours; other results are an argument, or a view.
 _RESULT = re.compile(r'^\s*result ".*?" = (\w+)', re.MULTILINE)
 
@@ -20,14 +22,19 @@ def code_of(size):
 
 
 class Layout:
-    """Type, sizes and strides of a result, as they were traced."""
+    """Type, sizes and strides of a result, as they were traced, and the order of axes in which it is row-major."""
 
     def __init__(self, tensor, symbols):
-        self.dtype, self.device = tensor.dtype, tensor.device
+        self.dtype, self.device, self.order = tensor.dtype, tensor.device, memory_order(tensor)
         numbers = [code_of(one) for one in (*tensor.shape, *tensor.stride())]
         body = f"(({''.join(one + ', ' for one in numbers[:tensor.dim()])}), ({''.join(one + ', ' for one in numbers[tensor.dim():])}))"
         self.is_fixed = not any(isinstance(one, torch.SymInt) for one in (*tensor.shape, *tensor.stride()))
         self.of = eval(f"lambda {', '.join(symbols)}: {body}", {"math": __import__("math")})  # noqa: S307, of traced sizes
+
+
+def ordered(layout, shape, strides):
+    """A result as the library gives it: its axes by falling strides."""
+    return [shape[axis] for axis in layout.order], [strides[axis] for axis in layout.order]
 
 
 class Frame:
@@ -75,6 +82,8 @@ class Executable:
         self._handle = Handle("twinloom_executable_free")
         options = _library.CompileOptions(size=ctypes.sizeof(_library.CompileOptions), mode=_library.MODES[settings.mode],
                                           relaxations=settings.relax.encode() if settings.relax else None)
+        if device.type == "cuda" and device.index is None:
+            device = torch.device("cuda", torch.cuda.current_device())
         self._device, self._cuda, self._library = device, device.type == "cuda", library()
         place = _library.device(f"cuda:{device.index or 0}" if self._cuda else "cpu")
         check(library().twinloom_compile(graph.pointer, place.pointer, ctypes.byref(options),
@@ -98,7 +107,7 @@ class Executable:
         for place, layout in zip(frame.outputs, self._layouts):
             shape, strides = layout.of(*numbers)
             result = torch.empty_strided(shape, strides, dtype=layout.dtype, device=layout.device)
-            describe(place, layout.dtype, layout.device, shape, strides)
+            describe(place, layout.dtype, layout.device, *ordered(layout, shape, strides))
             place[0].data = result.data_ptr()
             results.append(result)
         self._run(frame)
@@ -118,18 +127,21 @@ class Executable:
             frame.options.threads = torch.get_num_threads()
             error = self._library.twinloom_run(self._handle.pointer, *frame.words)
         else:
-            frame.options.stream = torch.cuda.current_stream().cuda_stream
+            # PyTorch's default stream is 0, which the library takes for one of its own.
+            frame.options.stream = torch._C._cuda_getCurrentRawStream(self._device.index) or CU_STREAM_LEGACY
             self._forget_what_is_done()
             started = Handle("twinloom_pending_free")
             error = self._library.twinloom_start(self._handle.pointer, *frame.words, ctypes.byref(started.pointer))
-            self._pending.append(started)
+            if not error:
+                self._pending.append(started)
         frame.home.append(frame)
         if error:
             check(error)
 
     def _forget_what_is_done(self):
-        while self._pending and library().twinloom_pending_ready(self._pending[0].pointer):
-            check(library().twinloom_pending_wait(self._pending.popleft().pointer))
+        while self._pending and self._library.twinloom_pending_ready(self._pending[0].pointer):
+            done = self._pending.popleft()  # given back with this name, after it was waited for
+            check(self._library.twinloom_pending_wait(done.pointer))
 
     def fast(self, inputs):
         """What calling this does, faster where all sizes are numbers: written out for the traced sizes and strides."""
@@ -143,7 +155,7 @@ class Executable:
             for place, (dtype, shape, strides) in zip(frame.tensors, given):
                 describe(place, dtype, self._device, shape, strides)
             for place, (layout, shape, strides) in zip(frame.outputs, layouts):
-                describe(place, layout.dtype, self._device, shape, strides)
+                describe(place, layout.dtype, self._device, *ordered(layout, shape, strides))
             frame.home = home
             return frame
 

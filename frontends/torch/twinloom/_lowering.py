@@ -43,6 +43,15 @@ def sizes_of(node):
     return found
 
 
+def memory_order(tensor):
+    """The axes of a result by falling strides: in this order it is row-major, where it has no gaps."""
+    strides = [int(one) if isinstance(one, int) else one.node.hint for one in tensor.stride()]
+    sizes = [int(one) if isinstance(one, int) else one.node.hint for one in tensor.shape]
+    if any(one is None for one in strides + sizes):
+        return list(range(tensor.dim()))
+    return sorted(range(tensor.dim()), key=lambda axis: (-strides[axis], sizes[axis] == 1, axis))
+
+
 class Builder:
     """A graph of the library that grows by FX nodes."""
 
@@ -77,15 +86,22 @@ class Builder:
         self._values[node] = made if several else made[0]
 
     def finish(self, results, copied):
-        """The graph that gives these nodes, those at the positions `copied` in memory of their own."""
+        """The graph that gives these nodes, with their axes in memory_order(); those at the positions `copied` in memory
+        of their own."""
         names = (ctypes.c_char_p * len(results))(*[node.name.encode() for node in results])
-        numbers = (ctypes.c_int64 * len(results))(*[self._values[node] for node in results])
+        numbers = (ctypes.c_int64 * len(results))(*[self._ordered(node) for node in results])
         for k in copied:
             numbers[k] = self._call("aten.clone.default", [self._value(numbers[k])], 1)[0]
         graph = Handle("twinloom_graph_free")
         check(library().twinloom_builder_finish(self._handle.pointer, numbers, names, ctypes.c_size_t(len(results)),
                                                 ctypes.byref(graph.pointer)))
         return graph
+
+    def _ordered(self, node):
+        order, value = memory_order(node.meta["val"]), self._values[node]
+        if order == sorted(order):
+            return value
+        return self._call("aten.permute.default", [self._value(value), self._operand(order)], 1)[0]
 
     def _call(self, target, operands, count):
         numbers = (ctypes.c_int64 * count)()
