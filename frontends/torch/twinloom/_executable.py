@@ -78,7 +78,6 @@ class Executable:
     def __init__(self, graph, symbols, inputs, results, settings, device):
         self.symbols, self._ranks = symbols, [one.dim() for one in inputs]
         self._layouts = [Layout(one, symbols) for one in results]
-        self._fixed = [one.of(*[0] * len(symbols)) if one.is_fixed else None for one in self._layouts]
         self._handle = Handle("twinloom_executable_free")
         options = _library.CompileOptions(size=ctypes.sizeof(_library.CompileOptions), mode=_library.MODES[settings.mode],
                                           relaxations=settings.relax.encode() if settings.relax else None)
@@ -94,7 +93,7 @@ class Executable:
     def __call__(self, *arguments):
         count = len(self.symbols)
         numbers, tensors = arguments[:count], arguments[count:]
-        frame = self._frame(numbers)
+        frame = self._frame()
         for k, number in enumerate(numbers):
             frame.arguments[k].of.size = number
         for k, tensor in enumerate(tensors):
@@ -113,12 +112,12 @@ class Executable:
         self._run(frame)
         return tuple(results)
 
-    def _frame(self, numbers=()):
+    def _frame(self):
         """One that no call uses; _run() gives it back."""
         try:
             return self._frames.pop()
         except IndexError:
-            frame = Frame(self._ranks, len(self.symbols), [len(one.of(*numbers)[0]) for one in self._layouts])
+            frame = Frame(self._ranks, len(self.symbols), [len(one.order) for one in self._layouts])
             frame.home = self._frames
             return frame
 
