@@ -1,4 +1,6 @@
 """torch.compile with Twinloom beside eager: values, types, strides, gradients, and what happens to the arguments."""
+import weakref
+
 import pytest
 import torch
 import twinloom
@@ -191,3 +193,23 @@ def test_results_are_written_in_the_order_that_was_traced(axes):
     given = compiled(lambda x: x.exp() * 2)(x)
     expect_close(given, x.exp() * 2)
     assert given.stride() == x.stride() != given.contiguous().stride()
+
+
+def test_arguments_live_no_longer_than_their_last_use():
+    alive = []
+
+    def look(x):
+        alive.append(kept() is not None)
+        return x + 1
+
+    graph = torch.fx.Graph()
+    x, y = graph.placeholder("x"), graph.placeholder("y")
+    first = graph.call_function(torch.neg, (x,))
+    graph.output((graph.call_function(look, (first,)), y))
+    run = twinloom._backend._boxed(torch.fx.GraphModule(torch.nn.Module(), graph))
+    arguments = [drawn(4), drawn(4)]
+    kept = weakref.ref(arguments[0])
+    run(arguments)
+    assert arguments == []
+    if hasattr(torch.fx.graph, "_BoxedCodeGen"):
+        assert alive == [False]

@@ -153,14 +153,25 @@ def compile_graph(gm, example_inputs, *, settings):
             _install(fused, node.target, node, settings, device, symbol_nodes, compiled)
         except Error as error:
             compiled.left[node.name] = ("a subgraph", str(error))
-    fused.recompile()
     for listener in _listeners:
         listener.append(compiled)
+    return _boxed(fused)
+
+
+def _boxed(gm):
+    """The module as a function of a list, which it empties: no argument lives longer than its last use."""
+    codegen = getattr(torch.fx.graph, "_BoxedCodeGen", None)  # of PyTorch 2.11 and later
+    if codegen is not None:
+        gm.graph.set_codegen(codegen())
+    gm.recompile()
+    forward = gm.forward
 
     def run(arguments):
+        if codegen is not None:
+            return forward(arguments)
         given = list(arguments)
         arguments.clear()
-        return fused.forward(*given)
+        return forward(*given)
 
     run._boxed_call = True
     return run
