@@ -213,3 +213,19 @@ def test_arguments_live_no_longer_than_their_last_use():
     assert arguments == []
     if hasattr(torch.fx.graph, "_BoxedCodeGen"):
         assert alive == [False]
+
+
+def test_sizes_that_are_computed_cut_no_subgraph():
+    def function(x):
+        n, m = x.shape
+        return ((x.exp() + 1).view(n * m // 2, 2) * n).sum(0) / (n * m)
+
+    for rows in (4, 6, 10):
+        x = drawn(rows, 8)
+        expect_close(torch.compile(function, backend=twinloom.backend, dynamic=True)(x), function(x))
+    found = []
+    twinloom._backend._listeners.append(found)
+    torch._dynamo.reset()
+    torch.compile(function, backend=twinloom.backend, dynamic=True)(drawn(4, 8))
+    twinloom._backend._listeners.remove(found)
+    assert [len(one.kernels) for one in found] == [1]

@@ -12,7 +12,7 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 from . import _library
 from ._executable import Executable, shared_results
 from ._library import Error
-from ._lowering import Builder, is_size, sizes_of, symbols_of
+from ._lowering import Builder, sizes_of, symbols_of
 from ._partition import cut
 
 

@@ -9,7 +9,7 @@ import operator
 import torch
 from torch import fx
 
-from ._lowering import why_unsupported
+from ._lowering import is_size, why_unsupported
 
 aten = torch.ops.aten
 
@@ -98,11 +98,14 @@ def _keep_border_views_out(graph, inside):
 def cut(gm, device, products=False):
     """Cuts the graph of a module, in which views at the border of a subgraph are then PyTorch's own."""
     level, inside, left = {}, {}, {}
+    sizes = set()  # numbers that follow from the graph's parameters: PyTorch computes them before all else
     for node in gm.graph.nodes:
-        before = [level[one] + (one in left) for one in node.all_input_nodes]
+        before = [level[one] + (one in left and one not in sizes) for one in node.all_input_nodes]
         level[node] = max(before, default=0)
         if node.op in ("placeholder", "output", "get_attr"):
             continue
+        if is_size(node.meta.get("val")) and all(one in sizes or one.op == "placeholder" for one in node.all_input_nodes):
+            sizes.add(node)
         if node.target is operator.getitem:
             reason = left.get(node.args[0])
             level[node] = level[node.args[0]]
