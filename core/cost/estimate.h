@@ -22,8 +22,9 @@ struct Roof {
 };
 
 struct Estimate {
-  double seconds =
-      0;  // infinite where a block is larger than the machine runs, or the text than what compilers take
+  // Infinite where a block is larger than the machine runs, or the text longer than a compiler should be
+  // given.
+  double seconds = 0;
   std::vector<Roof> roofs;
   double registers = 0, blocks_each = 0;  // of a thread; blocks that a multiprocessor runs at once
   const Roof& limiter() const;            // the one that takes longest
