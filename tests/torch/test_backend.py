@@ -1,4 +1,7 @@
 """torch.compile with Twinloom beside eager: values, types, strides, gradients, and what happens to the arguments."""
+import os
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -229,3 +232,11 @@ def test_sizes_that_are_computed_cut_no_subgraph():
     torch.compile(function, backend=twinloom.backend, dynamic=True)(drawn(4, 8))
     twinloom._backend._listeners.remove(found)
     assert [len(one.kernels) for one in found] == [1]
+
+
+def test_a_library_that_is_missing_is_an_error_that_says_where_it_was_looked_for(tmp_path):
+    program = "import torch, twinloom\ntorch.compile(lambda x: x + 1, backend=twinloom.backend)(torch.ones(2))"
+    missing = str(tmp_path / "libtwinloom.so.0")
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                           env={**os.environ, "TWINLOOM_LIBRARY": missing})
+    assert ended.returncode != 0 and "libtwinloom.so.0 is not found" in ended.stderr and missing in ended.stderr

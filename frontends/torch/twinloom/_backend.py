@@ -71,7 +71,7 @@ def decompositions():
 def _device_of(gm):
     """Of the graph's tensors, a GPU before the CPU."""
     found = {one.device for node in gm.graph.nodes for one in [node.meta.get("val")] if isinstance(one, torch.Tensor)}
-    gpus = sorted((one for one in found if one.type == "cuda"), key=lambda one: one.index or 0)
+    gpus = sorted((one for one in found if one.type == "cuda"), key=lambda one: one.index)
     return gpus[0] if gpus else torch.device("cpu")
 
 
@@ -139,6 +139,7 @@ def _install(gm, name, node, settings, device, symbol_nodes, compiled):
 def compile_graph(gm, example_inputs, *, settings):
     """Compiles a graph of ATen operators; called by AOTAutograd with FakeTensors."""
     device = _device_of(gm)
+    _library.device(device)  # what is missing is an error, not a reason to leave all to PyTorch
     parts = cut(gm, device, settings.products)
     compiled = Compiled(left={node.name: (str(node.target), why) for node, why in parts.left.items()
                               if node.target is not operator.getitem},

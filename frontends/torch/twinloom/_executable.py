@@ -81,11 +81,8 @@ class Executable:
         self._handle = Handle("twinloom_executable_free")
         options = _library.CompileOptions(size=ctypes.sizeof(_library.CompileOptions), mode=_library.MODES[settings.mode],
                                           relaxations=settings.relax.encode() if settings.relax else None)
-        if device.type == "cuda" and device.index is None:
-            device = torch.device("cuda", torch.cuda.current_device())
         self._device, self._cuda, self._library = device, device.type == "cuda", library()
-        place = _library.device(f"cuda:{device.index or 0}" if self._cuda else "cpu")
-        check(library().twinloom_compile(graph.pointer, place.pointer, ctypes.byref(options),
+        check(library().twinloom_compile(graph.pointer, _library.device(device).pointer, ctypes.byref(options),
                                          ctypes.byref(self._handle.pointer)))
         self._frames = collections.deque()
         self._pending = collections.deque()

@@ -157,8 +157,9 @@ def version():
 
 
 @functools.cache
-def device(name):
-    """"cpu", "cuda:0"; Error where it cannot be opened."""
+def device(where):
+    """Of a torch.device with a number, or the CPU's; Error where it cannot be opened."""
+    name = f"cuda:{where.index}" if where.type == "cuda" else "cpu"
     handle = Handle("twinloom_device_free")
     check(library().twinloom_device_open(name.encode(), None, ctypes.byref(handle.pointer)))
     return handle
