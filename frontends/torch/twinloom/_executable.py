@@ -1,6 +1,7 @@
 """A compiled subgraph: tensors of PyTorch in, tensors that PyTorch has allocated out, nothing copied."""
 import collections
 import ctypes
+import math
 import re
 
 import torch
@@ -26,10 +27,10 @@ class Layout:
 
     def __init__(self, tensor, symbols):
         self.dtype, self.device, self.order = tensor.dtype, tensor.device, memory_order(tensor)
-        numbers = [code_of(one) for one in (*tensor.shape, *tensor.stride())]
-        body = f"(({''.join(one + ', ' for one in numbers[:tensor.dim()])}), ({''.join(one + ', ' for one in numbers[tensor.dim():])}))"
+        shape, strides = ["".join(code_of(one) + ", " for one in numbers) for numbers in (tensor.shape, tensor.stride())]
         self.is_fixed = not any(isinstance(one, torch.SymInt) for one in (*tensor.shape, *tensor.stride()))
-        self.of = eval(f"lambda {', '.join(symbols)}: {body}", {"math": __import__("math")})  # noqa: S307, of traced sizes
+        names = {"math": math}
+        self.of = eval(f"lambda {', '.join(symbols)}: (({shape}), ({strides}))", names)  # noqa: S307, of traced sizes
 
 
 def ordered(layout, shape, strides):

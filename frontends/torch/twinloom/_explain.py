@@ -18,7 +18,8 @@ class Explanation:
 
     def __str__(self):
         taken = self.nodes - sum(count for _, _, count in self.left)
-        lines = [f"{self.graphs} graphs, {self.nodes} operators: {taken} in {self.subgraphs} subgraphs of Twinloom, the others in PyTorch"]
+        lines = [f"{self.graphs} graphs, {self.nodes} operators: {taken} in {self.subgraphs} subgraphs of Twinloom, the "
+                 "others in PyTorch"]
         return "\n".join(lines + [f"  {count:4} {operator}: {why}" for operator, why, count in self.left])
 
 

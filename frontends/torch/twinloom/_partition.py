@@ -7,7 +7,6 @@ import dataclasses
 import operator
 
 import torch
-from torch import fx
 
 from ._lowering import is_size, why_unsupported
 
