@@ -46,7 +46,7 @@ class Compiled:
     nodes: int = 0  # that are called, views at borders counted once
 
 
-_listeners = []  # of explain(): lists that are told of each compiled graph
+_listeners = []  # of explain(): lists to which each compiled graph is appended
 
 
 @functools.cache
@@ -57,9 +57,7 @@ def decompositions():
     aten = torch.ops.aten
     table = dict(core_aten_decompositions())
     # Its backward wants the sums of exponentials, which the decomposition does not give.
-    for name in ("_scaled_dot_product_flash_attention_for_cpu",):
-        for overload in (getattr(aten, name).default, getattr(aten, name)):
-            table.pop(overload, None)
+    table.pop(aten._scaled_dot_product_flash_attention_for_cpu.default, None)
     wanted = (aten.native_dropout, aten.native_batch_norm, aten._native_batch_norm_legit,
               aten._native_batch_norm_legit_functional, aten.native_batch_norm_backward, aten.fmax, aten.fmin)
     for overload, function in inductor.decompositions.items():

@@ -39,7 +39,7 @@ def ordered(layout, shape, strides):
 
 
 class Frame:
-    """What one call hands over, kept for the next: addresses and sizes are all that is written anew."""
+    """The arguments of one call of the library, kept for the next: addresses and sizes are all that is written anew."""
 
     def __init__(self, ranks, symbol_count, result_ranks):
         self.arguments = (Value * (len(ranks) + symbol_count))()
@@ -69,8 +69,7 @@ def describe(place, dtype, device, shape, strides):
     tensor, its_shape, its_strides = place
     its_shape[:len(shape)], its_strides[:len(strides)] = shape, strides
     tensor.dtype = _library.data_type(dtype)
-    is_gpu = device.type == "cuda"
-    tensor.device = _library.Place(_library.CUDA if is_gpu else _library.CPU, device.index or 0 if is_gpu else 0)
+    tensor.device = _library.Place(_library.CUDA if device.type == "cuda" else _library.CPU, device.index or 0)
 
 
 class Executable:
@@ -179,19 +178,6 @@ class Executable:
                  "    return (" + "".join(f"r{k}, " for k in range(len(layouts))) + ")"]
         exec("\n".join(lines), names)  # noqa: S102, of our own words
         return names["run"]
-
-    def explanation(self, arguments):
-        """JSON of twinloom_explain for such a call."""
-        count, pointer = len(self.symbols), ctypes.c_void_p()
-        frame = Frame(self._ranks, count, [])
-        for k, number in enumerate(arguments[:count]):
-            frame.arguments[k].of.size = number
-        for k, tensor in enumerate(arguments[count:]):
-            describe(frame.tensors[k], tensor.dtype, tensor.device, tensor.shape, tensor.stride())
-            frame.tensors[k][0].data = tensor.data_ptr()
-        check(library().twinloom_explain(self._handle.pointer, frame.arguments, ctypes.c_size_t(len(frame.arguments)),
-                                         ctypes.c_int32(torch.get_num_threads()), ctypes.byref(pointer)))
-        return _library.text_of(pointer)
 
 
 def shared_results(graph):
