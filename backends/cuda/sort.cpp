@@ -9,6 +9,8 @@ namespace twinloom::cuda {
 namespace {
 
 constexpr std::int64_t WORD = sizeof(emit::Integer);
+// Of a segment: an element is numbered in half a word, and the first place of each key is an array.
+constexpr std::int64_t MOST_SORTED = std::int64_t{1} << 31, MOST_KEYS = std::int64_t{1} << 48;
 
 // Neither is negative.
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -22,19 +24,26 @@ std::int64_t bits_of(std::int64_t most) {
 SortPlan::SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const SortMachine& machine,
                    const SortShape& shape)
     : elements_(rows * n), warps_(shape.warps()) {
-  // Rows that are shorter than an iteration share one; where there are no places, nothing is sorted.
+  // Rows that are shorter than an iteration share one, as long as words hold their keys; where there are no
+  // places, nothing is sorted.
   const std::int64_t together = n == 0 || bound == 0 ? rows : ceil_div(shape.at_once(), n);
-  step_.rows_each = std::clamp<std::int64_t>(together, 1, std::max<std::int64_t>(rows, 1));
+  const std::int64_t held = (std::int64_t{1} << shape.key_bits) - 1;
+  step_.rows_each = std::clamp<std::int64_t>(std::min(together, held / std::max<std::int64_t>(bound, 1)), 1,
+                                             std::max<std::int64_t>(rows, 1));
   step_.segments = std::max<std::int64_t>(ceil_div(rows, step_.rows_each), 1);
   const std::int64_t size = step_.rows_each * n, keys = step_.rows_each * bound;
-  constexpr std::int64_t MOST = std::int64_t{1} << 31;
-  if (size >= MOST || keys >= MOST) {
+  if (size >= MOST_SORTED || keys >= MOST_KEYS) {
     refusal_ = "a sort of " + std::to_string(size) + " elements by keys below " + std::to_string(keys) +
-               "; on a GPU both are less than " + std::to_string(MOST);
+               "; on a GPU there are less than " + std::to_string(MOST_SORTED) + " and " +
+               std::to_string(MOST_KEYS);
     return;
   }
-  // Keys out of range count as `keys`; of several segments there are none.
-  const std::int64_t bits = std::max(bits_of(step_.segments == 1 ? keys : keys - 1), std::int64_t{1});
+  // Keys out of range count as `keys`; of several segments there are none. Where a word holds a part of a key,
+  // it is a bit of their own that tells them from others.
+  const bool is_whole = bits_of(keys) <= shape.key_bits;
+  step_.outside = is_whole ? keys : std::int64_t{1} << bits_of(keys);
+  const bool is_alone = step_.segments == 1 || !is_whole;
+  const std::int64_t bits = std::max(bits_of(is_alone ? step_.outside : keys - 1), std::int64_t{1});
   if (!choose_ranges(size, bits, machine, shape)) choose_passes(size, bits, machine, shape);
 }
 

@@ -28,7 +28,7 @@ class SortPlan {
   SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const SortMachine& machine,
            const SortShape& shape = SORT_SHAPE);
 
-  // Why it cannot be launched, in words: a row has 2^31 elements or keys. Empty where it can.
+  // Why it cannot be launched, in words: a row has 2^31 elements, or 2^48 keys. Empty where it can.
   const std::string& refusal() const { return refusal_; }
   std::int64_t workspace_bytes() const;  // beside the results; may be 0
   std::vector<SortLaunch> launches(void* workspace) const;

@@ -37,9 +37,9 @@ Sorted expected(const std::vector<i64>& keys, i64 bound) {
 }
 
 constexpr i64 CACHE = i64{1} << 30;
-// So few threads that those of a process stand in for them; by passes, and by ranges of keys where that is
-// little.
-constexpr cuda::SortShape PASSES = {64, 2, 4, 0}, RANGES = {64, 2, 4, 3};
+// So few threads that those of a process stand in for them; by passes, also of keys that a word does not hold,
+// and by ranges of keys where that is little.
+constexpr cuda::SortShape PASSES = {64, 2, 4, 0}, PARTS_OF_KEYS = {64, 2, 4, 0, 5}, RANGES = {64, 2, 4, 3};
 
 // Counts how often the index of each key is checked.
 std::vector<std::atomic<int>>* checks_of = nullptr;
@@ -82,6 +82,8 @@ void expect_sorted(const std::vector<i64>& keys, i64 bound) {
   for (const i64 blocks : {1, 3, 40}) {
     EXPECT_EQ(sorted_by<PASSES>(blocks, keys, 1, n, bound), right)
         << n << " keys below " << bound << " by " << blocks << " blocks";
+    EXPECT_EQ(sorted_by<PARTS_OF_KEYS>(blocks, keys, 1, n, bound), right)
+        << n << " keys below " << bound << " in parts by " << blocks << " blocks";
     EXPECT_EQ(sorted_by<RANGES>(blocks, keys, 1, n, bound), right)
         << n << " keys below " << bound << " in ranges of " << blocks << " blocks";
   }
@@ -141,6 +143,8 @@ TEST(Sort, RowsHaveKeysOfTheirOwn) {
     for (const i64 blocks : {1, 7, 60}) {
       EXPECT_EQ(sorted_by<PASSES>(blocks, keys, rows, n, bound), expected(flat, rows * bound))
           << rows << " rows of " << n << " keys below " << bound << " by " << blocks << " blocks";
+      EXPECT_EQ(sorted_by<PARTS_OF_KEYS>(blocks, keys, rows, n, bound), expected(flat, rows * bound))
+          << rows << " rows of " << n << " keys below " << bound << " in parts by " << blocks << " blocks";
       EXPECT_EQ(sorted_by<RANGES>(blocks, keys, rows, n, bound), expected(flat, rows * bound))
           << rows << " rows of " << n << " keys below " << bound << " in ranges of " << blocks << " blocks";
     }
@@ -206,9 +210,21 @@ TEST(Sort, TooManyElementsOrKeysAreRefused) {
     return cuda::SortPlan(rows, n, bound, {264, CACHE}).refusal();
   };
   EXPECT_EQ(words(1, most, 5),
-            "a sort of 2147483648 elements by keys below 5; on a GPU both are less than 2147483648");
-  EXPECT_NE(words(1, 5000, most), "");
+            "a sort of 2147483648 elements by keys below 5; on a GPU there are less than 2147483648 and "
+            "281474976710656");
+  EXPECT_NE(words(1, 5000, i64{1} << 48), "");
+  EXPECT_EQ(words(1, 5000, most), "");
   EXPECT_EQ(words(3, most - 1, most - 1), "");
+}
+
+// Rows that would share a segment do not where their keys are too many for a word together.
+TEST(Sort, RowsShareASegmentAsLongAsAWordHoldsTheirKeys) {
+  const auto segments = [](i64 bound) {
+    return cuda::SortPlan(100, 10, bound, {264, CACHE}, PARTS_OF_KEYS).launches(nullptr).front().step.segments;
+  };
+  EXPECT_EQ(segments(1), 8);
+  EXPECT_EQ(segments(10), 34);
+  EXPECT_EQ(segments(40), 100);
 }
 
 }  // namespace

@@ -66,11 +66,12 @@ class Sorting {
     first_ = held(first_row * n);
     first_key_ = first_row * bound;
     size_ = u32(rows_ * n);
-    keys_ = u32(rows_ * bound);
+    keys_ = rows_ * bound;
     is_only_ = step.rows_each >= rows;
     is_last_ = first_row + step.rows_each >= rows;
     is_range_ = step.task == SortTask::range;
-    shift_ = int(step.pass * step.bits);
+    is_whole_ = step.outside >> shape.key_bits == 0;
+    shift_ = is_whole_ ? int(step.pass * step.bits) : 0;
     low_ = is_range_ ? u32(part_) << int(step.bits) : 0;
     above_ = is_range_ ? (u32(1) << int(step.bits)) - 1 : u32(-1);
     begin_ = is_range_ ? 0 : u32(least(part_ * step.each, i64(size_)));
@@ -108,12 +109,12 @@ class Sorting {
   // starts[k] is the first place whose key is k or above: a place writes those between its neighbour's key
   // and its own; a warp together where they are many.
   TWINLOOM_INLINE void mark() const {
-    const i64 last = is_last_ ? keys_ : i64(keys_) - 1;  // the next segment begins with the one after
+    const i64 last = is_last_ ? keys_ : keys_ - 1;  // the next segment begins with the one after
     const i64 size = size_;
     for (i64 first = part_ * shape.threads; first <= size; first += step_.blocks * shape.threads) {
       const i64 p = first + thread();
-      const i64 low = p == 0 || p > size ? 0 : i64(key_at(u32(p - 1))) + 1;
-      const i64 high = p > size ? -1 : p == size ? last : least(i64(key_at(u32(p))), last);
+      const i64 low = p == 0 || p > size ? 0 : key_at(u32(p - 1)) + 1;
+      const i64 high = p > size ? -1 : p == size ? last : least(key_at(u32(p)), last);
       const bool many = high - low >= 32;
       for (i64 k = low; !many && k <= high; ++k) starts_[first_key_ + k] = first_ + p;
       for (u32 left = __ballot_sync(WHOLE_WARP, many); left != 0; left &= left - 1) {
@@ -134,16 +135,22 @@ class Sorting {
 
   // Of element p of the segment, whose key in its row is `own`. Where there are several segments each element
   // has a place: an index that is out of range has made the run fail.
-  TWINLOOM_INLINE u32 key_of(i64 own, u32 p) const {
+  TWINLOOM_INLINE i64 key_of(i64 own, u32 p) const {
     const bool outside = u64(own) >= u64(bound_);
     if (outside) own = bound_ - 1;
-    const u32 key = rows_ == 1 ? u32(own) : u32(short_div(p, n_) * bound_ + own);
-    return outside && is_only_ ? keys_ : key;
+    const i64 key = rows_ == 1 ? own : short_div(p, n_) * bound_ + own;
+    return outside && is_only_ ? step_.outside : key;
   }
-  TWINLOOM_INLINE u32 key_at(u32 p) const {
+  TWINLOOM_INLINE i64 key_at(u32 p) const {
     const i64 element = order_[first_ + p];
-    return element < 0 ? keys_ : key_of(key_(element, Unchecked{}), u32(element - first_));
+    return element < 0 ? step_.outside : key_of(key_(element, Unchecked{}), u32(element - first_));
   }
+  // What a word of this pass holds of a key.
+  TWINLOOM_INLINE u32 held_of(i64 key) const {
+    const int passed = is_whole_ ? 0 : int(step_.pass * step_.bits);
+    return u32(key >> passed) & ((u32(1) << shape.key_bits) - 1);
+  }
+  TWINLOOM_INLINE i64 word_of(i64 own, u32 p) const { return i64(u64(held_of(key_of(own, p))) << 32 | p); }
 
   // Passes write words to one and the other, the last one elements to `order`.
   TWINLOOM_INLINE i64* target(i64 pass) const {
@@ -257,12 +264,13 @@ class Sorting {
       TWINLOOM_UNROLL
       for (int i = 0; i < shape.items; ++i) {
         const u32 p = own + u32(i) * 32;
-        words[i] = i64(u64(key_of(words[i], least(p, last))) << 32 | p);
+        words[i] = word_of(words[i], least(p, last));
       }
     } else {
       const i64* const from = target(step_.pass - 1);
       TWINLOOM_UNROLL
       for (int i = 0; i < shape.items; ++i) words[i] = from[least(own + u32(i) * 32, last)];
+      if (!is_whole_) reload(words);
     }
     u32 below = 0;
     TWINLOOM_UNROLL
@@ -273,6 +281,13 @@ class Sorting {
       if (!is_there || key - low_ > above_) words[i] = -1;
     }
     return below;
+  }
+
+  // The digits of this pass, for words of the last one.
+  TWINLOOM_INLINE void reload(i64 (&words)[u32(shape.items)]) const {
+    TWINLOOM_ROLLED
+    for (int i = 0; i < shape.items; ++i)
+      words[i] = word_of(key_(first_ + u32(words[i]), Unchecked{}), u32(words[i]));
   }
 
   // Moves the words of an iteration: into the order of their digits first, so that neighbouring threads write
@@ -302,7 +317,7 @@ class Sorting {
     i64* const to = target(step_.pass);
     const bool is_end = step_.pass + 1 == step_.passes;
     const i64 bits = is_end ? i64(0xffffffff) : i64(-1), more = is_end ? first_ : 0;
-    const u32 out = is_end && is_only_ ? keys_ : u32(-1), size = shared_.size;
+    const u32 out = is_end && is_only_ ? held_of(step_.outside) : u32(-1), size = shared_.size;
     i64 words[u32(shape.items)];
     u32 places[u32(shape.items)];
     TWINLOOM_UNROLL
@@ -342,9 +357,11 @@ class Sorting {
   Failure failure_;
   i64 segment_, part_;              // of this block
   i64 rows_, first_, first_key_;    // of the segment
-  u32 size_, keys_;                 // of it
+  u32 size_;                        // elements of it
+  i64 keys_;                        // places of it
   bool is_only_, is_last_;          // of the segments
   bool is_range_;
+  bool is_whole_;                   // a word holds all of a key
   int shift_;                       // of the digit in a key
   u32 low_, above_;                 // the first key of the range, and the last one's distance from it
   u32 begin_, end_;                 // of this block's elements
