@@ -38,8 +38,8 @@ SortPlan::SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const 
                std::to_string(MOST_KEYS);
     return;
   }
-  // Keys out of range count as `keys`; of several segments there are none. Where a word holds a part of a key,
-  // it is a bit of their own that tells them from others.
+  // Keys out of range count as `keys`; of several segments there are none. Where a word holds a part of a
+  // key, it is a bit of their own that tells them from others.
   const bool is_whole = bits_of(keys) <= shape.key_bits;
   step_.outside = is_whole ? keys : std::int64_t{1} << bits_of(keys);
   const bool is_alone = step_.segments == 1 || !is_whole;
@@ -67,9 +67,10 @@ void SortPlan::choose_passes(std::int64_t size, std::int64_t bits, const SortMac
   const std::int64_t cached =
       ceil_div(2 * machine.blocks * size * WORD, std::max<std::int64_t>(machine.cache_bytes, 1));
   const std::int64_t wanted = std::max(machine.blocks / step_.segments, std::min(cached, machine.blocks));
+  const std::int64_t iterations = ceil_div(size, shape.at_once());  // none of an empty segment
   step_.task = SortTask::count;
-  step_.blocks = std::clamp<std::int64_t>(wanted, 1, ceil_div(size, shape.at_once()));
-  step_.each = ceil_div(ceil_div(size, shape.at_once()), step_.blocks) * shape.at_once();
+  step_.blocks = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(iterations, 1));
+  step_.each = ceil_div(iterations, step_.blocks) * shape.at_once();
   step_.passes = ceil_div(bits, shape.bits);
   step_.bits = ceil_div(bits, step_.passes);
   marking_blocks_ =

@@ -37,8 +37,8 @@ Sorted expected(const std::vector<i64>& keys, i64 bound) {
 }
 
 constexpr i64 CACHE = i64{1} << 30;
-// So few threads that those of a process stand in for them; by passes, also of keys that a word does not hold,
-// and by ranges of keys where that is little.
+// So few threads that those of a process stand in for them; by passes, also of keys that a word does not
+// hold, and by ranges of keys where that is little.
 constexpr cuda::SortShape PASSES = {64, 2, 4, 0}, PARTS_OF_KEYS = {64, 2, 4, 0, 5}, RANGES = {64, 2, 4, 3};
 
 // Counts how often the index of each key is checked.
@@ -103,6 +103,7 @@ TEST(Sort, KeysOfManyDigits) {
   expect_sorted(drawn(1100, 0, 70'000), 70'000);
   expect_sorted(drawn(2600, 0, 70), 70);
   expect_sorted(drawn(40, 0, 300), 2000);
+  expect_sorted({}, 70'000);
 }
 
 TEST(Sort, OneKeyOfAll) { expect_sorted(std::vector<i64>(600, 20), 33); }
@@ -220,7 +221,10 @@ TEST(Sort, TooManyElementsOrKeysAreRefused) {
 // Rows that would share a segment do not where their keys are too many for a word together.
 TEST(Sort, RowsShareASegmentAsLongAsAWordHoldsTheirKeys) {
   const auto segments = [](i64 bound) {
-    return cuda::SortPlan(100, 10, bound, {264, CACHE}, PARTS_OF_KEYS).launches(nullptr).front().step.segments;
+    return cuda::SortPlan(100, 10, bound, {264, CACHE}, PARTS_OF_KEYS)
+        .launches(nullptr)
+        .front()
+        .step.segments;
   };
   EXPECT_EQ(segments(1), 8);
   EXPECT_EQ(segments(10), 34);
