@@ -139,10 +139,14 @@ class Combiner {
     return lower::typical_count(around_.lowered[ValueId{buffer.index}].shape, typical());
   }
 
-  // Whether computing again costs less than writing, reading and launching. `kept`: the first computes its
+  // What computing again costs, and what writing, reading and launching. `kept`: the first computes its
   // elements in any case.
-  bool worth_it(const Forwarded& forwarded, bool kept) const {
-    const lower::RealizeLimits costs;
+  struct Balance {
+    double again, saved;
+    bool pays() const { return again <= saved; }
+  };
+  Balance balance_of(const Forwarded& forwarded, bool kept) const {
+    const lower::Costs& costs = around_.limits.costs;
     double elements = 0, saved = costs.launch;
     for (const Buffer buffer : flows_) {
       elements = std::max(elements, elements_of(buffer));
@@ -152,7 +156,7 @@ class Combiner {
     // A reader with the writer's own loops is merged with them.
     if (kept && forwarded.evaluations <= elements) again = 0;
     saved += std::max(0.0, forwarded.evaluations - elements) * costs.memory;
-    return again * forwarded.work <= saved;
+    return {again * forwarded.work, saved};
   }
 
   std::optional<Combined> write_into_reader() {
@@ -160,9 +164,15 @@ class Combiner {
     const Handover handover{.same_turn = false, .facts = &facts, .limits = &around_.limits};
     Forwarded forwarded = forward(first_.draft.nest, second_.draft.nest, flows_, handover, names_);
     if (!forwarded.refused.empty()) return std::nullopt;
-    if (!worth_it(forwarded, false))
-      return refuse(Reason::no_gain, "computing the elements again costs more than reading them");
-    return finish(std::move(forwarded.nest), facts);
+    const Balance balance = balance_of(forwarded, false);
+    const bool is_plain = !around_.limits.seconds || balance.again <= around_.limits.costs.launch;
+    if (is_plain && !balance.pays()) return computes_too_much();
+    Combined combined = finish(std::move(forwarded.nest), facts);
+    if (!is_plain && !is_faster(combined.unit->nest, balance.pays())) return computes_too_much();
+    return combined;
+  }
+  static Combined computes_too_much() {
+    return refuse(Reason::no_gain, "computing the elements again costs more than reading them");
   }
 
   Combined finish(Nest nest, const index::Facts& facts) {
@@ -329,17 +339,27 @@ class Combiner {
     if (is_elementwise(nest) ||
         typical_turns(nest.common, typical()) >= static_cast<double>(each * limits.enough_turns))
       return {};
-    double one = limits.seconds(fused);
-    double two = seconds_of(around_, first_number_) + seconds_of(around_, second_number_);
-    if (one <= limits.clearly_less * two) return {};
-    // Too near to tell by how they are usually scheduled, or columns, for which that says little.
-    if ((limits.clearly_less * one <= two || each > 1) && limits.seconds_as_chosen) {
-      one = limits.seconds_as_chosen(fused);
-      two = chosen_seconds_of(around_, first_number_) + chosen_seconds_of(around_, second_number_);
-    }
-    if (one <= two) return {};
-    return cat("one kernel would take ", microseconds(one), ", the two ", microseconds(two),
+    const Times times = times_of(fused, each > 1);
+    if (times.one <= times.two) return {};
+    return cat("one kernel would take ", microseconds(times.one), ", the two ", microseconds(times.two),
                " by their estimates");
+  }
+
+  // Seconds of the fused kernel and of the two, as they are usually scheduled; as they are chosen where those
+  // are too near to tell and enough is at stake, or where they say little.
+  struct Times {
+    double one, two;
+    bool as_chosen = false;
+  };
+  Times times_of(const Program& fused, bool says_little, double least_share = 0) const {
+    const Limits& limits = around_.limits;
+    const double first = seconds_of(around_, first_number_), second = seconds_of(around_, second_number_);
+    const Times usual = {limits.seconds(fused), first + second};
+    if (!limits.seconds_as_chosen || usual.one <= limits.clearly_less * usual.two) return usual;
+    if (limits.clearly_less * usual.one > usual.two && !says_little) return usual;
+    if (std::min(first, second) < least_share * usual.two) return usual;
+    return {limits.seconds_as_chosen(fused),
+            chosen_seconds_of(around_, first_number_) + chosen_seconds_of(around_, second_number_), true};
   }
 
   // The common loops in the order of the side that cannot choose, else of the reader.
@@ -366,20 +386,18 @@ class Combiner {
     const Handover handover{.same_turn = true, .facts = &facts, .limits = &around_.limits};
     Forwarded forwarded = forward(source, reader, flows_, handover, names_);
     if (!forwarded.refused.empty()) return refuse(Reason::different_place, forwarded.refused);
-    const bool computes_again = !flows_.empty() && !worth_it(forwarded, !may_vanish());
-    const auto refused = [&] {
-      return refuse(Reason::no_gain, "computing the elements again costs more than reading them");
-    };
-    if (computes_again && !around_.limits.seconds) return refused();
+    const bool computes_again = !flows_.empty() && !balance_of(forwarded, !may_vanish()).pays();
+    if (computes_again && !around_.limits.seconds) return computes_too_much();
     Combined combined = put_together(writer, std::move(forwarded), frame, facts);
-    if (computes_again && combined.unit && !is_faster_than_two(combined.unit->nest)) return refused();
+    if (computes_again && combined.unit && !is_faster(combined.unit->nest, false)) return computes_too_much();
     return combined;
   }
 
-  // Where seconds are known: a cached row is computed once.
-  bool is_faster_than_two(const Program& fused) const {
-    const double two = seconds_of(around_, first_number_) + seconds_of(around_, second_number_);
-    return around_.limits.seconds(fused) <= around_.limits.clearly_less * two;
+  // Where seconds are known: a cached row is computed once. What they are as usually scheduled must be clear
+  // where the balance says otherwise.
+  bool is_faster(const Program& fused, bool pays) const {
+    const Times times = times_of(fused, false, around_.limits.worth_telling);
+    return times.one <= (pays || times.as_chosen ? 1 : around_.limits.clearly_less) * times.two;
   }
 
   Combined put_together(const Nest& writer, Forwarded forwarded, const std::vector<NestLoop>& frame,

@@ -17,12 +17,14 @@ using namespace loops;
 
 namespace {
 
-double work_of(const Ref<Value>& value) {
-  double work = 0;
+// In place of a load. What is loaded again a cache has.
+double work_of(const Ref<Value>& value, const lower::Costs& costs) {
+  double work = 0, loads = 0;
   lower::for_each_distinct({value}, [&](const Value& part) {
     if (const auto* apply = std::get_if<Apply>(&part.node)) work += ops::cost(apply->op);
+    if (std::holds_alternative<Load>(part.node)) ++loads;
   });
-  return work;
+  return work + std::max(loads - 1, 0.0) * costs.cached;
 }
 
 // The temps that statements of the sibling define for each of its turns.
@@ -173,7 +175,7 @@ class Forwarder {
     const auto typical = static_cast<double>(handover_.limits->typical_size);
     result_.evaluations += typical_turns(reader_.common, typical) *
                            (walks ? typical_turns(loops_, typical) : 1) * share_of(load.mask);
-    result_.work = std::max(result_.work, work_of(stored.store->value));
+    result_.work = std::max(result_.work, work_of(stored.store->value, handover_.limits->costs));
   }
 
   // The share of the iterations of the reader's loops in which the mask may hold, as far as it bounds one of

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/lower/realize.h"
 #include "core/lower/unit.h"
 
 namespace twinloom::fuse {
@@ -43,6 +44,7 @@ struct Limits {
   int values = 400;                     // operators that one kernel writes out (body.h)
   int live = 64;                        // named values that one kernel keeps at once
   int buffers = 48;                     // arguments of one kernel
+  lower::Costs costs = {};              // of computing again, memory and launches
   std::int64_t small_elements = 16384;  // work that may run in one turn without hurting
   std::int64_t enough_turns = 64;       // independent turns that keep a machine busy
   std::int64_t turns_of_columns = 1;    // times as many where neighbours in memory are turns
@@ -57,6 +59,7 @@ struct Limits {
   std::function<double(const loops::Program& nest)> seconds_in_parts = {};
   // One of two parts is a contraction, whose work pays for handing arrays on; null: any may be parts.
   std::function<bool(const loops::Program& nest)> is_contraction = {};
+  double worth_telling = 0.05;  // share of the two kernels' seconds of which less is not told as scheduled
   double clearly_less = 1;  // that the two must take, times the one, where both are told in seconds
   std::size_t most_readers = 16;  // of a buffer: one that more units read brings no two of them together
   std::size_t most_places = 8;    // pairs of places in common that are tried

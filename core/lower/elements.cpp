@@ -46,12 +46,6 @@ Draft store_all(Lowering& lowering, Reader& reader, const Walk& walk, const Stor
   return store_each(reader, walk, order, {stmt(Store{Buffer{stored.into.index}, offset, {}, stored.value})});
 }
 
-// Whether a launch takes longer than to read and to write each element.
-bool is_short(const graph::Shape& shape) {
-  const RealizeLimits costs;
-  return typical_count(shape, costs.typical_size) * 2 * costs.memory < costs.launch;
-}
-
 // Of a nest that writes parts of a Concat.
 bool is_full(const Reader& reader, std::size_t parts) {
   const RealizeLimits limits;
@@ -103,15 +97,13 @@ Draft lower_copy(Lowering& lowering, graph::NodeId id, ValueId into) {
 std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId into) {
   const graph::Node& node = lowering.graph[id];
   const auto axis = static_cast<std::size_t>(std::get<graph::Concat>(node.node).axis);
-  const auto shape_of = [&](std::size_t k) -> const graph::Shape& {
-    return lowering.graph[node.inputs[k]].shape;
-  };
   std::vector<std::size_t> order(node.shape.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<Draft> drafts;
   index::Expr start = 0;
   for (std::size_t k = 0; k < node.inputs.size();) {
-    const graph::Shape& shape = shape_of(k);
+    const std::size_t end = k + parts_together(lowering.graph, node, k, lowering.costs);
+    const graph::Shape& shape = lowering.graph[node.inputs[k]].shape;
     Reader reader(lowering);
     const Walk walk = walk_over(lowering, reader, shape);
     std::vector<Ref<Stmt>> stores;
@@ -122,8 +114,7 @@ std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId int
       stores.push_back(stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, value}));
       start = index::simplify(start + shape[axis], lowering.lowered.facts);
       ++k;
-    } while (is_short(shape) && k < node.inputs.size() && shape_of(k) == shape &&
-             !is_full(reader, stores.size()));
+    } while (k < end && !is_full(reader, stores.size()));
     drafts.push_back(store_each(reader, walk, order, std::move(stores)));
     drafts.back().nodes.push_back(id);
   }

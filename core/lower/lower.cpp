@@ -46,18 +46,19 @@ std::string_view prefix(Storage storage) {
 
 class Lowerer {
  public:
-  Lowerer(const graph::Graph& graph, const Layouts& layouts, const Routines& routines)
+  Lowerer(const graph::Graph& graph, const Layouts& layouts, const Routines& routines, const Costs& costs)
       : graph_(graph),
         layouts_(layouts),
         live_(graph::live_nodes(graph)),
-        realized_(choose_realized(graph)),
+        realized_(choose_realized(graph, costs)),
         results_(results_by_node(graph)),
         seen_row_major_(seen_row_major(graph)),
         lowering_{graph,
                   {{}, {}, graph.facts()},
                   std::vector<std::optional<ValueId>>(graph.nodes().size()),
                   Names(taken()),
-                  routines} {}
+                  routines,
+                  costs} {}
 
   Lowered run() {
     for (std::uint32_t i = 0; i < graph_.nodes().size(); ++i) {
@@ -161,8 +162,7 @@ class Lowerer {
         [&](const graph::Scan&) { lower_components(id); },
         [&](const graph::Scatter&) { keep(lower_scatter(lowering_, id)); },
         [&](const graph::Concat&) {
-          const bool few = static_cast<int>(graph_[id].inputs.size()) <= RealizeLimits{}.concat_parts;
-          if (few) return elements();
+          if (!realized_.in_parts[id.index]) return elements();
           keep(lower_parts(lowering_, id, into));
         },
         [&](const graph::Size&) { elements(); }, [&](const graph::Pointwise&) { elements(); },
@@ -241,8 +241,9 @@ ValueId add_value(Lowering& lowering, Storage storage, NodeId node, const graph:
   return ValueId{static_cast<std::uint32_t>(values.size() - 1)};
 }
 
-Lowered lower(const graph::Graph& graph, const Layouts& layouts, const Routines& routines) {
-  Lowered lowered = Lowerer(graph, layouts, routines).run();
+Lowered lower(const graph::Graph& graph, const Layouts& layouts, const Routines& routines,
+              const Costs& costs) {
+  Lowered lowered = Lowerer(graph, layouts, routines, costs).run();
   verify(lowered);
   return lowered;
 }

@@ -9,11 +9,13 @@
 // the nests gives the bits of the graph evaluator.
 #pragma once
 
+#include "core/lower/realize.h"
 #include "core/lower/unit.h"
 
 namespace twinloom::lower {
 
 // The graph must be verified and without dead nodes' requirements unmet. Bug where a node cannot be lowered.
-Lowered lower(const graph::Graph& graph, const Layouts& layouts = {}, const Routines& routines = {});
+Lowered lower(const graph::Graph& graph, const Layouts& layouts = {}, const Routines& routines = {},
+              const Costs& costs = {});
 
 }  // namespace twinloom::lower

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/lower/names.h"
+#include "core/lower/realize.h"
 #include "core/lower/unit.h"
 
 namespace twinloom::lower {
@@ -28,6 +29,7 @@ struct Lowering {
   std::vector<std::optional<ValueId>> memory;  // by node
   Names names;
   Routines routines = {};
+  Costs costs = {};
   std::vector<SortedPlaces> sorts = {};  // done so far
 };
 

@@ -24,18 +24,12 @@ int work_of_node(const Node& node) {
   return std::holds_alternative<View>(node.node) ? 0 : SIMPLE;
 }
 
-bool is_written_in_parts(const Node& node, const RealizeLimits& limits) {
-  return std::holds_alternative<Concat>(node.node) &&
-         static_cast<int>(node.inputs.size()) > limits.concat_parts;
-}
-
 // What has memory whatever the cost, and why; empty for the others.
-std::string must_reason(const Node& node, const RealizeLimits& limits) {
+std::string must_reason(const Node& node) {
   if (std::holds_alternative<Reduce>(node.node)) return "a reduction";
   if (std::holds_alternative<Scan>(node.node)) return "a scan";
   if (std::holds_alternative<Realize>(node.node)) return "a fusion barrier";
   if (std::holds_alternative<Scatter>(node.node)) return "a scatter";
-  if (is_written_in_parts(node, limits)) return "a concatenation of many parts";
   return {};
 }
 
@@ -52,29 +46,30 @@ bool may_have_memory(const Node& node) {
 }
 
 // The elements of input `k` that computing all of the node asks for.
-double space_of(const Graph& graph, const Node& node, std::size_t k, const RealizeLimits& limits) {
-  const double typical = limits.typical_size;
+double space_of(const Graph& graph, const Node& node, std::size_t k, double typical, bool in_parts) {
   if (std::holds_alternative<Reduce>(node.node)) return typical_count(graph[node.inputs[0]].shape, typical);
   if (std::holds_alternative<Scatter>(node.node) && k > 0)
     return typical_count(graph[node.inputs[1]].shape, typical);
-  if (is_written_in_parts(node, limits)) return typical_count(graph[node.inputs[k]].shape, typical);
+  if (in_parts) return typical_count(graph[node.inputs[k]].shape, typical);
   return typical_count(node.shape, typical);
 }
 
 class Choice {
  public:
-  Choice(const Graph& graph, const RealizeLimits& limits) : graph_(graph), limits_(limits) {}
+  Choice(const Graph& graph, const Costs& costs, const RealizeLimits& limits)
+      : graph_(graph), costs_(costs), limits_(limits) {}
 
   Realized run() {
     const std::size_t count = graph_.nodes().size();
-    chosen_ = {std::vector<bool>(count, false), std::vector<std::string>(count)};
+    chosen_ = {std::vector<bool>(count, false), std::vector<bool>(count, false),
+               std::vector<std::string>(count)};
     reads_.resize(count);
     marks_.resize(count, 0);
     for (const Node& node : graph_.nodes())
       counts_.push_back(typical_count(node.shape, limits_.typical_size));
     const std::vector<bool> live = live_nodes(graph_);
     for (std::size_t i = 0; i < count; ++i) {
-      if (live[i]) choose(i, must_reason(graph_.nodes()[i], limits_));
+      if (live[i]) choose(i, must_reason(graph_.nodes()[i]));
     }
     for (const Result& result : graph_.results()) {
       if (is_stored(result.kind)) choose(result.value.index, "a result");
@@ -112,7 +107,7 @@ class Choice {
       ++chosen_.visited;
       const double share = std::min(1.0, counts_[next] / std::max(elements, 1.0));
       if (next != node && (chosen_.values[next] || is_memory(graph_.nodes()[next]))) {
-        work += limits_.memory * share;
+        work += limits_.usual.memory * share;
         continue;
       }
       work += work_of_node(graph_.nodes()[next]) * share;
@@ -131,14 +126,41 @@ class Choice {
   }
 
   void weigh(std::size_t node) {
-    if (!may_be_chosen(node)) return;
+    const bool chooses = may_be_chosen(node);
     double reads = 0;
     for (const auto& [reader, count] : reads_[node]) reads += count;
+    if (has_many_parts(node)) return weigh_parts(node, chooses ? reads : counts_[node], chooses);
+    if (!chooses) return;
     const double count = counts_[node];
     if (reads <= count) return;
     const double again = (reads - count) * work_of_element(node);
-    if (again > (reads + count) * limits_.memory + limits_.launch)
+    if (again > (reads + count) * limits_.usual.memory + limits_.usual.launch)
       choose(node, "read again more often than computing it again would cost");
+  }
+
+  bool has_many_parts(std::size_t node) const {
+    const Node& concat = graph_.nodes()[node];
+    return std::holds_alternative<Concat>(concat.node) &&
+           static_cast<int>(concat.inputs.size()) > limits_.few_parts;
+  }
+
+  // Computed by readers of so many elements, or where it must have memory by the nest that writes it, an
+  // element chooses among all parts. Part by part each is computed once, in as many kernels as are needed.
+  void weigh_parts(std::size_t node, double reads, bool chooses) {
+    const Node& concat = graph_.nodes()[node];
+    double all = 0, each = 0, kernels = 0;
+    for (const NodeId input : concat.inputs) {
+      const bool is_loaded = chosen_.values[input.index] || is_memory(graph_.nodes()[input.index]);
+      const double work = costs_.part + (is_loaded ? 0 : work_of_element(input.index));
+      all += work, each += work * counts_[input.index];
+    }
+    for (std::size_t k = 0; k < concat.inputs.size(); k += parts_together(graph_, concat, k, costs_, limits_))
+      ++kernels;
+    const double handed_on = chooses ? (reads + counts_[node]) * costs_.memory : 0;
+    const bool is_more = reads * all > each + handed_on + (kernels - (chooses ? 0 : 1)) * costs_.launch;
+    if (!is_more && static_cast<int>(concat.inputs.size()) <= limits_.most_parts) return;
+    chosen_.in_parts[node] = true;
+    choose(node, "a concatenation of many parts");
   }
 
   // Tells the inputs how often they are read, and by which value with memory.
@@ -147,7 +169,7 @@ class Choice {
     for (std::size_t k = 0; k < node.inputs.size(); ++k) {
       std::map<std::size_t, double>& reads = reads_[node.inputs[k].index];
       if (chosen_.values[i]) {
-        add(reads, i, space_of(graph_, node, k, limits_), node);
+        add(reads, i, space_of(graph_, node, k, limits_.typical_size, chosen_.in_parts[i]), node);
       } else {
         for (const auto& [reader, count] : reads_[i]) add(reads, reader, count, node);
       }
@@ -163,6 +185,7 @@ class Choice {
   }
 
   const Graph& graph_;
+  const Costs& costs_;
   const RealizeLimits& limits_;
   Realized chosen_;
   std::vector<double> counts_;        // elements, by node
@@ -172,6 +195,17 @@ class Choice {
 };
 
 }  // namespace
+
+std::size_t parts_together(const Graph& graph, const Node& concat, std::size_t first, const Costs& costs,
+                           const RealizeLimits& limits) {
+  const auto shape_of = [&](std::size_t k) -> const Shape& { return graph[concat.inputs[k]].shape; };
+  const double both = 2 * costs.memory * typical_count(shape_of(first), limits.typical_size);
+  std::size_t count = 1;
+  while (both < costs.launch && first + count < concat.inputs.size() &&
+         shape_of(first + count) == shape_of(first))
+    ++count;
+  return count;
+}
 
 double typical_count(const Shape& shape, double typical) {
   double count = 1;
@@ -183,8 +217,8 @@ double typical_count(const Shape& shape, double typical) {
   return count;
 }
 
-Realized choose_realized(const Graph& graph, const RealizeLimits& limits) {
-  return Choice(graph, limits).run();
+Realized choose_realized(const Graph& graph, const Costs& costs, const RealizeLimits& limits) {
+  return Choice(graph, costs, limits).run();
 }
 
 }  // namespace twinloom::lower

@@ -55,11 +55,29 @@ void contract_products(State& state) {
   if (state.options.relaxes(graph::Relaxation::contract)) state.graph = graph::contract_products(state.graph);
 }
 
+// What the threads of a GPU compute while an element of the usual size passes its memory, and while a kernel
+// starts; those of cores are the usual ones.
+lower::Costs costs_for(const machine::Machine& machine) {
+  lower::Costs costs;
+  if (machine.max_threads == 1) return costs;
+  constexpr double ELEMENT_BYTES = 4;
+  constexpr double LOAD_SLOTS =
+      12;  // of a load that a cache has: its address, itself and a pass of the cache
+  const double rate =
+      machine.clock_hertz * machine.issue_each * machine.multiprocessors * machine.warp_threads;
+  const double bandwidth = machine.memory.back().bytes_per_second * machine.blocks_at_once;
+  costs.memory = ELEMENT_BYTES / bandwidth * rate;
+  costs.cached = LOAD_SLOTS;
+  costs.launch = machine.launch_seconds * rate;
+  return costs;
+}
+
 // One pass over rows and columns pays where the blocks of a machine have threads and its caches do not hold
 // the matrix for a second pass. There a reduction of few turns is cut into parts, which those beside it may
 // hinder: that the estimate weighs. Of CPUs it is not near enough yet.
 fuse::Limits limits_for(const machine::Machine& machine, Mode mode) {
   fuse::Limits limits;
+  limits.costs = costs_for(machine);
   constexpr std::int64_t LEAST_BYTES = 2;        // of an element
   constexpr std::int64_t TURNS_OF_A_WORKER = 4;  // of a CPU: no worker waits long for the last
   if (machine.max_threads == 1) {
@@ -88,7 +106,8 @@ lower::Routines routines_of(const machine::Machine& machine) {
 }
 
 void lower_graph(State& state) {
-  state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state.backend.machine()));
+  const machine::Machine& machine = state.backend.machine();
+  state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(machine), costs_for(machine));
 }
 
 void fuse_units(State& state) {

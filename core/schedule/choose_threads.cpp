@@ -146,10 +146,11 @@ class ThreadChooser {
       if (!factors.empty()) choice.split(loops[i], factors, tail(factors.front(), loops[i]));
       choice.loop(loops[i], 0, Bind::block);
     }
+    const auto piece_of_threads = [](const Cut& cut) -> std::size_t { return cut.times > 1 ? 2 : 1; };
     for (std::size_t i = 0; i < cuts.size(); ++i)
-      if (i != fast && cuts[i].threads > 1) choice.loop(loops[i], 1, Bind::thread);
+      if (i != fast && cuts[i].threads > 1) choice.loop(loops[i], piece_of_threads(cuts[i]), Bind::thread);
     const Cut& cut = cuts[fast];
-    std::size_t piece = cut.times > 1 ? 2 : 1;
+    std::size_t piece = piece_of_threads(cut);
     if (cut.threads > 1) choice.loop(loops[fast], piece++, Bind::thread);
     for (std::size_t i = 0; i < cuts.size(); ++i)
       if (cuts[i].times > 1) choice.loop(loops[i], 1, Bind::unroll);
@@ -213,12 +214,14 @@ class ThreadChooser {
       times /= 2;
     return times;
   }
-  // Along the innermost axis that no thread walks yet.
+  // Along the innermost axis that no thread walks yet; what is left, along those that threads walk.
   void repeat_rows(std::vector<Cut>& cuts, std::size_t fast, std::int64_t times) const {
-    for (std::size_t i = cuts.size(); i-- > 0 && times > 1;) {
-      if (i == fast || cuts[i].threads > 1) continue;
-      cuts[i].times = members(situation_.shape.common[i], 1, times);
-      times /= cuts[i].times;
+    for (const bool walked : {false, true}) {
+      for (std::size_t i = cuts.size(); i-- > 0 && times > 1;) {
+        if (i == fast || (cuts[i].threads > 1) != walked) continue;
+        cuts[i].times = members(situation_.shape.common[i], cuts[i].threads, times);
+        times /= cuts[i].times;
+      }
     }
   }
   // Of inputs as large as the nest. What lies at a fixed distance from another is the same to memory.

@@ -213,6 +213,46 @@ TEST(Kernels, SecondsDecideWhereElementsAreComputedAgain) {
   EXPECT_EQ(fused_where(1.7e-6), 2U) << "nearer than estimates are";
 }
 
+// What a channel is scaled by is computed again for each of its elements where starting a kernel takes
+// longer.
+TEST(Kernels, AMachineOfSlowStartsComputesAgain) {
+  Builder b;
+  const Tensor scale = b.input("scale", DType::f32, {32, 960}), x = b.input("x", DType::f32, {32, 960, 49});
+  b.output(x * reshape(sigmoid(scale + 3.0), {32, 960, 1}));
+  const graph::Graph graph = b.take();
+  fuse::Limits limits;
+  const auto units = [&] { return fuse::fuse(lower::lower(graph), limits).lowered.units.size(); };
+  EXPECT_EQ(units(), 2U);
+  limits.costs = {.memory = 30, .cached = 12, .launch = 9e7};
+  EXPECT_EQ(units(), 1U);
+  limits.seconds = [](const loops::Program& nest) {
+    const bool is_both = nest.buffers.size() == 3 && loops::print(nest).find("sigmoid") != std::string::npos;
+    return is_both ? 1.0 : 1e-6;
+  };
+  limits.costs.launch = 1e6;
+  EXPECT_EQ(units(), 2U) << "seconds are asked where computing again costs more than a start";
+}
+
+// An element chooses among many parts where that costs less than their kernels; each part is then loaded
+// where it is an element of the part.
+TEST(Kernels, ElementsChooseAmongManyPartsWhereStartsAreSlow) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {64, 12});
+  std::vector<Tensor> parts;
+  for (int k = 0; k < 7; ++k)
+    parts.push_back(b.input(cat("part", k), DType::f32, {64, k % 2 == 0 ? 32 : 33}) * (k + 2.0));
+  b.output(relu(concat(parts, 1)));
+  b.output(concat({x, x, x, x, x, x}, 1));
+  const graph::Graph graph = b.take();
+  const lower::Costs slow = {.memory = 30, .cached = 12, .launch = 9e7};
+  EXPECT_EQ(lower::lower(graph).units.size(), 9U);
+  const lower::Lowered lowered = lower::lower(graph, {}, {}, slow);
+  EXPECT_EQ(lowered.units.size(), 2U);
+  const auto arguments = random_arguments(graph, 1, {}, 0);
+  const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict, {7, 3});
+  EXPECT_EQ(difference(run_lowered(graph, lowered, arguments), expected), std::nullopt);
+}
+
 // Each part of what stands side by side is read in its own columns alone, so nothing is computed again.
 TEST(Kernels, ExpensivePartsAreComputedWhereTheyAreReadOnce) {
   Builder b;
