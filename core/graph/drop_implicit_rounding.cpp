@@ -2,10 +2,13 @@
 // Cast nodes, is kept in f32.
 //   a = mul(x, y): bf16                       wide = mul(cast(x): f32, cast(y): f32): f32
 //   b = add(a, x): bf16, a result      ->     b = cast(add(wide, cast(x): f32)): bf16
-// Results, explicit casts, and what gather, scatter, scan, concat or realize read keep their rounding. A
-// value that keeps it is rounded once from f32, as before, so its bits change only where its inputs do.
-// Nodes that no result needs are left out.
+// Results, explicit casts, and what gather, scatter, scan, concat or realize read keep their rounding. So do
+// both sides of a comparison of two values: a maximum that is rounded, as a result, would equal none of what
+// it is the maximum of, and a gradient that is shared among the equal ones would be divided by 0. A value
+// that keeps it is rounded once from f32, as before, so its bits change only where its inputs do. Nodes that
+// no result needs are left out.
 #include <algorithm>
+#include <array>
 
 #include "core/base/error.h"
 #include "core/graph/passes.h"
@@ -27,6 +30,17 @@ bool rounds(const Node& node) {
          is_implicit_cast(node);
 }
 
+bool compares(const Graph& graph, const Node& node) {
+  using enum ops::Pointwise;
+  const auto* pointwise = std::get_if<Pointwise>(&node.node);
+  if (pointwise == nullptr || std::ranges::count(std::array{eq, ne, lt, le, gt, ge}, pointwise->op) == 0)
+    return false;
+  return std::ranges::none_of(node.inputs, [&](NodeId input) {
+    while (std::holds_alternative<View>(graph[input].node)) input = graph[input].inputs[0];
+    return std::holds_alternative<Constant>(graph[input].node);
+  });
+}
+
 // For each node whether all that read it, looked at through views and implicit casts, compute in f32.
 std::vector<bool> read_only_by_arithmetic(const Graph& graph, const std::vector<bool>& live) {
   std::vector<bool> fine(graph.nodes().size(), true);
@@ -35,8 +49,8 @@ std::vector<bool> read_only_by_arithmetic(const Graph& graph, const std::vector<
   for (std::size_t n = fine.size(); n-- > 0;) {
     const Node& user = graph.nodes()[n];
     if (!live[n]) continue;
-    const bool computes =
-        std::holds_alternative<Pointwise>(user.node) || std::holds_alternative<Reduce>(user.node);
+    const bool computes = (std::holds_alternative<Pointwise>(user.node) && !compares(graph, user)) ||
+                          std::holds_alternative<Reduce>(user.node);
     const bool passes_on = std::holds_alternative<View>(user.node) || is_implicit_cast(user);
     if (computes || (passes_on && fine[n])) continue;
     for (const NodeId input : user.inputs) fine[input.index] = false;

@@ -270,6 +270,21 @@ TEST(DropImplicitRounding, KeepsArithmeticInF32) {
   }
 }
 
+TEST(DropImplicitRounding, WhatIsComparedKeepsIt) {
+  Builder builder;
+  const Tensor x = builder.input("x", DType::bf16, {3});
+  const Tensor inner = x + 0x1p-9;
+  const Tensor most = amax(inner, {0}, true);
+  builder.output(cast(eq(inner, most), DType::f32));
+  builder.output(most);
+  builder.output(cast(eq(x * 0x1.02p0, 0.0), DType::f32));  // beside a number arithmetic is enough
+  const graph::Graph before = builder.take();
+  const std::vector<Argument> arguments{array(DType::bf16, {3}, {1, 1, 0.5})};
+  const auto fused = evaluate(drop_implicit_rounding(before), arguments, Arithmetic::strict);
+  EXPECT_EQ(numbers_in(*fused[0]), (Reals{1, 1, 0}));
+  EXPECT_EQ(dropped_roundings(before).size(), 1u);
+}
+
 TEST(ShortenFunctions, TakesFormsOfF32AndOf16Bits) {
   Builder builder;
   for (const DType dtype : {DType::f32, DType::bf16, DType::f64})
