@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "api/traffic.h"
 #include "core/graph/donate.h"
 
 namespace twinloom {
@@ -41,7 +42,8 @@ nlohmann::json json_of(const ExplainedKernel& kernel) {
         {{"name", each.name.empty() ? each.words : each.name}, {"file", each.file}, {"line", each.line}});
   nlohmann::json json = {
       {"name", kernel.name},         {"computes", std::move(computes)}, {"nest", loops::print(kernel.nest)},
-      {"schedule", kernel.schedule}, {"sources", kernel.sources},       {"estimate", nullptr}};
+      {"schedule", kernel.schedule}, {"sources", kernel.sources},       {"bytes", kernel.bytes},
+      {"estimate", nullptr}};
   if (kernel.estimate) json["estimate"] = json_of(*kernel.estimate);
   if (kernel.unrelaxed_seconds)
     json["relaxed"] = {{"sums", kernel.relaxed.sums},
@@ -58,6 +60,7 @@ Explanation explain(const Executable& executable, std::span<const Argument> argu
   const int threads = run.settings.threads;
   const index::Values symbols = executable.symbols(arguments, run);
   const Estimates estimates = estimates_of(*variant, device.backend(), threads, symbols);
+  const std::vector<Traffic> traffic = traffic_of(*variant, symbols);
   Explanation explanation;
   for (std::size_t group = 0; group < variant->groups.size(); ++group) {
     const runtime::Group& shown = variant->groups[group];
@@ -66,6 +69,7 @@ Explanation explain(const Executable& executable, std::span<const Argument> argu
                               .nest = shown.nest,
                               .schedule = {},
                               .sources = {},
+                              .bytes = traffic[group].bytes,
                               .estimate = estimates[group],
                               .relaxed = {},
                               .unrelaxed_seconds = {}};

@@ -26,6 +26,7 @@ struct ExplainedKernel {
   loops::Program nest;
   std::string schedule;                    // printed; empty for a nest that is interpreted
   std::vector<std::string> sources;        // one for each of its programs
+  std::int64_t bytes = 0;                  // that it moves: see Traffic
   std::optional<cost::Estimate> estimate;  // nothing where there is none: see Estimates
   RelaxedNest relaxed;                     // of mode `fast`
   std::optional<double>
@@ -65,8 +66,8 @@ std::vector<pipeline::PassText> dump(const Graph& graph, std::span<const Argumen
 // As a list of objects: pass, text.
 std::string json_of(const std::vector<pipeline::PassText>& texts);
 
-// As an object: kernels (name, computes, nest, schedule, sources, estimate with seconds and limits, relaxed),
-// missed, scatters, reuses (result, name, input, bytes), peak_bytes. Times in seconds.
+// As an object: kernels (name, computes, nest, schedule, sources, bytes, estimate with seconds and limits,
+// relaxed), missed, scatters, reuses (result, name, input, bytes), peak_bytes. Times in seconds.
 std::string json_of(const Explanation& explanation);
 
 }  // namespace twinloom

@@ -1,4 +1,6 @@
 // A graph call by call, by the C API. See handles.h.
+#include <limits>
+
 #include "api/c/dlpack.h"
 #include "api/c/handles.h"
 #include "frontends/fx/call_builder.h"
@@ -150,6 +152,15 @@ twinloom_error* twinloom_builder_constant(twinloom_builder* builder, const DLTen
     checked(value, "value");
     twinloom_builder& into = checked(builder, "builder");
     *value = add_value(into, into.calls->constant(twinloom::c::array_of(tensor, "the constant")));
+  });
+}
+
+twinloom_error* twinloom_builder_origin(twinloom_builder* builder, const char* name, const char* file,
+                                        int64_t line) {
+  return guarded([&] {
+    twinloom_builder& into = checked(builder, "builder");
+    if (line < 0 || line > std::numeric_limits<int>::max()) throw Error(cat("line ", line, " is of no file"));
+    into.calls->set_origin(name == nullptr ? "" : name, file == nullptr ? "" : file, static_cast<int>(line));
   });
 }
 

@@ -14,6 +14,14 @@ namespace {
 // What few kernels have more of.
 constexpr std::size_t USUAL_ARGUMENTS = 16;
 
+// What a person calls a node, and where in his program it stands.
+std::string described(const graph::Graph& graph, graph::NodeId node) {
+  const graph::Origin& origin = graph[node].origin;
+  std::string words = graph::describe(graph, node);
+  if (!origin.file.empty()) words += cat(" (", escaped(origin.file), ":", origin.line, ")");
+  return words;
+}
+
 }  // namespace
 
 Run::Run(const graph::Graph& graph, std::shared_ptr<const Prepared> prepared, const Given& given,
@@ -76,7 +84,7 @@ std::exception_ptr Run::error_of(const Failure& failure) const {
   const std::string place =
       failure.offset < 0 ? std::string() : cat("; it is element ", failure.offset, " of its tensor's memory");
   return std::make_exception_ptr(
-      Error(cat(known ? graph::describe(graph, node) : std::string("an index"), ": index ", failure.value,
+      Error(cat(known ? described(graph, node) : std::string("an index"), ": index ", failure.value,
                 " is out of range; expected 0 <= index < ", failure.bound, place),
             {known ? graph[node].origin.name : std::string()}));
 }

@@ -42,9 +42,14 @@ Item CallBuilder::size(const std::string& name, const index::Expr& value) {
   return {value};
 }
 
+void CallBuilder::set_origin(std::string name, std::string file, int line) {
+  origin_ = {std::move(file), line, std::move(name), "", 0};
+}
+
 Item CallBuilder::call(const std::string& target, Items positional,
                        std::vector<std::pair<std::string, Item>> keywords, std::size_t elements) {
-  builder_.origin = {"", 0, short_name(target), "", 0};
+  builder_.origin = origin_;
+  if (origin_.name.empty()) builder_.origin.name = short_name(target);
   context_.elements = elements;
   return fx::call(target, std::move(positional), std::move(keywords), context_, memory_);
 }

@@ -29,6 +29,10 @@ class CallBuilder {
   Item size(const std::string& name, const index::Expr& value);
   Item constant(graph::Array array) { return {builder_.constant(std::move(array))}; }
 
+  // What the nodes of the calls from here on are called, each after its operator where it is empty, and the
+  // line of the user's program that they stand for.
+  void set_origin(std::string name, std::string file, int line);
+
   // `elements`: so many elements of what it gives are needed, where it gives a list whose length the sizes
   // tell.
   Item call(const std::string& target, Items positional,
@@ -44,6 +48,7 @@ class CallBuilder {
   graph::Builder builder_;
   Memory memory_;
   Context context_;
+  graph::Origin origin_;  // of the calls
 };
 
 }  // namespace twinloom::fx

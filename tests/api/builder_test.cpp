@@ -130,6 +130,19 @@ TEST_F(Building, KeywordsSizesTypesAndRealsAreOperands) {
   EXPECT_EQ(twinloom_graph_result_count(graph), 2u);
 }
 
+TEST_F(Building, AnOriginIsThatOfTheCallsBehindIt) {
+  expect_ok(twinloom_builder_origin(builder, "scaled", "model.py", 12));
+  expect_ok(call<2>("aten.mul.Tensor", {value(x), integer(2)}, &y));
+  expect_invalid(call<2>("aten.unsqueeze.default", {value(y), integer(9)}, &y), "model.py:12");
+  expect_ok(twinloom_builder_origin(builder, nullptr, nullptr, 0));
+  expect_ok(call<1>("aten.exp", {value(y)}, &y));
+  const std::string text = finished({y});
+  EXPECT_NE(text.find("scaled"), std::string::npos) << text;
+  EXPECT_NE(text.find("file \"model.py\" 12"), std::string::npos) << text;
+  EXPECT_NE(text.find("exp"), std::string::npos) << text;
+  expect_invalid(twinloom_builder_origin(builder, "scaled", "model.py", -1), "line -1 is of no file");
+}
+
 TEST_F(Building, AParameterThatIsWrittenIsAResult) {
   expect_ok(call<2>("aten.add_.Tensor", {value(x), integer(1)}, &y));
   EXPECT_NE(finished({}).find("written"), std::string::npos);

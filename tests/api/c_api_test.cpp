@@ -225,6 +225,7 @@ TEST_F(Sums, AnExplanationIsJson) {
   ASSERT_FALSE(told["kernels"].empty());
   const auto& kernel = told["kernels"][0];
   EXPECT_GT(kernel["estimate"]["seconds"].get<double>(), 0);
+  EXPECT_EQ(kernel["bytes"], 2 * 3 * 4 * 4 + 3 * 4);
   EXPECT_TRUE(kernel["estimate"]["limits"].contains("launch"));
   EXPECT_NE(kernel["sources"][0].get<std::string>().find("extern"), std::string::npos);
   EXPECT_EQ(told["peak_bytes"], 3 * 4 * 4 + 3 * 4);

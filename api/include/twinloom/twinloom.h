@@ -279,6 +279,10 @@ TWINLOOM_API twinloom_error* twinloom_builder_size(twinloom_builder* builder, co
 /** A tensor in memory of this process; copied. */
 TWINLOOM_API twinloom_error* twinloom_builder_constant(twinloom_builder* builder, const DLTensor* tensor,
                                                        int64_t* value);
+/** What the calls from here on are named in errors and by twinloom_explain, and the line of a program that they
+ * stand for. NULL and 0: the operator's name, and none. */
+TWINLOOM_API twinloom_error* twinloom_builder_origin(twinloom_builder* builder, const char* name,
+                                                     const char* file, int64_t line);
 /** Adds a call of an operator. `target` as PyTorch prints it, "aten._softmax.default", or the operator's name
  * alone, "exp"; operands as its schema says. What it gives is written into `values`: one, or the first
  * `value_count` elements of a list. */
@@ -445,8 +449,8 @@ TWINLOOM_API twinloom_error* twinloom_peak_bytes(const twinloom_executable* exec
                                                  int64_t* bytes);
 
 /** What a run with these arguments consists of, as an object of JSON, times in seconds: `kernels` (name; the
- * operators that each computes, with file and line; loop nest, schedule, sources; estimate, by what limits
- * it), `missed` (pairs that stayed two kernels, and why), `scatters`, `reuses` (which result takes the memory
+ * operators that each computes, with file and line; loop nest, schedule, sources; bytes that it moves; estimate,
+ * by what limits it), `missed` (pairs that stayed two kernels, and why), `scatters`, `reuses` (which result takes the memory
  * of which donated or written input, in bytes), `peak_bytes`. `threads`: of a CPU, 0 for one a core. Free
  * with twinloom_text_free. */
 TWINLOOM_API twinloom_error* twinloom_explain(const twinloom_executable* executable,

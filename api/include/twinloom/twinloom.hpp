@@ -438,6 +438,10 @@ class Builder {
     detail::check(twinloom_builder_constant(handle(), &tensor.dlpack(), &value));
     return {this, value};
   }
+  /// What the calls from here on are named, each after its operator where it is empty, and the line that they stand for.
+  void origin(const std::string& name, const std::string& file, std::int64_t line) {
+    detail::check(twinloom_builder_origin(handle(), name.c_str(), file.c_str(), line));
+  }
   /// An operator by the name that PyTorch prints, with operands as its schema says:
   /// call("aten.sum.dim_IntList", {x, {1}}).
   Node call(const std::string& target, const Operand::List& operands) {
