@@ -166,8 +166,51 @@ def test_an_index_out_of_range_is_an_error(device):
 def test_explain_says_what_stays_with_pytorch_and_why():
     found = twinloom.explain(lambda x, w: (x @ w).relu() + 1, drawn(4, 4), drawn(4, 4))
     assert (found.graphs, found.subgraphs) == (1, 1)
-    assert found.left == [("aten.mm.default", "a product of matrices, or a convolution", 1)]
-    assert "aten.mm.default" in str(found)
+    line = f"{__file__}:{sys._getframe().f_lineno - 2}"
+    assert [(one.operator, one.why, one.count, one.places) for one in found.left] == [
+        ("aten.mm.default", "a product of matrices, or a convolution", 1, [line])]
+    kernel, = found.kernels
+    assert (kernel.graph, kernel.nodes, kernel.places, kernel.bytes) == (0, ["relu", "add"], [line], 2 * 4 * 4 * 4)
+    assert 0 < kernel.seconds < 1e-3 and kernel.limit
+    for words in ("aten.mm.default: a product", "relu add", "128 bytes", line):
+        assert words in str(found)
+
+
+def test_explain_has_the_kernels_of_gradients_and_keeps_none():
+    module = block()
+    found = twinloom.explain(module, drawn(4, 16), training=True)
+    assert found.graphs == 2 and {one.graph for one in found.kernels} == {0, 1}
+    assert all(one.grad is None for one in module.parameters())
+
+
+def test_explain_leaves_what_was_compiled():
+    module, counter = block(), torch._dynamo.testing.CompileCounterWithBackend(twinloom.backend)
+    run, other = torch.compile(module, backend=counter), torch.compile(lambda x: x * 3, backend=counter)
+    for rows in (4, 4):
+        run(drawn(rows, 16)), other(drawn(8))
+        for _ in range(10):  # more often than Dynamo compiles a function before it gives up
+            twinloom.explain(lambda x: x * 2, drawn(8))
+            twinloom.explain(module, drawn(rows, 16))
+    assert counter.frame_count == 2
+
+
+def test_an_error_of_a_run_names_the_line():
+    def function(x, i):
+        y = x * 2
+        return y[i] + 1
+
+    with pytest.raises(twinloom.Error, match=f"{__file__}:{function.__code__.co_firstlineno + 2}"):
+        compiled(function)(drawn(8), torch.tensor([1, 8]))
+        torch.cuda.is_available() and torch.cuda.synchronize()
+        compiled(function)(drawn(8), torch.tensor([1, 2]))
+
+
+def test_a_view_of_a_view_that_leaves_a_subgraph_is_of_no_memory_of_its_own():
+    def function(x):
+        return (x + 1).sum(1, keepdim=True).expand(8, 16).t().unsqueeze(0)
+
+    x = drawn(8, 16)
+    expect_close(compiled(function)(x), function(x))
 
 
 def test_views_that_leave_a_subgraph_cost_no_kernel():

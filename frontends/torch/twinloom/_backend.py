@@ -2,6 +2,7 @@
 import dataclasses
 import functools
 import operator
+import typing
 
 import torch
 from torch._dynamo.backends.common import aot_autograd
@@ -12,7 +13,7 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 from . import _library
 from ._executable import Executable, shared_results
 from ._library import Error
-from ._lowering import Builder, sizes_of, symbols_of
+from ._lowering import Builder, place_of, sizes_of, symbols_of
 from ._partition import cut
 
 
@@ -42,8 +43,16 @@ class Compiled:
     """A traced graph after it was cut, for explanations."""
 
     kernels: list = dataclasses.field(default_factory=list)  # Executables
-    left: dict = dataclasses.field(default_factory=dict)  # node that stays with PyTorch -> why
+    left: list = dataclasses.field(default_factory=list)  # Left, what stays with PyTorch
     nodes: int = 0  # that are called, views at borders counted once
+
+
+class Left(typing.NamedTuple):
+    """A node that stays with PyTorch."""
+
+    operator: str
+    why: str
+    place: tuple  # file and line that it was traced from
 
 
 _listeners = []  # of explain(): lists to which each compiled graph is appended
@@ -139,8 +148,8 @@ def compile_graph(gm, example_inputs, *, settings):
     device = _device_of(gm)
     _library.device(device)  # what is missing is an error, not a reason to leave all to PyTorch
     parts = cut(gm, device, settings.products)
-    compiled = Compiled(left={node.name: (str(node.target), why) for node, why in parts.left.items()
-                              if node.target is not operator.getitem},
+    compiled = Compiled(left=[Left(str(node.target), why, place_of(node)) for node, why in parts.left.items()
+                              if node.target is not operator.getitem],
                         nodes=sum(node.op == "call_function" and node.target is not operator.getitem
                                   for node in gm.graph.nodes))
     fused = fuse_by_partitions(gm, [dict.fromkeys(nodes) for nodes in parts.partitions], always_return_tuple=True)
@@ -151,7 +160,7 @@ def compile_graph(gm, example_inputs, *, settings):
         try:
             _install(fused, node.target, node, settings, device, symbol_nodes, compiled)
         except Error as error:
-            compiled.left[node.name] = ("a subgraph", str(error))
+            compiled.left.append(Left("a subgraph", str(error), ("", 0)))
     for listener in _listeners:
         listener.append(compiled)
     return _boxed(fused)

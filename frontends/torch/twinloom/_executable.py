@@ -1,6 +1,7 @@
 """A compiled subgraph: tensors of PyTorch in, tensors that PyTorch has allocated out, nothing copied."""
 import collections
 import ctypes
+import json
 import math
 import re
 
@@ -84,6 +85,7 @@ class Executable:
         self._device, self._cuda, self._library = device, device.type == "cuda", library()
         check(library().twinloom_compile(graph.pointer, _library.device(device).pointer, ctypes.byref(options),
                                          ctypes.byref(self._handle.pointer)))
+        self._last = None  # frame of the last run
         self._frames = collections.deque()
         self._pending = collections.deque()
 
@@ -130,6 +132,7 @@ class Executable:
             error = self._library.twinloom_start(self._handle.pointer, *frame.words, ctypes.byref(started.pointer))
             if not error:
                 self._pending.append(started)
+        self._last = frame
         frame.home.append(frame)
         if error:
             check(error)
@@ -138,6 +141,14 @@ class Executable:
         while self._pending and self._library.twinloom_pending_ready(self._pending[0].pointer):
             done = self._pending.popleft()  # given back with this name, after it was waited for
             check(self._library.twinloom_pending_wait(done.pointer))
+
+    def explained(self):
+        """What the last run consisted of, as twinloom_explain says it; nothing before there was one."""
+        if self._last is None:
+            return None
+        text, threads = ctypes.c_void_p(), 0 if self._cuda else torch.get_num_threads()
+        check(self._library.twinloom_explain(self._handle.pointer, *self._last.words[:2], threads, ctypes.byref(text)))
+        return json.loads(_library.text_of(text))
 
     def fast(self, inputs):
         """What calling this does, faster where all sizes are numbers: written out for the traced sizes and strides."""

@@ -120,7 +120,7 @@ def library():
 _TEXTS = ["twinloom_version", "twinloom_error_message"]
 _CHECKED = ["twinloom_builder_new", "twinloom_builder_input", "twinloom_builder_size", "twinloom_builder_call",
             "twinloom_builder_port", "twinloom_builder_finish", "twinloom_graph_text", "twinloom_device_open",
-            "twinloom_compile", "twinloom_run", "twinloom_start", "twinloom_pending_wait"]
+            "twinloom_compile", "twinloom_run", "twinloom_explain", "twinloom_builder_origin", "twinloom_start", "twinloom_pending_wait"]
 
 
 def check(error):

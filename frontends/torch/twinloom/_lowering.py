@@ -4,7 +4,10 @@ The builder is asked instead of a text being printed: each node is refused or ta
 graph is cut, and nothing is spelled and read again.
 """
 import ctypes
+import functools
 import operator
+import os
+import re
 
 import torch
 from torch import fx
@@ -52,11 +55,27 @@ def memory_order(tensor):
     return sorted(range(tensor.dim()), key=lambda axis: (-strides[axis], sizes[axis] == 1, axis))
 
 
+_FRAME = re.compile(r'^\s*File "(.+)", line (\d+), in ', re.MULTILINE)
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+
+
+@functools.lru_cache(maxsize=4096)
+def _place_in(trace):
+    frames = [(file, int(line)) for file, line in _FRAME.findall(trace)]
+    return next((one for one in reversed(frames) if not one[0].startswith(_TORCH)), frames[-1] if frames else ("", 0))
+
+
+def place_of(node):
+    """File and line of the user's program that a node was traced from: the innermost call outside of PyTorch's package."""
+    return _place_in(node.meta.get("stack_trace") or "")
+
+
 class Builder:
     """A graph of the library that grows by FX nodes."""
 
-    def __init__(self, name):
-        self._handle = Handle("twinloom_builder_free")
+    def __init__(self, name, has_places=True):
+        """`has_places`: errors of nodes say where they were traced."""
+        self._has_places, self._handle = has_places, Handle("twinloom_builder_free")
         self._values = {}  # FX node -> number of its value, or of its values
         check(library().twinloom_builder_new(name.encode(), ctypes.byref(self._handle.pointer)))
 
@@ -77,6 +96,8 @@ class Builder:
         if node.target is operator.getitem:
             self._values[node] = self._values[node.args[0]][node.args[1]]
             return
+        if self._has_places:
+            self._stand_at(node)
         operands = [self._operand(argument) for argument in node.args]
         operands += [self._operand(argument, name) for name, argument in node.kwargs.items() if name not in PLACEMENT]
         value = node.meta["val"]
@@ -84,6 +105,10 @@ class Builder:
         numbers = self._call(str(node.target), operands, len(value) if several else 1)
         made = [self._as_traced(node, number, one) for number, one in zip(numbers, value if several else [value])]
         self._values[node] = made if several else made[0]
+
+    def _stand_at(self, node):
+        file, line = place_of(node)
+        check(library().twinloom_builder_origin(self._handle.pointer, node.name.encode(), os.fsencode(file), ctypes.c_int64(line)))
 
     def finish(self, results, copied):
         """The graph that gives these nodes, with their axes in memory_order(); those at the positions `copied` in memory
@@ -170,7 +195,7 @@ class Builder:
 def why_unsupported(node):
     """What the library says against a node that is called with tensors as they are traced; nothing where it takes it."""
     try:
-        builder = Builder("node")
+        builder = Builder("node", has_places=False)
         for name in sorted(symbols_of(sizes_of(node))):
             builder.size(name)
         for one in node.all_input_nodes:

@@ -87,7 +87,7 @@ def _keep_border_views_out(graph, inside):
     for node in reversed(list(graph.nodes)):
         if node not in inside or not is_view(node):
             continue
-        for user in [user for user in node.users if inside.get(user) != inside[node] and user not in again.values()]:
+        for user in [user for user in node.users if inside.get(user) != inside[node]]:
             user.replace_input_with(node, outside_of(node))
         if not node.users:
             del inside[node]
