@@ -142,7 +142,7 @@ class Combiner {
   // What computing again costs, and what writing, reading and launching. `kept`: the first computes its
   // elements in any case.
   struct Balance {
-    double again, saved;
+    double elements, again, saved;
     bool pays() const { return again <= saved; }
   };
   Balance balance_of(const Forwarded& forwarded, bool kept) const {
@@ -156,7 +156,7 @@ class Combiner {
     // A reader with the writer's own loops is merged with them.
     if (kept && forwarded.evaluations <= elements) again = 0;
     saved += std::max(0.0, forwarded.evaluations - elements) * costs.memory;
-    return {again * forwarded.work, saved};
+    return {elements, again * forwarded.work, saved};
   }
 
   std::optional<Combined> write_into_reader() {
@@ -165,7 +165,11 @@ class Combiner {
     Forwarded forwarded = forward(first_.draft.nest, second_.draft.nest, flows_, handover, names_);
     if (!forwarded.refused.empty()) return std::nullopt;
     const Balance balance = balance_of(forwarded, false);
-    const bool is_plain = !around_.limits.seconds || balance.again <= around_.limits.costs.launch;
+    // How elements lie counts too, which only seconds tell: where neighbours are read apart, each costs a
+    // sector.
+    const lower::Costs& costs = around_.limits.costs;
+    const bool is_plain =
+        !around_.limits.seconds || balance.again + balance.elements * costs.apart <= costs.launch;
     if (is_plain && !balance.pays()) return computes_too_much();
     Combined combined = finish(std::move(forwarded.nest), facts);
     if (!is_plain && !is_faster(combined.unit->nest, balance.pays())) return computes_too_much();

@@ -18,6 +18,7 @@ namespace twinloom::lower {
 // whose threads compute so much more while a kernel starts, has others.
 struct Costs {
   double memory = 10;     // one element read or written
+  double apart = 160;     // one element whose neighbours in memory are not read with it
   double cached = 2;      // one element read that a cache has, as what is the same for many others
   double launch = 20000;  // one more kernel
   double part = 8;  // one part of a Concat that an element is not of: its place is compared, its load masked

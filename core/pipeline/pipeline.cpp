@@ -67,6 +67,7 @@ lower::Costs costs_for(const machine::Machine& machine) {
       machine.clock_hertz * machine.issue_each * machine.multiprocessors * machine.warp_threads;
   const double bandwidth = machine.memory.back().bytes_per_second * machine.blocks_at_once;
   costs.memory = ELEMENT_BYTES / bandwidth * rate;
+  costs.apart = costs.memory * machine.sector_bytes / ELEMENT_BYTES;
   costs.cached = LOAD_SLOTS;
   costs.launch = machine.launch_seconds * rate;
   return costs;

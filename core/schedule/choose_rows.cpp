@@ -212,7 +212,8 @@ class RowChooser {
 
   // Of a row that warps keep.
   std::int64_t elements_of_thread(std::int64_t row) const {
-    if (row > loops::LANES || parameters_.row_threads == 0) return loops::UNIT / machine_.warp_threads;
+    if (row > loops::LANES || parameters_.row_threads == 0)
+      return ceil_div(std::min(row, loops::UNIT), machine_.warp_threads);
     return ceil_div(row, std::min<std::int64_t>(parameters_.row_threads, machine_.warp_threads));
   }
 

@@ -113,6 +113,9 @@ constexpr std::int64_t GATHERING_THREADS = 512;   // of a block that gathers
 
 // Values that are cached for later inner loop nests.
 constexpr int LEAST_KEPT_WORK = 3;            // instructions: a store and a load cost about as much
+// Instructions that a load takes for at a place that is looked up: a warp's is as many passes of a cache as
+// lanes.
+constexpr int LOOKED_UP_WORK = 32;
 constexpr std::size_t MOST_KEPT_NODES = 500;  // of a sibling without Lets: the search is quadratic
 
 // Which sizes ask for schedules of their own.

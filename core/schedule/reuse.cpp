@@ -1,5 +1,5 @@
-// See reuse.h. Two values are the same when they are equal with every Let put in its place and the counters
-// of both siblings' loops called the same.
+// See reuse.h. Two values are the same when they are equal with every Let put in its place, the counters of
+// both siblings' loops called the same, and the symbols of equal Index statements too.
 #include "core/schedule/reuse.h"
 
 #include <algorithm>
@@ -26,26 +26,53 @@ const index::Symbol& place() {
   return symbol;
 }
 
-int work_of_value(const Ref<Value>& value) { return work_of({loops::stmt(loops::Let{Temp{0}, value})}); }
-
-bool walks(const Value& value) {
-  bool found = false;
-  loops::for_each_value(value, [&](const Value& part) {
+// `found` are the symbols of places that are looked up, where memory answers late and each element is alone.
+int work_of_value(const Ref<Value>& value, const std::set<index::Symbol>& found) {
+  int work = work_of({loops::stmt(loops::Let{Temp{0}, value})});
+  loops::for_each_value(*value, [&](const Value& part) {
     const auto* load = std::get_if<loops::Load>(&part.node);
-    found = found || (load != nullptr && index::mentions(load->offset, place()));
+    const bool is_found = load != nullptr && std::ranges::any_of(found, [&](const index::Symbol& symbol) {
+                            return index::mentions(load->offset, symbol);
+                          });
+    if (is_found) work += LOOKED_UP_WORK;
   });
-  return found;
+  return work;
 }
+
+bool walks(const Value& value) { return loops::symbols_of(value).contains(place()); }
+
+// The Index statements of several siblings: a symbol for all that are equal but for theirs.
+class Lookups {
+ public:
+  // In the terms of all siblings.
+  index::Symbol symbol_of(loops::Index lookup) {
+    for (const Ref<Stmt>& known : known_) {
+      lookup.symbol = std::get<loops::Index>(known->node).symbol;
+      if (loops::equal(*known, *loops::stmt(lookup))) return lookup.symbol;
+    }
+    lookup.symbol = index::Symbol(cat("reused.found", known_.size()));
+    known_.push_back(loops::stmt(lookup));
+    symbols_.insert(lookup.symbol);
+    return lookup.symbol;
+  }
+  const std::set<index::Symbol>& symbols() const { return symbols_; }
+
+ private:
+  std::vector<Ref<Stmt>> known_;
+  std::set<index::Symbol> symbols_;
+};
 
 // A sibling of one loop, and what its values are without Lets.
 class Body {
  public:
-  Body(const loops::Sibling& sibling, const index::Facts& facts) : sibling_(sibling) {
+  Body(const loops::Sibling& sibling, const index::Facts& facts, Lookups& lookups) : sibling_(sibling) {
+    common_.emplace(sibling_.loops.front().axis, index::Expr(place()));
     for (const Ref<Stmt>& stmt : sibling.inner) {
-      usable_ = usable_ && !std::holds_alternative<loops::Index>(stmt->node) &&
-                !std::holds_alternative<loops::Scan>(stmt->node);
-      if (const auto* let = std::get_if<loops::Let>(&stmt->node); let != nullptr && usable_)
+      usable_ = usable_ && !std::holds_alternative<loops::Scan>(stmt->node);
+      if (!usable_) break;
+      if (const auto* let = std::get_if<loops::Let>(&stmt->node))
         lets_.emplace(let->temp, expand(let->value));
+      if (const auto* index = std::get_if<loops::Index>(&stmt->node)) add(*index, lookups);
     }
     usable_ = usable_ && sibling.loops.size() == 1 && most_of(facts, sibling.loops.front().extent);
   }
@@ -63,8 +90,11 @@ class Body {
       const auto let = read != nullptr ? lets_.find(read->temp) : lets_.end();
       return let != lets_.end() ? let->second : old;
     });
-    return loops::substitute(expanded, {{sibling_.loops.front().axis, index::Expr(place())}});
+    return loops::substitute(expanded, common_);
   }
+
+  // The symbols of its Index statements, by those of all siblings.
+  const std::map<index::Symbol, index::Symbol>& found() const { return found_; }
 
   // Of every statement but the Lets, which their readers stand for.
   std::vector<Ref<Value>> roots() {
@@ -78,7 +108,19 @@ class Body {
   }
 
  private:
+  void add(const loops::Index& index, Lookups& lookups) {
+    loops::Index lookup = index;
+    lookup.value = expand(index.value);
+    lookup.bound = index::substitute(index.bound, common_);
+    lookup.mask = index::substitute(index.mask, common_);
+    const index::Symbol shared = lookups.symbol_of(std::move(lookup));
+    found_.emplace(shared, index.symbol);
+    common_.emplace(index.symbol, index::Expr(shared));
+  }
+
   const loops::Sibling& sibling_;
+  index::Substitution common_;  // of its symbols by those of all siblings
+  std::map<index::Symbol, index::Symbol> found_;
   std::map<Temp, Ref<Value>> lets_;
   std::size_t nodes_ = 0;
   bool usable_ = true;
@@ -100,30 +142,33 @@ void add_parts(const Ref<Value>& value, std::vector<Ref<Value>>& parts) {
 struct Shared {
   std::size_t first = 0;  // the sibling that computes it first
   Ref<Value> value;
+  Lookups lookups;  // by which it is told
 };
 
 // The dearest value that a sibling computes after another one has.
 std::optional<Shared> most_expensive(const std::vector<const loops::Sibling*>& siblings,
                                      const index::Facts& facts) {
   std::vector<std::pair<Body, std::vector<Ref<Value>>>> before;
+  Lookups lookups;
   std::optional<Shared> best;
   int most = LEAST_KEPT_WORK - 1;
   for (const loops::Sibling* sibling : siblings) {
-    before.emplace_back(Body(*sibling, facts), std::vector<Ref<Value>>());
+    before.emplace_back(Body(*sibling, facts, lookups), std::vector<Ref<Value>>());
     auto& [body, parts] = before.back();
     if (body.is_usable())
       for (const Ref<Value>& root : body.roots()) add_parts(root, parts);
     if (!body.is_usable()) parts.clear();
     for (const Ref<Value>& part : parts) {
-      const int work = work_of_value(part);
+      const int work = work_of_value(part, lookups.symbols());
       for (std::size_t first = 0; first + 1 < before.size() && work > most; ++first) {
         const auto& [other, known] = before[first];
         if (!is_among(known, *part) || !(other.extent() == body.extent())) continue;
-        best = Shared{first, part};
+        best = Shared{first, part, {}};
         most = work;
       }
     }
   }
+  if (best) best->lookups = std::move(lookups);
   return best;
 }
 
@@ -138,7 +183,7 @@ class Keeper {
 
   Kept run() {
     Kept kept{nest_, loops::Buffer{static_cast<std::uint32_t>(nest_.buffers.size())}, 0,
-              work_of_value(shared_.value)};
+              work_of_value(shared_.value, shared_.lookups.symbols())};
     std::size_t number = 0;
     for (loops::Item& item : shape_.items) {
       auto* sibling = std::get_if<loops::Sibling>(&item);
@@ -154,8 +199,8 @@ class Keeper {
  private:
   // Puts `by` in place of the value in every statement; `form` becomes the value as it was written.
   std::vector<Ref<Stmt>> replaced(const loops::Sibling& sibling, const Ref<Value>& by, Ref<Value>& form,
-                                  std::size_t& first) const {
-    Body body(sibling, facts_);
+                                  std::size_t& first) {
+    Body body(sibling, facts_, shared_.lookups);
     std::vector<Ref<Stmt>> result;
     for (const Ref<Stmt>& stmt : sibling.inner) {
       result.push_back(loops::rewrite_values(stmt, [&](const Ref<Value>& old) {
@@ -172,6 +217,7 @@ class Keeper {
 
   void keep(loops::Sibling& sibling, Kept& kept) {
     const loops::NestLoop& loop = sibling.loops.front();
+    found_first_ = Body(sibling, facts_, shared_.lookups).found();
     Ref<Value> form;
     std::size_t first = 0;
     sibling.inner = replaced(sibling, loops::read(temp_), form, first);
@@ -188,13 +234,27 @@ class Keeper {
     sibling.inner = without_unread(std::move(sibling.inner));
   }
 
-  void use(loops::Sibling& sibling, loops::Buffer array) const {
-    if (!Body(sibling, facts_).is_usable() || sibling.loops.front().extent != extent()) return;
+  void use(loops::Sibling& sibling, loops::Buffer array) {
+    const Body body(sibling, facts_, shared_.lookups);
+    if (!body.is_usable() || sibling.loops.front().extent != extent()) return;
     Ref<Value> form;
     std::size_t first = 0;
     const auto zero = loops::Literal{ops::cast(ops::Number(0), dtype_), dtype_};
     sibling.inner = replaced(sibling, loops::load(array, sibling.loops.front().axis, {}, zero), form, first);
     sibling.inner = without_unread(std::move(sibling.inner));
+    for (const auto& [shared, symbol] : body.found())
+      if (found_first_.contains(shared)) remove_unused(sibling, symbol);
+  }
+  // An Index that the first sibling has checked.
+  static void remove_unused(loops::Sibling& sibling, const index::Symbol& symbol) {
+    const auto defines = [&](const Ref<Stmt>& stmt) {
+      const auto* index = std::get_if<loops::Index>(&stmt->node);
+      return index != nullptr && index->symbol == symbol;
+    };
+    const bool is_used = std::ranges::any_of(sibling.inner, [&](const Ref<Stmt>& stmt) {
+      return !defines(stmt) && loops::symbols_of(*stmt).contains(symbol);
+    });
+    if (!is_used) std::erase_if(sibling.inner, defines);
   }
 
   index::Expr extent() const { return siblings_of(shape_)[shared_.first]->loops.front().extent; }
@@ -203,6 +263,7 @@ class Keeper {
   loops::Nest shape_;
   index::Facts facts_;
   Shared shared_;
+  std::map<index::Symbol, index::Symbol> found_first_;  // by the first sibling
   Temp temp_;
   ops::DType dtype_ = ops::DType::f32;
 };

@@ -16,7 +16,8 @@ struct Kept {
   int work = 0;            // that an element is
 };
 // The nest with the dearest value kept that two siblings compute at the same places; nothing where there is
-// none that costs more than to store and load it. Siblings with Index or Scan statements are left alone.
+// none that costs more than to store and load it. Siblings with Scan statements are left alone; a place that
+// is looked up again for nothing but the value is looked up once.
 std::optional<Kept> keep_value(const loops::Program& nest);
 
 }  // namespace twinloom::schedule

@@ -3,7 +3,8 @@ if(TARGET backends_cuda)
                 SWEEPS *.CompileWithoutAWarning*:*.NvrtcTakesWhatIsChosen*)
   target_sources(test_cuda PRIVATE ${CMAKE_SOURCE_DIR}/tests/schedule/nests.cpp
                                    ${CMAKE_SOURCE_DIR}/tests/schedule/scan_nests.cpp
-                                   ${CMAKE_SOURCE_DIR}/tests/schedule/nests_below_bounds.cpp)
+                                   ${CMAKE_SOURCE_DIR}/tests/schedule/nests_below_bounds.cpp
+                                   ${CMAKE_SOURCE_DIR}/tests/schedule/nests_with_lookups.cpp)
   target_include_directories(test_cuda SYSTEM PRIVATE ${CUDA_INCLUDE})
 
   # Libraries that the tests open in place of CUDA's: LIBRARY SOURCE DEFINITION...

@@ -590,8 +590,8 @@ const std::vector<NestCase> cases = {
 std::span<const NestCase> nest_cases() {
   static const std::vector<NestCase> all = [] {
     std::vector<NestCase> joined = cases;
-    for (NestCase& scan : scan_nests()) joined.push_back(std::move(scan));
-    for (NestCase& bounded : nests_below_bounds()) joined.push_back(std::move(bounded));
+    for (const auto& more : {scan_nests(), nests_below_bounds(), nests_with_lookups()})
+      joined.insert(joined.end(), more.begin(), more.end());
     return joined;
   }();
   return all;

@@ -188,6 +188,28 @@ TEST(Threads, RowsBesideFewChannelsAreKept) {
   EXPECT_NE(schedule.find("stage x inside g."), std::string::npos) << schedule;
 }
 
+// What a lookup found is kept like what is computed, so that each place is looked up once; so is what is
+// drawn.
+TEST(Threads, WhatIsFoundOrDrawnIsKept) {
+  const loops::Program nest = loops::parse(R"(program p(x: bf16[33554432], i: i64[512], b: bf16[1024],
+    y: written bf16[33554432], z: written b8[33554432]; seed in 0..) {
+  for n < 65536 {
+    start t0: max f32
+    for r < 512 { index f0 = i[r] below 1024 node 1 t0 += add(f32(x[512*n + r]), f32(b[f0])) at r }
+    for q < 512 { z[512*n + q] = gt(random_uniform(count(512*n + q), count(seed), count(5), 0:i64), 0x1p-3:f32) }
+    for s < 512 {
+      index f1 = i[s] below 1024 node 1
+      t1 = f32(gt(random_uniform(count(512*n + s), count(seed), count(5), 0:i64), 0x1p-3:f32))
+      y[512*n + s] = bf16(mul(t1, sub(add(f32(x[512*n + s]), f32(b[f1])), t0)))
+    }
+  }
+})");
+  const schedule::Schedule schedule = schedule::choose(nest, machine::h200());
+  EXPECT_EQ(schedule.kept_values, 2) << schedule::print(schedule);
+  const std::string program = loops::print(schedule::apply(nest, schedule).front());
+  EXPECT_EQ(program.find("index", program.find("index") + 1), std::string::npos) << program;
+}
+
 // 512 rows by a warp each would leave most of the machine idle.
 TEST(Threads, RowsOfUnlikeLengthsAreWalkedBySeveralWarps) {
   const std::string schedule =
