@@ -62,15 +62,18 @@ _listeners = []  # of explain(): lists to which each compiled graph is appended
 def decompositions():
     """Core ATen, without what is wrong or slower taken apart, and with what is better so."""
     import torch._inductor.decomposition as inductor
-    from torch._decomp import core_aten_decompositions
+    from torch._decomp import core_aten_decompositions, global_decomposition_table
     aten = torch.ops.aten
     table = dict(core_aten_decompositions())
     # Its backward wants the sums of exponentials, which the decomposition does not give.
     table.pop(aten._scaled_dot_product_flash_attention_for_cpu.default, None)
     wanted = (aten.native_dropout, aten.native_batch_norm, aten._native_batch_norm_legit,
-              aten._native_batch_norm_legit_functional, aten.native_batch_norm_backward, aten.fmax, aten.fmin)
-    for overload, function in inductor.decompositions.items():
-        if getattr(overload, "overloadpacket", overload) in wanted:
+              aten._native_batch_norm_legit_functional, aten.native_batch_norm_backward, aten.fmax, aten.fmin,
+              aten.masked_scatter, aten.put, aten.index_reduce, aten.round.decimals, aten.ldexp, aten.view_copy,
+              aten.unbind_copy, aten.permute_copy, aten.narrow_copy, aten.as_strided_copy)
+    others = global_decomposition_table["post_autograd"]
+    for overload, function in {**others, **inductor.decompositions}.items():
+        if overload in wanted or getattr(overload, "overloadpacket", overload) in wanted:
             table[overload] = function
     return table
 
