@@ -146,6 +146,14 @@ def _install(gm, name, node, settings, device, symbol_nodes, compiled):
     node.args = (*[symbol_nodes[one] for one in executable.symbols], *tensors)
 
 
+def _wait_late(graph):
+    """Collectives run beside what does not need them: their results are waited for right before their first use."""
+    order = {node: number for number, node in enumerate(graph.nodes)}
+    for node in reversed(list(graph.nodes)):
+        if str(node.target) == "_c10d_functional.wait_tensor.default" and node.users:
+            min(node.users, key=order.get).prepend(node)
+
+
 def compile_graph(gm, example_inputs, *, settings):
     """Compiles a graph of ATen operators; called by AOTAutograd with FakeTensors."""
     device = _device_of(gm)
@@ -164,6 +172,7 @@ def compile_graph(gm, example_inputs, *, settings):
             _install(fused, node.target, node, settings, device, symbol_nodes, compiled)
         except Error as error:
             compiled.left.append(Left("a subgraph", str(error), ("", 0)))
+    _wait_late(fused.graph)
     for listener in _listeners:
         listener.append(compiled)
     return _boxed(fused)
