@@ -126,13 +126,15 @@ void Emitter::thread(const Loop& loop) {
   scopes_.close(all ? cat("{ ", definition) : cat("if (", definition, " ", name, " < ", extent, ") {"), "}");
 }
 
-// The loads of one turn, of what is named or stored. Threads wait for memory, and no load passes a store:
-// those of all turns are under way together where they stand before the first store.
+// The loads of one iteration, of what is named, looked up or stored. Threads wait for memory, and no load passes a
+// store: those of all iterations are under way together where they stand before the first store. What lies at a
+// place that an iteration finds waits for it.
 void Emitter::load_ahead(const Stmt& stmt) {
   if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
     for (const Ref<Stmt>& inner : block->stmts) load_ahead(*inner);
   } else if (std::holds_alternative<loops::Store>(stmt.node) ||
-             std::holds_alternative<loops::Let>(stmt.node)) {
+             std::holds_alternative<loops::Let>(stmt.node) ||
+             std::holds_alternative<loops::Index>(stmt.node)) {
     loops::for_each_value(stmt, [&](const loops::Value& value) {
       if (const auto* load = std::get_if<loops::Load>(&value.node)) values_.load_ahead(*load);
     });
@@ -148,6 +150,9 @@ void Emitter::unroll(const Loop& loop, std::int64_t extent) {
     outside.body = loops::stmt(Loop{loop.axis, loop.extent, Bind::unroll, threads->body});
     return thread(outside);
   }
+  loops::for_each_stmt(*loop.body, [&](const Stmt& stmt) {  // of an iteration before
+    if (const auto* index = std::get_if<loops::Index>(&stmt.node)) indices_.unbind(index->symbol);
+  });
   for (std::int64_t at = 0; dialect_.has_threads() && at < extent; ++at) {
     indices_.set_constant(loop.axis, at);
     load_ahead(*loop.body);
