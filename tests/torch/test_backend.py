@@ -277,6 +277,22 @@ def test_sizes_that_are_computed_cut_no_subgraph():
     assert [len(one.kernels) for one in found] == [1]
 
 
+def test_sizes_that_are_quotients_remainders_and_powers_are_known():
+    def function(x):
+        y = F.max_pool1d(x, 3, stride=2)  # stays with PyTorch, and gives (n - 3)//2 + 1
+        return y.exp() * 2, (x + 1).view(x.shape[0] * x.shape[0], -1)[: x.shape[0] % 3 + 1].exp()
+
+    found = []
+    twinloom._backend._listeners.append(found)
+    run = torch.compile(function, backend=twinloom.backend, dynamic=True)
+    for rows, columns in ((4, 12), (6, 18), (10, 30)):
+        x = drawn(rows, columns)
+        for given, wanted in zip(run(x), function(x)):
+            expect_close(given, wanted)
+    twinloom._backend._listeners.remove(found)
+    assert not [one for each in found for one in each.left if "expression" in one.why]
+
+
 def test_a_library_that_is_missing_is_an_error_that_says_where_it_was_looked_for(tmp_path):
     program = "import torch, twinloom\ntorch.compile(lambda x: x + 1, backend=twinloom.backend)(torch.ones(2))"
     missing = str(tmp_path / "libtwinloom.so.0")

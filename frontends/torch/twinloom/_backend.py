@@ -8,6 +8,7 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._subclasses import fake_tensor
+from torch.fx.experimental.proxy_tensor import py_sym_types
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from . import _library
@@ -76,6 +77,11 @@ def decompositions():
         if overload in wanted or getattr(overload, "overloadpacket", overload) in wanted:
             table[overload] = function
     return table
+
+
+def works(node):
+    """Whether a node is an operator: no element of what several give, and no arithmetic of sizes."""
+    return node.target is not operator.getitem and not isinstance(node.meta.get("val"), py_sym_types)
 
 
 def _device_of(gm):
@@ -159,10 +165,8 @@ def compile_graph(gm, example_inputs, *, settings):
     device = _device_of(gm)
     _library.device(device)  # what is missing is an error, not a reason to leave all to PyTorch
     parts = cut(gm, device, settings.products)
-    compiled = Compiled(left=[Left(str(node.target), why, place_of(node)) for node, why in parts.left.items()
-                              if node.target is not operator.getitem],
-                        nodes=sum(node.op == "call_function" and node.target is not operator.getitem
-                                  for node in gm.graph.nodes))
+    compiled = Compiled(left=[Left(str(node.target), why, place_of(node)) for node, why in parts.left.items() if works(node)],
+                        nodes=sum(node.op == "call_function" and works(node) for node in gm.graph.nodes))
     fused = fuse_by_partitions(gm, [dict.fromkeys(nodes) for nodes in parts.partitions], always_return_tuple=True)
     symbol_nodes = _symbol_nodes(fused.graph)
     for node in list(fused.graph.nodes):

@@ -10,6 +10,7 @@ import os
 import re
 
 import torch
+from sympy.printing.str import StrPrinter
 from torch import fx
 
 from . import _library
@@ -19,9 +20,28 @@ from ._library import Error, Handle, Operand, check, library
 PLACEMENT = {"device", "layout", "pin_memory", "memory_format"}
 
 
+class _Spelling(StrPrinter):
+    """Sizes as the library reads them: floor_div(s0 - 1, 2) for (s0 - 1)//2."""
+
+    printmethod = None  # PyTorch's functions would spell themselves
+
+    def _call(name):  # noqa: N805, makes methods
+        return lambda self, expr: functools.reduce(lambda a, b: f"{name}({a}, {b})", map(self._print, expr.args))
+
+    _print_FloorDiv = _print_CleanDiv = _call("floor_div")
+    _print_Mod = _print_PythonMod = _call("floor_mod")
+    _print_Max, _print_Min = _call("greatest"), _call("least")
+
+    def _print_Pow(self, expr, rational=False):
+        base, exponent = expr.as_base_exp()
+        if exponent.is_Integer and exponent > 0:
+            return "*".join([f"({self._print(base)})"] * int(exponent))
+        return super()._print_Pow(expr, rational)
+
+
 def expression(size):
     """A size as the library reads it: "4", "2*s0 + 1"."""
-    return str(size.node.expr) if isinstance(size, torch.SymInt) else str(int(size))
+    return _Spelling().doprint(size.node.expr) if isinstance(size, torch.SymInt) else str(int(size))
 
 
 def is_size(value):
