@@ -118,8 +118,8 @@ def difference(given, wanted, wide):
 def widely(op, sample, dtype):
     """Results and gradients in f64; nothing where there are none."""
     try:
-        return both_ways(fresh(op, "wide"), copy_of(sample, lambda one: one.double() if one.is_floating_point() else one.clone()),
-                         dtype)
+        wide = copy_of(sample, lambda one: one.double() if one.is_floating_point() else one.clone())
+        return both_ways(fresh(op, "wide"), wide, dtype)
     except Exception:  # noqa: BLE001, whatever an operator raises that has no f64
         return None
 

@@ -1,11 +1,13 @@
 """A training step of a small transformer on several processes, compiled and not: run by test_distributed.
    ranks.py WAY RANK COUNT FILE     WAY: ddp, ddp_python_reducer, fsdp2, tensor_parallel
 Exits with 0 where losses and parameters after three steps are those of eager, on every process."""
+import contextlib
 import sys
 
 import torch
 import torch.distributed as dist
 import twinloom
+from torch._dynamo import compiled_autograd
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor
@@ -25,7 +27,8 @@ class Block(torch.nn.Module):
 
     def forward(self, x):
         y = self.before_attention(x)
-        heads = [linear(y).unflatten(-1, (-1, WIDTH // HEADS)).transpose(1, 2) for linear in (self.queries, self.keys, self.values)]
+        heads = [linear(y).unflatten(-1, (-1, WIDTH // HEADS)).transpose(1, 2)
+                 for linear in (self.queries, self.keys, self.values)]
         y = F.scaled_dot_product_attention(*heads, is_causal=True).transpose(1, 2).flatten(2)
         x = x + self.attended(y)
         return x + self.down(F.gelu(self.up(self.before_network(x))))
@@ -79,8 +82,8 @@ def trained(way, rank, count, backend):
         words = torch.randint(0, WORDS, (4, LENGTH + 1))
         loss = F.cross_entropy(run(words[:, :-1]).flatten(0, 1), words[:, 1:].flatten())
         optimizer.zero_grad()
-        with torch._dynamo.compiled_autograd._enable(torch.compile(backend=backend)) if way.endswith("reducer") and backend else \
-                torch.enable_grad():
+        reduces_in_graph = backend and way == "ddp_python_reducer"
+        with compiled_autograd._enable(torch.compile(backend=backend)) if reduces_in_graph else contextlib.nullcontext():
             loss.backward()
         optimizer.step()
         losses.append(loss.detach())

@@ -84,9 +84,9 @@ def works(node):
     return node.target is not operator.getitem and not isinstance(node.meta.get("val"), py_sym_types)
 
 
-def _device_of(gm):
+def device_of(graph):
     """Of the graph's tensors, a GPU before the CPU."""
-    found = {one.device for node in gm.graph.nodes for one in [node.meta.get("val")] if isinstance(one, torch.Tensor)}
+    found = {one.device for node in graph.nodes for one in [node.meta.get("val")] if isinstance(one, torch.Tensor)}
     gpus = sorted((one for one in found if one.type == "cuda"), key=lambda one: one.index)
     return gpus[0] if gpus else torch.device("cpu")
 
@@ -162,7 +162,7 @@ def _wait_late(graph):
 
 def compile_graph(gm, example_inputs, *, settings):
     """Compiles a graph of ATen operators; called by AOTAutograd with FakeTensors."""
-    device = _device_of(gm)
+    device = device_of(gm.graph)
     _library.device(device)  # what is missing is an error, not a reason to leave all to PyTorch
     parts = cut(gm, device, settings.products)
     compiled = Compiled(left=[Left(str(node.target), why, place_of(node)) for node, why in parts.left.items() if works(node)],

@@ -80,8 +80,7 @@ class Executable:
         self.symbols, self._ranks = symbols, [one.dim() for one in inputs]
         self._layouts = [Layout(one, symbols) for one in results]
         self._handle = Handle("twinloom_executable_free")
-        options = _library.CompileOptions(size=ctypes.sizeof(_library.CompileOptions), mode=_library.MODES[settings.mode],
-                                          relaxations=settings.relax.encode() if settings.relax else None)
+        options = _library.compile_options(settings)
         self._device, self._cuda, self._library = device, device.type == "cuda", library()
         check(library().twinloom_compile(graph.pointer, _library.device(device).pointer, ctypes.byref(options),
                                          ctypes.byref(self._handle.pointer)))

@@ -67,6 +67,11 @@ class CompileOptions(ctypes.Structure):
                 ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p), ("donated", ctypes.c_char_p)]
 
 
+class ExportOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("targets", ctypes.c_char_p), ("arguments", ctypes.POINTER(Value)),
+                ("argument_count", ctypes.c_size_t), ("of_class", ctypes.c_int32)]
+
+
 class RunOptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_int32), ("seed", ctypes.c_uint64),
                 ("offset", ctypes.c_uint64), ("stream", ctypes.c_void_p), ("parallel_for", ctypes.c_void_p),
@@ -120,7 +125,8 @@ def library():
 _TEXTS = ["twinloom_version", "twinloom_error_message"]
 _CHECKED = ["twinloom_builder_new", "twinloom_builder_input", "twinloom_builder_size", "twinloom_builder_call",
             "twinloom_builder_port", "twinloom_builder_finish", "twinloom_graph_text", "twinloom_device_open",
-            "twinloom_compile", "twinloom_run", "twinloom_explain", "twinloom_builder_origin", "twinloom_start", "twinloom_pending_wait"]
+            "twinloom_builder_constant", "twinloom_builder_origin", "twinloom_compile", "twinloom_run", "twinloom_start",
+            "twinloom_pending_wait", "twinloom_explain", "twinloom_export_package"]
 
 
 def check(error):
@@ -131,6 +137,11 @@ def check(error):
     words = lib.twinloom_error_message(handle).decode()
     lib.twinloom_error_free(handle)
     raise Error(words)
+
+
+def compile_options(settings):
+    return CompileOptions(size=ctypes.sizeof(CompileOptions), mode=MODES[settings.mode],
+                          relaxations=settings.relax.encode() if settings.relax else None)
 
 
 def text_of(pointer):

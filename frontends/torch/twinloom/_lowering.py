@@ -128,13 +128,25 @@ class Builder:
 
     def _stand_at(self, node):
         file, line = place_of(node)
-        check(library().twinloom_builder_origin(self._handle.pointer, node.name.encode(), os.fsencode(file), ctypes.c_int64(line)))
+        check(library().twinloom_builder_origin(self._handle.pointer, node.name.encode(), os.fsencode(file),
+                                                ctypes.c_int64(line)))
 
-    def finish(self, results, copied):
-        """The graph that gives these nodes, with their axes in memory_order(); those at the positions `copied` in memory
-        of their own."""
+    def constant(self, node, tensor):
+        """A parameter of the FX graph that is known."""
+        tensor, number = tensor.detach().cpu(), ctypes.c_int64()
+        shape = (ctypes.c_int64 * max(tensor.dim(), 1))(*tensor.shape)
+        strides = (ctypes.c_int64 * max(tensor.dim(), 1))(*tensor.stride())
+        given = _library.Tensor(data=tensor.data_ptr(), device=_library.Place(_library.CPU, 0), ndim=tensor.dim(),
+                                dtype=_library.data_type(tensor.dtype), shape=shape, strides=strides)
+        check(library().twinloom_builder_constant(self._handle.pointer, ctypes.byref(given), ctypes.byref(number)))
+        self._values[node] = number.value
+
+    def finish(self, results, copied, row_major=False):
+        """The graph that gives these nodes, row-major or with their axes in memory_order(); those at the positions `copied`
+        in memory of their own."""
         names = (ctypes.c_char_p * len(results))(*[node.name.encode() for node in results])
-        numbers = (ctypes.c_int64 * len(results))(*[self._ordered(node) for node in results])
+        numbers = (ctypes.c_int64 * len(results))(*[self._values[node] if row_major else self._ordered(node)
+                                                       for node in results])
         for k in copied:
             numbers[k] = self._call("aten.clone.default", [self._value(numbers[k])], 1)[0]
         graph = Handle("twinloom_graph_free")

@@ -45,7 +45,7 @@ def _tensors(value):
     return [one for one in (value if isinstance(value, (tuple, list)) else [value]) if isinstance(one, torch.Tensor)]
 
 
-def _reason(node, device, products):
+def why_left(node, device, products):
     """Why a node stays with PyTorch; nothing where it may become part of a kernel."""
     if node.op != "call_function":
         return node.op
@@ -109,7 +109,7 @@ def cut(gm, device, products=False):
             reason = left.get(node.args[0])
             level[node] = level[node.args[0]]
         else:
-            reason = _reason(node, device, products)
+            reason = why_left(node, device, products)
         if reason is None:
             inside[node] = level[node]
         else:
