@@ -172,7 +172,7 @@ class Combiner {
         !around_.limits.seconds || balance.again + balance.elements * costs.apart <= costs.launch;
     if (is_plain && !balance.pays()) return computes_too_much();
     Combined combined = finish(std::move(forwarded.nest), facts);
-    if (!is_plain && !is_faster(combined.unit->nest, balance.pays())) return computes_too_much();
+    if (!is_plain && !is_faster(combined.unit->nest)) return computes_too_much();
     return combined;
   }
   static Combined computes_too_much() {
@@ -353,7 +353,6 @@ class Combiner {
   // are too near to tell and enough is at stake, or where they say little.
   struct Times {
     double one, two;
-    bool as_chosen = false;
   };
   Times times_of(const Program& fused, bool says_little, double least_share = 0) const {
     const Limits& limits = around_.limits;
@@ -363,7 +362,7 @@ class Combiner {
     if (limits.clearly_less * usual.one > usual.two && !says_little) return usual;
     if (std::min(first, second) < least_share * usual.two) return usual;
     return {limits.seconds_as_chosen(fused),
-            chosen_seconds_of(around_, first_number_) + chosen_seconds_of(around_, second_number_), true};
+            chosen_seconds_of(around_, first_number_) + chosen_seconds_of(around_, second_number_)};
   }
 
   // The common loops in the order of the side that cannot choose, else of the reader.
@@ -393,15 +392,15 @@ class Combiner {
     const bool computes_again = !flows_.empty() && !balance_of(forwarded, !may_vanish()).pays();
     if (computes_again && !around_.limits.seconds) return computes_too_much();
     Combined combined = put_together(writer, std::move(forwarded), frame, facts);
-    if (computes_again && combined.unit && !is_faster(combined.unit->nest, false)) return computes_too_much();
+    if (computes_again && combined.unit && !is_faster(combined.unit->nest)) return computes_too_much();
     return combined;
   }
 
-  // Where seconds are known: a cached row is computed once. What they are as usually scheduled must be clear
-  // where the balance says otherwise.
-  bool is_faster(const Program& fused, bool pays) const {
+  // Where seconds are known: a cached row is computed once. What estimates say of long chains of operators is
+  // less sure than what they say of memory, so the one kernel must be clearly faster.
+  bool is_faster(const Program& fused) const {
     const Times times = times_of(fused, false, around_.limits.worth_telling);
-    return times.one <= (pays || times.as_chosen ? 1 : around_.limits.clearly_less) * times.two;
+    return times.one <= around_.limits.clearly_less * times.two;
   }
 
   Combined put_together(const Nest& writer, Forwarded forwarded, const std::vector<NestLoop>& frame,
