@@ -16,9 +16,11 @@ WORDS = {
     "mpnet": ("MPNetConfig", "MPNetForMaskedLM", {}),
     "deberta_v2": ("DebertaV2Config", "DebertaV2ForMaskedLM", {"relative_attention": True, "pos_att_type": ["p2c", "c2p"],
                                                               "position_buckets": 16}),
-    "xlnet": ("XLNetConfig", "XLNetLMHeadModel", {"d_model": 64, "n_layer": 2, "n_head": 4, "d_inner": 128}),
+    "xlnet": ("XLNetConfig", "XLNetLMHeadModel", {"d_model": 64, "n_layer": 2, "n_head": 4, "d_inner": 128,
+                                                         "max_position_embeddings": None}),
     "gpt2": ("GPT2Config", "GPT2LMHeadModel", {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 128}),
-    "gpt_neo": ("GPTNeoConfig", "GPTNeoForCausalLM", {"num_layers": 2, "num_heads": 4, "attention_types": [[["global", "local"], 1]]}),
+    "gpt_neo": ("GPTNeoConfig", "GPTNeoForCausalLM", {"num_layers": 2, "num_heads": 4,
+                                                      "attention_types": [[["global", "local"], 1]]}),
     "gpt_neox": ("GPTNeoXConfig", "GPTNeoXForCausalLM", {}),
     "gptj": ("GPTJConfig", "GPTJForCausalLM", {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 128, "rotary_dim": 8}),
     "opt": ("OPTConfig", "OPTForCausalLM", {"ffn_dim": 128, "word_embed_proj_dim": 64}),
@@ -44,15 +46,16 @@ PICTURES = {
     "deit": ("DeiTConfig", "DeiTForImageClassification", {"image_size": 64}),
     "beit": ("BeitConfig", "BeitForImageClassification", {"image_size": 64}),
     "dinov2": ("Dinov2Config", "Dinov2ForImageClassification", {"image_size": 64, "patch_size": 16}),
-    "swin": ("SwinConfig", "SwinForImageClassification", {"image_size": 64, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 4],
-                                                         "window_size": 4}),
-    "convnext": ("ConvNextConfig", "ConvNextForImageClassification", {"hidden_sizes": [16, 32, 32, 64], "depths": [1, 1, 1, 1]}),
-    "segformer": ("SegformerConfig", "SegformerForImageClassification", {"hidden_sizes": [16, 32, 32, 64], "depths": [1, 1, 1, 1],
-                                                                       "decoder_hidden_size": 32}),
+    "swin": ("SwinConfig", "SwinForImageClassification", {"image_size": 64, "embed_dim": 16, "depths": [1, 1],
+                                                         "num_heads": [2, 4], "window_size": 4}),
+    "convnext": ("ConvNextConfig", "ConvNextForImageClassification", {"hidden_sizes": [16, 32, 32, 64],
+                                                                     "depths": [1, 1, 1, 1]}),
+    "segformer": ("SegformerConfig", "SegformerForImageClassification", {"hidden_sizes": [16, 32, 32, 64],
+                                                                        "depths": [1, 1, 1, 1], "decoder_hidden_size": 32}),
 }
 TORCHVISION = {"resnet18": 64, "alexnet": 96, "vgg11": 64, "squeezenet1_1": 64, "densenet121": 64, "mobilenet_v2": 64,
-               "mobilenet_v3_small": 64, "shufflenet_v2_x0_5": 64, "efficientnet_b0": 64, "mnasnet0_5": 64, "regnet_y_400mf": 64,
-               "convnext_tiny": 64, "swin_t": 64}
+               "mobilenet_v3_small": 64, "shufflenet_v2_x0_5": 64, "efficientnet_b0": 64, "mnasnet0_5": 64,
+               "regnet_y_400mf": 64, "convnext_tiny": 64, "swin_t": 64}
 TIMM = {"resnet10t": 64, "mobilenetv2_035": 64, "efficientnet_lite0": 64, "convnext_atto": 64, "deit_tiny_patch16_224": 224,
         "mixer_s32_224": 224, "poolformer_s12": 64, "mobilevit_xxs": 64, "ghostnet_050": 64, "edgenext_xx_small": 64,
         "nf_resnet26": 64, "lcnet_035": 64}
@@ -67,7 +70,8 @@ def _without_dropout(config):
 
 def _transformer(kind, model, changes):
     import transformers
-    return getattr(transformers, model)(_without_dropout(getattr(transformers, kind)(**{**SMALL, **changes})))
+    given = {name: value for name, value in {**SMALL, **changes}.items() if value is not None}
+    return getattr(transformers, model)(_without_dropout(getattr(transformers, kind)(**given)))
 
 
 def _words(kind, model, changes):

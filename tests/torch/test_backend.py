@@ -299,3 +299,108 @@ def test_a_library_that_is_missing_is_an_error_that_says_where_it_was_looked_for
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                            env={**os.environ, "TWINLOOM_LIBRARY": missing})
     assert ended.returncode != 0 and "libtwinloom.so.0 is not found" in ended.stderr and missing in ended.stderr
+
+
+def test_frozen_parameters_are_those_that_the_module_has_now():
+    module, x = block(), drawn(4, 16)
+    frozen, other = compiled(module, options={"freeze": True}), compiled(module)
+    changes = [lambda: None, lambda: module[0].weight.mul_(2), lambda: setattr(module[0].weight, "data", drawn(32, 16)),
+               lambda: setattr(module[3], "bias", torch.nn.Parameter(drawn(8))), lambda: module.load_state_dict(block().state_dict())]
+    with torch.no_grad(), torch.autocast(x.device.type, torch.bfloat16):
+        for change in changes:
+            change()
+            for _ in range(2):
+                assert torch.equal(frozen(x), other(x))
+
+
+def test_what_follows_from_frozen_parameters_is_computed_once():
+    weight, x = torch.nn.Parameter(drawn(8, 8)), drawn(4, 8)
+
+    class Scaled(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = weight
+
+        def forward(self, x):
+            return x * (self.weight.exp() + 1)[:4] + self.weight.t()[:4]
+
+    module, found = Scaled(), []
+    twinloom._backend._listeners.append(found)
+    run = compiled(module, options={"freeze": True})
+    with torch.no_grad():
+        expect_close(run(x), module(x))
+        expect_close(run(x + 1), module(x + 1))
+    twinloom._backend._listeners.remove(found)
+    assert [one.nodes for one in found] == [5]  # two slices, a transposed view, a product and a sum
+    expect_close(run(x), module(x))  # with gradients, where nothing is frozen
+
+
+class Steps(torch.nn.Module):
+    """Cells of recurrent networks, for a few steps."""
+
+    def __init__(self):
+        super().__init__()
+        self.long, self.gated, self.plain = torch.nn.LSTMCell(8, 16), torch.nn.GRUCell(16, 16), torch.nn.RNNCell(16, 16)
+
+    def forward(self, x):
+        state, hidden, last = None, None, None
+        for step in x:
+            state = self.long(step, state)
+            hidden = self.gated(state[0], hidden)
+            last = self.plain(hidden, last)
+        return {"last": last, "state": [state, (hidden,)]}
+
+
+class Checkpointed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([block(), torch.nn.Linear(8, 16), block()])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)
+        return x
+
+
+class Normed(torch.nn.Module):
+    """Writes its buffers."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Conv1d(3, 8, 3, bias=False), torch.nn.BatchNorm1d(8), torch.nn.SiLU(), torch.nn.Flatten())
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+@pytest.mark.parametrize("build, sizes", [(Steps, (5, 4, 8)), (Checkpointed, (4, 16)), (Normed, (4, 3, 16))])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_training_steps_of_modules_are_those_of_eager(build, sizes, autocast):
+    module, x, results = build(), drawn(*sizes), []
+    state = {key: value.clone() for key, value in module.state_dict().items()}
+    for run in (compiled(module), module):
+        module.load_state_dict(state)
+        module.zero_grad()
+        with torch.autocast(x.device.type, torch.bfloat16, enabled=autocast):
+            given = tensors_of(run(x))
+        sum((one.float() ** 2).mean() for one in given).backward()
+        results.append([*given, *[one.grad.clone() for one in module.parameters()], *[one.clone() for one in module.buffers()]])
+    for given, wanted in zip(*results, strict=True):
+        assert given.dtype == wanted.dtype and given.stride() == wanted.stride()
+        bound = 4e-2 if autocast else 1e-4
+        torch.testing.assert_close(given, wanted, rtol=bound, atol=bound * float(wanted.abs().max()))
+
+
+def test_dropout_drops_the_same_in_both_directions_and_as_many_as_it_says():
+    x = torch.ones(200, 300).requires_grad_()
+    run = compiled(lambda x: F.dropout(x * 2, 0.25))
+    torch.manual_seed(3)
+    y = run(x)
+    y.sum().backward()
+    kept = y != 0
+    assert abs(float(kept.float().mean()) - 0.75) < 0.01
+    expect_close(y.detach(), kept * (2 / 0.75))
+    expect_close(x.grad, kept * (2 / 0.75))
+    torch.manual_seed(3)
+    assert torch.equal(run(x), y) and not torch.equal(run(x), y)
+    assert torch.equal(compiled(torch.nn.Dropout(0.25).eval())(x), x)

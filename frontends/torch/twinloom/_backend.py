@@ -13,6 +13,7 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from . import _library
 from ._executable import Executable, shared_results
+from ._freeze import freeze
 from ._library import Error
 from ._lowering import Builder, place_of, sizes_of, symbols_of
 from ._partition import cut
@@ -23,6 +24,7 @@ class Settings:
     mode: str = "fused"  # strict, fused, fast
     relax: str = ""  # of fast: names with commas between them; all where it is empty
     products: bool = False  # takes products of matrices too, where they are known
+    freeze: bool = False  # without gradients: what follows from parameters alone is computed when they change
 
     @classmethod
     def of(cls, mode, options):
@@ -182,6 +184,26 @@ def compile_graph(gm, example_inputs, *, settings):
     return _boxed(fused)
 
 
+def compile_inference(gm, example_inputs, *, settings):
+    """A graph without gradients."""
+    if not settings.freeze:
+        return compile_graph(gm, example_inputs, settings=settings)
+    positions = torch._guards.TracingContext.get().fw_metadata.static_input_indices
+    with fake_tensor.unset_fake_temporarily():
+        frozen = freeze(gm, positions)
+    run = compile_graph(gm, example_inputs, settings=settings)
+    return run if frozen is None else _behind(frozen, run)
+
+
+def _behind(frozen, run):
+    def both(arguments):
+        frozen(arguments)
+        return run(arguments)
+
+    both._boxed_call = True
+    return both
+
+
 def _boxed(gm):
     """The module as a function of a list, which it empties: no argument lives longer than its last use."""
     codegen = getattr(torch.fx.graph, "_BoxedCodeGen", None)  # of PyTorch 2.11 and later
@@ -202,7 +224,9 @@ def _boxed(gm):
 
 
 def backend(gm, example_inputs, *, mode=None, options=None):
-    """What torch.compile(model, backend="twinloom") calls. Options: mode, relax, products."""
-    compiler = functools.partial(compile_graph, settings=Settings.of(mode, options))
-    return aot_autograd(fw_compiler=compiler, bw_compiler=compiler, inference_compiler=compiler,
+    """What torch.compile(model, backend="twinloom") calls. Options: those of Settings."""
+    settings = Settings.of(mode, options)
+    compiler = functools.partial(compile_graph, settings=settings)
+    return aot_autograd(fw_compiler=compiler, bw_compiler=compiler,
+                        inference_compiler=functools.partial(compile_inference, settings=settings),
                         decompositions=decompositions(), partition_fn=min_cut_rematerialization_partition)(gm, example_inputs)
