@@ -50,8 +50,8 @@ PICTURES = {
                                                          "num_heads": [2, 4], "window_size": 4}),
     "convnext": ("ConvNextConfig", "ConvNextForImageClassification", {"hidden_sizes": [16, 32, 32, 64],
                                                                      "depths": [1, 1, 1, 1]}),
-    "segformer": ("SegformerConfig", "SegformerForImageClassification", {"hidden_sizes": [16, 32, 32, 64],
-                                                                        "depths": [1, 1, 1, 1], "decoder_hidden_size": 32}),
+    "segformer": ("SegformerConfig", "SegformerForImageClassification", {
+        "hidden_sizes": [16, 32, 32, 64], "num_attention_heads": [1, 2, 2, 4], "depths": [1, 1, 1, 1], "decoder_hidden_size": 32}),
 }
 TORCHVISION = {"resnet18": 64, "alexnet": 96, "vgg11": 64, "squeezenet1_1": 64, "densenet121": 64, "mobilenet_v2": 64,
                "mobilenet_v3_small": 64, "shufflenet_v2_x0_5": 64, "efficientnet_b0": 64, "mnasnet0_5": 64,

@@ -305,7 +305,8 @@ def test_frozen_parameters_are_those_that_the_module_has_now():
     module, x = block(), drawn(4, 16)
     frozen, other = compiled(module, options={"freeze": True}), compiled(module)
     changes = [lambda: None, lambda: module[0].weight.mul_(2), lambda: setattr(module[0].weight, "data", drawn(32, 16)),
-               lambda: setattr(module[3], "bias", torch.nn.Parameter(drawn(8))), lambda: module.load_state_dict(block().state_dict())]
+               lambda: setattr(module[3], "bias", torch.nn.Parameter(drawn(8))),
+               lambda: module.load_state_dict(block().state_dict())]
     with torch.no_grad(), torch.autocast(x.device.type, torch.bfloat16):
         for change in changes:
             change()
@@ -367,7 +368,8 @@ class Normed(torch.nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.layers = torch.nn.Sequential(torch.nn.Conv1d(3, 8, 3, bias=False), torch.nn.BatchNorm1d(8), torch.nn.SiLU(), torch.nn.Flatten())
+        convolution = torch.nn.Conv1d(3, 8, 3, bias=False)
+        self.layers = torch.nn.Sequential(convolution, torch.nn.BatchNorm1d(8), torch.nn.SiLU(), torch.nn.Flatten())
 
     def forward(self, x):
         return self.layers(x)

@@ -1,6 +1,7 @@
 """Every operator that PyTorch has samples of (OpInfo), in all types, forward and backward: what Twinloom compiles is as
-right as eager. A part that a seed draws is a run; TWINLOOM_OPERATORS=all runs all, TWINLOOM_OPERATORS=N a sample each of N operators and
-types, which TWINLOOM_SEED draws. What was left to PyTorch is printed with its reason at the end (pytest -rP)."""
+right as eager. A part that a seed draws is a run; TWINLOOM_OPERATORS=all runs all, TWINLOOM_OPERATORS=N a sample each of
+N operators and types, which TWINLOOM_SEED draws. What was left to PyTorch is printed with its reason at the end
+(pytest -rP)."""
 import functools
 import os
 import random
