@@ -406,3 +406,25 @@ def test_dropout_drops_the_same_in_both_directions_and_as_many_as_it_says():
     torch.manual_seed(3)
     assert torch.equal(run(x), y) and not torch.equal(run(x), y)
     assert torch.equal(compiled(torch.nn.Dropout(0.25).eval())(x), x)
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_training_with_many_lengths_compiles_few_graphs_and_keeps_no_memory():
+    module, found = block(), []
+    optimizer = torch.optim.SGD(module.parameters(), lr=1e-3)
+    twinloom._backend._listeners.append(found)
+    run, before = compiled(module), 0
+    for step in range(900):
+        loss = run(drawn(2 + step * 7 % 61, 16)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step == 300:
+            before = resident_bytes()
+    twinloom._backend._listeners.remove(found)
+    assert len(found) == 4  # of the first length, and of all others, both ways
+    assert resident_bytes() - before < 16e6
