@@ -2,6 +2,7 @@
 #include "core/fuse/forward.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/fuse/items.h"
@@ -175,7 +176,23 @@ class Forwarder {
     const auto typical = static_cast<double>(handover_.limits->typical_size);
     result_.evaluations += typical_turns(reader_.common, typical) *
                            (walks ? typical_turns(loops_, typical) : 1) * share_of(load.mask);
-    result_.work = std::max(result_.work, work_of(stored.store->value, handover_.limits->costs));
+    double work = work_of(stored.store->value, handover_.limits->costs);
+    for_each_lookup(stored, [&](const Ref<Stmt>& stmt) {
+      work += work_of(std::get<Index>(stmt->node).value, handover_.limits->costs);
+    });
+    result_.work = std::max(result_.work, work);
+  }
+
+  // The Index statements that the stored value may need.
+  void for_each_lookup(const Stored& stored, const std::function<void(const Ref<Stmt>& stmt)>& visit) const {
+    const auto look = [&](const Ref<Stmt>& stmt) {
+      if (std::holds_alternative<Index>(stmt->node)) visit(stmt);
+    };
+    if (elementwise_) {
+      for (const Item& item : writer_.items) look(std::get<Ref<Stmt>>(item));
+    } else {
+      for (const Ref<Stmt>& stmt : statements_in(writer_.items[stored.item])) look(stmt);
+    }
   }
 
   // The share of the iterations of the reader's loops in which the mask may hold, as far as it bounds one of
@@ -205,21 +222,14 @@ class Forwarder {
     lower::Change change{.symbols = places, .reads = {}, .mask = mask, .load = {}, .facts = handover_.facts};
     lower::Transformer moving{std::move(change)};
     if (with_indexes) {
-      const auto bring = [&](const Ref<Stmt>& stmt) {
-        const auto* index = std::get_if<Index>(&stmt->node);
-        if (index == nullptr) return;
-        const index::Symbol fresh = names_.symbol("found");
+      for_each_lookup(stored, [&](const Ref<Stmt>& stmt) {
+        const index::Symbol own = std::get<Index>(stmt->node).symbol, fresh = names_.symbol("found");
         const Ref<Stmt> moved = moving(stmt);
         Index copy = std::get<Index>(moved->node);
         copy.symbol = fresh;
-        moving.change().symbols[index->symbol] = index::Expr(fresh);
+        moving.change().symbols[own] = index::Expr(fresh);
         indexes_.push_back(loops::stmt(std::move(copy)));
-      };
-      if (elementwise_) {
-        for (const Item& item : writer_.items) bring(std::get<Ref<Stmt>>(item));
-      } else {
-        for (const Ref<Stmt>& stmt : statements_in(writer_.items[stored.item])) bring(stmt);
-      }
+      });
     }
     return moving(stored.store->value);
   }
