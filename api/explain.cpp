@@ -2,10 +2,11 @@
 #include "api/explain.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "api/traffic.h"
+#include "core/cost/estimate.h"
 #include "core/graph/donate.h"
 
 namespace twinloom {
@@ -52,6 +53,11 @@ nlohmann::json json_of(const ExplainedKernel& kernel) {
   return json;
 }
 
+std::int64_t bytes_of(const loops::Program& nest, const runtime::Backend& backend,
+                      const index::Values& symbols) {
+  return std::llround(cost::least_bytes(nest, backend.machine(), symbols));
+}
+
 }  // namespace
 
 Explanation explain(const Executable& executable, std::span<const Argument> arguments, const Device& device,
@@ -60,7 +66,6 @@ Explanation explain(const Executable& executable, std::span<const Argument> argu
   const int threads = run.settings.threads;
   const index::Values symbols = executable.symbols(arguments, run);
   const Estimates estimates = estimates_of(*variant, device.backend(), threads, symbols);
-  const std::vector<Traffic> traffic = traffic_of(*variant, symbols);
   Explanation explanation;
   for (std::size_t group = 0; group < variant->groups.size(); ++group) {
     const runtime::Group& shown = variant->groups[group];
@@ -69,7 +74,7 @@ Explanation explain(const Executable& executable, std::span<const Argument> argu
                               .nest = shown.nest,
                               .schedule = {},
                               .sources = {},
-                              .bytes = traffic[group].bytes,
+                              .bytes = bytes_of(shown.nest, device.backend(), symbols),
                               .estimate = estimates[group],
                               .relaxed = {},
                               .unrelaxed_seconds = {}};

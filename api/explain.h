@@ -26,7 +26,7 @@ struct ExplainedKernel {
   loops::Program nest;
   std::string schedule;                    // printed; empty for a nest that is interpreted
   std::vector<std::string> sources;        // one for each of its programs
-  std::int64_t bytes = 0;                  // that it moves: see Traffic
+  std::int64_t bytes = 0;                  // of the elements that it reads and writes, each once
   std::optional<cost::Estimate> estimate;  // nothing where there is none: see Estimates
   RelaxedNest relaxed;                     // of mode `fast`
   std::optional<double>

@@ -52,13 +52,16 @@ Estimate estimate(const loops::Program& program, const machine::Machine& machine
   return result;
 }
 
+// Bytes alone, not lines: neighbours may be brought together.
+double least_bytes(const loops::Program& nest, const machine::Machine& machine, const index::Values& sizes) {
+  return touched_by(walk_of(nest, machine, sizes), 1);
+}
+
 double least_seconds(const loops::Program& nest, const machine::Machine& machine,
                      const index::Values& sizes) {
   if (machine.memory.empty()) return machine.launch_seconds;
-  const Walk walk = walk_of(nest, machine, sizes);
-  const double workers = std::max(machine.blocks_at_once, 1);
-  // Bytes alone, not lines: neighbours may be brought together.
-  return touched_by(walk, 1) / (machine.memory.back().bytes_per_second * workers) + machine.launch_seconds;
+  const double bandwidth = machine.memory.back().bytes_per_second * std::max(machine.blocks_at_once, 1);
+  return least_bytes(nest, machine, sizes) / bandwidth + machine.launch_seconds;
 }
 
 double clearly_less(const machine::Machine& machine) { return machine.max_threads > 1 ? 0.8 : 0.6; }

@@ -38,6 +38,9 @@ Estimate estimate(const loops::Program& program, const machine::Machine& machine
 // twice (perf/results/2026-11-25-estimates-cpu.md).
 double clearly_less(const machine::Machine& machine);
 
+// Bytes of the elements that a nest reads and writes, each once, by a sample of its masks.
+double least_bytes(const loops::Program& nest, const machine::Machine& machine, const index::Values& sizes);
+
 // Seconds that no schedule of a nest can beat: all distinct memory that it touches, moved once, and one
 // launch.
 double least_seconds(const loops::Program& nest, const machine::Machine& machine, const index::Values& sizes);
