@@ -38,7 +38,8 @@ inline constexpr auto members<Store> =
     std::tuple{&Store::buffer, &Store::offset, &Store::mask, &Store::value, &Store::update};
 template <>
 inline constexpr auto members<Start> =
-    std::tuple{&Start::total, &Start::monoid, &Start::element, &Start::copies, &Start::depth, &Start::free};
+    std::tuple{&Start::total, &Start::monoid, &Start::element, &Start::copies,
+               &Start::depth, &Start::free,   &Start::folded};
 template <>
 inline constexpr auto members<Accumulate> =
     std::tuple{&Accumulate::total, &Accumulate::values, &Accumulate::place, &Accumulate::mask};

@@ -131,6 +131,7 @@ struct Start {
   std::vector<Axis> copies;
   int depth = 0;
   bool free = false;  // in any order, and products that are summed are not rounded: NUMERICS.md A.2
+  bool folded = false;  // of a free one: no more than 512 additions follow each other in one accumulator
 };
 // Nests only. The total over all executions in the scope of its Start is the canonical combination of
 // the pairs (place, values), whatever order the loops have; of a total with copies, which is one of columns

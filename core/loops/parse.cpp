@@ -274,6 +274,7 @@ class Parser {
     if (scanner_.accept("copies")) start.copies = axes();
     if (scanner_.accept("depth")) start.depth = static_cast<int>(scanner_.integer());
     start.free = scanner_.accept("free");
+    start.folded = scanner_.accept("folded");
     return stmt(std::move(start));
   }
 

@@ -154,7 +154,8 @@ class Printer {
   void print(const Start& start) {
     line("start ", print_temp(start.total), ": ", ops::name(start.monoid), " ", ops::name(start.element),
          start.copies.empty() ? "" : cat(" copies ", print_axes(start.copies)),
-         start.depth == 0 ? "" : cat(" depth ", start.depth), start.free ? " free" : "");
+         start.depth == 0 ? "" : cat(" depth ", start.depth), start.free ? " free" : "",
+         start.folded ? " folded" : "");
   }
 
   void print(const Scan& scan) {

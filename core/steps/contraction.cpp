@@ -72,15 +72,17 @@ std::set<loops::Temp> contractions_in(const Stmt& body) {
   return found;
 }
 
-// Whether each sum may be made in any order.
+// Whether each sum may be made in any order, and whether those are then folded.
 template <class Which>
-loops::Program with_free(const loops::Program& nest, Which which) {
+loops::Program with_free(const loops::Program& nest, bool folded, Which which) {
   loops::Program result = nest;
   result.body = loops::rewrite_stmts(nest.body, [&](const Ref<Stmt>& stmt) {
     const auto* start = std::get_if<loops::Start>(&stmt->node);
-    if (start == nullptr || start->free == which(*start)) return stmt;
+    if (start == nullptr) return stmt;
     loops::Start changed = *start;
-    changed.free = !start->free;
+    changed.free = which(*start);
+    changed.folded = changed.free && folded;
+    if (changed.free == start->free && changed.folded == start->folded) return stmt;
     return loops::stmt(std::move(changed));
   });
   return result;
@@ -101,19 +103,21 @@ bool has_contraction(const loops::Program& nest) { return !contractions_in(*nest
 
 loops::Program with_free_contractions(const loops::Program& nest) {
   const std::set<loops::Temp> contractions = contractions_in(*nest.body);
-  return with_free(
-      nest, [&](const loops::Start& start) { return start.free || contractions.contains(start.total); });
+  return with_free(nest, false, [&](const loops::Start& start) {
+    return start.free || contractions.contains(start.total);
+  });
 }
 
 loops::Program with_free_sums(const loops::Program& nest) {
-  return with_free(nest, [](const loops::Start& start) {
+  return with_free(nest, true, [](const loops::Start& start) {
     return start.free || (is_rounded(start) && start.copies.empty());
   });
 }
 
 loops::Program without_free_sums(const loops::Program& nest) {
   const std::set<loops::Temp> contractions = contractions_in(*nest.body);
-  return with_free(nest, [&](const loops::Start& start) { return contractions.contains(start.total); });
+  return with_free(nest, false,
+                   [&](const loops::Start& start) { return contractions.contains(start.total); });
 }
 
 }  // namespace twinloom::steps

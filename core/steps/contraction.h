@@ -14,8 +14,8 @@ bool has_contraction(const loops::Program& nest);
 // lacks.
 bool is_contraction(const loops::Accumulate& step, const std::vector<index::Symbol>& kept,
                     const std::vector<index::Symbol>& summed);
-// The nest with all sums and products of floats marked so, but for those of columns beside rows. For modes in
-// which any order will do; and back: with contractions alone.
+// The nest with all sums and products of floats marked so, and as folded, but for those of columns beside
+// rows. For modes in which any order will do; and back: with contractions alone.
 loops::Program with_free_sums(const loops::Program& nest);
 loops::Program without_free_sums(const loops::Program& nest);
 

@@ -14,6 +14,8 @@ struct Lowering {
   Proofs proofs;
   // The next Temp that nothing uses yet.
   std::function<loops::Temp()> new_temp;
+  // A symbol that nothing uses yet.
+  std::function<index::Symbol(std::string_view stem)> new_symbol;
   // The mask of the Merge that an Accumulate becomes; the loops are those that it sums up over.
   std::function<index::Condition(const loops::Accumulate&, const std::vector<loops::Loop>&)> mask_of;
 };
@@ -33,5 +35,14 @@ std::vector<Ref<Stmt>> starts_of(const Group& group, const std::vector<loops::Te
 using Lowered = std::variant<std::vector<Ref<Stmt>>, std::string>;
 Lowered lower_canonical(const Lowering& lowering, const Group& group, std::vector<Ref<Stmt>> stmts);
 Lowered lower_any_order(const Lowering& lowering, const Group& group, std::vector<Ref<Stmt>> stmts);
+
+// Where the group is merged, and which loops around have copies.
+struct Chains {
+  const std::vector<loops::Temp>& into;
+  const std::vector<loops::Loop>& path;  // outermost first, those over copies of the nest included
+  const std::vector<loops::Axis>& copies;
+};
+// The statement with no more than 512 merges into one accumulator after each other.
+Ref<Stmt> fold_chains(const Lowering& lowering, const Group& group, const Chains& chains, Ref<Stmt> stmt);
 
 }  // namespace twinloom::steps

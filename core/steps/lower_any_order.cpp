@@ -4,7 +4,8 @@
 //     ->  start s copies (k.1); for k.0 < m { for k.1 < 8 vector { merge s (x) } }; combine s across k.1
 //     halves
 // Where several parts are walked, such as a remainder, those behind the first have copies of their own, which
-// are combined where the part ends. Of a free sum, products are not rounded before they are added.
+// are combined where the part ends. Of a free sum, products are not rounded before they are added. What is
+// folded has no long chains: fold_chains.cpp.
 #include <algorithm>
 
 #include "core/base/integers.h"
@@ -132,10 +133,11 @@ class AnyOrder {
     return loops::stmt(loops::Loop{loop.axis, loop.extent, loop.bind, change(loop.body)});
   }
 
-  Ref<Stmt> merging(const Ref<Stmt>& body, const std::vector<loops::Temp>& into) const {
-    std::vector<loops::Loop> reduced = accumulated_in(*body, group_.front().total)->loops;
+  Ref<Stmt> merging(const Ref<Stmt>& body, const std::vector<loops::Temp>& into) {
+    const std::vector<loops::Loop> path = accumulated_in(*body, group_.front().total)->loops;
+    std::vector<loops::Loop> reduced = path;
     std::erase_if(reduced, [&](const loops::Loop& loop) { return is_copied(group_.front(), loop.axis); });
-    return loops::rewrite_stmts(body, [&](const Ref<Stmt>& stmt) -> Ref<Stmt> {
+    const Ref<Stmt> merged = loops::rewrite_stmts(body, [&](const Ref<Stmt>& stmt) -> Ref<Stmt> {
       const auto* step = std::get_if<loops::Accumulate>(&stmt->node);
       const auto number = step == nullptr ? std::nullopt : number_in(group_, step->total);
       if (!number) return stmt;
@@ -147,6 +149,8 @@ class AnyOrder {
       }
       return loops::stmt(std::move(merge));
     });
+    if (!group_.front().folded) return merged;
+    return fold_chains(lowering_, group_, {into, path, copies_along(path)}, merged);
   }
 
   const Lowering& lowering_;

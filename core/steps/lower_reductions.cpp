@@ -36,6 +36,7 @@ std::vector<Ref<Stmt>> starts_of(const Group& group, const std::vector<loops::Te
     copies.insert(copies.end(), more_copies.begin(), more_copies.end());
     loops::Start start = start_like(group[number], temps[number], std::move(copies), depth);
     start.free = group[number].free;
+    start.folded = group[number].folded;
     stmts.push_back(loops::stmt(std::move(start)));
   }
   return stmts;
@@ -75,7 +76,8 @@ std::vector<Group> groups_in(const loops::Block& block) {
     const auto* start = std::get_if<loops::Start>(&stmt->node);
     if (start == nullptr || steps.at(start->total).empty()) continue;
     const auto group = std::ranges::find_if(groups, [&](const Group& known) {
-      return known.front().free == start->free && known.front().copies == start->copies &&
+      return known.front().free == start->free && known.front().folded == start->folded &&
+             known.front().copies == start->copies &&
              are_side_by_side(steps.at(known.front().total), steps.at(start->total));
     });
     if (group == groups.end())
@@ -130,9 +132,14 @@ class Lowerer {
   Lowerer(const Kernel& kernel, Proofs proofs)
       : kernel_(kernel),
         simplify_(kernel.facts),
-        lowering_{kernel, simplify_, proofs, [this] { return loops::Temp{next_temp_++}; },
+        lowering_{kernel,
+                  simplify_,
+                  proofs,
+                  [this] { return loops::Temp{next_temp_++}; },
+                  [this](std::string_view stem) { return fresh_symbol(stem, taken_); },
                   [this](const auto& step, const auto& reduced) { return mask_of(step, reduced); }},
         next_temp_(loops::next_temp(kernel.program).index),
+        taken_(symbols_in(kernel.program)),
         stores_(*kernel.program.body) {}
 
   std::variant<Ref<Stmt>, std::string> run() {
@@ -181,6 +188,7 @@ class Lowerer {
   index::Simplifier simplify_;
   Lowering lowering_;
   std::uint32_t next_temp_;
+  std::set<index::Symbol> taken_;
   const Stores stores_;
   std::string reason_;
 };

@@ -374,6 +374,63 @@ TEST(Contraction, IsNoSumOfSquaresNorOfRowsTimesOneVector) {
   }
 }
 
+constexpr std::string_view LONG_SUMS = R"(
+program sums(x: f32[n*m], y: written f32[m]; n in 0..1000000, m in 0..) {
+  for j < m {
+    start t0: sum f32 free folded
+    for r < n {
+      t0 += x[r*m + j] at r
+    }
+    y[j] = t0
+  }
+})";
+
+TEST(FoldedSums, HaveChainsOf512) {
+  const auto program = program_of(loops::parse(LONG_SUMS), steps_of({"bind r serial"}));
+  EXPECT_EQ(loops::print(program.value()),
+            R"(program sums(x: f32[m*n], y: written f32[m]; n in 0..1000000, m in 0..) {
+  for j < m {
+    start t0: sum f32 free folded
+    for rff < -floor_div(-n, 262144) {
+      start t2: sum f32 free folded
+      for rf < least(512, -512*rff - floor_div(-n, 512)) {
+        start t1: sum f32 free folded
+        for r < least(512, n - 512*rf - 262144*rff) {
+          merge t1 (x[m*r + 512*m*rf + 262144*m*rff + j])
+        }
+        merge t2 (t1)
+      }
+      merge t0 (t2)
+    }
+    y[j] = t0
+  }
+}
+)");
+}
+
+// Copies inside and outside of what is folded, ends that no chain divides, two levels.
+TEST(FoldedSums, AreThoseOfTheNest) {
+  const std::vector<std::vector<std::string_view>> lists = {
+      {"bind r serial"},
+      {"bind j block"},
+      {"split j 8 mask", "bind j.1 vector"},
+      {"split r 32 mask", "bind r.1 vector"},
+      {"split r 64, 16 remainder", "bind r.1 unroll", "bind r.2 vector"},
+      {"split r 1024 clip"},
+      {"split r 16 mask", "split j 8 mask", "reorder j.0, r.0, r.1, j.1", "bind j.1 vector"},
+      {"split r 12 mask", "bind r.1 unroll"},
+      {"split r 32 mask", "bind j block", "bind r.1 thread"}};
+  for (const std::int64_t n : {1, 511, 513, 3000})
+    for (const auto& list : lists) {
+      SCOPED_TRACE(print(steps_of(list)));
+      const loops::Program nest = loops::parse(LONG_SUMS);
+      const index::Values sizes = {{index::Symbol("n"), n}, {index::Symbol("m"), 11}};
+      ASSERT_EQ(why_none(nest, steps_of(list)), "");
+      EXPECT_EQ(run_on(Data::integers, *program_of(nest, steps_of(list)), sizes),
+                run_on(Data::integers, nest, sizes));
+    }
+}
+
 TEST(FreeSums, AreThoseThatRoundAndComeBack) {
   for (const std::string_view monoid : {"sum f32", "prod f64", "max f32", "sum i64"}) {
     const std::string type(monoid.substr(monoid.find(' ') + 1)), start = cat("start t0: ", monoid);
@@ -382,7 +439,7 @@ TEST(FreeSums, AreThoseThatRoundAndComeBack) {
                          "\n  for r < 100 {\n    t0 += a[r] at r\n  }\n", "  b[0] = t0\n}\n"));
     const loops::Program free = steps::with_free_sums(nest);
     const bool rounds = monoid == "sum f32" || monoid == "prod f64";
-    EXPECT_EQ(loops::print(free).find(start + " free") != std::string::npos, rounds) << monoid;
+    EXPECT_EQ(loops::print(free).find(start + " free folded") != std::string::npos, rounds) << monoid;
     EXPECT_EQ(free.body == nest.body, !rounds) << monoid;
     EXPECT_EQ(loops::print(steps::without_free_sums(free)), loops::print(nest));
   }
