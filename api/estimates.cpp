@@ -49,6 +49,11 @@ RelaxedNest relaxed_in(const loops::Program& nest) {
     const auto* apply = std::get_if<loops::Apply>(&value.node);
     relaxed.products += apply != nullptr && apply->op == ops::Pointwise::fma ? 1 : 0;
   });
+  loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
+    const auto* store = std::get_if<loops::Store>(&stmt.node);
+    relaxed.atomics |= store != nullptr && store->update == loops::Update::atomic_add &&
+                       !ops::is_integer(nest.buffers[store->buffer.index].dtype);
+  });
   return relaxed;
 }
 

@@ -24,11 +24,12 @@ Estimates estimates_of(const runtime::Variant& variant, const runtime::Backend& 
 // but those of contractions, and each product rounded before it is added.
 double unrelaxed_seconds(const loops::Program& nest, const runtime::Backend& backend, int threads,
                          const index::Values& values);
-// What mode `fast` relaxed in a nest: whether sums have a free order that are no contractions, and how many
-// products are not rounded before they are added.
+// What mode `fast` relaxed in a nest: whether sums have a free order that are no contractions, how many
+// products are not rounded before they are added, and whether reals are added in memory.
 struct RelaxedNest {
   bool sums = false;
   int products = 0;
+  bool atomics = false;
 };
 RelaxedNest relaxed_in(const loops::Program& nest);
 

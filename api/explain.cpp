@@ -50,6 +50,7 @@ nlohmann::json json_of(const ExplainedKernel& kernel) {
     json["relaxed"] = {{"sums", kernel.relaxed.sums},
                        {"products", kernel.relaxed.products},
                        {"seconds_without", *kernel.unrelaxed_seconds}};
+  if (kernel.relaxed.atomics) json["relaxed"]["atomics"] = true;
   return json;
 }
 

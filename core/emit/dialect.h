@@ -16,8 +16,8 @@
 //                           store_reversed(p, v), store_strided(p, stride, v), store_strided_where(p, stride,
 //                           mask, v), scatter(p, offsets, v), scatter_where(p, offsets, mask, v)
 //                           where blocks have threads, load_if<N>(p, active, otherwise): all lanes or none;
-//                           load_scratch<N>, store_scratch of what a block shares, load_apart<N>, store_apart where
-//                           p is no multiple; load_packed(p, v0, v1,
+//                           load_scratch<N>, store_scratch of what a block shares, load_apart<N>, store_apart
+//                           where p is no multiple; load_packed(p, v0, v1,
 //                           ...), load_packed_if(p, active, otherwise, v0, ...), store_packed(p, v0, ...)
 //                           where lanes are variables and p is a multiple of what one instruction moves
 //                           prefetch<N>(p), prefetch_written<N>(p): N elements, wherever p points
@@ -27,7 +27,8 @@
 //                           loads_every(); where registers hold several lanes load_where<N>(p, mask,
 //                           otherwise), store_where(p, mask, v),
 //                           load_parts<N, parts>(p, apart), load_in_turn<N, parts>(p, apart), see Parts
-//   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them
+//   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them; and, of
+//                           threads, atomic_add_run for neighbours
 //   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs
 //   there lanes             low, high, even, odd: one half of a vector; of two lanes, one element; where they
 //   are

@@ -205,7 +205,9 @@ void Values::store(const loops::Store& store) {
                           is_filled(store.buffer, run, mask);
       const std::string given =
           listed ? vectors_.listed(text, lanes) : vectors_.whole(text, dialect_.memory_type(dtype), lanes);
-      scopes_.line(cat(prefix, lanes_store(store, run, given, mask), ";"));
+      scopes_.line(cat(adds_run(store, run, mask) ? added_run(store, run, given, mask)
+                                                  : cat(prefix, lanes_store(store, run, given, mask)),
+                       ";"));
     }
   }
   scopes_.forget({.buffer = store.buffer, .total = {}});
@@ -218,6 +220,19 @@ void Values::uniform_store(const loops::Store& store, const Operand& value, cons
   const std::string text = prefix.empty() ? cat(element_at(place), " = ", stored, ";")
                                           : cat(prefix, "store(", place, ", ", stored, ");");
   scopes_.line(mask.kind == Mask::Kind::always ? text : cat("if (", indices_.any(mask), ") ", text));
+}
+
+// Whether threads add to neighbours in global memory, all of them or none: they have a function for it.
+bool Values::adds_run(const loops::Store& store, const Along& run, const Mask& mask) const {
+  return store.update == loops::Update::atomic_add && dialect_.has_threads() && !info(store.buffer).local &&
+         run.kind == Along::Kind::linear && index::constant_of(run.stride) == 1 &&
+         (mask.kind == Mask::Kind::always || mask.kind == Mask::Kind::uniform);
+}
+
+std::string Values::added_run(const loops::Store& store, const Along& run, const std::string& value,
+                              const Mask& mask) {
+  return cat(mask.kind == Mask::Kind::uniform ? cat("if (", mask.text, ") ") : std::string(),
+             "atomic_add_run(", pointer(store.buffer, run.rest), ", ", value, ")");
 }
 
 std::string Values::lanes_store(const loops::Store& store, const Along& run, const std::string& value,

@@ -128,6 +128,9 @@ class Values {
   const loops::BufferInfo& info(loops::Buffer buffer) const;
   void uniform_store(const loops::Store& store, const Operand& value, const Mask& mask,
                      const std::string& prefix);
+  bool adds_run(const loops::Store& store, const Along& run, const Mask& mask) const;
+  std::string added_run(const loops::Store& store, const Along& run, const std::string& value,
+                        const Mask& mask);
   std::string lanes_store(const loops::Store& store, const Along& run, const std::string& value,
                           const Mask& mask);
 

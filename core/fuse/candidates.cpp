@@ -64,7 +64,14 @@ Candidates::Scored Candidates::score(const Slots& slots) const {
     while (b != touches_[slots.second].end() && b->id < a.id) ++b;
     if (b == touches_[slots.second].end()) break;
     const std::size_t readers = around.readers[a.id.index].size();
-    if (b->id != a.id || (a.written && b->written)) continue;
+    if (b->id != a.id) continue;
+    if (a.written && b->written) {
+      const bool adds = std::ranges::any_of(around.readers[a.id.index], [&](std::size_t reader) {
+        return reader == slots.first || reader == slots.second;
+      });
+      if (adds && !std::exchange(any, true)) scored.buffer = a.id;
+      continue;
+    }
     const bool flows = a.written || b->written;
     if (!flows && readers > around.limits.most_readers) continue;
     if (!std::exchange(any, true)) scored.buffer = a.id;

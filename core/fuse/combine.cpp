@@ -20,6 +20,8 @@ using lower::ValueId;
 
 namespace {
 
+constexpr std::string_view ADDS_IN_MEMORY = "what adds to elements in memory is a kernel of its own";
+
 // In ascending order, as text: the same for the same loops in any order.
 std::vector<std::string> extents_of(const std::vector<NestLoop>& loops) {
   std::vector<std::string> all;
@@ -38,6 +40,8 @@ class Combiner {
   Combined run() {
     if (is_routine(first_number_) || is_routine(second_number_))
       return refuse(Reason::routine, "a sort is a kernel of its own");
+    if (!updates_of(first_number_).empty() || (!updates_of(second_number_).empty() && flows_.empty()))
+      return refuse(Reason::routine, std::string(ADDS_IN_MEMORY));
     const auto is_barrier = [&](Buffer buffer) { return around_.lowered[ValueId{buffer.index}].barrier; };
     if (std::ranges::any_of(flows_, is_barrier))
       return refuse(Reason::barrier, "the user asked for the buffer");
@@ -59,7 +63,12 @@ class Combiner {
     if (may_vanish()) {
       if (auto combined = write_into_reader()) return std::move(*combined);
     }
+    if (!updates_of(second_number_).empty()) return refuse(Reason::routine, std::string(ADDS_IN_MEMORY));
     return with_frame();
+  }
+
+  const std::vector<ValueId>& updates_of(std::size_t number) const {
+    return around_.lowered.units[number].updates;
   }
 
   bool is_routine(std::size_t number) const {
@@ -480,6 +489,15 @@ Around around(const lower::Lowered& lowered, const Limits& limits) {
 void count_touches(Around& around, const lower::Unit& unit, std::size_t number, bool present) {
   for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
     auto& all = (unit.nest.buffers[k].written ? around.writers : around.readers)[unit.arguments[k].index];
+    const auto at = std::ranges::lower_bound(all, number);
+    if (present)
+      all.insert(at, number);
+    else
+      all.erase(at);
+  }
+  // It needs what was written there.
+  for (const ValueId id : unit.updates) {
+    auto& all = around.readers[id.index];
     const auto at = std::ranges::lower_bound(all, number);
     if (present)
       all.insert(at, number);

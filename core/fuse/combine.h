@@ -19,7 +19,7 @@ struct Seconds {
 struct Around {
   const lower::Lowered& lowered;
   const Limits& limits;
-  // By value: the units that load it and those that store it.
+  // By value: the units that load it or add to it, and those that store it.
   std::vector<std::vector<std::size_t>> readers, writers;
   std::vector<Body> bodies;                   // by unit
   mutable std::vector<Seconds> seconds = {};  // by unit

@@ -28,7 +28,7 @@ enum class Reason : std::uint8_t {
   too_large,    // the fused kernel would be over a limit
   parallelism,  // too few independent turns would be left
   barrier,      // the user asked for the buffer
-  routine,      // one is a sort, which is a kernel of its own
+  routine,      // one sorts or adds in memory, which is a kernel of its own
   no_gain,      // the shared bytes do not pay for it
 };
 

@@ -18,17 +18,20 @@ Units::Units(const lower::Lowered& lowered, const Limits& limits)
   std::iota(order_.begin(), order_.end(), std::size_t{0});
 }
 
-// With repetition, until visit(slot) returns true.
+// With repetition, until visit(slot) returns true. What adds to a value is both a reader and a writer of it.
 template <class Visit>
 void Units::for_each_neighbour(std::size_t slot, Towards towards, const Visit& visit) const {
   const lower::Unit& unit = lowered_.units[slot];
   const bool written = towards == Towards::later;
-  for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
-    if (unit.nest.buffers[k].written != written) continue;
-    const auto& others = written ? around_.readers : around_.writers;
-    for (const std::size_t other : others[unit.arguments[k].index])
-      if (visit(other)) return;
-  }
+  const auto& others = written ? around_.readers : around_.writers;
+  const auto visit_all = [&](lower::ValueId id) {
+    return std::ranges::any_of(others[id.index],
+                               [&](std::size_t other) { return other != slot && visit(other); });
+  };
+  for (std::size_t k = 0; k < unit.arguments.size(); ++k)
+    if (unit.nest.buffers[k].written == written && visit_all(unit.arguments[k])) return;
+  for (std::size_t k = 0; !written && k < unit.updates.size(); ++k)
+    if (visit_all(unit.updates[k])) return;
 }
 
 // Whether this search has not met the slot before.

@@ -17,6 +17,7 @@ struct Row {
 constexpr std::array rows = {
     Row{Relaxation::reassociate, "reassociate"},
     Row{Relaxation::contract, "contract"},
+    Row{Relaxation::atomics, "atomics"},
 };
 constexpr auto listed = [] {
   std::array<Relaxation, rows.size()> all{};

@@ -114,7 +114,11 @@ struct Index {
   bool negative_wraps = false;
   int node = -1;  // of the graph, for the error
 };
-enum class Update : std::uint8_t { replace, atomic_add, atomic_max };  // atomics: integers
+enum class Update : std::uint8_t {
+  replace,
+  atomic_add,
+  atomic_max
+};  // atomics: integers; f32, f64 are added
 struct Store {
   Buffer buffer;
   index::Expr offset;

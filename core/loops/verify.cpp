@@ -118,7 +118,10 @@ class Verifier {
     const ops::DType dtype = scope_.check(*store.value);
     CHECK(dtype == info.dtype, "a store of ", ops::name(dtype), " to ", info.name, ", which has ",
           ops::name(info.dtype));
-    CHECK(store.update == Update::replace || ops::is_integer(dtype), "an atomic store of ", ops::name(dtype));
+    const bool adds_real =
+        store.update == Update::atomic_add && (dtype == ops::DType::f32 || dtype == ops::DType::f64);
+    CHECK(store.update == Update::replace || ops::is_integer(dtype) || adds_real, "an atomic store of ",
+          ops::name(dtype));
   }
 
   void check(const Stmt& stmt, const Start& start) {

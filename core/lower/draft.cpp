@@ -60,8 +60,10 @@ Touched touched_by(const Nest& nest) { return touched_by(*put_together(nest)); }
 Touched touched_by(const Stmt& body) {
   Touched touched;
   for_each_stmt(body, [&](const Stmt& stmt) {
-    if (const auto* store = std::get_if<Store>(&stmt.node))
+    if (const auto* store = std::get_if<Store>(&stmt.node)) {
       touched.stored.insert(ValueId{store->buffer.index});
+      if (store->update != Update::replace) touched.updated.insert(ValueId{store->buffer.index});
+    }
     if (const auto* call = std::get_if<Call>(&stmt.node))
       for (const Buffer buffer : call->operands) touched.stored.insert(ValueId{buffer.index});
   });
@@ -108,6 +110,7 @@ Unit packed(const Ref<Stmt>& body, const std::vector<BufferInfo>& arrays, std::v
     renaming.buffers[Buffer{values + k}] = Buffer{static_cast<std::uint32_t>(unit.nest.buffers.size())};
     unit.nest.buffers.push_back(arrays[k]);
   }
+  unit.updates.assign(touched.updated.begin(), touched.updated.end());
   unit.nest.name = "nest";
   unit.nest.sizes = sizes_of(*body, unit.nest.buffers, lowered.facts);
   unit.nest.body = rename(body, renaming);
@@ -151,6 +154,8 @@ void name_kernels(Lowered& lowered) {
     for_each_stmt(*nest.body, [&](const Stmt& stmt) {
       if (const auto* start = std::get_if<Start>(&stmt.node)) add(ops::name(start->monoid));
       if (std::holds_alternative<Scan>(stmt.node)) add("scan");
+      if (const auto* store = std::get_if<Store>(&stmt.node); store && store->update != Update::replace)
+        add("scatter");
       if (const auto* call = std::get_if<Call>(&stmt.node))
         add(call->routine == Routine::stable_sort ? "sort" : "sums_by_key");
     });

@@ -31,6 +31,7 @@ Draft open(const Unit& unit, Names& names);
 // The buffers that the nest loads and stores, by value; operands of a Call are stored.
 struct Touched {
   std::set<ValueId> loaded, stored;
+  std::set<ValueId> updated;  // of those that are stored
 };
 Touched touched_by(const loops::Nest& nest);
 Touched touched_by(const loops::Stmt& body);

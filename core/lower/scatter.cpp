@@ -7,7 +7,7 @@
 // Dimensions of the result that are written whole at an axis of their own, by indices that do not change
 // along it, take no part in the sort: a row of a table is sorted once. The first ones whose indices do change
 // make rows that are sorted alone. Places that several Scatters share are sorted once. What a device sums by
-// key needs no sort: scatter_sums.cpp.
+// key needs no sort: scatter_sums.cpp; nor does what one may add in memory: scatter_atomics.cpp.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -168,6 +168,7 @@ Draft unchanged(Lowering& lowering, graph::NodeId id) {
 std::vector<Draft> lower_scatter(Lowering& lowering, graph::NodeId id) {
   const Plan plan = plan_of(lowering.graph, lowering.graph[id]);
   if (plan.elements == index::Expr(0)) return {unchanged(lowering, id)};
+  if (adds_in_memory(lowering, id)) return lower_atomics(lowering, id);
   if (sums_pay(lowering, id, plan)) return lower_sums(lowering, id, plan);
   std::vector<Draft> drafts;
   auto sorted = std::ranges::find_if(

@@ -99,23 +99,28 @@ Rows rows_of(const Plan& plan, const graph::Shape& source, const graph::Shape& r
           index::product(pick(result, keyed)), keyed};
 }
 
-std::vector<Ref<Stmt>> key_of(Reader& reader, const graph::Graph& graph, graph::NodeId id,
-                              const KeyedElement& element) {
+At place_of(Reader& reader, const graph::Graph& graph, graph::NodeId id, const At& at) {
   const graph::Node& node = graph[id];
   const auto& scatter = std::get<graph::Scatter>(node.node);
   index::Substitution here;
-  for (std::size_t axis = 0; axis < element.at.size(); ++axis)
-    here.emplace(scatter.axes[axis], element.at[axis]);
+  for (std::size_t axis = 0; axis < at.size(); ++axis) here.emplace(scatter.axes[axis], at[axis]);
   for (std::size_t k = 0; k < scatter.found.size(); ++k) {
     Index index;
-    index.value = reader.element(node.inputs[2 + k], element.at);
+    index.value = reader.element(node.inputs[2 + k], at);
     index.bound = scatter.bounds[k];
     index.negative_wraps = scatter.negative_wraps;
     index.node = static_cast<int>(id.index);
     here.emplace(scatter.found[k], index::Expr(reader.find(std::move(index))));
   }
-  At place(node.shape.size(), index::Expr(0));
-  for (const std::size_t d : element.rows.keyed) place[d] = index::substitute(scatter.place[d], here);
+  At place;
+  for (const index::Expr& each : scatter.place) place.push_back(index::substitute(each, here));
+  return place;
+}
+
+std::vector<Ref<Stmt>> key_of(Reader& reader, const graph::Graph& graph, graph::NodeId id,
+                              const KeyedElement& element) {
+  const graph::Node& node = graph[id];
+  const At place = place_of(reader, graph, id, element.at);
   std::vector<Ref<Stmt>> body = reader.take_indexes();
   body.push_back(stmt(Let{
       element.key, count(index::simplify(flatten(place, node.shape, element.rows.keyed), reader.facts()))}));

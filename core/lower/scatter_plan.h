@@ -40,6 +40,15 @@ struct KeyedElement {
 std::vector<loops::Ref<loops::Stmt>> key_of(Reader& reader, const graph::Graph& graph, graph::NodeId id,
                                             const KeyedElement& element);
 
+// The place of the element of the source at `at`, in all dimensions of the result. The indices that it is
+// found by are the reader's next ones.
+At place_of(Reader& reader, const graph::Graph& graph, graph::NodeId id, const At& at);
+
+// Whether the elements of the source are added in memory, each to its place: where the device may do that, in
+// place of sorting places.
+bool adds_in_memory(const Lowering& lowering, graph::NodeId id);
+std::vector<Draft> lower_atomics(Lowering& lowering, graph::NodeId id);
+
 // Whether the contributions of each row are summed by key, in place of sorting places: where the device does
 // that, what is there is part of the sum, and no dimension stays outside. A row is summed by one worker,
 // which takes no longer than to sort it where it has as many elements as keys.

@@ -47,8 +47,8 @@ void verify_unit(const Lowered& lowered, const Unit& unit, std::size_t number) {
 
 }  // namespace
 
-// A value is written once, by one unit or by several in disjoint parts, and never again: only readers
-// depend, on all of its writers.
+// A value is written once, by one unit or by several in disjoint parts: readers depend on all of its writers.
+// What adds to it in memory depends on those before.
 std::vector<std::vector<std::size_t>> dependencies(const Lowered& lowered) {
   std::vector<std::vector<std::size_t>> writers(lowered.values.size());
   const auto for_each_argument = [&](std::size_t number, bool written, const auto& visit) {
@@ -63,6 +63,9 @@ std::vector<std::vector<std::size_t>> dependencies(const Lowered& lowered) {
     std::set<std::size_t> before;
     for_each_argument(number, false,
                       [&](const std::vector<std::size_t>& all) { before.insert(all.begin(), all.end()); });
+    for (const ValueId id : lowered.units[number].updates)
+      for (const std::size_t writer : writers[id.index])
+        if (writer < number) before.insert(writer);
     result.emplace_back(before.begin(), before.end());
   }
   return result;
@@ -76,8 +79,10 @@ void verify(const Lowered& lowered) {
     for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
       const Value& value = lowered[unit.arguments[k]];
       const bool given = value.storage == Storage::parameter || value.storage == Storage::constant;
-      CHECK(given || unit.nest.buffers[k].written || written.contains(unit.arguments[k].index), "unit ",
-            number, " reads ", value.name, " before it is written");
+      const bool is_made = unit.nest.buffers[k].written &&
+                           std::ranges::find(unit.updates, unit.arguments[k]) == unit.updates.end();
+      CHECK(given || is_made || written.contains(unit.arguments[k].index), "unit ", number, " reads ",
+            value.name, " before it is written");
     }
     for (std::size_t k = 0; k < unit.arguments.size(); ++k)
       if (unit.nest.buffers[k].written) written.insert(unit.arguments[k].index);

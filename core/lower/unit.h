@@ -5,7 +5,8 @@
 //   Lowered := values [parameter | constant | result | temporary], units [nest + arguments]
 //
 // Always holds: argument k of a unit is the value behind buffer k of its nest; a nest stores no buffer
-// that it loads; a unit reads only parameters, constants and what earlier units wrote completely. A
+// that it loads; a unit reads only parameters, constants and what earlier units wrote completely. What a unit
+// adds to in memory (Unit::updates) earlier units have written, and nobody reads it before. A
 // temporary is written before it is read and dies with its last reader. Run-time integers of a nest
 // (Program::sizes) are matched by name: the graph's size symbols, the stride symbols of the layouts,
 // and "seed" and "offset" where random numbers are drawn.
@@ -51,6 +52,7 @@ struct Unit {
   loops::Program nest;
   std::vector<ValueId> arguments;    // one for each buffer of the nest, in order
   std::vector<graph::NodeId> nodes;  // of the graph that it computes, ascending: for errors and `explain`
+  std::vector<ValueId> updates = {};  // arguments that it adds to by atomic stores, ascending
 };
 
 struct Lowered {
@@ -68,6 +70,7 @@ using Layouts = std::map<int, std::vector<index::Expr>>;
 // What a device has besides loops.
 struct Routines {
   bool sums_by_key = false;  // a row by one worker
+  bool atomics = false;      // floats are added in memory, in whatever order that happens
   std::int64_t workers = 1;  // that share the rows
 };
 

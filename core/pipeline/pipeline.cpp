@@ -106,14 +106,18 @@ fuse::Limits limits_for(const machine::Machine& machine, Mode mode) {
   return limits;
 }
 
-// Blocks of threads sort faster than one of them sums a row.
-lower::Routines routines_of(const machine::Machine& machine) {
-  return {.sums_by_key = machine.max_threads == 1, .workers = machine.blocks_at_once};
+// Blocks of threads sort faster than one of them sums a row, and where they may add floats in memory they
+// need not sort. Cores that add at one place wait for each other.
+lower::Routines routines_of(const machine::Machine& machine, const Options& options) {
+  return {.sums_by_key = machine.max_threads == 1,
+          .atomics = machine.max_threads > 1 && options.relaxes(graph::Relaxation::atomics),
+          .workers = machine.blocks_at_once};
 }
 
 void lower_graph(State& state) {
   const machine::Machine& machine = state.backend.machine();
-  state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(machine), costs_for(machine));
+  state.fused.lowered =
+      lower::lower(state.graph, state.layouts, routines_of(machine, state.options), costs_for(machine));
 }
 
 void fuse_units(State& state) {

@@ -86,6 +86,20 @@ TEST(Places, AScatterOfLanesAndAtomics) {
                      .contents = {{"at", numbers({0, 1, 2, 3, 4, 0, 1, 2, 3, 3, 3, 9, 0, 1, 4, -1})}}});
 }
 
+// One task: the order of several is nobody's.
+TEST(Places, RealsAreAddedInMemory) {
+  const char* text =
+      R"(program p(at: i64[n], x: f32[8*n], y: written f32[8*m], z: written f64[m]; n in 0.., m in 1..) {
+    for k < 8*m { y[k] = 0x1p+0:f32 }
+    for h < m { z[h] = 0x1p+0:f64 }
+    for i < n {
+      index s = at[i] below m node 1
+      z[s] atomic_add f64(x[8*i])
+      for l < 8 vector { y[8*s + l] atomic_add x[8*i + l] }
+    } })";
+  expect_same(text, {.sizes = {6, 3}, .contents = {{"at", numbers({2, 0, 2, 3, 2, 0})}}});
+}
+
 TEST(Places, AStableSortLeavesOutKeysOutOfRange) {
   const char* text =
       R"(program sort(key: i32[n], order: written i64[n], starts: written i64[m + 1]; n in 0.., m in 0..) {

@@ -294,6 +294,34 @@ TEST(FastSums, OfAMillionRowsInOnePlaceAreWithinTheSharperBound) {
   }
 }
 
+// As a GPU's programs. Of whole numbers every order gives the same sum; sums of sums wait for each other.
+TEST(FastSums, OfWholeNumbersThatAreAddedInMemoryAreExact) {
+  constexpr std::int64_t ROWS = 1000, PLACES = 300, COLUMNS = 3;
+  for (const ops::DType dtype : {ops::DType::f32, ops::DType::bf16}) {
+    graph::Builder builder;
+    const auto into = cast(builder.input("into", ops::DType::f32, {PLACES, COLUMNS}), dtype);
+    const auto index = builder.input("index", ops::DType::i64, {ROWS});
+    const auto source = cast(builder.input("source", ops::DType::f32, {ROWS, COLUMNS}), dtype);
+    const auto once = index_update(into, 0, index, source + source, graph::Mode::add);
+    const auto twice = index_update(once, 0, index, source, graph::Mode::add);
+    builder.output(cast(maximum(twice, once), ops::DType::f32));
+    const Graph graph = builder.take();
+    std::vector<float> there(PLACES * COLUMNS, 1), rows(ROWS * COLUMNS);
+    std::vector<std::int64_t> places(ROWS);
+    for (std::size_t r = 0; r < places.size(); ++r) places[r] = static_cast<std::int64_t>(7 * r % 251);
+    for (std::size_t e = 0; e < rows.size(); ++e) rows[e] = static_cast<float>(e % 5);
+    const std::vector<runtime::Argument> arguments = {
+        runtime::view_of(there.data(), ops::DType::f32, {PLACES, COLUMNS}),
+        runtime::view_of(places.data(), ops::DType::i64, {ROWS}),
+        runtime::view_of(rows.data(), ops::DType::f32, {ROWS, COLUMNS})};
+    pipeline::Options options{.mode = pipeline::Mode::fast, .verify = true};
+    const auto backend = interpreter_of_programs(machine::h200());
+    const evaluate::Value added = value_of(pipeline::compile(graph, backend, options).run(arguments).front());
+    options.relaxed = {};
+    EXPECT_EQ(added.bytes, value_of(pipeline::compile(graph, backend, options).run(arguments).front()).bytes);
+  }
+}
+
 TEST(FastGraphs, RunsRepeatBitForBit) {
   constexpr std::uint64_t GRAPHS = 6;
   const std::shared_ptr<const runtime::Backend> backend =

@@ -52,6 +52,7 @@ extern "C" __global__ void atomics(const Arguments* arguments, i64 n) {
   const Value v = load<LANES>(out);
   atomic_add_store(out, out[1]);
   atomic_add_store_strided(out, n, v);
+  atomic_add_run(out, v);
   atomic_add_store_strided_where(out, n, mask, v);
   atomic_add_scatter(out, places, v);
   atomic_add_scatter_where(out, places, mask, v);

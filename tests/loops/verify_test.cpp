@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"y[0] = add(x[0], f32(lt(x[0], i[0])))", 2, "lt does not take (f32, i64)"},
         Case{"x[0] = y[0]", 2, "a store to x, which is not written"},
         Case{"y[0] = s[0]", 2, "the local buffer s is used outside its scratch"},
-        Case{"y[0] atomic_add x[0]", 2, "an atomic store of f32"},
+        Case{"y[0] atomic_max x[0]", 2, "an atomic store of f32"},
         Case{"index j = x[0] below n", 2, "the index j is f32, not an integer"},
         Case{"index j = i[0] below n\nindex j = i[1] below n", 3, "the symbol j is bound twice"},
         Case{"for k < n vector {\n y[k] = x[k]\n}", 2, "the vector loop k in a nest"},

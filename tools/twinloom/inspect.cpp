@@ -1,5 +1,6 @@
 // twinloom explain, dump, devices, ops: what the compiler decided, knows and has.
 #include <algorithm>
+#include <functional>
 #include <iostream>
 
 #include "api/explain.h"
@@ -32,15 +33,20 @@ std::string indented(const std::string& text, std::string_view margin) {
   return result;
 }
 
-// Which relaxations of mode `fast` a kernel uses, and what it would take without them.
-std::string relaxed_words(const RelaxedNest& relaxed, double seconds, double unrelaxed) {
-  std::string words = "relaxed: ";
-  if (relaxed.sums) words += "sums in free order";
+// Which relaxations of mode `fast` a kernel uses, and what it would take without them; empty where it uses
+// none. In place of one that adds in memory there would be others, with a sort.
+std::string relaxed_words(const ExplainedKernel& kernel) {
+  const RelaxedNest& relaxed = kernel.relaxed;
+  std::vector<std::string> uses;
+  if (relaxed.sums) uses.emplace_back("sums in free order");
   if (relaxed.products > 0)
-    words += cat(relaxed.sums ? ", " : "", relaxed.products, relaxed.products == 1 ? " product" : " products",
-                 " contracted");
-  return words +
-         cat("; estimate without ", microseconds(unrelaxed), ", saved ", microseconds(unrelaxed - seconds));
+    uses.push_back(cat(relaxed.products, relaxed.products == 1 ? " product" : " products", " contracted"));
+  if (relaxed.atomics) uses.emplace_back("additions in memory by atomics");
+  if (uses.empty()) return {};
+  const std::string words = cat("relaxed: ", join(uses, ", ", std::identity()));
+  if (!kernel.unrelaxed_seconds) return words;
+  return cat(words, "; estimate without ", microseconds(*kernel.unrelaxed_seconds), ", saved ",
+             microseconds(*kernel.unrelaxed_seconds - kernel.estimate->seconds));
 }
 
 void print_kernel(const ExplainedKernel& kernel, std::size_t number, bool source) {
@@ -52,9 +58,7 @@ void print_kernel(const ExplainedKernel& kernel, std::size_t number, bool source
   }
   std::cout << indented(loops::print(kernel.nest), "  | ") << indented(kernel.schedule, "  ");
   if (kernel.estimate) std::cout << "  " << estimate_words(*kernel.estimate) << '\n';
-  if (kernel.unrelaxed_seconds)
-    std::cout << "  " << relaxed_words(kernel.relaxed, kernel.estimate->seconds, *kernel.unrelaxed_seconds)
-              << '\n';
+  if (const std::string words = relaxed_words(kernel); !words.empty()) std::cout << "  " << words << '\n';
   if (!source) return;
   for (const std::string& text : kernel.sources) std::cout << indented(text, "    ");
 }

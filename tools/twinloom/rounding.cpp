@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/estimates.h"
 #include "core/graph/passes.h"
 #include "core/loops/rewrite.h"
 #include "tools/twinloom/compare.h"
@@ -61,7 +62,7 @@ bool has_free_sum(const loops::Program& nest) {
 std::vector<graph::NodeId> free_sums_of(const runtime::Variant& variant) {
   std::vector<graph::NodeId> found;
   for (const runtime::Group& group : variant.groups) {
-    if (!has_free_sum(group.nest)) continue;
+    if (!has_free_sum(group.nest) && !relaxed_in(group.nest).atomics) continue;
     std::ranges::copy_if(group.nodes, std::back_inserter(found), [&](graph::NodeId id) {
       return graph::rounded_monoid(variant.graph[id]).has_value();
     });

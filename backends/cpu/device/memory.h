@@ -325,7 +325,15 @@ struct Replace {
 struct AtomicAdd {
   template <class Of>
   static TWINLOOM_INLINE void put(Of* pointer, Of value) {
-    __atomic_fetch_add(pointer, value, __ATOMIC_RELAXED);
+    if constexpr (is_real<Of>) {
+      Of held, sum;
+      __atomic_load(pointer, &held, __ATOMIC_RELAXED);
+      do {
+        sum = held + value;
+      } while (!__atomic_compare_exchange(pointer, &held, &sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } else {
+      __atomic_fetch_add(pointer, value, __ATOMIC_RELAXED);
+    }
   }
 };
 struct AtomicMax {

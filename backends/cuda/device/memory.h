@@ -183,9 +183,11 @@ TWINLOOM_INLINE Vector<Of, count> gather_where(const Of* pointer, Vector<i64, co
 }
 
 // Integers that the GPU adds and compares in memory: those of 4 and 8 bytes, here as it spells them. For the
-// others the word around them is exchanged until nobody else came between.
+// others the word around them is exchanged until nobody else came between. It adds f32 and f64 too.
 template <class Of>
 constexpr bool is_atomic = !is_real<Of> && !is_truth<Of> && sizeof(Of) >= 4;
+template <class Of>
+constexpr bool is_added = same<Of, f32> || same<Of, f64>;
 template <int bytes>
 struct ComparedWord {
   using type = typename IntegerOf<bytes>::Unsigned;
@@ -224,7 +226,9 @@ struct Replace {
 struct AtomicAdd {
   template <class Of>
   static TWINLOOM_INLINE void put(Of* pointer, Of value) {
-    if constexpr (is_atomic<Of>) {
+    if constexpr (is_added<Of>) {
+      atomicAdd(pointer, value);
+    } else if constexpr (is_atomic<Of>) {
       using Bits = typename IntegerOf<sizeof(Of)>::Unsigned;
       atomicAdd(reinterpret_cast<Bits*>(pointer), bit_cast<Bits>(value));
     } else {
@@ -278,6 +282,23 @@ TWINLOOM_STORES(atomic_max_, AtomicMax)
 template <class Of>
 TWINLOOM_INLINE void atomic_add_store(Of* pointer, Of value) {
   AtomicAdd::put(pointer, value);
+}
+// Neighbours: from compute capability 9.0 on four of f32 are one access.
+template <class Of, class Value>
+TWINLOOM_INLINE void atomic_add_run(Of* pointer, Value value) {
+#if __CUDA_ARCH__ >= 900
+  if constexpr (same<Of, f32> && lanes<Value> % 4 == 0) {
+    if (reinterpret_cast<u64>(pointer) % 16 == 0) {
+#pragma unroll
+      for (int i = 0; i < lanes<Value>; i += 4)
+        asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(pointer + i), "f"(value[i]),
+                     "f"(value[i + 1]), "f"(value[i + 2]), "f"(value[i + 3])
+                     : "memory");
+      return;
+    }
+  }
+#endif
+  atomic_add_store_strided(pointer, 1, value);
 }
 template <class Of>
 TWINLOOM_INLINE void atomic_max_store(Of* pointer, Of value) {

@@ -1,0 +1,76 @@
+// A Scatter that adds, in mode `fast` with the relaxation `atomics`: each element to its place in memory, in
+// whatever order the device comes to it.
+//   for each place { y[place] = x[place] }
+//   for each element e of the source { index f = indices[e]; y[place of f] atomic_add v[e] }
+// Of 16 bits the sums are made in f32, and a third nest rounds them.
+#include "core/base/error.h"
+#include "core/index/simplify.h"
+#include "core/loops/rewrite.h"
+#include "core/lower/families.h"
+#include "core/lower/scatter_plan.h"
+
+namespace twinloom::lower {
+
+using namespace loops;
+
+namespace {
+
+// Fewer places than that are few for a machine that adds at a hundred of them at a time, two cycles each.
+constexpr std::int64_t LEAST_PLACES = 256;
+
+// y = value(reader, at), element by element.
+template <class Make>
+Draft walked(Lowering& lowering, const graph::Shape& shape, const Make& make) {
+  Reader reader(lowering);
+  Walk walk = walk_over(lowering, reader, shape);
+  Ref<Stmt> store = make(reader, walk.at);
+  Draft draft;
+  draft.nest.common = std::move(walk.loops);
+  for (Ref<Stmt>& index : reader.take_indexes()) draft.nest.items.emplace_back(std::move(index));
+  draft.nest.items.emplace_back(std::move(store));
+  draft.nodes = reader.computed();
+  return draft;
+}
+
+Ref<Stmt> stored(const Reader& reader, ValueId into, const At& at, Ref<loops::Value> value,
+                 Update update = Update::replace) {
+  return stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, std::move(value), update});
+}
+
+}  // namespace
+
+bool adds_in_memory(const Lowering& lowering, graph::NodeId id) {
+  const graph::Node& node = lowering.graph[id];
+  const auto& scatter = std::get<graph::Scatter>(node.node);
+  const ops::DType dtype = arithmetic_type(node.dtype);
+  return lowering.routines.atomics && scatter.mode == graph::Mode::add && scatter.include_self &&
+         (dtype == ops::DType::f32 || dtype == ops::DType::f64) &&
+         !lowering.lowered.facts.proves_less(index::product(node.shape), LEAST_PLACES);
+}
+
+std::vector<Draft> lower_atomics(Lowering& lowering, graph::NodeId id) {
+  const graph::Node& node = lowering.graph[id];
+  const ValueId into = *lowering.memory[id.index];
+  const ops::DType dtype = arithmetic_type(node.dtype);
+  const bool is_narrow = dtype != node.dtype;
+  const ValueId sums = is_narrow ? add_value(lowering, Storage::temporary, id, node.shape, dtype,
+                                             index::contiguous_strides(node.shape))
+                                 : into;
+  std::vector<Draft> drafts;
+  drafts.push_back(walked(lowering, node.shape, [&](Reader& reader, const At& at) {
+    return stored(reader, sums, at, widen(reader.element(node.inputs[0], at), node.dtype));
+  }));
+  drafts.push_back(walked(lowering, lowering.graph[node.inputs[1]].shape, [&](Reader& reader, const At& at) {
+    const At place = place_of(reader, lowering.graph, id, at);
+    const Ref<loops::Value> value = widen(reader.element(node.inputs[1], at), node.dtype);
+    return stored(reader, sums, place, value, Update::atomic_add);
+  }));
+  if (is_narrow)
+    drafts.push_back(walked(lowering, node.shape, [&](Reader& reader, const At& at) {
+      return stored(reader, into, at, narrow(reader.load(sums, at), node.dtype));
+    }));
+  for (Draft& draft : drafts) draft.nodes.push_back(id);
+  return drafts;
+}
+
+}  // namespace twinloom::lower
