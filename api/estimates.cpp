@@ -47,7 +47,9 @@ RelaxedNest relaxed_in(const loops::Program& nest) {
   relaxed.sums = steps::without_free_sums(nest).body != nest.body;
   loops::for_each_value(*nest.body, [&](const loops::Value& value) {
     const auto* apply = std::get_if<loops::Apply>(&value.node);
-    relaxed.products += apply != nullptr && apply->op == ops::Pointwise::fma ? 1 : 0;
+    if (apply == nullptr) return;
+    relaxed.products += apply->op == ops::Pointwise::fma ? 1 : 0;
+    relaxed.functions += ops::approximated_by(apply->op) ? 1 : 0;
   });
   loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
     const auto* store = std::get_if<loops::Store>(&stmt.node);
@@ -63,7 +65,9 @@ double unrelaxed_seconds(const loops::Program& nest, const runtime::Backend& bac
   loops::Program plain = steps::without_free_sums(nest);
   plain.body = loops::rewrite_values(plain.body, [](const loops::Ref<loops::Value>& value) {
     const auto* apply = std::get_if<loops::Apply>(&value->node);
-    if (apply == nullptr || apply->op != Pointwise::fma) return value;
+    if (apply == nullptr) return value;
+    if (const auto op = ops::approximated_by(apply->op)) return loops::apply(*op, apply->inputs);
+    if (apply->op != Pointwise::fma) return value;
     const auto product = loops::apply(Pointwise::mul, {apply->inputs[0], apply->inputs[1]});
     return loops::apply(Pointwise::add, {product, apply->inputs[2]});
   });

@@ -21,15 +21,17 @@ Estimates estimates_of(const runtime::Variant& variant, const runtime::Backend& 
                        const index::Values& values);
 
 // What the kernel of a nest would take without the relaxations of mode `fast`: sums in the canonical order
-// but those of contractions, and each product rounded before it is added.
+// but those of contractions, each product rounded before it is added, and no function approximated.
 double unrelaxed_seconds(const loops::Program& nest, const runtime::Backend& backend, int threads,
                          const index::Values& values);
 // What mode `fast` relaxed in a nest: whether sums have a free order that are no contractions, how many
-// products are not rounded before they are added, and whether reals are added in memory.
+// products are not rounded before they are added, whether reals are added in memory, and how many functions
+// are approximated.
 struct RelaxedNest {
   bool sums = false;
   int products = 0;
   bool atomics = false;
+  int functions = 0;
 };
 RelaxedNest relaxed_in(const loops::Program& nest);
 

@@ -49,6 +49,7 @@ nlohmann::json json_of(const ExplainedKernel& kernel) {
   if (kernel.unrelaxed_seconds)
     json["relaxed"] = {{"sums", kernel.relaxed.sums},
                        {"products", kernel.relaxed.products},
+                       {"functions", kernel.relaxed.functions},
                        {"seconds_without", *kernel.unrelaxed_seconds}};
   if (kernel.relaxed.atomics) json["relaxed"]["atomics"] = true;
   return json;
@@ -85,7 +86,8 @@ Explanation explain(const Executable& executable, std::span<const Argument> argu
       kernel.sources.push_back(step.source);
     }
     if (options.mode == Mode::fast) kernel.relaxed = relaxed_in(shown.nest);
-    if (kernel.estimate && (kernel.relaxed.sums || kernel.relaxed.products > 0))
+    const RelaxedNest& relaxed = kernel.relaxed;
+    if (kernel.estimate && (relaxed.sums || relaxed.products > 0 || relaxed.functions > 0))
       kernel.unrelaxed_seconds = unrelaxed_seconds(shown.nest, device.backend(), threads, symbols);
     explanation.kernels.push_back(std::move(kernel));
   }

@@ -85,8 +85,10 @@ Graph contract_products(const Graph& graph) {
 }
 
 Graph fast_meaning(const Graph& graph, Relaxations relaxations) {
-  const Graph fused = fused_meaning(graph);
-  return relaxations.has(Relaxation::contract) ? contract_products(fused) : fused;
+  Graph meant = fused_meaning(graph);
+  if (relaxations.has(Relaxation::approximate))
+    meant = approximate_functions(meant, subnormals_of(relaxations));
+  return relaxations.has(Relaxation::contract) ? contract_products(meant) : meant;
 }
 
 }  // namespace twinloom::graph

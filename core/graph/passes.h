@@ -16,6 +16,8 @@ Graph drop_implicit_rounding(const Graph& graph);
 Graph shorten_functions(const Graph& graph);
 // The graph whose strict meaning mode `fused` computes: by both.
 Graph fused_meaning(const Graph& graph);
+// Mode `fast`, relaxation `approximate`: functions by what a GPU approximates. approximate_functions.cpp
+Graph approximate_functions(const Graph& graph, ops::Subnormals subnormals);
 // Mode `fast`, relaxation `contract`: a * b + c in one rounding. contract_products.cpp
 Graph contract_products(const Graph& graph);
 // The graph whose strict meaning mode `fast` computes so relaxed, but for sums whose order is free.

@@ -50,4 +50,26 @@ Graph Rebuild::finish() {
   return std::move(made_);
 }
 
+Graph with_forms(const Graph& graph, const std::function<ops::Pointwise(ops::Pointwise, ops::DType)>& form) {
+  const std::vector<bool> live = live_nodes(graph);
+  Rebuild rebuild(graph);
+  for (std::uint32_t n = 0; n < live.size(); ++n) {
+    if (!live[n]) continue;
+    const NodeId id{n};
+    const Node& node = graph[id];
+    const auto* pointwise = std::get_if<Pointwise>(&node.node);
+    const ops::Pointwise op = pointwise == nullptr ? ops::Pointwise{} : form(pointwise->op, node.dtype);
+    if (pointwise == nullptr || op == pointwise->op) {
+      rebuild.copy(id);
+      continue;
+    }
+    std::vector<NodeId> inputs;
+    for (const NodeId input : node.inputs) inputs.push_back(rebuild[input]);
+    Pointwise changed = *pointwise;
+    changed.op = op;
+    rebuild.stands_for(id, rebuild.add(changed, std::move(inputs), id));
+  }
+  return rebuild.finish();
+}
+
 }  // namespace twinloom::graph

@@ -6,6 +6,7 @@
 //   return rebuild.finish();
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,5 +40,9 @@ class Rebuild {
   Graph made_;
   std::vector<std::optional<NodeId>> standing_;
 };
+
+// With form(operator, type) in place of each operator of a Pointwise, of which the form has the operands.
+// Without nodes that no result needs.
+Graph with_forms(const Graph& graph, const std::function<ops::Pointwise(ops::Pointwise, ops::DType)>& form);
 
 }  // namespace twinloom::graph

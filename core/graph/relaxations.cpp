@@ -18,6 +18,8 @@ constexpr std::array rows = {
     Row{Relaxation::reassociate, "reassociate"},
     Row{Relaxation::contract, "contract"},
     Row{Relaxation::atomics, "atomics"},
+    Row{Relaxation::approximate, "approximate"},
+    Row{Relaxation::flush, "flush"},
 };
 constexpr auto listed = [] {
   std::array<Relaxation, rows.size()> all{};

@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/ops/pointwise.h"
+
 namespace twinloom::graph {
 
 enum class Relaxation : std::uint8_t {
@@ -30,8 +32,16 @@ enum class Relaxation : std::uint8_t {
   // On a GPU what scatters add goes to its place in memory, in whatever order the threads come to it, and two
   // runs may give other bits. n contributions and what was there are off by no more than sums of n + 1 terms
   // in any order, above. Chains are as long as a place has contributions: where signs are random, the error
-  // is 0.35 u rms n in the mean. Of 16 bits sums are made in f32 and rounded once.
+  // is 0.35 u rms n in the mean. Of 16 bits sums are made in f32 and rounded once. What is subnormal of f32
+  // may count as 0.
   atomics,
+  // On a GPU exp, sigmoid, silu, tanh, roots, reciprocals and quotients of f32 are within 2^-21 of the exact
+  // value, 4 units in the last place of a power of two, where that and what it is made of are 2^-118 in size
+  // or more; results of 16 bits within 1 unit. A quotient by what is above 2^126 may be 0.
+  approximate,
+  // With `approximate`, on a GPU: what is subnormal may count as 0 in these functions, of their inputs and of
+  // their results.
+  flush,
 };
 
 std::span<const Relaxation> all_relaxations();
@@ -54,5 +64,10 @@ class Relaxations {
   static std::uint32_t bit(Relaxation relaxation) { return 1u << static_cast<unsigned>(relaxation); }
   std::uint32_t bits_ = 0;
 };
+
+// What functions that are approximated do with them.
+inline ops::Subnormals subnormals_of(Relaxations relaxations) {
+  return relaxations.has(Relaxation::flush) ? ops::Subnormals::flushed : ops::Subnormals::kept;
+}
 
 }  // namespace twinloom::graph

@@ -53,6 +53,24 @@ constexpr Shorter of_fused[] = {
     {Pointwise::cos, Pointwise::cos_short},     {Pointwise::sigmoid, Pointwise::sigmoid_short},
     {Pointwise::silu, Pointwise::silu_short},
 };
+struct Approximated {
+  Pointwise op, form, flushed;
+};
+constexpr Approximated of_approximations[] = {
+#define APPROXIMATED(op, name) \
+  { Pointwise::op, Pointwise::name##_approximate, Pointwise::name##_flushed }
+    APPROXIMATED(exp, exp),
+    APPROXIMATED(sqrt, sqrt),
+    APPROXIMATED(rsqrt_short, rsqrt),
+    APPROXIMATED(reciprocal, reciprocal),
+    APPROXIMATED(sigmoid_short, sigmoid),
+    APPROXIMATED(silu_short, silu),
+    APPROXIMATED(tanh_short, tanh),
+    APPROXIMATED(gelu_erf_brief, gelu_erf),
+    APPROXIMATED(gelu_tanh_brief, gelu_tanh),
+    APPROXIMATED(div, div),
+#undef APPROXIMATED
+};
 
 Pointwise shortest(std::span<const Shorter> forms, Pointwise op) {
   const auto found = std::ranges::find(forms, op, &Shorter::op);
@@ -127,6 +145,18 @@ Pointwise computed_for(Pointwise op, DType result) {
 Pointwise fused_form(Pointwise op, DType element) {
   const bool has_forms = element == DType::f32 || is_16_bit_float(element);
   return has_forms && computed_for(op, element) == op ? shortest(of_fused, op) : op;
+}
+
+Pointwise approximate_form(Pointwise op, DType element, Subnormals subnormals) {
+  const bool has_forms = element == DType::f32 || is_16_bit_float(element);
+  const auto* found = std::ranges::find(of_approximations, computed_for(op, element), &Approximated::op);
+  if (!has_forms || found == std::ranges::end(of_approximations)) return op;
+  return subnormals == Subnormals::kept ? found->form : found->flushed;
+}
+std::optional<Pointwise> approximated_by(Pointwise form) {
+  for (const Approximated& row : of_approximations)
+    if (row.form == form || row.flushed == form) return row.op;
+  return std::nullopt;
 }
 
 bool has_quick_form(Pointwise op) {

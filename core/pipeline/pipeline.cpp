@@ -51,6 +51,12 @@ void drop_implicit_rounding(State& state) {
 void shorten_functions(State& state) {
   if (state.options.mode != Mode::strict) state.graph = graph::shorten_functions(state.graph);
 }
+// A core has nothing faster.
+void approximate_functions(State& state) {
+  if (state.backend.machine().max_threads == 1 || !state.options.relaxes(graph::Relaxation::approximate))
+    return;
+  state.graph = graph::approximate_functions(state.graph, graph::subnormals_of(state.options.relaxed));
+}
 void contract_products(State& state) {
   if (state.options.relaxes(graph::Relaxation::contract)) state.graph = graph::contract_products(state.graph);
 }
@@ -271,6 +277,7 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"remove_dead", Form::graph, [](State& state) { state.graph = graph::remove_dead(state.graph); }},
     Pass{"drop_implicit_rounding", Form::graph, drop_implicit_rounding},
     Pass{"shorten_functions", Form::graph, shorten_functions},
+    Pass{"approximate_functions", Form::graph, approximate_functions},
     Pass{"contract_products", Form::graph, contract_products},
     Pass{"gather_to_view", Form::graph,
          [](State& state) { state.graph = graph::gather_to_view(state.graph); }},

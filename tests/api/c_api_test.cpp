@@ -521,7 +521,8 @@ TEST(CApi, ModesAndRelaxationsAreCheckedByName) {
   options.mode = TWINLOOM_FAST;
   options.relaxations = "contract,nothing";
   expect_invalid(twinloom_compile(graph, device, &options, &executable),
-                 "there is no relaxation 'nothing'; there are reassociate, contract, atomics");
+                 "there is no relaxation 'nothing'; there are reassociate, contract, "
+                 "atomics, approximate, flush");
   options.relaxations = "contract,reassociate,atomics";
   expect_ok(twinloom_compile(graph, device, &options, &executable));
   twinloom_executable_free(executable);

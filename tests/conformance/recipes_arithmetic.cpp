@@ -35,7 +35,8 @@ Feature family(Pointwise op) {
 std::optional<Pointwise> row(Draw& draw, int arity, DType element) {
   std::vector<Pointwise> fitting;
   for (const Pointwise op : ops::all_pointwise())
-    if (ops::arity(op) == arity && ops::takes_element(op, element) && ops::takes(op) != ops::Takes::counter)
+    if (ops::arity(op) == arity && ops::takes_element(op, element) && ops::takes(op) != ops::Takes::counter &&
+        !ops::approximated_by(op))  // a GPU has other bits
       fitting.push_back(op);
   if (fitting.empty()) return std::nullopt;
   return draw.random.pick(fitting);

@@ -55,6 +55,7 @@ void softplus(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
   mpfr_exp(r, x, MPFR_RNDN);
   mpfr_log1p(r, r, MPFR_RNDN);
 }
+void reciprocal(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) { mpfr_ui_div(r, 1, x, MPFR_RNDN); }
 void lgamma(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
   int sign = 0;
   mpfr_lgamma(r, &sign, x, MPFR_RNDN);
@@ -121,6 +122,10 @@ void erfinv(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
   { Pointwise::name, BY_MPFR_2(name), LONG(std::name(in.x, in.y)), every }
 #define SHORT(name, every) \
   { Pointwise::name##_short, BY_MPFR(name), LONG(std::name(in.x)), every, Pointwise::name }
+#define APPROXIMATE(name, big, near)                                     \
+  {Pointwise::name##_approximate, big, near, seldom, Pointwise::name}, { \
+    Pointwise::name##_flushed, big, near, seldom, Pointwise::name        \
+  }
 #define OURS(name, every) \
   { Pointwise::name, name, near_##name, every }
 
@@ -149,8 +154,7 @@ const Reference table[] = {
     LIBRARY(erfc, often),
     LIBRARY(sqrt, often),
     {Pointwise::rsqrt, BY_MPFR(rec_sqrt), LONG(1 / std::sqrt(in.x)), often},
-    {Pointwise::reciprocal, [](mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) { mpfr_ui_div(r, 1, x, MPFR_RNDN); },
-     LONG(1 / in.x), often},
+    {Pointwise::reciprocal, reciprocal, LONG(1 / in.x), often},
     {Pointwise::digamma, BY_MPFR(digamma), near_digamma, seldom},
     OURS(lgamma, seldom),
     OURS(i0, rarely),
@@ -176,6 +180,16 @@ const Reference table[] = {
     {Pointwise::silu_short, silu, near_silu, often, Pointwise::silu},
     {Pointwise::softplus_short, softplus, near_softplus, often, Pointwise::softplus},
     {Pointwise::pow_short, BY_MPFR_2(pow), LONG(std::pow(in.x, in.y)), seldom, Pointwise::pow},
+    APPROXIMATE(exp, BY_MPFR(exp), LONG(std::exp(in.x))),
+    APPROXIMATE(sqrt, BY_MPFR(sqrt), LONG(std::sqrt(in.x))),
+    APPROXIMATE(rsqrt, BY_MPFR(rec_sqrt), LONG(1 / std::sqrt(in.x))),
+    APPROXIMATE(reciprocal, reciprocal, LONG(1 / in.x)),
+    APPROXIMATE(sigmoid, sigmoid, near_sigmoid),
+    APPROXIMATE(silu, silu, near_silu),
+    APPROXIMATE(tanh, BY_MPFR(tanh), LONG(std::tanh(in.x))),
+    APPROXIMATE(gelu_erf, gelu_erf, near_gelu_erf),
+    APPROXIMATE(gelu_tanh, gelu_tanh, near_gelu_tanh),
+    APPROXIMATE(div, BY_MPFR_2(div), LONG(in.x / in.y)),
     OURS(softplus, often),
     OURS(silu, often),
     OURS(sigmoid, often),

@@ -250,6 +250,27 @@ TEST_F(ToolEstimates, ExplainSaysWhatModeFastRelaxed) {
   EXPECT_EQ(place.run("explain relaxed.fx").output.find("relaxed:"), std::string::npos);
 }
 
+#ifdef TWINLOOM_HAS_CUDA
+// What a GPU alone has: nothing of it is relaxed on a CPU.
+TEST_F(ToolEstimates, ExplainSaysWhatModeFastRelaxedOnAGpu) {
+  place.write("gpu.fx", R"--(class M(torch.nn.Module):
+    def forward(self, x: "f32[5000, 64]", i: "i64[9000]", s: "f32[9000, 64]"):
+        y: "f32[5000, 64]" = torch.ops.aten.index_add.default(x, 0, i, s)
+        e: "f32[5000, 64]" = torch.ops.aten.exp.default(y)
+        q: "f32[5000, 64]" = torch.ops.aten.div.Tensor(e, x)
+        return (q,)
+)--");
+  const std::string explain = "explain gpu.fx --device h200 --relax ";
+  EXPECT_SAYS(place.run(explain + "atomics"), "\n  relaxed: additions in memory by atomics\n");
+  EXPECT_SAYS(place.run(explain + "approximate"), "relaxed: 2 functions approximated; estimate without ");
+  EXPECT_SAYS(place.run(explain + "approximate"), "exp_approximate");
+  EXPECT_SAYS(place.run(explain + "approximate,flush"), "exp_flushed");
+  EXPECT_EQ(place.run(explain + "flush").output.find("relaxed:"), std::string::npos);
+  const std::string on_cpu = place.run("explain gpu.fx --relax atomics,approximate,flush").output;
+  EXPECT_EQ(on_cpu.find("relaxed:"), std::string::npos);
+}
+#endif
+
 TEST_F(ToolEstimates, KernelsOfModesHaveFilesOfTheirOwn) {
   place.write("relaxed.fx", relaxed_text);
   const auto objects = [&] { return count_of(place.run("cache list").output, "_sum"); };

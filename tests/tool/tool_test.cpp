@@ -241,7 +241,8 @@ TEST_F(Tool, WrongInputs) {
       {"run softmax.fx --size s0=100000000000000", "no memory for a tensor of f32[100000000000000, 8]"},
       {"run softmax.fx --mode quick", "--mode must be strict, fused or fast, it is 'quick'"},
       {"run softmax.fx --relax nothing",
-       "there is no relaxation 'nothing'; there are reassociate, contract, atomics"},
+       "there is no relaxation 'nothing'; there are reassociate, contract, "
+       "atomics, approximate, flush"},
       {"run softmax.fx --mode fused --relax contract", "--relax is for mode fast, the mode is fused"},
       {"run softmax.fx --device cpx",
        "there is no device 'cpx'; devices are cpu, reference, cuda:N and h200; did you mean 'cpu'?"},

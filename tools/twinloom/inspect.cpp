@@ -41,6 +41,9 @@ std::string relaxed_words(const ExplainedKernel& kernel) {
   if (relaxed.sums) uses.emplace_back("sums in free order");
   if (relaxed.products > 0)
     uses.push_back(cat(relaxed.products, relaxed.products == 1 ? " product" : " products", " contracted"));
+  if (relaxed.functions > 0)
+    uses.push_back(
+        cat(relaxed.functions, relaxed.functions == 1 ? " function" : " functions", " approximated"));
   if (relaxed.atomics) uses.emplace_back("additions in memory by atomics");
   if (uses.empty()) return {};
   const std::string words = cat("relaxed: ", join(uses, ", ", std::identity()));

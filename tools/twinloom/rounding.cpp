@@ -70,6 +70,15 @@ std::vector<graph::NodeId> free_sums_of(const runtime::Variant& variant) {
   return found;
 }
 
+std::vector<graph::NodeId> approximated_in(const graph::Graph& graph) {
+  std::vector<graph::NodeId> found;
+  for (std::uint32_t n = 0; n < graph.nodes().size(); ++n) {
+    const auto* pointwise = std::get_if<graph::Pointwise>(&graph.nodes()[n].node);
+    if (pointwise != nullptr && ops::approximated_by(pointwise->op)) found.push_back({n});
+  }
+  return found;
+}
+
 std::int64_t count_of(const evaluate::Value& value) {
   return static_cast<std::int64_t>(value.bytes.size() / sizeof(double));
 }
@@ -111,13 +120,20 @@ double largest_square_sum(const evaluate::Value& terms, const std::vector<int>& 
   return sums.empty() ? 0 : std::ranges::max(sums);
 }
 
-// What the bounds of free sums are computed from, as nodes of a copy of the graph.
-class FreeSums {
+// What the bounds of free sums and of functions that are approximated are computed from, as nodes of a copy
+// of the graph.
+class Relaxed {
  public:
-  FreeSums(const graph::Graph& graph, const std::vector<graph::NodeId>& sums) : probe_(graph) {
+  Relaxed(const graph::Graph& graph, const std::vector<graph::NodeId>& sums,
+          const std::vector<graph::NodeId>& approximated)
+      : probe_(graph) {
     std::vector<bool> below(graph.nodes().size(), false);
     for (const graph::NodeId id : sums) {
       sums_.push_back(probed(id));
+      below[id.index] = true;
+    }
+    for (const graph::NodeId id : approximated) {
+      approximated_.emplace_back(id, add(id));
       below[id.index] = true;
     }
     for (std::uint32_t n = 0; n < below.size(); ++n) {
@@ -133,6 +149,8 @@ class FreeSums {
     std::vector<double> by_node(probe_.nodes().size(), 0);
     for (const Sum& sum : sums_)
       by_node[sum.id.index] = error_of(probe_[sum.id], values[sum.value], values[sum.terms]);
+    for (const auto& [id, at] : approximated_)
+      by_node[id.index] = error_of_function(probe_[id], largest_value(values[at]));
     for (const auto& [id, at] : rounded_) {
       const double step = step_of(probe_[id].dtype, largest_value(values[at]));
       by_node[id.index] = std::max(by_node[id.index], step);
@@ -181,8 +199,16 @@ class FreeSums {
     return FACTOR * unit * std::sqrt(squares * std::log2(n));
   }
 
+  // 2^-21 of it, up to 8 units in the last place (1 of 16 bits), as often as there are such functions: their
+  // errors add up.
+  double error_of_function(const graph::Node& node, double largest) const {
+    const double units = ops::is_16_bit_float(node.dtype) ? 1 : 8;
+    return units * step_of(node.dtype, largest) * static_cast<double>(approximated_.size());
+  }
+
   graph::Graph probe_;
   std::vector<graph::NodeId> probed_;
+  std::vector<std::pair<graph::NodeId, std::size_t>> approximated_;
   std::vector<Sum> sums_;
   std::vector<std::pair<graph::NodeId, std::size_t>> rounded_;  // to 16 bits, below a sum
 };
@@ -200,13 +226,14 @@ std::vector<double> dropped_steps(const graph::Graph& graph, std::span<const eva
   return allowed_of_results(graph, std::move(by_node));
 }
 
-std::vector<double> free_sum_errors(const runtime::Variant& variant,
-                                    std::span<const evaluate::Argument> arguments,
-                                    const evaluate::RunNumbers& numbers) {
+std::vector<double> relaxed_errors(const runtime::Variant& variant,
+                                   std::span<const evaluate::Argument> arguments,
+                                   const evaluate::RunNumbers& numbers) {
   const graph::Graph& graph = variant.graph;
   const std::vector<graph::NodeId> sums = free_sums_of(variant);
-  if (sums.empty()) return std::vector<double>(graph.results().size(), 0);
-  std::vector<double> by_node = FreeSums(graph, sums).errors(arguments, numbers);
+  const std::vector<graph::NodeId> approximated = approximated_in(graph);
+  if (sums.empty() && approximated.empty()) return std::vector<double>(graph.results().size(), 0);
+  std::vector<double> by_node = Relaxed(graph, sums, approximated).errors(arguments, numbers);
   by_node.resize(graph.nodes().size());
   return allowed_of_results(graph, std::move(by_node));
 }

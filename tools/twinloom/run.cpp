@@ -47,7 +47,7 @@ std::vector<Tolerance> tolerances_of(const RunCommand& command, const graph::Gra
   if (mode == Mode::strict || command.tolerance.exact) return tolerances;
   const evaluate::RunNumbers numbers = run_numbers(run_options(command.device, command.model));
   const std::vector<double> steps = dropped_steps(graph, arguments, numbers);
-  const std::vector<double> errors = free_sum_errors(variant, arguments, numbers);
+  const std::vector<double> errors = relaxed_errors(variant, arguments, numbers);
   for (std::size_t r = 0; r < tolerances.size(); ++r) tolerances[r].extra = steps[r] + errors[r];
   return tolerances;
 }

@@ -63,7 +63,7 @@ int verify(const VerifyCommand& command) {
   const graph::Graph meant = meaning(model.graph, options);
   const auto expected = evaluate::evaluate(meant, given, evaluate::Arithmetic::strict, run_numbers(run));
 
-  const std::vector<Tolerance> tolerances = tolerances_of(free_sum_errors(*variant, given, run_numbers(run)));
+  const std::vector<Tolerance> tolerances = tolerances_of(relaxed_errors(*variant, given, run_numbers(run)));
   bool good = true;
   for (std::size_t r = 0; r < outputs.size(); ++r) {
     const auto wanted = expected[r] ? std::optional(tensor_of(*expected[r])) : std::nullopt;

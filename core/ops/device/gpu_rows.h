@@ -3,6 +3,7 @@
 // copies, in place of structs to take apart (half its time and more).
 #pragma once
 
+#include "approximate.h"
 #include "combine.h"
 #include "convert.h"
 #include "hyperbolic.h"
@@ -47,6 +48,88 @@ TWINLOOM_INLINE f64 abs(f64 x) {
 }
 TWINLOOM_INLINE f32 max(f32 left, f32 right) { return maximum(left, right); }
 TWINLOOM_INLINE f32 min(f32 left, f32 right) { return minimum(left, right); }
+
+// The forms of approximate.h by what a GPU approximates in one instruction, 2^x and 1 / sqrt(x) within 2^-22, 1 / x and
+// sqrt(x) within 1 unit in the last place; with subnormal numbers, which takes 3 more (1 / x 7), or with zeros in place of
+// them, of what the instruction is given and of what it gives.
+#define TWINLOOM_UNIT(unit, kind)                                               \
+  struct unit {                                                                 \
+    TWINLOOM_INSTRUCTION(exp2, "ex2", kind)                                     \
+    TWINLOOM_INSTRUCTION(reciprocal, "rcp", kind)                               \
+    TWINLOOM_INSTRUCTION(rsqrt, "rsqrt", kind)                                  \
+    TWINLOOM_INSTRUCTION(sqrt, "sqrt", kind)                                    \
+  };
+#define TWINLOOM_INSTRUCTION(name, instruction, kind)                           \
+  static TWINLOOM_INLINE f32 name(f32 x) {                                      \
+    f32 result;                                                                 \
+    asm(instruction ".approx" kind ".f32 %0, %1;" : "=f"(result) : "f"(x));     \
+    return result;                                                              \
+  }
+TWINLOOM_UNIT(KeepingUnit, "")
+TWINLOOM_UNIT(FlushingUnit, ".ftz")
+#undef TWINLOOM_INSTRUCTION
+#undef TWINLOOM_UNIT
+// 2^(high + low) of x log2(e), where the power of `high` is finite; the infinite ones are those of `low`. One rounding
+// beside the error of the instruction.
+template <class Unit>
+TWINLOOM_INLINE f32 exp_by(f32 x) {
+  const f32 above = maximum(x, -150.0f), log2_e = 0x1.715476p+0f;
+  const f32 high = minimum(above * log2_e, 0x1.fffffep+6f);
+  const f32 low = fma(above, 0x1.4ae0cp-26f, fma(above, log2_e, -high));
+  const f32 power = Unit::exp2(high);
+  return fma(power, low * 0x1.62e43p-1f, power);
+}
+template <class Unit>
+TWINLOOM_INLINE f32 sigmoid_by(f32 x) {
+  return Unit::reciprocal(1.0f + exp_by<Unit>(-x));
+}
+// Below -100 its size is less than 2^-137.
+template <class Unit>
+TWINLOOM_INLINE f32 silu_by(f32 x) {
+  return maximum(x, -100.0f) * sigmoid_by<Unit>(x);
+}
+template <class Unit>
+TWINLOOM_INLINE f32 tanh_by(f32 x) {
+  const f32 a = abs(x), z = x * x;
+  const f32 far = fma(-2.0f, Unit::reciprocal(1.0f + Unit::exp2(a * 0x1.715476p+1f)), 1.0f);
+  return with_sign(select(a >= 0.65f, far, fma(a * z, short_tanh_rest(z), a)), x);
+}
+// As gelu_tanh_brief and gelu_erf_brief.
+template <class Unit>
+TWINLOOM_INLINE f32 gelu_tanh_by(f32 x) {
+  const f32 size = below_limit(abs(x), 11.0f);
+  const f32 slope = fma(size * size, 0x1.a5a7dp-4f, 0x1.26aec2p+1f);
+  const f32 power = Unit::exp2(-size * slope);
+  return select(x < 0.0f, -size * power, x) * Unit::reciprocal(1.0f + power);
+}
+template <class Unit>
+TWINLOOM_INLINE f32 gelu_erf_by(f32 x) {
+  const f32 a = below_limit(abs(x), 15.0f);
+  const f32 inverse = Unit::reciprocal(a + 5.0f);
+  const f32 power = Unit::exp2(a * -0x1.715476p-1f * a);
+  return gelu_without(x, a * inverse * normal_ratio(inverse) * power);
+}
+#define TWINLOOM_BOTH(name, of_unit)                                            \
+  TWINLOOM_INLINE f32 name##_approximate(f32 x) {                               \
+    using Unit = KeepingUnit;                                                   \
+    return of_unit(x);                                                          \
+  }                                                                             \
+  TWINLOOM_INLINE f32 name##_flushed(f32 x) {                                   \
+    using Unit = FlushingUnit;                                                  \
+    return of_unit(x);                                                          \
+  }
+TWINLOOM_BOTH(exp, exp_by<Unit>)
+TWINLOOM_BOTH(sqrt, Unit::sqrt)
+TWINLOOM_BOTH(rsqrt, Unit::rsqrt)
+TWINLOOM_BOTH(reciprocal, Unit::reciprocal)
+TWINLOOM_BOTH(sigmoid, sigmoid_by<Unit>)
+TWINLOOM_BOTH(silu, silu_by<Unit>)
+TWINLOOM_BOTH(tanh, tanh_by<Unit>)
+TWINLOOM_BOTH(gelu_tanh, gelu_tanh_by<Unit>)
+TWINLOOM_BOTH(gelu_erf, gelu_erf_by<Unit>)
+#undef TWINLOOM_BOTH
+TWINLOOM_INLINE f32 div_approximate(f32 a, f32 b) { return a * KeepingUnit::reciprocal(b); }
+TWINLOOM_INLINE f32 div_flushed(f32 a, f32 b) { return a * FlushingUnit::reciprocal(b); }
 
 // The same as argmax and argmin where the right place comes after the left one, which may be the identity's.
 #define TWINLOOM_FOUND_AFTER(name, sign, opposite)                                          \

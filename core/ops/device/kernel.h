@@ -2,6 +2,7 @@
 // vectors and for single elements; the same input gives the same bits in all of them.
 #pragma once
 
+#include "approximate.h"
 #include "arithmetic.h"
 #include "combine.h"
 #include "convert.h"

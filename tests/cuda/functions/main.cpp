@@ -56,7 +56,8 @@ Case conversion_case(DType to) {
 }
 
 bool is_function(ops::Pointwise op) {
-  return ops::arity(op) == 1 && ops::takes(op) == ops::Takes::real && ops::gives(op) == ops::Gives::same;
+  return ops::arity(op) == 1 && ops::takes(op) == ops::Takes::real && ops::gives(op) == ops::Gives::same &&
+         !ops::approximated_by(op);
 }
 std::int64_t all_inputs(DType dtype) { return std::int64_t{1} << ops::bits_of(dtype); }
 
