@@ -41,15 +41,16 @@ BOTH = {
         "d_model": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
         "encoder_ffn_dim": 128, "decoder_ffn_dim": 128}),
 }
+WITHOUT = {"hidden_size": None, "num_hidden_layers": None, "num_attention_heads": None}
 PICTURES = {
     "vit": ("ViTConfig", "ViTForImageClassification", {"image_size": 64}),
     "deit": ("DeiTConfig", "DeiTForImageClassification", {"image_size": 64}),
     "beit": ("BeitConfig", "BeitForImageClassification", {"image_size": 64}),
     "dinov2": ("Dinov2Config", "Dinov2ForImageClassification", {"image_size": 64, "patch_size": 16}),
-    "swin": ("SwinConfig", "SwinForImageClassification", {"image_size": 64, "embed_dim": 16, "depths": [1, 1],
-                                                         "num_heads": [2, 4], "window_size": 4}),
-    "convnext": ("ConvNextConfig", "ConvNextForImageClassification", {"hidden_sizes": [16, 32, 32, 64],
-                                                                     "depths": [1, 1, 1, 1]}),
+    "swin": ("SwinConfig", "SwinForImageClassification", {
+        **WITHOUT, "image_size": 64, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 4], "window_size": 4}),
+    "convnext": ("ConvNextConfig", "ConvNextForImageClassification", {
+        **WITHOUT, "hidden_sizes": [16, 32, 32, 64], "depths": [1, 1, 1, 1]}),
     "segformer": ("SegformerConfig", "SegformerForImageClassification", {
         "hidden_sizes": [16, 32, 32, 64], "num_attention_heads": [1, 2, 2, 4], "depths": [1, 1, 1, 1], "decoder_hidden_size": 32}),
 }
