@@ -408,7 +408,7 @@ class Combiner {
   // Where seconds are known: a cached row is computed once. What estimates say of long chains of operators is
   // less sure than what they say of memory, so the one kernel must be clearly faster.
   bool is_faster(const Program& fused) const {
-    const Times times = times_of(fused, false, around_.limits.worth_telling);
+    const Times times = times_of(fused, false, around_.limits.worth_choosing);
     return times.one <= around_.limits.clearly_less * times.two;
   }
 

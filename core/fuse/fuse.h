@@ -59,7 +59,9 @@ struct Limits {
   std::function<double(const loops::Program& nest)> seconds_in_parts = {};
   // One of two parts is a contraction, whose work pays for handing arrays on; null: any may be parts.
   std::function<bool(const loops::Program& nest)> is_contraction = {};
-  double worth_telling = 0.05;  // share of the two kernels' seconds of which less is not told as scheduled
+  // Share of the two kernels' seconds that the shorter one has at least where schedules are chosen to compare
+  // computing again with reading.
+  double worth_choosing = 0.05;
   double clearly_less = 1;  // that the two must take, times the one, where both are told in seconds
   std::size_t most_readers = 16;  // of a buffer: one that more units read brings no two of them together
   std::size_t most_places = 8;    // pairs of places in common that are tried

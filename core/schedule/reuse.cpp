@@ -142,7 +142,7 @@ void add_parts(const Ref<Value>& value, std::vector<Ref<Value>>& parts) {
 struct Shared {
   std::size_t first = 0;  // the sibling that computes it first
   Ref<Value> value;
-  Lookups lookups;  // by which it is told
+  Lookups lookups;  // that name what it looks up
 };
 
 // The dearest value that a sibling computes after another one has.
