@@ -1,4 +1,5 @@
 """torch.compile with Twinloom beside eager: values, types, strides, gradients, and what happens to the arguments."""
+import math
 import os
 import subprocess
 import sys
@@ -280,7 +281,8 @@ def test_sizes_that_are_computed_cut_no_subgraph():
 def test_sizes_that_are_quotients_remainders_and_powers_are_known():
     def function(x):
         y = F.max_pool1d(x, 3, stride=2)  # stays with PyTorch, and gives (n - 3)//2 + 1
-        return y.exp() * 2, (x + 1).view(x.shape[0] * x.shape[0], -1)[: x.shape[0] % 3 + 1].exp()
+        z = F.max_pool1d(x[:, : math.ceil(x.shape[1] / 2)], 2)
+        return y.exp() * 2, z.exp() + 1, (x + 1).view(x.shape[0] * x.shape[0], -1)[: x.shape[0] % 3 + 1].exp()
 
     found = []
     twinloom._backend._listeners.append(found)

@@ -32,6 +32,12 @@ class _Spelling(StrPrinter):
     _print_Mod = _print_PythonMod = _call("floor_mod")
     _print_Max, _print_Min = _call("greatest"), _call("least")
 
+    def _print_CeilToInt(self, expr):
+        quotient = expr.args[0]
+        if type(quotient).__name__ != "IntTrueDiv":
+            return super().emptyPrinter(expr)
+        return f"ceil_div({self._print(quotient.args[0])}, {self._print(quotient.args[1])})"
+
     def _print_Pow(self, expr, rational=False):
         base, exponent = expr.as_base_exp()
         if exponent.is_Integer and exponent > 0:
