@@ -487,23 +487,17 @@ Around around(const lower::Lowered& lowered, const Limits& limits) {
 }
 
 void count_touches(Around& around, const lower::Unit& unit, std::size_t number, bool present) {
-  for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
-    auto& all = (unit.nest.buffers[k].written ? around.writers : around.readers)[unit.arguments[k].index];
+  const auto count = [&](std::vector<std::size_t>& all) {
     const auto at = std::ranges::lower_bound(all, number);
     if (present)
       all.insert(at, number);
     else
       all.erase(at);
-  }
+  };
+  for (std::size_t k = 0; k < unit.arguments.size(); ++k)
+    count((unit.nest.buffers[k].written ? around.writers : around.readers)[unit.arguments[k].index]);
   // It needs what was written there.
-  for (const ValueId id : unit.updates) {
-    auto& all = around.readers[id.index];
-    const auto at = std::ranges::lower_bound(all, number);
-    if (present)
-      all.insert(at, number);
-    else
-      all.erase(at);
-  }
+  for (const ValueId id : unit.updates) count(around.readers[id.index]);
 }
 
 Combined combine(const Around& around, std::size_t first, std::size_t second, lower::Names& names) {

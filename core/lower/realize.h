@@ -25,7 +25,7 @@ struct Costs {
 };
 
 // The heuristic as numbers. Work is that of one element. It is the same for all machines: what has memory
-// here loses it again where fusion finds that computing it in its readers costs less on the machine at hand.
+// here loses it again where fusion finds that computing it in its readers costs the machine less.
 struct RealizeLimits {
   Costs usual = {};
   double largest = 1200;      // a value with more work than this has memory whoever reads it

@@ -198,9 +198,8 @@ class Keeper {
 
  private:
   // Puts `by` in place of the value in every statement; `form` becomes the value as it was written.
-  std::vector<Ref<Stmt>> replaced(const loops::Sibling& sibling, const Ref<Value>& by, Ref<Value>& form,
-                                  std::size_t& first) {
-    Body body(sibling, facts_, shared_.lookups);
+  std::vector<Ref<Stmt>> replaced(const loops::Sibling& sibling, Body& body, const Ref<Value>& by,
+                                  Ref<Value>& form, std::size_t& first) const {
     std::vector<Ref<Stmt>> result;
     for (const Ref<Stmt>& stmt : sibling.inner) {
       result.push_back(loops::rewrite_values(stmt, [&](const Ref<Value>& old) {
@@ -217,10 +216,11 @@ class Keeper {
 
   void keep(loops::Sibling& sibling, Kept& kept) {
     const loops::NestLoop& loop = sibling.loops.front();
-    found_first_ = Body(sibling, facts_, shared_.lookups).found();
+    Body body(sibling, facts_, shared_.lookups);
+    found_first_ = body.found();
     Ref<Value> form;
     std::size_t first = 0;
-    sibling.inner = replaced(sibling, loops::read(temp_), form, first);
+    sibling.inner = replaced(sibling, body, loops::read(temp_), form, first);
     CHECK(form != nullptr, "a shared value is not in its sibling");
     dtype_ = loops::Types(nest_).of(*form);
     kept.count = *most_of(facts_, loop.extent);
@@ -235,12 +235,13 @@ class Keeper {
   }
 
   void use(loops::Sibling& sibling, loops::Buffer array) {
-    const Body body(sibling, facts_, shared_.lookups);
+    Body body(sibling, facts_, shared_.lookups);
     if (!body.is_usable() || sibling.loops.front().extent != extent()) return;
     Ref<Value> form;
     std::size_t first = 0;
     const auto zero = loops::Literal{ops::cast(ops::Number(0), dtype_), dtype_};
-    sibling.inner = replaced(sibling, loops::load(array, sibling.loops.front().axis, {}, zero), form, first);
+    sibling.inner =
+        replaced(sibling, body, loops::load(array, sibling.loops.front().axis, {}, zero), form, first);
     sibling.inner = without_unread(std::move(sibling.inner));
     for (const auto& [shared, symbol] : body.found())
       if (found_first_.contains(shared)) remove_unused(sibling, symbol);

@@ -449,10 +449,10 @@ TWINLOOM_API twinloom_error* twinloom_peak_bytes(const twinloom_executable* exec
                                                  int64_t* bytes);
 
 /** What a run with these arguments consists of, as an object of JSON, times in seconds: `kernels` (name; the
- * operators that each computes, with file and line; loop nest, schedule, sources; bytes that it moves; estimate,
- * by what limits it), `missed` (pairs that stayed two kernels, and why), `scatters`, `reuses` (which result takes the memory
- * of which donated or written input, in bytes), `peak_bytes`. `threads`: of a CPU, 0 for one a core. Free
- * with twinloom_text_free. */
+ * operators that each computes, with file and line; loop nest, schedule, sources; bytes that it moves;
+ * estimate, by what limits it), `missed` (pairs that stayed two kernels, and why), `scatters`, `reuses` (which
+ * result takes the memory of which donated or written input, in bytes), `peak_bytes`. `threads`: of a CPU, 0
+ * for one a core. Free with twinloom_text_free. */
 TWINLOOM_API twinloom_error* twinloom_explain(const twinloom_executable* executable,
                                               const twinloom_value* arguments, size_t argument_count,
                                               int32_t threads, char** json);
