@@ -112,8 +112,9 @@ Operand Values::apply(const loops::Apply& apply) {
   CHECK(dtype.has_value(), ops::name(apply.op), " does not take these types");
   if (apply.op == ops::Pointwise::div && lanes > 1 && inputs[1].lanes == 1)
     return divided_by_one(inputs[0], inputs[1]);
-  if (vectors_.apart(lanes) && dtypes.front() == ops::DType::f32 && ops::has_quick_form(apply.op))
-    return side_by_side(apply.op, inputs.front());
+  if (vectors_.apart(lanes) && dtypes.front() == ops::DType::f32 &&
+      ops::quick_form(apply.op) != ops::QuickForm::none)
+    return side_by_side(apply.op, inputs, lanes);
   // Elementary functions of f64 are long: the device header has one copy for all lanes.
   const bool as_whole = dtypes.front() == ops::DType::f64 && is_elementary(apply.op);
   std::vector<std::string> texts;
@@ -124,7 +125,7 @@ Operand Values::apply(const loops::Apply& apply) {
 }
 
 // Lanes that are computed in a quick way; where one of them set `rare` all are mended, and where one of them
-// still is, or nothing mends them, they are computed again (quick.def).
+// still is, or nothing mends them, they are computed again (quick.def). `input` may be several, listed.
 //   bool rare = ...; T v_0 = quick(rare, a_0), ...;
 //   if (rare) { rare = ...; v_0 = mended(rare, a_0, v_0), ...; if (rare) v_0 = whole(a_0), ...; }
 Operand Values::lanes_again(const std::string& rare, const Operand& input, const std::string& function,
@@ -152,8 +153,10 @@ Operand Values::lanes_again(const std::string& rare, const Operand& input, const
   return {scopes_.named(scopes_.level(), "v", key, {}, define), ops::DType::f32, lanes};
 }
 
-Operand Values::side_by_side(ops::Pointwise op, const Operand& input) {
-  return lanes_again("false", input, std::string(ops::name(op)), {"", "", may_mask_});
+Operand Values::side_by_side(ops::Pointwise op, const std::vector<Operand>& inputs, int lanes) {
+  const std::string listed = join(inputs, ", ", [](const Operand& input) { return input.text; });
+  const bool mends = ops::quick_form(op) == ops::QuickForm::masked && may_mask_;
+  return lanes_again("false", {listed, ops::DType::f32, lanes}, std::string(ops::name(op)), {"", "", mends});
 }
 
 // Where nothing is left out the second form only takes registers: log_softmax of rows of 50257 took 8 %

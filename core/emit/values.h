@@ -102,7 +102,7 @@ class Values {
   Operand apply(const loops::Apply& apply);
   Operand convert(const loops::Convert& convert);
   Operand divided_by_one(const Operand& over, const Operand& under);
-  Operand side_by_side(ops::Pointwise op, const Operand& input);
+  Operand side_by_side(ops::Pointwise op, const std::vector<Operand>& inputs, int lanes);
   Operand narrowed_in_pairs(const Operand& input, ops::DType to);
   struct Others {  // arguments behind the first one, of a function's quick form and of its own
     std::string of_quick, of_rare;

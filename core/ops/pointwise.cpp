@@ -159,14 +159,15 @@ std::optional<Pointwise> approximated_by(Pointwise form) {
   return std::nullopt;
 }
 
-bool has_quick_form(Pointwise op) {
+QuickForm quick_form(Pointwise op) {
   switch (op) {
-#define QUICK(name, form, mended) case Pointwise::name:
+#define QUICK(name, inputs, mends, form, mended) \
+  case Pointwise::name:                          \
+    return QuickForm::mends;
 #include "core/ops/quick.def"
 #undef QUICK
-    return true;
     default:
-      return false;
+      return QuickForm::none;
   }
 }
 

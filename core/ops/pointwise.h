@@ -71,8 +71,13 @@ Pointwise approximate_form(Pointwise op, DType element, Subnormals subnormals);
 // The row that a form approximates; nothing of other rows.
 std::optional<Pointwise> approximated_by(Pointwise form);
 
-// Whether the device header has a form of it for several elements of f32 side by side: quick.def.
-bool has_quick_form(Pointwise op);
+// The form of it for several elements of f32 side by side that the device header has: quick.def.
+enum class QuickForm : std::uint8_t {
+  none,
+  never,   // nothing mends what is rare
+  masked,  // a second form does where the kernel may leave elements out
+};
+QuickForm quick_form(Pointwise op);
 
 struct TestRange {
   double low, high;  // inputs that tests of whole graphs draw from

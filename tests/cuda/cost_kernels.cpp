@@ -71,13 +71,17 @@ std::string call(std::string_view function, const std::vector<std::string>& argu
 }
 
 // As Values::lanes_again writes it.
-CostKernel quick_kernel(Kernel kernel, std::string_view name) {
-  const std::string x = kernel.load("f32");
+CostKernel quick_kernel(Kernel kernel, ops::Pointwise op) {
+  const std::string_view name = ops::name(op);
+  std::string x = kernel.load("f32");
+  if (ops::arity(op) == 2) x += ", " + kernel.load("f32");
   kernel.line("bool rare = false;");
   kernel.define("f32", "y_@", cat("quick_", name, "(rare, ", x, ")"));
   kernel.line("if (__builtin_expect(rare, 0)) {");
-  kernel.line("rare = false;");
-  kernel.line(cat(in_lanes(cat("y_@ = mended_", name, "(rare, ", x, ", y_@)")), ";"));
+  if (ops::quick_form(op) != ops::QuickForm::never) {
+    kernel.line("rare = false;");
+    kernel.line(cat(in_lanes(cat("y_@ = mended_", name, "(rare, ", x, ", y_@)")), ";"));
+  }
   kernel.line(cat("if (rare) ", in_lanes(cat("y_@ = rare_", name, "(", x, ")")), ";"));
   kernel.line("}");
   kernel.store("f32", "y_@");
@@ -112,7 +116,7 @@ CostKernel kernel_of(ops::Pointwise op) {
   const ops::Takes takes = ops::takes(op);
   if (takes == ops::Takes::counter) return random_kernel(op);
   Kernel kernel(cat("row_", ops::name(op)));
-  if (ops::has_quick_form(op)) return quick_kernel(std::move(kernel), ops::name(op));
+  if (ops::quick_form(op) != ops::QuickForm::none) return quick_kernel(std::move(kernel), op);
   const bool selects = takes == ops::Takes::select, asks = ops::gives(op) == ops::Gives::truth;
   const bool is_whole = takes == ops::Takes::bits || takes == ops::Takes::integer;
   const std::string_view type = is_whole ? "i32" : "f32";

@@ -94,13 +94,13 @@ TEST(QuickRows, CompileWithoutAWarning) {
   Writer writer;
   int count = 0;
   for (const ops::Pointwise op : ops::all_pointwise()) {
-    if (!ops::has_quick_form(op)) continue;
-    EXPECT_EQ(ops::arity(op), 1) << ops::name(op);
-    writer.line("extern \"C\" __global__ void kernel_", count++, "(const f32* x, f32* out) {");
-    writer.line("  bool rare = false;\n  *out = quick_", ops::name(op), "(rare, *x);");
-    writer.line("  if (rare) {\n    rare = false;\n    *out = mended_", ops::name(op),
-                "(rare, *x, *out);\n  }");
-    writer.line("  if (rare) *out = rare_", ops::name(op), "(*x);\n}");
+    if (ops::quick_form(op) == ops::QuickForm::none) continue;
+    const std::string inputs = ops::arity(op) == 1 ? "*x" : "*x, *y";
+    writer.line("extern \"C\" __global__ void kernel_", count++, "(const f32* x, const f32* y, f32* out) {");
+    writer.line("  bool rare = false;\n  *out = quick_", ops::name(op), "(rare, ", inputs, ");");
+    writer.line("  if (rare) {\n    rare = false;\n    *out = mended_", ops::name(op), "(rare, ", inputs,
+                ", *out);\n  }");
+    writer.line("  if (rare) *out = rare_", ops::name(op), "(", inputs, ");\n}");
   }
   EXPECT_GT(count, 0);
   const std::string text =

@@ -393,13 +393,16 @@ TWINLOOM_INLINE Real log10(Real x) {
 
 // 1 / sqrt(x): the quotient, then one step towards the root with the exact residue.
 template <class Real>
-TWINLOOM_INLINE Real rsqrt(Real x) {
+TWINLOOM_INLINE Real rsqrt_from(Real x, Real rough) {
   const Real one(Element<Real>(1));
-  const Real rough = one / sqrt(x);
   const Real root = x * rough;
   const Real residue = fma(-root, rough, one) - fma(x, rough, -root) * rough;
   const Real better = fma(rough * Real(Element<Real>(0.5)), residue, rough);
   return select(both(x > Real(Element<Real>(0)), x < infinity<Real>()), better, rough);
+}
+template <class Real>
+TWINLOOM_INLINE Real rsqrt(Real x) {
+  return rsqrt_from(x, Real(Element<Real>(1)) / sqrt(x));
 }
 
 // 1 + exp(v) = (under + low) / lift, of exp(v) = (1 + rise) * 2^k and |k| below 191 (1500). lift is 1, or the

@@ -204,11 +204,16 @@ TWINLOOM_INLINE auto each_row_lane(Single single, const Values&... values) {
 #undef TWINLOOM_ROW_6
 
 // Division as the compiler does it where exponents are moderate, without its test and its call, which keep
-// lanes from being computed side by side. A zero keeps its sign. `rare` is set where it may be wrong.
+// lanes from being computed side by side. A zero keeps its sign, and a NaN stays one: of a variance below 0 all is
+// NaN. `rare` is set where it may be wrong.
 TWINLOOM_INLINE f32 quick_inverse(f32 b) {
   f32 rough;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(rough) : "f"(b));
   return fma(rough, fma(-b, rough, 1.0f), rough);
+}
+TWINLOOM_INLINE bool is_far(f32 x, f32 low, f32 high) {
+  const f32 size = abs<f32>(x);
+  return size < low | size > high;
 }
 struct QuickDividing {
   static constexpr bool is_bounded = true;
@@ -219,13 +224,9 @@ struct QuickDividing {
     return fma(-fma(b, near, -a), inverse, near);
   }
   static TWINLOOM_INLINE f32 usual(f32 a, f32 b) { return usual(a, b, quick_inverse(b)); }
-  static TWINLOOM_INLINE bool is_moderate(f32 a) {
-    const f32 size = abs<f32>(a);
-    return size >= 0x1p-100f & size <= 0x1p100f;
-  }
-  static TWINLOOM_INLINE bool is_usual(f32 a) { return is_moderate(a) | a == 0.0f; }
+  static TWINLOOM_INLINE bool is_unusual(f32 a) { return is_far(a, 0x1p-100f, 0x1p100f) & a != 0.0f; }
   TWINLOOM_INLINE f32 operator()(f32 a, f32 b) const {
-    rare = rare | !is_usual(a);
+    rare = rare | is_unusual(a);
     return usual(a, b);
   }
 };
@@ -271,34 +272,66 @@ TWINLOOM_INLINE f32 zero_where_it_vanishes(bool& rare, f32 x, f32 quick) {
   rare = rare | !(vanishes | abs<f32>(x) < 86.0f);
   return vanishes ? 0.0f : quick;
 }
-TWINLOOM_INLINE f32 not_mended(bool& rare, f32 quick) {
-  rare = true;
-  return quick;
+
+// a / b of numbers whose quotient and whose residue are normal numbers. That one residue is enough where the reciprocal
+// is rounded right was tried on the quotients that are hardest to round (tests/cuda/functions/quotients.h).
+TWINLOOM_INLINE bool is_far_divisor(f32 b) { return is_far(b, 0x1p-40f, 0x1p40f); }
+TWINLOOM_INLINE f32 moderate_quotient(bool& rare, f32 a, f32 b) {
+  rare = rare | is_far(a, 0x1p-84f, 0x1p84f) | is_far_divisor(b);
+  return QuickDividing::usual(a, b);
+}
+TWINLOOM_INLINE f32 quotient_of_zero(bool& rare, f32 a, f32 b, f32 quick) {
+  rare = rare | (is_far(a, 0x1p-84f, 0x1p84f) & a != 0.0f) | is_far_divisor(b);
+  return a == 0.0f ? a * b : quick;
+}
+TWINLOOM_INLINE f32 moderate_inverse(bool& rare, f32 x) {
+  rare = rare | is_far(x, 0x1p-100f, 0x1p100f);
+  return quick_inverse(x);
+}
+// The square root as the compiler computes it of normal numbers, by one step from 1 / sqrt(x): NaN below 0.
+TWINLOOM_INLINE f32 moderate_root(bool& rare, f32 x) {
+  rare = rare | is_far(x, 0x1p-100f, 0x1p100f);
+  f32 rough;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(rough) : "f"(x));
+  const f32 near = x * rough;
+  return fma(fma(-near, near, x), rough * 0.5f, near);
+}
+TWINLOOM_INLINE f32 root_of_zero(bool& rare, f32 x, f32 quick) {
+  rare = rare | (is_far(x, 0x1p-100f, 0x1p100f) & x != 0.0f);
+  return x == 0.0f ? x : quick;
 }
 
 // For each row of quick.def, quick_exp(rare, x), mended_exp(rare, x, quick) and rare_exp(x), the row's own
 // function as one of its own: of one lane, since one of all lanes wants them in registers of its choice (7 % of a
 // softmax's time).
-#define QUICK(name, form, mended)                                                        \
-  TWINLOOM_INLINE f32 quick_##name(bool& rare, f32 one) { return form; }                 \
-  TWINLOOM_INLINE f32 mended_##name(bool& rare, f32 one, f32 quick) { return mended; }   \
-  TWINLOOM_DEVICE __attribute__((noinline)) inline f32 rare_##name(f32 one) { return name(one); }
+#define TWINLOOM_PARAMETERS_1 f32 one
+#define TWINLOOM_PARAMETERS_2 f32 one, f32 other
+#define TWINLOOM_ARGUMENTS_1 one
+#define TWINLOOM_ARGUMENTS_2 one, other
+#define QUICK(name, inputs, mends, form, mended)                                                               \
+  TWINLOOM_INLINE f32 quick_##name(bool& rare, TWINLOOM_PARAMETERS_##inputs) { return form; }                  \
+  TWINLOOM_INLINE f32 mended_##name(bool& rare, TWINLOOM_PARAMETERS_##inputs, f32 quick) { return mended; }    \
+  TWINLOOM_DEVICE __attribute__((noinline)) inline f32 rare_##name(TWINLOOM_PARAMETERS_##inputs) {             \
+    return name(TWINLOOM_ARGUMENTS_##inputs);                                                                  \
+  }
 #include "core/ops/quick.def"
 #undef QUICK
+#undef TWINLOOM_PARAMETERS_1
+#undef TWINLOOM_PARAMETERS_2
+#undef TWINLOOM_ARGUMENTS_1
+#undef TWINLOOM_ARGUMENTS_2
 
-// The same of a / b, where one b divides all. Zeros are rare only at first sight: a lane has a test of two
-// instructions, then one of three.
-TWINLOOM_INLINE bool is_rare_divisor(f32 b) { return !(b >= 0.5f && b <= 0x1p24f); }
+// The same of a / b, where one b divides all, whose quotients are normal numbers. Zeros are rare only at first sight: a
+// lane has a test of two instructions, then one of three.
+TWINLOOM_INLINE bool is_rare_divisor(f32 b) { return !(b >= 0x1p-24f & b <= 0x1p24f); }
 TWINLOOM_INLINE f32 quick_div(bool& rare, f32 a, f32 b, f32 inverse) {
-  const f32 size = abs<f32>(a);
-  rare = rare | !(size >= 0x1p-100f) | !(size <= 0x1p100f);
+  rare = rare | is_far(a, 0x1p-100f, 0x1p100f);
   return QuickDividing::usual(a, b, inverse);
 }
 TWINLOOM_INLINE f32 mended_div(bool& rare, f32 a, f32 quick) {
-  rare = rare | !QuickDividing::is_usual(a);
+  rare = rare | QuickDividing::is_unusual(a);
   return quick;
 }
-TWINLOOM_DEVICE __attribute__((noinline)) inline f32 rare_div(f32 a, f32 b) { return a / b; }
 
 #define TWINLOOM_CONVERSION(name)                              \
   template <class To, class Of, int count>                     \

@@ -1,6 +1,7 @@
 // Runs every function of one input on a GPU over all f32 (2^32 inputs) and all 16-bit floats (2^16), and
-// every conversion from f32 to 16 bits, and compares the bits with those of the CPU back end. All NaNs are
-// one.
+// every conversion from f32 to 16 bits, and quotients of f32 that are hardest to round (quotients.h), of
+// divisors each and of one that a row shares, and compares the bits with those of the CPU back end. All NaNs
+// are one.
 //   gpu_functions [--only WORDS] [--every N] [--from NAME] [--seconds S] [--list]
 // A line each: name, inputs, how many differ and the first of them, seconds. The last line says how many of
 // how many were compared, and with --seconds, after which none is begun, from which one to go on. Exit code
@@ -21,6 +22,7 @@
 #include "api/twinloom.h"
 #include "core/base/stopwatch.h"
 #include "core/ops/pointwise.h"
+#include "tests/cuda/functions/quotients.h"
 
 namespace twinloom::cuda {
 
@@ -37,39 +39,12 @@ struct Options {
   bool list = false;   // print their names, no more
 };
 
-// A graph of one input and one output.
-struct Case {
-  std::string name;
-  DType from, to;
-  Graph graph;
-};
-
-Case function_case(ops::Pointwise op, DType dtype, std::int64_t count) {
-  Builder builder;
-  builder.output(graph::pointwise(op, {builder.input("x", dtype, {count})}));
-  return {fmt::format("{} {}", name(op), name(dtype)), dtype, dtype, builder.take()};
-}
-Case conversion_case(DType to) {
-  Builder builder;
-  builder.output(graph::cast(builder.input("x", DType::f32, {CHUNK}), to));
-  return {fmt::format("f32 to {}", name(to)), DType::f32, to, builder.take()};
+std::int64_t byte_count(const Tensor& tensor) {
+  return runtime::element_count(tensor) * ops::size_of(tensor.dtype);
 }
 
-bool is_function(ops::Pointwise op) {
-  return ops::arity(op) == 1 && ops::takes(op) == ops::Takes::real && ops::gives(op) == ops::Gives::same &&
-         !ops::approximated_by(op);
-}
-std::int64_t all_inputs(DType dtype) { return std::int64_t{1} << ops::bits_of(dtype); }
-
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (const DType to : {DType::bf16, DType::f16}) all.push_back(conversion_case(to));
-  for (const DType dtype : {DType::bf16, DType::f16, DType::f32}) {
-    for (const ops::Pointwise op : ops::all_pointwise())
-      if (is_function(op)) all.push_back(function_case(op, dtype, std::min(CHUNK, all_inputs(dtype))));
-  }
-  return all;
-}
+// Writes the elements that belong to the inputs first, first + 1, ... of a case.
+using Fill = void (*)(const Tensor& tensor, std::int64_t first);
 
 // body(begin, end) over parts of 0 <= i < count, by all cores.
 template <class Body>
@@ -78,6 +53,96 @@ void in_parts(std::int64_t count, const Body& body) {
   std::vector<std::jthread> threads;
   for (std::int64_t part = 0; part < parts; ++part)
     threads.emplace_back([&, part] { body(count * part / parts, count * (part + 1) / parts); });
+}
+
+// The numbers whose bits are first, first + 1, ...
+void fill_with_bits(const Tensor& tensor, std::int64_t first) {
+  in_parts(tensor.sizes[0], [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (ops::bits_of(tensor.dtype) == 32)
+        static_cast<std::uint32_t*>(tensor.data)[i] = static_cast<std::uint32_t>(first + i);
+      else
+        static_cast<std::uint16_t*>(tensor.data)[i] = static_cast<std::uint16_t>(first + i);
+    }
+  });
+}
+
+// One operand of the quotients first, first + 1, ..., or of each QUOTIENTS_EACH of them where one divisor is
+// shared.
+template <Quotient (*quotient)(std::int64_t), float Quotient::*operand>
+void fill_with_quotients(const Tensor& tensor, std::int64_t first) {
+  const std::int64_t each = tensor.sizes[1] == 1 ? QUOTIENTS_EACH : 1;
+  in_parts(runtime::element_count(tensor), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      static_cast<float*>(tensor.data)[i] = quotient(first + i * each).*operand;
+  });
+}
+
+struct Operand {
+  DType dtype;
+  std::vector<std::int64_t> sizes;
+  Fill fill = nullptr;  // of inputs
+};
+// A function of its inputs.
+struct Case {
+  std::string name;
+  std::vector<Operand> inputs;
+  Operand result;
+  std::int64_t all;  // inputs that there are
+  Graph graph;
+};
+
+template <class Function>
+Case case_of(std::string name, std::vector<Operand> inputs, Operand result, std::int64_t all,
+             const Function& function) {
+  Builder builder;
+  std::vector<graph::Tensor> values;
+  for (const Operand& input : inputs)
+    values.push_back(builder.input(cat("x", values.size()), input.dtype,
+                                   graph::Shape(input.sizes.begin(), input.sizes.end())));
+  builder.output(function(values));
+  return {std::move(name), std::move(inputs), std::move(result), all, builder.take()};
+}
+
+std::int64_t all_inputs(DType dtype) { return std::int64_t{1} << ops::bits_of(dtype); }
+
+Case function_case(ops::Pointwise op, DType dtype) {
+  const std::vector sizes = {std::min(CHUNK, all_inputs(dtype))};
+  return case_of(fmt::format("{} {}", name(op), name(dtype)), {{dtype, sizes, fill_with_bits}},
+                 {dtype, sizes}, all_inputs(dtype),
+                 [&](const auto& inputs) { return graph::pointwise(op, inputs); });
+}
+Case conversion_case(DType to) {
+  return case_of(fmt::format("f32 to {}", name(to)), {{DType::f32, {CHUNK}, fill_with_bits}}, {to, {CHUNK}},
+                 all_inputs(DType::f32), [&](const auto& inputs) { return graph::cast(inputs[0], to); });
+}
+template <Quotient (*quotient)(std::int64_t)>
+Case quotient_case(const std::string& name, bool is_shared) {
+  constexpr std::int64_t ROWS = CHUNK / QUOTIENTS_EACH;
+  const std::vector sizes = {ROWS, QUOTIENTS_EACH}, of_b = {ROWS, is_shared ? 1 : QUOTIENTS_EACH};
+  return case_of(name + (is_shared ? " of rows" : ""),
+                 {{DType::f32, sizes, fill_with_quotients<quotient, &Quotient::a>},
+                  {DType::f32, of_b, fill_with_quotients<quotient, &Quotient::b>}},
+                 {DType::f32, sizes}, ALL_QUOTIENTS,
+                 [](const auto& inputs) { return graph::pointwise(ops::Pointwise::div, inputs); });
+}
+
+bool is_function(ops::Pointwise op) {
+  return ops::arity(op) == 1 && ops::takes(op) == ops::Takes::real && ops::gives(op) == ops::Gives::same &&
+         !ops::approximated_by(op);
+}
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const bool is_shared : {false, true}) {
+    all.push_back(quotient_case<hardest_quotient>("hardest a / b", is_shared));
+    all.push_back(quotient_case<any_quotient>("any a / b", is_shared));
+  }
+  for (const DType to : {DType::bf16, DType::f16}) all.push_back(conversion_case(to));
+  for (const DType dtype : {DType::bf16, DType::f16, DType::f32}) {
+    for (const ops::Pointwise op : ops::all_pointwise())
+      if (is_function(op)) all.push_back(function_case(op, dtype));
+  }
+  return all;
 }
 
 struct Differences {
@@ -99,7 +164,7 @@ Differences compared(const Tensor& left, const Tensor& right, std::int64_t input
   const auto *a = static_cast<const Word*>(left.data), *b = static_cast<const Word*>(right.data);
   std::mutex mutex;
   Differences all;
-  in_parts(left.sizes[0], [&](std::int64_t begin, std::int64_t end) {
+  in_parts(runtime::element_count(left), [&](std::int64_t begin, std::int64_t end) {
     if (std::memcmp(a + begin, b + begin, static_cast<std::size_t>(end - begin) * sizeof(Word)) == 0) return;
     const std::lock_guard lock(mutex);
     for (std::int64_t i = begin; i < end; ++i) {
@@ -110,20 +175,6 @@ Differences compared(const Tensor& left, const Tensor& right, std::int64_t input
   return all;
 }
 
-// The numbers whose bits are first, first + 1, ...
-void fill(const Tensor& tensor, std::int64_t first) {
-  in_parts(tensor.sizes[0], [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (ops::bits_of(tensor.dtype) == 32)
-        static_cast<std::uint32_t*>(tensor.data)[i] = static_cast<std::uint32_t>(first + i);
-      else
-        static_cast<std::uint16_t*>(tensor.data)[i] = static_cast<std::uint16_t>(first + i);
-    }
-  });
-}
-
-std::int64_t byte_count(const Tensor& tensor) { return tensor.sizes[0] * ops::size_of(tensor.dtype); }
-
 // One case on both devices.
 class Comparison {
  public:
@@ -132,30 +183,31 @@ class Comparison {
         space_(*gpu.backend().space()),
         on_gpu_(compile(given.graph, gpu, {.mode = Mode::strict})),
         on_cpu_(compile(given.graph, Device::cpu(), {.mode = Mode::strict})),
-        count_(std::min(CHUNK, all_inputs(given.from))),
-        gpu_input_(gpu.upload(runtime::allocate(given.from, {count_}))),
-        gpu_output_(gpu.upload(runtime::allocate(given.to, {count_}))) {
+        gpu_result_(gpu.upload(allocated(given.result))),
+        cpu_result_(allocated(given.result)) {
+    for (const Operand& input : given.inputs) gpu_inputs_.emplace_back(gpu.upload(allocated(input)));
     for (Side* side : {&now_, &next_}) {
-      side->input = runtime::allocate(given.from, {count_});
-      side->gpu_result = runtime::allocate(given.to, {count_});
+      for (const Operand& input : given.inputs) side->inputs.emplace_back(allocated(input));
+      side->gpu_result = allocated(given.result);
     }
-    cpu_result_ = runtime::allocate(given.to, {count_});
   }
 
   Differences run(int every) {
     Differences all;
-    const std::int64_t step = count_ * every, end = all_inputs(given_.from);
+    const std::int64_t count = runtime::element_count(cpu_result_), step = count * every;
     run_gpu(now_, 0);
-    for (std::int64_t first = 0; first < end; first += step) {
+    for (std::int64_t first = 0; first < given_.all; first += step) {
       std::future<void> ahead;
-      if (first + step < end) ahead = std::async(std::launch::async, [&] { run_gpu(next_, first + step); });
-      on_cpu_.run(std::vector<Argument>{now_.input}, {}, std::vector<Tensor>{cpu_result_});
-      const Differences found = ops::bits_of(given_.to) == 32
+      if (first + step < given_.all)
+        ahead = std::async(std::launch::async, [&] { run_gpu(next_, first + step); });
+      on_cpu_.run(std::vector<Argument>(now_.inputs.begin(), now_.inputs.end()), {},
+                  std::vector<Tensor>{cpu_result_});
+      const Differences found = ops::bits_of(given_.result.dtype) == 32
                                     ? compared<std::uint32_t>(now_.gpu_result, cpu_result_, first)
                                     : compared<std::uint16_t>(now_.gpu_result, cpu_result_, first);
       if (all.count == 0) all.first = found.first;
       all.count += found.count;
-      inputs_ += count_;
+      inputs_ += count;
       if (ahead.valid()) ahead.get();
       std::swap(now_, next_);
     }
@@ -165,21 +217,27 @@ class Comparison {
 
  private:
   struct Side {
-    Tensor input, gpu_result;
+    std::vector<Tensor> inputs;
+    Tensor gpu_result;
   };
 
+  static Tensor allocated(const Operand& operand) { return runtime::allocate(operand.dtype, operand.sizes); }
+
   void run_gpu(Side& side, std::int64_t first) {
-    fill(side.input, first);
-    space_.upload(gpu_input_.data, side.input.data, byte_count(side.input));
-    on_gpu_.run(std::vector<Argument>{gpu_input_}, {}, std::vector<Tensor>{gpu_output_});
-    space_.download(side.gpu_result.data, gpu_output_.data, byte_count(side.gpu_result));
+    for (std::size_t i = 0; i < side.inputs.size(); ++i) {
+      given_.inputs[i].fill(side.inputs[i], first);
+      space_.upload(gpu_inputs_[i].data, side.inputs[i].data, byte_count(side.inputs[i]));
+    }
+    on_gpu_.run(std::vector<Argument>(gpu_inputs_.begin(), gpu_inputs_.end()), {},
+                std::vector<Tensor>{gpu_result_});
+    space_.download(side.gpu_result.data, gpu_result_.data, byte_count(side.gpu_result));
   }
 
   const Case& given_;
   const runtime::Space& space_;
   Executable on_gpu_, on_cpu_;
-  std::int64_t count_;
-  Tensor gpu_input_, gpu_output_, cpu_result_;
+  std::vector<Tensor> gpu_inputs_;
+  Tensor gpu_result_, cpu_result_;
   Side now_, next_;
   std::int64_t inputs_ = 0;
 };
