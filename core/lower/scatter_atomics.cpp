@@ -18,6 +18,11 @@ namespace {
 // Fewer places than that are few for a machine that adds at a hundred of them at a time, two cycles each.
 constexpr std::int64_t LEAST_PLACES = 256;
 
+// From so many elements on, of one index, sorting the indices takes less: on an H100 atomics took 7.7 ps an
+// element of rows of 128 and 67 of single ones, a sort 200 ps an index, and what it adds in order 1.9 ps an
+// element.
+constexpr std::int64_t LEAST_SORTED_ROW = 64;
+
 // y = value(reader, at), element by element.
 template <class Make>
 Draft walked(Lowering& lowering, const graph::Shape& shape, const Make& make) {
@@ -37,15 +42,25 @@ Ref<Stmt> stored(const Reader& reader, ValueId into, const At& at, Ref<loops::Va
   return stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, std::move(value), update});
 }
 
+// How many elements of the source go where one index says, side by side.
+index::Expr elements_of_an_index(const graph::Graph& graph, const graph::Node& node) {
+  const graph::Shape& source = graph[node.inputs[1]].shape;
+  graph::Shape row;
+  for (const auto& [axis, dimension] : plan_of(graph, node).free) row.push_back(source[axis]);
+  return index::product(row);
+}
+
 }  // namespace
 
 bool adds_in_memory(const Lowering& lowering, graph::NodeId id) {
   const graph::Node& node = lowering.graph[id];
   const auto& scatter = std::get<graph::Scatter>(node.node);
   const ops::DType dtype = arithmetic_type(node.dtype);
+  const index::Facts& facts = lowering.lowered.facts;
   return lowering.routines.atomics && scatter.mode == graph::Mode::add && scatter.include_self &&
          (dtype == ops::DType::f32 || dtype == ops::DType::f64) &&
-         !lowering.lowered.facts.proves_less(index::product(node.shape), LEAST_PLACES);
+         !facts.proves_less(index::product(node.shape), LEAST_PLACES) &&
+         facts.proves_less(elements_of_an_index(lowering.graph, node), LEAST_SORTED_ROW);
 }
 
 std::vector<Draft> lower_atomics(Lowering& lowering, graph::NodeId id) {

@@ -63,7 +63,8 @@ TEST(Atomics, AddToTheirOwnSource) {
   expect_same_bits(b.take(), {}, 300, ATOMICS);
 }
 
-// Few places, integers, products, and sums without what was there.
+// Few places, integers, products, sums without what was there, and rows whose indices are sorted in less
+// time.
 TEST(Atomics, AreNotUsedWhere) {
   Builder b;
   const Tensor at = b.input("at", DType::i64, {40}), x = b.input("x", DType::f32, {300});
@@ -72,12 +73,17 @@ TEST(Atomics, AreNotUsedWhere) {
   b.output(scatter(i, 0, at, b.input("j", DType::i32, {40}), Mode::add));
   b.output(scatter(x, 0, at, w, Mode::multiply));
   b.output(scatter(x, 0, at, w, Mode::add, false));
+  for (const index::Expr& row : {index::Expr(64), index::Expr(index::Symbol("n"))})
+    b.output(index_update(b.input(cat("x", row), DType::f32, {300, row}), 0, at,
+                          b.input(cat("w", row), DType::f32, {40, row}), Mode::add));
   const Graph graph = b.take();
   EXPECT_EQ(kernels_of(lower::lower(graph, {}, ATOMICS)).adding, 0);
   Builder c;
   c.output(scatter(c.input("x", DType::f32, {300}), 0, c.input("at", DType::i64, {40}),
                    c.input("w", DType::f32, {40}), Mode::add));
-  EXPECT_EQ(kernels_of(lower::lower(c.graph(), {}, ATOMICS)).adding, 1);
+  c.output(index_update(c.input("y", DType::f32, {300, 63}), 0, c.input("to", DType::i64, {40}),
+                        c.input("v", DType::f32, {40, 63}), Mode::add));
+  EXPECT_EQ(kernels_of(lower::lower(c.graph(), {}, ATOMICS)).adding, 2);
   EXPECT_EQ(kernels_of(lower::lower(c.graph())).adding, 0);
 }
 
