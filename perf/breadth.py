@@ -6,10 +6,12 @@ by make_fx with the core ATen decompositions and given to `twinloom bench` as th
 the function itself (eager, torch.compile), and torch.compile once more the captured graph where that holds gradients too,
 so that it may fuse what we may. Times are of one run with nothing between: on a GPU by its events after a buffer larger
 than the L2 cache was written, on a CPU by the clock; medians of rounds. Ours are measured before and after the peers, and
-their mean counts. Exit code 1: a case failed, is below --bound, or the geometric mean is below --mean.
+their mean counts. On a GPU cases go by groups, for which --workers compile first; --limit begins no group after so many
+seconds. Exit code 1: a case failed, is below --bound, or the geometric mean is below --mean.
 
 usage: breadth.py [--device cpu|cuda] [--only WORDS] [--rounds 15] [--threads 2] [--json FILE] [--program FILE]
-                  [--corpus ARCHIVE.tar.xz --sample 200 --seed 1] [--most-bytes N] [--workers N] [--bound X] [--mean X]
+                  [--corpus ARCHIVE.tar.xz --sample 200 --seed 1] [--most-bytes N] [--workers N] [--limit S] [--bound X]
+                  [--mean X]
        breadth.py --write FOLDER      only writes the texts, of a GPU's sizes with --device cuda
        breadth.py --check             small sizes: `twinloom verify`, and results beside eager ones
 """
@@ -23,6 +25,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import breadth_cases
 import breadth_corpus
@@ -32,6 +35,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # So that PyTorch, like Twinloom, keeps the memory of large results for the next run instead of asking the system again.
 MALLOC = "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=68719476736"
 WAYS = ["eager", "compiled", "compiled_graph"]
+GROUP = 28  # cases of a GPU that are prepared and measured together
+WARM_UP_SECONDS = 150.0  # that peers compile for a group
 
 
 class Work:
@@ -114,20 +119,22 @@ def works_of(torch, options):
     return {name: make for name, make in makers.items() if not chosen or any(words in name for words in chosen)}
 
 
-def warm_up(options):
-    """Compiles for the peers in several processes; what they made is found on disk afterwards."""
-    command = [sys.executable, __file__, *sys.argv[1:]]
-    running = [subprocess.Popen([*command, "--part", f"{part}/{options.workers}"], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL) for part in range(options.workers)]
+def warm_up(options, names):
+    """Compiles cases for the peers in several processes; what they made is found on disk afterwards."""
+    parts = [names[part::options.workers] for part in range(min(options.workers, len(names)))]
+    command = [sys.executable, __file__, *sys.argv[1:], "--warm-up", "--only"]
+    running = [subprocess.Popen([*command, ",".join(part)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+               for part in parts]
+    end = time.monotonic() + WARM_UP_SECONDS
     for one in running:
-        one.wait()
+        try:
+            one.wait(timeout=max(0.0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:  # the case is compiled when it is measured
+            one.kill()
 
 
 def warm_up_part(torch, options):
-    part, parts = map(int, options.part.split("/"))
-    for number, make in enumerate(works_of(torch, options).values()):
-        if number % parts != part:
-            continue
+    for make in works_of(torch, options).values():
         try:
             work = make()
             for way, function in work.ways(torch).items():
@@ -191,37 +198,50 @@ def row_of(name, kind, peers, runs):
 
 
 def measured(torch, options, folder):
-    """A row a case. On a GPU ours run for all cases before and after all peers, on a CPU for each case."""
+    """A row a case, printed as its group is done: until --limit."""
     makers = works_of(torch, options)
     clock = Clock(torch, options.device, options.rounds)
     rows = []
-    groups = [list(makers)] if options.device == "cuda" else [[name] for name in makers]
-    for group in groups:
-        files = [pathlib.Path(folder) / f"{name}.fx" for name in group]
-        kinds, peers, failures = {}, {}, {}
-        write_texts(torch, {name: makers[name] for name in group}, pathlib.Path(folder), failures)
-        before = measure_ours(options, [file for file in files if file.exists()])
-        for name in group:
-            try:
-                work = makers[name]()
-                kinds[name] = work.kind
-                peers[name] = measure_peers(torch, work, clock)
-            except Exception as problem:  # of any sort, as above
-                failures[name] = f"{type(problem).__name__}: {problem}"
-            work = None
-            if options.device == "cuda":
-                torch.cuda.empty_cache()
-        if options.device == "cuda":
-            clock.flushed = None
-            torch.cuda.empty_cache()
-        runs = [before, measure_ours(options, [file for file in files if file.exists()])]
-        for name in group:
-            row = row_of(name, kinds.get(name, ""), peers.get(name, {}), runs)
-            if name in failures:
-                row["failure"] = failures[name]
+    names, size = list(makers), GROUP if options.device == "cuda" else 1
+    end = time.monotonic() + options.limit
+    for first in range(0, len(names), size):
+        if time.monotonic() > end:
+            print(f"{len(names) - first} of {len(names)} are left out: {options.limit:.0f} s are over", flush=True)
+            break
+        group = names[first:first + size]
+        if options.workers:
+            warm_up(options, group)
+        for row in measured_group(torch, options, pathlib.Path(folder), {name: makers[name] for name in group}, clock):
             rows.append(row)
             print_row(row)
     return rows
+
+
+def measured_group(torch, options, folder, makers, clock):
+    """Ours run for all cases before and after their peers."""
+    files = [folder / f"{name}.fx" for name in makers]
+    kinds, peers, failures = {}, {}, {}
+    write_texts(torch, makers, folder, failures)
+    before = measure_ours(options, [file for file in files if file.exists()])
+    for name, make in makers.items():
+        try:
+            work = make()
+            kinds[name] = work.kind
+            peers[name] = measure_peers(torch, work, clock)
+        except Exception as problem:  # of any sort, as above
+            failures[name] = f"{type(problem).__name__}: {problem}"
+        work = None
+        if options.device == "cuda":
+            torch.cuda.empty_cache()
+    if options.device == "cuda":
+        clock.flushed = None
+        torch.cuda.empty_cache()
+    runs = [before, measure_ours(options, [file for file in files if file.exists()])]
+    for name in makers:
+        row = row_of(name, kinds.get(name, ""), peers.get(name, {}), runs)
+        if name in failures:
+            row["failure"] = failures[name]
+        yield row
 
 
 def print_row(row):
@@ -294,7 +314,8 @@ def parse_options():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most-bytes", type=float, default=math.inf, help="of the inputs of a text of the corpus")
     parser.add_argument("--workers", type=int, default=0, help="that compile for the peers first")
-    parser.add_argument("--part", help=argparse.SUPPRESS)
+    parser.add_argument("--warm-up", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--limit", type=float, default=math.inf, help="seconds after which no group of cases is begun")
     parser.add_argument("--bound", type=float, default=0.0)
     parser.add_argument("--mean", type=float, default=0.0)
     parser.add_argument("--json", type=pathlib.Path)
@@ -313,7 +334,7 @@ def main():
         print("PyTorch is not installed: nothing to compare with")
         return 1
     torch.set_num_threads(options.threads)
-    if options.part:
+    if options.warm_up:
         return warm_up_part(torch, options)
     if options.check:
         return check(torch, options)
@@ -322,8 +343,6 @@ def main():
         write_texts(torch, works_of(torch, options), options.write, failures)
         print(*(f"{name}: {words}" for name, words in failures.items()), sep="\n")
         return 1 if failures else 0
-    if options.workers:
-        warm_up(options)
     where = torch.cuda.get_device_name() if options.device == "cuda" else f"a CPU, {options.threads} threads"
     print(f"PyTorch {torch.__version__} on {where}; ms", flush=True)
     print(f"{'case':<34}{'k':>3}{'MB':>10}{'ours':>10}" + "".join(f"{way[:9]:>10}" for way in WAYS)
