@@ -2,7 +2,7 @@
 // own.
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <vector>
 
 #include "core/base/integers.h"
 #include "core/cost/constants.h"
@@ -97,25 +97,34 @@ class Blocks {
   // Bytes from the first thread of a warp, by thread. Places that are found apart lie apart.
   std::vector<double> lanes_of(const Access& access) const {
     std::vector<double> offsets(static_cast<std::size_t>(machine_.warp_threads), 0.0);
-    double width = 1;
+    const auto count_of = [](double count) {
+      return std::max<std::size_t>(1, static_cast<std::size_t>(count));
+    };
+    std::size_t width = 1;
     bool first = !walk_.outermost_fastest;
     for (const std::size_t node : thread_nodes(access.node)) {
       const Loop& loop = walk_.loops[*walk_.nodes[node].loop];
-      if (first) width = walk_.threads_below(node);
+      if (first) width = count_of(walk_.threads_below(node));
       first = false;
+      const std::size_t extent = count_of(loop.extent);
       const bool apart = access.found_by.contains(*walk_.nodes[node].loop);
       for (std::size_t lane = 0; apart && lane < offsets.size(); ++lane)
-        offsets[lane] += FAR * std::fmod(std::floor(static_cast<double>(lane) / width), loop.extent);
+        offsets[lane] += FAR * static_cast<double>(lane / width % extent);
       for (const Step& step : access.steps) {
         if (step.loop != *walk_.nodes[node].loop) continue;
-        for (std::size_t lane = 0; lane < offsets.size(); ++lane) {
-          const double iteration = std::fmod(std::floor(static_cast<double>(lane) / width), loop.extent);
-          offsets[lane] += std::fmod(std::floor(iteration / step.below), step.iterations) * step.stride;
-        }
+        const std::size_t below = count_of(step.below), digits = count_of(step.iterations);
+        for (std::size_t lane = 0; lane < offsets.size(); ++lane)
+          offsets[lane] += static_cast<double>(lane / width % extent / below % digits) * step.stride;
       }
-      width *= loop.extent;
+      width *= extent;
     }
     return offsets;
+  }
+
+  static double distinct(std::vector<std::int64_t>& values) {
+    std::ranges::sort(values);
+    values.erase(std::ranges::unique(values).begin(), values.end());
+    return static_cast<double>(values.size());
   }
 
   // Passes through the cache of one request of a warp, each thread with so many elements: lines that it
@@ -124,25 +133,24 @@ class Blocks {
     const double bytes = elements * access.bytes;
     const std::vector<double> offsets = lanes_of(access);
     if (access.place == loops::Place::scratch) {
-      std::map<std::int64_t, std::set<std::int64_t>> banks;
-      for (const double offset : offsets) {
-        const auto word = static_cast<std::int64_t>(std::floor(offset / BANK_BYTES));
-        banks[floor_mod(word, static_cast<std::int64_t>(BANKS))].insert(word);
-      }
-      std::size_t longest = 1;
-      for (const auto& [bank, words] : banks) longest = std::max(longest, words.size());
+      std::vector<std::int64_t> words, banks;
+      for (const double offset : offsets)
+        words.push_back(static_cast<std::int64_t>(std::floor(offset / BANK_BYTES)));
+      distinct(words);
+      for (const std::int64_t word : words)
+        banks.push_back(floor_mod(word, static_cast<std::int64_t>(BANKS)));
+      std::ptrdiff_t longest = 1;
+      for (const std::int64_t bank : banks) longest = std::max(longest, std::ranges::count(banks, bank));
       const double packed = std::max(bytes / BANK_BYTES, 1.0);
       return std::max(static_cast<double>(longest) / std::min(packed, 4.0), packed);
     }
-    std::set<std::int64_t> lines, places;
+    std::vector<std::int64_t> lines, places;
     for (const double offset : offsets) {
-      places.insert(static_cast<std::int64_t>(offset));
+      places.push_back(static_cast<std::int64_t>(offset));
       for (double byte = 0; byte < bytes; byte += LINE_BYTES)
-        lines.insert(static_cast<std::int64_t>(std::floor((offset + byte) / LINE_BYTES)));
+        lines.push_back(static_cast<std::int64_t>(std::floor((offset + byte) / LINE_BYTES)));
     }
-    return std::max(static_cast<double>(lines.size()),
-                    static_cast<double>(places.size()) * bytes / LINE_BYTES) *
-           access.share;
+    return std::max(distinct(lines), distinct(places) * bytes / LINE_BYTES) * access.share;
   }
 
   void add_memory(std::vector<Roof>& roofs) const {

@@ -12,9 +12,17 @@ namespace twinloom::cost {
 
 namespace {
 
+// What the expression mentions: 0 for the axes of the box, and for what nothing is known of.
 template <class Expression>
-void know_all(const Expression& expression, index::Values& values) {
-  for (const index::Symbol& symbol : index::symbols_of(expression)) values.try_emplace(symbol, 0);
+index::Values values_at_start(const Expression& expression, const std::vector<Side>& box,
+                              const index::Values& known) {
+  index::Values values;
+  for (const index::Symbol& symbol : index::symbols_of(expression)) {
+    const auto found =
+        std::ranges::find(box, symbol, &Side::axis) == box.end() ? known.find(symbol) : known.end();
+    values.emplace_hint(values.end(), symbol, found == known.end() ? 0 : found->second);
+  }
+  return values;
 }
 
 // An offset along one axis, at multiples of a step.
@@ -74,38 +82,44 @@ std::uint64_t drawn(std::size_t number) {
 
 }  // namespace
 
-Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, index::Values values) {
-  for (const Side& side : box) values[side.axis] = 0;
-  know_all(offset, values);
+Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, const index::Values& known) {
+  index::Values values = values_at_start(offset, box, known);
   if (index::bad_divisor(offset, values)) return {0, std::vector<std::vector<Digit>>(box.size())};
   Motion motion{index::evaluate(offset, values), {}};
   for (const Side& side : box) {
-    if (!index::mentions(offset, side.axis) || side.extent < 2) {
+    if (!values.contains(side.axis) || side.extent < 2) {
       motion.along.emplace_back();
-      continue;
-    }
-    const auto linear = index::linear_in(offset, side.axis);
-    const auto scale = linear ? index::constant_of(linear->scale) : std::nullopt;
-    if (scale)
+    } else if (const auto scale = index::constant_scale_in(offset, side.axis)) {
       motion.along.push_back({{static_cast<double>(side.extent), static_cast<double>(*scale)}});
-    else
+    } else {
       motion.along.push_back(Along(offset, side.axis, values).digits(side.extent));
+    }
   }
   return motion;
 }
 
-double share_of(const index::Condition& condition, const std::vector<Side>& box, index::Values values) {
+double share_of(const index::Condition& condition, const std::vector<Side>& box, const index::Values& known) {
   constexpr double LEAST = 1.0 / constants::SAMPLE;
   if (condition.all.empty()) return 1;
-  know_all(condition, values);
-  for (const Side& side : box) values[side.axis] = 0;
+  index::Values values = values_at_start(condition, box, known);
   if (index::bad_divisor(condition, values)) return LEAST;
-  std::size_t draw = 0;
+  struct Drawn {
+    std::int64_t* value;
+    std::uint64_t extent;
+    std::size_t number;
+  };
+  std::vector<Drawn> moving;
+  std::size_t draws = 0;  // of a sample
+  for (const Side& side : box) {
+    if (side.extent <= 0) continue;
+    if (const auto found = values.find(side.axis); found != values.end())
+      moving.push_back({&found->second, static_cast<std::uint64_t>(side.extent), draws});
+    ++draws;
+  }
   int held = 0;
-  for (int number = 0; number < constants::SAMPLE; ++number) {
-    for (const Side& side : box)
-      if (side.extent > 0)
-        values[side.axis] = static_cast<std::int64_t>(drawn(draw++) % static_cast<std::uint64_t>(side.extent));
+  for (std::size_t sample = 0; sample < constants::SAMPLE; ++sample) {
+    for (const Drawn& side : moving)
+      *side.value = static_cast<std::int64_t>(drawn(sample * draws + side.number) % side.extent);
     held += index::evaluate(condition, values) ? 1 : 0;
   }
   return std::max(held * LEAST, LEAST);

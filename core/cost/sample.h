@@ -20,10 +20,10 @@ struct Motion {
   std::vector<std::vector<Digit>> along;  // by side of the box
 };
 // From the form of the offset where it is linear, else from its values at some places. Symbols that neither
-// the box nor `values` knows are 0. What divides by a size that is nothing is never accessed, and stays.
-Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, index::Values values);
+// the box nor `known` has are 0. What divides by a size that is nothing is never accessed, and stays.
+Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, const index::Values& known);
 
 // The share of the box's members for which the condition holds, from a sample that is always the same.
-double share_of(const index::Condition& condition, const std::vector<Side>& box, index::Values values);
+double share_of(const index::Condition& condition, const std::vector<Side>& box, const index::Values& known);
 
 }  // namespace twinloom::cost

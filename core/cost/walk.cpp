@@ -40,6 +40,21 @@ void for_each_division(const index::Expr& expr, const Add& add) {
       [&](const index::Greatest& most) { inside(most.a), inside(most.b); });
 }
 
+// A load, or a quotient, or a condition, of which equal ones are made once.
+struct Made {
+  std::optional<loops::Buffer> buffer;
+  index::Expr expr;
+  index::Condition mask;
+  friend bool operator==(const Made&, const Made&) = default;
+};
+struct HashOfMade {
+  std::size_t operator()(const Made& made) const {
+    std::uint64_t hash = made.expr.hash() + (made.buffer ? made.buffer->index + 1 : 0);
+    for (const index::Less& less : made.mask.all) hash = 31 * hash + less.a.hash() - 7 * less.b.hash();
+    return hash;
+  }
+};
+
 class Walker {
  public:
   Walker(const loops::Program& program, const machine::Machine& machine, const index::Values& sizes)
@@ -195,10 +210,7 @@ class Walker {
       if (const std::size_t serial = serial_around(); serial != 0) read_in_[load.buffer] = serial;
       at = has_threads_ ? depth() : std::max(at, depth_below_written_out());
     }
-    const std::string text = cat(load.buffer.index, ":", load.offset, " if ", load.mask);
-    for (std::size_t level = 0; level <= at; ++level)
-      if (loaded_.contains({path_[level], text})) return level;
-    loaded_.insert({path_[at], text});
+    if (const auto level = made_at({load.buffer, load.offset, load.mask}, at)) return *level;
     add_access(load.buffer, load.offset, load.mask, false, at);
     return at;
   }
@@ -235,19 +247,23 @@ class Walker {
   }
 
   // What equal expressions take is computed once, where the innermost loop that they mention stands.
-  template <class Expression>
-  void add_once(const Expression& expression, double work) {
-    const std::size_t at = depth_of(index::symbols_of(expression));
-    const std::string text = cat(expression);
-    for (std::size_t level = 0; level <= at; ++level)
-      if (computed_.contains({path_[level], text})) return;
-    computed_.insert({path_[at], text});
-    walk_.nodes[path_[at]].work.scalar += work;
+  void add_once(const Made& made, const std::set<index::Symbol>& symbols, double work) {
+    const std::size_t at = depth_of(symbols);
+    if (!made_at(made, at)) walk_.nodes[path_[at]].work.scalar += work;
   }
   void add_divisions(const index::Expr& expr) {
     for_each_division(expr, [&](const index::Expr& division, const index::Expr& divisor) {
-      add_once(division, index::constant_of(divisor) ? DIVISION : UNKNOWN_DIVISION);
+      add_once({{}, division, {}}, index::symbols_of(division),
+               index::constant_of(divisor) ? DIVISION : UNKNOWN_DIVISION);
     });
+  }
+  // The depth of the loop around in which it is made already; else it is made at this depth from here on.
+  std::optional<std::size_t> made_at(const Made& made, std::size_t at) {
+    std::vector<std::size_t>& nodes = made_[made];
+    for (std::size_t level = 0; level <= at; ++level)
+      if (std::ranges::find(nodes, path_[level]) != nodes.end()) return level;
+    nodes.push_back(path_[at]);
+    return std::nullopt;
   }
 
   void add_access(loops::Buffer buffer, const index::Expr& offset, const index::Condition& mask, bool store) {
@@ -259,7 +275,8 @@ class Walker {
     add_divisions(offset);
     for (const index::Less& less : mask.all) {
       add_divisions(less.b - less.a);
-      add_once(index::Condition{{less}}, 1);
+      const index::Condition alone{{less}};
+      add_once({{}, 0, alone}, index::symbols_of(alone), 1);
     }
     Access access;
     access.buffer = buffer;
@@ -274,18 +291,16 @@ class Walker {
       const Loop& loop = walk_.loops[*walk_.nodes[path_[level]].loop];
       box.push_back({loop.axis, static_cast<std::int64_t>(loop.extent)});
     }
-    index::Values values = values_;
     std::size_t found_at = 0;  // the loop in which a core finds it anew
     for (const auto& [symbol, most] : found_extents_) {
-      values.try_emplace(symbol, 0);
       if (!index::mentions(offset, symbol)) continue;
       access.found = true;
       if (has_threads_) access.found_by.merge(std::set(found_by_.at(symbol)));
       if (!has_threads_) found_at = std::max(found_at, axis_depths_.at(symbol));
     }
     access.listed = lists_ > 0;
-    access.share = share_of(mask, box, values);
-    const Motion motion = motion_of(offset, box, values);
+    access.share = share_of(mask, box, values_);
+    const Motion motion = motion_of(offset, box, values_);
     access.start = motion.start * access.bytes;
     for (std::size_t level = 1; level <= at; ++level) {
       double below = 1;
@@ -395,7 +410,7 @@ class Walker {
   std::map<loops::Buffer, loops::Place> places_;
   std::map<loops::Buffer, std::size_t> read_in_;  // arrays, by the serial loop around their last load
   std::unordered_map<const loops::Value*, std::size_t> known_;
-  std::set<std::pair<std::size_t, std::string>> loaded_, computed_;  // by the loop in which they are
+  std::unordered_map<Made, std::vector<std::size_t>, HashOfMade> made_;  // the nodes in which each is
 };
 
 }  // namespace

@@ -320,10 +320,8 @@ class Combiner {
   // each iteration of them.
   static bool walks_columns(const Nest& nest) {
     const auto neighbours = [&](const std::vector<NestLoop>& loops, const index::Expr& offset) {
-      return std::ranges::any_of(loops, [&](const NestLoop& loop) {
-        const auto linear = index::linear_in(offset, loop.axis);
-        return linear && linear->scale == index::Expr(1);
-      });
+      return std::ranges::any_of(
+          loops, [&](const NestLoop& loop) { return index::constant_scale_in(offset, loop.axis) == 1; });
     };
     int common = 0, own = 0;
     for (const Item& item : nest.items) {

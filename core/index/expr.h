@@ -121,6 +121,8 @@ struct Linear {
   Expr scale, rest;
 };
 std::optional<Linear> linear_in(const Expr& expr, Symbol symbol);
+// The scale alone; nothing where it is not a constant.
+std::optional<std::int64_t> constant_scale_in(const Expr& expr, Symbol symbol);
 
 // a < b
 struct Less {

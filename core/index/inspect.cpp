@@ -148,6 +148,18 @@ std::optional<Linear> linear_in(const Expr& expr, Symbol symbol) {
   return Linear{std::move(*scale), make_sum(std::move(rest), sum.offset())};
 }
 
+// Scales of products mention what they are products of.
+std::optional<std::int64_t> constant_scale_in(const Expr& expr, Symbol symbol) {
+  std::int64_t scale = 0;
+  for (const TermsOf terms(expr); const Term& term : terms.terms()) {
+    if (symbol_of(term.factor) == symbol)
+      scale = term.scale;
+    else if (mentions(term.factor, symbol))
+      return std::nullopt;
+  }
+  return scale;
+}
+
 Condition operator&&(const Condition& a, const Condition& b) {
   Condition result;
   for (const Condition* condition : {&a, &b}) {

@@ -5,6 +5,7 @@
 #include "core/index/simplify.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "core/index/prove.h"
@@ -143,10 +144,21 @@ Expr simplify(const Expr& expr, const Facts& facts) { return Walk(facts).run(exp
 
 namespace {
 
+// What divides all terms that do not mention the symbol, and is seen without making the rest; 0 of none.
+std::int64_t divisor_without(Symbol symbol, const Expr& expr, const Facts& facts) {
+  std::int64_t divisor = 0;
+  for (const TermsOf sum(expr); const Term& term : sum.terms())
+    if (divisor != 1 && !mentions(term.factor, symbol))
+      divisor = std::gcd(divisor, facts.divisor(term.factor * Expr(term.scale)));
+  return divisor;
+}
+
 // a < b without a symbol that cannot decide it: 8*i + j < 512 with 0 <= j < 8 is 8*i < 512. With b - a = base
 // + k + small, d dividing base, it is base > -(k + small), which is base > d*q for q = floor(-(k + small) /
 // d).
 std::optional<Less> without(Symbol symbol, const Less& less, const Facts& facts) {
+  if (const auto gap = difference(less.b, less.a); gap && divisor_without(symbol, *gap, facts) < 2)
+    return std::nullopt;
   const auto a = linear_in(less.a, symbol), b = linear_in(less.b, symbol);
   if (!a || !b) return std::nullopt;
   const Less rest{a->rest, b->rest};

@@ -48,8 +48,7 @@ std::vector<Access> accesses_of(const loops::Program& nest, const loops::Nest& s
 }
 
 std::optional<std::int64_t> stride_along(const Access& access, const index::Symbol& axis) {
-  const auto linear = index::linear_in(access.offset, axis);
-  return linear ? index::constant_of(linear->scale) : std::nullopt;
+  return index::constant_scale_in(access.offset, axis);
 }
 
 std::optional<Runs> runs_along(const index::Expr& offset, const index::Symbol& axis, std::int64_t iterations,

@@ -89,6 +89,10 @@ std::set<index::Symbol> steady_indices(const loops::Nest& shape, const index::Sy
 }
 
 bool extents_vary(const loops::Nest& shape, const loops::Sibling& sibling, const index::Symbol& axis) {
+  const auto is_constant = [](const loops::NestLoop& loop) {
+    return index::constant_of(loop.extent).has_value();
+  };
+  if (std::ranges::all_of(sibling.loops, is_constant)) return false;
   const Steady steady(shape, axis);
   return !std::ranges::all_of(sibling.loops,
                               [&](const loops::NestLoop& loop) { return steady.has(loop.extent); });
