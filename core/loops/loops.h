@@ -279,6 +279,7 @@ struct SizeInfo {
   std::int64_t divisor = 1;
   std::optional<std::int64_t> usual =
       {};  // what runs mostly have: decides how fast they are, and nothing else
+  friend bool operator==(const SizeInfo&, const SizeInfo&) = default;
 };
 struct Program {
   std::string name;                 // letters, digits and _

@@ -32,6 +32,7 @@ struct State {
   const runtime::Backend& backend;
   const Options& options;
   const index::Values& sizes;  // whose class this is for; none: for all sizes
+  schedule::Choices& choices;
   graph::Graph graph;
   fuse::Fused fused;  // after `lower` without refusals
   runtime::Variant variant;
@@ -87,7 +88,8 @@ lower::Costs costs_for(const machine::Machine& machine) {
 // One pass over rows and columns pays where the blocks of a machine have threads and its caches do not hold
 // the matrix for a second pass. There a reduction of few turns is cut into parts, which those beside it may
 // hinder: that the estimate weighs. Of CPUs it is not near enough yet.
-fuse::Limits limits_for(const machine::Machine& machine, Mode mode) {
+fuse::Limits limits_for(schedule::Choices& choices, Mode mode) {
+  const machine::Machine& machine = choices.machine();
   fuse::Limits limits;
   limits.costs = costs_for(machine);
   constexpr std::int64_t LEAST_BYTES = 2;        // of an element
@@ -104,10 +106,8 @@ fuse::Limits limits_for(const machine::Machine& machine, Mode mode) {
   limits.column_elements = machine::cache_bytes(machine) / LEAST_BYTES;
   limits.enough_turns = machine.blocks_at_once;
   limits.turns_of_columns = machine::BLOCK_THREADS;
-  limits.seconds = [&machine](const loops::Program& nest) { return schedule::usual_seconds(nest, machine); };
-  limits.seconds_as_chosen = [&machine](const loops::Program& nest) {
-    return schedule::chosen_seconds(nest, machine);
-  };
+  limits.seconds = [&choices](const loops::Program& nest) { return choices.usual_seconds(nest); };
+  limits.seconds_as_chosen = [&choices](const loops::Program& nest) { return choices.chosen_seconds(nest); };
   limits.clearly_less = cost::clearly_less(machine);
   return limits;
 }
@@ -128,8 +128,7 @@ void lower_graph(State& state) {
 
 void fuse_units(State& state) {
   if (!state.options.fuse) return;
-  const fuse::Limits limits =
-      state.options.limits.value_or(limits_for(state.backend.machine(), state.options.mode));
+  const fuse::Limits limits = state.options.limits.value_or(limits_for(state.choices, state.options.mode));
   state.fused = fuse::fuse(state.fused.lowered, limits);
   log_fusion(state.graph, state.fused);
 }
@@ -189,7 +188,7 @@ loops::Program of_class(const loops::Program& nest, State& state) {
 // Mode `fast`: in any order where that is faster. Kernels are the same ones as in mode `fused`.
 loops::Program in_chosen_order(loops::Program nest, const State& state) {
   if (!state.options.relaxes(graph::Relaxation::reassociate) || state.backend.runs_nests()) return nest;
-  return schedule::choose_orders(nest, state.backend.machine());
+  return schedule::choose_orders(nest, state.choices);
 }
 
 // The arguments of a program: the nest's, then partial totals, which become temporaries.
@@ -217,7 +216,7 @@ std::vector<lower::ValueId> arguments_of(const loops::Program& program, const lo
 }
 
 void schedule_units(State& state) {
-  Tuner tuner(state.options.tuning, state.backend, state.sizes);
+  Tuner tuner(state.options.tuning, state.backend, state.sizes, state.choices);
   runtime::Variant& variant = state.variant;
   variant.values = state.fused.lowered.values;
   for (std::size_t u = 0; u < state.fused.lowered.units.size(); ++u) {
@@ -380,7 +379,8 @@ std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, 
                                                      const runtime::Backend& backend, const Options& options,
                                                      std::vector<PassText>* texts,
                                                      const index::Values& sizes) {
-  State state{layouts, backend, options, sizes, graph, {}, {}};
+  schedule::Choices choices(backend.machine());
+  State state{layouts, backend, options, sizes, choices, graph, {}, {}};
   run(state, passes_of_all_sizes, texts);
   return variant_of(std::move(state), texts);
 }
@@ -388,7 +388,8 @@ std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, 
 runtime::Executable::Maker maker(std::shared_ptr<const runtime::Backend> backend, const Options& options) {
   return [backend = std::move(backend), options,
           known = std::make_shared<FusedGraphs>()](const runtime::Request& asked) {
-    State state{asked.layouts, *backend, options, asked.sizes, asked.graph, {}, {}};
+    schedule::Choices choices(backend->machine());
+    State state{asked.layouts, *backend, options, asked.sizes, choices, asked.graph, {}, {}};
     const std::string key = key_of(asked.layouts, asked.sizes);
     const auto fused = asked.sizes.empty() ? nullptr : known->find(key);
     if (fused != nullptr) {

@@ -45,9 +45,11 @@ std::vector<schedule::Schedule> worth_trying(const loops::Program& nest, const s
 
 }  // namespace
 
-Tuner::Tuner(const Tuning& tuning, const runtime::Backend& backend, const index::Values& sizes)
+Tuner::Tuner(const Tuning& tuning, const runtime::Backend& backend, const index::Values& sizes,
+             schedule::Choices& choices)
     : tuning_(tuning),
       backend_(backend),
+      choices_(choices),
       sizes_(sizes),
       threads_(tuning.threads > 0 ? tuning.threads : backend.machine().blocks_at_once) {
   for (const char* drawn : {"seed", "offset"}) sizes_.emplace(index::Symbol(drawn), 0);
@@ -57,15 +59,15 @@ Tuner::Tuner(const Tuning& tuning, const runtime::Backend& backend, const index:
 schedule::Schedule Tuner::schedule_of(const loops::Program& nest, const Layouts& layouts) {
   const machine::Machine& machine = backend_.machine();
   const bool measures = tuning_.tries > 0 && measure::has_sizes(nest, sizes_);
-  if (!measures && tuning_.folder.empty()) return schedule::choose(nest, machine);
+  if (!measures && tuning_.folder.empty()) return choices_.choose(nest);
   const schedule::StoredFile file(tuning_.folder, nest, machine, threads_);
   if (!measures) {
     const auto stored = file.read();
-    return stored ? stored->schedule : schedule::choose(nest, machine);
+    return stored ? stored->schedule : choices_.choose(nest);
   }
   if (const auto known = known_.find(file.path()); known != known_.end())
     return file.parse(known->second)->schedule;
-  const schedule::Schedule usual = schedule::choose(nest, machine);
+  const schedule::Schedule usual = choices_.choose(nest);
   if (usual == schedule::Schedule{}) return usual;  // a call
   const auto fastest = measured(nest, usual, layouts);
   if (!fastest) return usual;

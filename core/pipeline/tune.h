@@ -14,10 +14,11 @@ namespace twinloom::pipeline {
 class Tuner {
  public:
   // `sizes`: of the run that the variant is made for. Error where the folder is none, or cannot be made.
-  Tuner(const Tuning& tuning, const runtime::Backend& backend, const index::Values& sizes);
+  Tuner(const Tuning& tuning, const runtime::Backend& backend, const index::Values& sizes,
+        schedule::Choices& choices);
 
   // A legal schedule: the fastest of those that are measured, which is kept; without measurements that of the
-  // nest's file; else as schedule::choose says. `layouts` of the nest's buffers are asked for where it is
+  // nest's file; else the one of `choices`. `layouts` of the nest's buffers are asked for where it is
   // measured.
   using Layouts = std::function<std::vector<measure::Layout>(const index::Values& sizes)>;
   schedule::Schedule schedule_of(const loops::Program& nest, const Layouts& layouts);
@@ -29,6 +30,7 @@ class Tuner {
 
   const Tuning& tuning_;
   const runtime::Backend& backend_;
+  schedule::Choices& choices_;
   index::Values sizes_;
   int threads_;
   std::map<std::filesystem::path, std::string> known_;  // texts of what was measured, by file

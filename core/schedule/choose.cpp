@@ -25,7 +25,7 @@ namespace {
 // Parts of the first reduction where there are fewer rows, or vectors of rows, than workers.
 std::optional<GridSplit> choose_grid(const Situation& situation) {
   const machine::Machine& machine = situation.machine;
-  if (situation.siblings.empty() || machine.blocks_at_once < 2 || !situation.parameters.splits) return {};
+  if (situation.siblings.empty() || machine.blocks_at_once < 2 || !situation.parameters.splits()) return {};
   std::int64_t rows = 1, beside = 1;
   for (std::size_t number = 0; number < situation.shape.common.size(); ++number) {
     const NestLoop& loop = situation.shape.common[number];
@@ -76,7 +76,7 @@ int choose_kept_values(const Forms& forms, const Situation& situation, std::int6
   if (situation.lockstep || situation.shape.common.empty() || choose_grid(situation)) return 0;
   std::int64_t far = far_room(situation.machine);
   int values = 0;
-  while (values < situation.parameters.most_values) {
+  while (values < situation.parameters.most_values()) {
     const auto next = forms.form(situation.fused, values + 1);
     if (!std::holds_alternative<const Form*>(next)) break;
     const Form& form = *std::get<const Form*>(next);
@@ -118,9 +118,7 @@ Schedule choose(const loops::Program& nest, const machine::Machine& machine) {
           loops::print(nest));
     return std::move(*chosen);
   }
-  // What a core takes for places that only a run finds is estimated too badly to choose by.
-  if (is_call(nest) || (machine.max_threads == 1 && loops::looks_up_indices(*nest.body)))
-    return choose(Forms(nest), machine, Parameters{});
+  if (!is_searched(nest, machine)) return choose(Forms(nest), machine, Parameters{});
   return choose_by_estimate(nest, machine);
 }
 
@@ -156,10 +154,10 @@ Schedule choose(const Forms& forms, const machine::Machine& machine, const Param
   schedule.scan_split = choose_scan_split(forms, situation, schedule);
   const auto& resolved = forms.resolved(schedule);
   if (const auto* plan = std::get_if<Plan>(&resolved)) {
-    if (parameters.stages) schedule.temps = choose_stages(situation, schedule, *plan, room);
-    if (parameters.prefetches) schedule.prefetches = choose_prefetches(situation, *plan);
+    if (parameters.stages()) schedule.temps = choose_stages(situation, schedule, *plan, room);
+    if (parameters.prefetches()) schedule.prefetches = choose_prefetches(situation, *plan);
   }
-  if (parameters.streams) schedule.streams = choose_streams(situation, schedule);
+  if (parameters.streams()) schedule.streams = choose_streams(situation, schedule);
   return schedule;
 }
 

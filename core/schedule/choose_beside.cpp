@@ -46,7 +46,7 @@ bool are_few(const Situation& situation) {
 }  // namespace
 
 std::optional<Beside> rows_beside(const Situation& situation) {
-  std::int64_t wanted = situation.parameters.beside, block = situation.parameters.block_threads;
+  std::int64_t wanted = situation.parameters.beside(), block = situation.parameters.block_threads();
   if (wanted == 0 && are_few(situation)) wanted = FEW_ROWS_BESIDE, block *= FEW_ROWS_BLOCKS;
   if (wanted == 0 || !situation.lockstep || situation.shape.columns || situation.siblings.empty() ||
       situation.rows_vary())
@@ -70,7 +70,7 @@ bool walks_rows_in_threads(const Situation& situation) {
   if (situation.shape.columns || rows_beside(situation)) return false;
   return situation.lockstep || std::ranges::any_of(situation.siblings, [&](const loops::Sibling* sibling) {
            return reach_of(situation.shape, *sibling) == Reach::scan &&
-                  (situation.usual(sibling->loops.back()) < situation.parameters.least_scanned ||
+                  (situation.usual(sibling->loops.back()) < situation.parameters.least_scanned() ||
                    !scans_stand_alone(*sibling));
          });
 }

@@ -2,7 +2,7 @@
 // heuristics one after the other is changed, and the best change is kept, until none helps.
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <vector>
 
 #include "core/cost/estimate.h"
 #include "core/loops/parts.h"
@@ -13,39 +13,39 @@ namespace twinloom::schedule {
 
 namespace {
 
+struct Choice {
+  Schedule schedule;
+  double seconds = 0;
+};
+
 class Search {
  public:
   Search(const loops::Program& nest, const machine::Machine& machine)
-      : nest_(nest),
-        forms_(nest),
-        machine_(machine),
-        sizes_(usual_sizes(nest)),
-        things_(changes_for(machine)) {}
+      : nest_(nest), forms_(nest_), machine_(machine), sizes_(usual_sizes(nest)) {}
 
-  Schedule best() {
-    auto [own, best] = usual();
-    const double worth = worth_changing() * best.seconds;
-    const double least = cost::least_seconds(nest_, machine_, sizes_);
-    Parameters parameters = own;
-    Entry found = best;
-    for (int round = 0; round < MOST_ROUNDS && least < std::min(worth, found.seconds); ++round) {
-      const auto better = best_change(parameters, found);
+  Choice best() {
+    Entry usual = this->usual();
+    least_ = cost::least_seconds(nest_, machine_, sizes_);
+    const double worth = worth_changing() * usual.seconds;
+    Entry found = usual;
+    for (int round = 0; round < MOST_ROUNDS && least_ < worth; ++round) {
+      auto better = best_change(found);
       if (!better) break;
-      parameters = better->first;
-      found = better->second;
+      found = std::move(*better);
     }
-    Entry chosen = found.seconds < worth ? std::move(found) : std::move(best);
+    Entry chosen = found.seconds < worth ? std::move(found) : std::move(usual);
     for (Schedule& schedule : choose_products(nest_, machine_)) {
       const double seconds = seconds_of(schedule);
-      if (seconds < LESS * chosen.seconds) chosen = {std::move(schedule), seconds};
+      if (seconds < LESS * chosen.seconds) chosen = {{}, std::move(schedule), seconds};
     }
-    return std::move(chosen.schedule);
+    return {std::move(chosen.schedule), chosen.seconds};
   }
 
-  double usual_seconds() { return usual().second.seconds; }
+  double usual_seconds() { return usual().seconds; }
 
  private:
   struct Entry {
+    Parameters parameters;
     Schedule schedule;
     double seconds = 0;
   };
@@ -55,28 +55,34 @@ class Search {
     return loops::looks_up_indices(*nest_.body) ? WORTH_OF_LISTS : WORTH_ON_BLOCKS;
   }
 
+  const Entry& usual() {
+    if (!usual_) usual_ = best_usual();
+    return *usual_;
+  }
+
   // Parts are one program more: the heuristics do not know what that costs. Nor whether several threads a row
   // are better where it is not light.
-  std::pair<Parameters, Entry> usual() {
-    std::pair<Parameters, Entry> best = {{}, entry_of({})};
-    if (!best.second.schedule.grid && !best.second.schedule.scan_split) return best;
-    const auto consider = [&](const Change change) {
-      Parameters parameters;
-      change(parameters);
+  Entry best_usual() {
+    Entry best = entry_of({});
+    if (!best.schedule.grid && !best.schedule.scan_split) return best;
+    const auto consider = [&](const Parameters& parameters) {
       Entry entry = entry_of(parameters);
-      if (entry.seconds < LESS * best.second.seconds) best = {parameters, std::move(entry)};
+      if (entry.seconds < LESS * best.seconds) best = std::move(entry);
     };
-    if (best.second.schedule.grid && machine_.max_threads > 1 && !best.second.schedule.outermost_fastest)
-      consider([](Parameters& p) { p.beside = FEW_ROWS_BESIDE; });
-    consider([](Parameters& p) { p.splits = false; });
+    Parameters beside, whole;
+    beside.beside = FEW_ROWS_BESIDE;
+    whole.splits = false;
+    if (best.schedule.grid && machine_.max_threads > 1 && !best.schedule.outermost_fastest) consider(beside);
+    consider(whole);
     return best;
   }
 
   Entry entry_of(const Parameters& parameters) {
-    Entry entry{choose(forms_, machine_, parameters)};
-    const auto [known, fresh] = seen_.try_emplace(print(entry.schedule), 0.0);
-    if (fresh) known->second = seconds_of(entry.schedule);
-    entry.seconds = known->second;
+    Entry entry{parameters, {}, 0};
+    entry.schedule = choose(forms_, machine_, entry.parameters);
+    const auto known = std::ranges::find(seen_, entry.schedule, &Choice::schedule);
+    entry.seconds = known != seen_.end() ? known->seconds : seconds_of(entry.schedule);
+    if (known == seen_.end()) seen_.push_back({entry.schedule, entry.seconds});
     return entry;
   }
   double seconds_of(const Schedule& schedule) const {
@@ -85,34 +91,41 @@ class Search {
     return cost::estimate(std::get<std::vector<loops::Program>>(programs), machine_, sizes_).seconds;
   }
 
-  std::optional<std::pair<Parameters, Entry>> best_change(const Parameters& from, const Entry& now) {
-    std::optional<std::pair<Parameters, Entry>> best;
-    for (const Changes& changes : things_) {
-      for (const Change change : changes) {
-        Parameters parameters = from;
-        change(parameters);
+  // Nothing is less than what no schedule can beat.
+  std::optional<Entry> best_change(const Entry& now) {
+    std::optional<Entry> best;
+    for (const Changes& changes : changes_for(machine_)) {
+      for (const Change& change : changes) {
+        const double wanted = LESS * (best ? *best : now).seconds;
+        if (wanted <= least_) return best;
+        if (!change.matters(now.parameters)) continue;
+        Parameters parameters = now.parameters;
+        change.make(parameters);
         Entry entry = entry_of(parameters);
-        if (entry.seconds < LESS * (best ? best->second.seconds : now.seconds))
-          best.emplace(parameters, std::move(entry));
+        if (entry.seconds < wanted) best = std::move(entry);
       }
     }
     return best;
   }
 
-  const loops::Program& nest_;
+  const loops::Program nest_;
   const Forms forms_;
   const machine::Machine& machine_;
   const index::Values sizes_;
-  const std::vector<Changes>& things_;
-  std::map<std::string, double> seen_;
+  double least_ = 0;
+  std::optional<Entry> usual_;
+  std::vector<Choice> seen_;
 };
 
 }  // namespace
 
-double usual_seconds(const loops::Program& nest, const machine::Machine& machine) {
-  if (is_call(nest)) return cost::estimate({nest}, machine, usual_sizes(nest)).seconds;
-  if (loops::has_parts(nest)) return chosen_seconds(nest, machine);
-  return Search(nest, machine).usual_seconds();
+bool is_searched(const loops::Program& nest, const machine::Machine& machine) {
+  return !is_call(nest) && !loops::has_parts(nest) &&
+         (machine.max_threads > 1 || !loops::looks_up_indices(*nest.body));
+}
+
+Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine) {
+  return Search(nest, machine).best().schedule;
 }
 
 double chosen_seconds(const loops::Program& nest, const machine::Machine& machine) {
@@ -121,8 +134,46 @@ double chosen_seconds(const loops::Program& nest, const machine::Machine& machin
   return cost::estimate(apply(nest, *chosen), machine, usual_sizes(nest)).seconds;
 }
 
-Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine) {
-  return Search(nest, machine).best();
+// A body is made for one nest, whose sizes may be narrowed to those of a class.
+struct Choices::Known {
+  std::vector<loops::SizeInfo> sizes;
+  std::unique_ptr<Search> search;  // until it has chosen
+  double usual_seconds = 0;        // once it has
+  Choice chosen;
+};
+
+Choices::Choices(const machine::Machine& machine) : machine_(machine) {}
+Choices::~Choices() = default;
+
+Choices::Known& Choices::known(const loops::Program& nest) {
+  const auto [found, fresh] = known_.try_emplace(nest.body);
+  Known& known = found->second;
+  if (fresh || known.sizes != nest.sizes)
+    known = {nest.sizes, std::make_unique<Search>(nest, machine_), 0, {}};
+  return known;
+}
+
+Choices::Known& Choices::chosen(const loops::Program& nest) {
+  Known& known = this->known(nest);
+  if (known.search == nullptr) return known;
+  known.usual_seconds = known.search->usual_seconds();
+  known.chosen = known.search->best();
+  known.search.reset();
+  return known;
+}
+
+Schedule Choices::choose(const loops::Program& nest) {
+  return is_searched(nest, machine_) ? chosen(nest).chosen.schedule : schedule::choose(nest, machine_);
+}
+
+double Choices::usual_seconds(const loops::Program& nest) {
+  if (!is_searched(nest, machine_)) return schedule::chosen_seconds(nest, machine_);
+  const Known& known = this->known(nest);
+  return known.search == nullptr ? known.usual_seconds : known.search->usual_seconds();
+}
+
+double Choices::chosen_seconds(const loops::Program& nest) {
+  return is_searched(nest, machine_) ? chosen(nest).chosen.seconds : schedule::chosen_seconds(nest, machine_);
 }
 
 }  // namespace twinloom::schedule

@@ -159,7 +159,7 @@ class CommonChooser {
 
   // Turns of the axis in one task: long enough to be worth it, but enough tasks for every worker.
   std::int64_t block_step(const NestLoop& loop, double inside, double tasks) const {
-    const double enough = situation_.parameters.task_seconds / std::max(inside, 1e-12);
+    const double enough = situation_.parameters.task_seconds() / std::max(inside, 1e-12);
     const double wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once) / tasks;
     const double share = static_cast<double>(situation_.usual(loop)) / std::max(wanted, 1.0);
     const double longest = constant(loop) ? std::max(share, enough) : enough;

@@ -7,13 +7,13 @@
 
 namespace twinloom::schedule {
 
-loops::Program choose_orders(const loops::Program& nest, const machine::Machine& machine) {
+loops::Program choose_orders(const loops::Program& nest, Choices& choices) {
   loops::Program free = steps::with_free_sums(nest);
   if (free.body == nest.body) return nest;
   // What lists take is estimated too badly to choose by. A core walks one by a masked vector, not by a unit
   // of lanes; a thread has fewer of its loads on their way at once than of a short unit.
-  if (loops::looks_up_indices(*nest.body)) return machine.max_threads == 1 ? free : nest;
-  return chosen_seconds(free, machine) <= chosen_seconds(nest, machine) ? free : nest;
+  if (loops::looks_up_indices(*nest.body)) return choices.machine().max_threads == 1 ? free : nest;
+  return choices.chosen_seconds(free) <= choices.chosen_seconds(nest) ? free : nest;
 }
 
 }  // namespace twinloom::schedule

@@ -87,14 +87,14 @@ class RowChooser {
     if (auto schedule = in_scan_parts(situation)) return *schedule;
     const int most = most_values();
     using Rows = Parameters::Rows;
-    if (parameters_.rows == Rows::nowhere) return looped(situation);
-    const bool registers = parameters_.rows != Rows::scratch;
+    if (parameters_.rows() == Rows::nowhere) return looped(situation);
+    const bool registers = parameters_.rows() != Rows::scratch;
     for (int values = registers ? most : 0; values > 0; --values)
       if (auto schedule = in_registers(Situation(forms_, machine_, parameters_, values), values))
         return *schedule;
     if (registers)
       if (auto schedule = in_registers(situation, 0)) return *schedule;
-    if (parameters_.rows == Rows::registers) return looped(situation);
+    if (parameters_.rows() == Rows::registers) return looped(situation);
     for (int kept = most; kept >= 0; --kept)
       if (auto schedule = in_scratch(Situation(forms_, machine_, parameters_, kept), kept)) return *schedule;
     return looped(situation);
@@ -102,12 +102,12 @@ class RowChooser {
 
  private:
   std::int64_t wanted_warps(std::int64_t own) const {
-    return parameters_.warps != 0 ? parameters_.warps : own;
+    return parameters_.warps() != 0 ? parameters_.warps() : own;
   }
   // That a row may keep for later siblings.
   int most_values() const {
     int most = 0;
-    while (most < parameters_.most_values && std::holds_alternative<const Form*>(forms_.form({}, most + 1)))
+    while (most < parameters_.most_values() && std::holds_alternative<const Form*>(forms_.form({}, most + 1)))
       ++most;
     return most;
   }
@@ -179,7 +179,7 @@ class RowChooser {
 
   // Where it is lawful.
   void fetch(const PrefetchPlan& prefetch, Schedule& schedule) const {
-    if (!parameters_.prefetches) return;
+    if (!parameters_.prefetches()) return;
     schedule.prefetches.push_back(prefetch);
     if (!is_legal(forms_, schedule)) schedule.prefetches.pop_back();
   }
@@ -212,9 +212,9 @@ class RowChooser {
 
   // Of a row that warps keep.
   std::int64_t elements_of_thread(std::int64_t row) const {
-    if (row > loops::LANES || parameters_.row_threads == 0)
+    if (row > loops::LANES || parameters_.row_threads() == 0)
       return ceil_div(std::min(row, loops::UNIT), machine_.warp_threads);
-    return ceil_div(row, std::min<std::int64_t>(parameters_.row_threads, machine_.warp_threads));
+    return ceil_div(row, std::min<std::int64_t>(parameters_.row_threads(), machine_.warp_threads));
   }
 
   // As many warps as the row has bytes for.
@@ -235,7 +235,7 @@ class RowChooser {
     if (values > 0 && beside < 2) return std::nullopt;
     const std::int64_t warps =
         wanted_warps(std::min({most, units, next_power_of_two(ceil_div(bytes, WARP_BYTES))}));
-    const std::int64_t rows = std::max<std::int64_t>(1, parameters_.row_warps / warps);
+    const std::int64_t rows = std::max<std::int64_t>(1, parameters_.row_warps() / warps);
     if (rows * bytes > machine_.scratch_bytes - RESERVED_BYTES) return std::nullopt;
     auto kept = keeping(situation, threads_of_row(row, warps), values, loops::Place::scratch);
     if (kept && rows == 1) fetch_ahead(warps, bytes, situation, *kept);
@@ -264,7 +264,7 @@ class RowChooser {
   void fetch_ahead(std::int64_t warps, std::int64_t bytes, const Situation& situation,
                    Schedule& schedule) const {
     const std::int64_t by_threads = machine_.blocks_at_once / machine_.multiprocessors *
-                                    parameters_.block_threads / (warps * machine_.warp_threads);
+                                    parameters_.block_threads() / (warps * machine_.warp_threads);
     const std::int64_t by_scratch = machine_.scratch_bytes / (bytes + RESERVED_BYTES);
     const std::int64_t blocks = std::max<std::int64_t>(1, std::min(by_threads, by_scratch));
     const std::int64_t ahead = blocks * machine_.multiprocessors;
@@ -290,15 +290,15 @@ class RowChooser {
   // Squares where an input's neighbours lie along another axis than the result's.
   std::optional<Schedule> in_tiles(const Situation& situation) const {
     const auto& loops = situation.shape.common;
-    if (!situation.siblings.empty() || loops.size() < 2 || parameters_.tile == 0) return std::nullopt;
+    if (!situation.siblings.empty() || loops.size() < 2 || parameters_.tile() == 0) return std::nullopt;
     const index::Symbol fast = loops[situation.vector_axis].axis;
     for (std::size_t other = 0; other < loops.size(); ++other) {
       const bool turned = std::ranges::any_of(situation.accesses, [&](const Access& access) {
         return index::mentions(access.offset, fast) && !are_neighbours(situation, access, fast) &&
                are_neighbours(situation, access, loops[other].axis);
       });
-      const bool large = situation.usual(loops[other]) >= parameters_.tile / 2 &&
-                         situation.usual(loops[situation.vector_axis]) >= parameters_.tile / 2;
+      const bool large = situation.usual(loops[other]) >= parameters_.tile() / 2 &&
+                         situation.usual(loops[situation.vector_axis]) >= parameters_.tile() / 2;
       if (other == situation.vector_axis || !turned || !large) continue;
       RowThreads rows;
       rows.tile = other;
@@ -312,7 +312,7 @@ class RowChooser {
 
   // In what a tile covers of the axis.
   bool are_neighbours(const Situation& situation, const Access& access, const index::Symbol& axis) const {
-    const auto runs = runs_along(access.offset, axis, parameters_.tile, situation.facts);
+    const auto runs = runs_along(access.offset, axis, parameters_.tile(), situation.facts);
     return runs && runs->stride == index::Expr(1);
   }
 
@@ -327,7 +327,7 @@ class RowChooser {
 
   // Parts of the first reduction where its rows do not fill the machine.
   std::optional<Schedule> in_parts(const Situation& situation) const {
-    if (situation.siblings.empty() || !parameters_.splits) return std::nullopt;
+    if (situation.siblings.empty() || !parameters_.splits()) return std::nullopt;
     const auto& loop = situation.siblings.front()->loops.back();
     const std::int64_t units = units_of(situation.usual(loop));
     const bool single = walks_rows_in_threads(situation);
@@ -338,7 +338,7 @@ class RowChooser {
                                           : warps * machine_.warp_threads;  // of a row
     // A thread with rows of its own has several loads on their way at once, so that half of them is enough.
     const double wanted = static_cast<double>(machine_.blocks_at_once * machine::BLOCK_THREADS) *
-                          parameters_.parts / (single ? 2 : 1);
+                          parameters_.parts() / (single ? 2 : 1);
     const double parts = std::ceil(wanted / (situation.rows() * static_cast<double>(threads)));
     if (parts < 2 || units < 2) return std::nullopt;
     const auto each = std::max<std::int64_t>(
@@ -409,8 +409,8 @@ class RowChooser {
   std::int64_t looped_warps(const Situation& situation) const {
     if (!walks_together(situation) || rows_beside(situation)) return 1;
     const std::int64_t longest = longest_row(situation), units = units_of(longest);
-    if (parameters_.warps != 0) return std::min(parameters_.warps, next_power_of_two(units));
-    if (units <= situation.parameters.row_warps) return 1;
+    if (parameters_.warps() != 0) return std::min(parameters_.warps(), next_power_of_two(units));
+    if (units <= situation.parameters.row_warps()) return 1;
     // Rows that are too few for all threads of the machine have more each.
     const double threads = static_cast<double>(machine_.blocks_at_once * machine::BLOCK_THREADS);
     const double filling = threads / situation.rows() / static_cast<double>(machine_.warp_threads);

@@ -51,9 +51,9 @@ std::optional<ScanSplit> parts_for(const Situation& situation, const Walked& wal
 // Of threads: as many as the machine runs at once.
 std::optional<ScanSplit> for_threads(const Situation& situation, const Walked& walked) {
   const double wanted = static_cast<double>(situation.machine.blocks_at_once * machine::BLOCK_THREADS) *
-                        situation.parameters.parts / (walked.by_threads ? 1 : ROWS_IN_FLIGHT);
+                        situation.parameters.parts() / (walked.by_threads ? 1 : ROWS_IN_FLIGHT);
   auto split = parts_for(situation, walked, wanted, 1);
-  const std::int64_t most = walked.by_threads ? situation.parameters.carry_threads : LOADED_TOGETHER;
+  const std::int64_t most = walked.by_threads ? situation.parameters.carry_threads() : LOADED_TOGETHER;
   if (split) split->carries = std::min(next_power_of_two(walked.chunks), most);
   return split;
 }
@@ -72,7 +72,7 @@ std::optional<ScanSplit> for_tasks(const Situation& situation, const Walked& wal
 
 std::optional<ScanSplit> choose_scan_split(const Forms& forms, const Situation& situation,
                                            const Schedule& schedule) {
-  if (!situation.parameters.splits || situation.siblings.size() != 1 ||
+  if (!situation.parameters.splits() || situation.siblings.size() != 1 ||
       reach_of(situation.shape, *situation.siblings.front()) != Reach::scan)
     return std::nullopt;
   const auto& resolved = forms.resolved(schedule);

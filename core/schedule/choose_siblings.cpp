@@ -114,7 +114,7 @@ class SiblingChooser {
   // body does besides hides it too, and more of them would only be more text for the compiler. In lock-step:
   // as many as registers hold, for each of the others has a place in an array.
   std::int64_t accumulators(bool masked) const {
-    if (situation_.parameters.accumulators != 0) return situation_.parameters.accumulators;
+    if (situation_.parameters.accumulators() != 0) return situation_.parameters.accumulators();
     const bool heavy = work() > HEAVY_WORK;
     const std::int64_t half = situation_.machine.vector_registers / 2;
     if (!situation_.lockstep && !masked && work() <= BARE_WORK) return power_of_two_below(half);
@@ -134,8 +134,8 @@ class SiblingChooser {
   // Whether a row is walked as it lies in memory, which costs an array of lanes: where a light body moves
   // more than one row through memory.
   bool in_memory_order() const {
-    if (situation_.parameters.memory_order)
-      return *situation_.parameters.memory_order && !situation_.lockstep;
+    if (situation_.parameters.memory_order())
+      return *situation_.parameters.memory_order() && !situation_.lockstep;
     if (situation_.lockstep || work() > HEAVY_WORK) return false;
     const auto walks = [&](const Access& access) {
       return access.sibling == number_ && index::mentions(access.offset, sibling_.loops.back().axis);

@@ -78,15 +78,15 @@ class ThreadChooser {
       cuts[fast].lanes = members(loops[fast], 1, packed(loops[fast]));
       if (rows_.tile) return add_tile(fast);
       cuts[fast].lanes = lanes_of_few(fast, cuts[fast].lanes);
-      cuts[fast].threads = whole_warps(loops[fast], cuts[fast].lanes, parameters_.block_threads);
-      spread(cuts, parameters_.block_threads / cuts[fast].threads);
+      cuts[fast].threads = whole_warps(loops[fast], cuts[fast].lanes, parameters_.block_threads());
+      spread(cuts, parameters_.block_threads() / cuts[fast].threads);
       repeat(cuts, fast);
     } else if (rows_in_threads_) {
       if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
-      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads / 2);
+      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads() / 2);
       // A block stays until its longest row is done: index_add of 32,768 rows of 128 to 100,000 took 0.95 ms
       // by blocks of one row on an H200, 1.47 by blocks of 8.
-      if (!situation_.rows_vary()) spread(cuts, parameters_.block_threads / 2 / cuts[fast].threads);
+      if (!situation_.rows_vary()) spread(cuts, parameters_.block_threads() / 2 / cuts[fast].threads);
     } else {
       const std::int64_t rows = beside_        ? beside_->rows
                                 : scans()      ? scanned_rows()
@@ -97,26 +97,26 @@ class ThreadChooser {
     add(cuts, fast);
   }
   std::int64_t packed(const NestLoop& loop) const {
-    return std::min(situation_.packed_along(loop.axis), parameters_.most_packed);
+    return std::min(situation_.packed_along(loop.axis), parameters_.most_packed());
   }
   // So many that a block has its warps, also of rows that are shorter than one.
   std::int64_t rows_of_block() const {
     const std::int64_t threads = rows_.row ? row_lanes(rows_).threads : warp();
     const std::int64_t warps = std::max(rows_.warps, rows_.warps_apart);
-    return std::max<std::int64_t>(1, parameters_.row_warps * warp() / (warps * threads));
+    return std::max<std::int64_t>(1, parameters_.row_warps() * warp() / (warps * threads));
   }
   // Fewer, but those of a whole warp, where that many would leave multiprocessors idle: 32 rows of 768 took a layer
   // norm 5.1 us by 32 blocks on an H100, 5.6 by 8.
   std::int64_t over_all_blocks(std::int64_t rows) const {
     const double each = situation_.rows() / situation_.machine.multiprocessors;
     const std::int64_t fewer = power_of_two_below(static_cast<std::int64_t>(each));
-    return std::min(rows, std::max(fewer, rows / parameters_.row_warps));
+    return std::min(rows, std::max(fewer, rows / parameters_.row_warps()));
   }
   // Elements that make a word of 4 bytes: more of them would need more totals than a thread has registers
   // for. Of a list that is looked up as many as a load takes, so that a place that is found serves them all.
   std::int64_t words_along(const NestLoop& loop) const {
     const std::int64_t bytes = situation_.rows_vary() ? 16 : 4, packed = situation_.packed_along(loop.axis);
-    if (parameters_.most_packed < packed) return parameters_.most_packed;
+    if (parameters_.most_packed() < packed) return parameters_.most_packed();
     std::int64_t widest = 0;  // of what each element of the row moves
     for (const Access& access : situation_.accesses)
       if (access.sibling >= 0 && !access.local && stride_along(access, loop.axis) == 1)
@@ -163,10 +163,10 @@ class ThreadChooser {
   void repeat(std::vector<Cut>& cuts, std::size_t fast) const {
     const NestLoop& loop = situation_.shape.common[fast];
     const std::int64_t own = cuts[fast].threads * cuts[fast].lanes;
-    if (parameters_.times != 0) {
-      if (cuts[fast].is_cut()) cuts[fast].times = members(loop, own, parameters_.times);
-      repeat_rows(cuts, fast, parameters_.times / cuts[fast].times);
-    } else if (large_loads() <= 2 && cuts[fast].threads == parameters_.block_threads &&
+    if (parameters_.times() != 0) {
+      if (cuts[fast].is_cut()) cuts[fast].times = members(loop, own, parameters_.times());
+      repeat_rows(cuts, fast, parameters_.times() / cuts[fast].times);
+    } else if (large_loads() <= 2 && cuts[fast].threads == parameters_.block_threads() &&
                is_enough_for_two(loop, cuts, cuts[fast])) {
       cuts[fast].times = 2;
     } else if (large_loads() <= 2) {
@@ -198,7 +198,7 @@ class ThreadChooser {
   std::int64_t lanes_of_few(std::size_t fast, std::int64_t lanes) const {
     const NestLoop& loop = situation_.shape.common[fast];
     const double elements = situation_.rows();
-    const auto blocks = [&] { return elements / static_cast<double>(lanes * parameters_.block_threads); };
+    const auto blocks = [&] { return elements / static_cast<double>(lanes * parameters_.block_threads()); };
     while (lanes > 1 && lanes * bytes_along(loop) > LEAST_BYTES &&
            blocks() < situation_.machine.multiprocessors)
       lanes /= 2;
@@ -239,7 +239,7 @@ class ThreadChooser {
     return large.size();
   }
   std::int64_t side_of_tile() const {
-    const std::int64_t side = parameters_.tile;
+    const std::int64_t side = parameters_.tile();
     const bool few =
         situation_.rows() < static_cast<double>(side * side * situation_.machine.multiprocessors);
     return few ? std::min(side, LEAST_TILE) : side;
@@ -249,7 +249,7 @@ class ThreadChooser {
     const auto& loops = situation_.shape.common;
     const std::size_t other = *rows_.tile;
     const std::int64_t tile = side_of_tile(), lanes = std::min(packed(loops[fast]), tile);
-    const std::int64_t across = tile / lanes, down = std::min(tile, parameters_.block_threads / across);
+    const std::int64_t across = tile / lanes, down = std::min(tile, parameters_.block_threads() / across);
     ScopeChoice choice(-1);
     std::vector<std::int64_t> factors = {tile};
     if (lanes > 1) factors.push_back(lanes);
@@ -287,7 +287,7 @@ class ThreadChooser {
   }
 
   void scan_in_thread(const NestLoop& loop, ScopeChoice& choice) const {
-    const bool written_out = parameters_.scan_rows_written_out;
+    const bool written_out = parameters_.scan_rows_written_out();
     choice.split(loop, {loops::SCAN_CHUNK, loops::SCAN_ROW},
                  written_out ? tail(loops::SCAN_CHUNK, loop) : Tail::clip);
     for (std::size_t piece = 0; piece < 3; ++piece)
@@ -296,7 +296,7 @@ class ThreadChooser {
 
   // A chunk a warp; of rows of at most one chunk, several in a block.
   void scan_by_warps(const NestLoop& loop, ScopeChoice& choice) const {
-    const std::int64_t chunks = members(loop, loops::SCAN_CHUNK, parameters_.scan_warps);
+    const std::int64_t chunks = members(loop, loops::SCAN_CHUNK, parameters_.scan_warps());
     std::vector<std::int64_t> factors = {loops::SCAN_ROW};
     if (!is_one_chunk(loop)) factors.insert(factors.begin(), loops::SCAN_CHUNK);
     if (chunks > 1) factors.insert(factors.begin(), chunks * loops::SCAN_CHUNK);
@@ -328,7 +328,7 @@ class ThreadChooser {
       const std::int64_t rows = members(loop, loops::SCAN_ROW, loops::SCAN_ROWS);
       threads = std::max({threads, rows, loops::SCAN_ROW / packed_scan(loop)});
     }
-    return std::max<std::int64_t>(1, parameters_.row_warps * warp() / threads);
+    return std::max<std::int64_t>(1, parameters_.row_warps() * warp() / threads);
   }
 
   // Of a sibling whose row is no other's: no more warps than it has units.
@@ -355,8 +355,8 @@ class ThreadChooser {
 
   // Rows of few elements share a warp: the fewer threads one has, the fewer exchanges its accumulators take.
   std::int64_t threads_of_short_row(const RowThreads& rows) const {
-    const bool is_short = rows.row->most <= loops::LANES && parameters_.row_threads != 0;
-    return is_short ? std::min(parameters_.row_threads, warp()) : warp();
+    const bool is_short = rows.row->most <= loops::LANES && parameters_.row_threads() != 0;
+    return is_short ? std::min(parameters_.row_threads(), warp()) : warp();
   }
 
   // Units by warps, the lanes of a unit by the threads of a warp and what is packed: the same for every sort
@@ -482,7 +482,7 @@ class ThreadChooser {
     // Of a list all elements are in one short unit most of the time, which leaves fewer registers for others.
     constexpr std::int64_t LANES_OF_LISTS = 8;
     const bool list = situation_.is_list(loop) && units.tail == Tail::remainder;
-    const std::int64_t kept = std::min(parameters_.kept_lanes, list ? LANES_OF_LISTS : units.span);
+    const std::int64_t kept = std::min(parameters_.kept_lanes(), list ? LANES_OF_LISTS : units.span);
     const std::int64_t near = units.span / std::min(units.span, kept);
     if (near > 1) units.factors.push_back(near);
     choice.split(loop, units.factors, units.tail, list ? SHORT_LISTS : std::vector<std::int64_t>{});

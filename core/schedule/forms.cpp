@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <list>
 #include <optional>
-#include <unordered_map>
 
 #include "core/base/error.h"
 #include "core/index/simplify.h"
@@ -73,7 +72,7 @@ struct Chain {
 struct Forms::Memo {
   std::map<Divisions, std::vector<steps::Step>> chosen;
   std::list<Chain> chains;
-  std::unordered_map<std::string, std::variant<Plan, std::string>> resolved;
+  std::list<std::pair<Schedule, std::variant<Plan, std::string>>> resolved;
 
   Chain* chain_of(const std::vector<steps::Step>& fused) {
     const auto known = std::ranges::find(chains, fused, &Chain::fused);
@@ -126,9 +125,10 @@ std::variant<const Form*, std::string> Forms::form(const std::vector<steps::Step
 }
 
 const std::variant<Plan, std::string>& Forms::resolved(const Schedule& schedule) const {
-  const auto [known, fresh] = memo_->resolved.try_emplace(print(schedule));
-  if (fresh) known->second = resolve(*this, schedule);
-  return known->second;
+  auto& all = memo_->resolved;
+  const auto known =
+      std::ranges::find(all, schedule, [](const auto& one) -> const Schedule& { return one.first; });
+  return known != all.end() ? known->second : all.emplace_back(schedule, resolve(*this, schedule)).second;
 }
 
 }  // namespace twinloom::schedule

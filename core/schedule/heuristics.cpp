@@ -54,7 +54,7 @@ Situation::Situation(const Forms& forms, const machine::Machine& target, const P
                      int kept_values)
     : machine(target),
       parameters(chosen),
-      fused(forms.fused(chosen.divisions)),
+      fused(forms.fused(chosen.divisions())),
       form(*std::get<const Form*>(forms.form(fused, kept_values))),
       sizes(usual_sizes(nest)) {
   lockstep = siblings.empty() || (!shape.columns && vector_is_common());
@@ -143,8 +143,8 @@ bool Situation::wants_warps() const {
 // Whether rows walked in lock-step touch more neighbours than siblings walked along their own axes.
 bool Situation::vector_is_common() const {
   if (wants_warps()) return false;
-  if (parameters.lockstep)
-    return *parameters.lockstep &&
+  if (parameters.lockstep())
+    return *parameters.lockstep() &&
            std::ranges::any_of(shape.common, [&](const NestLoop& loop) { return may_be_vector(loop); });
   double own = 0;
   for (const loops::Sibling* sibling : siblings) own += unit_bytes(sibling->loops.back().axis, true);
@@ -159,7 +159,7 @@ std::size_t Situation::best_common_axis() const {
   // Neighbours along an axis with which lengths vary have lists of their own: one waits for all others.
   const auto may_be = [&](std::size_t i) { return may_be_vector(shape.common[i]); };
   const auto count = static_cast<std::size_t>(std::ranges::count_if(ranked, may_be));
-  return ranked[std::min(parameters.vector_rank, std::max<std::size_t>(count, 1) - 1)];
+  return ranked[std::min(parameters.vector_rank(), std::max<std::size_t>(count, 1) - 1)];
 }
 
 std::int64_t Situation::lanes_along(const index::Symbol& axis) const {
@@ -202,7 +202,7 @@ bool Situation::stores_rows() const {
 bool Situation::wants_panel() const {
   if (!lockstep || siblings.size() != 1 || machine.max_threads > 1) return false;
   if (reach_of(shape, *siblings.front()) != Reach::canonical) return false;
-  if (parameters.panel) return *parameters.panel;
+  if (parameters.panel()) return *parameters.panel();
   if (stores_rows()) return true;
   constexpr double ELEMENT_BYTES = 4;
   double bytes = ELEMENT_BYTES;
@@ -212,7 +212,7 @@ bool Situation::wants_panel() const {
 }
 
 bool Situation::wants_transposed_rows() const {
-  if (siblings.empty() || !parameters.transposes) return false;
+  if (siblings.empty() || !parameters.transposes()) return false;
   const auto apart = [&](const Access& access) {
     if (access.sibling < 0 || access.found || access.local) return false;
     const NestLoop& row = siblings[static_cast<std::size_t>(access.sibling)]->loops.back();
@@ -243,7 +243,7 @@ bool Situation::is_short_free_sum(const loops::Sibling& sibling) const {
 }
 
 std::int64_t Situation::wide_vectors() const {
-  std::int64_t wide = parameters.wide_vectors;
+  std::int64_t wide = parameters.wide_vectors();
   for (const loops::Sibling* sibling : siblings) {
     if (is_written_out(*sibling))
       wide = std::min(wide, MOST_WRITTEN_OUT / next_power_of_two(*constant(sibling->loops.back())));

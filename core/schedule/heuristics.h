@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,44 +17,67 @@ namespace twinloom::schedule {
 // second.)
 inline const std::vector<std::int64_t> SHORT_LISTS = {8, 64}, SHORT_LISTS_OF_CORES = {2, 8, 64};
 
+// A parameter of the heuristics. It knows whether it was asked for: no schedule depends on one that was not.
+template <class T>
+class Parameter {
+ public:
+  Parameter(T value = {}) : value_(value) {}
+  const T& operator()() const {
+    asked_ = true;
+    return value_;
+  }
+  // Whether what was chosen may be another with that value.
+  bool matters(const T& value) const { return asked_ && value != value_; }
+
+ private:
+  T value_;
+  mutable bool asked_ = false;
+};
+
 // Parameters of the heuristics, with the values that they usually have; candidates() draws others.
 struct Parameters {
   enum class Rows : std::uint8_t { best, nowhere, registers, scratch };  // where threads keep rows
-  std::optional<bool> lockstep =
-      {};                       // whether rows are walked side by side; nothing: by neighbours in memory
-  std::size_t vector_rank = 0;  // the common axis of a vector: the best by neighbours, the next best, ...
+  using Count = Parameter<std::int64_t>;
+  using Flag = Parameter<bool>;
+  using Maybe = Parameter<std::optional<bool>>;
+  Maybe lockstep = {};  // whether rows are walked side by side; nothing: by neighbours in memory
+  Parameter<std::size_t> vector_rank =
+      0;  // the common axis of a vector: 0 the best by neighbours, 1 the next
   // Where blocks have threads.
-  std::int64_t block_threads = 256;   // of a pointwise block
-  std::int64_t times = 0;             // that a thread takes packed elements; 0: by what it loads
-  std::int64_t most_packed = 16;      // elements that a thread takes at once
-  std::int64_t tile = 64;             // elements of a side: lines of 256 bytes of f32; 0: no tiles
-  std::int64_t row_warps = 4;         // of a block with several rows
-  std::int64_t row_threads = 0;       // of a row of at most one of a unit's lanes each; 0: a warp
-  std::int64_t beside = 0;  // rows of neighbouring threads, each walked by others far apart; 1: by one or by
-                            // neighbours; 0: so unless they are few
-  std::int64_t warps = 0;             // of a row; 0: by its bytes and where it is kept
-  std::int64_t scan_warps = 8;        // of a row that is scanned
-  std::int64_t least_scanned = 32;    // elements of a row that several threads scan; else one does
-  bool scan_rows_written_out = true;  // by a thread, so that all of a row of 32 is on its way at once
-  std::int64_t carry_threads = 128;   // that load the totals of a split scan, of a row that a block walks
-  std::int64_t kept_lanes = 16;       // lanes of a unit that a thread has in registers, of rows in threads
-  double parts = 1;                   // of a reduction or scan, times those that fill the machine
-  bool splits = true;                 // whether reductions and scans are cut into parts at all
-  Rows rows = Rows::best;
+  Count block_threads = 256;  // of a pointwise block
+  Count times = 0;            // that a thread takes packed elements; 0: by what it loads
+  Count most_packed = 16;     // elements that a thread takes at once
+  Count tile = 64;            // elements of a side: lines of 256 bytes of f32; 0: no tiles
+  Count row_warps = 4;        // of a block with several rows
+  Count row_threads = 0;      // of a row of at most one of a unit's lanes each; 0: a warp
+  Count beside = 0;          // rows of neighbouring threads, each walked by others far apart; 1: by one or by
+                             // neighbours; 0: so unless they are few
+  Count warps = 0;           // of a row; 0: by its bytes and where it is kept
+  Count scan_warps = 8;      // of a row that is scanned
+  Count least_scanned = 32;  // elements of a row that several threads scan; else one does
+  Flag scan_rows_written_out = true;  // by a thread, so that all of a row of 32 is on its way at once
+  Count carry_threads = 128;          // that load the totals of a split scan, of a row that a block walks
+  Count kept_lanes = 16;              // lanes of a unit that a thread has in registers, of rows in threads
+  Parameter<double> parts = 1;        // of a reduction or scan, times those that fill the machine
+  Flag splits = true;                 // whether reductions and scans are cut into parts at all
+  Parameter<Rows> rows = Rows::best;
   // Where they have none.
-  double task_seconds = 10e-6;            // that a task takes at least
-  std::int64_t wide_vectors = 4;          // registers of a lock-step value: whole lines of each row are read
-  std::int64_t accumulators = 0;          // lanes of a unit side by side, in registers; 0: by the body
-  std::optional<bool> memory_order = {};  // whether a row is walked as it lies; nothing: by its bytes
-  std::optional<bool> panel = {};         // whether columns are walked side by side; nothing: by their bytes
-  bool stages = true, streams = true, transposes = true;
+  Parameter<double> task_seconds = 10e-6;  // that a task takes at least
+  Count wide_vectors = 4;                  // registers of a lock-step value: whole lines of each row are read
+  Count accumulators = 0;                  // lanes of a unit side by side, in registers; 0: by the body
+  Maybe memory_order = {};                 // whether a row is walked as it lies; nothing: by its bytes
+  Maybe panel = {};                        // whether columns are walked side by side; nothing: by their bytes
+  Flag stages = true, streams = true, transposes = true;
   // Everywhere.
-  Divisions divisions = Divisions::none;  // that walking axes as one may leave
-  int most_values = 64;  // kept for later siblings
-  bool prefetches = true;
+  Parameter<Divisions> divisions = Divisions::none;  // that walking axes as one may leave
+  Parameter<int> most_values = 64;                   // kept for later siblings
+  Flag prefetches = true;
 };
 // Other values of one parameter, and of all parameters that count for a machine.
-using Change = void (*)(Parameters& parameters);
+struct Change {
+  std::function<void(Parameters& parameters)> make;
+  std::function<bool(const Parameters& parameters)> matters;  // for what was chosen by these
+};
 using Changes = std::vector<Change>;
 const std::vector<Changes>& changes_for(const machine::Machine& machine);
 
@@ -75,7 +99,7 @@ FusedAxes choose_fused_axes(const loops::Program& nest, Divisions divisions);
 // walks rows in lock-step or each sibling along its own axis.
 class Situation {
  public:
-  // With so many values kept; see Schedule. The forms must outlive it.
+  // With so many values kept; see Schedule. The forms and the parameters must outlive it.
   Situation(const Forms& forms, const machine::Machine& target, const Parameters& chosen,
             int kept_values = 0);
   Situation(const Situation&) = delete;
@@ -119,7 +143,7 @@ class Situation {
   std::int64_t wide_vectors() const;
 
   const machine::Machine& machine;
-  const Parameters parameters;
+  const Parameters& parameters;
   const std::vector<steps::Step>& fused;
   const Form& form;
   const loops::Program& nest = form.nest;
@@ -199,6 +223,9 @@ bool walks_rows_in_threads(const Situation& situation);
 // All of a schedule where blocks have threads, but for grid splits. See choose_rows.cpp.
 Schedule choose_for_threads(const Forms& forms, const machine::Machine& machine,
                             const Parameters& parameters);
+// Whether it is searched for, by estimates: not of a call, nor of several parts, nor on a core where a run
+// finds places, whose time is estimated too badly.
+bool is_searched(const loops::Program& nest, const machine::Machine& machine);
 // The schedule with the least estimate, unless that of the usual parameters is nearly as good. See
 // choose_by_estimate.cpp.
 Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine);

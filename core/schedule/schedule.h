@@ -40,6 +40,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -153,14 +154,34 @@ struct Schedule {
 };
 
 Schedule choose(const loops::Program& nest, const machine::Machine& machine);
-// What the nest takes by its estimate as the heuristics usually schedule it: choose() finds nothing slower, in
-// many times as long.
-double usual_seconds(const loops::Program& nest, const machine::Machine& machine);
-// The same as it is chosen for it; infinite where nothing fits it, a nest of several parts.
+// What it takes then by its estimate; infinite where nothing fits it, a nest of several parts.
 double chosen_seconds(const loops::Program& nest, const machine::Machine& machine);
+// The same for the nests of one machine, each found once: fusion asks what nests take that are scheduled
+// afterwards. Not for several threads at once.
+class Choices {
+ public:
+  explicit Choices(const machine::Machine& machine);  // which must outlive it
+  Choices(const Choices&) = delete;
+  Choices& operator=(const Choices&) = delete;
+  ~Choices();
+
+  const machine::Machine& machine() const { return machine_; }
+  Schedule choose(const loops::Program& nest);
+  double chosen_seconds(const loops::Program& nest);
+  // As the heuristics usually schedule it: choose() finds nothing slower, in many times as long.
+  double usual_seconds(const loops::Program& nest);
+
+ private:
+  struct Known;
+  Known& known(const loops::Program& nest);
+  Known& chosen(const loops::Program& nest);
+
+  const machine::Machine& machine_;
+  std::map<loops::Ref<loops::Stmt>, Known> known_;  // by body
+};
 // The nest with all its sums in any order where that takes no longer by the estimates, else as it is: for
 // modes that allow it.
-loops::Program choose_orders(const loops::Program& nest, const machine::Machine& machine);
+loops::Program choose_orders(const loops::Program& nest, Choices& choices);
 // What of its sizes the choice depends on: a nest that is narrowed to the answers has a schedule of its own.
 std::vector<loops::SizeQuestion> size_questions(const loops::Program& nest, const machine::Machine& machine);
 // Up to `most` other legal schedules, of every sort that the heuristics know, for measurements: the same for one

@@ -62,7 +62,7 @@ class Asker {
     const NestLoop& loop = sibling.loops.back();
     std::int64_t most = (situation_.lockstep ? 1 : UNITS_SIDE_BY_SIDE) * loops::UNIT;
     if (reach_of(situation_.shape, sibling) == Reach::scan)
-      most = situation_.parameters.scan_warps * loops::SCAN_CHUNK;
+      most = situation_.parameters.scan_warps() * loops::SCAN_CHUNK;
     else if (situation_.siblings.size() > 1 && !situation_.lockstep)
       most = std::max(most, situation_.machine.scratch_bytes / least_bytes(loop.axis));
     ask(Kind::extent, loop.extent, most);

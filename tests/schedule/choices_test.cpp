@@ -156,7 +156,8 @@ TEST(Orders, AFreeSumIsMadeByFewerInstructions) {
   const machine::Machine machine = machines()[1];
   const loops::Program nest = loops::parse(R"(program columns(x: f32[524288], y: written f32[512]) {
   for i < 512 { start t0: sum f32 for k < 1024 { t0 += x[512*k + i] at k } y[i] = t0 } })");
-  const loops::Program chosen = schedule::choose_orders(nest, machine);
+  schedule::Choices choices(machine);
+  const loops::Program chosen = schedule::choose_orders(nest, choices);
   EXPECT_NE(loops::print(chosen).find("sum f32 free"), std::string::npos);
   const auto instructions = [&](const loops::Program& of) {
     const auto programs = schedule::apply(of, schedule::choose(of, machine));
@@ -165,13 +166,33 @@ TEST(Orders, AFreeSumIsMadeByFewerInstructions) {
     return 0.0;
   };
   EXPECT_LT(instructions(chosen), instructions(nest));
-  EXPECT_LE(schedule::chosen_seconds(chosen, machine), schedule::chosen_seconds(nest, machine));
+  EXPECT_LE(choices.chosen_seconds(chosen), choices.chosen_seconds(nest));
+}
+
+// What is kept of a nest's choice is what it is without.
+TEST(Choices, AreThoseOfTheNestAlone) {
+  const machine::Machine machine = machine::h200();
+  const std::string text = R"(program rows(x: f32[n], y: written f32[64], size n in 4096..) {
+  for i < 64 { start t0: sum f32 for k < floor_div(n, 64) { t0 += x[64*k + i] at k } y[i] = t0 } })";
+  loops::Program nest = loops::parse(text);
+  schedule::Choices choices(machine);
+  const double usual = choices.usual_seconds(nest);
+  for (const std::int64_t rows : {4096, 4194304}) {
+    nest.sizes.front().usual = rows;
+    const schedule::Schedule plan = schedule::choose(nest, machine);
+    EXPECT_EQ(choices.choose(nest), plan);
+    EXPECT_EQ(choices.choose(nest), plan);
+    EXPECT_EQ(choices.chosen_seconds(nest), schedule::chosen_seconds(nest, machine));
+    EXPECT_GE(choices.usual_seconds(nest), choices.chosen_seconds(nest));
+    EXPECT_NE(choices.usual_seconds(nest), usual);
+  }
 }
 
 TEST(Orders, WhatHasNoSumsStaysAsItIs) {
   const loops::Program nest = loops::parse(R"(program rows(x: f32[4096], y: written f32[64]) {
   for i < 64 { start t0: max f32 for k < 64 { t0 += x[64*i + k] at k } y[i] = t0 } })");
-  EXPECT_EQ(schedule::choose_orders(nest, machines()[1]).body, nest.body);
+  schedule::Choices choices(machine::h200());
+  EXPECT_EQ(schedule::choose_orders(nest, choices).body, nest.body);
 }
 
 // A core walks a list by one masked vector; threads keep the short units, which have more loads on their way.
@@ -180,8 +201,10 @@ TEST(Orders, ListsAreFreeOnCores) {
   for i < 64 {
     index a = ends[i] below 1001 index b = ends[i + 1] below 1001
     start t0: sum f32 for k < -a + b { t0 += x[a + k] at k } y[i] = t0 } })");
-  EXPECT_NE(schedule::choose_orders(nest, machines()[1]).body, nest.body);
-  EXPECT_EQ(schedule::choose_orders(nest, machine::h200()).body, nest.body);
+  const machine::Machine core = machines()[1], threads = machine::h200();
+  schedule::Choices of_core(core), of_threads(threads);
+  EXPECT_NE(schedule::choose_orders(nest, of_core).body, nest.body);
+  EXPECT_EQ(schedule::choose_orders(nest, of_threads).body, nest.body);
 }
 
 }  // namespace
