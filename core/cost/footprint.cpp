@@ -23,9 +23,8 @@ struct Lines {
   double count = 1, sets = 1;
   double times = 1;  // that what runs of neighbours share is touched: masked, it is still touched by others
 };
-Lines lines_of(const Access& access, const std::vector<Step>& moving, const Cache& cache, double pitch) {
+Lines lines_of(const Access& access, std::vector<Step> steps, const Cache& cache, double pitch) {
   const double line_bytes = cache.line_bytes;
-  std::vector<Step> steps = moving;
   std::ranges::sort(steps, {}, [](const Step& step) { return std::abs(step.stride); });
   double run = access.bytes, runs = 1, residues = 1, jumps = 1, times = 1;
   for (const Step& step : steps) {
@@ -143,16 +142,18 @@ class Tracker {
   // More lines of one iteration in a set than its share of it holds push each other out.
   bool crowds_a_set(std::size_t access, std::size_t node) const {
     if (cache_.set_pitch == 0) return false;
-    const std::vector<Step> moving = moving_in(walk_.accesses[access], node, false);
-    const Lines lines = lines_of(walk_.accesses[access], moving, cache_, cache_.set_pitch);
+    const Access& crowding = walk_.accesses[access];
+    const Lines lines = lines_of(crowding, moving_in(crowding, node, false), cache_, cache_.set_pitch);
     return lines.count > lines.sets * cache_.ways * constants::SET_SHARE;
   }
 
   // What one execution of the node with its loop moves.
   ByAccess moved(std::size_t node) const {
     const double iterations = walk_.nodes[node].loop ? iterations_of(*walk_.nodes[node].loop) : 1;
-    ByAccess whole = touched(node, true), once = touched(node, false);
-    const bool stays = std::min(sum(whole), sum(once)) <= cache_.bytes;
+    ByAccess whole = touched(node, true), once;
+    bool stays = sum(whole) <= cache_.bytes;
+    if (!stays || cache_.set_pitch != 0) once = touched(node, false);
+    stays = stays || sum(once) <= cache_.bytes;
     const auto is_kept = [&](const auto& one) { return stays && !crowds_a_set(one.first, node); };
     if (std::ranges::all_of(whole, is_kept)) return whole;
     // What does not stay for one iteration is moved by each of its parts.

@@ -80,6 +80,41 @@ std::uint64_t drawn(std::size_t number) {
   return all[number % all.size()];
 }
 
+// An axis that a condition mentions, and which of a sample's numbers it is drawn by.
+struct Drawn {
+  index::Symbol axis;
+  std::int64_t* value;
+  std::uint64_t extent;
+  std::size_t number;
+};
+
+// b - a of a < b.
+struct Gap {
+  std::int64_t start;
+  std::vector<std::int64_t> scales;  // by axis
+  std::int64_t at(const std::vector<Drawn>& axes) const {
+    std::int64_t value = start;
+    for (std::size_t k = 0; k < axes.size(); ++k) value += scales[k] * *axes[k].value;
+    return value;
+  }
+};
+
+// Nothing where one is not linear.
+std::optional<std::vector<Gap>> gaps_of(const index::Condition& condition, const index::Values& start,
+                                        const std::vector<Drawn>& axes) {
+  std::vector<Gap> gaps;
+  for (const index::Less& less : condition.all) {
+    const index::Expr gap = less.b - less.a;
+    gaps.push_back({index::evaluate(gap, start), {}});
+    for (const Drawn& drawn : axes) {
+      const auto scale = index::constant_scale_in(gap, drawn.axis);
+      if (!scale) return std::nullopt;
+      gaps.back().scales.push_back(*scale);
+    }
+  }
+  return gaps;
+}
+
 }  // namespace
 
 Motion motion_of(const index::Expr& offset, const std::vector<Side>& box, const index::Values& known) {
@@ -103,24 +138,24 @@ double share_of(const index::Condition& condition, const std::vector<Side>& box,
   if (condition.all.empty()) return 1;
   index::Values values = values_at_start(condition, box, known);
   if (index::bad_divisor(condition, values)) return LEAST;
-  struct Drawn {
-    std::int64_t* value;
-    std::uint64_t extent;
-    std::size_t number;
-  };
   std::vector<Drawn> moving;
   std::size_t draws = 0;  // of a sample
   for (const Side& side : box) {
     if (side.extent <= 0) continue;
     if (const auto found = values.find(side.axis); found != values.end())
-      moving.push_back({&found->second, static_cast<std::uint64_t>(side.extent), draws});
+      moving.push_back({side.axis, &found->second, static_cast<std::uint64_t>(side.extent), draws});
     ++draws;
   }
+  const auto gaps = gaps_of(condition, values, moving);
+  const auto holds = [&] {
+    return gaps ? std::ranges::all_of(*gaps, [&](const Gap& gap) { return gap.at(moving) > 0; })
+                : index::evaluate(condition, values);
+  };
   int held = 0;
   for (std::size_t sample = 0; sample < constants::SAMPLE; ++sample) {
     for (const Drawn& side : moving)
       *side.value = static_cast<std::int64_t>(drawn(sample * draws + side.number) % side.extent);
-    held += index::evaluate(condition, values) ? 1 : 0;
+    held += holds() ? 1 : 0;
   }
   return std::max(held * LEAST, LEAST);
 }

@@ -160,6 +160,8 @@ class Walker {
   // Where run-time values decide, half of the most there can be; between two of them with one bound as many
   // as there are if the loops around divide the whole.
   double extent_of(const index::Expr& extent) const {
+    if (const auto known = index::constant_of(extent))
+      return static_cast<double>(std::max<std::int64_t>(*known, 0));
     index::Values values = values_;
     for (const index::Symbol& symbol : index::symbols_of(extent)) {
       if (values.contains(symbol)) continue;
@@ -180,8 +182,7 @@ class Walker {
       return known->second;
     std::size_t at = 0;
     match(
-        *value, [](const loops::Literal&) {},
-        [&](const loops::Count& count) { at = depth_of(index::symbols_of(count.expr)); },
+        *value, [](const loops::Literal&) {}, [&](const loops::Count& count) { at = depth_of(count.expr); },
         [&](const loops::Read& read) { at = depths_.contains(read.temp) ? depths_[read.temp] : depth(); },
         [&](const loops::Load& load) { at = add_load(load); },
         [&](const loops::Apply& apply) {
@@ -203,9 +204,7 @@ class Walker {
   }
 
   std::size_t add_load(const loops::Load& load) {
-    std::set<index::Symbol> symbols = index::symbols_of(load.offset);
-    symbols.merge(index::symbols_of(load.mask));
-    std::size_t at = depth_of(symbols);
+    std::size_t at = std::max(depth_of(load.offset), depth_of(load.mask));
     if (program_.buffers[load.buffer.index].local) {
       if (const std::size_t serial = serial_around(); serial != 0) read_in_[load.buffer] = serial;
       at = has_threads_ ? depth() : std::max(at, depth_below_written_out());
@@ -238,23 +237,29 @@ class Walker {
     return level;
   }
 
-  std::size_t depth_of(const std::set<index::Symbol>& symbols) const {
+  std::size_t depth_of(const index::Expr& expr) const {
     std::size_t at = 0;
-    for (const index::Symbol& symbol : symbols)
+    index::any_symbol(expr, [&](const index::Symbol& symbol) {
       if (const auto found = axis_depths_.find(symbol); found != axis_depths_.end())
         at = std::max(at, found->second);
+      return false;
+    });
+    return at;
+  }
+  std::size_t depth_of(const index::Condition& condition) const {
+    std::size_t at = 0;
+    for (const index::Less& less : condition.all) at = std::max({at, depth_of(less.a), depth_of(less.b)});
     return at;
   }
 
   // What equal expressions take is computed once, where the innermost loop that they mention stands.
-  void add_once(const Made& made, const std::set<index::Symbol>& symbols, double work) {
-    const std::size_t at = depth_of(symbols);
+  void add_once(const Made& made, double work) {
+    const std::size_t at = std::max(depth_of(made.expr), depth_of(made.mask));
     if (!made_at(made, at)) walk_.nodes[path_[at]].work.scalar += work;
   }
   void add_divisions(const index::Expr& expr) {
     for_each_division(expr, [&](const index::Expr& division, const index::Expr& divisor) {
-      add_once({{}, division, {}}, index::symbols_of(division),
-               index::constant_of(divisor) ? DIVISION : UNKNOWN_DIVISION);
+      add_once({{}, division, {}}, index::constant_of(divisor) ? DIVISION : UNKNOWN_DIVISION);
     });
   }
   // The depth of the loop around in which it is made already; else it is made at this depth from here on.
@@ -275,8 +280,7 @@ class Walker {
     add_divisions(offset);
     for (const index::Less& less : mask.all) {
       add_divisions(less.b - less.a);
-      const index::Condition alone{{less}};
-      add_once({{}, 0, alone}, index::symbols_of(alone), 1);
+      add_once({{}, 0, {{less}}}, 1);
     }
     Access access;
     access.buffer = buffer;

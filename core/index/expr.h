@@ -13,7 +13,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <compare>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -36,9 +39,22 @@ class Symbol {
   Symbol() = default;
   explicit Symbol(std::string_view name);  // Error when the name is not of that form
   std::string_view name() const { return std::string_view(name_.data()); }
-  friend auto operator<=>(const Symbol&, const Symbol&) = default;
+  friend bool operator==(const Symbol& a, const Symbol& b) = default;
+  // As texts: all characters are ASCII.
+  friend std::strong_ordering operator<=>(const Symbol& a, const Symbol& b) {
+    for (std::size_t at = 0; at < a.name_.size(); at += sizeof(std::uint64_t))
+      if (const auto order = a.number_at(at) <=> b.number_at(at); order != 0) return order;
+    return std::strong_ordering::equal;
+  }
 
  private:
+  // The next characters as one number, the first of them the highest.
+  std::uint64_t number_at(std::size_t at) const {
+    std::uint64_t number = 0;
+    std::memcpy(&number, &name_[at], sizeof number);
+    return std::endian::native == std::endian::little ? __builtin_bswap64(number) : number;
+  }
+
   std::array<char, 24> name_{};  // padded with zeros
 };
 
@@ -105,6 +121,8 @@ std::optional<std::int64_t> constant_of(const Expr& expr);  // nothing when a sy
 std::optional<Symbol> symbol_of(const Expr& expr);          // when the expression is just a symbol
 std::set<Symbol> symbols_of(const Expr& expr);
 bool mentions(const Expr& expr, Symbol symbol);
+// With repetition, until one is told to be enough.
+bool any_symbol(const Expr& expr, const std::function<bool(Symbol symbol)>& is_enough);
 
 // Product of all; 1 for none.
 Expr product(std::span<const Expr> factors);

@@ -108,6 +108,10 @@ std::set<Symbol> symbols_of(const Condition& condition) {
   return symbols;
 }
 
+bool any_symbol(const Expr& expr, const std::function<bool(Symbol symbol)>& is_enough) {
+  return any_symbol<std::function<bool(Symbol symbol)>>(expr, is_enough);
+}
+
 bool mentions(const Expr& expr, Symbol symbol) {
   return any_symbol(expr, [&](Symbol other) { return other == symbol; });
 }

@@ -109,6 +109,7 @@ class Proof {
     for (const bool of_both : {true, false}) {
       for (const TermsOf sum(expr); const Term& term : sum.terms()) {
         for (const Expr& factor : factors_of(term.factor)) {
+          if (as<Symbol>(factor) != nullptr) continue;
           const Expr wanted = factor;
           const auto others = without_factors(factors_of(term.factor), std::span(&wanted, 1));
           const Expr scale = make_product(*others) * Expr(term.scale);
@@ -164,12 +165,13 @@ class Proof {
   // A symbol that bounds another one must wait for it: 0 <= n - 1 - i needs i = n - 1 first. Sizes come
   // last, because their lowest value says little while a counter below them is left.
   int turn_of(Symbol symbol, const std::set<Symbol>& present) const {
+    if (extents_of(symbol).empty()) return 2;
     const bool bounds_another = std::ranges::any_of(present, [&](Symbol other) {
       return other != symbol && std::ranges::any_of(extents_of(other), [&](const Expr& extent) {
                return mentions(with_kept_symbols(extent), symbol);
              });
     });
-    return extents_of(symbol).empty() ? 2 : bounds_another ? 1 : 0;
+    return bounds_another ? 1 : 0;
   }
 
   std::span<const Expr> extents_of(Symbol symbol) const {

@@ -57,10 +57,42 @@ class Changer {
   bool changed_ = false;
 };
 
+// Whether a node has a field that may be changed.
+class Looker {
+ public:
+  explicit Looker(const Changes& changes) : changes_(changes) {}
+  bool found() const { return found_; }
+
+  void operator()(const Ref<Value>&) { found_ |= changes_.value != nullptr; }
+  void operator()(const Ref<Stmt>&) { found_ |= changes_.stmt != nullptr; }
+  void operator()(const index::Expr&) { found_ |= changes_.expr != nullptr; }
+  void operator()(const index::Condition& field) {
+    found_ |= changes_.condition != nullptr && !field.all.empty();
+  }
+  void operator()(const index::Symbol&) { found_ |= changes_.symbol != nullptr; }
+  void operator()(const Temp&) { found_ |= changes_.temp != nullptr; }
+  void operator()(const Buffer&) { found_ |= changes_.buffer != nullptr; }
+  void operator()(const Slot& slot) { for_each_field(slot, *this); }
+  template <class Item>
+  void operator()(const std::vector<Item>& items) {
+    if (!items.empty()) (*this)(items.front());
+  }
+  template <class Other>
+  void operator()(const Other&) {}
+
+ private:
+  const Changes& changes_;
+  bool found_ = false;
+};
+
 template <class Form>
 Ref<Form> change_fields(const Ref<Form>& form, const Changes& changes) {
   return std::visit(
-      [&](auto node) {
+      [&](const auto& before) {
+        Looker looker(changes);
+        for_each_field(before, looker);
+        if (!looker.found()) return form;
+        auto node = before;
         Changer changer(changes);
         for_each_field(node, changer);
         return changer.changed() ? std::make_shared<const Form>(Form{std::move(node)}) : form;

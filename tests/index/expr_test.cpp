@@ -165,6 +165,44 @@ TEST(Expr, PartsAndSubstitution) {
   EXPECT_FALSE(linear_in(parse("i*floor_mod(i, 2)"), Symbol("i")));
 }
 
+TEST(Expr, ConstantScales) {
+  for (const auto& [text, scale] :
+       std::vector<std::pair<std::string, std::optional<std::int64_t>>>{{"i", 1},
+                                                                        {"n", 0},
+                                                                        {"7", 0},
+                                                                        {"n - 3*i + 2", -3},
+                                                                        {"3*n*i + 2*i", {}},
+                                                                        {"n*i", {}},
+                                                                        {"i*i", {}},
+                                                                        {"2*i + floor_div(i, 4)", {}},
+                                                                        {"2*i + floor_div(n, 4)", 2}}) {
+    EXPECT_EQ(constant_scale_in(parse(text), Symbol("i")), scale) << text;
+    const auto linear = linear_in(parse(text), Symbol("i"));
+    EXPECT_EQ(linear ? constant_of(linear->scale) : std::nullopt, scale) << text;
+  }
+}
+
+// By all characters of their names, of which one number holds eight.
+TEST(Expr, SymbolsStandInTheOrderOfTheirTexts) {
+  const std::vector<std::string> names = {"A",
+                                          "B9",
+                                          "_",
+                                          "a",
+                                          "a.0",
+                                          "a0",
+                                          "abcdefgh",
+                                          "abcdefgh.1",
+                                          "abcdefghi",
+                                          "abcdefghijklmnopqrstuv",
+                                          "abcdefghijklmnopqrstuvw",
+                                          "b"};
+  for (const std::string& a : names)
+    for (const std::string& b : names) {
+      EXPECT_EQ(Symbol(a) <=> Symbol(b), a <=> b) << a << " " << b;
+      EXPECT_EQ(Symbol(a) == Symbol(b), a == b) << a << " " << b;
+    }
+}
+
 TEST(Expr, ProductsAndStridesOfSizes) {
   const std::vector<Expr> sizes{parse("n"), Expr(3), parse("m")};
   EXPECT_EQ(product(sizes), parse("3*n*m"));
