@@ -177,6 +177,7 @@ Expr make_product(std::vector<Expr> factors) {
 Expr make_sum(std::vector<Term> terms, std::int64_t offset) {
   std::ranges::sort(terms, [](const Term& a, const Term& b) { return comes_before(a.factor, b.factor); });
   std::vector<Term> merged;
+  merged.reserve(terms.size());
   for (Term& term : terms) {
     if (!merged.empty() && merged.back().factor == term.factor) {
       const auto scale = checked_add(merged.back().scale, term.scale);

@@ -172,12 +172,12 @@ TEST(Orders, AFreeSumIsMadeByFewerInstructions) {
 // What is kept of a nest's choice is what it is without.
 TEST(Choices, AreThoseOfTheNestAlone) {
   const machine::Machine machine = machine::h200();
-  const std::string text = R"(program rows(x: f32[n], y: written f32[64], size n in 4096..) {
+  const std::string text = R"(program rows(x: f32[n], y: written f32[64]; n in 4096..) {
   for i < 64 { start t0: sum f32 for k < floor_div(n, 64) { t0 += x[64*k + i] at k } y[i] = t0 } })";
   loops::Program nest = loops::parse(text);
   schedule::Choices choices(machine);
   const double usual = choices.usual_seconds(nest);
-  for (const std::int64_t rows : {4096, 4194304}) {
+  for (const std::int64_t rows : {65536, 4194304}) {
     nest.sizes.front().usual = rows;
     const schedule::Schedule plan = schedule::choose(nest, machine);
     EXPECT_EQ(choices.choose(nest), plan);
