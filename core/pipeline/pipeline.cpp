@@ -144,8 +144,8 @@ struct Scheduled {
   std::vector<loops::Program> programs;
   std::string schedule;
 };
-Scheduled scheduled(const loops::Program& nest, const schedule::Schedule& chosen) {
-  return {schedule::apply(nest, chosen), schedule::print(chosen)};
+Scheduled scheduled(const loops::Program& nest, const schedule::Schedule& chosen, const State& state) {
+  return {state.choices.apply(nest, chosen), schedule::print(chosen)};
 }
 
 // How the unit's buffers lie in a run of these sizes.
@@ -170,11 +170,11 @@ Scheduled schedule_unit(const loops::Program& nest, const lower::Unit& unit, con
     const auto layouts = [&](const index::Values& sizes) {
       return layouts_of(unit, state.fused.lowered, sizes);
     };
-    return scheduled(nest, tuner.schedule_of(nest, layouts));
+    return scheduled(nest, tuner.schedule_of(nest, layouts), state);
   }
   if (const auto reason = schedule::why_illegal(nest, *given))
     throw Error(cat("the schedule that was given for kernel '", nest.name, "' is not legal: ", *reason));
-  return scheduled(nest, *given);
+  return scheduled(nest, *given, state);
 }
 
 // The nest with what the class of sizes tells of it, which the variant then depends on.

@@ -46,11 +46,11 @@ bool are_few(const Situation& situation) {
 }  // namespace
 
 std::optional<Beside> rows_beside(const Situation& situation) {
-  std::int64_t wanted = situation.parameters.beside(), block = situation.parameters.block_threads();
-  if (wanted == 0 && are_few(situation)) wanted = FEW_ROWS_BESIDE, block *= FEW_ROWS_BLOCKS;
-  if (wanted == 0 || !situation.lockstep || situation.shape.columns || situation.siblings.empty() ||
-      situation.rows_vary())
+  if (!situation.lockstep || situation.shape.columns || situation.siblings.empty() || situation.rows_vary())
     return std::nullopt;
+  std::int64_t wanted = situation.parameters.beside(), blocks = 1;
+  if (wanted == 0 && are_few(situation)) wanted = FEW_ROWS_BESIDE, blocks = FEW_ROWS_BLOCKS;
+  if (wanted == 0) return std::nullopt;
   const NestLoop& first = situation.siblings.front()->loops.back();
   for (const loops::Sibling* sibling : situation.siblings) {
     const bool same = sibling->loops.size() == 1 && sibling->loops.back().extent == first.extent;
@@ -61,7 +61,7 @@ std::optional<Beside> rows_beside(const Situation& situation) {
   Beside beside;
   beside.rows = most ? std::min(wanted, next_power_of_two(std::max<std::int64_t>(*most, 1))) : wanted;
   const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(length, 1, loops::LANES));
-  beside.threads = std::min(block / beside.rows, span);
+  beside.threads = std::min(situation.parameters.block_threads() * blocks / beside.rows, span);
   if (beside.rows < 2 || beside.threads < 2) return std::nullopt;
   return beside;
 }

@@ -2,7 +2,7 @@
 // heuristics one after the other is changed, and the best change is kept, until none helps.
 #include <algorithm>
 #include <limits>
-#include <vector>
+#include <list>
 
 #include "core/cost/estimate.h"
 #include "core/loops/parts.h"
@@ -15,7 +15,8 @@ namespace {
 
 struct Choice {
   Schedule schedule;
-  double seconds = 0;
+  double seconds = std::numeric_limits<double>::infinity();  // where it is not legal
+  std::vector<loops::Program> programs = {};
 };
 
 class Search {
@@ -23,31 +24,30 @@ class Search {
   Search(const loops::Program& nest, const machine::Machine& machine)
       : nest_(nest), forms_(nest_), machine_(machine), sizes_(usual_sizes(nest)) {}
 
-  Choice best() {
-    Entry usual = this->usual();
+  const Choice& best() {
+    const Choice* chosen = usual().made;
     least_ = cost::least_seconds(nest_, machine_, sizes_);
-    const double worth = worth_changing() * usual.seconds;
-    Entry found = usual;
+    const double worth = worth_changing() * chosen->seconds;
+    Entry found = usual();
     for (int round = 0; round < MOST_ROUNDS && least_ < worth; ++round) {
       auto better = best_change(found);
       if (!better) break;
       found = std::move(*better);
     }
-    Entry chosen = found.seconds < worth ? std::move(found) : std::move(usual);
+    if (found.made->seconds < worth) chosen = found.made;
     for (Schedule& schedule : choose_products(nest_, machine_)) {
-      const double seconds = seconds_of(schedule);
-      if (seconds < LESS * chosen.seconds) chosen = {{}, std::move(schedule), seconds};
+      const Choice* other = made_by(std::move(schedule));
+      if (other->seconds < LESS * chosen->seconds) chosen = other;
     }
-    return {std::move(chosen.schedule), chosen.seconds};
+    return *chosen;
   }
 
-  double usual_seconds() { return usual().seconds; }
+  double usual_seconds() { return usual().made->seconds; }
 
  private:
   struct Entry {
     Parameters parameters;
-    Schedule schedule;
-    double seconds = 0;
+    const Choice* made;  // of those seen
   };
 
   double worth_changing() const {
@@ -64,31 +64,35 @@ class Search {
   // are better where it is not light.
   Entry best_usual() {
     Entry best = entry_of({});
-    if (!best.schedule.grid && !best.schedule.scan_split) return best;
+    const Schedule& first = best.made->schedule;
+    if (!first.grid && !first.scan_split) return best;
     const auto consider = [&](const Parameters& parameters) {
       Entry entry = entry_of(parameters);
-      if (entry.seconds < LESS * best.seconds) best = std::move(entry);
+      if (entry.made->seconds < LESS * best.made->seconds) best = std::move(entry);
     };
     Parameters beside, whole;
     beside.beside = FEW_ROWS_BESIDE;
     whole.splits = false;
-    if (best.schedule.grid && machine_.max_threads > 1 && !best.schedule.outermost_fastest) consider(beside);
+    if (first.grid && machine_.max_threads > 1 && !first.outermost_fastest) consider(beside);
     consider(whole);
     return best;
   }
 
   Entry entry_of(const Parameters& parameters) {
-    Entry entry{parameters, {}, 0};
-    entry.schedule = choose(forms_, machine_, entry.parameters);
-    const auto known = std::ranges::find(seen_, entry.schedule, &Choice::schedule);
-    entry.seconds = known != seen_.end() ? known->seconds : seconds_of(entry.schedule);
-    if (known == seen_.end()) seen_.push_back({entry.schedule, entry.seconds});
+    Entry entry{parameters, nullptr};
+    entry.made = made_by(choose(forms_, machine_, entry.parameters));
     return entry;
   }
-  double seconds_of(const Schedule& schedule) const {
-    const auto programs = programs_of(forms_, schedule);
-    if (std::holds_alternative<std::string>(programs)) return std::numeric_limits<double>::infinity();
-    return cost::estimate(std::get<std::vector<loops::Program>>(programs), machine_, sizes_).seconds;
+  const Choice* made_by(Schedule schedule) {
+    const auto known = std::ranges::find(seen_, schedule, &Choice::schedule);
+    if (known != seen_.end()) return &*known;
+    Choice made = {.schedule = std::move(schedule)};
+    auto programs = programs_of(forms_, made.schedule);
+    if (auto* legal = std::get_if<std::vector<loops::Program>>(&programs)) {
+      made.programs = std::move(*legal);
+      made.seconds = cost::estimate(made.programs, machine_, sizes_).seconds;
+    }
+    return &seen_.emplace_back(std::move(made));
   }
 
   // Nothing is less than what no schedule can beat.
@@ -96,13 +100,13 @@ class Search {
     std::optional<Entry> best;
     for (const Changes& changes : changes_for(machine_)) {
       for (const Change& change : changes) {
-        const double wanted = LESS * (best ? *best : now).seconds;
+        const double wanted = LESS * (best ? *best : now).made->seconds;
         if (wanted <= least_) return best;
         if (!change.matters(now.parameters)) continue;
         Parameters parameters = now.parameters;
         change.make(parameters);
         Entry entry = entry_of(parameters);
-        if (entry.seconds < wanted) best = std::move(entry);
+        if (entry.made->seconds < wanted) best = std::move(entry);
       }
     }
     return best;
@@ -114,7 +118,7 @@ class Search {
   const index::Values sizes_;
   double least_ = 0;
   std::optional<Entry> usual_;
-  std::vector<Choice> seen_;
+  std::list<Choice> seen_;
 };
 
 }  // namespace
@@ -136,7 +140,7 @@ double chosen_seconds(const loops::Program& nest, const machine::Machine& machin
 
 // A body is made for one nest, whose sizes may be narrowed to those of a class.
 struct Choices::Known {
-  std::vector<loops::SizeInfo> sizes;
+  loops::Program nest;
   std::unique_ptr<Search> search;  // until it has chosen
   double usual_seconds = 0;        // once it has
   Choice chosen;
@@ -148,8 +152,8 @@ Choices::~Choices() = default;
 Choices::Known& Choices::known(const loops::Program& nest) {
   const auto [found, fresh] = known_.try_emplace(nest.body);
   Known& known = found->second;
-  if (fresh || known.sizes != nest.sizes)
-    known = {nest.sizes, std::make_unique<Search>(nest, machine_), 0, {}};
+  if (fresh || known.nest.sizes != nest.sizes)
+    known = {nest, std::make_unique<Search>(nest, machine_), 0, {}};
   return known;
 }
 
@@ -160,6 +164,19 @@ Choices::Known& Choices::chosen(const loops::Program& nest) {
   known.chosen = known.search->best();
   known.search.reset();
   return known;
+}
+
+// A program's name begins with its nest's, which may have another by now.
+std::vector<loops::Program> Choices::apply(const loops::Program& nest, const Schedule& schedule) const {
+  const auto found = known_.find(nest.body);
+  if (found == known_.end()) return schedule::apply(nest, schedule);
+  const Known& known = found->second;
+  if (known.nest.sizes != nest.sizes || known.search != nullptr || known.chosen.schedule != schedule)
+    return schedule::apply(nest, schedule);
+  std::vector<loops::Program> programs = known.chosen.programs;
+  for (loops::Program& program : programs)
+    program.name = nest.name + program.name.substr(known.nest.name.size());
+  return programs;
 }
 
 Schedule Choices::choose(const loops::Program& nest) {

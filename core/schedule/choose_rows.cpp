@@ -85,6 +85,7 @@ class RowChooser {
     if (auto schedule = in_tiles(situation)) return *schedule;
     if (auto schedule = in_parts(situation)) return *schedule;
     if (auto schedule = in_scan_parts(situation)) return *schedule;
+    if (situation.siblings.empty()) return looped(situation);
     const int most = most_values();
     using Rows = Parameters::Rows;
     if (parameters_.rows() == Rows::nowhere) return looped(situation);
@@ -107,7 +108,7 @@ class RowChooser {
   // That a row may keep for later siblings.
   int most_values() const {
     int most = 0;
-    while (most < parameters_.most_values() && std::holds_alternative<const Form*>(forms_.form({}, most + 1)))
+    while (std::holds_alternative<const Form*>(forms_.form({}, most + 1)) && most < parameters_.most_values())
       ++most;
     return most;
   }
@@ -327,9 +328,10 @@ class RowChooser {
 
   // Parts of the first reduction where its rows do not fill the machine.
   std::optional<Schedule> in_parts(const Situation& situation) const {
-    if (situation.siblings.empty() || !parameters_.splits()) return std::nullopt;
+    if (situation.siblings.empty()) return std::nullopt;
     const auto& loop = situation.siblings.front()->loops.back();
     const std::int64_t units = units_of(situation.usual(loop));
+    if (units < 2 || !parameters_.splits()) return std::nullopt;
     const bool single = walks_rows_in_threads(situation);
     const auto beside = rows_beside(situation);
     const std::int64_t warps = beside ? 1 : std::min(LOOPED_WARPS, next_power_of_two(units));
@@ -340,7 +342,7 @@ class RowChooser {
     const double wanted = static_cast<double>(machine_.blocks_at_once * machine::BLOCK_THREADS) *
                           parameters_.parts() / (single ? 2 : 1);
     const double parts = std::ceil(wanted / (situation.rows() * static_cast<double>(threads)));
-    if (parts < 2 || units < 2) return std::nullopt;
+    if (parts < 2) return std::nullopt;
     const auto each = std::max<std::int64_t>(
         single ? 1 : warps, power_of_two_below(ceil_div(units, static_cast<std::int64_t>(parts))));
     if (each >= units) return std::nullopt;
@@ -409,6 +411,7 @@ class RowChooser {
   std::int64_t looped_warps(const Situation& situation) const {
     if (!walks_together(situation) || rows_beside(situation)) return 1;
     const std::int64_t longest = longest_row(situation), units = units_of(longest);
+    if (units <= 1) return 1;
     if (parameters_.warps() != 0) return std::min(parameters_.warps(), next_power_of_two(units));
     if (units <= situation.parameters.row_warps()) return 1;
     // Rows that are too few for all threads of the machine have more each.

@@ -72,8 +72,8 @@ std::optional<ScanSplit> for_tasks(const Situation& situation, const Walked& wal
 
 std::optional<ScanSplit> choose_scan_split(const Forms& forms, const Situation& situation,
                                            const Schedule& schedule) {
-  if (!situation.parameters.splits() || situation.siblings.size() != 1 ||
-      reach_of(situation.shape, *situation.siblings.front()) != Reach::scan)
+  if (situation.siblings.size() != 1 ||
+      reach_of(situation.shape, *situation.siblings.front()) != Reach::scan || !situation.parameters.splits())
     return std::nullopt;
   const auto& resolved = forms.resolved(schedule);
   const auto* plan = std::get_if<Plan>(&resolved);

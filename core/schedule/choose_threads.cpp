@@ -97,7 +97,8 @@ class ThreadChooser {
     add(cuts, fast);
   }
   std::int64_t packed(const NestLoop& loop) const {
-    return std::min(situation_.packed_along(loop.axis), parameters_.most_packed());
+    const std::int64_t lanes = situation_.packed_along(loop.axis);
+    return lanes == 1 ? 1 : std::min(lanes, parameters_.most_packed());
   }
   // So many that a block has its warps, also of rows that are shorter than one.
   std::int64_t rows_of_block() const {

@@ -159,7 +159,7 @@ std::size_t Situation::best_common_axis() const {
   // Neighbours along an axis with which lengths vary have lists of their own: one waits for all others.
   const auto may_be = [&](std::size_t i) { return may_be_vector(shape.common[i]); };
   const auto count = static_cast<std::size_t>(std::ranges::count_if(ranked, may_be));
-  return ranked[std::min(parameters.vector_rank(), std::max<std::size_t>(count, 1) - 1)];
+  return ranked[count < 2 ? 0 : std::min(parameters.vector_rank(), count - 1)];
 }
 
 std::int64_t Situation::lanes_along(const index::Symbol& axis) const {

@@ -17,7 +17,8 @@ namespace twinloom::schedule {
 // second.)
 inline const std::vector<std::int64_t> SHORT_LISTS = {8, 64}, SHORT_LISTS_OF_CORES = {2, 8, 64};
 
-// A parameter of the heuristics. It knows whether it was asked for: no schedule depends on one that was not.
+// A parameter of the heuristics. It knows whether it was asked for: no schedule depends on one that was not,
+// and no other value of it is tried. So one is asked for last, where nothing else decides.
 template <class T>
 class Parameter {
  public:

@@ -167,6 +167,8 @@ class Choices {
 
   const machine::Machine& machine() const { return machine_; }
   Schedule choose(const loops::Program& nest);
+  // What apply() gives, without applying again what was chosen.
+  std::vector<loops::Program> apply(const loops::Program& nest, const Schedule& schedule) const;
   double chosen_seconds(const loops::Program& nest);
   // As the heuristics usually schedule it: choose() finds nothing slower, in many times as long.
   double usual_seconds(const loops::Program& nest);

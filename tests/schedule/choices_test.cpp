@@ -182,6 +182,12 @@ TEST(Choices, AreThoseOfTheNestAlone) {
     const schedule::Schedule plan = schedule::choose(nest, machine);
     EXPECT_EQ(choices.choose(nest), plan);
     EXPECT_EQ(choices.choose(nest), plan);
+    loops::Program renamed = nest;
+    renamed.name = "others";
+    const auto programs = choices.apply(renamed, plan), applied = schedule::apply(renamed, plan);
+    ASSERT_EQ(programs.size(), applied.size());
+    for (std::size_t k = 0; k < programs.size(); ++k)
+      EXPECT_EQ(loops::print(programs[k]), loops::print(applied[k]));
     EXPECT_EQ(choices.chosen_seconds(nest), schedule::chosen_seconds(nest, machine));
     EXPECT_GE(choices.usual_seconds(nest), choices.chosen_seconds(nest));
     EXPECT_NE(choices.usual_seconds(nest), usual);
