@@ -9,7 +9,6 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._subclasses import fake_tensor
 from torch.fx.experimental.proxy_tensor import py_sym_types
-from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from . import _library
 from ._executable import Executable, shared_results
@@ -17,6 +16,7 @@ from ._freeze import freeze
 from ._library import Error
 from ._lowering import Builder, place_of, sizes_of, symbols_of
 from ._partition import cut
+from ._splice import Part, splice
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,19 +105,16 @@ def _build(nodes, symbols, tensors, results, copied):
     return builder.finish(results, copied)
 
 
-def _compile_subgraph(submodule, settings, device):
+def _compile_part(part, settings, device):
     """Error where the library refuses the whole."""
-    nodes = list(submodule.graph.nodes)
-    results = list(nodes[-1].args[0])
-    symbols = sorted(symbols_of([size for node in nodes[:-1] for size in sizes_of(node)]))
-    tensors = [node for node in nodes if node.op == "placeholder" and isinstance(node.meta["val"], torch.Tensor)]
-    graph = _build(nodes, symbols, tensors, results, [])
+    symbols = sorted(symbols_of([size for node in (*part.inputs, *part.nodes) for size in sizes_of(node)]))
+    graph = _build(part.nodes, symbols, part.inputs, part.results, [])
     shared = shared_results(graph)
     if shared:
-        graph = _build(nodes, symbols, tensors, results, shared)
+        graph = _build(part.nodes, symbols, part.inputs, part.results, shared)
     with fake_tensor.unset_fake_temporarily():
-        return Executable(graph, symbols, [node.meta["val"] for node in tensors],
-                          [node.meta["val"] for node in results], settings, device)
+        return Executable(graph, symbols, [node.meta["val"] for node in part.inputs],
+                          [node.meta["val"] for node in part.results], settings, device)
 
 
 def _symbol_nodes(graph):
@@ -139,19 +136,16 @@ def _symbol_nodes(graph):
     return nodes
 
 
-def _install(gm, name, node, settings, device, symbol_nodes, compiled):
-    """Puts an Executable in the place of a submodule that is called."""
-    submodule = getattr(gm, name)
-    executable = _compile_subgraph(submodule, settings, device)
+def _install(gm, name, part, settings, device, symbol_nodes, compiled):
+    """Compiles a part, which is then a call of an attribute of the module."""
+    executable = _compile_part(part, settings, device)
     missing = [one for one in executable.symbols if one not in symbol_nodes]
     if missing:
         raise Error(f"the size {missing[0]} is known only while the graph runs")
-    tensors = [one for one in node.args if isinstance(one.meta["val"], torch.Tensor)]
     compiled.kernels.append(executable)
-    gm.delete_submodule(name)
     # No module: calling one costs a microsecond.
-    setattr(gm, name, executable.fast([one.meta["val"] for one in tensors]))
-    node.args = (*[symbol_nodes[one] for one in executable.symbols], *tensors)
+    setattr(gm, name, executable.fast([one.meta["val"] for one in part.inputs]))
+    part.call = name, [symbol_nodes[one] for one in executable.symbols]
 
 
 def _wait_late(graph):
@@ -169,19 +163,18 @@ def compile_graph(gm, example_inputs, *, settings):
     parts = cut(gm, device, settings.products)
     compiled = Compiled(left=[Left(str(node.target), why, place_of(node)) for node, why in parts.left.items() if works(node)],
                         nodes=sum(node.op == "call_function" and works(node) for node in gm.graph.nodes))
-    fused = fuse_by_partitions(gm, [dict.fromkeys(nodes) for nodes in parts.partitions], always_return_tuple=True)
-    symbol_nodes = _symbol_nodes(fused.graph)
-    for node in list(fused.graph.nodes):
-        if node.op != "call_module" or not node.target.startswith("fused_"):
-            continue
+    symbol_nodes = _symbol_nodes(gm.graph)
+    calls = [Part(nodes) for nodes in parts.partitions]
+    for number, part in enumerate(calls):
         try:
-            _install(fused, node.target, node, settings, device, symbol_nodes, compiled)
+            _install(gm, f"subgraph_{number}", part, settings, device, symbol_nodes, compiled)
         except Error as error:
             compiled.left.append(Left("a subgraph", str(error), ("", 0)))
-    _wait_late(fused.graph)
+    splice(gm.graph, calls)
+    _wait_late(gm.graph)
     for listener in _listeners:
         listener.append(compiled)
-    return _boxed(fused)
+    return _boxed(gm)
 
 
 def compile_inference(gm, example_inputs, *, settings):
