@@ -28,13 +28,13 @@ Device Device::cpu(const CpuOptions& options) {
   settings.isa = options.isa;
   settings.cache = usual_cache(options.cache);
   settings.calibrations = kept_calibration;
-  return Device(cpu::make_cpu(settings));
+  return Device(cpu::make_cpu(settings), settings.cache);
 }
 
 #ifdef TWINLOOM_HAS_CUDA
 Device Device::cuda(int number, bool cache) {
-  return Device(
-      cuda::make_cuda({.device = number, .cache = usual_cache(cache), .calibrations = kept_calibration}));
+  auto kept = usual_cache(cache);
+  return Device(cuda::make_cuda({.device = number, .cache = kept, .calibrations = kept_calibration}), kept);
 }
 Device Device::planned_h200() { return Device(cuda::make_planner()); }
 std::vector<std::string> missing_gpus() { return cuda::find_devices().missing; }
@@ -60,8 +60,9 @@ Device Device::named(std::string_view name, const CpuOptions& options) {
 std::vector<Device> devices() {
   std::vector<Device> found;
 #ifdef TWINLOOM_HAS_CUDA
-  for (auto& backend : cuda::find_devices(usual_cache(true), kept_calibration).usable)
-    found.push_back(Device::of(std::move(backend)));
+  const auto kept = usual_cache(true);
+  for (auto& backend : cuda::find_devices(kept, kept_calibration).usable)
+    found.push_back(Device::of(std::move(backend), kept));
   sort_by_bandwidth(found);
 #endif
   found.push_back(Device::cpu());

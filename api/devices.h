@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/object_cache/object_cache.h"
 #include "core/runtime/backend.h"
 #include "core/runtime/tensor.h"
 
@@ -13,9 +14,10 @@ namespace twinloom {
 
 struct CpuOptions {
   std::string isa = {};  // "avx2" or "avx512"; empty: the best that this processor has
-  // Machine code is kept on disk for later processes and found there: in TWINLOOM_CACHE_DIR, else
-  // XDG_CACHE_HOME/twinloom, else HOME/.cache/twinloom; at most TWINLOOM_CACHE_BYTES (1 GiB, 0: none).
-  // Trouble with it is no error: backend().warning() says what is wrong. False: every kernel is compiled.
+  // Machine code, and what graphs became, are kept on disk for later processes and found there: in
+  // TWINLOOM_CACHE_DIR, else XDG_CACHE_HOME/twinloom, else HOME/.cache/twinloom; at most TWINLOOM_CACHE_BYTES
+  // (1 GiB, 0: none). Trouble with it is no error: backend().warning() says what is wrong. False: every graph
+  // is planned and every kernel compiled.
   bool cache = true;
 };
 
@@ -31,13 +33,18 @@ class Device {
   // Plans for an NVIDIA H200 and runs nothing: schedules and CUDA sources can be looked at where no GPU is.
   // Error where Twinloom was built without CUDA's headers.
   static Device planned_h200();
-  // Of a back end that the caller brings.
-  static Device of(std::shared_ptr<const runtime::Backend> backend) { return Device(std::move(backend)); }
+  // Of a back end that the caller brings, and of where what graphs become is kept.
+  static Device of(std::shared_ptr<const runtime::Backend> backend,
+                   std::shared_ptr<const object_cache::ObjectCache> cache = nullptr) {
+    return Device(std::move(backend), std::move(cache));
+  }
   // "cpu", "reference", "cuda", "cuda:1" or "h200".
   static Device named(std::string_view name, const CpuOptions& options = {});
 
   const runtime::Backend& backend() const { return *backend_; }
   std::shared_ptr<const runtime::Backend> share() const { return backend_; }
+  // Where what graphs became is kept; null: nowhere.
+  const std::shared_ptr<const object_cache::ObjectCache>& cache() const { return cache_; }
 
   // The tensor in the memory that this device's kernels see, and back in memory of this process. A tensor
   // that is there already comes back as it is.
@@ -48,8 +55,11 @@ class Device {
   void release_memory() const;
 
  private:
-  explicit Device(std::shared_ptr<const runtime::Backend> backend) : backend_(std::move(backend)) {}
+  explicit Device(std::shared_ptr<const runtime::Backend> backend,
+                  std::shared_ptr<const object_cache::ObjectCache> cache = nullptr)
+      : backend_(std::move(backend)), cache_(std::move(cache)) {}
   std::shared_ptr<const runtime::Backend> backend_;
+  std::shared_ptr<const object_cache::ObjectCache> cache_;
 };
 
 // Those that can be used here, the best first: every GPU, those of the highest memory bandwidth before others,

@@ -63,6 +63,11 @@ KernelText kernel_text(const std::string& kernel, const std::string& target, std
   return {std::move(source), std::move(key)};
 }
 
+std::string subject_of(const Key& key) {
+  const bool is_graph = std::ranges::find(key, graph_field, &Field::name) != key.end();
+  return is_graph ? cat("graph ", text_of(key, graph_field)) : text_of(key, kernel_field);
+}
+
 const std::string& text_of(const Key& key, const std::string& name) {
   static const std::string nothing;
   const auto found = std::ranges::find(key, name, &Field::name);

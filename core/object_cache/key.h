@@ -16,8 +16,9 @@ struct Field {
 };
 using Key = std::vector<Field>;
 
-// Fields that every back end gives, and that lists of entries show.
+// Fields that lists of entries show: what an entry is of, one of the first two, and what it was made for.
 inline constexpr const char* kernel_field = "kernel";  // the name of the kernel
+inline constexpr const char* graph_field = "graph";    // the name of the graph that was planned
 inline constexpr const char* target_field = "target";  // what it was made for, such as "cpu avx2"
 
 // The text of a kernel, and the key under which its machine code is kept: everything that decides its bytes.
@@ -29,6 +30,9 @@ struct KernelText {
 // another.
 KernelText kernel_text(const std::string& kernel, const std::string& target, std::string_view identity,
                        std::string source);
+
+// "k0_softmax", "graph main": what the entry is of.
+std::string subject_of(const Key& key);
 
 // The text of the field, empty where the key has none of that name.
 const std::string& text_of(const Key& key, const std::string& name);

@@ -30,8 +30,7 @@ constexpr const char* off_words = "compiled kernels are not kept on disk: ";
 template <class Words>
 void log_of(const Key& key, const Words& words) {
   logging::event(Log::cache, [&] {
-    return cat(escaped(text_of(key, kernel_field)), " (", escaped(text_of(key, target_field)),
-               "): ", words());
+    return cat(escaped(subject_of(key)), " (", escaped(text_of(key, target_field)), "): ", words());
   });
 }
 
@@ -208,12 +207,14 @@ std::string ObjectCache::folder() const {
 std::string why_miss(const Key& asked, const std::vector<Entry>& entries) {
   const Entry* nearest = nullptr;
   for (const Entry& entry : entries) {
-    if (text_of(entry.key, kernel_field) != text_of(asked, kernel_field)) continue;
+    if (subject_of(entry.key) != subject_of(asked)) continue;
     if (entry.key == asked) return {};
     if (nearest == nullptr || count_differences(asked, entry.key) < count_differences(asked, nearest->key))
       nearest = &entry;
   }
-  if (nearest == nullptr) return "no entry is of a kernel of this name";
+  if (nearest == nullptr)
+    return cat("no entry is of a ", text_of(asked, kernel_field).empty() ? "graph" : "kernel",
+               " of this name");
   return describe_differences(asked, nearest->key);
 }
 

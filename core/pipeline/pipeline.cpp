@@ -16,6 +16,7 @@
 #include "core/graph/passes.h"
 #include "core/lower/lower.h"
 #include "core/pipeline/events.h"
+#include "core/pipeline/kept.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/tune.h"
 #include "core/runtime/reuse.h"
@@ -388,8 +389,14 @@ std::shared_ptr<const runtime::Variant> make_variant(const graph::Graph& graph, 
 runtime::Executable::Maker maker(std::shared_ptr<const runtime::Backend> backend, const Options& options) {
   return [backend = std::move(backend), options,
           known = std::make_shared<FusedGraphs>()](const runtime::Request& asked) {
+    const KeptVariants kept(asked, *backend, options);
     schedule::Choices choices(backend->machine());
     State state{asked.layouts, *backend, options, asked.sizes, choices, asked.graph, {}, {}};
+    if (auto found = kept.find()) {
+      state.variant = std::move(*found);
+      build_kernels(state);
+      return std::make_shared<const runtime::Variant>(std::move(state.variant));
+    }
     const std::string key = key_of(asked.layouts, asked.sizes);
     const auto fused = asked.sizes.empty() ? nullptr : known->find(key);
     if (fused != nullptr) {
@@ -398,7 +405,9 @@ runtime::Executable::Maker maker(std::shared_ptr<const runtime::Backend> backend
       run(state, passes_of_all_sizes, nullptr);
       if (!asked.sizes.empty()) known->keep(key, {state.graph, state.fused});
     }
-    return variant_of(std::move(state), nullptr);
+    const auto made = variant_of(std::move(state), nullptr);
+    kept.keep(*made);
+    return made;
   };
 }
 

@@ -13,6 +13,7 @@
 #include "core/fuse/fuse.h"
 #include "core/graph/graph.h"
 #include "core/graph/relaxations.h"
+#include "core/object_cache/object_cache.h"
 #include "core/runtime/backend.h"
 #include "core/runtime/executable.h"
 #include "core/schedule/schedule.h"
@@ -72,6 +73,8 @@ struct Options {
   std::vector<std::string> donated = {};
   // Called after each pass and each kernel, by one thread at a time; left empty, nobody is.
   std::function<void(const Progress& progress)> progress = {};
+  // Where variants are kept for later processes, and found; null: nowhere.
+  std::shared_ptr<const object_cache::ObjectCache> cache = nullptr;
   graph::Relaxations relaxed = graph::Relaxations::all();  // of mode `fast`; other modes have none
   bool relaxes(graph::Relaxation relaxation) const { return mode == Mode::fast && relaxed.has(relaxation); }
 };

@@ -21,7 +21,7 @@ class ToolCache : public testing::Test {
 
 TEST_F(ToolCache, TheSecondProcessFindsWhatTheFirstCompiled) {
   EXPECT_FALSE(bench_is_cached("--no-cache"));
-  EXPECT_SAYS(place.run("cache list"), "0 kernels, 0 B in /");
+  EXPECT_SAYS(place.run("cache list"), "0 kernels and 0 graphs, 0 B in /");
   EXPECT_FALSE(bench_is_cached(""));
   EXPECT_TRUE(bench_is_cached(""));
   EXPECT_FALSE(bench_is_cached("--no-cache"));
@@ -42,7 +42,7 @@ TEST_F(ToolCache, ManyProcessesStartOnAnEmptyCache) {
       threads.emplace_back([&] { output = place.run("run softmax.fx --seed 3").output; });
   }
   for (const std::string& output : outputs) EXPECT_EQ(output, expected);
-  EXPECT_SAYS(place.run("cache list"), "\n1 kernels, ");
+  EXPECT_SAYS(place.run("cache list"), "\n1 kernels and 1 graphs, ");
 }
 
 TEST_F(ToolCache, ListAndClear) {
@@ -50,11 +50,11 @@ TEST_F(ToolCache, ListAndClear) {
   const Outcome listed = place.run("cache list");
   EXPECT_CODE(listed, 0);
   EXPECT_SAYS(listed, "cpu avx2");
-  EXPECT_SAYS(listed, "\n1 kernels, ");
+  EXPECT_SAYS(listed, "\n1 kernels and 1 graphs, ");
   const Outcome cleared = place.run("cache clear");
   EXPECT_CODE(cleared, 0);
-  EXPECT_EQ(cleared.output.find("1 kernels, "), 0u) << cleared.output;
-  EXPECT_SAYS(place.run("cache list"), "0 kernels, 0 B in /");
+  EXPECT_EQ(cleared.output.find("2 kernels and graphs, "), 0u) << cleared.output;
+  EXPECT_SAYS(place.run("cache list"), "0 kernels and 0 graphs, 0 B in /");
 }
 
 TEST_F(ToolCache, WhyMissNamesTheField) {
@@ -96,7 +96,7 @@ TEST_F(ToolCache, TroubleIsOneWarning) {
             "XDG_CACHE_HOME and HOME names a folder\n" +
                 first.output);
   const Outcome off = place.run_with("TWINLOOM_CACHE_BYTES=0", "cache list");
-  EXPECT_SAYS(off, "0 kernels, 0 B in no folder: the cache is off");
+  EXPECT_SAYS(off, "0 kernels and 0 graphs, 0 B in no folder: the cache is off");
 }
 
 }  // namespace

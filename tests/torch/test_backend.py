@@ -448,3 +448,36 @@ def test_training_with_many_lengths_compiles_few_graphs_and_keeps_no_memory():
     twinloom._backend._listeners.remove(found)
     assert len(found) == 4  # of the first length, and of all others, both ways
     assert resident_bytes() - before < 16e6
+
+
+ANOTHER_PROCESS = """
+import sys, torch, twinloom
+torch.manual_seed(0)
+module, x = torch.nn.Sequential(torch.nn.Linear(16, 8), torch.nn.GELU(), torch.nn.LayerNorm(8)), torch.randn(4, 16)
+run = torch.compile(module, backend=twinloom.backend, options={"cache": sys.argv[1] == "True"})
+run(x).sum().backward()
+print(run(x).sum().item(), module[0].weight.grad.sum().item())
+"""
+
+
+def in_another_process(folder, cache=True):
+    """What it prints, and what its log says of graphs."""
+    ended = subprocess.run([sys.executable, "-c", ANOTHER_PROCESS, str(cache)], capture_output=True, text=True, check=True,
+                           env={**os.environ, "TWINLOOM_CACHE_DIR": str(folder), "TWINLOOM_LOG": "cache"})
+    said = [line.split("): ")[1].split(":")[0].split(",")[0] for line in ended.stderr.splitlines() if "twinloom cache: graph" in line]
+    return ended.stdout, said
+
+
+def test_a_second_process_finds_what_the_first_has_planned(tmp_path, device):
+    if device == "cuda":
+        pytest.skip("the process runs on the CPU")
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o700)
+    assert in_another_process(folder, cache=False) == (in_another_process(folder)[0], [])
+    first, said = in_another_process(folder)
+    assert set(said) == {"hit"}
+    for file in folder.iterdir():
+        file.write_bytes(file.read_bytes()[:-9] + b"nonsense\n")
+    again, said = in_another_process(folder)
+    assert again == first and "hit" not in said and said.count("stored") * 3 == len(said)
+    assert set(in_another_process(folder)[1]) == {"hit"}

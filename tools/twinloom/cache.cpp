@@ -1,4 +1,5 @@
-// twinloom cache: what is kept on disk of compiled kernels, and why a kernel is not found there.
+// twinloom cache: what is kept on disk of compiled kernels and planned graphs, and why a kernel is not found
+// there.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,20 +39,21 @@ std::string age_words(std::int64_t seconds) {
 int list() {
   const ObjectCache cache = open_cache();
   const std::vector<object_cache::Entry> entries = cache.entries();
-  std::size_t width = 6;
+  std::size_t width = 6, graphs = 0;
   std::int64_t bytes = 0;
   for (const auto& entry : entries) {
-    width = std::max(width, escaped(text_of(entry.key, object_cache::kernel_field)).size());
+    width = std::max(width, escaped(subject_of(entry.key)).size());
+    graphs += text_of(entry.key, object_cache::kernel_field).empty();
     bytes += entry.file_bytes;
   }
   if (!entries.empty())
     std::cout << fmt::format("{:<{}}  {:<12}  {:>9}  {:>8}\n", "kernel", width, "target", "bytes", "age");
   for (const auto& entry : entries)
-    std::cout << fmt::format("{:<{}}  {:<12}  {:>9}  {:>8}\n",
-                             escaped(text_of(entry.key, object_cache::kernel_field)), width,
+    std::cout << fmt::format("{:<{}}  {:<12}  {:>9}  {:>8}\n", escaped(subject_of(entry.key)), width,
                              escaped(text_of(entry.key, object_cache::target_field)), entry.file_bytes,
                              age_words(std::time(nullptr) - entry.stored_seconds));
-  std::cout << entries.size() << " kernels, " << bytes_words(bytes) << " in " << place_words(cache) << '\n';
+  std::cout << entries.size() - graphs << " kernels and " << graphs << " graphs, " << bytes_words(bytes)
+            << " in " << place_words(cache) << '\n';
   print_warning(cache.warning());
   return 0;
 }
@@ -59,7 +61,7 @@ int list() {
 int clear() {
   const ObjectCache cache = open_cache();
   const object_cache::Cleared cleared = cache.clear();
-  std::cout << cleared.entries << " kernels, " << bytes_words(cleared.bytes) << " removed from "
+  std::cout << cleared.entries << " kernels and graphs, " << bytes_words(cleared.bytes) << " removed from "
             << place_words(cache) << '\n';
   print_warning(cache.warning());
   return 0;
@@ -97,12 +99,13 @@ int why_miss(const WhyMissCommand& command) {
 }  // namespace
 
 Command add_cache(CLI::App& app, const Context& context) {
-  CLI::App* cache = app.add_subcommand("cache", "Show or clear the compiled kernels that are kept on disk");
+  CLI::App* cache = app.add_subcommand(
+      "cache", "Show or clear the compiled kernels and planned graphs that are kept on disk");
   cache->require_subcommand(1);
   cache->footer(
       "They are in TWINLOOM_CACHE_DIR, else XDG_CACHE_HOME/twinloom, else HOME/.cache/twinloom, at most "
       "TWINLOOM_CACHE_BYTES.");
-  CLI::App* lister = cache->add_subcommand("list", "Each kernel with its target, its bytes and its age");
+  CLI::App* lister = cache->add_subcommand("list", "Each with its target, its bytes and its age");
   CLI::App* clearer = cache->add_subcommand("clear", "Remove all of them");
   CLI::App* asker = cache->add_subcommand(
       "why-miss", "Say for each kernel of a model whether it is found, or how the nearest one differs");

@@ -307,7 +307,7 @@ typedef struct twinloom_device twinloom_device;
 typedef struct twinloom_device_options {
   size_t size;      /**< sizeof(twinloom_device_options). */
   const char* isa;  /**< Of a CPU: "avx2" or "avx512"; NULL: the best that it has. */
-  int32_t no_cache; /**< Not 0: machine code is neither kept on disk nor found there. */
+  int32_t no_cache; /**< Not 0: machine code and planned graphs are neither kept on disk nor found there. */
 } twinloom_device_options;
 
 /** The device of a name: "cpu"; "cuda" or "cuda:1", as the driver counts; "reference", which interprets,

@@ -643,7 +643,7 @@ inline Node matmul(const Node& x, const Node& y) { return x.builder().call("aten
 /// What a device may be told.
 struct DeviceOptions {
   std::string isa = {};  ///< Of a CPU: "avx2" or "avx512"; empty: the best that it has.
-  bool cache = true;     ///< Machine code is kept on disk and found there.
+  bool cache = true;     ///< Machine code and planned graphs are kept on disk and found there.
 };
 
 /// What kernels run on.

@@ -25,6 +25,7 @@ class Settings:
     relax: str = ""  # of fast: names with commas between them; all where it is empty
     products: bool = False  # takes products of matrices too, where they are known
     freeze: bool = False  # without gradients: what follows from parameters alone is computed when they change
+    cache: bool = True  # kernels and planned subgraphs are kept on disk, and found there
 
     @classmethod
     def of(cls, mode, options):
@@ -159,7 +160,7 @@ def _wait_late(graph):
 def compile_graph(gm, example_inputs, *, settings):
     """Compiles a graph of ATen operators; called by AOTAutograd with FakeTensors."""
     device = device_of(gm.graph)
-    _library.device(device)  # what is missing is an error, not a reason to leave all to PyTorch
+    _library.device(device, settings.cache)  # what is missing is an error, not a reason to leave all to PyTorch
     parts = cut(gm, device, settings.products)
     compiled = Compiled(left=[Left(str(node.target), why, place_of(node)) for node, why in parts.left.items() if works(node)],
                         nodes=sum(node.op == "call_function" and works(node) for node in gm.graph.nodes))

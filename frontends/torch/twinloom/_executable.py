@@ -82,7 +82,7 @@ class Executable:
         self._handle = Handle("twinloom_executable_free")
         options = _library.compile_options(settings)
         self._device, self._cuda, self._library = device, device.type == "cuda", library()
-        check(library().twinloom_compile(graph.pointer, _library.device(device).pointer, ctypes.byref(options),
+        check(library().twinloom_compile(graph.pointer, _library.device(device, settings.cache).pointer, ctypes.byref(options),
                                          ctypes.byref(self._handle.pointer)))
         self._last = None  # frame of the last run
         self._frames = collections.deque()

@@ -61,6 +61,10 @@ class Port(ctypes.Structure):
                 ("shape_symbols", ctypes.POINTER(ctypes.c_char_p))]
 
 
+class DeviceOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("isa", ctypes.c_char_p), ("no_cache", ctypes.c_int32)]
+
+
 class CompileOptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("mode", ctypes.c_int32), ("relaxations", ctypes.c_char_p),
                 ("build_threads", ctypes.c_int32), ("tuning_tries", ctypes.c_int32), ("schedules", ctypes.c_char_p),
@@ -168,9 +172,11 @@ def version():
 
 
 @functools.cache
-def device(where):
-    """Of a torch.device with a number, or the CPU's; Error where it cannot be opened."""
+def device(where, cache=True):
+    """Of a torch.device with a number, or the CPU's; Error where it cannot be opened. `cache`: what is compiled is kept on
+    disk."""
     name = f"cuda:{where.index}" if where.type == "cuda" else "cpu"
     handle = Handle("twinloom_device_free")
-    check(library().twinloom_device_open(name.encode(), None, ctypes.byref(handle.pointer)))
+    options = DeviceOptions(size=ctypes.sizeof(DeviceOptions), no_cache=not cache)
+    check(library().twinloom_device_open(name.encode(), ctypes.byref(options), ctypes.byref(handle.pointer)))
     return handle
