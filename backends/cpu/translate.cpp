@@ -3,6 +3,7 @@
 
 #include "backends/cpu/load.h"
 #include "core/emit/emit.h"
+#include "core/emit/names.h"
 
 namespace twinloom::cpu {
 
@@ -11,8 +12,9 @@ Translator::Translator(const Isa& isa, const std::string& dump_directory)
       compiler_(isa.target, all_headers(), prelude(), dump_directory, precompiled_prelude(isa)) {}
 
 KernelText Translator::text(const loops::Program& program) const {
-  return object_cache::kernel_text(program.name, target_, compiler_.identity(),
-                                   emit::emit(program, dialect_, loops::print(program)));
+  const std::string text = emit::emit(program, dialect_);
+  return {emit::commented(loops::print(program), text),
+          object_cache::kernel_key(emit::without_number(program.name), target_, compiler_.identity(), text)};
 }
 
 jit::Object Translator::object(const KernelText& text, const std::string& name) const {

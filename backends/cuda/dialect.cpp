@@ -28,8 +28,9 @@ std::string CudaDialect::head(const loops::Program& program) const {
   for (std::size_t at = 0; at < program.sizes.size(); ++at) parameters.push_back(cat("i64 size_", at));
   parameters.emplace_back("FailureRecord* failure");
   if (routine_of(program) != nullptr) parameters.emplace_back("SortStep step");
-  return cat("extern \"C\" __global__ void __launch_bounds__(", launch_bounds(program), ") ", function(), "(",
-             join(parameters, ", ", [](const std::string& text) { return text; }), ")");
+  return cat("extern \"C\" __global__ void __launch_bounds__(", launch_bounds(program), ") ",
+             function(program), "(", join(parameters, ", ", [](const std::string& text) { return text; }),
+             ")");
 }
 
 std::vector<std::string> CudaDialect::opening(const loops::Program& program) const {

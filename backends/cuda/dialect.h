@@ -1,5 +1,5 @@
 // CUDA C++: the language of kernels for NVIDIA GPUs. A task is a block.
-//   extern "C" __global__ void kernel(one pointer a buffer, the sizes, the failure record)
+//   extern "C" __global__ void twinloom_sum_mul(one pointer a buffer, the sizes, the failure record)
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "backends/cuda/launch.h"
 #include "core/emit/device_dialect.h"
+#include "core/emit/names.h"
 #include "core/loops/in_place.h"
 #include "core/loops/interpret.h"
 
@@ -27,8 +28,10 @@ class CudaDialect : public emit::DeviceDialect {
   // The two buffers of each pair may be one memory.
   explicit CudaDialect(Handed handed, std::span<const loops::InPlace> in_place = {})
       : handed_(handed), in_place_(in_place.begin(), in_place.end()) {}
-  // What the kernel is called, extern "C".
-  virtual std::string function() const { return KERNEL_SYMBOL; }
+  // What the kernel is called, extern "C": in its module, and by profilers.
+  virtual std::string function(const loops::Program& program) const {
+    return emit::function_name(program.name);
+  }
   std::string before() const override;
   std::string head(const loops::Program& program) const override;
   std::vector<std::string> opening(const loops::Program& program) const override;

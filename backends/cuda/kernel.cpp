@@ -10,6 +10,7 @@
 #include "backends/cuda/stream_memory.h"
 #include "core/emit/abi.h"
 #include "core/emit/emit.h"
+#include "core/emit/names.h"
 #include "core/loops/rewrite.h"
 
 namespace twinloom::cuda {
@@ -18,7 +19,8 @@ Module::Module(const Gpu& gpu, const std::string& cubin, const std::string& name
   const Gpu::Scope scope(gpu);
   const Driver& driver = gpu.driver();
   driver.check(driver.cuModuleLoadData(&module_, cubin.data()), cat("the machine code of ", name));
-  driver.check(driver.cuModuleGetFunction(&function_, module_, KERNEL_SYMBOL), cat("the kernel of ", name));
+  driver.check(driver.cuModuleGetFunction(&function_, module_, emit::function_name(name).c_str()),
+               cat("the kernel of ", name));
 }
 
 Module::~Module() {

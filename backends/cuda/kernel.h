@@ -16,7 +16,7 @@ namespace twinloom::cuda {
 // Machine code that a GPU has loaded.
 class Module {
  public:
-  // Error where the GPU does not take it; `name` is for that.
+  // Of the kernel of that name. Error where the GPU does not take it.
   Module(const Gpu& gpu, const std::string& cubin, const std::string& name);
   ~Module();
   Module(const Module&) = delete;

@@ -10,9 +10,6 @@
 
 namespace twinloom::cuda {
 
-// What a kernel is called in its module.
-constexpr const char* KERNEL_SYMBOL = "kernel";
-
 // What one load or store moves at most, at an address that is a multiple of it.
 constexpr int PACKED_BYTES = 16;
 

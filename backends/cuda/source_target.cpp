@@ -27,7 +27,7 @@ std::string as_list(const std::vector<std::string>& texts) {
 class SourceDialect final : public CudaDialect {
  public:
   SourceDialect(Handed handed, const std::string& function) : CudaDialect(handed), function_(function) {}
-  std::string function() const override { return function_; }
+  std::string function(const loops::Program&) const override { return function_; }
 
  private:
   std::string function_;

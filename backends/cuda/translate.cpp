@@ -18,8 +18,10 @@ Translator::Translator(const std::string& architecture, std::vector<std::string>
 
 KernelText Translator::text(const loops::Program& program, Handed handed,
                             std::span<const loops::InPlace> in_place) const {
-  return object_cache::kernel_text(program.name, target_of(options_.architecture), identity_,
-                                   emit::emit(program, CudaDialect(handed, in_place), loops::print(program)));
+  const std::string text = emit::emit(program, CudaDialect(handed, in_place));
+  return {emit::commented(loops::print(program), text),
+          object_cache::kernel_key(emit::without_number(program.name), target_of(options_.architecture),
+                                   identity_, text)};
 }
 
 std::string Translator::object(const KernelText& text, const std::string& name) const {

@@ -1,6 +1,6 @@
 // What the compiler does, said while it does it: five logs with names, off unless they are asked for, by
 // TWINLOOM_LOG=fusion,cache (or `all`) or by set(). An event is one text, on the error stream
-//   twinloom cache: k0_softmax (cpu avx2): hit
+//   twinloom cache: max_sum_exp (cpu avx2): hit
 // or handed to the sink that set() was given. Events of several threads do not mix.
 //
 // A log that is off costs one relaxed load: what an event says is only made where somebody hears it. The logs

@@ -231,7 +231,6 @@ void Emitter::call(const loops::Call& call) {
 
 std::string emit(const loops::Program& program, const Dialect& dialect, std::string_view comment) {
   Writer writer;
-  comment_lines(writer, comment);
   writer.line(dialect.before());
   writer.line(dialect.head(program), " {");
   {
@@ -240,7 +239,13 @@ std::string emit(const loops::Program& program, const Dialect& dialect, std::str
   }
   writer.line("}");
   writer.line(dialect.after());
-  return writer.take();
+  return commented(comment, writer.take());
+}
+
+std::string commented(std::string_view comment, std::string_view text) {
+  Writer writer;
+  comment_lines(writer, comment);
+  return writer.take().append(text);
 }
 
 }  // namespace twinloom::emit

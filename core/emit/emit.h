@@ -23,6 +23,8 @@ namespace twinloom::emit {
 // `comment` stands on top, line by line; its bytes are escaped. Bug where the program is none of stage
 // `program`, or asks for something that the dialect does not have.
 std::string emit(const loops::Program& program, const Dialect& dialect, std::string_view comment = {});
+// The text with that comment on top.
+std::string commented(std::string_view comment, std::string_view text);
 
 // How many tasks the kernel has: an expression of the program's sizes.
 index::Expr task_count(const loops::Program& program);

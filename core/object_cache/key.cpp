@@ -50,17 +50,17 @@ std::set<std::string> names_of(const Key& asked, const Key& kept) {
 
 }  // namespace
 
-KernelText kernel_text(const std::string& kernel, const std::string& target, std::string_view identity,
-                       std::string source) {
-  Key key = {{kernel_field, kernel}, {target_field, target}, {"twinloom", TWINLOOM_VERSION}};
+Key kernel_key(std::string_view kernel, const std::string& target, std::string_view identity,
+               std::string source) {
+  Key key = {{kernel_field, std::string(kernel)}, {target_field, target}, {"twinloom", TWINLOOM_VERSION}};
   for (const std::string_view line : pieces(identity, '\n')) {
     if (line.empty()) continue;
     const std::size_t space = std::min(line.find(' '), line.size());
     key.push_back(
         {std::string(line.substr(0, space)), std::string(line.substr(std::min(space + 1, line.size())))});
   }
-  key.push_back({"source", source});
-  return {std::move(source), std::move(key)};
+  key.push_back({"source", std::move(source)});
+  return key;
 }
 
 std::string subject_of(const Key& key) {

@@ -17,21 +17,22 @@ struct Field {
 using Key = std::vector<Field>;
 
 // Fields that lists of entries show: what an entry is of, one of the first two, and what it was made for.
-inline constexpr const char* kernel_field = "kernel";  // the name of the kernel
+inline constexpr const char* kernel_field = "kernel";  // what the kernel does: "sum_mul"
 inline constexpr const char* graph_field = "graph";    // the name of the graph that was planned
 inline constexpr const char* target_field = "target";  // what it was made for, such as "cpu avx2"
 
 // The text of a kernel, and the key under which its machine code is kept: everything that decides its bytes.
+// What the kernel is called in its graph does not.
 struct KernelText {
   std::string source;
   Key key;
 };
-// `identity`: of the compiler, lines of a name and its text, each a field; the version of Twinloom is
-// another.
-KernelText kernel_text(const std::string& kernel, const std::string& target, std::string_view identity,
-                       std::string source);
+// `kernel`: what it does; its source says the same. `identity`: of the compiler, lines of a name and its
+// text, each a field; the version of Twinloom is another.
+Key kernel_key(std::string_view kernel, const std::string& target, std::string_view identity,
+               std::string source);
 
-// "k0_softmax", "graph main": what the entry is of.
+// "max_sum_exp", "graph main": what the entry is of.
 std::string subject_of(const Key& key);
 
 // The text of the field, empty where the key has none of that name.

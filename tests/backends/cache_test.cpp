@@ -16,7 +16,7 @@ constexpr const char* halve = R"(program halve(x: f32[n], y: written f32[n]; n i
 class KeptKernels : public testing::Test {
  protected:
   // Builds with a back end of its own, as another process would; whether the kernel came from the cache.
-  bool build_and_run() const {
+  bool build_and_run(const std::string& name = "halve") const {
     const auto backend = cpu::make_cpu({.isa = "avx2", .cache = cache});
     const runtime::Built built = backend->build(program);
     std::vector<float> x(80, 3.0f), y(80);
@@ -25,7 +25,7 @@ class KeptKernels : public testing::Test {
     EXPECT_FALSE(built.kernel->run(memory, sizes, {}));
     EXPECT_EQ(y, std::vector<float>(80, 1.5f));
     EXPECT_EQ(backend->warning(), "");
-    EXPECT_NE(built.source.find("halve"), std::string::npos);
+    EXPECT_NE(built.source.find(name), std::string::npos);
     return built.cached;
   }
 
@@ -54,6 +54,21 @@ TEST_F(KeptKernels, WhatCannotBeLoadedIsCompiledAgain) {
     EXPECT_FALSE(build_and_run());
     EXPECT_TRUE(build_and_run()) << "it was healed";
   }
+}
+
+TEST_F(KeptKernels, AreFoundByOthersThatDifferInNames) {
+  const auto named = [](const std::string& kernel, const std::string& buffer) {
+    loops::Program other = loops::parse(halve);
+    other.name = kernel;
+    other.buffers.front().name = buffer;
+    return other;
+  };
+  program = named("k3_mul", "x");
+  EXPECT_FALSE(build_and_run("k3_mul"));
+  program = named("k12_mul", "mul_7");
+  EXPECT_TRUE(build_and_run("k12_mul"));
+  program = named("k12_mul_add", "x");
+  EXPECT_FALSE(build_and_run("k12_mul_add")) << "says that it does something else";
 }
 
 TEST_F(KeptKernels, EveryFieldOfTheKeyCounts) {

@@ -34,7 +34,7 @@ std::string joined(const std::vector<std::string>& texts) {
   const std::string include = cat("#include \"", cuda::ENTRY_HEADER, "\"\n");
   std::string all = include;
   for (std::size_t at = 0; at < texts.size(); ++at)
-    all += replaced(replaced(texts[at], include, ""), ") kernel(", cat(") kernel_", at, "("));
+    all += replaced(replaced(texts[at], include, ""), ") twinloom_", cat(") kernel_", at, "_"));
   return all;
 }
 

@@ -26,8 +26,9 @@ TEST(Dialect, BuffersThatAreWrittenInPlaceAreNotRestricted) {
   const loops::InPlace pair{loops::Buffer{0}, loops::Buffer{2}};
   ASSERT_TRUE(loops::is_in_place(program, pair));
   const std::string text = emit::emit(program, CudaDialect(Handed::any, std::array{pair}));
-  EXPECT_NE(text.find("kernel(void* buffer_0, void* __restrict__ buffer_1, void* buffer_2, FailureRecord*"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("twinloom_p(void* buffer_0, void* __restrict__ buffer_1, void* buffer_2, FailureRecord*"),
+      std::string::npos)
       << text;
 }
 
@@ -42,7 +43,7 @@ TEST(Dialect, ThreadsOfAWarpExchangeTheirTotals) {
 })");
   EXPECT_EQ(text, R"(#include "cuda/routines.h"
 namespace twinloom::device {
-extern "C" __global__ void __launch_bounds__(32) kernel(void* __restrict__ buffer_0, void* __restrict__ buffer_1, FailureRecord* failure) {
+extern "C" __global__ void __launch_bounds__(32) twinloom_rows(void* __restrict__ buffer_0, void* __restrict__ buffer_1, FailureRecord* failure) {
   const i64 thread = threadIdx.x;
   const f32* const a0 = static_cast<const f32*>(buffer_0);
   f32* const a1 = static_cast<f32*>(buffer_1);

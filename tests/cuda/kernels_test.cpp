@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cuda/translate.h"
+#include "core/base/text.h"
 #include "core/emit/emit.h"
 #include "core/machine/gpu.h"
 #include "core/schedule/schedule.h"
@@ -55,6 +56,24 @@ TEST(KernelsOfScans, NvrtcTakesWhatIsChosen) {
     scan t1 = t0 (f32(x[72*i + k]), count(k)) at k scan t3 = t2 (f32(x[72*i + k])) at k exclusive
     y[72*i + k] = add(t1, t3) z[72*i + k] = t1.1 } } })"),
       1u);
+}
+
+// What profilers show is what the machine code's function is called; a kernel's number is no part of it, nor
+// of the key.
+TEST(KernelsInProfilers, AreNamedAfterWhatTheyDo) {
+  TWINLOOM_NEEDS_NVRTC();
+  const Translator translator("sm_90a");
+  const auto text_of = [&](std::string_view name, std::string_view buffer) {
+    return translator.text(
+        loops::parse(cat("program ", name, "(", buffer, ": f32[64], y: written f32[64]) { for i < 64 ",
+                         "thread { y[i] = exp(", buffer, "[i]) } }")),
+        Handed::usual);
+  };
+  const KernelText text = text_of("k3_exp", "x");
+  EXPECT_NE(text.source.find("void __launch_bounds__(64) twinloom_exp("), std::string::npos) << text.source;
+  EXPECT_NE(translator.object(text, "k3_exp").find(".text.twinloom_exp"), std::string::npos);
+  EXPECT_EQ(text_of("k17_exp", "mul_4").key, text.key);
+  EXPECT_NE(text_of("k3_exp_add", "x").key, text.key);
 }
 
 }  // namespace
