@@ -86,6 +86,20 @@ twinloom_error* twinloom_peak_bytes(const twinloom_executable* executable, const
   });
 }
 
+twinloom_error* twinloom_reuses(const twinloom_executable* executable, const twinloom_value* arguments,
+                                size_t argument_count, int32_t* parameters, size_t result_count) {
+  return guarded([&] {
+    const twinloom::Executable& run = checked(executable, "executable").executable;
+    const std::size_t expected = run.graph().results().size();
+    if (result_count != expected)
+      throw Error(cat(result_count, " results were asked for; the graph has ", expected));
+    if (result_count != 0) checked(parameters, "parameters");
+    std::fill_n(parameters, result_count, -1);
+    for (const auto& [result, parameter, bytes] : run.reuses(arguments_of(arguments, argument_count, false)))
+      parameters[result] = parameter;
+  });
+}
+
 twinloom_error* twinloom_run(const twinloom_executable* executable, const twinloom_value* arguments,
                              size_t argument_count, const twinloom_run_options* options,
                              twinloom_value* results, size_t result_count) {

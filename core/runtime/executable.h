@@ -64,7 +64,8 @@ class Executable {
   ~Executable();
 
   // One argument for each parameter, in order. Where `outputs` is not empty it holds one tensor for each
-  // `own` result, of the right type and sizes, which is written; it must overlap nothing. Error where an
+  // `own` result, of the right type and sizes, which is written; it must overlap nothing, but may be the very
+  // memory of a parameter that reuses() names for it, with strides as a kernel writes them. Error where an
   // argument does not fit the graph, a guard fails, or an index is out of range.
   // The memory of a donated input may come back as an output's, which keeps its owner; else it is as it was.
   // It is not taken where it overlaps another argument's. What it holds after a failed run is not known.

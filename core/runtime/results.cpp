@@ -86,7 +86,7 @@ Results::Results(const graph::Graph& graph, const Prepared& prepared, const Give
     tensors_[v] = result_memory(v, given, sources);
     memory_[v].data = tensors_[v].data;
   }
-  check_overlap();
+  check_overlap(given.keep_donated);
   check_written();
 }
 
@@ -141,12 +141,24 @@ void Results::adopt(std::span<const Tensor> given) {
   }
 }
 
-void Results::check_overlap() const {
+bool Results::is_taken(std::size_t result, std::size_t parameter) const {
+  const auto number = static_cast<int>(parameter);
+  const void* const memory = std::get<Tensor>(arguments_[parameter]).data;
+  for (std::size_t v = 0; v < tensors_.size(); ++v) {
+    const lower::Value& value = prepared_.variant->values[v];
+    if (value.result != static_cast<int>(result) || prepared_.reused[v] != number) continue;
+    return own_[result].data == memory && tensors_[v].data == memory &&
+           same_places(own_[result], tensors_[v]) && may_be_taken(arguments_, number, value.dtype);
+  }
+  return false;
+}
+
+void Results::check_overlap(bool keep_donated) const {
   for (std::size_t r = 0; r < own_.size(); ++r) {
     if (own_[r].data == nullptr) continue;
     for (std::size_t p = 0; p < arguments_.size(); ++p) {
       const auto* tensor = std::get_if<Tensor>(&arguments_[p]);
-      if (tensor != nullptr && overlap(own_[r], *tensor)) {
+      if (tensor != nullptr && overlap(own_[r], *tensor) && (keep_donated || !is_taken(r, p))) {
         throw Error(
             cat("output ", r, " overlaps parameter '", escaped(graph_.parameters()[p].name), "' in memory"));
       }

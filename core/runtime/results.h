@@ -46,7 +46,9 @@ class Results {
   const Tensor* target_of(std::size_t value, std::size_t result) const;
   void copy(const Tensor& target, const Tensor& source) const;
   Tensor row_major(const Tensor& given) const;  // a copy of a parameter
-  void check_overlap() const;
+  // Whether the caller's tensor for a result is the parameter's own memory, which the result takes anyway.
+  bool is_taken(std::size_t result, std::size_t parameter) const;
+  void check_overlap(bool keep_donated) const;
   void check_written() const;
   const graph::Graph& graph_;
   const Prepared& prepared_;

@@ -261,6 +261,11 @@ TEST_F(Donated, ArgumentsGiveTheirMemory) {
   twinloom_text_free(json);
   EXPECT_EQ(told["reuses"],
             nlohmann::json::parse(R"([{"result": 0, "name": "", "input": "x", "bytes": 48}])"));
+  std::int32_t parameter = -1;
+  expect_ok(twinloom_reuses(executable, &argument, 1, &parameter, 1));
+  EXPECT_EQ(parameter, 0);
+  expect_invalid(twinloom_reuses(executable, &argument, 1, &parameter, 2),
+                 "2 results were asked for; the graph has 1");
   expect_ok(twinloom_run(executable, &argument, 1, nullptr, results.data(), 1));
   EXPECT_EQ(floats(results[0]), memory.data());
   EXPECT_EQ(memory[11], 12.0f);

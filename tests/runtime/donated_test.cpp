@@ -98,6 +98,47 @@ TEST(Donated, TakeNoMemoryOfTheRun) {
   EXPECT_EQ(numbers_in(std::get<Tensor>(outputs[0]), cpu()), (Numbers{34, 68, 102, 46, 80, 114}));
 }
 
+// Who hands in a tensor for each result may hand in the memory that reuses() names, and nothing else of the
+// argument's.
+TEST(Donated, MayBeTheCallersTensorForTheResult) {
+  for (const Device& device : all_devices()) {
+    SCOPED_TRACE(device.backend().name());
+    const Executable executable = compile(line(), device);
+    Line given;
+    const auto arguments = given.on(device);
+    const Tensor x = std::get<Tensor>(arguments[0]);
+    RunOptions keeping;
+    keeping.keep_donated = true;
+    const auto overlaps = [&](const RunOptions& options, const Tensor& output) {
+      return words_of<Error>([&] { executable.run(arguments, options, std::array{output}); });
+    };
+    EXPECT_EQ(overlaps(keeping, x), "output 0 overlaps parameter 'x' in memory");
+    Tensor other = x;
+    std::swap(other.sizes[0], other.sizes[1]);
+    std::swap(other.strides[0], other.strides[1]);
+    EXPECT_NE(overlaps({}, other), "");
+    EXPECT_EQ(numbers_in(x, device), Line().x) << "as it was";
+    const auto outputs = executable.run(arguments, {}, std::array{x});
+    EXPECT_EQ(address(outputs[0]), x.data);
+    EXPECT_EQ(numbers_in(x, device), LINE);
+  }
+}
+
+// The stride of an axis of size 1 says nothing.
+TEST(Donated, MayBeTheCallersTensorWithAnotherStrideOfOneRow) {
+  Builder builder("row");
+  builder.output(builder.input("x", DType::f32, {1, 6}, true) * 2);
+  const Executable executable = compile(builder.take(), cpu());
+  Line given;
+  const Tensor x = view_of(given.x.data(), DType::f32, {1, 6});
+  for (const std::int64_t stride : {1, 6, 100}) {
+    Tensor output = x;
+    output.strides[0] = stride;
+    executable.run(std::vector<Argument>{x}, {}, std::array{output});
+  }
+  EXPECT_EQ(given.x, (Numbers{8, 16, 24, 32, 40, 48}));
+}
+
 // The memory lives as long as who owned the argument says.
 TEST(Donated, ResultsKeepTheOwner) {
   const Executable executable = compile(line(), cpu());

@@ -448,6 +448,13 @@ TWINLOOM_API twinloom_error* twinloom_peak_bytes(const twinloom_executable* exec
                                                  const twinloom_value* arguments, size_t argument_count,
                                                  int64_t* bytes);
 
+/** For each of the graph's results the number of the parameter, donated or written, whose memory it takes in
+ * a run with these arguments; -1: of none. A run may be handed that very memory for the result, and else
+ * memory of its own. */
+TWINLOOM_API twinloom_error* twinloom_reuses(const twinloom_executable* executable,
+                                             const twinloom_value* arguments, size_t argument_count,
+                                             int32_t* parameters, size_t result_count);
+
 /** What a run with these arguments consists of, as an object of JSON, times in seconds: `kernels` (name; the
  * operators that each computes, with file and line; loop nest, schedule, sources; bytes that it moves;
  * estimate, by what limits it), `missed` (pairs that stayed two kernels, and why), `scatters`, `reuses` (which
@@ -508,11 +515,12 @@ typedef struct twinloom_run_options {
 
 /** Runs the graph. One argument for each parameter and one result for each of the graph's, in order. A result
  * that is TWINLOOM_NONE on entry gets memory of its own and is TWINLOOM_MANAGED; one that is TWINLOOM_TENSOR
- * is written there, which must have its type and shape and overlap nothing else. Either every result that the
- * graph computes has such a tensor or none has. A result that is an argument, or a view of one, lies in that
- * argument's memory, and must not outlive it. So does one that takes the memory of a donated argument: its
- * address is that argument's, and what the argument held is gone, also where the run fails. A donated
- * argument that overlaps another one in memory, or that no result takes, keeps what it holds. */
+ * is written there, which must have its type and shape and overlap nothing else; it may be row-major in the
+ * very memory of an argument that twinloom_reuses names for it. Either every result that the graph computes
+ * has such a tensor or none has. A result that is an argument, or a view of one, lies in that argument's
+ * memory, and must not outlive it. So does one that takes the memory of a donated argument: its address is
+ * that argument's, and what the argument held is gone, also where the run fails. A donated argument that
+ * overlaps another one in memory, or that no result takes, keeps what it holds. */
 TWINLOOM_API twinloom_error* twinloom_run(const twinloom_executable* executable,
                                           const twinloom_value* arguments, size_t argument_count,
                                           const twinloom_run_options* options, twinloom_value* results,

@@ -990,6 +990,14 @@ class Executable {
     return bytes;
   }
 
+  /// For each result the number of the parameter whose memory it takes in such a run; -1: of none.
+  std::vector<std::int32_t> reuses(const std::vector<Value>& arguments, std::size_t results) const {
+    const auto values = detail::values_of(arguments);
+    std::vector<std::int32_t> parameters(results);
+    detail::check(twinloom_reuses(handle(), values.data(), values.size(), parameters.data(), results));
+    return parameters;
+  }
+
   /// What a run with these arguments consists of, as an object of JSON: see twinloom_explain.
   std::string explain(const std::vector<Value>& arguments, int threads = 0) const {
     const auto values = detail::values_of(arguments);

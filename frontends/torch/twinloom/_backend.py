@@ -11,6 +11,7 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental.proxy_tensor import py_sym_types
 
 from . import _library
+from ._donate import donate, donated_placeholders
 from ._executable import Executable, shared_results
 from ._freeze import freeze
 from ._library import Error
@@ -115,7 +116,8 @@ def _compile_part(part, settings, device):
         graph = _build(part.nodes, symbols, part.inputs, part.results, shared)
     with fake_tensor.unset_fake_temporarily():
         return Executable(graph, symbols, [node.meta["val"] for node in part.inputs],
-                          [node.meta["val"] for node in part.results], settings, device)
+                          [node.meta["val"] for node in part.results], settings, device,
+                          {number: node.name for number, node in enumerate(part.inputs) if node in part.donated})
 
 
 def _symbol_nodes(graph):
@@ -157,7 +159,7 @@ def _wait_late(graph):
             min(node.users, key=order.get).prepend(node)
 
 
-def compile_graph(gm, example_inputs, *, settings):
+def compile_graph(gm, example_inputs, *, settings, is_backward=False):
     """Compiles a graph of ATen operators; called by AOTAutograd with FakeTensors."""
     device = device_of(gm.graph)
     _library.device(device, settings.cache)  # what is missing is an error, not a reason to leave all to PyTorch
@@ -166,6 +168,8 @@ def compile_graph(gm, example_inputs, *, settings):
                         nodes=sum(node.op == "call_function" and works(node) for node in gm.graph.nodes))
     symbol_nodes = _symbol_nodes(gm.graph)
     calls = [Part(nodes) for nodes in parts.partitions]
+    if is_backward:
+        donate(gm.graph, calls, donated_placeholders(gm.graph))
     for number, part in enumerate(calls):
         try:
             _install(gm, f"subgraph_{number}", part, settings, device, symbol_nodes, compiled)
@@ -221,6 +225,6 @@ def backend(gm, example_inputs, *, mode=None, options=None):
     """What torch.compile(model, backend="twinloom") calls. Options: those of Settings."""
     settings = Settings.of(mode, options)
     compiler = functools.partial(compile_graph, settings=settings)
-    return aot_autograd(fw_compiler=compiler, bw_compiler=compiler,
+    return aot_autograd(fw_compiler=compiler, bw_compiler=functools.partial(compiler, is_backward=True),
                         inference_compiler=functools.partial(compile_inference, settings=settings),
                         decompositions=decompositions(), partition_fn=min_cut_rematerialization_partition)(gm, example_inputs)

@@ -6,7 +6,7 @@ import math
 import re
 
 import torch
-from torch._C._dynamo.guards import _empty_strided_cpu, assert_size_stride
+from torch._C._dynamo.guards import _empty_strided_cpu, _reinterpret_tensor, assert_size_stride
 from torch.utils._sympy.printers import PythonPrinter
 
 from . import _library
@@ -39,6 +39,16 @@ def ordered(layout, shape, strides):
     return [shape[axis] for axis in layout.order], [strides[axis] for axis in layout.order]
 
 
+def is_row_major(shape, strides):
+    """As kernels write results."""
+    expected = 1
+    for size, stride in zip(reversed(shape), reversed(strides)):
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
 class Frame:
     """The arguments of one call of the library, kept for the next: addresses and sizes are all that is written anew."""
 
@@ -50,6 +60,7 @@ class Frame:
         for k in range(symbol_count):
             self.arguments[k].kind = _library.SIZE
         self.known = [None] * len(ranks)
+        self.reused = self.numbers = None  # what reused() gave, for the values of which symbols
         self.fields = tuple(one[0] for one in self.tensors + self.outputs)
         self.options = _library.RunOptions(size=ctypes.sizeof(_library.RunOptions))
         self.words = (self.arguments, ctypes.c_size_t(len(self.arguments)), ctypes.pointer(self.options), self.results,
@@ -76,11 +87,13 @@ def describe(place, dtype, device, shape, strides):
 class Executable:
     """Called with the values of its symbols and its tensors, in order; gives a tuple of tensors."""
 
-    def __init__(self, graph, symbols, inputs, results, settings, device):
+    def __init__(self, graph, symbols, inputs, results, settings, device, donated=None):
+        """`donated`: position -> name, of inputs whose memory results may take."""
+        self._donated = donated or {}
         self.symbols, self._ranks = symbols, [one.dim() for one in inputs]
         self._layouts = [Layout(one, symbols) for one in results]
         self._handle = Handle("twinloom_executable_free")
-        options = _library.compile_options(settings)
+        options = _library.compile_options(settings, self._donated.values())
         self._device, self._cuda, self._library = device, device.type == "cuda", library()
         check(library().twinloom_compile(graph.pointer, _library.device(device, settings.cache).pointer, ctypes.byref(options),
                                          ctypes.byref(self._handle.pointer)))
@@ -92,23 +105,42 @@ class Executable:
         count = len(self.symbols)
         numbers, tensors = arguments[:count], arguments[count:]
         frame = self._frame()
+        is_known = numbers == frame.numbers
         for k, number in enumerate(numbers):
             frame.arguments[k].of.size = number
         for k, tensor in enumerate(tensors):
             known = (tensor.shape, tensor.stride(), tensor.dtype)
             if frame.known[k] != known:
                 describe(frame.tensors[k], tensor.dtype, tensor.device, *known[:2])
-                frame.known[k] = known
+                frame.known[k], is_known = known, False
             frame.tensors[k][0].data = tensor.data_ptr()
+        if not is_known:
+            frame.reused, frame.numbers = self._reused(frame, numbers, [one.dtype for one in tensors]), numbers
         results = []
-        for place, layout in zip(frame.outputs, self._layouts):
+        for place, layout, source in zip(frame.outputs, self._layouts, frame.reused):
             shape, strides = layout.of(*numbers)
-            result = torch.empty_strided(shape, strides, dtype=layout.dtype, device=layout.device)
+            if source is None:
+                result = torch.empty_strided(shape, strides, dtype=layout.dtype, device=layout.device)
+            else:
+                result = _reinterpret_tensor(tensors[source], shape, strides)
             describe(place, layout.dtype, layout.device, *ordered(layout, shape, strides))
             place[0].data = result.data_ptr()
             results.append(result)
         self._run(frame)
         return tuple(results)
+
+    def _reused(self, frame, numbers, dtypes):
+        """For each result the position of the input whose memory it takes, with these arguments, or nothing."""
+        count = len(self._layouts)
+        if not self._donated:
+            return [None] * count
+        parameters, sources = (ctypes.c_int32 * count)(), []
+        check(self._library.twinloom_reuses(self._handle.pointer, *frame.words[:2], parameters, ctypes.c_size_t(count)))
+        for layout, parameter in zip(self._layouts, parameters):
+            source = parameter - len(self.symbols)
+            fits = source >= 0 and layout.dtype is dtypes[source] and is_row_major(*ordered(layout, *layout.of(*numbers)))
+            sources.append(source if fits else None)
+        return sources
 
     def _frame(self):
         """One that no call uses; _run() gives it back."""
@@ -166,7 +198,7 @@ class Executable:
             return frame
 
         names = {"assert_size_stride": assert_size_stride, "empty": _empty_strided_cpu, "generic": self, "home": home,
-                 "traced": traced, "execute": self._run}
+                 "again": _reinterpret_tensor, "traced": traced, "execute": self._run}
         if self._cuda:
             names["empty"] = lambda shape, strides, dtype: torch.empty_strided(shape, strides, dtype=dtype, device=self._device)
         arguments = "".join(f"a{k}, " for k in range(len(given)))
@@ -175,9 +207,10 @@ class Executable:
             names.update({f"d{k}": dtype, f"s{k}": shape, f"t{k}": strides})
             fits.append(f"assert_size_stride(a{k}, s{k}, t{k})")
             fill.append(f"f{k}.data = a{k}.data_ptr()")
+        reused = self._reused(traced(), (), [dtype for dtype, _, _ in given])
         for k, (layout, shape, strides) in enumerate(layouts):
             names.update({f"c{k}": layout.dtype, f"u{k}": shape, f"v{k}": strides})
-            take.append(f"r{k} = empty(u{k}, v{k}, c{k})")
+            take.append(f"r{k} = empty(u{k}, v{k}, c{k})" if reused[k] is None else f"r{k} = again(a{reused[k]}, u{k}, v{k})")
             fill.append(f"f{len(given) + k}.data = r{k}.data_ptr()")
         types = " and ".join(f"a{k}.dtype is d{k}" for k in range(len(given))) or "True"
         lines = [f"def run({arguments}):", "    try:", *(f"        {line}" for line in fits), f"        same = {types}",

@@ -130,7 +130,7 @@ _TEXTS = ["twinloom_version", "twinloom_error_message"]
 _CHECKED = ["twinloom_builder_new", "twinloom_builder_input", "twinloom_builder_size", "twinloom_builder_call",
             "twinloom_builder_port", "twinloom_builder_finish", "twinloom_graph_text", "twinloom_device_open",
             "twinloom_builder_constant", "twinloom_builder_origin", "twinloom_compile", "twinloom_run", "twinloom_start",
-            "twinloom_pending_wait", "twinloom_explain", "twinloom_export_package"]
+            "twinloom_pending_wait", "twinloom_explain", "twinloom_export_package", "twinloom_reuses"]
 
 
 def check(error):
@@ -143,9 +143,11 @@ def check(error):
     raise Error(words)
 
 
-def compile_options(settings):
+def compile_options(settings, donated=()):
+    """`donated`: names of parameters whose memory results may take."""
     return CompileOptions(size=ctypes.sizeof(CompileOptions), mode=MODES[settings.mode],
-                          relaxations=settings.relax.encode() if settings.relax else None)
+                          relaxations=settings.relax.encode() if settings.relax else None,
+                          donated=",".join(donated).encode() if donated else None)
 
 
 def text_of(pointer):

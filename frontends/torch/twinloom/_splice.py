@@ -17,9 +17,10 @@ class Part:
         self.inputs = [one for one in needed if isinstance(one.meta.get("val"), torch.Tensor)]
         self.results = [node for node in nodes if any(user not in inside for user in node.users)]
         self.call = None  # name of an attribute of the module, and nodes that are arguments before the inputs
+        self.donated, self.after = [], []  # inputs whose memory its results may take; what else must come before it
 
 
-def _in_order(graph, part_of):
+def in_order(graph, part_of):
     """Nodes and parts, each behind all that it needs, as near to where it stood as that allows: a part stood at its last
     node. No part leads to itself by nodes outside of it."""
     stood, needs, unlocks = {}, {}, {}
@@ -27,9 +28,10 @@ def _in_order(graph, part_of):
         unit = part_of.get(node, node)
         stood[unit] = position
         needs.setdefault(unit, set()).update(part_of.get(one, one) for one in node.all_input_nodes)
-    for part, needed in needs.items():
-        needed.discard(part)
-        needed.update(part.call[1] if isinstance(part, Part) else ())
+    for unit, needed in needs.items():
+        if isinstance(unit, Part):
+            needed.update(part_of.get(one, one) for one in (*unit.after, *(unit.call[1] if unit.call else ())))
+        needed.discard(unit)
     for unit, needed in needs.items():
         for one in needed:
             unlocks.setdefault(one, []).append(unit)
@@ -49,7 +51,7 @@ def splice(graph, parts):
     """Puts calls in the place of all parts that have one."""
     part_of = {node: part for part in parts if part.call for node in part.nodes}
     output, given = next(iter(reversed(graph.nodes))), {}  # node of a part -> node that has its value now
-    for unit in list(_in_order(graph, part_of)):
+    for unit in list(in_order(graph, part_of)):
         if unit is output:
             continue
         if not isinstance(unit, Part):

@@ -1,0 +1,56 @@
+"""Whose memory the results of kernels may take: saved activations of which AOTAutograd says that nobody sees them again.
+
+    grad = call(saved, tangent)      grad lies in the memory of `saved`, where call is the last that reads it
+"""
+import collections
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from ._partition import is_view
+from ._splice import Part, in_order
+
+
+def donated_placeholders(graph):
+    """Of the graph of a backward pass: those that share memory with no other."""
+    context = torch._guards.TracingContext.try_get()
+    metadata = context and context.fw_metadata
+    positions = set(getattr(metadata, "bw_donated_idxs", None) or ())
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    memory = {node: StorageWeakRef(node.meta["val"].untyped_storage()) for node in placeholders
+              if isinstance(node.meta.get("val"), torch.Tensor) and node.meta["val"].layout is torch.strided}
+    count = collections.Counter(one.cdata for one in memory.values())
+    return [node for position, node in enumerate(placeholders)
+            if position in positions and node in memory and count[memory[node].cdata] == 1]
+
+
+def _leaves_memory_alone(node):
+    """Whether nothing that a node gives lies in the memory of its arguments, which it is done with when it returns."""
+    target = node.target
+    return (isinstance(target, torch._ops.OpOverload) and target.namespace in ("aten", "prims")
+            and not target._schema.is_mutable and all(one.alias_info is None for one in target._schema.returns))
+
+
+def _readers(node, part_of):
+    """Nodes that read a node's memory, and the nodes that are it or views of it; no readers where that is not known."""
+    aliases, readers = [node], []
+    for one in aliases:
+        for user in one.users:
+            if user not in part_of and is_view(user):
+                aliases.append(user)
+            elif user not in part_of and not _leaves_memory_alone(user):
+                return [], aliases
+            readers.append(user)
+    return readers, aliases
+
+
+def donate(graph, parts, placeholders):
+    """Has the last part that reads a placeholder take its memory, behind all else that does."""
+    part_of = {node: part for part in parts for node in part.nodes}
+    order = {unit: number for number, unit in enumerate(in_order(graph, part_of))}
+    for node in placeholders:
+        readers, aliases = _readers(node, part_of)
+        last = max((part_of.get(one, one) for one in readers), key=order.get, default=None)
+        if isinstance(last, Part) and [one for one in aliases if one in last.inputs] == [node]:
+            last.donated.append(node)
+            last.after += [one for one in readers if part_of.get(one) is not last]

@@ -1,0 +1,137 @@
+"""Saved activations whose memory gradients take: the same gradients, with less memory."""
+import pytest
+import torch
+import twinloom
+from twinloom import _executable
+
+F = torch.nn.functional
+
+
+@pytest.fixture(autouse=True, params=["cpu", "cuda"])
+def device(request):
+    """Where all tensors of a test lie."""
+    if request.param == "cuda" and not torch.cuda.is_available():
+        pytest.skip("there is no GPU")
+    torch._dynamo.reset()
+    torch.set_default_device(request.param)
+    torch.manual_seed(0)
+    yield request.param
+    torch.set_default_device(None)
+
+
+def drawn(*sizes):
+    return torch.randn(sizes).requires_grad_()
+
+
+def chain(x, w, v):
+    """The exponential is saved, and read last by a kernel that gives as much."""
+    return ((x @ w).exp() * 2 @ v).sum()
+
+
+def viewed(x, w, v):
+    """What is saved is read by a product too, through a view."""
+    y = (x @ w).exp()
+    return (y.t() @ v[:, :1].expand(8, 3).contiguous()).sum() + (y @ v).sum()
+
+
+def returned(x, w, v):
+    """The caller sees what is saved."""
+    y = (x @ w).exp()
+    return (y @ v).sum() + y.sum(), y
+
+
+def twice(x, w, v):
+    """Two views of one memory are saved."""
+    y = (x @ w).exp()
+    return (y * y.view(8, 8).t().sin()).sum() + (y.t() @ v).sum()
+
+
+def argument(x, w, v):
+    return (x.exp() * x @ w @ v).sum()
+
+
+def with_axes_of_one_row(x, w, v):
+    """Results and what is saved have axes of size 1, whose strides may be any."""
+    return (F.local_response_norm((x @ w)[None], 2) @ v).sum()
+
+
+FUNCTIONS = (chain, viewed, returned, twice, argument, with_axes_of_one_row)
+
+
+def gradients(run, inputs):
+    for one in inputs:
+        one.grad = None
+    results = run(*inputs)
+    loss, *others = results if isinstance(results, tuple) else (results,)
+    before = [one.detach().clone() for one in others]
+    loss.backward()
+    for one, kept in zip(others, before):
+        assert torch.equal(one, kept)
+    return [one.grad.clone() for one in inputs]
+
+
+def reused(executables):
+    """How many of their results lie in the memory of what was handed in."""
+    return sum(source is not None for one in executables for source in one._reused(one._last, (), [torch.float32] * 9))
+
+
+def backward_kernels(function, *inputs):
+    found = []
+    twinloom._backend._listeners.append(found)
+    gradients(torch.compile(function, backend=twinloom.backend), inputs)
+    twinloom._backend._listeners.remove(found)
+    return found[1].kernels
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_gradients_are_those_of_eager(function, dynamic):
+    inputs = drawn(8, 8), drawn(8, 8), drawn(8, 8)
+    run = torch.compile(function, backend=twinloom.backend, dynamic=dynamic)
+    wanted = gradients(function, inputs)
+    for _ in range(3):
+        for given, expected in zip(gradients(run, inputs), wanted):
+            torch.testing.assert_close(given, expected, rtol=1e-4, atol=1e-3)
+
+
+def test_gradients_lie_in_the_memory_of_what_was_saved():
+    assert reused(backward_kernels(chain, drawn(8, 8), drawn(8, 8), drawn(8, 8))) == 1
+    for function in (returned, argument):
+        torch._dynamo.reset()
+        assert reused(backward_kernels(function, drawn(8, 8), drawn(8, 8), drawn(8, 8))) == 0
+
+
+def test_what_is_not_donated_stays_as_it_is():
+    inputs = drawn(8, 8), drawn(8, 8), drawn(8, 8)
+    with torch._functorch.config.patch(donated_buffer=False):
+        run = torch.compile(chain, backend=twinloom.backend)
+        loss = run(*inputs)
+        loss.backward(retain_graph=True)
+        first = [one.grad.clone() for one in inputs]
+        loss.backward()
+        for one, kept in zip(inputs, first):
+            assert torch.equal(one.grad, 2 * kept)
+
+
+def test_backward_passes_allocate_less(monkeypatch, device):
+    if device == "cuda":
+        pytest.skip("counts allocations of the CPU")
+
+    def allocated(donates):
+        count, allocate = [0], torch._C._dynamo.guards._empty_strided_cpu
+
+        def counting(shape, strides, dtype):
+            result = allocate(shape, strides, dtype)
+            count[0] += result.nbytes
+            return result
+
+        torch._dynamo.reset()
+        monkeypatch.setattr(_executable, "_empty_strided_cpu", counting)
+        with torch._functorch.config.patch(donated_buffer=donates):
+            run = torch.compile(chain, backend=twinloom.backend)
+            loss = run(drawn(64, 64), drawn(64, 64), drawn(64, 64))
+            count[0] = 0
+            loss.backward()
+        return count[0]
+
+    assert allocated(False) - allocated(True) >= 64 * 64 * 4
