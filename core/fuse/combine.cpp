@@ -10,6 +10,7 @@
 #include "core/fuse/items.h"
 #include "core/fuse/siblings.h"
 #include "core/index/simplify.h"
+#include "core/loops/rewrite.h"
 #include "core/lower/realize.h"
 #include "core/lower/share.h"
 
@@ -175,13 +176,15 @@ class Combiner {
     if (!forwarded.refused.empty()) return std::nullopt;
     const Balance balance = balance_of(forwarded, false);
     // How elements lie counts too, which only seconds tell: where neighbours are read apart, each costs a
-    // sector.
+    // sector, and each time where an index says which it is.
     const lower::Costs& costs = around_.limits.costs;
-    const bool is_plain =
-        !around_.limits.seconds || balance.again + balance.elements * costs.apart <= costs.launch;
+    const bool looks_up = loops::looks_up_indices(*around_.lowered.units[first_number_].nest.body);
+    const double apart = costs.apart * (looks_up ? forwarded.evaluations : balance.elements);
+    const bool is_plain = !around_.limits.seconds || balance.again + apart <= costs.launch;
     if (is_plain && !balance.pays()) return computes_too_much();
     Combined combined = finish(std::move(forwarded.nest), facts);
-    if (!is_plain && !is_faster(combined.unit->nest)) return computes_too_much();
+    const double most = balance.pays() ? 1 : around_.limits.clearly_less;
+    if (!is_plain && !is_faster(combined.unit->nest, most)) return computes_too_much();
     return combined;
   }
   static Combined computes_too_much() {
@@ -399,15 +402,17 @@ class Combiner {
     const bool computes_again = !flows_.empty() && !balance_of(forwarded, !may_vanish()).pays();
     if (computes_again && !around_.limits.seconds) return computes_too_much();
     Combined combined = put_together(writer, std::move(forwarded), frame, facts);
-    if (computes_again && combined.unit && !is_faster(combined.unit->nest)) return computes_too_much();
+    if (computes_again && combined.unit && !is_faster(combined.unit->nest, around_.limits.clearly_less))
+      return computes_too_much();
     return combined;
   }
 
   // Where seconds are known: a cached row is computed once. What estimates say of long chains of operators is
-  // less sure than what they say of memory, so the one kernel must be clearly faster.
-  bool is_faster(const Program& fused) const {
+  // less sure than what they say of memory, so where operators alone do not pay, the one kernel must be clearly
+  // faster: take at most so much of the two.
+  bool is_faster(const Program& fused, double most) const {
     const Times times = times_of(fused, false, around_.limits.worth_choosing);
-    return times.one <= around_.limits.clearly_less * times.two;
+    return times.one <= most * times.two;
   }
 
   Combined put_together(const Nest& writer, Forwarded forwarded, const std::vector<NestLoop>& frame,

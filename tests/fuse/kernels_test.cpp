@@ -233,6 +233,25 @@ TEST(Kernels, AMachineOfSlowStartsComputesAgain) {
   EXPECT_EQ(units(), 2U) << "seconds are asked where computing again costs more than a start";
 }
 
+// Each look up may be a sector of its own, whatever little the operators cost.
+TEST(Kernels, SecondsDecideWhereElementsAreLookedUpAgain) {
+  Builder b;
+  const Tensor table = b.input("table", DType::f32, {32, 512}), at = b.input("at", DType::i64, {512});
+  const Tensor y = b.input("y", DType::f32, {32, 64, 512});
+  b.output(y * reshape(take(table, 1, at), {32, 1, 512}));
+  const graph::Graph graph = b.take();
+  const auto fused_where = [&](double seconds_of_both) {
+    fuse::Limits limits;
+    limits.costs = {.memory = 30, .cached = 12, .launch = 9e7};
+    limits.seconds = [=](const loops::Program& nest) {
+      return nest.buffers.size() == 4 ? seconds_of_both : 1e-6;
+    };
+    return fuse::fuse(lower::lower(graph), limits).lowered.units.size();
+  };
+  EXPECT_EQ(fused_where(1e-6), 1U);
+  EXPECT_EQ(fused_where(1.0), 2U);
+}
+
 // An element chooses among many parts where that costs less than their kernels; each part is then loaded
 // where it is an element of the part.
 TEST(Kernels, ElementsChooseAmongManyPartsWhereStartsAreSlow) {
