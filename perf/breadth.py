@@ -200,7 +200,6 @@ def row_of(name, kind, peers, runs):
 def measured(torch, options, folder):
     """A row a case, printed as its group is done: until --limit."""
     makers = works_of(torch, options)
-    clock = Clock(torch, options.device, options.rounds)
     rows = []
     names, size = list(makers), GROUP if options.device == "cuda" else 1
     end = time.monotonic() + options.limit
@@ -211,14 +210,15 @@ def measured(torch, options, folder):
         group = names[first:first + size]
         if options.workers:
             warm_up(options, group)
-        for row in measured_group(torch, options, pathlib.Path(folder), {name: makers[name] for name in group}, clock):
+        for row in measured_group(torch, options, pathlib.Path(folder), {name: makers[name] for name in group}):
             rows.append(row)
             print_row(row)
     return rows
 
 
-def measured_group(torch, options, folder, makers, clock):
+def measured_group(torch, options, folder, makers):
     """Ours run for all cases before and after their peers."""
+    clock = Clock(torch, options.device, options.rounds)
     files = [folder / f"{name}.fx" for name in makers]
     kinds, peers, failures = {}, {}, {}
     write_texts(torch, makers, folder, failures)
@@ -234,7 +234,7 @@ def measured_group(torch, options, folder, makers, clock):
         if options.device == "cuda":
             torch.cuda.empty_cache()
     if options.device == "cuda":
-        clock.flushed = None
+        clock = None  # and the memory that it writes before each run
         torch.cuda.empty_cache()
     runs = [before, measure_ours(options, [file for file in files if file.exists()])]
     for name in makers:
