@@ -1,45 +1,15 @@
 // What operators of FX texts mean, on the numbers 0, 1, 2, ...; the expected ones are PyTorch's.
 #include <gtest/gtest.h>
 
-#include "core/graph/bind.h"
-#include "tests/evaluate/arrays.h"
 #include "tests/frontends/texts.h"
+#include "tests/frontends/values.h"
 
 namespace twinloom::tests {
 namespace {
 
-using Reals = std::vector<double>;
-
-struct Row {
-  std::string_view parameters;
-  std::string_view statement;
-  std::string_view type;
-  Reals numbers;
-};
-
-// Of result 0, with every parameter counted from 0.
-Reals numbers_of(const graph::Graph& graph) {
-  std::vector<evaluate::Argument> arguments;
-  for (const graph::Parameter& parameter : graph.parameters()) {
-    const graph::Node& node = graph[std::get<graph::NodeId>(parameter.value)];
-    arguments.emplace_back(evaluate::counting(node.dtype, graph::sizes_of(node.shape, {})));
-  }
-  return evaluate::numbers_in(*evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict).front());
-}
-
-void expect_all(std::span<const Row> rows) {
-  for (const Row& row : rows) {
-    const std::string text = module_text(row.parameters, row.statement, "(y,)");
-    ASSERT_EQ(error_of(text), "nothing was thrown") << row.statement;
-    const graph::Graph graph = fx::read(text);
-    EXPECT_EQ(result_type(graph), row.type) << row.statement;
-    EXPECT_EQ(numbers_of(graph), row.numbers) << row.statement;
-  }
-}
-
 // Long because it is a table.
 TEST(FxValues, Prims) {
-  const Row rows[] = {
+  const ValueRow rows[] = {
       // (1 + 2^-12) * (1 - 2^-12) - 1, rounded once.
       {"x: \"f32[]\"",
        "a = torch.ops.aten.add.Tensor(x, 1.000244140625)\nb = torch.ops.aten.add.Tensor(x, 0.999755859375)\n"
@@ -99,7 +69,7 @@ TEST(FxValues, Prims) {
 }
 
 TEST(FxValues, OneSeedDrawsTheSameTwice) {
-  const Row rows[] = {
+  const ValueRow rows[] = {
       {"x: \"i64[]\"",
        "a = torch.ops.prims.inductor_random.default([5], x, 'rand')\n"
        "z = torch.ops.aten.add.Tensor(x, 0)\n"
@@ -118,7 +88,7 @@ TEST(FxValues, OneSeedDrawsTheSameTwice) {
 
 // Long because it is a table.
 TEST(FxValues, Copies) {
-  const Row rows[] = {
+  const ValueRow rows[] = {
       {"x: \"i32[3]\", z: \"f32[]\"",
        "w = torch.ops.aten.add.Tensor(z, 2.7)\ny = torch.ops.aten.copy.default(x, w)",
        "i32[3]",
@@ -162,7 +132,7 @@ TEST(FxValues, Copies) {
 }
 
 TEST(FxValues, AnIndexOfNothingMayHaveAnyRank) {
-  const Row rows[] = {
+  const ValueRow rows[] = {
       {"x: \"f32[2]\", i: \"i64[0, 2]\", v: \"f32[0, 2]\"",
        "y = torch.ops.aten.scatter_add.default(x, 0, i, v)",
        "f32[2]",
@@ -176,7 +146,7 @@ TEST(FxValues, AnIndexOfNothingMayHaveAnyRank) {
 }
 
 TEST(FxValues, EmptyTensorsAreConcatenatedAndSplit) {
-  const Row rows[] = {
+  const ValueRow rows[] = {
       {"x: \"f32[0]\"", "y = torch.ops.aten.cat.default([x, x], -3)", "f32[0]", {}},
       {"x: \"f32[0]\"", "y = torch.ops.aten.split.Tensor(x, 0)[0]", "f32[0]", {}},
       {"x: \"f32[0]\", z: \"f32[1, 2]\"", "y = torch.ops.aten.cat.default([x, z], 1)", "f32[1, 2]", {0, 1}},
@@ -186,7 +156,7 @@ TEST(FxValues, EmptyTensorsAreConcatenatedAndSplit) {
 
 // c64[2, 2] is f32[2, 2, 2]: 0 + 1i, 2 + 3i, ...
 TEST(FxValues, ComplexNumbers) {
-  const Row rows[] = {
+  const ValueRow rows[] = {
       {"x: \"c64[2]\"", "y: \"c64[2]\" = torch.ops.aten.mul.Tensor(x, x)", "f32[2, 2]", {-1, 0, -5, 12}},
       {"x: \"c64[2]\", z: \"f32[2]\"", "y = torch.ops.aten.mul.Tensor(z, x)", "f32[2, 2]", {0, 0, 2, 3}},
       {"x: \"c64[2]\"", "y = torch.ops.aten.add.Tensor(x, 2)", "f32[2, 2]", {2, 1, 4, 3}},
@@ -236,7 +206,7 @@ TEST(FxValues, ComplexNumbers) {
 
 // Where the mask does not hold an index may be anything; elsewhere it is moved to the nearest end.
 TEST(FxValues, MaskedIndices) {
-  const Row rows[] = {
+  const ValueRow rows[] = {
       {"x: \"f32[5]\", i: \"i64[3]\"",
        "m = torch.ops.aten.gt.Scalar(i, 0)\nj = torch.ops.aten.mul.Tensor(i, 3)\n"
        "y = torch.ops.aten._unsafe_masked_index.default(x, m, [j], 7.0)",
@@ -259,7 +229,7 @@ TEST(FxValues, MaskedIndices) {
 
 // as_strided speaks of the memory that its argument lies in, not of the argument's own order.
 TEST(FxValues, StridedViewsOfViews) {
-  const Row rows[] = {
+  const ValueRow rows[] = {
       {"x: \"f32[2, 3]\"",
        "t = torch.ops.aten.permute.default(x, [1, 0])\ny = torch.ops.aten.as_strided.default(t, [4], [1], 1)",
        "f32[4]",
