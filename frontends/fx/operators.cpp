@@ -16,7 +16,7 @@ const Table& table() {
     Table all;
     for (const auto family :
          {pointwise_rows(), view_rows(), reduction_rows(), indexing_rows(), composite_rows(), creation_rows(),
-          size_rows(), prims_rows(), copy_rows(), complex_rows(), product_rows()}) {
+          size_rows(), prims_rows(), copy_rows(), complex_rows(), product_rows(), pooling_rows()}) {
       for (const Row& row : family) {
         const bool added = all.emplace(row.name, &row).second;
         CHECK(added, "two rows for the operator ", row.name);

@@ -132,32 +132,6 @@ Item randint(const Arguments& arguments) {
                      arguments.tensor(3, "seed"),
                      {0, 0, arguments.number(0, "low"), arguments.number(1, "high")})};
 }
-// Places of the largest elements in their planes, from their offsets in windows: an offset counts the
-// elements of a window row by row, and window i begins at i * stride - padding along each axis.
-Item offsets_to_indices(const Arguments& arguments) {
-  graph::Builder& builder = arguments.builder();
-  Tensor rest = graph::cast(arguments.tensor(0, "self"), DType::i64);
-  const std::vector<Expr> kernel = arguments.sizes(1, "kernel_size"),
-                          plane = arguments.sizes(2, "input_size");
-  const std::vector<Expr> stride = arguments.sizes(3, "stride"), padding = arguments.sizes(4, "padding");
-  const std::vector<Expr> dilation = arguments.sizes(5, "dilation");
-  const std::size_t axes = kernel.size();
-  for (const auto* sizes : {&plane, &stride, &padding, &dilation}) {
-    if (sizes->size() != axes || std::cmp_less(rest.rank(), axes))
-      arguments.fail(cat("needs one number an axis of the window, which has ", axes));
-  }
-  Tensor place = builder.constant(0, DType::i64);
-  for (std::size_t d = 0; d < axes; ++d) {
-    const Tensor inner = builder.size(index::product(std::span(kernel).subspan(d + 1)));
-    const Tensor step = graph::div_floor(rest, inner);
-    rest = graph::sub(rest, graph::mul(step, inner));
-    const Tensor window = builder.iota(rest.shape(), rest.rank() - static_cast<int>(axes - d));
-    const Tensor first = window * builder.size(stride[d]) - builder.size(padding[d]);
-    place = place * builder.size(plane[d]) + first + step * builder.size(dilation[d]);
-  }
-  return {place};
-}
-
 // Strides are the caller's and the compiler's to choose.
 Item force_stride_order(const Arguments& arguments) { return {arguments.tensor(0, "input")}; }
 
@@ -180,7 +154,6 @@ constexpr std::array rows = {
     Row{"prims.inductor_lookup_seed", lookup_seed},
     Row{"prims.inductor_random", random},
     Row{"prims.inductor_randint", randint},
-    Row{"prims._low_memory_max_pool_offsets_to_indices", offsets_to_indices},
     Row{"prims.inductor_force_stride_order", force_stride_order, Lies::whole_or_copy},
 };
 
