@@ -56,7 +56,7 @@ def bounds_of(gens, table):
     bounds = {}
     for name, (kind, *numbers) in gens.items():
         if kind == "const":
-            bounds[name] = (0, numbers[0] - 1)
+            bounds[name] = (numbers[0], numbers[0])
         else:
             low, high = numbers
             bounds[name] = (low, max(low, table.get(high, high) - 1))
