@@ -16,6 +16,24 @@ namespace {
 using loops::Bind;
 using namespace constants;
 
+// Elements that a thread loads at a node, of all lanes of a vector.
+double loaded_lanes(const Walk& walk, const Node& node) {
+  const bool vector = node.loop && walk.loops[*node.loop].bind == Bind::vector;
+  double loads = 0;
+  for (const std::size_t access : node.accesses) loads += walk.accesses[access].store ? 0 : 1;
+  return (vector ? walk.loops[*node.loop].extent : 1) * loads;
+}
+
+// Registers that the values of a thread want, and that it may have.
+double wanted_registers(const Walk& walk) {
+  double lanes = 0;
+  for (const Node& node : walk.nodes) lanes = std::max(lanes, loaded_lanes(walk, node));
+  return OWN_REGISTERS + (walk.accumulator_bytes + walk.array_bytes) / 4 + lanes;
+}
+double most_registers(const Walk& walk, const machine::Machine& machine) {
+  return std::min(MOST_REGISTERS, static_cast<double>(machine.registers_each) / std::max(walk.threads, 1.0));
+}
+
 class Blocks {
  public:
   Blocks(const Walk& walk, const machine::Machine& machine) : walk_(walk), machine_(machine) {
@@ -23,6 +41,7 @@ class Blocks {
     const double slots = resident_ * machine.multiprocessors;
     waves_ = walk.blocks / slots;
     busy_ = std::min(walk.blocks, static_cast<double>(machine.multiprocessors));
+    spilled_ = std::max(0.0, wanted_registers(walk) - most_registers(walk, machine));
   }
 
   std::vector<Roof> roofs() {
@@ -68,7 +87,10 @@ class Blocks {
       slots += requests * ADDRESS;
       wavefronts_ += warps * times * requests * wavefronts_of(access, lanes / requests);
     }
-    slots_ += warps * times * slots;
+    // What has no register is stored and loaded again where it is used.
+    const double spilled = 2 * std::min(spilled_, loaded_lanes(walk_, at));
+    wavefronts_ += warps * times * spilled;
+    slots_ += warps * times * (slots + spilled);
   }
 
   // Accesses of a thread for all lanes of a vector: 16 bytes at once where they are neighbours.
@@ -247,6 +269,7 @@ class Blocks {
   const Walk& walk_;
   const machine::Machine& machine_;
   double resident_ = 1, waves_ = 1, busy_ = 1;
+  double spilled_ = 0;  // registers that a thread has not
   double slots_ = 0, wavefronts_ = 0;
 };
 
@@ -259,18 +282,8 @@ bool fits(const Walk& walk, const machine::Machine& machine) {
 }
 
 double registers_of(const Walk& walk, const machine::Machine& machine) {
-  double lanes = 0;
-  for (const Node& node : walk.nodes) {
-    const bool vector = node.loop && walk.loops[*node.loop].bind == Bind::vector;
-    const double each = vector ? walk.loops[*node.loop].extent : 1;
-    double loads = 0;
-    for (const std::size_t access : node.accesses) loads += walk.accesses[access].store ? 0 : 1;
-    lanes = std::max(lanes, each * loads);
-  }
-  const double wanted = OWN_REGISTERS + (walk.accumulator_bytes + walk.array_bytes) / 4 + lanes;
-  const double most =
-      std::min(MOST_REGISTERS, static_cast<double>(machine.registers_each) / std::max(walk.threads, 1.0));
-  return std::clamp(std::ceil(wanted / 8) * 8, LEAST_REGISTERS, most);
+  return std::clamp(std::ceil(wanted_registers(walk) / 8) * 8, LEAST_REGISTERS,
+                    most_registers(walk, machine));
 }
 
 double blocks_each(const Walk& walk, const machine::Machine& machine) {

@@ -231,6 +231,21 @@ TEST(Estimate, ABlockThatIsTooLargeNeverRuns) {
   EXPECT_TRUE(std::isinf(seconds(2048, 2048)));
 }
 
+// A thread of 1,024 has 64 registers: of three inputs with 16 elements each some are stored and loaded again.
+TEST(Estimate, WhatHasNoRegisterPassesThroughTheCache) {
+  const auto passes = [](std::int64_t threads, std::int64_t blocks) {
+    const auto at = cat("[", 16 * threads, "*b + ", threads, "*v + t]");
+    return roof_of(on_h200(cat("program p(x: f32[1048576], y: f32[1048576], z: f32[1048576], ",
+                               "w: written f32[1048576]) { for b < ", blocks, " block { for t < ", threads,
+                               " thread { for v < 16 vector { w", at, " = add(x", at, ", mul(y", at, ", z",
+                               at, ")) } } } }")),
+                   "wavefronts")
+        .amount;
+  };
+  EXPECT_EQ(passes(512, 128), passes(256, 256));
+  EXPECT_GT(passes(1024, 64), 1.05 * passes(512, 128));
+}
+
 // The same bytes by blocks of one warp, with an element a thread, are limited by how fast blocks start.
 TEST(Estimate, ManySmallBlocksAreLimitedByTheirStarts) {
   const cost::Estimate estimate = on_h200(R"(program copy(x: f32[67108864], y: written f32[67108864]) {
