@@ -41,8 +41,8 @@ def returned(x, w, v):
 
 
 def twice(x, w, v):
-    """Two views of one memory are saved."""
-    y = (x @ w).exp()
+    """Two views of one memory are saved. Small numbers, as sines of large ones show each rounding of them."""
+    y = (x @ w).sigmoid()
     return (y * y.view(8, 8).t().sin()).sum() + (y.t() @ v).sum()
 
 
