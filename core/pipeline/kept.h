@@ -1,6 +1,6 @@
 // Variants on disk: a later process runs a graph that is known without planning it again.
-//   key      the graph's text and arrays, what was asked for, the options, the machine, the build of this
-//   program payload  the class of sizes, then the variant as packages have it, without machine code
+//   key      the graph's text and arrays, what was asked for, the options, the machine, this build
+//   payload  the class of sizes, then the variant as packages have it, without machine code
 // The kernels are built from the variant's programs, which finds their machine code in the same cache. Of
 // keys that differ in their last field alone there is an entry for each class of sizes, numbered from 0.
 #pragma once

@@ -211,10 +211,11 @@ TWINLOOM_INLINE f32 quick_inverse(f32 b) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(rough) : "f"(b));
   return fma(rough, fma(-b, rough, 1.0f), rough);
 }
-TWINLOOM_INLINE bool is_far(f32 x, f32 low, f32 high) {
+TWINLOOM_INLINE bool is_outside(f32 x, f32 low, f32 high) {
   const f32 size = abs<f32>(x);
   return size < low | size > high;
 }
+TWINLOOM_INLINE bool is_far(f32 x) { return is_outside(x, 0x1p-100f, 0x1p100f); }
 struct QuickDividing {
   static constexpr bool is_bounded = true;
   bool& rare;
@@ -224,7 +225,7 @@ struct QuickDividing {
     return fma(-fma(b, near, -a), inverse, near);
   }
   static TWINLOOM_INLINE f32 usual(f32 a, f32 b) { return usual(a, b, quick_inverse(b)); }
-  static TWINLOOM_INLINE bool is_unusual(f32 a) { return is_far(a, 0x1p-100f, 0x1p100f) & a != 0.0f; }
+  static TWINLOOM_INLINE bool is_unusual(f32 a) { return is_far(a) & a != 0.0f; }
   TWINLOOM_INLINE f32 operator()(f32 a, f32 b) const {
     rare = rare | is_unusual(a);
     return usual(a, b);
@@ -275,29 +276,30 @@ TWINLOOM_INLINE f32 zero_where_it_vanishes(bool& rare, f32 x, f32 quick) {
 
 // a / b of numbers whose quotient and whose residue are normal numbers. That one residue is enough where the reciprocal
 // is rounded right was tried on the quotients that are hardest to round (tests/cuda/functions/quotients.h).
-TWINLOOM_INLINE bool is_far_divisor(f32 b) { return is_far(b, 0x1p-40f, 0x1p40f); }
+TWINLOOM_INLINE bool is_far_dividend(f32 a) { return is_outside(a, 0x1p-84f, 0x1p84f); }
+TWINLOOM_INLINE bool is_far_divisor(f32 b) { return is_outside(b, 0x1p-40f, 0x1p40f); }
 TWINLOOM_INLINE f32 moderate_quotient(bool& rare, f32 a, f32 b) {
-  rare = rare | is_far(a, 0x1p-84f, 0x1p84f) | is_far_divisor(b);
+  rare = rare | is_far_dividend(a) | is_far_divisor(b);
   return QuickDividing::usual(a, b);
 }
 TWINLOOM_INLINE f32 quotient_of_zero(bool& rare, f32 a, f32 b, f32 quick) {
-  rare = rare | (is_far(a, 0x1p-84f, 0x1p84f) & a != 0.0f) | is_far_divisor(b);
+  rare = rare | (is_far_dividend(a) & a != 0.0f) | is_far_divisor(b);
   return a == 0.0f ? a * b : quick;
 }
 TWINLOOM_INLINE f32 moderate_inverse(bool& rare, f32 x) {
-  rare = rare | is_far(x, 0x1p-100f, 0x1p100f);
+  rare = rare | is_far(x);
   return quick_inverse(x);
 }
 // The square root as the compiler computes it of normal numbers, by one step from 1 / sqrt(x): NaN below 0.
 TWINLOOM_INLINE f32 moderate_root(bool& rare, f32 x) {
-  rare = rare | is_far(x, 0x1p-100f, 0x1p100f);
+  rare = rare | is_far(x);
   f32 rough;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(rough) : "f"(x));
   const f32 near = x * rough;
   return fma(fma(-near, near, x), rough * 0.5f, near);
 }
 TWINLOOM_INLINE f32 root_of_zero(bool& rare, f32 x, f32 quick) {
-  rare = rare | (is_far(x, 0x1p-100f, 0x1p100f) & x != 0.0f);
+  rare = rare | (is_far(x) & x != 0.0f);
   return x == 0.0f ? x : quick;
 }
 
@@ -325,7 +327,7 @@ TWINLOOM_INLINE f32 root_of_zero(bool& rare, f32 x, f32 quick) {
 // lane has a test of two instructions, then one of three.
 TWINLOOM_INLINE bool is_rare_divisor(f32 b) { return !(b >= 0x1p-24f & b <= 0x1p24f); }
 TWINLOOM_INLINE f32 quick_div(bool& rare, f32 a, f32 b, f32 inverse) {
-  rare = rare | is_far(a, 0x1p-100f, 0x1p100f);
+  rare = rare | is_far(a);
   return QuickDividing::usual(a, b, inverse);
 }
 TWINLOOM_INLINE f32 mended_div(bool& rare, f32 a, f32 quick) {
