@@ -68,6 +68,8 @@ CASES = {
     "attention": (lambda q: F.scaled_dot_product_attention(q, q, q) * 2, lambda: [drawn(2, 4, 16, 8)], 1),
     "data_dependent": (lambda x: x[x > 0].sum(), lambda: [drawn(8, 16)], 1),
 }
+pytestmark = pytest.mark.usefixtures("device")
+
 TOLERANCES = {torch.bfloat16: 2e-2, torch.float16: 2e-3}
 
 
@@ -82,18 +84,6 @@ def expect_close(given, wanted):
     assert given.dtype == wanted.dtype and given.shape == wanted.shape and given.stride() == wanted.stride()
     bound = TOLERANCES.get(wanted.dtype, 1e-5)
     torch.testing.assert_close(given, wanted, rtol=bound, atol=bound, equal_nan=True)
-
-
-@pytest.fixture(autouse=True, params=["cpu", "cuda"])
-def device(request):
-    """Where all tensors of a test lie."""
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("there is no GPU")
-    torch._dynamo.reset()
-    torch.set_default_device(request.param)
-    torch.manual_seed(0)
-    yield request.param
-    torch.set_default_device(None)
 
 
 def compiled(function, **options):

@@ -7,16 +7,7 @@ from twinloom import _executable
 F = torch.nn.functional
 
 
-@pytest.fixture(autouse=True, params=["cpu", "cuda"])
-def device(request):
-    """Where all tensors of a test lie."""
-    if request.param == "cuda" and not torch.cuda.is_available():
-        pytest.skip("there is no GPU")
-    torch._dynamo.reset()
-    torch.set_default_device(request.param)
-    torch.manual_seed(0)
-    yield request.param
-    torch.set_default_device(None)
+pytestmark = pytest.mark.usefixtures("device")
 
 
 def drawn(*sizes):
