@@ -299,7 +299,7 @@ TWINLOOM_INLINE f32 moderate_root(bool& rare, f32 x) {
   return fma(fma(-near, near, x), rough * 0.5f, near);
 }
 TWINLOOM_INLINE f32 root_of_zero(bool& rare, f32 x, f32 quick) {
-  rare = rare | (is_far(x) & x != 0.0f);
+  rare = rare | QuickDividing::is_unusual(x);
   return x == 0.0f ? x : quick;
 }
 
