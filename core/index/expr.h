@@ -121,7 +121,7 @@ std::optional<std::int64_t> constant_of(const Expr& expr);  // nothing when a sy
 std::optional<Symbol> symbol_of(const Expr& expr);          // when the expression is just a symbol
 std::set<Symbol> symbols_of(const Expr& expr);
 bool mentions(const Expr& expr, Symbol symbol);
-// With repetition, until one is told to be enough.
+// Whether it is enough for one of its symbols, which are asked with repetition until one is.
 bool any_symbol(const Expr& expr, const std::function<bool(Symbol symbol)>& is_enough);
 
 // Product of all; 1 for none.
