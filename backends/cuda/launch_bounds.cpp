@@ -15,6 +15,7 @@ namespace twinloom::cuda {
 
 namespace {
 
+constexpr std::string_view BOUNDS = "__launch_bounds__(";
 constexpr std::int64_t TOGETHER = 1024, ALONE = 512;  // threads of a multiprocessor
 constexpr std::int64_t SMALL_BLOCK = 64;              // threads
 constexpr std::int64_t REGISTERS = 65536;             // of 4 bytes, of a multiprocessor
@@ -87,6 +88,13 @@ std::string launch_bounds(const loops::Program& program) {
   const auto resident = needs.resident_threads();
   if (!resident || (threads <= SMALL_BLOCK && !needs.has_lists())) return cat(threads);
   return cat(threads, ", ", std::max<std::int64_t>(1, *resident / threads));
+}
+
+std::string without_block_count(const std::string& text) {
+  const std::size_t bounds = text.find(BOUNDS);
+  if (bounds == std::string::npos) return {};
+  const std::size_t end = text.find(')', bounds), comma = text.find(',', bounds);
+  return comma < end ? text.substr(0, comma) + text.substr(end) : std::string();
 }
 
 }  // namespace twinloom::cuda

@@ -17,4 +17,10 @@ namespace twinloom::cuda {
 // blocks.
 std::string launch_bounds(const loops::Program& program);
 
+// A text whose __launch_bounds__ counts blocks, without that count; empty where it has none. Where the bound
+// makes ptxas spill, kernels take 1.11 to 1.88 times as long as without it
+// (perf/results/2026-11-27-night-h100.md, "Registers that a block has not"); no count of a program's values
+// told these kernels from those that the bound makes faster.
+std::string without_block_count(const std::string& text);
+
 }  // namespace twinloom::cuda

@@ -11,6 +11,9 @@ namespace {
 
 constexpr NvrtcVersion OLDEST = {12, 0};
 
+constexpr const char *SPILLS_ARE_WARNINGS = "--ptxas-options=-warn-spills",
+                     *SPILLED = "Registers are spilled";
+
 struct Flag {
   const char* text;
   NvrtcVersion since = OLDEST;  // older ones refuse it
@@ -22,7 +25,7 @@ constexpr Flag FLAGS[] = {
     {"--prec-div=true"},     {"--prec-sqrt=true"},
     {"--ftz=false"},         {"-no-cache", {12, 9}},
     {"-minimal", {12, 4}},   {"--device-as-default-execution-space"},
-    {"--diag-suppress=186"},
+    {"--diag-suppress=186"}, {SPILLS_ARE_WARNINGS},
 };
 
 std::vector<std::string> flags_of(NvrtcVersion version) {
@@ -165,7 +168,8 @@ Compiled Nvrtc::compile(const std::string& text, const std::string& name, const 
   if (result != NVRTC_SUCCESS)
     throw Bug(cat("NVRTC refuses the text '", name, "' for ", options.architecture, ": ",
                   state_->functions.nvrtcGetErrorString(result), "\n", log, "the text:\n", numbered(text)));
-  return {options.architecture.starts_with("compute") ? program.ptx() : program.cubin(), log};
+  return {options.architecture.starts_with("compute") ? program.ptx() : program.cubin(), log,
+          log.find(SPILLED) != std::string::npos};
 }
 
 Nvrtc::Version Nvrtc::version() const { return state_->version; }

@@ -30,8 +30,9 @@ struct NvrtcOptions {
 };
 
 struct Compiled {
-  std::string bytes;  // a cubin; PTX for an architecture that begins with "compute"
-  std::string log;    // what NVRTC says of a text that it takes: warnings
+  std::string bytes;    // a cubin; PTX for an architecture that begins with "compute"
+  std::string log;      // what NVRTC says of a text that it takes: warnings
+  bool spills = false;  // values that found no register lie in memory; never of PTX
 };
 
 struct NvrtcVersion {

@@ -1,6 +1,7 @@
 // See translate.h.
 #include "backends/cuda/translate.h"
 
+#include "backends/cuda/launch_bounds.h"
 #include "backends/cuda/load.h"
 #include "core/base/hash.h"
 #include "core/base/text.h"
@@ -25,9 +26,15 @@ KernelText Translator::text(const loops::Program& program, Handed handed,
 }
 
 std::string Translator::object(const KernelText& text, const std::string& name) const {
-  if (nvrtc_.version() < NEEDED_SINCE) return nvrtc_.compile(text.source, name, headers_, options_).bytes;
-  const std::string needed = needed_headers(text.source);
-  return nvrtc_.compile(text.source, name, {{ENTRY_HEADER, needed}}, options_).bytes;
+  const bool all = nvrtc_.version() < NEEDED_SINCE;
+  const std::string needed = all ? std::string() : needed_headers(text.source);
+  const std::vector<Header> headers = all ? headers_ : std::vector<Header>{{ENTRY_HEADER, needed}};
+  const auto compiled = [&](const std::string& source) {
+    return nvrtc_.compile(source, name, headers, options_);
+  };
+  const Compiled bounded = compiled(text.source);
+  const std::string free = bounded.spills ? without_block_count(text.source) : std::string();
+  return free.empty() ? bounded.bytes : compiled(free).bytes;
 }
 
 }  // namespace twinloom::cuda

@@ -22,7 +22,7 @@ class Translator {
   explicit Translator(const std::string& architecture, std::vector<std::string> flags = {});
   KernelText text(const loops::Program& program, Handed handed,
                   std::span<const loops::InPlace> in_place = {}) const;
-  // Bug where NVRTC refuses the text.
+  // Bug where NVRTC refuses the text. Where its bound on blocks makes NVRTC spill, that of the text without it.
   std::string object(const KernelText& text, const std::string& name) const;
   const std::string& architecture() const { return options_.architecture; }
   const Nvrtc& nvrtc() const { return nvrtc_; }

@@ -76,6 +76,25 @@ TEST(KernelsInProfilers, AreNamedAfterWhatTheyDo) {
   EXPECT_NE(text_of("k3_exp_add", "x").key, text.key);
 }
 
+// Of 1,024 threads a multiprocessor each has 64 registers, of 256 a block 255.
+TEST(KernelsThatSpill, AreCompiledWithoutABoundOnBlocks) {
+  TWINLOOM_NEEDS_NVRTC();
+  const Translator translator("sm_90a");
+  const auto wide = [](const char* bounds) {
+    return KernelText{
+        cat("extern \"C\" __global__ void __launch_bounds__(", bounds, R"() twinloom_wide(float* x) {
+  float values[96];
+  for (int i = 0; i < 96; ++i) values[i] = x[256 * i + threadIdx.x];
+  __syncthreads();
+  for (int i = 0; i < 96; ++i) x[256 * i + threadIdx.x] = values[95 - i] * x[i];
+}
+)"),
+        {}};
+  };
+  EXPECT_EQ(translator.object(wide("256, 4"), "wide"), translator.object(wide("256"), "wide"));
+  EXPECT_NE(translator.object(wide("256, 2"), "wide"), translator.object(wide("256"), "wide"));
+}
+
 }  // namespace
 
 }  // namespace twinloom::cuda

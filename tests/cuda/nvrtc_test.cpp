@@ -34,6 +34,25 @@ TEST(Nvrtc, AWarningIsInTheLog) {
   EXPECT_NE(taken.log.find("warned.cu(1): warning"), std::string::npos) << taken.log;
 }
 
+// 64 values of each of 1,024 threads, of which a multiprocessor has registers for half as many or a quarter.
+constexpr const char* WIDE = R"(extern "C" __global__ void __launch_bounds__(BOUNDS) kernel(float* x) {
+  float values[64];
+  for (int i = 0; i < 64; ++i) values[i] = x[1024 * i + threadIdx.x];
+  __syncthreads();
+  for (int i = 0; i < 64; ++i) x[1024 * i + threadIdx.x] = values[63 - i] * x[i];
+}
+)";
+
+TEST(Nvrtc, SaysWhereRegistersAreSpilled) {
+  TWINLOOM_NEEDS_NVRTC();
+  const auto spills = [](const char* bounds) {
+    return nvrtc().compile(WIDE, "wide", {}, {"sm_90a", {cat("-DBOUNDS=", bounds)}}).spills;
+  };
+  EXPECT_TRUE(spills("1024"));
+  EXPECT_FALSE(spills("256"));
+  EXPECT_TRUE(spills("256, 8"));
+}
+
 TEST(Nvrtc, ARefusedTextIsABug) {
   TWINLOOM_NEEDS_NVRTC();
   try {
