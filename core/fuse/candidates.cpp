@@ -2,7 +2,9 @@
 #include "core/fuse/candidates.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "core/fuse/forward.h"
 #include "core/lower/realize.h"
 
 namespace twinloom::fuse {
@@ -15,6 +17,36 @@ double bytes_of(const lower::Value& value, const Limits& limits) {
   return lower::typical_count(value.shape, static_cast<double>(limits.typical_size)) *
          static_cast<double>(ops::bits_of(value.dtype)) / 8;
 }
+
+// How often a nest loads or stores an element of each buffer, typically. A sort touches all of them.
+class Accesses {
+ public:
+  Accesses(const loops::Program& nest, const Limits& limits)
+      : counts_(nest.buffers.size(), 0), typical_(static_cast<double>(limits.typical_size)) {
+    walk(*nest.body, 1);
+  }
+  double of(std::size_t argument) const { return counts_[argument]; }
+
+ private:
+  void walk(const loops::Stmt& stmt, double times) {
+    if (const auto* block = std::get_if<loops::Block>(&stmt.node)) {
+      for (const loops::Ref<loops::Stmt>& inner : block->stmts) walk(*inner, times);
+    } else if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
+      walk(*loop->body, times * lower::typical_count({loop->extent}, typical_));
+    } else if (std::holds_alternative<loops::Call>(stmt.node)) {
+      std::ranges::fill(counts_, std::numeric_limits<double>::infinity());
+    } else {
+      if (const auto* store = std::get_if<loops::Store>(&stmt.node)) add(store->buffer, times);
+      for (const loops::Load& load : loads_of(stmt)) add(load.buffer, times);
+    }
+  }
+  void add(loops::Buffer buffer, double times) {
+    if (buffer.index < counts_.size()) counts_[buffer.index] += times;
+  }
+
+  std::vector<double> counts_;  // by argument
+  double typical_;
+};
 
 }  // namespace
 
@@ -29,9 +61,14 @@ Candidates::Candidates(const Units& units) : units_(units), partners_(units.slot
 
 std::vector<Candidates::Touch> Candidates::touches_of(std::size_t slot) const {
   const lower::Unit& unit = units_[slot];
+  const lower::Lowered& lowered = units_.around().lowered;
+  const Accesses accesses(unit.nest, units_.around().limits);
   std::vector<Touch> touches;
-  for (std::size_t k = 0; k < unit.arguments.size(); ++k)
-    touches.push_back({unit.arguments[k], unit.nest.buffers[k].written});
+  for (std::size_t k = 0; k < unit.arguments.size(); ++k) {
+    const lower::ValueId id = unit.arguments[k];
+    const double bytes = accesses.of(k) * static_cast<double>(ops::bits_of(lowered[id].dtype)) / 8;
+    touches.push_back({id, unit.nest.buffers[k].written, std::min(bytes, bytes_[id.index])});
+  }
   std::ranges::sort(touches, {}, &Touch::id);
   return touches;
 }
@@ -40,7 +77,7 @@ std::vector<Candidates::Touch> Candidates::touches_of(std::size_t slot) const {
 std::vector<std::size_t> Candidates::partners_of(std::size_t slot) const {
   const Around& around = units_.around();
   std::vector<std::size_t> partners;
-  for (const auto& [id, written] : touches_[slot]) {
+  for (const auto& [id, written, bytes] : touches_[slot]) {
     const auto& readers = around.readers[id.index];
     const auto& writers = around.writers[id.index];
     if (!written) partners.insert(partners.end(), writers.begin(), writers.end());
@@ -75,8 +112,9 @@ Candidates::Scored Candidates::score(const Slots& slots) const {
     const bool flows = a.written || b->written;
     if (!flows && readers > around.limits.most_readers) continue;
     if (!std::exchange(any, true)) scored.buffer = a.id;
+    scored.flows = scored.flows || flows;
     const bool vanishes = flows && readers == 1 && around.lowered[a.id].storage == lower::Storage::temporary;
-    scored.saved += bytes_[a.id.index] * (vanishes ? 2 : 1);
+    scored.saved += std::min(a.bytes, b->bytes) + (vanishes ? bytes_[a.id.index] : 0);
   }
   return scored;
 }
@@ -84,8 +122,8 @@ Candidates::Scored Candidates::score(const Slots& slots) const {
 void Candidates::add(const Slots& slots) {
   Scored scored = score(slots);
   const auto [known, fresh] = scored_pairs_.try_emplace(slots);
-  if (!fresh) waiting_.erase({known->second.saved, slots});
-  waiting_.insert({scored.saved, slots});
+  if (!fresh) waiting_.erase(key_of(slots, known->second));
+  waiting_.insert(key_of(slots, scored));
   known->second = std::move(scored);
   partners_[slots.first].insert(slots.second);
   partners_[slots.second].insert(slots.first);
@@ -94,7 +132,7 @@ void Candidates::add(const Slots& slots) {
 void Candidates::remove(const Slots& slots) {
   const auto known = scored_pairs_.find(slots);
   if (known == scored_pairs_.end()) return;
-  waiting_.erase({known->second.saved, slots});
+  waiting_.erase(key_of(slots, known->second));
   scored_pairs_.erase(known);
 }
 
@@ -117,14 +155,14 @@ void Candidates::add_readers(ValueId id) {
 void Candidates::update(std::size_t first, std::size_t second) {
   std::map<ValueId, std::ptrdiff_t> gone;  // readers
   for (const std::size_t slot : {first, second})
-    for (const auto& [id, written] : touches_[slot])
+    for (const auto& [id, written, bytes] : touches_[slot])
       if (!written) ++gone[id];
   remove_all_of(first);
   remove_all_of(second);
   touches_[first] = touches_of(first);
   touches_[second].clear();
   for (const std::size_t partner : partners_of(first)) add(slots_of(first, partner));
-  for (const auto& [id, written] : touches_[first])
+  for (const auto& [id, written, bytes] : touches_[first])
     if (!written) --gone[id];
   for (const auto& [id, fewer] : gone) {
     const auto left = std::ssize(units_.around().readers[id.index]);
@@ -152,7 +190,7 @@ Candidate Candidates::candidate_of(const Slots& slots, const Scored& scored) con
 
 std::vector<std::pair<Candidate, std::optional<Candidates::Refused>>> Candidates::all() const {
   std::vector<Key> keys;
-  for (const auto& [slots, scored] : scored_pairs_) keys.push_back({scored.saved, slots});
+  for (const auto& [slots, scored] : scored_pairs_) keys.push_back(key_of(slots, scored));
   std::ranges::sort(keys, std::less<>());
   std::vector<std::pair<Candidate, std::optional<Refused>>> result;
   for (const Key& key : keys) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/fuse/units.h"
 
@@ -40,21 +41,26 @@ class Candidates {
   struct Touch {
     lower::ValueId id;
     bool written;
+    double bytes = 0;  // that it loads or stores there, typically, each once
   };
   struct Scored {
-    double saved = 0;  // bytes that need not be moved
+    bool flows = false;  // one stores what the other loads
+    double saved = 0;    // bytes that need not be moved
     lower::ValueId buffer;
     std::optional<Refused> refused;
   };
+  // Those between which something flows come first, as what they have in common they still have with others
+  // when they are one; of these, those that save most.
   struct Key {
+    bool flows;
     double saved;
     Slots slots;
-    // Most saved first.
     friend bool operator<(const Key& a, const Key& b) {
-      return a.saved != b.saved ? a.saved > b.saved : a.slots < b.slots;
+      return std::tuple(!a.flows, -a.saved, a.slots) < std::tuple(!b.flows, -b.saved, b.slots);
     }
   };
   static Slots slots_of(std::size_t a, std::size_t b) { return std::minmax(a, b); }
+  static Key key_of(const Slots& slots, const Scored& scored) { return {scored.flows, scored.saved, slots}; }
   Candidate candidate_of(const Slots& slots, const Scored& scored) const;
   Scored score(const Slots& slots) const;
   std::vector<Touch> touches_of(std::size_t slot) const;

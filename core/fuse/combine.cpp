@@ -9,6 +9,7 @@
 #include "core/fuse/forward.h"
 #include "core/fuse/items.h"
 #include "core/fuse/siblings.h"
+#include "core/fuse/times.h"
 #include "core/index/simplify.h"
 #include "core/loops/rewrite.h"
 #include "core/lower/realize.h"
@@ -43,9 +44,7 @@ class Combiner {
       return refuse(Reason::routine, "a sort is a kernel of its own");
     if (!updates_of(first_number_).empty() || (!updates_of(second_number_).empty() && flows_.empty()))
       return refuse(Reason::routine, std::string(ADDS_IN_MEMORY));
-    const auto is_barrier = [&](Buffer buffer) { return around_.lowered[ValueId{buffer.index}].barrier; };
-    if (std::ranges::any_of(flows_, is_barrier))
-      return refuse(Reason::barrier, "the user asked for the buffer");
+    if (has_barrier()) return refuse(Reason::barrier, "the user asked for the buffer");
     if (const std::string words = over_limits(); !words.empty()) return refuse(Reason::too_large, words);
     if (!flows_.empty() && !only_writer_is_first())
       return refuse(Reason::different_place, "the buffer is written in parts by several kernels");
@@ -55,8 +54,25 @@ class Combiner {
     if (!combined.unit) return combined;
     if (const std::string words = over_limits(body_of(combined.unit->nest)); !words.empty())
       return refuse(Reason::too_large, words);
-    const std::string words = slower_than_two(combined.unit->nest);
-    return words.empty() ? combined : refuse(Reason::parallelism, words);
+    const std::optional<Slower> slower = slower_than_two(pair(), combined.unit->nest);
+    return slower ? refuse(slower->reason, slower->words) : combined;
+  }
+
+  std::optional<lower::Unit> second_by_itself() {
+    if (is_routine(first_number_) || is_routine(second_number_) || !updates_of(first_number_).empty())
+      return std::nullopt;
+    if (flows_.empty() || has_barrier() || !only_writer_is_first()) return std::nullopt;
+    first_ = open_side(first_number_);
+    second_ = open_side(second_number_);
+    if (!is_elementwise(first_.draft.nest)) return std::nullopt;
+    index::Facts facts;
+    const Forwarded forwarded = forwarded_to_reader(facts);
+    double elements = 0;
+    for (const Buffer buffer : flows_) elements = std::max(elements, elements_of(buffer));
+    if (!forwarded.refused.empty() || forwarded.evaluations * around_.limits.few_of > elements)
+      return std::nullopt;
+    lower::Unit unit = *finish(forwarded.nest, facts).unit;
+    return over_limits(body_of(unit.nest)).empty() ? std::optional(std::move(unit)) : std::nullopt;
   }
 
  private:
@@ -106,6 +122,10 @@ class Combiner {
     }
   }
 
+  bool has_barrier() const {
+    return std::ranges::any_of(flows_,
+                               [&](Buffer buffer) { return around_.lowered[ValueId{buffer.index}].barrier; });
+  }
   bool only_writer_is_first() const {
     return std::ranges::all_of(flows_,
                                [&](Buffer buffer) { return around_.writers[buffer.index].size() == 1; });
@@ -144,6 +164,7 @@ class Combiner {
     return {};
   }
 
+  Pair pair() const { return {around_, first_number_, second_number_}; }
   double typical() const { return static_cast<double>(around_.limits.typical_size); }
   double elements_of(Buffer buffer) const {
     return lower::typical_count(around_.lowered[ValueId{buffer.index}].shape, typical());
@@ -169,10 +190,17 @@ class Combiner {
     return {elements, again * forwarded.work, saved};
   }
 
-  std::optional<Combined> write_into_reader() {
-    index::Facts facts = lower::facts_of(second_.draft.nest, first_.facts);
+  // The reader with what it loads of the writer computed where it is needed, and what is known of its
+  // symbols.
+  Forwarded forwarded_to_reader(index::Facts& facts) {
+    facts = lower::facts_of(second_.draft.nest, first_.facts);
     const Handover handover{.same_turn = false, .facts = &facts, .limits = &around_.limits};
-    Forwarded forwarded = forward(first_.draft.nest, second_.draft.nest, flows_, handover, names_);
+    return forward(first_.draft.nest, second_.draft.nest, flows_, handover, names_);
+  }
+
+  std::optional<Combined> write_into_reader() {
+    index::Facts facts;
+    Forwarded forwarded = forwarded_to_reader(facts);
     if (!forwarded.refused.empty()) return std::nullopt;
     const Balance balance = balance_of(forwarded, false);
     // How elements lie counts too, which only seconds tell: where neighbours are read apart, each costs a
@@ -184,7 +212,7 @@ class Combiner {
     if (is_plain && !balance.pays()) return computes_too_much();
     Combined combined = finish(std::move(forwarded.nest), facts);
     const double most = balance.pays() ? 1 : around_.limits.clearly_less;
-    if (!is_plain && !is_faster(combined.unit->nest, most)) return computes_too_much();
+    if (!is_plain && !is_faster(pair(), combined.unit->nest, most)) return computes_too_much();
     return combined;
   }
   static Combined computes_too_much() {
@@ -319,62 +347,6 @@ class Combiner {
     return cat("independent turns that would be left: ", turns);
   }
 
-  // Whether neighbours in memory lie along the common loops, not along those of siblings: then one thread has
-  // each iteration of them.
-  static bool walks_columns(const Nest& nest) {
-    const auto neighbours = [&](const std::vector<NestLoop>& loops, const index::Expr& offset) {
-      return std::ranges::any_of(
-          loops, [&](const NestLoop& loop) { return index::constant_scale_in(offset, loop.axis) == 1; });
-    };
-    int common = 0, own = 0;
-    for (const Item& item : nest.items) {
-      const auto* sibling = std::get_if<Sibling>(&item);
-      if (sibling == nullptr) continue;
-      for (const Load& load : loads_in(Nest{{}, {*sibling}})) {
-        if (neighbours(sibling->loops, load.offset))
-          ++own;
-        else if (neighbours(nest.common, load.offset) && mentions_any(load.offset, sibling->loops))
-          ++common;
-      }
-    }
-    return common > own;
-  }
-  static bool mentions_any(const index::Expr& offset, const std::vector<NestLoop>& loops) {
-    return std::ranges::any_of(loops,
-                               [&](const NestLoop& loop) { return index::mentions(offset, loop.axis); });
-  }
-
-  // The same of the whole nest, where seconds are known.
-  std::string slower_than_two(const Program& fused) const {
-    const Limits& limits = around_.limits;
-    if (!limits.seconds) return {};
-    const Nest nest = take_apart(fused);
-    const std::int64_t each = walks_columns(nest) ? limits.turns_of_columns : 1;
-    if (is_elementwise(nest) ||
-        typical_turns(nest.common, typical()) >= static_cast<double>(each * limits.enough_turns))
-      return {};
-    const Times times = times_of(fused, each > 1);
-    if (times.one <= times.two) return {};
-    return cat("one kernel would take ", microseconds(times.one), ", the two ", microseconds(times.two),
-               " by their estimates");
-  }
-
-  // Seconds of the fused kernel and of the two, as they are usually scheduled; as they are chosen where those
-  // are too near to tell and enough is at stake, or where they say little.
-  struct Times {
-    double one, two;
-  };
-  Times times_of(const Program& fused, bool says_little, double least_share = 0) const {
-    const Limits& limits = around_.limits;
-    const double first = seconds_of(around_, first_number_), second = seconds_of(around_, second_number_);
-    const Times usual = {limits.seconds(fused), first + second};
-    if (!limits.seconds_as_chosen || usual.one <= limits.clearly_less * usual.two) return usual;
-    if (limits.clearly_less * usual.one > usual.two && !says_little) return usual;
-    if (std::min(first, second) < least_share * usual.two) return usual;
-    return {limits.seconds_as_chosen(fused),
-            chosen_seconds_of(around_, first_number_) + chosen_seconds_of(around_, second_number_)};
-  }
-
   // The common loops in the order of the side that cannot choose, else of the reader.
   std::vector<NestLoop> frame_of(const Alignment& alignment, bool first_fixed) const {
     std::vector<NestLoop> frame;
@@ -402,17 +374,10 @@ class Combiner {
     const bool computes_again = !flows_.empty() && !balance_of(forwarded, !may_vanish()).pays();
     if (computes_again && !around_.limits.seconds) return computes_too_much();
     Combined combined = put_together(writer, std::move(forwarded), frame, facts);
-    if (computes_again && combined.unit && !is_faster(combined.unit->nest, around_.limits.clearly_less))
+    if (computes_again && combined.unit &&
+        !is_faster(pair(), combined.unit->nest, around_.limits.clearly_less))
       return computes_too_much();
     return combined;
-  }
-
-  // Where seconds are known: a cached row is computed once. What estimates say of long chains of operators is
-  // less sure than what they say of memory, so where operators alone do not pay, the one kernel must be clearly
-  // faster: take at most so much of the two.
-  bool is_faster(const Program& fused, double most) const {
-    const Times times = times_of(fused, false, around_.limits.worth_choosing);
-    return times.one <= most * times.two;
   }
 
   Combined put_together(const Nest& writer, Forwarded forwarded, const std::vector<NestLoop>& frame,
@@ -459,25 +424,6 @@ class Combiner {
 
 }  // namespace
 
-namespace {
-
-double known_seconds(const Around& around, std::size_t number, std::optional<double> Seconds::*which,
-                     const std::function<double(const loops::Program& nest)>& tell) {
-  around.seconds.resize(around.lowered.units.size());
-  std::optional<double>& known = around.seconds[number].*which;
-  if (!known) known = tell(around.lowered.units[number].nest);
-  return *known;
-}
-
-}  // namespace
-
-double seconds_of(const Around& around, std::size_t number) {
-  return known_seconds(around, number, &Seconds::usual, around.limits.seconds);
-}
-double chosen_seconds_of(const Around& around, std::size_t number) {
-  return known_seconds(around, number, &Seconds::chosen, around.limits.seconds_as_chosen);
-}
-
 Around around(const lower::Lowered& lowered, const Limits& limits) {
   Around result{lowered, limits, {}, {}, {}};
   result.readers.resize(lowered.values.size());
@@ -505,6 +451,11 @@ void count_touches(Around& around, const lower::Unit& unit, std::size_t number, 
 
 Combined combine(const Around& around, std::size_t first, std::size_t second, lower::Names& names) {
   return Combiner(around, first, second, names).run();
+}
+
+std::optional<lower::Unit> computing_few_again(const Around& around, std::size_t first, std::size_t second,
+                                               lower::Names& names) {
+  return Combiner(around, first, second, names).second_by_itself();
 }
 
 }  // namespace twinloom::fuse

@@ -25,9 +25,6 @@ struct Around {
   mutable std::vector<Seconds> seconds = {};  // by unit
 };
 Around around(const lower::Lowered& lowered, const Limits& limits);
-// What `limits.seconds` and `limits.seconds_as_chosen` tell of a unit; asked once until the unit is fused.
-double seconds_of(const Around& around, std::size_t number);
-double chosen_seconds_of(const Around& around, std::size_t number);
 // Adds the unit to the readers and writers of what it touches, or takes it away.
 void count_touches(Around& around, const lower::Unit& unit, std::size_t number, bool present);
 
@@ -38,5 +35,11 @@ struct Combined {
 };
 // `first` may store what `second` loads, not the other way round; nothing stands between them.
 Combined combine(const Around& around, std::size_t first, std::size_t second, lower::Names& names);
+
+// The second, which computes what it loads of the first, few of many elements (`Limits::few_of`). Nothing
+// where these are not few, or the first is not elementwise.
+//   y[i] = exp(x[i]), i < 25344;   z[j] = y[198*j], j < 128   ->   z[j] = exp(x[198*j])
+std::optional<lower::Unit> computing_few_again(const Around& around, std::size_t first, std::size_t second,
+                                               lower::Names& names);
 
 }  // namespace twinloom::fuse

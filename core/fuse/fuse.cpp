@@ -19,10 +19,12 @@ namespace {
 class Fuser {
  public:
   Fuser(const lower::Lowered& lowered, const Limits& limits)
-      : units_(lowered, limits), candidates_(units_), names_(lower::taken_symbols(lowered)) {}
+      : units_(lowered, limits), names_(lower::taken_symbols(lowered)) {}
 
   Fused run() {
-    while (const auto best = candidates_.take_best()) {
+    compute_few_again();
+    candidates_.emplace(units_);
+    while (const auto best = candidates_->take_best()) {
       if (units_.has_between(best->first, best->second)) continue;
       ++attempts_;
       try_to_fuse(*best, combine(units_.around(), best->first, best->second, names_));
@@ -35,18 +37,46 @@ class Fuser {
  private:
   bool try_to_fuse(const Candidate& pair, Combined combined) {
     if (!combined.unit) {
-      candidates_.refuse(pair, combined.reason, std::move(combined.words));
+      candidates_->refuse(pair, combined.reason, std::move(combined.words));
       return false;
     }
     units_.replace(pair.first, pair.second, std::move(*combined.unit));
-    candidates_.update(pair.first, pair.second);
+    candidates_->update(pair.first, pair.second);
     return true;
+  }
+
+  // From the back, so that what is computed again is computed from memory that stays. A value that nobody
+  // else reads is left to the fusion of the two.
+  void compute_few_again() {
+    for (std::size_t reader = units_.slots(); reader-- > 0;) {
+      std::set<std::size_t> tried;
+      for (auto writer = shared_writer(reader, tried); writer; writer = shared_writer(reader, tried)) {
+        tried.insert(*writer);
+        ++attempts_;
+        if (auto unit = computing_few_again(units_.around(), *writer, reader, names_))
+          units_.change(reader, std::move(*unit));
+      }
+    }
+  }
+  // The last unit, none of those that were tried, that writes what the reader loads and what stays without
+  // it.
+  std::optional<std::size_t> shared_writer(std::size_t reader, const std::set<std::size_t>& tried) const {
+    const Around& around = units_.around();
+    std::optional<std::size_t> last;
+    for (const ValueId id : units_[reader].arguments) {
+      const std::vector<std::size_t>& writers = around.writers[id.index];
+      const bool stays = around.lowered[id].storage != lower::Storage::temporary;
+      if ((around.readers[id.index].size() < 2 && !stays) || writers.size() != 1) continue;
+      const std::size_t writer = writers.front();
+      if (writer != reader && !tried.contains(writer) && (!last || *last < writer)) last = writer;
+    }
+    return last;
   }
 
   // Last, because nothing is fused with a unit that has totals of columns.
   void put_columns_beside_rows() {
     std::set<std::size_t> fused;  // slots whose pairs are not those that were refused
-    for (const auto& [pair, refused] : candidates_.all()) {
+    for (const auto& [pair, refused] : candidates_->all()) {
       if (!refused || refused->reason != Reason::mixed_order) continue;
       if (fused.contains(pair.first) || fused.contains(pair.second)) continue;
       if (units_.has_between(pair.first, pair.second)) continue;
@@ -64,7 +94,7 @@ class Fuser {
     bool changed = true;
     for (std::set<std::pair<std::size_t, std::size_t>> tried; changed;) {
       changed = false;
-      for (const auto& [pair, refused] : candidates_.all()) {
+      for (const auto& [pair, refused] : candidates_->all()) {
         if (units_.has_between(pair.first, pair.second) || !tried.insert({pair.first, pair.second}).second)
           continue;
         ++attempts_;
@@ -83,7 +113,7 @@ class Fuser {
 
   std::vector<Refusal> explain() const {
     std::vector<Refusal> refusals;
-    for (const auto& [pair, refused] : candidates_.all()) {
+    for (const auto& [pair, refused] : candidates_->all()) {
       if (units_.has_between(pair.first, pair.second)) {
         refusals.push_back({pair.first, pair.second, pair.buffer, Reason::cycle,
                             "another kernel needs the first and is needed by the second"});
@@ -96,7 +126,7 @@ class Fuser {
 
   Fused finished() {
     std::vector<Refusal> refusals = explain();
-    const Effort effort{candidates_.scored(), attempts_, units_.visited()};
+    const Effort effort{candidates_->scored(), attempts_, units_.visited()};
     auto [lowered, position] = units_.take();
     for (Refusal& refusal : refusals) {
       refusal.first = position[refusal.first];
@@ -117,8 +147,8 @@ class Fuser {
   }
 
   Units units_;
-  Candidates candidates_;
   lower::Names names_;
+  std::optional<Candidates> candidates_;
   std::int64_t attempts_ = 0;
 };
 

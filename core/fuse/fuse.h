@@ -63,6 +63,9 @@ struct Limits {
   // computing again with reading.
   double worth_choosing = 0.05;
   double clearly_less = 1;  // that the two must take, times the one, where both are told in seconds
+  // What reads at most one of so many elements of an elementwise value computes them again: that adds at most
+  // such a part to the work, and a value that only one more reads needs no memory.
+  double few_of = 16;
   std::size_t most_readers = 16;  // of a buffer: one that more units read brings no two of them together
   std::size_t most_places = 8;    // pairs of places in common that are tried
   std::int64_t typical_size = 128;      // what a size symbol is taken for where a number is needed

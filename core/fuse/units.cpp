@@ -127,13 +127,22 @@ void Units::replace(std::size_t first, std::size_t second, lower::Unit unit) {
   order_as_one(first, second);
   count_touches(around_, lowered_.units[first], first, false);
   count_touches(around_, lowered_.units[second], second, false);
-  lowered_.units[first] = std::move(unit);
-  lowered_.units[second] = {};
-  around_.bodies[first] = body_of(lowered_.units[first].nest);
-  around_.bodies[second] = {};
-  for (const std::size_t slot : {first, second})
-    if (slot < around_.seconds.size()) around_.seconds[slot] = {};
-  count_touches(around_, lowered_.units[first], first, true);
+  put(first, std::move(unit));
+  put(second, {});
+}
+
+void Units::change(std::size_t slot, lower::Unit unit) {
+  count_touches(around_, lowered_.units[slot], slot, false);
+  put(slot, std::move(unit));
+}
+
+// In a slot that nothing is counted of.
+void Units::put(std::size_t slot, lower::Unit unit) {
+  lowered_.units[slot] = std::move(unit);
+  const bool is_empty = lowered_.units[slot].nest.body == nullptr;
+  around_.bodies[slot] = is_empty ? Body{} : body_of(lowered_.units[slot].nest);
+  if (slot < around_.seconds.size()) around_.seconds[slot] = {};
+  if (!is_empty) count_touches(around_, lowered_.units[slot], slot, true);
 }
 
 Units::Ordered Units::take() {

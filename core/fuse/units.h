@@ -27,6 +27,9 @@ class Units {
   bool has_between(std::size_t first, std::size_t second) const;
   // Nothing may stand between the two.
   void replace(std::size_t first, std::size_t second, lower::Unit unit);
+  // The same results by other means: the unit needs nothing that the one before it did not need, directly or
+  // by others.
+  void change(std::size_t slot, lower::Unit unit);
   // Units that the searches for what stands between two have looked at so far.
   std::int64_t visited() const { return visited_; }
 
@@ -45,6 +48,8 @@ class Units {
   std::vector<std::size_t> reached(std::size_t from, std::size_t limit, Towards towards) const;
   void order_as_one(std::size_t first, std::size_t second);
   bool mark(std::size_t slot) const;
+
+  void put(std::size_t slot, lower::Unit unit);
 
   lower::Lowered lowered_;
   Around around_;

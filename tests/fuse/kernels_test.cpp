@@ -56,6 +56,22 @@ TEST(Kernels, CrossEntropyIsRowsAndOneFinalMean) {
   EXPECT_EQ(expect_same_bits(b.take(), {}, 103), 2U);
 }
 
+// What reads few of many elements computes them again: else the norm of the sum would be stored for them, and
+// what is the same for a row would be fused with them first, as both read the norm.
+TEST(Kernels, ASliceIsComputedAgain) {
+  Builder b;
+  const Tensor sum = b.input("x", DType::f32, {64, 33, 48}) + b.input("y", DType::f32, {64, 33, 48});
+  const Tensor norm = layer_norm(sum, 1, {}, {}, 1e-6).value;
+  b.output(norm);
+  b.output(exp(slice_exact(norm, 1, 1, 1)));
+  const Graph graph = b.take();
+  EXPECT_EQ(expect_same_bits(graph), 2U);
+  for (const lower::Value& value : fuse::fuse(lower::lower(graph)).lowered.values) {
+    if (value.storage != lower::Storage::temporary) continue;
+    EXPECT_LE(index::constant_of(value.count).value(), 64 * 33) << value.name;
+  }
+}
+
 TEST(Kernels, ARowAndWhatReadsItFlat) {
   Builder b;
   const Tensor x = b.input("x", DType::bf16, {16, 64});
@@ -159,7 +175,11 @@ TEST(Kernels, SecondsDecideWhereFewTurnsAreLeft) {
   EXPECT_EQ(fused_where(2.4e-6, 64, 1.9e-6).lowered.units.size(), 1U) << "near: as they are scheduled";
   EXPECT_EQ(fused_where(1.8e-6, 64, 2.1e-6).lowered.units.size(), 2U) << "near: as they are scheduled";
   EXPECT_EQ(fused_where(1.5e-6, 64, 2.1e-6).lowered.units.size(), 1U) << "clear enough";
-  EXPECT_EQ(fused_where(5e-6, 1).lowered.units.size(), 1U) << "turns enough";
+  EXPECT_EQ(fused_where(2.4e-6, 1).lowered.units.size(), 1U) << "turns enough, and not clearly slower";
+  EXPECT_EQ(fused_where(5e-6, 1, 1.9e-6).lowered.units.size(), 1U) << "not as they are scheduled";
+  const fuse::Fused slow = fused_where(5e-6, 1);
+  ASSERT_EQ(slow.refusals.size(), 1U) << "turns enough, and clearly slower";
+  EXPECT_EQ(slow.refusals.front().reason, fuse::Reason::no_gain);
   const fuse::Fused two = fused_where(5e-6);
   EXPECT_EQ(two.lowered.units.size(), 2U);
   ASSERT_EQ(two.refusals.size(), 1U);
@@ -176,10 +196,11 @@ TEST(Kernels, ColumnsNeedMoreTurnsThanRows) {
     const lower::Lowered lowered = lower::lower(b.take());
     fuse::Limits limits;
     limits.turns_of_columns = 256;
+    limits.clearly_less = 0.8;
     limits.seconds = [](const loops::Program& nest) {
       const auto items = loops::take_apart(nest).items;
       const auto is_sibling = [](const auto& item) { return std::holds_alternative<loops::Sibling>(item); };
-      return std::ranges::count_if(items, is_sibling) == 2 ? 9e-6 : 1e-6;
+      return std::ranges::count_if(items, is_sibling) == 2 ? 2.4e-6 : 1e-6;
     };
     return fuse::fuse(lowered, limits).lowered.units.size();
   };

@@ -1,0 +1,106 @@
+// See times.h.
+#include "core/fuse/times.h"
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/fuse/forward.h"
+#include "core/fuse/items.h"
+#include "core/index/simplify.h"
+#include "core/loops/nest.h"
+
+namespace twinloom::fuse {
+
+using namespace loops;
+
+namespace {
+
+double known_seconds(const Around& around, std::size_t number, std::optional<double> Seconds::*which,
+                     const std::function<double(const Program& nest)>& tell) {
+  around.seconds.resize(around.lowered.units.size());
+  std::optional<double>& known = around.seconds[number].*which;
+  if (!known) known = tell(around.lowered.units[number].nest);
+  return *known;
+}
+double seconds_of(const Around& around, std::size_t number) {
+  return known_seconds(around, number, &Seconds::usual, around.limits.seconds);
+}
+double chosen_seconds_of(const Around& around, std::size_t number) {
+  return known_seconds(around, number, &Seconds::chosen, around.limits.seconds_as_chosen);
+}
+
+// Whether neighbours in memory lie along the common loops, not along those of siblings: then one thread has
+// each iteration of them.
+bool walks_columns(const Nest& nest) {
+  const auto neighbours = [&](const std::vector<NestLoop>& loops, const index::Expr& offset) {
+    return std::ranges::any_of(
+        loops, [&](const NestLoop& loop) { return index::constant_scale_in(offset, loop.axis) == 1; });
+  };
+  const auto mentions_any = [](const index::Expr& offset, const std::vector<NestLoop>& loops) {
+    return std::ranges::any_of(loops,
+                               [&](const NestLoop& loop) { return index::mentions(offset, loop.axis); });
+  };
+  int common = 0, own = 0;
+  for (const Item& item : nest.items) {
+    const auto* sibling = std::get_if<Sibling>(&item);
+    if (sibling == nullptr) continue;
+    for (const Load& load : loads_in(Nest{{}, {*sibling}})) {
+      if (neighbours(sibling->loops, load.offset))
+        ++own;
+      else if (neighbours(nest.common, load.offset) && mentions_any(load.offset, sibling->loops))
+        ++common;
+    }
+  }
+  return common > own;
+}
+
+// Seconds of the fused kernel and of the two.
+struct Times {
+  double one, two;
+};
+
+Times usual_times(const Pair& pair, const Program& fused) {
+  return {pair.around.limits.seconds(fused),
+          seconds_of(pair.around, pair.first) + seconds_of(pair.around, pair.second)};
+}
+
+Times chosen_times(const Pair& pair, const Program& fused) {
+  return {pair.around.limits.seconds_as_chosen(fused),
+          chosen_seconds_of(pair.around, pair.first) + chosen_seconds_of(pair.around, pair.second)};
+}
+
+// Whether usual schedules tell which of the two ways is faster.
+bool tells(const Pair& pair, const Times& usual, bool says_little) {
+  const Limits& limits = pair.around.limits;
+  if (!limits.seconds_as_chosen || usual.one <= limits.clearly_less * usual.two) return true;
+  return limits.clearly_less * usual.one > usual.two && !says_little;
+}
+
+}  // namespace
+
+std::optional<Slower> slower_than_two(const Pair& pair, const Program& fused) {
+  const Limits& limits = pair.around.limits;
+  if (!limits.seconds) return std::nullopt;
+  const Nest nest = take_apart(fused);
+  if (is_elementwise(nest)) return std::nullopt;
+  const std::int64_t each = walks_columns(nest) ? limits.turns_of_columns : 1;
+  const bool has_many = typical_turns(nest.common, static_cast<double>(limits.typical_size)) >=
+                        static_cast<double>(each * limits.enough_turns);
+  const Times usual = usual_times(pair, fused);
+  if (has_many && limits.clearly_less * usual.one <= usual.two) return std::nullopt;
+  const Times times = tells(pair, usual, each > 1 || has_many) ? usual : chosen_times(pair, fused);
+  if (times.one <= times.two) return std::nullopt;
+  return Slower{has_many ? Reason::no_gain : Reason::parallelism,
+                cat("one kernel would take ", microseconds(times.one), ", the two ", microseconds(times.two),
+                    " by their estimates")};
+}
+
+bool is_faster(const Pair& pair, const Program& fused, double most) {
+  const Times usual = usual_times(pair, fused);
+  const double shorter = std::min(seconds_of(pair.around, pair.first), seconds_of(pair.around, pair.second));
+  const bool matters = shorter >= pair.around.limits.worth_choosing * usual.two;
+  const Times times = tells(pair, usual, false) || !matters ? usual : chosen_times(pair, fused);
+  return times.one <= most * times.two;
+}
+
+}  // namespace twinloom::fuse
