@@ -90,6 +90,8 @@ std::string launch_bounds(const loops::Program& program) {
   return cat(threads, ", ", std::max<std::int64_t>(1, *resident / threads));
 }
 
+bool keeps_launch_bounds(const loops::Program& program) { return Needs(program).has_lists(); }
+
 std::string without_block_count(const std::string& text) {
   const std::size_t bounds = text.find(BOUNDS);
   if (bounds == std::string::npos) return {};

@@ -17,6 +17,10 @@ namespace twinloom::cuda {
 // blocks.
 std::string launch_bounds(const loops::Program& program);
 
+// Whether a program is faster within its bound also where that makes ptxas spill: what walks lists has a load
+// of a list on its way, not values, and wants threads (0.73 and 0.97 without the bound on an H100).
+bool keeps_launch_bounds(const loops::Program& program);
+
 // A text whose __launch_bounds__ counts blocks, without that count; empty where it has none. Where the bound
 // makes ptxas spill, kernels take 1.11 to 1.88 times as long as without it
 // (perf/results/2026-11-27-night-h100.md, "Registers that a block has not"); no count of a program's values

@@ -20,9 +20,10 @@ Translator::Translator(const std::string& architecture, std::vector<std::string>
 KernelText Translator::text(const loops::Program& program, Handed handed,
                             std::span<const loops::InPlace> in_place) const {
   const std::string text = emit::emit(program, CudaDialect(handed, in_place));
-  return {emit::commented(loops::print(program), text),
-          object_cache::kernel_key(emit::without_number(program.name), target_of(options_.architecture),
-                                   identity_, text)};
+  return {{emit::commented(loops::print(program), text),
+           object_cache::kernel_key(emit::without_number(program.name), target_of(options_.architecture),
+                                    identity_, text)},
+          keeps_launch_bounds(program)};
 }
 
 std::string Translator::object(const KernelText& text, const std::string& name) const {
@@ -33,7 +34,8 @@ std::string Translator::object(const KernelText& text, const std::string& name) 
     return nvrtc_.compile(source, name, headers, options_);
   };
   const Compiled bounded = compiled(text.source);
-  const std::string free = bounded.spills ? without_block_count(text.source) : std::string();
+  const std::string free =
+      bounded.spills && !text.keeps_bound ? without_block_count(text.source) : std::string();
   return free.empty() ? bounded.bytes : compiled(free).bytes;
 }
 

@@ -12,7 +12,9 @@
 
 namespace twinloom::cuda {
 
-using object_cache::KernelText;
+struct KernelText : object_cache::KernelText {
+  bool keeps_bound = false;  // on blocks, also where it makes registers spill
+};
 
 // Thread-safe.
 class Translator {
@@ -22,7 +24,8 @@ class Translator {
   explicit Translator(const std::string& architecture, std::vector<std::string> flags = {});
   KernelText text(const loops::Program& program, Handed handed,
                   std::span<const loops::InPlace> in_place = {}) const;
-  // Bug where NVRTC refuses the text. Where its bound on blocks makes NVRTC spill, that of the text without it.
+  // Bug where NVRTC refuses the text. Where its bound on blocks makes NVRTC spill, that of the text without
+  // it, unless it keeps its bound.
   std::string object(const KernelText& text, const std::string& name) const;
   const std::string& architecture() const { return options_.architecture; }
   const Nvrtc& nvrtc() const { return nvrtc_; }

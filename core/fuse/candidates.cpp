@@ -191,7 +191,7 @@ Candidate Candidates::candidate_of(const Slots& slots, const Scored& scored) con
 std::vector<std::pair<Candidate, std::optional<Candidates::Refused>>> Candidates::all() const {
   std::vector<Key> keys;
   for (const auto& [slots, scored] : scored_pairs_) keys.push_back(key_of(slots, scored));
-  std::ranges::sort(keys, std::less<>());
+  std::ranges::stable_sort(keys, std::greater<>(), &Key::saved);
   std::vector<std::pair<Candidate, std::optional<Refused>>> result;
   for (const Key& key : keys) {
     const Scored& scored = scored_pairs_.at(key.slots);

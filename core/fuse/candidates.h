@@ -31,7 +31,7 @@ class Candidates {
     Reason reason;
     std::string words;
   };
-  // Every pair with why it was refused, or nothing where it was not tried; the best first.
+  // Every pair with why it was refused, or nothing where it was not tried; those that save most first.
   std::vector<std::pair<Candidate, std::optional<Refused>>> all() const;
   // Pairs that were scored so far, with repetition.
   std::int64_t scored() const { return scored_; }

@@ -32,6 +32,22 @@ std::vector<std::string> extents_of(const std::vector<NestLoop>& loops) {
   return all;
 }
 
+// Whether some loop ends where only the run knows: nobody can say that it reads few.
+bool walks_lists(const Nest& nest) {
+  std::set<index::Symbol> found;
+  for (const Item& item : nest.items) {
+    const auto* sibling = std::get_if<Sibling>(&item);
+    const auto is_list = [&](const NestLoop& loop) {
+      return std::ranges::any_of(index::symbols_of(loop.extent),
+                                 [&](const index::Symbol& symbol) { return found.contains(symbol); });
+    };
+    if (sibling != nullptr && std::ranges::any_of(sibling->loops, is_list)) return true;
+    for (const Ref<Stmt>& stmt : statements_in(item))
+      if (const auto* index = std::get_if<Index>(&stmt->node)) found.insert(index->symbol);
+  }
+  return false;
+}
+
 class Combiner {
  public:
   Combiner(const Around& around, std::size_t first, std::size_t second, lower::Names& names)
@@ -64,7 +80,7 @@ class Combiner {
     if (flows_.empty() || has_barrier() || !only_writer_is_first()) return std::nullopt;
     first_ = open_side(first_number_);
     second_ = open_side(second_number_);
-    if (!is_elementwise(first_.draft.nest)) return std::nullopt;
+    if (!is_elementwise(first_.draft.nest) || walks_lists(second_.draft.nest)) return std::nullopt;
     index::Facts facts;
     const Forwarded forwarded = forwarded_to_reader(facts);
     double elements = 0;

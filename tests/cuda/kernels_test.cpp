@@ -80,18 +80,19 @@ TEST(KernelsInProfilers, AreNamedAfterWhatTheyDo) {
 TEST(KernelsThatSpill, AreCompiledWithoutABoundOnBlocks) {
   TWINLOOM_NEEDS_NVRTC();
   const Translator translator("sm_90a");
-  const auto wide = [](const char* bounds) {
-    return KernelText{
-        cat("extern \"C\" __global__ void __launch_bounds__(", bounds, R"() twinloom_wide(float* x) {
+  const auto wide = [](const char* bounds, bool keeps_bound = false) {
+    constexpr const char* BODY = R"() twinloom_wide(float* x) {
   float values[96];
   for (int i = 0; i < 96; ++i) values[i] = x[256 * i + threadIdx.x];
   __syncthreads();
   for (int i = 0; i < 96; ++i) x[256 * i + threadIdx.x] = values[95 - i] * x[i];
 }
-)"),
-        {}};
+)";
+    return KernelText{{cat("extern \"C\" __global__ void __launch_bounds__(", bounds, BODY), {}},
+                      keeps_bound};
   };
   EXPECT_EQ(translator.object(wide("256, 4"), "wide"), translator.object(wide("256"), "wide"));
+  EXPECT_NE(translator.object(wide("256, 4", true), "wide"), translator.object(wide("256"), "wide"));
   EXPECT_NE(translator.object(wide("256, 2"), "wide"), translator.object(wide("256"), "wide"));
 }
 
