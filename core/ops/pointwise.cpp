@@ -51,7 +51,7 @@ constexpr Shorter of_fused[] = {
     {Pointwise::acos, Pointwise::acos_short},   {Pointwise::atan, Pointwise::atan_short},
     {Pointwise::pow, Pointwise::pow_short},     {Pointwise::sin, Pointwise::sin_short},
     {Pointwise::cos, Pointwise::cos_short},     {Pointwise::sigmoid, Pointwise::sigmoid_short},
-    {Pointwise::silu, Pointwise::silu_short},
+    {Pointwise::silu, Pointwise::silu_short},   {Pointwise::gelu_tanh, Pointwise::gelu_tanh_short},
 };
 struct Approximated {
   Pointwise op, form, flushed;

@@ -399,6 +399,7 @@ TEST(FusedForms, StayWithinTheirBoundsAtTheirHardestInputs) {
       Hard{Pointwise::asin_short, 0x1.ad44e8p-1},      Hard{Pointwise::asin_short, 0x1.223c7ep-1},
       Hard{Pointwise::sin_short, 0x1.b75adcp+5},       Hard{Pointwise::cos_short, 0x1.d15a24p+6},
       Hard{Pointwise::sigmoid_short, -0x1.69c008p-12}, Hard{Pointwise::silu_short, -0x1.0007fcp-11},
+      Hard{Pointwise::gelu_tanh_short, -0x1.6952p+2},  Hard{Pointwise::gelu_tanh_short, -0x1.1f70e4p-3},
       Hard{Pointwise::softplus_short, 0x1.6781cp-7}};
   for (const auto [op, x] : inputs) {
     const Number input(x);

@@ -178,6 +178,7 @@ const Reference table[] = {
     {Pointwise::rsqrt_short, BY_MPFR(rec_sqrt), LONG(1 / std::sqrt(in.x)), often, Pointwise::rsqrt},
     {Pointwise::sigmoid_short, sigmoid, near_sigmoid, often, Pointwise::sigmoid},
     {Pointwise::silu_short, silu, near_silu, often, Pointwise::silu},
+    {Pointwise::gelu_tanh_short, gelu_tanh, near_gelu_tanh, often, Pointwise::gelu_tanh},
     {Pointwise::softplus_short, softplus, near_softplus, often, Pointwise::softplus},
     {Pointwise::pow_short, BY_MPFR_2(pow), LONG(std::pow(in.x, in.y)), seldom, Pointwise::pow},
     APPROXIMATE(exp, BY_MPFR(exp), LONG(std::exp(in.x))),

@@ -151,7 +151,7 @@ SHORT = [
     ("short_sin_bend", "(r - sin(r)) / r^3 of -r^2", lambda y: sin_bend(mpmath.sqrt(-y)), -2.5, -1e-12, 3, None,
      lambda y: mpmath.sqrt(-y)**3 / mpmath.sin(mpmath.sqrt(-y))),
     ("short_exp2_slope", "(2^r - 1) / r of r", safe(lambda r: (mpmath.mpf(2)**r - 1) / r, mpmath.log(2)), -0.5, 0.5, 5,
-     None, lambda r: r),
+     None, lambda r: r * mpf(2)**-r),
 ]
 SPECIAL = [
     ("erf_rest", "erf(x) / x - 1 of z = x^2", sqrt_form(lambda x: mpmath.erf(x) / x - 1), 1e-20, 1.0, None, 14, one),

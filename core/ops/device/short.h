@@ -139,19 +139,30 @@ TWINLOOM_INLINE Real short_cos(Real x) {
       is_far_from_pi(x), short_near_cos(x), [](f32 one) { return turned_sin(far_angle_of(one), 1); }, x);
 }
 
-// (1 + exp(-x)) * 2^-64 for x from -110 to 43. Of 1 + 2^k + 2^k r s the last is added to the smaller of the others first, so
-// that of two roundings one is small.
+// A sum of it and k has the bits of 2^(k - 64) in its low ones.
 template <class Real>
-TWINLOOM_INLINE Real short_gate_of_minus(Real x) {
+TWINLOOM_INLINE Real short_gate_shift() {
+  return to_the_low_bits<Real>() + Real(127.0f - 64.0f);
+}
+// (1 + 2^k (1 + r s)) * 2^-64 for k from -62 to 190, which `sum` holds. Of 1 + 2^k + 2^k r s the last is added to the smaller
+// of the others first, so that of two roundings one is small.
+template <class Real>
+TWINLOOM_INLINE Real short_gate(Real sum, Real rest, Real slope) {
   using Bits = Unsigned<Real>;
-  const Real one(1.0f), lifted_one(0x1p-64f), shift = to_the_low_bits<Real>() + Real(127.0f - 64.0f);
-  const Real sum = fma(-x, Real(0x1.715476p+0f), shift);
-  const Real less = shift - sum;  // -k
-  const Real rest = fma(less, low_ln2<Real>(), fma(less, high_ln2<Real>(), -x));
+  const Real lifted_one(0x1p-64f);
   const Real power = bit_cast<Real>(Bits(bit_cast<Bits>(sum) << Bits(23u)));
   const auto is_small = power < lifted_one;
   const Real smaller = select(is_small, power, lifted_one), larger = select(is_small, lifted_one, power);
-  return fma(power * rest, fma(exp_rest(rest), rest, one), smaller) + larger;
+  return fma(power * rest, slope, smaller) + larger;
+}
+// (1 + exp(-x)) * 2^-64 for x from -110 to 43.
+template <class Real>
+TWINLOOM_INLINE Real short_gate_of_minus(Real x) {
+  const Real shift = short_gate_shift<Real>();
+  const Real sum = fma(-x, Real(0x1.715476p+0f), shift);
+  const Real less = shift - sum;  // -k
+  const Real rest = fma(less, low_ln2<Real>(), fma(less, high_ln2<Real>(), -x));
+  return short_gate(sum, rest, fma(exp_rest(rest), rest, Real(1.0f)));
 }
 template <class Real, class Divide = Dividing>
 TWINLOOM_INLINE Real short_sigmoid(Real x, Divide divide = {}) {
@@ -164,6 +175,24 @@ TWINLOOM_INLINE Real short_silu(Real x, Divide divide = {}) {
   const Real least(-110.0f);
   const Real above = select(x < least, least, x);
   return select(x > Real(40.0f), x, divide(above, short_gate_of_minus(above)) * Real(0x1p-64f));
+}
+// x / (1 + 2^-v), v = x (a + b x^2) = 2 sqrt(2/pi) (x + 0.044715 x^3) / ln 2, whose slope is in two parts: of a the first has
+// 21 bits, so that of a slope below 8 a nothing is lost when it is taken away. Above 6 it is x.
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real short_gelu_tanh(Real x, Divide divide = {}) {
+  const Real first(0x1.26aecp+1f), first_low(0x1.0de73ap-22f);
+  const Real cubic(0x1.a5a7dp-4f), cubic_low(-0x1.151aaep-29f);
+  const Real least(-11.0f);
+  const Real above = select(x < least, least, x);
+  const auto [square, square_low] = product_of(above, above);
+  const Real slope = fma(cubic, square, first);
+  const Real slope_low =
+      fma(cubic, square, first - slope) + fma(cubic, square_low, fma(cubic_low, square, first_low));
+  const Real shift = short_gate_shift<Real>();
+  const Real sum = fma(-above, slope, shift);
+  const Real rest = fma(-above, slope_low, fma(-above, slope, shift - sum));
+  const Real under = short_gate(sum, rest, short_exp2_slope(rest));
+  return select(x > Real(6.0f), x, divide(above, under) * Real(0x1p-64f));
 }
 
 // pi/2 in two parts.
@@ -292,6 +321,7 @@ TWINLOOM_SHORT(sin)
 TWINLOOM_SHORT(cos)
 TWINLOOM_SHORT(sigmoid)
 TWINLOOM_SHORT(silu)
+TWINLOOM_SHORT(gelu_tanh)
 #undef TWINLOOM_SHORT
 
 }  // namespace twinloom::device

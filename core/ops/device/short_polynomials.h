@@ -130,11 +130,11 @@ TWINLOOM_INLINE Real short_sin_bend(Real x) {
 template <class Real>
 TWINLOOM_INLINE Real short_exp2_slope(Real x) {
   // 2^-28.2
-  Real y(0x1.4424b00000000p-13f);
-  y = fma(y, x, Real(0x1.5f0dcc0000000p-10f));
-  y = fma(y, x, Real(0x1.3b2a480000000p-7f));
-  y = fma(y, x, Real(0x1.c6af720000000p-5f));
-  y = fma(y, x, Real(0x1.ebfbe00000000p-3f));
+  Real y(0x1.3f906c0000000p-13f);
+  y = fma(y, x, Real(0x1.5f0a660000000p-10f));
+  y = fma(y, x, Real(0x1.3b30b00000000p-7f));
+  y = fma(y, x, Real(0x1.c6af780000000p-5f));
+  y = fma(y, x, Real(0x1.ebfbd80000000p-3f));
   y = fma(y, x, Real(0x1.62e4300000000p-1f));
   return y;
 }
