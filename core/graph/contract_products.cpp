@@ -10,11 +10,6 @@ namespace twinloom::graph {
 
 namespace {
 
-bool is_of(const Node& node, ops::Pointwise op) {
-  const auto* pointwise = std::get_if<Pointwise>(&node.node);
-  return pointwise != nullptr && pointwise->op == op;
-}
-
 // How often each node is used, by results too.
 std::vector<int> uses_in(const Graph& graph, const std::vector<bool>& live) {
   std::vector<int> uses(graph.nodes().size(), 0);

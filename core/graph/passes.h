@@ -12,7 +12,8 @@ Graph remove_dead(const Graph& graph);
 // Mode `fused`: keeps 16-bit values that only Pointwise and Reduce nodes use in f32.
 // drop_implicit_rounding.cpp
 Graph drop_implicit_rounding(const Graph& graph);
-// Mode `fused`: functions of f32 and of 16 bits by shorter forms. shorten_functions.cpp
+// Mode `fused`: functions of f32 and of 16 bits by shorter forms, quotients of a softmax by reciprocals of
+// its sums. shorten_functions.cpp
 Graph shorten_functions(const Graph& graph);
 // The graph whose strict meaning mode `fused` computes: by both.
 Graph fused_meaning(const Graph& graph);

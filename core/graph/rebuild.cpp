@@ -50,6 +50,11 @@ Graph Rebuild::finish() {
   return std::move(made_);
 }
 
+bool is_of(const Node& node, ops::Pointwise op) {
+  const auto* pointwise = std::get_if<Pointwise>(&node.node);
+  return pointwise != nullptr && pointwise->op == op;
+}
+
 Graph with_forms(const Graph& graph, const std::function<ops::Pointwise(ops::Pointwise, ops::DType)>& form) {
   const std::vector<bool> live = live_nodes(graph);
   Rebuild rebuild(graph);

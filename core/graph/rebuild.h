@@ -41,6 +41,9 @@ class Rebuild {
   std::vector<std::optional<NodeId>> standing_;
 };
 
+// Whether it is this operator.
+bool is_of(const Node& node, ops::Pointwise op);
+
 // With form(operator, type) in place of each operator of a Pointwise, of which the form has the operands.
 // Without nodes that no result needs.
 Graph with_forms(const Graph& graph, const std::function<ops::Pointwise(ops::Pointwise, ops::DType)>& form);

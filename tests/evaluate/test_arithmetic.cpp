@@ -285,44 +285,6 @@ TEST(DropImplicitRounding, WhatIsComparedKeepsIt) {
   EXPECT_EQ(dropped_roundings(before).size(), 1u);
 }
 
-TEST(ShortenFunctions, TakesFormsOfF32AndOf16Bits) {
-  Builder builder;
-  for (const DType dtype : {DType::f32, DType::bf16, DType::f64})
-    builder.output(tanh(builder.input(cat("x", name(dtype)), dtype, {3})));
-  const graph::Graph after = shorten_functions(builder.take());
-  verify(after);
-  std::vector<ops::Pointwise> found;
-  for (const graph::Node& node : after.nodes())
-    if (const auto* pointwise = std::get_if<graph::Pointwise>(&node.node)) found.push_back(pointwise->op);
-  using enum ops::Pointwise;
-  EXPECT_EQ(found, (std::vector{tanh_short, tanh_short, ops::Pointwise::tanh}));
-}
-
-TEST(ApproximateFunctions, TakesFormsOfF32AndOf16Bits) {
-  using ops::Pointwise;
-  for (const auto subnormals : {ops::Subnormals::kept, ops::Subnormals::flushed}) {
-    const bool kept = subnormals == ops::Subnormals::kept;
-    Builder builder;
-    for (const DType dtype : {DType::f32, DType::bf16, DType::f64}) {
-      const auto x = builder.input(cat("x", name(dtype)), dtype, {3});
-      builder.output(tanh(x));
-      builder.output(gelu_tanh(x));
-      builder.output(x / 3.0);
-    }
-    const graph::Graph fused = shorten_functions(builder.take());
-    const graph::Graph after = approximate_functions(fused, subnormals);
-    verify(after);
-    std::vector<ops::Pointwise> found;
-    for (const graph::Node& node : after.nodes())
-      if (const auto* pointwise = std::get_if<graph::Pointwise>(&node.node)) found.push_back(pointwise->op);
-    const Pointwise tanh_form = kept ? Pointwise::tanh_approximate : Pointwise::tanh_flushed,
-                    gelu_form = kept ? Pointwise::gelu_tanh_approximate : Pointwise::gelu_tanh_flushed,
-                    over = kept ? Pointwise::div_approximate : Pointwise::div_flushed;
-    EXPECT_EQ(found, (std::vector{tanh_form, Pointwise::gelu_tanh_short, over, tanh_form, gelu_form, over,
-                                  Pointwise::tanh, Pointwise::gelu_tanh, Pointwise::div}));
-  }
-}
-
 TEST(Random, DrawsDependOnSeedNumberAndElement) {
   Builder builder;
   const Tensor a = builder.uniform({64}, DType::f32);

@@ -1,0 +1,131 @@
+// What modes `fused` and `fast` compute functions by.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "core/graph/composites.h"
+#include "core/graph/passes.h"
+#include "core/graph/reductions.h"
+#include "core/graph/views.h"
+#include "tests/evaluate/arrays.h"
+
+namespace twinloom::evaluate {
+namespace {
+
+using graph::Builder;
+using graph::Tensor;
+using ops::DType;
+using Reals = std::vector<double>;
+
+TEST(ShortenFunctions, TakesFormsOfF32AndOf16Bits) {
+  Builder builder;
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64})
+    builder.output(tanh(builder.input(cat("x", name(dtype)), dtype, {3})));
+  const graph::Graph after = shorten_functions(builder.take());
+  verify(after);
+  std::vector<ops::Pointwise> found;
+  for (const graph::Node& node : after.nodes())
+    if (const auto* pointwise = std::get_if<graph::Pointwise>(&node.node)) found.push_back(pointwise->op);
+  using enum ops::Pointwise;
+  EXPECT_EQ(found, (std::vector{tanh_short, tanh_short, ops::Pointwise::tanh}));
+}
+
+// The operators of the graph that divide.
+std::vector<ops::Pointwise> divisions_in(const graph::Graph& graph) {
+  std::vector<ops::Pointwise> found;
+  for (const graph::Node& node : graph.nodes()) {
+    const auto* pointwise = std::get_if<graph::Pointwise>(&node.node);
+    const bool divides = pointwise != nullptr && (pointwise->op == ops::Pointwise::div ||
+                                                  pointwise->op == ops::Pointwise::reciprocal);
+    if (divides) found.push_back(pointwise->op);
+  }
+  return found;
+}
+
+TEST(ShortenFunctions, ASoftmaxDividesOnceForEachSum) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    Builder builder;
+    builder.output(softmax(builder.input("x", dtype, {2, 3}), 1));
+    builder.output(softmax(builder.input("y", dtype, {2, 3}), 0));
+    const graph::Graph after = shorten_functions(builder.take());
+    verify(after);
+    EXPECT_EQ(divisions_in(after), std::vector(2, ops::Pointwise::reciprocal));
+  }
+}
+
+TEST(ShortenFunctions, OtherQuotientsStay) {
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {3, 3});
+  const auto over_sum = [](const Tensor& e, int axis) { return e / sum(e, {axis}, true); };
+  builder.output(over_sum(exp(x), 1));                                        // whose sum may be subnormal
+  builder.output(over_sum(exp(x - amax(x, {0}, true)), 1));                   // of other rows
+  builder.output(over_sum(exp(x - transpose(amax(x, {1}, true), 0, 1)), 1));  // of other rows
+  builder.output(over_sum(exp(amax(x, {1}, true) - x), 1));                   // may overflow
+  builder.output(softmax(builder.input("wide", DType::f64, {3, 3}), 1));
+  const graph::Graph after = shorten_functions(builder.take());
+  verify(after);
+  EXPECT_EQ(divisions_in(after), std::vector(5, ops::Pointwise::div));
+}
+
+TEST(ShortenFunctions, SoftmaxOfExtremesIsThatOfStrict) {
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {6, 2});
+  builder.output(softmax(x, 1));
+  const graph::Graph before = builder.take();
+  const std::vector<Argument> arguments{array(
+      DType::f32, {6, 2}, {-INFINITY, 3, 0, -100, -3e38, 3e38, INFINITY, 0, -INFINITY, -INFINITY, NAN, 1})};
+  const Reals strict = numbers_in(*evaluate(before, arguments, Arithmetic::strict)[0]);
+  const Reals fused = numbers_in(*evaluate(shorten_functions(before), arguments, Arithmetic::strict)[0]);
+  for (std::size_t k = 0; k < strict.size(); ++k)
+    EXPECT_TRUE(strict[k] == fused[k] || (std::isnan(strict[k]) && std::isnan(fused[k]))) << k;
+}
+
+TEST(ShortenFunctions, SoftmaxIsWithinItsBoundOfTheQuotient) {
+  constexpr std::int64_t SIZE = 4096;
+  Builder builder;
+  const Tensor x = builder.input("x", DType::f32, {SIZE});
+  const Tensor e = exp(x - amax(x, {0}, true));
+  const Tensor s = sum(e, {0}, true);
+  for (const Tensor& result : {e, s, e / s}) builder.output(result);
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal(0, 15);
+  Reals drawn(static_cast<std::size_t>(SIZE));
+  for (double& number : drawn) number = normal(random);
+  const std::vector<Argument> arguments{array(DType::f32, {SIZE}, drawn)};
+  const auto found = evaluate(shorten_functions(builder.take()), arguments, Arithmetic::strict);
+  const Reals over = numbers_in(*found[0]), under = numbers_in(*found[1]), got = numbers_in(*found[2]);
+  for (std::size_t k = 0; k < drawn.size(); ++k) {
+    const double want = over[k] / under[0];
+    const double place = std::ldexp(1.0, std::max(want == 0 ? -149 : std::ilogb(want) - 23, -149));
+    EXPECT_LE(std::fabs(got[k] - want), 1.5 * place) << k;
+  }
+}
+
+TEST(ApproximateFunctions, TakesFormsOfF32AndOf16Bits) {
+  using ops::Pointwise;
+  for (const auto subnormals : {ops::Subnormals::kept, ops::Subnormals::flushed}) {
+    const bool kept = subnormals == ops::Subnormals::kept;
+    Builder builder;
+    for (const DType dtype : {DType::f32, DType::bf16, DType::f64}) {
+      const auto x = builder.input(cat("x", name(dtype)), dtype, {3});
+      builder.output(tanh(x));
+      builder.output(gelu_tanh(x));
+      builder.output(x / 3.0);
+    }
+    const graph::Graph fused = shorten_functions(builder.take());
+    const graph::Graph after = approximate_functions(fused, subnormals);
+    verify(after);
+    std::vector<ops::Pointwise> found;
+    for (const graph::Node& node : after.nodes())
+      if (const auto* pointwise = std::get_if<graph::Pointwise>(&node.node)) found.push_back(pointwise->op);
+    const Pointwise tanh_form = kept ? Pointwise::tanh_approximate : Pointwise::tanh_flushed,
+                    gelu_form = kept ? Pointwise::gelu_tanh_approximate : Pointwise::gelu_tanh_flushed,
+                    over = kept ? Pointwise::div_approximate : Pointwise::div_flushed;
+    EXPECT_EQ(found, (std::vector{tanh_form, Pointwise::gelu_tanh_short, over, tanh_form, gelu_form, over,
+                                  Pointwise::tanh, Pointwise::gelu_tanh, Pointwise::div}));
+  }
+}
+
+}  // namespace
+}  // namespace twinloom::evaluate
