@@ -1,4 +1,4 @@
-// Gather and Scatter: places that depend on values, which are checked against their bounds.
+// Sort, and Gather and Scatter: places that depend on values, which are checked against their bounds.
 #include <algorithm>
 #include <cstring>
 
@@ -83,6 +83,23 @@ void combine_into(const graph::Scatter& scatter, const Value& values, std::span<
 }
 
 }  // namespace
+
+Value evaluate_kind(const Turn& turn, const graph::Sort& sort) {
+  Value result = turn.run.blank(turn.node());
+  if (result.bytes.empty()) return result;
+  const auto axis = static_cast<std::size_t>(sort.axis);
+  const std::int64_t size = result.sizes[axis], stride = strides_of(result.sizes)[axis];
+  const auto* keys = reinterpret_cast<const std::int64_t*>(turn.input(0).bytes.data());
+  auto* offsets = reinterpret_cast<std::int64_t*>(result.bytes.data());
+  Numbers order(static_cast<std::size_t>(size));
+  for (std::int64_t first = 0; first < count_of(result); ++first) {
+    if (first / stride % size != 0) continue;
+    for (std::int64_t k = 0; k < size; ++k) order[static_cast<std::size_t>(k)] = k;
+    std::ranges::stable_sort(order, {}, [&](std::int64_t k) { return keys[first + k * stride]; });
+    for (std::int64_t k = 0; k < size; ++k) offsets[first + k * stride] = order[static_cast<std::size_t>(k)];
+  }
+  return result;
+}
 
 Value evaluate_kind(const Turn& turn, const graph::Gather& gather) {
   Value result = turn.run.blank(turn.node());

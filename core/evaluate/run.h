@@ -62,6 +62,7 @@ Value evaluate_kind(const Turn& turn, const graph::Iota& iota);
 Value evaluate_kind(const Turn& turn, const graph::Random& random);
 Value evaluate_kind(const Turn& turn, const graph::Reduce& reduce);
 Value evaluate_kind(const Turn& turn, const graph::Scan& scan);
+Value evaluate_kind(const Turn& turn, const graph::Sort& sort);
 Value evaluate_kind(const Turn& turn, const graph::Gather& gather);
 Value evaluate_kind(const Turn& turn, const graph::Scatter& scatter);
 Value evaluate_kind(const Turn& turn, const graph::Realize& realize);

@@ -99,6 +99,7 @@ void hash_kind(Hasher& hash, const Reduce& reduce) { hash(reduce.monoid, reduce.
 void hash_kind(Hasher& hash, const Scan& scan) {
   hash(scan.monoid, scan.axis, scan.component, scan.backwards);
 }
+void hash_kind(Hasher& hash, const Sort& sort) { hash(sort.axis, sort.low, sort.bits); }
 void hash_kind(Hasher& hash, const Gather& gather) { hash(gather.sizes, gather.source, gather.bounds); }
 void hash_kind(Hasher& hash, const Scatter& scatter) { hash(scatter.mode, scatter.place, scatter.bounds); }
 void hash_kind(Hasher&, const Realize&) {}
@@ -114,6 +115,7 @@ std::string kind_words(const Iota&) { return "iota"; }
 std::string kind_words(const Random& random) { return cat("random ", name(random.kind)); }
 std::string kind_words(const Reduce& reduce) { return cat("reduce ", ops::name(reduce.monoid)); }
 std::string kind_words(const Scan& scan) { return cat("scan ", ops::name(scan.monoid)); }
+std::string kind_words(const Sort&) { return "sort"; }
 std::string kind_words(const Gather&) { return "gather"; }
 std::string kind_words(const Scatter& scatter) { return cat("scatter ", name(scatter.mode)); }
 std::string kind_words(const Realize&) { return "realize"; }

@@ -3,10 +3,10 @@
 //   a = mul(x, y): bf16                       wide = mul(cast(x): f32, cast(y): f32): f32
 //   b = add(a, x): bf16, a result      ->     b = cast(add(wide, cast(x): f32)): bf16
 // Results, explicit casts, and what gather, scatter, scan, concat or realize read keep their rounding. So do
-// both sides of a comparison of two values: a maximum that is rounded, as a result, would equal none of what
-// it is the maximum of, and a gradient that is shared among the equal ones would be divided by 0. A value
-// that keeps it is rounded once from f32, as before, so its bits change only where its inputs do. Nodes that
-// no result needs are left out.
+// both sides of a comparison of two values, and what is sorted: a maximum that is rounded, as a result, would
+// equal none of what it is the maximum of, and a gradient that is shared among the equal ones would be
+// divided by 0. A value that keeps it is rounded once from f32, as before, so its bits change only where its
+// inputs do. Nodes that no result needs are left out.
 #include <algorithm>
 #include <array>
 
@@ -33,7 +33,8 @@ bool rounds(const Node& node) {
 bool compares(const Graph& graph, const Node& node) {
   using enum ops::Pointwise;
   const auto* pointwise = std::get_if<Pointwise>(&node.node);
-  if (pointwise == nullptr || std::ranges::count(std::array{eq, ne, lt, le, gt, ge}, pointwise->op) == 0)
+  if (pointwise == nullptr ||
+      std::ranges::count(std::array{eq, ne, lt, le, gt, ge, order_key}, pointwise->op) == 0)
     return false;
   return std::ranges::none_of(node.inputs, [&](NodeId input) {
     while (std::holds_alternative<View>(graph[input].node)) input = graph[input].inputs[0];

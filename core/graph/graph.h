@@ -1,7 +1,7 @@
 // What to compute: a list of nodes, inputs before uses, each with one result.
 //
 //   node  := Input | Constant | Size | Pointwise | Cast | View | Concat | Iota | Random
-//          | Reduce | Scan | Gather | Scatter | Realize
+//          | Reduce | Scan | Sort | Gather | Scatter | Realize
 //   shape := [expr, ...]     sizes over the size symbols of the graph
 //
 // Composite operators (softmax, layer norm, ...) are functions of builder.h, never kinds of node.
@@ -123,6 +123,15 @@ struct Scan {
   int component = 0;
   friend bool operator==(const Scan&, const Scan&) = default;
 };
+// Of each row of keys along `axis` (i64) the offsets of its elements (i64) by ascending key, equal keys by
+// ascending offset. Keys differ in no other bits than the `bits` from bit `low` on, of which the highest is
+// their sign.
+struct Sort {
+  int axis;
+  int low = 0;
+  int bits = 64;
+  friend bool operator==(const Sort&, const Sort&) = default;
+};
 // Element `axes` of the result is element `source` of input 0. Input 1 + k has the result's shape and
 // an integer type; its element is bound to found[k] and checked: 0 <= found[k] < bounds[k], after
 // adding bounds[k] once to a negative one where negative_wraps.
@@ -156,7 +165,7 @@ struct Realize {
 };
 
 using Op = std::variant<Input, Constant, Size, Pointwise, Cast, View, Concat, Iota, Random, Reduce, Scan,
-                        Gather, Scatter, Realize>;
+                        Sort, Gather, Scatter, Realize>;
 
 // The k-th axis of a View, Gather or Scatter as add() names it (i0, i1, ...), and the k-th found index
 // (f0, f1, ...). Sizes must not have such names.

@@ -266,6 +266,16 @@ Inferred infer_kind(const Rule& rule, const Scan& scan) {
   return {ops::part_type(scan.monoid, input.dtype, scan.component), input.shape};
 }
 
+Inferred infer_kind(const Rule& rule, const Sort& sort) {
+  rule.takes(1);
+  const Node& keys = rule.input(0);
+  if (keys.dtype != ops::DType::i64) rule.fail(rule.spell(0), " is sorted by and must be i64");
+  rule.axis_in_range(sort.axis, keys.shape.size());
+  if (sort.low < 0 || sort.bits < 1 || sort.low + sort.bits > 64)
+    rule.fail("keys of ", sort.bits, " bits from bit ", sort.low, " on; an i64 has 64");
+  return {ops::DType::i64, keys.shape};
+}
+
 Inferred infer_kind(const Rule& rule, const Gather& gather) {
   rule.takes(1 + gather.found.size());
   check_axes(rule, gather.axes, gather.sizes);

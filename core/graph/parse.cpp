@@ -62,6 +62,7 @@ class Reader {
   Op view(const Head& head);
   Op reduce();
   Op scan();
+  Op sort();
   Op gather(const Head& head);
   Op scatter();
   template <class Row, class Named>
@@ -312,6 +313,15 @@ Op Reader::scan() {
   return scan;
 }
 
+Op Reader::sort() {
+  Sort sort{};
+  sort.axis = keyed("axis");
+  sort.low = keyed("low");
+  sort.bits = keyed("bits");
+  inputs_ = arguments();
+  return sort;
+}
+
 Op Reader::gather(const Head& head) {
   Gather gather;
   inputs_ = arguments();
@@ -358,6 +368,7 @@ Op Reader::op(const Head& head) {
   if (kind == "view") return view(head);
   if (kind == "reduce") return reduce();
   if (kind == "scan") return scan();
+  if (kind == "sort") return sort();
   if (kind == "gather") return gather(head);
   if (kind == "scatter") return scatter();
   Concat concat{};

@@ -80,6 +80,9 @@ std::string words(const Node& node, const Scan& scan) {
   return cat("scan ", ops::name(scan.monoid), part_words(scan.component), " axis ", scan.axis,
              scan.exclusive ? " exclusive" : "", scan.backwards ? " backwards" : "", " ", arguments(node));
 }
+std::string words(const Node& node, const Sort& sort) {
+  return cat("sort axis ", sort.axis, " low ", sort.low, " bits ", sort.bits, " ", arguments(node));
+}
 std::string words(const Node& node, const Gather& gather) {
   return cat("gather", arguments(node), " at ", list(gather.axes), " found ", list(gather.found), " below ",
              list(gather.bounds), " from ", list(gather.source), gather.negative_wraps ? " wraps" : "");

@@ -117,6 +117,7 @@ Op substituted(const Op& op, const Numbers& numbers) {
     Op operator()(const Concat& node) const { return node; }
     Op operator()(const Reduce& node) const { return node; }
     Op operator()(const Scan& node) const { return node; }
+    Op operator()(const Sort& node) const { return node; }
     Op operator()(const Realize& node) const { return node; }
   };
   return std::visit(Rewrite{numbers}, op);

@@ -19,6 +19,8 @@ std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId int
 Draft lower_reduce(Lowering& lowering, const std::vector<graph::NodeId>& components);
 // Scan nodes that differ in their component only.
 Draft lower_scan(Lowering& lowering, const std::vector<graph::NodeId>& components);
+// A Sort: one stable sort a digit of the keys, then a walk over the result.
+std::vector<Draft> lower_sort(Lowering& lowering, graph::NodeId id, ValueId into);
 // A Scatter: a sort of the places, then a walk over the result.
 std::vector<Draft> lower_scatter(Lowering& lowering, graph::NodeId id);
 

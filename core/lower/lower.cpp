@@ -160,6 +160,7 @@ class Lowerer {
         },
         [&](const graph::Reduce&) { lower_components(id); },
         [&](const graph::Scan&) { lower_components(id); },
+        [&](const graph::Sort&) { keep(lower_sort(lowering_, id, into)); },
         [&](const graph::Scatter&) { keep(lower_scatter(lowering_, id)); },
         [&](const graph::Concat&) {
           if (!realized_.in_parts[id.index]) return elements();

@@ -142,7 +142,8 @@ Ref<loops::Value> Reader::definition(NodeId id, const At& at, const index::Condi
       [&](const graph::Gather& gather) { return compute(gather, place); },
       [&](const graph::Scatter&) { return has_memory(); },
       [&](const graph::Realize&) { return element(lowering_.graph[id].inputs[0], at, mask); },
-      [&](const graph::Reduce&) { return has_memory(); }, [&](const graph::Scan&) { return has_memory(); });
+      [&](const graph::Reduce&) { return has_memory(); }, [&](const graph::Scan&) { return has_memory(); },
+      [&](const graph::Sort&) { return has_memory(); });
 }
 
 Ref<loops::Value> Reader::compute(const graph::Pointwise& pointwise, const Place& place) {

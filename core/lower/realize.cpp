@@ -28,6 +28,7 @@ int work_of_node(const Node& node) {
 std::string must_reason(const Node& node) {
   if (std::holds_alternative<Reduce>(node.node)) return "a reduction";
   if (std::holds_alternative<Scan>(node.node)) return "a scan";
+  if (std::holds_alternative<Sort>(node.node)) return "a sort";
   if (std::holds_alternative<Realize>(node.node)) return "a fusion barrier";
   if (std::holds_alternative<Scatter>(node.node)) return "a scatter";
   return {};

@@ -110,9 +110,11 @@ constexpr std::size_t place_of(DType computed) {
   (computed, std::make_index_sequence<element_count>{});
 }
 
-// Runs `loop` over f32 copies of 16-bit inputs, a piece at a time.
-inline void run_widened(Loop loop, DType element, bool selects, bool gives_same, Inputs inputs, void* output,
+// Runs `loop` over f32 copies of 16-bit inputs, a piece at a time. What it gives is as it is where it has
+// `given_bytes`, and rounded to the type of the inputs where that is 0.
+inline void run_widened(Loop loop, DType element, bool selects, int given_bytes, Inputs inputs, void* output,
                         std::int64_t count) {
+  const bool gives_same = given_bytes == 0;
   constexpr std::int64_t piece = 1024;
   std::vector<std::array<float, piece>> wide(inputs.size() + 1);
   std::vector<const void*> pointers(inputs.size());
@@ -125,7 +127,7 @@ inline void run_widened(Loop loop, DType element, bool selects, bool gives_same,
       if (!is_mask) convert(element, DType::f32, from, wide[i].data(), part);
       pointers[i] = is_mask ? static_cast<const void*>(from) : wide[i].data();
     }
-    auto* to = static_cast<std::uint8_t*>(output) + start * (gives_same ? size_of(element) : 1);
+    auto* to = static_cast<std::uint8_t*>(output) + start * (gives_same ? size_of(element) : given_bytes);
     loop(pointers, gives_same ? static_cast<void*>(wide.back().data()) : to, part);
     if (gives_same) convert(DType::f32, element, wide.back().data(), to, part);
   }
@@ -138,7 +140,8 @@ inline void apply(std::span<const Arrays> table, Pointwise op, DType element, In
   const Loop loop =
       table[static_cast<std::size_t>(computed_for(op, element))].at(place_of(compute_type(element)));
   if (!is_16_bit_float(element)) return loop(inputs, output, count);
-  run_widened(loop, element, takes(op) == Takes::select, gives(op) == Gives::same, inputs, output, count);
+  const int given_bytes = gives(op) == Gives::same ? 0 : gives(op) == Gives::truth ? 1 : sizeof(std::int64_t);
+  run_widened(loop, element, takes(op) == Takes::select, given_bytes, inputs, output, count);
 }
 
 }  // namespace twinloom::ops::arrays

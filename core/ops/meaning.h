@@ -134,6 +134,24 @@ Value<Element, kind> sign(Value<Element, kind> x) {
   return signbit(x).value ? -same(x, 1) : same(x, 1);
 }
 
+// Of a real the bits of its magnitude, with its sign; of an integer without sign its distance from the
+// middle.
+template <class Element, Arithmetic kind>
+Value<std::int64_t, kind> order_key(Value<Element, kind> x) {
+  if constexpr (is_real<Element>) {
+    using Bits = std::conditional_t<sizeof(Element) == 4, std::int32_t, std::int64_t>;
+    constexpr Element not_a_number = std::numeric_limits<Element>::quiet_NaN();
+    if (x.value != x.value) return {std::bit_cast<Bits>(not_a_number)};
+    const std::int64_t magnitude = std::bit_cast<Bits>(std::fabs(x.value));
+    return {signbit(x).value ? -magnitude : magnitude};
+  } else if constexpr (std::is_unsigned_v<Element> && !is_truth<Element>) {
+    return {static_cast<std::int64_t>(static_cast<std::uint64_t>(x.value) -
+                                      (std::uint64_t{1} << (8 * sizeof(Element) - 1)))};
+  } else {
+    return {static_cast<std::int64_t>(x.value)};
+  }
+}
+
 // IEEE 754-2019 maximum and minimum.
 template <class Element, Arithmetic kind>
 Value<Element, kind> maximum(Value<Element, kind> x, Value<Element, kind> y) {

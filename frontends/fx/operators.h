@@ -53,6 +53,7 @@ std::span<const Row> copy_rows();
 std::span<const Row> complex_rows();
 std::span<const Row> product_rows();
 std::span<const Row> pooling_rows();
+std::span<const Row> sorting_rows();
 
 // What a text calls: a row, or its form in place (add_ of the row add), whose result the first argument holds
 // from then on. Every row has such a form, by its name and an underscore, but those of views.

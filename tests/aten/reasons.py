@@ -32,6 +32,12 @@ def of_nothing(case):
     return case.positional[0].numel() == 0
 
 
+def has_equal(case):
+    """Elements that a sort finds equal."""
+    flat = case.positional[0].reshape(-1).double().nan_to_num(nan=float("inf"))
+    return flat.unique().numel() < flat.numel()
+
+
 def float_to_integer(case):
     asked = [case.keywords.get("dtype"), *case.positional]
     return (any(tensor.dtype.is_floating_point for tensor in case.tensors)
@@ -104,6 +110,9 @@ REASONS = [
     Reason("silu_backward", "values", "want nan got", "the limit at infinity"),
     Reason("clamp", "values", "got nan", "a bound of NaN gives NaN; PyTorch's loop over single elements passes it by"),
     Reason("index_add|scatter.*", "refused", "does not fit", "a number must fit the type, also where no element is written"),
+    Reason("topk|kthvalue|median.dim|nanmedian.dim", "values", "want", "which of equal elements it is PyTorch leaves open; it is the "
+           "first, as in a stable sort", has_equal),
+    Reason("median", "refused", "no elements", "of no integers PyTorch gives the least number of the type", of_nothing),
     Reason("pow", "refused", "does not take the types", "truths have no powers; PyTorch's CPU gives one for the exponent True"),
 ]
 

@@ -9,6 +9,7 @@
 #include "core/graph/indexing.h"
 #include "core/graph/passes.h"
 #include "core/graph/reductions.h"
+#include "core/graph/sorting.h"
 #include "core/graph/views.h"
 #include "tests/support/thrown.h"
 
@@ -59,6 +60,7 @@ void add_everything(Builder& builder) {
   builder.output(scatter(x, 1, at, 1.0, Mode::greatest, false, Negative::wraps));
   builder.output(max_with_place(x, 0).place);
   builder.output(cumsum(x, 0, {true, true}));
+  builder.output(argsort(cast(x, DType::f16), 0));
   builder.output(cummax(x, 1).place);
   builder.output(cast(realize(x), DType::bf16, true) * 0.5);
   builder.output(builder.iota({n, 3}, 1, DType::i32));

@@ -212,6 +212,23 @@ TWINLOOM_INLINE Real not_a_number() {
   return bit_cast<Real>(Unsigned<Real>(infinity_bits<Real> | (infinity_bits<Real> >> 1)));
 }
 
+// An integer that orders as elements are sorted: zeros are equal, and so are NaNs, above all others.
+template <class Value>
+TWINLOOM_INLINE Like<Value, i64> order_key(Value x) {
+  if constexpr (is_real<Value>) {
+    using Bits = Signed<Value>;
+    const Bits magnitude = bit_cast<Bits>(magnitude_bits(x));
+    const auto below = bit_cast<Bits>(sign_bits(x)) != Bits(Element<Bits>(0));
+    const Bits number = select(below, neg(magnitude), magnitude);
+    return truncated<i64>(Bits(select(x == x, number, bit_cast<Bits>(not_a_number<Value>()))));
+  } else if constexpr (is_truth<Value> || is_signed<Value>) {
+    return truncated<i64>(x);
+  } else {
+    constexpr u64 middle = u64(1) << (bits<Value> - 1);
+    return bit_cast<Like<Value, i64>>(Like<Value, u64>(truncated<u64>(x) - Like<Value, u64>(middle)));
+  }
+}
+
 template <class Value>
 TWINLOOM_INLINE Value abs(Value x) {
 #ifdef __CUDACC__  // a flag of the instruction that reads it

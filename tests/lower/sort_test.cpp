@@ -1,0 +1,106 @@
+// The nests of sorts give the evaluator's bits: by ranks, by parts and by digits, of every width of key.
+#include <gtest/gtest.h>
+
+#include "core/graph/composites.h"
+#include "core/graph/sorting.h"
+#include "core/graph/views.h"
+#include "tests/lower/run_lowered.h"
+
+namespace twinloom::tests {
+
+using namespace graph;
+using ops::DType;
+
+namespace {
+
+const index::Expr n = index::Symbol("n");
+
+constexpr DType TYPES[] = {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32,
+                           DType::i16, DType::i8,  DType::u64, DType::u8,   DType::b8};
+
+// Values and offsets, in an order that is not that of the other results.
+void output(Builder& b, const Sorted& sorted) {
+  b.output(sorted.values);
+  b.output(sorted.offsets);
+}
+
+}  // namespace
+
+// An axis whose size is not known is sorted by digits.
+TEST(LoweredSort, RowsOfEveryType) {
+  for (const DType dtype : TYPES) {
+    Builder b;
+    const Tensor x = b.input("x", dtype, {3, n});
+    output(b, sort(x, 1));
+    output(b, sort(x, 1, Direction::descending));
+    for (const std::int64_t size : {0, 1, 2, 41})
+      expect_same_bits(b.graph(), {{index::Symbol("n"), size}}, 100);
+  }
+}
+
+TEST(LoweredSort, AlongEachAxis) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {3, n, 2});
+  for (const int axis : {0, 1, 2}) output(b, sort(x, axis, Direction::descending));
+  output(b, sort(transpose(x, 0, 1), 0));
+  for (const std::int64_t size : {0, 1, 70}) expect_same_bits(b.graph(), {{index::Symbol("n"), size}});
+}
+
+TEST(LoweredSort, ShortAxesByRanks) {
+  for (const DType dtype : TYPES) {
+    Builder b;
+    const Tensor x = b.input("x", dtype, {5, 9});
+    output(b, sort(x, 1));
+    output(b, top(x, 2, 1));
+    output(b, top(x, 3, 0, Direction::ascending));
+    output(b, top(x, 0, 0));
+    expect_same_bits(b.take());
+  }
+}
+
+TEST(LoweredSort, LongAxesByDigits) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {2, 300}), y = b.input("y", DType::f32, {5000});
+  output(b, sort(x, 1));
+  output(b, sort(y, 0, Direction::descending));
+  expect_same_bits(b.take());
+}
+
+TEST(LoweredSort, FirstsOfLongAxesByParts) {
+  for (const DType dtype : {DType::f32, DType::i8}) {
+    Builder b;
+    const Tensor x = b.input("x", dtype, {2, 4999});
+    output(b, top(x, 7, 1));
+    output(b, top(x, 70, 1, Direction::ascending));
+    expect_same_bits(b.take(), {}, 100);
+  }
+}
+
+TEST(LoweredSort, WhatIsFoundByThem) {
+  for (const DType dtype : {DType::f32, DType::f16, DType::i32}) {
+    Builder b;
+    const Tensor x = b.input("x", dtype, {4, n}), s = b.input("s", dtype, {});
+    for (const bool keep : {false, true}) {
+      const Extreme third = kth_value(x, 3, 1, keep), middle = median(x, 1, keep),
+                    other = median(x, 0, keep, Nans::ignored);
+      for (const Extreme& found : {third, middle, other}) b.output(found.value), b.output(found.place);
+    }
+    b.output(median(x));
+    b.output(median(x, Nans::ignored));
+    output(b, sort(s, 0));
+    b.output(kth_value(s, 1, -1).value);
+    for (const std::int64_t size : {3, 100}) expect_same_bits(b.graph(), {{index::Symbol("n"), size}});
+  }
+}
+
+TEST(LoweredSort, OfWhatIsComputed) {
+  Builder b;
+  const Tensor x = b.input("x", DType::bf16, {3, n}), y = b.input("y", DType::bf16, {3, n});
+  const Sorted sorted = sort(softmax(x + y, 1), 1, Direction::descending);
+  b.output(sorted.values * 2.0);
+  b.output(cumsum(sorted.values, 1));
+  b.output(sorted.offsets);
+  expect_same_bits(b.take(), {{index::Symbol("n"), 130}});
+}
+
+}  // namespace twinloom::tests
