@@ -42,7 +42,7 @@ class Sizes:
 
 def cases(torch, sizes):
     """All cases, in order."""
-    makers = [pointwise, arithmetic, rows, masks, axes, columns, windows, scans, transpositions, indexed, losses, norms,
+    makers = [pointwise, arithmetic, rows, masks, axes, columns, windows, scans, sorts, transpositions, indexed, losses, norms,
               optimisers, narrow, small, products]
     return [case for maker in makers for case in maker(torch, torch.nn.functional, sizes.many)]
 
@@ -236,6 +236,23 @@ def scans(torch, F, many):
         Case("positions_of_mask_i64", "scans", [Input((many(16384), 2048), B8)],
              lambda mask: mask.long().cumsum(-1) * mask.long() + 1),
         Case("discounted_returns_f32", "scans", [Input((many(32768), 1000))], lambda x: x.flip(1).cumsum(1).flip(1)),
+    ]
+
+
+def sorts(torch, F, many):
+    def experts_of_tokens(scores):
+        """Two of eight for each token, and all tokens by the number of theirs."""
+        weights, chosen = torch.topk(torch.softmax(scores, -1), 2)
+        return weights, torch.argsort(chosen.flatten(), stable=True)
+
+    return [
+        Case("topk_50_of_vocabulary_f32", "sorts", [Input((many(1024), 50257))], lambda x: torch.topk(x, 50)),
+        Case("sort_1024_f32", "sorts", [Input((many(16384), 1024))], lambda x: torch.sort(x, stable=True)),
+        Case("sort_first_axis_f32", "sorts", [Input((300, many(65536)))], lambda x: torch.sort(x, 0, stable=True)),
+        Case("argsort_flat_f32", "sorts", [Input((many(16 * MEBI),))], lambda x: torch.argsort(x, stable=True)),
+        Case("median_200_bf16", "sorts", [Input((many(65536), 200), BF16)], lambda x: torch.median(x, -1).values),
+        Case("experts_of_tokens_f32", "sorts", [Input((many(131072), 8))], experts_of_tokens),
+        Case("small_sort_f32", "small", [Input((16, 64))], lambda x: torch.sort(x, stable=True)),
     ]
 
 

@@ -55,11 +55,17 @@ Tensor along(Builder& builder, const Expr& size, int behind) {
   return builder.iota(std::move(shape), 0);
 }
 
+// In a type that holds them, the narrower the more fit a vector.
+Tensor narrowest(const Keys& keys) {
+  return keys.low + keys.bits <= 32 ? cast(keys.values, DType::i32) : keys.values;
+}
+
 // The first `count` offsets, by comparing each key with each other.
 Tensor by_ranks(const Keys& keys, const Expr& count) {
   Builder& builder = keys.values.builder();
   const Expr size = keys.values.size(-1);
-  const Tensor own = unsqueeze(keys.values, -1), other = unsqueeze(keys.values, -2);
+  const Tensor values = narrowest(keys);
+  const Tensor own = unsqueeze(values, -1), other = unsqueeze(values, -2);
   const Tensor is_earlier = lt(along(builder, size, 0), along(builder, size, 1));
   const Tensor stands_before = logical_or(lt(other, own), logical_and(is_earlier, eq(other, own)));
   const Tensor rank = sum(cast(stands_before, DType::i32), {-1});
@@ -96,14 +102,18 @@ Tensor by_parts(const Keys& keys, const Expr& count, std::int64_t part) {
   const Expr size = keys.values.size(-1), parts = index::ceil_div(size, part);
   std::vector<Padding> padding(rows.size() + 1, Padding{0, 0});
   padding.back().after = parts * part - size;
-  const Tensor padded = pad(keys.values, padding, ops::Number(std::numeric_limits<std::int64_t>::max()));
+  const Tensor values = narrowest(keys);
+  const ops::Number behind = values.dtype() == DType::i32 ? std::numeric_limits<std::int32_t>::max()
+                                                          : std::numeric_limits<std::int64_t>::max();
+  const Tensor padded = pad(values, padding, behind);
   const Tensor firsts = amin(reshape(padded, with_last(with_last(rows, parts), part)), {-1});
-  const Tensor found = first_offsets({firsts, keys.low, keys.bits}, count);
+  const Tensor found = first_offsets({cast(firsts, DType::i64), keys.low, keys.bits}, count);
   constexpr int bits = 32;  // of the number of a part, and its sign
   const Tensor chosen = take_along(found, -1, first_offsets({found, 0, bits}, count));
   const Tensor spread = unsqueeze(chosen * ops::Number(part), -1) + along(keys.values.builder(), part, 0);
   const Tensor candidates = reshape(spread, with_last(rows, count * part));
-  const Tensor sorted = first_offsets({take_along(padded, -1, candidates), keys.low, keys.bits}, count);
+  const Tensor kept = cast(take_along(padded, -1, candidates), DType::i64);
+  const Tensor sorted = first_offsets({kept, keys.low, keys.bits}, count);
   return take_along(candidates, -1, sorted);
 }
 

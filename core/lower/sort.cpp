@@ -21,9 +21,9 @@ namespace {
 int digit_bits(const index::Expr& rows, const index::Expr& n, int bits) {
   // The first position of each digit in each row takes a walk and memory of its own, so that digits are few
   // where rows are short, or many and of a length that nobody knows.
-  constexpr std::int64_t LONG = 4096, SHORT = 128;
+  constexpr std::int64_t LONG = 4096, SINGLE = 1024, SHORT = 128;
   const auto size = index::constant_of(n);
-  const bool is_long = size ? *size >= LONG : rows == index::Expr(1);
+  const bool is_long = rows == index::Expr(1) ? !size || *size >= SINGLE : size && *size >= LONG;
   const int most = is_long ? 11 : size && *size < SHORT ? 7 : 8;
   const int passes = (bits + most - 1) / most;
   return (bits + passes - 1) / passes;

@@ -80,12 +80,15 @@ void apply_strict(Pointwise op, DType element, std::span<const void* const> inpu
 Number apply_wide(Pointwise op, DType element, std::span<const Number> inputs) {
   CHECK(inputs.size() == static_cast<std::size_t>(arity(op)) && inputs.size() <= 6, name(op), " of ",
         inputs.size(), " inputs");
-  const bool real = is_floating(element);
+  // An integer that says how elements are ordered is of their own bits.
+  const bool of_bits = gives(op) == Gives::i64, real = is_floating(element) && !of_bits;
+  const DType held = real ? DType::f64 : compute_type(element);
   std::array<std::uint64_t, 6> elements{};
   std::array<const void*, 6> pointers{};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool is_mask = takes(op) == Takes::select && i == 0;
-    store_number(is_mask ? DType::b8 : real ? DType::f64 : element, inputs[i], &elements[i]);
+    const DType dtype = is_mask ? DType::b8 : held;
+    store_number(dtype, of_bits ? cast(inputs[i], held) : inputs[i], &elements[i]);
     pointers[i] = &elements[i];
   }
   const std::span used(pointers.data(), inputs.size());
@@ -94,7 +97,7 @@ Number apply_wide(Pointwise op, DType element, std::span<const Number> inputs) {
     CHECK(takes_element(op, element), name(op), " does not take ", name(element));
     wide_loops.at(static_cast<std::size_t>(op))(used, &result, 1);
   } else {
-    arrays::apply(tables, op, element, used, &result, 1);
+    arrays::apply(tables, op, held, used, &result, 1);
   }
   switch (gives(op)) {
     case Gives::same:

@@ -112,7 +112,7 @@ REASONS = [
     Reason("index_add|scatter.*", "refused", "does not fit", "a number must fit the type, also where no element is written"),
     Reason("topk|kthvalue|median.dim|nanmedian.dim", "values", "want", "which of equal elements it is PyTorch leaves open; it is the "
            "first, as in a stable sort", has_equal),
-    Reason("median", "refused", "no elements", "of no integers PyTorch gives the least number of the type", of_nothing),
+    Reason("median|nanmedian", "refused", "no elements", "of no integers PyTorch gives the least number of the type", of_nothing),
     Reason("pow", "refused", "does not take the types", "truths have no powers; PyTorch's CPU gives one for the exponent True"),
 ]
 

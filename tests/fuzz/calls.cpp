@@ -9,6 +9,7 @@
 #include "core/graph/composites.h"
 #include "core/graph/indexing.h"
 #include "core/graph/reductions.h"
+#include "core/graph/sorting.h"
 #include "core/graph/views.h"
 #include "tests/conformance/random.h"
 
@@ -262,7 +263,7 @@ class Caller {
 
   Tensor other() {
     const Tensor x = any();
-    switch (random_.below(8)) {
+    switch (random_.below(10)) {
       case 0:
         return graph::add(x, any());
       case 1:
@@ -277,6 +278,10 @@ class Caller {
         return builder_.iota(sizes(3), axis());
       case 6:
         return builder_.constant(2, DType::f32, sizes(3));
+      case 7:
+        return graph::argsort(x, axis());
+      case 8:
+        return graph::top(x, size(), axis()).values;
       default:
         return graph::stack({x, x}, axis());
     }

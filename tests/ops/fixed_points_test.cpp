@@ -192,6 +192,10 @@ std::vector<Point> points() {
       {isfinite, f64, {inf}, 0},
       {signbit, f32, {-0.0}, 1},
       {signbit, i8, {-1}, 1},
+      {order_key, f64, {-0.0}, 0},
+      {order_key, f64, {5e-324}, 1},
+      {order_key, i64, {least}, least},
+      {order_key, b8, {1}, 1},
       {exp, f32, {-inf}, 0.0},
       {exp, f32, {inf}, inf},
       {exp, f32, {-0.0}, 1.0},
@@ -324,7 +328,10 @@ Number applied(const Point& point, decltype(apply_strict)* apply) {
 TEST(FixedPoints, HoldForMeaningAndSpelling) {
   for (const Point& point : points()) {
     const auto words = join(point.inputs, ", ", [](const Number& number) { return print(number); });
-    const Number want = cast(point.want, gives(point.op) == Gives::truth ? DType::b8 : point.element);
+    const DType given = gives(point.op) == Gives::truth ? DType::b8
+                        : gives(point.op) == Gives::i64 ? DType::i64
+                                                        : point.element;
+    const Number want = cast(point.want, given);
     EXPECT_EQ(applied(point, apply_strict), want) << "meaning of " << name(point.op) << "(" << words << ")";
     EXPECT_EQ(applied(point, apply_spelled), want) << "spelling of " << name(point.op) << "(" << words << ")";
   }

@@ -6,6 +6,14 @@
 
 namespace twinloom::device {
 
+// Whether the counts are those of a row whose elements have the same key, as the upper digits of small numbers do.
+template <class Key>
+TWINLOOM_INLINE bool is_of_one_key(const i64* counts, i64 first, i64 n, i64 bound, const Key& key) {
+  if (n == 0) return false;
+  const i64 k = key(first);
+  return k >= 0 && k < bound && counts[k] == n;
+}
+
 // Of the n elements of a row that begins with element `first`. By counting, as `starts` has a place for each key
 // anyway: counts, then first places, then each element to its place; starts[k] serves as the cursor of key k and
 // ends where the next begins, so that it moves on by one key. Gives the place behind the last element.
@@ -17,6 +25,11 @@ TWINLOOM_INLINE i64 sort_row(i64* order, i64* starts, i64 first, i64 n, i64 boun
     prefetch_written<1>(order + p);
     const i64 k = key(p);
     if (k >= 0 && k < bound) ++starts[k];
+  }
+  if (is_of_one_key(starts, first, n, bound, key)) {
+    for (i64 k = 0; k < bound; ++k) starts[k] = k <= key(first) ? first : first + n;
+    for (i64 p = first; p < first + n; ++p) order[p] = p;
+    return first + n;
   }
   i64 place = first;
   for (i64 k = 0; k < bound; ++k) {
