@@ -46,6 +46,7 @@ class RadixSort {
 
   std::vector<Draft> run(ValueId into) {
     std::vector<Draft> drafts;
+    if (rows_ * n_ == index::Expr(0)) return {nothing(into)};
     std::optional<ValueId> sorted;
     for (int done = 0; done < sort_.bits; done += width_) {
       const ValueId order = elements();
@@ -130,6 +131,12 @@ class RadixSort {
     const Ref<loops::Value> element =
         sorted ? reader.load(*sorted, {number_at(reader, order, number)}) : reader.load(order, {number});
     return stored(reader, std::move(walk), into, apply(ops::Pointwise::sub, {element, count(first)}));
+  }
+
+  // Nests need no numbers of elements that are not there, which would be divided by 0.
+  Draft nothing(ValueId into) {
+    Reader reader(lowering_);
+    return stored(reader, walk_over(lowering_, reader, node_.shape), into, literal(0, ops::DType::i64));
   }
 
   Draft stored(Reader& reader, Walk walk, ValueId into, const Ref<loops::Value>& value) {

@@ -35,6 +35,7 @@ std::string function_of(Pointwise op) {
   if (ops::gives(op) == ops::Gives::truth) call = cat("where(", call, ", ", lanes, "(1), ", lanes, "(0))");
   if (ops::gives(op) == ops::Gives::f32) result = "Vector<f32, 16>";
   if (ops::gives(op) == ops::Gives::f64) result = "Vector<f64, 16>";
+  if (ops::gives(op) == ops::Gives::i64) result = "Vector<i64, 16>";
   return cat("extern \"C\" void row_", ops::name(op), "(const ", lanes, "* x, ", result, "* y) { *y = ", call,
              "; }\n");
 }

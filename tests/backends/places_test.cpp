@@ -113,6 +113,16 @@ TEST(Places, AStableSortLeavesOutKeysOutOfRange) {
   expect_same(text, {.sizes = {5, 0}});
 }
 
+// Rows of one key each, which a CPU does not move, beside one of several.
+TEST(Places, AStableSortOfRowsOfOneKey) {
+  const char* text =
+      R"(program sort(key: i64[n*r], order: written i64[n*r], starts: written i64[4*r + 1]; n in 0.., r in 0..) {
+    call stable_sort (order, starts) sizes (n, 4, r) { slot t0 at (p) { t0 = key[p] } } })";
+  const std::vector<std::int64_t> keys = {0, 0, 0, 3, 3, 3, 2, 1, 2, 1, 1, 1};
+  expect_same(text, {.sizes = {3, 4}, .contents = {{"key", numbers(keys)}}, .threads = 2});
+  expect_same(text, {.sizes = {3, 1}, .contents = {{"key", numbers({9, 9, 9})}}});
+}
+
 // Few and many rows, elements and keys; none of them.
 TEST(Places, AStableSortOfRows) {
   const char* text =

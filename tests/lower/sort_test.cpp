@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/graph/composites.h"
+#include "core/graph/passes.h"
 #include "core/graph/sorting.h"
 #include "core/graph/views.h"
 #include "tests/lower/run_lowered.h"
@@ -36,6 +37,16 @@ TEST(LoweredSort, RowsOfEveryType) {
     for (const std::int64_t size : {0, 1, 2, 41})
       expect_same_bits(b.graph(), {{index::Symbol("n"), size}}, 100);
   }
+}
+
+// As in what is compiled for runs where a size is 0.
+TEST(LoweredSort, OfNothing) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {3, n, index::Symbol("m")});
+  output(b, sort(x, 1));
+  output(b, sort(x, 2));
+  for (const auto& [rows, columns] : {std::pair{0, 5}, {5, 0}, {0, 0}})
+    expect_same_bits(specialise(b.graph(), {{index::Symbol("n"), rows}, {index::Symbol("m"), columns}}));
 }
 
 TEST(LoweredSort, AlongEachAxis) {
