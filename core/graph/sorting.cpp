@@ -118,7 +118,8 @@ Tensor by_parts(const Keys& keys, const Expr& count, std::int64_t part) {
 }
 
 Tensor first_offsets(const Keys& keys, const Expr& count) {
-  // On two threads of an EPYC 64 elements a row take as long by ranks as by a Sort.
+  // On a core of an EPYC a row of 64 f32 took 1.1 us by ranks, which grows with the square, and one of 128 by
+  // a Sort 7.7.
   constexpr std::int64_t SHORT = 64;
   const auto size = index::constant_of(keys.values.size(-1));
   if (size && *size <= 1)

@@ -62,7 +62,7 @@ def device(*_, **__):
 def stable_topk(x, k, dim=-1, largest=True, sorted=True):
     """PyTorch leaves open which of equal elements it takes: those of a stable sort are the first."""
     values, indices = torch.sort(x, stable=True, dim=dim, descending=largest)
-    return values.narrow(dim, 0, k), indices.narrow(dim, 0, k)
+    return values.narrow(dim, 0, k).contiguous(), indices.narrow(dim, 0, k).contiguous()
 
 
 def run(text, inputs, wide):
