@@ -59,10 +59,13 @@ def device(*_, **__):
     return torch.device("cpu")
 
 
+def stable_sort(x, dim=-1, descending=False):
+    """PyTorch leaves open the order of equal elements, here and in topk."""
+    return torch.sort(x, stable=True, dim=dim, descending=descending)
+
+
 def stable_topk(x, k, dim=-1, largest=True, sorted=True):
-    """PyTorch leaves open which of equal elements it takes: those of a stable sort are the first."""
-    values, indices = torch.sort(x, stable=True, dim=dim, descending=largest)
-    return values.narrow(dim, 0, k).contiguous(), indices.narrow(dim, 0, k).contiguous()
+    return [each.narrow(dim, 0, k).contiguous() for each in stable_sort(x, dim, largest)]
 
 
 def run(text, inputs, wide):
@@ -71,8 +74,10 @@ def run(text, inputs, wide):
         text = re.sub(r"torch\.(float32|float16|bfloat16)\b", "torch.float64", text)
         text = text.replace("torch.complex64", "torch.complex128")
         inputs = [value.double() if value.is_floating_point() else value for value in inputs]
-    text = text.replace("torch.ops.aten.topk.default(", "stable_topk(")
-    names = {"torch": torch, "device": device, "stable_topk": stable_topk, "inf": float("inf"), "nan": float("nan")}
+    for name in ("sort", "topk"):
+        text = text.replace(f"torch.ops.aten.{name}.default(", f"stable_{name}(")
+    names = {"torch": torch, "device": device, "inf": float("inf"), "nan": float("nan"),
+             "stable_sort": stable_sort, "stable_topk": stable_topk}
     body = re.sub(r'(\w+): "[^"]*"', r"\1", text)
     exec(body, names)
     module = next(value for value in names.values() if isinstance(value, type))
