@@ -122,7 +122,7 @@ class Bench {
   }
 
   std::string code_of(const runtime::Step& step) const {
-    return translator_.object({.source = step.source, .key = {}}, "kernel");
+    return translator_.object({{.source = step.source, .key = {}}}, "kernel");
   }
 
   void write_sources(const GpuCase& given, const runtime::Variant& variant) const {
