@@ -248,7 +248,7 @@ def sorts(torch, F, many):
     return [
         Case("topk_50_of_vocabulary_f32", "sorts", [Input((many(1024), 50257))], lambda x: torch.topk(x, 50)),
         Case("sort_1024_f32", "sorts", [Input((many(16384), 1024))], lambda x: torch.sort(x, stable=True)),
-        Case("sort_first_axis_f32", "sorts", [Input((300, many(65536)))], lambda x: torch.sort(x, 0, stable=True)),
+        Case("sort_first_axis_f32", "sorts", [Input((300, many(65536)))], lambda x: torch.sort(x, dim=0, stable=True)),
         Case("argsort_flat_f32", "sorts", [Input((many(16 * MEBI),))], lambda x: torch.argsort(x, stable=True)),
         Case("median_200_bf16", "sorts", [Input((many(65536), 200), BF16)], lambda x: torch.median(x, -1).values),
         Case("experts_of_tokens_f32", "sorts", [Input((many(131072), 8))], experts_of_tokens),

@@ -1,8 +1,7 @@
 // Sorts, and what is found by them. See sorting.h. Elements are compared by their order_key, an i64, of which
 // the complement orders the other way. Offsets come
 //   of short axes    from ranks: how many others stand before an element, each compared with each
-//   of a few firsts  from parts of a long axis: the first `count` elements lie in the `count` parts whose
-//   first
+//   of a few firsts  from parts of a long axis: the first `count` elements lie in the `count` parts whose first
 //                    element stands first, so that only these parts are sorted
 //   of others        from a Sort
 #include "core/graph/sorting.h"
