@@ -212,9 +212,10 @@ Cut cut_axis(Side& side, Axis axis, const index::Expr& inner, lower::Names& name
   return cut;
 }
 
-void refine(Side& side, lower::Names& names) {
-  while (refine_once(side, names)) {
-  }
+bool refine(Side& side, lower::Names& names) {
+  bool changed = false;
+  while (refine_once(side, names)) changed = true;
+  return changed;
 }
 
 Alignment align(Side& first, Reach& first_reach, Side& second, Reach& second_reach, lower::Names& names) {

@@ -46,7 +46,8 @@ Cut cut_axis(Side& side, loops::Axis axis, const index::Expr& inner, lower::Name
 
 // Cuts every axis that is divided by numbers that divide its extent, so that quotients and remainders
 // become axes of their own:  x[floor_div(i, 96)] + w[floor_mod(i, 96)], i < 25344  ->  x[j] + w[k]
-void refine(Side& side, lower::Names& names);
+// False where there is none.
+bool refine(Side& side, lower::Names& names);
 
 // The values of the axes for which `stored` is `offset`. Nothing where the axes do not fill memory without
 // gaps, from the innermost out.

@@ -3,12 +3,15 @@
 
 #include <set>
 
+#include "core/fuse/align.h"
 #include "core/fuse/candidates.h"
 #include "core/fuse/columns.h"
 #include "core/fuse/combine.h"
+#include "core/fuse/forward.h"
 #include "core/fuse/parts.h"
 #include "core/fuse/units.h"
 #include "core/lower/draft.h"
+#include "core/lower/share.h"
 
 namespace twinloom::fuse {
 
@@ -29,6 +32,7 @@ class Fuser {
       ++attempts_;
       try_to_fuse(*best, combine(units_.around(), best->first, best->second, names_));
     }
+    refine_alone();
     put_columns_beside_rows();
     make_parts();
     return finished();
@@ -71,6 +75,23 @@ class Fuser {
       if (writer != reader && !tried.contains(writer) && (!last || *last < writer)) last = writer;
     }
     return last;
+  }
+
+  // As combine() does it: of copies that nothing was fused with, quotients and remainders become axes, so
+  // that neighbours in memory are iterations of one loop. Short axes may be worse than quotients: where
+  // seconds are known, they decide.
+  void refine_alone() {
+    for (std::size_t slot = 0; slot < units_.slots(); ++slot) {
+      const lower::Unit& unit = units_[slot];
+      if (unit.nest.body == nullptr || !unit.updates.empty() || !is_elementwise(loops::take_apart(unit.nest)))
+        continue;
+      Side side{lower::open(unit, names_), {}};
+      side.facts = lower::facts_of(side.draft.nest, units_.around().lowered.facts);
+      if (!refine(side, names_)) continue;
+      lower::Unit refined = lower::finish(side.draft, units_.around().lowered);
+      const auto& seconds = units_.around().limits.seconds_as_chosen;
+      if (!seconds || seconds(refined.nest) < seconds(unit.nest)) units_.change(slot, std::move(refined));
+    }
   }
 
   // Last, because nothing is fused with a unit that has totals of columns.

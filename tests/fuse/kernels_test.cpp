@@ -72,6 +72,26 @@ TEST(Kernels, ASliceIsComputedAgain) {
   }
 }
 
+// A copy that nothing is fused with: its rows are of two axes, one of which has neighbours in memory.
+TEST(Kernels, QuotientsOfACopyBecomeAxes) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {48, 6, 10});
+  b.output(reshape(permute(x, {2, 1, 0}), {60, 48}));
+  const Graph graph = b.take();
+  EXPECT_EQ(expect_same_bits(graph), 1U);
+  const lower::Lowered lowered = lower::lower(graph);
+  const auto loops = [&](const fuse::Limits& limits) {
+    const fuse::Fused fused = fuse::fuse(lowered, limits);
+    return loops::take_apart(fused.lowered.units.front().nest).common.size();
+  };
+  EXPECT_EQ(loops({}), 3U);
+  fuse::Limits limits;
+  limits.seconds_as_chosen = [](const loops::Program& nest) {
+    return static_cast<double>(loops::take_apart(nest).common.size());
+  };
+  EXPECT_EQ(loops(limits), 2U) << "it would take longer";
+}
+
 TEST(Kernels, ARowAndWhatReadsItFlat) {
   Builder b;
   const Tensor x = b.input("x", DType::bf16, {16, 64});
