@@ -6,12 +6,11 @@
 
 namespace twinloom::device {
 
-// Whether the counts are those of a row whose elements have the same key, as the upper digits of small numbers do.
+// The key that all elements of a row have, as the upper digits of small numbers do, by its counts; -1 where they differ.
 template <class Key>
-TWINLOOM_INLINE bool is_of_one_key(const i64* counts, i64 first, i64 n, i64 bound, const Key& key) {
-  if (n == 0) return false;
-  const i64 k = key(first);
-  return k >= 0 && k < bound && counts[k] == n;
+TWINLOOM_INLINE i64 only_key(const i64* counts, i64 first, i64 n, i64 bound, const Key& key) {
+  const i64 k = n == 0 ? -1 : key(first);
+  return k >= 0 && k < bound && counts[k] == n ? k : -1;
 }
 
 // Of the n elements of a row that begins with element `first`. By counting, as `starts` has a place for each key
@@ -26,8 +25,8 @@ TWINLOOM_INLINE i64 sort_row(i64* order, i64* starts, i64 first, i64 n, i64 boun
     const i64 k = key(p);
     if (k >= 0 && k < bound) ++starts[k];
   }
-  if (is_of_one_key(starts, first, n, bound, key)) {
-    for (i64 k = 0; k < bound; ++k) starts[k] = k <= key(first) ? first : first + n;
+  if (const i64 only = only_key(starts, first, n, bound, key); only >= 0) {
+    for (i64 k = 0; k < bound; ++k) starts[k] = k <= only ? first : first + n;
     for (i64 p = first; p < first + n; ++p) order[p] = p;
     return first + n;
   }

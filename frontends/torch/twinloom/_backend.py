@@ -24,7 +24,7 @@ from ._splice import Part, splice
 class Settings:
     mode: str = "fused"  # strict, fused, fast
     relax: str = ""  # of fast: names with commas between them; all where it is empty
-    products: bool = False  # takes products of matrices too, where they are known
+    products: bool = False  # takes products of matrices and sorts too, where they are known and PyTorch's are faster
     freeze: bool = False  # without gradients: what follows from parameters alone is computed when they change
     cache: bool = True  # kernels and planned subgraphs are kept on disk, and found there
 

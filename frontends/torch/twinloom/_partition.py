@@ -14,6 +14,10 @@ aten = torch.ops.aten
 
 # PyTorch's libraries are faster here. `products: True` among the options takes those that are known.
 PRODUCTS = {aten.mm, aten.bmm, aten.addmm, aten.baddbmm, aten.convolution, aten.convolution_backward}
+# On a GPU these too, of rows above SHORT_ROW elements: up to there a sort of ours compares each with each and took 0.44 of
+# PyTorch's time on an H100, above 1.2 to 7.6 times as long (perf/results/2026-11-27-late-h100.md).
+SORTS = {aten.sort, aten.argsort, aten.msort, aten.topk, aten.kthvalue, aten.median, aten.nanmedian}
+SHORT_ROW = 64
 # Whose values nobody knows, or which draw from PyTorch's generator.
 LEFT = {aten.empty, aten.empty_strided, aten.new_empty, aten.new_empty_strided, aten._local_scalar_dense,
         aten._assert_scalar}
@@ -45,6 +49,20 @@ def _tensors(value):
     return [one for one in (value if isinstance(value, (tuple, list)) else [value]) if isinstance(one, torch.Tensor)]
 
 
+def _sorts_long_rows(node):
+    if packet(node) not in SORTS:
+        return False
+    shape = node.args[0].meta["val"].shape
+    for number, argument in enumerate(node.target._schema.arguments):
+        if argument.name == "dim" and len(shape) > 0:
+            given = node.args[number] if number < len(node.args) else node.kwargs.get("dim", argument.default_value)
+            size = shape[given]
+            break
+    else:
+        size = shape[0] if packet(node) == aten.msort and len(shape) > 0 else shape.numel()
+    return not isinstance(size, int) or size > SHORT_ROW
+
+
 def why_left(node, device, products):
     """Why a node stays with PyTorch; nothing where it may become part of a kernel."""
     if node.op != "call_function":
@@ -57,6 +75,8 @@ def why_left(node, device, products):
         return "writes into its arguments"
     if packet(node) in PRODUCTS and not products:
         return "a product of matrices, or a convolution"
+    if device.type == "cuda" and not products and _sorts_long_rows(node):
+        return "a sort of long rows"
     if "_scaled_dot_product" in node.target._schema.name:
         return "attention"
     if torch.Tag.nondeterministic_seeded in node.target.tags or packet(node) in LEFT:
