@@ -94,8 +94,10 @@ std::vector<std::size_t> Candidates::partners_of(std::size_t slot) const {
 Candidates::Scored Candidates::score(const Slots& slots) const {
   ++scored_;
   const Around& around = units_.around();
+  constexpr double FEW = 65536;  // bytes that pass a cache while a kernel starts, on a GPU and on a core
   Scored scored;
   bool any = false;
+  double flowing = 0;
   auto b = touches_[slots.second].begin();
   for (const Touch& a : touches_[slots.first]) {
     while (b != touches_[slots.second].end() && b->id < a.id) ++b;
@@ -112,10 +114,11 @@ Candidates::Scored Candidates::score(const Slots& slots) const {
     const bool flows = a.written || b->written;
     if (!flows && readers > around.limits.most_readers) continue;
     if (!std::exchange(any, true)) scored.buffer = a.id;
-    scored.flows = scored.flows || flows;
+    if (flows) flowing += std::min(a.bytes, b->bytes);
     const bool vanishes = flows && readers == 1 && around.lowered[a.id].storage == lower::Storage::temporary;
     scored.saved += std::min(a.bytes, b->bytes) + (vanishes ? bytes_[a.id.index] : 0);
   }
+  scored.flows = flowing >= FEW;
   return scored;
 }
 

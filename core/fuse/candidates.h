@@ -44,13 +44,13 @@ class Candidates {
     double bytes = 0;  // that it loads or stores there, typically, each once
   };
   struct Scored {
-    bool flows = false;  // one stores what the other loads
+    bool flows = false;  // one stores what the other loads, and not little
     double saved = 0;    // bytes that need not be moved
     lower::ValueId buffer;
     std::optional<Refused> refused;
   };
-  // Those between which something flows come first, as what they have in common they still have with others
-  // when they are one; of these, those that save most.
+  // Those between which much flows come first, as what they have in common they still have with others when
+  // they are one; of these, those that save most. What little flows may lie between kernels.
   struct Key {
     bool flows;
     double saved;

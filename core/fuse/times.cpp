@@ -82,7 +82,6 @@ std::optional<Slower> slower_than_two(const Pair& pair, const Program& fused) {
   const Limits& limits = pair.around.limits;
   if (!limits.seconds) return std::nullopt;
   const Nest nest = take_apart(fused);
-  if (is_elementwise(nest)) return std::nullopt;
   const std::int64_t each = walks_columns(nest) ? limits.turns_of_columns : 1;
   const bool has_many = typical_turns(nest.common, static_cast<double>(limits.typical_size)) >=
                         static_cast<double>(each * limits.enough_turns);

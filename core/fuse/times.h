@@ -13,9 +13,8 @@ struct Pair {
   std::size_t first, second;
 };
 
-// Why the fused kernel may not be: it takes longer than the two. Nothing where it does not, or where it
-// stores element by element alone. Of many iterations that is rare; where usual schedules clearly say so,
-// chosen ones decide.
+// Why the fused kernel may not be: it takes longer than the two. Nothing where it does not. Of many
+// iterations that is rare; where usual schedules clearly say so, chosen ones decide.
 struct Slower {
   Reason reason;
   std::string words;
