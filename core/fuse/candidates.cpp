@@ -94,7 +94,6 @@ std::vector<std::size_t> Candidates::partners_of(std::size_t slot) const {
 Candidates::Scored Candidates::score(const Slots& slots) const {
   ++scored_;
   const Around& around = units_.around();
-  constexpr double FEW = 65536;  // bytes that pass a cache while a kernel starts, on a GPU and on a core
   Scored scored;
   bool any = false;
   double flowing = 0;
@@ -118,7 +117,7 @@ Candidates::Scored Candidates::score(const Slots& slots) const {
     const bool vanishes = flows && readers == 1 && around.lowered[a.id].storage == lower::Storage::temporary;
     scored.saved += std::min(a.bytes, b->bytes) + (vanishes ? bytes_[a.id.index] : 0);
   }
-  scored.flows = flowing >= FEW;
+  scored.flows = flowing >= around.limits.least_flow;
   return scored;
 }
 

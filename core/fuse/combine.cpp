@@ -79,8 +79,9 @@ class Combiner {
       return std::nullopt;
     if (flows_.empty() || has_barrier() || !only_writer_is_first()) return std::nullopt;
     first_ = open_side(first_number_);
+    if (!is_elementwise(first_.draft.nest)) return std::nullopt;
     second_ = open_side(second_number_);
-    if (!is_elementwise(first_.draft.nest) || walks_lists(second_.draft.nest)) return std::nullopt;
+    if (walks_lists(second_.draft.nest)) return std::nullopt;
     index::Facts facts;
     const Forwarded forwarded = forwarded_to_reader(facts);
     double elements = 0;
