@@ -32,14 +32,18 @@ class Needs {
   }
 
   bool has_lists() const { return has_lists_; }
+  bool loads_pairs() const { return loads_pairs_; }
+  // What may need more registers than are left then has none, and what has no total.
   std::optional<std::int64_t> resident_threads() const {
-    const std::int64_t threads = waits_ || has_lists_ ? TOGETHER : ALONE;
-    const std::int64_t bytes = REGISTERS / threads * 4;
-    if (total_bytes_ == 0 || keeps_rows_ || total_bytes_ > bytes / PART_FOR_TOTALS) return std::nullopt;
-    return threads;
+    if (total_bytes_ == 0 || keeps_rows_ || has_many_totals()) return std::nullopt;
+    return threads_together();
+  }
+  bool has_many_totals() const {
+    return !keeps_rows_ && total_bytes_ > REGISTERS / threads_together() * 4 / PART_FOR_TOTALS;
   }
 
  private:
+  std::int64_t threads_together() const { return waits_ || has_lists_ ? TOGETHER : ALONE; }
   void add(const loops::Stmt& stmt) {
     if (const auto* start = std::get_if<loops::Start>(&stmt.node)) total_bytes_ += bytes_of(*start);
     if (const auto* array = std::get_if<loops::Scratch>(&stmt.node))
@@ -49,13 +53,31 @@ class Needs {
     if (const auto* prefix = std::get_if<loops::Prefix>(&stmt.node))
       waits_ = waits_ || is_of_threads(prefix->across);
     if (const auto* index = std::get_if<loops::Index>(&stmt.node)) found_.insert(index->symbol);
-    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) has_lists_ = has_lists_ || is_list(*loop);
+    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node)) {
+      has_lists_ = has_lists_ || is_list(*loop);
+      loads_pairs_ = loads_pairs_ || adds_what_is_loaded_from_several(*loop);
+    }
     waits_ = waits_ || std::holds_alternative<loops::Sync>(stmt.node);
   }
   // Most of them are so short that a thread has one load on its way, of a place that it has just looked up.
   bool is_list(const loops::Loop& loop) const {
     return std::ranges::any_of(index::symbols_of(loop.extent),
                                [&](const index::Symbol& symbol) { return found_.contains(symbol); });
+  }
+  // Whether each iteration loads elements of its own from several buffers, for a total.
+  static bool adds_what_is_loaded_from_several(const loops::Loop& loop) {
+    if (loop.bind != loops::Bind::serial) return false;
+    bool adds = false;
+    loops::for_each_stmt(*loop.body, [&](const loops::Stmt& stmt) {
+      adds = adds || std::holds_alternative<loops::Merge>(stmt.node);
+    });
+    if (!adds) return false;
+    std::set<loops::Buffer> loaded;
+    loops::for_each_value(*loop.body, [&](const loops::Value& value) {
+      const auto* load = std::get_if<loops::Load>(&value.node);
+      if (load != nullptr && index::symbols_of(load->offset).contains(loop.axis)) loaded.insert(load->buffer);
+    });
+    return loaded.size() > 1;
   }
   bool is_of_threads(loops::Axis axis) const { return loops_.at(axis)->bind == loops::Bind::thread; }
 
@@ -76,6 +98,7 @@ class Needs {
   bool keeps_rows_ = false;  // in registers
   bool waits_ = false;       // for other threads
   bool has_lists_ = false;   // walks loops that end where only the run knows
+  bool loads_pairs_ = false;  // of elements, for its totals
   std::set<index::Symbol> found_;
 };
 
@@ -85,6 +108,7 @@ std::string launch_bounds(const loops::Program& program) {
   const std::int64_t threads = block_threads(program);
   if (routine_of(program) != nullptr) return cat(threads, ", ", SORT_BLOCKS_EACH);
   const Needs needs(program);
+  if (needs.has_many_totals() && needs.loads_pairs() && !needs.has_lists()) return cat(threads, ", 1");
   const auto resident = needs.resident_threads();
   if (!resident || (threads <= SMALL_BLOCK && !needs.has_lists())) return cat(threads);
   return cat(threads, ", ", std::max<std::int64_t>(1, *resident / threads));

@@ -531,6 +531,21 @@ TEST(Dialect, KernelsWithTotalsAreCompiledForFewerThreads) {
   y[0] = t0
 })"),
             "__launch_bounds__(256)");
+  const auto many_totals = [](std::string_view other) {
+    return bounds_of(cat(R"(program columns(x: f32[2097152], z: f32[2097152], y: written f32[256]) {
+  for k < 256 thread {
+    start t0: sum f32 copies (u)
+    for i < 64 { for u < 128 unroll { merge t0 (mul(x[32768*i + 256*u + k], )",
+                         other, R"()) } }
+    combine t0 across u halves
+    y[k] = t0
+  }
+})"));
+  };
+  EXPECT_EQ(many_totals("z[32768*i + 256*u + k]"), "__launch_bounds__(256, 1)")
+      << "all loads of an iteration are on their way, not one pair after the other";
+  EXPECT_EQ(many_totals("x[32768*i + 256*u + k]"), "__launch_bounds__(256)");
+  EXPECT_EQ(many_totals("z[k]"), "__launch_bounds__(256)") << "the same for all iterations";
   EXPECT_EQ(bounds_of(R"(program kept(x: f32[1024], y: written f32[1024], row: local written f32[8]) {
   scratch row[8] in registers {
     start t0: sum f32 copies (k)
