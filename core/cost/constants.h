@@ -37,6 +37,7 @@ constexpr double SHARED = 16;       // cycles from shared memory to a register
 constexpr double STARTED = 1.05;    // cycles of the whole machine from the start of one block to the next
 constexpr double LAST_WAVE = 0.5;   // share of a whole wave that the last, partly filled one takes
 constexpr double BUSY = 0.8;        // share of all multiprocessors that reach the memory's whole bandwidth
+constexpr double FILLED = 0.5;      // share of a sector from which on the rest meets it in the cache
 constexpr double LINE_BYTES = 128;  // of the first cache: what one pass of it looks at
 constexpr double FAR = 1 << 20;     // bytes between places of which only the run knows where they are
 constexpr double BANK_BYTES = 4;    // of shared memory

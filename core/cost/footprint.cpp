@@ -60,7 +60,7 @@ class Tracker {
     for (const auto& [number, bytes] : moved(0)) {
       const Access& access = walk_.accesses[number];
       if (access.streamed && cache_.streams) continue;
-      (access.store ? traffic.written : traffic.read) += bytes;
+      (access.store ? traffic.written : traffic.read) += std::max(bytes, in_parts(number));
       const Order order = order_of(access);
       if (order == Order::jumping) traffic.jumping += bytes;
       if (order == Order::paging) traffic.paging += bytes;
@@ -69,6 +69,11 @@ class Tracker {
   }
 
  private:
+  double in_parts(std::size_t access) const {
+    const auto parts = cache_.in_parts.find(access);
+    const bool has_room = walk_.accesses[access].most_bytes <= cache_.bytes;
+    return parts == cache_.in_parts.end() || has_room ? 0 : parts->second;
+  }
   // Whether the loop of `inner` is that of `node` or inside it.
   bool is_inside(std::size_t inner, std::size_t node) const {
     for (std::size_t at = inner;; at = walk_.nodes[at].parent) {

@@ -22,6 +22,9 @@ struct Cache {
   bool streams = false;     // what is streamed passes by
   bool found_alone = true;  // in a list, neighbours of a place that is found count as lines of their own
   Together together;
+  // Bytes that stores move where parts of a line do not meet in the cache before it is written back, by
+  // access: those of buffers that it has no room for.
+  std::map<std::size_t, double> in_parts;
 };
 
 // Bytes that reads and writes move into the cache and out of it, in whole lines.

@@ -2,6 +2,7 @@
 // own.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "core/base/integers.h"
@@ -86,6 +87,8 @@ class Blocks {
       const double requests = requests_of(access, lanes);
       slots += requests * ADDRESS;
       wavefronts_ += warps * times * requests * wavefronts_of(access, lanes / requests);
+      if (access.store && access.place == loops::Place::memory)
+        in_parts_[number] += walk_.blocks * warps * times * requests * parts_of(access, lanes / requests);
     }
     // What has no register is stored and loaded again where it is used.
     const double spilled = 2 * std::min(spilled_, loaded_lanes(walk_, at));
@@ -175,13 +178,29 @@ class Blocks {
     return std::max(distinct(lines), distinct(places) * bytes / LINE_BYTES) * access.share;
   }
 
+  // Bytes that a request of a warp moves which stores less than half of each sector that it touches: these
+  // are read and written, also where other warps store the rest of them at about the same time.
+  double parts_of(const Access& access, double elements) const {
+    const double sector = machine_.sector_bytes, bytes = elements * access.bytes;
+    std::vector<std::int64_t> sectors, places;
+    for (const double offset : lanes_of(access)) {
+      places.push_back(static_cast<std::int64_t>(offset));
+      for (double byte = 0; byte < bytes; byte += sector)
+        sectors.push_back(static_cast<std::int64_t>(std::floor((offset + byte) / sector)));
+    }
+    const double touched = distinct(sectors) * sector;
+    return distinct(places) * bytes < touched * FILLED ? 2 * touched * access.share : 0;
+  }
+
   void add_memory(std::vector<Roof>& roofs) const {
     const double workers = machine_.blocks_at_once;
     for (std::size_t level = 0; level + 1 < machine_.memory.size(); ++level) {
       const machine::MemoryLevel& cache = machine_.memory[level];
       const machine::MemoryLevel& from = machine_.memory[level + 1];
       const bool shared = level + 2 == machine_.memory.size();
-      Traffic traffic = traffic_of(walk_, cache_of(cache, shared));
+      Cache of = cache_of(cache, shared);
+      if (shared) of.in_parts = in_parts_;
+      Traffic traffic = traffic_of(walk_, of);
       traffic.read += walk_.call_bytes, traffic.written += walk_.call_bytes;
       const double bytes = traffic.read + traffic.written;
       const double reached = std::min(1.0, busy_ / (BUSY * machine_.multiprocessors));
@@ -271,6 +290,7 @@ class Blocks {
   double resident_ = 1, waves_ = 1, busy_ = 1;
   double spilled_ = 0;  // registers that a thread has not
   double slots_ = 0, wavefronts_ = 0;
+  std::map<std::size_t, double> in_parts_;  // see Cache
 };
 
 }  // namespace

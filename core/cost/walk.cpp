@@ -255,7 +255,11 @@ class Walker {
   // What equal expressions take is computed once, where the innermost loop that they mention stands.
   void add_once(const Made& made, double work) {
     const std::size_t at = std::max(depth_of(made.expr), depth_of(made.mask));
-    if (!made_at(made, at)) walk_.nodes[path_[at]].work.scalar += work;
+    if (made_at(made, at)) return;
+    Node& node = walk_.nodes[path_[at]];
+    // Lanes of a GPU are registers, each with an offset of its own where that is not linear.
+    const bool each_lane = has_threads_ && node.loop && walk_.loops[*node.loop].bind == loops::Bind::vector;
+    (each_lane ? node.work.vector : node.work.scalar) += work;
   }
   void add_divisions(const index::Expr& expr) {
     for_each_division(expr, [&](const index::Expr& division, const index::Expr& divisor) {

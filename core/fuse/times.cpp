@@ -54,6 +54,32 @@ bool walks_columns(const Nest& nest) {
   return common > own;
 }
 
+// Whether it moves elements between two orders: neighbours of one buffer lie along another loop than those of
+// a second one. Alone it is staged in tiles; with totals along its loops it cannot be.
+bool transposes(const Nest& nest) {
+  std::optional<std::size_t> along;
+  bool differs = false;
+  const auto look_at = [&](const index::Expr& offset) {
+    for (std::size_t k = 0; k < nest.common.size(); ++k) {
+      if (index::constant_scale_in(offset, nest.common[k].axis) != 1) continue;
+      differs = differs || (along && *along != k);
+      along = k;
+    }
+  };
+  for (const Load& load : loads_in(nest)) look_at(load.offset);
+  for (const Stored& stored : stores_of(nest)) look_at(stored.store->offset);
+  return differs;
+}
+
+// Whether one of the two is staged and the kernel of both cannot be.
+bool gives_up_tiles(const Pair& pair, const Nest& fused) {
+  const auto is_staged = [&](std::size_t number) {
+    const Nest nest = take_apart(pair.around.lowered.units[number].nest);
+    return is_elementwise(nest) && transposes(nest);
+  };
+  return !is_elementwise(fused) && (is_staged(pair.first) || is_staged(pair.second));
+}
+
 // Seconds of the fused kernel and of the two.
 struct Times {
   double one, two;
@@ -86,8 +112,10 @@ std::optional<Slower> slower_than_two(const Pair& pair, const Program& fused) {
   const bool has_many = typical_turns(nest.common, static_cast<double>(limits.typical_size)) >=
                         static_cast<double>(each * limits.enough_turns);
   const Times usual = usual_times(pair, fused);
-  if (has_many && limits.clearly_less * usual.one <= usual.two) return std::nullopt;
-  const Times times = tells(pair, usual, each > 1 || has_many) ? usual : chosen_times(pair, fused);
+  const bool chooses = limits.seconds_as_chosen && gives_up_tiles(pair, nest);
+  if (has_many && limits.clearly_less * usual.one <= usual.two && !chooses) return std::nullopt;
+  const bool is_told = !chooses && tells(pair, usual, each > 1 || has_many);
+  const Times times = is_told ? usual : chosen_times(pair, fused);
   if (times.one <= times.two) return std::nullopt;
   return Slower{has_many ? Reason::no_gain : Reason::parallelism,
                 cat("one kernel would take ", microseconds(times.one), ", the two ", microseconds(times.two),

@@ -246,6 +246,43 @@ TEST(Estimate, WhatHasNoRegisterPassesThroughTheCache) {
   EXPECT_GT(passes(1024, 64), 1.05 * passes(512, 128));
 }
 
+// On an H100 and an H200 copies whose stores lie apart took the time of 64 bytes an element, whatever its
+// size, also where the block's other warps stored the rest of each sector; a buffer that the cache holds does
+// not.
+TEST(Estimate, StoresThatLieApartMoveTheirSectorsTwice) {
+  const auto bytes = [](std::int64_t columns, std::string_view store) {
+    const std::string text = cat("program p(x: f32[n*", columns, "], y: written f32[n*", columns,
+                                 "]; n in 0..) { for b < n block { ", "for t < ", columns, " thread { y[",
+                                 store, "] = x[", columns, "*b + t] } } }");
+    return roof_of(on_h200(text, {{index::Symbol("n"), 1 << 20}}), "memory").amount / (1 << 20) / 32;
+  };
+  EXPECT_NEAR(bytes(32, "32*b + t"), 8, 1);
+  EXPECT_NEAR(bytes(32, "1048576*t + b"), 64 + 4, 4);
+  const auto small = [](std::int64_t n) {
+    return roof_of(
+               on_h200("program p(x: f32[n*32], y: written f32[n*32]; n in 0..) { for b < n block { for t "
+                       "< 32 thread { y[1024*t + b] = x[32*b + t] } } }",
+                       {{index::Symbol("n"), n}}),
+               "memory")
+        .amount;
+  };
+  EXPECT_LE(small(1024), 3.0 * 4 * 32 * 1024);
+}
+
+// Of lanes whose offsets are quotients each has its own.
+TEST(Estimate, LanesHaveOffsetsOfTheirOwn) {
+  const auto instructions = [](std::string_view offset) {
+    return roof_of(
+               on_h200(cat("program p(x: f32[1048576], y: written f32[1048576]) { for b < 512 block { for t "
+                           "< 128 thread { for v < 16 vector { y[2048*b + 16*t + v] = x[",
+                           offset, "] } } } }")),
+               "instructions")
+        .amount;
+  };
+  const double linear = instructions("2048*b + 16*t + v");
+  EXPECT_GT(instructions("2048*b + 16*t + 7*floor_div(v + t, 7)") - linear, 16 * 6 * 512 * 4 * 0.9);
+}
+
 // The same bytes by blocks of one warp, with an element a thread, are limited by how fast blocks start.
 TEST(Estimate, ManySmallBlocksAreLimitedByTheirStarts) {
   const cost::Estimate estimate = on_h200(R"(program copy(x: f32[67108864], y: written f32[67108864]) {

@@ -92,6 +92,26 @@ TEST(Kernels, QuotientsOfACopyBecomeAxes) {
   EXPECT_EQ(loops(limits), 2U) << "it would take longer";
 }
 
+// Alone a copy into another order is staged in tiles, which usual schedules do not say: as it is chosen the
+// one kernel may take longer although there are many iterations.
+TEST(Kernels, ATransposedCopyIsNotPutBesideTotalsUnseen) {
+  const auto kernels = [](bool transposed) {
+    Builder b;
+    const Tensor x = b.input("x", DType::f32, {200, 300});
+    b.output(sum(x, {1}));
+    b.output(transposed ? permute(exp(x), {1, 0}) : exp(x));
+    fuse::Limits limits;
+    limits.clearly_less = 0.8;
+    limits.seconds = [](const loops::Program&) { return 1.0; };
+    limits.seconds_as_chosen = [](const loops::Program& nest) {
+      return std::ranges::count_if(nest.buffers, &loops::BufferInfo::written) == 2 ? 3.0 : 1.0;
+    };
+    return fuse::fuse(lower::lower(b.take()), limits).lowered.units.size();
+  };
+  EXPECT_EQ(kernels(true), 2U);
+  EXPECT_EQ(kernels(false), 1U);
+}
+
 TEST(Kernels, ARowAndWhatReadsItFlat) {
   Builder b;
   const Tensor x = b.input("x", DType::bf16, {16, 64});
