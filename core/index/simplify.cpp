@@ -144,39 +144,62 @@ Expr simplify(const Expr& expr, const Facts& facts) { return Walk(facts).run(exp
 
 namespace {
 
-// What divides all terms that do not mention the symbol, and is seen without making the rest; 0 of none.
-std::int64_t divisor_without(Symbol symbol, const Expr& expr, const Facts& facts) {
+// What divides all terms but those of the part, and is seen without making the rest; 0 of none.
+std::int64_t divisor_without(const Expr& part, const Expr& expr, const Facts& facts) {
+  const std::optional<Symbol> symbol = symbol_of(part);
   std::int64_t divisor = 0;
   for (const TermsOf sum(expr); const Term& term : sum.terms())
-    if (divisor != 1 && !mentions(term.factor, symbol))
+    if (divisor != 1 && !(symbol ? mentions(term.factor, *symbol) : term.factor == part))
       divisor = std::gcd(divisor, facts.divisor(term.factor * Expr(term.scale)));
   return divisor;
 }
 
-// a < b without a symbol that cannot decide it: 8*i + j < 512 with 0 <= j < 8 is 8*i < 512. With b - a = base
+// expr == scale * part + rest: of a symbol, or of a quotient or remainder that is a term of its own.
+std::optional<Linear> linear_in_part(const Expr& expr, const Expr& part) {
+  if (const auto symbol = symbol_of(part)) return linear_in(expr, *symbol);
+  for (const TermsOf sum(expr); const Term& term : sum.terms())
+    if (term.factor == part) return Linear{Expr(term.scale), expr - term.scale * part};
+  return Linear{Expr(0), expr};
+}
+
+// a < b without a part that cannot decide it: 8*i + j < 512 with 0 <= j < 8 is 8*i < 512. With b - a = base
 // + k + small, d dividing base, it is base > -(k + small), which is base > d*q for q = floor(-(k + small) /
 // d).
-std::optional<Less> without(Symbol symbol, const Less& less, const Facts& facts) {
-  if (const auto gap = difference(less.b, less.a); gap && divisor_without(symbol, *gap, facts) < 2)
+std::optional<Less> without(const Expr& part, const Less& less, const Facts& facts) {
+  if (const auto gap = difference(less.b, less.a); gap && divisor_without(part, *gap, facts) < 2)
     return std::nullopt;
-  const auto a = linear_in(less.a, symbol), b = linear_in(less.b, symbol);
+  const auto a = linear_in_part(less.a, part), b = linear_in_part(less.b, part);
   if (!a || !b) return std::nullopt;
   const Less rest{a->rest, b->rest};
   const Expr far = rest.b - rest.a;
   const std::int64_t k = TermsOf(far).offset();
-  const Range small = facts.range((b->scale - a->scale) * symbol);
+  const Range small = facts.range((b->scale - a->scale) * part);
   const std::int64_t divisor = facts.divisor(far - k);
   if (divisor < 2 || !small.low || !small.high) return std::nullopt;
-  const auto quotient = [&](std::int64_t part) { return floor_div(-(Expr(k) + part), divisor); };
+  const auto quotient = [&](std::int64_t number) { return floor_div(-(Expr(k) + number), divisor); };
   if (quotient(*small.low) != quotient(*small.high)) return std::nullopt;
   const Expr more = -Expr(k) - quotient(*small.low) * divisor;
   return constant_of(rest.a) ? Less{rest.a - more, rest.b} : Less{rest.a, rest.b + more};
 }
 
-Less without_idle_symbols(Less less, const Facts& facts) {
-  for (const Symbol& symbol : symbols_of(Condition{{less}})) {
+// Symbols, and the quotients and remainders that are terms.
+std::vector<Expr> parts_of(const Less& less) {
+  std::vector<Expr> parts;
+  for (const Symbol& symbol : symbols_of(Condition{{less}})) parts.emplace_back(symbol);
+  for (const Expr& side : {less.a, less.b}) {
+    for (const TermsOf sum(side); const Term& term : sum.terms()) {
+      const Node& node = term.factor.form().node;
+      if (std::holds_alternative<FloorDiv>(node) || std::holds_alternative<FloorMod>(node))
+        parts.push_back(term.factor);
+    }
+  }
+  return parts;
+}
+
+Less without_idle_parts(Less less, const Facts& facts) {
+  for (const Expr& part : parts_of(less)) {
     try {
-      if (auto shorter = without(symbol, less, facts)) less = std::move(*shorter);
+      if (auto shorter = without(part, less, facts)) less = std::move(*shorter);
     } catch (const Error&) {
       continue;  // the other form would not fit 64 bits
     }
@@ -184,12 +207,12 @@ Less without_idle_symbols(Less less, const Facts& facts) {
   return less;
 }
 
-// Until nothing changes: what a symbol left behind may be shorter, or decide for another. Each round but the
-// last takes a symbol away.
+// Until nothing changes: what a part left behind may be shorter, or decide for another. Each round but the
+// last takes a part away.
 Less simplified(const Less& less, Walk& walk) {
   Less shorter{walk.run(less.a), walk.run(less.b)};
-  for (Less next = without_idle_symbols(shorter, walk.facts()); next != shorter;
-       next = without_idle_symbols(shorter, walk.facts()))
+  for (Less next = without_idle_parts(shorter, walk.facts()); next != shorter;
+       next = without_idle_parts(shorter, walk.facts()))
     shorter = {walk.run(next.a), walk.run(next.b)};
   return shorter;
 }

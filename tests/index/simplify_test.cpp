@@ -126,11 +126,20 @@ TEST(Simplify, ConditionsDropWhatCannotDecideThem) {
   Facts facts;
   facts.assume(Symbol("j"), {0, 7});
   facts.assume(Symbol("k"), {0, 3});
+  facts.assume(Symbol("l"), {0, 39});
   const std::pair<std::string_view, std::string_view> rows[] = {
-      {"8*i + j < 512", "8*i < 512"},       {"511 < 8*i + j", "504 < 8*i"},
-      {"8*i + j < 508", "8*i + j < 508"},   {"8*i + j < 8*n", "8*i < 8*n"},
-      {"32*i + 8*k + j < 96", "32*i < 96"}, {"32*i + 8*k + j < 88", "32*i + 8*k < 88"},
-      {"8*i + m < 512", "8*i + m < 512"},   {"j < 5", "j < 5"},
+      {"8*i + j < 512", "8*i < 512"},
+      {"511 < 8*i + j", "504 < 8*i"},
+      {"8*i + j < 508", "8*i + j < 508"},
+      {"8*i + j < 8*n", "8*i < 8*n"},
+      {"32*i + 8*k + j < 96", "32*i < 96"},
+      {"32*i + 8*k + j < 88", "32*i + 8*k < 88"},
+      {"8*i + m < 512", "8*i + m < 512"},
+      {"j < 5", "j < 5"},
+      {"8*i + floor_div(l, 5) < 16", "8*i < 16"},
+      {"15 < 8*i + floor_mod(m, 5)", "8 < 8*i"},
+      {"8*i + floor_div(l, 4) < 16", "8*i + floor_div(l, 4) < 16"},
+      {"8*i + floor_mod(m, 9) < 16", "8*i + floor_mod(m, 9) < 16"},
   };
   for (const auto& [before, after] : rows)
     EXPECT_EQ(print(simplify(parse_condition(before), facts)), after) << before;
