@@ -9,6 +9,7 @@
 #include "core/fuse/combine.h"
 #include "core/fuse/forward.h"
 #include "core/fuse/parts.h"
+#include "core/fuse/times.h"
 #include "core/fuse/units.h"
 #include "core/lower/draft.h"
 #include "core/lower/share.h"
@@ -104,6 +105,10 @@ class Fuser {
       if (has_columns(units_[pair.first]) || has_columns(units_[pair.second])) continue;
       ++attempts_;
       Combined one = in_one_pass(units_.around(), pair.first, pair.second, names_);
+      if (one.unit) {
+        if (auto slower = clearly_slower({units_.around(), pair.first, pair.second}, one.unit->nest))
+          one = Combined{std::nullopt, slower->reason, std::move(slower->words)};
+      }
       if (!one.unit) one.words = cat(refused->words, "; ", one.words);
       if (try_to_fuse(pair, std::move(one))) fused.insert({pair.first, pair.second});
     }

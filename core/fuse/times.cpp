@@ -102,7 +102,21 @@ bool tells(const Pair& pair, const Times& usual, bool says_little) {
   return limits.clearly_less * usual.one > usual.two && !says_little;
 }
 
+std::optional<Slower> slower_by(const Times& times, Reason reason) {
+  if (times.one <= times.two) return std::nullopt;
+  return Slower{reason, cat("one kernel would take ", microseconds(times.one), ", the two ",
+                            microseconds(times.two), " by their estimates")};
+}
+
 }  // namespace
+
+std::optional<Slower> clearly_slower(const Pair& pair, const Program& fused) {
+  const Limits& limits = pair.around.limits;
+  if (!limits.seconds_as_chosen) return std::nullopt;
+  const Times times = chosen_times(pair, fused);
+  if (times.one <= limits.most_of_one_pass * times.two) return std::nullopt;
+  return slower_by(times, Reason::mixed_order);
+}
 
 std::optional<Slower> slower_than_two(const Pair& pair, const Program& fused) {
   const Limits& limits = pair.around.limits;
@@ -115,11 +129,8 @@ std::optional<Slower> slower_than_two(const Pair& pair, const Program& fused) {
   const bool chooses = limits.seconds_as_chosen && gives_up_tiles(pair, nest);
   if (has_many && limits.clearly_less * usual.one <= usual.two && !chooses) return std::nullopt;
   const bool is_told = !chooses && tells(pair, usual, each > 1 || has_many);
-  const Times times = is_told ? usual : chosen_times(pair, fused);
-  if (times.one <= times.two) return std::nullopt;
-  return Slower{has_many ? Reason::no_gain : Reason::parallelism,
-                cat("one kernel would take ", microseconds(times.one), ", the two ", microseconds(times.two),
-                    " by their estimates")};
+  return slower_by(is_told ? usual : chosen_times(pair, fused),
+                   has_many ? Reason::no_gain : Reason::parallelism);
 }
 
 bool is_faster(const Pair& pair, const Program& fused, double most) {

@@ -20,6 +20,9 @@ struct Slower {
   std::string words;
 };
 std::optional<Slower> slower_than_two(const Pair& pair, const loops::Program& fused);
+// The same of one pass over rows and columns, which saves one over memory: clearly, as all three are
+// scheduled. Nothing where that is not known.
+std::optional<Slower> clearly_slower(const Pair& pair, const loops::Program& fused);
 
 // Where seconds are known: a cached row is computed once. What estimates say of long chains of operators is
 // less sure than what they say of memory, so where operators alone do not pay, the one kernel must be clearly

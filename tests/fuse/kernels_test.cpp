@@ -372,6 +372,17 @@ TEST(Kernels, RowsAndColumnsAreOnePassWhereThatPays) {
       "common loops [80] and [64]: each sums up along what the other walks in common; one pass over both "
       "pays from 5121 elements on");
   limits.column_elements = 64 * 80;
+  // One pass saves one over memory, but its stores may lie apart, which the estimate knows.
+  const auto kernels_where_one_takes = [&](double seconds) {
+    fuse::Limits asked = limits;
+    asked.most_of_one_pass = 1.5;
+    asked.seconds = asked.seconds_as_chosen = [=](const loops::Program& nest) {
+      return loops::take_apart(nest).columns ? seconds : 1.0;
+    };
+    return fuse::fuse(lowered, asked).lowered.units.size();
+  };
+  EXPECT_EQ(kernels_where_one_takes(2.9), 1U);
+  EXPECT_EQ(kernels_where_one_takes(3.1), 2U);
   const fuse::Fused one = fuse::fuse(lowered, limits);
   ASSERT_EQ(one.lowered.units.size(), 1U);
   EXPECT_TRUE(one.refusals.empty());
