@@ -38,14 +38,7 @@ Draft sort_places(Lowering& lowering, graph::NodeId id, const Plan& plan, ValueI
   std::vector<Ref<Stmt>> body = key_of(reader, lowering.graph, id, {rows, at, key});
   std::vector<index::Expr> sizes = {rows.elements, rows.keys};
   if (plan.own > 0) sizes.push_back(rows.rows);
-  Draft draft;
-  draft.nest.items.emplace_back(stmt(Call{Routine::stable_sort,
-                                          {Buffer{order.index}, Buffer{starts.index}},
-                                          std::move(sizes),
-                                          {Slot{{element}, key, block(std::move(body))}}}));
-  draft.nodes = reader.computed();
-  draft.nodes.push_back(id);
-  return draft;
+  return sort_by_key({order, starts, std::move(sizes), element, key, std::move(body)}, reader, id);
 }
 
 // A symbol for element `at` of a vector of positions, each below `bound` and right by construction.

@@ -142,4 +142,16 @@ bool same_places(const graph::Graph& graph, graph::NodeId one, graph::NodeId oth
          pick(a.shape, plan.keyed) == pick(b.shape, plan.keyed);
 }
 
+Draft sort_by_key(KeySort sort, Reader& reader, graph::NodeId id) {
+  Draft draft;
+  draft.nest.items.emplace_back(
+      loops::stmt(loops::Call{loops::Routine::stable_sort,
+                              {Buffer{sort.order.index}, Buffer{sort.starts.index}},
+                              std::move(sort.sizes),
+                              {loops::Slot{{sort.at}, sort.key, loops::block(std::move(sort.body))}}}));
+  draft.nodes = reader.computed();
+  draft.nodes.push_back(id);
+  return draft;
+}
+
 }  // namespace twinloom::lower

@@ -40,6 +40,17 @@ struct KeyedElement {
 std::vector<loops::Ref<loops::Stmt>> key_of(Reader& reader, const graph::Graph& graph, graph::NodeId id,
                                             const KeyedElement& element);
 
+// A stable sort of elements by key as a kernel of its own: `body` sets `key` to that of the element `at`. Its
+// `sizes` are those of the routine: elements and keys of a row, and rows where there are several.
+struct KeySort {
+  ValueId order, starts;
+  std::vector<index::Expr> sizes;
+  loops::Axis at;
+  loops::Temp key;
+  std::vector<loops::Ref<loops::Stmt>> body;
+};
+Draft sort_by_key(KeySort sort, Reader& reader, graph::NodeId id);
+
 // The place of the element of the source at `at`, in all dimensions of the result. The indices that it is
 // found by are the reader's next ones.
 At place_of(Reader& reader, const graph::Graph& graph, graph::NodeId id, const At& at);

@@ -98,14 +98,7 @@ class RadixSort {
     body.push_back(stmt(Let{key, value}));
     std::vector<index::Expr> sizes = {n_, bound};
     if (numbered_.size() > 1) sizes.push_back(rows_);
-    Draft draft;
-    draft.nest.items.emplace_back(stmt(Call{Routine::stable_sort,
-                                            {Buffer{order.index}, Buffer{starts.index}},
-                                            std::move(sizes),
-                                            {Slot{{position}, key, block(std::move(body))}}}));
-    draft.nodes = reader.computed();
-    draft.nodes.push_back(id_);
-    return draft;
+    return sort_by_key({order, starts, std::move(sizes), position, key, std::move(body)}, reader, id_);
   }
 
   // The number that is element `at` of the array.
