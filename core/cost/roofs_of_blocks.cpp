@@ -156,8 +156,8 @@ class Blocks {
   // touches, at least as many as its bytes fill; of shared memory, the longest queue at a bank.
   double wavefronts_of(const Access& access, double elements) const {
     const double bytes = elements * access.bytes;
-    const std::vector<double> offsets = lanes_of(access);
     if (access.place == loops::Place::scratch) {
+      const std::vector<double> offsets = lanes_of(access);
       std::vector<std::int64_t> words, banks;
       for (const double offset : offsets)
         words.push_back(static_cast<std::int64_t>(std::floor(offset / BANK_BYTES)));
@@ -169,27 +169,31 @@ class Blocks {
       const double packed = std::max(bytes / BANK_BYTES, 1.0);
       return std::max(static_cast<double>(longest) / std::min(packed, 4.0), packed);
     }
-    std::vector<std::int64_t> lines, places;
-    for (const double offset : offsets) {
+    const Request request = request_of(access, elements, LINE_BYTES);
+    return std::max(request.units, request.places * bytes / LINE_BYTES) * access.share;
+  }
+
+  // What a request of a warp touches: distinct elements of threads, and lines or sectors of so many bytes.
+  struct Request {
+    double places, units;
+  };
+  Request request_of(const Access& access, double elements, double unit) const {
+    std::vector<std::int64_t> places, units;
+    for (const double offset : lanes_of(access)) {
       places.push_back(static_cast<std::int64_t>(offset));
-      for (double byte = 0; byte < bytes; byte += LINE_BYTES)
-        lines.push_back(static_cast<std::int64_t>(std::floor((offset + byte) / LINE_BYTES)));
+      for (double byte = 0; byte < elements * access.bytes; byte += unit)
+        units.push_back(static_cast<std::int64_t>(std::floor((offset + byte) / unit)));
     }
-    return std::max(distinct(lines), distinct(places) * bytes / LINE_BYTES) * access.share;
+    return {distinct(places), distinct(units)};
   }
 
   // Bytes that a request of a warp moves which stores less than half of each sector that it touches: these
   // are read and written, also where other warps store the rest of them at about the same time.
   double parts_of(const Access& access, double elements) const {
-    const double sector = machine_.sector_bytes, bytes = elements * access.bytes;
-    std::vector<std::int64_t> sectors, places;
-    for (const double offset : lanes_of(access)) {
-      places.push_back(static_cast<std::int64_t>(offset));
-      for (double byte = 0; byte < bytes; byte += sector)
-        sectors.push_back(static_cast<std::int64_t>(std::floor((offset + byte) / sector)));
-    }
-    const double touched = distinct(sectors) * sector;
-    return distinct(places) * bytes < touched * FILLED ? 2 * touched * access.share : 0;
+    const double sector = machine_.sector_bytes;
+    const Request request = request_of(access, elements, sector);
+    const double touched = request.units * sector;
+    return request.places * elements * access.bytes < touched * FILLED ? 2 * touched * access.share : 0;
   }
 
   void add_memory(std::vector<Roof>& roofs) const {
