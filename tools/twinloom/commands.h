@@ -80,6 +80,7 @@ Command add_verify(CLI::App& app, const Context& context);
 Command add_bench(CLI::App& app, const Context& context);
 Command add_explain(CLI::App& app, const Context& context);
 Command add_dump(CLI::App& app, const Context& context);
+Command add_conformance(CLI::App& app, const Context& context);
 Command add_export(CLI::App& app, const Context& context);
 Command add_cache(CLI::App& app, const Context& context);
 Command add_calibrate(CLI::App& app, const Context& context);

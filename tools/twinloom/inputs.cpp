@@ -9,7 +9,6 @@
 #include "core/graph/index_bounds.h"
 #include "core/index/solve.h"
 #include "core/runtime/errors.h"
-#include "frontends/arrays/arrays.h"
 #include "tools/twinloom/draw.h"
 
 namespace twinloom::tool {
@@ -20,13 +19,6 @@ using graph::Graph;
 using graph::NodeId;
 
 constexpr std::int64_t default_size = 16;
-
-std::pair<std::string, std::string> split_at_equals(const std::string& text, std::string_view option) {
-  const std::size_t at = text.find('=');
-  if (at == std::string::npos || at == 0)
-    throw Error(cat("--", option, " takes NAME=VALUE, given was '", escaped(text), "'"));
-  return {text.substr(0, at), text.substr(at + 1)};
-}
 
 std::int64_t parse_integer(const std::string& text, std::string_view what) {
   std::int64_t value = 0;
@@ -61,9 +53,10 @@ std::size_t parameter_named(const Graph& graph, const std::string& name) {
 
 Given parse_given(const std::string& value) {
   if (const auto specification = parse_specification(value)) return {std::nullopt, specification};
-  if (value.ends_with(".npy")) return {arrays::read_npy(value), std::nullopt};
+  if (is_array_file(value)) return {read_array(value), std::nullopt};
   throw Error(
-      cat("--input takes NAME=F.npy or one of normal, uniform, zeros, ones, a number, LOW..HIGH; given was '",
+      cat("--input takes NAME=F.npy, NAME=F.pb or one of normal, uniform, zeros, ones, a number, LOW..HIGH; "
+          "given was '",
           escaped(value), "'"));
 }
 

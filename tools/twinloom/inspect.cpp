@@ -8,6 +8,7 @@
 #include "core/graph/passes.h"
 #include "core/ops/pointwise.h"
 #include "frontends/fx/read.h"
+#include "frontends/onnx/read.h"
 #include "tools/twinloom/commands.h"
 #include "tools/twinloom/inputs.h"
 
@@ -157,8 +158,12 @@ int list_operators(const OpsCommand& command) {
     for (const std::string& name : fx::operators()) std::cout << name << '\n';
     return 0;
   }
+  if (command.frontend == "onnx") {
+    for (const std::string& name : onnx::operators()) std::cout << name << '\n';
+    return 0;
+  }
   if (!command.frontend.empty())
-    throw Error(cat("there is no frontend '", escaped(command.frontend), "'; frontends are fx"));
+    throw Error(cat("there is no frontend '", escaped(command.frontend), "'; frontends are fx, onnx"));
   for (const ops::Pointwise op : ops::all_pointwise())
     std::cout << ops::name(op) << "  " << ops::arity(op) << " inputs\n";
   for (const ops::Monoid monoid : ops::all_monoids()) std::cout << ops::name(monoid) << "  reduction\n";
@@ -217,7 +222,7 @@ Command add_devices(CLI::App& app) {
 Command add_ops(CLI::App& app) {
   auto command = std::make_shared<OpsCommand>();
   CLI::App* sub = app.add_subcommand("ops", "List the operators");
-  sub->add_option("--frontend", command->frontend, "Those that a frontend reads")->type_name("fx");
+  sub->add_option("--frontend", command->frontend, "Those that a frontend reads")->type_name("fx|onnx");
   return [sub, command] { return sub->parsed() ? list_operators(*command) : -1; };
 }
 

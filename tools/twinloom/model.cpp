@@ -9,8 +9,10 @@
 
 #include "api/load.h"
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/graph/donate.h"
 #include "frontends/arrays/arrays.h"
+#include "tools/twinloom/onnx_files.h"
 
 namespace twinloom::tool {
 
@@ -35,11 +37,7 @@ LoadOptions load_options(const Model& model, const ModelOptions& options) {
   constexpr std::string_view prefix = "const_";
   for (const auto& [name, given] : model.arrays) {
     if (!name.starts_with(prefix) || !given.tensor) continue;
-    const runtime::Tensor tensor = runtime::contiguous(*given.tensor);
-    const auto* bytes = static_cast<const std::byte*>(tensor.data);
-    const auto count = runtime::element_count(tensor) * ops::size_of(tensor.dtype);
-    load_options.constants[name.substr(prefix.size())] = {tensor.dtype, tensor.sizes,
-                                                          std::vector(bytes, bytes + count)};
+    load_options.constants[name.substr(prefix.size())] = array_of(*given.tensor);
   }
   return load_options;
 }
@@ -70,7 +68,41 @@ Model packaged(Model model, const ModelOptions& options) {
   return model;
 }
 
+// Inputs that decide about shapes have the values that the command line gives them.
+Model onnx_model(Model model, const ModelOptions& options) {
+  if (options.graph != 0)
+    throw Error(cat("graph ", options.graph, " was asked for; an ONNX model holds 1, counted from 0"));
+  const auto value = [&](const std::string& name, std::size_t position) -> std::optional<graph::Array> {
+    for (const std::string& text : options.input) {
+      const auto [parameter, file] = split_at_equals(text, "input");
+      if ((parameter == name || parameter == cat("in", position)) && is_array_file(file))
+        return array_of(read_array(file));
+    }
+    for (const std::string& key : {name, cat("in", position)}) {
+      const auto found = model.arrays.find(key);
+      if (found != model.arrays.end() && found->second.tensor) return array_of(*found->second.tensor);
+    }
+    return std::nullopt;
+  };
+  model.graph = graph::donate(read_onnx(options.file, value), options.donated);
+  model.strides.resize(model.graph.parameters().size());
+  return model;
+}
+
 }  // namespace
+
+std::pair<std::string, std::string> split_at_equals(const std::string& text, std::string_view option) {
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0)
+    throw Error(cat("--", option, " takes NAME=VALUE, given was '", escaped(text), "'"));
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+bool is_array_file(const std::string& value) { return value.ends_with(".npy") || value.ends_with(".pb"); }
+
+runtime::Tensor read_array(const std::filesystem::path& file) {
+  return file.extension() == ".pb" ? read_pb(file) : arrays::read_npy(file);
+}
 
 runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int64_t> strides,
                              const std::string& name) {
@@ -99,6 +131,7 @@ runtime::Tensor with_strides(const runtime::Tensor& tensor, std::vector<std::int
 }
 
 std::map<std::string, Model::Given> read_arrays(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file)) return read_data_set(file);
   std::map<std::string, Model::Given> arrays;
   std::map<std::string, std::vector<std::int64_t>> strides;
   for (const arrays::Entry& entry : arrays::read_npz(file)) {
@@ -130,6 +163,7 @@ Model read_model(const ModelOptions& options) {
   Model model;
   if (!options.inputs.empty()) model.arrays = read_arrays(options.inputs);
   if (is_package(options.file)) return packaged(std::move(model), options);
+  if (is_onnx(options.file)) return onnx_model(std::move(model), options);
   const std::string text = load_text(options.file);
   const LoadOptions load = load_options(model, options);
   model.graph = graph::donate(read_graph(text, load), options.donated);

@@ -34,9 +34,10 @@ void set_relaxed(CompileOptions& result, const DeviceOptions& options) {
 }  // namespace
 
 void add_model_options(CLI::App& app, ModelOptions& options) {
-  app.add_option(
-         "model", options.file,
-         "The text that PyTorch prints for an FX graph, or that a failing random graph prints, or a package")
+  app.add_option("model", options.file,
+                 "The text that PyTorch prints for an FX graph, or that a failing random graph prints, an "
+                 "ONNX model, or a "
+                 "package")
       ->required()
       ->type_name(takes::file);
   add_input_options(app, options);
@@ -45,12 +46,13 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
 void add_input_options(CLI::App& app, ModelOptions& options) {
   app.add_option("--graph", options.graph, "Which graph of a file with several, from 0")
       ->capture_default_str();
-  app.add_option("--inputs", options.inputs, "An .npz with in0, in1, ... or arrays by parameter name")
+  app.add_option("--inputs", options.inputs,
+                 "An .npz with in0, in1, ... or arrays by parameter name, or a folder of input_K.pb")
       ->type_name(takes::file);
-  app.add_option(
-         "--input", options.input,
-         "One parameter, by name or as inK: a file F.npy, or normal, uniform, zeros, ones, a number or "
-         "LOW..HIGH")
+  app.add_option("--input", options.input,
+                 "One parameter, by name or as inK: a file F.npy or F.pb, or normal, uniform, zeros, ones, a "
+                 "number or "
+                 "LOW..HIGH")
       ->type_name("NAME=VALUE");
   app.add_option("--size", options.sizes, "A symbolic size; left out, the given arrays tell, else it is 16")
       ->type_name("SYMBOL=N");

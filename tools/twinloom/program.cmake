@@ -4,7 +4,7 @@ file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/twinloom/*.cpp)
 list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/tools/twinloom/main.cpp)
 add_library(tools_twinloom STATIC ${sources})
 target_include_directories(tools_twinloom PUBLIC ${CMAKE_SOURCE_DIR})
-target_link_libraries(tools_twinloom PUBLIC api core_measure core_evaluate frontends_fx frontends_arrays CLI11::CLI11 nlohmann_json::nlohmann_json)
+target_link_libraries(tools_twinloom PUBLIC api core_measure core_evaluate frontends_fx frontends_onnx frontends_arrays CLI11::CLI11 nlohmann_json::nlohmann_json)
 target_compile_definitions(tools_twinloom PRIVATE TWINLOOM_VERSION="${PROJECT_VERSION}")
 # CLI11 takes five seconds to compile wherever it is included.
 set_target_properties(tools_twinloom PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 20)

@@ -40,12 +40,19 @@ int run_program(std::span<const std::string> words, const FindDevice& find_devic
   app.require_subcommand(1);
   app.set_version_flag("--version", TWINLOOM_VERSION);
   app.footer(exits_and_variables());
-  const std::vector<Command> commands = {add_run(app, context),   add_verify(app, context),
-                                         add_bench(app, context), add_explain(app, context),
-                                         add_dump(app, context),  add_export(app, context),
-                                         add_cache(app, context), add_calibrate(app, context),
-                                         add_devices(app),        add_ops(app),
-                                         add_completion(app),     add_man(app)};
+  const std::vector<Command> commands = {add_run(app, context),
+                                         add_verify(app, context),
+                                         add_bench(app, context),
+                                         add_explain(app, context),
+                                         add_dump(app, context),
+                                         add_export(app, context),
+                                         add_conformance(app, context),
+                                         add_cache(app, context),
+                                         add_calibrate(app, context),
+                                         add_devices(app),
+                                         add_ops(app),
+                                         add_completion(app),
+                                         add_man(app)};
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // it takes them from the end
     progress.begin(words_of_asked(app));

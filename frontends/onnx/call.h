@@ -1,0 +1,94 @@
+// Inside of the component: one node of a model as the rows of operators.h see it. What is missing, has the
+// wrong type or is not known while the model is read, is an Error; the reader puts node, operator and opset
+// before it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/views.h"
+#include "frontends/onnx/known.h"
+#include "onnx.proto3.pb.h"
+
+namespace twinloom::onnx {
+
+using graph::Tensor;
+using Values = std::vector<Tensor>;
+using Integers = std::vector<std::int64_t>;
+
+class Call {
+ public:
+  // What a node is read with; outlives the calls.
+  struct Context {
+    graph::Builder& builder;
+    Known& known;
+    const ReadOptions& options;
+  };
+  Call(Context& context, const format::NodeProto& node, std::int64_t version,
+       std::vector<std::optional<Tensor>> inputs)
+      : context_(context), node_(node), version_(version), inputs_(std::move(inputs)) {}
+
+  graph::Builder& builder() const { return context_.builder; }
+  const std::string& name() const { return node_.op_type(); }
+  std::int64_t version() const { return version_; }  // of the opset
+
+  // How many inputs there are, those left out in the middle counted.
+  std::size_t count() const { return inputs_.size(); }
+  bool has(std::size_t position) const { return position < inputs_.size() && inputs_[position]; }
+  Tensor tensor(std::size_t position) const;
+  std::optional<Tensor> optional(std::size_t position) const;
+  // All of them; none may be left out.
+  Values tensors() const;
+  // How many outputs are named, those left out in the middle counted; and whether one is.
+  std::size_t outputs() const { return static_cast<std::size_t>(node_.output_size()); }
+  bool wants(std::size_t output) const;
+
+  // The numbers of an input, which must be known here.
+  std::vector<index::Expr> sizes(std::size_t position) const;
+  Integers integers(std::size_t position) const;
+  std::int64_t integer(std::size_t position) const;
+  std::vector<double> reals(std::size_t position) const;
+  graph::Array array(std::size_t position) const;
+
+  bool has_attribute(std::string_view attribute) const { return find(attribute) != nullptr; }
+  std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const;
+  bool truth(std::string_view attribute, bool otherwise) const;
+  double real(std::string_view attribute, double otherwise) const;
+  std::string text(std::string_view attribute, std::string_view otherwise) const;
+  std::optional<Integers> integers(std::string_view attribute) const;
+  std::optional<std::vector<double>> reals(std::string_view attribute) const;
+  std::vector<std::string> texts(std::string_view attribute) const;
+  std::optional<graph::Array> array(std::string_view attribute) const;
+  ops::DType dtype(std::string_view attribute, ops::DType otherwise) const;
+
+  // What ONNX had as an attribute up to an opset and has as an input from then on.
+  std::optional<Integers> integers(std::string_view attribute, std::size_t position) const;
+  // The axis counted from the front, of `rank` axes.
+  int axis(std::int64_t given, int rank) const;
+
+  template <class... Words>
+  [[noreturn]] void fail(const Words&... words) const {
+    throw Error(cat(words...));
+  }
+  template <class... Words>
+  [[noreturn]] void unsupported(const Words&... words) const {
+    throw Unsupported(cat(words..., " is not supported"));
+  }
+
+ private:
+  const format::AttributeProto* find(std::string_view attribute) const;
+  const format::AttributeProto* find(std::string_view attribute,
+                                     format::AttributeProto::AttributeType type) const;
+  std::string described(std::size_t position) const;
+
+  Context& context_;
+  const format::NodeProto& node_;
+  std::int64_t version_;
+  std::vector<std::optional<Tensor>> inputs_;
+};
+
+}  // namespace twinloom::onnx

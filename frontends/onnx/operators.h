@@ -1,0 +1,37 @@
+// Inside of the component: the operators that are read, one row each, over the graph builder. One table a
+// family.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontends/onnx/call.h"
+
+namespace twinloom::onnx {
+
+struct Row {
+  std::string_view name;  // after its domain, where that is not ONNX's own
+  Values (*build)(const Call& call);
+  int since = 1;  // the first opset whose meaning it has
+};
+
+std::span<const Row> pointwise_rows();
+std::span<const Row> activation_rows();
+std::span<const Row> reduction_rows();
+std::span<const Row> view_rows();
+std::span<const Row> indexing_rows();
+std::span<const Row> creation_rows();
+std::span<const Row> norm_rows();
+std::span<const Row> pooling_rows();
+std::span<const Row> product_rows();
+std::span<const Row> quantisation_rows();
+std::span<const Row> loss_rows();
+
+// Null where there is none.
+const Row* find_operator(std::string_view name);
+// Sorted.
+std::vector<std::string> operator_names();
+
+}  // namespace twinloom::onnx

@@ -1,0 +1,179 @@
+// Operators that compute each element of their result from one element of each input.
+#include <array>
+
+#include "core/graph/composites.h"
+#include "core/graph/reductions.h"
+#include "frontends/onnx/operators.h"
+
+namespace twinloom::onnx {
+
+namespace {
+
+using ops::DType;
+
+template <Tensor (*function)(const Tensor&)>
+Values one(const Call& call) {
+  return {function(call.tensor(0))};
+}
+
+// The inputs in the order of NumPy's broadcasting. Up to opset 6 shapes are equal, or with `broadcast` the
+// second one lies inside of the first from `axis` on.
+struct Operands {
+  Tensor a, b;
+};
+Operands operands(const Call& call) {
+  const Tensor a = call.tensor(0), b = call.tensor(1);
+  if (call.version() >= 7 || !call.has_attribute("axis")) return {a, b};
+  const int axis = call.axis(call.integer("axis", 0), a.rank());
+  graph::Shape shape = b.shape();
+  if (axis + b.rank() > a.rank())
+    call.fail("axis ", axis, " leaves too few axes for a second input of ", b.rank());
+  shape.resize(static_cast<std::size_t>(a.rank() - axis), 1);
+  return {a, graph::reshape(b, shape)};
+}
+
+template <Tensor (*function)(const Tensor&, const Tensor&)>
+Values two(const Call& call) {
+  const auto [a, b] = operands(call);
+  return {function(a, b)};
+}
+
+Values div(const Call& call) {
+  const auto [a, b] = operands(call);
+  return {ops::is_floating(a.dtype()) ? graph::div(a, b) : graph::div_trunc(a, b)};
+}
+
+// fmod 0 is the remainder with the sign of the divisor.
+Values mod(const Call& call) {
+  const auto [a, b] = operands(call);
+  if (call.truth("fmod", false)) return {graph::fmod(a, b)};
+  if (!ops::is_integer(a.dtype())) call.fail("needs attribute fmod for elements of ", ops::name(a.dtype()));
+  return {graph::remainder(a, b)};
+}
+
+// The result has the type of the first input, whatever that of the second.
+Values pow(const Call& call) {
+  const auto [a, b] = operands(call);
+  if (a.dtype() == b.dtype()) return {graph::pow(a, b)};
+  const bool in_double = ops::size_of(a.dtype()) == 8 || ops::size_of(b.dtype()) == 8;
+  const bool is_real = ops::is_floating(a.dtype()) || ops::is_floating(b.dtype());
+  const DType compute = !is_real ? DType::i64 : in_double ? DType::f64 : DType::f32;
+  return {graph::cast(graph::pow(graph::cast(a, compute), graph::cast(b, compute)), a.dtype())};
+}
+
+Values bit_shift(const Call& call) {
+  const std::string direction = call.text("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT")
+    call.fail("attribute 'direction' must be LEFT or RIGHT, it is '", escaped(direction), "'");
+  const Tensor a = call.tensor(0), b = call.tensor(1);
+  return {direction == "LEFT" ? graph::shift_left(a, b) : graph::shift_right(a, b)};
+}
+
+Values is_inf(const Call& call) {
+  const Tensor x = call.tensor(0);
+  Tensor found = graph::isinf(x);
+  if (!call.truth("detect_negative", true)) found = graph::logical_and(found, graph::gt(x, 0));
+  if (!call.truth("detect_positive", true)) found = graph::logical_and(found, graph::lt(x, 0));
+  return {found};
+}
+
+template <Tensor (*function)(const Tensor&, const Tensor&)>
+Values many(const Call& call) {
+  const Values inputs = call.tensors();
+  Tensor result = inputs[0];
+  for (std::size_t i = 1; i < inputs.size(); ++i) result = function(result, inputs[i]);
+  return {result};
+}
+
+Values mean(const Call& call) {
+  const Values inputs = call.tensors();
+  Tensor result = graph::widened(inputs[0]);
+  for (std::size_t i = 1; i < inputs.size(); ++i) result = graph::add(result, graph::widened(inputs[i]));
+  return {graph::cast(graph::div(result, static_cast<double>(inputs.size())), inputs[0].dtype(), true)};
+}
+
+Values where(const Call& call) { return {graph::where(call.tensor(0), call.tensor(1), call.tensor(2))}; }
+
+Values cast(const Call& call) {
+  if (!call.has_attribute("to")) call.fail("needs attribute 'to'");
+  return {graph::cast(call.tensor(0), call.dtype("to", DType::f32))};
+}
+Values cast_like(const Call& call) { return {graph::cast(call.tensor(0), call.tensor(1).dtype())}; }
+
+// Bounds are attributes up to opset 10, then inputs.
+Values clip(const Call& call) {
+  const Tensor x = call.tensor(0);
+  if (call.version() < 11) {
+    std::optional<ops::Number> low, high;
+    if (call.has_attribute("min")) low = call.real("min", 0);
+    if (call.has_attribute("max")) high = call.real("max", 0);
+    return {low || high ? graph::clamp(x, low, high) : x};
+  }
+  const auto low = call.optional(1), high = call.optional(2);
+  return {low || high ? graph::clamp(x, low, high) : x};
+}
+
+Tensor identity(const Tensor& x) { return x; }
+
+constexpr std::array rows = {
+    Row{"Abs", one<graph::abs>},
+    Row{"Acos", one<graph::acos>},
+    Row{"Acosh", one<graph::acosh>},
+    Row{"Add", two<graph::add>},
+    Row{"And", two<graph::logical_and>},
+    Row{"Asin", one<graph::asin>},
+    Row{"Asinh", one<graph::asinh>},
+    Row{"Atan", one<graph::atan>},
+    Row{"Atanh", one<graph::atanh>},
+    Row{"BitShift", bit_shift},
+    Row{"BitwiseAnd", two<graph::bitwise_and>},
+    Row{"BitwiseNot", one<graph::bitwise_not>},
+    Row{"BitwiseOr", two<graph::bitwise_or>},
+    Row{"BitwiseXor", two<graph::bitwise_xor>},
+    Row{"Cast", cast, 6},
+    Row{"CastLike", cast_like},
+    Row{"Ceil", one<graph::ceil>},
+    Row{"Clip", clip, 6},
+    Row{"Cos", one<graph::cos>},
+    Row{"Cosh", one<graph::cosh>},
+    Row{"Div", div},
+    Row{"Equal", two<graph::eq>},
+    Row{"Erf", one<graph::erf>},
+    Row{"Exp", one<graph::exp>},
+    Row{"Floor", one<graph::floor>},
+    Row{"Greater", two<graph::gt>},
+    Row{"GreaterOrEqual", two<graph::ge>},
+    Row{"Identity", one<identity>},
+    Row{"IsInf", is_inf},
+    Row{"IsNaN", one<graph::isnan>},
+    Row{"Less", two<graph::lt>},
+    Row{"LessOrEqual", two<graph::le>},
+    Row{"Log", one<graph::log>},
+    Row{"Max", many<graph::maximum>},
+    Row{"Mean", mean},
+    Row{"Min", many<graph::minimum>},
+    Row{"Mod", mod},
+    Row{"Mul", two<graph::mul>},
+    Row{"Neg", one<graph::neg>},
+    Row{"Not", one<graph::logical_not>},
+    Row{"Or", two<graph::logical_or>},
+    Row{"Pow", pow},
+    Row{"Reciprocal", one<graph::reciprocal>},
+    Row{"Round", one<graph::round>},
+    Row{"Sign", one<graph::sign>},
+    Row{"Sin", one<graph::sin>},
+    Row{"Sinh", one<graph::sinh>},
+    Row{"Sqrt", one<graph::sqrt>},
+    Row{"Sub", two<graph::sub>},
+    Row{"Sum", many<graph::add>},
+    Row{"Tan", one<graph::tan>},
+    Row{"Tanh", one<graph::tanh>},
+    Row{"Where", where},
+    Row{"Xor", two<graph::logical_xor>},
+};
+
+}  // namespace
+
+std::span<const Row> pointwise_rows() { return rows; }
+
+}  // namespace twinloom::onnx

@@ -1,0 +1,256 @@
+// Model -> graph: inputs, constants, then node by node what the rows of operators.h build. See read.h.
+#include "frontends/onnx/read.h"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+
+#include "core/graph/assertion.h"
+#include "core/graph/reductions.h"
+#include "core/graph/size_names.h"
+#include "frontends/onnx/operators.h"
+#include "frontends/onnx/tensors.h"
+
+namespace twinloom::onnx {
+
+namespace {
+
+using format::GraphProto;
+using format::ModelProto;
+using format::NodeProto;
+using index::Expr;
+
+// Elements that a tensor may have: more is taken for a mistake.
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+
+class Reader {
+ public:
+  Reader(const ModelProto& model, const ReadOptions& options)
+      : model_(model),
+        options_(options),
+        known_(builder_.graph(), options),
+        context_{builder_, known_, options} {}
+
+  graph::Graph read() {
+    add_opsets();
+    check_graph();
+    add_initializers();
+    add_inputs();
+    for (const NodeProto& node : model_.graph().node()) add(node);
+    add_outputs();
+    return builder_.take();
+  }
+
+ private:
+  void add_opsets();
+  void check_graph() const;
+  void add_initializers();
+  void add_inputs();
+  Expr size_of(const format::TensorShapeProto::Dimension& dimension, const std::string& what);
+  index::Symbol symbol_of(const std::string& parameter);
+  void add(const NodeProto& node);
+  Values built(const NodeProto& node, const std::string& what);
+  std::vector<std::optional<Tensor>> inputs_of(const NodeProto& node) const;
+  void check_size(const Tensor& tensor) const;
+  void define(const std::string& name, const Tensor& value);
+  void add_outputs();
+  Tensor with_checked_inputs(const Tensor& value);
+
+  const ModelProto& model_;
+  const ReadOptions& options_;
+  graph::Builder builder_;
+  Known known_;
+  Call::Context context_;
+  std::map<std::string, std::int64_t> versions_;  // by domain
+  std::unordered_map<std::string, Tensor> values_;
+  std::map<std::string, index::Symbol> symbols_;  // by dim_param
+};
+
+std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+void Reader::add_opsets() {
+  for (const auto& opset : model_.opset_import()) versions_[domain_of(opset.domain())] = opset.version();
+  if (!model_.has_graph()) throw Error("the model has no graph");
+  if (versions_.empty()) throw Error("the model names no opset");
+}
+
+void Reader::check_graph() const {
+  if (model_.graph().sparse_initializer_size() != 0) throw Unsupported("sparse constants are not supported");
+}
+
+void Reader::add_initializers() {
+  for (const format::TensorProto& tensor : model_.graph().initializer()) {
+    const std::string what = cat("initializer '", escaped(tensor.name()), "'");
+    builder_.origin = {{}, 0, tensor.name(), {}, 0};
+    define(tensor.name(), builder_.constant(array_of(tensor, options_.folder, what)));
+  }
+}
+
+// The symbol of a dim_param: its name where a size may have it, else one that is made of it.
+index::Symbol Reader::symbol_of(const std::string& parameter) {
+  const auto found = symbols_.find(parameter);
+  if (found != symbols_.end()) return found->second;
+  std::string name;
+  for (const char c : parameter.substr(0, 16))
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  const auto is_taken = [&](const std::string& candidate) {
+    return std::ranges::any_of(symbols_, [&](const auto& each) { return each.second.name() == candidate; });
+  };
+  const auto is_name = [](const std::string& candidate) {
+    const bool is_word = candidate == "floor_div" || candidate == "floor_mod" || candidate == "least" ||
+                         candidate == "greatest";
+    return !candidate.empty() && std::isdigit(static_cast<unsigned char>(candidate[0])) == 0 && !is_word &&
+           !graph::is_reserved(candidate);
+  };
+  if (!is_name(name)) name = "d_" + name;
+  std::string free = name;
+  for (int number = 1; is_taken(free); ++number) free = cat(name, "_", number);
+  return symbols_.emplace(parameter, index::Symbol(free)).first->second;
+}
+
+Expr Reader::size_of(const format::TensorShapeProto::Dimension& dimension, const std::string& what) {
+  using Dimension = format::TensorShapeProto::Dimension;
+  if (dimension.value_case() == Dimension::kDimParam && !dimension.dim_param().empty())
+    return symbol_of(dimension.dim_param());
+  if (dimension.value_case() != Dimension::kDimValue) return symbol_of(cat("size_", symbols_.size()));
+  if (dimension.dim_value() < 0 || dimension.dim_value() > most_elements)
+    throw Error(
+        cat(what, ": a dimension is ", dimension.dim_value(), "; it must lie in 0 to ", most_elements));
+  return dimension.dim_value();
+}
+
+void Reader::add_inputs() {
+  for (const format::ValueInfoProto& input : model_.graph().input()) {
+    if (values_.contains(input.name())) continue;  // an initializer is its value
+    const std::string what = cat("input '", escaped(input.name()), "'");
+    const auto& type = input.type();
+    if (type.value_case() == format::TypeProto::VALUE_NOT_SET) throw Error(cat(what, ": has no type"));
+    if (!type.has_tensor_type())
+      throw Unsupported(cat(what, ": sequences, maps and optionals are not supported"));
+    const ops::DType dtype = dtype_of(type.tensor_type().elem_type(), what);
+    if (!type.tensor_type().has_shape())
+      throw Unsupported(cat(what, ": an unknown number of axes is not supported"));
+    graph::Shape shape;
+    for (const auto& dimension : type.tensor_type().shape().dim()) shape.push_back(size_of(dimension, what));
+    builder_.origin = {};
+    const Tensor tensor = builder_.input(input.name(), dtype, std::move(shape));
+    check_size(tensor);
+    define(input.name(), tensor);
+  }
+}
+
+void Reader::check_size(const Tensor& tensor) const {
+  std::int64_t count = 1;
+  for (const Expr& size : tensor.shape()) {
+    const auto known = index::constant_of(size);
+    if (!known || *known == 0) return;
+    if (count > most_elements / *known)
+      throw Error(cat("a tensor of more than ", most_elements, " elements is asked for: [",
+                      join(tensor.shape(), ", ", [](const Expr& each) { return index::print(each); }), "]"));
+    count *= *known;
+  }
+}
+
+void Reader::define(const std::string& name, const Tensor& value) {
+  if (name.empty()) return;
+  if (!values_.emplace(name, value).second)
+    throw Error(cat("two nodes, inputs or initializers are called '", escaped(name), "'"));
+}
+
+std::vector<std::optional<Tensor>> Reader::inputs_of(const NodeProto& node) const {
+  std::vector<std::optional<Tensor>> inputs;
+  for (const std::string& name : node.input()) {
+    if (name.empty()) {
+      inputs.emplace_back();
+      continue;
+    }
+    const auto found = values_.find(name);
+    if (found == values_.end())
+      throw Error(cat("reads '", escaped(name),
+                      "', which is no input, no initializer and no output of a node before it"));
+    inputs.emplace_back(found->second);
+  }
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  return inputs;
+}
+
+Values Reader::built(const NodeProto& node, const std::string& what) {
+  const std::string domain = domain_of(node.domain());
+  const std::string name = domain.empty() ? node.op_type() : cat(domain, ".", node.op_type());
+  const auto version = versions_.find(domain);
+  if (version == versions_.end())
+    throw Error(cat("the model names no opset of domain '", escaped(domain), "'"));
+  const Row* row = find_operator(name);
+  if (row == nullptr) throw Unsupported(cat("the operator ", escaped(name), " is not supported"));
+  if (version->second < row->since)
+    throw Unsupported(cat("opset ", version->second, " is not supported, only ", row->since, " and later"));
+  // The name of the source, for messages, explain and traces.
+  builder_.origin = {{}, 0, what, {}, 0};
+  const graph::CompositeScope scope(builder_, node.op_type());
+  Values values = row->build(Call(context_, node, version->second, inputs_of(node)));
+  for (const Tensor& value : values) check_size(value);
+  return values;
+}
+
+void Reader::add(const NodeProto& node) {
+  const std::string name = !node.name().empty()      ? node.name()
+                           : node.output_size() != 0 ? node.output(0)
+                                                     : std::string();
+  const auto version = versions_.find(domain_of(node.domain()));
+  const std::string prefix = cat("node '", escaped(name), "' (", escaped(node.op_type()),
+                                 version == versions_.end() ? "" : cat(", opset ", version->second), "): ");
+  try {
+    const Values values = built(node, name);
+    for (int output = 0; output < node.output_size(); ++output) {
+      if (node.output(output).empty()) continue;
+      if (std::cmp_greater_equal(output, values.size()))
+        throw Unsupported(cat("output ", output, " is not supported; there are ", values.size()));
+      define(node.output(output), values[static_cast<std::size_t>(output)]);
+    }
+  } catch (const Unsupported& error) {
+    throw Unsupported(prefix + error.what(), {name});
+  } catch (const Error& error) {
+    throw Error(prefix + error.what(), {name});
+  }
+}
+
+// The value, in runs whose inputs have the values that the graph was made with.
+Tensor Reader::with_checked_inputs(const Tensor& value) {
+  std::vector<graph::Assertion> assertions;
+  for (const auto& [parameter, content] : known_.used_parameters()) {
+    const graph::Parameter& given = builder_.graph().parameters()[static_cast<std::size_t>(parameter)];
+    const Tensor input(&builder_, std::get<graph::NodeId>(given.value));
+    const Tensor made_with = builder_.constant(*content);
+    assertions.push_back(
+        {graph::all(graph::eq(input, made_with)),
+         cat("input '", escaped(given.name), "' must have the values that the graph was made with")});
+  }
+  return graph::asserting(value, assertions);
+}
+
+void Reader::add_outputs() {
+  bool is_checked = false;
+  for (const format::ValueInfoProto& output : model_.graph().output()) {
+    const auto found = values_.find(output.name());
+    if (found == values_.end())
+      throw Error(cat("output '", escaped(output.name()), "' is computed by no node"));
+    builder_.origin = {};
+    builder_.output(is_checked ? found->second : with_checked_inputs(found->second), output.name());
+    is_checked = true;
+  }
+  if (!is_checked) throw Error("the graph has no outputs");
+}
+
+}  // namespace
+
+graph::Graph read(std::string_view bytes, const ReadOptions& options) {
+  ModelProto model;
+  if (std::cmp_greater(bytes.size(), most_bytes) ||
+      !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw Error("this is no ONNX model, or not the whole of one");
+  return Reader(model, options).read();
+}
+
+std::vector<std::string> operators() { return operator_names(); }
+
+}  // namespace twinloom::onnx

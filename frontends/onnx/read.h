@@ -1,0 +1,50 @@
+// An ONNX model -> Graph, and tensors in files of their own (.pb).
+//
+// Operators become calls of core/graph's builder, by the tables of operators.h. Files are untrusted: every
+// count, size and offset is checked before it is used, and every mistake is an Error that names the node, its
+// operator and opset, what was given and what was expected.
+//
+// Shapes, axes and other numbers that ONNX has as inputs must be known while the model is read: constants,
+// what follows from shapes, and inputs whose values are given (`ReadOptions::values`). A graph that was made
+// with the value of an input checks in each run that the input has it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/graph/builder.h"
+
+namespace twinloom::onnx {
+
+// A model that is no mistake, but more than is implemented.
+class Unsupported : public Error {
+ public:
+  using Error::Error;
+};
+
+struct ReadOptions {
+  // That external data may lie in; empty: there can be none.
+  std::filesystem::path folder;
+  // The value of an input, by name and by its position among the graph's parameters; nothing where it is not
+  // known. Asked for only where the graph depends on it.
+  std::function<std::optional<graph::Array>(const std::string& name, std::size_t position)> values;
+};
+
+// The bytes of a model. Sizes named by dim_param are symbols.
+graph::Graph read(std::string_view model, const ReadOptions& options = {});
+
+// The bytes of a TensorProto. `what` names them in messages.
+graph::Array read_tensor(std::string_view bytes, const std::string& what);
+
+// The operators that are read, sorted; those of other domains with them: "com.microsoft.Gelu".
+std::vector<std::string> operators();
+
+// The most bytes that a model may have: what protobuf reads.
+inline constexpr std::int64_t most_bytes = (std::int64_t{1} << 31) - 1;
+
+}  // namespace twinloom::onnx

@@ -1,0 +1,214 @@
+// See tensors.h.
+#include "frontends/onnx/tensors.h"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "core/base/error.h"
+#include "frontends/onnx/read.h"
+
+namespace twinloom::onnx {
+
+namespace {
+
+using format::TensorProto;
+using ops::DType;
+
+// The element types by their number in the format; none where Twinloom has no such type.
+struct TypeRow {
+  std::string_view name;
+  std::optional<DType> dtype;
+};
+constexpr std::array types = {
+    TypeRow{"undefined", {}},
+    TypeRow{"float", DType::f32},
+    TypeRow{"uint8", DType::u8},
+    TypeRow{"int8", DType::i8},
+    TypeRow{"uint16", DType::u16},
+    TypeRow{"int16", DType::i16},
+    TypeRow{"int32", DType::i32},
+    TypeRow{"int64", DType::i64},
+    TypeRow{"string", {}},
+    TypeRow{"bool", DType::b8},
+    TypeRow{"float16", DType::f16},
+    TypeRow{"double", DType::f64},
+    TypeRow{"uint32", DType::u32},
+    TypeRow{"uint64", DType::u64},
+    TypeRow{"complex64", {}},
+    TypeRow{"complex128", {}},
+    TypeRow{"bfloat16", DType::bf16},
+    TypeRow{"float8e4m3fn", DType::f8e4m3},
+    TypeRow{"float8e4m3fnuz", {}},
+    TypeRow{"float8e5m2", DType::f8e5m2},
+    TypeRow{"float8e5m2fnuz", {}},
+    TypeRow{"uint4", {}},
+    TypeRow{"int4", {}},
+    TypeRow{"float4e2m1", {}},
+};
+
+// How many bytes the sizes and the type ask for. More than 2^40 is taken for a mistake.
+std::int64_t bytes_of(const std::vector<std::int64_t>& sizes, DType dtype, const std::string& what) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  std::int64_t bytes = ops::size_of(dtype);
+  bool is_empty = false;
+  for (const std::int64_t size : sizes) {
+    if (size < 0) throw Error(cat(what, ": a dimension is ", size, "; it must not be negative"));
+    if (size == 0) is_empty = true;
+    if (size != 0 && bytes > most / size)
+      throw Error(cat(what, ": dimensions ", join(sizes, " x ", [](std::int64_t s) { return cat(s); }),
+                      " of ", ops::name(dtype), " are more than ", most, " bytes"));
+    bytes *= std::max<std::int64_t>(size, 1);
+  }
+  return is_empty ? 0 : bytes;
+}
+
+std::vector<std::byte> copied(std::string_view bytes, std::int64_t expected, const std::string& what) {
+  if (std::cmp_not_equal(bytes.size(), expected))
+    throw Error(cat(what, ": holds ", bytes.size(), " bytes, its dimensions and type need ", expected));
+  const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
+  return {first, first + bytes.size()};
+}
+
+// The low bytes of each number: integers wrap to the type, 16-bit floats are held as their bits.
+template <class Field>
+std::vector<std::byte> narrowed(const Field& field, std::int64_t expected, int size,
+                                const std::string& what) {
+  if (field.size() != expected / size)
+    throw Error(cat(what, ": holds ", field.size(), " numbers, its dimensions need ", expected / size));
+  static_assert(std::endian::native == std::endian::little);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(expected));
+  for (int e = 0; e < field.size(); ++e) {
+    const auto number = field.Get(e);
+    std::memcpy(bytes.data() + static_cast<std::ptrdiff_t>(e) * size, &number,
+                static_cast<std::size_t>(size));
+  }
+  return bytes;
+}
+
+std::vector<std::byte> typed_bytes(const TensorProto& tensor, DType dtype, std::int64_t bytes,
+                                   const std::string& what) {
+  const int size = ops::size_of(dtype);
+  switch (dtype) {
+    case DType::f32:
+      return narrowed(tensor.float_data(), bytes, size, what);
+    case DType::f64:
+      return narrowed(tensor.double_data(), bytes, size, what);
+    case DType::i64:
+      return narrowed(tensor.int64_data(), bytes, size, what);
+    case DType::u32:
+    case DType::u64:
+      return narrowed(tensor.uint64_data(), bytes, size, what);
+    case DType::b8:
+    case DType::i8:
+    case DType::i16:
+    case DType::i32:
+    case DType::u8:
+    case DType::u16:
+    case DType::f16:
+    case DType::bf16:
+    case DType::f8e4m3:
+    case DType::f8e5m2:
+      return narrowed(tensor.int32_data(), bytes, size, what);
+    case DType::i4:
+      break;
+  }
+  throw Unsupported(cat(what, ": elements of ", ops::name(dtype)));
+}
+
+std::int64_t number_of(const std::string& text, std::string_view key, const std::string& what) {
+  std::int64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size() || value < 0)
+    throw Error(
+        cat(what, ": ", key, " of external data must be a number of bytes, it is '", escaped(text), "'"));
+  return value;
+}
+
+struct External {
+  std::string location;
+  std::int64_t offset = 0;
+  std::optional<std::int64_t> length;
+};
+
+External external_of(const TensorProto& tensor, const std::string& what) {
+  External external;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") external.location = entry.value();
+    if (entry.key() == "offset") external.offset = number_of(entry.value(), "offset", what);
+    if (entry.key() == "length") external.length = number_of(entry.value(), "length", what);
+  }
+  if (external.location.empty()) throw Error(cat(what, ": external data has no location"));
+  return external;
+}
+
+// The file of external data, of which neither the name nor a link leads out of the model's folder.
+std::filesystem::path confined(const External& external, const std::filesystem::path& folder,
+                               const std::string& what) {
+  const std::string given = cat(what, ": external data '", escaped(external.location), "' ");
+  if (folder.empty()) throw Error(cat(given, "cannot be read: the model is in no folder"));
+  const std::filesystem::path location(external.location);
+  bool is_inside = location.is_relative();
+  for (const auto& part : location) is_inside = is_inside && part != "..";
+  std::error_code failed;
+  const auto root = std::filesystem::canonical(folder, failed);
+  const auto file = failed ? location : std::filesystem::weakly_canonical(root / location, failed);
+  if (is_inside && !failed) is_inside = file.native().starts_with(root.native() + (root == "/" ? "" : "/"));
+  if (!is_inside || failed) throw Error(cat(given, "must be a file inside of the model's folder"));
+  if (!std::filesystem::is_regular_file(file, failed)) throw Error(cat(given, "is no file that is there"));
+  return file;
+}
+
+std::vector<std::byte> external_bytes(const TensorProto& tensor, const std::filesystem::path& folder,
+                                      std::int64_t expected, const std::string& what) {
+  const External external = external_of(tensor, what);
+  const std::filesystem::path file = confined(external, folder, what);
+  const std::string given = cat(what, ": external data '", escaped(external.location), "' ");
+  std::error_code failed;
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(file, failed));
+  if (failed || external.offset > size || expected > size - external.offset)
+    throw Error(cat(given, "has ", failed ? 0 : size, " bytes, ", expected, " are needed from ",
+                    external.offset, " on"));
+  if (external.length && *external.length != expected)
+    throw Error(cat(given, "has length ", *external.length, ", the dimensions and the type need ", expected));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(expected));
+  std::ifstream stream(file, std::ios::binary);
+  stream.seekg(external.offset);
+  stream.read(reinterpret_cast<char*>(bytes.data()), expected);
+  if (!stream || stream.gcount() != expected) throw Error(cat(given, "cannot be read"));
+  return bytes;
+}
+
+}  // namespace
+
+DType dtype_of(std::int64_t number, const std::string& what) {
+  if (number <= 0 || std::cmp_greater_equal(number, types.size()))
+    throw Error(cat(what, ": there is no element type ", number));
+  const TypeRow& row = types[static_cast<std::size_t>(number)];
+  if (!row.dtype) throw Unsupported(cat(what, ": elements of type ", row.name));
+  return *row.dtype;
+}
+
+graph::Array array_of(const TensorProto& tensor, const std::filesystem::path& folder,
+                      const std::string& what) {
+  const DType dtype = dtype_of(tensor.data_type(), what);
+  std::vector<std::int64_t> sizes(tensor.dims().begin(), tensor.dims().end());
+  const std::int64_t bytes = bytes_of(sizes, dtype, what);
+  if (tensor.data_location() == TensorProto::EXTERNAL)
+    return {dtype, std::move(sizes), external_bytes(tensor, folder, bytes, what)};
+  if (!tensor.raw_data().empty()) return {dtype, std::move(sizes), copied(tensor.raw_data(), bytes, what)};
+  return {dtype, std::move(sizes), typed_bytes(tensor, dtype, bytes, what)};
+}
+
+graph::Array read_tensor(std::string_view bytes, const std::string& what) {
+  TensorProto tensor;
+  if (std::cmp_greater(bytes.size(), most_bytes) ||
+      !tensor.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw Error(cat(what, ": is no tensor of ONNX"));
+  return array_of(tensor, {}, what);
+}
+
+}  // namespace twinloom::onnx

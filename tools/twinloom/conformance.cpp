@@ -1,0 +1,199 @@
+// twinloom conformance: models with inputs and expected outputs in the layout of ONNX's backend tests, each
+// run in a process of its own.
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/files.h"
+#include "tools/twinloom/commands.h"
+#include "tools/twinloom/compare.h"
+#include "tools/twinloom/failure.h"
+#include "tools/twinloom/guarded.h"
+#include "tools/twinloom/inputs.h"
+#include "tools/twinloom/onnx_files.h"
+
+namespace twinloom::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ConformanceCommand {
+  std::vector<fs::path> folders;
+  DeviceOptions device;
+  Tolerance tolerance{1e-3, 1e-7};
+  GuardLimits limits;
+  std::int64_t memory = 8192;  // MiB
+  fs::path json;
+};
+
+enum class Outcome : std::uint8_t { passed, failed, skipped };
+constexpr std::array<std::string_view, 3> outcome_names = {"passed", "failed", "skipped"};
+std::string_view name(Outcome outcome) { return outcome_names[static_cast<std::size_t>(outcome)]; }
+
+struct Tested {
+  Outcome outcome = Outcome::failed;
+  std::string words;  // why it failed or was skipped
+  double seconds = 0;
+};
+
+// A folder with a model is a test; others are looked into.
+void add_tests(const fs::path& folder, std::vector<fs::path>& tests) {
+  if (!fs::is_directory(folder)) throw Error(cat("there is no folder '", escaped(folder.string()), "'"));
+  if (fs::exists(folder / "model.onnx")) {
+    tests.push_back(folder);
+    return;
+  }
+  std::vector<fs::path> inner;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.is_directory()) inner.push_back(entry.path());
+  std::ranges::sort(inner);
+  for (const fs::path& each : inner) add_tests(each, tests);
+}
+
+std::vector<fs::path> data_sets(const fs::path& test) {
+  std::vector<fs::path> sets;
+  for (const auto& entry : fs::directory_iterator(test))
+    if (entry.path().filename().string().starts_with("test_data_set_")) sets.push_back(entry.path());
+  std::ranges::sort(sets);
+  if (sets.empty()) throw Error("there is no folder test_data_set_0");
+  return sets;
+}
+
+std::string words_of(ops::DType dtype, const std::vector<std::int64_t>& sizes) {
+  return cat(ops::name(dtype), "[", join(sizes, ", ", [](std::int64_t size) { return cat(size); }), "]");
+}
+
+// What is wrong with an output; empty where nothing is.
+std::string words_of_difference(const Output& output, const Tensor& expected, const Tolerance& tolerance) {
+  const auto* given = std::get_if<Tensor>(&output);
+  if (given == nullptr) return "is no tensor";
+  const Difference difference = compare(*given, expected, tolerance);
+  if (!difference.same_shape)
+    return cat("is ", words_of(given->dtype, given->sizes), ", expected ",
+               words_of(expected.dtype, expected.sizes));
+  if (difference.different == 0) return {};
+  return cat("differs in ", difference.different, " of ", runtime::element_count(expected),
+             " elements, most at ", difference.where, ": ", difference.given, ", expected ",
+             difference.expected);
+}
+
+// Error where an output is not what is expected.
+void run_data_set(const ConformanceCommand& command, const fs::path& test, const fs::path& data) {
+  Model model;
+  const auto file = [&](std::string_view kind, std::size_t position) {
+    return data / cat(kind, "_", position, ".pb");
+  };
+  const auto value = [&](const std::string&, std::size_t position) -> std::optional<graph::Array> {
+    if (!fs::exists(file("input", position))) return std::nullopt;
+    return array_of(read_pb(file("input", position)));
+  };
+  model.graph = read_onnx(test / "model.onnx", value);
+  for (std::size_t p = 0; p < model.graph.parameters().size(); ++p)
+    if (fs::exists(file("input", p))) model.arrays[cat("in", p)].tensor = read_pb(file("input", p));
+  const auto arguments = make_arguments(model, {});
+  const Device device = make_device(command.device);
+  const Executable executable =
+      make_executable(model, device, compile_options(command.device, Mode::fused), false);
+  const auto outputs =
+      on_host(executable.run(on_device(arguments, device), run_options(command.device, {})), device);
+  for (std::size_t r = 0; r < outputs.size(); ++r) {
+    if (!fs::exists(file("output", r))) continue;
+    const std::string wrong = words_of_difference(outputs[r], read_pb(file("output", r)), command.tolerance);
+    if (!wrong.empty())
+      throw Error(cat("output ", r, " '", escaped(output_name(model.graph, r)), "' ", wrong));
+  }
+}
+
+Tested run_test(const ConformanceCommand& command, const fs::path& test) {
+  try {
+    for (const fs::path& data : data_sets(test)) run_data_set(command, test, data);
+    return {Outcome::passed, {}};
+  } catch (const onnx::Unsupported& error) {
+    return {Outcome::skipped, error.what()};
+  } catch (const std::exception& error) {
+    return {Outcome::failed, failure_of(error).words};
+  }
+}
+
+// The number of the outcome, then the words.
+std::string print(const Tested& tested) { return cat(static_cast<int>(tested.outcome), tested.words); }
+Tested parsed(const Guarded& guarded) {
+  const char first = guarded.words.empty() ? '?' : guarded.words[0];
+  if (!guarded.ended || first < '0' || first > '2') return {Outcome::failed, guarded.words, guarded.seconds};
+  return {static_cast<Outcome>(first - '0'), guarded.words.substr(1), guarded.seconds};
+}
+
+std::string counts(const std::vector<Tested>& results) {
+  const auto count = [&](Outcome outcome) { return std::ranges::count(results, outcome, &Tested::outcome); };
+  return cat(count(Outcome::passed), " passed, ", count(Outcome::failed), " failed, ",
+             count(Outcome::skipped), " skipped");
+}
+
+void write_json(const fs::path& file, const std::vector<fs::path>& tests,
+                const std::vector<Tested>& results) {
+  nlohmann::json list = nlohmann::json::array();
+  for (std::size_t t = 0; t < tests.size(); ++t) {
+    list.push_back({{"test", tests[t].filename().string()},
+                    {"folder", tests[t].string()},
+                    {"outcome", name(results[t].outcome)},
+                    {"words", results[t].words},
+                    {"seconds", results[t].seconds}});
+  }
+  const auto replace = nlohmann::json::error_handler_t::replace;
+  write_whole(file,
+              nlohmann::json{{"tests", list}, {"counts", counts(results)}}.dump(2, ' ', false, replace));
+}
+
+int run_conformance(ConformanceCommand command) {
+  command.limits.bytes = command.memory << 20;
+  std::vector<fs::path> tests;
+  for (const fs::path& folder : command.folders) add_tests(folder, tests);
+  if (tests.empty()) throw Error("there is no model.onnx in these folders");
+  std::vector<Tested> results(tests.size());
+  run_guarded(
+      tests.size(), command.limits, [&](std::size_t test) { return print(run_test(command, tests[test])); },
+      [&](std::size_t test, const Guarded& guarded) {
+        results[test] = parsed(guarded);
+        std::cout << name(results[test].outcome) << ' ' << tests[test].filename().string()
+                  << (results[test].words.empty() ? "" : ": ") << results[test].words << std::endl;
+      });
+  if (!command.json.empty()) write_json(command.json, tests, results);
+  std::cout << counts(results) << '\n';
+  const bool good = std::ranges::count(results, Outcome::failed, &Tested::outcome) == 0;
+  return good ? exits::done : exits::different;
+}
+
+}  // namespace
+
+Command add_conformance(CLI::App& app, const Context& context) {
+  auto command = std::make_shared<ConformanceCommand>();
+  CLI::App* sub = app.add_subcommand(
+      "conformance", "Run ONNX models on the inputs beside them, and compare with the outputs there");
+  sub->add_option(
+         "folders", command->folders,
+         "A test: model.onnx and test_data_set_K with input_I.pb and output_I.pb; or a folder of these")
+      ->required()
+      ->type_name(takes::folder);
+  add_device_options(*sub, command->device, context);
+  sub->add_option("--rtol", command->tolerance.relative, "Relative tolerance")->capture_default_str();
+  sub->add_option("--atol", command->tolerance.absolute, "Absolute tolerance")->capture_default_str();
+  sub->add_option("--timeout", command->limits.seconds, "Seconds that a test may take")
+      ->capture_default_str();
+  sub->add_option("--memory", command->memory, "MiB that a test may take")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 30));
+  sub->add_option("--jobs", command->limits.jobs, "Tests at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  sub->add_option("--json", command->json, "Write the results to this file")->type_name(takes::file);
+  sub->footer(
+      "Example: twinloom conformance /usr/share/libonnx-testdata/data/node --jobs 2\n"
+      "A model that asks for more than is implemented is skipped, with the reason; the last line counts.");
+  return [sub, command] { return sub->parsed() ? run_conformance(*command) : -1; };
+}
+
+}  // namespace twinloom::tool
