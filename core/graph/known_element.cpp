@@ -3,6 +3,25 @@
 
 namespace twinloom::graph {
 
+namespace {
+
+// The element of a short list of integers at a known position.
+std::optional<index::Expr> held(const Array& array, const std::vector<index::Expr>& at) {
+  constexpr std::size_t most = 1 << 16;  // bytes, which may lie in a file
+  if (!ops::is_integer(array.dtype) || array.dtype == ops::DType::u64 || array.bytes.size() > most)
+    return std::nullopt;
+  std::int64_t element = 0;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    const auto known = index::constant_of(at[d]);
+    if (!known || *known < 0 || *known >= array.sizes[d]) return std::nullopt;
+    element = element * array.sizes[d] + *known;
+  }
+  const auto* bytes = array.bytes.read().data();
+  return index::Expr(ops::load_number(array.dtype, bytes + element * ops::size_of(array.dtype)).integer());
+}
+
+}  // namespace
+
 std::optional<index::Expr> KnownElements::element(NodeId id, const std::vector<index::Expr>& at,
                                                   int depth) const {
   constexpr int deepest = 8;  // sums of sums would be walked again and again
@@ -18,9 +37,12 @@ std::optional<index::Expr> KnownElements::unbounded(const Node& node, const std:
   if (const auto* size = std::get_if<Size>(&node.node)) return size->value;
   if (const auto* constant = std::get_if<Constant>(&node.node)) {
     const auto* number = std::get_if<ops::Number>(&constant->value);
-    if (number == nullptr || !number->is_integer()) return std::nullopt;
+    if (number == nullptr) return held(**std::get_if<Content>(&constant->value), at);
+    if (!number->is_integer()) return std::nullopt;
     return index::Expr(number->integer());
   }
+  if (const auto* concat = std::get_if<Concat>(&node.node)) return part(*concat, node, at, depth);
+  if (const auto* gather = std::get_if<Gather>(&node.node)) return looked_up(*gather, node, at, depth);
   if (std::holds_alternative<Cast>(node.node)) {
     if (!ops::is_integer(graph_[node.inputs[0]].dtype)) return std::nullopt;
     return element(node.inputs[0], at, depth);
@@ -41,6 +63,46 @@ std::optional<index::Expr> KnownElements::through(const View& view, NodeId input
   std::vector<index::Expr> source;
   for (const index::Expr& expr : view.source) source.push_back(index::substitute(expr, here));
   return element(input, source, depth);
+}
+
+// Of parts whose sizes are known, the one that holds the position.
+std::optional<index::Expr> KnownElements::part(const Concat& concat, const Node& node,
+                                               const std::vector<index::Expr>& at, int depth) const {
+  const auto axis = static_cast<std::size_t>(concat.axis);
+  const auto known = index::constant_of(at[axis]);
+  if (!known || *known < 0) return std::nullopt;
+  std::int64_t rest = *known;
+  for (const NodeId input : node.inputs) {
+    const auto size = index::constant_of(graph_[input].shape[axis]);
+    if (!size) return std::nullopt;
+    if (rest < *size) {
+      std::vector<index::Expr> inside = at;
+      inside[axis] = rest;
+      return element(input, inside, depth);
+    }
+    rest -= *size;
+  }
+  return std::nullopt;
+}
+
+// Where the indices are known numbers that lie inside.
+std::optional<index::Expr> KnownElements::looked_up(const Gather& gather, const Node& node,
+                                                    const std::vector<index::Expr>& at, int depth) const {
+  index::Substitution here;
+  for (std::size_t d = 0; d < gather.axes.size(); ++d) here.emplace(gather.axes[d], at[d]);
+  for (std::size_t k = 0; k < gather.found.size(); ++k) {
+    const auto index = element(node.inputs[1 + k], at, depth);
+    if (!index) return std::nullopt;
+    const auto number = index::constant_of(*index), bound = index::constant_of(gather.bounds[k]);
+    if (!number || !bound) return std::nullopt;
+    const std::int64_t wrapped =
+        number.value() + (number.value() < 0 && gather.negative_wraps ? bound.value() : 0);
+    if (wrapped < 0 || wrapped >= bound.value()) return std::nullopt;
+    here.emplace(gather.found[k], wrapped);
+  }
+  std::vector<index::Expr> source;
+  for (const index::Expr& expr : gather.source) source.push_back(index::substitute(expr, here));
+  return element(node.inputs[0], source, depth);
 }
 
 std::optional<index::Expr> KnownElements::computed(ops::Pointwise op, const index::Expr& left,

@@ -1,4 +1,5 @@
-// Inside of the component: what an element of an integer node is, where that follows from its position alone.
+// What an element of an integer node is, where that follows from its position alone: for passes, and for
+// frontends whose shapes are computed by nodes.
 //   at = fmod(add(iota [n], 3), n)        element [i0] is floor_mod(i0 + 3, n)
 #pragma once
 
@@ -24,6 +25,10 @@ class KnownElements {
   std::optional<index::Expr> unbounded(const Node& node, const std::vector<index::Expr>& at, int depth) const;
   std::optional<index::Expr> through(const View& view, NodeId input, const std::vector<index::Expr>& at,
                                      int depth) const;
+  std::optional<index::Expr> part(const Concat& concat, const Node& node, const std::vector<index::Expr>& at,
+                                  int depth) const;
+  std::optional<index::Expr> looked_up(const Gather& gather, const Node& node,
+                                       const std::vector<index::Expr>& at, int depth) const;
   std::optional<index::Expr> computed(ops::Pointwise op, const index::Expr& left,
                                       const index::Expr& right) const;
   bool fits(const index::Expr& value, ops::DType dtype) const;

@@ -1,4 +1,132 @@
+// Quantised numbers, and products of them.
+#include <array>
+#include <limits>
+
+#include "core/graph/composites.h"
+#include "core/graph/reductions.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/products.h"
+
 namespace twinloom::onnx {
-std::span<const Row> quantisation_rows() { return {}; }
+
+namespace {
+
+using graph::Shape;
+using graph::widened;
+using ops::DType;
+
+// Rounded to even, moved by the zero point and kept inside of the type.
+Tensor saturated(const Tensor& x, const Tensor& zero, DType dtype) {
+  if (!ops::is_integer(dtype)) return graph::cast(x, dtype);
+  const bool is_signed = ops::kind(dtype) == ops::TypeKind::signed_int;
+  const int bits = ops::bits_of(dtype);
+  const double low = is_signed ? -static_cast<double>(std::int64_t{1} << (bits - 1)) : 0;
+  const double high = static_cast<double>(std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  const Tensor moved = graph::round(x) + graph::cast(zero, x.dtype());
+  return graph::cast(graph::clamp(moved, ops::Number(low), ops::Number(high)), dtype);
+}
+
+// A list of numbers along one axis of a tensor; a single number stands for all.
+Tensor along(const Call& call, const Tensor& numbers, const Tensor& x) {
+  if (numbers.rank() == 0) return numbers;
+  if (numbers.rank() > 1) call.unsupported("a scale or zero point of ", numbers.rank(), " axes");
+  if (numbers.size(0) == index::Expr(1)) return graph::reshape(numbers, {});
+  Shape shape(static_cast<std::size_t>(x.rank() - call.axis(call.integer("axis", 1), x.rank())), 1);
+  shape[0] = numbers.size(0);
+  return graph::reshape(numbers, shape);
+}
+
+Values quantize_linear(const Call& call) {
+  const Tensor x = call.tensor(0), scale = along(call, call.tensor(1), x);
+  if (call.integer("block_size", 0) != 0) call.unsupported("quantisation of blocks");
+  const DType dtype = call.has(2) ? call.tensor(2).dtype() : call.dtype("output_dtype", DType::u8);
+  const Tensor wide = ops::is_integer(x.dtype()) ? graph::cast(x, DType::f32) : widened(x);
+  const Tensor zero = call.has(2) ? along(call, call.tensor(2), x) : call.builder().constant(0, dtype);
+  return {saturated(wide / graph::cast(scale, wide.dtype()), zero, dtype)};
+}
+
+Values dequantize_linear(const Call& call) {
+  const Tensor x = call.tensor(0), scale = along(call, call.tensor(1), x);
+  if (call.integer("block_size", 0) != 0) call.unsupported("quantisation of blocks");
+  // The difference of two integers of up to 32 bits is exact, whatever their type.
+  Tensor value = ops::is_integer(x.dtype()) ? graph::cast(x, DType::i64) : x;
+  if (call.has(2)) value = value - graph::cast(along(call, call.tensor(2), x), value.dtype());
+  const Tensor wide = widened(scale);
+  return {graph::cast(graph::cast(value, wide.dtype()) * wide, scale.dtype(), true)};
+}
+
+Values dynamic_quantize_linear(const Call& call) {
+  const Tensor x = call.tensor(0);
+  const Tensor low = graph::minimum(graph::amin(x), 0), high = graph::maximum(graph::amax(x), 0);
+  const Tensor scale = (high - low) / 255.0;
+  const Tensor zero =
+      graph::cast(graph::round(graph::clamp(-low / scale, ops::Number(0.0), ops::Number(255.0))), DType::u8);
+  return {saturated(x / scale, zero, DType::u8), scale, zero};
+}
+
+// Integers of 32 bits, without their zero point.
+Tensor centred(const Tensor& x, const std::optional<Tensor>& zero) {
+  const Tensor wide = graph::cast(x, DType::i32);
+  return zero ? wide - graph::cast(*zero, DType::i32) : wide;
+}
+// Numbers of the rows of the left matrix, beside matrices of two axes or more.
+std::optional<Tensor> of_rows(const std::optional<Tensor>& numbers) {
+  if (!numbers || numbers->rank() != 1) return numbers;
+  return graph::unsqueeze(*numbers, 1);
+}
+
+Values matmul_integer(const Call& call) {
+  return {matrix_product(call, centred(call.tensor(0), of_rows(call.optional(2))),
+                         centred(call.tensor(1), call.optional(3)))};
+}
+
+// Inputs: a, its scale, its zero point, b and its two, those of the result.
+Tensor rescaled(const Call& call, const Tensor& sums, const Tensor& factor) {
+  const Tensor zero = call.tensor(7);
+  const Tensor scale = graph::cast(factor, DType::f32) / graph::cast(call.tensor(6), DType::f32);
+  return saturated(graph::cast(sums, DType::f32) * scale, zero, zero.dtype());
+}
+Values qlinear_matmul(const Call& call) {
+  const Tensor sums = matrix_product(call, centred(call.tensor(0), of_rows(call.tensor(2))),
+                                     centred(call.tensor(3), call.tensor(5)));
+  return {rescaled(call, sums, *of_rows(call.tensor(1)) * call.tensor(4))};
+}
+
+// Filters have a zero point and a scale each.
+Tensor of_filters(const Tensor& numbers, int rank) {
+  if (numbers.rank() != 1) return numbers;
+  Shape shape(static_cast<std::size_t>(rank), 1);
+  shape[0] = numbers.size(0);
+  return graph::reshape(numbers, shape);
+}
+Values conv_integer(const Call& call) {
+  const Tensor x = call.tensor(0), weights = call.tensor(1);
+  const auto zero = call.optional(3);
+  return {convolution(call, centred(x, call.optional(2)),
+                      centred(weights, zero ? std::optional(of_filters(*zero, weights.rank())) : zero))};
+}
+Values qlinear_conv(const Call& call) {
+  const Tensor x = call.tensor(0), weights = call.tensor(3);
+  Tensor sums = convolution(call, centred(x, call.tensor(2)),
+                            centred(weights, of_filters(call.tensor(5), weights.rank())));
+  if (call.has(8)) sums = sums + beside_channels(call.tensor(8), x.rank());
+  Tensor scale = call.tensor(4);
+  if (scale.rank() == 1) scale = beside_channels(scale, x.rank());
+  return {rescaled(call, sums, call.tensor(1) * scale)};
+}
+
+constexpr std::array rows = {
+    Row{"ConvInteger", conv_integer},
+    Row{"DequantizeLinear", dequantize_linear},
+    Row{"DynamicQuantizeLinear", dynamic_quantize_linear},
+    Row{"MatMulInteger", matmul_integer},
+    Row{"QLinearConv", qlinear_conv},
+    Row{"QLinearMatMul", qlinear_matmul},
+    Row{"QuantizeLinear", quantize_linear},
+};
+
+}  // namespace
+
+std::span<const Row> quantisation_rows() { return rows; }
+
 }  // namespace twinloom::onnx

@@ -178,17 +178,13 @@ Values slice(const Call& call) {
   return {x};
 }
 
-// The places that padding reads, in place of those outside: [-before, size + after) -> [0, size).
-Expr reflected(const Expr& at, const Expr& size) {
-  const Expr near = index::greatest(at, -at);
-  return index::least(near, (size - 1) * 2 - near);
-}
+// The place of each element in an axis of `size`, where the first one stands for place -before.
+using Place = Expr (*)(const Expr& at, const Expr& size);
 Expr nearest(const Expr& at, const Expr& size) {
   return index::least(index::greatest(at, Expr(0)), size - 1);
 }
 
-Tensor padded_by(const Tensor& x, const std::vector<graph::Padding>& padding,
-                 Expr (*place)(const Expr&, const Expr&)) {
+Tensor padded_by(const Tensor& x, const std::vector<graph::Padding>& padding, Place place) {
   graph::View map;
   for (int d = 0; d < x.rank(); ++d) {
     const auto& [before, after] = padding[static_cast<std::size_t>(d)];
@@ -197,6 +193,23 @@ Tensor padded_by(const Tensor& x, const std::vector<graph::Padding>& padding,
     map.source.push_back(place(Expr(map.axes.back()) - before, x.size(d)));
   }
   return graph::view(x, map);
+}
+
+// The axis with `before` elements more, and `after`, which are those beside its first and its last one,
+// turned around. There is one reflection at each end.
+Tensor reflected(const Call& call, const Tensor& x, int axis, const graph::Padding& padding) {
+  const auto before = index::constant_of(padding.before), after = index::constant_of(padding.after);
+  const auto size = index::constant_of(x.size(axis));
+  if (!before || !after) call.unsupported("reflection of a symbolic number of elements");
+  if (size && std::max(*before, *after) >= *size && std::max(*before, *after) > 0)
+    call.unsupported("reflection of ", std::max(*before, *after), " elements of an axis of ", *size);
+  Values parts;
+  if (*before > 0) parts.push_back(graph::flip(graph::slice_exact(x, axis, 1, *before), {axis}));
+  const std::int64_t cut = std::max<std::int64_t>(-*before, 0) + std::max<std::int64_t>(-*after, 0);
+  parts.push_back(graph::slice_exact(x, axis, std::max<std::int64_t>(-*before, 0), x.size(axis) - cut));
+  if (*after > 0)
+    parts.push_back(graph::flip(graph::slice_exact(x, axis, x.size(axis) - 1 - *after, *after), {axis}));
+  return parts.size() == 1 ? parts[0] : graph::concat(parts, axis);
 }
 
 // Before and after each axis, those of the first ends first.
@@ -222,18 +235,6 @@ std::vector<graph::Padding> paddings(const Call& call, const Tensor& x) {
   return padding;
 }
 
-// Reflected elements must be there: one reflection at each end.
-void check_reflection(const Call& call, const Tensor& x, const std::vector<graph::Padding>& padding) {
-  for (int d = 0; d < x.rank(); ++d) {
-    for (const Expr& side :
-         {padding[static_cast<std::size_t>(d)].before, padding[static_cast<std::size_t>(d)].after}) {
-      const auto pad = index::constant_of(side), size = index::constant_of(x.size(d));
-      if (pad && size && *pad >= *size && *pad > 0)
-        call.unsupported("reflection of ", *pad, " elements of an axis of ", *size);
-    }
-  }
-}
-
 Values pad(const Call& call) {
   const Tensor x = call.tensor(0);
   const auto padding = paddings(call, x);
@@ -241,8 +242,10 @@ Values pad(const Call& call) {
   if (mode == "edge") return {padded_by(x, padding, nearest)};
   if (mode == "wrap") return {padded_by(x, padding, index::floor_mod)};
   if (mode == "reflect") {
-    check_reflection(call, x, padding);
-    return {padded_by(x, padding, reflected)};
+    Tensor result = x;
+    for (int d = 0; d < x.rank(); ++d)
+      result = reflected(call, result, d, padding[static_cast<std::size_t>(d)]);
+    return {result};
   }
   if (mode != "constant")
     call.fail("attribute 'mode' must be constant, reflect, edge or wrap, it is '", escaped(mode), "'");

@@ -81,6 +81,13 @@ std::string words_of_difference(const Output& output, const Tensor& expected, co
              difference.expected);
 }
 
+// The tensor in a file, of a parameter or result of this type: bfloat16 is stored as its bits.
+Tensor stored(const fs::path& file, ops::DType dtype) {
+  Tensor tensor = read_pb(file);
+  if (dtype == ops::DType::bf16 && tensor.dtype == ops::DType::u16) tensor.dtype = dtype;
+  return tensor;
+}
+
 // Error where an output is not what is expected.
 void run_data_set(const ConformanceCommand& command, const fs::path& test, const fs::path& data) {
   Model model;
@@ -92,8 +99,11 @@ void run_data_set(const ConformanceCommand& command, const fs::path& test, const
     return array_of(read_pb(file("input", position)));
   };
   model.graph = read_onnx(test / "model.onnx", value);
-  for (std::size_t p = 0; p < model.graph.parameters().size(); ++p)
-    if (fs::exists(file("input", p))) model.arrays[cat("in", p)].tensor = read_pb(file("input", p));
+  for (std::size_t p = 0; p < model.graph.parameters().size(); ++p) {
+    const auto& node = model.graph[std::get<graph::NodeId>(model.graph.parameters()[p].value)];
+    if (fs::exists(file("input", p)))
+      model.arrays[cat("in", p)].tensor = stored(file("input", p), node.dtype);
+  }
   const auto arguments = make_arguments(model, {});
   const Device device = make_device(command.device);
   const Executable executable =
@@ -102,7 +112,9 @@ void run_data_set(const ConformanceCommand& command, const fs::path& test, const
       on_host(executable.run(on_device(arguments, device), run_options(command.device, {})), device);
   for (std::size_t r = 0; r < outputs.size(); ++r) {
     if (!fs::exists(file("output", r))) continue;
-    const std::string wrong = words_of_difference(outputs[r], read_pb(file("output", r)), command.tolerance);
+    const ops::DType dtype = model.graph[model.graph.results()[r].value].dtype;
+    const Tensor expected = stored(file("output", r), dtype);
+    const std::string wrong = words_of_difference(outputs[r], expected, command.tolerance);
     if (!wrong.empty())
       throw Error(cat("output ", r, " '", escaped(output_name(model.graph, r)), "' ", wrong));
   }

@@ -1,0 +1,65 @@
+// See products.h.
+#include "frontends/onnx/products.h"
+
+#include "core/graph/composites.h"
+#include "core/graph/reductions.h"
+
+namespace twinloom::onnx {
+
+using graph::Axes;
+using graph::Shape;
+using index::Expr;
+
+Tensor matrix_product(const Call& call, Tensor a, Tensor b) {
+  if (a.rank() == 0 || b.rank() == 0) call.fail("needs tensors with axes");
+  const bool is_row = a.rank() == 1, is_column = b.rank() == 1;
+  if (is_row) a = graph::unsqueeze(a, 0);
+  if (is_column) b = graph::unsqueeze(b, 1);
+  call.builder().graph().require_equal(
+      a.size(-1), b.size(-2),
+      cat("matrices of ", a.size(-1), " columns and ", b.size(-2), " rows do not fit together"));
+  Tensor product = graph::sum(graph::unsqueeze(a, -1) * graph::unsqueeze(b, -3), {-2});
+  if (is_column) product = graph::select(product, -1, 0);
+  return is_row ? graph::select(product, is_column ? -1 : -2, 0) : product;
+}
+
+Tensor beside_channels(const Tensor& channels, int rank) {
+  Shape shape(static_cast<std::size_t>(rank) - 1, 1);
+  shape[0] = channels.size(0);
+  return graph::reshape(channels, shape);
+}
+
+// Elements [batch, group, 1, channel, place..., element...] by weights [group, output, channel, 1...,
+// element...].
+Tensor convolution(const Call& call, const Tensor& x, const Tensor& weights) {
+  if (x.rank() < 3 || weights.rank() != x.rank())
+    call.fail("needs weights of as many axes as the input, 3 or more; given ", weights.rank(), " and ",
+              x.rank());
+  const std::int64_t groups = call.integer("group", 1);
+  if (groups < 1) call.fail("attribute 'group' must be at least 1, it is ", groups);
+  const Shape shape = weights.shape();
+  const auto windows = windows_of(call, x, {shape.begin() + 2, shape.end()});
+  const Expr channels = shape[1], outputs = index::floor_div(shape[0], Expr(groups));
+  graph::Graph& graph = call.builder().graph();
+  graph.require_equal(channels * groups, x.size(1),
+                      cat("weights of ", channels, " channels in ", groups, " groups do not fit the input"));
+  graph.require_equal(outputs * groups, shape[0], cat("the outputs are no multiple of ", groups, " groups"));
+  Shape elements = {x.size(0), groups, 1, channels}, filters = {groups, outputs, channels},
+        result = {x.size(0), shape[0]};
+  for (const Window& window : windows) {
+    elements.push_back(window.count);
+    filters.emplace_back(1);
+    result.push_back(window.count);
+  }
+  for (const Window& window : windows) {
+    elements.push_back(window.size);
+    filters.push_back(window.size);
+  }
+  Axes summed = window_axes(windows);
+  summed.push_back(3);
+  const Tensor products =
+      graph::reshape(unfolded(x, windows, 0), elements) * graph::reshape(weights, filters);
+  return graph::reshape(graph::sum(products, summed), result);
+}
+
+}  // namespace twinloom::onnx
