@@ -5,6 +5,7 @@
 
 #include "core/graph/composites.h"
 #include "core/graph/indexing.h"
+#include "frontends/onnx/constants.h"
 #include "frontends/onnx/operators.h"
 
 namespace twinloom::onnx {
@@ -15,26 +16,13 @@ using graph::Shape;
 using index::Expr;
 using ops::DType;
 
-// A list of numbers as a constant of one axis.
-template <class Number>
-Tensor list_of(graph::Builder& builder, const std::vector<Number>& numbers, DType dtype,
-               std::vector<std::int64_t> sizes) {
-  const auto size = static_cast<std::size_t>(ops::size_of(dtype));
-  std::vector<std::byte> bytes(numbers.size() * size);
-  for (std::size_t e = 0; e < numbers.size(); ++e)
-    ops::store_number(dtype, ops::cast(ops::Number(numbers[e]), dtype), bytes.data() + e * size);
-  return builder.constant(graph::Array{dtype, std::move(sizes), std::move(bytes)});
-}
-
 Values constant(const Call& call) {
   graph::Builder& builder = call.builder();
   if (auto array = call.array("value")) return {builder.constant(*std::move(array))};
   if (call.has_attribute("value_float")) return {builder.constant(call.real("value_float", 0), DType::f32)};
   if (call.has_attribute("value_int")) return {builder.constant(call.integer("value_int", 0), DType::i64)};
-  if (const auto reals = call.reals("value_floats"))
-    return {list_of(builder, *reals, DType::f32, {static_cast<std::int64_t>(reals->size())})};
-  if (const auto integers = call.integers("value_ints"))
-    return {list_of(builder, *integers, DType::i64, {static_cast<std::int64_t>(integers->size())})};
+  if (const auto reals = call.reals("value_floats")) return {constant_of(builder, *reals, DType::f32)};
+  if (const auto integers = call.integers("value_ints")) return {constant_of(builder, *integers, DType::i64)};
   call.unsupported("a constant that is a text or sparse");
 }
 
@@ -79,8 +67,7 @@ Values shape(const Call& call) {
     sizes.push_back(graph::reshape(call.builder().size(size), {1}));
     if (const auto number = index::constant_of(size)) known.push_back(*number);
   }
-  if (known.size() == sizes.size())
-    return {list_of(call.builder(), known, DType::i64, {static_cast<std::int64_t>(known.size())})};
+  if (known.size() == sizes.size()) return {constant_of(call.builder(), known, DType::i64)};
   return {graph::concat(sizes, 0)};
 }
 Values size(const Call& call) { return {call.builder().size(call.tensor(0).count())}; }
@@ -169,7 +156,7 @@ Values mel_weight_matrix(const Call& call) {
       if (at >= middle && at < right && right > middle) weight = (right - at) / (right - middle);
     }
   }
-  return {list_of(call.builder(), weights, call.dtype("output_datatype", DType::f32), {bins, bands})};
+  return {constant_of(call.builder(), weights, call.dtype("output_datatype", DType::f32), {bins, bands})};
 }
 
 constexpr std::array rows = {

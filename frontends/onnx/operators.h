@@ -28,9 +28,15 @@ std::span<const Row> pooling_rows();
 std::span<const Row> product_rows();
 std::span<const Row> quantisation_rows();
 std::span<const Row> loss_rows();
+std::span<const Row> resize_rows();
+std::span<const Row> sampling_rows();
+std::span<const Row> recurrent_rows();
+std::span<const Row> signal_rows();
 
 // Null where there is none.
 const Row* find_operator(std::string_view name);
+// Why an operator of ONNX has no row; empty where nothing is known of it.
+std::string_view why_refused(std::string_view name);
 // Sorted.
 std::vector<std::string> operator_names();
 

@@ -181,7 +181,10 @@ Values Reader::built(const NodeProto& node, const std::string& what) {
   if (version == versions_.end())
     throw Error(cat("the model names no opset of domain '", escaped(domain), "'"));
   const Row* row = find_operator(name);
-  if (row == nullptr) throw Unsupported(cat("the operator ", escaped(name), " is not supported"));
+  const std::string_view reason = why_refused(name);
+  if (row == nullptr)
+    throw Unsupported(
+        cat("the operator ", escaped(name), " is not supported", reason.empty() ? "" : ": ", reason));
   if (version->second < row->since)
     throw Unsupported(cat("opset ", version->second, " is not supported, only ", row->since, " and later"));
   // The name of the source, for messages, explain and traces.
