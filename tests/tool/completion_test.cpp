@@ -53,7 +53,7 @@ TEST_F(ToolCompletion, BashOffersCommandsOptionsAndValues) {
   EXPECT_EQ(offered({"cache", "why-miss", "--is"}), Words{"--isa"});
   EXPECT_EQ(offered({"completion", ""}), (Words{"bash", "zsh", "fish"}));
   EXPECT_EQ(offered({"dump", "x.fx", "--after", "fus"}), Words{"fuse"});
-  EXPECT_EQ(offered({"ops", "--frontend", ""}), Words{"fx"});
+  EXPECT_EQ(offered({"ops", "--frontend", ""}), (Words{"fx", "onnx"}));
   EXPECT_EQ(offered({"run", "--seed", ""}), Words{});
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "tests/support/heard.h"
+#include "tests/tool/onnx_folder.h"
 #include "tests/tool/program.h"
 #include "tools/twinloom/commands.h"
 
@@ -27,6 +28,7 @@ constexpr Row ROWS[] = {
     {"explain", "softmax.fx", "softmax.fx --device cpx", 2},
     {"dump", "softmax.fx", "softmax.fx --after nothing", 2},
     {"export", "softmax.fx --package softmax.twinloom", "softmax.fx --package nowhere/softmax.twinloom", 2},
+    {"conformance", "relu", "nowhere", 2},
     {"cache", "list", "list more", 64},
     {"cache", "why-miss softmax.fx", "why-miss softmax.fx --device reference", 2},
     {"cache", "clear", "", 64},
@@ -40,7 +42,10 @@ constexpr Row ROWS[] = {
 
 class ToolExitCodes : public testing::Test {
  protected:
-  ToolExitCodes() { place.write("softmax.fx", softmax_text); }
+  ToolExitCodes() {
+    place.write("softmax.fx", softmax_text);
+    write_onnx_folder(place.file("relu"));
+  }
   Workplace place;
 };
 

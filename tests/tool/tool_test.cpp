@@ -230,7 +230,7 @@ TEST_F(Tool, WrongInputs) {
       {"run softmax.fx --inputs broken.npz", "as an .npz archive: Not a zip archive"},
       {"run softmax.fx --input x=broken.npy", "not a usable .npy array"},
       {"run softmax.fx --input x=sometimes",
-       "--input takes NAME=F.npy or one of normal, uniform, zeros, ones, a number, LOW..HIGH"},
+       "--input takes NAME=F.npy, NAME=F.pb or one of normal, uniform, zeros, ones, a number, LOW..HIGH"},
       {"run softmax.fx --input x=9..3", "the range 9..3 has its ends the wrong way round"},
       {"run softmax.fx --input z=ones", "--input: the graph has no parameter 'z'"},
       {"run softmax.fx --input x", "--input takes NAME=VALUE, given was 'x'"},

@@ -1,0 +1,204 @@
+// Broken models, and those that ask for more than there is: each an Error that says where and what.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "tests/onnx/models.h"
+#include "tests/support/scratch_folder.h"
+
+namespace twinloom::tests {
+
+namespace {
+
+TEST(OnnxErrors, NoModel) {
+  EXPECT_EQ(error_of("def forward(self):"), "this is no ONNX model, or not the whole of one");
+  EXPECT_EQ(error_of(""), "the model has no graph");
+  const std::string whole = model_of("Relu", {2, 3}).bytes();
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_NE(error_of(whole.substr(0, size)), "nothing was thrown") << size;
+}
+
+// Every byte changed in several ways: an Error or a graph, and nothing else.
+TEST(OnnxErrors, DamagedModels) {
+  Model model(13);
+  model.input("x", float32, {"n", 4}).integers("shape", {0, 2, 2}).reals("w", {2, 2}, {1, 2, 3, 4});
+  model.node("Reshape", {"x", "shape"}, {"r"})
+      .node("MatMul", {"r", "w"}, {"m"})
+      .node("Softmax", {"m"}, {"y"});
+  model.with("axis", -1).output("y");
+  const std::string whole = model.bytes();
+  std::mt19937 random(1);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (int change = 0; change < 6; ++change) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(change < 2 ? damaged[at] ^ (1 << (change * 7))
+                                                 : static_cast<int>(random() & 255));
+      (void)error_of(damaged);
+    }
+  }
+}
+
+TEST(OnnxErrors, GraphsThatAreNone) {
+  Model no_opset = model_of("Relu", {2});
+  no_opset.proto.clear_opset_import();
+  EXPECT_EQ(no_opset.error(), "the model names no opset");
+  Model no_output;
+  no_output.input("x", float32, {2});
+  EXPECT_EQ(no_output.error(), "the graph has no outputs");
+  Model missing;
+  missing.input("x", float32, {2}).node("Add", {"x", "z"}, {"y"}).output("y");
+  EXPECT_EQ(missing.error(),
+            "node 'y' (Add, opset 17): reads 'z', which is no input, no initializer and no output of a node "
+            "before it");
+  Model cyclic;
+  cyclic.input("x", float32, {2}).node("Add", {"x", "b"}, {"a"}).node("Relu", {"a"}, {"b"}).output("b");
+  EXPECT_EQ(cyclic.error(),
+            "node 'a' (Add, opset 17): reads 'b', which is no input, no initializer and no output of a node "
+            "before it");
+  EXPECT_EQ(Model().input("x", float32, {2}).output("y").error(), "output 'y' is computed by no node");
+  EXPECT_EQ(Model().input("x", float32, {2}).node("Relu", {"x"}, {"x"}).output("x").error(),
+            "node 'x' (Relu, opset 17): two nodes, inputs or initializers are called 'x'");
+  Model foreign = model_of("Relu", {2});
+  foreign.proto.mutable_graph()->mutable_node(0)->set_domain("com.example");
+  EXPECT_EQ(foreign.error(), "node 'y' (Relu): the model names no opset of domain 'com.example'");
+}
+
+TEST(OnnxErrors, MoreThanThereIs) {
+  EXPECT_EQ(model_of("Frobnicate", {2}).error(),
+            "unsupported: node 'y' (Frobnicate, opset 17): the operator Frobnicate is not supported");
+  EXPECT_EQ(model_of("NonZero", {2}).error(),
+            "unsupported: node 'y' (NonZero, opset 17): the operator NonZero is not supported: the size of "
+            "its result "
+            "depends on elements");
+  EXPECT_EQ(model_of("Cast", {2}, 5).error(),
+            "unsupported: node 'y' (Cast, opset 5): opset 5 is not supported, only 6 and later");
+  EXPECT_EQ(Model().input("x", text, {2}).output("x").error(),
+            "unsupported: input 'x': elements of type string");
+  Model sequence;
+  sequence.input("x", float32, {2}).output("x");
+  sequence.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
+  EXPECT_EQ(sequence.error(), "unsupported: input 'x': sequences, maps and optionals are not supported");
+}
+
+TEST(OnnxErrors, WrongArguments) {
+  EXPECT_EQ(model_of("Add", {2}).error(), "node 'y' (Add, opset 17): needs input 1, given are 1 inputs");
+  EXPECT_EQ(model_of("ReduceMax", {2, 3}).with("axes", std::vector<std::int64_t>{2}).error(),
+            "node 'y' (ReduceMax, opset 17): axis 2 must lie in -2 to 1 of a tensor of 2 axes");
+  EXPECT_EQ(model_of("Softmax", {2}).with("axis", "one").error(),
+            "node 'y' (Softmax, opset 17): attribute 'axis' must be of kind 2, it is of kind 3");
+  EXPECT_EQ(model_of("BitShift", {2}).with("direction", "UP").error(),
+            "node 'y' (BitShift, opset 17): attribute 'direction' must be LEFT or RIGHT, it is 'UP'");
+  EXPECT_EQ(model_of("Cast", {2}).with("to", 99).error(),
+            "node 'y' (Cast, opset 17): attribute 'to': there is no element type 99");
+  Model reshape;
+  reshape.input("x", float32, {6})
+      .integers("shape", {4, 2})
+      .node("Reshape", {"x", "shape"}, {"y"})
+      .output("y");
+  EXPECT_NE(reshape.error().find("node 'y' (Reshape, opset 17): reshape 'y'"), std::string::npos)
+      << reshape.error();
+}
+
+// What would take more memory than there is, is refused before any is taken.
+TEST(OnnxErrors, AbsurdSizes) {
+  constexpr std::int64_t large = std::int64_t{1} << 50;
+  EXPECT_EQ(Model().input("x", float32, {large}).output("x").error(),
+            "input 'x': a dimension is 1125899906842624; it must lie in 0 to 1099511627776");
+  EXPECT_EQ(Model().input("x", float32, {-2}).output("x").error(),
+            "input 'x': a dimension is -2; it must lie in 0 to 1099511627776");
+  Model array;
+  array.reals("w", {1 << 30, 1 << 30, 1 << 30}, {1}).node("Relu", {"w"}, {"y"}).output("y");
+  EXPECT_EQ(array.error(),
+            "initializer 'w': dimensions 1073741824 x 1073741824 x 1073741824 of f32 are more than "
+            "1099511627776 bytes");
+  const auto made = [](const std::string& operation, std::int64_t size) {
+    Model model;
+    model.integers("n", {size, size}).input("x", float32, {1, 1});
+    if (operation == "ConstantOfShape") model.node(operation, {"n"}, {"y"});
+    if (operation != "ConstantOfShape") model.node(operation, {"x", "n"}, {"y"});
+    return model.output("y").error();
+  };
+  for (const std::string operation : {"ConstantOfShape", "Expand", "Tile"}) {
+    EXPECT_EQ(made(operation, 1 << 30),
+              cat("node 'y' (", operation,
+                  ", opset 17): a tensor of more than 1099511627776 elements is asked for: "
+                  "[1073741824, 1073741824]"));
+    EXPECT_NE(made(operation, large), "nothing was thrown");
+    EXPECT_NE(made(operation, -3), "nothing was thrown") << operation;
+  }
+}
+
+TEST(OnnxErrors, TensorsThatDoNotFit) {
+  Model numbers;
+  numbers.reals("w", {3}, {1, 2}).node("Relu", {"w"}, {"y"}).output("y");
+  EXPECT_EQ(numbers.error(), "initializer 'w': holds 2 numbers, its dimensions need 3");
+  Model bytes;
+  bytes.reals("w", {3}, {}).node("Relu", {"w"}, {"y"}).output("y");
+  bytes.proto.mutable_graph()->mutable_initializer(0)->set_raw_data("12345");
+  EXPECT_EQ(bytes.error(), "initializer 'w': holds 5 bytes, its dimensions and type need 12");
+  Model type;
+  type.reals("w", {1}, {1}).node("Relu", {"w"}, {"y"}).output("y");
+  type.proto.mutable_graph()->mutable_initializer(0)->set_data_type(int64);
+  EXPECT_EQ(type.error(), "initializer 'w': holds 0 numbers, its dimensions need 1");
+  EXPECT_THROW(onnx::read_tensor("nonsense", "x.pb"), Error);
+}
+
+class OnnxExternalData : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(folder_.file("model"));
+    std::ofstream(folder_.file("model/data.bin"), std::ios::binary) << std::string("\0\0\0\0\0\0\x80\x3f", 8);
+    std::ofstream(folder_.file("secret"), std::ios::binary) << std::string(8, '\0');
+    std::filesystem::create_symlink(folder_.file("secret"), folder_.file("model/link"));
+  }
+  // Of a model whose only constant, one f32, lies there.
+  std::string error(const std::vector<std::pair<std::string, std::string>>& entries) const {
+    return model(entries).error({folder_.file("model"), {}});
+  }
+  static Model model(const std::vector<std::pair<std::string, std::string>>& entries) {
+    Model model;
+    model.reals("w", {1}, {}).node("Relu", {"w"}, {"y"}).output("y");
+    format::TensorProto& tensor = *model.proto.mutable_graph()->mutable_initializer(0);
+    tensor.set_data_location(format::TensorProto::EXTERNAL);
+    for (const auto& [key, value] : entries) {
+      tensor.add_external_data()->set_key(key);
+      tensor.mutable_external_data()->rbegin()->set_value(value);
+    }
+    return model;
+  }
+  ScratchFolder folder_;
+};
+
+TEST_F(OnnxExternalData, IsRead) {
+  const Model good = model({{"location", "data.bin"}, {"offset", "4"}, {"length", "4"}});
+  EXPECT_EQ(numbers_of(good.read({folder_.file("model"), {}})), std::vector<double>{1});
+}
+
+TEST_F(OnnxExternalData, StaysInTheFolder) {
+  const std::string words = " must be a file inside of the model's folder";
+  for (const std::string location : {"../secret", "link", "/etc/passwd", "./../model/data.bin"})
+    EXPECT_EQ(error({{"location", location}}), cat("initializer 'w': external data '", location, "'", words));
+  EXPECT_EQ(model({{"location", "data.bin"}}).error(),
+            "initializer 'w': external data 'data.bin' cannot be read: the model is in no folder");
+}
+
+TEST_F(OnnxExternalData, FitsTheFile) {
+  EXPECT_EQ(error({}), "initializer 'w': external data has no location");
+  EXPECT_EQ(error({{"location", "none.bin"}}),
+            "initializer 'w': external data 'none.bin' is no file that is there");
+  EXPECT_EQ(error({{"location", "data.bin"}, {"offset", "6"}}),
+            "initializer 'w': external data 'data.bin' has 8 bytes, 4 are needed from 6 on");
+  EXPECT_EQ(
+      error({{"location", "data.bin"}, {"offset", "9223372036854775807"}}),
+      "initializer 'w': external data 'data.bin' has 8 bytes, 4 are needed from 9223372036854775807 on");
+  EXPECT_EQ(error({{"location", "data.bin"}, {"length", "8"}}),
+            "initializer 'w': external data 'data.bin' has length 8, the dimensions and the type need 4");
+  EXPECT_EQ(error({{"location", "data.bin"}, {"offset", "-1"}}),
+            "initializer 'w': offset of external data must be a number of bytes, it is '-1'");
+}
+
+}  // namespace
+
+}  // namespace twinloom::tests

@@ -1,0 +1,68 @@
+// Small ONNX models that a test writes, and what they give.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "frontends/onnx/read.h"
+#include "onnx.proto3.pb.h"
+
+namespace twinloom::tests {
+
+namespace format = onnx::format;
+
+// The numbers of ONNX's element types.
+enum Type : std::int32_t {
+  float32 = 1,
+  uint8 = 2,
+  int32 = 6,
+  int64 = 7,
+  text = 8,
+  boolean = 9,
+  float16 = 10
+};
+
+using Dimension = std::variant<std::int64_t, std::string>;
+
+class Model {
+ public:
+  explicit Model(std::int64_t opset = 17);
+  Model& input(const std::string& name, Type type, const std::vector<Dimension>& shape);
+  Model& output(const std::string& name);
+  Model& reals(const std::string& name, const std::vector<std::int64_t>& sizes,
+               const std::vector<float>& numbers);
+  Model& integers(const std::string& name, const std::vector<std::int64_t>& numbers);
+  Model& node(const std::string& operation, const std::vector<std::string>& inputs,
+              const std::vector<std::string>& outputs);
+  // Attributes of the last node.
+  Model& with(const std::string& name, std::int64_t number);
+  Model& with(const std::string& name, const std::vector<std::int64_t>& numbers);
+  Model& with(const std::string& name, const std::string& text);
+
+  std::string bytes() const { return proto.SerializeAsString(); }
+  graph::Graph read(const onnx::ReadOptions& options = {}) const { return onnx::read(bytes(), options); }
+  // What is thrown while it is read, "unsupported: " before what is no mistake; "nothing was thrown".
+  std::string error(const onnx::ReadOptions& options = {}) const;
+
+  format::ModelProto proto;
+
+ private:
+  format::AttributeProto& attribute(const std::string& name, format::AttributeProto::AttributeType type);
+};
+
+std::string error_of(std::string_view bytes, const onnx::ReadOptions& options = {});
+
+// y = OPERATION(x), of x: f32 of this shape.
+Model model_of(const std::string& operation, const std::vector<Dimension>& shape, std::int64_t opset = 17);
+
+// Result 0, as numbers, of inputs that count up from 0, 1, ...; `sizes` of symbols.
+std::vector<double> numbers_of(const graph::Graph& graph, const index::Values& sizes = {});
+
+// "f32 [n, 3]" of result 0.
+std::string type_of(const graph::Graph& graph);
+
+}  // namespace twinloom::tests
