@@ -82,6 +82,8 @@ bool drops(const Call& call) {
 }
 Values dropout(const Call& call) {
   if (drops(call)) call.unsupported("dropout in training, whose random numbers ONNX leaves open,");
+  call.ignore({"ratio", "seed"});
+  call.ignore_input(1);
   const Tensor x = call.tensor(0);
   const ops::DType mask = call.version() < 10 ? x.dtype() : ops::DType::b8;
   return {x, call.builder().constant(1, mask, x.shape())};

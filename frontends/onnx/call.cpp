@@ -14,6 +14,11 @@ std::string Call::described(std::size_t position) const {
   return name.empty() ? cat("input ", position) : cat("input ", position, " '", escaped(name), "'");
 }
 
+bool Call::has(std::size_t position) const {
+  read_inputs_.insert(position);
+  return position < inputs_.size() && inputs_[position];
+}
+
 Tensor Call::tensor(std::size_t position) const {
   if (!has(position)) fail("needs input ", position, ", given are ", inputs_.size(), " inputs");
   return *inputs_[position];
@@ -34,18 +39,25 @@ bool Call::wants(std::size_t output) const {
   return output < outputs() && !node_.output(static_cast<int>(output)).empty();
 }
 
-std::vector<index::Expr> Call::sizes(std::size_t position) const {
-  const Tensor given = tensor(position);
-  if (given.rank() > 1 || !(ops::is_integer(given.dtype()) || given.dtype() == ops::DType::b8))
-    fail(described(position), " must be a list of integers, it is ", ops::name(given.dtype()), " of ",
-         given.rank(), " axes");
-  if (const auto known = context_.known.integers(given)) return *known;
-  const auto names = context_.known.unknown_inputs(given);
+void Call::fail_unknown(const Tensor& tensor, std::string_view what) const {
+  const auto names = context_.known.unknown_inputs(tensor);
   const std::string words =
       join(names, ", ", [](const std::string& name) { return cat("'", escaped(name), "'"); });
   throw Unsupported(
-      cat(described(position), ", which decides about shapes, is not known before the run",
+      cat(what, " must be known before the run",
           names.empty() ? "" : cat("; it follows from ", words, ", whose values can be given")));
+}
+
+std::vector<index::Expr> Call::sizes_in(const Tensor& tensor, std::string_view what) const {
+  if (tensor.rank() > 1 || !(ops::is_integer(tensor.dtype()) || tensor.dtype() == ops::DType::b8))
+    fail(what, " must be a list of integers, it is ", ops::name(tensor.dtype()), " of ", tensor.rank(),
+         " axes");
+  if (const auto known = context_.known.integers(tensor)) return *known;
+  fail_unknown(tensor, what);
+}
+
+std::vector<index::Expr> Call::sizes(std::size_t position) const {
+  return sizes_in(tensor(position), described(position));
 }
 
 Integers Call::integers(std::size_t position) const {
@@ -59,20 +71,28 @@ Integers Call::integers(std::size_t position) const {
 }
 
 std::int64_t Call::integer(std::size_t position) const {
-  const Integers numbers = integers(position);
-  if (numbers.size() != 1) fail(described(position), " must be one number, it has ", numbers.size());
-  return numbers[0];
+  return integer_of(tensor(position), described(position));
 }
 
-graph::Array Call::array(std::size_t position) const {
-  const Tensor given = tensor(position);
-  if (auto known = context_.known.array(given)) return *std::move(known);
-  const auto names = context_.known.unknown_inputs(given);
-  const std::string words =
-      join(names, ", ", [](const std::string& name) { return cat("'", escaped(name), "'"); });
-  throw Unsupported(
-      cat(described(position), " is not known before the run",
-          names.empty() ? "" : cat("; it follows from ", words, ", whose values can be given")));
+std::int64_t Call::integer_of(const Tensor& tensor, std::string_view what) const {
+  const auto numbers = sizes_in(tensor, what);
+  if (numbers.size() != 1) fail(what, " must be one number, it has ", numbers.size());
+  const auto known = index::constant_of(numbers[0]);
+  if (!known) unsupported(what, " with the symbolic number ", index::print(numbers[0]));
+  return *known;
+}
+
+graph::Array Call::array(std::size_t position) const { return array(tensor(position), described(position)); }
+
+graph::Array Call::array(const Tensor& tensor, std::string_view what) const {
+  if (auto known = context_.known.array(tensor)) return *std::move(known);
+  fail_unknown(tensor, what);
+}
+
+Values Call::run(std::string_view attribute, const Values& inputs) const {
+  const AttributeProto* found = find(attribute, AttributeProto::GRAPH);
+  if (found == nullptr) fail("needs attribute '", attribute, "'");
+  return context_.run(found->g(), inputs);
 }
 
 std::vector<double> Call::reals(std::size_t position) const {
@@ -85,7 +105,26 @@ std::vector<double> Call::reals(std::size_t position) const {
   return result;
 }
 
+void Call::ignore(std::initializer_list<std::string_view> attributes) const {
+  read_attributes_.insert(attributes.begin(), attributes.end());
+}
+
+std::vector<std::string> Call::unread_attributes() const {
+  std::vector<std::string> unread;
+  for (const AttributeProto& each : node_.attribute())
+    if (!read_attributes_.contains(each.name())) unread.push_back(each.name());
+  return unread;
+}
+
+std::vector<std::size_t> Call::unread_inputs() const {
+  std::vector<std::size_t> unread;
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i] && !read_inputs_.contains(i)) unread.push_back(i);
+  return unread;
+}
+
 const AttributeProto* Call::find(std::string_view attribute) const {
+  read_attributes_.emplace(attribute);
   for (const AttributeProto& each : node_.attribute()) {
     if (each.name() != attribute) continue;
     if (!each.ref_attr_name().empty()) unsupported("an attribute of a function");

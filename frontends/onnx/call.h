@@ -3,6 +3,7 @@
 // before it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,6 +28,8 @@ class Call {
     graph::Builder& builder;
     Known& known;
     const ReadOptions& options;
+    // The outputs of a graph inside of a node, for these values of its inputs.
+    std::function<Values(const format::GraphProto& graph, const Values& inputs)> run;
   };
   Call(Context& context, const format::NodeProto& node, std::int64_t version,
        std::vector<std::optional<Tensor>> inputs)
@@ -38,7 +41,7 @@ class Call {
 
   // How many inputs there are, those left out in the middle counted.
   std::size_t count() const { return inputs_.size(); }
-  bool has(std::size_t position) const { return position < inputs_.size() && inputs_[position]; }
+  bool has(std::size_t position) const;
   Tensor tensor(std::size_t position) const;
   std::optional<Tensor> optional(std::size_t position) const;
   // All of them; none may be left out.
@@ -53,6 +56,11 @@ class Call {
   std::int64_t integer(std::size_t position) const;
   std::vector<double> reals(std::size_t position) const;
   graph::Array array(std::size_t position) const;
+  // The same of any tensor, which messages call `what`.
+  graph::Array array(const Tensor& tensor, std::string_view what) const;
+  std::int64_t integer_of(const Tensor& tensor, std::string_view what) const;
+  // The outputs of the graph that an attribute holds.
+  Values run(std::string_view attribute, const Values& inputs) const;
 
   bool has_attribute(std::string_view attribute) const { return find(attribute) != nullptr; }
   std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const;
@@ -64,6 +72,13 @@ class Call {
   std::vector<std::string> texts(std::string_view attribute) const;
   std::optional<graph::Array> array(std::string_view attribute) const;
   ops::DType dtype(std::string_view attribute, ops::DType otherwise) const;
+
+  // Attributes and an input that say nothing about the result, where the row does not ask for them.
+  void ignore(std::initializer_list<std::string_view> attributes) const;
+  void ignore_input(std::size_t position) const { read_inputs_.insert(position); }
+  // What nobody has asked for.
+  std::vector<std::string> unread_attributes() const;
+  std::vector<std::size_t> unread_inputs() const;
 
   // What ONNX had as an attribute up to an opset and has as an input from then on.
   std::optional<Integers> integers(std::string_view attribute, std::size_t position) const;
@@ -84,11 +99,15 @@ class Call {
   const format::AttributeProto* find(std::string_view attribute,
                                      format::AttributeProto::AttributeType type) const;
   std::string described(std::size_t position) const;
+  std::vector<index::Expr> sizes_in(const Tensor& tensor, std::string_view what) const;
+  [[noreturn]] void fail_unknown(const Tensor& tensor, std::string_view what) const;
 
   Context& context_;
   const format::NodeProto& node_;
   std::int64_t version_;
   std::vector<std::optional<Tensor>> inputs_;
+  mutable std::set<std::string, std::less<>> read_attributes_;
+  mutable std::set<std::size_t> read_inputs_;
 };
 
 }  // namespace twinloom::onnx

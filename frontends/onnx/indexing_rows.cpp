@@ -110,6 +110,7 @@ Values top_k(const Call& call) {
     if (given.size() != 1) call.fail("k must be one number");
     return given[0];
   }();
+  call.ignore({"sorted"});
   const auto direction =
       call.truth("largest", true) ? graph::Direction::descending : graph::Direction::ascending;
   const auto [values, offsets] = graph::top(x, count, axis, direction);

@@ -33,6 +33,7 @@ Values batch_normalization(const Call& call) {
   const Tensor x = call.tensor(0), scale = call.tensor(1), bias = call.tensor(2), mean = call.tensor(3),
                variance = call.tensor(4);
   const double epsilon = call.real("epsilon", 1e-5);
+  call.ignore({"momentum"});
   if (call.version() < 9 && !call.truth("spatial", true)) call.unsupported("attribute 'spatial' of 0");
   const bool training = call.version() >= 14 ? call.truth("training_mode", false)
                                              : call.version() < 7 && !call.truth("is_test", false);
@@ -85,6 +86,7 @@ Values layer_normalization(const Call& call) {
 Values group_normalization(const Call& call) {
   const Tensor x = call.tensor(0);
   if (call.version() < 21) call.unsupported("scale and bias of groups, before opset 21,");
+  call.ignore({"stash_type"});
   if (call.integer("num_groups", 0) < 1) call.fail("attribute 'num_groups' must be at least 1");
   return {graph::group_norm(x, call.tensor(1), call.tensor(2), call.integer("num_groups", 0),
                             call.real("epsilon", 1e-5))

@@ -15,7 +15,8 @@ const std::map<std::string_view, const Row*>& all_rows() {
     const std::array families = {pointwise_rows(), activation_rows(),   reduction_rows(), view_rows(),
                                  indexing_rows(),  creation_rows(),     norm_rows(),      pooling_rows(),
                                  product_rows(),   quantisation_rows(), loss_rows(),      resize_rows(),
-                                 sampling_rows(),  recurrent_rows(),    signal_rows()};
+                                 sampling_rows(),  recurrent_rows(),    signal_rows(),    data_rows(),
+                                 control_rows()};
     for (const std::span<const Row> family : families)
       for (const Row& row : family) CHECK(result.emplace(row.name, &row).second, "two rows ", row.name);
     return result;
@@ -27,18 +28,12 @@ struct Refusal {
   std::string_view name, words;
 };
 constexpr std::string_view random = "its random numbers are left open by ONNX";
-constexpr std::string_view data = "the size of its result depends on elements";
-constexpr std::string_view control = "control flow";
 constexpr std::string_view sequences = "sequences and optionals";
 constexpr std::string_view strings = "strings";
 constexpr std::array refusals = {
     Refusal{"Bernoulli", random},
     Refusal{"ConcatFromSequence", sequences},
-    Refusal{"If", control},
-    Refusal{"Loop", control},
     Refusal{"Multinomial", random},
-    Refusal{"NonMaxSuppression", data},
-    Refusal{"NonZero", data},
     Refusal{"Optional", sequences},
     Refusal{"OptionalGetElement", sequences},
     Refusal{"OptionalHasElement", sequences},
@@ -46,7 +41,6 @@ constexpr std::array refusals = {
     Refusal{"RandomNormalLike", random},
     Refusal{"RandomUniform", random},
     Refusal{"RandomUniformLike", random},
-    Refusal{"Scan", control},
     Refusal{"SequenceAt", sequences},
     Refusal{"SequenceConstruct", sequences},
     Refusal{"SequenceEmpty", sequences},
@@ -56,7 +50,6 @@ constexpr std::array refusals = {
     Refusal{"SequenceMap", sequences},
     Refusal{"SplitToSequence", sequences},
     Refusal{"StringNormalizer", strings},
-    Refusal{"Unique", data},
 };
 
 }  // namespace

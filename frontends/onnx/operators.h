@@ -32,6 +32,8 @@ std::span<const Row> resize_rows();
 std::span<const Row> sampling_rows();
 std::span<const Row> recurrent_rows();
 std::span<const Row> signal_rows();
+std::span<const Row> data_rows();
+std::span<const Row> control_rows();
 
 // Null where there is none.
 const Row* find_operator(std::string_view name);

@@ -23,6 +23,7 @@ struct Operands {
 };
 Operands operands(const Call& call) {
   const Tensor a = call.tensor(0), b = call.tensor(1);
+  if (call.version() < 7) call.ignore({"broadcast"});
   if (call.version() >= 7 || !call.has_attribute("axis")) return {a, b};
   const int axis = call.axis(call.integer("axis", 0), a.rank());
   graph::Shape shape = b.shape();
@@ -94,11 +95,17 @@ Values mean(const Call& call) {
 
 Values where(const Call& call) { return {graph::where(call.tensor(0), call.tensor(1), call.tensor(2))}; }
 
+// Of floats of 8 bits ONNX asks for another treatment of what is too large.
+Values cast_to(const Call& call, DType dtype) {
+  if (ops::kind(dtype) == ops::TypeKind::narrow_float) call.unsupported("a cast to ", ops::name(dtype));
+  call.ignore({"saturate"});
+  return {graph::cast(call.tensor(0), dtype)};
+}
 Values cast(const Call& call) {
   if (!call.has_attribute("to")) call.fail("needs attribute 'to'");
-  return {graph::cast(call.tensor(0), call.dtype("to", DType::f32))};
+  return cast_to(call, call.dtype("to", DType::f32));
 }
-Values cast_like(const Call& call) { return {graph::cast(call.tensor(0), call.tensor(1).dtype())}; }
+Values cast_like(const Call& call) { return cast_to(call, call.tensor(1).dtype()); }
 
 // Bounds are attributes up to opset 10, then inputs.
 Values clip(const Call& call) {

@@ -56,6 +56,7 @@ Values max_pool(const Call& call) {
   const auto windows = windows_of(call, x, kernel_shape(call, x));
   const Tensor elements = unfolded(x, windows, lowest(x.dtype()));
   Values result = {graph::amax(elements, window_axes(windows))};
+  call.ignore({"storage_order"});
   if (call.outputs() < 2) return result;
   const Tensor inside = graph::reduce(ops::Monoid::argmax, elements, window_axes(windows), false, 1);
   result.push_back(flat_place(call, x, windows, inside));

@@ -29,6 +29,8 @@ Tensor scaled(const Tensor& x, double factor) {
                                                         : ops::Number(factor));
 }
 Values gemm(const Call& call) {
+  call.ignore({"beta"});
+  if (call.version() < 7) call.ignore({"broadcast"});
   Tensor a = call.tensor(0), b = call.tensor(1);
   const ops::DType dtype = a.dtype();
   if (a.rank() != 2 || b.rank() != 2)
@@ -116,6 +118,7 @@ Values conv_transpose(const Call& call) {
   const Tensor x = call.tensor(0), weights = call.tensor(1);
   if (x.rank() < 3 || weights.rank() != x.rank())
     call.fail("needs weights of as many axes as the input, 3 or more");
+  check_kernel_shape(call, weights);
   const std::int64_t groups = call.integer("group", 1);
   if (groups < 1) call.fail("attribute 'group' must be at least 1, it is ", groups);
   call.builder().graph().require_equal(weights.size(0), x.size(1),

@@ -37,6 +37,7 @@ Tensor convolution(const Call& call, const Tensor& x, const Tensor& weights) {
               x.rank());
   const std::int64_t groups = call.integer("group", 1);
   if (groups < 1) call.fail("attribute 'group' must be at least 1, it is ", groups);
+  check_kernel_shape(call, weights);
   const Shape shape = weights.shape();
   const auto windows = windows_of(call, x, {shape.begin() + 2, shape.end()});
   const Expr channels = shape[1], outputs = index::floor_div(shape[0], Expr(groups));

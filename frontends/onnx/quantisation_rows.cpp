@@ -17,7 +17,6 @@ using ops::DType;
 
 // Rounded to even, moved by the zero point and kept inside of the type.
 Tensor saturated(const Tensor& x, const Tensor& zero, DType dtype) {
-  if (!ops::is_integer(dtype)) return graph::cast(x, dtype);
   const bool is_signed = ops::kind(dtype) == ops::TypeKind::signed_int;
   const int bits = ops::bits_of(dtype);
   const double low = is_signed ? -static_cast<double>(std::int64_t{1} << (bits - 1)) : 0;
@@ -39,7 +38,10 @@ Tensor along(const Call& call, const Tensor& numbers, const Tensor& x) {
 Values quantize_linear(const Call& call) {
   const Tensor x = call.tensor(0), scale = along(call, call.tensor(1), x);
   if (call.integer("block_size", 0) != 0) call.unsupported("quantisation of blocks");
-  const DType dtype = call.has(2) ? call.tensor(2).dtype() : call.dtype("output_dtype", DType::u8);
+  const DType wanted = call.dtype("output_dtype", DType::u8),
+              dtype = call.has(2) ? call.tensor(2).dtype() : wanted;
+  if (!ops::is_integer(dtype)) call.unsupported("quantisation to ", ops::name(dtype));
+  call.ignore({"axis", "saturate"});
   const Tensor wide = ops::is_integer(x.dtype()) ? graph::cast(x, DType::f32) : widened(x);
   const Tensor zero = call.has(2) ? along(call, call.tensor(2), x) : call.builder().constant(0, dtype);
   return {saturated(wide / graph::cast(scale, wide.dtype()), zero, dtype)};
@@ -48,6 +50,7 @@ Values quantize_linear(const Call& call) {
 Values dequantize_linear(const Call& call) {
   const Tensor x = call.tensor(0), scale = along(call, call.tensor(1), x);
   if (call.integer("block_size", 0) != 0) call.unsupported("quantisation of blocks");
+  call.ignore({"axis"});
   // The difference of two integers of up to 32 bits is exact, whatever their type.
   Tensor value = ops::is_integer(x.dtype()) ? graph::cast(x, DType::i64) : x;
   if (call.has(2)) value = value - graph::cast(along(call, call.tensor(2), x), value.dtype());

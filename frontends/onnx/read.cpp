@@ -23,18 +23,24 @@ using index::Expr;
 // Elements that a tensor may have: more is taken for a mistake.
 constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 
+// Nodes of a model, those of a loop each time: what is more, is taken for a mistake.
+constexpr int most_nodes = 1 << 20;
+
+// The last opset whose changes the rows know.
+constexpr std::int64_t newest_opset = 22;
+
 class Reader {
  public:
   Reader(const ModelProto& model, const ReadOptions& options)
       : model_(model),
         options_(options),
         known_(builder_.graph(), options),
-        context_{builder_, known_, options} {}
+        context_{builder_, known_, options,
+                 [this](const GraphProto& graph, const Values& inputs) { return run(graph, inputs); }} {}
 
   graph::Graph read() {
     add_opsets();
-    check_graph();
-    add_initializers();
+    add_initializers(model_.graph());
     add_inputs();
     for (const NodeProto& node : model_.graph().node()) add(node);
     add_outputs();
@@ -43,15 +49,17 @@ class Reader {
 
  private:
   void add_opsets();
-  void check_graph() const;
-  void add_initializers();
+  void add_initializers(const GraphProto& graph);
   void add_inputs();
   Expr size_of(const format::TensorShapeProto::Dimension& dimension, const std::string& what);
   index::Symbol symbol_of(const std::string& parameter);
   void add(const NodeProto& node);
   Values built(const NodeProto& node, const std::string& what);
+  Values run(const GraphProto& graph, const Values& inputs);
+  const Tensor* find(const std::string& name) const;
   std::vector<std::optional<Tensor>> inputs_of(const NodeProto& node) const;
   void check_size(const Tensor& tensor) const;
+  static void check_all_read(const Call& call);
   void define(const std::string& name, const Tensor& value);
   void add_outputs();
   Tensor with_checked_inputs(const Tensor& value);
@@ -62,7 +70,9 @@ class Reader {
   Known known_;
   Call::Context context_;
   std::map<std::string, std::int64_t> versions_;  // by domain
-  std::unordered_map<std::string, Tensor> values_;
+  // By name: those of the model's graph, then those of each graph around what is read, the innermost last.
+  std::vector<std::unordered_map<std::string, Tensor>> values_{1};
+  int nodes_ = 0;                                 // that were read; of a loop each time
   std::map<std::string, index::Symbol> symbols_;  // by dim_param
 };
 
@@ -70,16 +80,15 @@ std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? 
 
 void Reader::add_opsets() {
   for (const auto& opset : model_.opset_import()) versions_[domain_of(opset.domain())] = opset.version();
+  if (versions_.contains("") && versions_[""] > newest_opset)
+    throw Unsupported(cat("opset ", versions_[""], " is not supported, only those up to ", newest_opset));
   if (!model_.has_graph()) throw Error("the model has no graph");
   if (versions_.empty()) throw Error("the model names no opset");
 }
 
-void Reader::check_graph() const {
-  if (model_.graph().sparse_initializer_size() != 0) throw Unsupported("sparse constants are not supported");
-}
-
-void Reader::add_initializers() {
-  for (const format::TensorProto& tensor : model_.graph().initializer()) {
+void Reader::add_initializers(const GraphProto& graph) {
+  if (graph.sparse_initializer_size() != 0) throw Unsupported("sparse constants are not supported");
+  for (const format::TensorProto& tensor : graph.initializer()) {
     const std::string what = cat("initializer '", escaped(tensor.name()), "'");
     builder_.origin = {{}, 0, tensor.name(), {}, 0};
     define(tensor.name(), builder_.constant(array_of(tensor, options_.folder, what)));
@@ -121,7 +130,7 @@ Expr Reader::size_of(const format::TensorShapeProto::Dimension& dimension, const
 
 void Reader::add_inputs() {
   for (const format::ValueInfoProto& input : model_.graph().input()) {
-    if (values_.contains(input.name())) continue;  // an initializer is its value
+    if (find(input.name()) != nullptr) continue;  // an initializer is its value
     const std::string what = cat("input '", escaped(input.name()), "'");
     const auto& type = input.type();
     if (type.value_case() == format::TypeProto::VALUE_NOT_SET) throw Error(cat(what, ": has no type"));
@@ -153,8 +162,38 @@ void Reader::check_size(const Tensor& tensor) const {
 
 void Reader::define(const std::string& name, const Tensor& value) {
   if (name.empty()) return;
-  if (!values_.emplace(name, value).second)
+  if (!values_.back().emplace(name, value).second)
     throw Error(cat("two nodes, inputs or initializers are called '", escaped(name), "'"));
+}
+
+const Tensor* Reader::find(const std::string& name) const {
+  for (auto scope = values_.rbegin(); scope != values_.rend(); ++scope)
+    if (const auto found = scope->find(name); found != scope->end()) return &found->second;
+  return nullptr;
+}
+
+// A graph inside of a node sees what is around it.
+Values Reader::run(const GraphProto& graph, const Values& inputs) {
+  constexpr std::size_t deepest = 32;
+  if (values_.size() > deepest)
+    throw Error(cat("graphs inside of nodes are nested more than ", deepest, " deep"));
+  if (std::cmp_not_equal(graph.input_size(), inputs.size()))
+    throw Error(cat("the graph inside has ", graph.input_size(), " inputs in place of ", inputs.size()));
+  const graph::Origin origin = builder_.origin;
+  values_.emplace_back();
+  add_initializers(graph);
+  for (std::size_t k = 0; k < inputs.size(); ++k) define(graph.input(static_cast<int>(k)).name(), inputs[k]);
+  for (const NodeProto& node : graph.node()) add(node);
+  Values outputs;
+  for (const format::ValueInfoProto& output : graph.output()) {
+    const Tensor* found = find(output.name());
+    if (found == nullptr)
+      throw Error(cat("output '", escaped(output.name()), "' of the graph inside is computed by no node"));
+    outputs.push_back(*found);
+  }
+  values_.pop_back();
+  builder_.origin = origin;
+  return outputs;
 }
 
 std::vector<std::optional<Tensor>> Reader::inputs_of(const NodeProto& node) const {
@@ -164,14 +203,23 @@ std::vector<std::optional<Tensor>> Reader::inputs_of(const NodeProto& node) cons
       inputs.emplace_back();
       continue;
     }
-    const auto found = values_.find(name);
-    if (found == values_.end())
+    const Tensor* found = find(name);
+    if (found == nullptr)
       throw Error(cat("reads '", escaped(name),
                       "', which is no input, no initializer and no output of a node before it"));
-    inputs.emplace_back(found->second);
+    inputs.emplace_back(*found);
   }
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
   return inputs;
+}
+
+// What a row does not know of, newer opsets may have added: no result is better than a wrong one.
+void Reader::check_all_read(const Call& call) {
+  if (call.version() < 6) call.ignore({"consumed_inputs"});
+  for (const std::string& attribute : call.unread_attributes())
+    throw Unsupported(cat("attribute '", escaped(attribute), "' is not supported"));
+  for (const std::size_t input : call.unread_inputs())
+    throw Unsupported(cat("input ", input, " is not supported"));
 }
 
 Values Reader::built(const NodeProto& node, const std::string& what) {
@@ -189,8 +237,13 @@ Values Reader::built(const NodeProto& node, const std::string& what) {
     throw Unsupported(cat("opset ", version->second, " is not supported, only ", row->since, " and later"));
   // The name of the source, for messages, explain and traces.
   builder_.origin = {{}, 0, what, {}, 0};
+  if (++nodes_ > most_nodes)
+    throw Unsupported(
+        cat("more than ", most_nodes, " nodes, those of loops counted each time, are not supported"));
   const graph::CompositeScope scope(builder_, node.op_type());
-  Values values = row->build(Call(context_, node, version->second, inputs_of(node)));
+  const Call call(context_, node, version->second, inputs_of(node));
+  const Values values = row->build(call);
+  check_all_read(call);
   for (const Tensor& value : values) check_size(value);
   return values;
 }
@@ -234,11 +287,10 @@ Tensor Reader::with_checked_inputs(const Tensor& value) {
 void Reader::add_outputs() {
   bool is_checked = false;
   for (const format::ValueInfoProto& output : model_.graph().output()) {
-    const auto found = values_.find(output.name());
-    if (found == values_.end())
-      throw Error(cat("output '", escaped(output.name()), "' is computed by no node"));
+    const Tensor* found = find(output.name());
+    if (found == nullptr) throw Error(cat("output '", escaped(output.name()), "' is computed by no node"));
     builder_.origin = {};
-    builder_.output(is_checked ? found->second : with_checked_inputs(found->second), output.name());
+    builder_.output(is_checked ? *found : with_checked_inputs(*found), output.name());
     is_checked = true;
   }
   if (!is_checked) throw Error("the graph has no outputs");

@@ -173,6 +173,8 @@ Direction direction_of(const Call& call, const Kind& kind, const Tensor& x, int 
   const Tensor recurrence = graph::transpose(*of(2), 0, 1);
   const auto hidden = index::constant_of(recurrence.size(0));
   if (!hidden || *hidden < 1) call.unsupported("a symbolic hidden size");
+  if (call.integer("hidden_size", *hidden) != *hidden)
+    call.fail("attribute 'hidden_size' is ", call.integer("hidden_size", 0), ", R has ", *hidden, " columns");
   Tensor inputs = matrix_product(call, x, graph::transpose(*of(1), 0, 1));
   std::optional<Tensor> bias;
   if (const auto both = of(3)) {

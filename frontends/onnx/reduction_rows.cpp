@@ -38,8 +38,8 @@ Values reduction(const Call& call) {
   const Tensor x = call.tensor(0);
   const auto axes = reduced_axes<input_since>(call, x);
   Tensor value = steps.before == nullptr ? widened(x) : steps.before(widened(x));
-  if (axes && !(axes->empty() && x.rank() == 0))
-    value = steps.reduce(value, *axes, call.truth("keepdims", true));
+  const bool keep = call.truth("keepdims", true);
+  if (axes && !(axes->empty() && x.rank() == 0)) value = steps.reduce(value, *axes, keep);
   if (steps.after != nullptr) value = steps.after(value);
   return {graph::cast(value, x.dtype(), true)};
 }

@@ -198,6 +198,8 @@ Values resized_by(const Call& call, const graph::Axes& axes, const std::vector<S
 Values resize(const Call& call) {
   const Tensor x = call.tensor(0);
   const Rules rules = rules_of(call);
+  call.ignore({"extrapolation_value"});
+  if (call.version() >= 11) call.ignore_input(1);
   graph::Axes axes;
   if (const auto given = call.integers("axes")) {
     for (const std::int64_t axis : *given) axes.push_back(call.axis(axis, x.rank()));

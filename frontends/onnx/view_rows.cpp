@@ -27,8 +27,9 @@ Values reshape(const Call& call) {
   } else {
     shape = call.sizes(1);
   }
-  for (std::size_t d = 0; d < shape.size() && !call.truth("allowzero", false); ++d) {
-    if (shape[d] != Expr(0)) continue;
+  const bool allows_zero = call.truth("allowzero", false);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (allows_zero || shape[d] != Expr(0)) continue;
     if (std::cmp_greater_equal(d, x.rank()))
       call.fail("size ", d, " is 0 and stands for that of the input, which has ", x.rank(), " axes");
     shape[d] = x.size(static_cast<int>(d));
@@ -108,6 +109,9 @@ Values concat(const Call& call) {
 Values split(const Call& call) {
   const Tensor x = call.tensor(0);
   const int axis = call.axis(call.integer("axis", 0), x.rank());
+  if (const std::int64_t parts = call.integer("num_outputs", 0);
+      parts != 0 && std::cmp_not_equal(parts, call.outputs()))
+    call.fail("attribute 'num_outputs' is ", parts, ", there are ", call.outputs(), " outputs");
   std::vector<Expr> sizes;
   if (call.has(1)) {
     sizes = call.sizes(1);
@@ -239,6 +243,8 @@ Values pad(const Call& call) {
   const Tensor x = call.tensor(0);
   const auto padding = paddings(call, x);
   const std::string mode = call.text("mode", "constant");
+  call.ignore({"value"});
+  call.ignore_input(2);
   if (mode == "edge") return {padded_by(x, padding, nearest)};
   if (mode == "wrap") return {padded_by(x, padding, index::floor_mod)};
   if (mode == "reflect") {

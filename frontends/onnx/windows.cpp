@@ -57,9 +57,19 @@ Shape kernel_shape(const Call& call, const Tensor& x) {
   return {sizes.begin(), sizes.end()};
 }
 
+void check_kernel_shape(const Call& call, const Tensor& weights) {
+  if (!call.has_attribute("kernel_shape")) return;
+  const Shape wanted = kernel_shape(call, weights);
+  for (std::size_t d = 0; d < wanted.size(); ++d)
+    call.builder().graph().require_equal(
+        wanted[d], weights.size(static_cast<int>(d) + 2),
+        cat(call.name(), ": attribute 'kernel_shape' does not fit the weights"));
+}
+
 std::vector<Window> windows_of(const Call& call, const Tensor& x, const Shape& sizes) {
   if (x.rank() < 3) call.fail("needs a tensor of 3 axes or more, given one of ", x.rank());
   const std::size_t axes = sizes.size();
+  call.ignore({"ceil_mode"});
   const Integers strides = spatial(call, x, "strides", 1), dilations = spatial(call, x, "dilations", 1);
   const Integers pads = call.integers("pads").value_or(Integers(2 * axes, 0));
   if (pads.size() != 2 * axes)

@@ -21,6 +21,9 @@ struct Window {
 std::vector<Window> windows_of(const Call& call, const Tensor& x, const graph::Shape& sizes);
 // The sizes that attribute kernel_shape says, which must be there.
 graph::Shape kernel_shape(const Call& call, const Tensor& x);
+// Error where attribute kernel_shape is there and says other sizes than those of the weights behind the first
+// two.
+void check_kernel_shape(const Call& call, const Tensor& weights);
 // As many numbers as there are axes behind the first two; `otherwise` each where the attribute is missing.
 Integers spatial(const Call& call, const Tensor& x, std::string_view attribute, std::int64_t otherwise);
 

@@ -68,10 +68,15 @@ TEST(OnnxErrors, GraphsThatAreNone) {
 TEST(OnnxErrors, MoreThanThereIs) {
   EXPECT_EQ(model_of("Frobnicate", {2}).error(),
             "unsupported: node 'y' (Frobnicate, opset 17): the operator Frobnicate is not supported");
+  EXPECT_EQ(model_of("Bernoulli", {2}).error(),
+            "unsupported: node 'y' (Bernoulli, opset 17): the operator Bernoulli is not supported: its "
+            "random numbers "
+            "are left open by ONNX");
   EXPECT_EQ(model_of("NonZero", {2}).error(),
-            "unsupported: node 'y' (NonZero, opset 17): the operator NonZero is not supported: the size of "
-            "its result "
-            "depends on elements");
+            "unsupported: node 'y' (NonZero, opset 17): input 0 'x' must be known before the run; it follows "
+            "from 'x', "
+            "whose values can be given");
+  EXPECT_EQ(model_of("Relu", {2}, 99).error(), "unsupported: opset 99 is not supported, only those up to 22");
   EXPECT_EQ(model_of("Cast", {2}, 5).error(),
             "unsupported: node 'y' (Cast, opset 5): opset 5 is not supported, only 6 and later");
   EXPECT_EQ(Model().input("x", text, {2}).output("x").error(),
@@ -80,6 +85,19 @@ TEST(OnnxErrors, MoreThanThereIs) {
   sequence.input("x", float32, {2}).output("x");
   sequence.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
   EXPECT_EQ(sequence.error(), "unsupported: input 'x': sequences, maps and optionals are not supported");
+}
+
+// What a newer opset may have added to an operator: refused, never ignored.
+TEST(OnnxErrors, WhatARowDoesNotKnow) {
+  EXPECT_EQ(model_of("Relu", {2}).with("slope", 1).error(),
+            "unsupported: node 'y' (Relu, opset 17): attribute 'slope' is not supported");
+  Model model;
+  model.input("x", float32, {2}).node("Relu", {"x", "x"}, {"y"}).output("y");
+  EXPECT_EQ(model.error(), "unsupported: node 'y' (Relu, opset 17): input 1 is not supported");
+  Model outputs;
+  outputs.input("x", float32, {2}).node("Relu", {"x"}, {"y", "z"}).output("y");
+  EXPECT_EQ(outputs.error(),
+            "unsupported: node 'y' (Relu, opset 17): output 1 is not supported; there are 1");
 }
 
 TEST(OnnxErrors, WrongArguments) {

@@ -82,6 +82,11 @@ Model& Model::with(const std::string& name, const std::string& words) {
   return *this;
 }
 
+Model& Model::with(const std::string& name, const Model& graph) {
+  *attribute(name, AttributeProto::GRAPH).mutable_g() = graph.proto.graph();
+  return *this;
+}
+
 std::string error_of(std::string_view bytes, const onnx::ReadOptions& options) {
   try {
     onnx::read(bytes, options);
@@ -100,13 +105,13 @@ Model model_of(const std::string& operation, const std::vector<Dimension>& shape
   return model;
 }
 
-std::vector<double> numbers_of(const graph::Graph& graph, const index::Values& sizes) {
+std::vector<double> numbers_of(const graph::Graph& graph, const index::Values& sizes, std::size_t result) {
   std::vector<evaluate::Argument> arguments;
   for (const graph::Parameter& parameter : graph.parameters()) {
     const graph::Node& node = graph[std::get<graph::NodeId>(parameter.value)];
     arguments.emplace_back(evaluate::counting(node.dtype, graph::sizes_of(node.shape, sizes)));
   }
-  return evaluate::numbers_in(*evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict).front());
+  return evaluate::numbers_in(*evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict).at(result));
 }
 
 std::string type_of(const graph::Graph& graph) {

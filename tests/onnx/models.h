@@ -41,7 +41,8 @@ class Model {
   // Attributes of the last node.
   Model& with(const std::string& name, std::int64_t number);
   Model& with(const std::string& name, const std::vector<std::int64_t>& numbers);
-  Model& with(const std::string& name, const std::string& text);
+  Model& with(const std::string& name, const std::string& words);
+  Model& with(const std::string& name, const Model& graph);
 
   std::string bytes() const { return proto.SerializeAsString(); }
   graph::Graph read(const onnx::ReadOptions& options = {}) const { return onnx::read(bytes(), options); }
@@ -59,8 +60,9 @@ std::string error_of(std::string_view bytes, const onnx::ReadOptions& options = 
 // y = OPERATION(x), of x: f32 of this shape.
 Model model_of(const std::string& operation, const std::vector<Dimension>& shape, std::int64_t opset = 17);
 
-// Result 0, as numbers, of inputs that count up from 0, 1, ...; `sizes` of symbols.
-std::vector<double> numbers_of(const graph::Graph& graph, const index::Values& sizes = {});
+// A result, as numbers, of inputs that count up from 0, 1, ...; `sizes` of symbols.
+std::vector<double> numbers_of(const graph::Graph& graph, const index::Values& sizes = {},
+                               std::size_t result = 0);
 
 // "f32 [n, 3]" of result 0.
 std::string type_of(const graph::Graph& graph);

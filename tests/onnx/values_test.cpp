@@ -61,10 +61,9 @@ TEST(OnnxValues, AnInputThatDecidesAboutAShapeIsCheckedInTheRun) {
       .input("shape", int64, {2})
       .node("Reshape", {"x", "shape"}, {"y"})
       .output("y");
-  EXPECT_EQ(
-      model.error(),
-      "unsupported: node 'y' (Reshape, opset 17): input 1 'shape', which decides about shapes, is not known "
-      "before the run; it follows from 'shape', whose values can be given");
+  EXPECT_EQ(model.error(),
+            "unsupported: node 'y' (Reshape, opset 17): input 1 'shape' must be known before the run; "
+            "it follows from 'shape', whose values can be given");
   // The inputs of numbers_of count up: shape is [0, 1].
   EXPECT_EQ(numbers_of(model.read(shape_of({0, 1}))), (Numbers{0, 1}));
   const graph::Graph graph = model.read(shape_of({2, 1}));
@@ -171,6 +170,67 @@ TEST(OnnxValues, EinsumReadsEllipsesAndDiagonals) {
   EXPECT_EQ(summed("ij->ji", {2, 2}), (Numbers{0, 2, 1, 3}));
   EXPECT_EQ(summed("b...->...b", {2, 2}), (Numbers{0, 2, 1, 3}));
   EXPECT_EQ(summed("iij->j", {2, 2, 2}), (Numbers{6, 8}));
+}
+
+// x * 2^iteration, as long as the iteration is below `most`; and x of each iteration.
+Model loop_model(std::vector<std::int64_t> most) {
+  Model body;
+  body.input("i", int64, {}).input("go", boolean, {}).input("before", float32, {2});
+  body.node("Add", {"before", "before"}, {"after"})
+      .node("Identity", {"go"}, {"go_on"})
+      .output("go_on")
+      .output("after");
+  body.output("before");
+  Model model;
+  model.input("x", float32, {2}).integers("most", most);
+  model.node("Loop", {"most", "", "x"}, {"y", "all"}).with("body", body).output("y").output("all");
+  return model;
+}
+
+TEST(OnnxValues, LoopsAreUnrolled) {
+  const graph::Graph graph = loop_model({3}).read();
+  EXPECT_EQ(numbers_of(graph), (Numbers{0, 8}));
+  EXPECT_EQ(numbers_of(graph, {}, 1), (Numbers{0, 1, 0, 2, 0, 4}));
+  EXPECT_EQ(loop_model({5000}).error(),
+            "unsupported: node 'y' (Loop, opset 17): more than 1024 iterations is not supported");
+  EXPECT_EQ(loop_model({0}).error(),
+            "unsupported: node 'y' (Loop, opset 17): a result of no iterations, whose shape is not known, is "
+            "not supported");
+}
+
+// The condition is known, or the model is refused; what is around a branch is seen in it.
+TEST(OnnxValues, TheBranchThatIsTakenIsRead) {
+  const auto made = [](bool is_known) {
+    Model yes, no, model;
+    yes.node("Neg", {"x"}, {"a"}).output("a");
+    no.node("Abs", {"x"}, {"a"}).output("a");
+    model.input("x", float32, {2}).input("condition", boolean, {1}).integers("one", {1});
+    model.node("Cast", {"one"}, {"known"}).with("to", boolean);
+    model.node("If", {is_known ? "known" : "condition"}, {"y"})
+        .with("then_branch", yes)
+        .with("else_branch", no);
+    return model.output("y");
+  };
+  EXPECT_EQ(numbers_of(made(true).read()), (Numbers{0, -1}));
+  EXPECT_EQ(made(false).error(),
+            "unsupported: node 'y' (If, opset 17): input 0 'condition' must be known before the run; it "
+            "follows from "
+            "'condition', whose values can be given");
+}
+
+TEST(OnnxValues, PlacesOfKnownElements) {
+  Model model;
+  model.reals("x", {2, 2}, {0, 3, 4, 0}).node("NonZero", {"x"}, {"y"}).output("y");
+  EXPECT_EQ(type_of(model.read()), "i64 [2, 2]");
+  EXPECT_EQ(numbers_of(model.read()), (Numbers{0, 1, 1, 0}));
+  Model unique;
+  unique.reals("x", {5}, {2, -1, 2, 0, -1}).node("Unique", {"x"}, {"y", "first", "inverse", "counts"});
+  unique.output("y").output("first").output("inverse").output("counts");
+  const graph::Graph graph = unique.read();
+  EXPECT_EQ(numbers_of(graph), (Numbers{-1, 0, 2}));
+  EXPECT_EQ(numbers_of(graph, {}, 1), (Numbers{1, 3, 0}));
+  EXPECT_EQ(numbers_of(graph, {}, 2), (Numbers{2, 0, 2, 1, 0}));
+  EXPECT_EQ(numbers_of(graph, {}, 3), (Numbers{2, 1, 2}));
 }
 
 TEST(OnnxValues, NodesKeepTheirNames) {

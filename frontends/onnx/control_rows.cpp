@@ -1,0 +1,125 @@
+// Control flow, which is decided while the model is read: the branch that is taken, the iterations one by
+// one.
+#include <array>
+
+#include "core/graph/views.h"
+#include "frontends/onnx/operators.h"
+
+namespace twinloom::onnx {
+
+namespace {
+
+using ops::DType;
+
+constexpr std::int64_t most_iterations = 1 << 10;
+
+Values branch(const Call& call) {
+  call.ignore({"then_branch", "else_branch"});
+  return call.run(call.integer(0) != 0 ? "then_branch" : "else_branch", {});
+}
+
+// What the iterations leave behind in each of the axes that they fill.
+Tensor joined(const Call& call, const Values& parts, int axis, bool backwards) {
+  if (parts.empty()) call.unsupported("a result of no iterations, whose shape is not known,");
+  return graph::stack(backwards ? Values(parts.rbegin(), parts.rend()) : parts, axis);
+}
+
+// The body's inputs: the number of the iteration, the condition, what is carried. Its outputs: whether to go
+// on, what is carried, and elements of the results.
+Values loop(const Call& call) {
+  const std::int64_t most = call.has(0) ? call.integer(0) : INT64_MAX;
+  bool goes_on = !call.has(1) || call.integer(1) != 0;
+  const std::size_t carried_count = call.count() < 2 ? 0 : call.count() - 2;
+  if (call.outputs() < carried_count) call.fail("has fewer outputs than carried values");
+  Values carried;
+  for (std::size_t k = 0; k < carried_count; ++k) carried.push_back(call.tensor(2 + k));
+  std::vector<Values> results(call.outputs() - carried_count);
+  for (std::int64_t iteration = 0; goes_on && iteration < most; ++iteration) {
+    if (iteration == most_iterations) call.unsupported("more than ", most_iterations, " iterations");
+    Values inputs = {call.builder().constant(iteration, DType::i64),
+                     call.builder().constant(true, DType::b8)};
+    inputs.insert(inputs.end(), carried.begin(), carried.end());
+    const Values outputs = call.run("body", inputs);
+    if (outputs.size() != 1 + carried_count + results.size())
+      call.fail("the body has ", outputs.size(), " outputs in place of ", 1 + carried_count + results.size());
+    carried.assign(outputs.begin() + 1, outputs.begin() + 1 + static_cast<std::ptrdiff_t>(carried_count));
+    for (std::size_t k = 0; k < results.size(); ++k) results[k].push_back(outputs[1 + carried_count + k]);
+    goes_on = call.integer_of(outputs[0], "the condition of the body") != 0;
+  }
+  for (const Values& parts : results) carried.push_back(joined(call, parts, 0, false));
+  return carried;
+}
+
+// A number for each of the scanned inputs or outputs; 0 where the attribute is missing.
+Integers each_of(const Call& call, std::string_view attribute, std::size_t count) {
+  const Integers given = call.integers(attribute).value_or(Integers(count, 0));
+  if (given.size() != count)
+    call.fail("attribute '", attribute, "' has ", given.size(), " numbers in place of ", count);
+  return given;
+}
+
+struct Scanned {
+  Tensor tensor;
+  int axis;
+  bool backwards;
+};
+
+std::int64_t iterations_of(const Call& call, const std::vector<Scanned>& inputs) {
+  const auto count = index::constant_of(inputs[0].tensor.size(inputs[0].axis));
+  if (!count || *count > most_iterations)
+    call.unsupported("a symbolic number of iterations, or more than ", most_iterations, ",");
+  for (const Scanned& each : inputs)
+    call.builder().graph().require_equal(each.tensor.size(each.axis), *count,
+                                         "Scan: all inputs must have one length");
+  return *count;
+}
+
+// States come first, then what is scanned, an element an iteration.
+Values scan(const Call& call) {
+  const auto scanned_count = static_cast<std::size_t>(call.integer("num_scan_inputs", 0));
+  if (scanned_count < 1 || scanned_count > call.count())
+    call.fail("attribute 'num_scan_inputs' must lie in 1 to ", call.count());
+  const std::size_t states = call.count() - scanned_count;
+  if (call.outputs() < states) call.fail("has fewer outputs than states");
+  const std::size_t result_count = call.outputs() - states;
+  const Integers axes = each_of(call, "scan_input_axes", scanned_count),
+                 ways = each_of(call, "scan_input_directions", scanned_count),
+                 result_axes = each_of(call, "scan_output_axes", result_count),
+                 result_ways = each_of(call, "scan_output_directions", result_count);
+  Values state;
+  for (std::size_t k = 0; k < states; ++k) state.push_back(call.tensor(k));
+  std::vector<Scanned> scanned;
+  for (std::size_t k = 0; k < scanned_count; ++k) {
+    const Tensor x = call.tensor(states + k);
+    scanned.push_back({x, call.axis(axes[k], x.rank()), ways[k] != 0});
+  }
+  const std::int64_t count = iterations_of(call, scanned);
+  std::vector<Values> results(result_count);
+  for (std::int64_t iteration = 0; iteration < count; ++iteration) {
+    Values inputs = state;
+    for (const auto& [x, axis, backwards] : scanned)
+      inputs.push_back(graph::select(x, axis, backwards ? count - 1 - iteration : iteration));
+    const Values outputs = call.run("body", inputs);
+    if (outputs.size() != states + result_count)
+      call.fail("the body has ", outputs.size(), " outputs in place of ", states + result_count);
+    state.assign(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(states));
+    for (std::size_t k = 0; k < result_count; ++k) results[k].push_back(outputs[states + k]);
+  }
+  for (std::size_t k = 0; k < result_count; ++k) {
+    const int rank = results[k].empty() ? 1 : results[k][0].rank() + 1;
+    state.push_back(joined(call, results[k], call.axis(result_axes[k], rank), result_ways[k] != 0));
+  }
+  return state;
+}
+
+constexpr std::array rows = {
+    Row{"If", branch},
+    Row{"Loop", loop},
+    Row{"Scan", scan, 9},
+};
+
+}  // namespace
+
+std::span<const Row> control_rows() { return rows; }
+
+}  // namespace twinloom::onnx
