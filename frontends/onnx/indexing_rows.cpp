@@ -5,6 +5,7 @@
 
 #include "core/graph/reductions.h"
 #include "core/graph/sorting.h"
+#include "frontends/onnx/constants.h"
 #include "frontends/onnx/operators.h"
 
 namespace twinloom::onnx {
@@ -127,11 +128,10 @@ Values compress(const Call& call) {
     x = graph::reshape(x, {-1});
   }
   const Integers condition = call.integers(1);
-  Values taken;
+  Integers taken;
   for (std::size_t k = 0; k < condition.size(); ++k)
-    if (condition[k] != 0) taken.push_back(graph::slice_exact(x, axis, static_cast<std::int64_t>(k), 1));
-  if (taken.empty()) return {graph::slice_exact(x, axis, 0, 0)};
-  return {graph::concat(taken, axis)};
+    if (condition[k] != 0) taken.push_back(static_cast<std::int64_t>(k));
+  return {graph::take(x, axis, constant_of(call.builder(), taken, DType::i64))};
 }
 
 constexpr std::array rows = {

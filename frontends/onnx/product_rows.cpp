@@ -77,7 +77,7 @@ std::vector<Spread> spreads(const Call& call, const Tensor& x, const Tensor& wei
     const bool is_same = mode.starts_with("SAME");
     if (wanted || is_same) {
       spread.count = wanted ? Expr((*wanted)[d]) : in * strides[d];
-      const Expr padding = whole - spread.count;
+      const Expr padding = index::greatest(whole - spread.count, Expr(0));
       const Expr half = index::floor_div(padding, Expr(2));
       spread.before = mode == "SAME_UPPER" ? half : padding - half;
     } else if (mode == "VALID") {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <set>
 #include <unordered_map>
 
 #include "core/graph/assertion.h"
@@ -53,6 +55,7 @@ class Reader {
   void add_inputs();
   Expr size_of(const format::TensorShapeProto::Dimension& dimension, const std::string& what);
   index::Symbol symbol_of(const std::string& parameter);
+  index::Symbol new_symbol(std::string_view wanted);
   void add(const NodeProto& node);
   Values built(const NodeProto& node, const std::string& what);
   Values run(const GraphProto& graph, const Values& inputs);
@@ -73,7 +76,8 @@ class Reader {
   // By name: those of the model's graph, then those of each graph around what is read, the innermost last.
   std::vector<std::unordered_map<std::string, Tensor>> values_{1};
   int nodes_ = 0;                                 // that were read; of a loop each time
-  std::map<std::string, index::Symbol> symbols_;  // by dim_param
+  std::map<std::string, index::Symbol> parameters_;  // by dim_param
+  std::set<std::string> symbols_;
 };
 
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
@@ -95,33 +99,34 @@ void Reader::add_initializers(const GraphProto& graph) {
   }
 }
 
-// The symbol of a dim_param: its name where a size may have it, else one that is made of it.
-index::Symbol Reader::symbol_of(const std::string& parameter) {
-  const auto found = symbols_.find(parameter);
-  if (found != symbols_.end()) return found->second;
+// A symbol that no other size has: of the wanted name where a size may have it, else of one that is made of
+// it.
+index::Symbol Reader::new_symbol(std::string_view wanted) {
+  constexpr std::size_t longest = 12;  // of 23 characters, for what is added
   std::string name;
-  for (const char c : parameter.substr(0, 16))
+  for (const char c : wanted.substr(0, longest))
     name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  const auto is_taken = [&](const std::string& candidate) {
-    return std::ranges::any_of(symbols_, [&](const auto& each) { return each.second.name() == candidate; });
-  };
-  const auto is_name = [](const std::string& candidate) {
-    const bool is_word = candidate == "floor_div" || candidate == "floor_mod" || candidate == "least" ||
-                         candidate == "greatest";
-    return !candidate.empty() && std::isdigit(static_cast<unsigned char>(candidate[0])) == 0 && !is_word &&
-           !graph::is_reserved(candidate);
-  };
-  if (!is_name(name)) name = "d_" + name;
+  const bool is_word = name == "floor_div" || name == "floor_mod" || name == "least" || name == "greatest";
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 || is_word ||
+      graph::is_reserved(name))
+    name = "d_" + name;
   std::string free = name;
-  for (int number = 1; is_taken(free); ++number) free = cat(name, "_", number);
-  return symbols_.emplace(parameter, index::Symbol(free)).first->second;
+  for (std::size_t number = symbols_.size(); !symbols_.insert(free).second; ++number)
+    free = cat(name, "_", number);
+  return index::Symbol(free);
+}
+
+index::Symbol Reader::symbol_of(const std::string& parameter) {
+  const auto found = parameters_.find(parameter);
+  if (found != parameters_.end()) return found->second;
+  return parameters_.emplace(parameter, new_symbol(parameter)).first->second;
 }
 
 Expr Reader::size_of(const format::TensorShapeProto::Dimension& dimension, const std::string& what) {
   using Dimension = format::TensorShapeProto::Dimension;
   if (dimension.value_case() == Dimension::kDimParam && !dimension.dim_param().empty())
     return symbol_of(dimension.dim_param());
-  if (dimension.value_case() != Dimension::kDimValue) return symbol_of(cat("size_", symbols_.size()));
+  if (dimension.value_case() != Dimension::kDimValue) return new_symbol("size");
   if (dimension.dim_value() < 0 || dimension.dim_value() > most_elements)
     throw Error(
         cat(what, ": a dimension is ", dimension.dim_value(), "; it must lie in 0 to ", most_elements));

@@ -87,6 +87,12 @@ Model& Model::with(const std::string& name, const Model& graph) {
   return *this;
 }
 
+Model& Model::with_texts(const std::string& name, const std::vector<std::string>& texts) {
+  AttributeProto& added = attribute(name, AttributeProto::STRINGS);
+  for (const std::string& words : texts) added.add_strings(words);
+  return *this;
+}
+
 std::string error_of(std::string_view bytes, const onnx::ReadOptions& options) {
   try {
     onnx::read(bytes, options);

@@ -43,6 +43,7 @@ class Model {
   Model& with(const std::string& name, const std::vector<std::int64_t>& numbers);
   Model& with(const std::string& name, const std::string& words);
   Model& with(const std::string& name, const Model& graph);
+  Model& with_texts(const std::string& name, const std::vector<std::string>& texts);
 
   std::string bytes() const { return proto.SerializeAsString(); }
   graph::Graph read(const onnx::ReadOptions& options = {}) const { return onnx::read(bytes(), options); }

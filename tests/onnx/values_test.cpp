@@ -21,7 +21,7 @@ TEST(OnnxValues, SizesWithNamesAreSymbols) {
 TEST(OnnxValues, NamesThatSizesCannotHaveAreChanged) {
   Model model;
   model.input("x", float32, {"i0", "least", "seed", ""}).node("Relu", {"x"}, {"y"}).output("y");
-  EXPECT_EQ(type_of(model.read()), "f32 [d_i0, d_least, d_seed, size_3]");
+  EXPECT_EQ(type_of(model.read()), "f32 [d_i0, d_least, d_seed, size]");
 }
 
 // Shape, Gather, Mul, Unsqueeze and Concat decide about a shape, and are folded with a symbol in it.
@@ -231,6 +231,74 @@ TEST(OnnxValues, PlacesOfKnownElements) {
   EXPECT_EQ(numbers_of(graph, {}, 1), (Numbers{1, 3, 0}));
   EXPECT_EQ(numbers_of(graph, {}, 2), (Numbers{2, 0, 2, 1, 0}));
   EXPECT_EQ(numbers_of(graph, {}, 3), (Numbers{2, 1, 2}));
+}
+
+TEST(OnnxValues, DimensionsWithoutANameHaveSymbolsOfTheirOwn) {
+  Model model;
+  model.input("x", float32, {"", "", "size", "size", "an axis with a long name"})
+      .node("Relu", {"x"}, {"y"})
+      .output("y");
+  EXPECT_EQ(type_of(model.read()), "f32 [size, size_1, size_2, size_2, an_axis_with]");
+}
+
+// With these weights each state is the sum of the elements up to it, in the direction of the steps.
+TEST(OnnxValues, SequencesRunInBothDirections) {
+  const auto run = [](const std::string& direction, std::vector<std::string> inputs, std::size_t output) {
+    const std::int64_t directions = direction == "bidirectional" ? 2 : 1;
+    const std::vector<float> ones(static_cast<std::size_t>(directions), 1);
+    Model model;
+    model.input("x", float32, {3, 2, 1})
+        .reals("w", {directions, 1, 1}, ones)
+        .reals("r", {directions, 1, 1}, ones);
+    model.proto.mutable_graph()->add_initializer();
+    format::TensorProto& lengths = *model.proto.mutable_graph()->mutable_initializer()->rbegin();
+    lengths.set_name("lengths");
+    lengths.set_data_type(int32);
+    lengths.add_dims(2);
+    lengths.add_int32_data(2);
+    lengths.add_int32_data(3);
+    model.node("RNN", inputs, {"y", "last"}).with("direction", direction).with("hidden_size", 1);
+    model.with_texts("activations", std::vector<std::string>(static_cast<std::size_t>(directions), "Affine"));
+    return numbers_of(model.output("y").output("last").read(), {}, output);
+  };
+  // Rows of a batch of 2: 0, 2, 4 and 1, 3, 5.
+  EXPECT_EQ(run("forward", {"x", "w", "r"}, 0), (Numbers{0, 1, 2, 4, 6, 9}));
+  EXPECT_EQ(run("reverse", {"x", "w", "r"}, 0), (Numbers{6, 9, 6, 8, 4, 5}));
+  EXPECT_EQ(run("bidirectional", {"x", "w", "r"}, 0), (Numbers{0, 1, 6, 9, 2, 4, 6, 8, 6, 9, 4, 5}));
+  EXPECT_EQ(run("bidirectional", {"x", "w", "r"}, 1), (Numbers{6, 9, 6, 9}));
+  // The first row ends after two steps.
+  EXPECT_EQ(run("forward", {"x", "w", "r", "", "lengths"}, 0), (Numbers{0, 1, 2, 4, 0, 9}));
+  EXPECT_EQ(run("reverse", {"x", "w", "r", "", "lengths"}, 0), (Numbers{2, 9, 2, 8, 0, 5}));
+  EXPECT_EQ(run("forward", {"x", "w", "r", "", "lengths"}, 1), (Numbers{2, 9}));
+}
+
+// A small network of convolutions, for any batch.
+TEST(OnnxValues, NetworksHaveSymbolicBatches) {
+  Model model;
+  model.input("x", float32, {"batch", 1, 6, 6}).reals("w", {2, 1, 3, 3}, std::vector<float>(18, 1));
+  model.reals("ones", {2}, {1, 1}).reals("zeros", {2}, {0, 0}).reals("m", {3, 2}, {1, 0, 0, 1, 1, 1});
+  model.node("Conv", {"x", "w"}, {"c"}).with("pads", std::vector<std::int64_t>{1, 1, 1, 1});
+  model.node("BatchNormalization", {"c", "ones", "zeros", "zeros", "ones"}, {"b"}).node("Relu", {"b"}, {"r"});
+  model.node("MaxPool", {"r"}, {"p"}).with("kernel_shape", std::vector<std::int64_t>{2, 2});
+  model.with("strides", std::vector<std::int64_t>{2, 2});
+  model.node("GlobalAveragePool", {"p"}, {"g"}).node("Flatten", {"g"}, {"f"});
+  model.node("Gemm", {"f", "m"}, {"y"}).with("transB", 1).output("y");
+  EXPECT_EQ(type_of(model.read()), "f32 [batch, 3]");
+}
+
+// Heads are split by a shape that the model computes.
+TEST(OnnxValues, AttentionHasSymbolicLengths) {
+  Model model;
+  model.input("x", float32, {"batch", "length", 8}).integers("at0", {0}).integers("at1", {1});
+  model.integers("heads", {2, 4}).node("Shape", {"x"}, {"s"}).node("Gather", {"s", "at0"}, {"b"});
+  model.node("Gather", {"s", "at1"}, {"l"}).node("Concat", {"b", "l", "heads"}, {"shape"}).with("axis", 0);
+  model.node("Reshape", {"x", "shape"}, {"h"}).node("Transpose", {"h"}, {"q"});
+  model.with("perm", std::vector<std::int64_t>{0, 2, 1, 3}).node("Transpose", {"h"}, {"k"});
+  model.with("perm", std::vector<std::int64_t>{0, 2, 3, 1}).node("MatMul", {"q", "k"}, {"qk"});
+  model.node("Softmax", {"qk"}, {"p"}).node("MatMul", {"p", "q"}, {"o"}).node("Transpose", {"o"}, {"t"});
+  model.with("perm", std::vector<std::int64_t>{0, 2, 1, 3}).integers("flat", {0, 0, -1});
+  model.node("Reshape", {"t", "flat"}, {"y"}).output("y");
+  EXPECT_EQ(type_of(model.read()), "f32 [batch, length, 8]");
 }
 
 TEST(OnnxValues, NodesKeepTheirNames) {
