@@ -19,13 +19,28 @@ bool Call::has(std::size_t position) const {
   return position < inputs_.size() && inputs_[position];
 }
 
-Tensor Call::tensor(std::size_t position) const {
+Value Call::value(std::size_t position) const {
   if (!has(position)) fail("needs input ", position, ", given are ", inputs_.size(), " inputs");
   return *inputs_[position];
 }
 
+Tensor Call::tensor_in(const Value& value, std::string_view what) const {
+  if (const auto* tensor = std::get_if<Tensor>(&value)) return *tensor;
+  fail(what, " must be a tensor, it is ",
+       std::holds_alternative<Sequence>(value) ? "a sequence" : "an optional without a value");
+}
+
+Tensor Call::tensor(std::size_t position) const { return tensor_in(value(position), described(position)); }
+
+Sequence Call::sequence(std::size_t position) const {
+  const Value given = value(position);
+  if (const auto* sequence = std::get_if<Sequence>(&given)) return *sequence;
+  fail(described(position), " must be a sequence, it is ",
+       std::holds_alternative<Tensor>(given) ? "a tensor" : "an optional without a value");
+}
+
 std::optional<Tensor> Call::optional(std::size_t position) const {
-  return has(position) ? inputs_[position] : std::nullopt;
+  return has(position) ? std::optional(tensor(position)) : std::nullopt;
 }
 
 Values Call::tensors() const {
@@ -89,7 +104,7 @@ graph::Array Call::array(const Tensor& tensor, std::string_view what) const {
   fail_unknown(tensor, what);
 }
 
-Values Call::run(std::string_view attribute, const Values& inputs) const {
+AnyValues Call::run(std::string_view attribute, const AnyValues& inputs) const {
   const AttributeProto* found = find(attribute, AttributeProto::GRAPH);
   if (found == nullptr) fail("needs attribute '", attribute, "'");
   return context_.run(found->g(), inputs);

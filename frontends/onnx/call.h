@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/graph/views.h"
@@ -20,6 +21,11 @@ namespace twinloom::onnx {
 using graph::Tensor;
 using Values = std::vector<Tensor>;
 using Integers = std::vector<std::int64_t>;
+// What a name of a model stands for: a tensor, a sequence, whose length is known, or an optional without a
+// value.
+using Sequence = std::vector<Tensor>;
+using Value = std::variant<Tensor, Sequence, std::monostate>;
+using AnyValues = std::vector<Value>;
 
 class Call {
  public:
@@ -29,10 +35,10 @@ class Call {
     Known& known;
     const ReadOptions& options;
     // The outputs of a graph inside of a node, for these values of its inputs.
-    std::function<Values(const format::GraphProto& graph, const Values& inputs)> run;
+    std::function<AnyValues(const format::GraphProto& graph, const AnyValues& inputs)> run;
   };
   Call(Context& context, const format::NodeProto& node, std::int64_t version,
-       std::vector<std::optional<Tensor>> inputs)
+       std::vector<std::optional<Value>> inputs)
       : context_(context), node_(node), version_(version), inputs_(std::move(inputs)) {}
 
   graph::Builder& builder() const { return context_.builder; }
@@ -44,6 +50,8 @@ class Call {
   bool has(std::size_t position) const;
   Tensor tensor(std::size_t position) const;
   std::optional<Tensor> optional(std::size_t position) const;
+  Value value(std::size_t position) const;
+  Sequence sequence(std::size_t position) const;
   // All of them; none may be left out.
   Values tensors() const;
   // How many outputs are named, those left out in the middle counted; and whether one is.
@@ -60,7 +68,9 @@ class Call {
   graph::Array array(const Tensor& tensor, std::string_view what) const;
   std::int64_t integer_of(const Tensor& tensor, std::string_view what) const;
   // The outputs of the graph that an attribute holds.
-  Values run(std::string_view attribute, const Values& inputs) const;
+  AnyValues run(std::string_view attribute, const AnyValues& inputs) const;
+  // The value as a tensor; Error where it is none, `what` names it.
+  Tensor tensor_in(const Value& value, std::string_view what) const;
 
   bool has_attribute(std::string_view attribute) const { return find(attribute) != nullptr; }
   std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const;
@@ -105,7 +115,7 @@ class Call {
   Context& context_;
   const format::NodeProto& node_;
   std::int64_t version_;
-  std::vector<std::optional<Tensor>> inputs_;
+  std::vector<std::optional<Value>> inputs_;
   mutable std::set<std::string, std::less<>> read_attributes_;
   mutable std::set<std::size_t> read_inputs_;
 };

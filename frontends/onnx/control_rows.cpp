@@ -13,7 +13,7 @@ using ops::DType;
 
 constexpr std::int64_t most_iterations = 1 << 10;
 
-Values branch(const Call& call) {
+AnyValues branch(const Call& call) {
   call.ignore({"then_branch", "else_branch"});
   return call.run(call.integer(0) != 0 ? "then_branch" : "else_branch", {});
 }
@@ -26,25 +26,27 @@ Tensor joined(const Call& call, const Values& parts, int axis, bool backwards) {
 
 // The body's inputs: the number of the iteration, the condition, what is carried. Its outputs: whether to go
 // on, what is carried, and elements of the results.
-Values loop(const Call& call) {
+AnyValues loop(const Call& call) {
   const std::int64_t most = call.has(0) ? call.integer(0) : INT64_MAX;
   bool goes_on = !call.has(1) || call.integer(1) != 0;
   const std::size_t carried_count = call.count() < 2 ? 0 : call.count() - 2;
   if (call.outputs() < carried_count) call.fail("has fewer outputs than carried values");
-  Values carried;
-  for (std::size_t k = 0; k < carried_count; ++k) carried.push_back(call.tensor(2 + k));
+  AnyValues carried;
+  for (std::size_t k = 0; k < carried_count; ++k) carried.push_back(call.value(2 + k));
   std::vector<Values> results(call.outputs() - carried_count);
   for (std::int64_t iteration = 0; goes_on && iteration < most; ++iteration) {
     if (iteration == most_iterations) call.unsupported("more than ", most_iterations, " iterations");
-    Values inputs = {call.builder().constant(iteration, DType::i64),
-                     call.builder().constant(true, DType::b8)};
+    AnyValues inputs = {call.builder().constant(iteration, DType::i64),
+                        call.builder().constant(true, DType::b8)};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
-    const Values outputs = call.run("body", inputs);
+    const AnyValues outputs = call.run("body", inputs);
     if (outputs.size() != 1 + carried_count + results.size())
       call.fail("the body has ", outputs.size(), " outputs in place of ", 1 + carried_count + results.size());
     carried.assign(outputs.begin() + 1, outputs.begin() + 1 + static_cast<std::ptrdiff_t>(carried_count));
-    for (std::size_t k = 0; k < results.size(); ++k) results[k].push_back(outputs[1 + carried_count + k]);
-    goes_on = call.integer_of(outputs[0], "the condition of the body") != 0;
+    for (std::size_t k = 0; k < results.size(); ++k)
+      results[k].push_back(call.tensor_in(outputs[1 + carried_count + k], "a result of the body"));
+    const std::string_view condition = "the condition of the body";
+    goes_on = call.integer_of(call.tensor_in(outputs[0], condition), condition) != 0;
   }
   for (const Values& parts : results) carried.push_back(joined(call, parts, 0, false));
   return carried;
@@ -56,6 +58,12 @@ Integers each_of(const Call& call, std::string_view attribute, std::size_t count
   if (given.size() != count)
     call.fail("attribute '", attribute, "' has ", given.size(), " numbers in place of ", count);
   return given;
+}
+
+Values tensors_in(const Call& call, const AnyValues& values) {
+  Values tensors;
+  for (const Value& value : values) tensors.push_back(call.tensor_in(value, "an output of the body"));
+  return tensors;
 }
 
 struct Scanned {
@@ -96,10 +104,10 @@ Values scan(const Call& call) {
   const std::int64_t count = iterations_of(call, scanned);
   std::vector<Values> results(result_count);
   for (std::int64_t iteration = 0; iteration < count; ++iteration) {
-    Values inputs = state;
+    AnyValues inputs(state.begin(), state.end());
     for (const auto& [x, axis, backwards] : scanned)
       inputs.push_back(graph::select(x, axis, backwards ? count - 1 - iteration : iteration));
-    const Values outputs = call.run("body", inputs);
+    const Values outputs = tensors_in(call, call.run("body", inputs));
     if (outputs.size() != states + result_count)
       call.fail("the body has ", outputs.size(), " outputs in place of ", states + result_count);
     state.assign(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(states));
@@ -113,8 +121,8 @@ Values scan(const Call& call) {
 }
 
 constexpr std::array rows = {
-    Row{"If", branch},
-    Row{"Loop", loop},
+    any_row("If", branch),
+    any_row("Loop", loop),
     Row{"Scan", scan, 9},
 };
 

@@ -16,7 +16,7 @@ const std::map<std::string_view, const Row*>& all_rows() {
                                  indexing_rows(),  creation_rows(),     norm_rows(),      pooling_rows(),
                                  product_rows(),   quantisation_rows(), loss_rows(),      resize_rows(),
                                  sampling_rows(),  recurrent_rows(),    signal_rows(),    data_rows(),
-                                 control_rows()};
+                                 control_rows(),   sequence_rows()};
     for (const std::span<const Row> family : families)
       for (const Row& row : family) CHECK(result.emplace(row.name, &row).second, "two rows ", row.name);
     return result;
@@ -28,27 +28,11 @@ struct Refusal {
   std::string_view name, words;
 };
 constexpr std::string_view random = "its random numbers are left open by ONNX";
-constexpr std::string_view sequences = "sequences and optionals";
 constexpr std::string_view strings = "strings";
 constexpr std::array refusals = {
-    Refusal{"Bernoulli", random},
-    Refusal{"ConcatFromSequence", sequences},
-    Refusal{"Multinomial", random},
-    Refusal{"Optional", sequences},
-    Refusal{"OptionalGetElement", sequences},
-    Refusal{"OptionalHasElement", sequences},
-    Refusal{"RandomNormal", random},
-    Refusal{"RandomNormalLike", random},
-    Refusal{"RandomUniform", random},
-    Refusal{"RandomUniformLike", random},
-    Refusal{"SequenceAt", sequences},
-    Refusal{"SequenceConstruct", sequences},
-    Refusal{"SequenceEmpty", sequences},
-    Refusal{"SequenceErase", sequences},
-    Refusal{"SequenceInsert", sequences},
-    Refusal{"SequenceLength", sequences},
-    Refusal{"SequenceMap", sequences},
-    Refusal{"SplitToSequence", sequences},
+    Refusal{"Bernoulli", random},         Refusal{"Multinomial", random},
+    Refusal{"RandomNormal", random},      Refusal{"RandomNormalLike", random},
+    Refusal{"RandomUniform", random},     Refusal{"RandomUniformLike", random},
     Refusal{"StringNormalizer", strings},
 };
 

@@ -15,7 +15,12 @@ struct Row {
   std::string_view name;  // after its domain, where that is not ONNX's own
   Values (*build)(const Call& call);
   int since = 1;  // the first opset whose meaning it has
+  // In place of `build` where not all that it gives are tensors.
+  AnyValues (*build_any)(const Call& call) = nullptr;
 };
+constexpr Row any_row(std::string_view name, AnyValues (*build)(const Call& call), int since = 1) {
+  return {name, nullptr, since, build};
+}
 
 std::span<const Row> pointwise_rows();
 std::span<const Row> activation_rows();
@@ -34,6 +39,7 @@ std::span<const Row> recurrent_rows();
 std::span<const Row> signal_rows();
 std::span<const Row> data_rows();
 std::span<const Row> control_rows();
+std::span<const Row> sequence_rows();
 
 // Null where there is none.
 const Row* find_operator(std::string_view name);

@@ -120,8 +120,6 @@ Values clip(const Call& call) {
   return {low || high ? graph::clamp(x, low, high) : x};
 }
 
-Tensor identity(const Tensor& x) { return x; }
-
 constexpr std::array rows = {
     Row{"Abs", one<graph::abs>},
     Row{"Acos", one<graph::acos>},
@@ -150,7 +148,6 @@ constexpr std::array rows = {
     Row{"Floor", one<graph::floor>},
     Row{"Greater", two<graph::gt>},
     Row{"GreaterOrEqual", two<graph::ge>},
-    Row{"Identity", one<identity>},
     Row{"IsInf", is_inf},
     Row{"IsNaN", one<graph::isnan>},
     Row{"Less", two<graph::lt>},

@@ -38,7 +38,7 @@ class Reader {
         options_(options),
         known_(builder_.graph(), options),
         context_{builder_, known_, options,
-                 [this](const GraphProto& graph, const Values& inputs) { return run(graph, inputs); }} {}
+                 [this](const GraphProto& graph, const AnyValues& inputs) { return run(graph, inputs); }} {}
 
   graph::Graph read() {
     add_opsets();
@@ -57,14 +57,17 @@ class Reader {
   index::Symbol symbol_of(const std::string& parameter);
   index::Symbol new_symbol(std::string_view wanted);
   void add(const NodeProto& node);
-  Values built(const NodeProto& node, const std::string& what);
-  Values run(const GraphProto& graph, const Values& inputs);
-  const Tensor* find(const std::string& name) const;
-  std::vector<std::optional<Tensor>> inputs_of(const NodeProto& node) const;
+  void add_tensor_input(const format::ValueInfoProto& input, const std::string& what);
+  void add_elements(const std::string& name, std::size_t number, const std::string& what);
+  AnyValues built(const NodeProto& node, const std::string& what);
+  AnyValues run(const GraphProto& graph, const AnyValues& inputs);
+  const Value* find(const std::string& name) const;
+  std::vector<std::optional<Value>> inputs_of(const NodeProto& node) const;
   void check_size(const Tensor& tensor) const;
   static void check_all_read(const Call& call);
-  void define(const std::string& name, const Tensor& value);
+  void define(const std::string& name, const Value& value);
   void add_outputs();
+  void add_output(const Tensor& value, const std::string& name);
   Tensor with_checked_inputs(const Tensor& value);
 
   const ModelProto& model_;
@@ -74,7 +77,8 @@ class Reader {
   Call::Context context_;
   std::map<std::string, std::int64_t> versions_;  // by domain
   // By name: those of the model's graph, then those of each graph around what is read, the innermost last.
-  std::vector<std::unordered_map<std::string, Tensor>> values_{1};
+  std::vector<std::unordered_map<std::string, Value>> values_{1};
+  bool is_checked_ = false;                       // whether a result waits for the comparison of inputs
   int nodes_ = 0;                                 // that were read; of a loop each time
   std::map<std::string, index::Symbol> parameters_;  // by dim_param
   std::set<std::string> symbols_;
@@ -134,22 +138,48 @@ Expr Reader::size_of(const format::TensorShapeProto::Dimension& dimension, const
 }
 
 void Reader::add_inputs() {
+  std::size_t number = 0;
   for (const format::ValueInfoProto& input : model_.graph().input()) {
     if (find(input.name()) != nullptr) continue;  // an initializer is its value
     const std::string what = cat("input '", escaped(input.name()), "'");
     const auto& type = input.type();
     if (type.value_case() == format::TypeProto::VALUE_NOT_SET) throw Error(cat(what, ": has no type"));
-    if (!type.has_tensor_type())
-      throw Unsupported(cat(what, ": sequences, maps and optionals are not supported"));
-    const ops::DType dtype = dtype_of(type.tensor_type().elem_type(), what);
-    if (!type.tensor_type().has_shape())
-      throw Unsupported(cat(what, ": an unknown number of axes is not supported"));
-    graph::Shape shape;
-    for (const auto& dimension : type.tensor_type().shape().dim()) shape.push_back(size_of(dimension, what));
     builder_.origin = {};
-    const Tensor tensor = builder_.input(input.name(), dtype, std::move(shape));
-    check_size(tensor);
-    define(input.name(), tensor);
+    if (type.has_tensor_type()) {
+      add_tensor_input(input, what);
+    } else {
+      add_elements(input.name(), number, what);
+    }
+    ++number;
+  }
+}
+
+void Reader::add_tensor_input(const format::ValueInfoProto& input, const std::string& what) {
+  const auto& type = input.type().tensor_type();
+  const ops::DType dtype = dtype_of(type.elem_type(), what);
+  if (!type.has_shape()) throw Unsupported(cat(what, ": an unknown number of axes is not supported"));
+  graph::Shape shape;
+  for (const auto& dimension : type.shape().dim()) shape.push_back(size_of(dimension, what));
+  const Tensor tensor = builder_.input(input.name(), dtype, std::move(shape));
+  check_size(tensor);
+  define(input.name(), tensor);
+}
+
+void Reader::add_elements(const std::string& name, std::size_t number, const std::string& what) {
+  const auto elements = options_.elements ? options_.elements(name, number) : std::nullopt;
+  if (!elements)
+    throw Unsupported(
+        cat(what, ": a sequence, map or optional whose elements are not given is not supported"));
+  Sequence tensors;
+  for (const graph::Array& array : elements->tensors)
+    tensors.push_back(builder_.input(cat(name, "[", tensors.size(), "]"), array.dtype,
+                                     graph::Shape(array.sizes.begin(), array.sizes.end())));
+  if (elements->is_sequence) {
+    define(name, tensors);
+  } else if (tensors.empty()) {
+    define(name, std::monostate());
+  } else {
+    define(name, tensors[0]);
   }
 }
 
@@ -165,20 +195,20 @@ void Reader::check_size(const Tensor& tensor) const {
   }
 }
 
-void Reader::define(const std::string& name, const Tensor& value) {
+void Reader::define(const std::string& name, const Value& value) {
   if (name.empty()) return;
   if (!values_.back().emplace(name, value).second)
     throw Error(cat("two nodes, inputs or initializers are called '", escaped(name), "'"));
 }
 
-const Tensor* Reader::find(const std::string& name) const {
+const Value* Reader::find(const std::string& name) const {
   for (auto scope = values_.rbegin(); scope != values_.rend(); ++scope)
     if (const auto found = scope->find(name); found != scope->end()) return &found->second;
   return nullptr;
 }
 
 // A graph inside of a node sees what is around it.
-Values Reader::run(const GraphProto& graph, const Values& inputs) {
+AnyValues Reader::run(const GraphProto& graph, const AnyValues& inputs) {
   constexpr std::size_t deepest = 32;
   if (values_.size() > deepest)
     throw Error(cat("graphs inside of nodes are nested more than ", deepest, " deep"));
@@ -189,9 +219,9 @@ Values Reader::run(const GraphProto& graph, const Values& inputs) {
   add_initializers(graph);
   for (std::size_t k = 0; k < inputs.size(); ++k) define(graph.input(static_cast<int>(k)).name(), inputs[k]);
   for (const NodeProto& node : graph.node()) add(node);
-  Values outputs;
+  AnyValues outputs;
   for (const format::ValueInfoProto& output : graph.output()) {
-    const Tensor* found = find(output.name());
+    const Value* found = find(output.name());
     if (found == nullptr)
       throw Error(cat("output '", escaped(output.name()), "' of the graph inside is computed by no node"));
     outputs.push_back(*found);
@@ -201,14 +231,14 @@ Values Reader::run(const GraphProto& graph, const Values& inputs) {
   return outputs;
 }
 
-std::vector<std::optional<Tensor>> Reader::inputs_of(const NodeProto& node) const {
-  std::vector<std::optional<Tensor>> inputs;
+std::vector<std::optional<Value>> Reader::inputs_of(const NodeProto& node) const {
+  std::vector<std::optional<Value>> inputs;
   for (const std::string& name : node.input()) {
     if (name.empty()) {
       inputs.emplace_back();
       continue;
     }
-    const Tensor* found = find(name);
+    const Value* found = find(name);
     if (found == nullptr)
       throw Error(cat("reads '", escaped(name),
                       "', which is no input, no initializer and no output of a node before it"));
@@ -227,7 +257,7 @@ void Reader::check_all_read(const Call& call) {
     throw Unsupported(cat("input ", input, " is not supported"));
 }
 
-Values Reader::built(const NodeProto& node, const std::string& what) {
+AnyValues Reader::built(const NodeProto& node, const std::string& what) {
   const std::string domain = domain_of(node.domain());
   const std::string name = domain.empty() ? node.op_type() : cat(domain, ".", node.op_type());
   const auto version = versions_.find(domain);
@@ -247,9 +277,15 @@ Values Reader::built(const NodeProto& node, const std::string& what) {
         cat("more than ", most_nodes, " nodes, those of loops counted each time, are not supported"));
   const graph::CompositeScope scope(builder_, node.op_type());
   const Call call(context_, node, version->second, inputs_of(node));
-  const Values values = row->build(call);
+  AnyValues values;
+  if (row->build_any != nullptr) {
+    values = row->build_any(call);
+  } else {
+    for (const Tensor& value : row->build(call)) values.emplace_back(value);
+  }
   check_all_read(call);
-  for (const Tensor& value : values) check_size(value);
+  for (const Value& value : values)
+    if (const auto* tensor = std::get_if<Tensor>(&value)) check_size(*tensor);
   return values;
 }
 
@@ -261,7 +297,7 @@ void Reader::add(const NodeProto& node) {
   const std::string prefix = cat("node '", escaped(name), "' (", escaped(node.op_type()),
                                  version == versions_.end() ? "" : cat(", opset ", version->second), "): ");
   try {
-    const Values values = built(node, name);
+    const AnyValues values = built(node, name);
     for (int output = 0; output < node.output_size(); ++output) {
       if (node.output(output).empty()) continue;
       if (std::cmp_greater_equal(output, values.size()))
@@ -289,26 +325,53 @@ Tensor Reader::with_checked_inputs(const Tensor& value) {
   return graph::asserting(value, assertions);
 }
 
+void Reader::add_output(const Tensor& value, const std::string& name) {
+  builder_.origin = {};
+  builder_.output(is_checked_ ? value : with_checked_inputs(value), name);
+  is_checked_ = true;
+}
+
 void Reader::add_outputs() {
-  bool is_checked = false;
+  if (model_.graph().output().empty()) throw Error("the graph has no outputs");
   for (const format::ValueInfoProto& output : model_.graph().output()) {
-    const Tensor* found = find(output.name());
+    const Value* found = find(output.name());
     if (found == nullptr) throw Error(cat("output '", escaped(output.name()), "' is computed by no node"));
-    builder_.origin = {};
-    builder_.output(is_checked ? *found : with_checked_inputs(*found), output.name());
-    is_checked = true;
+    if (const auto* tensor = std::get_if<Tensor>(found)) add_output(*tensor, output.name());
+    if (const auto* sequence = std::get_if<Sequence>(found))
+      for (std::size_t k = 0; k < sequence->size(); ++k)
+        add_output((*sequence)[k], cat(output.name(), "[", k, "]"));
   }
-  if (!is_checked) throw Error("the graph has no outputs");
+}
+
+Kind kind_of(const format::TypeProto& type) {
+  if (type.has_sequence_type()) return Kind::sequence;
+  return type.has_optional_type() ? Kind::optional : Kind::tensor;
+}
+
+ModelProto parsed(std::string_view bytes) {
+  ModelProto model;
+  if (std::cmp_greater(bytes.size(), most_bytes) ||
+      !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw Error("this is no ONNX model, or not the whole of one");
+  return model;
 }
 
 }  // namespace
 
 graph::Graph read(std::string_view bytes, const ReadOptions& options) {
-  ModelProto model;
-  if (std::cmp_greater(bytes.size(), most_bytes) ||
-      !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw Error("this is no ONNX model, or not the whole of one");
+  const ModelProto model = parsed(bytes);
   return Reader(model, options).read();
+}
+
+Signature signature_of(std::string_view bytes) {
+  const ModelProto model = parsed(bytes);
+  std::set<std::string> initialized;
+  for (const auto& tensor : model.graph().initializer()) initialized.insert(tensor.name());
+  Signature signature;
+  for (const auto& input : model.graph().input())
+    if (!initialized.contains(input.name())) signature.inputs.push_back(kind_of(input.type()));
+  for (const auto& output : model.graph().output()) signature.outputs.push_back(kind_of(output.type()));
+  return signature;
 }
 
 std::vector<std::string> operators() { return operator_names(); }

@@ -203,12 +203,39 @@ graph::Array array_of(const TensorProto& tensor, const std::filesystem::path& fo
   return {dtype, std::move(sizes), typed_bytes(tensor, dtype, bytes, what)};
 }
 
-graph::Array read_tensor(std::string_view bytes, const std::string& what) {
-  TensorProto tensor;
+namespace {
+
+template <class Message>
+Message parsed(std::string_view bytes, std::string_view words, const std::string& what) {
+  Message message;
   if (std::cmp_greater(bytes.size(), most_bytes) ||
-      !tensor.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw Error(cat(what, ": is no tensor of ONNX"));
-  return array_of(tensor, {}, what);
+      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw Error(cat(what, ": is no ", words, " of ONNX"));
+  return message;
+}
+
+Elements sequence_of(const format::SequenceProto& sequence, const std::string& what) {
+  Elements elements;
+  for (const TensorProto& tensor : sequence.tensor_values())
+    elements.tensors.push_back(array_of(tensor, {}, what));
+  return elements;
+}
+
+}  // namespace
+
+graph::Array read_tensor(std::string_view bytes, const std::string& what) {
+  return array_of(parsed<TensorProto>(bytes, "tensor", what), {}, what);
+}
+
+Elements read_elements(std::string_view bytes, Kind kind, const std::string& what) {
+  if (kind == Kind::tensor) return {{read_tensor(bytes, what)}, false};
+  if (kind == Kind::sequence)
+    return sequence_of(parsed<format::SequenceProto>(bytes, "sequence", what), what);
+  const auto optional = parsed<format::OptionalProto>(bytes, "optional", what);
+  if (optional.has_sequence_value()) return sequence_of(optional.sequence_value(), what);
+  Elements elements{{}, false};
+  if (optional.has_tensor_value()) elements.tensors.push_back(array_of(optional.tensor_value(), {}, what));
+  return elements;
 }
 
 }  // namespace twinloom::onnx

@@ -84,7 +84,9 @@ TEST(OnnxErrors, MoreThanThereIs) {
   Model sequence;
   sequence.input("x", float32, {2}).output("x");
   sequence.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
-  EXPECT_EQ(sequence.error(), "unsupported: input 'x': sequences, maps and optionals are not supported");
+  EXPECT_EQ(
+      sequence.error(),
+      "unsupported: input 'x': a sequence, map or optional whose elements are not given is not supported");
 }
 
 // What a newer opset may have added to an operator: refused, never ignored.
@@ -173,7 +175,7 @@ class OnnxExternalData : public testing::Test {
   }
   // Of a model whose only constant, one f32, lies there.
   std::string error(const std::vector<std::pair<std::string, std::string>>& entries) const {
-    return model(entries).error({folder_.file("model"), {}});
+    return model(entries).error({folder_.file("model"), {}, {}});
   }
   static Model model(const std::vector<std::pair<std::string, std::string>>& entries) {
     Model model;
@@ -191,7 +193,7 @@ class OnnxExternalData : public testing::Test {
 
 TEST_F(OnnxExternalData, IsRead) {
   const Model good = model({{"location", "data.bin"}, {"offset", "4"}, {"length", "4"}});
-  EXPECT_EQ(numbers_of(good.read({folder_.file("model"), {}})), std::vector<double>{1});
+  EXPECT_EQ(numbers_of(good.read({folder_.file("model"), {}, {}})), std::vector<double>{1});
 }
 
 TEST_F(OnnxExternalData, StaysInTheFolder) {

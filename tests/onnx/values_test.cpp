@@ -45,13 +45,15 @@ TEST(OnnxValues, ConstantsMayBeComputedInAnyWay) {
 }
 
 onnx::ReadOptions shape_of(std::vector<std::int64_t> numbers) {
-  return {{}, [numbers](const std::string& name, std::size_t) -> std::optional<graph::Array> {
-            if (name != "shape") return std::nullopt;
-            const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
-            return graph::Array{ops::DType::i64,
-                                {static_cast<std::int64_t>(numbers.size())},
-                                std::vector(bytes, bytes + numbers.size() * sizeof(std::int64_t))};
-          }};
+  onnx::ReadOptions options;
+  options.values = [numbers](const std::string& name, std::size_t) -> std::optional<graph::Array> {
+    if (name != "shape") return std::nullopt;
+    const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
+    return graph::Array{ops::DType::i64,
+                        {static_cast<std::int64_t>(numbers.size())},
+                        std::vector(bytes, bytes + numbers.size() * sizeof(std::int64_t))};
+  };
+  return options;
 }
 
 // The graph is for this shape, and a run with another one ends in an Error.
@@ -299,6 +301,49 @@ TEST(OnnxValues, AttentionHasSymbolicLengths) {
   model.with("perm", std::vector<std::int64_t>{0, 2, 1, 3}).integers("flat", {0, 0, -1});
   model.node("Reshape", {"t", "flat"}, {"y"}).output("y");
   EXPECT_EQ(type_of(model.read()), "f32 [batch, length, 8]");
+}
+
+TEST(OnnxValues, SequencesAreListsWhileTheModelIsRead) {
+  Model model;
+  model.input("x", float32, {2, 2}).integers("last", {-1});
+  model.node("SplitToSequence", {"x"}, {"rows"}).with("axis", 0).with("keepdims", 0);
+  model.node("SequenceAt", {"rows", "last"}, {"row"}).node("SequenceInsert", {"rows", "row"}, {"three"});
+  model.node("SequenceErase", {"three", "zero"}, {"two"}).node("SequenceLength", {"two"}, {"length"});
+  model.integers("zero", {0}).node("ConcatFromSequence", {"two"}, {"y"}).with("axis", 0);
+  model.output("y").output("length").output("rows");
+  const graph::Graph graph = model.read();
+  EXPECT_EQ(numbers_of(graph), (Numbers{2, 3, 2, 3}));
+  EXPECT_EQ(numbers_of(graph, {}, 1), (Numbers{2}));
+  EXPECT_EQ(numbers_of(graph, {}, 3), (Numbers{2, 3}));
+  EXPECT_EQ(graph.results()[3].name, "rows[1]");
+}
+
+TEST(OnnxValues, ASequenceThatIsAnInputHasAParameterForEachTensor) {
+  Model model;
+  model.input("s", float32, {}).node("ConcatFromSequence", {"s"}, {"y"}).with("axis", 0).output("y");
+  model.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
+  const graph::Array array{ops::DType::f32, {2}, std::vector<std::byte>(8)};
+  onnx::ReadOptions options;
+  options.elements = [&](const std::string& name, std::size_t input) -> std::optional<onnx::Elements> {
+    EXPECT_EQ(name, "s");
+    EXPECT_EQ(input, 0U);
+    return onnx::Elements{{array, array}};
+  };
+  const graph::Graph graph = model.read(options);
+  EXPECT_EQ(graph.parameters()[1].name, "s[1]");
+  EXPECT_EQ(numbers_of(graph), (Numbers{0, 1, 0, 1}));
+}
+
+TEST(OnnxValues, WhatIsNoSequence) {
+  EXPECT_EQ(model_of("SequenceLength", {2}).error(),
+            "node 'y' (SequenceLength, opset 17): input 0 'x' must be a sequence, it is a tensor");
+  Model model;
+  model.node("SequenceEmpty", {}, {"s"}).node("Relu", {"s"}, {"y"}).output("y");
+  EXPECT_EQ(model.error(), "node 'y' (Relu, opset 17): input 0 's' must be a tensor, it is a sequence");
+  Model at;
+  at.input("x", float32, {2}).integers("three", {3}).node("SequenceConstruct", {"x"}, {"s"});
+  at.node("SequenceAt", {"s", "three"}, {"y"}).output("y");
+  EXPECT_EQ(at.error(), "node 'y' (SequenceAt, opset 17): place 3 lies outside of a sequence of 1");
 }
 
 TEST(OnnxValues, NodesKeepTheirNames) {

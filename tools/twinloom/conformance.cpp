@@ -81,43 +81,90 @@ std::string words_of_difference(const Output& output, const Tensor& expected, co
              difference.expected);
 }
 
-// The tensor in a file, of a parameter or result of this type: bfloat16 is stored as its bits.
-Tensor stored(const fs::path& file, ops::DType dtype) {
-  Tensor tensor = read_pb(file);
+// Of a parameter or result of this type: bfloat16 is stored as its bits.
+Tensor stored(const graph::Array& array, ops::DType dtype) {
+  Tensor tensor = tensor_of(array);
   if (dtype == ops::DType::bf16 && tensor.dtype == ops::DType::u16) tensor.dtype = dtype;
   return tensor;
 }
 
-// Error where an output is not what is expected.
-void run_data_set(const ConformanceCommand& command, const fs::path& test, const fs::path& data) {
+// The files of a data set.
+struct DataSet {
+  fs::path folder;
+  onnx::Signature signature;
+
+  // Nothing where there is no such file.
+  std::optional<onnx::Elements> elements(std::string_view name, std::size_t number, onnx::Kind kind) const {
+    const fs::path file = folder / cat(name, "_", number, ".pb");
+    if (!fs::exists(file)) return std::nullopt;
+    return onnx::read_elements(read_bytes(file, onnx::most_bytes), kind, file.string());
+  }
+  std::optional<onnx::Elements> input(std::size_t number) const {
+    return elements("input", number, signature.inputs.at(number));
+  }
+  // The tensors of all inputs one after the other, as parameters are; nothing for those without a file.
+  std::vector<std::optional<graph::Array>> parameters() const {
+    std::vector<std::optional<graph::Array>> result;
+    for (std::size_t k = 0; k < signature.inputs.size(); ++k) {
+      const auto found = input(k);
+      if (!found) result.emplace_back();
+      if (found) result.insert(result.end(), found->tensors.begin(), found->tensors.end());
+    }
+    return result;
+  }
+};
+
+// The inputs are the model's, those before the parameters that they are asked for.
+Model model_with(const DataSet& data, const fs::path& file) {
   Model model;
-  const auto file = [&](std::string_view kind, std::size_t position) {
-    return data / cat(kind, "_", position, ".pb");
-  };
+  std::vector<std::optional<graph::Array>> parameters;  // read where they are needed
   const auto value = [&](const std::string&, std::size_t position) -> std::optional<graph::Array> {
-    if (!fs::exists(file("input", position))) return std::nullopt;
-    return array_of(read_pb(file("input", position)));
+    if (parameters.empty()) parameters = data.parameters();
+    return position < parameters.size() ? parameters[position] : std::nullopt;
   };
-  model.graph = read_onnx(test / "model.onnx", value);
+  const auto elements = [&](const std::string&, std::size_t number) { return data.input(number); };
+  model.graph = read_onnx(file, {.folder = {}, .values = value, .elements = elements});
+  if (parameters.empty()) parameters = data.parameters();
   for (std::size_t p = 0; p < model.graph.parameters().size(); ++p) {
     const auto& node = model.graph[std::get<graph::NodeId>(model.graph.parameters()[p].value)];
-    if (fs::exists(file("input", p)))
-      model.arrays[cat("in", p)].tensor = stored(file("input", p), node.dtype);
+    if (p < parameters.size() && parameters[p])
+      model.arrays[cat("in", p)].tensor = stored(*parameters[p], node.dtype);
   }
+  return model;
+}
+
+// Error where an output is not what is expected.
+void check_outputs(const ConformanceCommand& command, const Model& model, const DataSet& data,
+                   const std::vector<Output>& outputs) {
+  std::size_t result = 0;
+  for (std::size_t k = 0; k < data.signature.outputs.size(); ++k) {
+    const auto expected = data.elements("output", k, data.signature.outputs[k]);
+    if (!expected) throw Error(cat("there is no output_", k, ".pb"));
+    for (const graph::Array& array : expected->tensors) {
+      if (result == outputs.size())
+        throw Error(cat("there are ", outputs.size(), " results, expected are more"));
+      const ops::DType dtype = model.graph[model.graph.results()[result].value].dtype;
+      const std::string wrong = words_of_difference(outputs[result], stored(array, dtype), command.tolerance);
+      if (!wrong.empty())
+        throw Error(cat("output ", result, " '", escaped(output_name(model.graph, result)), "' ", wrong));
+      ++result;
+    }
+  }
+  if (result != outputs.size())
+    throw Error(cat("there are ", outputs.size(), " results, expected are ", result));
+}
+
+void run_data_set(const ConformanceCommand& command, const fs::path& test, const fs::path& folder) {
+  const fs::path file = test / "model.onnx";
+  const DataSet data{folder, onnx::signature_of(read_bytes(file, onnx::most_bytes))};
+  const Model model = model_with(data, file);
   const auto arguments = make_arguments(model, {});
   const Device device = make_device(command.device);
   const Executable executable =
       make_executable(model, device, compile_options(command.device, Mode::fused), false);
   const auto outputs =
       on_host(executable.run(on_device(arguments, device), run_options(command.device, {})), device);
-  for (std::size_t r = 0; r < outputs.size(); ++r) {
-    if (!fs::exists(file("output", r))) continue;
-    const ops::DType dtype = model.graph[model.graph.results()[r].value].dtype;
-    const Tensor expected = stored(file("output", r), dtype);
-    const std::string wrong = words_of_difference(outputs[r], expected, command.tolerance);
-    if (!wrong.empty())
-      throw Error(cat("output ", r, " '", escaped(output_name(model.graph, r)), "' ", wrong));
-  }
+  check_outputs(command, model, data, outputs);
 }
 
 Tested run_test(const ConformanceCommand& command, const fs::path& test) {

@@ -84,7 +84,8 @@ Model onnx_model(Model model, const ModelOptions& options) {
     }
     return std::nullopt;
   };
-  model.graph = graph::donate(read_onnx(options.file, value), options.donated);
+  model.graph = graph::donate(read_onnx(options.file, {.folder = {}, .values = value, .elements = {}}),
+                              options.donated);
   model.strides.resize(model.graph.parameters().size());
   return model;
 }

@@ -17,10 +17,10 @@ bool is_onnx(const std::filesystem::path& file) {
   return first == ir_version;
 }
 
-graph::Graph read_onnx(const std::filesystem::path& file, decltype(onnx::ReadOptions::values) values) {
+graph::Graph read_onnx(const std::filesystem::path& file, onnx::ReadOptions options) {
   const std::string bytes = read_bytes(file, onnx::most_bytes);
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  graph::Graph graph = onnx::read(bytes, {folder, std::move(values)});
+  options.folder = file.has_parent_path() ? file.parent_path() : ".";
+  graph::Graph graph = onnx::read(bytes, options);
   graph.name = "graph";
   return graph;
 }

@@ -13,7 +13,7 @@ namespace twinloom::tool {
 
 // By its name, or by its first byte, with which no text begins.
 bool is_onnx(const std::filesystem::path& file);
-graph::Graph read_onnx(const std::filesystem::path& file, decltype(onnx::ReadOptions::values) values);
+graph::Graph read_onnx(const std::filesystem::path& file, onnx::ReadOptions options);
 
 // One tensor; and those of a folder, by the names of read_arrays().
 runtime::Tensor read_pb(const std::filesystem::path& file);
