@@ -142,7 +142,8 @@ const AttributeProto* Call::find(std::string_view attribute) const {
   read_attributes_.emplace(attribute);
   for (const AttributeProto& each : node_.attribute()) {
     if (each.name() != attribute) continue;
-    if (!each.ref_attr_name().empty()) unsupported("an attribute of a function");
+    if (!each.ref_attr_name().empty())
+      fail("attribute '", attribute, "' is that of a function, and there is none");
     return &each;
   }
   return nullptr;

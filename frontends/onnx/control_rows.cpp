@@ -25,10 +25,12 @@ Tensor joined(const Call& call, const Values& parts, int axis, bool backwards) {
 }
 
 // The body's inputs: the number of the iteration, the condition, what is carried. Its outputs: whether to go
-// on, what is carried, and elements of the results.
+// on, what is carried, and elements of the results. Without a condition to begin with the body's does not
+// count.
 AnyValues loop(const Call& call) {
   const std::int64_t most = call.has(0) ? call.integer(0) : INT64_MAX;
-  bool goes_on = !call.has(1) || call.integer(1) != 0;
+  const bool asks = call.has(1);
+  bool goes_on = !asks || call.integer(1) != 0;
   const std::size_t carried_count = call.count() < 2 ? 0 : call.count() - 2;
   if (call.outputs() < carried_count) call.fail("has fewer outputs than carried values");
   AnyValues carried;
@@ -46,7 +48,7 @@ AnyValues loop(const Call& call) {
     for (std::size_t k = 0; k < results.size(); ++k)
       results[k].push_back(call.tensor_in(outputs[1 + carried_count + k], "a result of the body"));
     const std::string_view condition = "the condition of the body";
-    goes_on = call.integer_of(call.tensor_in(outputs[0], condition), condition) != 0;
+    if (asks) goes_on = call.integer_of(call.tensor_in(outputs[0], condition), condition) != 0;
   }
   for (const Values& parts : results) carried.push_back(joined(call, parts, 0, false));
   return carried;

@@ -56,7 +56,9 @@ Values mod(const Call& call) {
 Values pow(const Call& call) {
   const auto [a, b] = operands(call);
   if (a.dtype() == b.dtype()) return {graph::pow(a, b)};
-  const bool in_double = ops::size_of(a.dtype()) == 8 || ops::size_of(b.dtype()) == 8;
+  // A power that is cut to an integer must not lie below it by the rounding of f32.
+  const bool in_double =
+      ops::is_integer(a.dtype()) || ops::size_of(a.dtype()) == 8 || ops::size_of(b.dtype()) == 8;
   const bool is_real = ops::is_floating(a.dtype()) || ops::is_floating(b.dtype());
   const DType compute = !is_real ? DType::i64 : in_double ? DType::f64 : DType::f32;
   return {graph::cast(graph::pow(graph::cast(a, compute), graph::cast(b, compute)), a.dtype())};

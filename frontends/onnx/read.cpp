@@ -6,10 +6,12 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "core/graph/assertion.h"
 #include "core/graph/reductions.h"
 #include "core/graph/size_names.h"
+#include "frontends/onnx/functions.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/onnx/tensors.h"
 
@@ -61,6 +63,8 @@ class Reader {
   void add_elements(const std::string& name, std::size_t number, const std::string& what);
   AnyValues built(const NodeProto& node, const std::string& what);
   AnyValues run(const GraphProto& graph, const AnyValues& inputs);
+  AnyValues run(const format::FunctionProto& function, const NodeProto& call);
+  void check_depth() const;
   const Value* find(const std::string& name) const;
   std::vector<std::optional<Value>> inputs_of(const NodeProto& node) const;
   void check_size(const Tensor& tensor) const;
@@ -76,6 +80,8 @@ class Reader {
   Known known_;
   Call::Context context_;
   std::map<std::string, std::int64_t> versions_;  // by domain
+  std::map<std::string, const format::FunctionProto*> functions_;  // by key_of()
+  int depth_ = 0;  // of graphs inside of nodes, and of functions
   // By name: those of the model's graph, then those of each graph around what is read, the innermost last.
   std::vector<std::unordered_map<std::string, Value>> values_{1};
   bool is_checked_ = false;                       // whether a result waits for the comparison of inputs
@@ -90,6 +96,8 @@ void Reader::add_opsets() {
   for (const auto& opset : model_.opset_import()) versions_[domain_of(opset.domain())] = opset.version();
   if (versions_.contains("") && versions_[""] > newest_opset)
     throw Unsupported(cat("opset ", versions_[""], " is not supported, only those up to ", newest_opset));
+  for (const format::FunctionProto& function : model_.functions())
+    functions_.emplace(key_of(function), &function);
   if (!model_.has_graph()) throw Error("the model has no graph");
   if (versions_.empty()) throw Error("the model names no opset");
 }
@@ -207,11 +215,42 @@ const Value* Reader::find(const std::string& name) const {
   return nullptr;
 }
 
+void Reader::check_depth() const {
+  constexpr int deepest = 32;
+  if (depth_ > deepest)
+    throw Error(cat("functions and graphs inside of nodes are nested more than ", deepest, " deep"));
+}
+
+// A function sees its inputs alone, and has opsets of its own.
+AnyValues Reader::run(const format::FunctionProto& function, const NodeProto& call) {
+  const auto inputs = inputs_of(call);
+  if (std::cmp_greater(inputs.size(), function.input_size()))
+    throw Error(cat("the function has ", function.input_size(), " inputs, given are ", inputs.size()));
+  ++depth_;
+  check_depth();
+  auto values = std::exchange(values_, decltype(values_)(1));
+  auto versions = std::exchange(versions_, {});
+  for (const auto& opset : function.opset_import()) versions_[domain_of(opset.domain())] = opset.version();
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (inputs[k]) define(function.input(static_cast<int>(k)), *inputs[k]);
+  for (const NodeProto& node : function.node()) add(for_call(node, function, call));
+  AnyValues outputs;
+  for (const std::string& output : function.output()) {
+    const Value* found = find(output);
+    if (found == nullptr)
+      throw Error(cat("output '", escaped(output), "' of the function is computed by no node"));
+    outputs.push_back(*found);
+  }
+  values_ = std::move(values);
+  versions_ = std::move(versions);
+  --depth_;
+  return outputs;
+}
+
 // A graph inside of a node sees what is around it.
 AnyValues Reader::run(const GraphProto& graph, const AnyValues& inputs) {
-  constexpr std::size_t deepest = 32;
-  if (values_.size() > deepest)
-    throw Error(cat("graphs inside of nodes are nested more than ", deepest, " deep"));
+  ++depth_;
+  check_depth();
   if (std::cmp_not_equal(graph.input_size(), inputs.size()))
     throw Error(cat("the graph inside has ", graph.input_size(), " inputs in place of ", inputs.size()));
   const graph::Origin origin = builder_.origin;
@@ -227,6 +266,7 @@ AnyValues Reader::run(const GraphProto& graph, const AnyValues& inputs) {
     outputs.push_back(*found);
   }
   values_.pop_back();
+  --depth_;
   builder_.origin = origin;
   return outputs;
 }
@@ -258,6 +298,11 @@ void Reader::check_all_read(const Call& call) {
 }
 
 AnyValues Reader::built(const NodeProto& node, const std::string& what) {
+  if (++nodes_ > most_nodes)
+    throw Unsupported(
+        cat("more than ", most_nodes, " nodes, those of loops counted each time, are not supported"));
+  if (const auto function = functions_.find(key_of(node)); function != functions_.end())
+    return run(*function->second, node);
   const std::string domain = domain_of(node.domain());
   const std::string name = domain.empty() ? node.op_type() : cat(domain, ".", node.op_type());
   const auto version = versions_.find(domain);
@@ -272,9 +317,6 @@ AnyValues Reader::built(const NodeProto& node, const std::string& what) {
     throw Unsupported(cat("opset ", version->second, " is not supported, only ", row->since, " and later"));
   // The name of the source, for messages, explain and traces.
   builder_.origin = {{}, 0, what, {}, 0};
-  if (++nodes_ > most_nodes)
-    throw Unsupported(
-        cat("more than ", most_nodes, " nodes, those of loops counted each time, are not supported"));
   const graph::CompositeScope scope(builder_, node.op_type());
   const Call call(context_, node, version->second, inputs_of(node));
   AnyValues values;

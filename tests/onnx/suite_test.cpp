@@ -58,12 +58,23 @@ TEST(OnnxSuite, TheReadmeNamesEveryOperator) {
   EXPECT_EQ(documented(), std::set<std::string>(rows.begin(), rows.end()));
 }
 
+std::size_t count_tests() {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (std::filesystem::exists(entry.path() / "model.onnx")) ++count;
+  return count;
+}
+
 TEST(OnnxSuite, NodeTestsPassButThoseOfTheTable) {
   if (!std::filesystem::exists(folder))
     GTEST_SKIP() << folder << " is not there: apt-get install libonnx-testdata";
 #ifdef TWINLOOM_SANITIZED
   GTEST_SKIP() << "the program takes too long with a sanitizer";
 #endif
+  Expected table = expected();
+  if (count_tests() != table.total)
+    GTEST_SKIP() << folder << " is of another version: it has " << count_tests()
+                 << " tests, the table is for " << table.total;
   const ScratchFolder scratch;
   const std::string command = std::string("TWINLOOM_CACHE_DIR='") + scratch.path() +
                               "' '" TWINLOOM_PROGRAM "' conformance " + folder +
@@ -72,7 +83,6 @@ TEST(OnnxSuite, NodeTestsPassButThoseOfTheTable) {
   const int status = std::system(command.c_str());
   ASSERT_TRUE(std::filesystem::exists(scratch.file("results.json"))) << status;
   const nlohmann::json results = nlohmann::json::parse(std::ifstream(scratch.file("results.json")));
-  Expected table = expected();
   EXPECT_EQ(results["tests"].size(), table.total);
   for (const nlohmann::json& test : results["tests"]) {
     const auto found = table.outcomes.find(test["test"]);

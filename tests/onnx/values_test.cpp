@@ -193,6 +193,11 @@ TEST(OnnxValues, LoopsAreUnrolled) {
   const graph::Graph graph = loop_model({3}).read();
   EXPECT_EQ(numbers_of(graph), (Numbers{0, 8}));
   EXPECT_EQ(numbers_of(graph, {}, 1), (Numbers{0, 1, 0, 2, 0, 4}));
+  // Without a condition of the node that of the body does not count.
+  Model never = loop_model({2});
+  auto& body = *never.proto.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
+  body.mutable_node(1)->set_op_type("Not");
+  EXPECT_EQ(numbers_of(never.read()), (Numbers{0, 4}));
   EXPECT_EQ(loop_model({5000}).error(),
             "unsupported: node 'y' (Loop, opset 17): more than 1024 iterations is not supported");
   EXPECT_EQ(loop_model({0}).error(),
@@ -344,6 +349,51 @@ TEST(OnnxValues, WhatIsNoSequence) {
   at.input("x", float32, {2}).integers("three", {3}).node("SequenceConstruct", {"x"}, {"s"});
   at.node("SequenceAt", {"s", "three"}, {"y"}).output("y");
   EXPECT_EQ(at.error(), "node 'y' (SequenceAt, opset 17): place 3 lies outside of a sequence of 1");
+}
+
+// scaled(x, bias) = x * factor + bias, where the factor is an attribute.
+Model with_function() {
+  Model model;
+  format::FunctionProto& function = *model.proto.add_functions();
+  function.set_name("scaled");
+  function.set_domain("here");
+  function.add_opset_import()->set_version(17);
+  function.add_input("x");
+  function.add_input("bias");
+  function.add_output("y");
+  Model body;
+  body.node("Constant", {}, {"c"}).with("value_float", 0).node("Mul", {"x", "c"}, {"m"});
+  body.node("Clip", {"m", "bias"}, {"y"});
+  auto& value = *body.proto.mutable_graph()->mutable_node(0)->mutable_attribute(0);
+  value.set_ref_attr_name("factor");
+  value.set_type(format::AttributeProto::FLOAT);
+  *function.mutable_node() = body.proto.graph().node();
+  model.proto.add_opset_import()->set_domain("here");
+  model.input("x", float32, {3}).reals("b", {}, {15});
+  return model;
+}
+Model& call(Model& model, const std::vector<std::string>& inputs, float factor) {
+  model.node("scaled", inputs, {"y"}).output("y");
+  format::NodeProto& node = *model.proto.mutable_graph()->mutable_node(0);
+  node.set_domain("here");
+  format::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name("factor");
+  attribute.set_type(format::AttributeProto::FLOAT);
+  attribute.set_f(factor);
+  return model;
+}
+
+TEST(OnnxValues, FunctionsOfTheModelAreReadInPlaceOfTheirCalls) {
+  Model whole = with_function(), part = with_function(), more = with_function();
+  EXPECT_EQ(numbers_of(call(whole, {"x", "b"}, 10).read()), (Numbers{15, 15, 20}));
+  EXPECT_EQ(numbers_of(call(part, {"x"}, 10).read()), (Numbers{0, 10, 20}));
+  EXPECT_EQ(call(more, {"x", "b", "b"}, 10).error(),
+            "node 'y' (scaled, opset 0): the function has 2 inputs, given are 3");
+  Model endless = with_function();
+  auto& inner = *endless.proto.mutable_functions(0)->mutable_node(0);
+  inner.set_op_type("scaled");
+  inner.set_domain("here");
+  EXPECT_NE(call(endless, {"x"}, 1).error().find("nested more than 32 deep"), std::string::npos);
 }
 
 TEST(OnnxValues, NodesKeepTheirNames) {

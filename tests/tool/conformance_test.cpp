@@ -35,6 +35,7 @@ TEST(ToolConformance, CountsWhatPassesFailsAndIsSkipped) {
   EXPECT_CODE(place.run("conformance all/good all/unknown"), 0);
   EXPECT_CODE(place.run("conformance all --atol 1 --rtol 0"), 1);
   EXPECT_CODE(place.run("conformance all/inner/wrong --atol 1"), 0);
+  EXPECT_SAYS(place.run_in_terminal("conformance all --jobs 2"), "\n1 passed, 2 failed, 1 skipped\r\n");
 }
 
 TEST(ToolConformance, ModelsAreReadWhereverTextsAre) {

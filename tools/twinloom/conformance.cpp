@@ -49,7 +49,7 @@ void add_tests(const fs::path& folder, std::vector<fs::path>& tests) {
   }
   std::vector<fs::path> inner;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.is_directory()) inner.push_back(entry.path());
+    if (entry.is_directory() && !entry.is_symlink()) inner.push_back(entry.path());
   std::ranges::sort(inner);
   for (const fs::path& each : inner) add_tests(each, tests);
 }
@@ -114,7 +114,7 @@ struct DataSet {
   }
 };
 
-// The inputs are the model's, those before the parameters that they are asked for.
+// The model for the inputs of the data set, and these.
 Model model_with(const DataSet& data, const fs::path& file) {
   Model model;
   std::vector<std::optional<graph::Array>> parameters;  // read where they are needed
@@ -213,6 +213,7 @@ int run_conformance(ConformanceCommand command) {
   for (const fs::path& folder : command.folders) add_tests(folder, tests);
   if (tests.empty()) throw Error("there is no model.onnx in these folders");
   std::vector<Tested> results(tests.size());
+  command.device.context.progress->end();  // its thread must not be there when processes are copied
   run_guarded(
       tests.size(), command.limits, [&](std::size_t test) { return print(run_test(command, tests[test])); },
       [&](std::size_t test, const Guarded& guarded) {
