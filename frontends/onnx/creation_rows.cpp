@@ -138,6 +138,7 @@ Values mel_weight_matrix(const Call& call) {
   const auto to_mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double first = to_mel(low[0]), step = (to_mel(high[0]) - first) / static_cast<double>(bands + 2);
   const std::int64_t bins = length / 2 + 1;
+  if (bins > (1 << 24) / bands) call.unsupported("a matrix of ", bins, " rows and ", bands, " columns");
   std::vector<double> edges;
   for (std::int64_t k = 0; k < bands + 2; ++k) {
     const double hertz = 700 * (std::pow(10, (static_cast<double>(k) * step + first) / 2595) - 1);

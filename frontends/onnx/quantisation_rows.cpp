@@ -16,7 +16,10 @@ using graph::widened;
 using ops::DType;
 
 // Rounded to even, moved by the zero point and kept inside of the type.
-Tensor saturated(const Tensor& x, const Tensor& zero, DType dtype) {
+Tensor saturated(const Call& call, const Tensor& x, const Tensor& zero) {
+  const DType dtype = zero.dtype();
+  if (!ops::is_integer(dtype) || ops::size_of(dtype) > 2)
+    call.unsupported("quantisation to ", ops::name(dtype));
   const bool is_signed = ops::kind(dtype) == ops::TypeKind::signed_int;
   const int bits = ops::bits_of(dtype);
   const double low = is_signed ? -static_cast<double>(std::int64_t{1} << (bits - 1)) : 0;
@@ -40,11 +43,10 @@ Values quantize_linear(const Call& call) {
   if (call.integer("block_size", 0) != 0) call.unsupported("quantisation of blocks");
   const DType wanted = call.dtype("output_dtype", DType::u8),
               dtype = call.has(2) ? call.tensor(2).dtype() : wanted;
-  if (!ops::is_integer(dtype)) call.unsupported("quantisation to ", ops::name(dtype));
   call.ignore({"axis", "saturate"});
   const Tensor wide = ops::is_integer(x.dtype()) ? graph::cast(x, DType::f32) : widened(x);
   const Tensor zero = call.has(2) ? along(call, call.tensor(2), x) : call.builder().constant(0, dtype);
-  return {saturated(wide / graph::cast(scale, wide.dtype()), zero, dtype)};
+  return {saturated(call, wide / graph::cast(scale, wide.dtype()), zero)};
 }
 
 Values dequantize_linear(const Call& call) {
@@ -64,7 +66,7 @@ Values dynamic_quantize_linear(const Call& call) {
   const Tensor scale = (high - low) / 255.0;
   const Tensor zero =
       graph::cast(graph::round(graph::clamp(-low / scale, ops::Number(0.0), ops::Number(255.0))), DType::u8);
-  return {saturated(x / scale, zero, DType::u8), scale, zero};
+  return {saturated(call, x / scale, zero), scale, zero};
 }
 
 // Integers of 32 bits, without their zero point.
@@ -87,7 +89,7 @@ Values matmul_integer(const Call& call) {
 Tensor rescaled(const Call& call, const Tensor& sums, const Tensor& factor) {
   const Tensor zero = call.tensor(7);
   const Tensor scale = graph::cast(factor, DType::f32) / graph::cast(call.tensor(6), DType::f32);
-  return saturated(graph::cast(sums, DType::f32) * scale, zero, zero.dtype());
+  return saturated(call, graph::cast(sums, DType::f32) * scale, zero);
 }
 Values qlinear_matmul(const Call& call) {
   const Tensor sums = matrix_product(call, centred(call.tensor(0), of_rows(call.tensor(2))),

@@ -2,7 +2,6 @@
 #include "frontends/onnx/read.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -10,7 +9,7 @@
 
 #include "core/graph/assertion.h"
 #include "core/graph/reductions.h"
-#include "core/graph/size_names.h"
+#include "frontends/onnx/dimensions.h"
 #include "frontends/onnx/functions.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/onnx/tensors.h"
@@ -23,9 +22,6 @@ using format::GraphProto;
 using format::ModelProto;
 using format::NodeProto;
 using index::Expr;
-
-// Elements that a tensor may have: more is taken for a mistake.
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 
 // Nodes of a model, those of a loop each time: what is more, is taken for a mistake.
 constexpr int most_nodes = 1 << 20;
@@ -55,15 +51,13 @@ class Reader {
   void add_opsets();
   void add_initializers(const GraphProto& graph);
   void add_inputs();
-  Expr size_of(const format::TensorShapeProto::Dimension& dimension, const std::string& what);
-  index::Symbol symbol_of(const std::string& parameter);
-  index::Symbol new_symbol(std::string_view wanted);
   void add(const NodeProto& node);
   void add_tensor_input(const format::ValueInfoProto& input, const std::string& what);
   void add_elements(const std::string& name, std::size_t number, const std::string& what);
   AnyValues built(const NodeProto& node, const std::string& what);
   AnyValues run(const GraphProto& graph, const AnyValues& inputs);
   AnyValues run(const format::FunctionProto& function, const NodeProto& call);
+  void count_node();
   void check_depth() const;
   const Value* find(const std::string& name) const;
   std::vector<std::optional<Value>> inputs_of(const NodeProto& node) const;
@@ -86,8 +80,7 @@ class Reader {
   std::vector<std::unordered_map<std::string, Value>> values_{1};
   bool is_checked_ = false;                       // whether a result waits for the comparison of inputs
   int nodes_ = 0;                                 // that were read; of a loop each time
-  std::map<std::string, index::Symbol> parameters_;  // by dim_param
-  std::set<std::string> symbols_;
+  Dimensions dimensions_;
 };
 
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
@@ -109,40 +102,6 @@ void Reader::add_initializers(const GraphProto& graph) {
     builder_.origin = {{}, 0, tensor.name(), {}, 0};
     define(tensor.name(), builder_.constant(array_of(tensor, options_.folder, what)));
   }
-}
-
-// A symbol that no other size has: of the wanted name where a size may have it, else of one that is made of
-// it.
-index::Symbol Reader::new_symbol(std::string_view wanted) {
-  constexpr std::size_t longest = 12;  // of 23 characters, for what is added
-  std::string name;
-  for (const char c : wanted.substr(0, longest))
-    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  const bool is_word = name == "floor_div" || name == "floor_mod" || name == "least" || name == "greatest";
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 || is_word ||
-      graph::is_reserved(name))
-    name = "d_" + name;
-  std::string free = name;
-  for (std::size_t number = symbols_.size(); !symbols_.insert(free).second; ++number)
-    free = cat(name, "_", number);
-  return index::Symbol(free);
-}
-
-index::Symbol Reader::symbol_of(const std::string& parameter) {
-  const auto found = parameters_.find(parameter);
-  if (found != parameters_.end()) return found->second;
-  return parameters_.emplace(parameter, new_symbol(parameter)).first->second;
-}
-
-Expr Reader::size_of(const format::TensorShapeProto::Dimension& dimension, const std::string& what) {
-  using Dimension = format::TensorShapeProto::Dimension;
-  if (dimension.value_case() == Dimension::kDimParam && !dimension.dim_param().empty())
-    return symbol_of(dimension.dim_param());
-  if (dimension.value_case() != Dimension::kDimValue) return new_symbol("size");
-  if (dimension.dim_value() < 0 || dimension.dim_value() > most_elements)
-    throw Error(
-        cat(what, ": a dimension is ", dimension.dim_value(), "; it must lie in 0 to ", most_elements));
-  return dimension.dim_value();
 }
 
 void Reader::add_inputs() {
@@ -167,7 +126,7 @@ void Reader::add_tensor_input(const format::ValueInfoProto& input, const std::st
   const ops::DType dtype = dtype_of(type.elem_type(), what);
   if (!type.has_shape()) throw Unsupported(cat(what, ": an unknown number of axes is not supported"));
   graph::Shape shape;
-  for (const auto& dimension : type.shape().dim()) shape.push_back(size_of(dimension, what));
+  for (const auto& dimension : type.shape().dim()) shape.push_back(dimensions_.size_of(dimension, what));
   const Tensor tensor = builder_.input(input.name(), dtype, std::move(shape));
   check_size(tensor);
   define(input.name(), tensor);
@@ -215,6 +174,12 @@ const Value* Reader::find(const std::string& name) const {
   return nullptr;
 }
 
+void Reader::count_node() {
+  if (++nodes_ > most_nodes)
+    throw Unsupported(
+        cat("more than ", most_nodes, " nodes, those of loops counted each time, are not supported"));
+}
+
 void Reader::check_depth() const {
   constexpr int deepest = 32;
   if (depth_ > deepest)
@@ -249,6 +214,7 @@ AnyValues Reader::run(const format::FunctionProto& function, const NodeProto& ca
 
 // A graph inside of a node sees what is around it.
 AnyValues Reader::run(const GraphProto& graph, const AnyValues& inputs) {
+  count_node();
   ++depth_;
   check_depth();
   if (std::cmp_not_equal(graph.input_size(), inputs.size()))
@@ -298,9 +264,7 @@ void Reader::check_all_read(const Call& call) {
 }
 
 AnyValues Reader::built(const NodeProto& node, const std::string& what) {
-  if (++nodes_ > most_nodes)
-    throw Unsupported(
-        cat("more than ", most_nodes, " nodes, those of loops counted each time, are not supported"));
+  count_node();
   if (const auto function = functions_.find(key_of(node)); function != functions_.end())
     return run(*function->second, node);
   const std::string domain = domain_of(node.domain());

@@ -15,7 +15,7 @@ namespace {
 using graph::Shape;
 using ops::DType;
 
-constexpr std::int64_t most_size = std::int64_t{1} << 24;
+constexpr std::int64_t most_size = std::int64_t{1} << 20;
 
 // What an axis becomes.
 struct Scaled {

@@ -128,6 +128,8 @@ Grams grams_of(const Call& call) {
   Grams grams{needed("pool_int64s"), needed("ngram_counts"), needed("ngram_indexes"),
               call.reals("weights").value_or(std::vector<double>())};
   const auto size = static_cast<std::int64_t>(grams.pool.size());
+  if (size > 1 << 16 || grams.firsts.size() > 64)
+    call.unsupported("a pool of ", size, " elements for n-grams of up to ", grams.firsts.size());
   std::int64_t count = 0;
   for (std::size_t k = 0; k < grams.firsts.size(); ++k) {
     const std::int64_t end = k + 1 < grams.firsts.size() ? grams.firsts[k + 1] : size,
@@ -150,7 +152,7 @@ Grams grams_of(const Call& call) {
 Tensor counts_of(const Call& call, const Tensor& x, const Grams& grams) {
   const std::int64_t shortest = call.integer("min_gram_length", 1),
                      longest = call.integer("max_gram_length", 1), skips = call.integer("max_skip_count", 0);
-  if (skips < 0 || skips > 1 << 10) call.fail("attribute 'max_skip_count' is ", skips);
+  if (skips < 0 || skips > 1 << 6) call.fail("attribute 'max_skip_count' is ", skips);
   Values parts;
   for (std::size_t k = 0; k < grams.firsts.size(); ++k) {
     const auto n = static_cast<std::int64_t>(k) + 1;

@@ -89,6 +89,14 @@ TEST(OnnxErrors, MoreThanThereIs) {
       "unsupported: input 'x': a sequence, map or optional whose elements are not given is not supported");
 }
 
+TEST(OnnxErrors, TypesThatNumbersAreNotQuantisedTo) {
+  Model model;
+  model.input("x", float32, {2}).reals("s", {}, {1}).node("Cast", {"s"}, {"z"}).with("to", int64);
+  model.node("QuantizeLinear", {"x", "s", "z"}, {"y"}).output("y");
+  EXPECT_EQ(model.error(),
+            "unsupported: node 'y' (QuantizeLinear, opset 17): quantisation to i64 is not supported");
+}
+
 // What a newer opset may have added to an operator: refused, never ignored.
 TEST(OnnxErrors, WhatARowDoesNotKnow) {
   EXPECT_EQ(model_of("Relu", {2}).with("slope", 1).error(),
