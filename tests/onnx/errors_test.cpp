@@ -40,6 +40,52 @@ TEST(OnnxErrors, DamagedModels) {
   }
 }
 
+std::string bytes_in(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The inputs beside a model of ONNX's tests.
+onnx::ReadOptions inputs_beside(const std::filesystem::path& model) {
+  const auto file = [model](std::size_t number) {
+    return model.parent_path() / "test_data_set_0" / cat("input_", number, ".pb");
+  };
+  onnx::ReadOptions options;
+  options.values = [file](const std::string&, std::size_t position) -> std::optional<graph::Array> {
+    if (!std::filesystem::exists(file(position))) return std::nullopt;
+    return onnx::read_tensor(bytes_in(file(position)), "input");
+  };
+  options.elements = [file](const std::string&, std::size_t input) -> std::optional<onnx::Elements> {
+    if (!std::filesystem::exists(file(input))) return std::nullopt;
+    return onnx::read_elements(bytes_in(file(input)), onnx::Kind::sequence, "input");
+  };
+  return options;
+}
+
+// The same of all models of ONNX's tests, where these are there: bytes are changed, left out and doubled.
+TEST(OnnxErrors, DamagedModelsOfTheSuite) {
+  const std::filesystem::path suite = "/usr/share/libonnx-testdata/data";
+  if (!std::filesystem::exists(suite))
+    GTEST_SKIP() << suite << " is not there: apt-get install libonnx-testdata";
+  std::mt19937 random(2);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(suite)) {
+    if (entry.path().filename() != "model.onnx" || entry.file_size() > 1 << 16) continue;
+    const std::string whole = bytes_in(entry.path());
+    const onnx::ReadOptions options = inputs_beside(entry.path());
+    for (int change = 0; change < 8; ++change) {
+      std::string damaged = whole;
+      const std::size_t at = random() % whole.size();
+      if (change < 5)
+        damaged[at] = static_cast<char>(change < 2 ? damaged[at] ^ 1 : static_cast<int>(random() & 255));
+      if (change == 5) damaged.erase(at, 1 + random() % 8);
+      if (change == 6) damaged.insert(at, damaged.substr(at, random() % 8));
+      if (change == 7) damaged.resize(at);
+      EXPECT_NO_THROW((void)error_of(damaged, options))
+          << entry.path() << " change " << change << " at " << at;
+    }
+  }
+}
+
 TEST(OnnxErrors, GraphsThatAreNone) {
   Model no_opset = model_of("Relu", {2});
   no_opset.proto.clear_opset_import();
