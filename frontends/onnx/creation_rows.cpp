@@ -83,7 +83,7 @@ Values range(const Call& call) {
     };
     const Expr start = one(0), limit = one(1);
     const std::int64_t delta = call.integer(2);
-    if (delta == 0) call.fail("delta must not be 0");
+    if (delta == 0 || delta == INT64_MIN) call.fail("delta must not be ", delta);
     const Expr span = delta > 0 ? limit - start : start - limit;
     const Expr count = index::greatest(index::ceil_div(span, Expr(std::abs(delta))), Expr(0));
     const Tensor positions = call.builder().iota({count}, 0, DType::i64);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/graph/indexing.h"
+#include "frontends/onnx/dimensions.h"
 #include "frontends/onnx/operators.h"
 
 namespace twinloom::onnx {
@@ -147,12 +148,12 @@ Tensor sliced(const Call& call, const Tensor& x, const Range& range) {
   const auto from_front = [&](const Expr& given) {
     const auto known = index::constant_of(given);
     if (!known) call.unsupported("a negative step with the symbolic number ", index::print(given));
-    return *known < 0 ? index::greatest(size + std::max(*known, -(std::int64_t{1} << 40)), Expr(-1))
+    return *known < 0 ? index::greatest(size + std::max(*known, -most_elements), Expr(-1))
                       : index::least(Expr(*known), size - 1);
   };
   const Expr start = index::least(from_front(range.start), size - 1), end = from_front(range.end);
   return graph::slice(graph::flip(x, {range.axis}), range.axis, size - 1 - start,
-                      index::greatest(size - 1 - end, Expr(0)), -range.step);
+                      index::greatest(size - 1 - end, Expr(0)), -std::max(range.step, -most_elements));
 }
 
 // Starts, ends, axes and steps are attributes up to opset 9, then inputs.

@@ -110,6 +110,7 @@ TEST(OnnxValues, SlicesGoBackwardsAndBeyondTheEnds) {
                                  {0, 3, -1, {}},
                                  {-100, 2, 1, {0, 1}},
                                  {2, INT64_MIN, -1, {2, 1, 0}},
+                                 {2, INT64_MIN, INT64_MIN, {2}},
                                  {1, INT64_MAX, 1, {1, 2, 3}}};
   for (const Row& row : rows) {
     Model model;
