@@ -52,6 +52,7 @@ std::span<const Row> prims_rows();
 std::span<const Row> copy_rows();
 std::span<const Row> complex_rows();
 std::span<const Row> product_rows();
+std::span<const Row> convolution_rows();
 std::span<const Row> pooling_rows();
 std::span<const Row> sorting_rows();
 

@@ -12,10 +12,8 @@ namespace {
 
 using graph::Tensor;
 
-// [.., n, k] and [.., k, m], each with so many axes. Of 16-bit floats only the sum is rounded to their type.
-template <int axes>
-Item product(const Arguments& arguments) {
-  const Tensor a = arguments.tensor(0, "self"), b = arguments.tensor(1, "mat2");
+// [.., n, k] and [.., k, m], each with so many axes; in f32 where they are of 16 bits.
+Tensor wide_product(const Arguments& arguments, const Tensor& a, const Tensor& b, int axes) {
   for (const Tensor& tensor : {a, b}) {
     if (tensor.rank() != axes)
       arguments.fail(cat("needs tensors of ", axes, " axes, given one of ", tensor.rank()));
@@ -31,13 +29,36 @@ Item product(const Arguments& arguments) {
   };
   same(a.size(-1), b.size(-2));
   if (axes == 3) same(a.size(0), b.size(0));
-  const Tensor products = graph::unsqueeze(graph::widened(a), -1) * graph::unsqueeze(graph::widened(b), -3);
-  return {graph::cast(graph::sum(products, {-2}), a.dtype(), true)};
+  return graph::sum(graph::unsqueeze(graph::widened(a), -1) * graph::unsqueeze(graph::widened(b), -3), {-2});
+}
+
+// Of 16-bit floats only the sum is rounded to their type.
+template <int axes>
+Item product(const Arguments& arguments) {
+  const Tensor a = arguments.tensor(0, "self");
+  return {graph::cast(wide_product(arguments, a, arguments.tensor(1, "mat2"), axes), a.dtype(), true)};
+}
+
+Tensor scaled(const Tensor& x, double factor) { return factor == 1 ? x : x * factor; }
+
+// beta * self + alpha * (a @ b), rounded once. What has the factor 0 is left out, with its NaNs.
+template <int axes>
+Item added_product(const Arguments& arguments) {
+  constexpr std::string_view second = axes == 2 ? "mat2" : "batch2";
+  const Tensor self = arguments.tensor(0, "self"), a = arguments.tensor(1, axes == 2 ? "mat1" : "batch1");
+  const double beta = arguments.real(3, "beta", 1), alpha = arguments.real(4, "alpha", 1);
+  const Tensor product = wide_product(arguments, a, arguments.tensor(2, second), axes);
+  Tensor result =
+      alpha == 0 ? a.builder().constant(0, product.dtype(), product.shape()) : scaled(product, alpha);
+  if (beta != 0) result = result + scaled(graph::widened(self), beta);
+  return {graph::cast(result, a.dtype(), true)};
 }
 
 constexpr std::array rows = {
     Row{"mm", product<2>},
     Row{"bmm", product<3>},
+    Row{"addmm", added_product<2>},
+    Row{"baddbmm", added_product<3>},
 };
 
 }  // namespace

@@ -49,15 +49,9 @@ Values conv(const Call& call) {
   return {graph::cast(result, x.dtype(), true)};
 }
 
-// Along one axis of a transposed convolution: element o of the result is what elements i of x with
-// i*stride + k*dilation = o + before give.
-struct Spread {
-  Expr size;  // of the kernel
-  std::int64_t stride, dilation;
-  Expr before, count;
-};
-
-std::vector<Spread> spreads(const Call& call, const Tensor& x, const Tensor& weights) {
+// Along each axis: element o of the result is what elements i of x with i*stride + k*dilation = o + before
+// give.
+std::vector<graph::Taps> spreads(const Call& call, const Tensor& x, const Tensor& weights) {
   const auto axes = static_cast<std::size_t>(x.rank() - 2);
   const Integers strides = spatial(call, x, "strides", 1), dilations = spatial(call, x, "dilations", 1),
                  extra = spatial(call, x, "output_padding", 0);
@@ -68,12 +62,12 @@ std::vector<Spread> spreads(const Call& call, const Tensor& x, const Tensor& wei
   if (pads.size() != 2 * axes || (wanted && wanted->size() != axes))
     call.fail("needs two pads and one output size for each axis");
   const std::string mode = call.text("auto_pad", "NOTSET");
-  std::vector<Spread> result;
+  std::vector<graph::Taps> result;
   for (std::size_t d = 0; d < axes; ++d) {
     if (strides[d] < 1 || dilations[d] < 1) call.fail("needs strides and dilations of 1 at least");
     const Expr in = x.size(static_cast<int>(d) + 2), size = weights.size(static_cast<int>(d) + 2);
     const Expr whole = (in - 1) * strides[d] + extra[d] + (size - 1) * dilations[d] + 1;
-    Spread spread{size, strides[d], dilations[d], pads[d], whole - pads[d] - pads[d + axes]};
+    graph::Taps spread{strides[d], dilations[d], pads[d], whole - pads[d] - pads[d + axes]};
     const bool is_same = mode.starts_with("SAME");
     if (wanted || is_same) {
       spread.count = wanted ? Expr((*wanted)[d]) : in * strides[d];
@@ -92,55 +86,13 @@ std::vector<Spread> spreads(const Call& call, const Tensor& x, const Tensor& wei
   return result;
 }
 
-// [batch, channels, count..., size...]: what each element of the result is made of, 0 where there is nothing.
-Tensor spread_over(const Tensor& x, const std::vector<Spread>& spreads) {
-  graph::View map;
-  const auto new_axis = [&](const Expr& size) -> Expr {
-    map.axes.push_back(graph::axis_symbol(static_cast<int>(map.axes.size())));
-    map.sizes.push_back(size);
-    return map.axes.back();
-  };
-  map.source = {new_axis(x.size(0)), new_axis(x.size(1))};
-  for (const Spread& spread : spreads) map.source.push_back(new_axis(spread.count) + spread.before);
-  for (std::size_t d = 0; d < spreads.size(); ++d) {
-    Expr& at = map.source[d + 2];
-    const Expr from = at - new_axis(spreads[d].size) * spreads[d].dilation;
-    at = index::floor_div(from, Expr(spreads[d].stride));
-    map.inside = map.inside && index::Condition{{{-1, at},
-                                                 {at, x.size(static_cast<int>(d) + 2)},
-                                                 {index::floor_mod(from, Expr(spreads[d].stride)), 1}}};
-  }
-  map.fill = 0;
-  return graph::view(x, map);
-}
-
 Values conv_transpose(const Call& call) {
   const Tensor x = call.tensor(0), weights = call.tensor(1);
   if (x.rank() < 3 || weights.rank() != x.rank())
     call.fail("needs weights of as many axes as the input, 3 or more");
   check_kernel_shape(call, weights);
-  const std::int64_t groups = call.integer("group", 1);
-  if (groups < 1) call.fail("attribute 'group' must be at least 1, it is ", groups);
-  call.builder().graph().require_equal(weights.size(0), x.size(1),
-                                       "the weights' first axis must be the input's channels");
-  const auto over = spreads(call, x, weights);
-  const Expr channels = index::floor_div(x.size(1), Expr(groups)), outputs = weights.size(1);
-  Shape elements = {x.size(0), groups, channels, 1}, filters = {groups, channels, outputs},
-        result = {x.size(0), outputs * groups};
-  for (const Spread& spread : over) {
-    elements.push_back(spread.count);
-    filters.emplace_back(1);
-    result.push_back(spread.count);
-  }
-  Axes summed = {2};
-  for (const Spread& spread : over) {
-    summed.push_back(static_cast<int>(elements.size()));
-    elements.push_back(spread.size);
-    filters.push_back(spread.size);
-  }
-  const Tensor products =
-      graph::reshape(spread_over(widened(x), over), elements) * graph::reshape(widened(weights), filters);
-  Tensor value = graph::reshape(graph::sum(products, summed), result);
+  Tensor value = graph::convolve_transposed(widened(x), widened(weights),
+                                            {call.name(), spreads(call, x, weights), groups_of(call)});
   if (call.has(2)) value = value + beside_channels(widened(call.tensor(2)), x.rank());
   return {graph::cast(value, x.dtype(), true)};
 }

@@ -29,38 +29,20 @@ Tensor beside_channels(const Tensor& channels, int rank) {
   return graph::reshape(channels, shape);
 }
 
-// Elements [batch, group, 1, channel, place..., element...] by weights [group, output, channel, 1...,
-// element...].
 Tensor convolution(const Call& call, const Tensor& x, const Tensor& weights) {
   if (x.rank() < 3 || weights.rank() != x.rank())
     call.fail("needs weights of as many axes as the input, 3 or more; given ", weights.rank(), " and ",
               x.rank());
-  const std::int64_t groups = call.integer("group", 1);
-  if (groups < 1) call.fail("attribute 'group' must be at least 1, it is ", groups);
   check_kernel_shape(call, weights);
   const Shape shape = weights.shape();
   const auto windows = windows_of(call, x, {shape.begin() + 2, shape.end()});
-  const Expr channels = shape[1], outputs = index::floor_div(shape[0], Expr(groups));
-  graph::Graph& graph = call.builder().graph();
-  graph.require_equal(channels * groups, x.size(1),
-                      cat("weights of ", channels, " channels in ", groups, " groups do not fit the input"));
-  graph.require_equal(outputs * groups, shape[0], cat("the outputs are no multiple of ", groups, " groups"));
-  Shape elements = {x.size(0), groups, 1, channels}, filters = {groups, outputs, channels},
-        result = {x.size(0), shape[0]};
-  for (const Window& window : windows) {
-    elements.push_back(window.count);
-    filters.emplace_back(1);
-    result.push_back(window.count);
-  }
-  for (const Window& window : windows) {
-    elements.push_back(window.size);
-    filters.push_back(window.size);
-  }
-  Axes summed = window_axes(windows);
-  summed.push_back(3);
-  const Tensor products =
-      graph::reshape(unfolded(x, windows, 0), elements) * graph::reshape(weights, filters);
-  return graph::reshape(graph::sum(products, summed), result);
+  return graph::convolve(x, weights, {call.name(), taps_of(windows), groups_of(call)});
+}
+
+Expr groups_of(const Call& call) {
+  const std::int64_t groups = call.integer("group", 1);
+  if (groups < 1) call.fail("attribute 'group' must be at least 1, it is ", groups);
+  return groups;
 }
 
 }  // namespace twinloom::onnx

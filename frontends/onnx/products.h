@@ -12,9 +12,11 @@ namespace twinloom::onnx {
 // As NumPy's matmul: axes before the last two are broadcast, one axis is a row or a column.
 Tensor matrix_product(const Call& call, Tensor a, Tensor b);
 
-// x: [batch, channels, ...], weights: [outputs, channels/groups, ...], by the node's attributes. `fill`
-// stands for what lies outside of x.
+// x: [batch, channels, ...], weights: [outputs, channels/groups, ...], by the node's attributes.
 Tensor convolution(const Call& call, const Tensor& x, const Tensor& weights);
+
+// The attribute that both kinds of convolutions have.
+index::Expr groups_of(const Call& call);
 
 // [channels] beside [batch, channels, ...] of so many axes.
 Tensor beside_channels(const Tensor& channels, int rank);

@@ -35,12 +35,6 @@ void count(const Call& call, Window& window, const Expr& size, bool ceil) {
                                 index::ceil_div(size + window.before, Expr(window.stride)));
 }
 
-Expr new_axis(graph::View& map, const Expr& size) {
-  map.axes.push_back(graph::axis_symbol(static_cast<int>(map.axes.size())));
-  map.sizes.push_back(size);
-  return map.axes.back();
-}
-
 }  // namespace
 
 Integers spatial(const Call& call, const Tensor& x, std::string_view attribute, std::int64_t otherwise) {
@@ -96,18 +90,17 @@ std::vector<Window> windows_of(const Call& call, const Tensor& x, const Shape& s
   return windows;
 }
 
-Tensor unfolded(const Tensor& x, const std::vector<Window>& windows, ops::Number fill) {
-  graph::View map;
-  map.fill = fill;
-  map.source = {new_axis(map, x.size(0)), new_axis(map, x.size(1))};
+std::vector<graph::Taps> taps_of(const std::vector<Window>& windows) {
+  std::vector<graph::Taps> taps;
   for (const Window& window : windows)
-    map.source.push_back(new_axis(map, window.count) * window.stride - window.before);
-  for (std::size_t d = 0; d < windows.size(); ++d) {
-    Expr& at = map.source[d + 2];
-    at = at + new_axis(map, windows[d].size) * windows[d].dilation;
-    map.inside = map.inside && index::Condition{{{-1, at}, {at, x.size(static_cast<int>(d) + 2)}}};
-  }
-  return graph::view(x, map);
+    taps.push_back({window.stride, window.dilation, window.before, window.count});
+  return taps;
+}
+
+Tensor unfolded(const Tensor& x, const std::vector<Window>& windows, ops::Number fill) {
+  Shape sizes;
+  for (const Window& window : windows) sizes.push_back(window.size);
+  return graph::windows_over(x, taps_of(windows), sizes, fill);
 }
 
 graph::Axes window_axes(const std::vector<Window>& windows) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/graph/convolution.h"
 #include "frontends/onnx/call.h"
 
 namespace twinloom::onnx {
@@ -26,6 +27,9 @@ graph::Shape kernel_shape(const Call& call, const Tensor& x);
 void check_kernel_shape(const Call& call, const Tensor& weights);
 // As many numbers as there are axes behind the first two; `otherwise` each where the attribute is missing.
 Integers spatial(const Call& call, const Tensor& x, std::string_view attribute, std::int64_t otherwise);
+
+// The same for core/graph/convolution.h.
+std::vector<graph::Taps> taps_of(const std::vector<Window>& windows);
 
 // [batch, channels, count..., size...]: the elements of each window, `fill` where these lie outside.
 Tensor unfolded(const Tensor& x, const std::vector<Window>& windows, ops::Number fill);

@@ -174,14 +174,6 @@ def one_hot(d):
     return [d.tensor(d.shape(0, 3), torch.int64, 0, 4), d.choice([4, 5, 9])]
 
 
-@drawn("mm", "bmm")
-def product(d):
-    rows, depth, columns = (d.choice([0, 1, 2, 3, 7, 16]) for _ in range(3))
-    batch = [d.choice([0, 1, 3])] if d.operator == "bmm" else []
-    dtype = d.choice(FLOATING)
-    return [d.tensor([*batch, rows, depth], dtype), d.tensor([*batch, depth, columns], dtype)]
-
-
 @drawn("softplus", "softplus_backward", "logit")
 def activation(d):
     x = d.any_tensor(FLOATING if d.chance(0.9) else None)

@@ -90,6 +90,16 @@ def bf16_norm_gelu(x, weight):
     return F.gelu(y.to(torch.bfloat16)) + x.float().mean(-1, keepdim=True).to(torch.bfloat16)
 
 
+def convolutions(x, plain, grouped, transposed, bias):
+    y = F.conv2d(x, plain, bias, stride=(2, 1), padding=(1, 2), dilation=(1, 2))
+    y = torch.tanh(F.conv2d(y, grouped, groups=3, padding="valid"))
+    return F.conv_transpose2d(y, transposed, stride=2, padding=1, output_padding=(1, 0), groups=2)
+
+
+def linear_layers(x, first, offset, second):
+    return F.gelu(torch.addmm(offset, x, first)) @ second
+
+
 def normal(*sizes):
     return torch.randn(*sizes)
 
@@ -119,6 +129,8 @@ CASES = {
     int_ops: lambda: [whole(-50, 50, 3, 37), whole(1, 9, 3, 37)],
     special_functions: lambda: [normal(301) * 3],
     dyn_softmax_stack: lambda: [normal(12, 7)],
+    convolutions: lambda: [trained(2, 5, 11, 9), trained(6, 5, 3, 3), trained(6, 2, 2, 2), trained(6, 2, 3, 2), trained(6)],
+    linear_layers: lambda: [trained(7, 19), trained(19, 33), trained(33), trained(33, 5)],
     bf16_norm_gelu: lambda: [normal(6, 80).to(torch.bfloat16), normal(80).to(torch.bfloat16)],
 }
 

@@ -1,0 +1,136 @@
+// Convolutions and their gradients.
+#include "core/graph/convolution.h"
+
+#include <array>
+
+#include "core/graph/reductions.h"
+#include "core/graph/views.h"
+#include "frontends/fx/operators.h"
+
+namespace twinloom::fx {
+
+namespace {
+
+using graph::Convolution;
+using graph::Shape;
+using graph::Taps;
+using graph::Tensor;
+using graph::widened;
+using index::Expr;
+
+// Where an operator's numbers stand: its first is `stride`.
+struct Numbers {
+  const Arguments& arguments;
+  std::size_t first;
+  std::size_t axes;
+
+  // One for each axis; one stands for all.
+  std::vector<Expr> along(std::size_t behind, std::string_view name) const {
+    std::vector<Expr> given = arguments.sizes(first + behind, name);
+    if (given.size() == 1) given.resize(axes, given.front());
+    if (given.size() != axes)
+      arguments.fail(
+          cat("'", name, "' must hold one number for each of ", axes, " axes, it holds ", given.size()));
+    return given;
+  }
+  std::vector<Expr> stride() const { return along(0, "stride"); }
+  std::vector<Expr> padding() const { return along(1, "padding"); }
+  std::vector<Expr> dilation() const { return along(2, "dilation"); }
+  bool transposed() const { return arguments.boolean(first + 3, "transposed", false); }
+  std::vector<Expr> output_padding() const { return along(4, "output_padding"); }
+  Expr groups() const { return arguments.size(first + 5, "groups"); }
+};
+
+Numbers numbers_of(const Arguments& arguments, std::size_t first, const Tensor& x, const Tensor& filters) {
+  if (x.rank() < 3 || filters.rank() != x.rank())
+    arguments.fail(cat("needs a batch and a weight of as many axes, 3 or more; given tensors of ", x.rank(),
+                       " and ", filters.rank(), " axes"));
+  if (!ops::is_floating(x.dtype()) || x.dtype() != filters.dtype())
+    arguments.fail(cat("needs tensors of one floating type, given ", ops::name(x.dtype()), " and ",
+                       ops::name(filters.dtype())));
+  return {arguments, first, static_cast<std::size_t>(x.rank()) - 2};
+}
+
+// With the sizes of what is given along each axis.
+Convolution with_counts(const Numbers& numbers, const std::vector<Expr>& counts) {
+  Convolution result{"convolution", {}, numbers.groups()};
+  const auto stride = numbers.stride(), padding = numbers.padding(), dilation = numbers.dilation();
+  for (std::size_t d = 0; d < numbers.axes; ++d)
+    result.taps.push_back({stride[d], dilation[d], padding[d], counts[d]});
+  return result;
+}
+Shape spatial(const Tensor& x) {
+  const Shape shape = x.shape();
+  return {shape.begin() + 2, shape.end()};
+}
+
+// The sizes of the result, by PyTorch's documentation of Conv2d and ConvTranspose2d.
+std::vector<Expr> result_sizes(const Numbers& numbers, const Tensor& x, const Tensor& filters) {
+  const auto stride = numbers.stride(), padding = numbers.padding(), dilation = numbers.dilation();
+  const Shape in = spatial(x), size = spatial(filters);
+  const std::vector<Expr> extra =
+      numbers.transposed() ? numbers.output_padding() : std::vector<Expr>(numbers.axes, 0);
+  std::vector<Expr> sizes;
+  for (std::size_t d = 0; d < numbers.axes; ++d) {
+    const Expr reach = dilation[d] * (size[d] - 1) + 1;
+    sizes.push_back(numbers.transposed() ? (in[d] - 1) * stride[d] - 2 * padding[d] + reach + extra[d]
+                                         : index::floor_div(in[d] + 2 * padding[d] - reach, stride[d]) + 1);
+  }
+  return sizes;
+}
+
+Tensor beside_channels(const Tensor& channels, int rank) {
+  Shape shape(static_cast<std::size_t>(rank) - 1, 1);
+  shape[0] = channels.size(0);
+  return graph::reshape(channels, shape);
+}
+
+Item convolution(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "input"), filters = arguments.tensor(1, "weight");
+  const Numbers numbers = numbers_of(arguments, 3, x, filters);
+  const Convolution given = with_counts(numbers, result_sizes(numbers, x, filters));
+  const auto of = numbers.transposed() ? graph::convolve_transposed : graph::convolve;
+  Tensor result = of(widened(x), widened(filters), given);
+  if (const auto bias = arguments.maybe_tensor(2, "bias"))
+    result = result + beside_channels(widened(*bias), x.rank());
+  return {graph::cast(result, x.dtype(), true)};
+}
+
+// Of a transposed one input and gradient change places.
+Item convolution_backward(const Arguments& arguments) {
+  const Tensor gradient = arguments.tensor(0, "grad_output"), x = arguments.tensor(1, "input"),
+               filters = arguments.tensor(2, "weight");
+  const Numbers numbers = numbers_of(arguments, 4, x, filters);
+  const std::vector<bool> wanted = arguments.booleans(10, "output_mask");
+  if (wanted.size() != 3) arguments.fail(cat("'output_mask' must hold 3, it holds ", wanted.size()));
+  const auto rounded = [&](const Tensor& value) { return Item{graph::cast(value, x.dtype(), true)}; };
+  Items items(3);
+  const Tensor wide = widened(gradient);
+  if (wanted[0]) {
+    const auto of = numbers.transposed() ? graph::convolve : graph::convolve_transposed;
+    items[0] = rounded(of(wide, widened(filters), with_counts(numbers, spatial(x))));
+  }
+  if (wanted[1]) {
+    const bool turned = numbers.transposed();
+    const Tensor result = turned ? widened(x) : wide, input = turned ? wide : widened(x);
+    items[1] = rounded(
+        graph::convolve_filters(result, input, filters.shape(), with_counts(numbers, spatial(result))));
+  }
+  if (wanted[2]) {
+    graph::Axes axes = {0};
+    for (int axis = 2; axis < gradient.rank(); ++axis) axes.push_back(axis);
+    items[2] = rounded(graph::sum(wide, axes));
+  }
+  return {std::move(items)};
+}
+
+constexpr std::array rows = {
+    Row{"convolution", convolution},
+    Row{"convolution_backward", convolution_backward},
+};
+
+}  // namespace
+
+std::span<const Row> convolution_rows() { return rows; }
+
+}  // namespace twinloom::fx
