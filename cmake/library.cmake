@@ -104,6 +104,6 @@ install(TARGETS twinloom_jit DESTINATION ${CMAKE_INSTALL_LIBDIR}/twinloom)
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The licences of what is compiled or linked into the files above, where the system has them by package.
 foreach(name IN ITEMS llvm-19-dev libclang-19-dev zlib1g-dev libzstd-dev libxxhash-dev libdlpack-dev libcli11-dev nlohmann-json3-dev
-        libprotobuf-dev)
+        libprotozero-dev)
   install(FILES /usr/share/doc/${name}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences RENAME ${name} OPTIONAL)
 endforeach()

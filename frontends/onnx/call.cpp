@@ -7,10 +7,10 @@
 namespace twinloom::onnx {
 
 using format::AttributeProto;
+using format::AttributeType;
 
 std::string Call::described(std::size_t position) const {
-  const int at = static_cast<int>(position);
-  const std::string name = at < node_.input_size() ? node_.input(at) : "";
+  const std::string_view name = position < node_.input.size() ? node_.input[position] : "";
   return name.empty() ? cat("input ", position) : cat("input ", position, " '", escaped(name), "'");
 }
 
@@ -50,9 +50,7 @@ Values Call::tensors() const {
   return result;
 }
 
-bool Call::wants(std::size_t output) const {
-  return output < outputs() && !node_.output(static_cast<int>(output)).empty();
-}
+bool Call::wants(std::size_t output) const { return output < outputs() && !node_.output[output].empty(); }
 
 void Call::fail_unknown(const Tensor& tensor, std::string_view what) const {
   const auto names = context_.known.unknown_inputs(tensor);
@@ -105,9 +103,10 @@ graph::Array Call::array(const Tensor& tensor, std::string_view what) const {
 }
 
 AnyValues Call::run(std::string_view attribute, const AnyValues& inputs) const {
-  const AttributeProto* found = find(attribute, AttributeProto::GRAPH);
+  const AttributeProto* found = find(attribute, AttributeType::graph);
   if (found == nullptr) fail("needs attribute '", attribute, "'");
-  return context_.run(found->g(), inputs);
+  if (!found->g) fail("attribute '", attribute, "' holds no graph");
+  return context_.run(*found->g, inputs);
 }
 
 std::vector<double> Call::reals(std::size_t position) const {
@@ -126,8 +125,8 @@ void Call::ignore(std::initializer_list<std::string_view> attributes) const {
 
 std::vector<std::string> Call::unread_attributes() const {
   std::vector<std::string> unread;
-  for (const AttributeProto& each : node_.attribute())
-    if (!read_attributes_.contains(each.name())) unread.push_back(each.name());
+  for (const AttributeProto& each : node_.attribute)
+    if (!read_attributes_.contains(each.name)) unread.emplace_back(each.name);
   return unread;
 }
 
@@ -140,27 +139,27 @@ std::vector<std::size_t> Call::unread_inputs() const {
 
 const AttributeProto* Call::find(std::string_view attribute) const {
   read_attributes_.emplace(attribute);
-  for (const AttributeProto& each : node_.attribute()) {
-    if (each.name() != attribute) continue;
-    if (!each.ref_attr_name().empty())
+  for (const AttributeProto& each : node_.attribute) {
+    if (each.name != attribute) continue;
+    if (!each.ref_attr_name.empty())
       fail("attribute '", attribute, "' is that of a function, and there is none");
     return &each;
   }
   return nullptr;
 }
 
-const AttributeProto* Call::find(std::string_view attribute, AttributeProto::AttributeType type) const {
+const AttributeProto* Call::find(std::string_view attribute, AttributeType type) const {
   const AttributeProto* found = find(attribute);
   // Files of old writers say no type.
-  if (found != nullptr && found->type() != type && found->type() != AttributeProto::UNDEFINED)
+  if (found != nullptr && found->type != type && found->type != AttributeType::undefined)
     fail("attribute '", attribute, "' must be of kind ", static_cast<int>(type), ", it is of kind ",
-         static_cast<int>(found->type()));
+         static_cast<int>(found->type));
   return found;
 }
 
 std::int64_t Call::integer(std::string_view attribute, std::int64_t otherwise) const {
-  const AttributeProto* found = find(attribute, AttributeProto::INT);
-  return found == nullptr ? otherwise : found->i();
+  const AttributeProto* found = find(attribute, AttributeType::integer);
+  return found == nullptr ? otherwise : found->i;
 }
 
 bool Call::truth(std::string_view attribute, bool otherwise) const {
@@ -168,37 +167,38 @@ bool Call::truth(std::string_view attribute, bool otherwise) const {
 }
 
 double Call::real(std::string_view attribute, double otherwise) const {
-  const AttributeProto* found = find(attribute, AttributeProto::FLOAT);
-  return found == nullptr ? otherwise : static_cast<double>(found->f());
+  const AttributeProto* found = find(attribute, AttributeType::real);
+  return found == nullptr ? otherwise : static_cast<double>(found->f);
 }
 
 std::string Call::text(std::string_view attribute, std::string_view otherwise) const {
-  const AttributeProto* found = find(attribute, AttributeProto::STRING);
-  return found == nullptr ? std::string(otherwise) : found->s();
+  const AttributeProto* found = find(attribute, AttributeType::text);
+  return std::string(found == nullptr ? otherwise : found->s);
 }
 
 std::optional<Integers> Call::integers(std::string_view attribute) const {
-  const AttributeProto* found = find(attribute, AttributeProto::INTS);
+  const AttributeProto* found = find(attribute, AttributeType::integers);
   if (found == nullptr) return std::nullopt;
-  return Integers(found->ints().begin(), found->ints().end());
+  return found->ints;
 }
 
 std::optional<std::vector<double>> Call::reals(std::string_view attribute) const {
-  const AttributeProto* found = find(attribute, AttributeProto::FLOATS);
+  const AttributeProto* found = find(attribute, AttributeType::reals);
   if (found == nullptr) return std::nullopt;
-  return std::vector<double>(found->floats().begin(), found->floats().end());
+  return std::vector<double>(found->floats.begin(), found->floats.end());
 }
 
 std::vector<std::string> Call::texts(std::string_view attribute) const {
-  const AttributeProto* found = find(attribute, AttributeProto::STRINGS);
+  const AttributeProto* found = find(attribute, AttributeType::texts);
   if (found == nullptr) return {};
-  return {found->strings().begin(), found->strings().end()};
+  return {found->strings.begin(), found->strings.end()};
 }
 
 std::optional<graph::Array> Call::array(std::string_view attribute) const {
-  const AttributeProto* found = find(attribute, AttributeProto::TENSOR);
+  const AttributeProto* found = find(attribute, AttributeType::tensor);
   if (found == nullptr) return std::nullopt;
-  return array_of(found->t(), context_.options.folder, cat("attribute '", attribute, "'"));
+  if (!found->t) fail("attribute '", attribute, "' holds no tensor");
+  return array_of(*found->t, context_.options.folder, cat("attribute '", attribute, "'"));
 }
 
 ops::DType Call::dtype(std::string_view attribute, ops::DType otherwise) const {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/graph/views.h"
+#include "frontends/onnx/format.h"
 #include "frontends/onnx/known.h"
-#include "onnx.proto3.pb.h"
 
 namespace twinloom::onnx {
 
@@ -42,7 +42,7 @@ class Call {
       : context_(context), node_(node), version_(version), inputs_(std::move(inputs)) {}
 
   graph::Builder& builder() const { return context_.builder; }
-  const std::string& name() const { return node_.op_type(); }
+  std::string name() const { return std::string(node_.op_type); }
   std::int64_t version() const { return version_; }  // of the opset
 
   // How many inputs there are, those left out in the middle counted.
@@ -55,7 +55,7 @@ class Call {
   // All of them; none may be left out.
   Values tensors() const;
   // How many outputs are named, those left out in the middle counted; and whether one is.
-  std::size_t outputs() const { return static_cast<std::size_t>(node_.output_size()); }
+  std::size_t outputs() const { return node_.output.size(); }
   bool wants(std::size_t output) const;
 
   // The numbers of an input, which must be known here.
@@ -106,8 +106,7 @@ class Call {
 
  private:
   const format::AttributeProto* find(std::string_view attribute) const;
-  const format::AttributeProto* find(std::string_view attribute,
-                                     format::AttributeProto::AttributeType type) const;
+  const format::AttributeProto* find(std::string_view attribute, format::AttributeType type) const;
   std::string described(std::size_t position) const;
   std::vector<index::Expr> sizes_in(const Tensor& tensor, std::string_view what) const;
   [[noreturn]] void fail_unknown(const Tensor& tensor, std::string_view what) const;

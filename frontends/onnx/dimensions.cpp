@@ -27,21 +27,19 @@ index::Symbol Dimensions::new_symbol(std::string_view wanted) {
   return index::Symbol(free);
 }
 
-index::Symbol Dimensions::symbol_of(const std::string& parameter) {
+index::Symbol Dimensions::symbol_of(std::string_view parameter) {
   const auto found = parameters_.find(parameter);
   if (found != parameters_.end()) return found->second;
   return parameters_.emplace(parameter, new_symbol(parameter)).first->second;
 }
 
-Expr Dimensions::size_of(const format::TensorShapeProto::Dimension& dimension, const std::string& what) {
-  using Dimension = format::TensorShapeProto::Dimension;
-  if (dimension.value_case() == Dimension::kDimParam && !dimension.dim_param().empty())
-    return symbol_of(dimension.dim_param());
-  if (dimension.value_case() != Dimension::kDimValue) return new_symbol("size");
-  if (dimension.dim_value() < 0 || dimension.dim_value() > most_elements)
-    throw Error(
-        cat(what, ": a dimension is ", dimension.dim_value(), "; it must lie in 0 to ", most_elements));
-  return dimension.dim_value();
+Expr Dimensions::size_of(const format::DimensionProto& dimension, const std::string& what) {
+  if (!dimension.dim_param.empty()) return symbol_of(dimension.dim_param);
+  if (!dimension.dim_value) return new_symbol("size");
+  const std::int64_t size = *dimension.dim_value;
+  if (size < 0 || size > most_elements)
+    throw Error(cat(what, ": a dimension is ", size, "; it must lie in 0 to ", most_elements));
+  return size;
 }
 
 }  // namespace twinloom::onnx

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/index/expr.h"
-#include "onnx.proto3.pb.h"
+#include "frontends/onnx/format.h"
 
 namespace twinloom::onnx {
 
@@ -18,13 +18,13 @@ class Dimensions {
  public:
   // A number; a symbol, which is one for each dim_param and for each dimension without one. `what` names the
   // input in messages.
-  index::Expr size_of(const format::TensorShapeProto::Dimension& dimension, const std::string& what);
+  index::Expr size_of(const format::DimensionProto& dimension, const std::string& what);
 
  private:
-  index::Symbol symbol_of(const std::string& parameter);
+  index::Symbol symbol_of(std::string_view parameter);
   index::Symbol new_symbol(std::string_view wanted);
 
-  std::map<std::string, index::Symbol> parameters_;  // by dim_param
+  std::map<std::string, index::Symbol, std::less<>> parameters_;  // by dim_param
   std::set<std::string> symbols_;
 };
 

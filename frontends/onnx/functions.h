@@ -2,7 +2,9 @@
 // calls.
 #pragma once
 
-#include "onnx.proto3.pb.h"
+#include <string>
+
+#include "frontends/onnx/format.h"
 
 namespace twinloom::onnx {
 

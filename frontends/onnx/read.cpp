@@ -40,9 +40,9 @@ class Reader {
 
   graph::Graph read() {
     add_opsets();
-    add_initializers(model_.graph());
+    add_initializers(*model_.graph);
     add_inputs();
-    for (const NodeProto& node : model_.graph().node()) add(node);
+    for (const NodeProto& node : model_.graph->node) add(node);
     add_outputs();
     return builder_.take();
   }
@@ -53,17 +53,17 @@ class Reader {
   void add_inputs();
   void add(const NodeProto& node);
   void add_tensor_input(const format::ValueInfoProto& input, const std::string& what);
-  void add_elements(const std::string& name, std::size_t number, const std::string& what);
+  void add_elements(std::string_view name, std::size_t number, const std::string& what);
   AnyValues built(const NodeProto& node, const std::string& what);
   AnyValues run(const GraphProto& graph, const AnyValues& inputs);
   AnyValues run(const format::FunctionProto& function, const NodeProto& call);
   void count_node();
   void check_depth() const;
-  const Value* find(const std::string& name) const;
+  const Value* find(std::string_view name) const;
   std::vector<std::optional<Value>> inputs_of(const NodeProto& node) const;
   void check_size(const Tensor& tensor) const;
   static void check_all_read(const Call& call);
-  void define(const std::string& name, const Value& value);
+  void define(std::string_view name, const Value& value);
   void add_outputs();
   void add_output(const Tensor& value, const std::string& name);
   Tensor with_checked_inputs(const Tensor& value);
@@ -73,67 +73,68 @@ class Reader {
   graph::Builder builder_;
   Known known_;
   Call::Context context_;
-  std::map<std::string, std::int64_t> versions_;  // by domain
+  std::map<std::string_view, std::int64_t> versions_;              // by domain
   std::map<std::string, const format::FunctionProto*> functions_;  // by key_of()
   int depth_ = 0;  // of graphs inside of nodes, and of functions
-  // By name: those of the model's graph, then those of each graph around what is read, the innermost last.
-  std::vector<std::unordered_map<std::string, Value>> values_{1};
+  // By name, a view into the model: those of the model's graph, then those of each graph around what is read,
+  // the innermost last.
+  std::vector<std::unordered_map<std::string_view, Value>> values_{1};
   bool is_checked_ = false;                       // whether a result waits for the comparison of inputs
   int nodes_ = 0;                                 // that were read; of a loop each time
   Dimensions dimensions_;
 };
 
-std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+std::string_view domain_of(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
 void Reader::add_opsets() {
-  for (const auto& opset : model_.opset_import()) versions_[domain_of(opset.domain())] = opset.version();
+  for (const auto& opset : model_.opset_import) versions_[domain_of(opset.domain)] = opset.version;
   if (versions_.contains("") && versions_[""] > newest_opset)
     throw Unsupported(cat("opset ", versions_[""], " is not supported, only those up to ", newest_opset));
-  for (const format::FunctionProto& function : model_.functions())
+  for (const format::FunctionProto& function : model_.functions)
     functions_.emplace(key_of(function), &function);
-  if (!model_.has_graph()) throw Error("the model has no graph");
+  if (!model_.graph) throw Error("the model has no graph");
   if (versions_.empty()) throw Error("the model names no opset");
 }
 
 void Reader::add_initializers(const GraphProto& graph) {
-  if (graph.sparse_initializer_size() != 0) throw Unsupported("sparse constants are not supported");
-  for (const format::TensorProto& tensor : graph.initializer()) {
-    const std::string what = cat("initializer '", escaped(tensor.name()), "'");
-    builder_.origin = {{}, 0, tensor.name(), {}, 0};
-    define(tensor.name(), builder_.constant(array_of(tensor, options_.folder, what)));
+  if (graph.sparse_initializer) throw Unsupported("sparse constants are not supported");
+  for (const format::TensorProto& tensor : graph.initializer) {
+    const std::string what = cat("initializer '", escaped(tensor.name), "'");
+    builder_.origin = {{}, 0, std::string(tensor.name), {}, 0};
+    define(tensor.name, builder_.constant(array_of(tensor, options_.folder, what)));
   }
 }
 
 void Reader::add_inputs() {
   std::size_t number = 0;
-  for (const format::ValueInfoProto& input : model_.graph().input()) {
-    if (find(input.name()) != nullptr) continue;  // an initializer is its value
-    const std::string what = cat("input '", escaped(input.name()), "'");
-    const auto& type = input.type();
-    if (type.value_case() == format::TypeProto::VALUE_NOT_SET) throw Error(cat(what, ": has no type"));
+  for (const format::ValueInfoProto& input : model_.graph->input) {
+    if (find(input.name) != nullptr) continue;  // an initializer is its value
+    const std::string what = cat("input '", escaped(input.name), "'");
+    const auto& type = input.type;
+    if (!type.is_given()) throw Error(cat(what, ": has no type"));
     builder_.origin = {};
-    if (type.has_tensor_type()) {
+    if (type.tensor_type) {
       add_tensor_input(input, what);
     } else {
-      add_elements(input.name(), number, what);
+      add_elements(input.name, number, what);
     }
     ++number;
   }
 }
 
 void Reader::add_tensor_input(const format::ValueInfoProto& input, const std::string& what) {
-  const auto& type = input.type().tensor_type();
-  const ops::DType dtype = dtype_of(type.elem_type(), what);
-  if (!type.has_shape()) throw Unsupported(cat(what, ": an unknown number of axes is not supported"));
+  const auto& type = *input.type.tensor_type;
+  const ops::DType dtype = dtype_of(type.elem_type, what);
+  if (!type.shape) throw Unsupported(cat(what, ": an unknown number of axes is not supported"));
   graph::Shape shape;
-  for (const auto& dimension : type.shape().dim()) shape.push_back(dimensions_.size_of(dimension, what));
-  const Tensor tensor = builder_.input(input.name(), dtype, std::move(shape));
+  for (const auto& dimension : type.shape->dim) shape.push_back(dimensions_.size_of(dimension, what));
+  const Tensor tensor = builder_.input(std::string(input.name), dtype, std::move(shape));
   check_size(tensor);
-  define(input.name(), tensor);
+  define(input.name, tensor);
 }
 
-void Reader::add_elements(const std::string& name, std::size_t number, const std::string& what) {
-  const auto elements = options_.elements ? options_.elements(name, number) : std::nullopt;
+void Reader::add_elements(std::string_view name, std::size_t number, const std::string& what) {
+  const auto elements = options_.elements ? options_.elements(std::string(name), number) : std::nullopt;
   if (!elements)
     throw Unsupported(
         cat(what, ": a sequence, map or optional whose elements are not given is not supported"));
@@ -162,13 +163,13 @@ void Reader::check_size(const Tensor& tensor) const {
   }
 }
 
-void Reader::define(const std::string& name, const Value& value) {
+void Reader::define(std::string_view name, const Value& value) {
   if (name.empty()) return;
   if (!values_.back().emplace(name, value).second)
     throw Error(cat("two nodes, inputs or initializers are called '", escaped(name), "'"));
 }
 
-const Value* Reader::find(const std::string& name) const {
+const Value* Reader::find(std::string_view name) const {
   for (auto scope = values_.rbegin(); scope != values_.rend(); ++scope)
     if (const auto found = scope->find(name); found != scope->end()) return &found->second;
   return nullptr;
@@ -189,18 +190,18 @@ void Reader::check_depth() const {
 // A function sees its inputs alone, and has opsets of its own.
 AnyValues Reader::run(const format::FunctionProto& function, const NodeProto& call) {
   const auto inputs = inputs_of(call);
-  if (std::cmp_greater(inputs.size(), function.input_size()))
-    throw Error(cat("the function has ", function.input_size(), " inputs, given are ", inputs.size()));
+  if (inputs.size() > function.input.size())
+    throw Error(cat("the function has ", function.input.size(), " inputs, given are ", inputs.size()));
   ++depth_;
   check_depth();
   auto values = std::exchange(values_, decltype(values_)(1));
   auto versions = std::exchange(versions_, {});
-  for (const auto& opset : function.opset_import()) versions_[domain_of(opset.domain())] = opset.version();
+  for (const auto& opset : function.opset_import) versions_[domain_of(opset.domain)] = opset.version;
   for (std::size_t k = 0; k < inputs.size(); ++k)
-    if (inputs[k]) define(function.input(static_cast<int>(k)), *inputs[k]);
-  for (const NodeProto& node : function.node()) add(for_call(node, function, call));
+    if (inputs[k]) define(function.input[k], *inputs[k]);
+  for (const NodeProto& node : function.node) add(for_call(node, function, call));
   AnyValues outputs;
-  for (const std::string& output : function.output()) {
+  for (const std::string_view output : function.output) {
     const Value* found = find(output);
     if (found == nullptr)
       throw Error(cat("output '", escaped(output), "' of the function is computed by no node"));
@@ -217,18 +218,18 @@ AnyValues Reader::run(const GraphProto& graph, const AnyValues& inputs) {
   count_node();
   ++depth_;
   check_depth();
-  if (std::cmp_not_equal(graph.input_size(), inputs.size()))
-    throw Error(cat("the graph inside has ", graph.input_size(), " inputs in place of ", inputs.size()));
+  if (graph.input.size() != inputs.size())
+    throw Error(cat("the graph inside has ", graph.input.size(), " inputs in place of ", inputs.size()));
   const graph::Origin origin = builder_.origin;
   values_.emplace_back();
   add_initializers(graph);
-  for (std::size_t k = 0; k < inputs.size(); ++k) define(graph.input(static_cast<int>(k)).name(), inputs[k]);
-  for (const NodeProto& node : graph.node()) add(node);
+  for (std::size_t k = 0; k < inputs.size(); ++k) define(graph.input[k].name, inputs[k]);
+  for (const NodeProto& node : graph.node) add(node);
   AnyValues outputs;
-  for (const format::ValueInfoProto& output : graph.output()) {
-    const Value* found = find(output.name());
+  for (const format::ValueInfoProto& output : graph.output) {
+    const Value* found = find(output.name);
     if (found == nullptr)
-      throw Error(cat("output '", escaped(output.name()), "' of the graph inside is computed by no node"));
+      throw Error(cat("output '", escaped(output.name), "' of the graph inside is computed by no node"));
     outputs.push_back(*found);
   }
   values_.pop_back();
@@ -239,7 +240,7 @@ AnyValues Reader::run(const GraphProto& graph, const AnyValues& inputs) {
 
 std::vector<std::optional<Value>> Reader::inputs_of(const NodeProto& node) const {
   std::vector<std::optional<Value>> inputs;
-  for (const std::string& name : node.input()) {
+  for (const std::string_view name : node.input) {
     if (name.empty()) {
       inputs.emplace_back();
       continue;
@@ -267,8 +268,8 @@ AnyValues Reader::built(const NodeProto& node, const std::string& what) {
   count_node();
   if (const auto function = functions_.find(key_of(node)); function != functions_.end())
     return run(*function->second, node);
-  const std::string domain = domain_of(node.domain());
-  const std::string name = domain.empty() ? node.op_type() : cat(domain, ".", node.op_type());
+  const std::string_view domain = domain_of(node.domain);
+  const std::string name = domain.empty() ? std::string(node.op_type) : cat(domain, ".", node.op_type);
   const auto version = versions_.find(domain);
   if (version == versions_.end())
     throw Error(cat("the model names no opset of domain '", escaped(domain), "'"));
@@ -281,7 +282,7 @@ AnyValues Reader::built(const NodeProto& node, const std::string& what) {
     throw Unsupported(cat("opset ", version->second, " is not supported, only ", row->since, " and later"));
   // The name of the source, for messages, explain and traces.
   builder_.origin = {{}, 0, what, {}, 0};
-  const graph::CompositeScope scope(builder_, node.op_type());
+  const graph::CompositeScope scope(builder_, std::string(node.op_type));
   const Call call(context_, node, version->second, inputs_of(node));
   AnyValues values;
   if (row->build_any != nullptr) {
@@ -296,19 +297,18 @@ AnyValues Reader::built(const NodeProto& node, const std::string& what) {
 }
 
 void Reader::add(const NodeProto& node) {
-  const std::string name = !node.name().empty()      ? node.name()
-                           : node.output_size() != 0 ? node.output(0)
-                                                     : std::string();
-  const auto version = versions_.find(domain_of(node.domain()));
-  const std::string prefix = cat("node '", escaped(name), "' (", escaped(node.op_type()),
+  std::string name(node.name);
+  if (name.empty() && !node.output.empty()) name = node.output[0];
+  const auto version = versions_.find(domain_of(node.domain));
+  const std::string prefix = cat("node '", escaped(name), "' (", escaped(node.op_type),
                                  version == versions_.end() ? "" : cat(", opset ", version->second), "): ");
   try {
     const AnyValues values = built(node, name);
-    for (int output = 0; output < node.output_size(); ++output) {
-      if (node.output(output).empty()) continue;
-      if (std::cmp_greater_equal(output, values.size()))
+    for (std::size_t output = 0; output < node.output.size(); ++output) {
+      if (node.output[output].empty()) continue;
+      if (output >= values.size())
         throw Unsupported(cat("output ", output, " is not supported; there are ", values.size()));
-      define(node.output(output), values[static_cast<std::size_t>(output)]);
+      define(node.output[output], values[output]);
     }
   } catch (const Unsupported& error) {
     throw Unsupported(prefix + error.what(), {name});
@@ -338,28 +338,24 @@ void Reader::add_output(const Tensor& value, const std::string& name) {
 }
 
 void Reader::add_outputs() {
-  if (model_.graph().output().empty()) throw Error("the graph has no outputs");
-  for (const format::ValueInfoProto& output : model_.graph().output()) {
-    const Value* found = find(output.name());
-    if (found == nullptr) throw Error(cat("output '", escaped(output.name()), "' is computed by no node"));
-    if (const auto* tensor = std::get_if<Tensor>(found)) add_output(*tensor, output.name());
+  if (model_.graph->output.empty()) throw Error("the graph has no outputs");
+  for (const format::ValueInfoProto& output : model_.graph->output) {
+    const Value* found = find(output.name);
+    if (found == nullptr) throw Error(cat("output '", escaped(output.name), "' is computed by no node"));
+    if (const auto* tensor = std::get_if<Tensor>(found)) add_output(*tensor, std::string(output.name));
     if (const auto* sequence = std::get_if<Sequence>(found))
       for (std::size_t k = 0; k < sequence->size(); ++k)
-        add_output((*sequence)[k], cat(output.name(), "[", k, "]"));
+        add_output((*sequence)[k], cat(output.name, "[", k, "]"));
   }
 }
 
 Kind kind_of(const format::TypeProto& type) {
-  if (type.has_sequence_type()) return Kind::sequence;
-  return type.has_optional_type() ? Kind::optional : Kind::tensor;
+  if (type.sequence_type) return Kind::sequence;
+  return type.optional_type ? Kind::optional : Kind::tensor;
 }
 
 ModelProto parsed(std::string_view bytes) {
-  ModelProto model;
-  if (std::cmp_greater(bytes.size(), most_bytes) ||
-      !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw Error("this is no ONNX model, or not the whole of one");
-  return model;
+  return format::decoded<ModelProto>(bytes, "this is no ONNX model");
 }
 
 }  // namespace
@@ -371,12 +367,14 @@ graph::Graph read(std::string_view bytes, const ReadOptions& options) {
 
 Signature signature_of(std::string_view bytes) {
   const ModelProto model = parsed(bytes);
-  std::set<std::string> initialized;
-  for (const auto& tensor : model.graph().initializer()) initialized.insert(tensor.name());
+  if (!model.graph) return {};
+  const GraphProto& graph = *model.graph;
+  std::set<std::string_view> initialized;
+  for (const auto& tensor : graph.initializer) initialized.insert(tensor.name);
   Signature signature;
-  for (const auto& input : model.graph().input())
-    if (!initialized.contains(input.name())) signature.inputs.push_back(kind_of(input.type()));
-  for (const auto& output : model.graph().output()) signature.outputs.push_back(kind_of(output.type()));
+  for (const auto& input : graph.input)
+    if (!initialized.contains(input.name)) signature.inputs.push_back(kind_of(input.type));
+  for (const auto& output : graph.output) signature.outputs.push_back(kind_of(output.type));
   return signature;
 }
 

@@ -52,8 +52,9 @@ struct Signature {
 };
 Signature signature_of(std::string_view model);
 
-// The bytes of a model. Sizes named by dim_param are symbols. An output that is a sequence becomes a result
-// for each of its tensors, NAME[0], NAME[1], ...; an optional one none or one.
+// The bytes of a model, which are needed for the call alone. Sizes named by dim_param are symbols. An output
+// that is a sequence becomes a result for each of its tensors, NAME[0], NAME[1], ...; an optional one none or
+// one.
 graph::Graph read(std::string_view model, const ReadOptions& options = {});
 
 // The bytes of a TensorProto. `what` names them in messages.
@@ -65,7 +66,7 @@ Elements read_elements(std::string_view bytes, Kind kind, const std::string& wha
 // The operators that are read, sorted; those of other domains with them: "com.microsoft.Gelu".
 std::vector<std::string> operators();
 
-// The most bytes that a model may have: what protobuf reads.
+// The most bytes that a model may have: those of a message of protocol buffers.
 inline constexpr std::int64_t most_bytes = (std::int64_t{1} << 31) - 1;
 
 }  // namespace twinloom::onnx

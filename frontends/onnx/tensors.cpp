@@ -74,17 +74,17 @@ std::vector<std::byte> copied(std::string_view bytes, std::int64_t expected, con
 }
 
 // The low bytes of each number: integers wrap to the type, 16-bit floats are held as their bits.
-template <class Field>
-std::vector<std::byte> narrowed(const Field& field, std::int64_t expected, int size,
+template <class Number>
+std::vector<std::byte> narrowed(const std::vector<Number>& field, std::int64_t expected, int size,
                                 const std::string& what) {
-  if (field.size() != expected / size)
+  if (std::cmp_not_equal(field.size(), expected / size))
     throw Error(cat(what, ": holds ", field.size(), " numbers, its dimensions need ", expected / size));
   static_assert(std::endian::native == std::endian::little);
   std::vector<std::byte> bytes(static_cast<std::size_t>(expected));
-  for (int e = 0; e < field.size(); ++e) {
-    const auto number = field.Get(e);
-    std::memcpy(bytes.data() + static_cast<std::ptrdiff_t>(e) * size, &number,
-                static_cast<std::size_t>(size));
+  std::byte* end = bytes.data();
+  for (const Number& number : field) {
+    std::memcpy(end, &number, static_cast<std::size_t>(size));
+    end += size;
   }
   return bytes;
 }
@@ -94,14 +94,14 @@ std::vector<std::byte> typed_bytes(const TensorProto& tensor, DType dtype, std::
   const int size = ops::size_of(dtype);
   switch (dtype) {
     case DType::f32:
-      return narrowed(tensor.float_data(), bytes, size, what);
+      return narrowed(tensor.float_data, bytes, size, what);
     case DType::f64:
-      return narrowed(tensor.double_data(), bytes, size, what);
+      return narrowed(tensor.double_data, bytes, size, what);
     case DType::i64:
-      return narrowed(tensor.int64_data(), bytes, size, what);
+      return narrowed(tensor.int64_data, bytes, size, what);
     case DType::u32:
     case DType::u64:
-      return narrowed(tensor.uint64_data(), bytes, size, what);
+      return narrowed(tensor.uint64_data, bytes, size, what);
     case DType::b8:
     case DType::i8:
     case DType::i16:
@@ -112,14 +112,14 @@ std::vector<std::byte> typed_bytes(const TensorProto& tensor, DType dtype, std::
     case DType::bf16:
     case DType::f8e4m3:
     case DType::f8e5m2:
-      return narrowed(tensor.int32_data(), bytes, size, what);
+      return narrowed(tensor.int32_data, bytes, size, what);
     case DType::i4:
       break;
   }
   throw Unsupported(cat(what, ": elements of ", ops::name(dtype)));
 }
 
-std::int64_t number_of(const std::string& text, std::string_view key, const std::string& what) {
+std::int64_t number_of(std::string_view text, std::string_view key, const std::string& what) {
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc() || end != text.data() + text.size() || value < 0)
@@ -136,10 +136,10 @@ struct External {
 
 External external_of(const TensorProto& tensor, const std::string& what) {
   External external;
-  for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") external.location = entry.value();
-    if (entry.key() == "offset") external.offset = number_of(entry.value(), "offset", what);
-    if (entry.key() == "length") external.length = number_of(entry.value(), "length", what);
+  for (const auto& entry : tensor.external_data) {
+    if (entry.key == "location") external.location = entry.value;
+    if (entry.key == "offset") external.offset = number_of(entry.value, "offset", what);
+    if (entry.key == "length") external.length = number_of(entry.value, "length", what);
   }
   if (external.location.empty()) throw Error(cat(what, ": external data has no location"));
   return external;
@@ -194,12 +194,12 @@ DType dtype_of(std::int64_t number, const std::string& what) {
 
 graph::Array array_of(const TensorProto& tensor, const std::filesystem::path& folder,
                       const std::string& what) {
-  const DType dtype = dtype_of(tensor.data_type(), what);
-  std::vector<std::int64_t> sizes(tensor.dims().begin(), tensor.dims().end());
+  const DType dtype = dtype_of(tensor.data_type, what);
+  std::vector<std::int64_t> sizes = tensor.dims;
   const std::int64_t bytes = bytes_of(sizes, dtype, what);
-  if (tensor.data_location() == TensorProto::EXTERNAL)
+  if (tensor.data_location == format::DataLocation::external)
     return {dtype, std::move(sizes), external_bytes(tensor, folder, bytes, what)};
-  if (!tensor.raw_data().empty()) return {dtype, std::move(sizes), copied(tensor.raw_data(), bytes, what)};
+  if (!tensor.raw_data.empty()) return {dtype, std::move(sizes), copied(tensor.raw_data, bytes, what)};
   return {dtype, std::move(sizes), typed_bytes(tensor, dtype, bytes, what)};
 }
 
@@ -207,16 +207,12 @@ namespace {
 
 template <class Message>
 Message parsed(std::string_view bytes, std::string_view words, const std::string& what) {
-  Message message;
-  if (std::cmp_greater(bytes.size(), most_bytes) ||
-      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-    throw Error(cat(what, ": is no ", words, " of ONNX"));
-  return message;
+  return format::decoded<Message>(bytes, cat(what, ": is no ", words, " of ONNX"));
 }
 
 Elements sequence_of(const format::SequenceProto& sequence, const std::string& what) {
   Elements elements;
-  for (const TensorProto& tensor : sequence.tensor_values())
+  for (const TensorProto& tensor : sequence.tensor_values)
     elements.tensors.push_back(array_of(tensor, {}, what));
   return elements;
 }
@@ -232,9 +228,9 @@ Elements read_elements(std::string_view bytes, Kind kind, const std::string& wha
   if (kind == Kind::sequence)
     return sequence_of(parsed<format::SequenceProto>(bytes, "sequence", what), what);
   const auto optional = parsed<format::OptionalProto>(bytes, "optional", what);
-  if (optional.has_sequence_value()) return sequence_of(optional.sequence_value(), what);
+  if (optional.sequence_value) return sequence_of(*optional.sequence_value, what);
   Elements elements{{}, false};
-  if (optional.has_tensor_value()) elements.tensors.push_back(array_of(optional.tensor_value(), {}, what));
+  if (optional.tensor_value) elements.tensors.push_back(array_of(*optional.tensor_value, {}, what));
   return elements;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/graph/graph.h"
-#include "onnx.proto3.pb.h"
+#include "frontends/onnx/format.h"
 
 namespace twinloom::onnx {
 

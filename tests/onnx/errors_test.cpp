@@ -88,7 +88,7 @@ TEST(OnnxErrors, DamagedModelsOfTheSuite) {
 
 TEST(OnnxErrors, GraphsThatAreNone) {
   Model no_opset = model_of("Relu", {2});
-  no_opset.proto.clear_opset_import();
+  no_opset.proto.opset_import.clear();
   EXPECT_EQ(no_opset.error(), "the model names no opset");
   Model no_output;
   no_output.input("x", float32, {2});
@@ -107,7 +107,7 @@ TEST(OnnxErrors, GraphsThatAreNone) {
   EXPECT_EQ(Model().input("x", float32, {2}).node("Relu", {"x"}, {"x"}).output("x").error(),
             "node 'x' (Relu, opset 17): two nodes, inputs or initializers are called 'x'");
   Model foreign = model_of("Relu", {2});
-  foreign.proto.mutable_graph()->mutable_node(0)->set_domain("com.example");
+  foreign.node(0).domain = "com.example";
   EXPECT_EQ(foreign.error(), "node 'y' (Relu): the model names no opset of domain 'com.example'");
 }
 
@@ -129,7 +129,7 @@ TEST(OnnxErrors, MoreThanThereIs) {
             "unsupported: input 'x': elements of type string");
   Model sequence;
   sequence.input("x", float32, {2}).output("x");
-  sequence.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
+  sequence.graph().input[0].type = {{}, format::OtherProto(), {}, {}, {}};
   EXPECT_EQ(
       sequence.error(),
       "unsupported: input 'x': a sequence, map or optional whose elements are not given is not supported");
@@ -164,6 +164,13 @@ TEST(OnnxErrors, WrongArguments) {
             "node 'y' (Softmax, opset 17): attribute 'axis' must be of kind 2, it is of kind 3");
   EXPECT_EQ(model_of("BitShift", {2}).with("direction", "UP").error(),
             "node 'y' (BitShift, opset 17): attribute 'direction' must be LEFT or RIGHT, it is 'UP'");
+  Model no_tensor, no_graph;
+  no_tensor.node("Constant", {}, {"y"}).with("value", Model()).output("y");
+  no_tensor.node(0).attribute[0].type = format::AttributeType::tensor;
+  EXPECT_EQ(no_tensor.error(), "node 'y' (Constant, opset 17): attribute 'value' holds no tensor");
+  no_graph.input("x", float32, {2}).integers("n", {1}).node("Loop", {"n", "", "x"}, {"y"}).output("y");
+  no_graph.with("body", Model()).node(0).attribute[0].g = nullptr;
+  EXPECT_EQ(no_graph.error(), "node 'y' (Loop, opset 17): attribute 'body' holds no graph");
   EXPECT_EQ(model_of("Cast", {2}).with("to", 99).error(),
             "node 'y' (Cast, opset 17): attribute 'to': there is no element type 99");
   Model reshape;
@@ -210,11 +217,11 @@ TEST(OnnxErrors, TensorsThatDoNotFit) {
   EXPECT_EQ(numbers.error(), "initializer 'w': holds 2 numbers, its dimensions need 3");
   Model bytes;
   bytes.reals("w", {3}, {}).node("Relu", {"w"}, {"y"}).output("y");
-  bytes.proto.mutable_graph()->mutable_initializer(0)->set_raw_data("12345");
+  bytes.graph().initializer[0].raw_data = "12345";
   EXPECT_EQ(bytes.error(), "initializer 'w': holds 5 bytes, its dimensions and type need 12");
   Model type;
   type.reals("w", {1}, {1}).node("Relu", {"w"}, {"y"}).output("y");
-  type.proto.mutable_graph()->mutable_initializer(0)->set_data_type(int64);
+  type.graph().initializer[0].data_type = int64;
   EXPECT_EQ(type.error(), "initializer 'w': holds 0 numbers, its dimensions need 1");
   EXPECT_THROW(onnx::read_tensor("nonsense", "x.pb"), Error);
 }
@@ -228,18 +235,15 @@ class OnnxExternalData : public testing::Test {
     std::filesystem::create_symlink(folder_.file("secret"), folder_.file("model/link"));
   }
   // Of a model whose only constant, one f32, lies there.
-  std::string error(const std::vector<std::pair<std::string, std::string>>& entries) const {
+  std::string error(const std::vector<format::StringStringEntryProto>& entries) const {
     return model(entries).error({folder_.file("model"), {}, {}});
   }
-  static Model model(const std::vector<std::pair<std::string, std::string>>& entries) {
+  static Model model(const std::vector<format::StringStringEntryProto>& entries) {
     Model model;
     model.reals("w", {1}, {}).node("Relu", {"w"}, {"y"}).output("y");
-    format::TensorProto& tensor = *model.proto.mutable_graph()->mutable_initializer(0);
-    tensor.set_data_location(format::TensorProto::EXTERNAL);
-    for (const auto& [key, value] : entries) {
-      tensor.add_external_data()->set_key(key);
-      tensor.mutable_external_data()->rbegin()->set_value(value);
-    }
+    format::TensorProto& tensor = model.graph().initializer[0];
+    tensor.data_location = format::DataLocation::external;
+    tensor.external_data = entries;
     return model;
   }
   ScratchFolder folder_;

@@ -1,95 +1,110 @@
 // See models.h.
 #include "tests/onnx/models.h"
 
+#include <set>
+
 #include "core/graph/bind.h"
 #include "tests/evaluate/arrays.h"
 
 namespace twinloom::tests {
 
 using format::AttributeProto;
+using format::AttributeType;
+
+namespace {
+
+// A text that lives as long as the program, for messages, which hold views.
+std::string_view kept(const std::string& text) {
+  static std::set<std::string> texts;
+  return *texts.insert(text).first;
+}
+
+std::vector<std::string_view> kept(const std::vector<std::string>& texts) {
+  std::vector<std::string_view> result;
+  for (const std::string& text : texts) result.push_back(kept(text));
+  return result;
+}
+
+}  // namespace
 
 Model::Model(std::int64_t opset) {
-  proto.set_ir_version(8);
-  proto.add_opset_import()->set_version(opset);
-  proto.mutable_graph()->set_name("test");
+  proto.ir_version = 8;
+  proto.opset_import = {{"", opset}};
+  proto.graph.emplace();
 }
 
 Model& Model::input(const std::string& name, Type type, const std::vector<Dimension>& shape) {
-  format::ValueInfoProto& input = *proto.mutable_graph()->add_input();
-  input.set_name(name);
-  auto& tensor = *input.mutable_type()->mutable_tensor_type();
-  tensor.set_elem_type(type);
-  tensor.mutable_shape();
+  format::TensorShapeProto sizes;
   for (const Dimension& dimension : shape) {
-    auto& added = *tensor.mutable_shape()->add_dim();
-    if (const auto* size = std::get_if<std::int64_t>(&dimension)) added.set_dim_value(*size);
-    if (const auto* name_of = std::get_if<std::string>(&dimension)) added.set_dim_param(*name_of);
+    format::DimensionProto& added = sizes.dim.emplace_back();
+    if (const auto* size = std::get_if<std::int64_t>(&dimension)) added.dim_value = *size;
+    if (const auto* name_of = std::get_if<std::string>(&dimension)) added.dim_param = kept(*name_of);
   }
+  format::ValueInfoProto& input = graph().input.emplace_back();
+  input.name = kept(name);
+  input.type.tensor_type = {type, sizes};
   return *this;
 }
 
 Model& Model::output(const std::string& name) {
-  proto.mutable_graph()->add_output()->set_name(name);
+  graph().output.emplace_back().name = kept(name);
   return *this;
 }
 
 Model& Model::reals(const std::string& name, const std::vector<std::int64_t>& sizes,
                     const std::vector<float>& numbers) {
-  format::TensorProto& tensor = *proto.mutable_graph()->add_initializer();
-  tensor.set_name(name);
-  tensor.set_data_type(float32);
-  for (const std::int64_t size : sizes) tensor.add_dims(size);
-  for (const float number : numbers) tensor.add_float_data(number);
+  format::TensorProto& tensor = graph().initializer.emplace_back();
+  tensor.name = kept(name);
+  tensor.data_type = float32;
+  tensor.dims = sizes;
+  tensor.float_data = numbers;
   return *this;
 }
 
 Model& Model::integers(const std::string& name, const std::vector<std::int64_t>& numbers) {
-  format::TensorProto& tensor = *proto.mutable_graph()->add_initializer();
-  tensor.set_name(name);
-  tensor.set_data_type(int64);
-  tensor.add_dims(static_cast<std::int64_t>(numbers.size()));
-  for (const std::int64_t number : numbers) tensor.add_int64_data(number);
+  format::TensorProto& tensor = graph().initializer.emplace_back();
+  tensor.name = kept(name);
+  tensor.data_type = int64;
+  tensor.dims = {static_cast<std::int64_t>(numbers.size())};
+  tensor.int64_data = numbers;
   return *this;
 }
 
 Model& Model::node(const std::string& operation, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs) {
-  format::NodeProto& node = *proto.mutable_graph()->add_node();
-  node.set_op_type(operation);
-  for (const std::string& input : inputs) node.add_input(input);
-  for (const std::string& output : outputs) node.add_output(output);
+  format::NodeProto& node = graph().node.emplace_back();
+  node.op_type = kept(operation);
+  node.input = kept(inputs);
+  node.output = kept(outputs);
   return *this;
 }
 
-AttributeProto& Model::attribute(const std::string& name, AttributeProto::AttributeType type) {
-  auto& nodes = *proto.mutable_graph()->mutable_node();
-  AttributeProto& attribute = *nodes.rbegin()->add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(type);
+AttributeProto& Model::attribute(const std::string& name, AttributeType type) {
+  AttributeProto& attribute = graph().node.back().attribute.emplace_back();
+  attribute.name = kept(name);
+  attribute.type = type;
   return attribute;
 }
 Model& Model::with(const std::string& name, std::int64_t number) {
-  attribute(name, AttributeProto::INT).set_i(number);
+  attribute(name, AttributeType::integer).i = number;
   return *this;
 }
 Model& Model::with(const std::string& name, const std::vector<std::int64_t>& numbers) {
-  AttributeProto& added = attribute(name, AttributeProto::INTS);
-  for (const std::int64_t number : numbers) added.add_ints(number);
+  attribute(name, AttributeType::integers).ints = numbers;
   return *this;
 }
 Model& Model::with(const std::string& name, const std::string& words) {
-  attribute(name, AttributeProto::STRING).set_s(words);
+  attribute(name, AttributeType::text).s = kept(words);
   return *this;
 }
 
 Model& Model::with(const std::string& name, const Model& graph) {
-  *attribute(name, AttributeProto::GRAPH).mutable_g() = graph.proto.graph();
+  attribute(name, AttributeType::graph).g = std::make_shared<format::GraphProto>(*graph.proto.graph);
   return *this;
 }
 
 Model& Model::with_texts(const std::string& name, const std::vector<std::string>& texts) {
-  AttributeProto& added = attribute(name, AttributeProto::STRINGS);
-  for (const std::string& words : texts) added.add_strings(words);
+  attribute(name, AttributeType::texts).strings = kept(texts);
   return *this;
 }
 

@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "frontends/onnx/format.h"
 #include "frontends/onnx/read.h"
-#include "onnx.proto3.pb.h"
+#include "tests/onnx/encode.h"
 
 namespace twinloom::tests {
-
-namespace format = onnx::format;
 
 // The numbers of ONNX's element types.
 enum Type : std::int32_t {
@@ -45,15 +44,17 @@ class Model {
   Model& with(const std::string& name, const Model& graph);
   Model& with_texts(const std::string& name, const std::vector<std::string>& texts);
 
-  std::string bytes() const { return proto.SerializeAsString(); }
+  std::string bytes() const { return encoded(proto); }
   graph::Graph read(const onnx::ReadOptions& options = {}) const { return onnx::read(bytes(), options); }
   // What is thrown while it is read, "unsupported: " before what is no mistake; "nothing was thrown".
   std::string error(const onnx::ReadOptions& options = {}) const;
 
-  format::ModelProto proto;
+  format::GraphProto& graph() { return *proto.graph; }
+  format::NodeProto& node(std::size_t number) { return proto.graph->node.at(number); }
+  format::ModelProto proto;  // whose texts live as long as the program
 
  private:
-  format::AttributeProto& attribute(const std::string& name, format::AttributeProto::AttributeType type);
+  format::AttributeProto& attribute(const std::string& name, format::AttributeType type);
 };
 
 std::string error_of(std::string_view bytes, const onnx::ReadOptions& options = {});

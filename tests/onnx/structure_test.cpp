@@ -31,8 +31,7 @@ TEST(OnnxStructure, LoopsAreUnrolled) {
   EXPECT_EQ(numbers_of(graph, {}, 1), (Numbers{0, 1, 0, 2, 0, 4}));
   // Without a condition of the node that of the body does not count.
   Model never = loop_model({2});
-  auto& body = *never.proto.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
-  body.mutable_node(1)->set_op_type("Not");
+  never.node(0).attribute[0].g->node[1].op_type = "Not";
   EXPECT_EQ(numbers_of(never.read()), (Numbers{0, 4}));
   EXPECT_EQ(loop_model({5000}).error(),
             "unsupported: node 'y' (Loop, opset 17): more than 1024 iterations is not supported");
@@ -94,7 +93,7 @@ TEST(OnnxStructure, SequencesAreListsWhileTheModelIsRead) {
 TEST(OnnxStructure, ASequenceThatIsAnInputHasAParameterForEachTensor) {
   Model model;
   model.input("s", float32, {}).node("ConcatFromSequence", {"s"}, {"y"}).with("axis", 0).output("y");
-  model.proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
+  model.graph().input[0].type = {{}, format::OtherProto(), {}, {}, {}};
   const graph::Array array{ops::DType::f32, {2}, std::vector<std::byte>(8)};
   onnx::ReadOptions options;
   options.elements = [&](const std::string& name, std::size_t input) -> std::optional<onnx::Elements> {
@@ -122,32 +121,31 @@ TEST(OnnxStructure, WhatIsNoSequence) {
 // scaled(x, bias) = x * factor + bias, where the factor is an attribute.
 Model with_function() {
   Model model;
-  format::FunctionProto& function = *model.proto.add_functions();
-  function.set_name("scaled");
-  function.set_domain("here");
-  function.add_opset_import()->set_version(17);
-  function.add_input("x");
-  function.add_input("bias");
-  function.add_output("y");
   Model body;
   body.node("Constant", {}, {"c"}).with("value_float", 0).node("Mul", {"x", "c"}, {"m"});
   body.node("Clip", {"m", "bias"}, {"y"});
-  auto& value = *body.proto.mutable_graph()->mutable_node(0)->mutable_attribute(0);
-  value.set_ref_attr_name("factor");
-  value.set_type(format::AttributeProto::FLOAT);
-  *function.mutable_node() = body.proto.graph().node();
-  model.proto.add_opset_import()->set_domain("here");
+  format::AttributeProto& value = body.node(0).attribute[0];
+  value.ref_attr_name = "factor";
+  value.type = format::AttributeType::real;
+  model.proto.functions = {{.name = "scaled",
+                            .input = {"x", "bias"},
+                            .output = {"y"},
+                            .node = body.graph().node,
+                            .opset_import = {{"", 17}},
+                            .domain = "here",
+                            .attribute_proto = {},
+                            .overload = {}}};
+  model.proto.opset_import.push_back({"here", 0});
   model.input("x", float32, {3}).reals("b", {}, {15});
   return model;
 }
 Model& call(Model& model, const std::vector<std::string>& inputs, float factor) {
   model.node("scaled", inputs, {"y"}).output("y");
-  format::NodeProto& node = *model.proto.mutable_graph()->mutable_node(0);
-  node.set_domain("here");
-  format::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name("factor");
-  attribute.set_type(format::AttributeProto::FLOAT);
-  attribute.set_f(factor);
+  model.node(0).domain = "here";
+  format::AttributeProto& attribute = model.node(0).attribute.emplace_back();
+  attribute.name = "factor";
+  attribute.type = format::AttributeType::real;
+  attribute.f = factor;
   return model;
 }
 
@@ -158,9 +156,9 @@ TEST(OnnxStructure, FunctionsOfTheModelAreReadInPlaceOfTheirCalls) {
   EXPECT_EQ(call(more, {"x", "b", "b"}, 10).error(),
             "node 'y' (scaled, opset 0): the function has 2 inputs, given are 3");
   Model endless = with_function();
-  auto& inner = *endless.proto.mutable_functions(0)->mutable_node(0);
-  inner.set_op_type("scaled");
-  inner.set_domain("here");
+  format::NodeProto& inner = endless.proto.functions[0].node[0];
+  inner.op_type = "scaled";
+  inner.domain = "here";
   EXPECT_NE(call(endless, {"x"}, 1).error().find("nested more than 32 deep"), std::string::npos);
 }
 

@@ -192,13 +192,11 @@ TEST(OnnxValues, SequencesRunInBothDirections) {
     model.input("x", float32, {3, 2, 1})
         .reals("w", {directions, 1, 1}, ones)
         .reals("r", {directions, 1, 1}, ones);
-    model.proto.mutable_graph()->add_initializer();
-    format::TensorProto& lengths = *model.proto.mutable_graph()->mutable_initializer()->rbegin();
-    lengths.set_name("lengths");
-    lengths.set_data_type(int32);
-    lengths.add_dims(2);
-    lengths.add_int32_data(2);
-    lengths.add_int32_data(3);
+    format::TensorProto& lengths = model.graph().initializer.emplace_back();
+    lengths.name = "lengths";
+    lengths.data_type = int32;
+    lengths.dims = {2};
+    lengths.int32_data = {2, 3};
     model.node("RNN", inputs, {"y", "last"}).with("direction", direction).with("hidden_size", 1);
     model.with_texts("activations", std::vector<std::string>(static_cast<std::size_t>(directions), "Affine"));
     return numbers_of(model.output("y").output("last").read(), {}, output);
@@ -245,14 +243,14 @@ TEST(OnnxValues, AttentionHasSymbolicLengths) {
 
 TEST(OnnxValues, NodesKeepTheirNames) {
   Model model = model_of("Relu", {2});
-  model.proto.mutable_graph()->mutable_node(0)->set_name("first relu");
+  model.node(0).name = "first relu";
   const graph::Graph graph = model.read();
   EXPECT_EQ(graph[graph.results()[0].value].origin.name, "first relu");
 }
 
 TEST(OnnxValues, TensorsOfEveryFieldAndType) {
   const auto read = [](const format::TensorProto& tensor) {
-    const graph::Array array = onnx::read_tensor(tensor.SerializeAsString(), "x.pb");
+    const graph::Array array = onnx::read_tensor(encoded(tensor), "x.pb");
     Numbers numbers;
     const auto size = static_cast<std::size_t>(ops::size_of(array.dtype));
     for (std::size_t e = 0; e < array.bytes.size(); e += size)
@@ -261,16 +259,15 @@ TEST(OnnxValues, TensorsOfEveryFieldAndType) {
     return numbers;
   };
   format::TensorProto tensor;
-  tensor.add_dims(2);
-  tensor.set_data_type(float16);
-  tensor.add_int32_data(0x3c00);
-  tensor.add_int32_data(0xc000);
+  tensor.dims = {2};
+  tensor.data_type = float16;
+  tensor.int32_data = {0x3c00, 0xc000};
   EXPECT_EQ(read(tensor), (Numbers{1, -2}));
-  tensor.set_data_type(boolean);
-  tensor.set_raw_data(std::string("\1\0", 2));
+  tensor.data_type = boolean;
+  tensor.raw_data = std::string_view("\1\0", 2);
   EXPECT_EQ(read(tensor), (Numbers{1, 0}));
-  tensor.set_data_type(int32);
-  tensor.clear_raw_data();
+  tensor.data_type = int32;
+  tensor.raw_data = {};
   EXPECT_EQ(read(tensor), (Numbers{0x3c00, 0xc000}));
 }
 

@@ -4,25 +4,24 @@
 #include <filesystem>
 #include <fstream>
 
-#include "onnx.proto3.pb.h"
+#include "tests/onnx/encode.h"
 
 namespace twinloom::tests {
-
-namespace format = onnx::format;
 
 namespace {
 
 constexpr int f32 = 1;
 
-void write(const std::string& file, const google::protobuf::MessageLite& message) {
-  std::ofstream(file, std::ios::binary) << message.SerializeAsString();
+template <class Message>
+void write(const std::string& file, const Message& message) {
+  std::ofstream(file, std::ios::binary) << encoded(message);
 }
 
 format::TensorProto tensor_of(const std::vector<float>& numbers) {
   format::TensorProto tensor;
-  tensor.set_data_type(f32);
-  tensor.add_dims(static_cast<std::int64_t>(numbers.size()));
-  for (const float number : numbers) tensor.add_float_data(number);
+  tensor.data_type = f32;
+  tensor.dims = {static_cast<std::int64_t>(numbers.size())};
+  tensor.float_data = numbers;
   return tensor;
 }
 
@@ -31,19 +30,17 @@ format::TensorProto tensor_of(const std::vector<float>& numbers) {
 void write_onnx_folder(const std::string& folder, const OnnxFolder& what) {
   std::filesystem::create_directories(folder + "/test_data_set_0");
   format::ModelProto model;
-  model.set_ir_version(8);
-  model.add_opset_import()->set_version(17);
-  format::GraphProto& graph = *model.mutable_graph();
-  format::NodeProto& node = *graph.add_node();
-  node.set_op_type(what.operation);
-  node.add_input("x");
-  node.add_output("y");
-  graph.add_output()->set_name("y");
-  format::ValueInfoProto& input = *graph.add_input();
-  input.set_name("x");
-  auto& type = *input.mutable_type()->mutable_tensor_type();
-  type.set_elem_type(f32);
-  type.mutable_shape()->add_dim()->set_dim_param("n");
+  model.ir_version = 8;
+  model.opset_import = {{"", 17}};
+  format::GraphProto& graph = model.graph.emplace();
+  format::NodeProto& node = graph.node.emplace_back();
+  node.op_type = what.operation;
+  node.input = {"x"};
+  node.output = {"y"};
+  graph.output.emplace_back().name = "y";
+  format::ValueInfoProto& input = graph.input.emplace_back();
+  input.name = "x";
+  input.type.tensor_type = {f32, format::TensorShapeProto{{{{}, "n"}}}};
   write(folder + "/model.onnx", model);
   write(folder + "/test_data_set_0/input_0.pb", tensor_of(what.input));
   write(folder + "/test_data_set_0/output_0.pb", tensor_of(what.output));
