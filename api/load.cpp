@@ -1,6 +1,8 @@
 // Which text it is, and who reads it. See load.h.
 #include "api/load.h"
 
+#include <fstream>
+
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "frontends/fx/read.h"
@@ -10,6 +12,7 @@ namespace twinloom {
 namespace {
 
 constexpr std::int64_t most_text = std::int64_t{1} << 28;
+constexpr char ir_version = 8;  // what a model begins with: its field 1, a number
 
 // Whether it is the text that graph::print writes, which starts with its name.
 bool is_graph_text(std::string_view text) {
@@ -20,13 +23,44 @@ bool is_graph_text(std::string_view text) {
 
 fx::ReadOptions fx_options(const LoadOptions& options) { return {options.graph, options.constants}; }
 
+void expect_first_graph(const LoadOptions& options, std::string_view what) {
+  if (options.graph != 0)
+    throw Error(cat("graph ", options.graph, " was asked for; ", what, " holds 1, counted from 0"));
+}
+
+onnx::ReadOptions onnx_options(const LoadOptions& options) {
+  expect_first_graph(options, "an ONNX model");
+  const auto value = [&options](const std::string& name, std::size_t) -> std::optional<graph::Array> {
+    const auto found = options.constants.find(name);
+    return found == options.constants.end() ? std::nullopt : std::optional(found->second);
+  };
+  return {.folder = {}, .values = value, .elements = {}};
+}
+
 }  // namespace
 
 graph::Graph read_graph(std::string_view text, const LoadOptions& options) {
+  if (text.starts_with(ir_version)) return onnx::read(text, onnx_options(options));
   if (!is_graph_text(text)) return fx::read(text, fx_options(options));
-  if (options.graph != 0)
-    throw Error(cat("graph ", options.graph, " was asked for; the text holds 1, counted from 0"));
+  expect_first_graph(options, "the text");
   return graph::parse(text);
+}
+
+graph::Graph load_graph(const std::filesystem::path& file, const LoadOptions& options) {
+  if (is_onnx(file)) return load_onnx(file, onnx_options(options));
+  return read_graph(load_text(file), options);
+}
+
+bool is_onnx(const std::filesystem::path& file) {
+  if (file.extension() == ".onnx") return true;
+  char first = 0;
+  std::ifstream(file, std::ios::binary).get(first);
+  return first == ir_version;
+}
+
+graph::Graph load_onnx(const std::filesystem::path& file, onnx::ReadOptions options) {
+  options.folder = file.has_parent_path() ? file.parent_path() : ".";
+  return onnx::read(read_bytes(file, onnx::most_bytes), options);
 }
 
 std::vector<std::optional<graph::Shape>> strides_in(std::string_view text, const LoadOptions& options) {

@@ -36,7 +36,6 @@ twinloom_error* twinloom_graph_load(const char* path, const twinloom_read_option
                                     twinloom_graph** graph) {
   return guarded([&] {
     checked(graph, "graph");
-    *graph = new twinloom_graph(
-        twinloom::read_graph(twinloom::load_text(&checked(path, "path")), load_options(options)));
+    *graph = new twinloom_graph(twinloom::load_graph(&checked(path, "path"), load_options(options)));
   });
 }

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "api/load.h"
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "tools/twinloom/commands.h"
@@ -123,7 +124,7 @@ Model model_with(const DataSet& data, const fs::path& file) {
     return position < parameters.size() ? parameters[position] : std::nullopt;
   };
   const auto elements = [&](const std::string&, std::size_t number) { return data.input(number); };
-  model.graph = read_onnx(file, {.folder = {}, .values = value, .elements = elements});
+  model.graph = load_onnx(file, {.folder = {}, .values = value, .elements = elements});
   if (parameters.empty()) parameters = data.parameters();
   for (std::size_t p = 0; p < model.graph.parameters().size(); ++p) {
     const auto& node = model.graph[std::get<graph::NodeId>(model.graph.parameters()[p].value)];

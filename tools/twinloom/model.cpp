@@ -84,8 +84,9 @@ Model onnx_model(Model model, const ModelOptions& options) {
     }
     return std::nullopt;
   };
-  model.graph = graph::donate(read_onnx(options.file, {.folder = {}, .values = value, .elements = {}}),
+  model.graph = graph::donate(load_onnx(options.file, {.folder = {}, .values = value, .elements = {}}),
                               options.donated);
+  model.graph.name = "graph";
   model.strides.resize(model.graph.parameters().size());
   return model;
 }

@@ -2,28 +2,11 @@
 #include "tools/twinloom/onnx_files.h"
 
 #include <cstring>
-#include <fstream>
 
 #include "core/base/error.h"
 #include "core/base/files.h"
 
 namespace twinloom::tool {
-
-bool is_onnx(const std::filesystem::path& file) {
-  constexpr char ir_version = 8;  // field 1 of a model, a number
-  if (file.extension() == ".onnx") return true;
-  char first = 0;
-  std::ifstream(file, std::ios::binary).get(first);
-  return first == ir_version;
-}
-
-graph::Graph read_onnx(const std::filesystem::path& file, onnx::ReadOptions options) {
-  const std::string bytes = read_bytes(file, onnx::most_bytes);
-  options.folder = file.has_parent_path() ? file.parent_path() : ".";
-  graph::Graph graph = onnx::read(bytes, options);
-  graph.name = "graph";
-  return graph;
-}
 
 runtime::Tensor read_pb(const std::filesystem::path& file) {
   return tensor_of(onnx::read_tensor(read_bytes(file, onnx::most_bytes), file.string()));

@@ -1,4 +1,4 @@
-// ONNX models, and the folders of tensors beside them, as files.
+// Tensors of ONNX in files, and folders of them beside a model.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,6 @@
 #include "tools/twinloom/model.h"
 
 namespace twinloom::tool {
-
-// By its name, or by its first byte, with which no text begins.
-bool is_onnx(const std::filesystem::path& file);
-graph::Graph read_onnx(const std::filesystem::path& file, onnx::ReadOptions options);
 
 // One tensor; and those of a folder, by the names of read_arrays().
 runtime::Tensor read_pb(const std::filesystem::path& file);

@@ -185,21 +185,23 @@ TWINLOOM_API twinloom_error* twinloom_arrays_write(const char* path, const twinl
 /** Operators and what they are called with. */
 typedef struct twinloom_graph twinloom_graph;
 
-/** How a text is read. */
+/** How a text or a model is read. */
 typedef struct twinloom_read_options {
   size_t size;           /**< sizeof(twinloom_read_options). */
   int32_t graph;         /**< Which one of a text with several, from 0. */
   size_t constant_count; /**< How many `constants` holds. */
-  /** Tensors that the text names and does not contain, such as `_tensor_constant0`; copied. */
+  /** Tensors that the text names and does not contain, such as `_tensor_constant0`; copied. Of an ONNX model,
+   * by name, inputs whose values decide about shapes: each run checks that they are the same. */
   const twinloom_named_tensor* constants;
 } twinloom_read_options;
 
-/** The graph of the text that PyTorch prints for an FX graph, or of Twinloom's own, that twinloom_graph_text
- * gives. */
+/** The graph of the text that PyTorch prints for an FX graph, of Twinloom's own, that twinloom_graph_text
+ * gives, or of the bytes of an ONNX model without external data. */
 TWINLOOM_API twinloom_error* twinloom_graph_read(const char* text, size_t bytes,
                                                  const twinloom_read_options* options,
                                                  twinloom_graph** graph);
-/** twinloom_graph_read of a file; `path` is in the encoding of the file system. */
+/** twinloom_graph_read of a file; `path` is in the encoding of the file system. The external data of an ONNX
+ * model is read from files in its folder, and nowhere else. */
 TWINLOOM_API twinloom_error* twinloom_graph_load(const char* path, const twinloom_read_options* options,
                                                  twinloom_graph** graph);
 /** Frees a graph. */

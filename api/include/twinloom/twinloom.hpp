@@ -262,19 +262,20 @@ inline void write_arrays(const std::string& path, const std::map<std::string, Te
 /// How a text is read.
 struct ReadOptions {
   int graph = 0;                                               ///< Which one of a text with several, from 0.
-  std::vector<std::pair<std::string, Tensor>> constants = {};  ///< That FX text reads as self.NAME.
+  std::vector<std::pair<std::string, Tensor>> constants = {};  ///< See twinloom_read_options.
 };
 
 /// Operators and what they are called with: what is compiled.
 class Graph {
  public:
-  /// The graph of the text that PyTorch prints for an FX graph, or Twinloom's own.
+  /// The graph of the text that PyTorch prints for an FX graph, of Twinloom's own, or of an ONNX model's
+  /// bytes.
   static Graph read(std::string_view text, const ReadOptions& options = {}) {
     return made(options, [&](const twinloom_read_options& known, twinloom_graph** graph) {
       return twinloom_graph_read(text.data(), text.size(), &known, graph);
     });
   }
-  /// The graph of a file with such a text.
+  /// The graph of a file with such a text or model.
   static Graph load(const std::string& path, const ReadOptions& options = {}) {
     return made(options, [&](const twinloom_read_options& known, twinloom_graph** graph) {
       return twinloom_graph_load(path.c_str(), &known, graph);
