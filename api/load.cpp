@@ -23,13 +23,8 @@ bool is_graph_text(std::string_view text) {
 
 fx::ReadOptions fx_options(const LoadOptions& options) { return {options.graph, options.constants}; }
 
-void expect_first_graph(const LoadOptions& options, std::string_view what) {
-  if (options.graph != 0)
-    throw Error(cat("graph ", options.graph, " was asked for; ", what, " holds 1, counted from 0"));
-}
-
 onnx::ReadOptions onnx_options(const LoadOptions& options) {
-  expect_first_graph(options, "an ONNX model");
+  expect_first_graph(options.graph, "an ONNX model");
   const auto value = [&options](const std::string& name, std::size_t) -> std::optional<graph::Array> {
     const auto found = options.constants.find(name);
     return found == options.constants.end() ? std::nullopt : std::optional(found->second);
@@ -39,10 +34,14 @@ onnx::ReadOptions onnx_options(const LoadOptions& options) {
 
 }  // namespace
 
+void expect_first_graph(int graph, std::string_view what) {
+  if (graph != 0) throw Error(cat("graph ", graph, " was asked for; ", what, " holds 1, counted from 0"));
+}
+
 graph::Graph read_graph(std::string_view text, const LoadOptions& options) {
   if (text.starts_with(ir_version)) return onnx::read(text, onnx_options(options));
   if (!is_graph_text(text)) return fx::read(text, fx_options(options));
-  expect_first_graph(options, "the text");
+  expect_first_graph(options.graph, "the text");
   return graph::parse(text);
 }
 

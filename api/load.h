@@ -28,6 +28,9 @@ graph::Graph read_graph(std::string_view text, const LoadOptions& options = {});
 // The same of a file. A model's external data lies beside it.
 graph::Graph load_graph(const std::filesystem::path& file, const LoadOptions& options = {});
 
+// Error where another than graph 0 is asked for of `what`, which holds one.
+void expect_first_graph(int graph, std::string_view what);
+
 // Whether a file holds an ONNX model: by its name, or by its first byte, with which no text begins.
 bool is_onnx(const std::filesystem::path& file);
 graph::Graph load_onnx(const std::filesystem::path& file, onnx::ReadOptions options);

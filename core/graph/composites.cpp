@@ -56,6 +56,10 @@ Tensor gelu_tanh_slope(const Tensor& x) {
 
 }  // namespace
 
+Tensor matrix_product(const Tensor& a, const Tensor& b) {
+  return sum(unsqueeze(a, -1) * unsqueeze(b, -3), {-2});
+}
+
 Tensor softmax(const Tensor& x, int axis) {
   needs_real(x, "softmax");
   return rounded_once(

@@ -6,6 +6,10 @@
 
 namespace twinloom::graph {
 
+// [..., n, k] by [..., k, m], whose other axes are broadcast: [..., n, m], a sum of products for each
+// element.
+Tensor matrix_product(const Tensor& a, const Tensor& b);
+
 // m = max x; d = x - m; e = exp d; s = sum e. e / s. A row with +inf, or of -inf alone, is NaN throughout.
 Tensor softmax(const Tensor& x, int axis);
 // d - log s

@@ -14,12 +14,6 @@ namespace {
 
 using index::Expr;
 
-Expr new_axis(View& map, const Expr& size) {
-  map.axes.push_back(axis_symbol(static_cast<int>(map.axes.size())));
-  map.sizes.push_back(size);
-  return map.axes.back();
-}
-
 bool may_be_negative(const Expr& expr) {
   const auto known = index::constant_of(expr);
   return !known || *known < 0;
@@ -169,6 +163,12 @@ Tensor convolve_filters(const Tensor& gradient, const Tensor& x, const Shape& fi
   Axes summed = {0};
   for (std::size_t d = 0; d < sizes.size(); ++d) summed.push_back(static_cast<int>(d) + 4);
   return reshape(sum(elements * reshape(gradient, counts), summed), filters);
+}
+
+Tensor beside_channels(const Tensor& channels, int rank) {
+  Shape shape(static_cast<std::size_t>(rank) - 1, 1);
+  shape[0] = channels.size(0);
+  return reshape(channels, shape);
 }
 
 }  // namespace twinloom::graph

@@ -34,4 +34,7 @@ Tensor convolve_transposed(const Tensor& x, const Tensor& filters, const Convolu
 Tensor convolve_filters(const Tensor& gradient, const Tensor& x, const Shape& filters,
                         const Convolution& convolution);
 
+// [channels] beside [batch, channels, ...] of so many axes: a bias.
+Tensor beside_channels(const Tensor& channels, int rank);
+
 }  // namespace twinloom::graph

@@ -68,12 +68,6 @@ Shape pooled_shape(Builder& builder, const Shape& x, const Pooling& pooling) {
   return shape;
 }
 
-Expr new_axis(View& map, const Expr& size) {
-  map.axes.push_back(axis_symbol(static_cast<int>(map.axes.size())));
-  map.sizes.push_back(size);
-  return map.axes.back();
-}
-
 // Over the axes behind the first `kept`, of which there may be none.
 Tensor reduced_behind(std::size_t kept, ops::Monoid monoid, const Tensor& x, int component = 0) {
   Axes axes;

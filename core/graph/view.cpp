@@ -101,6 +101,12 @@ NodeId add_view(Graph& graph, NodeId input, View map, Origin origin) {
   return graph.add_proven(std::move(map), {base}, std::move(origin));
 }
 
+index::Expr new_axis(View& map, const index::Expr& size) {
+  map.axes.push_back(axis_symbol(static_cast<int>(map.axes.size())));
+  map.sizes.push_back(size);
+  return map.axes.back();
+}
+
 Tensor view(const Tensor& x, View map) {
   Builder& builder = x.builder();
   return {&builder, add_view(builder.graph(), x.id(), std::move(map), builder.origin)};

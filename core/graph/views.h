@@ -9,6 +9,8 @@ namespace twinloom::graph {
 // Element `axes` of the result is element `source` of x where `inside` holds, else `fill`. Merges with
 // x where x is a View and the two maps are one; the bricks of all functions below.
 Tensor view(const Tensor& x, View map);
+// A new axis of the result, behind those that the map has: its position, for `source`.
+index::Expr new_axis(View& map, const index::Expr& size);
 // The same over a graph, for passes.
 NodeId add_view(Graph& graph, NodeId input, View map, Origin origin = {});
 

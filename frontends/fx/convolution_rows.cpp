@@ -24,13 +24,9 @@ struct Numbers {
   std::size_t first;
   std::size_t axes;
 
-  // One for each axis; one stands for all.
   std::vector<Expr> along(std::size_t behind, std::string_view name) const {
-    std::vector<Expr> given = arguments.sizes(first + behind, name);
-    if (given.size() == 1) given.resize(axes, given.front());
-    if (given.size() != axes)
-      arguments.fail(
-          cat("'", name, "' must hold one number for each of ", axes, " axes, it holds ", given.size()));
+    std::vector<Expr> given = arguments.along_axes(first + behind, name, axes);
+    if (given.empty()) arguments.fail(cat("'", name, "' is empty"));
     return given;
   }
   std::vector<Expr> stride() const { return along(0, "stride"); }
@@ -79,12 +75,6 @@ std::vector<Expr> result_sizes(const Numbers& numbers, const Tensor& x, const Te
   return sizes;
 }
 
-Tensor beside_channels(const Tensor& channels, int rank) {
-  Shape shape(static_cast<std::size_t>(rank) - 1, 1);
-  shape[0] = channels.size(0);
-  return graph::reshape(channels, shape);
-}
-
 Item convolution(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "input"), filters = arguments.tensor(1, "weight");
   const Numbers numbers = numbers_of(arguments, 3, x, filters);
@@ -92,7 +82,7 @@ Item convolution(const Arguments& arguments) {
   const auto of = numbers.transposed() ? graph::convolve_transposed : graph::convolve;
   Tensor result = of(widened(x), widened(filters), given);
   if (const auto bias = arguments.maybe_tensor(2, "bias"))
-    result = result + beside_channels(widened(*bias), x.rank());
+    result = result + graph::beside_channels(widened(*bias), x.rank());
   return {graph::cast(result, x.dtype(), true)};
 }
 

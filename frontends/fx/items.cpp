@@ -134,6 +134,16 @@ std::vector<index::Expr> Arguments::sizes(std::size_t position, std::string_view
   return sizes;
 }
 
+std::vector<index::Expr> Arguments::along_axes(std::size_t position, std::string_view name,
+                                               std::size_t axes) const {
+  if (find(position, name) == nullptr) return {};
+  std::vector<index::Expr> given = sizes(position, name);
+  if (given.size() == 1) given.resize(axes, given.front());
+  if (!given.empty() && given.size() != axes)
+    fail(cat("'", name, "' must hold one number for each of ", axes, " axes, it holds ", given.size()));
+  return given;
+}
+
 int Arguments::integer(std::size_t position, std::string_view name) const {
   const auto constant = index::constant_of(size(position, name));
   if (!constant || *constant > std::numeric_limits<int>::max() ||

@@ -116,6 +116,8 @@ class Arguments {
   index::Expr size(std::size_t position, std::string_view name) const;
   index::Expr size(std::size_t position, std::string_view name, const index::Expr& otherwise) const;
   std::vector<index::Expr> sizes(std::size_t position, std::string_view name) const;
+  // A number for each of so many axes; one stands for all. Empty where there is none.
+  std::vector<index::Expr> along_axes(std::size_t position, std::string_view name, std::size_t axes) const;
   int integer(std::size_t position, std::string_view name) const;
   int integer(std::size_t position, std::string_view name, int otherwise) const;
   // One axis or a list; empty when left out.

@@ -14,28 +14,16 @@ using graph::Tensor;
 using index::Expr;
 using ops::DType;
 
-// A number for each axis of the window; one stands for all. Empty where there is none.
-std::vector<Expr> along_axes(const Arguments& arguments, std::size_t position, std::string_view name,
-                             std::size_t axes) {
-  if (arguments.find(position, name) == nullptr) return {};
-  std::vector<Expr> given = arguments.sizes(position, name);
-  if (given.size() == 1) given.resize(axes, given.front());
-  if (!given.empty() && given.size() != axes)
-    arguments.fail(
-        cat("'", name, "' must hold one number for each of ", axes, " axes, it holds ", given.size()));
-  return given;
-}
-
 // Kernel, stride, padding and, where the operator has it, dilation, from the position of the kernel on.
 enum class Dilation : std::uint8_t { none, given };
 std::vector<graph::Window> windows_of(const Arguments& arguments, std::size_t axes, std::size_t kernel_at,
                                       Dilation dilation) {
-  const auto kernel = along_axes(arguments, kernel_at, "kernel_size", axes);
+  const auto kernel = arguments.along_axes(kernel_at, "kernel_size", axes);
   if (kernel.size() != axes) arguments.fail("'kernel_size' is empty");
-  const auto stride = along_axes(arguments, kernel_at + 1, "stride", axes);
-  const auto padding = along_axes(arguments, kernel_at + 2, "padding", axes);
+  const auto stride = arguments.along_axes(kernel_at + 1, "stride", axes);
+  const auto padding = arguments.along_axes(kernel_at + 2, "padding", axes);
   const auto dilations = dilation == Dilation::none ? std::vector<Expr>{}
-                                                    : along_axes(arguments, kernel_at + 3, "dilation", axes);
+                                                    : arguments.along_axes(kernel_at + 3, "dilation", axes);
   std::vector<graph::Window> windows;
   for (std::size_t d = 0; d < axes; ++d) {
     windows.push_back({kernel[d], stride.empty() ? kernel[d] : stride[d],
@@ -122,7 +110,7 @@ Item average_pool(const Arguments& arguments) {
 template <std::size_t axes>
 Item adaptive_average_pool(const Arguments& arguments) {
   const Tensor x = input_of(arguments, 0, axes);
-  const std::vector<Expr> sizes = along_axes(arguments, 1, "output_size", axes);
+  const std::vector<Expr> sizes = arguments.along_axes(1, "output_size", axes);
   if (sizes.size() != axes) arguments.fail("'output_size' is empty");
   return {graph::adaptive_average_pool(x, sizes, name_of(arguments))};
 }

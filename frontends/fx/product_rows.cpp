@@ -2,8 +2,6 @@
 #include <array>
 
 #include "core/graph/composites.h"
-#include "core/graph/reductions.h"
-#include "core/graph/views.h"
 #include "frontends/fx/operators.h"
 
 namespace twinloom::fx {
@@ -29,7 +27,7 @@ Tensor wide_product(const Arguments& arguments, const Tensor& a, const Tensor& b
   };
   same(a.size(-1), b.size(-2));
   if (axes == 3) same(a.size(0), b.size(0));
-  return graph::sum(graph::unsqueeze(graph::widened(a), -1) * graph::unsqueeze(graph::widened(b), -3), {-2});
+  return graph::matrix_product(graph::widened(a), graph::widened(b));
 }
 
 // Of 16-bit floats only the sum is rounded to their type.

@@ -218,4 +218,10 @@ int Call::axis(std::int64_t given, int rank) const {
   return static_cast<int>(given < 0 ? given + rank : given);
 }
 
+std::pair<Tensor, int> Call::tensor_along_axis() const {
+  const Tensor x = tensor(0);
+  if (!has_attribute("axis")) return {graph::reshape(x, {-1}), 0};
+  return {x, axis(integer("axis", 0), x.rank())};
+}
+
 }  // namespace twinloom::onnx

@@ -94,6 +94,8 @@ class Call {
   std::optional<Integers> integers(std::string_view attribute, std::size_t position) const;
   // The axis counted from the front, of `rank` axes.
   int axis(std::int64_t given, int rank) const;
+  // The first input and the axis that attribute 'axis' says; without it all elements in one row.
+  std::pair<Tensor, int> tensor_along_axis() const;
 
   template <class... Words>
   [[noreturn]] void fail(const Words&... words) const {

@@ -93,13 +93,7 @@ Different different(const std::vector<Integers>& rows, bool sorted) {
 }
 
 Values unique(const Call& call) {
-  Tensor x = call.tensor(0);
-  int axis = 0;
-  if (call.has_attribute("axis")) {
-    axis = call.axis(call.integer("axis", 0), x.rank());
-  } else {
-    x = graph::reshape(x, {-1});
-  }
+  const auto [x, axis] = call.tensor_along_axis();
   const auto [first, inverse, counts] =
       different(rows_of(call.array(graph::transpose(x, 0, axis), "the input")), call.truth("sorted", true));
   graph::Builder& builder = call.builder();

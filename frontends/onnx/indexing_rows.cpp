@@ -120,13 +120,7 @@ Values top_k(const Call& call) {
 
 // Which elements are taken must be known: how many there are is the result's size.
 Values compress(const Call& call) {
-  Tensor x = call.tensor(0);
-  int axis = 0;
-  if (call.has_attribute("axis")) {
-    axis = call.axis(call.integer("axis", 0), x.rank());
-  } else {
-    x = graph::reshape(x, {-1});
-  }
+  const auto [x, axis] = call.tensor_along_axis();
   const Integers condition = call.integers(1);
   Integers taken;
   for (std::size_t k = 0; k < condition.size(); ++k)

@@ -45,7 +45,7 @@ Values gemm(const Call& call) {
 Values conv(const Call& call) {
   const Tensor x = call.tensor(0);
   Tensor result = convolution(call, widened(x), widened(call.tensor(1)));
-  if (call.has(2)) result = result + beside_channels(widened(call.tensor(2)), x.rank());
+  if (call.has(2)) result = result + graph::beside_channels(widened(call.tensor(2)), x.rank());
   return {graph::cast(result, x.dtype(), true)};
 }
 
@@ -93,7 +93,7 @@ Values conv_transpose(const Call& call) {
   check_kernel_shape(call, weights);
   Tensor value = graph::convolve_transposed(widened(x), widened(weights),
                                             {call.name(), spreads(call, x, weights), groups_of(call)});
-  if (call.has(2)) value = value + beside_channels(widened(call.tensor(2)), x.rank());
+  if (call.has(2)) value = value + graph::beside_channels(widened(call.tensor(2)), x.rank());
   return {graph::cast(value, x.dtype(), true)};
 }
 

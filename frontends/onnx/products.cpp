@@ -18,15 +18,9 @@ Tensor matrix_product(const Call& call, Tensor a, Tensor b) {
   call.builder().graph().require_equal(
       a.size(-1), b.size(-2),
       cat("matrices of ", a.size(-1), " columns and ", b.size(-2), " rows do not fit together"));
-  Tensor product = graph::sum(graph::unsqueeze(a, -1) * graph::unsqueeze(b, -3), {-2});
+  Tensor product = graph::matrix_product(a, b);
   if (is_column) product = graph::select(product, -1, 0);
   return is_row ? graph::select(product, is_column ? -1 : -2, 0) : product;
-}
-
-Tensor beside_channels(const Tensor& channels, int rank) {
-  Shape shape(static_cast<std::size_t>(rank) - 1, 1);
-  shape[0] = channels.size(0);
-  return graph::reshape(channels, shape);
 }
 
 Tensor convolution(const Call& call, const Tensor& x, const Tensor& weights) {

@@ -18,7 +18,4 @@ Tensor convolution(const Call& call, const Tensor& x, const Tensor& weights);
 // The attribute that both kinds of convolutions have.
 index::Expr groups_of(const Call& call);
 
-// [channels] beside [batch, channels, ...] of so many axes.
-Tensor beside_channels(const Tensor& channels, int rank);
-
 }  // namespace twinloom::onnx

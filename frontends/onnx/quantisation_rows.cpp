@@ -114,9 +114,9 @@ Values qlinear_conv(const Call& call) {
   const Tensor x = call.tensor(0), weights = call.tensor(3);
   Tensor sums = convolution(call, centred(x, call.tensor(2)),
                             centred(weights, of_filters(call.tensor(5), weights.rank())));
-  if (call.has(8)) sums = sums + beside_channels(call.tensor(8), x.rank());
+  if (call.has(8)) sums = sums + graph::beside_channels(call.tensor(8), x.rank());
   Tensor scale = call.tensor(4);
-  if (scale.rank() == 1) scale = beside_channels(scale, x.rank());
+  if (scale.rank() == 1) scale = graph::beside_channels(scale, x.rank());
   return {rescaled(call, sums, call.tensor(1) * scale)};
 }
 

@@ -70,8 +70,7 @@ Model packaged(Model model, const ModelOptions& options) {
 
 // Inputs that decide about shapes have the values that the command line gives them.
 Model onnx_model(Model model, const ModelOptions& options) {
-  if (options.graph != 0)
-    throw Error(cat("graph ", options.graph, " was asked for; an ONNX model holds 1, counted from 0"));
+  expect_first_graph(options.graph, "an ONNX model");
   const auto value = [&](const std::string& name, std::size_t position) -> std::optional<graph::Array> {
     for (const std::string& text : options.input) {
       const auto [parameter, file] = split_at_equals(text, "input");
