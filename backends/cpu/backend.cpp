@@ -5,6 +5,7 @@
 #include "backends/cpu/facts.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernel.h"
+#include "backends/cpu/library_kernel.h"
 #include "backends/cpu/load.h"
 #include "backends/cpu/translate.h"
 #include "core/base/error.h"
@@ -15,13 +16,19 @@ namespace twinloom::cpu {
 
 namespace {
 
+machine::Machine machine_with_library(machine::Machine machine) {
+  machine.library_rate = library_rate(machine);
+  return machine;
+}
+
 class CpuBackend final : public runtime::Backend {
  public:
   explicit CpuBackend(const CpuOptions& options)
       : isa_(choose_isa(options.isa, options.compile_only)),
         threads_(options.threads > 0 ? options.threads : usable_cores()),
         known_(
-            machine::known(machine_of(isa_, threads_, options.worth_a_thread_seconds), options.calibrations)),
+            machine::known(machine_with_library(machine_of(isa_, threads_, options.worth_a_thread_seconds)),
+                           options.calibrations)),
         translator_(isa_, options.dump_directory),
         cache_(options.cache),
         session_({}) {}
@@ -30,8 +37,15 @@ class CpuBackend final : public runtime::Backend {
   std::string describe() const override { return device_line(isa_, threads_); }
   const machine::Machine& machine() const override { return known_.machine; }
 
+  bool has_library_for(const loops::Program& nest) const override {
+    return LibraryKernel::serves(nest, known_.machine);
+  }
   runtime::Built build(const loops::Program& program) const override {
     Stopwatch watch;
+    if (program.library) {
+      auto call = std::make_unique<const LibraryKernel>(program, known_.machine);
+      return {std::move(call), {}, watch.lap(), false};
+    }
     KernelText text = translator_.text(program);
     std::optional<jit::Module> kept = load_kept(text, program.name);
     const bool cached = kept.has_value();

@@ -26,7 +26,7 @@ constexpr bool agree(std::string_view in_header, std::string_view symbol) {
 TWINLOOM_DRIVER_FUNCTIONS(TWINLOOM_ROW)
 #undef TWINLOOM_ROW
 
-std::string refusal(const Library& library) {
+std::string refusal(const SharedLibrary& library) {
   int version = LEAST_VERSION;
   const auto version_of =
       reinterpret_cast<decltype(&::cuDriverGetVersion)>(library.find("cuDriverGetVersion"));

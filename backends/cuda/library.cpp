@@ -2,7 +2,6 @@
 #include "backends/cuda/library.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -69,7 +68,8 @@ void add_listed(Directories& directories, std::string_view list) {
 
 // NVRTC asks the loader for its builtins by their name alone: those that lie beside it are found only where
 // they are open already.
-void open_builtins_of(const fs::path& library) {
+void open_builtins_of(const std::string& path) {
+  const fs::path library = path;
   const std::string name = library.filename().string();
   const std::string start = name.substr(0, name.find(".so")) + "-builtins.so";
   std::error_code ignored;
@@ -78,10 +78,12 @@ void open_builtins_of(const fs::path& library) {
       dlopen(file.path().c_str(), RTLD_LAZY | RTLD_LOCAL);
 }
 
-// What the loader says begins with the path again.
-std::string without_prefix(std::string words, const std::string& path) {
-  const std::string prefix = path + ": ";
-  return words.starts_with(prefix) ? words.substr(prefix.size()) : words;
+// The names as they are, then in each directory.
+std::vector<std::string> paths_of(const LibraryPlaces& places) {
+  std::vector<std::string> paths = places.names;
+  for (const std::string& directory : places.directories)
+    for (const std::string& name : places.names) paths.push_back((fs::path(directory) / name).string());
+  return paths;
 }
 
 }  // namespace
@@ -111,61 +113,6 @@ std::vector<std::string> library_directories() {
 }
 
 Library::Library(std::string what, const LibraryPlaces& places, const Refusal& refusal)
-    : what_(std::move(what)) {
-  for (const std::string& name : places.names)
-    if (take(name, refusal)) return;
-  for (const std::string& directory : places.directories)
-    for (const std::string& name : places.names)
-      if (take((fs::path(directory) / name).string(), refusal)) return;
-  throw Error(cat(what_, " was not found; looked for:\n",
-                  join(searched_, "\n", [](const std::string& place) { return cat("  ", place); })));
-}
-
-// One that is refused stays open: it may have started threads.
-bool Library::take(const std::string& path, const Refusal& refusal) {
-  if (!open(path)) return false;
-  const std::string reason = refusal ? refusal(*this) : std::string();
-  if (reason.empty()) return true;
-  searched_.push_back(path == path_ ? cat(path, " (", reason, ")")
-                                    : cat(path, " (", path_, " ", reason, ")"));
-  return false;
-}
-
-// A file that is not there needs no words of the loader; one that does not open says why.
-bool Library::open(const std::string& path) {
-  const bool by_name = path.find('/') == std::string::npos;
-  std::error_code ignored;
-  if (!by_name && !fs::exists(path, ignored)) {
-    searched_.push_back(path);
-    return false;
-  }
-  if (!by_name) open_builtins_of(path);
-  handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle_ != nullptr) {
-    link_map* map = nullptr;
-    path_ = dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr ? map->l_name : path;
-    return true;
-  }
-  const char* words = dlerror();
-  const std::string reason = words == nullptr ? "does not open" : without_prefix(words, path);
-  searched_.push_back(by_name ? cat(path, " (the loader's own search)") : cat(path, " (", reason, ")"));
-  return false;
-}
-
-void* Library::find(const char* name) const { return dlsym(handle_, name); }
-
-std::string Library::without(const std::vector<const char*>& names) const {
-  std::vector<const char*> missing;
-  for (const char* name : names)
-    if (find(name) == nullptr) missing.push_back(name);
-  if (missing.empty()) return {};
-  return cat("has no function ", join(missing, ", ", [](const char* name) { return cat("'", name, "'"); }));
-}
-
-void* Library::address(const char* name) const {
-  void* found = find(name);
-  if (found == nullptr) throw Error(cat(what_, ": ", path_, " has no function '", name, "'"));
-  return found;
-}
+    : SharedLibrary(std::move(what), paths_of(places), refusal, open_builtins_of) {}
 
 }  // namespace twinloom::cuda

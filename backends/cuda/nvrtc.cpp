@@ -49,7 +49,7 @@ std::vector<std::string> flags_of(NvrtcVersion version) {
   FUNCTION(nvrtcGetPTXSize)        \
   FUNCTION(nvrtcGetPTX)
 
-std::string refusal(const Library& library) {
+std::string refusal(const SharedLibrary& library) {
   NvrtcVersion version = OLDEST;
   const auto version_of = reinterpret_cast<decltype(&::nvrtcVersion)>(library.find("nvrtcVersion"));
   if (version_of != nullptr) version_of(&version.major, &version.minor);

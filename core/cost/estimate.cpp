@@ -9,6 +9,7 @@
 #include "core/cost/constants.h"
 #include "core/cost/footprint.h"
 #include "core/cost/roofs.h"
+#include "core/loops/contraction.h"
 
 namespace twinloom::cost {
 
@@ -23,6 +24,30 @@ double together(const std::vector<Roof>& roofs, double sharpness) {
   return longest * std::pow(sum, 1 / sharpness);
 }
 
+// Two operations a product. A library divides them among all workers, and moves each element from memory
+// once.
+Estimate estimate_of_library(const loops::Program& nest, const machine::Machine& machine,
+                             const index::Values& sizes) {
+  const auto contraction = loops::contraction_of(nest);
+  CHECK(contraction, "a library is to compute what is no contraction");
+  double operations = 2, bytes = 0;
+  for (const auto* axes : {&contraction->kept, &contraction->summed})
+    for (const loops::Contraction::Axis& axis : *axes)
+      operations *= static_cast<double>(index::evaluate(axis.extent, sizes));
+  for (const loops::BufferInfo& buffer : nest.buffers)
+    bytes += static_cast<double>(index::evaluate(buffer.count, sizes)) * ops::size_of(buffer.dtype);
+  const auto workers = static_cast<double>(std::max(machine.blocks_at_once, 1));
+  const machine::MemoryLevel& memory = machine.memory.back();
+  const double bandwidth = memory.bytes_per_second * (memory.workers > 0 ? memory.workers : workers);
+  Estimate result;
+  result.roofs = {{"instructions", operations, operations / (machine.library_rate * workers)},
+                  {memory.name, bytes, bytes / bandwidth}};
+  const double start = machine.launch_seconds + (workers > 1 ? machine.wake_seconds : 0);
+  result.seconds = together(result.roofs, constants::SHARPNESS_OF_VECTORS) + start;
+  result.roofs.push_back({"launch", 1, start});
+  return result;
+}
+
 }  // namespace
 
 const Roof& Estimate::limiter() const {
@@ -32,6 +57,7 @@ const Roof& Estimate::limiter() const {
 
 Estimate estimate(const loops::Program& program, const machine::Machine& machine,
                   const index::Values& sizes) {
+  if (program.library) return estimate_of_library(program, machine, sizes);
   const Walk walk = walk_of(program, machine, sizes);
   Estimate result;
   result.roofs = machine.max_threads > 1 ? roofs_of_blocks(walk, machine) : roofs_of_vectors(walk, machine);

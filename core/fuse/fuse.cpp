@@ -1,6 +1,8 @@
 // See fuse.h. The pair that saves most comes first, until no pair can be fused.
 #include "core/fuse/fuse.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <set>
 
 #include "core/fuse/align.h"
@@ -41,6 +43,8 @@ class Fuser {
 
  private:
   bool try_to_fuse(const Candidate& pair, Combined combined) {
+    if (combined.unit && hides_library_call({pair.first, pair.second}, *combined.unit))
+      combined = {std::nullopt, Reason::library, "a library computes the product of one of them"};
     if (!combined.unit) {
       candidates_->refuse(pair, combined.reason, std::move(combined.words));
       return false;
@@ -48,6 +52,13 @@ class Fuser {
     units_.replace(pair.first, pair.second, std::move(*combined.unit));
     candidates_->update(pair.first, pair.second);
     return true;
+  }
+
+  bool hides_library_call(std::initializer_list<std::size_t> slots, const lower::Unit& unit) const {
+    const auto& has_call = units_.around().limits.has_library_call;
+    return has_call &&
+           std::ranges::any_of(slots, [&](std::size_t slot) { return has_call(units_[slot].nest); }) &&
+           !has_call(unit.nest);
   }
 
   // From the back, so that what is computed again is computed from memory that stays. A value that nobody
@@ -58,8 +69,8 @@ class Fuser {
       for (auto writer = shared_writer(reader, tried); writer; writer = shared_writer(reader, tried)) {
         tried.insert(*writer);
         ++attempts_;
-        if (auto unit = computing_few_again(units_.around(), *writer, reader, names_))
-          units_.change(reader, std::move(*unit));
+        auto unit = computing_few_again(units_.around(), *writer, reader, names_);
+        if (unit && !hides_library_call({reader}, *unit)) units_.change(reader, std::move(*unit));
       }
     }
   }

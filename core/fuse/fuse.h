@@ -28,6 +28,7 @@ enum class Reason : std::uint8_t {
   too_large,    // the fused kernel would be over a limit
   parallelism,  // too few independent turns would be left
   barrier,      // the user asked for the buffer
+  library,      // one has a product that a library computes as it stands there, and no more within the other
   routine,      // one sorts or adds in memory, which is a kernel of its own
   no_gain,      // the shared bytes do not pay for it
 };
@@ -59,6 +60,9 @@ struct Limits {
   std::function<double(const loops::Program& nest)> seconds_in_parts = {};
   // One of two parts is a contraction, whose work pays for handing arrays on; null: any may be parts.
   std::function<bool(const loops::Program& nest)> is_contraction = {};
+  // Whether a library computes a part of the nest, which is then a kernel of its own: two are fused only
+  // where that stays so. Null: there is no library.
+  std::function<bool(const loops::Program& nest)> has_library_call = {};
   // Share of the two kernels' seconds that the shorter one has at least where schedules are chosen to compare
   // computing again with reading.
   double worth_choosing = 0.05;

@@ -28,6 +28,7 @@ class Parser {
     }
     scanner_.expect(")");
     program_.outermost_fastest = scanner_.accept("outermost_fastest");
+    program_.library = scanner_.accept("library");
     program_.body = body();
     if (!scanner_.at_end()) scanner_.fail("the end of the text");
     return std::move(program_);

@@ -38,8 +38,8 @@ class Printer {
     const std::string buffers = join(program_.buffers, ", ", print_buffer);
     const std::string sizes =
         join(program_.sizes, ", ", [](const SizeInfo& size) { return loops::print(size); });
-    line("program ", program_.name, "(", buffers, sizes.empty() ? "" : "; ", sizes,
-         program_.outermost_fastest ? ") outermost_fastest {" : ") {");
+    line("program ", program_.name, "(", buffers, sizes.empty() ? "" : "; ", sizes, ")",
+         program_.outermost_fastest ? " outermost_fastest" : "", program_.library ? " library" : "", " {");
     body(*program_.body);
     line("}");
     return {writer_.take(), std::move(lines_)};

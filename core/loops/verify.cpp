@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
+#include "core/loops/contraction.h"
 #include "core/loops/parts.h"
 #include "core/loops/printed.h"
 #include "core/loops/scope.h"
@@ -376,7 +377,8 @@ void verify(const Program& program, Stage stage) {
   std::size_t at = 0;
   try {
     check_head(program, stage);
-    Verifier verifier(program, stage);
+    CHECK(!program.library || contraction_of(program), "a library is to compute what is no contraction");
+    Verifier verifier(program, program.library ? Stage::nest : stage);
     try {
       verifier.run();
     } catch (const Bug&) {

@@ -151,6 +151,7 @@ void name_kernels(Lowered& lowered) {
     const auto add = [&](std::string_view word) {
       if (std::ranges::find(words, word) == words.end()) words.emplace_back(word);
     };
+    if (nest.library) add("library");
     for_each_stmt(*nest.body, [&](const Stmt& stmt) {
       if (const auto* start = std::get_if<Start>(&stmt.node)) add(ops::name(start->monoid));
       if (std::holds_alternative<Scan>(stmt.node)) add("scan");

@@ -45,6 +45,8 @@ struct Machine {
   std::vector<MemoryLevel> memory;  // nearest first
   double streamed_per_second = 0;   // bytes that one worker stores past the caches; 0: as memory is written
   double launch_seconds = 0;
+  double library_rate =
+      0;  // operations of products that a library does a second on one worker; 0: there is none
   double wake_seconds = 0;                // more than a launch, where the caller's workers take part
   double worth_a_thread_seconds = 15e-6;  // a kernel with less work stays on the calling thread
   friend bool operator==(const Machine&, const Machine&) = default;

@@ -14,6 +14,7 @@
 #include "core/fuse/fuse.h"
 #include "core/graph/donate.h"
 #include "core/graph/passes.h"
+#include "core/library/split.h"
 #include "core/lower/lower.h"
 #include "core/pipeline/events.h"
 #include "core/pipeline/kept.h"
@@ -127,9 +128,31 @@ void lower_graph(State& state) {
       lower::lower(state.graph, state.layouts, routines_of(machine, state.options), costs_for(machine));
 }
 
+bool has_library(const State& state) {
+  return state.backend.machine().library_rate > 0 && state.options.mode != Mode::strict;
+}
+
+// A product that a library computes faster than what is generated.
+bool suits_library(const loops::Program& nest, const State& state) {
+  return library::is_large(nest) && state.backend.has_library_for(nest);
+}
+
+// Asked again and again while units are fused.
+std::function<bool(const loops::Program& nest)> has_library_call(const State& state) {
+  return [&state, known = std::map<loops::Ref<loops::Stmt>, bool>()](const loops::Program& nest) mutable {
+    const auto [found, added] = known.try_emplace(nest.body, false);
+    if (added && steps::has_contraction(nest))
+      found->second = library::takes(steps::with_free_contractions(nest), [&](const loops::Program& alone) {
+        return suits_library(alone, state);
+      });
+    return found->second;
+  };
+}
+
 void fuse_units(State& state) {
   if (!state.options.fuse) return;
-  const fuse::Limits limits = state.options.limits.value_or(limits_for(state.choices, state.options.mode));
+  fuse::Limits limits = state.options.limits.value_or(limits_for(state.choices, state.options.mode));
+  if (has_library(state)) limits.has_library_call = has_library_call(state);
   state.fused = fuse::fuse(state.fused.lowered, limits);
   log_fusion(state.graph, state.fused);
 }
@@ -138,6 +161,16 @@ void fuse_units(State& state) {
 void free_contractions(State& state) {
   if (state.options.mode == Mode::strict) return;
   for (lower::Unit& unit : state.fused.lowered.units) unit.nest = steps::with_free_contractions(unit.nest);
+}
+
+void split_library_calls(State& state) {
+  if (!has_library(state)) return;
+  library::Split made = library::split(state.fused.lowered, state.graph, [&](const loops::Program& nest) {
+    return suits_library(nest, state);
+  });
+  state.fused.lowered = std::move(made.lowered);
+  for (fuse::Refusal& refusal : state.fused.refusals)
+    refusal.first = made.moved[refusal.first], refusal.second = made.moved[refusal.second];
 }
 
 // The programs of one unit in launch order, with the schedule they came from.
@@ -165,7 +198,7 @@ std::vector<measure::Layout> layouts_of(const lower::Unit& unit, const lower::Lo
 
 Scheduled schedule_unit(const loops::Program& nest, const lower::Unit& unit, const State& state,
                         Tuner& tuner) {
-  if (state.backend.runs_nests()) return {{nest}, ""};
+  if (state.backend.runs_nests() || nest.library) return {{nest}, ""};
   const auto given = state.options.schedule ? state.options.schedule(nest) : std::nullopt;
   if (!given) {
     const auto layouts = [&](const index::Values& sizes) {
@@ -180,7 +213,7 @@ Scheduled schedule_unit(const loops::Program& nest, const lower::Unit& unit, con
 
 // The nest with what the class of sizes tells of it, which the variant then depends on.
 loops::Program of_class(const loops::Program& nest, State& state) {
-  if (state.sizes.empty() || state.backend.runs_nests()) return nest;
+  if (state.sizes.empty() || state.backend.runs_nests() || nest.library) return nest;
   const auto questions = schedule::size_questions(nest, state.backend.machine());
   state.variant.sizes.add(questions, state.sizes);
   return loops::narrowed(nest, questions, state.sizes);
@@ -188,7 +221,8 @@ loops::Program of_class(const loops::Program& nest, State& state) {
 
 // Mode `fast`: in any order where that is faster. Kernels are the same ones as in mode `fused`.
 loops::Program in_chosen_order(loops::Program nest, const State& state) {
-  if (!state.options.relaxes(graph::Relaxation::reassociate) || state.backend.runs_nests()) return nest;
+  const bool is_as_it_is = state.backend.runs_nests() || nest.library;
+  if (!state.options.relaxes(graph::Relaxation::reassociate) || is_as_it_is) return nest;
   return schedule::choose_orders(nest, state.choices);
 }
 
@@ -286,6 +320,7 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"lower", Form::nests, lower_graph},
     Pass{"fuse", Form::nests, fuse_units},
     Pass{"free_contractions", Form::nests, free_contractions},
+    Pass{"split_library_calls", Form::nests, split_library_calls},
 };
 constexpr std::array passes_of_a_class = {
     Pass{"schedule", Form::programs, schedule_units},

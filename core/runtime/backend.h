@@ -79,6 +79,9 @@ class Backend {
   virtual bool runs_nests() const { return false; }  // executes unscheduled nests (the reference does)
   // What does not work as it should and hurts no result, such as a cache that cannot be written; else empty.
   virtual std::string warning() const { return {}; }
+  // Whether a library computes a nest that is a contraction, of the types and layouts that it has, which may
+  // then be built as Program::library. Asked where the machine has a Machine::library_rate.
+  virtual bool has_library_for(const loops::Program&) const { return false; }
   // Thread-safe. Bug when the text that was emitted is refused.
   virtual Built build(const loops::Program& program) const = 0;
   // The same where the two buffers of each pair, of which loops::is_in_place holds, may be one memory. A back

@@ -22,7 +22,8 @@ std::optional<Axes> reduced_axes(const Call& call, const Tensor& x) {
   const auto given = call.version() >= input_since ? call.integers("", 1) : call.integers("axes");
   Axes axes;
   for (const std::int64_t axis : given.value_or(Integers())) axes.push_back(call.axis(axis, x.rank()));
-  if (axes.empty() && call.truth("noop_with_empty_axes", false)) return std::nullopt;
+  const bool none_where_empty = call.truth("noop_with_empty_axes", false);
+  if (axes.empty() && none_where_empty) return std::nullopt;
   return graph::axes_of(axes, x.rank(), call.name());
 }
 

@@ -55,7 +55,7 @@ TEST(Library, AMissingOneNamesEveryPlace) {
 }
 
 TEST(Library, ARefusedOneIsPassedOverAndSaysWhy) {
-  const auto refusal = [](const Library& library) { return library.without({"cos", "absent", "missing"}); };
+  const auto refusal = [](const SharedLibrary& library) { return library.without({"cos", "absent", "missing"}); };
   const std::string path = Library("mathematics", {{"libm.so.6"}, {}}).path();
   try {
     const Library library("mathematics", {{"libm.so.6", path}, {}}, refusal);
@@ -66,7 +66,7 @@ TEST(Library, ARefusedOneIsPassedOverAndSaysWhy) {
                                              path, " has no function 'absent', 'missing')\n  ", path,
                                              " (has no function 'absent', 'missing')"));
   }
-  const auto not_mathematics = [](const Library& library) {
+  const auto not_mathematics = [](const SharedLibrary& library) {
     return library.find("cos") == nullptr ? "" : "has too many functions";
   };
   EXPECT_TRUE(

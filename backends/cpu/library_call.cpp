@@ -1,0 +1,354 @@
+// See library_call.h.
+#include "backends/cpu/library_call.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/loops/products.h"
+
+namespace twinloom::cpu {
+
+namespace {
+
+using loops::Contraction;
+using onednn::functions, onednn::Handle, onednn::Owned;
+
+constexpr int F16 = 1, BF16 = 2, F32 = 3;  // as oneDNN numbers them
+
+std::optional<int> library_type(ops::DType dtype) {
+  switch (dtype) {
+    case ops::DType::f16:
+      return F16;
+    case ops::DType::bf16:
+      return BF16;
+    case ops::DType::f32:
+      return F32;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::int64_t known(const index::Expr& expr) {
+  const auto value = index::constant_of(expr);
+  CHECK(value, "a library's call of unknown sizes: ", expr);
+  return *value;
+}
+
+// The dimensions of one operand, outermost first, and their steps in memory.
+struct Layout {
+  std::vector<std::int64_t> dims, strides;
+  void add(std::int64_t extent, std::int64_t step) { dims.push_back(extent), strides.push_back(step); }
+  // Of dimensions with one element any step is true: one that lies beyond all others is none that overlaps.
+  void settle() {
+    std::int64_t most = 1;
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (dims[d] > 1) most = std::max(most, dims[d] * strides[d]);
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (dims[d] == 1) strides[d] = most;
+  }
+  bool has_steps() const {
+    return std::ranges::all_of(strides, [](std::int64_t step) { return step > 0; });
+  }
+};
+
+// Whether channels, dimension 1, are neighbours.
+bool is_channels_last(const Layout& layout) { return layout.strides[1] == 1 || layout.dims[1] == 1; }
+
+struct Layouts {
+  Layout out, left, right;
+};
+
+Layouts layouts_of(const loops::MatrixProduct& of) {
+  Layouts made;
+  const auto add = [](Layout& layout, const index::Expr& extent, const index::Expr& step) {
+    layout.add(known(extent), known(step));
+  };
+  for (const Contraction::Axis& axis : of.batch) {
+    add(made.out, axis.extent, axis.out);
+    add(made.left, axis.left == 0 ? 1 : axis.extent, axis.left);
+    add(made.right, axis.right == 0 ? 1 : axis.extent, axis.right);
+  }
+  add(made.out, of.rows.extent, of.rows.out), add(made.out, of.columns.extent, of.columns.out);
+  add(made.left, of.rows.extent, of.rows.left), add(made.left, of.depth.extent, of.depth.left);
+  add(made.right, of.depth.extent, of.depth.right), add(made.right, of.columns.extent, of.columns.right);
+  for (Layout* layout : {&made.out, &made.left, &made.right}) layout->settle();
+  return made;
+}
+
+// Of two axes as one dimension, groups outside; nothing where they are no one.
+bool add_grouped(Layout& layout, const Contraction::Axis& groups, const Contraction::Axis& each,
+                 index::Expr Contraction::Axis::*step) {
+  const std::int64_t count = known(groups.extent), extent = known(each.extent), outer = known(groups.*step),
+                     inner = known(each.*step);
+  if (count > 1 && extent > 1 && outer != inner * extent) return false;
+  layout.add(count * extent, extent > 1 ? inner : outer);
+  return true;
+}
+
+std::optional<Layouts> layouts_of(const loops::Convolution& of) {
+  Layouts made;
+  made.out.add(known(of.batch.extent), known(of.batch.out));
+  made.left.add(known(of.batch.extent), known(of.batch.left));
+  if (!add_grouped(made.out, of.groups, of.results, &Contraction::Axis::out) ||
+      !add_grouped(made.left, of.groups, of.inputs, &Contraction::Axis::left))
+    return std::nullopt;
+  made.right.add(known(of.groups.extent), known(of.groups.right));
+  made.right.add(known(of.results.extent), known(of.results.right));
+  made.right.add(known(of.inputs.extent), known(of.inputs.right));
+  for (const loops::Convolution::Dimension& each : of.dimensions) {
+    made.out.add(each.results, each.out_step);
+    made.left.add(each.extent, each.step);
+    made.right.add(each.taps, each.right_step);
+  }
+  for (Layout* layout : {&made.out, &made.left, &made.right}) layout->settle();
+  return made;
+}
+
+// The implementation of last resort is a loop over elements.
+bool is_fast(Handle primitive_desc) {
+  const char* name = nullptr;
+  functions().primitive_desc_query(primitive_desc, onednn::QUERY_IMPLEMENTATION, 0, &name);
+  return name != nullptr && !std::string_view(name).starts_with("ref");
+}
+
+// Memory of one run, aligned as vectors want it.
+class Room {
+ public:
+  explicit Room(std::size_t bytes) : bytes_(std::aligned_alloc(64, (bytes + 63) / 64 * 64)) {
+    if (bytes_ == nullptr) throw Error(cat("out of memory: ", bytes, " bytes for a library's operand"));
+  }
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+  ~Room() { std::free(bytes_); }
+  void* get() const { return bytes_; }
+
+ private:
+  void* bytes_;
+};
+
+class Stream {
+ public:
+  Stream() {
+    onednn::check(functions().stream_create(&stream_, functions().engine, onednn::STREAM_IN_ORDER),
+                  "a stream");
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { functions().stream_destroy(stream_); }
+  void execute(const Owned& primitive, std::initializer_list<onednn::Argument> arguments) const {
+    onednn::check(functions().primitive_execute(primitive.get(), stream_, static_cast<int>(arguments.size()),
+                                                arguments.begin()),
+                  "a call");
+  }
+  void wait() const { onednn::check(functions().stream_wait(stream_), "a call"); }
+
+ private:
+  Handle stream_ = nullptr;
+};
+
+}  // namespace
+
+// What a primitive is given: out, left, right, as its own roles are.
+struct LibraryCall::Wishes {
+  std::array<Owned, 3> given;          // as the primitive sees them where it does not say otherwise
+  std::array<std::int64_t, 3> begins;  // elements
+  std::array<int, 3> dtypes;
+  std::array<std::vector<loops::Copied::Axis>, 3> copies =
+      {};  // of operands that are copied first; else empty
+  bool turned = false;
+};
+
+class LibraryCall::Maker {
+ public:
+  Maker(const Contraction& of, const ContractionTypes& types) : of_(of), types_(types) {}
+
+  std::unique_ptr<const LibraryCall> make() {
+    const auto out = library_type(types_.out), left = library_type(types_.left),
+               right = library_type(types_.right);
+    if (!out || !left || !right) return nullptr;
+    dtypes_ = {*out, *left, *right};
+    if (add_product(of_, {}, {}) || add_convolution(of_, false)) return std::move(made_);
+    if (!of_.windows.empty()) return nullptr;
+    if (add_convolution(loops::swapped(of_), true)) return std::move(made_);
+    const loops::Copied left_copied = loops::with_left_copied(of_);
+    if (add_product(left_copied.contraction, left_copied.axes, {})) return std::move(made_);
+    const loops::Copied right_copied = loops::with_left_copied(loops::swapped(of_));
+    if (add_product(loops::swapped(right_copied.contraction), {}, right_copied.axes)) return std::move(made_);
+    const loops::Copied both = loops::with_left_copied(loops::swapped(left_copied.contraction));
+    if (add_product(loops::swapped(both.contraction), left_copied.axes, both.axes)) return std::move(made_);
+    return nullptr;
+  }
+
+ private:
+  using Axes = std::vector<loops::Copied::Axis>;
+
+  // c^T = b^T a^T where results are neighbours along rows.
+  bool add_product(Contraction contraction, const Axes& left_copied, const Axes& right_copied) {
+    auto product = loops::matrix_product_of(contraction);
+    if (!product || product->batch.size() + 2 > onednn::MOST_DIMENSIONS) return false;
+    Wishes wishes;
+    wishes.dtypes = dtypes_;
+    wishes.turned = known(product->columns.out) != 1 && known(product->columns.extent) > 1;
+    if (wishes.turned) {
+      contraction = loops::swapped(contraction);
+      product = loops::matrix_product_of(contraction);
+      if (!product) return false;
+      std::swap(wishes.dtypes[1], wishes.dtypes[2]);
+    }
+    wishes.copies[1] = wishes.turned ? right_copied : left_copied;
+    wishes.copies[2] = wishes.turned ? left_copied : right_copied;
+    wishes.begins = begins_of(contraction);
+    const Layouts layouts = layouts_of(*product);
+    if (!have_steps(layouts)) return false;
+    wishes.given = described(layouts, wishes.dtypes);
+    Handle primitive_desc = nullptr;
+    if (functions().matmul_primitive_desc_create(&primitive_desc, functions().engine, wishes.given[1].get(),
+                                                 wishes.given[2].get(), nullptr, wishes.given[0].get(),
+                                                 nullptr) != 0)
+      return false;
+    return finish(primitive_desc, wishes);
+  }
+
+  bool add_convolution(const Contraction& contraction, bool turned) {
+    const auto convolution = loops::convolution_of(contraction);
+    const auto layouts = convolution ? layouts_of(*convolution) : std::nullopt;
+    if (!layouts || !have_steps(*layouts)) return false;
+    std::vector<std::int64_t> strides, dilations, before, after;
+    for (const loops::Convolution::Dimension& each : convolution->dimensions) {
+      strides.push_back(each.stride), dilations.push_back(each.dilation - 1);
+      before.push_back(each.before), after.push_back(each.after());
+    }
+    Wishes wishes{{}, begins_of(contraction), dtypes_, {}, turned};
+    if (turned) std::swap(wishes.dtypes[1], wishes.dtypes[2]);
+    wishes.begins[1] += convolution->left_begin;
+    wishes.given = described(*layouts, wishes.dtypes);
+    const auto wish = [&](const Layout& layout, std::size_t which) {
+      return is_channels_last(layout) ? wishes.given[which]
+                                      : onednn::described_in_any_layout(layout.dims, wishes.dtypes[which]);
+    };
+    const Owned out = wish(layouts->out, 0), left = wish(layouts->left, 1),
+                right = onednn::described_in_any_layout(layouts->right.dims, wishes.dtypes[2]);
+    Handle primitive_desc = nullptr;
+    if (functions().convolution_forward_primitive_desc_create(
+            &primitive_desc, functions().engine, onednn::FORWARD_INFERENCE, onednn::CONVOLUTION_AUTO,
+            left.get(), right.get(), nullptr, out.get(), strides.data(), dilations.data(), before.data(),
+            after.data(), nullptr) != 0)
+      return false;
+    return finish(primitive_desc, wishes);
+  }
+
+  static std::array<std::int64_t, 3> begins_of(const Contraction& of) {
+    return {known(of.out_begin), known(of.left_begin), known(of.right_begin)};
+  }
+
+  static bool have_steps(const Layouts& layouts) {
+    return layouts.out.has_steps() && layouts.left.has_steps() && layouts.right.has_steps();
+  }
+
+  static std::array<Owned, 3> described(const Layouts& layouts, const std::array<int, 3>& dtypes) {
+    return {onednn::described(layouts.out.dims, dtypes[0], layouts.out.strides),
+            onednn::described(layouts.left.dims, dtypes[1], layouts.left.strides),
+            onednn::described(layouts.right.dims, dtypes[2], layouts.right.strides)};
+  }
+
+  bool finish(Handle primitive_desc, const Wishes& wishes) {
+    if (!is_fast(primitive_desc)) {
+      functions().primitive_desc_destroy(primitive_desc);
+      return false;
+    }
+    made_.reset(new LibraryCall);
+    constexpr int QUERIES[] = {onednn::QUERY_DESTINATION, onednn::QUERY_SOURCE, onednn::QUERY_WEIGHTS};
+    constexpr int NUMBERS[] = {onednn::DESTINATION, onednn::SOURCE, onednn::WEIGHTS};
+    for (std::size_t which = 0; which < wishes.given.size(); ++which) {
+      Operand& operand = made_->operands_[which];
+      operand.number = NUMBERS[which];
+      operand.begin = wishes.begins[which] * (wishes.dtypes[which] == F32 ? 4 : 2);
+      operand.given = operand.used = wishes.given[which];
+      if (!wishes.copies[which].empty())
+        copy(operand, wishes.copies[which], wishes.dtypes[which]);
+      else
+        reorder(operand, functions().primitive_desc_query_md(primitive_desc, QUERIES[which], 0));
+    }
+    made_->turned_ = wishes.turned;
+    made_->primitive_ = onednn::primitive_of(primitive_desc);
+    return true;
+  }
+
+  // In the order in which a product finds one axis where the buffer has several.
+  static void copy(Operand& operand, const std::vector<loops::Copied::Axis>& axes, int dtype) {
+    Layout from, to;
+    for (const loops::Copied::Axis& axis : axes) {
+      from.add(known(axis.extent), known(axis.step));
+      to.add(known(axis.extent), known(axis.copy_step));
+    }
+    from.settle(), to.settle();
+    operand.given = onednn::described(from.dims, dtype, from.strides);
+    operand.copied = onednn::described(to.dims, dtype, to.strides);
+    make_reorder(operand);
+  }
+
+  // As the primitive wants it, in place of what is given.
+  static void reorder(Operand& operand, Handle wanted) {
+    if (functions().memory_desc_equal(operand.given.get(), wanted) != 0) return;
+    Handle clone = nullptr;
+    onednn::check(functions().memory_desc_clone(&clone, wanted), "a description of memory");
+    operand.copied = operand.used = Owned(clone, functions().memory_desc_destroy);
+    make_reorder(operand);
+  }
+
+  static void make_reorder(Operand& operand) {
+    operand.copied_bytes = functions().memory_desc_get_size(operand.copied.get());
+    const bool writes = operand.number == onednn::DESTINATION;
+    const Owned &from = writes ? operand.copied : operand.given,
+                &to = writes ? operand.given : operand.copied;
+    Handle primitive_desc = nullptr;
+    onednn::check(functions().reorder_primitive_desc_create(&primitive_desc, from.get(), functions().engine,
+                                                            to.get(), functions().engine, nullptr),
+                  "a reorder");
+    operand.reorder = onednn::primitive_of(primitive_desc);
+  }
+
+  const Contraction& of_;
+  const ContractionTypes& types_;
+  std::array<int, 3> dtypes_{};
+  std::unique_ptr<LibraryCall> made_;
+};
+
+std::unique_ptr<const LibraryCall> LibraryCall::make(const Contraction& contraction,
+                                                     const ContractionTypes& types) {
+  return Maker(contraction, types).make();
+}
+
+void LibraryCall::run(const Operands& operands) const {
+  const Stream stream;
+  const std::array<void*, 3> addresses = {operands.out, turned_ ? operands.right : operands.left,
+                                          turned_ ? operands.left : operands.right};
+  std::array<Owned, 3> given, copied, used;
+  std::vector<std::unique_ptr<Room>> rooms;
+  for (std::size_t which = 0; which < operands_.size(); ++which) {
+    const Operand& operand = operands_[which];
+    void* address = static_cast<std::byte*>(addresses[which]) + operand.begin;
+    given[which] = onednn::memory_at(operand.given.get(), address);
+    if (operand.reorder != nullptr) {
+      rooms.push_back(std::make_unique<Room>(operand.copied_bytes));
+      address = rooms.back()->get();
+      copied[which] = onednn::memory_at(operand.copied.get(), address);
+      if (operand.number != onednn::DESTINATION)
+        stream.execute(operand.reorder,
+                       {{onednn::SOURCE, given[which].get()}, {onednn::DESTINATION, copied[which].get()}});
+    }
+    used[which] = onednn::memory_at(operand.used.get(), address);
+  }
+  stream.execute(primitive_, {{operands_[0].number, used[0].get()},
+                              {operands_[1].number, used[1].get()},
+                              {operands_[2].number, used[2].get()}});
+  if (operands_[0].reorder != nullptr)
+    stream.execute(operands_[0].reorder,
+                   {{onednn::SOURCE, copied[0].get()}, {onednn::DESTINATION, given[0].get()}});
+  stream.wait();
+}
+
+}  // namespace twinloom::cpu

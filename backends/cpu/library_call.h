@@ -1,0 +1,49 @@
+// A contraction of known sizes as a call of oneDNN.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/onednn.h"
+#include "core/loops/contraction.h"
+
+namespace twinloom::cpu {
+
+// The types of what a contraction reads and writes.
+struct ContractionTypes {
+  ops::DType out, left, right;
+};
+
+// Of so many threads of OpenMP, as the maker's caller has set them.
+class LibraryCall {
+ public:
+  // Null where oneDNN has nothing that is fast: a type or a layout that its own reference serves.
+  static std::unique_ptr<const LibraryCall> make(const loops::Contraction& contraction,
+                                                 const ContractionTypes& types);
+
+  struct Operands {
+    void *out, *left, *right;  // element 0 of each
+  };
+  // Thread-safe.
+  void run(const Operands& operands) const;
+
+ private:
+  // One operand: as the caller has it, a copy in another order, and that as the primitive sees it.
+  struct Operand {
+    int number = 0;
+    std::int64_t begin = 0;             // bytes from element 0
+    onednn::Owned given, copied, used;  // descriptions
+    onednn::Owned reorder = {};  // from the first to the second, or back of a result; null: there is no copy
+    std::size_t copied_bytes = 0;
+  };
+  struct Wishes;
+  class Maker;
+
+  onednn::Owned primitive_;
+  bool turned_ = false;              // the library's left operand is our right one
+  std::array<Operand, 3> operands_;  // out, left, right
+};
+
+}  // namespace twinloom::cpu

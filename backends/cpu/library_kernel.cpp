@@ -1,0 +1,113 @@
+// See library_kernel.h.
+#include "backends/cpu/library_kernel.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "backends/cpu/floating_point.h"
+#include "core/base/error.h"
+
+namespace twinloom::cpu {
+
+namespace {
+
+constexpr std::int64_t USUAL_SIZE = 128;
+
+// The caller's number of threads comes back at the end of the scope.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+  ~ThreadScope() { omp_set_num_threads(before_); }
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int before_;
+};
+
+loops::Contraction contraction_in(const loops::Program& nest) {
+  auto contraction = loops::contraction_of(nest);
+  CHECK(contraction, "kernel ", nest.name, " is no contraction");
+  return *std::move(contraction);
+}
+
+ContractionTypes types_in(const loops::Program& nest, const loops::Contraction& contraction) {
+  const auto dtype = [&](loops::Buffer buffer) { return nest.buffers[buffer.index].dtype; };
+  return {dtype(contraction.out), dtype(contraction.left), dtype(contraction.right)};
+}
+
+loops::Contraction with_sizes(const loops::Contraction& contraction, const index::Substitution& sizes) {
+  loops::Contraction known = contraction;
+  const auto put = [&](index::Expr& expr) { expr = index::substitute(expr, sizes); };
+  for (index::Expr* begin : {&known.out_begin, &known.left_begin, &known.right_begin}) put(*begin);
+  for (auto* axes : {&known.kept, &known.summed})
+    for (loops::Contraction::Axis& axis : *axes)
+      for (index::Expr* expr : {&axis.extent, &axis.out, &axis.left, &axis.right}) put(*expr);
+  return known;
+}
+
+}  // namespace
+
+double library_rate(const machine::Machine& machine) {
+  if (!onednn_path()) return 0;
+  // Two operations a lane of each instruction; of the instructions' rate three quarters are reached.
+  constexpr double OPERATIONS = 2, REACHED = 0.75, LANE_BYTES = 4;
+  return OPERATIONS * REACHED * machine.vector_bytes / LANE_BYTES * machine.issue_each * machine.clock_hertz;
+}
+
+LibraryKernel::LibraryKernel(const loops::Program& nest, const machine::Machine& machine)
+    : name_(nest.name),
+      contraction_(contraction_in(nest)),
+      types_(types_in(nest, contraction_)),
+      workers_(machine.blocks_at_once) {
+  for (const loops::SizeInfo& size : nest.sizes) sizes_.push_back(size.symbol);
+  onednn::functions();
+  if (sizes_.empty()) call_for({}, workers_);
+}
+
+bool LibraryKernel::serves(const loops::Program& nest, const machine::Machine& machine) {
+  const loops::Contraction contraction = contraction_in(nest);
+  index::Substitution usual;
+  for (const loops::SizeInfo& size : nest.sizes) {
+    const std::int64_t known = size.usual.value_or(
+        std::clamp(USUAL_SIZE, size.range.low.value_or(USUAL_SIZE),
+                   std::max(size.range.high.value_or(USUAL_SIZE), size.range.low.value_or(USUAL_SIZE))));
+    usual.emplace(size.symbol, std::max<std::int64_t>(known, 1));
+  }
+  const ThreadScope scope(machine.blocks_at_once);
+  return LibraryCall::make(with_sizes(contraction, usual), types_in(nest, contraction)) != nullptr;
+}
+
+std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::int64_t> sizes,
+                                                           int threads) const {
+  Key key(sizes.begin(), sizes.end());
+  key.push_back(threads);
+  const std::lock_guard lock(mutex_);
+  if (const auto found = calls_.find(key); found != calls_.end()) return found->second;
+  index::Substitution known;
+  for (std::size_t at = 0; at < sizes.size(); ++at) known.emplace(sizes_[at], sizes[at]);
+  const ThreadScope scope(threads);
+  std::shared_ptr<const LibraryCall> made = LibraryCall::make(with_sizes(contraction_, known), types_);
+  if (made == nullptr)
+    throw Error(
+        cat("kernel '", name_, "': oneDNN has no product for its sizes (TWINLOOM_ONEDNN=0 leaves it out)"));
+  constexpr std::size_t MOST_CALLS = 64;
+  if (calls_.size() >= MOST_CALLS) calls_.clear();
+  calls_.emplace(std::move(key), made);
+  return made;
+}
+
+std::optional<runtime::Failure> LibraryKernel::run(std::span<const runtime::Memory> arguments,
+                                                   std::span<const std::int64_t> sizes,
+                                                   const runtime::RunSettings& settings) const {
+  const int threads = settings.threads > 0 ? settings.threads : workers_;
+  const auto call = call_for(sizes, threads);
+  const auto at = [&](loops::Buffer buffer) { return arguments[buffer.index].data; };
+  const FloatingPointScope floating_point;
+  const ThreadScope scope(threads);
+  call->run({at(contraction_.out), at(contraction_.left), at(contraction_.right)});
+  return std::nullopt;
+}
+
+}  // namespace twinloom::cpu

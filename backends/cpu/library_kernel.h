@@ -1,0 +1,44 @@
+// A nest that a library computes, as a kernel. See core/loops/contraction.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backends/cpu/library_call.h"
+#include "core/machine/machine.h"
+#include "core/runtime/backend.h"
+
+namespace twinloom::cpu {
+
+// Operations a second on one worker that a library's products reach; 0 where there is no library.
+double library_rate(const machine::Machine& machine);
+
+class LibraryKernel final : public runtime::Kernel {
+ public:
+  // Error where the library cannot be opened.
+  LibraryKernel(const loops::Program& nest, const machine::Machine& machine);
+
+  // Whether the library has something fast for it. A size that is not known is taken for a usual one.
+  static bool serves(const loops::Program& nest, const machine::Machine& machine);
+
+  std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
+                                      std::span<const std::int64_t> sizes,
+                                      const runtime::RunSettings& settings) const override;
+
+ private:
+  using Key = std::vector<std::int64_t>;  // sizes, then threads
+  std::shared_ptr<const LibraryCall> call_for(std::span<const std::int64_t> sizes, int threads) const;
+
+  std::string name_;
+  loops::Contraction contraction_;
+  ContractionTypes types_;
+  std::vector<index::Symbol> sizes_;
+  int workers_;
+  mutable std::mutex mutex_;
+  mutable std::map<Key, std::shared_ptr<const LibraryCall>> calls_;
+};
+
+}  // namespace twinloom::cpu

@@ -1,0 +1,227 @@
+// See split.h.
+#include "core/library/split.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/loops/contraction.h"
+#include "core/loops/parts.h"
+#include "core/loops/rewrite.h"
+#include "core/lower/draft.h"
+#include "core/lower/realize.h"
+#include "core/lower/transform.h"
+
+namespace twinloom::library {
+
+namespace {
+
+using loops::Nest, loops::NestLoop, loops::Ref, loops::Stmt;
+
+// The total that a nest has, alone in it but for what every iteration does with it.
+struct Total {
+  loops::Temp temp;
+  std::size_t start, sibling;  // items
+};
+
+std::optional<Total> only_total(const Nest& nest) {
+  if (nest.columns) return std::nullopt;
+  std::optional<Total> found;
+  std::optional<std::size_t> start, sibling;
+  for (std::size_t at = 0; at < nest.items.size(); ++at) {
+    if (std::holds_alternative<loops::Sibling>(nest.items[at])) {
+      if (sibling) return std::nullopt;
+      sibling = at;
+    } else if (const auto* begun = std::get_if<loops::Start>(&std::get<Ref<Stmt>>(nest.items[at])->node)) {
+      if (start) return std::nullopt;
+      start = at;
+      found = Total{begun->total, at, 0};
+    }
+  }
+  if (!start || !sibling) return std::nullopt;
+  found->sibling = *sibling;
+  return found;
+}
+
+loops::Program program_of(const Nest& nest) { return {"nest", {}, {}, put_together(nest)}; }
+
+bool may_have_one(const loops::Program& nest) {
+  return loops::routine_of(nest) == nullptr && !loops::has_parts(nest);
+}
+
+// Axes of the result as libraries like it best: where dimensions are read through windows, those of the right
+// factor alone are neighbours (channels-last); else as the nest walks them.
+std::vector<std::size_t> memory_order(const loops::Contraction& of) {
+  std::vector<std::size_t> order(of.kept.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (of.windows.empty()) return order;
+  const auto rank = [&](std::size_t at) {
+    const bool windowed = std::ranges::any_of(
+        of.windows, [&](const loops::Contraction::Window& window) { return window.kept == at; });
+    if (windowed) return 1;
+    if (of.kept[at].right == 0) return 0;
+    return of.kept[at].left == 0 ? 3 : 2;
+  };
+  std::ranges::stable_sort(order, {}, rank);
+  return order;
+}
+
+// The value of a contraction that has memory of its own.
+void set_order(lower::Value& value, const std::vector<NestLoop>& axes,
+               const std::vector<std::size_t>& order) {
+  value.shape.clear();
+  for (const NestLoop& loop : axes) value.shape.push_back(loop.extent);
+  value.strides.assign(axes.size(), 1);
+  value.count = 1;
+  for (std::size_t k = order.size(); k-- > 0;) {
+    value.strides[order[k]] = value.count;
+    value.count = value.count * axes[order[k]].extent;
+  }
+}
+
+index::Expr offset_of(const lower::Value& value, const std::vector<NestLoop>& axes) {
+  index::Expr offset = 0;
+  for (std::size_t k = 0; k < axes.size(); ++k) offset = offset + value.strides[k] * axes[k].axis;
+  return offset;
+}
+
+// The contraction of a nest, stored to a value of its own.
+struct Alone {
+  Nest nest;
+  lower::Value value;
+};
+
+std::optional<Alone> alone_of(const Nest& nest, const Total& total, loops::Buffer into) {
+  Alone alone;
+  const auto lay_out = [&](const std::vector<std::size_t>& order) {
+    set_order(alone.value, nest.common, order);
+    const index::Expr offset = offset_of(alone.value, nest.common);
+    alone.nest = {nest.common,
+                  {nest.items[total.start], nest.items[total.sibling],
+                   loops::stmt(loops::Store{into, offset, {}, loops::read(total.temp)})}};
+  };
+  std::vector<std::size_t> order(nest.common.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  lay_out(order);
+  const auto contraction = loops::contraction_of(program_of(alone.nest));
+  if (!contraction) return std::nullopt;
+  lay_out(memory_order(*contraction));
+  return alone;
+}
+
+class Splitter {
+ public:
+  Splitter(const lower::Lowered& lowered, const graph::Graph& graph, const IsWorth& is_worth)
+      : graph_(graph), is_worth_(is_worth), names_(lower::taken_symbols(lowered)) {
+    split_.lowered.values = lowered.values;
+    split_.lowered.facts = lowered.facts;
+  }
+
+  void add(const lower::Unit& unit) {
+    if (!add_parts_of(unit)) split_.lowered.units.push_back(unit);
+    split_.moved.push_back(split_.lowered.units.size() - 1);
+  }
+
+  Split take() {
+    lower::name_kernels(split_.lowered);
+    return std::move(split_);
+  }
+
+ private:
+  bool add_parts_of(const lower::Unit& unit) {
+    if (!may_have_one(unit.nest)) return false;
+    const lower::Draft draft = lower::open(unit, names_);
+    const auto total = only_total(draft.nest);
+    if (!total) return false;
+    if (loops::contraction_of(program_of(draft.nest))) return add_library(draft);
+    const loops::Buffer into{static_cast<std::uint32_t>(split_.lowered.values.size())};
+    auto alone = alone_of(draft.nest, *total, into);
+    if (!alone) return false;
+    alone->value.name = cat("product", into.index);
+    alone->value.node = unit.nodes.back();
+    split_.lowered.values.push_back(alone->value);
+    const auto [sums, others] = nodes_of(unit);
+    if (!add_library({alone->nest, sums})) {
+      split_.lowered.values.pop_back();
+      return false;
+    }
+    split_.lowered.units.push_back(
+        lower::finish({rest_of(draft.nest, *total, into, alone->value), others}, split_.lowered));
+    return true;
+  }
+
+  bool add_library(const lower::Draft& draft) {
+    lower::Unit unit = lower::packed(draft.nest, draft.nodes, split_.lowered);
+    if (!is_worth_(unit.nest)) return false;
+    unit.nest.library = true;
+    split_.lowered.units.push_back(std::move(unit));
+    return true;
+  }
+
+  static Nest rest_of(const Nest& nest, const Total& total, loops::Buffer from, const lower::Value& value) {
+    const index::Expr offset = offset_of(value, nest.common);
+    const auto loaded = loops::load(from, offset, {}, {ops::Number(0.0), ops::DType::f32});
+    Nest rest{nest.common, {}};
+    for (std::size_t at = 0; at < nest.items.size(); ++at) {
+      if (at == total.start || at == total.sibling) continue;
+      rest.items.emplace_back(loops::rewrite_values(
+          std::get<Ref<Stmt>>(nest.items[at]), [&](const Ref<loops::Value>& value_of_total) {
+            const auto* read = std::get_if<loops::Read>(&value_of_total->node);
+            return read != nullptr && read->temp == total.temp ? loaded : value_of_total;
+          }));
+    }
+    return rest;
+  }
+
+  // The sums, and all else.
+  std::pair<std::vector<graph::NodeId>, std::vector<graph::NodeId>> nodes_of(const lower::Unit& unit) const {
+    std::pair<std::vector<graph::NodeId>, std::vector<graph::NodeId>> nodes;
+    for (const graph::NodeId node : unit.nodes)
+      (std::holds_alternative<graph::Reduce>(graph_[node].node) ? nodes.first : nodes.second).push_back(node);
+    return nodes;
+  }
+
+  const graph::Graph& graph_;
+  const IsWorth& is_worth_;
+  lower::Names names_;
+  Split split_;
+};
+
+}  // namespace
+
+// A call starts in some microseconds (what looks for it, the start of its threads), in which two cores do a
+// million operations.
+bool is_large(const loops::Program& nest) {
+  constexpr double LEAST_OPERATIONS = 1 << 20, USUAL_SIZE = 128;
+  const auto contraction = loops::contraction_of(nest);
+  CHECK(contraction, "kernel ", nest.name, " is no contraction");
+  graph::Shape extents;
+  for (const auto* axes : {&contraction->kept, &contraction->summed})
+    for (const loops::Contraction::Axis& axis : *axes) extents.push_back(axis.extent);
+  return 2 * lower::typical_count(extents, USUAL_SIZE) >= LEAST_OPERATIONS;
+}
+
+bool takes(const loops::Program& nest, const IsWorth& is_worth) {
+  if (!may_have_one(nest)) return false;
+  const Nest apart = lower::without_lets(loops::take_apart(nest));
+  const auto total = only_total(apart);
+  if (!total) return false;
+  loops::Program program = nest;
+  program.body = put_together(apart);
+  if (loops::contraction_of(program)) return is_worth(program);
+  const auto alone = alone_of(apart, *total, loops::Buffer{static_cast<std::uint32_t>(nest.buffers.size())});
+  if (!alone) return false;
+  program.body = put_together(alone->nest);
+  program.buffers.push_back(
+      {.name = "product", .dtype = ops::DType::f32, .count = alone->value.count, .written = true});
+  return is_worth(program);
+}
+
+Split split(const lower::Lowered& lowered, const graph::Graph& graph, const IsWorth& is_worth) {
+  Splitter splitter(lowered, graph, is_worth);
+  for (const lower::Unit& unit : lowered.units) splitter.add(unit);
+  return splitter.take();
+}
+
+}  // namespace twinloom::library

@@ -1,0 +1,35 @@
+// Which part of a kernel a library computes: its contraction becomes a kernel of its own, marked
+// Program::library, and what is left reads what that makes. See core/loops/contraction.h.
+//
+//   for i, j { start t; for k { t += a[i,k] * b[k,j] }; y[i,j] = relu(t + c[j]) }
+//     ->  library   for i, j { start t; for k { t += a[i,k] * b[k,j] }; p[i,j] = t }
+//         for i, j { y[i,j] = relu(p[i,j] + c[j]) }
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/lower/unit.h"
+
+namespace twinloom::library {
+
+// Whether a nest that is a contraction is so large that a call, and memory for what it makes, cost little
+// beside it.
+bool is_large(const loops::Program& nest);
+
+// Whether a library should compute the nest, which is a contraction.
+using IsWorth = std::function<bool(const loops::Program& nest)>;
+
+// Whether split() takes a part of the nest out of it.
+bool takes(const loops::Program& nest, const IsWorth& is_worth);
+
+struct Split {
+  lower::Lowered lowered;
+  std::vector<std::size_t> moved;  // by unit of before: the unit that does the rest of it
+};
+// Nests whose contractions may be summed up in any order: mode `strict` has none. `graph` tells which nodes a
+// contraction computes.
+Split split(const lower::Lowered& lowered, const graph::Graph& graph, const IsWorth& is_worth);
+
+}  // namespace twinloom::library

@@ -1,0 +1,246 @@
+// See contraction.h.
+#include "core/loops/contraction.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "core/loops/nest.h"
+
+namespace twinloom::loops {
+
+namespace {
+
+// A factor is what a buffer holds, or that as f32.
+const Load* load_of(const Value& factor) {
+  const auto* convert = std::get_if<Convert>(&factor.node);
+  const Value& value = convert != nullptr && convert->to == ops::DType::f32 ? *convert->input : factor;
+  return std::get_if<Load>(&value.node);
+}
+
+// The parts of a nest that is one contraction.
+struct Parts {
+  const Nest* nest;
+  const Sibling* sibling;
+  const Load *left, *right;
+  const Store* store;
+};
+
+std::optional<Parts> parts_of(const Nest& nest) {
+  if (nest.columns || nest.items.size() != 3) return std::nullopt;
+  const auto stmt_at = [&](std::size_t at) {
+    const auto* stmt = std::get_if<Ref<Stmt>>(&nest.items[at]);
+    return stmt == nullptr ? nullptr : stmt->get();
+  };
+  const Stmt *first = stmt_at(0), *last = stmt_at(2);
+  const auto* sibling = std::get_if<Sibling>(&nest.items[1]);
+  if (first == nullptr || last == nullptr || sibling == nullptr || sibling->inner.size() != 1)
+    return std::nullopt;
+  const auto* start = std::get_if<Start>(&first->node);
+  const auto* step = std::get_if<Accumulate>(&sibling->inner.front()->node);
+  const auto* store = std::get_if<Store>(&last->node);
+  if (start == nullptr || step == nullptr || store == nullptr) return std::nullopt;
+  if (start->monoid != ops::Monoid::sum || start->element != ops::DType::f32 || !start->free ||
+      !step->mask.all.empty() || !store->mask.all.empty() || store->update != Update::replace)
+    return std::nullopt;
+  const auto* convert = std::get_if<Convert>(&store->value->node);
+  const auto* total = std::get_if<Read>(&(convert == nullptr ? *store->value : *convert->input).node);
+  const auto* product = std::get_if<Apply>(&step->values.front()->node);
+  if (total == nullptr || total->temp != start->total || product == nullptr ||
+      product->op != ops::Pointwise::mul)
+    return std::nullopt;
+  const Load *left = load_of(*product->inputs[0]), *right = load_of(*product->inputs[1]);
+  if (left == nullptr || right == nullptr) return std::nullopt;
+  return Parts{&nest, sibling, left, right, store};
+}
+
+class Finder {
+ public:
+  explicit Finder(const Parts& parts) : parts_(parts) {
+    if (parts_.left->mask.all.empty()) std::swap(parts_.left, parts_.right);
+    for (const NestLoop& loop : parts_.nest->common) loops_.push_back(loop);
+    for (const NestLoop& loop : parts_.sibling->loops) loops_.push_back(loop);
+    for (std::size_t at = 0; at < loops_.size(); ++at) numbers_[loops_[at].axis] = at;
+  }
+
+  std::optional<Contraction> find() {
+    const auto has_no_mask = parts_.right->mask.all.empty();
+    const auto out = steps_of(parts_.store->offset), left = steps_of(parts_.left->offset),
+               right = steps_of(parts_.right->offset);
+    if (!has_no_mask || !out || !left || !right) return std::nullopt;
+    found_.out = parts_.store->buffer, found_.left = parts_.left->buffer, found_.right = parts_.right->buffer;
+    found_.out_begin = out->begin, found_.left_begin = left->begin, found_.right_begin = right->begin;
+    for (std::size_t at = 0; at < loops_.size(); ++at)
+      (at < kept() ? found_.kept : found_.summed)
+          .push_back({loops_[at].extent, out->steps[at], left->steps[at], right->steps[at]});
+    if (!add_masked_windows() || !are_factors()) return std::nullopt;
+    return std::move(found_);
+  }
+
+ private:
+  struct Steps {
+    index::Expr begin;
+    std::vector<index::Expr> steps;  // by loop
+  };
+  // Of u = by_kept * i + by_summed * k, which the mask holds between two numbers.
+  struct Bounds {
+    std::int64_t by_kept = 0, by_summed = 0;
+    std::optional<std::int64_t> least, most;
+  };
+  using Pair = std::pair<std::optional<std::size_t>, std::optional<std::size_t>>;
+
+  std::size_t kept() const { return parts_.nest->common.size(); }
+
+  bool mentions_axes(const index::Expr& expr) const {
+    return index::any_symbol(expr, [&](index::Symbol symbol) { return numbers_.contains(symbol); });
+  }
+
+  std::optional<Steps> steps_of(index::Expr offset) const {
+    Steps steps;
+    for (const NestLoop& loop : loops_) {
+      const auto linear = index::linear_in(offset, loop.axis);
+      if (!linear || mentions_axes(linear->scale)) return std::nullopt;
+      steps.steps.push_back(linear->scale);
+      offset = linear->rest;
+    }
+    steps.begin = offset;
+    return steps;
+  }
+
+  // Each condition bounds what one window reads: a < b is 0 <= b - a - 1.
+  bool add_masked_windows() {
+    if (parts_.left->mask.all.empty()) return true;
+    const Literal& otherwise = parts_.left->otherwise;
+    if (ops::cast(otherwise.value, ops::DType::f64).real() != 0) return false;
+    std::map<Pair, Bounds> all;
+    for (const index::Less& less : parts_.left->mask.all)
+      if (!add_bound(less.b - less.a - 1, all)) return false;
+    std::vector<bool> used(loops_.size());
+    for (const auto& [pair, bounds] : all) {
+      for (const auto& axis : {pair.first, pair.second}) {
+        if (!axis) continue;
+        if (used[*axis]) return false;
+        used[*axis] = true;
+      }
+      if (!add_window(pair, bounds)) return false;
+    }
+    return true;
+  }
+
+  // 0 <= excess, which mentions a kept axis, a summed one, or both.
+  bool add_bound(const index::Expr& excess, std::map<Pair, Bounds>& all) const {
+    const auto steps = steps_of(excess);
+    const auto begin = steps ? index::constant_of(steps->begin) : std::nullopt;
+    if (!begin) return false;
+    Pair pair;
+    std::int64_t scales[2] = {0, 0};
+    for (std::size_t at = 0; at < loops_.size(); ++at) {
+      const auto scale = index::constant_of(steps->steps[at]);
+      if (!scale) return false;
+      if (*scale == 0) continue;
+      auto& axis = at < kept() ? pair.first : pair.second;
+      if (axis) return false;
+      axis = at;
+      scales[at < kept() ? 0 : 1] = *scale;
+    }
+    const bool rises = scales[0] >= 0 && scales[1] >= 0, falls = scales[0] <= 0 && scales[1] <= 0;
+    if (rises == falls) return false;
+    const std::int64_t by_kept = std::abs(scales[0]), by_summed = std::abs(scales[1]);
+    const auto [entry, added] = all.try_emplace(pair, Bounds{by_kept, by_summed, {}, {}});
+    Bounds& bounds = entry->second;
+    if (bounds.by_kept != by_kept || bounds.by_summed != by_summed) return false;
+    std::optional<std::int64_t>& bound = rises ? bounds.least : bounds.most;
+    if (bound) return false;
+    bound = rises ? -*begin : *begin;
+    return true;
+  }
+
+  bool add_window(const Pair& pair, const Bounds& bounds) {
+    Contraction::Window window;
+    window.by_kept = bounds.by_kept, window.by_summed = bounds.by_summed;
+    std::int64_t last = 0;
+    std::optional<std::int64_t> step;
+    // All of a window's axes walk its dimension: their steps are multiples of one.
+    const auto take = [&](const std::optional<std::size_t>& axis, std::int64_t by) {
+      if (!axis) return true;
+      Contraction::Axis& own = axis_at(*axis);
+      const auto walked = index::constant_of(own.left), extent = index::constant_of(own.extent);
+      if (!walked || !extent || *walked % by != 0 || (step && *step != *walked / by)) return false;
+      step = *walked / by;
+      last += by * (*extent - 1);
+      own.left = 0;
+      return true;
+    };
+    if (!take(pair.first, bounds.by_kept) || !take(pair.second, bounds.by_summed)) return false;
+    if (pair.first) window.kept = *pair.first;
+    if (pair.second) window.summed = *pair.second - kept();
+    window.before = bounds.least.value_or(0);
+    window.extent = bounds.most.value_or(last) - window.before + 1;
+    window.step = *step;
+    if (window.extent <= 0) return false;
+    found_.left_begin = found_.left_begin + window.before * window.step;
+    found_.windows.push_back(window);
+    return true;
+  }
+
+  Contraction::Axis& axis_at(std::size_t at) {
+    return at < kept() ? found_.kept[at] : found_.summed[at - kept()];
+  }
+
+  // Each summed axis is one of both, and each factor has one of the result that the other lacks.
+  bool are_factors() const {
+    std::vector<bool> windowed(found_.kept.size()), summed_there(found_.summed.size());
+    for (const Contraction::Window& window : found_.windows) {
+      if (window.kept) windowed[*window.kept] = true;
+      if (window.summed) summed_there[*window.summed] = true;
+    }
+    for (std::size_t k = 0; k < found_.summed.size(); ++k) {
+      const Contraction::Axis& axis = found_.summed[k];
+      if (axis.right == 0 || (axis.left == 0 && !summed_there[k])) return false;
+    }
+    bool only_left = false, only_right = false;
+    for (std::size_t k = 0; k < found_.kept.size(); ++k) {
+      const Contraction::Axis& axis = found_.kept[k];
+      const bool left = axis.left != 0 || windowed[k];
+      if (axis.out == 0 || (!left && axis.right == 0)) return false;
+      only_left = only_left || (left && axis.right == 0);
+      only_right = only_right || !left;
+    }
+    return only_left && only_right;
+  }
+
+  Parts parts_;
+  std::vector<NestLoop> loops_;  // the common ones, then the sibling's
+  std::map<index::Symbol, std::size_t> numbers_;
+  Contraction found_;
+};
+
+}  // namespace
+
+std::optional<Contraction> contraction_of(const Program& nest) {
+  if (routine_of(nest) != nullptr) return std::nullopt;
+  const Nest apart = take_apart(nest);
+  const auto parts = parts_of(apart);
+  return parts ? Finder(*parts).find() : std::nullopt;
+}
+
+std::optional<Contraction::Axis> merged(const std::vector<Contraction::Axis>& axes) {
+  Contraction::Axis whole{1, 0, 0, 0};
+  for (std::size_t at = axes.size(); at-- > 0;) {
+    const Contraction::Axis& axis = axes[at];
+    if (at + 1 == axes.size()) {
+      whole = axis;
+      continue;
+    }
+    const auto follows = [&](const index::Expr& outer, const index::Expr& inner) {
+      return outer == inner * whole.extent;
+    };
+    if (!follows(axis.out, whole.out) || !follows(axis.left, whole.left) || !follows(axis.right, whole.right))
+      return std::nullopt;
+    whole.extent = axis.extent * whole.extent;
+  }
+  return whole;
+}
+
+}  // namespace twinloom::loops

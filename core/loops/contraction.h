@@ -1,0 +1,44 @@
+// Nests that are one contraction, sums of products over axes that both factors have, in the terms of the
+// libraries that compute them:
+//   product      out[i, j] = sum over k of left[i, k] * right[k, j]
+//   convolution  the same, where dimensions of `left` are read through windows
+// Axes and dimensions are walked in steps of memory, so every layout is one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/loops/loops.h"
+
+namespace twinloom::loops {
+
+struct Contraction {
+  // How far neighbours along an axis lie apart in each buffer, in elements; 0 where it does not have the
+  // axis.
+  struct Axis {
+    index::Expr extent;
+    index::Expr out, left, right;
+  };
+  // A dimension of `left` with `extent` elements that lie `step` apart, read at the element
+  // by_kept * i + by_summed * k - before, with i and k on a kept and a summed axis or on one of them; 0 where
+  // there is none. Its axes have no steps of their own in `left`.
+  struct Window {
+    std::optional<std::size_t> kept, summed;
+    std::int64_t by_kept = 1, by_summed = 1;
+    std::int64_t before = 0, extent = 1, step = 1;
+  };
+  Buffer out, left, right;
+  index::Expr out_begin, left_begin, right_begin;  // of element 0 of all axes and windows
+  std::vector<Axis> kept, summed;                  // as the nest has them, outermost first
+  std::vector<Window> windows;
+};
+
+// A nest whose one total is a sum of f32 in free order, of products of what two buffers hold, stored as it is
+// or in another type; nothing where it is something else.
+std::optional<Contraction> contraction_of(const Program& nest);
+
+// Axes that are walked as one: each is as long as the step of the next one, in all buffers.
+std::optional<Contraction::Axis> merged(const std::vector<Contraction::Axis>& axes);
+
+}  // namespace twinloom::loops

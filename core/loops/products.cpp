@@ -1,0 +1,218 @@
+// See products.h.
+#include "core/loops/products.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+namespace twinloom::loops {
+
+namespace {
+
+using Walked = Contraction::Axis;  // an axis as each buffer walks it
+using Axes = std::vector<Walked>;
+using Numbers = std::vector<std::size_t>;
+Walked no_axis() { return {1, 0, 0, 0}; }
+
+std::int64_t known(const index::Expr& expr) { return index::constant_of(expr).value_or(0); }
+
+Axes picked(const Axes& axes, const Numbers& numbers) {
+  Axes result;
+  for (const std::size_t number : numbers) result.push_back(axes[number]);
+  return result;
+}
+
+// Outermost in memory first.
+void sort_by(Axes& axes, index::Expr Walked::*step) {
+  std::ranges::stable_sort(axes, std::ranges::greater{},
+                           [&](const Walked& axis) { return std::abs(known(axis.*step)); });
+}
+
+std::optional<Walked> merged_by(Axes axes, index::Expr Walked::*step) {
+  if (axes.empty()) return no_axis();
+  sort_by(axes, step);
+  return merged(axes);
+}
+
+// The innermost axes that are one; the others join the batch.
+Walked take_merged(Axes axes, index::Expr Walked::*step, Axes& batch) {
+  sort_by(axes, step);
+  Axes together;
+  while (!axes.empty()) {
+    Axes longer = together;
+    longer.insert(longer.begin(), axes.back());
+    if (!merged(longer)) break;
+    together = std::move(longer);
+    axes.pop_back();
+  }
+  batch.insert(batch.end(), axes.begin(), axes.end());
+  return *merged(together);
+}
+
+// A contraction whose axes are shared out among what a convolution has.
+class Shares {
+ public:
+  explicit Shares(const Contraction& contraction) : windows_(contraction.windows), of_(contraction) {
+    for (std::size_t k = 0; k < of_.summed.size(); ++k)
+      if (!has_window(k, &Contraction::Window::summed)) inputs_.push_back(k);
+    for (std::size_t k = 0; k < of_.kept.size(); ++k) {
+      const bool left = of_.kept[k].left != 0, right = of_.kept[k].right != 0;
+      if (has_window(k, &Contraction::Window::kept)) {
+        windowed_groups_ = windowed_groups_ || right;
+        continue;
+      }
+      (left && right ? groups_ : left ? batch_ : results_).push_back(k);
+    }
+  }
+
+  std::optional<Convolution> convolution() {
+    if (windowed_groups_) return std::nullopt;
+    while (!merged_by(picked(of_.summed, inputs_), &Walked::right) && add_window_of_sums()) {
+    }
+    while (!merged_by(picked(of_.kept, batch_), &Walked::left) && add_window_of_results()) {
+    }
+    if (windows_.empty()) add_window_of_results();
+    const auto inputs = merged_by(picked(of_.summed, inputs_), &Walked::right),
+               batch = merged_by(picked(of_.kept, batch_), &Walked::left),
+               groups = merged_by(picked(of_.kept, groups_), &Walked::left),
+               results = merged_by(picked(of_.kept, results_), &Walked::right);
+    constexpr std::size_t MOST = 3;
+    if (!inputs || !batch || !groups || !results || windows_.empty() || windows_.size() > MOST)
+      return std::nullopt;
+    Convolution made{*batch, *groups, *results, *inputs, {}, begin_};
+    std::ranges::stable_sort(windows_, std::ranges::greater{}, &Contraction::Window::step);
+    for (const Contraction::Window& window : windows_)
+      if (!add_dimension(window, made)) return std::nullopt;
+    return made;
+  }
+
+ private:
+  bool has_window(std::size_t axis, std::optional<std::size_t> Contraction::Window::*which) const {
+    return std::ranges::any_of(windows_, [&](const auto& window) { return window.*which == axis; });
+  }
+
+  // A summed axis beside the kept one whose windows overlap or touch most: the innermost that has such a one.
+  bool add_window_of_sums() {
+    const auto step = [&](std::size_t k) { return known(of_.summed[k].left); };
+    const auto found = std::ranges::min_element(inputs_, {}, step);
+    if (found == inputs_.end() || step(*found) <= 0) return false;
+    const std::int64_t by = step(*found), taps = known(of_.summed[*found].extent);
+    std::optional<std::size_t> beside;
+    for (const std::size_t k : batch_) {
+      const std::int64_t apart = known(of_.kept[k].left);
+      if (apart > 0 && apart <= by * taps && (!beside || apart > known(of_.kept[*beside].left))) beside = k;
+    }
+    if (!beside) return false;
+    const std::int64_t apart = known(of_.kept[*beside].left), unit = std::gcd(apart, by);
+    Contraction::Window window{*beside, *found, apart / unit, by / unit, 0, 0, unit};
+    window.extent =
+        window.by_kept * (known(of_.kept[*beside].extent) - 1) + window.by_summed * (taps - 1) + 1;
+    windows_.push_back(window);
+    std::erase(batch_, *beside);
+    inputs_.erase(found);
+    return true;
+  }
+
+  // One of the batch's axes, the innermost, as a dimension with one tap.
+  bool add_window_of_results() {
+    const auto step = [&](std::size_t k) { return known(of_.kept[k].left); };
+    const auto found = std::ranges::min_element(batch_, {}, step);
+    if (found == batch_.end() || step(*found) <= 0) return false;
+    const std::int64_t extent = known(of_.kept[*found].extent);
+    windows_.push_back({*found, std::nullopt, 1, 1, 0, extent, step(*found)});
+    batch_.erase(found);
+    return true;
+  }
+
+  bool add_dimension(const Contraction::Window& window, Convolution& made) const {
+    Convolution::Dimension dimension;
+    dimension.extent = window.extent, dimension.step = window.step, dimension.before = window.before;
+    if (window.kept) {
+      const Walked& axis = of_.kept[*window.kept];
+      dimension.results = known(axis.extent), dimension.out_step = known(axis.out);
+      dimension.stride = window.by_kept;
+    }
+    if (window.summed) {
+      const Walked& axis = of_.summed[*window.summed];
+      dimension.taps = known(axis.extent), dimension.right_step = known(axis.right);
+      dimension.dilation = window.by_summed;
+    }
+    if (dimension.before < 0) {  // what lies before the first element that is read
+      made.left_begin -= dimension.before * dimension.step;
+      dimension.extent += dimension.before;
+      dimension.before = 0;
+    }
+    dimension.extent += std::min<std::int64_t>(dimension.after(), 0);  // and behind the last one
+    made.dimensions.push_back(dimension);
+    return dimension.results > 0 && dimension.taps > 0 && dimension.extent > 0 && dimension.out_step >= 0 &&
+           dimension.right_step >= 0;
+  }
+
+  std::vector<Contraction::Window> windows_;
+  const Contraction& of_;
+  Numbers batch_, groups_, results_, inputs_;
+  bool windowed_groups_ = false;
+  std::int64_t begin_ = 0;
+};
+
+bool has_known_sizes(const Contraction& contraction) {
+  const auto is_known = [](const Walked& axis) {
+    return std::ranges::all_of(std::array{axis.extent, axis.out, axis.left, axis.right},
+                               [](const index::Expr& expr) {
+                                 const auto value = index::constant_of(expr);
+                                 return value && *value >= 0;
+                               });
+  };
+  return std::ranges::all_of(contraction.kept, is_known) && std::ranges::all_of(contraction.summed, is_known);
+}
+
+}  // namespace
+
+std::optional<MatrixProduct> matrix_product_of(const Contraction& contraction) {
+  if (!contraction.windows.empty()) return std::nullopt;
+  const auto depth = merged_by(contraction.summed, &Walked::right);
+  if (!depth) return std::nullopt;
+  MatrixProduct product{{}, no_axis(), no_axis(), *depth};
+  Axes rows, columns;
+  for (const Walked& axis : contraction.kept)
+    (axis.right == 0 ? rows : axis.left == 0 ? columns : product.batch).push_back(axis);
+  product.rows = take_merged(rows, &Walked::left, product.batch);
+  product.columns = take_merged(columns, &Walked::right, product.batch);
+  return product;
+}
+
+std::optional<Convolution> convolution_of(const Contraction& contraction) {
+  return has_known_sizes(contraction) ? Shares(contraction).convolution() : std::nullopt;
+}
+
+Contraction swapped(const Contraction& contraction) {
+  Contraction result = contraction;
+  std::swap(result.left, result.right);
+  std::swap(result.left_begin, result.right_begin);
+  for (Axes* axes : {&result.kept, &result.summed})
+    for (Walked& axis : *axes) std::swap(axis.left, axis.right);
+  return result;
+}
+
+Copied with_left_copied(const Contraction& contraction) {
+  Copied copied{contraction, {}};
+  std::vector<Walked*> axes;
+  for (Walked& axis : copied.contraction.kept)
+    if (axis.left != 0) axes.push_back(&axis);
+  // In the order in which the other factor has them, so that they are one axis there too.
+  Axes& summed = copied.contraction.summed;
+  sort_by(summed, &Walked::right);
+  for (Walked& axis : summed) axes.push_back(&axis);
+  index::Expr step = 1;
+  for (std::size_t at = axes.size(); at-- > 0;) {
+    copied.axes.insert(copied.axes.begin(), {axes[at]->extent, axes[at]->left, step});
+    axes[at]->left = step;
+    step = step * axes[at]->extent;
+  }
+  copied.contraction.left_begin = 0;
+  return copied;
+}
+
+}  // namespace twinloom::loops
