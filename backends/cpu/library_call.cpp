@@ -114,8 +114,31 @@ bool is_fast(Handle primitive_desc) {
   return name != nullptr && !std::string_view(name).starts_with("ref");
 }
 
-// Memory of one run, aligned as vectors want it.
-class Room {
+void execute(Handle stream, const Owned& primitive, std::initializer_list<onednn::Argument> arguments) {
+  onednn::check(functions().primitive_execute(primitive.get(), stream, static_cast<int>(arguments.size()),
+                                              arguments.begin()),
+                "a call");
+}
+
+class Stream {
+ public:
+  Stream() {
+    onednn::check(functions().stream_create(&stream_, functions().engine, onednn::STREAM_IN_ORDER),
+                  "a stream");
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { functions().stream_destroy(stream_); }
+  Handle get() const { return stream_; }
+
+ private:
+  Handle stream_ = nullptr;
+};
+
+}  // namespace
+
+// Memory of its own, aligned as vectors want it.
+class LibraryCall::Room {
  public:
   explicit Room(std::size_t bytes) : bytes_(std::aligned_alloc(64, (bytes + 63) / 64 * 64)) {
     if (bytes_ == nullptr) throw Error(cat("out of memory: ", bytes, " bytes for a library's operand"));
@@ -129,28 +152,6 @@ class Room {
   void* bytes_;
 };
 
-class Stream {
- public:
-  Stream() {
-    onednn::check(functions().stream_create(&stream_, functions().engine, onednn::STREAM_IN_ORDER),
-                  "a stream");
-  }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  ~Stream() { functions().stream_destroy(stream_); }
-  void execute(const Owned& primitive, std::initializer_list<onednn::Argument> arguments) const {
-    onednn::check(functions().primitive_execute(primitive.get(), stream_, static_cast<int>(arguments.size()),
-                                                arguments.begin()),
-                  "a call");
-  }
-  void wait() const { onednn::check(functions().stream_wait(stream_), "a call"); }
-
- private:
-  Handle stream_ = nullptr;
-};
-
-}  // namespace
-
 // What a primitive is given: out, left, right, as its own roles are.
 struct LibraryCall::Wishes {
   std::array<Owned, 3> given;          // as the primitive sees them where it does not say otherwise
@@ -158,12 +159,14 @@ struct LibraryCall::Wishes {
   std::array<int, 3> dtypes;
   std::array<std::vector<loops::Copied::Axis>, 3> copies =
       {};  // of operands that are copied first; else empty
+  std::array<bool, 3> are_constants = {};
   bool turned = false;
 };
 
 class LibraryCall::Maker {
  public:
-  Maker(const Contraction& of, const ContractionTypes& types) : of_(of), types_(types) {}
+  Maker(const Contraction& of, const ContractionTypes& types, const ConstantFactors& constants)
+      : of_(of), types_(types), constants_{false, constants.left, constants.right} {}
 
   std::unique_ptr<const LibraryCall> make() {
     const auto out = library_type(types_.out), left = library_type(types_.left),
@@ -190,13 +193,14 @@ class LibraryCall::Maker {
     auto product = loops::matrix_product_of(contraction);
     if (!product || product->batch.size() + 2 > onednn::MOST_DIMENSIONS) return false;
     Wishes wishes;
-    wishes.dtypes = dtypes_;
+    wishes.dtypes = dtypes_, wishes.are_constants = constants_;
     wishes.turned = known(product->columns.out) != 1 && known(product->columns.extent) > 1;
     if (wishes.turned) {
       contraction = loops::swapped(contraction);
       product = loops::matrix_product_of(contraction);
       if (!product) return false;
       std::swap(wishes.dtypes[1], wishes.dtypes[2]);
+      std::swap(wishes.are_constants[1], wishes.are_constants[2]);
     }
     wishes.copies[1] = wishes.turned ? right_copied : left_copied;
     wishes.copies[2] = wishes.turned ? left_copied : right_copied;
@@ -204,10 +208,12 @@ class LibraryCall::Maker {
     const Layouts layouts = layouts_of(*product);
     if (!have_steps(layouts)) return false;
     wishes.given = described(layouts, wishes.dtypes);
+    const bool packs = wishes.are_constants[2] && wishes.copies[2].empty() && product->batch.empty();
+    const Owned right =
+        packs ? onednn::described_in_any_layout(layouts.right.dims, wishes.dtypes[2]) : wishes.given[2];
     Handle primitive_desc = nullptr;
     if (functions().matmul_primitive_desc_create(&primitive_desc, functions().engine, wishes.given[1].get(),
-                                                 wishes.given[2].get(), nullptr, wishes.given[0].get(),
-                                                 nullptr) != 0)
+                                                 right.get(), nullptr, wishes.given[0].get(), nullptr) != 0)
       return false;
     return finish(primitive_desc, wishes);
   }
@@ -221,8 +227,11 @@ class LibraryCall::Maker {
       strides.push_back(each.stride), dilations.push_back(each.dilation - 1);
       before.push_back(each.before), after.push_back(each.after());
     }
-    Wishes wishes{{}, begins_of(contraction), dtypes_, {}, turned};
-    if (turned) std::swap(wishes.dtypes[1], wishes.dtypes[2]);
+    Wishes wishes{{}, begins_of(contraction), dtypes_, {}, constants_, turned};
+    if (turned) {
+      std::swap(wishes.dtypes[1], wishes.dtypes[2]);
+      std::swap(wishes.are_constants[1], wishes.are_constants[2]);
+    }
     wishes.begins[1] += convolution->left_begin;
     wishes.given = described(*layouts, wishes.dtypes);
     const auto wish = [&](const Layout& layout, std::size_t which) {
@@ -265,6 +274,7 @@ class LibraryCall::Maker {
     for (std::size_t which = 0; which < wishes.given.size(); ++which) {
       Operand& operand = made_->operands_[which];
       operand.number = NUMBERS[which];
+      operand.is_constant = wishes.are_constants[which];
       operand.begin = wishes.begins[which] * (wishes.dtypes[which] == F32 ? 4 : 2);
       operand.given = operand.used = wishes.given[which];
       if (!wishes.copies[which].empty())
@@ -313,42 +323,58 @@ class LibraryCall::Maker {
 
   const Contraction& of_;
   const ContractionTypes& types_;
+  std::array<bool, 3> constants_;
   std::array<int, 3> dtypes_{};
   std::unique_ptr<LibraryCall> made_;
 };
 
 std::unique_ptr<const LibraryCall> LibraryCall::make(const Contraction& contraction,
-                                                     const ContractionTypes& types) {
-  return Maker(contraction, types).make();
+                                                     const ContractionTypes& types,
+                                                     const ConstantFactors& constants) {
+  return Maker(contraction, types, constants).make();
+}
+
+std::shared_ptr<const LibraryCall::Room> LibraryCall::copy_of(std::size_t which, Handle given,
+                                                              Handle stream) const {
+  const Operand& operand = operands_[which];
+  const auto made = [&] {
+    auto room = std::make_shared<const Room>(operand.copied_bytes);
+    const Owned copied = onednn::memory_at(operand.copied.get(), room->get());
+    execute(stream, operand.reorder, {{onednn::SOURCE, given}, {onednn::DESTINATION, copied.get()}});
+    onednn::check(functions().stream_wait(stream), "a reorder");
+    return room;
+  };
+  if (!operand.is_constant) return made();
+  std::call_once(once_[which], [&] { kept_[which] = made(); });
+  return kept_[which];
 }
 
 void LibraryCall::run(const Operands& operands) const {
   const Stream stream;
   const std::array<void*, 3> addresses = {operands.out, turned_ ? operands.right : operands.left,
                                           turned_ ? operands.left : operands.right};
-  std::array<Owned, 3> given, copied, used;
-  std::vector<std::unique_ptr<Room>> rooms;
+  std::array<Owned, 3> given, used;
+  std::array<std::shared_ptr<const Room>, 3> rooms;
   for (std::size_t which = 0; which < operands_.size(); ++which) {
     const Operand& operand = operands_[which];
-    void* address = static_cast<std::byte*>(addresses[which]) + operand.begin;
-    given[which] = onednn::memory_at(operand.given.get(), address);
-    if (operand.reorder != nullptr) {
-      rooms.push_back(std::make_unique<Room>(operand.copied_bytes));
-      address = rooms.back()->get();
-      copied[which] = onednn::memory_at(operand.copied.get(), address);
-      if (operand.number != onednn::DESTINATION)
-        stream.execute(operand.reorder,
-                       {{onednn::SOURCE, given[which].get()}, {onednn::DESTINATION, copied[which].get()}});
+    given[which] =
+        onednn::memory_at(operand.given.get(), static_cast<std::byte*>(addresses[which]) + operand.begin);
+    if (operand.reorder == nullptr) {
+      used[which] = given[which];
+      continue;
     }
-    used[which] = onednn::memory_at(operand.used.get(), address);
+    rooms[which] = operand.number == onednn::DESTINATION ? std::make_shared<const Room>(operand.copied_bytes)
+                                                         : copy_of(which, given[which].get(), stream.get());
+    used[which] = onednn::memory_at(operand.used.get(), rooms[which]->get());
   }
-  stream.execute(primitive_, {{operands_[0].number, used[0].get()},
-                              {operands_[1].number, used[1].get()},
-                              {operands_[2].number, used[2].get()}});
+  execute(stream.get(), primitive_,
+          {{operands_[0].number, used[0].get()},
+           {operands_[1].number, used[1].get()},
+           {operands_[2].number, used[2].get()}});
   if (operands_[0].reorder != nullptr)
-    stream.execute(operands_[0].reorder,
-                   {{onednn::SOURCE, copied[0].get()}, {onednn::DESTINATION, given[0].get()}});
-  stream.wait();
+    execute(stream.get(), operands_[0].reorder,
+            {{onednn::SOURCE, used[0].get()}, {onednn::DESTINATION, given[0].get()}});
+  onednn::check(functions().stream_wait(stream.get()), "a call");
 }
 
 }  // namespace twinloom::cpu

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "backends/cpu/onednn.h"
@@ -16,12 +17,18 @@ struct ContractionTypes {
   ops::DType out, left, right;
 };
 
+// Which factors are memory that never changes: as a primitive likes them best, they are made once.
+struct ConstantFactors {
+  bool left = false, right = false;
+};
+
 // Of so many threads of OpenMP, as the maker's caller has set them.
 class LibraryCall {
  public:
   // Null where oneDNN has nothing that is fast: a type or a layout that its own reference serves.
   static std::unique_ptr<const LibraryCall> make(const loops::Contraction& contraction,
-                                                 const ContractionTypes& types);
+                                                 const ContractionTypes& types,
+                                                 const ConstantFactors& constants = {});
 
   struct Operands {
     void *out, *left, *right;  // element 0 of each
@@ -37,13 +44,19 @@ class LibraryCall {
     onednn::Owned given, copied, used;  // descriptions
     onednn::Owned reorder = {};  // from the first to the second, or back of a result; null: there is no copy
     std::size_t copied_bytes = 0;
+    bool is_constant = false;
   };
+  class Room;
+  // A copy of an operand in its order; of a constant the one that the first run made.
+  std::shared_ptr<const Room> copy_of(std::size_t which, onednn::Handle given, onednn::Handle stream) const;
   struct Wishes;
   class Maker;
 
   onednn::Owned primitive_;
   bool turned_ = false;              // the library's left operand is our right one
   std::array<Operand, 3> operands_;  // out, left, right
+  mutable std::array<std::once_flag, 3> once_;
+  mutable std::array<std::shared_ptr<const Room>, 3> kept_;  // copies of constants
 };
 
 }  // namespace twinloom::cpu

@@ -66,6 +66,22 @@ LibraryKernel::LibraryKernel(const loops::Program& nest, const machine::Machine&
   if (sizes_.empty()) call_for({}, workers_);
 }
 
+LibraryKernel::LibraryKernel(const LibraryKernel& of, const ConstantFactors& constants)
+    : name_(of.name_),
+      contraction_(of.contraction_),
+      types_(of.types_),
+      sizes_(of.sizes_),
+      workers_(of.workers_),
+      constants_(constants) {}
+
+std::unique_ptr<const runtime::Kernel> LibraryKernel::with_constants(
+    std::span<const runtime::Memory> arguments) const {
+  const auto is_constant = [&](loops::Buffer buffer) { return arguments[buffer.index].data != nullptr; };
+  const ConstantFactors constants{is_constant(contraction_.left), is_constant(contraction_.right)};
+  if (!constants.left && !constants.right) return nullptr;
+  return std::unique_ptr<const Kernel>(new LibraryKernel(*this, constants));
+}
+
 bool LibraryKernel::serves(const loops::Program& nest, const machine::Machine& machine) {
   const loops::Contraction contraction = contraction_in(nest);
   index::Substitution usual;
@@ -88,7 +104,8 @@ std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::
   index::Substitution known;
   for (std::size_t at = 0; at < sizes.size(); ++at) known.emplace(sizes_[at], sizes[at]);
   const ThreadScope scope(threads);
-  std::shared_ptr<const LibraryCall> made = LibraryCall::make(with_sizes(contraction_, known), types_);
+  std::shared_ptr<const LibraryCall> made =
+      LibraryCall::make(with_sizes(contraction_, known), types_, constants_);
   if (made == nullptr)
     throw Error(
         cat("kernel '", name_, "': oneDNN has no product for its sizes (TWINLOOM_ONEDNN=0 leaves it out)"));

@@ -24,11 +24,15 @@ class LibraryKernel final : public runtime::Kernel {
   // Whether the library has something fast for it. A size that is not known is taken for a usual one.
   static bool serves(const loops::Program& nest, const machine::Machine& machine);
 
+  // Factors that are constants are brought into the library's order once.
+  std::unique_ptr<const Kernel> with_constants(std::span<const runtime::Memory> arguments) const override;
   std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
                                       std::span<const std::int64_t> sizes,
                                       const runtime::RunSettings& settings) const override;
 
  private:
+  LibraryKernel(const LibraryKernel& of, const ConstantFactors& constants);
+
   using Key = std::vector<std::int64_t>;  // sizes, then threads
   std::shared_ptr<const LibraryCall> call_for(std::span<const std::int64_t> sizes, int threads) const;
 
@@ -37,6 +41,7 @@ class LibraryKernel final : public runtime::Kernel {
   ContractionTypes types_;
   std::vector<index::Symbol> sizes_;
   int workers_;
+  ConstantFactors constants_;
   mutable std::mutex mutex_;
   mutable std::map<Key, std::shared_ptr<const LibraryCall>> calls_;
 };

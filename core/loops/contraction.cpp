@@ -58,7 +58,7 @@ std::optional<Parts> parts_of(const Nest& nest) {
 class Finder {
  public:
   explicit Finder(const Parts& parts) : parts_(parts) {
-    if (parts_.left->mask.all.empty()) std::swap(parts_.left, parts_.right);
+    if (!parts_.right->mask.all.empty()) std::swap(parts_.left, parts_.right);
     for (const NestLoop& loop : parts_.nest->common) loops_.push_back(loop);
     for (const NestLoop& loop : parts_.sibling->loops) loops_.push_back(loop);
     for (std::size_t at = 0; at < loops_.size(); ++at) numbers_[loops_[at].axis] = at;

@@ -14,7 +14,7 @@
 #include "core/fuse/fuse.h"
 #include "core/graph/donate.h"
 #include "core/graph/passes.h"
-#include "core/library/split.h"
+#include "core/library_calls/split.h"
 #include "core/lower/lower.h"
 #include "core/pipeline/events.h"
 #include "core/pipeline/kept.h"
@@ -134,7 +134,7 @@ bool has_library(const State& state) {
 
 // A product that a library computes faster than what is generated.
 bool suits_library(const loops::Program& nest, const State& state) {
-  return library::is_large(nest) && state.backend.has_library_for(nest);
+  return library_calls::is_large(nest) && state.backend.has_library_for(nest);
 }
 
 // Asked again and again while units are fused.
@@ -142,9 +142,9 @@ std::function<bool(const loops::Program& nest)> has_library_call(const State& st
   return [&state, known = std::map<loops::Ref<loops::Stmt>, bool>()](const loops::Program& nest) mutable {
     const auto [found, added] = known.try_emplace(nest.body, false);
     if (added && steps::has_contraction(nest))
-      found->second = library::takes(steps::with_free_contractions(nest), [&](const loops::Program& alone) {
-        return suits_library(alone, state);
-      });
+      found->second =
+          library_calls::takes(steps::with_free_contractions(nest),
+                               [&](const loops::Program& alone) { return suits_library(alone, state); });
     return found->second;
   };
 }
@@ -165,9 +165,9 @@ void free_contractions(State& state) {
 
 void split_library_calls(State& state) {
   if (!has_library(state)) return;
-  library::Split made = library::split(state.fused.lowered, state.graph, [&](const loops::Program& nest) {
-    return suits_library(nest, state);
-  });
+  library_calls::Split made =
+      library_calls::split(state.fused.lowered, state.graph,
+                           [&](const loops::Program& nest) { return suits_library(nest, state); });
   state.fused.lowered = std::move(made.lowered);
   for (fuse::Refusal& refusal : state.fused.refusals)
     refusal.first = made.moved[refusal.first], refusal.second = made.moved[refusal.second];

@@ -51,6 +51,9 @@ class Kernel {
   // failed Index. On a GPU it only starts the kernel: `settings.work` hears of failures.
   virtual std::optional<Failure> run(std::span<const Memory> arguments, std::span<const std::int64_t> sizes,
                                      const RunSettings& settings) const = 0;
+  // The same kernel where some arguments, those whose `data` is not null, are memory that never changes: what
+  // it makes of their contents is made once. Null: it makes nothing.
+  virtual std::unique_ptr<const Kernel> with_constants(std::span<const Memory>) const { return nullptr; }
   // How many tasks it has with these sizes: what a caller keeps that runs it often. -1: it does not say.
   virtual std::int64_t tasks(std::span<const std::int64_t>) const { return -1; }
   // Nothing where the machine has none to share out.

@@ -21,6 +21,7 @@ Signature signature_of(std::span<const Argument> arguments);
 struct Prepared {
   // One kernel launch.
   struct Launch {
+    std::shared_ptr<const Kernel> kernel;     // the step's, or what it becomes with the constants
     std::vector<std::int64_t> sizes;          // as Program::sizes
     std::int64_t tasks = -1;                  // as Kernel::tasks
     std::vector<std::size_t> seeds, offsets;  // places in `sizes` of the symbols that each run has its own of

@@ -68,11 +68,12 @@ std::optional<Failure> Run::start_step(std::size_t at, const RunOptions& options
     if (offset >= 0) memory[k].data = temporaries_.get() + offset;
   }
   settings.tasks = launch.tasks;
-  if (launch.seeds.empty() && launch.offsets.empty()) return step.kernel->run(memory, launch.sizes, settings);
+  if (launch.seeds.empty() && launch.offsets.empty())
+    return launch.kernel->run(memory, launch.sizes, settings);
   std::vector<std::int64_t> sizes = launch.sizes;
   for (const std::size_t place : launch.seeds) sizes[place] = static_cast<std::int64_t>(options.seed);
   for (const std::size_t place : launch.offsets) sizes[place] = static_cast<std::int64_t>(options.offset);
-  return step.kernel->run(memory, sizes, settings);
+  return launch.kernel->run(memory, sizes, settings);
 }
 
 std::exception_ptr Run::error_of(const Failure& failure) const {

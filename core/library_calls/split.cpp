@@ -1,5 +1,5 @@
 // See split.h.
-#include "core/library/split.h"
+#include "core/library_calls/split.h"
 
 #include <algorithm>
 #include <numeric>
@@ -13,7 +13,7 @@
 #include "core/lower/realize.h"
 #include "core/lower/transform.h"
 
-namespace twinloom::library {
+namespace twinloom::library_calls {
 
 namespace {
 
@@ -224,4 +224,4 @@ Split split(const lower::Lowered& lowered, const graph::Graph& graph, const IsWo
   return splitter.take();
 }
 
-}  // namespace twinloom::library
+}  // namespace twinloom::library_calls

@@ -12,7 +12,7 @@
 #include "core/graph/graph.h"
 #include "core/lower/unit.h"
 
-namespace twinloom::library {
+namespace twinloom::library_calls {
 
 // Whether a nest that is a contraction is so large that a call, and memory for what it makes, cost little
 // beside it.
@@ -32,4 +32,4 @@ struct Split {
 // contraction computes.
 Split split(const lower::Lowered& lowered, const graph::Graph& graph, const IsWorth& is_worth);
 
-}  // namespace twinloom::library
+}  // namespace twinloom::library_calls

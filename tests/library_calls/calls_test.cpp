@@ -1,0 +1,154 @@
+// What oneDNN makes of nests, beside the interpreter; skipped where it is not found.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/onednn.h"
+#include "core/base/text.h"
+#include "core/loops/interpret.h"
+
+namespace twinloom::tests {
+namespace {
+
+const runtime::Backend& cpu() {
+  static const std::unique_ptr<runtime::Backend> backend = cpu::make_cpu({.threads = 2});
+  return *backend;
+}
+
+std::vector<float> drawn(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> values(-1, 1);
+  std::vector<float> made(count);
+  for (float& value : made) value = values(random);
+  return made;
+}
+
+// Two factors of f32 below 1, as long as the buffers say, and the result beside the interpreter's: sums of so
+// many terms are within n u sum|x| of the exact one (NUMERICS.md A.2).
+void expect_near(const std::string& text, double terms, std::vector<std::int64_t> sizes = {}) {
+  SCOPED_TRACE(text);
+  const loops::Program nest = loops::parse(text);
+  loops::verify(nest, loops::Stage::program);
+  ASSERT_TRUE(cpu().has_library_for(nest));
+  const auto kernel = cpu().build(nest).kernel;
+  index::Values values;
+  for (std::size_t at = 0; at < sizes.size(); ++at) values[nest.sizes[at].symbol] = sizes[at];
+  std::vector<std::vector<float>> arrays, expected;
+  for (unsigned b = 0; b < nest.buffers.size(); ++b)
+    arrays.push_back(drawn(static_cast<std::size_t>(index::evaluate(nest.buffers[b].count, values)), b + 1));
+  expected = arrays;
+  const auto memory = [](std::vector<std::vector<float>>& of) {
+    std::vector<loops::Memory> all;
+    for (std::vector<float>& array : of)
+      all.push_back({array.data(), 0, static_cast<std::int64_t>(array.size())});
+    return all;
+  };
+  EXPECT_FALSE(loops::interpret(nest, memory(expected), sizes));
+  for (const int threads : {1, 2}) {
+    runtime::RunSettings settings;
+    settings.threads = threads;
+    EXPECT_FALSE(kernel->run(memory(arrays), sizes, settings));
+    for (std::size_t b = 0; b < arrays.size(); ++b)
+      for (std::size_t at = 0; at < arrays[b].size(); ++at)
+        ASSERT_NEAR(arrays[b][at], expected[b][at], terms * terms * 0x1p-24)
+            << nest.buffers[b].name << "[" << at << "]";
+  }
+}
+
+class LibraryCalls : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!cpu::onednn_path()) GTEST_SKIP() << "oneDNN 3 is not found";
+  }
+};
+
+TEST_F(LibraryCalls, ProductsInEveryLayout) {
+  for (const char* a : {"40*i + k", "31*k + i"})
+    for (const char* b : {"23*k + j", "40*j + k"})
+      for (const char* y : {"23*i + j", "31*j + i", "46*i + 2*j"})
+        expect_near(cat("program p(a: f32[1240], b: f32[920], y: written f32[1430]) library { for i < 31 { "
+                        "for j < 23 "
+                        "{ start t0 : sum f32 free for k < 40 { t0 += mul(a[",
+                        a, "], b[", b, "]) at k } y[", y, "] = t0 } } }"),
+                    40);
+}
+
+TEST_F(LibraryCalls, BatchesAndFactorsThatStayWhereTheyAre) {
+  for (const char* b : {"460*g + 23*k + j", "23*k + j"})
+    expect_near(cat("program p(a: f32[2480], b: f32[1840], y: written f32[2852]) library { for g < 4 { for i "
+                    "< 31 { for "
+                    "j < 23 { start t0 : sum f32 free for k < 20 { t0 += mul(a[620*g + 20*i + k], b[",
+                    b, "]) at k } y[713*g + 23*i + j] = t0 } } } }"),
+                20);
+}
+
+TEST_F(LibraryCalls, HeadsOutsideOfRows) {
+  expect_near(
+      "program p(a: f32[960], b: f32[1104], y: written f32[460]) library { for i < 20 { for j < 23 { start "
+      "t0 : sum "
+      "f32 free for h < 4 { for d < 12 { t0 += mul(a[240*h + 12*i + d], b[276*h + 23*d + j]) at 12*h + d } } "
+      "y[23*i + j] = t0 } } }",
+      48);
+}
+
+TEST_F(LibraryCalls, SizesOfARun) {
+  const std::string text =
+      "program p(a: f32[20*n], b: f32[20*m], y: written f32[m*n]; m in 1.., n in 1..) library { for i < n { "
+      "for j < m { "
+      "start t0 : sum f32 free for k < 20 { t0 += mul(a[20*i + k], b[m*k + j]) at k } y[m*i + j] = t0 } } }";
+  for (const std::int64_t n : {1, 7, 64}) expect_near(text, 20, {33, n});
+}
+
+struct Window {
+  int extent, taps, stride, padding, dilation;
+  int results() const { return (extent + 2 * padding - dilation * (taps - 1) - 1) / stride + 1; }
+};
+
+// [2, groups * c, h, w] by [groups * o, c, taps, taps], row-major or channels-last.
+std::string convolution(const Window& h, const Window& w, int groups, int c, int o, bool last) {
+  const int channels = groups * c, results = groups * o, area = h.results() * w.results();
+  const std::string x =
+      last ? cat(channels * h.extent * w.extent, "*n + ", c, "*g + c + ", channels * w.extent * h.stride,
+                 "*y0 + ", channels * w.extent * h.dilation, "*r + ", channels * w.stride, "*x0 + ",
+                 channels * w.dilation, "*s - ", channels * (w.extent * h.padding + w.padding))
+           : cat(channels * h.extent * w.extent, "*n + ", c * h.extent * w.extent, "*g + ",
+                 h.extent * w.extent, "*c + ", w.extent * h.stride, "*y0 + ", w.extent * h.dilation, "*r + ",
+                 w.stride, "*x0 + ", w.dilation, "*s - ", w.extent * h.padding + w.padding);
+  const std::string y =
+      last ? cat(results * area, "*n + ", o, "*g + o + ", results * w.results(), "*y0 + ", results, "*x0")
+           : cat(results * area, "*n + ", o * area, "*g + ", area, "*o + ", w.results(), "*y0 + x0");
+  const auto inside = [](const Window& of, const char* i, const char* k) {
+    const std::string place = cat(of.stride, "*", i, " + ", of.dilation, "*", k, " - ", of.padding);
+    return cat("-1 < ", place, " && ", place, " < ", of.extent);
+  };
+  const int taps = c * h.taps * w.taps;
+  return cat("program p(x: f32[", 2 * channels * h.extent * w.extent, "], w: f32[", results * taps,
+             "], y: written f32[", 2 * results * area, "]) library { for n < 2 { for g < ", groups,
+             " { for o < ", o, " { for y0 < ", h.results(), " { for x0 < ", w.results(),
+             " { start t0 : sum f32 free for c < ", c, " { for r < ", h.taps, " { for s < ", w.taps,
+             " { t0 += mul((x[", x, "] if ", inside(h, "y0", "r"), " && ", inside(w, "x0", "s"),
+             " else 0x0p+0:f32), w[", o * taps, "*g + ", taps, "*o + ", h.taps * w.taps, "*c + ", w.taps,
+             "*r + s]) at ", h.taps * w.taps, "*c + ", w.taps, "*r + s } } } y[", y, "] = t0 } } } } } }");
+}
+
+TEST_F(LibraryCalls, ConvolutionsInBothLayouts) {
+  for (const bool last : {false, true}) {
+    expect_near(convolution({9, 3, 1, 1, 1}, {11, 3, 1, 1, 1}, 1, 5, 7, last), 45);
+    expect_near(convolution({12, 3, 2, 1, 2}, {11, 5, 3, 2, 1}, 1, 5, 16, last), 75);
+    expect_near(convolution({9, 3, 1, 1, 1}, {11, 3, 2, 1, 1}, 3, 4, 2, last), 36);
+    expect_near(convolution({9, 3, 1, 2, 1}, {11, 3, 1, 0, 1}, 1, 16, 16, last), 144);
+  }
+}
+
+TEST_F(LibraryCalls, ItsOwnReferenceIsNotTaken) {
+  // Of f64 it has no product; of integers no sum of f32.
+  const loops::Program nest = loops::parse(
+      "program p(a: f16[40], b: f32[40], y: written f32[16]) library { for i < 4 { for j < 4 { start t0 : "
+      "sum f32 free "
+      "for k < 10 { t0 += mul(f32(a[10*i + k]), b[4*k + j]) at k } y[4*i + j] = t0 } } }");
+  EXPECT_FALSE(cpu().has_library_for(nest));
+}
+
+}  // namespace
+}  // namespace twinloom::tests

@@ -1,0 +1,90 @@
+// Which part of a kernel a library is given, and that fusion leaves it that.
+#include "core/library_calls/split.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/onednn.h"
+#include "core/graph/composites.h"
+#include "core/pipeline/pipeline.h"
+#include "core/steps/contraction.h"
+
+namespace twinloom::tests {
+namespace {
+
+using graph::Tensor;
+
+struct Made {
+  graph::Graph graph;
+  std::shared_ptr<const runtime::Variant> variant;
+  std::size_t libraries() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        variant->steps, [](const runtime::Step& step) { return step.program.library; }));
+  }
+};
+
+class Split : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!cpu::onednn_path()) GTEST_SKIP() << "oneDNN 3 is not found";
+  }
+
+  template <class Result>
+  static Made made(Result result, pipeline::Mode mode = pipeline::Mode::fused) {
+    graph::Builder builder;
+    builder.output(result(builder));
+    Made made{builder.take(), nullptr};
+    const auto backend = cpu::make_cpu({.threads = 2});
+    pipeline::Options options;
+    options.mode = mode;
+    options.verify = true;
+    made.variant = pipeline::make_variant(made.graph, {}, *backend, options);
+    return made;
+  }
+};
+
+Tensor input(graph::Builder& builder, const char* name, graph::Shape shape) {
+  return builder.input(name, ops::DType::f32, std::move(shape));
+}
+
+TEST_F(Split, WhatIsDoneWithAProductReadsIt) {
+  const auto linear = [](graph::Builder& builder) {
+    return relu(matrix_product(input(builder, "x", {96, 128}), input(builder, "w", {128, 160})) +
+                input(builder, "b", {160}));
+  };
+  const Made fused = made(linear);
+  ASSERT_EQ(fused.variant->steps.size(), 2u);
+  EXPECT_TRUE(fused.variant->steps[0].program.library);
+  EXPECT_FALSE(fused.variant->steps[1].program.library);
+  EXPECT_EQ(made(linear, pipeline::Mode::strict).libraries(), 0u);
+}
+
+TEST_F(Split, AProductAloneWritesTheResult) {
+  const Made alone = made([](graph::Builder& builder) {
+    return matrix_product(input(builder, "x", {96, 128}), input(builder, "w", {128, 160}));
+  });
+  ASSERT_EQ(alone.variant->steps.size(), 1u);
+  EXPECT_EQ(alone.libraries(), 1u);
+}
+
+// A norm in the factor, a softmax behind it: each of them would make a kernel that no library knows.
+TEST_F(Split, NeighboursStayOutOfItsFactors) {
+  const Made norm = made([](graph::Builder& builder) {
+    const Tensor x = layer_norm(input(builder, "x", {96, 128}), 1, {}, {}, 1e-5).value;
+    return softmax(matrix_product(gelu(x), input(builder, "w", {128, 160})), 1);
+  });
+  EXPECT_EQ(norm.libraries(), 1u);
+  for (const runtime::Step& step : norm.variant->steps)
+    EXPECT_TRUE(step.program.library || !steps::has_contraction(step.program)) << step.program.name;
+}
+
+TEST_F(Split, SmallOnesStayInTheirKernels) {
+  const Made small = made([](graph::Builder& builder) {
+    return relu(matrix_product(input(builder, "x", {8, 16}), input(builder, "w", {16, 8})));
+  });
+  EXPECT_EQ(small.libraries(), 0u);
+  EXPECT_EQ(small.variant->steps.size(), 1u);
+}
+
+}  // namespace
+}  // namespace twinloom::tests
