@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/loops/contraction.h"
 #include "core/loops/parts.h"
+#include "core/loops/products.h"
 #include "core/loops/rewrite.h"
 #include "core/lower/draft.h"
 #include "core/lower/realize.h"
@@ -44,27 +45,23 @@ std::optional<Total> only_total(const Nest& nest) {
   return found;
 }
 
+// In any order, whatever the order of the nest: where it is no contraction, nothing comes of it.
+Nest with_free_sums(Nest nest) {
+  for (loops::Item& item : nest.items) {
+    auto* stmt = std::get_if<Ref<Stmt>>(&item);
+    const auto* start = stmt == nullptr ? nullptr : std::get_if<loops::Start>(&(*stmt)->node);
+    if (start == nullptr) continue;
+    loops::Start free = *start;
+    free.free = true;
+    *stmt = loops::stmt(std::move(free));
+  }
+  return nest;
+}
+
 loops::Program program_of(const Nest& nest) { return {"nest", {}, {}, put_together(nest)}; }
 
 bool may_have_one(const loops::Program& nest) {
   return loops::routine_of(nest) == nullptr && !loops::has_parts(nest);
-}
-
-// Axes of the result as libraries like it best: where dimensions are read through windows, those of the right
-// factor alone are neighbours (channels-last); else as the nest walks them.
-std::vector<std::size_t> memory_order(const loops::Contraction& of) {
-  std::vector<std::size_t> order(of.kept.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (of.windows.empty()) return order;
-  const auto rank = [&](std::size_t at) {
-    const bool windowed = std::ranges::any_of(
-        of.windows, [&](const loops::Contraction::Window& window) { return window.kept == at; });
-    if (windowed) return 1;
-    if (of.kept[at].right == 0) return 0;
-    return of.kept[at].left == 0 ? 3 : 2;
-  };
-  std::ranges::stable_sort(order, {}, rank);
-  return order;
 }
 
 // The value of a contraction that has memory of its own.
@@ -90,6 +87,7 @@ index::Expr offset_of(const lower::Value& value, const std::vector<NestLoop>& ax
 struct Alone {
   Nest nest;
   lower::Value value;
+  std::vector<std::size_t> order;  // of its axes in memory
 };
 
 std::optional<Alone> alone_of(const Nest& nest, const Total& total, loops::Buffer into) {
@@ -106,7 +104,8 @@ std::optional<Alone> alone_of(const Nest& nest, const Total& total, loops::Buffe
   lay_out(order);
   const auto contraction = loops::contraction_of(program_of(alone.nest));
   if (!contraction) return std::nullopt;
-  lay_out(memory_order(*contraction));
+  alone.order = loops::result_order(*contraction);
+  lay_out(alone.order);
   return alone;
 }
 
@@ -131,7 +130,8 @@ class Splitter {
  private:
   bool add_parts_of(const lower::Unit& unit) {
     if (!may_have_one(unit.nest)) return false;
-    const lower::Draft draft = lower::open(unit, names_);
+    lower::Draft draft = lower::open(unit, names_);
+    draft.nest = with_free_sums(std::move(draft.nest));
     const auto total = only_total(draft.nest);
     if (!total) return false;
     if (loops::contraction_of(program_of(draft.nest))) return add_library(draft);
@@ -147,7 +147,7 @@ class Splitter {
       return false;
     }
     split_.lowered.units.push_back(
-        lower::finish({rest_of(draft.nest, *total, into, alone->value), others}, split_.lowered));
+        lower::finish({rest_of(draft.nest, *total, into, *alone), others}, split_.lowered));
     return true;
   }
 
@@ -159,10 +159,12 @@ class Splitter {
     return true;
   }
 
-  static Nest rest_of(const Nest& nest, const Total& total, loops::Buffer from, const lower::Value& value) {
-    const index::Expr offset = offset_of(value, nest.common);
+  // Its loops in the order of the memory that it reads.
+  static Nest rest_of(const Nest& nest, const Total& total, loops::Buffer from, const Alone& alone) {
+    const index::Expr offset = offset_of(alone.value, nest.common);
     const auto loaded = loops::load(from, offset, {}, {ops::Number(0.0), ops::DType::f32});
-    Nest rest{nest.common, {}};
+    Nest rest;
+    for (const std::size_t at : alone.order) rest.common.push_back(nest.common[at]);
     for (std::size_t at = 0; at < nest.items.size(); ++at) {
       if (at == total.start || at == total.sibling) continue;
       rest.items.emplace_back(loops::rewrite_values(
@@ -204,7 +206,7 @@ bool is_large(const loops::Program& nest) {
 
 bool takes(const loops::Program& nest, const IsWorth& is_worth) {
   if (!may_have_one(nest)) return false;
-  const Nest apart = lower::without_lets(loops::take_apart(nest));
+  const Nest apart = with_free_sums(lower::without_lets(loops::take_apart(nest)));
   const auto total = only_total(apart);
   if (!total) return false;
   loops::Program program = nest;

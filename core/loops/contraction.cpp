@@ -188,7 +188,8 @@ class Finder {
     return at < kept() ? found_.kept[at] : found_.summed[at - kept()];
   }
 
-  // Each summed axis is one of both, and each factor has one of the result that the other lacks.
+  // Each summed axis is one of both, and each factor has one of the result that the other lacks; of windows,
+  // as each channel of a convolution has its own, only the one that is read through them.
   bool are_factors() const {
     std::vector<bool> windowed(found_.kept.size()), summed_there(found_.summed.size());
     for (const Contraction::Window& window : found_.windows) {
@@ -207,7 +208,7 @@ class Finder {
       only_left = only_left || (left && axis.right == 0);
       only_right = only_right || !left;
     }
-    return only_left && only_right;
+    return only_left && (only_right || !found_.windows.empty());
   }
 
   Parts parts_;

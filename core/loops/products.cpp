@@ -187,6 +187,36 @@ std::optional<Convolution> convolution_of(const Contraction& contraction) {
   return has_known_sizes(contraction) ? Shares(contraction).convolution() : std::nullopt;
 }
 
+std::vector<std::size_t> result_order(const Contraction& contraction) {
+  const Axes& kept = contraction.kept;
+  Numbers order(kept.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!contraction.windows.empty()) {
+    const auto rank = [&](std::size_t at) {
+      const bool windowed = std::ranges::any_of(
+          contraction.windows, [&](const Contraction::Window& window) { return window.kept == at; });
+      if (windowed) return 1;
+      if (kept[at].right == 0) return 0;
+      return kept[at].left == 0 ? 3 : 2;
+    };
+    std::ranges::stable_sort(order, {}, rank);
+    return order;
+  }
+  const auto has = [&](index::Expr Walked::*step) {
+    return std::ranges::count_if(kept, [&](const Walked& axis) { return axis.*step != 0; });
+  };
+  const auto step = has(&Walked::left) >= has(&Walked::right) ? &Walked::left : &Walked::right;
+  const auto is_least = [&](const Walked& summed) {
+    return std::ranges::all_of(kept, [&](const Walked& axis) {
+      return axis.*step == 0 || (known(summed.*step) > 0 && known(summed.*step) < known(axis.*step));
+    });
+  };
+  if (!std::ranges::any_of(contraction.summed, is_least)) return order;
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [&](std::size_t at) { return known(kept[at].*step); });
+  return order;
+}
+
 Contraction swapped(const Contraction& contraction) {
   Contraction result = contraction;
   std::swap(result.left, result.right);

@@ -37,6 +37,11 @@ struct Convolution {
 // axes of a factor are not neighbours in memory.
 std::optional<Convolution> convolution_of(const Contraction& contraction);
 
+// The kept axes from outermost to innermost as the result lies best in memory: channels-last, the axes of the
+// right factor alone as neighbours, where windows are read, and where the factor with more axes has those
+// that are summed over as neighbours; else as the nest walks them.
+std::vector<std::size_t> result_order(const Contraction& contraction);
+
 // The same with its factors the other way round; there must be no windows.
 Contraction swapped(const Contraction& contraction);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/loops/products.h"
+#include "core/loops/rewrite.h"
 #include "core/lower/families.h"
 #include "core/lower/share.h"
 
@@ -57,6 +59,32 @@ Across walk_across(Lowering& lowering, Reader& reader, const graph::Shape& shape
   return across;
 }
 
+// As the draft lies best in memory, whose last item stores the total of a contraction that a library
+// computes.
+void lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, Value& value) {
+  if (!lowering.routines.has_library_call || value.storage != Storage::temporary) return;
+  Program nest = packed(draft.nest, {}, lowering.lowered).nest;
+  nest.body = rewrite_stmts(nest.body, [](const Ref<Stmt>& one) {
+    const auto* start = std::get_if<Start>(&one->node);
+    if (start == nullptr) return one;
+    loops::Start free = *start;
+    free.free = true;
+    return stmt(std::move(free));
+  });
+  const auto contraction = contraction_of(nest);
+  if (!contraction || !lowering.routines.has_library_call(nest)) return;
+  std::vector<std::size_t> order;  // of dimensions: those without a loop have one element
+  for (std::size_t d = 0; d < kept.at.size(); ++d)
+    if (!index::symbol_of(kept.at[d])) order.push_back(d);
+  draft.nest.common.clear();
+  for (const std::size_t loop : result_order(*contraction)) {
+    draft.nest.common.push_back(kept.loops[loop]);
+    for (std::size_t d = 0; d < kept.at.size(); ++d)
+      if (index::symbol_of(kept.at[d]) == kept.loops[loop].axis) order.push_back(d);
+  }
+  value.strides = strides_in_order(value.shape, order);
+}
+
 }  // namespace
 
 Draft lower_reduce(Lowering& lowering, const std::vector<graph::NodeId>& components) {
@@ -87,7 +115,14 @@ Draft lower_reduce(Lowering& lowering, const std::vector<graph::NodeId>& compone
     const ValueId into = *lowering.memory[id.index];
     const Ref<loops::Value> value =
         result_of(temp, std::get<graph::Reduce>(part.node).component, total, part.dtype);
-    draft.nest.items.emplace_back(stmt(Store{Buffer{into.index}, reader.offset(into, kept.at), {}, value}));
+    const auto store = [&] {
+      return stmt(Store{Buffer{into.index}, reader.offset(into, kept.at), {}, value});
+    };
+    draft.nest.items.emplace_back(store());
+    if (components.size() == 1) {
+      lay_out_for_library(lowering, kept, draft, lowering.lowered.values[into.index]);
+      draft.nest.items.back() = store();
+    }
     draft.nodes.push_back(id);
   }
   draft.nodes.insert(draft.nodes.end(), reader.computed().begin(), reader.computed().end());

@@ -12,6 +12,7 @@
 // and "seed" and "offset" where random numbers are drawn.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -72,6 +73,9 @@ struct Routines {
   bool sums_by_key = false;  // a row by one worker
   bool atomics = false;      // floats are added in memory, in whatever order that happens
   std::int64_t workers = 1;  // that share the rows
+  // Whether a library computes a nest that is a contraction: what it makes then lies as that likes it best.
+  // Null: there is no library.
+  std::function<bool(const loops::Program& nest)> has_library_call = {};
 };
 
 // What must run before each unit, by unit: the writers of what it reads. Ascending.

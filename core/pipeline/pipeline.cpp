@@ -114,20 +114,6 @@ fuse::Limits limits_for(schedule::Choices& choices, Mode mode) {
   return limits;
 }
 
-// Blocks of threads sort faster than one of them sums a row, and where they may add floats in memory they
-// need not sort. Cores that add at one place wait for each other.
-lower::Routines routines_of(const machine::Machine& machine, const Options& options) {
-  return {.sums_by_key = machine.max_threads == 1,
-          .atomics = machine.max_threads > 1 && options.relaxes(graph::Relaxation::atomics),
-          .workers = machine.blocks_at_once};
-}
-
-void lower_graph(State& state) {
-  const machine::Machine& machine = state.backend.machine();
-  state.fused.lowered =
-      lower::lower(state.graph, state.layouts, routines_of(machine, state.options), costs_for(machine));
-}
-
 bool has_library(const State& state) {
   return state.backend.machine().library_rate > 0 && state.options.mode != Mode::strict;
 }
@@ -141,12 +127,29 @@ bool suits_library(const loops::Program& nest, const State& state) {
 std::function<bool(const loops::Program& nest)> has_library_call(const State& state) {
   return [&state, known = std::map<loops::Ref<loops::Stmt>, bool>()](const loops::Program& nest) mutable {
     const auto [found, added] = known.try_emplace(nest.body, false);
-    if (added && steps::has_contraction(nest))
-      found->second =
-          library_calls::takes(steps::with_free_contractions(nest),
-                               [&](const loops::Program& alone) { return suits_library(alone, state); });
+    if (added)
+      found->second = library_calls::takes(
+          nest, [&](const loops::Program& alone) { return suits_library(alone, state); });
     return found->second;
   };
+}
+
+// Blocks of threads sort faster than one of them sums a row, and where they may add floats in memory they
+// need not sort. Cores that add at one place wait for each other.
+lower::Routines routines_of(const State& state) {
+  const machine::Machine& machine = state.backend.machine();
+  lower::Routines routines;
+  routines.sums_by_key = machine.max_threads == 1;
+  routines.atomics = machine.max_threads > 1 && state.options.relaxes(graph::Relaxation::atomics);
+  routines.workers = machine.blocks_at_once;
+  if (has_library(state))
+    routines.has_library_call = [&state](const loops::Program& nest) { return suits_library(nest, state); };
+  return routines;
+}
+
+void lower_graph(State& state) {
+  const machine::Machine& machine = state.backend.machine();
+  state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state), costs_for(machine));
 }
 
 void fuse_units(State& state) {

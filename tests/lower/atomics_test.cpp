@@ -18,7 +18,7 @@ namespace {
 using namespace graph;
 using ops::DType;
 
-constexpr lower::Routines ATOMICS = {.atomics = true};
+const lower::Routines ATOMICS = {.atomics = true};
 
 Tensor whole(Builder& builder, const char* name, DType dtype, std::vector<index::Expr> shape) {
   const Tensor x = builder.input(name, dtype, std::move(shape));

@@ -117,7 +117,7 @@ std::int64_t calls_of(const Graph& graph, loops::Routine routine, const lower::R
 }
 std::int64_t sorts_of(const Graph& graph) { return calls_of(graph, loops::Routine::stable_sort); }
 
-constexpr lower::Routines BY_KEY = {.sums_by_key = true, .workers = 2};
+const lower::Routines BY_KEY = {.sums_by_key = true, .workers = 2};
 
 // Rows of one and of several dimensions, some of them not written; sources that are computed and places that
 // are looked up; every type of floats.
