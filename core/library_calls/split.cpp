@@ -192,16 +192,14 @@ class Splitter {
 
 }  // namespace
 
-// A call starts in some microseconds (what looks for it, the start of its threads), in which two cores do a
-// million operations.
 bool is_large(const loops::Program& nest) {
-  constexpr double LEAST_OPERATIONS = 1 << 20, USUAL_SIZE = 128;
+  constexpr double USUAL_SIZE = 128;
   const auto contraction = loops::contraction_of(nest);
   CHECK(contraction, "kernel ", nest.name, " is no contraction");
   graph::Shape extents;
   for (const auto* axes : {&contraction->kept, &contraction->summed})
     for (const loops::Contraction::Axis& axis : *axes) extents.push_back(axis.extent);
-  return 2 * lower::typical_count(extents, USUAL_SIZE) >= LEAST_OPERATIONS;
+  return lower::typical_count(extents, USUAL_SIZE) >= LEAST_PRODUCTS;
 }
 
 bool takes(const loops::Program& nest, const IsWorth& is_worth) {

@@ -14,6 +14,10 @@
 
 namespace twinloom::library_calls {
 
+// A call starts in some microseconds (what looks for it, the start of its threads), in which two cores make
+// half a million products.
+inline constexpr double LEAST_PRODUCTS = 1 << 19;
+
 // Whether a nest that is a contraction is so large that a call, and memory for what it makes, cost little
 // beside it.
 bool is_large(const loops::Program& nest);

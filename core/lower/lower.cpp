@@ -50,7 +50,7 @@ class Lowerer {
       : graph_(graph),
         layouts_(layouts),
         live_(graph::live_nodes(graph)),
-        realized_(choose_realized(graph, costs)),
+        realized_(choose_realized(graph, costs, limits_for(routines))),
         results_(results_by_node(graph)),
         seen_row_major_(seen_row_major(graph)),
         lowering_{graph,
@@ -97,6 +97,12 @@ class Lowerer {
   std::vector<int> results_of(NodeId id) const {
     const auto found = results_.find(id);
     return found == results_.end() ? std::vector<int>() : found->second;
+  }
+
+  static RealizeLimits limits_for(const Routines& routines) {
+    RealizeLimits limits;
+    if (routines.has_library_call) limits.library_products = routines.least_products;
+    return limits;
   }
 
   // Nodes whose memory a result looks at as if it were row-major.

@@ -70,7 +70,9 @@ class Choice {
       counts_.push_back(typical_count(node.shape, limits_.typical_size));
     const std::vector<bool> live = live_nodes(graph_);
     for (std::size_t i = 0; i < count; ++i) {
-      if (live[i]) choose(i, must_reason(graph_.nodes()[i]));
+      if (!live[i]) continue;
+      choose(i, must_reason(graph_.nodes()[i]));
+      if (limits_.library_products > 0) choose_factors(graph_.nodes()[i]);
     }
     for (const Result& result : graph_.results()) {
       if (is_stored(result.kind)) choose(result.value.index, "a result");
@@ -92,6 +94,31 @@ class Choice {
     if (reason.empty() || chosen_.values[node]) return;
     chosen_.values[node] = true;
     chosen_.reasons[node] = std::move(reason);
+  }
+
+  // A library reads any order of memory, and 16 bits as f32.
+  bool is_seen_through(const Node& node) const {
+    const bool widens = std::holds_alternative<Cast>(node.node) && node.dtype == ops::DType::f32 &&
+                        ops::is_16_bit_float(graph_[node.inputs[0]].dtype);
+    return std::holds_alternative<View>(node.node) || widens;
+  }
+
+  // Of sums of products that a library may compute.
+  void choose_factors(const Node& sum) {
+    const auto* reduce = std::get_if<Reduce>(&sum.node);
+    if (reduce == nullptr || reduce->monoid != ops::Monoid::sum) return;
+    const Node& product = graph_[sum.inputs[0]];
+    const auto* mul = std::get_if<Pointwise>(&product.node);
+    const double products = counts_[sum.inputs[0].index];
+    if (mul == nullptr || mul->op != ops::Pointwise::mul || products < limits_.library_products) return;
+    std::vector<std::size_t> factors;
+    for (NodeId factor : product.inputs) {
+      while (is_seen_through(graph_[factor])) factor = graph_[factor].inputs[0];
+      if (products < 2 * counts_[factor.index]) return;
+      factors.push_back(factor.index);
+    }
+    for (const std::size_t factor : factors)
+      if (may_be_chosen(factor)) choose(factor, "a factor of products that a library may sum up");
   }
 
   // The work of computing one element from memory, memory included, each node once. What has fewer elements,

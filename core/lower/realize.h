@@ -30,6 +30,9 @@ struct RealizeLimits {
   Costs usual = {};
   double largest = 1200;      // a value with more work than this has memory whoever reads it
   double typical_size = 128;  // what a size symbol is taken for
+  // Products of so many elements, each read at least twice on either side, find their factors in memory, as a
+  // library wants them. 0: there is none.
+  double library_products = 0;
   int few_parts = 4;          // of a Concat, among which each element chooses whatever that costs
   int most_parts = 32;        // among which it chooses at all: each is a buffer
   int parts_at_once = 64;     // of those written one by one, neighbours that are small, that one nest writes

@@ -76,6 +76,7 @@ struct Routines {
   // Whether a library computes a nest that is a contraction: what it makes then lies as that likes it best.
   // Null: there is no library.
   std::function<bool(const loops::Program& nest)> has_library_call = {};
+  double least_products = 0;  // of such a nest
 };
 
 // What must run before each unit, by unit: the writers of what it reads. Ascending.

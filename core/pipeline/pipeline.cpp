@@ -142,8 +142,10 @@ lower::Routines routines_of(const State& state) {
   routines.sums_by_key = machine.max_threads == 1;
   routines.atomics = machine.max_threads > 1 && state.options.relaxes(graph::Relaxation::atomics);
   routines.workers = machine.blocks_at_once;
-  if (has_library(state))
+  if (has_library(state)) {
     routines.has_library_call = [&state](const loops::Program& nest) { return suits_library(nest, state); };
+    routines.least_products = library_calls::LEAST_PRODUCTS;
+  }
   return routines;
 }
 

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Whole networks on a CPU beside ONNX Runtime, PyTorch eager and torch.compile, in one run on as many threads.
+
+Networks are built from their configurations, with weights drawn from a seed, and exported by PyTorch's own ONNX exporter;
+Twinloom and ONNX Runtime read the same file. Each is run for --seconds by turns of rounds, medians count. The last columns are
+the best peer over ours, and what ours spent in a library's calls and outside of them, kernel by kernel.
+It needs torch, torchvision, transformers, onnxscript and onnxruntime.
+
+usage: networks.py FOLDER [--only WORDS] [--threads 2] [--seconds 3] [--program FILE] [--json FILE]
+       the exported networks are kept in FOLDER, and made where they are missing
+"""
+import argparse
+import json
+import math
+import pathlib
+import re
+import statistics
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PEERS = ["onnxruntime", "eager", "compiled"]
+
+
+def networks(torch):
+    """Name -> (module, input)."""
+    import torchvision.models as vision
+    import transformers
+
+    class Part(torch.nn.Module):
+        def __init__(self, module, part):
+            super().__init__()
+            self.module, self.part = module, part
+
+        def forward(self, given):
+            return getattr(self.module(given, return_dict=True), self.part)
+
+    def images(count):
+        return torch.randn(count, 3, 224, 224)
+
+    def gpt2():
+        config = transformers.GPT2Config(attn_implementation="eager", use_cache=False)
+        return Part(transformers.GPT2LMHeadModel(config), "logits"), torch.randint(0, 50000, (1, 256))
+
+    def bert():
+        config = transformers.BertConfig(attn_implementation="eager")
+        return Part(transformers.BertModel(config), "last_hidden_state"), torch.randint(0, 30000, (4, 128))
+
+    return {"bert_base_4x128": bert, "gpt2_124m_1x256": gpt2,
+            "vit_b_16_4x224": lambda: (vision.vit_b_16(), images(4)),
+            "resnet50_1x224": lambda: (vision.resnet50(), images(1)),
+            "resnet50_4x224": lambda: (vision.resnet50(), images(4)),
+            "mobilenet_v3_large_1x224": lambda: (vision.mobilenet_v3_large(), images(1))}
+
+
+def made(torch, make, folder, name):
+    """The module, its input and the exported file."""
+    import numpy
+    torch.manual_seed(0)
+    module, given = make()
+    module.eval()
+    file = folder / f"{name}.onnx"
+    if not file.exists():
+        torch.onnx.export(module, (given,), str(file), dynamo=True, external_data=True, opset_version=18, verbose=False)
+    numpy.savez(folder / f"{name}.npz", in0=given.numpy())
+    return module, given, file
+
+
+def median_seconds(run, seconds):
+    run()
+    times, end = [], time.monotonic() + seconds
+    while len(times) < 3 or time.monotonic() < end:
+        begin = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times)
+
+
+def measure_peers(torch, module, given, file, options):
+    import onnxruntime
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = options.threads
+    session = onnxruntime.InferenceSession(str(file), settings, providers=["CPUExecutionProvider"])
+    feed = {session.get_inputs()[0].name: given.numpy()}
+    with torch.inference_mode():
+        compiled = torch.compile(module, dynamic=False)
+        ways = {"onnxruntime": lambda: session.run(None, feed), "eager": lambda: module(given),
+                "compiled": lambda: compiled(given)}
+        return {name: median_seconds(run, options.seconds) for name, run in ways.items()}
+
+
+def measure_ours(file, options):
+    """Seconds of a run, in calls, and outside of them."""
+    text = subprocess.run([options.program, "bench", file, "--inputs", file.with_suffix(".npz"), "--threads",
+                           str(options.threads), "--seconds", str(options.seconds)],
+                          check=True, capture_output=True, text=True).stdout
+    kernels = re.findall(r"^(k\d+_\w+) +([\d.]+) ", text, re.MULTILINE)
+    calls = sum(float(ms) for name, ms in kernels if "_library_" in name)
+    others = sum(float(ms) for name, ms in kernels if "_library_" not in name)
+    return [float(re.search(r"run ([\d.]+) ms", text)[1]) * 1e-3, calls * 1e-3, others * 1e-3]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--only", default="", help="names with one of these words, divided by commas")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/release/bin/twinloom")
+    parser.add_argument("--json", type=pathlib.Path)
+    options = parser.parse_args()
+    import torch
+    torch.set_num_threads(options.threads)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    words = [word for word in options.only.split(",") if word]
+    rows, ratios = [], []
+    print(f"{'network, ms':<26}" + "".join(f"{word:>12}" for word in ["ours", *PEERS, "best/ours", "calls", "others"]))
+    for name, make in networks(torch).items():
+        if words and not any(word in name for word in words):
+            continue
+        module, given, file = made(torch, make, options.folder, name)
+        ours, calls, others = measure_ours(file, options)
+        peers = measure_peers(torch, module, given, file, options)
+        ratios.append(min(peers.values()) / ours)
+        rows.append({"name": name, "ours": ours, "peers": peers, "calls": calls, "others": others})
+        print(f"{name:<26}{ours * 1e3:>12.2f}" + "".join(f"{peers[way] * 1e3:>12.2f}" for way in PEERS)
+              + f"{ratios[-1]:>12.3f}{calls * 1e3:>12.2f}{others * 1e3:>12.2f}", flush=True)
+    if ratios:
+        print(f"geometric mean {math.prod(ratios) ** (1 / len(ratios)):.3f} of {len(ratios)}")
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
