@@ -114,12 +114,6 @@ bool is_fast(Handle primitive_desc) {
   return name != nullptr && !std::string_view(name).starts_with("ref");
 }
 
-void execute(Handle stream, const Owned& primitive, std::initializer_list<onednn::Argument> arguments) {
-  onednn::check(functions().primitive_execute(primitive.get(), stream, static_cast<int>(arguments.size()),
-                                              arguments.begin()),
-                "a call");
-}
-
 class Stream {
  public:
   Stream() {
@@ -213,7 +207,8 @@ class LibraryCall::Maker {
         packs ? onednn::described_in_any_layout(layouts.right.dims, wishes.dtypes[2]) : wishes.given[2];
     Handle primitive_desc = nullptr;
     if (functions().matmul_primitive_desc_create(&primitive_desc, functions().engine, wishes.given[1].get(),
-                                                 right.get(), nullptr, wishes.given[0].get(), nullptr) != 0)
+                                                 right.get(), nullptr, wishes.given[0].get(),
+                                                 functions().attributes) != 0)
       return false;
     return finish(primitive_desc, wishes);
   }
@@ -244,7 +239,7 @@ class LibraryCall::Maker {
     if (functions().convolution_forward_primitive_desc_create(
             &primitive_desc, functions().engine, onednn::FORWARD_INFERENCE, onednn::CONVOLUTION_AUTO,
             left.get(), right.get(), nullptr, out.get(), strides.data(), dilations.data(), before.data(),
-            after.data(), nullptr) != 0)
+            after.data(), functions().attributes) != 0)
       return false;
     return finish(primitive_desc, wishes);
   }
@@ -315,9 +310,10 @@ class LibraryCall::Maker {
     const Owned &from = writes ? operand.copied : operand.given,
                 &to = writes ? operand.given : operand.copied;
     Handle primitive_desc = nullptr;
-    onednn::check(functions().reorder_primitive_desc_create(&primitive_desc, from.get(), functions().engine,
-                                                            to.get(), functions().engine, nullptr),
-                  "a reorder");
+    onednn::check(
+        functions().reorder_primitive_desc_create(&primitive_desc, from.get(), functions().engine, to.get(),
+                                                  functions().engine, functions().attributes),
+        "a reorder");
     operand.reorder = onednn::primitive_of(primitive_desc);
   }
 
@@ -327,6 +323,21 @@ class LibraryCall::Maker {
   std::array<int, 3> dtypes_{};
   std::unique_ptr<LibraryCall> made_;
 };
+
+void LibraryCall::execute(Handle stream, const onednn::Primitive& primitive,
+                          std::vector<onednn::Argument> arguments) {
+  std::optional<Room> room;
+  Owned scratchpad;
+  if (primitive.scratchpad_bytes > 0) {
+    room.emplace(primitive.scratchpad_bytes);
+    scratchpad = onednn::memory_at(primitive.scratchpad.get(), room->get());
+    arguments.push_back({onednn::SCRATCHPAD, scratchpad.get()});
+  }
+  onednn::check(functions().primitive_execute(primitive.handle.get(), stream,
+                                              static_cast<int>(arguments.size()), arguments.data()),
+                "a call");
+  onednn::check(functions().stream_wait(stream), "a call");
+}
 
 std::unique_ptr<const LibraryCall> LibraryCall::make(const Contraction& contraction,
                                                      const ContractionTypes& types,
@@ -341,7 +352,6 @@ std::shared_ptr<const LibraryCall::Room> LibraryCall::copy_of(std::size_t which,
     auto room = std::make_shared<const Room>(operand.copied_bytes);
     const Owned copied = onednn::memory_at(operand.copied.get(), room->get());
     execute(stream, operand.reorder, {{onednn::SOURCE, given}, {onednn::DESTINATION, copied.get()}});
-    onednn::check(functions().stream_wait(stream), "a reorder");
     return room;
   };
   if (!operand.is_constant) return made();
@@ -359,7 +369,7 @@ void LibraryCall::run(const Operands& operands) const {
     const Operand& operand = operands_[which];
     given[which] =
         onednn::memory_at(operand.given.get(), static_cast<std::byte*>(addresses[which]) + operand.begin);
-    if (operand.reorder == nullptr) {
+    if (operand.reorder.handle == nullptr) {
       used[which] = given[which];
       continue;
     }
@@ -371,10 +381,9 @@ void LibraryCall::run(const Operands& operands) const {
           {{operands_[0].number, used[0].get()},
            {operands_[1].number, used[1].get()},
            {operands_[2].number, used[2].get()}});
-  if (operands_[0].reorder != nullptr)
+  if (operands_[0].reorder.handle != nullptr)
     execute(stream.get(), operands_[0].reorder,
             {{onednn::SOURCE, used[0].get()}, {onednn::DESTINATION, given[0].get()}});
-  onednn::check(functions().stream_wait(stream.get()), "a call");
 }
 
 }  // namespace twinloom::cpu

@@ -42,17 +42,20 @@ class LibraryCall {
     int number = 0;
     std::int64_t begin = 0;             // bytes from element 0
     onednn::Owned given, copied, used;  // descriptions
-    onednn::Owned reorder = {};  // from the first to the second, or back of a result; null: there is no copy
+    onednn::Primitive reorder =
+        {};  // from the first to the second, or back of a result; no handle: there is no copy
     std::size_t copied_bytes = 0;
     bool is_constant = false;
   };
   class Room;
+  static void execute(onednn::Handle stream, const onednn::Primitive& primitive,
+                      std::vector<onednn::Argument> arguments);
   // A copy of an operand in its order; of a constant the one that the first run made.
   std::shared_ptr<const Room> copy_of(std::size_t which, onednn::Handle given, onednn::Handle stream) const;
   struct Wishes;
   class Maker;
 
-  onednn::Owned primitive_;
+  onednn::Primitive primitive_;
   bool turned_ = false;              // the library's left operand is our right one
   std::array<Operand, 3> operands_;  // out, left, right
   mutable std::array<std::once_flag, 3> once_;

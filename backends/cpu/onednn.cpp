@@ -85,7 +85,11 @@ Functions open() {
   functions.name = library.function<result parameters>("dnnl_" #name);
   TWINLOOM_ONEDNN_FUNCTIONS(TWINLOOM_ROW)
 #undef TWINLOOM_ROW
-  if (functions.engine_create(&functions.engine, CPU, 0) != 0) throw Error("oneDNN 3 does not start");
+  constexpr int BY_THE_CALLER = 1;
+  if (functions.engine_create(&functions.engine, CPU, 0) != 0 ||
+      functions.primitive_attr_create(&functions.attributes) != 0 ||
+      functions.primitive_attr_set_scratchpad_mode(functions.attributes, BY_THE_CALLER) != 0)
+    throw Error("oneDNN 3 does not start");
   return functions;
 }
 
@@ -122,12 +126,18 @@ Owned memory_at(Handle description, void* address) {
   return {made, functions().memory_destroy};
 }
 
-Owned primitive_of(Handle primitive_desc) {
-  Handle made = nullptr;
-  const Status status = functions().primitive_create(&made, primitive_desc);
-  functions().primitive_desc_destroy(primitive_desc);
-  check(status, "a primitive");
-  return {made, functions().primitive_destroy};
+Primitive primitive_of(Handle primitive_desc) {
+  const Owned description(primitive_desc, functions().primitive_desc_destroy);
+  Primitive made;
+  Handle handle = nullptr;
+  check(functions().primitive_create(&handle, primitive_desc), "a primitive");
+  made.handle = Owned(handle, functions().primitive_destroy);
+  check(functions().memory_desc_clone(
+            &handle, functions().primitive_desc_query_md(primitive_desc, QUERY_SCRATCHPAD, 0)),
+        "a description of memory");
+  made.scratchpad = Owned(handle, functions().memory_desc_destroy);
+  made.scratchpad_bytes = functions().memory_desc_get_size(handle);
+  return made;
 }
 
 }  // namespace onednn

@@ -29,8 +29,9 @@ struct Argument {
 };
 
 constexpr int CPU = 1, STREAM_IN_ORDER = 1, ANY_LAYOUT = 1, FORWARD_INFERENCE = 96, CONVOLUTION_AUTO = 3;
-constexpr int QUERY_IMPLEMENTATION = 8, QUERY_SOURCE = 129, QUERY_WEIGHTS = 131, QUERY_DESTINATION = 133;
-constexpr int SOURCE = 1, DESTINATION = 17, WEIGHTS = 33;  // of Argument::number
+constexpr int QUERY_IMPLEMENTATION = 8, QUERY_SOURCE = 129, QUERY_WEIGHTS = 131, QUERY_DESTINATION = 133,
+              QUERY_SCRATCHPAD = 136;
+constexpr int SOURCE = 1, DESTINATION = 17, WEIGHTS = 33, SCRATCHPAD = 80;  // of Argument::number
 constexpr std::size_t MOST_DIMENSIONS = 12;
 
 // name, C function, result, parameters
@@ -52,6 +53,8 @@ constexpr std::size_t MOST_DIMENSIONS = 12;
       (Handle*, Handle, int, int, Handle, Handle, Handle, Handle, Numbers, Numbers, Numbers, Numbers,  \
        Handle))                                                                                        \
   ROW(reorder_primitive_desc_create, Status, (Handle*, Handle, Handle, Handle, Handle, Handle))        \
+  ROW(primitive_attr_create, Status, (Handle*))                                                        \
+  ROW(primitive_attr_set_scratchpad_mode, Status, (Handle, int))                                       \
   ROW(primitive_desc_query, Status, (Handle, int, int, void*))                                         \
   ROW(primitive_desc_query_md, Handle, (Handle, int, int))                                             \
   ROW(primitive_desc_destroy, Status, (Handle))                                                        \
@@ -64,6 +67,9 @@ struct Functions {
   TWINLOOM_ONEDNN_FUNCTIONS(TWINLOOM_ROW)
 #undef TWINLOOM_ROW
   Handle engine = nullptr;
+  // Of all primitives: who runs one hands it its scratchpad. One of the library's own belongs to the thread
+  // that made the primitive, and to no other.
+  Handle attributes = nullptr;
 };
 
 // Opened at the first call, for this process. Error where it cannot be.
@@ -77,8 +83,13 @@ using Owned = std::shared_ptr<void>;
 Owned described(const std::vector<std::int64_t>& dims, int dtype, const std::vector<std::int64_t>& strides);
 Owned described_in_any_layout(const std::vector<std::int64_t>& dims, int dtype);
 Owned memory_at(Handle description, void* address);
+struct Primitive {
+  Owned handle;
+  Owned scratchpad;  // its description
+  std::size_t scratchpad_bytes = 0;
+};
 // Takes the description of a primitive, and ends it.
-Owned primitive_of(Handle primitive_desc);
+Primitive primitive_of(Handle primitive_desc);
 
 }  // namespace onednn
 }  // namespace twinloom::cpu

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <thread>
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/onednn.h"
@@ -139,6 +140,28 @@ TEST_F(LibraryCalls, ConvolutionsInBothLayouts) {
     expect_near(convolution({9, 3, 1, 1, 1}, {11, 3, 2, 1, 1}, 3, 4, 2, last), 36);
     expect_near(convolution({9, 3, 1, 2, 1}, {11, 3, 1, 0, 1}, 1, 16, 16, last), 144);
   }
+}
+
+// A primitive that one thread made runs on others, several at once.
+TEST_F(LibraryCalls, RunOnOtherThreads) {
+  const loops::Program nest = loops::parse(convolution({19, 3, 1, 1, 1}, {21, 3, 1, 1, 1}, 1, 16, 24, false));
+  std::unique_ptr<const runtime::Kernel> kernel;
+  std::thread([&] { kernel = cpu().build(nest).kernel; }).join();
+  const auto run = [&](std::vector<float>& out) {
+    std::vector<float> x = drawn(2 * 16 * 19 * 21, 1), w = drawn(24 * 16 * 9, 2);
+    const std::vector<loops::Memory> memory = {
+        {x.data(), 0, std::ssize(x)}, {w.data(), 0, std::ssize(w)}, {out.data(), 0, std::ssize(out)}};
+    runtime::RunSettings settings;
+    settings.threads = 1;
+    for (int repeat = 0; repeat < 20; ++repeat) EXPECT_FALSE(kernel->run(memory, {}, settings));
+  };
+  std::vector<float> expected(2 * 24 * 19 * 21);
+  run(expected);
+  std::vector<std::vector<float>> results(6, std::vector<float>(expected.size()));
+  std::vector<std::thread> threads;
+  for (std::vector<float>& result : results) threads.emplace_back([&] { run(result); });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<float>& result : results) EXPECT_EQ(result, expected);
 }
 
 TEST_F(LibraryCalls, ItsOwnReferenceIsNotTaken) {
