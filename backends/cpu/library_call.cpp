@@ -167,20 +167,33 @@ class LibraryCall::Maker {
                right = library_type(types_.right);
     if (!out || !left || !right) return nullptr;
     dtypes_ = {*out, *left, *right};
-    if (add_product(of_, {}, {}) || add_convolution(of_, false)) return std::move(made_);
+    const bool is_made = !has_rows_apart() && add_product(of_, {}, {});
+    if (is_made || add_convolution(of_, false)) return std::move(made_);
     if (!of_.windows.empty()) return nullptr;
-    if (add_convolution(loops::swapped(of_), true)) return std::move(made_);
-    const loops::Copied left_copied = loops::with_left_copied(of_);
-    if (add_product(left_copied.contraction, left_copied.axes, {})) return std::move(made_);
-    const loops::Copied right_copied = loops::with_left_copied(loops::swapped(of_));
-    if (add_product(loops::swapped(right_copied.contraction), {}, right_copied.axes)) return std::move(made_);
-    const loops::Copied both = loops::with_left_copied(loops::swapped(left_copied.contraction));
-    if (add_product(loops::swapped(both.contraction), left_copied.axes, both.axes)) return std::move(made_);
-    return nullptr;
+    if (add_convolution(loops::swapped(of_), true) || add_product_of_copies()) return std::move(made_);
+    return add_product(of_, {}, {}) ? std::move(made_) : nullptr;
   }
 
  private:
   using Axes = std::vector<loops::Copied::Axis>;
+
+  // Whether rows or columns are several axes, as of every second element of an image's rows: a product for
+  // each of the outer ones is small, where a convolution takes them all.
+  bool has_rows_apart() const {
+    const auto product = loops::matrix_product_of(of_);
+    return product && std::ranges::any_of(product->batch, [](const Contraction::Axis& axis) {
+             return axis.left == 0 || axis.right == 0;
+           });
+  }
+
+  bool add_product_of_copies() {
+    const loops::Copied left = loops::with_left_copied(of_);
+    if (add_product(left.contraction, left.axes, {})) return true;
+    const loops::Copied right = loops::with_left_copied(loops::swapped(of_));
+    if (add_product(loops::swapped(right.contraction), {}, right.axes)) return true;
+    const loops::Copied both = loops::with_left_copied(loops::swapped(left.contraction));
+    return add_product(loops::swapped(both.contraction), left.axes, both.axes);
+  }
 
   // c^T = b^T a^T where results are neighbours along rows.
   bool add_product(Contraction contraction, const Axes& left_copied, const Axes& right_copied) {
