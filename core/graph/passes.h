@@ -32,6 +32,9 @@ std::vector<NodeId> dropped_roundings(const Graph& graph);
 Graph gather_to_view(const Graph& graph);
 // A Scatter of which few elements may be written to a place becomes a select. scatter_to_select.cpp
 Graph scatter_to_select(const Graph& graph);
+// A reduction of what is the same along an axis that it keeps is made once for all of the axis.
+// reduce_once.cpp
+Graph reduce_once(const Graph& graph);
 // What becomes of each Scatter that a result needs, for `explain`.
 struct ScatterForm {
   NodeId scatter;

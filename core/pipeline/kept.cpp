@@ -48,7 +48,7 @@ KeptVariants::KeptVariants(const runtime::Request& asked, const runtime::Backend
     : asked_(asked) {
   if (!can_be_kept(options) || backend.targets().empty()) return;
   cache_ = options.cache.get();
-  is_heard_ = options.progress || logging::is_on(Log::fusion) || logging::is_on(Log::schedule);
+  is_heard_ = logging::is_on(Log::fusion) || logging::is_on(Log::schedule);
   const std::string text = graph::print(asked.graph, arrays_);
   std::string arrays;
   for (const graph::Content& array : arrays_) arrays += array_text(*array);

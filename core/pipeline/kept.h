@@ -20,7 +20,7 @@ class KeptVariants {
   // from elsewhere, other limits of fusion. All that is given must outlive this.
   KeptVariants(const runtime::Request& asked, const runtime::Backend& backend, const Options& options);
 
-  // Its steps have no kernels. None where a log or a listener wants to hear of passes, which would not run.
+  // Its steps have no kernels. None where a log wants to hear of passes, which would not run.
   std::optional<runtime::Variant> find() const;
   void keep(const runtime::Variant& variant) const;
 

@@ -322,6 +322,7 @@ constexpr std::array passes_of_all_sizes = {
          [](State& state) { state.graph = graph::gather_to_view(state.graph); }},
     Pass{"scatter_to_select", Form::graph,
          [](State& state) { state.graph = graph::scatter_to_select(state.graph); }},
+    Pass{"reduce_once", Form::graph, [](State& state) { state.graph = graph::reduce_once(state.graph); }},
     Pass{"lower", Form::nests, lower_graph},
     Pass{"fuse", Form::nests, fuse_units},
     Pass{"free_contractions", Form::nests, free_contractions},

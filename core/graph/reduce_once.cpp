@@ -1,0 +1,116 @@
+// A reduction of what is the same along an axis that it keeps is made once for all of the axis.
+//
+//   s = sum(x[n, c, k] * 0.5 for each of o, over k)      [n, o, c]
+//     ->  r = sum(x[n, c, k] * 0.5, over k)              [n, 1, c]
+//         s = r for each of o
+//
+// The same elements are combined in the same order, so no bit changes. Filters that are one number
+// (ConstantOfShape in models of tests) make convolutions of it.
+#include <algorithm>
+
+#include "core/graph/passes.h"
+#include "core/graph/rebuild.h"
+#include "core/graph/views.h"
+
+namespace twinloom::graph {
+
+namespace {
+
+using Repeats = std::vector<bool>;  // by axis: all elements along it are the same
+
+bool mentions(const index::Condition& condition, const index::Symbol& symbol) {
+  return index::symbols_of(condition).contains(symbol);
+}
+
+Repeats repeats_of_view(const View& view, const Repeats& input) {
+  Repeats repeats;
+  for (const index::Symbol& axis : view.axes) {
+    bool same = !mentions(view.inside, axis);
+    for (std::size_t d = 0; d < view.source.size(); ++d)
+      same = same && (input[d] || !index::mentions(view.source[d], axis));
+    repeats.push_back(same);
+  }
+  return repeats;
+}
+
+Repeats repeats_of(const Node& node, const std::vector<Repeats>& known) {
+  const std::size_t rank = node.shape.size();
+  const auto input = [&](std::size_t k) -> const Repeats& { return known[node.inputs[k].index]; };
+  if (const auto* constant = std::get_if<Constant>(&node.node))
+    return Repeats(rank, std::holds_alternative<ops::Number>(constant->value));
+  if (const auto* view = std::get_if<View>(&node.node)) return repeats_of_view(*view, input(0));
+  if (std::holds_alternative<Cast>(node.node)) return input(0);
+  if (std::holds_alternative<Pointwise>(node.node)) {
+    Repeats repeats(rank, true);
+    for (std::size_t k = 0; k < node.inputs.size(); ++k)
+      for (std::size_t d = 0; d < rank; ++d) repeats[d] = repeats[d] && input(k)[d];
+    return repeats;
+  }
+  return Repeats(rank, false);
+}
+
+// The dimensions of the input that a reduction keeps, in their order.
+std::vector<std::size_t> kept_by(const Reduce& reduce, std::size_t rank) {
+  std::vector<std::size_t> kept;
+  for (std::size_t d = 0; d < rank; ++d)
+    if (std::ranges::find(reduce.axes, static_cast<int>(d)) == reduce.axes.end()) kept.push_back(d);
+  return kept;
+}
+
+// Element `axes` of a shape, but 0 along some of its dimensions, of which the result has one element or all.
+View at_first(const Shape& shape, const std::vector<bool>& repeated, bool all) {
+  View view;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const index::Expr position = new_axis(view, repeated[d] && !all ? index::Expr(1) : shape[d]);
+    view.source.push_back(repeated[d] ? index::Expr(0) : position);
+  }
+  return view;
+}
+
+class Once {
+ public:
+  explicit Once(const Graph& graph) : graph_(graph), rebuild_(graph), live_(live_nodes(graph)) {
+    for (const Node& node : graph.nodes()) repeats_.push_back(repeats_of(node, repeats_));
+  }
+
+  Graph run() {
+    for (std::uint32_t n = 0; n < live_.size(); ++n) {
+      if (!live_[n]) continue;
+      const auto* reduce = std::get_if<Reduce>(&graph_.nodes()[n].node);
+      if (reduce == nullptr || !reduce_once(NodeId{n}, *reduce)) rebuild_.copy(NodeId{n});
+    }
+    return rebuild_.finish();
+  }
+
+ private:
+  // Of an axis of unknown size there may be no first element.
+  bool reduce_once(NodeId id, const Reduce& reduce) {
+    const Node& node = graph_[id];
+    const Shape& shape = graph_[node.inputs[0]].shape;
+    const std::vector<std::size_t> kept = kept_by(reduce, shape.size());
+    std::vector<bool> of_input(shape.size()), of_result(kept.size());
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      const bool repeated = repeats_[node.inputs[0].index][kept[k]];
+      if (repeated && index::constant_of(shape[kept[k]]).value_or(0) > 1)
+        of_input[kept[k]] = of_result[k] = true;
+    }
+    if (std::ranges::none_of(of_result, [](bool repeated) { return repeated; })) return false;
+    const NodeId first =
+        add_view(rebuild_.made(), rebuild_[node.inputs[0]], at_first(shape, of_input, false), node.origin);
+    const NodeId once = rebuild_.add(reduce, {first}, id);
+    rebuild_.stands_for(id,
+                        add_view(rebuild_.made(), once, at_first(node.shape, of_result, true), node.origin));
+    return true;
+  }
+
+  const Graph& graph_;
+  Rebuild rebuild_;
+  std::vector<bool> live_;
+  std::vector<Repeats> repeats_;
+};
+
+}  // namespace
+
+Graph reduce_once(const Graph& graph) { return Once(graph).run(); }
+
+}  // namespace twinloom::graph
