@@ -171,6 +171,9 @@ Tensor Builder::constant(ops::Number value, ops::DType dtype, Shape shape) {
 Tensor Builder::constant(Array array) {
   const ops::DType dtype = array.dtype;
   Shape shape(array.sizes.begin(), array.sizes.end());
+  // One element is a number, which kernels have in them.
+  if (array.bytes.size() == static_cast<std::size_t>(ops::size_of(dtype)))
+    return constant(ops::load_number(dtype, array.bytes.read().data()), dtype, std::move(shape));
   return add(Constant{std::make_shared<const Array>(std::move(array)), dtype, std::move(shape)}, {});
 }
 

@@ -1,4 +1,5 @@
 // Operators that compute each element of their result from one element of each input.
+#include <algorithm>
 #include <array>
 
 #include "core/graph/composites.h"
@@ -52,16 +53,31 @@ Values mod(const Call& call) {
   return {graph::remainder(a, b)};
 }
 
+// One number for all elements of a tensor of so many axes.
+std::optional<ops::Number> number_in(const Tensor& x, int rank) {
+  const graph::Node& node = x.builder().graph()[x.id()];
+  const auto* constant = std::get_if<graph::Constant>(&node.node);
+  const auto* number = constant == nullptr ? nullptr : std::get_if<ops::Number>(&constant->value);
+  const bool is_one = std::ranges::all_of(node.shape, [](const index::Expr& size) { return size == 1; });
+  return number != nullptr && is_one && x.rank() <= rank ? std::optional(*number) : std::nullopt;
+}
+
+// Powers by 2, 3, 0.5 and others that are known are products and roots.
+Tensor power(const Tensor& a, const Tensor& b) {
+  const auto exponent = number_in(b, a.rank());
+  return exponent ? graph::pow(a, *exponent) : graph::pow(a, b);
+}
+
 // The result has the type of the first input, whatever that of the second.
 Values pow(const Call& call) {
   const auto [a, b] = operands(call);
-  if (a.dtype() == b.dtype()) return {graph::pow(a, b)};
+  if (a.dtype() == b.dtype()) return {power(a, b)};
   // A power that is cut to an integer must not lie below it by the rounding of f32.
   const bool in_double =
       ops::is_integer(a.dtype()) || ops::size_of(a.dtype()) == 8 || ops::size_of(b.dtype()) == 8;
   const bool is_real = ops::is_floating(a.dtype()) || ops::is_floating(b.dtype());
   const DType compute = !is_real ? DType::i64 : in_double ? DType::f64 : DType::f32;
-  return {graph::cast(graph::pow(graph::cast(a, compute), graph::cast(b, compute)), a.dtype())};
+  return {graph::cast(power(graph::cast(a, compute), graph::cast(b, compute)), a.dtype())};
 }
 
 Values bit_shift(const Call& call) {
