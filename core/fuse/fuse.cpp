@@ -42,8 +42,8 @@ class Fuser {
   }
 
  private:
-  bool try_to_fuse(const Candidate& pair, Combined combined) {
-    if (combined.unit && hides_library_call({pair.first, pair.second}, *combined.unit))
+  bool try_to_fuse(const Candidate& pair, Combined combined, bool may_hide_call = false) {
+    if (combined.unit && !may_hide_call && hides_library_call({pair.first, pair.second}, *combined.unit))
       combined = {std::nullopt, Reason::library, "a library computes the product of one of them"};
     if (!combined.unit) {
       candidates_->refuse(pair, combined.reason, std::move(combined.words));
@@ -59,6 +59,20 @@ class Fuser {
     return has_call &&
            std::ranges::any_of(slots, [&](std::size_t slot) { return has_call(units_[slot].nest); }) &&
            !has_call(unit.nest);
+  }
+
+  bool is_large_flow(const Candidate& pair) const {
+    const Limits& limits = units_.around().limits;
+    const lower::Unit &first = units_[pair.first], &second = units_[pair.second];
+    double bytes = 0;
+    for (std::size_t k = 0; k < first.arguments.size(); ++k) {
+      const lower::Value& value = units_.around().lowered[first.arguments[k]];
+      if (first.nest.buffers[k].written &&
+          std::ranges::find(second.arguments, first.arguments[k]) != second.arguments.end())
+        bytes += lower::typical_count(value.shape, static_cast<double>(limits.typical_size)) *
+                 ops::size_of(value.dtype);
+    }
+    return bytes >= limits.large_flow;
   }
 
   // From the back, so that what is computed again is computed from memory that stays. A value that nobody
@@ -138,7 +152,7 @@ class Fuser {
         Combined one = in_parts(units_.around(), pair.first, pair.second, names_);
         if (refused) one.reason = refused->reason;
         if (refused) one.words = cat(refused->words, "; ", one.words);
-        changed = try_to_fuse(pair, std::move(one));
+        changed = try_to_fuse(pair, std::move(one), is_large_flow(pair));
         if (!changed) continue;
         std::erase_if(tried, [&](const auto& other) {
           return other.first == pair.first || other.second == pair.first;

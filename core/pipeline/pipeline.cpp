@@ -157,7 +157,10 @@ void lower_graph(State& state) {
 void fuse_units(State& state) {
   if (!state.options.fuse) return;
   fuse::Limits limits = state.options.limits.value_or(limits_for(state.choices, state.options.mode));
-  if (has_library(state)) limits.has_library_call = has_library_call(state);
+  if (has_library(state)) {
+    limits.has_library_call = has_library_call(state);
+    limits.large_flow = static_cast<double>(machine::cache_bytes(state.backend.machine())) / 2;
+  }
   state.fused = fuse::fuse(state.fused.lowered, limits);
   log_fusion(state.graph, state.fused);
 }

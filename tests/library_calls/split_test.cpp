@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/onednn.h"
 #include "core/graph/composites.h"
