@@ -44,11 +44,12 @@ std::string options_of(const std::string& stage) {
 }
 
 // Halves sizes while it fails, then takes the graph apart; says where the result is.
-std::string report(std::uint64_t seed, Generated generated, Failure failure) {
+std::string report(Plan plan, Generated generated, Failure failure) {
+  const std::uint64_t seed = plan.seed;
   std::string text = cat("seed ", seed, ", sizes {", words(generated.sizes[failure.sizes]),
                          "}: ", failure.difference.stage, ": ", failure.difference.words, "\n");
-  for (int halved = 1; halved <= 6; ++halved) {
-    Generated smaller = generate({seed, halved});
+  for (plan.shrink = 1; plan.shrink <= 6; ++plan.shrink) {
+    Generated smaller = generate(plan);
     const auto still = check(smaller, seed, failure.difference.stage);
     if (!still || still->difference.stage != failure.difference.stage) continue;
     generated = std::move(smaller);
@@ -79,11 +80,11 @@ std::string report(std::uint64_t seed, Generated generated, Failure failure) {
 
 }  // namespace
 
-std::optional<std::string> report_of(std::uint64_t seed, const std::string& stage) {
-  Generated generated = generate({seed, 0});
-  const auto failure = check(generated, seed, stage);
+std::optional<std::string> report_of(const Plan& plan, const std::string& stage) {
+  Generated generated = generate(plan);
+  const auto failure = check(generated, plan.seed, stage);
   if (!failure) return std::nullopt;
-  return report(seed, std::move(generated), *failure);
+  return report(plan, std::move(generated), *failure);
 }
 
 }  // namespace twinloom::tests

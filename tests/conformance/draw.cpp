@@ -44,7 +44,7 @@ Drawn with(const Tensor& tensor, std::initializer_list<const Drawn*> from,
 }
 
 Draw::Draw(const Plan& plan) : random(plan.seed), plan_(plan) {
-  large_ = random.chance(7);
+  large_ = random.chance(plan.networks ? 10 : 7);
   zeros_ = random.chance(15);
   sizes_.emplace_back();
   if (large_ || !random.chance(45)) return;
@@ -246,14 +246,15 @@ Drawn Draw::calmed(const Drawn& value) {
   return with(graph::pointwise(op, {value.tensor}), {&value}, {Feature::function});
 }
 
-void Draw::check_made(std::size_t first_node) const {
+void Draw::check_made(std::size_t first_node, const std::vector<Drawn>& made) const {
+  const auto has_many_axes = [](const Drawn& value) { return value.tensor.rank() > 6; };
+  if (std::ranges::any_of(made, has_many_axes)) throw Inapplicable{"too many dimensions"};
   std::int64_t total = 0;
   const auto nodes = builder.graph().nodes();
   for (std::size_t at = 0; at < nodes.size(); ++at) {
     const std::int64_t elements = count(nodes[at].shape);
     const std::int64_t most = large_ ? 300000 : 16384;
     if (at >= first_node && elements > most) throw Inapplicable{"too many elements"};
-    if (nodes[at].shape.size() > 6) throw Inapplicable{"too many dimensions"};
     total += elements;
   }
   const bool guarded =
@@ -283,7 +284,7 @@ bool Draw::attempt(const std::function<std::vector<Drawn>(Draw&)>& recipe) {
   ++attempts_;
   try {
     const std::vector<Drawn> made = recipe(*this);
-    check_made(first_node);
+    check_made(first_node, made);
     mark_used(first_node);
     for (const Drawn& value : made) keep(value);
     return true;

@@ -71,7 +71,7 @@ class Draw {
   bool is_empty() const { return pool_.empty(); }
 
  private:
-  void check_made(std::size_t first_node) const;
+  void check_made(std::size_t first_node, const std::vector<Drawn>& made) const;
   void keep(Drawn value);
   void mark_used(std::size_t first_node);
   std::int64_t shrunk(std::int64_t size) const;

@@ -1,7 +1,7 @@
-// Random graphs in mode fast. Of each sum and product in free order the device's own value is taken: it is
-// within its bound of the same sum in f64, and all that the graph makes of these values is as the evaluator
-// makes it, bit for bit. TWINLOOM_FAST_GRAPHS asks for another number of graphs, TWINLOOM_SEED for other
-// seeds.
+// Random graphs in the modes in which sums may have a free order: fast, and fused, where those of
+// contractions have. Of each such sum or product the device's own value is taken: it is within its bound of
+// the same sum in f64, and all that the graph makes of these values is as the evaluator makes it, bit for
+// bit. TWINLOOM_FAST_GRAPHS asks for another number of graphs, TWINLOOM_SEED for other seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <iostream>
 #include <random>
+#include <set>
+#include <vector>
 
 #include "backends/cpu/cpu.h"
 #include "core/base/error.h"
@@ -37,9 +39,10 @@ std::int64_t number_from(const char* variable, std::int64_t otherwise) {
   return text == nullptr ? otherwise : std::atoll(text);
 }
 
-// The graph of mode fast with one more result for each sum.
-Graph with_sums_as_results(const Graph& original) {
-  Graph graph = graph::fast_meaning(graph::remove_dead(original), graph::Relaxations::all());
+// The graph that the mode computes, with one more result for each sum.
+Graph with_sums_as_results(const Graph& original, pipeline::Mode mode) {
+  Graph graph = graph::remove_dead(original);
+  if (mode == pipeline::Mode::fast) graph = graph::fast_meaning(graph, graph::Relaxations::all());
   for (std::uint32_t n = 0; n < graph.nodes().size(); ++n)
     if (graph::rounded_monoid(graph.nodes()[n])) graph.output({graph::Ownership::own, {n}, -1, 0, {}});
   return graph;
@@ -79,24 +82,30 @@ struct Cut {
 // One graph on one machine.
 class FastRun {
  public:
-  FastRun(const Generated& generated, std::uint64_t seed, std::shared_ptr<const runtime::Backend> backend)
+  FastRun(const Generated& generated, std::uint64_t seed, std::shared_ptr<const runtime::Backend> backend,
+          pipeline::Mode mode = pipeline::Mode::fast)
       : original_(generated.graph.results().size()),
         arguments_(generated.graph, generated.inputs, generated.sizes.back(), seed, side_of(seed)),
         given_(arguments_.values()),
-        executable_(pipeline::compile(with_sums_as_results(generated.graph), std::move(backend),
-                                      {.mode = pipeline::Mode::fast, .verify = true})) {
+        executable_(pipeline::compile(with_sums_as_results(generated.graph, mode), std::move(backend),
+                                      {.mode = mode, .verify = true})) {
     options_.seed = seed;
     outputs_ = run(1);
     const auto variant = executable_.variant(arguments_.tensors());
     graph_ = variant->graph;
+    std::set<NodeId> may_differ;
+    for (const runtime::Group& group : variant->groups) {
+      const bool is_free = loops::print(group.nest).find(" free") != std::string::npos;
+      free += is_free ? 1 : 0;
+      if (is_free || mode == pipeline::Mode::fast) may_differ.insert(group.nodes.begin(), group.nodes.end());
+    }
     for (std::size_t r = original_; r < graph_.results().size(); ++r) {
       const NodeId id = graph_.results()[r].value;
-      if (!graph::rounded_monoid(graph_[id]) || std::ranges::find(sums_, id) != sums_.end()) continue;
+      if (!may_differ.contains(id) || !graph::rounded_monoid(graph_[id])) continue;
+      if (std::ranges::find(sums_, id) != sums_.end()) continue;
       sums_.push_back(id);
       values_.push_back(value_of(outputs_[r]));
     }
-    for (const runtime::Group& group : variant->groups)
-      free += loops::print(group.nest).find(" free") != std::string::npos ? 1 : 0;
   }
 
   std::vector<runtime::Output> run(int threads) {
@@ -204,24 +213,44 @@ class FastRun {
   std::vector<evaluate::Value> values_;  // that the device has for them
 };
 
-TEST(FastGraphs, SumsAreWithinTheirBoundsAndTheRestIsExact) {
+// Graphs on each of the back ends in turn.
+struct Compared {
+  int free = 0;               // kernels with sums in free order
+  std::int64_t elements = 0;  // of sums
+};
+Compared compare_graphs(std::int64_t graphs, pipeline::Mode mode,
+                        const std::vector<std::shared_ptr<const runtime::Backend>>& backends) {
   const auto first = static_cast<std::uint64_t>(number_from("TWINLOOM_SEED", 1));
-  const std::int64_t graphs = number_from("TWINLOOM_FAST_GRAPHS", TWINLOOM_DEFAULT_FAST_GRAPHS);
-  const auto core = interpreter_of_programs(cpu::make_cpu({})->machine());
-  const auto gpu = interpreter_of_programs(machine::h200());
-  int free = 0;
-  std::int64_t compared = 0;
+  Compared all;
   for (std::uint64_t seed = first; seed < first + static_cast<std::uint64_t>(graphs); ++seed) {
     SCOPED_TRACE(cat("seed ", seed));
-    FastRun run(generate({seed, 0}), seed, seed % 3 == 0 ? gpu : core);
+    FastRun run(generate({seed, 0}), seed, backends[seed % backends.size()], mode);
     run.check();
-    if (HasFatalFailure()) return;
-    free += run.free;
-    compared += run.compared;
+    if (testing::Test::HasFatalFailure()) return all;
+    all.free += run.free;
+    all.elements += run.compared;
   }
-  std::cout << free << " kernels with sums in free order, " << compared << " elements of sums\n";
-  EXPECT_GE(free, graphs / 10);
-  EXPECT_GE(compared, 10 * graphs);
+  std::cout << all.free << " kernels with sums in free order, " << all.elements << " elements of sums\n";
+  return all;
+}
+
+std::int64_t graph_count() { return number_from("TWINLOOM_FAST_GRAPHS", TWINLOOM_DEFAULT_FAST_GRAPHS); }
+
+TEST(FastGraphs, SumsAreWithinTheirBoundsAndTheRestIsExact) {
+  const auto core = interpreter_of_programs(cpu::make_cpu({})->machine());
+  const auto compared = compare_graphs(graph_count(), pipeline::Mode::fast,
+                                       {interpreter_of_programs(machine::h200()), core, core});
+  EXPECT_GE(compared.free, graph_count() / 10);
+  EXPECT_GE(compared.elements, 10 * graph_count());
+}
+
+TEST(FusedGraphs, ContractionsAreWithinTheirBoundsAndTheRestIsExact) {
+  const std::shared_ptr<const runtime::Backend> cpu = cpu::make_cpu({});
+  const auto compared = compare_graphs(
+      graph_count(), pipeline::Mode::fused,
+      {interpreter_of_programs(cpu->machine()), interpreter_of_programs(machine::h200()), cpu});
+  EXPECT_GE(compared.free, graph_count() / 10);
+  EXPECT_GE(compared.elements, graph_count());
 }
 
 // Of the error of a sum of n terms with random signs: 8 u rms sqrt(n log2 n), and the rounding of the result.

@@ -36,8 +36,7 @@ const Recipe& draw_family(Random& random, bool large) {
   return draw_recipe(random, at < 84 ? total_recipes() : place_recipes());
 }
 
-// Every recipe in turn, four a graph, so that none is rare however the weights are.
-constexpr std::uint64_t turns = 4;
+// Every recipe in turn, a few in each graph, so that none is rare however the weights are.
 const Recipe& recipe_in_turn(std::uint64_t number) {
   const auto families = {arithmetic_recipes(), movement_recipes(), total_recipes(), place_recipes()};
   std::uint64_t count = 0;
@@ -46,6 +45,9 @@ const Recipe& recipe_in_turn(std::uint64_t number) {
   const auto* family = families.begin();
   for (; number >= family->size(); ++family) number -= family->size();
   return (*family)[number];
+}
+const Recipe& network_in_turn(std::uint64_t number) {
+  return network_recipes()[number % network_recipes().size()];
 }
 
 bool is_near_border(std::int64_t length) {
@@ -115,10 +117,14 @@ Generated generate(const Plan& plan) {
   const std::int64_t recipes = draw.large() ? draw.random.between(3, 5) : draw.random.between(4, 9);
   for (std::int64_t r = 0; r < recipes; ++r) {
     if (r * 2 == recipes || r * 2 == recipes - 1) {
+      const std::uint64_t turns = plan.networks ? 6 : 4;
       for (std::uint64_t turn = 0; turn < turns; ++turn)
         draw.attempt(recipe_in_turn(turns * plan.seed + turn).make);
+      if (plan.networks) draw.attempt(network_in_turn(plan.seed).make);
     }
     draw.attempt(draw_family(draw.random, draw.large()).make);
+    if (plan.networks && !draw.large() && draw.random.chance(15))
+      draw.attempt(draw_recipe(draw.random, network_recipes()).make);
   }
   draw.attempt([](Draw& d) { return std::vector{d.calmed(d.pick_real())}; });
   draw.attempt([](Draw& d) { return std::vector{d.cast_to(d.pick(), ops::DType::f64)}; });

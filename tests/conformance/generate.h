@@ -55,7 +55,8 @@ struct InputPlan {
 
 struct Plan {
   std::uint64_t seed;
-  int shrink = 0;  // how often every drawn size is halved
+  int shrink = 0;        // how often every drawn size is halved
+  bool networks = true;  // recipes of networks too
 };
 
 struct Generated {

@@ -16,5 +16,6 @@ std::span<const Recipe> arithmetic_recipes();
 std::span<const Recipe> movement_recipes();
 std::span<const Recipe> total_recipes();
 std::span<const Recipe> place_recipes();
+std::span<const Recipe> network_recipes();
 
 }  // namespace twinloom::tests

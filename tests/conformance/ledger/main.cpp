@@ -51,7 +51,7 @@ Run run(std::uint64_t first, std::int64_t count, double seconds, const std::stri
   Stopwatch stopwatch;
   Run done{first, first, 0, 0};
   while (done.next < first + static_cast<std::uint64_t>(count) && done.seconds < seconds) {
-    if (const auto report = report_of(done.next++, stage)) {
+    if (const auto report = report_of({done.next++}, stage)) {
       ++done.different;
       std::cout << *report << std::endl;
     }
