@@ -143,7 +143,8 @@ class AnyOrder {
       if (!number) return stmt;
       loops::Merge merge{into[*number], step->values, lowering_.mask_of(*step, reduced), false};
       const auto* product = std::get_if<loops::Apply>(&step->values.front()->node);
-      if (group_[*number].free && product != nullptr && product->op == ops::Pointwise::mul) {
+      const bool is_free_sum = group_[*number].free && group_[*number].monoid == ops::Monoid::sum;
+      if (is_free_sum && product != nullptr && product->op == ops::Pointwise::mul) {
         merge.values = product->inputs;
         merge.product = true;
       }

@@ -323,6 +323,27 @@ TEST(FastSums, OfAMillionRowsInOnePlaceAreWithinTheSharperBound) {
   }
 }
 
+// Of powers of two every order gives the same product.
+TEST(FastSums, OfProductsAreNoProductsOfThem) {
+  for (const machine::Machine& machine : {cpu::make_cpu({})->machine(), machine::h200()}) {
+    graph::Builder builder;
+    const auto x = builder.input("x", ops::DType::f32, {3, 5}),
+               y = builder.input("y", ops::DType::f32, {3, 1});
+    builder.output(graph::prod(x * y, {1}));
+    std::vector<float> twos(15), scales = {2, 0.5, 4};
+    for (std::size_t e = 0; e < twos.size(); ++e) twos[e] = e % 2 == 0 ? 2.0f : 0.25f;
+    const std::vector<runtime::Argument> arguments = {
+        runtime::view_of(twos.data(), ops::DType::f32, {3, 5}),
+        runtime::view_of(scales.data(), ops::DType::f32, {3, 1})};
+    const Graph graph = builder.take();
+    const auto product = [&](pipeline::Mode mode) {
+      return value_of(
+          pipeline::compile(graph, interpreter_of_programs(machine), {.mode = mode}).run(arguments).front());
+    };
+    EXPECT_EQ(product(pipeline::Mode::fast).bytes, product(pipeline::Mode::strict).bytes);
+  }
+}
+
 // As a GPU's programs. Of whole numbers every order gives the same sum; sums of sums wait for each other.
 TEST(FastSums, OfWholeNumbersThatAreAddedInMemoryAreExact) {
   constexpr std::int64_t ROWS = 1000, PLACES = 300, COLUMNS = 3;
