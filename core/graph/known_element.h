@@ -17,18 +17,21 @@ class KnownElements {
 
   // The element at the position, as an expression of what the position is made of.
   std::optional<index::Expr> element(NodeId id, const std::vector<index::Expr>& at) const {
-    return element(id, at, 0);
+    int visits = most_visits;
+    return element(id, at, visits);
   }
 
  private:
-  std::optional<index::Expr> element(NodeId id, const std::vector<index::Expr>& at, int depth) const;
-  std::optional<index::Expr> unbounded(const Node& node, const std::vector<index::Expr>& at, int depth) const;
+  static constexpr int most_visits = 512;  // of nodes, which sums of sums would be walked to again and again
+  std::optional<index::Expr> element(NodeId id, const std::vector<index::Expr>& at, int& visits) const;
+  std::optional<index::Expr> unbounded(const Node& node, const std::vector<index::Expr>& at,
+                                       int& visits) const;
   std::optional<index::Expr> through(const View& view, NodeId input, const std::vector<index::Expr>& at,
-                                     int depth) const;
+                                     int& visits) const;
   std::optional<index::Expr> part(const Concat& concat, const Node& node, const std::vector<index::Expr>& at,
-                                  int depth) const;
+                                  int& visits) const;
   std::optional<index::Expr> looked_up(const Gather& gather, const Node& node,
-                                       const std::vector<index::Expr>& at, int depth) const;
+                                       const std::vector<index::Expr>& at, int& visits) const;
   std::optional<index::Expr> computed(ops::Pointwise op, const index::Expr& left,
                                       const index::Expr& right) const;
   bool fits(const index::Expr& value, ops::DType dtype) const;

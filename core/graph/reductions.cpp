@@ -101,6 +101,9 @@ Tensor reduce(ops::Monoid monoid, const Tensor& x, const Axes& axes, bool keep, 
 Tensor amax_or_lowest(const Tensor& x, const Axes& axes, bool keep) {
   return reduced_by({ops::Monoid::max, {}, 0, true}, x, axes, keep);
 }
+Tensor amin_or_highest(const Tensor& x, const Axes& axes, bool keep) {
+  return reduced_by({ops::Monoid::min, {}, 0, true}, x, axes, keep);
+}
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keep) { return reduce(ops::Monoid::sum, x, axes, keep); }
 Tensor prod(const Tensor& x, const Axes& axes, bool keep) { return reduce(ops::Monoid::prod, x, axes, keep); }

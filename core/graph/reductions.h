@@ -12,8 +12,9 @@ Tensor reduce(ops::Monoid monoid, const Tensor& x, const Axes& axes = {}, bool k
 Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep = false);
 Tensor prod(const Tensor& x, const Axes& axes = {}, bool keep = false);
 Tensor amax(const Tensor& x, const Axes& axes = {}, bool keep = false);
-// amax that is the type's lowest value over nothing: the shift of softmax and logsumexp.
+// amax that is the type's lowest value over nothing: the shift of softmax and logsumexp. And amin.
 Tensor amax_or_lowest(const Tensor& x, const Axes& axes, bool keep);
+Tensor amin_or_highest(const Tensor& x, const Axes& axes, bool keep);
 Tensor amin(const Tensor& x, const Axes& axes = {}, bool keep = false);
 Tensor any(const Tensor& x, const Axes& axes = {}, bool keep = false);  // b8; x of another type is x != 0
 Tensor all(const Tensor& x, const Axes& axes = {}, bool keep = false);

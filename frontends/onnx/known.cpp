@@ -91,6 +91,8 @@ std::set<std::string> Known::unknown_inputs(const graph::Tensor& tensor) {
 std::optional<NodeId> Known::add_to(Graph& part, const Node& node, std::size_t id,
                                     const std::vector<NodeId>& made) {
   if (!known_count(node) || std::holds_alternative<graph::Random>(node.node)) return std::nullopt;
+  const auto* size = std::get_if<graph::Size>(&node.node);
+  if (size != nullptr && !index::constant_of(size->value)) return std::nullopt;
   if (std::holds_alternative<graph::Input>(node.node)) {
     const int parameter = parameter_of(NodeId{static_cast<decltype(NodeId::index)>(id)});
     const graph::Content array = given(parameter);

@@ -52,9 +52,6 @@ Tensor mean_of(const Tensor& x, const Axes& axes, bool keep) {
   for (const int axis : axes) count = count * x.size(axis);
   return graph::div_trunc(graph::sum(x, axes, keep), x.builder().size(count, x.dtype()));
 }
-// Of truths: whether any, whether all.
-Tensor max_of(const Tensor& x, const Axes& axes, bool keep) { return graph::amax(x, axes, keep); }
-Tensor min_of(const Tensor& x, const Axes& axes, bool keep) { return graph::amin(x, axes, keep); }
 Tensor logsumexp_of(const Tensor& x, const Axes& axes, bool keep) {
   const bool real = ops::is_floating(x.dtype());
   return graph::cast(graph::logsumexp(real ? x : graph::cast(x, DType::f32), axes, keep), x.dtype());
@@ -71,8 +68,9 @@ Tensor log_of(const Tensor& x) {
 constexpr Steps sum = {nullptr, graph::sum, nullptr};
 constexpr Steps product = {nullptr, graph::prod, nullptr};
 constexpr Steps mean = {nullptr, mean_of, nullptr};
-constexpr Steps max = {nullptr, max_of, nullptr};
-constexpr Steps min = {nullptr, min_of, nullptr};
+// Of truths: whether any, whether all.
+constexpr Steps max = {nullptr, graph::amax_or_lowest, nullptr};
+constexpr Steps min = {nullptr, graph::amin_or_highest, nullptr};
 constexpr Steps l1 = {graph::abs, graph::sum, nullptr};
 constexpr Steps l2 = {square, graph::sum, root};
 constexpr Steps log_sum = {nullptr, graph::sum, log_of};

@@ -1,6 +1,8 @@
 // What small models give, and the types and shapes of their results.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/onnx/models.h"
 
 namespace twinloom::tests {
@@ -34,6 +36,32 @@ TEST(OnnxValues, ShapesMayBeComputed) {
       .with("axis", 0);
   model.node("Reshape", {"x", "wanted"}, {"y"}).output("y");
   EXPECT_EQ(type_of(model.read()), "f32 [2*n, 3]");
+}
+
+// Ten steps one after the other, the last of them over a number that is 4 at most.
+TEST(OnnxValues, ShapesMayTakeManySteps) {
+  Model model;
+  model.input("x", float32, {"n", 2}).integers("zero", {0}).integers("one", {1}).integers("four", {4});
+  model.node("Shape", {"x"}, {"s0"}).with("end", 1);
+  for (int step = 0; step < 10; ++step) model.node("Add", {cat("s", step), "one"}, {cat("s", step + 1)});
+  model.node("Min", {"s10", "four"}, {"least"}).node("Max", {"least", "zero"}, {"end"});
+  model.node("Slice", {"x", "zero", "end", "zero"}, {"y"}).output("y");
+  EXPECT_EQ(type_of(model.read()), "f32 [least(4, n), 2]");
+  Model negative;
+  negative.input("x", float32, {"n", 2}).integers("zero", {0}).integers("four", {4}).integers("minus", {-4});
+  negative.node("Shape", {"x"}, {"s"}).with("end", 1).node("Mul", {"s", "minus"}, {"m"});
+  negative.node("Div", {"m", "four"}, {"d"});
+  negative.node("Add", {"d", "s"}, {"none"}).node("Slice", {"x", "none", "s", "zero"}, {"y"}).output("y");
+  EXPECT_EQ(type_of(negative.read()), "f32 [n, 2]");
+}
+
+TEST(OnnxValues, TheExtremesOfNothingAreTheEnds) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const auto& [operation, end] : {std::pair{"ReduceMax", -infinity}, std::pair{"ReduceMin", infinity}}) {
+    Model model = model_of(operation, {0, 2});
+    model.with("axes", std::vector<std::int64_t>{0}).with("keepdims", 0);
+    EXPECT_EQ(numbers_of(model.read()), (Numbers{end, end}));
+  }
 }
 
 TEST(OnnxValues, ConstantsMayBeComputedInAnyWay) {
