@@ -176,11 +176,13 @@ struct NodeProto {
 
 struct GraphProto {
   std::vector<NodeProto> node;
+  std::string_view name;
   std::vector<TensorProto> initializer;
   std::vector<ValueInfoProto> input, output;
   std::optional<OtherProto> sparse_initializer;  // whether there is any
   static void fields(auto& message, auto visit) {
     visit(1, message.node);
+    visit(2, message.name);
     visit(5, message.initializer);
     visit(11, message.input);
     visit(12, message.output);
@@ -219,11 +221,13 @@ struct FunctionProto {
 
 struct ModelProto {
   std::int64_t ir_version = 0;  // with which files begin
+  std::string_view producer_name;
   std::vector<OperatorSetIdProto> opset_import;
   std::optional<GraphProto> graph;
   std::vector<FunctionProto> functions;
   static void fields(auto& message, auto visit) {
     visit(1, message.ir_version);
+    visit(2, message.producer_name);
     visit(7, message.graph);
     visit(8, message.opset_import);
     visit(25, message.functions);

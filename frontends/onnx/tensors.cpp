@@ -1,6 +1,7 @@
 // See tensors.h.
 #include "frontends/onnx/tensors.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -190,6 +191,12 @@ DType dtype_of(std::int64_t number, const std::string& what) {
   const TypeRow& row = types[static_cast<std::size_t>(number)];
   if (!row.dtype) throw Unsupported(cat(what, ": elements of type ", row.name));
   return *row.dtype;
+}
+
+std::int32_t number_of(DType dtype) {
+  const auto row = std::ranges::find(types, std::optional(dtype), &TypeRow::dtype);
+  if (row == types.end()) throw Error(cat("files of ONNX hold no elements of ", ops::name(dtype)));
+  return static_cast<std::int32_t>(row - types.begin());
 }
 
 graph::Array array_of(const TensorProto& tensor, const std::filesystem::path& folder,

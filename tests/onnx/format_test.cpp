@@ -62,7 +62,7 @@ TEST(OnnxFormat, NumbersSideBySideOrOneByOne) {
 TEST(OnnxFormat, RawDataIsNotCopied) {
   format::TensorProto tensor;
   tensor.raw_data = "weights";
-  const std::string bytes = encoded(tensor);
+  const std::string bytes = format::encoded(tensor);
   EXPECT_EQ(tensor_in(bytes).raw_data.data(), bytes.data() + bytes.find("weights"));
 }
 

@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "frontends/onnx/encode.h"
 #include "frontends/onnx/format.h"
 #include "frontends/onnx/read.h"
-#include "tests/onnx/encode.h"
 
 namespace twinloom::tests {
+
+namespace format = onnx::format;
 
 // The numbers of ONNX's element types.
 enum Type : std::int32_t {
@@ -44,7 +46,7 @@ class Model {
   Model& with(const std::string& name, const Model& graph);
   Model& with_texts(const std::string& name, const std::vector<std::string>& texts);
 
-  std::string bytes() const { return encoded(proto); }
+  std::string bytes() const { return format::encoded(proto); }
   graph::Graph read(const onnx::ReadOptions& options = {}) const { return onnx::read(bytes(), options); }
   // What is thrown while it is read, "unsupported: " before what is no mistake; "nothing was thrown".
   std::string error(const onnx::ReadOptions& options = {}) const;

@@ -4,17 +4,19 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/onnx/encode.h"
+#include "frontends/onnx/encode.h"
 
 namespace twinloom::tests {
 
 namespace {
 
+namespace format = onnx::format;
+
 constexpr int f32 = 1;
 
 template <class Message>
 void write(const std::string& file, const Message& message) {
-  std::ofstream(file, std::ios::binary) << encoded(message);
+  std::ofstream(file, std::ios::binary) << format::encoded(message);
 }
 
 format::TensorProto tensor_of(const std::vector<float>& numbers) {

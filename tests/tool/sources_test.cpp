@@ -68,7 +68,9 @@ TEST_F(ToolSources, BadOptionsAreErrors) {
     EXPECT_SAYS(outcome, words);
   };
   place.write("file", "");
-  says("", "export writes a package or sources; expected --package FILE, --cpp FOLDER or --cuda FOLDER");
+  says("",
+       "export writes a package, sources or a model; expected --package FILE, --cpp FOLDER, --cuda FOLDER or "
+       "--onnx FILE");
   says("--cpp file", "'file' is no folder");
   says("--cpp file/out", "the folder 'file/out' cannot be made: ");
   says("--cpp out --isa avx2,avx512", "--cpp writes kernels for one instruction set; --isa names several");
@@ -78,6 +80,15 @@ TEST_F(ToolSources, BadOptionsAreErrors) {
   says("--cuda out --isa avx2", "--cuda writes kernels for GPUs; --isa names a processor's instruction set");
   says("--cuda out --sm 80", "--cuda writes kernels for sm_90; --sm names sm_80");
   says("--cpp out --size s0=0", "an example has the size s0 = 0; exported kernels are for sizes above 0");
+}
+
+TEST_F(ToolSources, AModelOfOnnxGivesTheSame) {
+  EXPECT_SAYS(place.run("export softmax.fx --onnx softmax.onnx"), "softmax.onnx: ");
+  const Outcome verified = place.run("run softmax.onnx --size s0=3 --input x=1");
+  EXPECT_CODE(verified, 0);
+  EXPECT_SAYS(place.run("dump softmax.onnx"), "f32 [s0, 8] = input slot 0 name \"x\"");
+  EXPECT_SAYS(place.run("export softmax.fx --onnx missing/softmax.onnx"),
+              "'missing/softmax.onnx' cannot be written");
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
-// twinloom export: compiles a model ahead of time.
+// twinloom export: compiles a model ahead of time, or writes what its graph says.
+#include <fstream>
 #include <iostream>
 
 #include "api/package.h"
 #include "api/sources.h"
 #include "core/base/error.h"
+#include "frontends/onnx/write.h"
 #include "tools/twinloom/commands.h"
 #include "tools/twinloom/inputs.h"
 
@@ -14,7 +16,7 @@ namespace {
 struct ExportCommand {
   ModelOptions model;
   DeviceOptions device;
-  std::filesystem::path package, cpp, cuda;
+  std::filesystem::path package, cpp, cuda, onnx;
   bool force = false;
   std::vector<std::string> isas, architectures;
 };
@@ -75,15 +77,27 @@ void write_package(const Model& model, const ExportCommand& command) {
             << join(written.targets(), ", ", [](const std::string& target) { return target; }) << '\n';
 }
 
+void write_onnx(const Model& model, const std::filesystem::path& path) {
+  const std::string bytes = onnx::write(model.graph);
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
+  if (!file) throw Error(cat("'", escaped(path.string()), "' cannot be written"));
+  std::cout << path.string() << ": " << bytes.size() << " bytes\n";
+}
+
 int run_export(const ExportCommand& command) {
-  if (command.package.empty() && command.cpp.empty() && command.cuda.empty())
-    throw Error("export writes a package or sources; expected --package FILE, --cpp FOLDER or --cuda FOLDER");
+  if (command.package.empty() && command.cpp.empty() && command.cuda.empty() && command.onnx.empty())
+    throw Error(
+        "export writes a package, sources or a model; expected --package FILE, --cpp FOLDER, --cuda FOLDER "
+        "or "
+        "--onnx FILE");
   check_targets(command);
   const Model model = read_model(command.model);
   if (model.package) throw Error(cat("'", escaped(command.model.file.string()), "' is a package already"));
   if (!command.package.empty()) write_package(model, command);
   if (!command.cpp.empty()) write_sources(model, command, command.cpp, export_cpp);
   if (!command.cuda.empty()) write_sources(model, command, command.cuda, export_cuda);
+  if (!command.onnx.empty()) write_onnx(model, command.onnx);
   return 0;
 }
 
@@ -102,6 +116,8 @@ Command add_export(CLI::App& app, const Context& context) {
   sub->add_option("--cuda", command->cuda,
                   "Write CUDA C++ to this folder, which nvcc builds without Twinloom: the same for GPUs")
       ->type_name(takes::folder);
+  sub->add_option("--onnx", command->onnx, "Write what the graph computes to this file, as an ONNX model")
+      ->type_name(takes::file);
   sub->add_flag("--force", command->force, "Overwrite files of a folder that is not empty");
   sub->add_option(
          "--isa", command->isas,

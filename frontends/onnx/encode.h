@@ -1,15 +1,17 @@
-// Messages of ONNX as the bytes of a file: what frontends/onnx/format.h decodes.
+// Messages of ONNX as the bytes of a file: what format.h decodes.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "frontends/onnx/format.h"
 
-namespace twinloom::tests {
-
-namespace format = onnx::format;
+namespace twinloom::onnx::format {
 
 template <class Field>
 concept Number = std::is_arithmetic_v<Field> || std::is_enum_v<Field>;
@@ -83,4 +85,4 @@ std::string encoded(const Message& message) {
   return bytes;
 }
 
-}  // namespace twinloom::tests
+}  // namespace twinloom::onnx::format
