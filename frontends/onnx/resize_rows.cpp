@@ -117,12 +117,18 @@ std::int64_t known_size(const Call& call, const Tensor& x, int axis) {
   return *known;
 }
 
+// An axis that stays as it is, of a symbolic size too: as good as any of one element.
+Scaled unchanged(const Tensor& x, int axis) {
+  const std::int64_t size = index::constant_of(x.size(axis)).value_or(1);
+  return {size, size, 1, 0, 1};
+}
+
 // The scaled axes of a Resize by its inputs: scales, or sizes.
 std::vector<Scaled> scaled_axes(const Call& call, const Tensor& x, const graph::Axes& axes) {
   const std::size_t scales_at = call.version() < 11 ? 1 : 2, sizes_at = 3;
   std::vector<double> scales;
-  Integers sizes;
-  if (call.has(sizes_at)) sizes = call.integers(sizes_at);
+  Shape sizes;
+  if (call.has(sizes_at)) sizes = call.sizes(sizes_at);
   if (call.has(scales_at) && sizes.empty()) scales = call.reals(scales_at);
   if ((sizes.empty() ? scales.size() : sizes.size()) != axes.size())
     call.fail("needs a scale or a size for each of ", axes.size(), " axes, given ", scales.size(), " and ",
@@ -130,10 +136,20 @@ std::vector<Scaled> scaled_axes(const Call& call, const Tensor& x, const graph::
   std::vector<Scaled> result;
   for (std::size_t k = 0; k < axes.size(); ++k) {
     Scaled scaled;
+    if (sizes.empty() ? scales[k] == 1 : sizes[k] == x.size(axes[k])) {
+      result.push_back(unchanged(x, axes[k]));
+      continue;
+    }
     scaled.from = known_size(call, x, axes[k]);
     const auto from = static_cast<double>(scaled.from);
-    scaled.scale = sizes.empty() ? scales[k] : static_cast<double>(sizes[k]) / from;
-    const double to = sizes.empty() ? std::floor(from * scaled.scale) : static_cast<double>(sizes[k]);
+    if (sizes.empty()) {
+      scaled.scale = scales[k];
+    } else {
+      const auto size = index::constant_of(sizes[k]);
+      if (!size) call.unsupported("a symbolic size of what an axis is resized to");
+      scaled.scale = static_cast<double>(*size) / from;
+    }
+    const double to = std::floor(from * scaled.scale + (sizes.empty() ? 0 : 0.5));
     if (!(to >= 1 && to <= most_size)) call.fail("resizes axis ", axes[k], " to ", to, " elements");
     scaled.to = static_cast<std::int64_t>(to);
     result.push_back(scaled);
@@ -142,9 +158,10 @@ std::vector<Scaled> scaled_axes(const Call& call, const Tensor& x, const graph::
 }
 
 // One scale for all axes, so that the result is inside of the sizes, or around them.
-void keep_ratio(const Call& call, std::vector<Scaled>& axes) {
+void keep_ratio(const Call& call, const Tensor& x, const graph::Axes& all, std::vector<Scaled>& axes) {
   const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
   if (policy == "stretch" || !call.has(3) || axes.empty()) return;
+  for (const int axis : all) known_size(call, x, axis);
   if (policy != "not_larger" && policy != "not_smaller")
     call.fail("there is no keep_aspect_ratio_policy '", escaped(policy), "'");
   double scale = axes[0].scale;
@@ -207,13 +224,15 @@ Values resize(const Call& call) {
     for (int axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
   }
   std::vector<Scaled> scaled = scaled_axes(call, x, axes);
-  keep_ratio(call, scaled);
+  keep_ratio(call, x, axes, scaled);
   if (rules.coordinates == "tf_crop_and_resize") {
     const std::vector<double> roi = call.reals(1);
     if (roi.size() != 2 * axes.size())
       call.fail("needs ", 2 * axes.size(), " numbers as roi, given ", roi.size());
-    for (std::size_t k = 0; k < axes.size(); ++k)
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      known_size(call, x, axes[k]);
       scaled[k].first = roi[k], scaled[k].last = roi[k + axes.size()];
+    }
   }
   return resized_by(call, axes, scaled, rules);
 }
@@ -228,9 +247,10 @@ Values upsample(const Call& call) {
   graph::Axes axes;
   std::vector<Scaled> scaled;
   for (int axis = 0; axis < x.rank(); ++axis) {
+    const double scale = scales[static_cast<std::size_t>(axis)];
+    if (scale == 1) continue;
     const std::int64_t from = known_size(call, x, axis);
-    const double scale = scales[static_cast<std::size_t>(axis)],
-                 to = std::floor(static_cast<double>(from) * scale);
+    const double to = std::floor(static_cast<double>(from) * scale);
     if (!(to >= 1 && to <= most_size)) call.fail("resizes axis ", axis, " to ", to, " elements");
     axes.push_back(axis);
     scaled.push_back({from, static_cast<std::int64_t>(to), scale, 0, 1});

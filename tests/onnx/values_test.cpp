@@ -55,6 +55,33 @@ TEST(OnnxValues, ShapesMayTakeManySteps) {
   EXPECT_EQ(type_of(negative.read()), "f32 [n, 2]");
 }
 
+// An axis that stays may have any size.
+TEST(OnnxValues, ImagesOfSymbolicBatchesAreResized) {
+  Model scaled;
+  scaled.input("x", float32, {"n", 2})
+      .reals("scales", {2}, {1, 2})
+      .node("Resize", {"x", "", "scales"}, {"y"})
+      .output("y");
+  EXPECT_EQ(type_of(scaled.read()), "f32 [n, 4]");
+  EXPECT_EQ(numbers_of(scaled.read(), {{index::Symbol("n"), 2}}), (Numbers{0, 0, 1, 1, 2, 2, 3, 3}));
+  Model sized;
+  sized.input("x", float32, {"n", 2}).integers("four", {4}).node("Shape", {"x"}, {"n"}).with("end", 1);
+  sized.node("Concat", {"n", "four"}, {"sizes"}).with("axis", 0);
+  sized.node("Resize", {"x", "", "", "sizes"}, {"y"}).output("y");
+  EXPECT_EQ(type_of(sized.read()), "f32 [n, 4]");
+  sized.with("keep_aspect_ratio_policy", "not_larger");
+  EXPECT_EQ(sized.error(),
+            "unsupported: node 'y' (Resize, opset 17): a symbolic size of what is resized is not supported");
+}
+
+TEST(OnnxValues, AReductionMaySayWhatNoAxesMean) {
+  Model model = model_of("ReduceSum", {2, 2});
+  model.integers("axes", {1}).with("noop_with_empty_axes", 1);
+  EXPECT_EQ(numbers_of(model.read()), (Numbers{0, 1, 2, 3}));
+  model.node(0).input.push_back("axes");
+  EXPECT_EQ(numbers_of(model.read()), (Numbers{1, 5}));
+}
+
 TEST(OnnxValues, TheExtremesOfNothingAreTheEnds) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const auto& [operation, end] : {std::pair{"ReduceMax", -infinity}, std::pair{"ReduceMin", infinity}}) {
