@@ -86,10 +86,9 @@ bool LibraryKernel::serves(const loops::Program& nest, const machine::Machine& m
   const loops::Contraction contraction = contraction_in(nest);
   index::Substitution usual;
   for (const loops::SizeInfo& size : nest.sizes) {
-    const std::int64_t known = size.usual.value_or(
-        std::clamp(USUAL_SIZE, size.range.low.value_or(USUAL_SIZE),
-                   std::max(size.range.high.value_or(USUAL_SIZE), size.range.low.value_or(USUAL_SIZE))));
-    usual.emplace(size.symbol, std::max<std::int64_t>(known, 1));
+    const std::int64_t least = std::max<std::int64_t>(size.range.low.value_or(1), 1);
+    const std::int64_t most = std::max(size.range.high.value_or(USUAL_SIZE), least);
+    usual.emplace(size.symbol, std::clamp(size.usual.value_or(USUAL_SIZE), least, most));
   }
   const ThreadScope scope(machine.blocks_at_once);
   return LibraryCall::make(with_sizes(contraction, usual), types_in(nest, contraction)) != nullptr;

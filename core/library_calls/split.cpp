@@ -20,7 +20,8 @@ namespace {
 
 using loops::Nest, loops::NestLoop, loops::Ref, loops::Stmt;
 
-// The total that a nest has, alone in it but for what every iteration does with it.
+// The total that a nest has, alone in it but for what every iteration does with it: what is looked up at run
+// time is in no call.
 struct Total {
   loops::Temp temp;
   std::size_t start, sibling;  // items
@@ -31,10 +32,12 @@ std::optional<Total> only_total(const Nest& nest) {
   std::optional<Total> found;
   std::optional<std::size_t> start, sibling;
   for (std::size_t at = 0; at < nest.items.size(); ++at) {
-    if (std::holds_alternative<loops::Sibling>(nest.items[at])) {
+    const auto* stmt = std::get_if<Ref<Stmt>>(&nest.items[at]);
+    if (stmt != nullptr && std::holds_alternative<loops::Index>((*stmt)->node)) return std::nullopt;
+    if (stmt == nullptr) {
       if (sibling) return std::nullopt;
       sibling = at;
-    } else if (const auto* begun = std::get_if<loops::Start>(&std::get<Ref<Stmt>>(nest.items[at])->node)) {
+    } else if (const auto* begun = std::get_if<loops::Start>(&(*stmt)->node)) {
       if (start) return std::nullopt;
       start = at;
       found = Total{begun->total, at, 0};

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/onednn.h"
+#include "core/base/text.h"
 #include "core/graph/composites.h"
 #include "core/pipeline/pipeline.h"
 #include "core/steps/contraction.h"
@@ -78,6 +79,20 @@ TEST_F(Split, NeighboursStayOutOfItsFactors) {
   EXPECT_EQ(norm.libraries(), 1u);
   for (const runtime::Step& step : norm.variant->steps)
     EXPECT_TRUE(step.program.library || !steps::has_contraction(step.program)) << step.program.name;
+}
+
+TEST(Takes, NothingThatIsLookedUp) {
+  const auto takes = [](const std::string& index, const std::string& begin) {
+    return library_calls::takes(
+        loops::parse(cat("program p(a: f32[n*20], at: i64[1], b: f32[120], y: written f32[24]; n in 1..) { "
+                         "for i < 4 { for j < 6 { ",
+                         index, " start t0 : sum f32 free for k < 20 { t0 += mul(a[", begin,
+                         "20*i + k], b[6*k + j]) at k } "
+                         "y[6*i + j] = relu(t0) } } }")),
+        [](const loops::Program&) { return true; });
+  };
+  EXPECT_TRUE(takes("", ""));
+  EXPECT_FALSE(takes("index x0 = at[0] below n node 5", "20*x0 + "));
 }
 
 TEST_F(Split, SmallOnesStayInTheirKernels) {
