@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <string_view>
 
@@ -49,8 +50,18 @@ struct Layout {
     for (std::size_t d = 0; d < dims.size(); ++d)
       if (dims[d] == 1) strides[d] = most;
   }
-  bool has_steps() const {
-    return std::ranges::all_of(strides, [](std::int64_t step) { return step > 0; });
+  // Whether it walks forwards and meets no element twice, as oneDNN wants it.
+  bool is_plain() const {
+    std::vector<std::size_t> order(dims.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t d) { return strides[d]; });
+    std::int64_t walked = 1;
+    for (const std::size_t d : order) {
+      if (dims[d] == 1) continue;
+      if (strides[d] < walked) return false;
+      walked = strides[d] * dims[d];
+    }
+    return true;
   }
 };
 
@@ -199,6 +210,7 @@ class LibraryCall::Maker {
   bool add_product(Contraction contraction, const Axes& left_copied, const Axes& right_copied) {
     auto product = loops::matrix_product_of(contraction);
     if (!product || product->batch.size() + 2 > onednn::MOST_DIMENSIONS) return false;
+    if (!copied_layout(left_copied).is_plain() || !copied_layout(right_copied).is_plain()) return false;
     Wishes wishes;
     wishes.dtypes = dtypes_, wishes.are_constants = constants_;
     wishes.turned = known(product->columns.out) != 1 && known(product->columns.extent) > 1;
@@ -213,7 +225,7 @@ class LibraryCall::Maker {
     wishes.copies[2] = wishes.turned ? left_copied : right_copied;
     wishes.begins = begins_of(contraction);
     const Layouts layouts = layouts_of(*product);
-    if (!have_steps(layouts)) return false;
+    if (!are_plain(layouts)) return false;
     wishes.given = described(layouts, wishes.dtypes);
     const bool packs = wishes.are_constants[2] && wishes.copies[2].empty() && product->batch.empty();
     const Owned right =
@@ -229,7 +241,7 @@ class LibraryCall::Maker {
   bool add_convolution(const Contraction& contraction, bool turned) {
     const auto convolution = loops::convolution_of(contraction);
     const auto layouts = convolution ? layouts_of(*convolution) : std::nullopt;
-    if (!layouts || !have_steps(*layouts)) return false;
+    if (!layouts || !are_plain(*layouts)) return false;
     std::vector<std::int64_t> strides, dilations, before, after;
     for (const loops::Convolution::Dimension& each : convolution->dimensions) {
       strides.push_back(each.stride), dilations.push_back(each.dilation - 1);
@@ -257,12 +269,20 @@ class LibraryCall::Maker {
     return finish(primitive_desc, wishes);
   }
 
+  // How what is copied lies in its buffer.
+  static Layout copied_layout(const Axes& axes) {
+    Layout layout;
+    for (const loops::Copied::Axis& axis : axes) layout.add(known(axis.extent), known(axis.step));
+    layout.settle();
+    return layout;
+  }
+
   static std::array<std::int64_t, 3> begins_of(const Contraction& of) {
     return {known(of.out_begin), known(of.left_begin), known(of.right_begin)};
   }
 
-  static bool have_steps(const Layouts& layouts) {
-    return layouts.out.has_steps() && layouts.left.has_steps() && layouts.right.has_steps();
+  static bool are_plain(const Layouts& layouts) {
+    return layouts.out.is_plain() && layouts.left.is_plain() && layouts.right.is_plain();
   }
 
   static std::array<Owned, 3> described(const Layouts& layouts, const std::array<int, 3>& dtypes) {
@@ -296,13 +316,11 @@ class LibraryCall::Maker {
   }
 
   // In the order in which a product finds one axis where the buffer has several.
-  static void copy(Operand& operand, const std::vector<loops::Copied::Axis>& axes, int dtype) {
-    Layout from, to;
-    for (const loops::Copied::Axis& axis : axes) {
-      from.add(known(axis.extent), known(axis.step));
-      to.add(known(axis.extent), known(axis.copy_step));
-    }
-    from.settle(), to.settle();
+  static void copy(Operand& operand, const Axes& axes, int dtype) {
+    const Layout from = copied_layout(axes);
+    Layout to;
+    for (const loops::Copied::Axis& axis : axes) to.add(known(axis.extent), known(axis.copy_step));
+    to.settle();
     operand.given = onednn::described(from.dims, dtype, from.strides);
     operand.copied = onednn::described(to.dims, dtype, to.strides);
     make_reorder(operand);

@@ -91,7 +91,12 @@ bool LibraryKernel::serves(const loops::Program& nest, const machine::Machine& m
     usual.emplace(size.symbol, std::clamp(size.usual.value_or(USUAL_SIZE), least, most));
   }
   const ThreadScope scope(machine.blocks_at_once);
-  return LibraryCall::make(with_sizes(contraction, usual), types_in(nest, contraction)) != nullptr;
+  onednn::functions();  // that it cannot be opened is said
+  try {
+    return LibraryCall::make(with_sizes(contraction, usual), types_in(nest, contraction)) != nullptr;
+  } catch (const Error&) {
+    return false;  // a layout that it does not describe, or cannot reorder
+  }
 }
 
 std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::int64_t> sizes,

@@ -69,7 +69,7 @@ class Shares {
 
   std::optional<Convolution> convolution() {
     if (windowed_groups_) return std::nullopt;
-    while (!merged_by(picked(of_.summed, inputs_), &Walked::right) && add_window_of_sums()) {
+    while ((!merged_by(picked(of_.summed, inputs_), &Walked::right) || overlap()) && add_window_of_sums()) {
     }
     while (!merged_by(picked(of_.kept, batch_), &Walked::left) && add_window_of_results()) {
     }
@@ -91,6 +91,17 @@ class Shares {
  private:
   bool has_window(std::size_t axis, std::optional<std::size_t> Contraction::Window::*which) const {
     return std::ranges::any_of(windows_, [&](const auto& window) { return window.*which == axis; });
+  }
+
+  // Whether what is summed up for one result is in part what is summed up for the next one.
+  bool overlap() const {
+    return std::ranges::any_of(inputs_, [&](std::size_t k) {
+      const std::int64_t step = known(of_.summed[k].left), extent = known(of_.summed[k].extent);
+      return std::ranges::any_of(batch_, [&](std::size_t b) {
+        const std::int64_t apart = known(of_.kept[b].left);
+        return apart > 0 && apart < step * extent && step < apart * known(of_.kept[b].extent);
+      });
+    });
   }
 
   // A summed axis beside the kept one whose windows overlap or touch most: the innermost that has such a one.

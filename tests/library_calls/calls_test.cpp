@@ -142,6 +142,22 @@ TEST_F(LibraryCalls, ConvolutionsInBothLayouts) {
   }
 }
 
+// One channel: what is summed up for one result is in part what is summed up for the next.
+TEST_F(LibraryCalls, WindowsThatOverlapWithoutPadding) {
+  expect_near(
+      "program p(x: f32[600], w: f32[400], y: written f32[9216]) library { for o < 16 { for i < 576 { start "
+      "t0 : sum f32 "
+      "free for r < 25 { t0 += mul(x[i + r], w[25*o + r]) at r } y[576*o + i] = t0 } } }",
+      25);
+  expect_near(
+      "program p(x: f32[1200], w: f32[400], y: written f32[15000]) library { for o < 16 { for i < 36 { for j "
+      "< 26 { start "
+      "t0 : sum f32 free for r < 5 { for s < 5 { t0 += mul(x[30*i + j + 30*r + s], w[25*o + 5*r + s]) at 5*r "
+      "+ s } } "
+      "y[936*o + 26*i + j] = t0 } } } }",
+      25);
+}
+
 // A primitive that one thread made runs on others, several at once.
 TEST_F(LibraryCalls, RunOnOtherThreads) {
   const loops::Program nest = loops::parse(convolution({19, 3, 1, 1, 1}, {21, 3, 1, 1, 1}, 1, 16, 24, false));
