@@ -142,6 +142,27 @@ TEST_F(LibraryCalls, ConvolutionsInBothLayouts) {
   }
 }
 
+TEST_F(LibraryCalls, ConvolutionsThatAreDrawn) {
+  constexpr int DRAWN = 60;
+  std::mt19937 random(24);
+  const auto below = [&](int most) { return 1 + static_cast<int>(random() % static_cast<unsigned>(most)); };
+  int served = 0;
+  for (int draw = 0; draw < DRAWN; ++draw) {
+    const auto window = [&] {
+      Window made{0, below(4), below(3), below(3) - 1, below(2)};
+      made.extent = made.dilation * (made.taps - 1) + below(9);
+      return made;
+    };
+    const Window h = window(), w = window();
+    const int groups = below(3), c = below(9), o = below(9);
+    const std::string text = convolution(h, w, groups, c, o, draw % 2 == 0);
+    if (!cpu().has_library_for(loops::parse(text))) continue;
+    ++served;
+    expect_near(text, std::max(c * h.taps * w.taps, 8));
+  }
+  EXPECT_GE(served, DRAWN / 2);
+}
+
 // One channel: what is summed up for one result is in part what is summed up for the next.
 TEST_F(LibraryCalls, WindowsThatOverlapWithoutPadding) {
   expect_near(
