@@ -1,11 +1,10 @@
 // See onednn.h.
 #include "backends/cpu/onednn.h"
 
-#include <cstdlib>
 #include <filesystem>
-#include <mutex>
 #include <system_error>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/shared_library.h"
 #include "core/base/text.h"
@@ -17,11 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* FILE_NAME = "libdnnl.so.3";
 constexpr const char* VARIABLE = "TWINLOOM_ONEDNN";
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 std::vector<fs::path> places() {
   std::vector<fs::path> found;

@@ -4,21 +4,17 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+
+#include "core/base/environment.h"
 
 namespace twinloom::cuda {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 // The sub-directories whose names begin with `prefix`, the greatest name first.
 std::vector<fs::path> children(const fs::path& directory, std::string_view prefix) {

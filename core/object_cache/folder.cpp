@@ -2,7 +2,6 @@
 #include "core/object_cache/folder.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/base/environment.h"
 #include "core/base/text.h"
 
 namespace twinloom::object_cache {
@@ -31,12 +31,6 @@ std::vector<std::string> components(std::string_view path) {
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   return parts;
-}
-
-// Variables are not believed in a program that has more rights than who started it.
-std::string variable(const char* name) {
-  const char* value = secure_getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
 }
 
 // Why a folder on the way must not be used; empty where it may be.
@@ -66,13 +60,13 @@ std::string trouble_words(const std::string& what, int number) {
 
 FoundPlace place_from_environment() {
   const auto absolute = [](const std::string& path) { return path.starts_with('/'); };
-  if (const std::string given = variable("TWINLOOM_CACHE_DIR"); !given.empty()) {
+  if (const std::string given = environment("TWINLOOM_CACHE_DIR"); !given.empty()) {
     if (absolute(given)) return {{"/", given.substr(1)}, {}};
     return {{}, cat("TWINLOOM_CACHE_DIR is '", escaped(given), "'; expected an absolute path")};
   }
-  if (const std::string given = variable("XDG_CACHE_HOME"); absolute(given))
+  if (const std::string given = environment("XDG_CACHE_HOME"); absolute(given))
     return {{"/", given.substr(1) + "/twinloom"}, {}};
-  if (const std::string given = variable("HOME"); absolute(given)) return {{given, ".cache/twinloom"}, {}};
+  if (const std::string given = environment("HOME"); absolute(given)) return {{given, ".cache/twinloom"}, {}};
   return {{}, "none of TWINLOOM_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder"};
 }
 
