@@ -70,7 +70,7 @@ Said write_gather(Writer& writer, graph::NodeId id, const graph::Gather& gather)
 Said write_scatter(Writer& writer, graph::NodeId id, const graph::Scatter& scatter);
 
 // A sum of products of elements as Einsum, without the products; nothing where it is none. See
-// write_products.cpp.
+// write_totals.cpp.
 std::optional<Said> write_product(Writer& writer, graph::NodeId id, const graph::Reduce& reduce);
 // The same as Conv, and the largest elements of windows as MaxPool. See write_windows.cpp.
 std::optional<Said> write_convolution(Writer& writer, graph::NodeId id, const graph::Reduce& reduce);

@@ -1,10 +1,10 @@
 // twinloom export: compiles a model ahead of time, or writes what its graph says.
-#include <fstream>
 #include <iostream>
 
 #include "api/package.h"
 #include "api/sources.h"
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "frontends/onnx/write.h"
 #include "tools/twinloom/commands.h"
 #include "tools/twinloom/inputs.h"
@@ -79,9 +79,7 @@ void write_package(const Model& model, const ExportCommand& command) {
 
 void write_onnx(const Model& model, const std::filesystem::path& path) {
   const std::string bytes = onnx::write(model.graph);
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush();
-  if (!file) throw Error(cat("'", escaped(path.string()), "' cannot be written"));
+  write_whole(path, bytes);
   std::cout << path.string() << ": " << bytes.size() << " bytes\n";
 }
 
