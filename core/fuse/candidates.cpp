@@ -11,12 +11,12 @@ namespace twinloom::fuse {
 
 using lower::ValueId;
 
-namespace {
-
 double bytes_of(const lower::Value& value, const Limits& limits) {
   return lower::typical_count(value.shape, static_cast<double>(limits.typical_size)) *
          static_cast<double>(ops::bits_of(value.dtype)) / 8;
 }
+
+namespace {
 
 // How often a nest loads or stores an element of each buffer, typically. A sort touches all of them.
 class Accesses {

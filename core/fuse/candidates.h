@@ -11,6 +11,9 @@
 
 namespace twinloom::fuse {
 
+// Of the value's elements, with every size symbol taken for the typical one.
+double bytes_of(const lower::Value& value, const Limits& limits);
+
 struct Candidate {
   std::size_t first = 0, second = 0;  // slots; the first comes before the second
   lower::ValueId buffer;              // one that both touch

@@ -69,8 +69,7 @@ class Fuser {
       const lower::Value& value = units_.around().lowered[first.arguments[k]];
       if (first.nest.buffers[k].written &&
           std::ranges::find(second.arguments, first.arguments[k]) != second.arguments.end())
-        bytes += lower::typical_count(value.shape, static_cast<double>(limits.typical_size)) *
-                 ops::size_of(value.dtype);
+        bytes += bytes_of(value, limits);
     }
     return bytes >= limits.large_flow;
   }

@@ -48,36 +48,10 @@ std::optional<Total> only_total(const Nest& nest) {
   return found;
 }
 
-// In any order, whatever the order of the nest: where it is no contraction, nothing comes of it.
-Nest with_free_sums(Nest nest) {
-  for (loops::Item& item : nest.items) {
-    auto* stmt = std::get_if<Ref<Stmt>>(&item);
-    const auto* start = stmt == nullptr ? nullptr : std::get_if<loops::Start>(&(*stmt)->node);
-    if (start == nullptr) continue;
-    loops::Start free = *start;
-    free.free = true;
-    *stmt = loops::stmt(std::move(free));
-  }
-  return nest;
-}
-
 loops::Program program_of(const Nest& nest) { return {"nest", {}, {}, put_together(nest)}; }
 
 bool may_have_one(const loops::Program& nest) {
   return loops::routine_of(nest) == nullptr && !loops::has_parts(nest);
-}
-
-// The value of a contraction that has memory of its own.
-void set_order(lower::Value& value, const std::vector<NestLoop>& axes,
-               const std::vector<std::size_t>& order) {
-  value.shape.clear();
-  for (const NestLoop& loop : axes) value.shape.push_back(loop.extent);
-  value.strides.assign(axes.size(), 1);
-  value.count = 1;
-  for (std::size_t k = order.size(); k-- > 0;) {
-    value.strides[order[k]] = value.count;
-    value.count = value.count * axes[order[k]].extent;
-  }
 }
 
 index::Expr offset_of(const lower::Value& value, const std::vector<NestLoop>& axes) {
@@ -86,30 +60,38 @@ index::Expr offset_of(const lower::Value& value, const std::vector<NestLoop>& ax
   return offset;
 }
 
-// The contraction of a nest, stored to a value of its own.
-struct Alone {
+// The contraction of a nest: all of it, or stored to a value of its own.
+struct Call {
   Nest nest;
-  lower::Value value;
-  std::vector<std::size_t> order;  // of its axes in memory
+  Total total;
+  bool is_whole = true;
+  lower::Value value = {};
+  std::vector<std::size_t> order = {};  // of the value's axes in memory
 };
 
-std::optional<Alone> alone_of(const Nest& nest, const Total& total, loops::Buffer into) {
-  Alone alone;
-  const auto lay_out = [&](const std::vector<std::size_t>& order) {
-    set_order(alone.value, nest.common, order);
-    const index::Expr offset = offset_of(alone.value, nest.common);
-    alone.nest = {nest.common,
-                  {nest.items[total.start], nest.items[total.sibling],
-                   loops::stmt(loops::Store{into, offset, {}, loops::read(total.temp)})}};
+// `nest` has its sums in any order; `into` is the buffer that such a value would be.
+std::optional<Call> call_in(const Nest& nest, loops::Buffer into) {
+  const auto total = only_total(nest);
+  if (!total) return std::nullopt;
+  Call call{nest, *total};
+  if (loops::contraction_of(program_of(nest))) return call;
+  call.is_whole = false;
+  for (const NestLoop& loop : nest.common) call.value.shape.push_back(loop.extent);
+  call.value.count = index::product(call.value.shape);
+  call.order.resize(nest.common.size());
+  std::iota(call.order.begin(), call.order.end(), std::size_t{0});
+  const auto lay_out = [&] {
+    call.value.strides = lower::strides_in_order(call.value.shape, call.order);
+    const index::Expr offset = offset_of(call.value, nest.common);
+    call.nest.items = {nest.items[total->start], nest.items[total->sibling],
+                       loops::stmt(loops::Store{into, offset, {}, loops::read(total->temp)})};
   };
-  std::vector<std::size_t> order(nest.common.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  lay_out(order);
-  const auto contraction = loops::contraction_of(program_of(alone.nest));
+  lay_out();
+  const auto contraction = loops::contraction_of(program_of(call.nest));
   if (!contraction) return std::nullopt;
-  alone.order = loops::result_order(*contraction);
-  lay_out(alone.order);
-  return alone;
+  call.order = loops::result_order(*contraction);
+  lay_out();
+  return call;
 }
 
 class Splitter {
@@ -133,24 +115,21 @@ class Splitter {
  private:
   bool add_parts_of(const lower::Unit& unit) {
     if (!may_have_one(unit.nest)) return false;
-    lower::Draft draft = lower::open(unit, names_);
-    draft.nest = with_free_sums(std::move(draft.nest));
-    const auto total = only_total(draft.nest);
-    if (!total) return false;
-    if (loops::contraction_of(program_of(draft.nest))) return add_library(draft);
+    const lower::Draft draft = lower::open(unit, names_);
     const loops::Buffer into{static_cast<std::uint32_t>(split_.lowered.values.size())};
-    auto alone = alone_of(draft.nest, *total, into);
-    if (!alone) return false;
-    alone->value.name = cat("product", into.index);
-    alone->value.node = unit.nodes.back();
-    split_.lowered.values.push_back(alone->value);
+    const Nest nest = loops::with_free_sums(draft.nest);
+    auto call = call_in(nest, into);
+    if (!call) return false;
+    if (call->is_whole) return add_library({call->nest, draft.nodes});
+    call->value.name = cat("product", into.index);
+    call->value.node = unit.nodes.back();
+    split_.lowered.values.push_back(call->value);
     const auto [sums, others] = nodes_of(unit);
-    if (!add_library({alone->nest, sums})) {
+    if (!add_library({call->nest, sums})) {
       split_.lowered.values.pop_back();
       return false;
     }
-    split_.lowered.units.push_back(
-        lower::finish({rest_of(draft.nest, *total, into, *alone), others}, split_.lowered));
+    split_.lowered.units.push_back(lower::finish({rest_of(nest, *call, into), others}, split_.lowered));
     return true;
   }
 
@@ -163,11 +142,12 @@ class Splitter {
   }
 
   // Its loops in the order of the memory that it reads.
-  static Nest rest_of(const Nest& nest, const Total& total, loops::Buffer from, const Alone& alone) {
-    const index::Expr offset = offset_of(alone.value, nest.common);
+  static Nest rest_of(const Nest& nest, const Call& call, loops::Buffer from) {
+    const Total& total = call.total;
+    const index::Expr offset = offset_of(call.value, nest.common);
     const auto loaded = loops::load(from, offset, {}, {ops::Number(0.0), ops::DType::f32});
     Nest rest;
-    for (const std::size_t at : alone.order) rest.common.push_back(nest.common[at]);
+    for (const std::size_t at : call.order) rest.common.push_back(nest.common[at]);
     for (std::size_t at = 0; at < nest.items.size(); ++at) {
       if (at == total.start || at == total.sibling) continue;
       rest.items.emplace_back(loops::rewrite_values(
@@ -196,28 +176,24 @@ class Splitter {
 }  // namespace
 
 bool is_large(const loops::Program& nest) {
-  constexpr double USUAL_SIZE = 128;
   const auto contraction = loops::contraction_of(nest);
   CHECK(contraction, "kernel ", nest.name, " is no contraction");
   graph::Shape extents;
   for (const auto* axes : {&contraction->kept, &contraction->summed})
     for (const loops::Contraction::Axis& axis : *axes) extents.push_back(axis.extent);
-  return lower::typical_count(extents, USUAL_SIZE) >= LEAST_PRODUCTS;
+  return lower::typical_count(extents, lower::RealizeLimits().typical_size) >= LEAST_PRODUCTS;
 }
 
 bool takes(const loops::Program& nest, const IsWorth& is_worth) {
   if (!may_have_one(nest)) return false;
-  const Nest apart = with_free_sums(lower::without_lets(loops::take_apart(nest)));
-  const auto total = only_total(apart);
-  if (!total) return false;
+  const Nest apart = loops::with_free_sums(lower::without_lets(loops::take_apart(nest)));
+  const auto call = call_in(apart, loops::Buffer{static_cast<std::uint32_t>(nest.buffers.size())});
+  if (!call) return false;
   loops::Program program = nest;
-  program.body = put_together(apart);
-  if (loops::contraction_of(program)) return is_worth(program);
-  const auto alone = alone_of(apart, *total, loops::Buffer{static_cast<std::uint32_t>(nest.buffers.size())});
-  if (!alone) return false;
-  program.body = put_together(alone->nest);
-  program.buffers.push_back(
-      {.name = "product", .dtype = ops::DType::f32, .count = alone->value.count, .written = true});
+  program.body = put_together(call->nest);
+  if (!call->is_whole)
+    program.buffers.push_back(
+        {.name = "product", .dtype = ops::DType::f32, .count = call->value.count, .written = true});
   return is_worth(program);
 }
 

@@ -226,6 +226,18 @@ std::optional<Contraction> contraction_of(const Program& nest) {
   return parts ? Finder(*parts).find() : std::nullopt;
 }
 
+Nest with_free_sums(Nest nest) {
+  for (Item& item : nest.items) {
+    auto* one = std::get_if<Ref<Stmt>>(&item);
+    const auto* start = one == nullptr ? nullptr : std::get_if<Start>(&(*one)->node);
+    if (start == nullptr) continue;
+    Start free = *start;
+    free.free = true;
+    *one = stmt(std::move(free));
+  }
+  return nest;
+}
+
 std::optional<Contraction::Axis> merged(const std::vector<Contraction::Axis>& axes) {
   Contraction::Axis whole{1, 0, 0, 0};
   for (std::size_t at = axes.size(); at-- > 0;) {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/loops/loops.h"
+#include "core/loops/nest.h"
 
 namespace twinloom::loops {
 
@@ -37,6 +37,9 @@ struct Contraction {
 // A nest whose one total is a sum of f32 in free order, of products of what two buffers hold, stored as it is
 // or in another type; nothing where it is something else.
 std::optional<Contraction> contraction_of(const Program& nest);
+
+// The nest with its sums in any order, which only a contraction may have: whether it is one is then asked.
+Nest with_free_sums(Nest nest);
 
 // Axes that are walked as one: each is as long as the step of the next one, in all buffers.
 std::optional<Contraction::Axis> merged(const std::vector<Contraction::Axis>& axes);

@@ -36,6 +36,9 @@ struct Touched {
 Touched touched_by(const loops::Nest& nest);
 Touched touched_by(const loops::Stmt& body);
 
+// Strides without gaps for dimensions in this order, the outermost first.
+std::vector<index::Expr> strides_in_order(const graph::Shape& shape, const std::vector<std::size_t>& order);
+
 // Every size and stride symbol that the table of values mentions, and the two of random numbers: what no
 // axis may be called.
 std::set<index::Symbol> taken_symbols(const Lowered& lowered);

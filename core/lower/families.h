@@ -38,7 +38,5 @@ ValueId add_value(Lowering& lowering, Storage storage, graph::NodeId node, const
 // The dimensions of a value that is computed element by element from outermost to innermost in memory:
 // as the first load that walks all of them has them (channels-last stays channels-last), else row-major.
 std::vector<std::size_t> memory_order(std::span<const loops::Load> loads, const Walk& walk);
-// Strides without gaps for dimensions in this order.
-std::vector<index::Expr> strides_in_order(const graph::Shape& shape, const std::vector<std::size_t>& order);
 
 }  // namespace twinloom::lower

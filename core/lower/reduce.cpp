@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/loops/products.h"
-#include "core/loops/rewrite.h"
 #include "core/lower/families.h"
 #include "core/lower/share.h"
 
@@ -63,14 +62,7 @@ Across walk_across(Lowering& lowering, Reader& reader, const graph::Shape& shape
 // computes.
 void lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, Value& value) {
   if (!lowering.routines.has_library_call || value.storage != Storage::temporary) return;
-  Program nest = packed(draft.nest, {}, lowering.lowered).nest;
-  nest.body = rewrite_stmts(nest.body, [](const Ref<Stmt>& one) {
-    const auto* start = std::get_if<Start>(&one->node);
-    if (start == nullptr) return one;
-    loops::Start free = *start;
-    free.free = true;
-    return stmt(std::move(free));
-  });
+  const Program nest = packed(with_free_sums(draft.nest), {}, lowering.lowered).nest;
   const auto contraction = contraction_of(nest);
   if (!contraction || !lowering.routines.has_library_call(nest)) return;
   std::vector<std::size_t> order;  // of dimensions: those without a loop have one element
