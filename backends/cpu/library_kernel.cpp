@@ -63,7 +63,6 @@ LibraryKernel::LibraryKernel(const loops::Program& nest, const machine::Machine&
       workers_(machine.blocks_at_once) {
   for (const loops::SizeInfo& size : nest.sizes) sizes_.push_back(size.symbol);
   onednn::functions();
-  if (sizes_.empty()) call_for({}, workers_);
 }
 
 LibraryKernel::LibraryKernel(const LibraryKernel& of, const ConstantFactors& constants)
