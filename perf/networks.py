@@ -2,7 +2,7 @@
 """Whole networks on a CPU beside ONNX Runtime, PyTorch eager and torch.compile, in one run on as many threads.
 
 Networks are built from their configurations, with weights drawn from a seed, and exported by PyTorch's own ONNX exporter;
-Twinloom and ONNX Runtime read the same file. Each is run for --seconds by turns of rounds, medians count. The last columns are
+Twinloom and ONNX Runtime read the same file. Each is run for --seconds, medians count. The last columns are
 the best peer over ours, and what ours spent in a library's calls and outside of them, kernel by kernel.
 It needs torch, torchvision, transformers, onnxscript and onnxruntime.
 
