@@ -79,7 +79,11 @@ void write_package(const Model& model, const ExportCommand& command) {
 
 void write_onnx(const Model& model, const std::filesystem::path& path) {
   const std::string bytes = onnx::write(model.graph);
-  write_whole(path, bytes);
+  try {
+    write_whole(path, bytes);
+  } catch (const Error& error) {
+    throw Error(cat("'", escaped(path.string()), "' cannot be written; ", error.what()));
+  }
   std::cout << path.string() << ": " << bytes.size() << " bytes\n";
 }
 
