@@ -41,25 +41,33 @@ class Reader {
     return true;
   }
 
-  // Those in one pair of braces; `other` takes what is none, and says whether it did.
+  // Those in one pair of braces; `other` takes what is none, and says whether it did. What a caller decides
+  // may be left out and stays as it is: files of measured times outlive the facts that were known with them.
   template <class ForEach, class Other>
   void facts(ForEach&& for_each, Other&& other) {
-    std::map<std::string, bool, std::less<>> seen;
-    for_each([&](std::string_view name, auto&, auto&, From) { seen.emplace(name, false); });
+    struct Seen {
+      bool is_needed = true;
+      bool is_given = false;
+    };
+    std::map<std::string, Seen, std::less<>> seen;
+    for_each([&](std::string_view name, auto&, auto&, From from) {
+      seen.emplace(name, Seen{.is_needed = from != From::caller});
+    });
     scanner_.expect("{");
     while (!scanner_.accept("}")) {
       if (other()) continue;
       const std::string name = scanner_.word();
       const auto found = seen.find(name);
-      if (found == seen.end() || found->second)
+      if (found == seen.end() || found->second.is_given)
         scanner_.fail(cat("a fact that was not given yet instead of '", name, "'"));
-      found->second = true;
+      found->second.is_given = true;
       for_each([&](std::string_view known, auto& fact, auto&, From) {
         if (known == name) read(fact);
       });
     }
-    for (const auto& [name, given] : seen)
-      if (!given) throw Error(cat("machine: '", name, "' is missing before line ", scanner_.line()));
+    for (const auto& [name, fact] : seen)
+      if (fact.is_needed && !fact.is_given)
+        throw Error(cat("machine: '", name, "' is missing before line ", scanner_.line()));
   }
 
   template <class Fact>

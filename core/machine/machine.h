@@ -61,7 +61,8 @@ std::int64_t level_bytes(const Machine& machine, std::string_view name);
 // What the caches of all workers hold together; 0 where none is known.
 std::int64_t cache_bytes(const Machine& machine);
 
-// All facts, and back. Error where the text is not of that form, lacks a fact or has one that cannot be.
+// All facts, and back. Error where the text is not of that form, has a fact that cannot be or lacks one; but
+// those that a caller decides may be left out.
 std::string print(const Machine& machine);
 Machine parse(std::string_view text);
 

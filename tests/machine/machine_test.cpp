@@ -46,6 +46,11 @@ std::string with(std::string text, std::string_view words, std::string_view inst
   return text.replace(at, words.size(), instead);
 }
 
+// As texts from before this fact was known do.
+TEST(Machine, WhatACallerDecidesMayBeLeftOut) {
+  EXPECT_EQ(machine::parse(with(machine::print(measured()), "library_rate 0\n", "")), measured());
+}
+
 TEST(Machine, TextsThatAreNoneAreErrors) {
   const std::string text = machine::print(told());
   struct Case {
