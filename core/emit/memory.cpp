@@ -160,7 +160,7 @@ std::string Values::lanes_load(const loops::Load& load, const Along& run, const 
     return all ? cat("load_packed(", first, ", ")
                : cat("load_packed_if(", first, ", ", mask.text, ", ", otherwise, ", ");
   const auto stride = index::constant_of(run.stride);
-  const bool together = dialect_.has_threads() && mask.kind == Mask::Kind::uniform;
+  const bool together = mask.kind == Mask::Kind::uniform;
   const std::string_view way = way_of(load.buffer, run.rest);
   if (all && stride == 1) return cat("load", way, count, first, ")");
   if (together && stride == 1)
@@ -246,7 +246,7 @@ std::string Values::lanes_store(const loops::Store& store, const Along& run, con
   const std::string first = pointer(store.buffer, run.rest);
   const auto stride = index::constant_of(run.stride);
   const bool plain = store.update == loops::Update::replace;
-  const bool together = dialect_.has_threads() && mask.kind == Mask::Kind::uniform;
+  const bool together = mask.kind == Mask::Kind::uniform;
   if ((all || together) && plain && stride == 1)
     return cat(together ? cat("if (", mask.text, ") ") : std::string(), "store",
                info(store.buffer).streamed ? "_streaming" : way_of(store.buffer, run.rest), "(", first, ", ",

@@ -287,8 +287,17 @@ TWINLOOM_INLINE void store_masked(Of* pointer, Taken mask, Value value) {
   Access::store(reinterpret_cast<Element<Values>*>(pointer), mask, bit_cast<Values>(value));
 }
 
+// Of all or none, and of the first: by a branch, which others with the same condition join. Cores fetch ahead of
+// loads without masks; an EPYC does not of those with one (sums of rows of 960 products took 2.3 times as long,
+// of 300 elements 3.7 times). Of stores none was faster so.
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> load_if(const Of* pointer, bool active, Of otherwise) {
+  return active ? load<count>(pointer) : Vector<Of, count>(otherwise);
+}
+
 template <int count, class Of>
 TWINLOOM_INLINE Vector<Of, count> load_first(const Of* pointer, i64 active, Of otherwise) {
+  if (__builtin_expect(active >= count, 1)) return load<count>(pointer);
   if constexpr (has_masked_memory<sizeof(Of), count>) {
     const auto mask = MaskedMemory<sizeof(Of), count>::first(clamped<count>(active));
     return load_masked<count>(pointer, mask, otherwise);
@@ -297,7 +306,6 @@ TWINLOOM_INLINE Vector<Of, count> load_first(const Of* pointer, i64 active, Of o
     return joined(load_first<half>(pointer, active, otherwise),
                   load_first<half>(pointer + half, active - half, otherwise), Each<count>());
   } else {
-    if (__builtin_expect(active >= count, 1)) return load<count>(pointer);
     return load_few<count>(pointer, active, otherwise);
   }
 }
