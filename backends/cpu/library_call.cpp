@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 #include <string_view>
 
+#include "backends/cpu/library_epilogue.h"
+#include "backends/cpu/library_layouts.h"
 #include "core/base/error.h"
-#include "core/loops/products.h"
 
 namespace twinloom::cpu {
 
@@ -30,92 +30,6 @@ std::optional<int> library_type(ops::DType dtype) {
     default:
       return std::nullopt;
   }
-}
-
-std::int64_t known(const index::Expr& expr) {
-  const auto value = index::constant_of(expr);
-  CHECK(value, "a library's call of unknown sizes: ", expr);
-  return *value;
-}
-
-// The dimensions of one operand, outermost first, and their steps in memory.
-struct Layout {
-  std::vector<std::int64_t> dims, strides;
-  void add(std::int64_t extent, std::int64_t step) { dims.push_back(extent), strides.push_back(step); }
-  // Of dimensions with one element any step is true: one that lies beyond all others is none that overlaps.
-  void settle() {
-    std::int64_t most = 1;
-    for (std::size_t d = 0; d < dims.size(); ++d)
-      if (dims[d] > 1) most = std::max(most, dims[d] * strides[d]);
-    for (std::size_t d = 0; d < dims.size(); ++d)
-      if (dims[d] == 1) strides[d] = most;
-  }
-  // Whether it walks forwards and meets no element twice, as oneDNN wants it.
-  bool is_plain() const {
-    std::vector<std::size_t> order(dims.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {}, [&](std::size_t d) { return strides[d]; });
-    std::int64_t walked = 1;
-    for (const std::size_t d : order) {
-      if (dims[d] == 1) continue;
-      if (strides[d] < walked) return false;
-      walked = strides[d] * dims[d];
-    }
-    return true;
-  }
-};
-
-// Whether channels, dimension 1, are neighbours.
-bool is_channels_last(const Layout& layout) { return layout.strides[1] == 1 || layout.dims[1] == 1; }
-
-struct Layouts {
-  Layout out, left, right;
-};
-
-Layouts layouts_of(const loops::MatrixProduct& of) {
-  Layouts made;
-  const auto add = [](Layout& layout, const index::Expr& extent, const index::Expr& step) {
-    layout.add(known(extent), known(step));
-  };
-  for (const Contraction::Axis& axis : of.batch) {
-    add(made.out, axis.extent, axis.out);
-    add(made.left, axis.left == 0 ? 1 : axis.extent, axis.left);
-    add(made.right, axis.right == 0 ? 1 : axis.extent, axis.right);
-  }
-  add(made.out, of.rows.extent, of.rows.out), add(made.out, of.columns.extent, of.columns.out);
-  add(made.left, of.rows.extent, of.rows.left), add(made.left, of.depth.extent, of.depth.left);
-  add(made.right, of.depth.extent, of.depth.right), add(made.right, of.columns.extent, of.columns.right);
-  for (Layout* layout : {&made.out, &made.left, &made.right}) layout->settle();
-  return made;
-}
-
-// Of two axes as one dimension, groups outside; nothing where they are no one.
-bool add_grouped(Layout& layout, const Contraction::Axis& groups, const Contraction::Axis& each,
-                 index::Expr Contraction::Axis::*step) {
-  const std::int64_t count = known(groups.extent), extent = known(each.extent), outer = known(groups.*step),
-                     inner = known(each.*step);
-  if (count > 1 && extent > 1 && outer != inner * extent) return false;
-  layout.add(count * extent, extent > 1 ? inner : outer);
-  return true;
-}
-
-std::optional<Layouts> layouts_of(const loops::Convolution& of) {
-  Layouts made;
-  made.out.add(known(of.batch.extent), known(of.batch.out));
-  made.left.add(known(of.batch.extent), known(of.batch.left));
-  if (!add_grouped(made.out, of.groups, of.results, &Contraction::Axis::out) ||
-      !add_grouped(made.left, of.groups, of.inputs, &Contraction::Axis::left))
-    return std::nullopt;
-  made.right.add(known(of.groups.extent), known(of.groups.right));
-  made.right.add(known(of.results.extent), known(of.results.right));
-  made.right.add(known(of.inputs.extent), known(of.inputs.right));
-  for (const loops::Convolution::Dimension& each : of.dimensions) {
-    made.out.add(each.results, each.out_step);
-    made.left.add(each.extent, each.step);
-    made.right.add(each.taps, each.right_step);
-  }
-  for (Layout* layout : {&made.out, &made.left, &made.right}) layout->settle();
-  return made;
 }
 
 // The implementation of last resort is a loop over elements.
@@ -166,12 +80,16 @@ struct LibraryCall::Wishes {
       {};  // of operands that are copied first; else empty
   std::array<bool, 3> are_constants = {};
   bool turned = false;
+  std::vector<Owned> operands = {};  // of the epilogue
 };
 
 class LibraryCall::Maker {
  public:
-  Maker(const Contraction& of, const ContractionTypes& types, const ConstantFactors& constants)
-      : of_(of), types_(types), constants_{false, constants.left, constants.right} {}
+  Maker(const loops::ContractionCall& call, const ContractionTypes& types, const ConstantFactors& constants)
+      : of_(call.contraction),
+        epilogue_(call.epilogue),
+        types_(types),
+        constants_{false, constants.left, constants.right} {}
 
   std::unique_ptr<const LibraryCall> make() {
     const auto out = library_type(types_.out), left = library_type(types_.left),
@@ -225,15 +143,15 @@ class LibraryCall::Maker {
     wishes.copies[2] = wishes.turned ? left_copied : right_copied;
     wishes.begins = begins_of(contraction);
     const Layouts layouts = layouts_of(*product);
-    if (!are_plain(layouts)) return false;
-    wishes.given = described(layouts, wishes.dtypes);
+    if (!layouts.are_plain()) return false;
+    describe(layouts, wishes);
     const bool packs = wishes.are_constants[2] && wishes.copies[2].empty() && product->batch.empty();
     const Owned right =
         packs ? onednn::described_in_any_layout(layouts.right.dims, wishes.dtypes[2]) : wishes.given[2];
     Handle primitive_desc = nullptr;
     if (functions().matmul_primitive_desc_create(&primitive_desc, functions().engine, wishes.given[1].get(),
                                                  right.get(), nullptr, wishes.given[0].get(),
-                                                 functions().attributes) != 0)
+                                                 attributes_for(wishes).get()) != 0)
       return false;
     return finish(primitive_desc, wishes);
   }
@@ -241,7 +159,7 @@ class LibraryCall::Maker {
   bool add_convolution(const Contraction& contraction, bool turned) {
     const auto convolution = loops::convolution_of(contraction);
     const auto layouts = convolution ? layouts_of(*convolution) : std::nullopt;
-    if (!layouts || !are_plain(*layouts)) return false;
+    if (!layouts || !layouts->are_plain()) return false;
     std::vector<std::int64_t> strides, dilations, before, after;
     for (const loops::Convolution::Dimension& each : convolution->dimensions) {
       strides.push_back(each.stride), dilations.push_back(each.dilation - 1);
@@ -253,10 +171,10 @@ class LibraryCall::Maker {
       std::swap(wishes.are_constants[1], wishes.are_constants[2]);
     }
     wishes.begins[1] += convolution->left_begin;
-    wishes.given = described(*layouts, wishes.dtypes);
+    describe(*layouts, wishes);
     const auto wish = [&](const Layout& layout, std::size_t which) {
-      return is_channels_last(layout) ? wishes.given[which]
-                                      : onednn::described_in_any_layout(layout.dims, wishes.dtypes[which]);
+      return layout.is_channels_last() ? wishes.given[which]
+                                       : onednn::described_in_any_layout(layout.dims, wishes.dtypes[which]);
     };
     const Owned out = wish(layouts->out, 0), left = wish(layouts->left, 1),
                 right = onednn::described_in_any_layout(layouts->right.dims, wishes.dtypes[2]);
@@ -264,7 +182,7 @@ class LibraryCall::Maker {
     if (functions().convolution_forward_primitive_desc_create(
             &primitive_desc, functions().engine, onednn::FORWARD_INFERENCE, onednn::CONVOLUTION_AUTO,
             left.get(), right.get(), nullptr, out.get(), strides.data(), dilations.data(), before.data(),
-            after.data(), functions().attributes) != 0)
+            after.data(), attributes_for(wishes).get()) != 0)
       return false;
     return finish(primitive_desc, wishes);
   }
@@ -281,18 +199,22 @@ class LibraryCall::Maker {
     return {known(of.out_begin), known(of.left_begin), known(of.right_begin)};
   }
 
-  static bool are_plain(const Layouts& layouts) {
-    return layouts.out.is_plain() && layouts.left.is_plain() && layouts.right.is_plain();
+  void describe(const Layouts& layouts, Wishes& wishes) const {
+    const auto described = [](const Layout& layout, int dtype) {
+      return onednn::described(layout.dims, dtype, layout.strides);
+    };
+    wishes.given = {described(layouts.out, wishes.dtypes[0]), described(layouts.left, wishes.dtypes[1]),
+                    described(layouts.right, wishes.dtypes[2])};
+    for (const Layout& operand : layouts.operands) wishes.operands.push_back(described(operand, F32));
   }
 
-  static std::array<Owned, 3> described(const Layouts& layouts, const std::array<int, 3>& dtypes) {
-    return {onednn::described(layouts.out.dims, dtypes[0], layouts.out.strides),
-            onednn::described(layouts.left.dims, dtypes[1], layouts.left.strides),
-            onednn::described(layouts.right.dims, dtypes[2], layouts.right.strides)};
+  Owned attributes_for(const Wishes& wishes) const {
+    if (epilogue_.empty()) return {functions().attributes, [](Handle) {}};
+    return attributes_of(epilogue_, wishes.operands);
   }
 
   bool finish(Handle primitive_desc, const Wishes& wishes) {
-    if (!is_fast(primitive_desc)) {
+    if (!is_fast(primitive_desc) || moves_result(primitive_desc, wishes)) {
       functions().primitive_desc_destroy(primitive_desc);
       return false;
     }
@@ -310,9 +232,22 @@ class LibraryCall::Maker {
       else
         reorder(operand, functions().primitive_desc_query_md(primitive_desc, QUERIES[which], 0));
     }
+    for (std::size_t number = 0; number < epilogue_.size(); ++number) {
+      const auto& operand = epilogue_[number].operand;
+      if (!operand) continue;
+      made_->beside_.push_back({onednn::operand_of_post_op(number), *operand,
+                                known(of_.operands[*operand].begin), wishes.operands[*operand]});
+    }
     made_->turned_ = wishes.turned;
     made_->primitive_ = onednn::primitive_of(primitive_desc);
     return true;
+  }
+
+  // Whether it stores its result in another order than the operands of the epilogue have, which it would
+  // read.
+  static bool moves_result(Handle primitive_desc, const Wishes& wishes) {
+    const Handle stored = functions().primitive_desc_query_md(primitive_desc, onednn::QUERY_DESTINATION, 0);
+    return !wishes.operands.empty() && functions().memory_desc_equal(wishes.given[0].get(), stored) == 0;
   }
 
   // In the order in which a product finds one axis where the buffer has several.
@@ -349,6 +284,7 @@ class LibraryCall::Maker {
   }
 
   const Contraction& of_;
+  const std::vector<loops::EpilogueStep>& epilogue_;
   const ContractionTypes& types_;
   std::array<bool, 3> constants_;
   std::array<int, 3> dtypes_{};
@@ -370,10 +306,10 @@ void LibraryCall::execute(Handle stream, const onednn::Primitive& primitive,
   onednn::check(functions().stream_wait(stream), "a call");
 }
 
-std::unique_ptr<const LibraryCall> LibraryCall::make(const Contraction& contraction,
+std::unique_ptr<const LibraryCall> LibraryCall::make(const loops::ContractionCall& call,
                                                      const ContractionTypes& types,
                                                      const ConstantFactors& constants) {
-  return Maker(contraction, types, constants).make();
+  return Maker(call, types, constants).make();
 }
 
 std::shared_ptr<const LibraryCall::Room> LibraryCall::copy_of(std::size_t which, Handle given,
@@ -408,10 +344,16 @@ void LibraryCall::run(const Operands& operands) const {
                                                          : copy_of(which, given[which].get(), stream.get());
     used[which] = onednn::memory_at(operand.used.get(), rooms[which]->get());
   }
-  execute(stream.get(), primitive_,
-          {{operands_[0].number, used[0].get()},
-           {operands_[1].number, used[1].get()},
-           {operands_[2].number, used[2].get()}});
+  std::vector<onednn::Argument> arguments = {{operands_[0].number, used[0].get()},
+                                             {operands_[1].number, used[1].get()},
+                                             {operands_[2].number, used[2].get()}};
+  std::vector<Owned> memories;
+  for (const Beside& each : beside_) {
+    memories.push_back(onednn::memory_at(each.description.get(),
+                                         static_cast<float*>(operands.epilogue[each.operand]) + each.begin));
+    arguments.push_back({each.number, memories.back().get()});
+  }
+  execute(stream.get(), primitive_, std::move(arguments));
   if (operands_[0].reorder.handle != nullptr)
     execute(stream.get(), operands_[0].reorder,
             {{onednn::SOURCE, used[0].get()}, {onednn::DESTINATION, given[0].get()}});

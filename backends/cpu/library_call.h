@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/cpu/onednn.h"
-#include "core/loops/contraction.h"
+#include "core/loops/epilogue.h"
 
 namespace twinloom::cpu {
 
@@ -25,13 +25,15 @@ struct ConstantFactors {
 // Of so many threads of OpenMP, as the maker's caller has set them.
 class LibraryCall {
  public:
-  // Null where oneDNN has nothing that is fast: a type or a layout that its own reference serves.
-  static std::unique_ptr<const LibraryCall> make(const loops::Contraction& contraction,
+  // Null where oneDNN has nothing that is fast: a type, a layout or an epilogue that its own reference
+  // serves.
+  static std::unique_ptr<const LibraryCall> make(const loops::ContractionCall& call,
                                                  const ContractionTypes& types,
                                                  const ConstantFactors& constants = {});
 
   struct Operands {
-    void *out, *left, *right;  // element 0 of each
+    void *out, *left, *right;          // element 0 of each
+    std::vector<void*> epilogue = {};  // and of the epilogue's
   };
   // Thread-safe.
   void run(const Operands& operands) const;
@@ -47,6 +49,13 @@ class LibraryCall {
     std::size_t copied_bytes = 0;
     bool is_constant = false;
   };
+  // One that a step of the epilogue reads.
+  struct Beside {
+    int number;           // of the argument
+    std::size_t operand;  // of the contraction's
+    std::int64_t begin;   // elements
+    onednn::Owned description;
+  };
   class Room;
   static void execute(onednn::Handle stream, const onednn::Primitive& primitive,
                       std::vector<onednn::Argument> arguments);
@@ -58,6 +67,7 @@ class LibraryCall {
   onednn::Primitive primitive_;
   bool turned_ = false;              // the library's left operand is our right one
   std::array<Operand, 3> operands_;  // out, left, right
+  std::vector<Beside> beside_;
   mutable std::array<std::once_flag, 3> once_;
   mutable std::array<std::shared_ptr<const Room>, 3> kept_;  // copies of constants
 };

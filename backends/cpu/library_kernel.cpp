@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "backends/cpu/floating_point.h"
+#include "backends/cpu/library_epilogue.h"
 #include "core/base/error.h"
 
 namespace twinloom::cpu {
@@ -26,10 +27,10 @@ class ThreadScope {
   int before_;
 };
 
-loops::Contraction contraction_in(const loops::Program& nest) {
-  auto contraction = loops::contraction_of(nest);
-  CHECK(contraction, "kernel ", nest.name, " is no contraction");
-  return *std::move(contraction);
+loops::ContractionCall call_in(const loops::Program& nest) {
+  auto call = loops::contraction_call_of(nest);
+  CHECK(call, "kernel ", nest.name, " is no contraction");
+  return *std::move(call);
 }
 
 ContractionTypes types_in(const loops::Program& nest, const loops::Contraction& contraction) {
@@ -37,14 +38,25 @@ ContractionTypes types_in(const loops::Program& nest, const loops::Contraction& 
   return {dtype(contraction.out), dtype(contraction.left), dtype(contraction.right)};
 }
 
-loops::Contraction with_sizes(const loops::Contraction& contraction, const index::Substitution& sizes) {
-  loops::Contraction known = contraction;
+loops::ContractionCall known_with(const loops::ContractionCall& call, const index::Substitution& sizes) {
+  loops::ContractionCall known = call;
+  loops::Contraction& of = known.contraction;
   const auto put = [&](index::Expr& expr) { expr = index::substitute(expr, sizes); };
-  for (index::Expr* begin : {&known.out_begin, &known.left_begin, &known.right_begin}) put(*begin);
-  for (auto* axes : {&known.kept, &known.summed})
-    for (loops::Contraction::Axis& axis : *axes)
+  for (index::Expr* begin : {&of.out_begin, &of.left_begin, &of.right_begin}) put(*begin);
+  for (loops::Contraction::Operand& operand : of.operands) put(operand.begin);
+  for (auto* axes : {&of.kept, &of.summed})
+    for (loops::Contraction::Axis& axis : *axes) {
       for (index::Expr* expr : {&axis.extent, &axis.out, &axis.left, &axis.right}) put(*expr);
+      std::ranges::for_each(axis.operands, put);
+    }
   return known;
+}
+
+// What a call without its epilogue computes.
+loops::Contraction without_operands(loops::Contraction of) {
+  of.operands.clear();
+  for (loops::Contraction::Axis& axis : of.kept) axis.operands.clear();
+  return of;
 }
 
 }  // namespace
@@ -58,8 +70,8 @@ double library_rate(const machine::Machine& machine) {
 
 LibraryKernel::LibraryKernel(const loops::Program& nest, const machine::Machine& machine)
     : name_(nest.name),
-      contraction_(contraction_in(nest)),
-      types_(types_in(nest, contraction_)),
+      call_(call_in(nest)),
+      types_(types_in(nest, call_.contraction)),
       workers_(machine.blocks_at_once) {
   for (const loops::SizeInfo& size : nest.sizes) sizes_.push_back(size.symbol);
   onednn::functions();
@@ -67,7 +79,7 @@ LibraryKernel::LibraryKernel(const loops::Program& nest, const machine::Machine&
 
 LibraryKernel::LibraryKernel(const LibraryKernel& of, const ConstantFactors& constants)
     : name_(of.name_),
-      contraction_(of.contraction_),
+      call_(of.call_),
       types_(of.types_),
       sizes_(of.sizes_),
       workers_(of.workers_),
@@ -76,13 +88,13 @@ LibraryKernel::LibraryKernel(const LibraryKernel& of, const ConstantFactors& con
 std::unique_ptr<const runtime::Kernel> LibraryKernel::with_constants(
     std::span<const runtime::Memory> arguments) const {
   const auto is_constant = [&](loops::Buffer buffer) { return arguments[buffer.index].data != nullptr; };
-  const ConstantFactors constants{is_constant(contraction_.left), is_constant(contraction_.right)};
+  const ConstantFactors constants{is_constant(call_.contraction.left), is_constant(call_.contraction.right)};
   if (!constants.left && !constants.right) return nullptr;
   return std::unique_ptr<const Kernel>(new LibraryKernel(*this, constants));
 }
 
 bool LibraryKernel::serves(const loops::Program& nest, const machine::Machine& machine) {
-  const loops::Contraction contraction = contraction_in(nest);
+  const loops::ContractionCall call = call_in(nest);
   index::Substitution usual;
   for (const loops::SizeInfo& size : nest.sizes) {
     const std::int64_t least = std::max<std::int64_t>(size.range.low.value_or(1), 1);
@@ -92,23 +104,28 @@ bool LibraryKernel::serves(const loops::Program& nest, const machine::Machine& m
   const ThreadScope scope(machine.blocks_at_once);
   onednn::functions();  // that it cannot be opened is said
   try {
-    return LibraryCall::make(with_sizes(contraction, usual), types_in(nest, contraction)) != nullptr;
+    return LibraryCall::make(known_with(call, usual), types_in(nest, call.contraction)) != nullptr;
   } catch (const Error&) {
     return false;  // a layout that it does not describe, or cannot reorder
   }
 }
 
-std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::int64_t> sizes,
-                                                           int threads) const {
-  Key key(sizes.begin(), sizes.end());
-  key.push_back(threads);
-  const std::lock_guard lock(mutex_);
-  if (const auto found = calls_.find(key); found != calls_.end()) return found->second;
+loops::ContractionCall LibraryKernel::with_sizes(std::span<const std::int64_t> sizes) const {
   index::Substitution known;
   for (std::size_t at = 0; at < sizes.size(); ++at) known.emplace(sizes_[at], sizes[at]);
+  return known_with(call_, known);
+}
+
+std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::int64_t> sizes, int threads,
+                                                           bool has_epilogue) const {
+  Key key(sizes.begin(), sizes.end());
+  key.insert(key.end(), {threads, has_epilogue});
+  const std::lock_guard lock(mutex_);
+  if (const auto found = calls_.find(key); found != calls_.end()) return found->second;
+  loops::ContractionCall call = with_sizes(sizes);
+  if (!has_epilogue) call = {without_operands(std::move(call.contraction)), {}};
   const ThreadScope scope(threads);
-  std::shared_ptr<const LibraryCall> made =
-      LibraryCall::make(with_sizes(contraction_, known), types_, constants_);
+  std::shared_ptr<const LibraryCall> made = LibraryCall::make(call, types_, constants_);
   if (made == nullptr)
     throw Error(
         cat("kernel '", name_, "': oneDNN has no product for its sizes (TWINLOOM_ONEDNN=0 leaves it out)"));
@@ -118,15 +135,34 @@ std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::
   return made;
 }
 
+void LibraryKernel::run_in_two(const LibraryCall::Operands& operands, std::span<const std::int64_t> sizes,
+                               int threads) const {
+  call_for(sizes, threads, false)->run(operands);
+  const loops::ContractionCall call = with_sizes(sizes);
+  const auto begin = [](const index::Expr& expr) { return index::constant_of(expr).value(); };
+  std::vector<const float*> beside;
+  for (std::size_t number = 0; number < operands.epilogue.size(); ++number)
+    beside.push_back(static_cast<const float*>(operands.epilogue[number]) +
+                     begin(call.contraction.operands[number].begin));
+  apply_epilogue(call, static_cast<float*>(operands.out) + begin(call.contraction.out_begin), beside,
+                 threads);
+}
+
 std::optional<runtime::Failure> LibraryKernel::run(std::span<const runtime::Memory> arguments,
                                                    std::span<const std::int64_t> sizes,
                                                    const runtime::RunSettings& settings) const {
   const int threads = settings.threads > 0 ? settings.threads : workers_;
-  const auto call = call_for(sizes, threads);
   const auto at = [&](loops::Buffer buffer) { return arguments[buffer.index].data; };
+  const loops::Contraction& of = call_.contraction;
+  LibraryCall::Operands operands{at(of.out), at(of.left), at(of.right)};
+  for (const loops::Contraction::Operand& operand : of.operands)
+    operands.epilogue.push_back(at(operand.buffer));
+  const auto call = call_for(sizes, threads, true);
   const FloatingPointScope floating_point;
   const ThreadScope scope(threads);
-  call->run({at(contraction_.out), at(contraction_.left), at(contraction_.right)});
+  if (!call_.epilogue.empty()) clear_invalid(threads);
+  call->run(operands);
+  if (!call_.epilogue.empty() && is_invalid(threads)) run_in_two(operands, sizes, threads);
   return std::nullopt;
 }
 

@@ -33,11 +33,17 @@ class LibraryKernel final : public runtime::Kernel {
  private:
   LibraryKernel(const LibraryKernel& of, const ConstantFactors& constants);
 
-  using Key = std::vector<std::int64_t>;  // sizes, then threads
-  std::shared_ptr<const LibraryCall> call_for(std::span<const std::int64_t> sizes, int threads) const;
+  using Key = std::vector<std::int64_t>;  // sizes, then threads, then whether the epilogue is in the call
+  std::shared_ptr<const LibraryCall> call_for(std::span<const std::int64_t> sizes, int threads,
+                                              bool has_epilogue) const;
+
+  // A call without its epilogue, which then follows.
+  void run_in_two(const LibraryCall::Operands& operands, std::span<const std::int64_t> sizes,
+                  int threads) const;
+  loops::ContractionCall with_sizes(std::span<const std::int64_t> sizes) const;
 
   std::string name_;
-  loops::Contraction contraction_;
+  loops::ContractionCall call_;
   ContractionTypes types_;
   std::vector<index::Symbol> sizes_;
   int workers_;

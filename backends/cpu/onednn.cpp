@@ -71,6 +71,11 @@ std::string refusal(const SharedLibrary& library) {
 #undef TWINLOOM_ROW
 }
 
+void set_scratchpad_by_caller(const Functions& functions, Handle attributes) {
+  constexpr int BY_THE_CALLER = 1;
+  check(functions.primitive_attr_set_scratchpad_mode(attributes, BY_THE_CALLER), "an attribute");
+}
+
 Functions open() {
   if (!onednn_path()) throw Error("oneDNN 3 was not found");
   const SharedLibrary library(cat("oneDNN 3 (", VARIABLE, "=0 leaves it out)"), {*onednn_path()}, refusal);
@@ -79,11 +84,9 @@ Functions open() {
   functions.name = library.function<result parameters>("dnnl_" #name);
   TWINLOOM_ONEDNN_FUNCTIONS(TWINLOOM_ROW)
 #undef TWINLOOM_ROW
-  constexpr int BY_THE_CALLER = 1;
-  if (functions.engine_create(&functions.engine, CPU, 0) != 0 ||
-      functions.primitive_attr_create(&functions.attributes) != 0 ||
-      functions.primitive_attr_set_scratchpad_mode(functions.attributes, BY_THE_CALLER) != 0)
-    throw Error("oneDNN 3 does not start");
+  check(functions.engine_create(&functions.engine, CPU, 0), "an engine");
+  check(functions.primitive_attr_create(&functions.attributes), "attributes");
+  set_scratchpad_by_caller(functions, functions.attributes);
   return functions;
 }
 
@@ -118,6 +121,15 @@ Owned memory_at(Handle description, void* address) {
   Handle made = nullptr;
   check(functions().memory_create(&made, description, functions().engine, address), "a memory");
   return {made, functions().memory_destroy};
+}
+
+Owned attributes_with(Handle post_ops) {
+  Handle made = nullptr;
+  check(functions().primitive_attr_create(&made), "attributes");
+  Owned attributes(made, functions().primitive_attr_destroy);
+  set_scratchpad_by_caller(functions(), made);
+  check(functions().primitive_attr_set_post_ops(made, post_ops), "what is done to a result");
+  return attributes;
 }
 
 Primitive primitive_of(Handle primitive_desc) {

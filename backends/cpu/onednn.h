@@ -29,10 +29,14 @@ struct Argument {
 };
 
 constexpr int CPU = 1, STREAM_IN_ORDER = 1, ANY_LAYOUT = 1, FORWARD_INFERENCE = 96, CONVOLUTION_AUTO = 3;
+constexpr int RELU = 0x20, LINEAR = 0x26, CLIP = 0x2e, HARD_SWISH = 0x34;  // of one element
+constexpr int ADD = 0x1fff0, MULTIPLY = 0x1fff1, SUBTRACT = 0x1fff5;       // of two
 constexpr int QUERY_IMPLEMENTATION = 8, QUERY_SOURCE = 129, QUERY_WEIGHTS = 131, QUERY_DESTINATION = 133,
               QUERY_SCRATCHPAD = 136;
 constexpr int SOURCE = 1, DESTINATION = 17, WEIGHTS = 33, SCRATCHPAD = 80;  // of Argument::number
 constexpr std::size_t MOST_DIMENSIONS = 12;
+// The second operand of what is done to a result in this place.
+constexpr int operand_of_post_op(std::size_t number) { return 32768 * (static_cast<int>(number) + 1) + 2; }
 
 // name, C function, result, parameters
 #define TWINLOOM_ONEDNN_FUNCTIONS(ROW)                                                                 \
@@ -55,6 +59,12 @@ constexpr std::size_t MOST_DIMENSIONS = 12;
   ROW(reorder_primitive_desc_create, Status, (Handle*, Handle, Handle, Handle, Handle, Handle))        \
   ROW(primitive_attr_create, Status, (Handle*))                                                        \
   ROW(primitive_attr_set_scratchpad_mode, Status, (Handle, int))                                       \
+  ROW(primitive_attr_set_post_ops, Status, (Handle, Handle))                                           \
+  ROW(primitive_attr_destroy, Status, (Handle))                                                        \
+  ROW(post_ops_create, Status, (Handle*))                                                              \
+  ROW(post_ops_append_eltwise, Status, (Handle, int, float, float))                                    \
+  ROW(post_ops_append_binary, Status, (Handle, int, Handle))                                           \
+  ROW(post_ops_destroy, Status, (Handle))                                                              \
   ROW(primitive_desc_query, Status, (Handle, int, int, void*))                                         \
   ROW(primitive_desc_query_md, Handle, (Handle, int, int))                                             \
   ROW(primitive_desc_destroy, Status, (Handle))                                                        \
@@ -88,6 +98,8 @@ struct Primitive {
   Owned scratchpad;  // its description
   std::size_t scratchpad_bytes = 0;
 };
+// Attributes of a primitive whose result goes through post_ops, with the scratchpad by the caller.
+Owned attributes_with(Handle post_ops);
 // Takes the description of a primitive, and ends it.
 Primitive primitive_of(Handle primitive_desc);
 

@@ -9,7 +9,7 @@
 #include "core/cost/constants.h"
 #include "core/cost/footprint.h"
 #include "core/cost/roofs.h"
-#include "core/loops/contraction.h"
+#include "core/loops/epilogue.h"
 
 namespace twinloom::cost {
 
@@ -28,10 +28,10 @@ double together(const std::vector<Roof>& roofs, double sharpness) {
 // once.
 Estimate estimate_of_library(const loops::Program& nest, const machine::Machine& machine,
                              const index::Values& sizes) {
-  const auto contraction = loops::contraction_of(nest);
-  CHECK(contraction, "a library is to compute what is no contraction");
+  const auto call = loops::contraction_call_of(nest);
+  CHECK(call, "a library is to compute what is no contraction");
   double operations = 2, bytes = 0;
-  for (const auto* axes : {&contraction->kept, &contraction->summed})
+  for (const auto* axes : {&call->contraction.kept, &call->contraction.summed})
     for (const loops::Contraction::Axis& axis : *axes)
       operations *= static_cast<double>(index::evaluate(axis.extent, sizes));
   for (const loops::BufferInfo& buffer : nest.buffers)

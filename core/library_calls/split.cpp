@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/loops/contraction.h"
+#include "core/loops/epilogue.h"
 #include "core/loops/parts.h"
 #include "core/loops/products.h"
 #include "core/loops/rewrite.h"
@@ -60,22 +60,20 @@ index::Expr offset_of(const lower::Value& value, const std::vector<NestLoop>& ax
   return offset;
 }
 
-// The contraction of a nest: all of it, or stored to a value of its own.
+// The contraction of a nest, stored to a value of its own.
 struct Call {
   Nest nest;
   Total total;
-  bool is_whole = true;
   lower::Value value = {};
   std::vector<std::size_t> order = {};  // of the value's axes in memory
 };
 
-// `nest` has its sums in any order; `into` is the buffer that such a value would be.
+// `nest` has its sums in any order and is no call as a whole; `into` is the buffer that such a value would
+// be.
 std::optional<Call> call_in(const Nest& nest, loops::Buffer into) {
   const auto total = only_total(nest);
-  if (!total) return std::nullopt;
+  if (!total || loops::contraction_of(program_of(nest))) return std::nullopt;
   Call call{nest, *total};
-  if (loops::contraction_of(program_of(nest))) return call;
-  call.is_whole = false;
   for (const NestLoop& loop : nest.common) call.value.shape.push_back(loop.extent);
   call.value.count = index::product(call.value.shape);
   call.order.resize(nest.common.size());
@@ -118,9 +116,9 @@ class Splitter {
     const lower::Draft draft = lower::open(unit, names_);
     const loops::Buffer into{static_cast<std::uint32_t>(split_.lowered.values.size())};
     const Nest nest = loops::with_free_sums(draft.nest);
+    if (only_total(nest) && add_library({nest, draft.nodes})) return true;
     auto call = call_in(nest, into);
     if (!call) return false;
-    if (call->is_whole) return add_library({call->nest, draft.nodes});
     call->value.name = cat("product", into.index);
     call->value.node = unit.nodes.back();
     split_.lowered.values.push_back(call->value);
@@ -135,7 +133,7 @@ class Splitter {
 
   bool add_library(const lower::Draft& draft) {
     lower::Unit unit = lower::packed(draft.nest, draft.nodes, split_.lowered);
-    if (!is_worth_(unit.nest)) return false;
+    if (!loops::contraction_call_of(unit.nest) || !is_worth_(unit.nest)) return false;
     unit.nest.library = true;
     split_.lowered.units.push_back(std::move(unit));
     return true;
@@ -176,10 +174,10 @@ class Splitter {
 }  // namespace
 
 bool is_large(const loops::Program& nest) {
-  const auto contraction = loops::contraction_of(nest);
-  CHECK(contraction, "kernel ", nest.name, " is no contraction");
+  const auto call = loops::contraction_call_of(nest);
+  CHECK(call, "kernel ", nest.name, " is no contraction");
   graph::Shape extents;
-  for (const auto* axes : {&contraction->kept, &contraction->summed})
+  for (const auto* axes : {&call->contraction.kept, &call->contraction.summed})
     for (const loops::Contraction::Axis& axis : *axes) extents.push_back(axis.extent);
   return lower::typical_count(extents, lower::RealizeLimits().typical_size) >= LEAST_PRODUCTS;
 }
@@ -187,13 +185,14 @@ bool is_large(const loops::Program& nest) {
 bool takes(const loops::Program& nest, const IsWorth& is_worth) {
   if (!may_have_one(nest)) return false;
   const Nest apart = loops::with_free_sums(lower::without_lets(loops::take_apart(nest)));
+  loops::Program program = nest;
+  program.body = put_together(apart);
+  if (loops::contraction_call_of(program) && is_worth(program)) return true;
   const auto call = call_in(apart, loops::Buffer{static_cast<std::uint32_t>(nest.buffers.size())});
   if (!call) return false;
-  loops::Program program = nest;
   program.body = put_together(call->nest);
-  if (!call->is_whole)
-    program.buffers.push_back(
-        {.name = "product", .dtype = ops::DType::f32, .count = call->value.count, .written = true});
+  program.buffers.push_back(
+      {.name = "product", .dtype = ops::DType::f32, .count = call->value.count, .written = true});
   return is_worth(program);
 }
 

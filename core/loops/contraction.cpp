@@ -61,13 +61,13 @@ class Finder {
     if (!parts_.right->mask.all.empty()) std::swap(parts_.left, parts_.right);
     for (const NestLoop& loop : parts_.nest->common) loops_.push_back(loop);
     for (const NestLoop& loop : parts_.sibling->loops) loops_.push_back(loop);
-    for (std::size_t at = 0; at < loops_.size(); ++at) numbers_[loops_[at].axis] = at;
   }
 
   std::optional<Contraction> find() {
     const auto has_no_mask = parts_.right->mask.all.empty();
-    const auto out = steps_of(parts_.store->offset), left = steps_of(parts_.left->offset),
-               right = steps_of(parts_.right->offset);
+    const auto out = steps_along(loops_, parts_.store->offset),
+               left = steps_along(loops_, parts_.left->offset),
+               right = steps_along(loops_, parts_.right->offset);
     if (!has_no_mask || !out || !left || !right) return std::nullopt;
     found_.out = parts_.store->buffer, found_.left = parts_.left->buffer, found_.right = parts_.right->buffer;
     found_.out_begin = out->begin, found_.left_begin = left->begin, found_.right_begin = right->begin;
@@ -79,10 +79,6 @@ class Finder {
   }
 
  private:
-  struct Steps {
-    index::Expr begin;
-    std::vector<index::Expr> steps;  // by loop
-  };
   // Of u = by_kept * i + by_summed * k, which the mask holds between two numbers.
   struct Bounds {
     std::int64_t by_kept = 0, by_summed = 0;
@@ -91,22 +87,6 @@ class Finder {
   using Pair = std::pair<std::optional<std::size_t>, std::optional<std::size_t>>;
 
   std::size_t kept() const { return parts_.nest->common.size(); }
-
-  bool mentions_axes(const index::Expr& expr) const {
-    return index::any_symbol(expr, [&](index::Symbol symbol) { return numbers_.contains(symbol); });
-  }
-
-  std::optional<Steps> steps_of(index::Expr offset) const {
-    Steps steps;
-    for (const NestLoop& loop : loops_) {
-      const auto linear = index::linear_in(offset, loop.axis);
-      if (!linear || mentions_axes(linear->scale)) return std::nullopt;
-      steps.steps.push_back(linear->scale);
-      offset = linear->rest;
-    }
-    steps.begin = offset;
-    return steps;
-  }
 
   // Each condition bounds what one window reads: a < b is 0 <= b - a - 1.
   bool add_masked_windows() {
@@ -130,7 +110,7 @@ class Finder {
 
   // 0 <= excess, which mentions a kept axis, a summed one, or both.
   bool add_bound(const index::Expr& excess, std::map<Pair, Bounds>& all) const {
-    const auto steps = steps_of(excess);
+    const auto steps = steps_along(loops_, excess);
     const auto begin = steps ? index::constant_of(steps->begin) : std::nullopt;
     if (!begin) return false;
     Pair pair;
@@ -213,11 +193,24 @@ class Finder {
 
   Parts parts_;
   std::vector<NestLoop> loops_;  // the common ones, then the sibling's
-  std::map<index::Symbol, std::size_t> numbers_;
   Contraction found_;
 };
 
 }  // namespace
+
+std::optional<StepsAlong> steps_along(const std::vector<NestLoop>& loops, const index::Expr& offset) {
+  StepsAlong along{offset, {}};
+  const auto is_axis = [&](index::Symbol symbol) {
+    return std::ranges::find(loops, symbol, &NestLoop::axis) != loops.end();
+  };
+  for (const NestLoop& loop : loops) {
+    const auto linear = index::linear_in(along.begin, loop.axis);
+    if (!linear || index::any_symbol(linear->scale, is_axis)) return std::nullopt;
+    along.steps.push_back(linear->scale);
+    along.begin = linear->rest;
+  }
+  return along;
+}
 
 std::optional<Contraction> contraction_of(const Program& nest) {
   if (routine_of(nest) != nullptr) return std::nullopt;
@@ -251,6 +244,8 @@ std::optional<Contraction::Axis> merged(const std::vector<Contraction::Axis>& ax
     };
     if (!follows(axis.out, whole.out) || !follows(axis.left, whole.left) || !follows(axis.right, whole.right))
       return std::nullopt;
+    for (std::size_t number = 0; number < axis.operands.size(); ++number)
+      if (!follows(axis.operands[number], whole.operands[number])) return std::nullopt;
     whole.extent = axis.extent * whole.extent;
   }
   return whole;

@@ -19,6 +19,7 @@ struct Contraction {
   struct Axis {
     index::Expr extent;
     index::Expr out, left, right;
+    std::vector<index::Expr> operands = {};  // of a kept axis
   };
   // A dimension of `left` with `extent` elements that lie `step` apart, read at the element
   // by_kept * i + by_summed * k - before, with i and k on a kept and a summed axis or on one of them; 0 where
@@ -28,11 +29,24 @@ struct Contraction {
     std::int64_t by_kept = 1, by_summed = 1;
     std::int64_t before = 0, extent = 1, step = 1;
   };
+  // What each result is changed by (epilogue.h), read where the kept axes stand.
+  struct Operand {
+    Buffer buffer;
+    index::Expr begin;
+  };
   Buffer out, left, right;
   index::Expr out_begin, left_begin, right_begin;  // of element 0 of all axes and windows
   std::vector<Axis> kept, summed;                  // as the nest has them, outermost first
   std::vector<Window> windows;
+  std::vector<Operand> operands = {};
 };
+
+// The steps of an offset along loops, where it is a sum of them and of what no loop changes.
+struct StepsAlong {
+  index::Expr begin;
+  std::vector<index::Expr> steps;  // by loop
+};
+std::optional<StepsAlong> steps_along(const std::vector<NestLoop>& loops, const index::Expr& offset);
 
 // A nest whose one total is a sum of f32 in free order, of products of what two buffers hold, stored as it is
 // or in another type; nothing where it is something else.

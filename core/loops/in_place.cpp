@@ -104,6 +104,8 @@ bool is_in_place(const Program& program, const InPlace& pair) {
   const BufferInfo& from = program.buffers[pair.from.index];
   const BufferInfo& to = program.buffers[pair.to.index];
   if (from.written || !to.written || from.local || to.local || from.dtype != to.dtype) return false;
+  if (program.library)
+    return false;  // which stores partial sums before it has read the operands of its epilogue
   return Accesses(program, pair).are_in_place();
 }
 

@@ -289,7 +289,7 @@ struct Program {
   // Programs only: of nested thread loops the outermost is the one whose iterations are neighbours, not the
   // innermost.
   bool outermost_fastest = false;
-  // A nest that is one contraction (contraction.h), which a library computes: its loops say what, not how.
+  // A nest that is one contraction (epilogue.h), which a library computes: its loops say what, not how.
   bool library = false;
 };
 // The call that is the whole body; null where there are loops.

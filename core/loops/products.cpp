@@ -143,6 +143,7 @@ class Shares {
     if (window.kept) {
       const Walked& axis = of_.kept[*window.kept];
       dimension.results = known(axis.extent), dimension.out_step = known(axis.out);
+      for (const index::Expr& step : axis.operands) dimension.operand_steps.push_back(known(step));
       dimension.stride = window.by_kept;
     }
     if (window.summed) {
@@ -170,11 +171,12 @@ class Shares {
 
 bool has_known_sizes(const Contraction& contraction) {
   const auto is_known = [](const Walked& axis) {
-    return std::ranges::all_of(std::array{axis.extent, axis.out, axis.left, axis.right},
-                               [](const index::Expr& expr) {
-                                 const auto value = index::constant_of(expr);
-                                 return value && *value >= 0;
-                               });
+    const auto is_step = [](const index::Expr& expr) {
+      const auto value = index::constant_of(expr);
+      return value && *value >= 0;
+    };
+    return std::ranges::all_of(std::array{axis.extent, axis.out, axis.left, axis.right}, is_step) &&
+           std::ranges::all_of(axis.operands, is_step);
   };
   return std::ranges::all_of(contraction.kept, is_known) && std::ranges::all_of(contraction.summed, is_known);
 }

@@ -23,6 +23,7 @@ struct Convolution {
   struct Dimension {
     std::int64_t extent = 1, step = 1;       // of left; outside of it is 0
     std::int64_t results = 1, out_step = 0;  // x
+    std::vector<std::int64_t> operand_steps = {};
     std::int64_t taps = 1, right_step = 0;   // r
     std::int64_t stride = 1, dilation = 1, before = 0;
     std::int64_t after() const {

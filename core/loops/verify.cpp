@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
-#include "core/loops/contraction.h"
+#include "core/loops/epilogue.h"
 #include "core/loops/parts.h"
 #include "core/loops/printed.h"
 #include "core/loops/scope.h"
@@ -377,7 +377,7 @@ void verify(const Program& program, Stage stage) {
   std::size_t at = 0;
   try {
     check_head(program, stage);
-    CHECK(!program.library || contraction_of(program), "a library is to compute what is no contraction");
+    CHECK(!program.library || contraction_call_of(program), "a library is to compute what is no contraction");
     Verifier verifier(program, program.library ? Stage::nest : stage);
     try {
       verifier.run();

@@ -1,0 +1,141 @@
+// See library_epilogue.h.
+#include "backends/cpu/library_epilogue.h"
+
+#include <omp.h>
+#include <xmmintrin.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "backends/cpu/library_layouts.h"
+#include "core/base/error.h"
+
+namespace twinloom::cpu {
+
+namespace {
+
+using Kind = loops::EpilogueStep::Kind;
+using onednn::functions;
+
+constexpr unsigned INVALID = 1, ALL_FLAGS = 0x3f;  // of MXCSR
+
+float least_or_nan(float a, float b) { return std::isnan(a) || a < b ? a : b; }
+float greatest_or_nan(float a, float b) { return std::isnan(a) || a > b ? a : b; }
+
+float after(const loops::EpilogueStep& step, float x, float operand) {
+  switch (step.kind) {
+    case Kind::add:
+      return x + operand;
+    case Kind::subtract:
+      return x - operand;
+    case Kind::multiply:
+      return x * operand;
+    case Kind::relu:
+      return greatest_or_nan(x, 0);
+    case Kind::clip:
+      return least_or_nan(greatest_or_nan(x, step.a), step.b);
+    case Kind::hard_swish:
+      return x * least_or_nan(greatest_or_nan(step.a * x + step.b, 0), 1);
+  }
+  throw Bug("a step of an epilogue that is none");
+}
+
+int append(onednn::Handle post_ops, const loops::EpilogueStep& step,
+           std::span<const onednn::Owned> operands) {
+  const auto binary = [&](int operation) {
+    return functions().post_ops_append_binary(post_ops, operation, operands[*step.operand].get());
+  };
+  const auto unary = [&](int operation, float a, float b) {
+    return functions().post_ops_append_eltwise(post_ops, operation, a, b);
+  };
+  switch (step.kind) {
+    case Kind::add:
+      return step.operand ? binary(onednn::ADD) : unary(onednn::LINEAR, 1, step.a);
+    case Kind::subtract:
+      return step.operand ? binary(onednn::SUBTRACT) : unary(onednn::LINEAR, 1, -step.a);
+    case Kind::multiply:
+      return step.operand ? binary(onednn::MULTIPLY) : unary(onednn::LINEAR, step.a, 0);
+    case Kind::relu:
+      return unary(onednn::RELU, 0, 0);
+    case Kind::clip:
+      return unary(onednn::CLIP, step.a, step.b);
+    case Kind::hard_swish:
+      return unary(onednn::HARD_SWISH, step.a, step.b);
+  }
+  throw Bug("a step of an epilogue that is none");
+}
+
+// The kept axes of a contraction of known sizes, that along which results are neighbours last.
+struct Walk {
+  std::vector<std::int64_t> extents, out;
+  std::vector<std::vector<std::int64_t>> operands;  // steps, by operand
+
+  explicit Walk(const loops::Contraction& of) : operands(of.operands.size()) {
+    std::vector<loops::Contraction::Axis> axes = of.kept;
+    std::ranges::stable_sort(axes, std::ranges::greater{}, [](const auto& axis) { return known(axis.out); });
+    for (const loops::Contraction::Axis& axis : axes) {
+      extents.push_back(known(axis.extent)), out.push_back(known(axis.out));
+      for (std::size_t number = 0; number < operands.size(); ++number)
+        operands[number].push_back(known(axis.operands[number]));
+    }
+  }
+  std::int64_t rows() const {
+    std::int64_t rows = 1;
+    for (std::size_t d = 0; d + 1 < extents.size(); ++d) rows *= extents[d];
+    return rows;
+  }
+  // From element 0 to the first of a row.
+  std::int64_t offset(std::int64_t row, const std::vector<std::int64_t>& steps) const {
+    std::int64_t offset = 0;
+    for (std::size_t d = extents.size() - 1; d-- > 0; row /= extents[d])
+      offset += row % extents[d] * steps[d];
+    return offset;
+  }
+};
+
+}  // namespace
+
+onednn::Owned attributes_of(std::span<const loops::EpilogueStep> steps,
+                            std::span<const onednn::Owned> operands) {
+  onednn::Handle made = nullptr;
+  onednn::check(functions().post_ops_create(&made), "what is done to a result");
+  const onednn::Owned post_ops(made, functions().post_ops_destroy);
+  for (const loops::EpilogueStep& step : steps)
+    onednn::check(append(made, step, operands), "what is done to a result");
+  return onednn::attributes_with(made);
+}
+
+void clear_invalid(int threads) {
+#pragma omp parallel num_threads(threads)
+  _mm_setcsr(_mm_getcsr() & ~ALL_FLAGS);
+}
+
+bool is_invalid(int threads) {
+  unsigned flags = 0;
+#pragma omp parallel num_threads(threads) reduction(| : flags)
+  flags |= _mm_getcsr() & INVALID;
+  return flags != 0;
+}
+
+void apply_epilogue(const loops::ContractionCall& call, float* out, std::span<const float* const> operands,
+                    int threads) {
+  const Walk walk(call.contraction);
+  const std::int64_t rows = walk.rows(), length = walk.extents.back(), apart = walk.out.back();
+#pragma omp parallel for num_threads(threads)
+  for (std::int64_t row = 0; row < rows; ++row) {
+    float* const results = out + walk.offset(row, walk.out);
+    for (const loops::EpilogueStep& step : call.epilogue) {
+      const float* operand = &step.a;
+      std::int64_t operand_apart = 0;
+      if (step.operand) {
+        const std::vector<std::int64_t>& steps = walk.operands[*step.operand];
+        operand = operands[*step.operand] + walk.offset(row, steps);
+        operand_apart = steps.back();
+      }
+      for (std::int64_t k = 0; k < length; ++k)
+        results[k * apart] = after(step, results[k * apart], operand[k * operand_apart]);
+    }
+  }
+}
+
+}  // namespace twinloom::cpu

@@ -1,0 +1,30 @@
+// What is done to the results of a library's call (core/loops/epilogue.h): by the call itself, or afterwards.
+//
+// A library's maximum and minimum drop a NaN, which the nest keeps. Those of a processor raise the flag of an
+// invalid operation then, as they do where infinities cancel: a call whose threads have that flag at its end
+// is made again without its epilogue, which is then computed here.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "backends/cpu/onednn.h"
+#include "core/loops/epilogue.h"
+
+namespace twinloom::cpu {
+
+// The attributes of a primitive with these steps, whose operands are described so.
+onednn::Owned attributes_of(std::span<const loops::EpilogueStep> steps,
+                            std::span<const onednn::Owned> operands);
+
+// Clears the flags of so many threads of OpenMP, those that a call has too; whether one of them has that of
+// an invalid operation.
+void clear_invalid(int threads);
+bool is_invalid(int threads);
+
+// The steps on results that lie as the contraction says, element 0 of the operands at these addresses. In
+// parallel on so many threads.
+void apply_epilogue(const loops::ContractionCall& call, float* out, std::span<const float* const> operands,
+                    int threads);
+
+}  // namespace twinloom::cpu
