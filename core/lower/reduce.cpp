@@ -3,9 +3,11 @@
 //   s = sum(x, axis 1)      ->   for i0 { start t; for r0 { t += x[..] at r0 }; s[i0] = t }
 //   c = cumsum(x, axis 1)   ->   for i0 { start t; for r0 { u = scan t of x[..] at r0; c[..] = u } }
 #include <algorithm>
+#include <numeric>
 
 #include "core/base/error.h"
 #include "core/loops/products.h"
+#include "core/loops/rewrite.h"
 #include "core/lower/families.h"
 #include "core/lower/share.h"
 
@@ -58,18 +60,39 @@ Across walk_across(Lowering& lowering, Reader& reader, const graph::Shape& shape
   return across;
 }
 
-// As the draft lies best in memory, whose last item stores the total of a contraction that a library
-// computes.
+// The kept loops from outermost to innermost in what one of the loads reads, where each of them has a step in it.
+std::optional<std::vector<std::size_t>> order_of_input(const loops::Nest& nest) {
+  const auto& inner = std::get<Sibling>(nest.items[1]).inner.back();
+  std::optional<std::vector<std::size_t>> order;
+  for_each_value(*inner, [&](const loops::Value& value) {
+    const auto* load = std::get_if<loops::Load>(&value.node);
+    const auto along = load == nullptr || order ? std::nullopt : steps_along(nest.common, load->offset);
+    if (!along) return;
+    const auto step = [&](std::size_t loop) { return index::constant_of(along->steps[loop]).value_or(0); };
+    order.emplace(nest.common.size());
+    std::iota(order->begin(), order->end(), std::size_t{0});
+    if (!std::ranges::all_of(*order, [&](std::size_t loop) { return step(loop) > 0; }))
+      order.reset();
+    else
+      std::ranges::stable_sort(*order, std::ranges::greater{}, step);
+  });
+  return order;
+}
+
+// As the draft, whose last item stores the total, lies best in memory where a library computes contractions: a
+// contraction as that likes it, and what reads what one made, such as a pooling, as it finds it.
 void lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, Value& value) {
   if (!lowering.routines.has_library_call || value.storage != Storage::temporary) return;
   const Program nest = packed(with_free_sums(draft.nest), {}, lowering.lowered).nest;
   const auto contraction = contraction_of(nest);
-  if (!contraction || !lowering.routines.has_library_call(nest)) return;
+  const bool is_call = contraction && lowering.routines.has_library_call(nest);
+  const auto loops_in_order = is_call ? result_order(*contraction) : order_of_input(draft.nest);
+  if (!loops_in_order) return;
   std::vector<std::size_t> order;  // of dimensions: those without a loop have one element
   for (std::size_t d = 0; d < kept.at.size(); ++d)
     if (!index::symbol_of(kept.at[d])) order.push_back(d);
   draft.nest.common.clear();
-  for (const std::size_t loop : result_order(*contraction)) {
+  for (const std::size_t loop : *loops_in_order) {
     draft.nest.common.push_back(kept.loops[loop]);
     for (std::size_t d = 0; d < kept.at.size(); ++d)
       if (index::symbol_of(kept.at[d]) == kept.loops[loop].axis) order.push_back(d);
