@@ -24,8 +24,17 @@ double together(const std::vector<Roof>& roofs, double sharpness) {
   return longest * std::pow(sum, 1 / sharpness);
 }
 
-// Two operations a product. A library divides them among all workers, and moves each element from memory
-// once.
+// The nearest level that holds so many bytes of all workers.
+const machine::MemoryLevel& level_with(const machine::Machine& machine, double bytes, double workers) {
+  const auto holds = [&](const machine::MemoryLevel& level) {
+    return bytes <= static_cast<double>(level.bytes) * workers;
+  };
+  const auto found = std::ranges::find_if(machine.memory, holds);
+  return found == machine.memory.end() ? machine.memory.back() : *found;
+}
+
+// Two operations a product. A library divides them among all workers, and moves each element once, from where
+// all of its operands are together.
 Estimate estimate_of_library(const loops::Program& nest, const machine::Machine& machine,
                              const index::Values& sizes) {
   const auto call = loops::contraction_call_of(nest);
@@ -37,11 +46,11 @@ Estimate estimate_of_library(const loops::Program& nest, const machine::Machine&
   for (const loops::BufferInfo& buffer : nest.buffers)
     bytes += static_cast<double>(index::evaluate(buffer.count, sizes)) * ops::size_of(buffer.dtype);
   const auto workers = static_cast<double>(std::max(machine.blocks_at_once, 1));
-  const machine::MemoryLevel& memory = machine.memory.back();
-  const double bandwidth = memory.bytes_per_second * (memory.workers > 0 ? memory.workers : workers);
+  const machine::MemoryLevel& level = level_with(machine, bytes, workers);
+  const double bandwidth = level.bytes_per_second * (level.workers > 0 ? level.workers : workers);
   Estimate result;
   result.roofs = {{"instructions", operations, operations / (machine.library_rate * workers)},
-                  {memory.name, bytes, bytes / bandwidth}};
+                  {level.name, bytes, bytes / bandwidth}};
   const double start = machine.launch_seconds + (workers > 1 ? machine.wake_seconds : 0);
   result.seconds = together(result.roofs, constants::SHARPNESS_OF_VECTORS) + start;
   result.roofs.push_back({"launch", 1, start});

@@ -55,6 +55,9 @@ struct Limits {
   // The same as it is scheduled, which takes many times as long to tell: asked where the others are near.
   // Null: they decide.
   std::function<double(const loops::Program& nest)> seconds_as_chosen = {};
+  // The same where `seconds` are not near enough, asked alone of two that walk memory in different orders,
+  // which one kernel would mix: the two must then take clearly less. Null: they are fused.
+  std::function<double(const loops::Program& nest)> seconds_of_mixed = {};
   // Seconds that a kernel takes as it is scheduled, infinite where it cannot be: of two that may be parts of
   // one kernel, and of that one. Null: nothing becomes a part.
   std::function<double(const loops::Program& nest)> seconds_in_parts = {};

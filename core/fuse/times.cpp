@@ -29,9 +29,11 @@ double chosen_seconds_of(const Around& around, std::size_t number) {
   return known_seconds(around, number, &Seconds::chosen, around.limits.seconds_as_chosen);
 }
 
-// Whether neighbours in memory lie along the common loops, not along those of siblings: then one thread has
-// each iteration of them.
-bool walks_columns(const Nest& nest) {
+// How many loads of siblings have their neighbours along the common loops, and along the sibling's own.
+struct Neighbours {
+  int common = 0, own = 0;
+};
+Neighbours neighbours_of(const Nest& nest) {
   const auto neighbours = [&](const std::vector<NestLoop>& loops, const index::Expr& offset) {
     return std::ranges::any_of(
         loops, [&](const NestLoop& loop) { return index::constant_scale_in(offset, loop.axis) == 1; });
@@ -40,18 +42,37 @@ bool walks_columns(const Nest& nest) {
     return std::ranges::any_of(loops,
                                [&](const NestLoop& loop) { return index::mentions(offset, loop.axis); });
   };
-  int common = 0, own = 0;
+  Neighbours found;
   for (const Item& item : nest.items) {
     const auto* sibling = std::get_if<Sibling>(&item);
     if (sibling == nullptr) continue;
     for (const Load& load : loads_in(Nest{{}, {*sibling}})) {
       if (neighbours(sibling->loops, load.offset))
-        ++own;
+        ++found.own;
       else if (neighbours(nest.common, load.offset) && mentions_any(load.offset, sibling->loops))
-        ++common;
+        ++found.common;
     }
   }
-  return common > own;
+  return found;
+}
+
+// Whether neighbours in memory lie along the common loops, not along those of siblings: then one thread has
+// each iteration of them.
+bool walks_columns(const Nest& nest) {
+  const Neighbours found = neighbours_of(nest);
+  return found.common > found.own;
+}
+
+// Whether they lie along both, so that no vector of the one kernel has all of them, which those of the two
+// had:
+//   for i { start t; for k { t += w[i, k] * s[k] }; for p { y[p, i] = x[p, i] * t } }
+bool mixes_orders(const Pair& pair, const Nest& fused) {
+  const auto is_mixed = [](const Nest& nest) {
+    const Neighbours found = neighbours_of(nest);
+    return found.common > 0 && found.own > 0;
+  };
+  const auto unit = [&](std::size_t number) { return take_apart(pair.around.lowered.units[number].nest); };
+  return is_mixed(fused) && !is_mixed(unit(pair.first)) && !is_mixed(unit(pair.second));
 }
 
 // Whether it moves elements between two orders: neighbours of one buffer lie along another loop than those of
@@ -102,8 +123,8 @@ bool tells(const Pair& pair, const Times& usual, bool says_little) {
   return limits.clearly_less * usual.one > usual.two && !says_little;
 }
 
-std::optional<Slower> slower_by(const Times& times, Reason reason) {
-  if (times.one <= times.two) return std::nullopt;
+std::optional<Slower> slower_by(const Times& times, Reason reason, double clearly_less = 1) {
+  if (times.two >= clearly_less * times.one) return std::nullopt;
   return Slower{reason, cat("one kernel would take ", microseconds(times.one), ", the two ",
                             microseconds(times.two), " by their estimates")};
 }
@@ -120,8 +141,15 @@ std::optional<Slower> clearly_slower(const Pair& pair, const Program& fused) {
 
 std::optional<Slower> slower_than_two(const Pair& pair, const Program& fused) {
   const Limits& limits = pair.around.limits;
-  if (!limits.seconds) return std::nullopt;
   const Nest nest = take_apart(fused);
+  if (!limits.seconds) {
+    if (!limits.seconds_of_mixed || !mixes_orders(pair, nest)) return std::nullopt;
+    const auto seconds = [&](std::size_t number) {
+      return known_seconds(pair.around, number, &Seconds::chosen, limits.seconds_of_mixed);
+    };
+    return slower_by({limits.seconds_of_mixed(fused), seconds(pair.first) + seconds(pair.second)},
+                     Reason::no_gain, limits.clearly_less);
+  }
   const std::int64_t each = walks_columns(nest) ? limits.turns_of_columns : 1;
   const bool has_many = typical_turns(nest.common, static_cast<double>(limits.typical_size)) >=
                         static_cast<double>(each * limits.enough_turns);

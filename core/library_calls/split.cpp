@@ -173,13 +173,13 @@ class Splitter {
 
 }  // namespace
 
-bool is_large(const loops::Program& nest) {
+double products_of(const loops::Program& nest) {
   const auto call = loops::contraction_call_of(nest);
   CHECK(call, "kernel ", nest.name, " is no contraction");
   graph::Shape extents;
   for (const auto* axes : {&call->contraction.kept, &call->contraction.summed})
     for (const loops::Contraction::Axis& axis : *axes) extents.push_back(axis.extent);
-  return lower::typical_count(extents, lower::RealizeLimits().typical_size) >= LEAST_PRODUCTS;
+  return lower::typical_count(extents, lower::RealizeLimits().typical_size);
 }
 
 bool takes(const loops::Program& nest, const IsWorth& is_worth) {

@@ -15,12 +15,12 @@
 namespace twinloom::library_calls {
 
 // A call starts in some microseconds (what looks for it, the start of its threads), in which two cores make
-// half a million products.
-inline constexpr double LEAST_PRODUCTS = 1 << 19;
+// half a million products: from so many on it costs little, and so does memory for what it makes. Of fewer
+// than the least a generated kernel takes no longer than the start alone.
+inline constexpr double LARGE_PRODUCTS = 1 << 19, LEAST_PRODUCTS = 1 << 15;
 
-// Whether a nest that is a contraction is so large that a call, and memory for what it makes, cost little
-// beside it.
-bool is_large(const loops::Program& nest);
+// How many a nest that is a contraction makes; a size that is not known is taken for a typical one.
+double products_of(const loops::Program& nest);
 
 // Whether a library should compute the nest, which is a contraction.
 using IsWorth = std::function<bool(const loops::Program& nest)>;

@@ -98,6 +98,8 @@ fuse::Limits limits_for(schedule::Choices& choices, Mode mode) {
   constexpr std::int64_t TURNS_OF_A_WORKER = 4;  // of a CPU: no worker waits long for the last
   if (machine.max_threads == 1) {
     limits.enough_turns = std::min(limits.enough_turns, TURNS_OF_A_WORKER * machine.blocks_at_once);
+    limits.clearly_less = cost::clearly_less(machine);
+    limits.seconds_of_mixed = [&choices](const loops::Program& nest) { return choices.chosen_seconds(nest); };
     if (mode == Mode::strict) return limits;  // tiles sum up in another order than the canonical one
     limits.is_contraction = steps::has_contraction;
     limits.seconds_in_parts = [&machine](const loops::Program& nest) {
@@ -120,7 +122,15 @@ bool has_library(const State& state) {
 
 // A product that a library computes faster than what is generated.
 bool suits_library(const loops::Program& nest, const State& state) {
-  return library_calls::is_large(nest) && state.backend.has_library_for(nest);
+  const double products = library_calls::products_of(nest);
+  if (products < library_calls::LEAST_PRODUCTS || !state.backend.has_library_for(nest)) return false;
+  if (products >= library_calls::LARGE_PRODUCTS) return true;
+  if (!nest.sizes.empty()) return false;
+  const machine::Machine& machine = state.backend.machine();
+  loops::Program call = nest;
+  call.library = true;
+  return cost::estimate(call, machine, {}).seconds <
+         cost::clearly_less(machine) * state.choices.chosen_seconds(nest);
 }
 
 // Asked again and again while units are fused.
@@ -144,7 +154,7 @@ lower::Routines routines_of(const State& state) {
   routines.workers = machine.blocks_at_once;
   if (has_library(state)) {
     routines.has_library_call = [&state](const loops::Program& nest) { return suits_library(nest, state); };
-    routines.least_products = library_calls::LEAST_PRODUCTS;
+    routines.least_products = library_calls::LARGE_PRODUCTS;
   }
   return routines;
 }

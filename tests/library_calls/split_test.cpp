@@ -9,6 +9,9 @@
 #include "backends/cpu/onednn.h"
 #include "core/base/text.h"
 #include "core/graph/composites.h"
+#include "core/graph/convolution.h"
+#include "core/graph/pooling.h"
+#include "core/loops/contraction.h"
 #include "core/pipeline/pipeline.h"
 #include "core/steps/contraction.h"
 
@@ -50,16 +53,53 @@ Tensor input(graph::Builder& builder, const char* name, graph::Shape shape) {
   return builder.input(name, ops::DType::f32, std::move(shape));
 }
 
-TEST_F(Split, WhatIsDoneWithAProductReadsIt) {
+TEST_F(Split, WhatALibraryKnowsStaysInTheCall) {
   const auto linear = [](graph::Builder& builder) {
     return relu(matrix_product(input(builder, "x", {96, 128}), input(builder, "w", {128, 160})) +
+                input(builder, "b", {160}));
+  };
+  const Made fused = made(linear);
+  ASSERT_EQ(fused.variant->steps.size(), 1u);
+  EXPECT_EQ(fused.libraries(), 1u);
+  EXPECT_EQ(made(linear, pipeline::Mode::strict).libraries(), 0u);
+}
+
+TEST_F(Split, WhatElseIsDoneWithAProductReadsIt) {
+  const auto linear = [](graph::Builder& builder) {
+    return gelu(matrix_product(input(builder, "x", {96, 128}), input(builder, "w", {128, 160})) +
                 input(builder, "b", {160}));
   };
   const Made fused = made(linear);
   ASSERT_EQ(fused.variant->steps.size(), 2u);
   EXPECT_TRUE(fused.variant->steps[0].program.library);
   EXPECT_FALSE(fused.variant->steps[1].program.library);
-  EXPECT_EQ(made(linear, pipeline::Mode::strict).libraries(), 0u);
+}
+
+// Of every channel its own filter, 3 x 3: fewer products than are always worth a call, and twice the time
+// where they are generated.
+TEST_F(Split, SmallerOnesThatTakeLongAreCalls) {
+  const Made small = made([](graph::Builder& builder) {
+    const graph::Taps taps{.stride = 2, .before = 1, .count = 14};
+    return convolve(input(builder, "x", {1, 240, 28, 28}), input(builder, "w", {240, 1, 3, 3}),
+                    {"conv", {taps, taps}, 240});
+  });
+  EXPECT_EQ(small.libraries(), 1u);
+}
+
+// A pooling's result lies as its input does, channels last.
+TEST_F(Split, WindowsKeepTheLayoutThatTheyRead) {
+  const Made pooled = made([](graph::Builder& builder) {
+    const graph::Taps three{.before = 1, .count = 20}, one{.count = 10};
+    const Tensor x = convolve(input(builder, "x", {1, 32, 20, 20}), input(builder, "w", {64, 32, 3, 3}),
+                              {"conv", {three, three}});
+    const Tensor most = max_pool(x, {"max_pool", {{2, 2}, {2, 2}}});
+    return convolve(most, input(builder, "v", {64, 64, 1, 1}), {"conv", {one, one}});
+  });
+  ASSERT_EQ(pooled.variant->steps.size(), 3u);
+  const auto last = loops::contraction_of(pooled.variant->steps[2].program);
+  ASSERT_TRUE(last);
+  EXPECT_TRUE(
+      std::ranges::any_of(last->summed, [](const auto& axis) { return axis.left == 1 || axis.right == 1; }));
 }
 
 TEST_F(Split, AProductAloneWritesTheResult) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/text.h"
 #include "core/loops/interpret.h"
 
 namespace twinloom::loops {
@@ -74,6 +75,17 @@ TEST(InPlace, NotWhereAnotherIterationReadsWhatIsWritten) {
 TEST(InPlace, NotWhereOtherThreadsLoadForNothing) {
   EXPECT_FALSE(
       is_in_place("for i < 6 block { y[i] = x[i] for j < 4 thread { y[i + 6] = 0x0p+0:f32 if j < 1 } }"));
+}
+
+// A library stores partial sums before it reads what it adds to them.
+TEST(InPlace, NotOfALibrary) {
+  const std::string body =
+      "{ for i < 4 { for j < 3 { start t0 : sum f32 free for k < 5 { t0 += mul(a[5*i + k], b[3*k + j]) at k "
+      "} y[3*i "
+      "+ j] = add(t0, x[3*i + j]) } } }";
+  const std::string head = "program p(x: f32[12], y: written f32[12], a: f32[20], b: f32[15]) ";
+  EXPECT_TRUE(is_in_place(parse(cat(head, body)), X_TO_Y));
+  EXPECT_FALSE(is_in_place(parse(cat(head, "library ", body)), X_TO_Y));
 }
 
 TEST(InPlace, NotOfAnotherTypeOrTheSameRole) {
