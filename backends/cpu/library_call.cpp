@@ -9,6 +9,7 @@
 #include "backends/cpu/library_epilogue.h"
 #include "backends/cpu/library_layouts.h"
 #include "core/base/error.h"
+#include "core/base/mapped_file.h"
 
 namespace twinloom::cpu {
 
@@ -312,8 +313,8 @@ std::unique_ptr<const LibraryCall> LibraryCall::make(const loops::ContractionCal
   return Maker(call, types, constants).make();
 }
 
-std::shared_ptr<const LibraryCall::Room> LibraryCall::copy_of(std::size_t which, Handle given,
-                                                              Handle stream) const {
+std::shared_ptr<const LibraryCall::Room> LibraryCall::copy_of(std::size_t which, const void* address,
+                                                              Handle given, Handle stream) const {
   const Operand& operand = operands_[which];
   const auto made = [&] {
     auto room = std::make_shared<const Room>(operand.copied_bytes);
@@ -322,7 +323,11 @@ std::shared_ptr<const LibraryCall::Room> LibraryCall::copy_of(std::size_t which,
     return room;
   };
   if (!operand.is_constant) return made();
-  std::call_once(once_[which], [&] { kept_[which] = made(); });
+  std::call_once(once_[which], [&] {
+    kept_[which] = made();
+    const std::size_t bytes = functions().memory_desc_get_size(operand.given.get());
+    unload({static_cast<const std::byte*>(address), bytes});
+  });
   return kept_[which];
 }
 
@@ -334,14 +339,15 @@ void LibraryCall::run(const Operands& operands) const {
   std::array<std::shared_ptr<const Room>, 3> rooms;
   for (std::size_t which = 0; which < operands_.size(); ++which) {
     const Operand& operand = operands_[which];
-    given[which] =
-        onednn::memory_at(operand.given.get(), static_cast<std::byte*>(addresses[which]) + operand.begin);
+    void* const address = static_cast<std::byte*>(addresses[which]) + operand.begin;
+    given[which] = onednn::memory_at(operand.given.get(), address);
     if (operand.reorder.handle == nullptr) {
       used[which] = given[which];
       continue;
     }
-    rooms[which] = operand.number == onednn::DESTINATION ? std::make_shared<const Room>(operand.copied_bytes)
-                                                         : copy_of(which, given[which].get(), stream.get());
+    rooms[which] = operand.number == onednn::DESTINATION
+                       ? std::make_shared<const Room>(operand.copied_bytes)
+                       : copy_of(which, address, given[which].get(), stream.get());
     used[which] = onednn::memory_at(operand.used.get(), rooms[which]->get());
   }
   std::vector<onednn::Argument> arguments = {{operands_[0].number, used[0].get()},

@@ -60,7 +60,8 @@ class LibraryCall {
   static void execute(onednn::Handle stream, const onednn::Primitive& primitive,
                       std::vector<onednn::Argument> arguments);
   // A copy of an operand in its order; of a constant the one that the first run made.
-  std::shared_ptr<const Room> copy_of(std::size_t which, onednn::Handle given, onednn::Handle stream) const;
+  std::shared_ptr<const Room> copy_of(std::size_t which, const void* address, onednn::Handle given,
+                                      onednn::Handle stream) const;
   struct Wishes;
   class Maker;
 

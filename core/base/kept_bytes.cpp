@@ -38,8 +38,11 @@ struct KeptBytes::Held {
 KeptBytes::KeptBytes(std::vector<std::byte> bytes) {
   if (bytes.empty()) return;
   const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-  held_ = std::make_shared<Held>(*owner, hash_of(*owner), owner);
+  *this = KeptBytes(*owner, owner);
 }
+
+KeptBytes::KeptBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+    : held_(std::make_shared<Held>(bytes, hash_of(bytes), std::move(owner))) {}
 
 KeptBytes::KeptBytes(std::span<const std::byte> bytes, std::uint64_t hash, std::shared_ptr<const void> owner,
                      std::function<void()> check)

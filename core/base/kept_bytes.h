@@ -15,6 +15,8 @@ class KeptBytes {
  public:
   KeptBytes() = default;
   KeptBytes(std::vector<std::byte> bytes);  // NOLINT(google-explicit-constructor): a list of bytes is one
+  // Bytes that `owner` keeps in memory.
+  KeptBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
   // Bytes of a file, say, that `owner` keeps in memory; `hash` is what hash() was for them. `check` is called
   // when they are first read, and throws where they are not what was written; then each reading calls it.
   KeptBytes(std::span<const std::byte> bytes, std::uint64_t hash, std::shared_ptr<const void> owner,

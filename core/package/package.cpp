@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/base/mapped_file.h"
 #include "core/graph/arrays.h"
-#include "core/package/mapped_file.h"
 #include "core/package/variants.h"
 
 namespace twinloom::package {

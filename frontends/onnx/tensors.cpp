@@ -7,9 +7,12 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <optional>
+#include <span>
 
 #include "core/base/error.h"
+#include "core/base/mapped_file.h"
 #include "frontends/onnx/read.h"
 
 namespace twinloom::onnx {
@@ -163,8 +166,9 @@ std::filesystem::path confined(const External& external, const std::filesystem::
   return file;
 }
 
-std::vector<std::byte> external_bytes(const TensorProto& tensor, const std::filesystem::path& folder,
-                                      std::int64_t expected, const std::string& what) {
+// Large ones stay in the file, where elements lie as kernels want them.
+KeptBytes external_bytes(const TensorProto& tensor, const std::filesystem::path& folder,
+                         std::int64_t expected, const std::string& what) {
   const External external = external_of(tensor, what);
   const std::filesystem::path file = confined(external, folder, what);
   const std::string given = cat(what, ": external data '", escaped(external.location), "' ");
@@ -175,6 +179,12 @@ std::vector<std::byte> external_bytes(const TensorProto& tensor, const std::file
                     external.offset, " on"));
   if (external.length && *external.length != expected)
     throw Error(cat(given, "has length ", *external.length, ", the dimensions and the type need ", expected));
+  constexpr std::int64_t LEAST_MAPPED_BYTES = 1 << 16, ALIGNMENT = 16;
+  if (expected >= LEAST_MAPPED_BYTES && external.offset % ALIGNMENT == 0) {
+    const auto mapped = std::make_shared<const MappedFile>(file, static_cast<std::size_t>(external.offset),
+                                                           static_cast<std::size_t>(expected));
+    return {std::as_bytes(std::span(mapped->bytes())), mapped};
+  }
   std::vector<std::byte> bytes(static_cast<std::size_t>(expected));
   std::ifstream stream(file, std::ios::binary);
   stream.seekg(external.offset);

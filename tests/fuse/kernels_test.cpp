@@ -227,6 +227,27 @@ TEST(Kernels, SecondsDecideWhereFewTurnsAreLeft) {
   EXPECT_EQ(two.refusals.front().words, "one kernel would take 5.0 us, the two 2.0 us by their estimates");
 }
 
+// Where they are not near enough to be asked otherwise: totals of rows, and elements whose neighbours are
+// rows.
+TEST(Kernels, SecondsDecideWhereOrdersOfMemoryMeet) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {50, 96}), w = b.input("w", DType::f32, {96, 70});
+  b.output(x * reshape(sum(w, {1}), {1, 96}));
+  const lower::Lowered lowered = lower::lower(b.take());
+  const auto fused_where = [&](double seconds_of_both) {
+    fuse::Limits limits;
+    limits.clearly_less = 0.6;
+    limits.seconds_of_mixed = [=](const loops::Program& nest) {
+      const auto inputs = std::ranges::count_if(
+          nest.buffers, [](const loops::BufferInfo& buffer) { return buffer.name.starts_with("in"); });
+      return inputs == 2 ? seconds_of_both : 1e-6;
+    };
+    return fuse::fuse(lowered, limits).lowered.units.size();
+  };
+  EXPECT_EQ(fused_where(3e-6), 1U);
+  EXPECT_EQ(fused_where(3.5e-6), 2U);
+}
+
 // A thread walks one of them: a thousand are enough for rows and few for columns.
 TEST(Kernels, ColumnsNeedMoreTurnsThanRows) {
   const auto units = [](std::int64_t rows, std::int64_t columns, int axis) {

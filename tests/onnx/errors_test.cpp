@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <random>
 
 #include "tests/onnx/models.h"
@@ -238,9 +239,9 @@ class OnnxExternalData : public testing::Test {
   std::string error(const std::vector<format::StringStringEntryProto>& entries) const {
     return model(entries).error({folder_.file("model"), {}, {}});
   }
-  static Model model(const std::vector<format::StringStringEntryProto>& entries) {
+  static Model model(const std::vector<format::StringStringEntryProto>& entries, std::int64_t count = 1) {
     Model model;
-    model.reals("w", {1}, {}).node("Relu", {"w"}, {"y"}).output("y");
+    model.reals("w", {count}, {}).node("Relu", {"w"}, {"y"}).output("y");
     format::TensorProto& tensor = model.graph().initializer[0];
     tensor.data_location = format::DataLocation::external;
     tensor.external_data = entries;
@@ -252,6 +253,23 @@ class OnnxExternalData : public testing::Test {
 TEST_F(OnnxExternalData, IsRead) {
   const Model good = model({{"location", "data.bin"}, {"offset", "4"}, {"length", "4"}});
   EXPECT_EQ(numbers_of(good.read({folder_.file("model"), {}, {}})), std::vector<double>{1});
+}
+
+// Large constants stay in the file where their elements lie well there, and are copied elsewhere.
+TEST_F(OnnxExternalData, OfManyElementsIsTheSameWhereverItLies) {
+  constexpr std::int64_t COUNT = 20000;
+  std::vector<float> elements(COUNT);
+  std::iota(elements.begin(), elements.end(), 1.0F);
+  for (const std::size_t offset : {std::size_t{0}, std::size_t{64}, std::size_t{3}}) {
+    std::ofstream file(folder_.file("model/large.bin"), std::ios::binary);
+    file << std::string(offset, 'x');
+    file.write(reinterpret_cast<const char*>(elements.data()), COUNT * 4);
+    file.close();
+    const std::string from = cat(offset);
+    const Model large = model({{"location", "large.bin"}, {"offset", from}}, COUNT);
+    EXPECT_EQ(numbers_of(large.read({folder_.file("model"), {}, {}})),
+              std::vector<double>(elements.begin(), elements.end()));
+  }
 }
 
 TEST_F(OnnxExternalData, StaysInTheFolder) {

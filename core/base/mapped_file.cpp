@@ -1,0 +1,107 @@
+// See mapped_file.h.
+#include "core/base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+
+#include "core/base/error.h"
+
+namespace twinloom {
+
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& file) {
+  throw Error(cat("cannot read '", escaped(file.string()), "': ", std::strerror(errno)));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+constexpr std::size_t WHOLE = SIZE_MAX;
+
+std::size_t page() {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+// Of this process, by where they begin.
+class Mappings {
+ public:
+  static Mappings& all() {
+    static Mappings& mappings = *new Mappings;  // that files of static objects outlive nothing
+    return mappings;
+  }
+  void add(const void* begin, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    ends_[address(begin)] = address(begin) + bytes;
+  }
+  void remove(const void* begin) {
+    const std::lock_guard lock(mutex_);
+    ends_.erase(address(begin));
+  }
+  void unload(std::span<const std::byte> bytes) const {
+    const std::uintptr_t begin = (address(bytes.data()) + page() - 1) / page() * page(),
+                         end = (address(bytes.data()) + bytes.size()) / page() * page();
+    const std::lock_guard lock(mutex_);
+    const auto behind = ends_.upper_bound(begin);
+    if (begin >= end || behind == ends_.begin() || std::prev(behind)->second < end) return;
+    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
+
+ private:
+  static std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+  mutable std::mutex mutex_;
+  std::map<std::uintptr_t, std::uintptr_t> ends_;
+};
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& file) : MappedFile(file, 0, WHOLE) {}
+
+MappedFile::MappedFile(const std::filesystem::path& file, std::size_t offset, std::size_t bytes) {
+  const Descriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (descriptor.number() < 0 || fstat(descriptor.number(), &status) != 0) fail(file);
+  if (!S_ISREG(status.st_mode)) throw Error(cat("'", escaped(file.string()), "' is no regular file"));
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (bytes == WHOLE) bytes = size;
+  if (offset > size || bytes > size - offset)
+    throw Error(cat("'", escaped(file.string()), "' has ", size, " bytes, ", bytes, " are needed from ",
+                    offset, " on"));
+  if (bytes == 0) return;
+  const std::size_t before = offset % page();
+  void* const memory = mmap(nullptr, before + bytes, PROT_READ, MAP_PRIVATE, descriptor.number(),
+                            static_cast<off_t>(offset - before));
+  if (memory == MAP_FAILED) fail(file);
+  memory_ = {memory, Unmap{before + bytes}};
+  bytes_ = {static_cast<const char*>(memory) + before, bytes};
+  Mappings::all().add(memory, before + bytes);
+}
+
+void MappedFile::Unmap::operator()(void* memory) const {
+  Mappings::all().remove(memory);
+  munmap(memory, bytes);
+}
+
+void unload(std::span<const std::byte> bytes) { Mappings::all().unload(bytes); }
+
+}  // namespace twinloom
