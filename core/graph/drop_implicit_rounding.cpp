@@ -5,8 +5,10 @@
 // Results, explicit casts, and what gather, scatter, scan, concat or realize read keep their rounding. So do
 // both sides of a comparison of two values, and what is sorted: a maximum that is rounded, as a result, would
 // equal none of what it is the maximum of, and a gradient that is shared among the equal ones would be
-// divided by 0. A value that keeps it is rounded once from f32, as before, so its bits change only where its
-// inputs do. Nodes that no result needs are left out.
+// divided by 0. And so does a factor of products that are summed up, where each of its elements is in several
+// of them, as in a product of matrices: libraries and tensor cores take 16 bits, and what is summed is exact
+// then. A value that keeps it is rounded once from f32, as before, so its bits change only where its inputs
+// do. Nodes that no result needs are left out.
 #include <algorithm>
 #include <array>
 
@@ -42,9 +44,27 @@ bool compares(const Graph& graph, const Node& node) {
   });
 }
 
+// Whether the node is a sum of products whose factors are both read several times.
+bool sums_products(const Graph& graph, const Node& node) {
+  const auto* reduce = std::get_if<Reduce>(&node.node);
+  if (reduce == nullptr || reduce->monoid != ops::Monoid::sum) return false;
+  const Node& product = graph[node.inputs[0]];
+  const auto* mul = std::get_if<Pointwise>(&product.node);
+  if (mul == nullptr || mul->op != ops::Pointwise::mul) return false;
+  const index::Expr count = index::product(product.shape);
+  return std::ranges::all_of(product.inputs, [&](NodeId factor) {
+    while (std::holds_alternative<View>(graph[factor].node) || is_implicit_cast(graph[factor]))
+      factor = graph[factor].inputs[0];
+    return !(index::product(graph[factor].shape) == count);
+  });
+}
+
 // For each node whether all that read it, looked at through views and implicit casts, compute in f32.
 std::vector<bool> read_only_by_arithmetic(const Graph& graph, const std::vector<bool>& live) {
   std::vector<bool> fine(graph.nodes().size(), true);
+  for (std::size_t n = 0; n < fine.size(); ++n)
+    if (live[n] && sums_products(graph, graph.nodes()[n]))
+      for (const NodeId factor : graph[graph.nodes()[n].inputs[0]].inputs) fine[factor.index] = false;
   for (const Result& result : graph.results())
     if (has_value(result.kind)) fine[result.value.index] = false;
   for (std::size_t n = fine.size(); n-- > 0;) {

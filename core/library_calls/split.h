@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -21,6 +22,9 @@ inline constexpr double LARGE_PRODUCTS = 1 << 19, LEAST_PRODUCTS = 1 << 15;
 
 // How many a nest that is a contraction makes; a size that is not known is taken for a typical one.
 double products_of(const loops::Program& nest);
+
+// The types of 16 bits that a library multiplies as they are: those of matrices that it serves.
+std::set<ops::DType> types_of_16_bits(const std::function<bool(const loops::Program& nest)>& serves);
 
 // Whether a library should compute the nest, which is a contraction.
 using IsWorth = std::function<bool(const loops::Program& nest)>;

@@ -102,6 +102,7 @@ class Lowerer {
   static RealizeLimits limits_for(const Routines& routines) {
     RealizeLimits limits;
     if (routines.has_library_call) limits.library_products = routines.least_products;
+    limits.library_types = routines.library_types;
     return limits;
   }
 

@@ -66,6 +66,7 @@ class Choice {
                std::vector<std::string>(count)};
     reads_.resize(count);
     marks_.resize(count, 0);
+    widened_.resize(count, false);
     for (const Node& node : graph_.nodes())
       counts_.push_back(typical_count(node.shape, limits_.typical_size));
     const std::vector<bool> live = live_nodes(graph_);
@@ -119,6 +120,14 @@ class Choice {
     }
     for (const std::size_t factor : factors)
       if (may_be_chosen(factor)) choose(factor, "a factor of products that a library may sum up");
+    for (const NodeId factor : product.inputs) mark_widened(factor);
+  }
+
+  // What a library reads as it is needs no memory for its f32.
+  void mark_widened(NodeId factor) {
+    for (; is_seen_through(graph_[factor]); factor = graph_[factor].inputs[0])
+      widened_[factor.index] = std::holds_alternative<Cast>(graph_[factor].node) &&
+                               limits_.library_types.contains(graph_[graph_[factor].inputs[0]].dtype);
   }
 
   // The work of computing one element from memory, memory included, each node once. What has fewer elements,
@@ -145,7 +154,7 @@ class Choice {
   }
 
   bool may_be_chosen(std::size_t node) const {
-    return !chosen_.values[node] && may_have_memory(graph_.nodes()[node]);
+    return !chosen_.values[node] && !widened_[node] && may_have_memory(graph_.nodes()[node]);
   }
 
   void cut(std::size_t node) {
@@ -219,6 +228,7 @@ class Choice {
   std::vector<double> counts_;        // elements, by node
   std::vector<std::uint64_t> marks_;  // by node: the last walk that met it
   std::uint64_t walk_ = 0;
+  std::vector<bool> widened_;                         // by node
   std::vector<std::map<std::size_t, double>> reads_;  // by node: the readers with memory
 };
 

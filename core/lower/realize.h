@@ -7,6 +7,7 @@
 // element of many parts chooses among all of them.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct RealizeLimits {
   // Products of so many elements, each read at least twice on either side, find their factors in memory, as a
   // library wants them. 0: there is none.
   double library_products = 0;
+  std::set<ops::DType> library_types = {};  // of 16 bits, of factors that it takes as they are
   int few_parts = 4;          // of a Concat, among which each element chooses whatever that costs
   int most_parts = 32;        // among which it chooses at all: each is a buffer
   int parts_at_once = 64;     // of those written one by one, neighbours that are small, that one nest writes

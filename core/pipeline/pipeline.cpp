@@ -155,6 +155,8 @@ lower::Routines routines_of(const State& state) {
   if (has_library(state)) {
     routines.has_library_call = [&state](const loops::Program& nest) { return suits_library(nest, state); };
     routines.least_products = library_calls::LARGE_PRODUCTS;
+    routines.library_types = library_calls::types_of_16_bits(
+        [&state](const loops::Program& nest) { return state.backend.has_library_for(nest); });
   }
   return routines;
 }

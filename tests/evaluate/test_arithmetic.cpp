@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "core/base/error.h"
@@ -283,6 +284,21 @@ TEST(DropImplicitRounding, WhatIsComparedKeepsIt) {
   const auto fused = evaluate(drop_implicit_rounding(before), arguments, Arithmetic::strict);
   EXPECT_EQ(numbers_in(*fused[0]), (Reals{1, 1, 0}));
   EXPECT_EQ(dropped_roundings(before).size(), 1u);
+}
+
+// A product of matrices takes what is rounded, as libraries do; a weighted sum of rows has nothing of it.
+TEST(DropImplicitRounding, FactorsOfProductsKeepIt) {
+  const auto dropped = [](const std::function<Tensor(const Tensor& y, const Tensor& w)>& sum,
+                          graph::Shape shape) {
+    Builder builder;
+    const Tensor y = builder.input("x", DType::bf16, {2, 3}) + 0x1p-9;
+    builder.output(sum(y, builder.input("w", DType::bf16, std::move(shape))));
+    return dropped_roundings(builder.take()).size();
+  };
+  const auto product = [](const Tensor& y, const Tensor& w) { return matrix_product(y, w); };
+  const auto weighted = [](const Tensor& y, const Tensor& w) { return sum(y * w, {1}); };
+  EXPECT_EQ(dropped(product, {3, 4}), 1U) << "that of each product, not that of the factor";
+  EXPECT_EQ(dropped(weighted, {3}), 2U);
 }
 
 TEST(Random, DrawsDependOnSeedNumberAndElement) {
