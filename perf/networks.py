@@ -3,7 +3,9 @@
 
 Networks are built from their configurations, with weights drawn from a seed, and exported by PyTorch's own ONNX exporter;
 Twinloom and ONNX Runtime read the same file. Each is run for --seconds, medians count. The last columns are
-the best peer over ours, and what ours spent in a library's calls and outside of them, kernel by kernel.
+the best peer over ours, what ours spent in a library's calls and outside of them, kernel by kernel, and the most memory, in MB, that
+a process has which reads the file and runs it a few times: ours, and Python with ONNX Runtime. A peer that has no kernels for a network
+is left out.
 It needs torch, torchvision, transformers, onnxscript and onnxruntime.
 
 usage: networks.py FOLDER [--only WORDS] [--threads 2] [--seconds 3] [--program FILE] [--json FILE]
@@ -16,10 +18,19 @@ import pathlib
 import re
 import statistics
 import subprocess
+import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ["onnxruntime", "eager", "compiled"]
+RUN_BY_ONNXRUNTIME = """
+import sys, numpy, onnxruntime
+settings = onnxruntime.SessionOptions()
+settings.intra_op_num_threads = int(sys.argv[3])
+session = onnxruntime.InferenceSession(sys.argv[1], settings, providers=["CPUExecutionProvider"])
+for _ in range(3):
+    session.run(None, {session.get_inputs()[0].name: numpy.load(sys.argv[2])["in0"]})
+"""
 
 
 def networks(torch):
@@ -46,11 +57,23 @@ def networks(torch):
         config = transformers.BertConfig(attn_implementation="eager")
         return Part(transformers.BertModel(config), "last_hidden_state"), torch.randint(0, 30000, (4, 128))
 
+    class Narrow(torch.nn.Module):
+        """Layers of bf16, whose input and result are f32, as NumPy has no bf16."""
+
+        def __init__(self):
+            super().__init__()
+            self.layers = torch.nn.Sequential(torch.nn.Linear(1024, 4096), torch.nn.ReLU(), torch.nn.Linear(4096, 4096),
+                                              torch.nn.ReLU(), torch.nn.Linear(4096, 1024)).to(torch.bfloat16)
+
+        def forward(self, given):
+            return self.layers(given.to(torch.bfloat16)).float()
+
     return {"bert_base_4x128": bert, "gpt2_124m_1x256": gpt2,
             "vit_b_16_4x224": lambda: (vision.vit_b_16(), images(4)),
             "resnet50_1x224": lambda: (vision.resnet50(), images(1)),
             "resnet50_4x224": lambda: (vision.resnet50(), images(4)),
-            "mobilenet_v3_large_1x224": lambda: (vision.mobilenet_v3_large(), images(1))}
+            "mobilenet_v3_large_1x224": lambda: (vision.mobilenet_v3_large(), images(1)),
+            "mlp_bf16_128": lambda: (Narrow(), torch.randn(128, 1024))}
 
 
 def made(torch, make, folder, name):
@@ -80,13 +103,39 @@ def measure_peers(torch, module, given, file, options):
     import onnxruntime
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = options.threads
-    session = onnxruntime.InferenceSession(str(file), settings, providers=["CPUExecutionProvider"])
-    feed = {session.get_inputs()[0].name: given.numpy()}
+    ways = {}
+    try:
+        session = onnxruntime.InferenceSession(str(file), settings, providers=["CPUExecutionProvider"])
+        feed = {session.get_inputs()[0].name: given.numpy()}
+        ways["onnxruntime"] = lambda: session.run(None, feed)
+    except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented as error:
+        print(f"{file.stem}: {error}", file=sys.stderr)
     with torch.inference_mode():
         compiled = torch.compile(module, dynamic=False)
-        ways = {"onnxruntime": lambda: session.run(None, feed), "eager": lambda: module(given),
-                "compiled": lambda: compiled(given)}
+        ways |= {"eager": lambda: module(given), "compiled": lambda: compiled(given)}
         return {name: median_seconds(run, options.seconds) for name, run in ways.items()}
+
+
+# A process counts what the one had that it was forked from, so a small one starts it.
+START_AND_COUNT = """
+import os, sys
+process = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+_, status, usage = os.wait4(process, 0)
+print(usage.ru_maxrss / 1024 if status == 0 else "")
+"""
+
+
+def peak_megabytes(command):
+    """The most memory of a process; None where it fails."""
+    text = subprocess.run([sys.executable, "-S", "-c", START_AND_COUNT, *(str(word) for word in command)],
+                          check=True, capture_output=True, text=True).stdout.strip()
+    return float(text) if text else None
+
+
+def measure_memory(file, options):
+    inputs = file.with_suffix(".npz")
+    return {"ours": peak_megabytes([options.program, "run", file, "--inputs", inputs, "--threads", options.threads]),
+            "onnxruntime": peak_megabytes([sys.executable, "-c", RUN_BY_ONNXRUNTIME, file, inputs, options.threads])}
 
 
 def measure_ours(file, options):
@@ -114,17 +163,20 @@ def main():
     options.folder.mkdir(parents=True, exist_ok=True)
     words = [word for word in options.only.split(",") if word]
     rows, ratios = [], []
-    print(f"{'network, ms':<26}" + "".join(f"{word:>12}" for word in ["ours", *PEERS, "best/ours", "calls", "others"]))
+    print(f"{'network, ms':<26}" + "".join(f"{word:>12}" for word in ["ours", *PEERS, "best/ours", "calls", "others",
+                                                               "MB", "MB of ort"]))
     for name, make in networks(torch).items():
         if words and not any(word in name for word in words):
             continue
         module, given, file = made(torch, make, options.folder, name)
         ours, calls, others = measure_ours(file, options)
         peers = measure_peers(torch, module, given, file, options)
+        memory = measure_memory(file, options)
         ratios.append(min(peers.values()) / ours)
-        rows.append({"name": name, "ours": ours, "peers": peers, "calls": calls, "others": others})
-        print(f"{name:<26}{ours * 1e3:>12.2f}" + "".join(f"{peers[way] * 1e3:>12.2f}" for way in PEERS)
-              + f"{ratios[-1]:>12.3f}{calls * 1e3:>12.2f}{others * 1e3:>12.2f}", flush=True)
+        rows.append({"name": name, "ours": ours, "peers": peers, "calls": calls, "others": others, "memory": memory})
+        times = [ours * 1e3, *(peers[way] * 1e3 if way in peers else None for way in PEERS), ratios[-1], calls * 1e3,
+                 others * 1e3, memory["ours"], memory["onnxruntime"]]
+        print(f"{name:<26}" + "".join(f"{time:>12.3f}" if time is not None else f"{'-':>12}" for time in times), flush=True)
     if ratios:
         print(f"geometric mean {math.prod(ratios) ** (1 / len(ratios)):.3f} of {len(ratios)}")
     if options.json:
