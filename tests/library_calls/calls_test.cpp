@@ -171,12 +171,15 @@ std::string epilogue(const std::string& steps, const std::string& column, const 
   return replaced(replaced(text, " c ", cat(" ", column, " ")), " x ", cat(" ", element, " "));
 }
 
-std::string product_with(const std::string& steps) {
+// Two matrices by one, or each by its own; results are neighbours along rows or along columns.
+std::string product_with(const std::string& steps, bool turned = false, bool has_batch = false) {
+  const std::string element = turned ? "31*j + i" : "24*i + j", batch = has_batch ? "744*g + " : "";
   return cat(
-      "program p(a: f32[1240], b: f32[960], c: f32[24], x: f32[744], y: written f32[744]) library { for "
-      "i < 31 { for j < 24 { start t0 : sum f32 free for k < 40 { t0 += mul(a[40*i + k], b[24*k + j]) at "
-      "k } y[24*i + j] = ",
-      epilogue(steps, "c[j]", "x[24*i + j]"), " } } }");
+      "program p(a: f32[2480], b: f32[960], c: f32[24], x: f32[1488], y: written f32[1488]) library { ",
+      has_batch ? "for g < 2 { " : "",
+      "for i < 31 { for j < 24 { start t0 : sum f32 free for k < 40 { t0 += mul(a[",
+      has_batch ? "1240*g + " : "", "40*i + k], b[24*k + j]) at k } y[", batch, element,
+      "] = ", epilogue(steps, "c[j]", cat("x[", batch, element, "]")), has_batch ? " }" : "", " } } }");
 }
 
 // Channels last, 3 x 3, of all channels or of each its own.
@@ -197,13 +200,20 @@ std::string convolution_with(const std::string& steps, bool has_channels) {
 TEST_F(LibraryCalls, EpiloguesAreThoseOfTheNest) {
   constexpr float INFINITE = std::numeric_limits<float>::infinity();
   const Elements special = {{7, std::nanf("")}, {130, INFINITE}, {411, -INFINITE}};
+  int served_turned = 0;
   for (const char* steps : EPILOGUES) {
     for (const Elements& elements : {Elements(), special}) {
-      expect_near(product_with(steps), 40, {}, elements);
+      for (const bool has_batch : {false, true}) {
+        expect_near(product_with(steps, false, has_batch), 40, {}, elements);
+        const std::string turned = product_with(steps, true, has_batch);
+        if (cpu().has_library_for(loops::parse(turned)))
+          ++served_turned, expect_near(turned, 40, {}, elements);
+      }
       expect_near(convolution_with(steps, true), 144, {}, elements);
       expect_near(convolution_with(steps, false), 12, {}, elements);
     }
   }
+  EXPECT_GT(served_turned, 0);
 }
 
 TEST_F(LibraryCalls, EpiloguesThatNoLibraryHasAreNone) {
