@@ -317,5 +317,17 @@ TEST_F(Tool, StridesAndWrittenParametersOfTexts) {
   EXPECT_CODE(place.run("bench counter.fx"), 0);
 }
 
+// A program that waits long for its threads keeps others from the cores that they need.
+TEST(ToolThreads, SpinShortlyWhereNobodySaysOtherwise) {
+  const Workplace place;
+  EXPECT_SAYS(place.run_with("env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT OMP_DISPLAY_ENV=VERBOSE", "devices"),
+              "GOMP_SPINCOUNT = '2000'");
+  EXPECT_SAYS(place.run_with("env -u OMP_WAIT_POLICY OMP_DISPLAY_ENV=VERBOSE GOMP_SPINCOUNT=7", "devices"),
+              "GOMP_SPINCOUNT = '7'");
+  EXPECT_SAYS(
+      place.run_with("env -u GOMP_SPINCOUNT OMP_DISPLAY_ENV=VERBOSE OMP_WAIT_POLICY=passive", "devices"),
+      "GOMP_SPINCOUNT = '0'");
+}
+
 }  // namespace
 }  // namespace twinloom::tests

@@ -110,6 +110,10 @@ def _candidates():
 @functools.cache
 def library():
     """The loaded library; Error that says where it was looked for."""
+    # Its threads of OpenMP read this when they are loaded: by default one that waits spins for milliseconds, where it
+    # may hold the core that others need (tools/twinloom/main.cpp has figures).
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "2000")
     failures = []
     for name in _candidates():
         try:
