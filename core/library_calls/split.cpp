@@ -182,18 +182,12 @@ double products_of(const loops::Program& nest) {
   return lower::typical_count(extents, lower::RealizeLimits().typical_size);
 }
 
-std::set<ops::DType> types_of_16_bits(const std::function<bool(const loops::Program& nest)>& serves) {
-  std::set<ops::DType> types;
-  for (const ops::DType type : {ops::DType::bf16, ops::DType::f16}) {
-    const std::string name(ops::name(type));
-    const loops::Program product =
-        loops::parse(cat("program sample(a: ", name, "[4096], b: ", name,
-                         "[4096], y: written f32[4096]) library { for i < 64 { for j < 64 { start t0 : sum "
-                         "f32 free for k < 64 { t0 "
-                         "+= mul(f32(a[64*i + k]), f32(b[64*k + j])) at k } y[64*i + j] = t0 } } }"));
-    if (serves(product)) types.insert(type);
-  }
-  return types;
+loops::Program sample_product(ops::DType type) {
+  const std::string name(ops::name(type));
+  return loops::parse(
+      cat("program sample(a: ", name, "[4096], b: ", name,
+          "[4096], y: written f32[4096]) library { for i < 64 { for j < 64 { start t0 : sum f32 free "
+          "for k < 64 { t0 += mul(f32(a[64*i + k]), f32(b[64*k + j])) at k } y[64*i + j] = t0 } } }"));
 }
 
 bool takes(const loops::Program& nest, const IsWorth& is_worth) {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <functional>
-#include <set>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -23,14 +22,14 @@ inline constexpr double LARGE_PRODUCTS = 1 << 19, LEAST_PRODUCTS = 1 << 15;
 // How many a nest that is a contraction makes; a size that is not known is taken for a typical one.
 double products_of(const loops::Program& nest);
 
-// The types of 16 bits that a library multiplies as they are: those of matrices that it serves.
-std::set<ops::DType> types_of_16_bits(const std::function<bool(const loops::Program& nest)>& serves);
-
 // Whether a library should compute the nest, which is a contraction.
 using IsWorth = std::function<bool(const loops::Program& nest)>;
 
 // Whether split() takes a part of the nest out of it.
 bool takes(const loops::Program& nest, const IsWorth& is_worth);
+
+// A product of two matrices of this type, for which to ask whether a library is fast with it.
+loops::Program sample_product(ops::DType type);
 
 struct Split {
   lower::Lowered lowered;

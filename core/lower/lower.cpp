@@ -102,7 +102,7 @@ class Lowerer {
   static RealizeLimits limits_for(const Routines& routines) {
     RealizeLimits limits;
     if (routines.has_library_call) limits.library_products = routines.least_products;
-    limits.library_types = routines.library_types;
+    limits.library_takes = routines.library_takes;
     return limits;
   }
 

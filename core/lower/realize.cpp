@@ -127,7 +127,7 @@ class Choice {
   void mark_widened(NodeId factor) {
     for (; is_seen_through(graph_[factor]); factor = graph_[factor].inputs[0])
       widened_[factor.index] = std::holds_alternative<Cast>(graph_[factor].node) &&
-                               limits_.library_types.contains(graph_[graph_[factor].inputs[0]].dtype);
+                               limits_.library_takes(graph_[graph_[factor].inputs[0]].dtype);
   }
 
   // The work of computing one element from memory, memory included, each node once. What has fewer elements,

@@ -76,8 +76,8 @@ struct Routines {
   // Whether a library computes a nest that is a contraction: what it makes then lies as that likes it best.
   // Null: there is no library.
   std::function<bool(const loops::Program& nest)> has_library_call = {};
-  double least_products = 0;                // of such a nest
-  std::set<ops::DType> library_types = {};  // of 16 bits, of factors that it is fast with
+  double least_products = 0;                           // of such a nest
+  std::function<bool(ops::DType)> library_takes = {};  // factors of this type of 16 bits as they are
 };
 
 // What must run before each unit, by unit: the writers of what it reads. Ascending.

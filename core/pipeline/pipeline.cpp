@@ -155,8 +155,9 @@ lower::Routines routines_of(const State& state) {
   if (has_library(state)) {
     routines.has_library_call = [&state](const loops::Program& nest) { return suits_library(nest, state); };
     routines.least_products = library_calls::LARGE_PRODUCTS;
-    routines.library_types = library_calls::types_of_16_bits(
-        [&state](const loops::Program& nest) { return state.backend.has_library_for(nest); });
+    routines.library_takes = [&state](ops::DType type) {
+      return state.backend.has_library_for(library_calls::sample_product(type));
+    };
   }
   return routines;
 }
