@@ -15,15 +15,16 @@ using loops::Stmt;
 
 namespace {
 
-// Whether threads exchange totals.
-bool has_exchanges(const Stmt& body) {
+template <class... Kinds>
+bool has_any(const Stmt& body) {
   bool found = false;
-  loops::for_each_stmt(body, [&](const Stmt& stmt) {
-    found = found || std::holds_alternative<loops::Combine>(stmt.node) ||
-            std::holds_alternative<loops::Prefix>(stmt.node);
-  });
+  loops::for_each_stmt(
+      body, [&](const Stmt& stmt) { found = found || (std::holds_alternative<Kinds>(stmt.node) || ...); });
   return found;
 }
+
+// Whether threads exchange totals.
+bool has_exchanges(const Stmt& body) { return has_any<loops::Combine, loops::Prefix>(body); }
 
 }  // namespace
 
@@ -157,9 +158,13 @@ void Emitter::unroll(const Loop& loop, std::int64_t extent) {
     indices_.set_constant(loop.axis, at);
     load_ahead(*loop.body);
   }
+  // An array of one iteration has the name of the next one's.
+  const bool is_scope = extent > 1 && has_any<loops::Scratch>(*loop.body);
   for (std::int64_t at = 0; at < extent; ++at) {
     indices_.set_constant(loop.axis, at);
+    if (is_scope) scopes_.open(/*surely_runs=*/true);
     stmt(*loop.body);
+    if (is_scope) scopes_.close("{", "}");
   }
   indices_.clear_constant(loop.axis);
 }

@@ -197,6 +197,42 @@ TEST(Emit, AnArrayIsPointedToInItsScope) {
   EXPECT_LT(declared, used) << text;
 }
 
+// Under the same name, which a scope may define once.
+TEST(Emit, AnArrayIsDefinedInTheScopeOfAnIterationThatIsWrittenOut) {
+  EXPECT_EQ(text_of(R"(program p(x: f32[16], y: written f32[16], s: local f32[8]) {
+    for j < 2 unroll { scratch s[8] in registers {
+      for l < 8 vector { s[l] = x[8*j + l] } for k < 8 { y[8*j + k] = s[k] } } } })"),
+            R"(namespace twinloom::device {
+extern "C" void kernel(const Arguments* arguments, i64 begin, i64 end) {
+  const f32* const a0 = static_cast<const f32*>(arguments->buffers[0]);
+  f32* const a1 = static_cast<f32*>(arguments->buffers[1]);
+  const Vector<f32, 8> v1 = load<8>(a0);
+  {
+    alignas(64) alignas(f32) f32 a2[8];
+    store(a2, v1);
+    for (i64 k2 = 0; k2 < 8; ++k2) {
+      const auto p3 = a2 + k2;
+      const f32 v4 = *p3;
+      const auto p5 = a1 + k2;
+      *p5 = v4;
+    }
+  }
+  const Vector<f32, 8> v6 = load<8>(a0 + 8);
+  {
+    alignas(64) alignas(f32) f32 a2[8];
+    store(a2, v6);
+    for (i64 k7 = 0; k7 < 8; ++k7) {
+      const auto p8 = a2 + k7;
+      const f32 v9 = *p8;
+      const auto p10 = a1 + k7;
+      *(p10 + 8) = v9;
+    }
+  }
+}
+}  // namespace twinloom::device
+)");
+}
+
 // A pointer for each, put in front of all loops, would be alive in them.
 TEST(Emit, CopiesThatLieSizesApartShareAPointer) {
   const std::string text = text_of(R"(program p(x: f32[4*n], y: written f32[4*n]; n in 1..) {
