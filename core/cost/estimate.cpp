@@ -75,10 +75,9 @@ Estimate estimate(const loops::Program& program, const machine::Machine& machine
   const double start = machine.launch_seconds + (wakes ? machine.wake_seconds : 0);
   result.seconds = together(result.roofs, sharpness) + start;
   result.roofs.push_back({"launch", 1, start});
-  const double written =
-      machine.max_threads > 1 ? written_for_blocks(walk) : written_for_vectors(walk, machine);
+  result.text = machine.max_threads > 1 ? written_for_blocks(walk) : written_for_vectors(walk, machine);
   const bool fits_machine = machine.max_threads == 1 || fits(walk, machine);
-  if (!fits_machine || written > constants::MOST_WRITTEN_OUT)
+  if (!fits_machine || result.text > static_cast<double>(MOST_TEXT))
     result.seconds = std::numeric_limits<double>::infinity();
   if (machine.max_threads > 1) {
     result.registers = registers_of(walk, machine);
@@ -107,6 +106,7 @@ Estimate estimate(std::span<const loops::Program> programs, const machine::Machi
   for (const loops::Program& program : programs) {
     const Estimate one = estimate(program, machine, sizes);
     whole.seconds += one.seconds;
+    whole.text = std::max(whole.text, one.text);
     whole.registers = std::max(whole.registers, one.registers);
     whole.blocks_each = std::max(whole.blocks_each, one.blocks_each);
     for (const Roof& roof : one.roofs) {

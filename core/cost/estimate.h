@@ -6,6 +6,7 @@
 // the time, and the others hide behind it but for a share.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,10 +22,13 @@ struct Roof {
   double seconds = 0;
 };
 
+// Instructions of a program's text that a compiler should be given. What was ever chosen has 23,000.
+constexpr std::int64_t MOST_TEXT = 1 << 16;
+
 struct Estimate {
-  // Infinite where a block is larger than the machine runs, or the text longer than a compiler should be
-  // given.
+  // Infinite where a block is larger than the machine runs, or the text longer than MOST_TEXT.
   double seconds = 0;
+  double text = 0;  // instructions of the longest program's text, about
   std::vector<Roof> roofs;
   double registers = 0, blocks_each = 0;  // of a thread; blocks that a multiprocessor runs at once
   const Roof& limiter() const;            // the one that takes longest

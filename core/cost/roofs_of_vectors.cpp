@@ -46,7 +46,8 @@ class Vectors {
   double written_out() const {
     double all = 0;
     for (std::size_t node = 0; node < walk_.nodes.size(); ++node)
-      all += walk_.times(node, {Bind::unroll}) * instructions_of(node);
+      all += walk_.times(node, {Bind::unroll}) *
+             (instructions_of(node) + TEXT_OF_APART * walk_.nodes[node].work.apart * lanes_of(node));
     return all;
   }
 

@@ -260,6 +260,14 @@ class Walker {
     // Lanes of a GPU are registers, each with an offset of its own where that is not linear.
     const bool each_lane = has_threads_ && node.loop && walk_.loops[*node.loop].bind == loops::Bind::vector;
     (each_lane ? node.work.vector : node.work.scalar) += work;
+    if (!has_threads_ && mentions_vector(made.expr)) node.work.apart += work;
+  }
+  bool mentions_vector(const index::Expr& expr) const {
+    return std::ranges::any_of(path_, [&](std::size_t node) {
+      const auto& loop = walk_.nodes[node].loop;
+      return loop && walk_.loops[*loop].bind == loops::Bind::vector &&
+             index::mentions(expr, walk_.loops[*loop].axis);
+    });
   }
   void add_divisions(const index::Expr& expr) {
     for_each_division(expr, [&](const index::Expr& division, const index::Expr& divisor) {

@@ -227,7 +227,9 @@ Scheduled schedule_unit(const loops::Program& nest, const lower::Unit& unit, con
     };
     return scheduled(nest, tuner.schedule_of(nest, layouts), state);
   }
-  if (const auto reason = schedule::why_illegal(nest, *given))
+  auto reason = schedule::why_illegal(nest, *given);
+  if (!reason) reason = schedule::why_unfit(nest, *given, state.backend.machine());
+  if (reason)
     throw Error(cat("the schedule that was given for kernel '", nest.name, "' is not legal: ", *reason));
   return scheduled(nest, *given, state);
 }

@@ -194,6 +194,9 @@ std::vector<Schedule> candidates(const loops::Program& nest, const machine::Mach
 // of the others, least first.
 std::vector<std::size_t> shortlist(const std::vector<double>& seconds, int count);
 std::optional<std::string> why_illegal(const loops::Program& nest, const Schedule& schedule);
+// Why the machine, or the compiler for it, is not given a legal schedule.
+std::optional<std::string> why_unfit(const loops::Program& nest, const Schedule& schedule,
+                                     const machine::Machine& machine);
 
 // In launch order. Buffers that the programs share but the nest does not know (partial totals, carries) are
 // arguments named "partial.."; they come after the nest's own, in the same order in each program, and

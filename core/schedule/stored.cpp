@@ -11,7 +11,6 @@
 
 #include "core/base/files.h"
 #include "core/base/hash.h"
-#include "core/cost/estimate.h"
 #include "core/loops/rewrite.h"
 #include "core/schedule/heuristics.h"
 
@@ -92,22 +91,6 @@ ReadFile parse_file(std::string_view text) {
   return file;
 }
 
-// Why the machine cannot run a legal schedule; empty where it can.
-std::string why_unfit(const loops::Program& nest, const Schedule& schedule, const machine::Machine& machine) {
-  const std::vector<loops::Program> programs = apply(nest, schedule);
-  bool threads = false;
-  for (const loops::Program& program : programs)
-    loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
-      const auto* loop = std::get_if<loops::Loop>(&stmt.node);
-      threads |= loop != nullptr && loop->bind == loops::Bind::thread;
-    });
-  if (threads && machine.max_threads == 1)
-    return cat("its blocks have threads, and those of ", machine.name, " have none");
-  if (std::isinf(cost::estimate(programs, machine, usual_sizes(nest)).seconds))
-    return cat("its blocks are larger than ", machine.name, " runs");
-  return "";
-}
-
 std::string as_comment(const std::string& text) {
   std::istringstream lines(text);
   std::string comment;
@@ -152,8 +135,7 @@ std::optional<StoredSchedule> StoredFile::parse(std::string_view text) const {
     throw illegal(error.what());
   }
   if (const auto reason = why_illegal(nest_, file.stored.schedule)) throw illegal(*reason);
-  if (const std::string reason = why_unfit(nest_, file.stored.schedule, machine_); !reason.empty())
-    throw illegal(reason);
+  if (const auto reason = why_unfit(nest_, file.stored.schedule, machine_)) throw illegal(*reason);
   return std::move(file.stored);
 }
 

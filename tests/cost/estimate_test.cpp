@@ -309,6 +309,21 @@ cost::Estimate on_a_core(std::string_view text, const machine::Machine& machine 
   return cost::estimate(loops::parse(text), machine, {});
 }
 
+// A quotient by a size is computed lane by lane, one by a number of lanes that are neighbours is not one of
+// theirs.
+TEST(Estimate, WhatEachLaneComputesIsTextForEachLane) {
+  const auto text_of = [](int lanes, std::string_view place) {
+    const std::string program =
+        cat("program p(x: f32[1024], y: written f32[1024]; m in 1..32) { for k < 2 { for v < ", lanes,
+            " vector { y[512*k + v] = x[", place, "] } } }");
+    return cost::estimate(loops::parse(program), core(), {{index::Symbol("m"), 8}});
+  };
+  EXPECT_GT(text_of(64, "floor_mod(v, m)").text, 3.5 * text_of(16, "floor_mod(v, m)").text);
+  EXPECT_LT(text_of(64, "v + floor_mod(k, m)").text, text_of(16, "floor_mod(v, m)").text);
+  EXPECT_TRUE(std::isfinite(text_of(512, "floor_mod(v, m)").seconds));
+  EXPECT_TRUE(std::isinf(text_of(512, "floor_mod(v, m) + 3*floor_div(v, m)").seconds));
+}
+
 // The 16 columns of a line are read together, down all rows; the line of a lane is not read again for the
 // next.
 TEST(Estimate, LanesOfAVectorReadTheirLineOnce) {

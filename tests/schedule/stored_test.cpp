@@ -178,6 +178,21 @@ TEST_F(Stored, MistakesAreSaidWithFileAndLine) {
                                                                      << one.words;
 }
 
+// Each lane has two quotients by a size of its own.
+TEST_F(Stored, MoreTextThanACompilerIsGivenIsRefused) {
+  const loops::Program looked_up =
+      loops::parse(R"(program k0_copy(in0: f32[1024], out1: written f32[512]; m in 1..32) {
+  for i < 512 { out1[i] = in0[floor_div(i, m) + 16*floor_mod(i, m)] } })");
+  const std::string_view plan = "schedule\n  loop -1 i.0 vector\n";
+  ASSERT_FALSE(schedule::why_illegal(looked_up, schedule::parse(plan)));
+  file(looked_up).write({schedule::parse(plan), 1e-5, 2e-5});
+  const std::string words = words_of<Error>([&] { file(looked_up).read(); });
+  EXPECT_TRUE(words.ends_with(
+      "is not legal for kernel 'k0_copy': its text would have about 99565 instructions where loops are "
+      "written out; a compiler is given at most 65536"))
+      << words;
+}
+
 TEST_F(Stored, WritersSideBySideLeaveAWholeFile) {
   const std::string other = replaced(std::string(PLAN), "  stream out1\n", "");
   std::atomic<bool> done = false;
