@@ -171,7 +171,9 @@ std::vector<loops::Program> Choices::apply(const loops::Program& nest, const Sch
   const auto found = known_.find(nest.body);
   if (found == known_.end()) return schedule::apply(nest, schedule);
   const Known& known = found->second;
-  if (known.nest.sizes != nest.sizes || known.search != nullptr || known.chosen.schedule != schedule)
+  const Choice& chosen = known.chosen;
+  if (known.nest.sizes != nest.sizes || known.search != nullptr || chosen.schedule != schedule ||
+      chosen.programs.empty())  // of one that is not legal: apply() says why
     return schedule::apply(nest, schedule);
   std::vector<loops::Program> programs = known.chosen.programs;
   for (loops::Program& program : programs)

@@ -38,14 +38,14 @@ std::variant<std::vector<loops::Loop>, std::string> neighbours(const Kernel& ker
 index::Substitution by_one(const std::vector<loops::Loop>& loops, const loops::Axis& one) {
   index::Substitution result;
   index::Expr inside = 1;
+  // Without an iteration any place will do: one that is the counter again.
+  const bool none = std::ranges::any_of(
+      loops, [](const loops::Loop& loop) { return index::constant_of(loop.extent) == 0; });
   for (std::size_t at = loops.size(); at-- > 0;) {
-    const index::Expr& extent = loops[at].extent;
-    // Without an iteration any place will do: one that is the counter again where all of them are.
-    const bool none = index::constant_of(inside) == 0;
-    const index::Expr from_here = none ? index::Expr(0) : floor_div(index::Expr(one), inside);
-    const bool is_whole = at == 0 || none || index::constant_of(extent) == 0;
-    result.emplace(loops[at].axis, is_whole ? from_here : floor_mod(from_here, extent));
-    inside = inside * extent;
+    const index::Expr from_here =
+        none && at + 1 < loops.size() ? index::Expr(0) : floor_div(index::Expr(one), inside);
+    result.emplace(loops[at].axis, none || at == 0 ? from_here : floor_mod(from_here, loops[at].extent));
+    inside = inside * loops[at].extent;
   }
   return result;
 }

@@ -37,6 +37,22 @@ TEST(Law, BlocksAreEquallyLongAndNoneIsChosenOfNothing) {
   }
 }
 
+// The place of what is summed up is the counter of the axes that are walked as one, though none has an
+// iteration.
+TEST(Law, ASumOfNothingAlongSeveralAxesIsChosenFor) {
+  const loops::Program nest = loops::parse(R"(program sum(x: f32[2*m], y: written f32[2*m]; m in 1..) {
+  for i < m { for i1 < 2 { start t0: sum f32
+    for r0 < 0 { for r1 < floor_div(m + 1, 3) + 1 { t0 += 0x1p+0: f32 at r0*floor_div(m + 1, 3) + r0 + r1 } }
+    y[2*i + i1] = sub(t0, x[2*i + i1]) } } })");
+  const Arguments arguments(nest, {{index::Symbol("m"), 3}});
+  for (const machine::Machine& machine : machines()) {
+    schedule::Choices choices(machine);
+    const schedule::Schedule plan = choices.choose(nest);
+    EXPECT_EQ(schedule::why_illegal(nest, plan).value_or("legal"), "legal") << machine.name << print(plan);
+    EXPECT_EQ(arguments.run(choices.apply(nest, plan)), arguments.run({nest})) << machine.name;
+  }
+}
+
 // Of a nest of so many elements.
 std::vector<std::string> streamed(const std::string& text, std::string_view count) {
   machine::Machine machine = machines()[1];
