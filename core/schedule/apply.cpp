@@ -30,8 +30,9 @@ class Applier {
     loops::for_each_stmt(*plan_.nest.body, [&](const Stmt& stmt) {
       if (const auto* index = std::get_if<loops::Index>(&stmt.node)) outside_.found.insert(index->symbol);
     });
-    for (const loops::NestLoop& loop : plan_.shape.common)
-      outside_.steady[loop.axis] = steady_indices(plan_.shape, loop.axis);
+    for (const AxisPlan& axis : plan_.common.axes)  // one index for all elements is none for no element
+      if (has_elements(axis, plan_.facts))
+        outside_.steady[axis.axis] = steady_indices(plan_.shape, axis.axis);
     if (plan_.grid) return build_grid();
     if (plan_.scan_split) return build_split_scan();
     staged_ = stage_rows(plan_, names_);

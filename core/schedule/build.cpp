@@ -84,14 +84,13 @@ Ref<loops::Value> mask_loads(const Ref<loops::Value>& value, const Surroundings&
   });
 }
 
-// Whether an iteration of the loops around means that the axis has an element.
+}  // namespace
+
 bool has_elements(const AxisPlan& axis, const index::Facts& facts) {
   const Bind outermost = axis.pieces.front().bind;
   const bool ends = axis.tail == Tail::mask && (outermost == Bind::block || outermost == Bind::serial);
   return ends || facts.proves_less(0, axis.extent);
 }
-
-}  // namespace
 
 Surroundings with_last_rows(const Plan& plan, Surroundings here) {
   for (std::uint32_t buffer = 0; buffer < plan.nest.buffers.size(); ++buffer)

@@ -60,6 +60,8 @@ struct Surroundings {
   index::Substitution last;
   std::set<loops::Buffer> inputs;
 };
+// Whether an iteration of the loops around means that the axis has an element.
+bool has_elements(const AxisPlan& axis, const index::Facts& facts);
 // What the siblings see of an iteration of the common loops: threads whose row lies past the end load the last
 // row, as no result of theirs is stored.
 Surroundings with_last_rows(const Plan& plan, Surroundings here);

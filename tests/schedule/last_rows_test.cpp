@@ -1,4 +1,5 @@
-// Threads whose row lies past the end load the last row: which loads have no mask, and that no bit changes.
+// Threads whose row lies past the end load the last row, and indices that are one for all elements are looked
+// up once: which of them have no mask, and that no bit changes.
 #include <gtest/gtest.h>
 
 #include "core/loops/nest.h"
@@ -31,6 +32,14 @@ const std::vector<Case> cases = {
      R"(program rows(x: f32[m*32], y: written f32[m]; m in 0..8) {
   for i < m { start t0: sum f32 for k < 32 { t0 += x[32*i + k] at k } y[i] = t0 } })",
      "schedule split -1 i : mask loop -1 i.0 thread loop 0 k.0 thread", "if i.0 < m", "least"},
+    {"one index for all elements, of which there is one",
+     R"(program picked(x: f32[n], k: i64[1], y: written f32[n]; n in 1..64) {
+  for i < n { index f0 = k[0] below n node 1 y[i] = x[f0] } })",
+     "schedule split -1 i : mask loop -1 i.0 vector", "below n node 1", "below n if"},
+    {"one index for all elements, of which there may be none",
+     R"(program picked(x: f32[n], k: i64[1], y: written f32[n]; n in 0..64) {
+  for i < n { index f0 = k[0] below n node 1 y[i] = x[f0] } })",
+     "schedule split -1 i : mask loop -1 i.0 vector", "below n if i.0 < n node 1", "below n node 1"},
     {"vectors that lie inside or outside as a whole",
      R"(program columns(x: f32[m*n], y: written f32[n]; m in 1.., n in 1.. % 2) {
   for j < n { start t0: max f32 for k < m { t0 += x[k*n + j] at k } y[j] = t0 } })",
