@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "tests/conformance/check.h"
 #include "tests/conformance/shrink.h"
+#include "tests/support/thrown.h"
 
 namespace twinloom::tests {
 
@@ -100,6 +101,15 @@ TEST(RandomGraphsHold, SeedsThatOnceDividedByZero) {
 // Large rows, whose values are looked up without their Lets one by one.
 TEST(RandomGraphsHold, SeedsThatOnceLostASharedValue) {
   EXPECT_EQ(report_of({.seed = 801223, .networks = false}).value_or(""), "");
+}
+
+TEST(RandomGraphsHold, AStageThatIsNotThereIsAnErrorThatNamesThoseThatAre) {
+  for (const std::string& name : stage_names()) EXPECT_NO_THROW(expect_stage(name)) << name;
+  const std::string words = words_of<Error>([] { expect_stage("JIT for cuda:99"); });
+  EXPECT_TRUE(
+      words.starts_with("there is no stage 'JIT for cuda:99' here; stages are "
+                        "'interpreter of unfused nests', 'interpreter of fused nests', "))
+      << words;
 }
 
 // What a failure prints runs as it is printed: every layout, type and size comes back from the files.

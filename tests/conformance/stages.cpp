@@ -257,6 +257,13 @@ std::vector<std::string> stage_names() {
   return names;
 }
 
+void expect_stage(const std::string& name) {
+  const std::vector<std::string> names = stage_names();
+  if (std::ranges::find(names, name) != names.end()) return;
+  const auto quoted = [](const std::string& known) { return cat("'", known, "'"); };
+  throw Error(cat("there is no stage '", escaped(name), "' here; stages are ", join(names, ", ", quoted)));
+}
+
 void check_what_stages_kept() {
   for (const Stage& stage : stages())
     if (stage.check_kept) stage.check_kept(1);

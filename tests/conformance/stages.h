@@ -75,6 +75,8 @@ class Comparison {
 
 // The names of the stages that can run here.
 std::vector<std::string> stage_names();
+// Error where none has this name.
+void expect_stage(const std::string& name);
 
 // After the last graph: what a stage checks for several graphs at once. Throws what it finds.
 void check_what_stages_kept();

@@ -19,9 +19,6 @@ namespace {
 using graph::Graph;
 using Expected = std::vector<std::optional<evaluate::Value>>;
 
-constexpr std::int64_t most_elements = 20'000;  // of all nodes together
-constexpr std::uint64_t compiled_one_in = 4;    // compiling takes longer than all else
-
 bool allows(const Graph& graph, const index::Values& sizes) {
   try {
     return std::ranges::all_of(graph.requirements(), [&](const graph::Require& require) {
@@ -45,24 +42,36 @@ index::Values drawn_sizes(const Graph& graph, Random& random) {
   return values;
 }
 
-// Nothing where it is more than anybody wants to run.
-std::optional<std::int64_t> elements_of(const graph::Shape& shape, const index::Values& sizes) {
+// Or `most` + 1 where it is more.
+std::int64_t elements_of(const graph::Shape& shape, const index::Values& sizes, std::int64_t most) {
   std::int64_t count = 1;
   for (const std::int64_t size : graph::sizes_of(shape, sizes)) {
     const auto next = checked_multiply(count, std::max<std::int64_t>(1, size));
-    if (!next || *next > most_elements) return std::nullopt;
+    if (!next || *next > most) return most + 1;
     count = *next;
   }
   return count;
 }
 
-bool is_too_large(const Graph& graph, const index::Values& sizes) {
+// Of all nodes; or `most` + 1 where it is more.
+std::int64_t elements_of(const Graph& graph, const index::Values& sizes, std::int64_t most) {
   std::int64_t total = 0;
   for (const graph::Node& node : graph.nodes()) {
-    const auto count = elements_of(node.shape, sizes);
-    if (!count || (total += *count) > most_elements) return true;
+    total += elements_of(node.shape, sizes, most);
+    if (total > most) return most + 1;
   }
-  return false;
+  return total;
+}
+
+// Of all tensors that are handed in; or more than `most` where it is more.
+std::int64_t input_bytes(const Graph& graph, const index::Values& sizes, std::int64_t most) {
+  std::int64_t total = 0;
+  for (const graph::Parameter& parameter : graph.parameters()) {
+    const auto* id = std::get_if<graph::NodeId>(&parameter.value);
+    if (id == nullptr || total > most) continue;
+    total += elements_of(graph[*id].shape, sizes, most) * ops::size_of(graph[*id].dtype);
+  }
+  return total;
 }
 
 evaluate::Value drawn_value(ops::DType dtype, std::vector<std::int64_t> sizes, Random& random) {
@@ -82,7 +91,16 @@ evaluate::Value drawn_value(ops::DType dtype, std::vector<std::int64_t> sizes, R
   return value;
 }
 
-std::vector<Given> drawn_arguments(const Graph& graph, const index::Values& sizes, Random& random) {
+// The value that is there for a parameter, where it has its type and sizes.
+const graph::Array* value_for(std::size_t parameter, const graph::Node& node,
+                              const std::vector<std::int64_t>& sizes, const Values& values) {
+  if (parameter >= values.size() || !values[parameter]) return nullptr;
+  const graph::Array& value = *values[parameter];
+  return value.dtype == node.dtype && value.sizes == sizes ? &value : nullptr;
+}
+
+std::vector<Given> drawn_arguments(const Graph& graph, const index::Values& sizes, const Values& values,
+                                   Random& random) {
   std::vector<Given> given;
   for (const graph::Parameter& parameter : graph.parameters()) {
     if (const auto* size = std::get_if<index::Expr>(&parameter.value)) {
@@ -90,7 +108,13 @@ std::vector<Given> drawn_arguments(const Graph& graph, const index::Values& size
       continue;
     }
     const graph::Node& node = graph[std::get<graph::NodeId>(parameter.value)];
-    given.push_back({drawn_value(node.dtype, graph::sizes_of(node.shape, sizes), random), {}});
+    const std::vector<std::int64_t> shape = graph::sizes_of(node.shape, sizes);
+    if (const graph::Array* value = value_for(given.size(), node, shape, values)) {
+      const auto bytes = value->bytes.read();
+      given.push_back({evaluate::Value{node.dtype, shape, {bytes.begin(), bytes.end()}}, {}});
+      continue;
+    }
+    given.push_back({drawn_value(node.dtype, shape, random), {}});
   }
   return given;
 }
@@ -151,22 +175,53 @@ const std::vector<Device>& devices_of_fuzzing() {
   return all;
 }
 
+// On the CPU alone.
+Outcome run_unchecked(const Graph& graph, const Arguments& arguments, std::uint64_t seed, pipeline::Mode mode,
+                      std::int64_t most_bytes) {
+  bool is_run = false;
+  Outcome outcome = outcome_of([&]() -> std::string {
+    const auto executable =
+        pipeline::compile(graph, devices_of_fuzzing().back().share(), {mode, true, false});
+    if (executable.peak_bytes(arguments.tensors()) > most_bytes) return {};
+    runtime::RunOptions options;
+    options.settings.threads = 1;
+    options.seed = seed;
+    executable.run(arguments.tensors(), options);
+    arguments.check();
+    is_run = true;
+    return {};
+  });
+  if (outcome.fate == Fate::ran && !is_run) outcome.fate = Fate::too_large;
+  return outcome;
+}
+
 }  // namespace
 
-Outcome run_everywhere(const Graph& graph, std::uint64_t seed) {
+Outcome run_everywhere(const Graph& graph, std::uint64_t seed, const RunLimits& limits,
+                       const Values& values) {
   Random random(seed);
   const Against side = seed % 2 == 0 ? Against::start : Against::end;
   index::Values sizes;
   std::vector<Given> given;
+  std::int64_t elements = 0;
   const Outcome ready = outcome_of([&]() -> std::string {
     sizes = drawn_sizes(graph, random);
-    if (is_too_large(graph, sizes)) return "too large";
-    given = drawn_arguments(graph, sizes, random);
+    const std::int64_t most = std::max(limits.checked, limits.run);
+    elements = elements_of(graph, sizes, most);
+    if (elements > most) return "too large";
+    if (elements > limits.checked && input_bytes(graph, sizes, limits.bytes) > limits.bytes)
+      return "too large";
+    given = drawn_arguments(graph, sizes, values, random);
     return {};
   });
   if (ready.fate != Fate::ran) return ready;
   if (!ready.words.empty()) return {Fate::too_large, {}};
   const Arguments arguments(given, side);
+  if (limits.fused || elements > limits.checked) {
+    const auto mode = limits.fused ? pipeline::Mode::fused : pipeline::Mode::strict;
+    Outcome unchecked = run_unchecked(graph, arguments, seed, mode, limits.bytes);
+    if (unchecked.fate == Fate::wrong || elements > limits.checked) return unchecked;
+  }
   Expected expected;
   const Outcome evaluated = outcome_of([&]() -> std::string {
     expected = evaluate::evaluate(graph, arguments.values(), evaluate::Arithmetic::strict,
@@ -175,7 +230,7 @@ Outcome run_everywhere(const Graph& graph, std::uint64_t seed) {
   });
   if (evaluated.fate == Fate::wrong) return {Fate::wrong, "evaluator: " + evaluated.words};
   for (const Device& device : devices_of_fuzzing()) {
-    if (device.backend().name() != "reference" && seed % compiled_one_in != 0) continue;
+    if (device.backend().name() != "reference" && seed % limits.compiled_one_in != 0) continue;
     const OwnResults own = own_results(graph, sizes, side);
     const Outcome here = outcome_of([&] {
       const auto executable = pipeline::compile(graph, device.share(), {pipeline::Mode::strict, true, false});

@@ -1,6 +1,6 @@
 // Runs random graphs through every stage, as conformance_test.cpp does, and appends rows to a ledger: which
 // seeds, how many differed, on which instruction sets. A run that is broken off loses its last row at most. A
-// difference leaves its shrunk graph and exits with 1.
+// difference leaves its shrunk graph and exits with 1; a stage that is not there exits with 2.
 #include <fmt/chrono.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "backends/cpu/cpu.h"
+#include "core/base/error.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "tests/conformance/check.h"
@@ -95,7 +96,7 @@ bool run_rows(const Options& options) {
 
 }  // namespace twinloom::tests
 
-int main(int count, char** words) {
+int main(int count, char** words) try {
   using namespace twinloom::tests;
   Options options;
   CLI::App app("Random graphs through every stage");
@@ -105,5 +106,9 @@ int main(int count, char** words) {
   app.add_option("--seconds", options.seconds, "stop after this time");
   app.add_option("--stage", options.stage, "only this stage, such as 'JIT for cuda:0'");
   CLI11_PARSE(app, count, words);
+  if (!options.stage.empty()) expect_stage(options.stage);
   return run_rows(options) ? 0 : 1;
+} catch (const twinloom::Error& error) {
+  std::cerr << "error: " << error.what() << "\n";
+  return 2;
 }
