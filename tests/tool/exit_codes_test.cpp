@@ -1,8 +1,10 @@
 // Every command ends in a code of the table that --help, the manual and the README print.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -95,6 +97,33 @@ TEST_F(ToolExitCodes, HelpAndReadmeAndTheManualSayTheSame) {
   for (const char* item : {"\\fB0\\fR\ndone", "\\fB1\\fR\na difference was found", "\\fB2\\fR\nwrong input",
                            "\\fB3\\fR\na bug in Twinloom", "\\fB64\\fR\nwrong command line"})
     EXPECT_SAYS(manual, item);
+}
+
+// The texts "TWINLOOM_..." of the sources of what the program is made of.
+std::set<std::string> variables_in_sources() {
+  namespace fs = std::filesystem;
+  std::set<std::string> found;
+  for (const char* part : {"api", "backends", "core", "frontends", "jit"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(TWINLOOM_SOURCE) / part)) {
+      if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
+      std::ifstream file(entry.path());
+      const std::string text{std::istreambuf_iterator<char>(file), {}};
+      const std::regex variable("\"(TWINLOOM_[A-Z_]+)\"");
+      for (std::sregex_iterator at(text.begin(), text.end(), variable), end; at != end; ++at)
+        found.insert((*at)[1]);
+    }
+  }
+  return found;
+}
+
+TEST_F(ToolExitCodes, HelpAndTheManualNameEveryVariableThatIsRead) {
+  const std::set<std::string> read = variables_in_sources();
+  EXPECT_TRUE(read.contains("TWINLOOM_ONEDNN"));
+  const Outcome help = place.run("--help"), manual = place.run("man");
+  for (const std::string& variable : read) {
+    EXPECT_SAYS(help, cat("\n  ", variable, "  "));
+    EXPECT_SAYS(manual, cat("\\fB", variable, "\\fR\n"));
+  }
 }
 
 }  // namespace

@@ -10,12 +10,17 @@ struct Variable {
   std::string_view name, words;
 };
 
-inline constexpr std::array<Variable, 3> variables = {{
+inline constexpr std::array<Variable, 5> variables = {{
     {"TWINLOOM_LOG",
      "Logs on the error stream, with commas between them: fusion, schedule, guards, code, cache; or all"},
     {"TWINLOOM_CACHE_DIR",
      "Where compiled kernels are kept, else XDG_CACHE_HOME/twinloom, else HOME/.cache/twinloom"},
     {"TWINLOOM_CACHE_BYTES", "At most so many bytes of them, 1 GiB where it is not set; 0: none are kept"},
+    {"TWINLOOM_ONEDNN",
+     "oneDNN's library or its folder, else it is looked for; 0: products and convolutions of CPUs are "
+     "generated"},
+    {"TWINLOOM_CUDA_PATH",
+     "Folders with CUDA's libraries, with colons between them, before the others that are searched"},
 }};
 
 }  // namespace twinloom::tool
