@@ -173,6 +173,17 @@ class Splitter {
 
 }  // namespace
 
+bool has_large_products(const graph::Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [&](const graph::Node& sum) {
+    const auto* reduce = std::get_if<graph::Reduce>(&sum.node);
+    if (reduce == nullptr || reduce->monoid != ops::Monoid::sum) return false;
+    const graph::Node& product = graph[sum.inputs[0]];
+    const auto* mul = std::get_if<graph::Pointwise>(&product.node);
+    return mul != nullptr && mul->op == ops::Pointwise::mul &&
+           lower::typical_count(product.shape, lower::RealizeLimits().typical_size) >= LARGE_PRODUCTS;
+  });
+}
+
 double products_of(const loops::Program& nest) {
   const auto call = loops::contraction_call_of(nest);
   CHECK(call, "kernel ", nest.name, " is no contraction");

@@ -19,6 +19,10 @@ namespace twinloom::library_calls {
 // than the least a generated kernel takes no longer than the start alone.
 inline constexpr double LARGE_PRODUCTS = 1 << 19, LEAST_PRODUCTS = 1 << 15;
 
+// Whether the graph sums up so many products anywhere: for fewer no library is opened, which takes as long as
+// many runs (25 ms).
+bool has_large_products(const graph::Graph& graph);
+
 // How many a nest that is a contraction makes; a size that is not known is taken for a typical one.
 double products_of(const loops::Program& nest);
 

@@ -38,6 +38,7 @@ struct State {
   graph::Graph graph;
   fuse::Fused fused;  // after `lower` without refusals
   runtime::Variant variant;
+  bool has_library = false;  // from `lower` on: it may be asked, which opens it
 };
 
 enum class Form : std::uint8_t { graph, nests, programs };
@@ -116,10 +117,6 @@ fuse::Limits limits_for(schedule::Choices& choices, Mode mode) {
   return limits;
 }
 
-bool has_library(const State& state) {
-  return state.backend.machine().library_rate > 0 && state.options.mode != Mode::strict;
-}
-
 // A product that a library computes faster than what is generated.
 bool suits_library(const loops::Program& nest, const State& state) {
   const double products = library_calls::products_of(nest);
@@ -152,7 +149,7 @@ lower::Routines routines_of(const State& state) {
   routines.sums_by_key = machine.max_threads == 1;
   routines.atomics = machine.max_threads > 1 && state.options.relaxes(graph::Relaxation::atomics);
   routines.workers = machine.blocks_at_once;
-  if (has_library(state)) {
+  if (state.has_library) {
     routines.has_library_call = [&state](const loops::Program& nest) { return suits_library(nest, state); };
     routines.least_products = library_calls::LARGE_PRODUCTS;
     routines.library_takes = [&state](ops::DType type) {
@@ -164,13 +161,15 @@ lower::Routines routines_of(const State& state) {
 
 void lower_graph(State& state) {
   const machine::Machine& machine = state.backend.machine();
+  state.has_library = machine.library_rate > 0 && state.options.mode != Mode::strict &&
+                      library_calls::has_large_products(state.graph);
   state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state), costs_for(machine));
 }
 
 void fuse_units(State& state) {
   if (!state.options.fuse) return;
   fuse::Limits limits = state.options.limits.value_or(limits_for(state.choices, state.options.mode));
-  if (has_library(state)) {
+  if (state.has_library) {
     limits.has_library_call = has_library_call(state);
     limits.large_flow = static_cast<double>(machine::cache_bytes(state.backend.machine())) / 2;
   }
@@ -185,7 +184,7 @@ void free_contractions(State& state) {
 }
 
 void split_library_calls(State& state) {
-  if (!has_library(state)) return;
+  if (!state.has_library) return;
   library_calls::Split made =
       library_calls::split(state.fused.lowered, state.graph,
                            [&](const loops::Program& nest) { return suits_library(nest, state); });

@@ -76,14 +76,22 @@ TEST_F(Split, WhatElseIsDoneWithAProductReadsIt) {
 }
 
 // Of every channel its own filter, 3 x 3: fewer products than are always worth a call, and twice the time
-// where they are generated.
-TEST_F(Split, SmallerOnesThatTakeLongAreCalls) {
-  const Made small = made([](graph::Builder& builder) {
+// where they are generated. Alone it is not worth a library that is opened for it.
+TEST_F(Split, SmallerOnesThatTakeLongAreCallsBesideLargeOnes) {
+  const auto small = [](const Tensor& x, graph::Builder& builder) {
     const graph::Taps taps{.stride = 2, .before = 1, .count = 14};
-    return convolve(input(builder, "x", {1, 240, 28, 28}), input(builder, "w", {240, 1, 3, 3}),
-                    {"conv", {taps, taps}, 240});
+    return convolve(x, input(builder, "w", {240, 1, 3, 3}), {"conv", {taps, taps}, 240});
+  };
+  const Made both = made([&](graph::Builder& builder) {
+    const graph::Taps taps{.count = 28};
+    const Tensor x = input(builder, "x", {1, 80, 28, 28}), filters = input(builder, "v", {240, 80, 1, 1});
+    return small(convolve(x, filters, {"conv", {taps, taps}}), builder);
   });
-  EXPECT_EQ(small.libraries(), 1u);
+  EXPECT_EQ(both.libraries(), 2u);
+  const Made alone = made([&](graph::Builder& builder) {
+    return small(input(builder, "x", {1, 240, 28, 28}), builder);
+  });
+  EXPECT_EQ(alone.libraries(), 0u);
 }
 
 // A pooling's result lies as its input does, channels last.
