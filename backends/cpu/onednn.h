@@ -35,7 +35,7 @@ constexpr int QUERY_IMPLEMENTATION = 8, QUERY_SOURCE = 129, QUERY_WEIGHTS = 131,
               QUERY_SCRATCHPAD = 136;
 constexpr int SOURCE = 1, DESTINATION = 17, WEIGHTS = 33, SCRATCHPAD = 80;  // of Argument::number
 constexpr std::size_t MOST_DIMENSIONS = 12;
-// The second operand of what is done to a result in this place.
+// Of Argument::number: the second operand of a step behind the result, counted from 0.
 constexpr int operand_of_post_op(std::size_t number) { return 32768 * (static_cast<int>(number) + 1) + 2; }
 
 // name, C function, result, parameters
