@@ -143,7 +143,7 @@ class LibraryCall::Maker {
     wishes.copies[1] = wishes.turned ? right_copied : left_copied;
     wishes.copies[2] = wishes.turned ? left_copied : right_copied;
     wishes.begins = begins_of(contraction);
-    const Layouts layouts = layouts_of(*product);
+    const Layouts layouts = layouts_of(*product, of_.operands.size());
     if (!layouts.are_plain()) return false;
     describe(layouts, wishes);
     const bool packs = wishes.are_constants[2] && wishes.copies[2].empty() && product->batch.empty();
@@ -159,7 +159,7 @@ class LibraryCall::Maker {
 
   bool add_convolution(const Contraction& contraction, bool turned) {
     const auto convolution = loops::convolution_of(contraction);
-    const auto layouts = convolution ? layouts_of(*convolution) : std::nullopt;
+    const auto layouts = convolution ? layouts_of(*convolution, of_.operands.size()) : std::nullopt;
     if (!layouts || !layouts->are_plain()) return false;
     std::vector<std::int64_t> strides, dilations, before, after;
     for (const loops::Convolution::Dimension& each : convolution->dimensions) {

@@ -105,6 +105,12 @@ onednn::Owned attributes_of(std::span<const loops::EpilogueStep> steps,
   return onednn::attributes_with(made);
 }
 
+bool may_drop_nan(std::span<const loops::EpilogueStep> steps) {
+  return std::ranges::any_of(steps, [](const loops::EpilogueStep& step) {
+    return step.kind == Kind::relu || step.kind == Kind::clip;
+  });
+}
+
 void clear_invalid(int threads) {
 #pragma omp parallel num_threads(threads)
   _mm_setcsr(_mm_getcsr() & ~ALL_FLAGS);

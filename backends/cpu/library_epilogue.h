@@ -17,6 +17,9 @@ namespace twinloom::cpu {
 onednn::Owned attributes_of(std::span<const loops::EpilogueStep> steps,
                             std::span<const onednn::Owned> operands);
 
+// Whether one of the steps takes a maximum or minimum; what a hard swish multiplies by stays a NaN's factor.
+bool may_drop_nan(std::span<const loops::EpilogueStep> steps);
+
 // Clears the flags of so many threads of OpenMP, those that a call has too; whether one of them has that of
 // an invalid operation.
 void clear_invalid(int threads);

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/floating_point.h"
 #include "backends/cpu/library_epilogue.h"
+#include "backends/cpu/library_layouts.h"
 #include "core/base/error.h"
 
 namespace twinloom::cpu {
@@ -139,12 +140,11 @@ void LibraryKernel::run_in_two(const LibraryCall::Operands& operands, std::span<
                                int threads) const {
   call_for(sizes, threads, false)->run(operands);
   const loops::ContractionCall call = with_sizes(sizes);
-  const auto begin = [](const index::Expr& expr) { return index::constant_of(expr).value(); };
   std::vector<const float*> beside;
   for (std::size_t number = 0; number < operands.epilogue.size(); ++number)
     beside.push_back(static_cast<const float*>(operands.epilogue[number]) +
-                     begin(call.contraction.operands[number].begin));
-  apply_epilogue(call, static_cast<float*>(operands.out) + begin(call.contraction.out_begin), beside,
+                     known(call.contraction.operands[number].begin));
+  apply_epilogue(call, static_cast<float*>(operands.out) + known(call.contraction.out_begin), beside,
                  threads);
 }
 
@@ -160,9 +160,10 @@ std::optional<runtime::Failure> LibraryKernel::run(std::span<const runtime::Memo
   const auto call = call_for(sizes, threads, true);
   const FloatingPointScope floating_point;
   const ThreadScope scope(threads);
-  if (!call_.epilogue.empty()) clear_invalid(threads);
+  const bool may_drop = may_drop_nan(call_.epilogue);
+  if (may_drop) clear_invalid(threads);
   call->run(operands);
-  if (!call_.epilogue.empty() && is_invalid(threads)) run_in_two(operands, sizes, threads);
+  if (may_drop && is_invalid(threads)) run_in_two(operands, sizes, threads);
   return std::nullopt;
 }
 

@@ -17,12 +17,6 @@ index::Expr step_in_operand(const Contraction::Axis& axis, std::size_t number) {
   return number < axis.operands.size() ? axis.operands[number] : index::Expr(0);
 }
 
-std::size_t count_of_operands(std::initializer_list<const Contraction::Axis*> axes) {
-  std::size_t count = 0;
-  for (const Contraction::Axis* axis : axes) count = std::max(count, axis->operands.size());
-  return count;
-}
-
 // Of two axes as one dimension, groups outside; false where they are no one.
 bool add_grouped(Layout& layout, const Contraction::Axis& groups, const index::Expr& outer_step,
                  const Contraction::Axis& each, const index::Expr& inner_step) {
@@ -78,7 +72,7 @@ bool Layouts::are_plain() const {
          std::ranges::all_of(operands, &Layout::is_plain);
 }
 
-Layouts layouts_of(const loops::MatrixProduct& of) {
+Layouts layouts_of(const loops::MatrixProduct& of, std::size_t operands) {
   Layouts made;
   const auto add = [](Layout& layout, const index::Expr& extent, const index::Expr& step) {
     layout.add(known(extent), known(step));
@@ -91,8 +85,6 @@ Layouts layouts_of(const loops::MatrixProduct& of) {
   add(made.out, of.rows.extent, of.rows.out), add(made.out, of.columns.extent, of.columns.out);
   add(made.left, of.rows.extent, of.rows.left), add(made.left, of.depth.extent, of.depth.left);
   add(made.right, of.depth.extent, of.depth.right), add(made.right, of.columns.extent, of.columns.right);
-  std::size_t operands = count_of_operands({&of.rows, &of.columns});
-  for (const Contraction::Axis& axis : of.batch) operands = std::max(operands, axis.operands.size());
   for (std::size_t number = 0; number < operands; ++number) {
     Layout& operand = made.operands.emplace_back();
     for (const Contraction::Axis& axis : of.batch) add(operand, axis.extent, step_in_operand(axis, number));
@@ -103,7 +95,7 @@ Layouts layouts_of(const loops::MatrixProduct& of) {
   return made;
 }
 
-std::optional<Layouts> layouts_of(const loops::Convolution& of) {
+std::optional<Layouts> layouts_of(const loops::Convolution& of, std::size_t operands) {
   Layouts made;
   made.out.add(known(of.batch.extent), known(of.batch.out));
   made.left.add(known(of.batch.extent), known(of.batch.left));
@@ -118,8 +110,6 @@ std::optional<Layouts> layouts_of(const loops::Convolution& of) {
     made.left.add(each.extent, each.step);
     made.right.add(each.taps, each.right_step);
   }
-  std::size_t operands = count_of_operands({&of.batch, &of.groups, &of.results});
-  for (const auto& each : of.dimensions) operands = std::max(operands, each.operand_steps.size());
   for (std::size_t number = 0; number < operands; ++number) {
     Layout& operand = made.operands.emplace_back();
     operand.add(known(of.batch.extent), known(step_in_operand(of.batch, number)));

@@ -32,8 +32,9 @@ struct Layouts {
   bool are_plain() const;
 };
 
-Layouts layouts_of(const loops::MatrixProduct& of);
+// Of so many operands of the epilogue.
+Layouts layouts_of(const loops::MatrixProduct& of, std::size_t operands);
 // Nothing where groups and the channels in each are not one dimension.
-std::optional<Layouts> layouts_of(const loops::Convolution& of);
+std::optional<Layouts> layouts_of(const loops::Convolution& of, std::size_t operands);
 
 }  // namespace twinloom::cpu
