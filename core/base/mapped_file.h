@@ -25,7 +25,6 @@ class MappedFile {
     std::size_t bytes = 0;
     void operator()(void* memory) const;
   };
-  void map(int descriptor, std::size_t offset, std::size_t bytes, const std::filesystem::path& file);
   std::unique_ptr<void, Unmap> memory_{nullptr, Unmap{}};
   std::string_view bytes_;
 };

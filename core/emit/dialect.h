@@ -16,7 +16,8 @@
 //                           store_reversed(p, v), store_strided(p, stride, v), store_strided_where(p, stride,
 //                           mask, v), scatter(p, offsets, v), scatter_where(p, offsets, mask, v)
 //                           load_if<N>(p, active, otherwise): all lanes or none
-//                           where blocks have threads load_scratch<N>, store_scratch of what a block shares, load_apart<N>, store_apart
+//                           where blocks have threads load_scratch<N>, store_scratch of what a block shares;
+//                           load_apart<N>, store_apart
 //                           where p is no multiple; load_packed(p, v0, v1,
 //                           ...), load_packed_if(p, active, otherwise, v0, ...), store_packed(p, v0, ...)
 //                           where lanes are variables and p is a multiple of what one instruction moves

@@ -141,9 +141,10 @@ std::optional<Slower> clearly_slower(const Pair& pair, const Program& fused) {
 
 std::optional<Slower> slower_than_two(const Pair& pair, const Program& fused) {
   const Limits& limits = pair.around.limits;
+  if (!limits.seconds && !limits.seconds_of_mixed) return std::nullopt;
   const Nest nest = take_apart(fused);
   if (!limits.seconds) {
-    if (!limits.seconds_of_mixed || !mixes_orders(pair, nest)) return std::nullopt;
+    if (!mixes_orders(pair, nest)) return std::nullopt;
     const auto seconds = [&](std::size_t number) {
       return known_seconds(pair.around, number, &Seconds::chosen, limits.seconds_of_mixed);
     };

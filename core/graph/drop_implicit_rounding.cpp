@@ -44,15 +44,10 @@ bool compares(const Graph& graph, const Node& node) {
   });
 }
 
-// Whether the node is a sum of products whose factors are both read several times.
-bool sums_products(const Graph& graph, const Node& node) {
-  const auto* reduce = std::get_if<Reduce>(&node.node);
-  if (reduce == nullptr || reduce->monoid != ops::Monoid::sum) return false;
-  const Node& product = graph[node.inputs[0]];
-  const auto* mul = std::get_if<Pointwise>(&product.node);
-  if (mul == nullptr || mul->op != ops::Pointwise::mul) return false;
-  const index::Expr count = index::product(product.shape);
-  return std::ranges::all_of(product.inputs, [&](NodeId factor) {
+// Whether elements of each factor are in several of the products.
+bool share_factors(const Graph& graph, const Node& products) {
+  const index::Expr count = index::product(products.shape);
+  return std::ranges::all_of(products.inputs, [&](NodeId factor) {
     while (std::holds_alternative<View>(graph[factor].node) || is_implicit_cast(graph[factor]))
       factor = graph[factor].inputs[0];
     return !(index::product(graph[factor].shape) == count);
@@ -62,9 +57,11 @@ bool sums_products(const Graph& graph, const Node& node) {
 // For each node whether all that read it, looked at through views and implicit casts, compute in f32.
 std::vector<bool> read_only_by_arithmetic(const Graph& graph, const std::vector<bool>& live) {
   std::vector<bool> fine(graph.nodes().size(), true);
-  for (std::size_t n = 0; n < fine.size(); ++n)
-    if (live[n] && sums_products(graph, graph.nodes()[n]))
-      for (const NodeId factor : graph[graph.nodes()[n].inputs[0]].inputs) fine[factor.index] = false;
+  for (std::size_t n = 0; n < fine.size(); ++n) {
+    const auto products = live[n] ? summed_products(graph, graph.nodes()[n]) : std::nullopt;
+    if (!products || !share_factors(graph, graph[*products])) continue;
+    for (const NodeId factor : graph[*products].inputs) fine[factor.index] = false;
+  }
   for (const Result& result : graph.results())
     if (has_value(result.kind)) fine[result.value.index] = false;
   for (std::size_t n = fine.size(); n-- > 0;) {

@@ -202,6 +202,14 @@ std::vector<std::vector<NodeId>> users_of(const Graph& graph) {
   return users;
 }
 
+std::optional<NodeId> summed_products(const Graph& graph, const Node& sum) {
+  const auto* reduce = std::get_if<Reduce>(&sum.node);
+  if (reduce == nullptr || reduce->monoid != ops::Monoid::sum) return std::nullopt;
+  const auto* mul = std::get_if<Pointwise>(&graph[sum.inputs[0]].node);
+  if (mul == nullptr || mul->op != ops::Pointwise::mul) return std::nullopt;
+  return sum.inputs[0];
+}
+
 std::vector<bool> live_nodes(const Graph& graph) {
   std::vector<bool> live(graph.nodes().size(), false);
   for (const Result& result : graph.results())

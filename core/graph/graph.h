@@ -290,6 +290,8 @@ std::optional<Distribution> distribution_named(std::string_view name);
 std::vector<std::vector<NodeId>> users_of(const Graph& graph);
 // Whether a result needs the node.
 std::vector<bool> live_nodes(const Graph& graph);
+// What a sum of products sums up, a `mul`; nothing of another node.
+std::optional<NodeId> summed_products(const Graph& graph, const Node& sum);
 // Whether an element of the node may change along the dimension; true where it is not plain.
 bool changes_along(const Graph& graph, NodeId id, std::size_t dimension);
 // Every size symbol that a shape, a parameter or a Size mentions.

@@ -175,12 +175,9 @@ class Splitter {
 
 bool has_large_products(const graph::Graph& graph) {
   return std::ranges::any_of(graph.nodes(), [&](const graph::Node& sum) {
-    const auto* reduce = std::get_if<graph::Reduce>(&sum.node);
-    if (reduce == nullptr || reduce->monoid != ops::Monoid::sum) return false;
-    const graph::Node& product = graph[sum.inputs[0]];
-    const auto* mul = std::get_if<graph::Pointwise>(&product.node);
-    return mul != nullptr && mul->op == ops::Pointwise::mul &&
-           lower::typical_count(product.shape, lower::RealizeLimits().typical_size) >= LARGE_PRODUCTS;
+    const auto products = graph::summed_products(graph, sum);
+    return products && lower::typical_count(graph[*products].shape, lower::RealizeLimits().typical_size) >=
+                           LARGE_PRODUCTS;
   });
 }
 

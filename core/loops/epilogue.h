@@ -29,8 +29,8 @@ struct EpilogueStep {
 };
 
 struct ContractionCall {
-  Contraction
-      contraction;  // of the totals as they are, into what the nest stores; with the operands of the steps
+  // Of the totals as they are, into what the nest stores; with the operands of the steps.
+  Contraction contraction;
   std::vector<EpilogueStep> epilogue;
 };
 

@@ -106,12 +106,11 @@ class Choice {
 
   // Of sums of products that a library may compute.
   void choose_factors(const Node& sum) {
-    const auto* reduce = std::get_if<Reduce>(&sum.node);
-    if (reduce == nullptr || reduce->monoid != ops::Monoid::sum) return;
-    const Node& product = graph_[sum.inputs[0]];
-    const auto* mul = std::get_if<Pointwise>(&product.node);
-    const double products = counts_[sum.inputs[0].index];
-    if (mul == nullptr || mul->op != ops::Pointwise::mul || products < limits_.library_products) return;
+    const auto summed = graph::summed_products(graph_, sum);
+    if (!summed) return;
+    const Node& product = graph_[*summed];
+    const double products = counts_[summed->index];
+    if (products < limits_.library_products) return;
     std::vector<std::size_t> factors;
     for (NodeId factor : product.inputs) {
       while (is_seen_through(graph_[factor])) factor = graph_[factor].inputs[0];

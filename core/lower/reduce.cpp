@@ -60,7 +60,8 @@ Across walk_across(Lowering& lowering, Reader& reader, const graph::Shape& shape
   return across;
 }
 
-// The kept loops from outermost to innermost in what one of the loads reads, where each of them has a step in it.
+// The kept loops from outermost to innermost in what one of the loads reads, where each of them has a step in
+// it.
 std::optional<std::vector<std::size_t>> order_of_input(const loops::Nest& nest) {
   const auto& inner = std::get<Sibling>(nest.items[1]).inner.back();
   std::optional<std::vector<std::size_t>> order;
@@ -79,8 +80,8 @@ std::optional<std::vector<std::size_t>> order_of_input(const loops::Nest& nest) 
   return order;
 }
 
-// As the draft, whose last item stores the total, lies best in memory where a library computes contractions: a
-// contraction as that likes it, and what reads what one made, such as a pooling, as it finds it.
+// As the draft, whose last item stores the total, lies best in memory where a library computes contractions:
+// a contraction as that likes it, and what reads what one made, such as a pooling, as it finds it.
 void lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, Value& value) {
   if (!lowering.routines.has_library_call || value.storage != Storage::temporary) return;
   const Program nest = packed(with_free_sums(draft.nest), {}, lowering.lowered).nest;

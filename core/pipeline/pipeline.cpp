@@ -152,8 +152,10 @@ lower::Routines routines_of(const State& state) {
   if (state.has_library) {
     routines.has_library_call = [&state](const loops::Program& nest) { return suits_library(nest, state); };
     routines.least_products = library_calls::LARGE_PRODUCTS;
-    routines.library_takes = [&state](ops::DType type) {
-      return state.backend.has_library_for(library_calls::sample_product(type));
+    routines.library_takes = [&state, known = std::map<ops::DType, bool>()](ops::DType type) mutable {
+      const auto [found, added] = known.try_emplace(type, false);
+      if (added) found->second = state.backend.has_library_for(library_calls::sample_product(type));
+      return found->second;
     };
   }
   return routines;
