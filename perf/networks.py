@@ -5,7 +5,7 @@ Networks are built from their configurations, with weights drawn from a seed, an
 Twinloom and ONNX Runtime read the same file. Each is run for --seconds, medians count. The last columns are
 the best peer over ours, what ours spent in a library's calls and outside of them, kernel by kernel, and the most memory, in MB, that
 a process has which reads the file and runs it a few times: ours, and Python with ONNX Runtime. A peer that has no kernels for a network
-is left out.
+is left out, and PyTorch for those that ONNX Runtime's tools made of another one: QUANTIZED, convolutions of 8-bit integers.
 It needs torch, torchvision, transformers, onnxscript and onnxruntime.
 
 usage: networks.py FOLDER [--only WORDS] [--threads 2] [--seconds 3] [--program FILE] [--json FILE]
@@ -23,6 +23,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ["onnxruntime", "eager", "compiled"]
+QUANTIZED = {"resnet50_int8_1x224": "resnet50_1x224"}
 RUN_BY_ONNXRUNTIME = """
 import sys, numpy, onnxruntime
 settings = onnxruntime.SessionOptions()
@@ -76,13 +77,37 @@ def networks(torch):
             "mlp_bf16_128": lambda: (Narrow(), torch.randn(128, 1024))}
 
 
-def made(torch, make, folder, name):
-    """The module, its input and the exported file."""
+def quantize(torch, base, shape, file):
+    """Weights in i8, a scale each filter; activations in u8, with the ranges of four drawn inputs."""
+    import onnx
+    from onnxruntime import quantization
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+    simple = file.with_suffix(".simple.onnx")
+    quant_pre_process(str(base), str(simple))
+    name = onnx.load(simple, load_external_data=False).graph.input[0].name
+    drawn = iter([{name: torch.randn(shape).numpy()} for _ in range(4)])
+
+    class Reader(quantization.CalibrationDataReader):
+        def get_next(self):
+            return next(drawn, None)
+
+    quantization.quantize_static(str(simple), str(file), Reader(), quant_format=quantization.QuantFormat.QDQ, per_channel=True,
+                                 weight_type=quantization.QuantType.QInt8, activation_type=quantization.QuantType.QUInt8)
+
+
+def made(torch, networks, folder, name):
+    """The module, its input and the exported file; no module of what is quantized."""
     import numpy
-    torch.manual_seed(0)
-    module, given = make()
-    module.eval()
     file = folder / f"{name}.onnx"
+    if name in QUANTIZED:
+        _, given, base = made(torch, networks, folder, QUANTIZED[name])
+        module = None
+        if not file.exists():
+            quantize(torch, base, given.shape, file)
+    else:
+        torch.manual_seed(0)
+        module, given = networks[name]()
+        module.eval()
     if not file.exists():
         torch.onnx.export(module, (given,), str(file), dynamo=True, external_data=True, opset_version=18, verbose=False)
     numpy.savez(folder / f"{name}.npz", in0=given.numpy())
@@ -111,8 +136,9 @@ def measure_peers(torch, module, given, file, options):
     except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented as error:
         print(f"{file.stem}: {error}", file=sys.stderr)
     with torch.inference_mode():
-        compiled = torch.compile(module, dynamic=False)
-        ways |= {"eager": lambda: module(given), "compiled": lambda: compiled(given)}
+        if module is not None:
+            compiled = torch.compile(module, dynamic=False)
+            ways |= {"eager": lambda: module(given), "compiled": lambda: compiled(given)}
         return {name: median_seconds(run, options.seconds) for name, run in ways.items()}
 
 
@@ -165,10 +191,11 @@ def main():
     rows, ratios = [], []
     print(f"{'network, ms':<26}" + "".join(f"{word:>12}" for word in ["ours", *PEERS, "best/ours", "calls", "others",
                                                                "MB", "MB of ort"]))
-    for name, make in networks(torch).items():
+    known = networks(torch)
+    for name in [*known, *QUANTIZED]:
         if words and not any(word in name for word in words):
             continue
-        module, given, file = made(torch, make, options.folder, name)
+        module, given, file = made(torch, known, options.folder, name)
         ours, calls, others = measure_ours(file, options)
         peers = measure_peers(torch, module, given, file, options)
         memory = measure_memory(file, options)

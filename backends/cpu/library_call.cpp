@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "backends/cpu/library_epilogue.h"
 #include "backends/cpu/library_layouts.h"
@@ -18,20 +19,28 @@ namespace {
 using loops::Contraction;
 using onednn::functions, onednn::Handle, onednn::Owned;
 
-constexpr int F16 = 1, BF16 = 2, F32 = 3;  // as oneDNN numbers them
-
 std::optional<int> library_type(ops::DType dtype) {
-  switch (dtype) {
-    case ops::DType::f16:
-      return F16;
-    case ops::DType::bf16:
-      return BF16;
-    case ops::DType::f32:
-      return F32;
+  constexpr std::pair<ops::DType, int> TYPES[] = {
+      {ops::DType::f16, onednn::F16}, {ops::DType::bf16, onednn::BF16}, {ops::DType::f32, onednn::F32},
+      {ops::DType::i32, onednn::S32}, {ops::DType::i8, onednn::S8},     {ops::DType::u8, onednn::U8}};
+  const auto* found = std::ranges::find(TYPES, dtype, &std::pair<ops::DType, int>::first);
+  return found == std::end(TYPES) ? std::nullopt : std::optional(found->second);
+}
+
+std::int64_t bytes_of(int type) {
+  switch (type) {
+    case onednn::F32:
+    case onednn::S32:
+      return 4;
+    case onednn::S8:
+    case onednn::U8:
+      return 1;
     default:
-      return std::nullopt;
+      return 2;
   }
 }
+
+constexpr std::array NUMBERS = {onednn::DESTINATION, onednn::SOURCE, onednn::WEIGHTS};
 
 // The implementation of last resort is a loop over elements.
 bool is_fast(Handle primitive_desc) {
@@ -80,6 +89,7 @@ struct LibraryCall::Wishes {
   std::array<std::vector<loops::Copied::Axis>, 3> copies =
       {};  // of operands that are copied first; else empty
   std::array<bool, 3> are_constants = {};
+  std::array<std::int32_t, 3> zeros = {};  // zero points
   bool turned = false;
   std::vector<Owned> operands = {};  // of the epilogue
 };
@@ -96,6 +106,9 @@ class LibraryCall::Maker {
     const auto out = library_type(types_.out), left = library_type(types_.left),
                right = library_type(types_.right);
     if (!out || !left || !right) return nullptr;
+    // Without such instructions sums of two products are clipped to 16 bits.
+    const bool has_integers = (functions().get_effective_cpu_isa() & onednn::HAS_INTEGER_PRODUCTS) != 0;
+    if (of_.sums != ops::DType::f32 && !has_integers) return nullptr;
     dtypes_ = {*out, *left, *right};
     const bool is_made = !has_rows_apart() && add_product(of_, {}, {});
     if (is_made || add_convolution(of_, false)) return std::move(made_);
@@ -142,7 +155,7 @@ class LibraryCall::Maker {
     }
     wishes.copies[1] = wishes.turned ? right_copied : left_copied;
     wishes.copies[2] = wishes.turned ? left_copied : right_copied;
-    wishes.begins = begins_of(contraction);
+    wishes.begins = begins_of(contraction), wishes.zeros = zeros_of(contraction);
     const Layouts layouts = layouts_of(*product, of_.operands.size());
     if (!layouts.are_plain()) return false;
     describe(layouts, wishes);
@@ -166,7 +179,7 @@ class LibraryCall::Maker {
       strides.push_back(each.stride), dilations.push_back(each.dilation - 1);
       before.push_back(each.before), after.push_back(each.after());
     }
-    Wishes wishes{{}, begins_of(contraction), dtypes_, {}, constants_, turned};
+    Wishes wishes{{}, begins_of(contraction), dtypes_, {}, constants_, zeros_of(contraction), turned};
     if (turned) {
       std::swap(wishes.dtypes[1], wishes.dtypes[2]);
       std::swap(wishes.are_constants[1], wishes.are_constants[2]);
@@ -200,18 +213,31 @@ class LibraryCall::Maker {
     return {known(of.out_begin), known(of.left_begin), known(of.right_begin)};
   }
 
+  static std::array<std::int32_t, 3> zeros_of(const Contraction& of) {
+    return {0, static_cast<std::int32_t>(of.left_zero), static_cast<std::int32_t>(of.right_zero)};
+  }
+
   void describe(const Layouts& layouts, Wishes& wishes) const {
     const auto described = [](const Layout& layout, int dtype) {
       return onednn::described(layout.dims, dtype, layout.strides);
     };
     wishes.given = {described(layouts.out, wishes.dtypes[0]), described(layouts.left, wishes.dtypes[1]),
                     described(layouts.right, wishes.dtypes[2])};
-    for (const Layout& operand : layouts.operands) wishes.operands.push_back(described(operand, F32));
+    for (const Layout& operand : layouts.operands) wishes.operands.push_back(described(operand, onednn::F32));
   }
 
   Owned attributes_for(const Wishes& wishes) const {
-    if (epilogue_.empty()) return {functions().attributes, [](Handle) {}};
-    return attributes_of(epilogue_, wishes.operands);
+    const bool has_zeros = wishes.zeros != decltype(wishes.zeros){};
+    if (epilogue_.empty() && !has_zeros) return {functions().attributes, [](Handle) {}};
+    Owned attributes = onednn::new_attributes();
+    if (!epilogue_.empty()) add_steps(attributes.get(), epilogue_, wishes.operands);
+    constexpr int ONE_FOR_ALL = 0;
+    for (std::size_t which = 0; which < NUMBERS.size(); ++which)
+      if (wishes.zeros[which] != 0)
+        onednn::check(
+            functions().primitive_attr_set_zero_points_mask(attributes.get(), NUMBERS[which], ONE_FOR_ALL),
+            "a zero point");
+    return attributes;
   }
 
   bool finish(Handle primitive_desc, const Wishes& wishes) {
@@ -221,12 +247,12 @@ class LibraryCall::Maker {
     }
     made_.reset(new LibraryCall);
     constexpr int QUERIES[] = {onednn::QUERY_DESTINATION, onednn::QUERY_SOURCE, onednn::QUERY_WEIGHTS};
-    constexpr int NUMBERS[] = {onednn::DESTINATION, onednn::SOURCE, onednn::WEIGHTS};
     for (std::size_t which = 0; which < wishes.given.size(); ++which) {
       Operand& operand = made_->operands_[which];
       operand.number = NUMBERS[which];
       operand.is_constant = wishes.are_constants[which];
-      operand.begin = wishes.begins[which] * (wishes.dtypes[which] == F32 ? 4 : 2);
+      operand.zero = wishes.zeros[which];
+      operand.begin = wishes.begins[which] * bytes_of(wishes.dtypes[which]);
       operand.given = operand.used = wishes.given[which];
       if (!wishes.copies[which].empty())
         copy(operand, wishes.copies[which], wishes.dtypes[which]);
@@ -354,6 +380,12 @@ void LibraryCall::run(const Operands& operands) const {
                                              {operands_[1].number, used[1].get()},
                                              {operands_[2].number, used[2].get()}};
   std::vector<Owned> memories;
+  const Owned one = onednn::described({1}, onednn::S32, {1});
+  for (const Operand& operand : operands_) {
+    if (operand.zero == 0) continue;
+    memories.push_back(onednn::memory_at(one.get(), const_cast<std::int32_t*>(&operand.zero)));
+    arguments.push_back({onednn::zero_point_of(operand.number), memories.back().get()});
+  }
   for (const Beside& each : beside_) {
     memories.push_back(onednn::memory_at(each.description.get(),
                                          static_cast<float*>(operands.epilogue[each.operand]) + each.begin));

@@ -48,6 +48,7 @@ class LibraryCall {
         {};  // from the first to the second, or back of a result; no handle: there is no copy
     std::size_t copied_bytes = 0;
     bool is_constant = false;
+    std::int32_t zero = 0;  // zero point
   };
   // One that a step of the epilogue reads.
   struct Beside {

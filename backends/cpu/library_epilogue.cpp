@@ -30,6 +30,10 @@ float after(const loops::EpilogueStep& step, float x, float operand) {
       return x - operand;
     case Kind::multiply:
       return x * operand;
+    case Kind::divide:
+      return x / step.a;
+    case Kind::round:
+      return std::nearbyint(x);
     case Kind::relu:
       return greatest_or_nan(x, 0);
     case Kind::clip:
@@ -55,6 +59,10 @@ int append(onednn::Handle post_ops, const loops::EpilogueStep& step,
       return step.operand ? binary(onednn::SUBTRACT) : unary(onednn::LINEAR, 1, -step.a);
     case Kind::multiply:
       return step.operand ? binary(onednn::MULTIPLY) : unary(onednn::LINEAR, step.a, 0);
+    case Kind::divide:
+      return unary(onednn::LINEAR, 1 / step.a, 0);
+    case Kind::round:
+      return unary(onednn::ROUND, 0, 0);
     case Kind::relu:
       return unary(onednn::RELU, 0, 0);
     case Kind::clip:
@@ -95,14 +103,14 @@ struct Walk {
 
 }  // namespace
 
-onednn::Owned attributes_of(std::span<const loops::EpilogueStep> steps,
-                            std::span<const onednn::Owned> operands) {
+void add_steps(onednn::Handle attributes, std::span<const loops::EpilogueStep> steps,
+               std::span<const onednn::Owned> operands) {
   onednn::Handle made = nullptr;
   onednn::check(functions().post_ops_create(&made), "what is done to a result");
   const onednn::Owned post_ops(made, functions().post_ops_destroy);
   for (const loops::EpilogueStep& step : steps)
     onednn::check(append(made, step, operands), "what is done to a result");
-  return onednn::attributes_with(made);
+  onednn::check(functions().primitive_attr_set_post_ops(attributes, made), "what is done to a result");
 }
 
 bool may_drop_nan(std::span<const loops::EpilogueStep> steps) {
@@ -123,13 +131,16 @@ bool is_invalid(int threads) {
   return flags != 0;
 }
 
-void apply_epilogue(const loops::ContractionCall& call, float* out, std::span<const float* const> operands,
-                    int threads) {
+void apply_epilogue(const loops::ContractionCall& call, const float* sums, void* out, ops::DType dtype,
+                    std::span<const float* const> operands, int threads) {
   const Walk walk(call.contraction);
   const std::int64_t rows = walk.rows(), length = walk.extents.back(), apart = walk.out.back();
+  const std::int64_t bytes = ops::size_of(dtype);
 #pragma omp parallel for num_threads(threads)
   for (std::int64_t row = 0; row < rows; ++row) {
-    float* const results = out + walk.offset(row, walk.out);
+    const std::int64_t first = walk.offset(row, walk.out);
+    std::vector<float> results(static_cast<std::size_t>(length));
+    for (std::int64_t k = 0; k < length; ++k) results[static_cast<std::size_t>(k)] = sums[first + k * apart];
     for (const loops::EpilogueStep& step : call.epilogue) {
       const float* operand = &step.a;
       std::int64_t operand_apart = 0;
@@ -138,10 +149,21 @@ void apply_epilogue(const loops::ContractionCall& call, float* out, std::span<co
         operand = operands[*step.operand] + walk.offset(row, steps);
         operand_apart = steps.back();
       }
-      for (std::int64_t k = 0; k < length; ++k)
-        results[k * apart] = after(step, results[k * apart], operand[k * operand_apart]);
+      for (float& result : results) {
+        result = after(step, result, *operand);
+        operand += operand_apart;
+      }
     }
+    for (std::int64_t k = 0; k < length; ++k)
+      ops::store_number(dtype, ops::cast(ops::Number(double{results[static_cast<std::size_t>(k)]}), dtype),
+                        static_cast<std::byte*>(out) + (first + k * apart) * bytes);
   }
+}
+
+std::int64_t span_of_results(const loops::Contraction& of) {
+  std::int64_t last = 0;
+  for (const loops::Contraction::Axis& axis : of.kept) last += (known(axis.extent) - 1) * known(axis.out);
+  return last + 1;
 }
 
 }  // namespace twinloom::cpu

@@ -13,9 +13,9 @@
 
 namespace twinloom::cpu {
 
-// The attributes of a primitive with these steps, whose operands are described so.
-onednn::Owned attributes_of(std::span<const loops::EpilogueStep> steps,
-                            std::span<const onednn::Owned> operands);
+// Adds these steps, whose operands are described so, to the attributes of a primitive.
+void add_steps(onednn::Handle attributes, std::span<const loops::EpilogueStep> steps,
+               std::span<const onednn::Owned> operands);
 
 // Whether one of the steps takes a maximum or minimum; what a hard swish multiplies by stays a NaN's factor.
 bool may_drop_nan(std::span<const loops::EpilogueStep> steps);
@@ -25,9 +25,12 @@ bool may_drop_nan(std::span<const loops::EpilogueStep> steps);
 void clear_invalid(int threads);
 bool is_invalid(int threads);
 
-// The steps on results that lie as the contraction says, element 0 of the operands at these addresses. In
-// parallel on so many threads.
-void apply_epilogue(const loops::ContractionCall& call, float* out, std::span<const float* const> operands,
-                    int threads);
+// The steps on sums that lie as the contraction's results do, which may be their memory if they are f32. All
+// addresses are those of the first element that is used. In parallel on so many threads.
+void apply_epilogue(const loops::ContractionCall& call, const float* sums, void* out, ops::DType dtype,
+                    std::span<const float* const> operands, int threads);
+
+// How many elements of memory the results span, from the first to the last.
+std::int64_t span_of_results(const loops::Contraction& of);
 
 }  // namespace twinloom::cpu

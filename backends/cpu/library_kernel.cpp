@@ -117,6 +117,12 @@ loops::ContractionCall LibraryKernel::with_sizes(std::span<const std::int64_t> s
   return known_with(call_, known);
 }
 
+ContractionTypes LibraryKernel::types_of_sums() const {
+  ContractionTypes types = types_;
+  if (!call_.epilogue.empty()) types.out = ops::DType::f32;
+  return types;
+}
+
 std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::int64_t> sizes, int threads,
                                                            bool has_epilogue) const {
   Key key(sizes.begin(), sizes.end());
@@ -126,7 +132,8 @@ std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::
   loops::ContractionCall call = with_sizes(sizes);
   if (!has_epilogue) call = {without_operands(std::move(call.contraction)), {}};
   const ThreadScope scope(threads);
-  std::shared_ptr<const LibraryCall> made = LibraryCall::make(call, types_, constants_);
+  std::shared_ptr<const LibraryCall> made =
+      LibraryCall::make(call, has_epilogue ? types_ : types_of_sums(), constants_);
   if (made == nullptr)
     throw Error(
         cat("kernel '", name_, "': oneDNN has no product for its sizes (TWINLOOM_ONEDNN=0 leaves it out)"));
@@ -138,13 +145,21 @@ std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::
 
 void LibraryKernel::run_in_two(const LibraryCall::Operands& operands, std::span<const std::int64_t> sizes,
                                int threads) const {
-  call_for(sizes, threads, false)->run(operands);
   const loops::ContractionCall call = with_sizes(sizes);
+  const std::int64_t begin = known(call.contraction.out_begin);
+  std::vector<float> apart;
+  LibraryCall::Operands summed = operands;
+  if (types_.out != types_of_sums().out) {
+    apart.resize(static_cast<std::size_t>(begin + span_of_results(call.contraction)));
+    summed.out = apart.data();
+  }
+  call_for(sizes, threads, false)->run(summed);
   std::vector<const float*> beside;
   for (std::size_t number = 0; number < operands.epilogue.size(); ++number)
     beside.push_back(static_cast<const float*>(operands.epilogue[number]) +
                      known(call.contraction.operands[number].begin));
-  apply_epilogue(call, static_cast<float*>(operands.out) + known(call.contraction.out_begin), beside,
+  apply_epilogue(call, static_cast<const float*>(summed.out) + begin,
+                 static_cast<std::byte*>(operands.out) + begin * ops::size_of(types_.out), types_.out, beside,
                  threads);
 }
 

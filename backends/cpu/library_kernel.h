@@ -40,6 +40,8 @@ class LibraryKernel final : public runtime::Kernel {
   // A call without its epilogue, which then follows.
   void run_in_two(const LibraryCall::Operands& operands, std::span<const std::int64_t> sizes,
                   int threads) const;
+  // The types of a call without its epilogue, which is of f32.
+  ContractionTypes types_of_sums() const;
   loops::ContractionCall with_sizes(std::span<const std::int64_t> sizes) const;
 
   std::string name_;

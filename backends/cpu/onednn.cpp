@@ -123,12 +123,11 @@ Owned memory_at(Handle description, void* address) {
   return {made, functions().memory_destroy};
 }
 
-Owned attributes_with(Handle post_ops) {
+Owned new_attributes() {
   Handle made = nullptr;
   check(functions().primitive_attr_create(&made), "attributes");
   Owned attributes(made, functions().primitive_attr_destroy);
   set_scratchpad_by_caller(functions(), made);
-  check(functions().primitive_attr_set_post_ops(made, post_ops), "what is done to a result");
   return attributes;
 }
 

@@ -29,12 +29,16 @@ struct Argument {
 };
 
 constexpr int CPU = 1, STREAM_IN_ORDER = 1, ANY_LAYOUT = 1, FORWARD_INFERENCE = 96, CONVOLUTION_AUTO = 3;
-constexpr int RELU = 0x20, LINEAR = 0x26, CLIP = 0x2e, HARD_SWISH = 0x34;  // of one element
+constexpr int RELU = 0x20, LINEAR = 0x26, CLIP = 0x2e, ROUND = 0x32, HARD_SWISH = 0x34;  // of one element
 constexpr int ADD = 0x1fff0, MULTIPLY = 0x1fff1, SUBTRACT = 0x1fff5;       // of two
 constexpr int QUERY_IMPLEMENTATION = 8, QUERY_SOURCE = 129, QUERY_WEIGHTS = 131, QUERY_DESTINATION = 133,
               QUERY_SCRATCHPAD = 136;
 constexpr int SOURCE = 1, DESTINATION = 17, WEIGHTS = 33, SCRATCHPAD = 80;  // of Argument::number
+constexpr int F16 = 1, BF16 = 2, F32 = 3, S32 = 4, S8 = 5, U8 = 6;          // types
+constexpr unsigned HAS_INTEGER_PRODUCTS = 0x48;  // of get_effective_cpu_isa: VNNI of AVX-512 or of AVX2
 constexpr std::size_t MOST_DIMENSIONS = 12;
+// Of Argument::number: what is subtracted from an operand's elements, one i32.
+constexpr int zero_point_of(int operand) { return 8192 | operand; }
 // Of Argument::number: the second operand of a step behind the result, counted from 0.
 constexpr int operand_of_post_op(std::size_t number) { return 32768 * (static_cast<int>(number) + 1) + 2; }
 
@@ -60,6 +64,8 @@ constexpr int operand_of_post_op(std::size_t number) { return 32768 * (static_ca
   ROW(primitive_attr_create, Status, (Handle*))                                                        \
   ROW(primitive_attr_set_scratchpad_mode, Status, (Handle, int))                                       \
   ROW(primitive_attr_set_post_ops, Status, (Handle, Handle))                                           \
+  ROW(primitive_attr_set_zero_points_mask, Status, (Handle, int, int))                                 \
+  ROW(get_effective_cpu_isa, unsigned, ())                                                             \
   ROW(primitive_attr_destroy, Status, (Handle))                                                        \
   ROW(post_ops_create, Status, (Handle*))                                                              \
   ROW(post_ops_append_eltwise, Status, (Handle, int, float, float))                                    \
@@ -98,8 +104,8 @@ struct Primitive {
   Owned scratchpad;  // its description
   std::size_t scratchpad_bytes = 0;
 };
-// Attributes of a primitive whose result goes through post_ops, with the scratchpad by the caller.
-Owned attributes_with(Handle post_ops);
+// Attributes of a primitive with the scratchpad by the caller.
+Owned new_attributes();
 // Takes the description of a primitive, and ends it.
 Primitive primitive_of(Handle primitive_desc);
 

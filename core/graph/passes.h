@@ -2,6 +2,8 @@
 // and results in the same order. The file's head shows a graph before and after.
 #pragma once
 
+#include <functional>
+
 #include "core/graph/graph.h"
 #include "core/graph/relaxations.h"
 
@@ -21,6 +23,9 @@ Graph fused_meaning(const Graph& graph);
 Graph approximate_functions(const Graph& graph, ops::Subnormals subnormals);
 // Mode `fast`, relaxation `contract`: a * b + c in one rounding. contract_products.cpp
 Graph contract_products(const Graph& graph);
+// Sums of products of 8-bit integers that were scaled, where the products are worth it, as sums of integers.
+// integer_products.cpp
+Graph integer_products(const Graph& graph, const std::function<bool(const Node& products)>& is_worth);
 // The graph whose strict meaning mode `fast` computes so relaxed, but for sums whose order is free.
 Graph fast_meaning(const Graph& graph, Relaxations relaxations);
 // The monoid of a node whose results depend on the order in which it combines: of a reduction, or of a

@@ -24,6 +24,7 @@ using loops::Nest, loops::NestLoop, loops::Ref, loops::Stmt;
 // time is in no call.
 struct Total {
   loops::Temp temp;
+  ops::DType element;
   std::size_t start, sibling;  // items
 };
 
@@ -40,7 +41,7 @@ std::optional<Total> only_total(const Nest& nest) {
     } else if (const auto* begun = std::get_if<loops::Start>(&(*stmt)->node)) {
       if (start) return std::nullopt;
       start = at;
-      found = Total{begun->total, at, 0};
+      found = Total{begun->total, begun->element, at, 0};
     }
   }
   if (!start || !sibling) return std::nullopt;
@@ -74,6 +75,7 @@ std::optional<Call> call_in(const Nest& nest, loops::Buffer into) {
   const auto total = only_total(nest);
   if (!total || loops::contraction_of(program_of(nest))) return std::nullopt;
   Call call{nest, *total};
+  call.value.dtype = total->element;
   for (const NestLoop& loop : nest.common) call.value.shape.push_back(loop.extent);
   call.value.count = index::product(call.value.shape);
   call.order.resize(nest.common.size());
@@ -143,7 +145,8 @@ class Splitter {
   static Nest rest_of(const Nest& nest, const Call& call, loops::Buffer from) {
     const Total& total = call.total;
     const index::Expr offset = offset_of(call.value, nest.common);
-    const auto loaded = loops::load(from, offset, {}, {ops::Number(0.0), ops::DType::f32});
+    const auto loaded =
+        loops::load(from, offset, {}, {ops::cast(ops::Number(0), total.element), total.element});
     Nest rest;
     for (const std::size_t at : call.order) rest.common.push_back(nest.common[at]);
     for (std::size_t at = 0; at < nest.items.size(); ++at) {
@@ -191,11 +194,12 @@ double products_of(const loops::Program& nest) {
 }
 
 loops::Program sample_product(ops::DType type) {
-  const std::string name(ops::name(type));
-  return loops::parse(
-      cat("program sample(a: ", name, "[4096], b: ", name,
-          "[4096], y: written f32[4096]) library { for i < 64 { for j < 64 { start t0 : sum f32 free "
-          "for k < 64 { t0 += mul(f32(a[64*i + k]), f32(b[64*k + j])) at k } y[64*i + j] = t0 } } }"));
+  const std::string_view name = ops::name(type), sums = ops::is_integer(type) ? "i32" : "f32";
+  return loops::parse(cat("program sample(a: ", name, "[4096], b: ", name, "[4096], y: written ", sums,
+                          "[4096]) library { for i < 64 { for j < 64 { start t0 : sum ", sums,
+                          " free for k < 64 { "
+                          "t0 += mul(",
+                          sums, "(a[64*i + k]), ", sums, "(b[64*k + j])) at k } y[64*i + j] = t0 } } }"));
 }
 
 bool takes(const loops::Program& nest, const IsWorth& is_worth) {
@@ -208,7 +212,7 @@ bool takes(const loops::Program& nest, const IsWorth& is_worth) {
   if (!call) return false;
   program.body = put_together(call->nest);
   program.buffers.push_back(
-      {.name = "product", .dtype = ops::DType::f32, .count = call->value.count, .written = true});
+      {.name = "product", .dtype = call->value.dtype, .count = call->value.count, .written = true});
   return is_worth(program);
 }
 

@@ -12,19 +12,44 @@ namespace twinloom::loops {
 
 namespace {
 
+struct Factor {
+  const Load* load;
+  std::int64_t zero = 0;
+};
+
 // A factor is what a buffer holds, or that as f32.
-const Load* load_of(const Value& factor) {
+std::optional<Factor> real_factor(const Value& factor) {
   const auto* convert = std::get_if<Convert>(&factor.node);
   const Value& value = convert != nullptr && convert->to == ops::DType::f32 ? *convert->input : factor;
-  return std::get_if<Load>(&value.node);
+  const auto* load = std::get_if<Load>(&value.node);
+  return load == nullptr ? std::nullopt : std::optional(Factor{load});
+}
+
+// Or an integer of 8 bits, less its zero point, as i32.
+std::optional<Factor> integer_factor(const Value& factor) {
+  const Value* value = &factor;
+  Factor found{nullptr};
+  if (const auto* apply = std::get_if<Apply>(&value->node)) {
+    const auto* zero = std::get_if<Literal>(&apply->inputs.back()->node);
+    if (apply->op != ops::Pointwise::sub || zero == nullptr) return std::nullopt;
+    found.zero = zero->value.integer();
+    value = apply->inputs.front().get();
+  }
+  const auto* convert = std::get_if<Convert>(&value->node);
+  if (convert == nullptr || convert->to != ops::DType::i32) return std::nullopt;
+  found.load = std::get_if<Load>(&convert->input->node);
+  const bool is_narrow = found.load != nullptr && ops::is_integer(found.load->otherwise.dtype) &&
+                         ops::bits_of(found.load->otherwise.dtype) == 8;
+  return is_narrow ? std::optional(found) : std::nullopt;
 }
 
 // The parts of a nest that is one contraction.
 struct Parts {
   const Nest* nest;
   const Sibling* sibling;
-  const Load *left, *right;
+  Factor left, right;
   const Store* store;
+  ops::DType sums;
 };
 
 std::optional<Parts> parts_of(const Nest& nest) {
@@ -41,7 +66,8 @@ std::optional<Parts> parts_of(const Nest& nest) {
   const auto* step = std::get_if<Accumulate>(&sibling->inner.front()->node);
   const auto* store = std::get_if<Store>(&last->node);
   if (start == nullptr || step == nullptr || store == nullptr) return std::nullopt;
-  if (start->monoid != ops::Monoid::sum || start->element != ops::DType::f32 || !start->free ||
+  const bool is_real = start->element == ops::DType::f32 && start->free;
+  if (start->monoid != ops::Monoid::sum || (!is_real && start->element != ops::DType::i32) ||
       !step->mask.all.empty() || !store->mask.all.empty() || store->update != Update::replace)
     return std::nullopt;
   const auto* convert = std::get_if<Convert>(&store->value->node);
@@ -50,26 +76,28 @@ std::optional<Parts> parts_of(const Nest& nest) {
   if (total == nullptr || total->temp != start->total || product == nullptr ||
       product->op != ops::Pointwise::mul)
     return std::nullopt;
-  const Load *left = load_of(*product->inputs[0]), *right = load_of(*product->inputs[1]);
-  if (left == nullptr || right == nullptr) return std::nullopt;
-  return Parts{&nest, sibling, left, right, store};
+  const auto factor = is_real ? real_factor : integer_factor;
+  const auto left = factor(*product->inputs[0]), right = factor(*product->inputs[1]);
+  if (!left || !right) return std::nullopt;
+  return Parts{&nest, sibling, *left, *right, store, start->element};
 }
 
 class Finder {
  public:
   explicit Finder(const Parts& parts) : parts_(parts) {
-    if (!parts_.right->mask.all.empty()) std::swap(parts_.left, parts_.right);
+    if (!parts_.right.load->mask.all.empty()) std::swap(parts_.left, parts_.right);
     for (const NestLoop& loop : parts_.nest->common) loops_.push_back(loop);
     for (const NestLoop& loop : parts_.sibling->loops) loops_.push_back(loop);
   }
 
   std::optional<Contraction> find() {
-    const auto has_no_mask = parts_.right->mask.all.empty();
-    const auto out = steps_along(loops_, parts_.store->offset),
-               left = steps_along(loops_, parts_.left->offset),
-               right = steps_along(loops_, parts_.right->offset);
+    const Load &read_left = *parts_.left.load, &read_right = *parts_.right.load;
+    const auto has_no_mask = read_right.mask.all.empty();
+    const auto out = steps_along(loops_, parts_.store->offset), left = steps_along(loops_, read_left.offset),
+               right = steps_along(loops_, read_right.offset);
     if (!has_no_mask || !out || !left || !right) return std::nullopt;
-    found_.out = parts_.store->buffer, found_.left = parts_.left->buffer, found_.right = parts_.right->buffer;
+    found_.out = parts_.store->buffer, found_.left = read_left.buffer, found_.right = read_right.buffer;
+    found_.sums = parts_.sums, found_.left_zero = parts_.left.zero, found_.right_zero = parts_.right.zero;
     found_.out_begin = out->begin, found_.left_begin = left->begin, found_.right_begin = right->begin;
     for (std::size_t at = 0; at < loops_.size(); ++at)
       (at < kept() ? found_.kept : found_.summed)
@@ -90,11 +118,12 @@ class Finder {
 
   // Each condition bounds what one window reads: a < b is 0 <= b - a - 1.
   bool add_masked_windows() {
-    if (parts_.left->mask.all.empty()) return true;
-    const Literal& otherwise = parts_.left->otherwise;
-    if (ops::cast(otherwise.value, ops::DType::f64).real() != 0) return false;
+    const Load& load = *parts_.left.load;
+    if (load.mask.all.empty()) return true;
+    if (ops::real_of(load.otherwise.value, load.otherwise.dtype) != static_cast<double>(parts_.left.zero))
+      return false;
     std::map<Pair, Bounds> all;
-    for (const index::Less& less : parts_.left->mask.all)
+    for (const index::Less& less : load.mask.all)
       if (!add_bound(less.b - less.a - 1, all)) return false;
     std::vector<bool> used(loops_.size());
     for (const auto& [pair, bounds] : all) {

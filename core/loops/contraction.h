@@ -2,7 +2,8 @@
 // libraries that compute them:
 //   product      out[i, j] = sum over k of left[i, k] * right[k, j]
 //   convolution  the same, where dimensions of `left` are read through windows
-// Axes and dimensions are walked in steps of memory, so every layout is one.
+// Factors are f32, or of 16 bits, and summed up in f32; or integers of 8 bits without their zero points,
+// summed up in i32. Axes and dimensions are walked in steps of memory, so every layout is one.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,9 @@ struct Contraction {
   std::vector<Axis> kept, summed;                  // as the nest has them, outermost first
   std::vector<Window> windows;
   std::vector<Operand> operands = {};
+  ops::DType sums = ops::DType::f32;  // or i32
+  std::int64_t left_zero = 0,
+               right_zero = 0;  // that is subtracted from each element; windows read it outside
 };
 
 // The steps of an offset along loops, where it is a sum of them and of what no loop changes.
@@ -48,8 +52,8 @@ struct StepsAlong {
 };
 std::optional<StepsAlong> steps_along(const std::vector<NestLoop>& loops, const index::Expr& offset);
 
-// A nest whose one total is a sum of f32 in free order, of products of what two buffers hold, stored as it is
-// or in another type; nothing where it is something else.
+// A nest whose one total is a sum, of f32 in free order or of integers, of products of what two buffers hold,
+// stored as it is or in another type; nothing where it is something else.
 std::optional<Contraction> contraction_of(const Program& nest);
 
 // The nest with its sums in any order, which only a contraction may have: whether it is one is then asked.

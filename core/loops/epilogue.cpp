@@ -42,14 +42,19 @@ std::optional<WithNumber> with_number(const Value& value, ops::Pointwise op) {
 
 class Finder {
  public:
-  Finder(const Nest& nest, const Program& program, Temp total)
-      : nest_(nest), program_(program), total_(total) {}
+  Finder(const Nest& nest, const Program& program, const Start& start)
+      : nest_(nest), program_(program), total_(start.total), element_(start.element) {}
 
-  // The steps from the total to the value.
-  bool find(const Value& value) {
-    if (const auto* read = std::get_if<Read>(&value.node)) return read->temp == total_;
-    const auto* apply = std::get_if<Apply>(&value.node);
-    return apply != nullptr && (add_hard_swish(value) || add_clip(value) || add_step(*apply));
+  // The steps from the total to what is stored.
+  bool find_stored(const Value& value, ops::DType stored) {
+    if (stored == ops::DType::f32) return find(value);
+    const auto* convert = std::get_if<Convert>(&value.node);
+    if (convert == nullptr || !ops::is_integer(stored) || ops::bits_of(stored) != 8 || !find(*convert->input))
+      return false;
+    const bool is_signed = ops::kind(stored) == ops::TypeKind::signed_int;
+    const float least = is_signed ? -128 : 0, most = is_signed ? 127 : 255;
+    return !steps.empty() && steps.back().kind == Kind::clip && steps.back().a >= least &&
+           steps.back().b <= most;
   }
 
   std::vector<EpilogueStep> steps;
@@ -57,6 +62,21 @@ class Finder {
   std::vector<StepsAlong> walked;  // of each
 
  private:
+  // The steps from the total, which is f32 before them, to the value.
+  bool find(const Value& value) {
+    if (is_total(value)) return true;
+    const auto* apply = std::get_if<Apply>(&value.node);
+    return apply != nullptr && (add_hard_swish(value) || add_clip(value) || add_step(*apply));
+  }
+
+  bool is_total(const Value& value) const {
+    const auto* convert = std::get_if<Convert>(&value.node);
+    const bool is_wide = element_ == ops::DType::f32;
+    if (!is_wide && (convert == nullptr || convert->to != ops::DType::f32)) return false;
+    const auto* read = std::get_if<Read>(&(is_wide ? value : *convert->input).node);
+    return read != nullptr && read->temp == total_;
+  }
+
   bool has_total(const Value& value) const {
     bool found = false;
     for_each_value(value, [&](const Value& inner) {
@@ -67,9 +87,9 @@ class Finder {
   }
 
   bool add_step(const Apply& apply) {
-    if (apply.op == ops::Pointwise::relu) {
+    if (const auto step = alone(apply)) {
       if (!find(*apply.inputs[0])) return false;
-      steps.push_back({Kind::relu});
+      steps.push_back(*step);
       return true;
     }
     constexpr std::pair<ops::Pointwise, Kind> OPERATORS[] = {{ops::Pointwise::add, Kind::add},
@@ -82,6 +102,14 @@ class Finder {
     if (side == 1 && known->second == Kind::subtract) return false;
     const Value& other = *apply.inputs[1 - side];
     return !has_total(other) && find(*apply.inputs[side]) && add_operand(known->second, other);
+  }
+
+  // A step whose second operand is a number, or that has none.
+  static std::optional<EpilogueStep> alone(const Apply& apply) {
+    if (apply.op == ops::Pointwise::relu) return EpilogueStep{Kind::relu};
+    if (apply.op == ops::Pointwise::round) return EpilogueStep{Kind::round};
+    const auto by = apply.op == ops::Pointwise::div ? number_in(*apply.inputs[1]) : std::nullopt;
+    return by ? std::optional(EpilogueStep{Kind::divide, {}, *by}) : std::nullopt;
   }
 
   bool add_operand(Kind kind, const Value& other) {
@@ -153,6 +181,7 @@ class Finder {
   const Nest& nest_;
   const Program& program_;
   Temp total_;
+  ops::DType element_;
 };
 
 // The one store behind a total's sibling, where a nest is no more than that.
@@ -170,9 +199,9 @@ std::optional<ContractionCall> contraction_call_of(const Program& program) {
   const Store* store = only_store(nest);
   const auto* first = store == nullptr ? nullptr : std::get_if<Ref<Stmt>>(&nest.items[0]);
   const auto* start = first == nullptr ? nullptr : std::get_if<Start>(&(*first)->node);
-  if (start == nullptr || program.buffers[store->buffer.index].dtype != ops::DType::f32) return std::nullopt;
-  Finder finder(nest, program, start->total);
-  if (!finder.find(*store->value)) return std::nullopt;
+  if (start == nullptr) return std::nullopt;
+  Finder finder(nest, program, *start);
+  if (!finder.find_stored(*store->value, program.buffers[store->buffer.index].dtype)) return std::nullopt;
   nest.items[2] = stmt(Store{store->buffer, store->offset, store->mask, read(start->total), store->update});
   auto contraction = contraction_of({program.name, program.buffers, program.sizes, put_together(nest)});
   if (!contraction) return std::nullopt;

@@ -19,6 +19,8 @@ struct EpilogueStep {
     add,         // x + operand
     subtract,    // x - operand
     multiply,    // x * operand
+    divide,      // x / a, which may be a product with the reciprocal
+    round,       // to the nearest integer, to an even one between two
     relu,        // maximum(x, 0)
     clip,        // minimum(maximum(x, a), b)
     hard_swish,  // x * minimum(maximum(a * x + b, 0), 1), where a * x + b may be rounded once or twice
@@ -29,14 +31,15 @@ struct EpilogueStep {
 };
 
 struct ContractionCall {
-  // Of the totals as they are, into what the nest stores; with the operands of the steps.
+  // Of the totals as they are, into what the nest stores; with the operands of the steps. Totals of integers
+  // become f32 before the first step, and results of 8 bits are clipped to their type by the last.
   Contraction contraction;
   std::vector<EpilogueStep> epilogue;
 };
 
-// A nest that is a contraction (contraction.h), or one of f32 whose total goes through such steps alone:
-// operands are f32 and walked in steps of memory. Lets must be written out. Nothing where it is something
-// else.
+// A nest that is a contraction (contraction.h), or one whose total goes through such steps alone: operands
+// are f32 and walked in steps of memory, and so is what is stored, or it is an integer of 8 bits. Lets must
+// be written out. Nothing where it is something else.
 std::optional<ContractionCall> contraction_call_of(const Program& nest);
 
 }  // namespace twinloom::loops

@@ -234,6 +234,7 @@ Contraction swapped(const Contraction& contraction) {
   Contraction result = contraction;
   std::swap(result.left, result.right);
   std::swap(result.left_begin, result.right_begin);
+  std::swap(result.left_zero, result.right_zero);
   for (Axes* axes : {&result.kept, &result.summed})
     for (Walked& axis : *axes) std::swap(axis.left, axis.right);
   return result;

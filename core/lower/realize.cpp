@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/graph/rebuild.h"
 #include "core/lower/reader.h"
 #include "core/ops/cost.h"
 
@@ -97,12 +98,19 @@ class Choice {
     chosen_.reasons[node] = std::move(reason);
   }
 
-  // A library reads any order of memory, and 16 bits as f32.
+  // A library reads any order of memory, 16 bits as f32, and integers of 8 bits less their zero point.
   bool is_seen_through(const Node& node) const {
-    const bool widens = std::holds_alternative<Cast>(node.node) && node.dtype == ops::DType::f32 &&
-                        ops::is_16_bit_float(graph_[node.inputs[0]].dtype);
-    return std::holds_alternative<View>(node.node) || widens;
+    if (std::holds_alternative<View>(node.node)) return true;
+    if (is_of_integers(node)) {
+      const bool is_less =
+          is_of(node, ops::Pointwise::sub) && std::holds_alternative<Constant>(graph_[node.inputs[1]].node);
+      return is_less ||
+             (std::holds_alternative<Cast>(node.node) && ops::bits_of(graph_[node.inputs[0]].dtype) == 8);
+    }
+    return std::holds_alternative<Cast>(node.node) && node.dtype == ops::DType::f32 &&
+           ops::is_16_bit_float(graph_[node.inputs[0]].dtype);
   }
+  static bool is_of_integers(const Node& node) { return node.dtype == ops::DType::i32; }
 
   // Of sums of products that a library may compute.
   void choose_factors(const Node& sum) {
@@ -125,8 +133,9 @@ class Choice {
   // What a library reads as it is needs no memory for its f32.
   void mark_widened(NodeId factor) {
     for (; is_seen_through(graph_[factor]); factor = graph_[factor].inputs[0])
-      widened_[factor.index] = std::holds_alternative<Cast>(graph_[factor].node) &&
-                               limits_.library_takes(graph_[graph_[factor].inputs[0]].dtype);
+      widened_[factor.index] =
+          is_of_integers(graph_[factor]) || (std::holds_alternative<Cast>(graph_[factor].node) &&
+                                             limits_.library_takes(graph_[graph_[factor].inputs[0]].dtype));
   }
 
   // The work of computing one element from memory, memory included, each node once. What has fewer elements,

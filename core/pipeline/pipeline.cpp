@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/cost/estimate.h"
+#include "core/evaluate/fold_constants.h"
 #include "core/fuse/fuse.h"
 #include "core/graph/donate.h"
 #include "core/graph/passes.h"
@@ -64,6 +65,21 @@ void approximate_functions(State& state) {
 void contract_products(State& state) {
   if (state.options.relaxes(graph::Relaxation::contract)) state.graph = graph::contract_products(state.graph);
 }
+
+bool may_have_library(const State& state) {
+  return state.backend.machine().library_rate > 0 && state.options.mode != Mode::strict;
+}
+
+// What is generated multiplies reals as fast.
+void integer_products(State& state) {
+  if (!may_have_library(state)) return;
+  state.graph = graph::integer_products(state.graph, [&](const graph::Node& products) {
+    return lower::typical_count(products.shape, lower::RealizeLimits().typical_size) >=
+               library_calls::LARGE_PRODUCTS &&
+           state.backend.has_library_for(library_calls::sample_product(ops::DType::i8));
+  });
+}
+void fold_constants(State& state) { state.graph = evaluate::fold_constants(state.graph); }
 
 // What the threads of a GPU compute while an element of the usual size passes its memory, and while a kernel
 // starts; those of cores are the usual ones.
@@ -163,8 +179,7 @@ lower::Routines routines_of(const State& state) {
 
 void lower_graph(State& state) {
   const machine::Machine& machine = state.backend.machine();
-  state.has_library = machine.library_rate > 0 && state.options.mode != Mode::strict &&
-                      library_calls::has_large_products(state.graph);
+  state.has_library = may_have_library(state) && library_calls::has_large_products(state.graph);
   state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state), costs_for(machine));
 }
 
@@ -337,6 +352,8 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"shorten_functions", Form::graph, shorten_functions},
     Pass{"approximate_functions", Form::graph, approximate_functions},
     Pass{"contract_products", Form::graph, contract_products},
+    Pass{"integer_products", Form::graph, integer_products},
+    Pass{"fold_constants", Form::graph, fold_constants},
     Pass{"gather_to_view", Form::graph,
          [](State& state) { state.graph = graph::gather_to_view(state.graph); }},
     Pass{"scatter_to_select", Form::graph,

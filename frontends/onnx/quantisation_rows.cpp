@@ -53,8 +53,9 @@ Values dequantize_linear(const Call& call) {
   const Tensor x = call.tensor(0), scale = along(call, call.tensor(1), x);
   if (call.integer("block_size", 0) != 0) call.unsupported("quantisation of blocks");
   call.ignore({"axis"});
-  // The difference of two integers of up to 32 bits is exact, whatever their type.
-  Tensor value = ops::is_integer(x.dtype()) ? graph::cast(x, DType::i64) : x;
+  // The difference of two integers is exact in a wider type.
+  const DType wider = ops::size_of(x.dtype()) < 4 ? DType::i32 : DType::i64;
+  Tensor value = ops::is_integer(x.dtype()) ? graph::cast(x, wider) : x;
   if (call.has(2)) value = value - graph::cast(along(call, call.tensor(2), x), value.dtype());
   const Tensor wide = widened(scale);
   return {graph::cast(graph::cast(value, wide.dtype()) * wide, scale.dtype(), true)};
