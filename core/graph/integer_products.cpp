@@ -210,18 +210,27 @@ class Products {
     return all ? add(Pointwise{ops::Pointwise::mul}, {total, *all}, like) : total;
   }
 
-  // A number times what a view repeats is one product for each element that is repeated.
+  // Of two numbers one; a number times what a view repeats is one product for each element that is repeated.
   NodeId product_of_scales(NodeId left, NodeId right, NodeId like) {
-    if (std::holds_alternative<View>(graph_[left].node)) std::swap(left, right);
-    const Node number = graph_[left], repeated = graph_[right];
-    const auto* constant = std::get_if<Constant>(&number.node);
+    if (!number_in(left)) std::swap(left, right);
+    const Node repeated = graph_[right];
+    const auto number = number_in(left), other = number_in(right);
     const auto* view = std::get_if<View>(&repeated.node);
-    if (constant == nullptr || !std::holds_alternative<ops::Number>(constant->value) || view == nullptr ||
-        !view->inside.all.empty())
+    if (number && other)
+      return add(Constant{ops::Number(double{*number * *other}), DType::f32, repeated.shape}, {}, like);
+    if (!number || view == nullptr || !view->inside.all.empty())
       return add(Pointwise{ops::Pointwise::mul}, {left, right}, like);
     const NodeId base = repeated.inputs[0];
-    const NodeId there = add(Constant{constant->value, number.dtype, graph_[base].shape}, {}, like);
+    const NodeId there =
+        add(Constant{ops::Number(double{*number}), DType::f32, graph_[base].shape}, {}, like);
     return add(*view, {add(Pointwise{ops::Pointwise::mul}, {there, base}, like)}, like);
+  }
+
+  std::optional<float> number_in(NodeId id) const {
+    const auto* constant = std::get_if<Constant>(&graph_[id].node);
+    const auto* number = constant == nullptr ? nullptr : std::get_if<ops::Number>(&constant->value);
+    if (number == nullptr) return std::nullopt;
+    return static_cast<float>(ops::real_of(*number, DType::f32));
   }
 
   // What does not change along the axes, without them.

@@ -61,20 +61,67 @@ index::Expr offset_of(const lower::Value& value, const std::vector<NestLoop>& ax
   return offset;
 }
 
-// The contraction of a nest, stored to a value of its own.
+// Whether a value or a statement reads the total.
+template <class Form>
+bool reads(const Form& form, const Total& total) {
+  bool found = false;
+  loops::for_each_value(form, [&](const loops::Value& value) {
+    const auto* read = std::get_if<loops::Read>(&value.node);
+    found = found || (read != nullptr && read->temp == total.temp);
+  });
+  return found;
+}
+
+// What follows the sums, with another value in place of one.
+std::vector<Ref<Stmt>> rest_with(const Nest& nest, const Total& total, const loops::Value& from,
+                                 const Ref<loops::Value>& to) {
+  std::vector<Ref<Stmt>> rest;
+  for (std::size_t at = 0; at < nest.items.size(); ++at)
+    if (at != total.start && at != total.sibling)
+      rest.push_back(loops::rewrite_values(
+          std::get<Ref<Stmt>>(nest.items[at]),
+          [&](const Ref<loops::Value>& value) { return loops::equal(*value, from) ? to : value; }));
+  return rest;
+}
+
+Ref<loops::Value> zero_of(ops::DType dtype) {
+  return loops::literal(ops::cast(ops::Number(0), dtype), dtype);
+}
+
+// An integer of 8 bits that is made of the total, which nothing else reads: a quarter of its bytes.
+Ref<loops::Value> narrow_end(const Nest& nest, const Total& total) {
+  const Ref<loops::Value> itself = loops::read(total.temp);
+  std::optional<loops::Convert> narrow;
+  for (const Ref<Stmt>& stmt : rest_with(nest, total, *itself, itself))
+    loops::for_each_value(*stmt,
+                          [&](const loops::Value& value) {  // outermost first: the last is the innermost
+                            const auto* convert = std::get_if<loops::Convert>(&value.node);
+                            if (convert != nullptr && ops::is_integer(convert->to) &&
+                                ops::bits_of(convert->to) == 8 && reads(value, total))
+                              narrow = *convert;
+                          });
+  if (!narrow) return nullptr;
+  const auto end = std::make_shared<const loops::Value>(loops::Value{*narrow});
+  const auto rest = rest_with(nest, total, *end, zero_of(narrow->to));
+  const bool is_all = std::ranges::none_of(rest, [&](const auto& stmt) { return reads(*stmt, total); });
+  return is_all ? end : nullptr;
+}
+
+// The contraction of a nest, and what it is changed by, stored to a value of its own.
 struct Call {
   Nest nest;
   Total total;
+  Ref<loops::Value> stored;
   lower::Value value = {};
   std::vector<std::size_t> order = {};  // of the value's axes in memory
 };
 
-// `nest` has its sums in any order and is no call as a whole; `into` is the buffer that such a value would
-// be.
-std::optional<Call> call_in(const Nest& nest, loops::Buffer into) {
+// Such calls, the best first. `nest` has its sums in any order and is no call as a whole; `into` is the
+// buffer that such a value would be.
+std::vector<Call> calls_in(const Nest& nest, loops::Buffer into) {
   const auto total = only_total(nest);
-  if (!total || loops::contraction_of(program_of(nest))) return std::nullopt;
-  Call call{nest, *total};
+  if (!total || loops::contraction_of(program_of(nest))) return {};
+  Call call{nest, *total, loops::read(total->temp)};
   call.value.dtype = total->element;
   for (const NestLoop& loop : nest.common) call.value.shape.push_back(loop.extent);
   call.value.count = index::product(call.value.shape);
@@ -84,14 +131,20 @@ std::optional<Call> call_in(const Nest& nest, loops::Buffer into) {
     call.value.strides = lower::strides_in_order(call.value.shape, call.order);
     const index::Expr offset = offset_of(call.value, nest.common);
     call.nest.items = {nest.items[total->start], nest.items[total->sibling],
-                       loops::stmt(loops::Store{into, offset, {}, loops::read(total->temp)})};
+                       loops::stmt(loops::Store{into, offset, {}, call.stored})};
   };
   lay_out();
   const auto contraction = loops::contraction_of(program_of(call.nest));
-  if (!contraction) return std::nullopt;
+  if (!contraction) return {};
   call.order = loops::result_order(*contraction);
   lay_out();
-  return call;
+  std::vector<Call> calls{call};
+  if (call.stored = narrow_end(nest, *total); call.stored != nullptr) {
+    call.value.dtype = std::get<loops::Convert>(call.stored->node).to;
+    lay_out();
+    calls.insert(calls.begin(), std::move(call));
+  }
+  return calls;
 }
 
 class Splitter {
@@ -119,18 +172,18 @@ class Splitter {
     const loops::Buffer into{static_cast<std::uint32_t>(split_.lowered.values.size())};
     const Nest nest = loops::with_free_sums(draft.nest);
     if (only_total(nest) && add_library({nest, draft.nodes})) return true;
-    auto call = call_in(nest, into);
-    if (!call) return false;
-    call->value.name = cat("product", into.index);
-    call->value.node = unit.nodes.back();
-    split_.lowered.values.push_back(call->value);
     const auto [sums, others] = nodes_of(unit);
-    if (!add_library({call->nest, sums})) {
+    for (Call& call : calls_in(nest, into)) {
+      call.value.name = cat("product", into.index);
+      call.value.node = unit.nodes.back();
+      split_.lowered.values.push_back(call.value);
+      if (add_library({call.nest, sums})) {
+        split_.lowered.units.push_back(lower::finish({rest_of(nest, call, into), others}, split_.lowered));
+        return true;
+      }
       split_.lowered.values.pop_back();
-      return false;
     }
-    split_.lowered.units.push_back(lower::finish({rest_of(nest, *call, into), others}, split_.lowered));
-    return true;
+    return false;
   }
 
   bool add_library(const lower::Draft& draft) {
@@ -143,20 +196,13 @@ class Splitter {
 
   // Its loops in the order of the memory that it reads.
   static Nest rest_of(const Nest& nest, const Call& call, loops::Buffer from) {
-    const Total& total = call.total;
     const index::Expr offset = offset_of(call.value, nest.common);
     const auto loaded =
-        loops::load(from, offset, {}, {ops::cast(ops::Number(0), total.element), total.element});
+        loops::load(from, offset, {}, {ops::cast(ops::Number(0), call.value.dtype), call.value.dtype});
     Nest rest;
     for (const std::size_t at : call.order) rest.common.push_back(nest.common[at]);
-    for (std::size_t at = 0; at < nest.items.size(); ++at) {
-      if (at == total.start || at == total.sibling) continue;
-      rest.items.emplace_back(loops::rewrite_values(
-          std::get<Ref<Stmt>>(nest.items[at]), [&](const Ref<loops::Value>& value_of_total) {
-            const auto* read = std::get_if<loops::Read>(&value_of_total->node);
-            return read != nullptr && read->temp == total.temp ? loaded : value_of_total;
-          }));
-    }
+    for (const Ref<Stmt>& stmt : rest_with(nest, call.total, *call.stored, loaded))
+      rest.items.emplace_back(stmt);
     return rest;
   }
 
@@ -208,11 +254,12 @@ bool takes(const loops::Program& nest, const IsWorth& is_worth) {
   loops::Program program = nest;
   program.body = put_together(apart);
   if (loops::contraction_call_of(program) && is_worth(program)) return true;
-  const auto call = call_in(apart, loops::Buffer{static_cast<std::uint32_t>(nest.buffers.size())});
-  if (!call) return false;
-  program.body = put_together(call->nest);
+  const auto calls = calls_in(apart, loops::Buffer{static_cast<std::uint32_t>(nest.buffers.size())});
+  if (calls.empty()) return false;
+  const Call& call = calls.back();
+  program.body = put_together(call.nest);
   program.buffers.push_back(
-      {.name = "product", .dtype = call->value.dtype, .count = call->value.count, .written = true});
+      {.name = "product", .dtype = call.value.dtype, .count = call.value.count, .written = true});
   return is_worth(program);
 }
 

@@ -118,6 +118,31 @@ TEST_F(Split, AProductAloneWritesTheResult) {
   EXPECT_EQ(alone.libraries(), 1u);
 }
 
+// What is quantized behind a product is stored so by its call, also where a residual is added to it.
+TEST_F(Split, WhatIsQuantizedIsStoredInEightBits) {
+  if (!cpu::make_cpu({.threads = 2})->has_library_for(library_calls::sample_product(ops::DType::i8)))
+    GTEST_SKIP() << "the processor has no products of 8-bit integers";
+  const auto scaled = [](const Tensor& numbers) {
+    return cast(cast(numbers, ops::DType::i32) - 3, ops::DType::f32) * 0.5;
+  };
+  const auto quantized = [](const Tensor& x) {
+    return cast(clamp(round(x / 0.5) + 3, ops::Number(0.0), ops::Number(255.0)), ops::DType::u8);
+  };
+  const Made residual = made([&](graph::Builder& builder) {
+    const Tensor weights = cast(builder.input("w", ops::DType::i8, {128, 160}), ops::DType::f32) * 0.25;
+    const Tensor product = matrix_product(scaled(builder.input("x", ops::DType::u8, {96, 128})), weights);
+    const Tensor left = scaled(quantized(product)),
+                 right = scaled(builder.input("r", ops::DType::u8, {96, 160}));
+    return quantized(relu(left + right));
+  });
+  ASSERT_EQ(residual.variant->steps.size(), 2u);
+  const loops::Program& call = residual.variant->steps[0].program;
+  EXPECT_TRUE(call.library);
+  const auto written = std::ranges::find(call.buffers, true, &loops::BufferInfo::written);
+  ASSERT_NE(written, call.buffers.end());
+  EXPECT_EQ(written->dtype, ops::DType::u8) << loops::print(call);
+}
+
 // A norm in the factor, a softmax behind it: each of them would make a kernel that no library knows.
 TEST_F(Split, NeighboursStayOutOfItsFactors) {
   const Made norm = made([](graph::Builder& builder) {
