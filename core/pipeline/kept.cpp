@@ -35,10 +35,50 @@ std::string array_text(const graph::Array& array) {
   return cat(ops::name(array.dtype), "[", sizes, "] ", hexadecimal(stable_hash_128(read)), "\n");
 }
 
-// A payload's first line.
-std::size_t end_of_class(const std::string& payload) { return std::min(payload.find('\n'), payload.size()); }
-loops::SizeClass class_in(const std::string& payload) {
-  return package::class_of(json::parse(std::string_view(payload).substr(0, end_of_class(payload))));
+// Up to the end of the line, which is taken off; all where there is no further line.
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+loops::SizeClass class_in(std::string_view payload) {
+  return package::class_of(json::parse(next_line(payload)));
+}
+
+// Arrays that passes have made: their types and sizes, and their bytes one after the other.
+struct MadeArrays {
+  json table = json::array();
+  std::string bytes;
+};
+
+MadeArrays kept_arrays(std::span<const graph::Content> arrays) {
+  MadeArrays made;
+  for (const graph::Content& array : arrays) {
+    const std::span<const std::byte> bytes = array->bytes.read();
+    made.table.push_back({ops::name(array->dtype), array->sizes});
+    made.bytes.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return made;
+}
+
+void read_arrays(const json& table, std::string_view bytes, std::vector<graph::Content>& arrays) {
+  for (const json& one : table) {
+    const auto dtype = ops::dtype_named(one.at(0).get<std::string>());
+    const auto sizes = one.at(1).get<std::vector<std::int64_t>>();
+    if (!dtype) throw Error("an array of no type");
+    std::size_t size = static_cast<std::size_t>(ops::size_of(*dtype));
+    for (const std::int64_t each : sizes) {
+      if (each < 0 || (each > 0 && size > bytes.size() / static_cast<std::size_t>(each)))
+        throw Error("an array is cut off");
+      size *= static_cast<std::size_t>(each);
+    }
+    const auto read = std::as_bytes(std::span(bytes.substr(0, size)));
+    arrays.push_back(std::make_shared<const graph::Array>(
+        graph::Array{*dtype, sizes, std::vector<std::byte>(read.begin(), read.end())}));
+    bytes.remove_prefix(size);
+  }
 }
 
 }  // namespace
@@ -83,8 +123,12 @@ runtime::Variant KeptVariants::read(const std::string& payload) const {
   const auto no_piece = [](std::int64_t) -> std::string_view {
     throw Error("there is no machine code here");
   };
-  const std::string_view text = std::string_view(payload).substr(end_of_class(payload));
-  runtime::Variant variant = package::variant_of(json::parse(text), arrays_, no_piece);
+  std::string_view rest = payload;
+  next_line(rest);
+  const json table = json::parse(next_line(rest)), text = json::parse(next_line(rest));
+  std::vector<graph::Content> arrays = arrays_;
+  read_arrays(table, rest, arrays);
+  runtime::Variant variant = package::variant_of(text, arrays, no_piece);
   variant.sizes = class_in(payload);
   return variant;
 }
@@ -118,12 +162,14 @@ void KeptVariants::keep(const runtime::Variant& variant) const {
     return 0;
   };
   const std::string text = package::json_of(variant, arrays, no_piece).dump();
-  // An array that a pass has made is not one of the graph's, which is all that a later process hands in.
-  if (arrays.size() != arrays_.size()) return;
+  // A later process hands in those of the graph.
+  const MadeArrays made = kept_arrays(std::span(arrays).subspan(arrays_.size()));
   for (std::size_t number = 0; number < most_entries(); ++number) {
     const object_cache::Key key = key_of_entry(number);
     const std::optional<std::string> other = cache_->find(key);
-    if (!other) return cache_->store(key, cat(package::json_of(variant.sizes).dump(), "\n", text));
+    if (!other)
+      return cache_->store(key, cat(package::json_of(variant.sizes).dump(), "\n", made.table.dump(), "\n",
+                                    text, "\n", made.bytes));
     if (is_of_class(*other)) return;
   }
 }

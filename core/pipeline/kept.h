@@ -1,6 +1,7 @@
 // Variants on disk: a later process runs a graph that is known without planning it again.
 //   key      the graph's text and arrays, what was asked for, the options, the machine, this build
-//   payload  the class of sizes, then the variant as packages have it, without machine code
+//   payload  a line each of JSON: the class of sizes, what arrays passes have made, the variant as packages have it,
+//            without machine code; then the bytes of these arrays
 // The kernels are built from the variant's programs, which finds their machine code in the same cache. Of
 // keys that differ in their last field alone there is an entry for each class of sizes, numbered from 0.
 #pragma once

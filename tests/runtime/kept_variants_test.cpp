@@ -119,6 +119,24 @@ TEST_F(KeptVariants, AreOfTheirGraphArraysLayoutsAndOptions) {
   EXPECT_TRUE(is_found(rows_graph(), transposed));
 }
 
+// What passes compute from arrays of a graph is kept with the variant.
+TEST_F(KeptVariants, HaveTheArraysThatPassesMade) {
+  const auto scaled = [] {
+    graph::Builder builder("rows");
+    const std::array<float, 4> weights = {0.5f, 1.5f, 2.5f, 3.5f};
+    const auto bytes = std::as_bytes(std::span(weights));
+    const graph::Tensor table =
+        builder.constant({ops::DType::f32, {4}, std::vector(bytes.begin(), bytes.end())});
+    builder.output(builder.input("x", ops::DType::f32, {3, 4}) * graph::sqrt(table + 1), "y");
+    return builder.take();
+  };
+  const auto arguments = matrix(3, 4);
+  const auto wanted = std::get<Tensor>(compiled(scaled()).run(arguments).front());
+  EXPECT_TRUE(is_found(scaled(), arguments));
+  const auto given = std::get<Tensor>(compiled(scaled()).run(arguments).front());
+  EXPECT_EQ(std::memcmp(given.data, wanted.data, 12 * sizeof(float)), 0);
+}
+
 TEST_F(KeptVariants, AreOfTheirClassOfSizes) {
   EXPECT_FALSE(is_found(rows_graph(), matrix(5, 70)));
   EXPECT_FALSE(is_found(rows_graph(), matrix(5, 4096)));
