@@ -83,7 +83,7 @@ Explanation explain(const Executable& executable, std::span<const Argument> argu
     for (const runtime::Step& step : variant->steps) {
       if (step.unit != group) continue;
       if (kernel.sources.empty()) kernel.schedule = step.schedule;
-      kernel.sources.push_back(step.source);
+      kernel.sources.push_back(step.source ? step.source() : "");
     }
     if (options.mode == Mode::fast) kernel.relaxed = relaxed_in(shown.nest);
     const RelaxedNest& relaxed = kernel.relaxed;

@@ -122,7 +122,7 @@ class Bench {
   }
 
   std::string code_of(const runtime::Step& step) const {
-    return translator_.object({{.source = step.source, .key = {}}}, "kernel");
+    return translator_.object({{.source = step.source(), .key = {}}}, "kernel");
   }
 
   void write_sources(const GpuCase& given, const runtime::Variant& variant) const {
@@ -130,7 +130,7 @@ class Bench {
     std::filesystem::create_directories(options_.sources);
     for (std::size_t at = 0; at < variant.steps.size(); ++at) {
       const std::string name = cat(options_.sources, "/", given.name, ".", at);
-      std::ofstream(name + ".cu") << variant.steps[at].source;
+      std::ofstream(name + ".cu") << variant.steps[at].source();
       std::ofstream(name + ".schedule") << variant.steps[at].schedule;
       std::ofstream(name + ".cubin", std::ios::binary) << code_of(variant.steps[at]);
     }

@@ -50,7 +50,7 @@ class Rebuilder {
   std::string object(const runtime::Step& step, Indices indices) const {
     std::vector<std::string> flags;
     if (indices == Indices::trusted) flags.emplace_back("-DTWINLOOM_TRUST_INDICES");
-    return nvrtc_.compile(step.source, "kernel", headers_, {architecture_, flags}).bytes;
+    return nvrtc_.compile(step.source(), "kernel", headers_, {architecture_, flags}).bytes;
   }
 
  private:

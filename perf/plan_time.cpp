@@ -74,7 +74,7 @@ class Bench {
       row[Phase::plan] += row[phase];
     watch.lap();
     for (const runtime::Step& step : variant->steps)
-      if (step.source.empty()) emit::emit(step.program, dialect_, "");
+      if (!step.source) emit::emit(step.program, dialect_, "");
     row[Phase::emit] += watch.lap();
     row.nodes = variant->graph.nodes().size();
     row.kernels = variant->steps.size();

@@ -29,7 +29,7 @@ class CpuBackend final : public runtime::Backend {
         known_(
             machine::known(machine_with_library(machine_of(isa_, threads_, options.worth_a_thread_seconds)),
                            options.calibrations)),
-        translator_(isa_, options.dump_directory),
+        translator_(std::make_shared<const Translator>(isa_, options.dump_directory)),
         cache_(options.cache),
         session_({}) {}
 
@@ -46,12 +46,11 @@ class CpuBackend final : public runtime::Backend {
       auto call = std::make_unique<const LibraryKernel>(program, known_.machine);
       return {std::move(call), {}, watch.lap(), false};
     }
-    KernelText text = translator_.text(program);
-    std::optional<jit::Module> kept = load_kept(text, program.name);
-    const bool cached = kept.has_value();
-    auto kernel = std::make_unique<const CpuKernel>(
-        program, function_of(cached ? std::move(*kept) : compile(text, program.name)), known_.machine);
-    return {std::move(kernel), std::move(text.source), watch.lap(), cached};
+    Made made = module_of(program);
+    auto kernel =
+        std::make_unique<const CpuKernel>(program, function_of(std::move(made.module)), known_.machine);
+    const auto source = [translator = translator_, program] { return translator->text(program).source; };
+    return {std::move(kernel), source, watch.lap(), made.cached};
   }
 
   std::vector<std::string> targets() const override { return loaded_targets(isa_); }
@@ -65,38 +64,59 @@ class CpuBackend final : public runtime::Backend {
   }
 
  private:
+  struct Made {
+    jit::Module module;
+    bool cached;
+  };
+  // What is kept of the very program is found without its text; another program may have the same text.
+  Made module_of(const loops::Program& program) const {
+    const auto key = cache_ == nullptr ? std::nullopt : translator_->key(program);
+    if (key)
+      if (auto kept = load_kept(*key, program.name)) return {std::move(kept->module), true};
+    const KernelText text = translator_->text(program);
+    std::optional<Kept> kept = load_kept(text.key, program.name);
+    const bool cached = kept.has_value();
+    if (!cached) kept = compile(text, program.name);
+    if (key) cache_->store(*key, kept->bytes);
+    return {std::move(kept->module), cached};
+  }
+
   static LoadedFunction function_of(jit::Module code) {
     auto owner = std::make_shared<const jit::Module>(std::move(code));
     return {reinterpret_cast<emit::KernelFunction>(owner->address(kernel_symbol)), owner};
   }
 
-  std::optional<jit::Module> load_kept(const KernelText& text, const std::string& name) const {
+  struct Kept {
+    jit::Module module;
+    std::string bytes;
+  };
+  std::optional<Kept> load_kept(const object_cache::Key& key, const std::string& name) const {
     if (cache_ == nullptr) return std::nullopt;
-    std::optional<std::string> bytes = cache_->find(text.key);
+    std::optional<std::string> bytes = cache_->find(key);
     if (!bytes) return std::nullopt;
     try {
-      jit::Module module = session_.load({name, std::move(*bytes), {}});
+      jit::Module module = session_.load({name, *bytes, {}});
       module.address(kernel_symbol);
-      return module;
+      return Kept{std::move(module), *std::move(bytes)};
     } catch (const Bug&) {
       // Only who runs as this user can keep such an object under the key; the next one is our own.
-      cache_->remove(text.key);
+      cache_->remove(key);
       return std::nullopt;
     }
   }
 
-  jit::Module compile(const KernelText& text, const std::string& name) const {
-    const jit::Object object = translator_.object(text, name);
+  Kept compile(const KernelText& text, const std::string& name) const {
+    jit::Object object = translator_->object(text, name);
     jit::Module module = session_.load(object);
     // What cannot be loaded is not kept.
     if (cache_ != nullptr) cache_->store(text.key, object.bytes);
-    return module;
+    return {std::move(module), std::move(object.bytes)};
   }
 
   Isa isa_;
   int threads_;
   machine::Known known_;
-  Translator translator_;
+  std::shared_ptr<const Translator> translator_;
   std::shared_ptr<const object_cache::ObjectCache> cache_;
   jit::Session session_;
 };

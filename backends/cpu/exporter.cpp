@@ -33,7 +33,7 @@ class Exporter final : public runtime::Backend {
     const jit::CodeImage image = jit::link_image(translator_.object(text, program.name), kernel_symbol);
     runtime::Built built;
     built.code = {jit::packed(image)};
-    built.source = std::move(text.source);
+    built.source = runtime::written(std::move(text.source));
     built.compile_seconds = watch.lap();
     return built;
   }

@@ -3,6 +3,7 @@
 //   jit::Object object = translator.object(text, program.name);
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "backends/cpu/dialect.h"
@@ -22,6 +23,8 @@ class Translator {
   explicit Translator(const Isa& isa, const std::string& dump_directory = {});
 
   KernelText text(const loops::Program& program) const;
+  // Another key of its machine code, where this build says what it is: without the text, which takes longer.
+  std::optional<object_cache::Key> key(const loops::Program& program) const;
   jit::Object object(const KernelText& text, const std::string& name) const;
 
  private:

@@ -86,7 +86,7 @@ class CudaBackend final : public runtime::Backend {
       return loader->load(any, program.name).module;
     };
     auto kernel = std::make_unique<const CudaKernel>(gpu_, program, std::move(usual.module), for_any);
-    return {std::move(kernel), std::move(text.source), watch.lap(), usual.cached};
+    return {std::move(kernel), runtime::written(std::move(text.source)), watch.lap(), usual.cached};
   }
 
   std::vector<std::string> targets() const override { return {target_of(gpu_.architecture())}; }
@@ -121,8 +121,9 @@ class Planner final : public runtime::Backend {
   runtime::Built build(const loops::Program& program) const override { return build_in_place(program, {}); }
   runtime::Built build_in_place(const loops::Program& program,
                                 std::span<const loops::InPlace> in_place) const override {
-    return {std::make_unique<const PlannedKernel>(),
-            emit::emit(program, CudaDialect(Handed::usual, in_place), loops::print(program))};
+    return {
+        std::make_unique<const PlannedKernel>(),
+        runtime::written(emit::emit(program, CudaDialect(Handed::usual, in_place), loops::print(program)))};
   }
 
  private:

@@ -27,7 +27,7 @@ class Exporter final : public runtime::Backend {
     for (const Handed handed : {Handed::usual, Handed::any}) {
       KernelText text = translator_.text(program, handed, in_place);
       built.code.push_back(translator_.object(text, program.name));
-      if (handed == Handed::usual) built.source = std::move(text.source);
+      if (handed == Handed::usual) built.source = runtime::written(std::move(text.source));
     }
     built.compile_seconds = watch.lap();
     return built;

@@ -87,9 +87,9 @@ void log_schedules(const runtime::Variant& variant, const runtime::Backend& back
 }
 
 void log_code(const runtime::Step& step) {
-  if (step.source.empty()) return;
+  if (!step.source) return;
   event(Log::code, [&] {
-    std::string source = step.source;
+    std::string source = step.source();
     while (source.ends_with('\n')) source.pop_back();
     return cat("kernel ", step.program.name, ", ", step.cached ? "kept from before" : "compiled", " in ",
                microseconds(step.compile_seconds), ":\n", source);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/loops/in_place.h"
@@ -63,9 +64,15 @@ class Kernel {
 // Machine code of a kernel that no process has loaded, as packages keep it: what Backend::load takes.
 using Code = std::vector<std::string>;
 
+// What was compiled, written when it is asked for; null where nothing was. Thread-safe.
+using Source = std::function<std::string()>;
+inline Source written(std::string text) {
+  return [text = std::move(text)] { return text; };
+}
+
 struct Built {
   std::unique_ptr<const Kernel> kernel;
-  std::string source;          // what was compiled; empty where nothing was
+  Source source;
   double compile_seconds = 0;  // from program to kernel, however it came about
   bool cached = false;         // the machine code was kept by an earlier build
   Code code = {};              // of a back end that compiles for others to load, which makes no kernel

@@ -19,7 +19,7 @@ struct Step {
   std::shared_ptr<const Kernel> kernel;
   std::vector<lower::ValueId> arguments;  // one for each buffer of the program that is not local
   std::string schedule;                   // printed; empty for an unscheduled nest
-  std::string source;                     // what was compiled
+  Source source;                          // what was compiled
   double compile_seconds = 0;
   bool cached = false;   // Built::cached
   Code code = {};        // Built::code

@@ -25,7 +25,7 @@ class KeptKernels : public testing::Test {
     EXPECT_FALSE(built.kernel->run(memory, sizes, {}));
     EXPECT_EQ(y, std::vector<float>(80, 1.5f));
     EXPECT_EQ(backend->warning(), "");
-    EXPECT_NE(built.source.find(name), std::string::npos);
+    EXPECT_NE(built.source().find(name), std::string::npos);
     return built.cached;
   }
 

@@ -71,7 +71,7 @@ Outcome run_and_compare(const loops::Program& program, const runtime::Built& bui
     if (is_room(program, at)) continue;
     const auto difference = first_difference(elements, expected.elements[at]);
     EXPECT_FALSE(difference.has_value()) << program.buffers[at].name << ": " << *difference << "\n"
-                                         << built.source;
+                                         << built.source();
     std::vector<ops::Number>& numbers = outcome.buffers[program.buffers[at].name];
     for (std::int64_t i = 0; i < elements.count(); ++i) numbers.push_back(elements.get(i));
   }

@@ -21,7 +21,8 @@ std::vector<KernelTexts> kernels_of(const runtime::Variant& variant) {
   for (const runtime::Step& step : variant.steps) {
     KernelTexts& kernel = kernels[step.unit];
     kernel.schedule = step.schedule;
-    kernel.programs.push_back({step.program.name, loops::print(step.program), step.source});
+    kernel.programs.push_back(
+        {step.program.name, loops::print(step.program), step.source ? step.source() : ""});
   }
   return kernels;
 }

@@ -21,7 +21,7 @@ class Planner final : public runtime::Backend {
   std::string describe() const override { return cat("planner for ", machine_.name); }
   const machine::Machine& machine() const override { return machine_; }
   runtime::Built build(const loops::Program& program) const override {
-    return {nullptr, emit::emit(program, *dialect_)};
+    return {nullptr, runtime::written(emit::emit(program, *dialect_))};
   }
 
  private:

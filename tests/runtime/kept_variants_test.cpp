@@ -43,7 +43,7 @@ std::vector<Argument> matrix(std::int64_t rows, std::int64_t columns) {
 std::string steps_of(const runtime::Variant& variant) {
   std::string text;
   for (const runtime::Step& step : variant.steps)
-    text += cat(loops::print(step.program), step.schedule, step.source, step.unit, "\n");
+    text += cat(loops::print(step.program), step.schedule, step.source(), step.unit, "\n");
   for (const runtime::Group& group : variant.groups) text += cat(group.name, loops::print(group.nest));
   return text;
 }

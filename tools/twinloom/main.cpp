@@ -10,8 +10,8 @@ namespace {
 // A thread of OpenMP that waits for others spins some milliseconds before it sleeps, where it may hold the
 // core that they need: MobileNetV3 took 2.1 s a run on two cores beside one other busy process, 0.03 so;
 // alone 1.9 ms either way. How long it spins libgomp reads when a process begins, so this one begins once
-// more.
-void spin_shortly(char** words) {
+// more, before anything else of its own is initialised. Where it cannot, it spins for long.
+[[gnu::constructor(101)]] void spin_shortly(int, char** words, char**) {
   constexpr const char *SPINS = "GOMP_SPINCOUNT", *SHORT = "2000";
   for (const char* variable : {"OMP_WAIT_POLICY", SPINS})
     if (std::getenv(variable) != nullptr) return;
@@ -21,6 +21,5 @@ void spin_shortly(char** words) {
 }  // namespace
 
 int main(int count, char** words) {
-  spin_shortly(words);  // where it cannot, it spins for long
   return twinloom::tool::run_program(std::vector<std::string>(words + 1, words + count));
 }
