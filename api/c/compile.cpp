@@ -59,6 +59,7 @@ twinloom::CompileOptions compile_options(const twinloom_compile_options* given) 
   result.build_threads = options.build_threads;
   result.tuning.tries = options.tuning_tries;
   if (options.schedules != nullptr) result.tuning.folder = options.schedules;
+  result.row_major_results = options.row_major_results != 0;
   if (options.donated != nullptr) result.donated = names_in(options.donated);
   if (options.progress != nullptr) {
     result.progress = [say = options.progress,

@@ -46,9 +46,11 @@ std::string_view prefix(Storage storage) {
 
 class Lowerer {
  public:
-  Lowerer(const graph::Graph& graph, const Layouts& layouts, const Routines& routines, const Costs& costs)
+  Lowerer(const graph::Graph& graph, const Layouts& layouts, const Routines& routines, const Costs& costs,
+          bool row_major_results)
       : graph_(graph),
         layouts_(layouts),
+        row_major_results_(row_major_results),
         live_(graph::live_nodes(graph)),
         realized_(choose_realized(graph, costs, limits_for(routines))),
         results_(results_by_node(graph)),
@@ -144,7 +146,7 @@ class Lowerer {
   ValueId add_result(NodeId id, int result) {
     const ValueId added = add(Storage::result, id, index::contiguous_strides(graph_[id].shape));
     lowering_.lowered.values.back().result = result;
-    lowering_.lowered.values.back().row_major = seen_row_major_.contains(id);
+    lowering_.lowered.values.back().row_major = row_major_results_ || seen_row_major_.contains(id);
     return added;
   }
 
@@ -223,6 +225,7 @@ class Lowerer {
 
   const graph::Graph& graph_;
   const Layouts& layouts_;
+  bool row_major_results_;
   std::vector<bool> live_;
   Realized realized_;
   std::map<NodeId, std::vector<int>> results_;
@@ -249,9 +252,9 @@ ValueId add_value(Lowering& lowering, Storage storage, NodeId node, const graph:
   return ValueId{static_cast<std::uint32_t>(values.size() - 1)};
 }
 
-Lowered lower(const graph::Graph& graph, const Layouts& layouts, const Routines& routines,
-              const Costs& costs) {
-  Lowered lowered = Lowerer(graph, layouts, routines, costs).run();
+Lowered lower(const graph::Graph& graph, const Layouts& layouts, const Routines& routines, const Costs& costs,
+              bool row_major_results) {
+  Lowered lowered = Lowerer(graph, layouts, routines, costs, row_major_results).run();
   verify(lowered);
   return lowered;
 }

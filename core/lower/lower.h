@@ -15,7 +15,8 @@
 namespace twinloom::lower {
 
 // The graph must be verified and without dead nodes' requirements unmet. Bug where a node cannot be lowered.
+// Results lie in the order of what is read for them, unless `row_major_results`.
 Lowered lower(const graph::Graph& graph, const Layouts& layouts = {}, const Routines& routines = {},
-              const Costs& costs = {});
+              const Costs& costs = {}, bool row_major_results = false);
 
 }  // namespace twinloom::lower

@@ -25,6 +25,7 @@ std::string options_text(const Options& options) {
   std::string text(name(options.mode));
   for (const graph::Relaxation each : graph::all_relaxations())
     if (options.relaxes(each)) text += cat(" ", graph::name(each));
+  if (options.row_major_results) text += " row_major";
   return options.fuse ? text : text + " unfused";
 }
 

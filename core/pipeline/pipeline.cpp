@@ -180,7 +180,8 @@ lower::Routines routines_of(const State& state) {
 void lower_graph(State& state) {
   const machine::Machine& machine = state.backend.machine();
   state.has_library = may_have_library(state) && library_calls::has_large_products(state.graph);
-  state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state), costs_for(machine));
+  state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state), costs_for(machine),
+                                     state.options.row_major_results);
 }
 
 void fuse_units(State& state) {

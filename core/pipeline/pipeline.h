@@ -67,6 +67,7 @@ struct Options {
   // it gives is not legal.
   std::function<std::optional<schedule::Schedule>(const loops::Program& nest)> schedule = {};
   Tuning tuning = {};     // of nests for which `schedule` gives nothing
+  bool row_major_results = false;  // else they lie as kernels write them fastest
   // That make kernels of one graph at the same time, at most one a core; 0: so many. 1: the calling thread.
   int build_threads = 0;
   // Parameters, by name, whose memory results may take, beside those that the graph says: Input::donated.

@@ -90,6 +90,24 @@ TEST_F(Sums, StridesAndOffsetsOfArgumentsAreThoseOfDlpack) {
   EXPECT_EQ(floats(results[3])[2], 8.0f + 6.0f + 4.0f + 2.0f);
 }
 
+TEST_F(Sums, ResultsLieInTheOrderOfWhatIsReadOrRowMajor) {
+  std::array<std::int64_t, 2> columns = {1, 3};
+  x.strides = columns.data();
+  for (const std::int32_t row_major : {0, 1}) {
+    twinloom_compile_options options{};
+    options.size = sizeof options;
+    options.row_major_results = row_major;
+    twinloom_executable_free(std::exchange(executable, nullptr));
+    expect_ok(twinloom_compile(graph, device, &options, &executable));
+    expect_ok(run());
+    const DLTensor& sum = results[0].as.managed->dl_tensor;
+    EXPECT_EQ(sum.strides[0], row_major != 0 ? 4 : 1);
+    EXPECT_EQ(floats(results[0])[sum.strides[1]], memory[3] + 1);  // element 0, 1
+    for (twinloom_value& result : results) twinloom_value_release(&result);
+  }
+  x.strides = nullptr;
+}
+
 TEST_F(Sums, ATensorThatIsWhereItShouldBeIsNotCopied) {
   DLManagedTensor* moved = nullptr;
   expect_ok(twinloom_device_upload(device, &x, &moved));

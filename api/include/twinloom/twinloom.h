@@ -369,6 +369,9 @@ typedef struct twinloom_compile_options {
   /** Names of parameters, with commas between them, whose memory results may take: the caller no longer needs
    * what they hold when the graph is run, and the memory may be written. NULL: none. */
   const char* donated;
+  /** Not 0: results lie row-major in memory. 0: as kernels write them fastest, in the order of what they
+   * read; a run into a tensor with other strides then copies, on a GPU through memory of the host. */
+  int32_t row_major_results;
 } twinloom_compile_options;
 
 /** Compiles a graph for a device. Machine code is made when the first run of a layout needs it, or by

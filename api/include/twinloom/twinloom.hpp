@@ -731,6 +731,7 @@ struct CompileOptions {
   std::function<void(const Progress&)> progress = {};  ///< Who hears how far it is; it must not throw.
   /// Parameters, with commas between them, whose memory results may take: see twinloom_compile_options.
   std::string donated = {};
+  bool row_major_results = false;  ///< Else in the order of what is read for them: see twinloom_compile_options.
 };
 
 /// Who runs the tasks of a CPU's kernels: calls body(first, last) so that each of 0..tasks-1 is covered once,
@@ -789,6 +790,7 @@ inline twinloom_compile_options compile_options(const CompileOptions& options) {
   known.tuning_tries = options.tuning_tries;
   known.schedules = options.schedules.empty() ? nullptr : options.schedules.c_str();
   known.donated = options.donated.empty() ? nullptr : options.donated.c_str();
+  known.row_major_results = options.row_major_results ? 1 : 0;
   if (options.progress) {
     known.progress = call_progress;
     known.progress_context = const_cast<void*>(static_cast<const void*>(&options.progress));

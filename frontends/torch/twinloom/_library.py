@@ -68,7 +68,8 @@ class DeviceOptions(ctypes.Structure):
 class CompileOptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("mode", ctypes.c_int32), ("relaxations", ctypes.c_char_p),
                 ("build_threads", ctypes.c_int32), ("tuning_tries", ctypes.c_int32), ("schedules", ctypes.c_char_p),
-                ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p), ("donated", ctypes.c_char_p)]
+                ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p), ("donated", ctypes.c_char_p),
+                ("row_major_results", ctypes.c_int32)]
 
 
 class ExportOptions(ctypes.Structure):
@@ -151,7 +152,7 @@ def compile_options(settings, donated=()):
     """`donated`: names of parameters whose memory results may take."""
     return CompileOptions(size=ctypes.sizeof(CompileOptions), mode=MODES[settings.mode],
                           relaxations=settings.relax.encode() if settings.relax else None,
-                          donated=",".join(donated).encode() if donated else None)
+                          donated=",".join(donated).encode() if donated else None, row_major_results=1)
 
 
 def text_of(pointer):
