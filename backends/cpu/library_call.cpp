@@ -89,7 +89,7 @@ struct LibraryCall::Wishes {
   std::array<std::vector<loops::Copied::Axis>, 3> copies =
       {};  // of operands that are copied first; else empty
   std::array<bool, 3> are_constants = {};
-  std::array<std::int32_t, 3> zeros = {};  // zero points
+  std::array<bool, 3> have_zeros = {};  // zero points
   bool turned = false;
   std::vector<Owned> operands = {};  // of the epilogue
 };
@@ -155,7 +155,7 @@ class LibraryCall::Maker {
     }
     wishes.copies[1] = wishes.turned ? right_copied : left_copied;
     wishes.copies[2] = wishes.turned ? left_copied : right_copied;
-    wishes.begins = begins_of(contraction), wishes.zeros = zeros_of(contraction);
+    wishes.begins = begins_of(contraction), wishes.have_zeros = have_zeros(contraction);
     const Layouts layouts = layouts_of(*product, of_.operands.size());
     if (!layouts.are_plain()) return false;
     describe(layouts, wishes);
@@ -179,7 +179,7 @@ class LibraryCall::Maker {
       strides.push_back(each.stride), dilations.push_back(each.dilation - 1);
       before.push_back(each.before), after.push_back(each.after());
     }
-    Wishes wishes{{}, begins_of(contraction), dtypes_, {}, constants_, zeros_of(contraction), turned};
+    Wishes wishes{{}, begins_of(contraction), dtypes_, {}, constants_, have_zeros(contraction), turned};
     if (turned) {
       std::swap(wishes.dtypes[1], wishes.dtypes[2]);
       std::swap(wishes.are_constants[1], wishes.are_constants[2]);
@@ -213,8 +213,8 @@ class LibraryCall::Maker {
     return {known(of.out_begin), known(of.left_begin), known(of.right_begin)};
   }
 
-  static std::array<std::int32_t, 3> zeros_of(const Contraction& of) {
-    return {0, static_cast<std::int32_t>(of.left_zero), static_cast<std::int32_t>(of.right_zero)};
+  static std::array<bool, 3> have_zeros(const Contraction& of) {
+    return {false, !of.left_zero.is_none(), !of.right_zero.is_none()};
   }
 
   void describe(const Layouts& layouts, Wishes& wishes) const {
@@ -227,13 +227,13 @@ class LibraryCall::Maker {
   }
 
   Owned attributes_for(const Wishes& wishes) const {
-    const bool has_zeros = wishes.zeros != decltype(wishes.zeros){};
-    if (epilogue_.empty() && !has_zeros) return {functions().attributes, [](Handle) {}};
+    if (epilogue_.empty() && wishes.have_zeros == decltype(wishes.have_zeros){})
+      return {functions().attributes, [](Handle) {}};
     Owned attributes = onednn::new_attributes();
     if (!epilogue_.empty()) add_steps(attributes.get(), epilogue_, wishes.operands);
     constexpr int ONE_FOR_ALL = 0;
     for (std::size_t which = 0; which < NUMBERS.size(); ++which)
-      if (wishes.zeros[which] != 0)
+      if (wishes.have_zeros[which])
         onednn::check(
             functions().primitive_attr_set_zero_points_mask(attributes.get(), NUMBERS[which], ONE_FOR_ALL),
             "a zero point");
@@ -251,7 +251,7 @@ class LibraryCall::Maker {
       Operand& operand = made_->operands_[which];
       operand.number = NUMBERS[which];
       operand.is_constant = wishes.are_constants[which];
-      operand.zero = wishes.zeros[which];
+      operand.has_zero = wishes.have_zeros[which];
       operand.begin = wishes.begins[which] * bytes_of(wishes.dtypes[which]);
       operand.given = operand.used = wishes.given[which];
       if (!wishes.copies[which].empty())
@@ -381,10 +381,12 @@ void LibraryCall::run(const Operands& operands) const {
                                              {operands_[2].number, used[2].get()}};
   std::vector<Owned> memories;
   const Owned one = onednn::described({1}, onednn::S32, {1});
-  for (const Operand& operand : operands_) {
-    if (operand.zero == 0) continue;
-    memories.push_back(onednn::memory_at(one.get(), const_cast<std::int32_t*>(&operand.zero)));
-    arguments.push_back({onednn::zero_point_of(operand.number), memories.back().get()});
+  std::array<std::int32_t, 3> zeros = {0, operands.left_zero, operands.right_zero};
+  if (turned_) std::swap(zeros[1], zeros[2]);
+  for (std::size_t which = 0; which < operands_.size(); ++which) {
+    if (!operands_[which].has_zero) continue;
+    memories.push_back(onednn::memory_at(one.get(), &zeros[which]));
+    arguments.push_back({onednn::zero_point_of(operands_[which].number), memories.back().get()});
   }
   for (const Beside& each : beside_) {
     memories.push_back(onednn::memory_at(each.description.get(),

@@ -34,6 +34,7 @@ class LibraryCall {
   struct Operands {
     void *out, *left, *right;          // element 0 of each
     std::vector<void*> epilogue = {};  // and of the epilogue's
+    std::int32_t left_zero = 0, right_zero = 0;  // zero points
   };
   // Thread-safe.
   void run(const Operands& operands) const;
@@ -48,7 +49,7 @@ class LibraryCall {
         {};  // from the first to the second, or back of a result; no handle: there is no copy
     std::size_t copied_bytes = 0;
     bool is_constant = false;
-    std::int32_t zero = 0;  // zero point
+    bool has_zero = false;  // a zero point
   };
   // One that a step of the epilogue reads.
   struct Beside {

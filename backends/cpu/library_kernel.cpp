@@ -45,6 +45,8 @@ loops::ContractionCall known_with(const loops::ContractionCall& call, const inde
   const auto put = [&](index::Expr& expr) { expr = index::substitute(expr, sizes); };
   for (index::Expr* begin : {&of.out_begin, &of.left_begin, &of.right_begin}) put(*begin);
   for (loops::Contraction::Operand& operand : of.operands) put(operand.begin);
+  for (loops::Contraction::Zero* zero : {&of.left_zero, &of.right_zero})
+    if (zero->stored) put(zero->stored->begin);
   for (auto* axes : {&of.kept, &of.summed})
     for (loops::Contraction::Axis& axis : *axes) {
       for (index::Expr* expr : {&axis.extent, &axis.out, &axis.left, &axis.right}) put(*expr);
@@ -75,6 +77,7 @@ LibraryKernel::LibraryKernel(const loops::Program& nest, const machine::Machine&
       types_(types_in(nest, call_.contraction)),
       workers_(machine.blocks_at_once) {
   for (const loops::SizeInfo& size : nest.sizes) sizes_.push_back(size.symbol);
+  for (const loops::BufferInfo& buffer : nest.buffers) dtypes_.push_back(buffer.dtype);
   onednn::functions();
 }
 
@@ -83,6 +86,7 @@ LibraryKernel::LibraryKernel(const LibraryKernel& of, const ConstantFactors& con
       call_(of.call_),
       types_(of.types_),
       sizes_(of.sizes_),
+      dtypes_(of.dtypes_),
       workers_(of.workers_),
       constants_(constants) {}
 
@@ -163,6 +167,19 @@ void LibraryKernel::run_in_two(const LibraryCall::Operands& operands, std::span<
                  threads);
 }
 
+std::int32_t LibraryKernel::zero_in(const loops::Contraction::Zero& zero,
+                                    std::span<const runtime::Memory> arguments,
+                                    std::span<const std::int64_t> sizes) const {
+  if (!zero.stored) return static_cast<std::int32_t>(zero.number);
+  index::Values known;
+  for (std::size_t at = 0; at < sizes.size(); ++at) known.emplace(sizes_[at], sizes[at]);
+  const std::size_t buffer = zero.stored->buffer.index;
+  const std::int64_t at = index::evaluate(zero.stored->begin, known);
+  const auto* bytes = static_cast<const std::byte*>(arguments[buffer].data);
+  const ops::DType dtype = dtypes_[buffer];
+  return static_cast<std::int32_t>(ops::load_number(dtype, bytes + at * ops::size_of(dtype)).integer());
+}
+
 std::optional<runtime::Failure> LibraryKernel::run(std::span<const runtime::Memory> arguments,
                                                    std::span<const std::int64_t> sizes,
                                                    const runtime::RunSettings& settings) const {
@@ -172,6 +189,8 @@ std::optional<runtime::Failure> LibraryKernel::run(std::span<const runtime::Memo
   LibraryCall::Operands operands{at(of.out), at(of.left), at(of.right)};
   for (const loops::Contraction::Operand& operand : of.operands)
     operands.epilogue.push_back(at(operand.buffer));
+  operands.left_zero = zero_in(of.left_zero, arguments, sizes);
+  operands.right_zero = zero_in(of.right_zero, arguments, sizes);
   const auto call = call_for(sizes, threads, true);
   const FloatingPointScope floating_point;
   const ThreadScope scope(threads);

@@ -40,6 +40,9 @@ class LibraryKernel final : public runtime::Kernel {
   // A call without its epilogue, which then follows.
   void run_in_two(const LibraryCall::Operands& operands, std::span<const std::int64_t> sizes,
                   int threads) const;
+  // A zero point, from its buffer where it is stored.
+  std::int32_t zero_in(const loops::Contraction::Zero& zero, std::span<const runtime::Memory> arguments,
+                       std::span<const std::int64_t> sizes) const;
   // The types of a call without its epilogue, which is of f32.
   ContractionTypes types_of_sums() const;
   loops::ContractionCall with_sizes(std::span<const std::int64_t> sizes) const;
@@ -48,6 +51,7 @@ class LibraryKernel final : public runtime::Kernel {
   loops::ContractionCall call_;
   ContractionTypes types_;
   std::vector<index::Symbol> sizes_;
+  std::vector<ops::DType> dtypes_;  // of the buffers
   int workers_;
   ConstantFactors constants_;
   mutable std::mutex mutex_;

@@ -14,7 +14,7 @@ namespace {
 
 struct Factor {
   const Load* load;
-  std::int64_t zero = 0;
+  Contraction::Zero zero = {};
 };
 
 // A factor is what a buffer holds, or that as f32.
@@ -25,14 +25,25 @@ std::optional<Factor> real_factor(const Value& factor) {
   return load == nullptr ? std::nullopt : std::optional(Factor{load});
 }
 
+// A number, or what a buffer holds, as i32.
+std::optional<Contraction::Zero> zero_of(const Value& value) {
+  if (const auto* number = std::get_if<Literal>(&value.node))
+    return Contraction::Zero{number->value.integer(), {}};
+  const auto* convert = std::get_if<Convert>(&value.node);
+  const auto* load = std::get_if<Load>(&(convert == nullptr ? value : *convert->input).node);
+  if (load == nullptr || !load->mask.all.empty() || !ops::is_integer(load->otherwise.dtype))
+    return std::nullopt;
+  return Contraction::Zero{0, Contraction::Operand{load->buffer, load->offset}};
+}
+
 // Or an integer of 8 bits, less its zero point, as i32.
 std::optional<Factor> integer_factor(const Value& factor) {
   const Value* value = &factor;
   Factor found{nullptr};
   if (const auto* apply = std::get_if<Apply>(&value->node)) {
-    const auto* zero = std::get_if<Literal>(&apply->inputs.back()->node);
-    if (apply->op != ops::Pointwise::sub || zero == nullptr) return std::nullopt;
-    found.zero = zero->value.integer();
+    auto zero = apply->op == ops::Pointwise::sub ? zero_of(*apply->inputs.back()) : std::nullopt;
+    if (!zero) return std::nullopt;
+    found.zero = *std::move(zero);
     value = apply->inputs.front().get();
   }
   const auto* convert = std::get_if<Convert>(&value->node);
@@ -95,7 +106,8 @@ class Finder {
     const auto has_no_mask = read_right.mask.all.empty();
     const auto out = steps_along(loops_, parts_.store->offset), left = steps_along(loops_, read_left.offset),
                right = steps_along(loops_, read_right.offset);
-    if (!has_no_mask || !out || !left || !right) return std::nullopt;
+    if (!has_no_mask || !out || !left || !right || !stands(parts_.left.zero) || !stands(parts_.right.zero))
+      return std::nullopt;
     found_.out = parts_.store->buffer, found_.left = read_left.buffer, found_.right = read_right.buffer;
     found_.sums = parts_.sums, found_.left_zero = parts_.left.zero, found_.right_zero = parts_.right.zero;
     found_.out_begin = out->begin, found_.left_begin = left->begin, found_.right_begin = right->begin;
@@ -114,13 +126,22 @@ class Finder {
   };
   using Pair = std::pair<std::optional<std::size_t>, std::optional<std::size_t>>;
 
+  // Whether it is the same in all iterations.
+  bool stands(const Contraction::Zero& zero) const {
+    return !zero.stored || std::ranges::none_of(loops_, [&](const NestLoop& loop) {
+      return index::mentions(zero.stored->begin, loop.axis);
+    });
+  }
+
   std::size_t kept() const { return parts_.nest->common.size(); }
 
   // Each condition bounds what one window reads: a < b is 0 <= b - a - 1.
   bool add_masked_windows() {
     const Load& load = *parts_.left.load;
     if (load.mask.all.empty()) return true;
-    if (ops::real_of(load.otherwise.value, load.otherwise.dtype) != static_cast<double>(parts_.left.zero))
+    const Contraction::Zero& zero = parts_.left.zero;
+    if (zero.stored ||
+        ops::real_of(load.otherwise.value, load.otherwise.dtype) != static_cast<double>(zero.number))
       return false;
     std::map<Pair, Bounds> all;
     for (const index::Less& less : load.mask.all)

@@ -40,9 +40,15 @@ struct Contraction {
   std::vector<Axis> kept, summed;                  // as the nest has them, outermost first
   std::vector<Window> windows;
   std::vector<Operand> operands = {};
+  // What is subtracted from each element of a factor, and windows read outside: a number, or an element of a
+  // buffer.
+  struct Zero {
+    std::int64_t number = 0;
+    std::optional<Operand> stored = {};
+    bool is_none() const { return number == 0 && !stored; }
+  };
   ops::DType sums = ops::DType::f32;  // or i32
-  std::int64_t left_zero = 0,
-               right_zero = 0;  // that is subtracted from each element; windows read it outside
+  Zero left_zero = {}, right_zero = {};
 };
 
 // The steps of an offset along loops, where it is a sum of them and of what no loop changes.

@@ -102,13 +102,16 @@ class Choice {
   bool is_seen_through(const Node& node) const {
     if (std::holds_alternative<View>(node.node)) return true;
     if (is_of_integers(node)) {
-      const bool is_less =
-          is_of(node, ops::Pointwise::sub) && std::holds_alternative<Constant>(graph_[node.inputs[1]].node);
+      const bool is_less = is_of(node, ops::Pointwise::sub) && is_one_element(node.inputs[1]);
       return is_less ||
              (std::holds_alternative<Cast>(node.node) && ops::bits_of(graph_[node.inputs[0]].dtype) == 8);
     }
     return std::holds_alternative<Cast>(node.node) && node.dtype == ops::DType::f32 &&
            ops::is_16_bit_float(graph_[node.inputs[0]].dtype);
+  }
+  bool is_one_element(NodeId id) const {
+    while (std::holds_alternative<View>(graph_[id].node)) id = graph_[id].inputs[0];
+    return std::holds_alternative<Constant>(graph_[id].node) || counts_[id.index] == 1;
   }
   static bool is_of_integers(const Node& node) { return node.dtype == ops::DType::i32; }
 

@@ -91,6 +91,18 @@ TEST_F(IntegerCalls, ProductsOfBothTypesWithZeroPoints) {
         expect_same(product(cat("a: ", type, "[1240], b: i8[960], y: written ", out, "[744]"), left, stored));
 }
 
+// As DynamicQuantizeLinear makes them.
+TEST_F(IntegerCalls, ZeroPointsOfARun) {
+  for (const char* type : {"u8", "i32"})
+    expect_same(product(cat("a: u8[1240], b: i8[960], y: written i32[744], z: ", type, "[3]"),
+                        std::string_view(type) == "u8" ? "sub(i32(a[40*i + k]), i32(z[1]))"
+                                                       : "sub(i32(a[40*i + k]), z[2])",
+                        "t0"),
+                [](std::vector<Bytes>& arrays) {
+                  for (std::size_t at = 1; at < 4; ++at) arrays[3][arrays[3].size() - at] = {};
+                });
+}
+
 const char* const QUANTIZED =
     "minimum(maximum(add(round(div(relu(add(mul(f32(t0), s[j]), c[j])), 0x1p+4:f32)), 0x1.8p+1:f32), ";
 
