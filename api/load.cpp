@@ -2,9 +2,11 @@
 #include "api/load.h"
 
 #include <fstream>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/files.h"
+#include "core/base/mapped_file.h"
 #include "frontends/fx/read.h"
 
 namespace twinloom {
@@ -59,7 +61,12 @@ bool is_onnx(const std::filesystem::path& file) {
 
 graph::Graph load_onnx(const std::filesystem::path& file, onnx::ReadOptions options) {
   options.folder = file.has_parent_path() ? file.parent_path() : ".";
-  return onnx::read(read_bytes(file, onnx::most_bytes), options);
+  if (!std::filesystem::is_regular_file(file)) return onnx::read(read_bytes(file, onnx::most_bytes), options);
+  // Where it lies: arrays are not in memory twice.
+  const MappedFile mapped(file);
+  if (std::cmp_greater(mapped.bytes().size(), onnx::most_bytes))
+    throw Error(cat("'", escaped(file.string()), "' holds more than ", onnx::most_bytes, " bytes"));
+  return onnx::read(mapped.bytes(), options);
 }
 
 std::vector<std::optional<graph::Shape>> strides_in(std::string_view text, const LoadOptions& options) {

@@ -74,7 +74,9 @@ std::vector<std::byte> copied(std::string_view bytes, std::int64_t expected, con
   if (std::cmp_not_equal(bytes.size(), expected))
     throw Error(cat(what, ": holds ", bytes.size(), " bytes, its dimensions and type need ", expected));
   const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
-  return {first, first + bytes.size()};
+  std::vector<std::byte> elements(first, first + bytes.size());
+  unload(std::as_bytes(std::span(bytes)));  // of a model that is mapped: its elements are not needed twice
+  return elements;
 }
 
 // The low bytes of each number: integers wrap to the type, 16-bit floats are held as their bits.
