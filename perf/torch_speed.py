@@ -93,7 +93,7 @@ def numbers_of(runner, result):
     else:
         norm, sampled = float(result.float().norm()), [result]
     samples = [one.flatten()[::max(1, one.numel() // 256)][:256].float().tolist() for one in sampled]
-    loss = float(result.float().square().mean() if result.dim() else result)
+    loss = float(result.detach().float().square().mean() if result.dim() else result.detach())
     return {"loss": loss, "norm": norm, "samples": samples}
 
 
