@@ -126,3 +126,16 @@ def test_backward_passes_allocate_less(monkeypatch, device):
         return count[0]
 
     assert allocated(False) - allocated(True) >= 64 * 64 * 4
+
+
+def test_a_loss_saves_logits_in_their_type_and_no_row_of_probabilities(device):
+    def loss(logits, targets):
+        return F.cross_entropy(logits.float(), targets)
+
+    logits, saved = torch.randn(64, 1000).bfloat16().requires_grad_(), []
+    targets = torch.randint(0, 1000, (64,))
+    with torch.autograd.graph.saved_tensors_hooks(lambda one: saved.append(one) or one, lambda one: one):
+        given = torch.compile(loss, backend=twinloom.backend)(logits, targets)
+    assert max(one.numel() * one.itemsize for one in saved) == 2 * 64 * 1000
+    gradient, wanted = (torch.autograd.grad(one, logits)[0] for one in (given, loss(logits, targets)))
+    torch.testing.assert_close(gradient, wanted)

@@ -72,7 +72,8 @@ def decompositions():
     table = dict(core_aten_decompositions())
     # Its backward wants the sums of exponentials, which the decomposition does not give.
     table.pop(aten._scaled_dot_product_flash_attention_for_cpu.default, None)
-    wanted = (aten.native_dropout, aten.native_batch_norm, aten._native_batch_norm_legit,
+    # Of softmaxes in parts a backward pass keeps what they were made of and a number a row, in place of a result in f32.
+    wanted = (aten._log_softmax, aten._softmax, aten.native_dropout, aten.native_batch_norm, aten._native_batch_norm_legit,
               aten._native_batch_norm_legit_functional, aten.native_batch_norm_backward, aten.fmax, aten.fmin,
               aten.masked_scatter, aten.put, aten.index_reduce, aten.round.decimals, aten.ldexp, aten.view_copy,
               aten.unbind_copy, aten.permute_copy, aten.narrow_copy, aten.as_strided_copy)
