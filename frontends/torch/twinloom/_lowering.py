@@ -72,10 +72,14 @@ def sizes_of(node):
     return found
 
 
+def hint_of(size):
+    """A size in the call that was traced; nothing where only the run knows it."""
+    return int(size) if isinstance(size, int) else size.node.hint
+
+
 def memory_order(tensor):
     """The axes of a result by falling strides: in this order it is row-major, where it has no gaps."""
-    strides = [int(one) if isinstance(one, int) else one.node.hint for one in tensor.stride()]
-    sizes = [int(one) if isinstance(one, int) else one.node.hint for one in tensor.shape]
+    strides, sizes = [hint_of(one) for one in tensor.stride()], [hint_of(one) for one in tensor.shape]
     if any(one is None for one in strides + sizes):
         return list(range(tensor.dim()))
     return sorted(range(tensor.dim()), key=lambda axis: (-strides[axis], sizes[axis] == 1, axis))

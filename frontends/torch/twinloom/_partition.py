@@ -1,14 +1,15 @@
 """Which nodes of a graph become kernels: as few subgraphs as possible, without cycles, and no subgraph of views alone.
 
 Levels, in linear time: a node is at the highest level of its inputs, one higher where such an input stays with PyTorch.
-What is taken at one level is one subgraph; no path leads from it back into it.
+What is taken at one level is one subgraph; no path leads from it back into it. Arithmetic on elements of what lies in memory
+anyway waits for the level that needs it: else a backward pass would begin with all that follows from saved activations alone.
 """
 import dataclasses
 import operator
 
 import torch
 
-from ._lowering import is_size, why_unsupported
+from ._lowering import hint_of, is_size, why_unsupported
 
 aten = torch.ops.aten
 
@@ -25,6 +26,10 @@ LEFT = {aten.empty, aten.empty_strided, aten.new_empty, aten.new_empty_strided, 
 VIEWS = {aten.view, aten._unsafe_view, aten.reshape, aten.permute, aten.transpose, aten.t, aten.expand, aten.slice,
          aten.select, aten.squeeze, aten.unsqueeze, aten.as_strided, aten.alias, aten.detach, aten.diagonal, aten.split,
          aten.split_with_sizes, aten.unbind, aten.unfold}
+
+# Beside what PyTorch calls pointwise: each element of a result is one of an argument, or a number.
+MOVED = {aten._to_copy, aten.clone, aten.constant_pad_nd, aten.cat, aten.full, aten.full_like, aten.scalar_tensor, aten.arange,
+         aten.repeat, aten.flip, torch.ops.prims.convert_element_type, torch.ops.prims.iota}
 
 
 def packet(node):
@@ -114,6 +119,40 @@ def _keep_border_views_out(graph, inside):
             graph.erase_node(node)
 
 
+def _bytes(node):
+    return sum((hint_of(one.numel()) or 0) * one.itemsize for one in _tensors(node.meta.get("val")))
+
+
+def _is_elementwise(node):
+    if node.target is operator.getitem:
+        return False
+    return is_view(node) or packet(node) in MOVED or torch.Tag.pointwise in node.target.tags
+
+
+def _lies_in_memory(node, inside):
+    """Whether something outside of all subgraphs needs a node, or is it."""
+    return node not in inside or any(user not in inside or (is_view(user) and _lies_in_memory(user, inside)) for user in node.users)
+
+
+def _sink(graph, inside, level):
+    """Moves nodes to the level that needs them, where nothing has to be kept in memory for it that would not be, but what is
+    small beside them."""
+    free, first = set(), dict(inside)
+    for node in graph.nodes:
+        if node in inside and _is_elementwise(node) and all(
+                one in free or 4 * _bytes(one) <= _bytes(node) or _lies_in_memory(one, inside) for one in node.all_input_nodes):
+            free.add(node)
+    for node in reversed(graph.nodes):
+        users = [inside.get(user, level[user]) for user in node.users if user.op != "output"]
+        if node in free and users:
+            inside[node] = min(users)
+    for node in graph.nodes:  # what others need early would be kept for it: it follows, where that is larger than itself
+        given = [one for one in node.all_input_nodes if one in inside]
+        if node in free and any(inside[one] < inside[node] and _bytes(one) > _bytes(node) and not _lies_in_memory(one, inside)
+                                for one in given):
+            inside[node] = max(first[node], *(inside[one] for one in given))
+
+
 def cut(gm, device, products=False):
     """Cuts the graph of a module, in which views at the border of a subgraph are then PyTorch's own."""
     level, inside, left = {}, {}, {}
@@ -134,6 +173,7 @@ def cut(gm, device, products=False):
             inside[node] = level[node]
         else:
             left[node] = reason
+    _sink(gm.graph, inside, level)
     _keep_border_views_out(gm.graph, inside)
     partitions = {}
     for node in gm.graph.nodes:
