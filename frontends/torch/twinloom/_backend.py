@@ -16,6 +16,7 @@ from ._executable import Executable, shared_results
 from ._freeze import freeze
 from ._library import Error
 from ._lowering import Builder, place_of, sizes_of, symbols_of
+from ._padding import pad_products
 from ._partition import cut
 from ._splice import Part, splice
 
@@ -185,6 +186,7 @@ def compile_graph(gm, example_inputs, *, settings, is_backward=False):
 
 def compile_inference(gm, example_inputs, *, settings):
     """A graph without gradients."""
+    _prepare(gm, settings)
     if not settings.freeze:
         return compile_graph(gm, example_inputs, settings=settings)
     positions = torch._guards.TracingContext.get().fw_metadata.static_input_indices
@@ -192,6 +194,17 @@ def compile_inference(gm, example_inputs, *, settings):
         frozen = freeze(gm, positions)
     run = compile_graph(gm, example_inputs, settings=settings)
     return run if frozen is None else _behind(frozen, run)
+
+
+def partition(gm, inputs, *, settings, **keywords):
+    """Takes what AOTAutograd has traced apart into forward and backward pass, with what is saved between them."""
+    _prepare(gm, settings)
+    return min_cut_rematerialization_partition(gm, inputs, **keywords)
+
+
+def _prepare(gm, settings):
+    if not settings.products:
+        pad_products(gm.graph)
 
 
 def _behind(frozen, run):
@@ -228,4 +241,5 @@ def backend(gm, example_inputs, *, mode=None, options=None):
     compiler = functools.partial(compile_graph, settings=settings)
     return aot_autograd(fw_compiler=compiler, bw_compiler=functools.partial(compiler, is_backward=True),
                         inference_compiler=functools.partial(compile_inference, settings=settings),
-                        decompositions=decompositions(), partition_fn=min_cut_rematerialization_partition)(gm, example_inputs)
+                        decompositions=decompositions(),
+                        partition_fn=functools.partial(partition, settings=settings))(gm, example_inputs)
