@@ -12,11 +12,13 @@ GPU in the end, memory of Twinloom's own and kept caches too; under them, of eac
 Inductor's of the time in other kernels, of memory and of the first call; the slowest other kernels of both; what Twinloom
 left to PyTorch. Ways agree with eager where the loss is within
 0.5 %, the norm of the gradients (or of the result) within 3 %, and samples of three of them (or of the result) within 15 % of
-the samples' norm (70 % of ResNet-50's): what roundings of bf16 leave of a step of untrained networks. max-autotune runs after all the other ways.
+the samples' norm (70 % of ResNet-50's): what roundings of bf16 leave of a step of untrained networks. max-autotune runs after
+all the other ways.
 --limit ends it: what did not fit is said. Exit code 1: a way failed, or does not agree.
 
 usage: torch_speed.py [--only gpt2,llama,bert,vit,resnet50] [--ways eager,inductor,twinloom,twinloom-fast,max-autotune]
-                      [--device cuda|cpu] [--size full|cpu|tiny] [--f32] [--threads N] [--seconds 3] [--limit 550] [--warm] [--json FILE]
+                      [--device cuda|cpu] [--size full|cpu|tiny] [--f32] [--threads N] [--seconds 3] [--limit 550] [--warm]
+                      [--json FILE]
 """
 import argparse
 import contextlib
@@ -46,7 +48,7 @@ LIBRARIES = re.compile(r"cublas|cutlass|cudnn|flash|fmha|nvjet|xmma|gemm|gemv|sp
 CPU_LIBRARIES = re.compile(r"aten::(mm|bmm|addmm|baddbmm|_?convolution|convolution_backward|_?scaled_dot_product_\w+)$"
                            r"|^(mkldnn|onednn)::")
 TOLERANCES = {"loss": 0.005, "norm": 0.03, "samples": 0.15}
-# Norms over batches of noise, 53 behind each other: gradients of the first in bf16 are 0.4 of their norm apart from those in f32.
+# Norms over batches of noise, 53 behind each other: the first gradients in bf16 are 0.4 of their norm apart from those in f32.
 LOOSE = {"resnet50": {"samples": 0.7}}
 
 
@@ -298,12 +300,14 @@ def row(model, way, found, eager):
     if "failed" in found:
         return f"{model:9} {way:13} FAILED {found['failed']}"
     wrong = differences(model, found, eager) if eager else {}
-    verdict = " ".join(f"{key} DIFFERS by {value:.3g}" for key, value in wrong.items()) or ("ok" if eager else "no eager beside it")
+    right = "ok" if eager else "no eager beside it"
+    verdict = " ".join(f"{key} DIFFERS by {value:.3g}" for key, value in wrong.items()) or right
     peak, taken = ("-" if found[key] is None else f"{found[key] / 1e9:.2f}" for key in ("peak", "taken"))
     warm = "" if found.get("warm") is None else f" warm {found['warm']:.2f} s"
     calls = found["calls"] if found["calls"] is not None else found.get("kernels", 0)
     return (f"{model:9} {way:13} {found['loss']:9.4f} {found['norm']:10.4f} {found['first']:8.2f} {found['step']:9.2f} "
-            f"{milliseconds(found['events']):>9} {found['library']:9.2f} {found['others']:9.2f} {calls:8.0f} {peak:>7} {taken:>7}  {verdict}{warm}")
+            f"{milliseconds(found['events']):>9} {found['library']:9.2f} {found['others']:9.2f} {calls:8.0f} {peak:>7} "
+            f"{taken:>7}  {verdict}{warm}")
 
 
 HEAD = (f"{'model':9} {'way':13} {'loss':>9} {'norm':>10} {'first s':>8} {'step ms':>9} {'events':>9} {'libraries':>9} "

@@ -82,8 +82,8 @@ class GPT2(nn.Module):
 
 
 def gpt2(size):
-    layers, batch, length, vocabulary = {"full": (12, 32, 1024, 50257), "cpu": (2, 1, 128, 50257), "tiny": (1, 2, 16, 211)}[size]
-    width, heads = (64, 4) if size == "tiny" else (768, 12)
+    layers, batch, length = {"full": (12, 32, 1024), "cpu": (2, 1, 128), "tiny": (1, 2, 16)}[size]
+    vocabulary, width, heads = (211, 64, 4) if size == "tiny" else (50257, 768, 12)
     tokens = torch.randint(0, vocabulary, (2, batch, length))
     return Subject(drawn(GPT2(vocabulary, width, heads, layers, length)), (tokens[0], tokens[1]), True, autocast=True)
 
@@ -112,7 +112,8 @@ class LlamaLayer(nn.Module):
         self.norm1, self.norm2 = RMSNorm(width), RMSNorm(width)
         linear = functools.partial(nn.Linear, bias=False)
         self.query, self.key, self.value = linear(width, width), linear(width, width // 4), linear(width, width // 4)
-        self.join, self.gate, self.up, self.down = linear(width, width), linear(width, inner), linear(width, inner), linear(inner, width)
+        self.join = linear(width, width)
+        self.gate, self.up, self.down = linear(width, inner), linear(width, inner), linear(inner, width)
 
     def forward(self, x, cosines, sines):
         seen = self.norm1(x)
@@ -154,7 +155,8 @@ class BERT(nn.Module):
 
     def __init__(self, vocabulary, width, heads, layers, length):
         super().__init__()
-        self.words, self.positions, self.types = nn.Embedding(vocabulary, width), nn.Embedding(length, width), nn.Embedding(2, width)
+        self.words, self.types = nn.Embedding(vocabulary, width), nn.Embedding(2, width)
+        self.positions = nn.Embedding(length, width)
         self.norm = nn.LayerNorm(width, 1e-12)
         self.blocks = nn.ModuleList(Block(width, heads, norm_last=True, epsilon=1e-12) for _ in range(layers))
 
@@ -203,13 +205,14 @@ class Bottleneck(nn.Module):
 
     def __init__(self, given, inner, stride):
         super().__init__()
-        self.convolutions = nn.ModuleList([nn.Conv2d(given, inner, 1, bias=False), nn.Conv2d(inner, inner, 3, stride, 1, bias=False),
-                                           nn.Conv2d(inner, 4 * inner, 1, bias=False)])
+        convolution = functools.partial(nn.Conv2d, bias=False)
+        self.convolutions = nn.ModuleList([convolution(given, inner, 1), convolution(inner, inner, 3, stride, 1),
+                                           convolution(inner, 4 * inner, 1)])
         self.norms = nn.ModuleList(nn.BatchNorm2d(channels) for channels in (inner, inner, 4 * inner))
         nn.init.constant_(self.norms[2].weight, 0.2)
         self.shortcut = None
         if stride > 1 or given != 4 * inner:
-            self.shortcut = nn.Sequential(nn.Conv2d(given, 4 * inner, 1, stride, bias=False), nn.BatchNorm2d(4 * inner))
+            self.shortcut = nn.Sequential(convolution(given, 4 * inner, 1, stride), nn.BatchNorm2d(4 * inner))
 
     def forward(self, x):
         kept = x if self.shortcut is None else self.shortcut(x)
