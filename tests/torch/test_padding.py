@@ -14,6 +14,7 @@ def everywhere(monkeypatch):
     """As on a GPU, and small products too."""
     monkeypatch.setattr(_padding, "DEVICES", {"cpu", "cuda"})
     monkeypatch.setattr(_padding, "INTENSITY", 2)
+    monkeypatch.setattr(_padding, "COPY_INTENSITY", 0)
 
 
 def drawn(*sizes):
@@ -84,6 +85,15 @@ def test_what_cannot_have_gaps_has_none(function):
 def test_small_products_are_left_alone(monkeypatch):
     monkeypatch.setattr(_padding, "INTENSITY", 128)
     assert shapes_of(padded(lambda x, w: (x @ w.t()).exp(), drawn(32, 16), drawn(13, 16))) == [[(32, 16), (16, 13), (13, 1)]]
+
+
+def test_what_no_kernel_computes_is_copied_for_larger_products(monkeypatch):
+    monkeypatch.setattr(_padding, "COPY_INTENSITY", 32)
+    for rows, whole in ((31, 13), (32, 16)):
+        left_alone = padded(lambda x, w: (x @ w.t()).exp(), drawn(rows, 16), drawn(13, 16))
+        assert shapes_of(left_alone) == [[(rows, 16), (16, whole), (whole, 1)]]
+        computed = padded(lambda x, w: (x @ w.bfloat16().t()).exp(), drawn(rows, 16), drawn(13, 16).float())
+        assert shapes_of(computed) == [[(rows, 16), (16, 16), (16, 1)]]
 
 
 def test_a_head_and_its_gradients_are_those_of_eager(monkeypatch):

@@ -5,17 +5,22 @@ which libraries have faster kernels: with a vocabulary of 50,257 they take half 
 
 The zeros are written by the kernel that computes an operand. Results are views; what a caller gets has no gaps.
 """
+import math
+
 import torch
 
+from . import _partition
 from ._lowering import hint_of
-from ._partition import is_view
+from ._partition import is_view, packet
 
 aten = torch.ops.aten
 
 DEVICES = {"cuda"}
 PRODUCTS = {aten.mm.default, aten.addmm.default}
 ROW_ELEMENTS = 8  # of 16 bits, that libraries load at once
-INTENSITY = 128  # multiplications an element of the matrices, from which a copy of an operand costs less than it gains
+# Multiplications an element, from which it pays: of all matrices, where arithmetic and not memory takes the time; of operands
+# that are copied, as no kernel of ours computes them. An H100 copies an element in the time of 400.
+INTENSITY, COPY_INTENSITY = 128, 400
 
 
 def pad_products(graph):
@@ -28,13 +33,18 @@ def pad_products(graph):
 
 def _pad(graph, node, padded):
     *bias, left, right = node.args
-    rows, columns = _padded_shapes(left.meta["val"], right.meta["val"]) or (None, None)
-    if rows is None or (bias and bias[0].meta["val"].dim() != 1):
+    all_elements = _elements(left) + _elements(right) + _elements(node)
+    if not _is_narrow(left) or not 0 < INTENSITY * all_elements <= _multiplications(left, right):
         return
+    if bias and bias[0].meta["val"].dim() != 1:
+        return
+    rows, columns = _padded_shapes(left.meta["val"], right.meta["val"])
     if _missing(right, columns)[1] and not _may_have_gaps(node, columns[1]):
         columns[1] = right.meta["val"].shape[1]
     given = [*((one, columns[1:] if one.meta["val"].shape[0] != 1 else [1]) for one in bias), (left, rows), (right, columns)]
-    if not any(any(_missing(one, shape)) for one, shape in given):
+    lacking = [one for one, shape in given if any(_missing(one, shape))]
+    copied = sum(_elements(one) for one in lacking if not _is_computed(one))
+    if not lacking or _multiplications(left, right) < COPY_INTENSITY * copied:
         return
     operands = [_operand(graph, one, shape, padded) for one, shape in given]
     with graph.inserting_before(node):
@@ -47,15 +57,29 @@ def _pad(graph, node, padded):
     _trace_views_of(result)
 
 
+def _is_narrow(node):
+    return node.meta["val"].dtype.itemsize == 2 and node.meta["val"].device.type in DEVICES
+
+
+def _elements(node):
+    return math.prod(hint_of(size) or 0 for size in node.meta["val"].shape)
+
+
+def _multiplications(left, right):
+    return _elements(left) * (hint_of(right.meta["val"].shape[1]) or 0)
+
+
+def _is_computed(node):
+    """Whether a kernel of ours may write a node with zeros behind it."""
+    while is_view(node):
+        node = node.args[0]
+    return node.op == "call_function" and packet(node) not in _partition.PRODUCTS
+
+
 def _padded_shapes(left, right):
     """Shapes of both operands with zeros at the ends of those axes that lie along rows in memory, of an operand or of the
-    result; nothing where padding does not pay."""
-    if left.dtype.itemsize != 2 or left.device.type not in DEVICES:
-        return None
+    result."""
     (m, k), n = left.shape, right.shape[1]
-    i, j, l = (hint_of(one) or 0 for one in (m, k, n))
-    if i * j * l == 0 or i * j * l < INTENSITY * (i * j + j * l + i * l):
-        return None
     m, k = _up(m, left.stride(0) == 1), _up(k, left.stride(1) == 1 or right.stride(0) == 1)
     return [m, k], [k, _up(n, True)]
 
