@@ -86,6 +86,7 @@ Values range(const Call& call) {
     if (delta == 0 || delta == INT64_MIN) call.fail("delta must not be ", delta);
     const Expr span = delta > 0 ? limit - start : start - limit;
     const Expr count = index::greatest(index::ceil_div(span, Expr(std::abs(delta))), Expr(0));
+    call.ignore({"stash_type"});
     const Tensor positions = call.builder().iota({count}, 0, DType::i64);
     return {graph::cast(positions * delta + call.builder().size(start), dtype)};
   }
@@ -100,8 +101,11 @@ Values range(const Call& call) {
   constexpr double most = 1LL << 40;
   if (!(count <= most)) call.fail("asks for ", count, " elements; there can be ", most);
   const auto elements = static_cast<std::int64_t>(std::max(count, 0.0));
-  const Tensor positions = graph::cast(call.builder().iota({elements}, 0, DType::i64), dtype);
-  return {positions * delta + start};
+  // Of 16 bits from opset 27 on.
+  const DType stashed = call.dtype("stash_type", DType::f32),
+              compute = ops::is_16_bit_float(dtype) ? stashed : dtype;
+  const Tensor positions = graph::cast(call.builder().iota({elements}, 0, DType::i64), compute);
+  return {graph::cast(positions * delta + start, dtype)};
 }
 
 Values eye_like(const Call& call) {

@@ -24,6 +24,17 @@ const std::map<std::string_view, const Row*>& all_rows() {
   return rows;
 }
 
+struct Domain {
+  std::string_view name;
+  std::int64_t newest;
+};
+constexpr std::array domains = {
+    Domain{"", 28},
+    Domain{"ai.onnx.ml", 5},
+    Domain{"ai.onnx.preview", 1},
+    Domain{"ai.onnx.preview.training", 1},
+};
+
 struct Refusal {
   std::string_view name, words;
 };
@@ -37,6 +48,11 @@ constexpr std::array refusals = {
 };
 
 }  // namespace
+
+std::optional<std::int64_t> newest_opset(std::string_view domain) {
+  const auto* found = std::ranges::find(domains, domain, &Domain::name);
+  return found == domains.end() ? std::nullopt : std::optional(found->newest);
+}
 
 std::string_view why_refused(std::string_view name) {
   const auto* found = std::ranges::find(refusals, name, &Refusal::name);

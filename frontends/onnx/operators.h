@@ -2,6 +2,7 @@
 // family.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,8 @@ std::span<const Row> data_rows();
 std::span<const Row> control_rows();
 std::span<const Row> sequence_rows();
 
+// The last opset of a domain of ONNX whose changes the rows know.
+std::optional<std::int64_t> newest_opset(std::string_view domain);
 // Null where there is none.
 const Row* find_operator(std::string_view name);
 // Why an operator of ONNX has no row; empty where nothing is known of it.

@@ -45,12 +45,16 @@ Values div(const Call& call) {
   return {ops::is_floating(a.dtype()) ? graph::div(a, b) : graph::div_trunc(a, b)};
 }
 
-// fmod 0 is the remainder with the sign of the divisor.
+// fmod 0 is the remainder with the sign of the divisor, that of a zero too; of reals from opset 28 on.
 Values mod(const Call& call) {
   const auto [a, b] = operands(call);
   if (call.truth("fmod", false)) return {graph::fmod(a, b)};
-  if (!ops::is_integer(a.dtype())) call.fail("needs attribute fmod for elements of ", ops::name(a.dtype()));
-  return {graph::remainder(a, b)};
+  const Tensor rest = graph::remainder(a, b);
+  if (ops::is_integer(a.dtype())) return {rest};
+  if (call.version() < 28)
+    call.fail("needs attribute fmod for elements of ", ops::name(a.dtype()), " before opset 28");
+  const Tensor zero = graph::copysign(graph::full_like(rest, 0.0), b);
+  return {graph::where(graph::eq(rest, 0), zero, rest)};
 }
 
 // One number for all elements of a tensor of so many axes.

@@ -26,9 +26,6 @@ using index::Expr;
 // Nodes of a model, those of a loop each time: what is more, is taken for a mistake.
 constexpr int most_nodes = 1 << 20;
 
-// The last opset whose changes the rows know.
-constexpr std::int64_t newest_opset = 22;
-
 class Reader {
  public:
   Reader(const ModelProto& model, const ReadOptions& options)
@@ -88,8 +85,6 @@ std::string_view domain_of(std::string_view domain) { return domain == "ai.onnx"
 
 void Reader::add_opsets() {
   for (const auto& opset : model_.opset_import) versions_[domain_of(opset.domain)] = opset.version;
-  if (versions_.contains("") && versions_[""] > newest_opset)
-    throw Unsupported(cat("opset ", versions_[""], " is not supported, only those up to ", newest_opset));
   for (const format::FunctionProto& function : model_.functions)
     functions_.emplace(key_of(function), &function);
   if (!model_.graph) throw Error("the model has no graph");
@@ -273,6 +268,8 @@ AnyValues Reader::built(const NodeProto& node, const std::string& what) {
   const auto version = versions_.find(domain);
   if (version == versions_.end())
     throw Error(cat("the model names no opset of domain '", escaped(domain), "'"));
+  if (const auto newest = newest_opset(domain); newest && version->second > *newest)
+    throw Unsupported(cat("opset ", version->second, " is not supported, only those up to ", *newest));
   const Row* row = find_operator(name);
   const std::string_view reason = why_refused(name);
   if (row == nullptr)

@@ -285,16 +285,21 @@ Expr whole_parts(const Call& call, const Expr& size, std::int64_t parts) {
                                        cat(call.name(), ": a size must be a multiple of ", parts));
   return part;
 }
-Values depth_to_space(const Call& call) {
-  const Tensor x = four_axes(call);
-  const std::int64_t block = call.integer("blocksize", 0);
+// Whether a block's elements stand before the channels.
+bool is_depth_first(const Call& call) {
   const std::string mode = call.text("mode", "DCR");
   if (mode != "DCR" && mode != "CRD")
     call.fail("attribute 'mode' must be DCR or CRD, it is '", escaped(mode), "'");
+  return mode == "DCR";
+}
+Values depth_to_space(const Call& call) {
+  const Tensor x = four_axes(call);
+  const std::int64_t block = call.integer("blocksize", 0);
   const Expr n = x.size(0), c = whole_parts(call, x.size(1), block * block), h = x.size(2), w = x.size(3);
   const Tensor moved =
-      mode == "DCR" ? graph::permute(graph::reshape(x, {n, block, block, c, h, w}), {0, 3, 4, 1, 5, 2})
-                    : graph::permute(graph::reshape(x, {n, c, block, block, h, w}), {0, 1, 4, 2, 5, 3});
+      is_depth_first(call)
+          ? graph::permute(graph::reshape(x, {n, block, block, c, h, w}), {0, 3, 4, 1, 5, 2})
+          : graph::permute(graph::reshape(x, {n, c, block, block, h, w}), {0, 1, 4, 2, 5, 3});
   return {graph::reshape(moved, {n, c, h * block, w * block})};
 }
 Values space_to_depth(const Call& call) {
@@ -302,7 +307,9 @@ Values space_to_depth(const Call& call) {
   const std::int64_t block = call.integer("blocksize", 0);
   const Expr n = x.size(0), c = x.size(1), h = whole_parts(call, x.size(2), block),
              w = whole_parts(call, x.size(3), block);
-  const Tensor moved = graph::permute(graph::reshape(x, {n, c, h, block, w, block}), {0, 3, 5, 1, 2, 4});
+  const Tensor blocks = graph::reshape(x, {n, c, h, block, w, block});
+  const Tensor moved =
+      graph::permute(blocks, is_depth_first(call) ? Axes{0, 3, 5, 1, 2, 4} : Axes{0, 1, 3, 5, 2, 4});
   return {graph::reshape(moved, {n, c * block * block, h, w})};
 }
 
