@@ -25,12 +25,28 @@ Value Call::value(std::size_t position) const {
 }
 
 Tensor Call::tensor_in(const Value& value, std::string_view what) const {
+  if (value.narrow != nullptr) unsupported(what, " of ", value.narrow->name);
   if (const auto* tensor = std::get_if<Tensor>(&value)) return *tensor;
   fail(what, " must be a tensor, it is ",
        std::holds_alternative<Sequence>(value) ? "a sequence" : "an optional without a value");
 }
 
-Tensor Call::tensor(std::size_t position) const { return tensor_in(value(position), described(position)); }
+// Of a narrow type only where the operator takes these, as its row says.
+Tensor Call::tensor(std::size_t position) const {
+  Value given = value(position);
+  given.narrow = nullptr;
+  return tensor_in(given, described(position));
+}
+
+ElementType Call::type(std::size_t position) const {
+  return {tensor(position).dtype(), value(position).narrow};
+}
+
+std::optional<std::size_t> Call::narrow_input() const {
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i] && inputs_[i]->narrow != nullptr) return i;
+  return std::nullopt;
+}
 
 Sequence Call::sequence(std::size_t position) const {
   const Value given = value(position);
@@ -205,6 +221,17 @@ ops::DType Call::dtype(std::string_view attribute, ops::DType otherwise) const {
   const AttributeProto* found = find(attribute);
   if (found == nullptr) return otherwise;
   return dtype_of(integer(attribute, 0), cat("attribute '", attribute, "'"));
+}
+
+ElementType Call::type(std::string_view attribute, ElementType otherwise) const {
+  if (find(attribute) == nullptr) return otherwise;
+  return element_type(integer(attribute, 0), cat("attribute '", attribute, "'"));
+}
+
+const NarrowType* Call::narrow(std::string_view attribute) const {
+  const AttributeProto* found = find(attribute, AttributeType::tensor);
+  if (found == nullptr || !found->t) return nullptr;
+  return element_type(found->t->data_type, cat("attribute '", attribute, "'")).narrow;
 }
 
 std::optional<Integers> Call::integers(std::string_view attribute, std::size_t position) const {

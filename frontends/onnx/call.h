@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/graph/views.h"
+#include "frontends/onnx/element_types.h"
 #include "frontends/onnx/format.h"
 #include "frontends/onnx/known.h"
 
@@ -24,7 +25,11 @@ using Integers = std::vector<std::int64_t>;
 // What a name of a model stands for: a tensor, a sequence, whose length is known, or an optional without a
 // value.
 using Sequence = std::vector<Tensor>;
-using Value = std::variant<Tensor, Sequence, std::monostate>;
+struct Value : std::variant<Tensor, Sequence, std::monostate> {
+  using variant::variant;
+  Value(const Tensor& tensor, const NarrowType* held) : variant(tensor), narrow(held) {}
+  const NarrowType* narrow = nullptr;  // that a tensor's elements stand for
+};
 using AnyValues = std::vector<Value>;
 
 class Call {
@@ -45,12 +50,16 @@ class Call {
   std::string name() const { return std::string(node_.op_type); }
   std::int64_t version() const { return version_; }  // of the opset
 
+  // An input in messages.
+  std::string described(std::size_t position) const;
   // How many inputs there are, those left out in the middle counted.
   std::size_t count() const { return inputs_.size(); }
   bool has(std::size_t position) const;
   Tensor tensor(std::size_t position) const;
   std::optional<Tensor> optional(std::size_t position) const;
   Value value(std::size_t position) const;
+  // What the elements of a tensor are in ONNX.
+  ElementType type(std::size_t position) const;
   Sequence sequence(std::size_t position) const;
   // All of them; none may be left out.
   Values tensors() const;
@@ -69,7 +78,7 @@ class Call {
   std::int64_t integer_of(const Tensor& tensor, std::string_view what) const;
   // The outputs of the graph that an attribute holds.
   AnyValues run(std::string_view attribute, const AnyValues& inputs) const;
-  // The value as a tensor; Error where it is none, `what` names it.
+  // The value as a tensor; Error where it is none, `what` names it. Unsupported where it is of a narrow type.
   Tensor tensor_in(const Value& value, std::string_view what) const;
 
   bool has_attribute(std::string_view attribute) const { return find(attribute) != nullptr; }
@@ -82,6 +91,9 @@ class Call {
   std::vector<std::string> texts(std::string_view attribute) const;
   std::optional<graph::Array> array(std::string_view attribute) const;
   ops::DType dtype(std::string_view attribute, ops::DType otherwise) const;
+  ElementType type(std::string_view attribute, ElementType otherwise) const;
+  // That the tensor of an attribute stands for.
+  const NarrowType* narrow(std::string_view attribute) const;
 
   // Attributes and an input that say nothing about the result, where the row does not ask for them.
   void ignore(std::initializer_list<std::string_view> attributes) const;
@@ -89,6 +101,8 @@ class Call {
   // What nobody has asked for.
   std::vector<std::string> unread_attributes() const;
   std::vector<std::size_t> unread_inputs() const;
+  // The first input of a narrow type.
+  std::optional<std::size_t> narrow_input() const;
 
   // What ONNX had as an attribute up to an opset and has as an input from then on.
   std::optional<Integers> integers(std::string_view attribute, std::size_t position) const;
@@ -109,7 +123,6 @@ class Call {
  private:
   const format::AttributeProto* find(std::string_view attribute) const;
   const format::AttributeProto* find(std::string_view attribute, format::AttributeType type) const;
-  std::string described(std::size_t position) const;
   std::vector<index::Expr> sizes_in(const Tensor& tensor, std::string_view what) const;
   [[noreturn]] void fail_unknown(const Tensor& tensor, std::string_view what) const;
 

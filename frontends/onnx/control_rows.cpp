@@ -123,8 +123,8 @@ Values scan(const Call& call) {
 }
 
 constexpr std::array rows = {
-    any_row("If", branch),
-    any_row("Loop", loop),
+    any_row("If", branch, Narrow::read),
+    any_row("Loop", loop, Narrow::read),
     Row{"Scan", scan, 9},
 };
 

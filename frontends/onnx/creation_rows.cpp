@@ -16,9 +16,9 @@ using graph::Shape;
 using index::Expr;
 using ops::DType;
 
-Values constant(const Call& call) {
+AnyValues constant(const Call& call) {
   graph::Builder& builder = call.builder();
-  if (auto array = call.array("value")) return {builder.constant(*std::move(array))};
+  if (auto array = call.array("value")) return {{builder.constant(*std::move(array)), call.narrow("value")}};
   if (call.has_attribute("value_float")) return {builder.constant(call.real("value_float", 0), DType::f32)};
   if (call.has_attribute("value_int")) return {builder.constant(call.integer("value_int", 0), DType::i64)};
   if (const auto reals = call.reals("value_floats")) return {constant_of(builder, *reals, DType::f32)};
@@ -45,11 +45,11 @@ void check_sizes(const Call& call, const Shape& shape) {
     if (const auto known = index::constant_of(size); known && *known < 0) call.fail("a size is ", *known);
 }
 
-Values constant_of_shape(const Call& call) {
+AnyValues constant_of_shape(const Call& call) {
   const auto [number, dtype] = filling(call);
   const Shape shape = call.sizes(0);
   check_sizes(call, shape);
-  return {call.builder().constant(number, dtype, shape)};
+  return {{call.builder().constant(number, dtype, shape), call.narrow("value")}};
 }
 
 // The sizes from `start` to `end`, clamped to the axes that there are.
@@ -165,16 +165,11 @@ Values mel_weight_matrix(const Call& call) {
 }
 
 constexpr std::array rows = {
-    Row{"BlackmanWindow", window<blackman>},
-    Row{"Constant", constant},
-    Row{"ConstantOfShape", constant_of_shape},
-    Row{"EyeLike", eye_like},
-    Row{"HammingWindow", window<hamming>},
-    Row{"HannWindow", window<hann>},
-    Row{"MelWeightMatrix", mel_weight_matrix},
-    Row{"Range", range},
-    Row{"Shape", shape},
-    Row{"Size", size},
+    Row{"BlackmanWindow", window<blackman>},       any_row("Constant", constant),
+    any_row("ConstantOfShape", constant_of_shape), Row{"EyeLike", eye_like},
+    Row{"HammingWindow", window<hamming>},         Row{"HannWindow", window<hann>},
+    Row{"MelWeightMatrix", mel_weight_matrix},     Row{"Range", range},
+    Row{"Shape", shape, 1, nullptr, Narrow::read}, Row{"Size", size, 1, nullptr, Narrow::read},
 };
 
 }  // namespace

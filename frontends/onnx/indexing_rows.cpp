@@ -130,7 +130,7 @@ Values compress(const Call& call) {
 
 constexpr std::array rows = {
     Row{"Compress", compress},
-    Row{"Gather", gather},
+    moving_row("Gather", gather),
     Row{"GatherElements", gather_elements},
     Row{"GatherND", gather_nd},
     Row{"OneHot", one_hot},

@@ -12,15 +12,28 @@
 
 namespace twinloom::onnx {
 
+// What an operator does with elements of narrow types (element_types.h).
+enum class Narrow : std::uint8_t {
+  refused,
+  kept,  // moves them: its results are of the type of the first input
+  read,  // knows of them, and says what its results are
+};
+
 struct Row {
   std::string_view name;  // after its domain, where that is not ONNX's own
   Values (*build)(const Call& call);
   int since = 1;  // the first opset whose meaning it has
-  // In place of `build` where not all that it gives are tensors.
+  // In place of `build` where not all that it gives are tensors, or some are of narrow types.
   AnyValues (*build_any)(const Call& call) = nullptr;
+  Narrow narrow = Narrow::refused;
 };
-constexpr Row any_row(std::string_view name, AnyValues (*build)(const Call& call), int since = 1) {
-  return {name, nullptr, since, build};
+constexpr Row any_row(std::string_view name, AnyValues (*build)(const Call& call),
+                      Narrow narrow = Narrow::refused) {
+  return {name, nullptr, 1, build, narrow};
+}
+// Of an operator that moves elements of any type.
+constexpr Row moving_row(std::string_view name, Values (*build)(const Call& call)) {
+  return {name, build, 1, nullptr, Narrow::kept};
 }
 
 std::span<const Row> pointwise_rows();

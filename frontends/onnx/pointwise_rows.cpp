@@ -4,6 +4,7 @@
 
 #include "core/graph/composites.h"
 #include "core/graph/reductions.h"
+#include "frontends/onnx/narrowing.h"
 #include "frontends/onnx/operators.h"
 
 namespace twinloom::onnx {
@@ -117,17 +118,13 @@ Values mean(const Call& call) {
 
 Values where(const Call& call) { return {graph::where(call.tensor(0), call.tensor(1), call.tensor(2))}; }
 
-// Of floats of 8 bits ONNX asks for another treatment of what is too large.
-Values cast_to(const Call& call, DType dtype) {
-  if (ops::kind(dtype) == ops::TypeKind::narrow_float) call.unsupported("a cast to ", ops::name(dtype));
-  call.ignore({"saturate"});
-  return {graph::cast(call.tensor(0), dtype)};
-}
-Values cast(const Call& call) {
+AnyValues cast(const Call& call) {
   if (!call.has_attribute("to")) call.fail("needs attribute 'to'");
-  return cast_to(call, call.dtype("to", DType::f32));
+  return {narrowed(call, call.tensor(0), call.type("to", {DType::f32}), narrowing_of(call))};
 }
-Values cast_like(const Call& call) { return cast_to(call, call.tensor(1).dtype()); }
+AnyValues cast_like(const Call& call) {
+  return {narrowed(call, call.tensor(0), call.type(1), narrowing_of(call))};
+}
 
 // Bounds are attributes up to opset 10, then inputs.
 Values clip(const Call& call) {
@@ -157,8 +154,8 @@ constexpr std::array rows = {
     Row{"BitwiseNot", one<graph::bitwise_not>},
     Row{"BitwiseOr", two<graph::bitwise_or>},
     Row{"BitwiseXor", two<graph::bitwise_xor>},
-    Row{"Cast", cast, 6},
-    Row{"CastLike", cast_like},
+    Row{"Cast", nullptr, 6, cast, Narrow::read},
+    any_row("CastLike", cast_like, Narrow::read),
     Row{"Ceil", one<graph::ceil>},
     Row{"Clip", clip, 6},
     Row{"Cos", one<graph::cos>},

@@ -4,6 +4,7 @@
 
 #include "core/graph/composites.h"
 #include "core/graph/reductions.h"
+#include "frontends/onnx/narrowing.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/onnx/products.h"
 
@@ -16,21 +17,36 @@ using graph::widened;
 using ops::DType;
 
 // Rounded to even, moved by the zero point and kept inside of the type.
+Tensor saturated(const Tensor& x, const Tensor& zero, const ElementType& type) {
+  const int bits = type.narrow == nullptr ? ops::bits_of(type.dtype) : type.narrow->bits;
+  const bool is_signed = ops::kind(type.dtype) == ops::TypeKind::signed_int;
+  const double low = is_signed ? -static_cast<double>(std::int64_t{1} << (bits - 1)) : 0;
+  const double high = static_cast<double>(std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  const Tensor moved = graph::round(x) + graph::cast(zero, x.dtype());
+  return graph::cast(graph::clamp(moved, ops::Number(low), ops::Number(high)), type.dtype);
+}
 Tensor saturated(const Call& call, const Tensor& x, const Tensor& zero) {
   const DType dtype = zero.dtype();
   if (!ops::is_integer(dtype) || ops::size_of(dtype) > 2)
     call.unsupported("quantisation to ", ops::name(dtype));
-  const bool is_signed = ops::kind(dtype) == ops::TypeKind::signed_int;
-  const int bits = ops::bits_of(dtype);
-  const double low = is_signed ? -static_cast<double>(std::int64_t{1} << (bits - 1)) : 0;
-  const double high = static_cast<double>(std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
-  const Tensor moved = graph::round(x) + graph::cast(zero, x.dtype());
-  return graph::cast(graph::clamp(moved, ops::Number(low), ops::Number(high)), dtype);
+  return saturated(x, zero, {dtype});
 }
 
-// A list of numbers along one axis of a tensor; a single number stands for all.
+// Each number for a block of elements along the axis, of which the last may be smaller.
+Tensor of_blocks(const Call& call, const Tensor& numbers, const Tensor& x, std::int64_t block) {
+  const int axis = call.axis(call.integer("axis", 1), x.rank());
+  if (block < 0) call.fail("attribute 'block_size' must not be negative, it is ", block);
+  if (numbers.rank() != x.rank())
+    call.fail("needs scales and zero points of ", x.rank(), " axes for blocks, given ", numbers.rank());
+  return graph::slice_exact(graph::repeat_interleave(numbers, axis, block), axis, 0, x.size(axis));
+}
+
+// A list of numbers along one axis of a tensor, or one for each of its blocks; a single number stands for
+// all.
 Tensor along(const Call& call, const Tensor& numbers, const Tensor& x) {
   if (numbers.rank() == 0) return numbers;
+  if (const std::int64_t block = call.integer("block_size", 0); block != 0)
+    return of_blocks(call, numbers, x, block);
   if (numbers.rank() > 1) call.unsupported("a scale or zero point of ", numbers.rank(), " axes");
   if (numbers.size(0) == index::Expr(1)) return graph::reshape(numbers, {});
   Shape shape(static_cast<std::size_t>(x.rank() - call.axis(call.integer("axis", 1), x.rank())), 1);
@@ -38,27 +54,53 @@ Tensor along(const Call& call, const Tensor& numbers, const Tensor& x) {
   return graph::reshape(numbers, shape);
 }
 
-Values quantize_linear(const Call& call) {
-  const Tensor x = call.tensor(0), scale = along(call, call.tensor(1), x);
-  if (call.integer("block_size", 0) != 0) call.unsupported("quantisation of blocks");
-  const DType wanted = call.dtype("output_dtype", DType::u8),
-              dtype = call.has(2) ? call.tensor(2).dtype() : wanted;
-  call.ignore({"axis", "saturate"});
-  const Tensor wide = ops::is_integer(x.dtype()) ? graph::cast(x, DType::f32) : widened(x);
-  const Tensor zero = call.has(2) ? along(call, call.tensor(2), x) : call.builder().constant(0, dtype);
-  return {saturated(call, wide / graph::cast(scale, wide.dtype()), zero)};
+// A type of an attribute, where 0 stands for none.
+ElementType type_or(const Call& call, std::string_view attribute, ElementType otherwise) {
+  return call.integer(attribute, 0) == 0 ? otherwise : call.type(attribute, otherwise);
 }
 
+// What numbers are quantised to: the type of the zero point, or that of the attribute.
+ElementType quantised_type(const Call& call) {
+  const ElementType type = call.has(2) ? call.type(2) : type_or(call, "output_dtype", {DType::u8}),
+                    wanted = type_or(call, "output_dtype", type);
+  if (type.name() != wanted.name())
+    call.fail("attribute 'output_dtype' says ", wanted.name(), ", the zero point is of ", type.name());
+  const bool is_small = ops::size_of(type.dtype) <= 2;
+  const bool is_good = is_small && (type.narrow != nullptr || !ops::is_floating(type.dtype));
+  if (!is_good || type.dtype == DType::b8) call.unsupported("quantisation to ", type.name());
+  return type;
+}
+
+// x / scale, in the precision that the attribute says, or that of the scale.
+Tensor quotient(const Call& call, const Tensor& x, const Tensor& scale) {
+  const DType own = ops::is_floating(scale.dtype()) ? scale.dtype() : DType::f32;
+  const DType precision = type_or(call, "precision", {own}).dtype;
+  return widened(graph::cast(x, precision) / graph::cast(scale, precision));
+}
+
+AnyValues quantize_linear(const Call& call) {
+  const Tensor x = call.tensor(0);
+  const ElementType type = quantised_type(call);
+  const Tensor scaled = quotient(call, x, along(call, call.tensor(1), x));
+  const Tensor zero = call.has(2) ? along(call, call.tensor(2), x) : call.builder().constant(0, type.dtype);
+  const bool saturates = call.truth("saturate", true);
+  call.ignore({"axis", "block_size"});
+  if (ops::is_integer(type.dtype)) return {{saturated(scaled, zero, type), type.narrow}};
+  return {narrowed(call, scaled + graph::cast(zero, scaled.dtype()), type, {saturates, "up"})};
+}
+
+// The product is in the precision of the result.
 Values dequantize_linear(const Call& call) {
-  const Tensor x = call.tensor(0), scale = along(call, call.tensor(1), x);
-  if (call.integer("block_size", 0) != 0) call.unsupported("quantisation of blocks");
-  call.ignore({"axis"});
+  const Tensor x = call.tensor(0);
+  const Tensor given = along(call, call.tensor(1), x);
+  call.ignore({"axis", "block_size"});
+  const DType dtype = type_or(call, "output_dtype", {given.dtype()}).dtype;
+  const Tensor scale = widened(graph::cast(given, dtype));
   // The difference of two integers is exact in a wider type.
   const DType wider = ops::size_of(x.dtype()) < 4 ? DType::i32 : DType::i64;
-  Tensor value = ops::is_integer(x.dtype()) ? graph::cast(x, wider) : x;
+  Tensor value = graph::cast(x, ops::is_integer(x.dtype()) ? wider : scale.dtype());
   if (call.has(2)) value = value - graph::cast(along(call, call.tensor(2), x), value.dtype());
-  const Tensor wide = widened(scale);
-  return {graph::cast(graph::cast(value, wide.dtype()) * wide, scale.dtype(), true)};
+  return {graph::cast(graph::cast(value, scale.dtype()) * scale, dtype, true)};
 }
 
 Values dynamic_quantize_linear(const Call& call) {
@@ -123,12 +165,12 @@ Values qlinear_conv(const Call& call) {
 
 constexpr std::array rows = {
     Row{"ConvInteger", conv_integer},
-    Row{"DequantizeLinear", dequantize_linear},
+    Row{"DequantizeLinear", dequantize_linear, 1, nullptr, Narrow::read},
     Row{"DynamicQuantizeLinear", dynamic_quantize_linear},
     Row{"MatMulInteger", matmul_integer},
     Row{"QLinearConv", qlinear_conv},
     Row{"QLinearMatMul", qlinear_matmul},
-    Row{"QuantizeLinear", quantize_linear},
+    any_row("QuantizeLinear", quantize_linear, Narrow::read),
 };
 
 }  // namespace

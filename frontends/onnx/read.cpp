@@ -96,7 +96,8 @@ void Reader::add_initializers(const GraphProto& graph) {
   for (const format::TensorProto& tensor : graph.initializer) {
     const std::string what = cat("initializer '", escaped(tensor.name), "'");
     builder_.origin = {{}, 0, std::string(tensor.name), {}, 0};
-    define(tensor.name, builder_.constant(array_of(tensor, options_.folder, what)));
+    define(tensor.name, Value(builder_.constant(array_of(tensor, options_.folder, what)),
+                              element_type(tensor.data_type, what).narrow));
   }
 }
 
@@ -119,13 +120,13 @@ void Reader::add_inputs() {
 
 void Reader::add_tensor_input(const format::ValueInfoProto& input, const std::string& what) {
   const auto& type = *input.type.tensor_type;
-  const ops::DType dtype = dtype_of(type.elem_type, what);
+  const auto [dtype, narrow] = element_type(type.elem_type, what);
   if (!type.shape) throw Unsupported(cat(what, ": an unknown number of axes is not supported"));
   graph::Shape shape;
   for (const auto& dimension : type.shape->dim) shape.push_back(dimensions_.size_of(dimension, what));
   const Tensor tensor = builder_.input(std::string(input.name), dtype, std::move(shape));
   check_size(tensor);
-  define(input.name, tensor);
+  define(input.name, Value(tensor, narrow));
 }
 
 void Reader::add_elements(std::string_view name, std::size_t number, const std::string& what) {
@@ -281,11 +282,16 @@ AnyValues Reader::built(const NodeProto& node, const std::string& what) {
   builder_.origin = {{}, 0, what, {}, 0};
   const graph::CompositeScope scope(builder_, std::string(node.op_type));
   const Call call(context_, node, version->second, inputs_of(node));
+  const auto narrow_input = call.narrow_input();
+  if (narrow_input && row->narrow == Narrow::refused)
+    throw Unsupported(
+        cat(call.described(*narrow_input), " of ", call.type(*narrow_input).name(), " is not supported"));
   AnyValues values;
   if (row->build_any != nullptr) {
     values = row->build_any(call);
   } else {
-    for (const Tensor& value : row->build(call)) values.emplace_back(value);
+    const NarrowType* kept = row->narrow == Narrow::kept ? call.type(0).narrow : nullptr;
+    for (const Tensor& value : row->build(call)) values.emplace_back(value, kept);
   }
   check_all_read(call);
   for (const Value& value : values)

@@ -125,11 +125,11 @@ Values optional_has_element(const Call& call) {
 }
 
 constexpr std::array rows = {
-    any_row("Identity", identity),
+    any_row("Identity", identity, Narrow::read),
     Row{"ConcatFromSequence", concat_from_sequence},
-    any_row("Optional", optional),
-    any_row("OptionalGetElement", optional_get_element),
-    Row{"OptionalHasElement", optional_has_element},
+    any_row("Optional", optional, Narrow::read),
+    any_row("OptionalGetElement", optional_get_element, Narrow::read),
+    Row{"OptionalHasElement", optional_has_element, 1, nullptr, Narrow::read},
     Row{"SequenceAt", sequence_at},
     any_row("SequenceConstruct", sequence_construct),
     any_row("SequenceEmpty", sequence_empty),

@@ -2,7 +2,6 @@
 #include "frontends/onnx/tensors.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -22,39 +21,7 @@ namespace {
 using format::TensorProto;
 using ops::DType;
 
-// The element types by their number in the format; none where Twinloom has no such type.
-struct TypeRow {
-  std::string_view name;
-  std::optional<DType> dtype;
-};
-constexpr std::array types = {
-    TypeRow{"undefined", {}},
-    TypeRow{"float", DType::f32},
-    TypeRow{"uint8", DType::u8},
-    TypeRow{"int8", DType::i8},
-    TypeRow{"uint16", DType::u16},
-    TypeRow{"int16", DType::i16},
-    TypeRow{"int32", DType::i32},
-    TypeRow{"int64", DType::i64},
-    TypeRow{"string", {}},
-    TypeRow{"bool", DType::b8},
-    TypeRow{"float16", DType::f16},
-    TypeRow{"double", DType::f64},
-    TypeRow{"uint32", DType::u32},
-    TypeRow{"uint64", DType::u64},
-    TypeRow{"complex64", {}},
-    TypeRow{"complex128", {}},
-    TypeRow{"bfloat16", DType::bf16},
-    TypeRow{"float8e4m3fn", DType::f8e4m3},
-    TypeRow{"float8e4m3fnuz", {}},
-    TypeRow{"float8e5m2", DType::f8e5m2},
-    TypeRow{"float8e5m2fnuz", {}},
-    TypeRow{"uint4", {}},
-    TypeRow{"int4", {}},
-    TypeRow{"float4e2m1", {}},
-};
-
-// How many bytes the sizes and the type ask for. More than 2^40 is taken for a mistake.
+// How many bytes the sizes and the type ask for in the graph. More than 2^40 is taken for a mistake.
 std::int64_t bytes_of(const std::vector<std::int64_t>& sizes, DType dtype, const std::string& what) {
   constexpr std::int64_t most = std::int64_t{1} << 40;
   std::int64_t bytes = ops::size_of(dtype);
@@ -195,27 +162,44 @@ KeptBytes external_bytes(const TensorProto& tensor, const std::filesystem::path&
   return bytes;
 }
 
+// Numbers that each hold a byte, or an element of 6 bits.
+std::vector<std::byte> typed_narrow(const TensorProto& tensor, const NarrowType& type, std::int64_t count,
+                                    const std::string& what) {
+  constexpr int byte_bits = 8;
+  const bool is_packed = byte_bits % type.bits == 0;
+  const std::int64_t numbers = is_packed ? packed_bytes(type, count) : count;
+  const std::vector<std::byte> bytes = narrowed(tensor.int32_data, numbers, 1, what);
+  if (is_packed) return unpacked(type, bytes, count);
+  std::vector<std::byte> result;
+  for (const std::byte& each : bytes) {
+    const std::vector<std::byte> element = unpacked(type, std::span(&each, 1), 1);
+    result.insert(result.end(), element.begin(), element.end());
+  }
+  return result;
+}
+
+// Elements that the graph holds in a wider type than the file.
+std::vector<std::byte> narrow_bytes(const TensorProto& tensor, const NarrowType& type, std::int64_t count,
+                                    const std::filesystem::path& folder, const std::string& what) {
+  const std::int64_t packed = packed_bytes(type, count);
+  if (tensor.data_location == format::DataLocation::external)
+    return unpacked(type, external_bytes(tensor, folder, packed, what).read(), count);
+  if (!tensor.raw_data.empty()) return unpacked(type, copied(tensor.raw_data, packed, what), count);
+  return typed_narrow(tensor, type, count, what);
+}
+
 }  // namespace
-
-DType dtype_of(std::int64_t number, const std::string& what) {
-  if (number <= 0 || std::cmp_greater_equal(number, types.size()))
-    throw Error(cat(what, ": there is no element type ", number));
-  const TypeRow& row = types[static_cast<std::size_t>(number)];
-  if (!row.dtype) throw Unsupported(cat(what, ": elements of type ", row.name));
-  return *row.dtype;
-}
-
-std::int32_t number_of(DType dtype) {
-  const auto row = std::ranges::find(types, std::optional(dtype), &TypeRow::dtype);
-  if (row == types.end()) throw Error(cat("files of ONNX hold no elements of ", ops::name(dtype)));
-  return static_cast<std::int32_t>(row - types.begin());
-}
 
 graph::Array array_of(const TensorProto& tensor, const std::filesystem::path& folder,
                       const std::string& what) {
-  const DType dtype = dtype_of(tensor.data_type, what);
+  const auto [dtype, narrow] = element_type(tensor.data_type, what);
   std::vector<std::int64_t> sizes = tensor.dims;
   const std::int64_t bytes = bytes_of(sizes, dtype, what);
+  if (narrow != nullptr) {
+    std::vector<std::byte> elements =
+        narrow_bytes(tensor, *narrow, bytes / ops::size_of(dtype), folder, what);
+    return {dtype, std::move(sizes), std::move(elements)};
+  }
   if (tensor.data_location == format::DataLocation::external)
     return {dtype, std::move(sizes), external_bytes(tensor, folder, bytes, what)};
   if (!tensor.raw_data.empty()) return {dtype, std::move(sizes), copied(tensor.raw_data, bytes, what)};
@@ -229,10 +213,15 @@ Message parsed(std::string_view bytes, std::string_view words, const std::string
   return format::decoded<Message>(bytes, cat(what, ": is no ", words, " of ONNX"));
 }
 
+// Nothing says of the tensors of a sequence which narrow type they stand for.
+graph::Array element_of(const TensorProto& tensor, const std::string& what) {
+  (void)dtype_of(tensor.data_type, what);
+  return array_of(tensor, {}, what);
+}
 Elements sequence_of(const format::SequenceProto& sequence, const std::string& what) {
   Elements elements;
   for (const TensorProto& tensor : sequence.tensor_values)
-    elements.tensors.push_back(array_of(tensor, {}, what));
+    elements.tensors.push_back(element_of(tensor, what));
   return elements;
 }
 
@@ -249,7 +238,7 @@ Elements read_elements(std::string_view bytes, Kind kind, const std::string& wha
   const auto optional = parsed<format::OptionalProto>(bytes, "optional", what);
   if (optional.sequence_value) return sequence_of(*optional.sequence_value, what);
   Elements elements{{}, false};
-  if (optional.tensor_value) elements.tensors.push_back(array_of(*optional.tensor_value, {}, what));
+  if (optional.tensor_value) elements.tensors.push_back(element_of(*optional.tensor_value, what));
   return elements;
 }
 

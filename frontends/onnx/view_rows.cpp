@@ -336,19 +336,19 @@ Values reverse_sequence(const Call& call) {
 constexpr std::array rows = {
     Row{"Concat", concat},
     Row{"DepthToSpace", depth_to_space},
-    Row{"Expand", expand},
-    Row{"Flatten", flatten},
-    Row{"Pad", pad},
-    Row{"Reshape", reshape},
+    moving_row("Expand", expand),
+    moving_row("Flatten", flatten),
+    moving_row("Pad", pad),
+    moving_row("Reshape", reshape),
     Row{"ReverseSequence", reverse_sequence},
-    Row{"Slice", slice},
+    moving_row("Slice", slice),
     Row{"SpaceToDepth", space_to_depth},
     Row{"Split", split, 2},
-    Row{"Squeeze", squeeze},
-    Row{"Tile", tile},
-    Row{"Transpose", transpose},
+    moving_row("Squeeze", squeeze),
+    moving_row("Tile", tile),
+    moving_row("Transpose", transpose),
     Row{"Trilu", trilu},
-    Row{"Unsqueeze", unsqueeze},
+    moving_row("Unsqueeze", unsqueeze),
 };
 
 }  // namespace

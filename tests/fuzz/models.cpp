@@ -123,7 +123,7 @@ bool change_dimension(ModelProto& model, Random& random) {
 bool change_type(ModelProto& model, Random& random) {
   auto* type = any_type(model, random);
   if (type == nullptr) return false;
-  type->elem_type = static_cast<std::int32_t>(random.between(-1, 25));
+  type->elem_type = static_cast<std::int32_t>(random.between(-1, 29));
   return true;
 }
 
@@ -132,7 +132,7 @@ bool change_tensor(ModelProto& model, Random& random) {
   if (found == nullptr) return false;
   TensorProto& tensor = *found;
   const std::int64_t kind = random.below(5);
-  if (kind == 0) tensor.data_type = static_cast<std::int32_t>(random.between(-1, 25));
+  if (kind == 0) tensor.data_type = static_cast<std::int32_t>(random.between(-1, 29));
   if (kind == 1) tensor.raw_data = tensor.raw_data.substr(0, tensor.raw_data.size() / 2);
   if (kind == 2) tensor.external_data.push_back({"location", "../elsewhere"});
   if (kind == 2) tensor.data_location = format::DataLocation::external;

@@ -1,6 +1,6 @@
 // Real ONNX models that are damaged end as an Error or a correct run, each in a process of its own: no crash,
 // no Bug, no wrong element, none over 10 s or 1 GiB. TWINLOOM_MODELS asks for another number of them,
-// TWINLOOM_SEED for other ones, and TWINLOOM_SAY=FOLDER writes those that were run there and says what became
+// TWINLOOM_SEED for other ones, TWINLOOM_NODE_SUITE=FOLDER for newer models beside them, and TWINLOOM_SAY=FOLDER writes those that were run there and says what became
 // of each.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -56,6 +56,7 @@ std::vector<std::vector<fs::path>> models() {
   for (const char* part : {"node", "pytorch-converted", "pytorch-operator", "simple", "node"})
     groups.push_back(models_in(suite / part));
   groups.push_back(models_in(fs::path(from_environment("TWINLOOM_SHARED", TWINLOOM_SHARED)) / "models"));
+  groups.push_back(models_in(from_environment("TWINLOOM_NODE_SUITE", "")));
   std::erase_if(groups, [](const auto& group) { return group.empty(); });
   return groups;
 }

@@ -70,6 +70,16 @@ Model& Model::integers(const std::string& name, const std::vector<std::int64_t>&
   return *this;
 }
 
+Model& Model::raw(const std::string& name, Type type, const std::vector<std::int64_t>& sizes,
+                  const std::string& bytes) {
+  format::TensorProto& tensor = graph().initializer.emplace_back();
+  tensor.name = kept(name);
+  tensor.data_type = type;
+  tensor.dims = sizes;
+  tensor.raw_data = kept(bytes);
+  return *this;
+}
+
 Model& Model::node(const std::string& operation, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs) {
   format::NodeProto& node = graph().node.emplace_back();

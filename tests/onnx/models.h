@@ -20,11 +20,24 @@ namespace format = onnx::format;
 enum Type : std::int32_t {
   float32 = 1,
   uint8 = 2,
+  int8 = 3,
   int32 = 6,
   int64 = 7,
   text = 8,
   boolean = 9,
-  float16 = 10
+  float16 = 10,
+  float8e4m3fn = 17,
+  float8e4m3fnuz = 18,
+  float8e5m2 = 19,
+  float8e5m2fnuz = 20,
+  uint4 = 21,
+  int4 = 22,
+  float4e2m1 = 23,
+  float8e8m0 = 24,
+  uint2 = 25,
+  int2 = 26,
+  float6e2m3 = 27,
+  float6e3m2 = 28
 };
 
 using Dimension = std::variant<std::int64_t, std::string>;
@@ -37,6 +50,9 @@ class Model {
   Model& reals(const std::string& name, const std::vector<std::int64_t>& sizes,
                const std::vector<float>& numbers);
   Model& integers(const std::string& name, const std::vector<std::int64_t>& numbers);
+  // Elements of a type as bytes of a file.
+  Model& raw(const std::string& name, Type type, const std::vector<std::int64_t>& sizes,
+             const std::string& bytes);
   Model& node(const std::string& operation, const std::vector<std::string>& inputs,
               const std::vector<std::string>& outputs);
   // Attributes of the last node.
