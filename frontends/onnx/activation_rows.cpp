@@ -51,6 +51,20 @@ Tensor gelu(const Call& call, const Tensor& x) {
   return graph::gelu(x, kind == "tanh" ? graph::Gelu::tanh : graph::Gelu::erf);
 }
 
+Tensor swish(const Call& call, const Tensor& x) {
+  const double alpha = call.real("alpha", 1);
+  return alpha == 1 ? graph::silu(x) : x * graph::sigmoid(x * alpha);
+}
+Tensor swiglu(const Call& call, const Tensor& x) {
+  const Tensor factor = call.tensor(1);
+  if (factor.rank() != x.rank())
+    call.fail("needs tensors of one shape, given ", x.rank(), " and ", factor.rank(), " axes");
+  for (int axis = 0; axis < x.rank(); ++axis)
+    call.builder().graph().require_equal(x.size(axis), factor.size(axis),
+                                         cat("axis ", axis, " of both tensors must have one size"));
+  return swish(call, x) * widened(factor);
+}
+
 Values relu(const Call& call) { return {graph::relu(call.tensor(0))}; }
 
 Values shrink(const Call& call) {
@@ -105,6 +119,8 @@ constexpr std::array rows = {
     Row{"Sigmoid", in_float<sigmoid>},
     Row{"Softplus", in_float<softplus>},
     Row{"Softsign", in_float<softsign>},
+    Row{"SwiGLU", in_float<swiglu>},
+    Row{"Swish", in_float<swish>},
     Row{"ThresholdedRelu", in_float<thresholded_relu>},
 };
 

@@ -83,6 +83,16 @@ Values layer_normalization(const Call& call) {
   return {graph::cast(value, x.dtype(), true), graph::cast(mean, statistics), graph::cast(rstd, statistics)};
 }
 
+// In the type that is asked for, or a wider one; the product with the scale is in the type of that.
+Values rms_normalization(const Call& call) {
+  const Tensor x = call.tensor(0), scale = call.tensor(1);
+  const int axis = call.axis(call.integer("axis", -1), x.rank());
+  const DType stashed = call.dtype("stash_type", DType::f32);
+  const Tensor wide = stashed == DType::f64 ? graph::cast(x, stashed) : widened(x);
+  const Tensor normal = graph::rms_norm(wide, x.rank() - axis, std::nullopt, call.real("epsilon", 1e-5));
+  return {graph::cast(normal * graph::cast(scale, wide.dtype()), scale.dtype(), true)};
+}
+
 Values group_normalization(const Call& call) {
   const Tensor x = call.tensor(0);
   if (call.version() < 21) call.unsupported("scale and bias of groups, before opset 21,");
@@ -135,6 +145,7 @@ constexpr std::array rows = {
     Row{"LayerNormalization", layer_normalization},
     Row{"LpNormalization", lp_normalization},
     Row{"MeanVarianceNormalization", mean_variance_normalization},
+    Row{"RMSNormalization", rms_normalization},
 };
 
 }  // namespace

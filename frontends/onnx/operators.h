@@ -54,6 +54,8 @@ std::span<const Row> signal_rows();
 std::span<const Row> data_rows();
 std::span<const Row> control_rows();
 std::span<const Row> sequence_rows();
+std::span<const Row> attention_rows();
+std::span<const Row> state_rows();
 
 // The last opset of a domain of ONNX whose changes the rows know.
 std::optional<std::int64_t> newest_opset(std::string_view domain);

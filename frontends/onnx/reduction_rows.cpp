@@ -87,10 +87,11 @@ Values arg(const Call& call) {
   return {call.builder().size(x.size(axis) - 1) - find(graph::flip(x, {axis}), axis, keep)};
 }
 
-Values cumsum(const Call& call) {
+template <Tensor (*function)(const Tensor&, int, graph::ScanOptions)>
+Values cumulated(const Call& call) {
   const Tensor x = call.tensor(0);
   const int axis = call.axis(call.integer(1), x.rank());
-  return {graph::cumsum(x, axis, {call.truth("exclusive", false), call.truth("reverse", false)})};
+  return {function(x, axis, {call.truth("exclusive", false), call.truth("reverse", false)})};
 }
 
 // Up to opset 12 over all axes from `axis` on, as if they were one.
@@ -111,21 +112,14 @@ Tensor hardmax(const Tensor& x, int axis) {
 }
 
 constexpr std::array rows = {
-    Row{"ArgMax", arg<graph::argmax>},
-    Row{"ArgMin", arg<graph::argmin>},
-    Row{"CumSum", cumsum},
-    Row{"Hardmax", along_axis<hardmax>},
-    Row{"LogSoftmax", along_axis<graph::log_softmax>},
-    Row{"ReduceL1", reduction<l1, 18>},
-    Row{"ReduceL2", reduction<l2, 18>},
-    Row{"ReduceLogSum", reduction<log_sum, 18>},
-    Row{"ReduceLogSumExp", reduction<log_sum_exp, 18>},
-    Row{"ReduceMax", reduction<max, 18>},
-    Row{"ReduceMean", reduction<mean, 18>},
-    Row{"ReduceMin", reduction<min, 18>},
-    Row{"ReduceProd", reduction<product, 18>},
-    Row{"ReduceSum", reduction<sum, 13>},
-    Row{"ReduceSumSquare", reduction<sum_square, 18>},
+    Row{"ArgMax", arg<graph::argmax>},           Row{"ArgMin", arg<graph::argmin>},
+    Row{"CumProd", cumulated<graph::cumprod>},   Row{"CumSum", cumulated<graph::cumsum>},
+    Row{"Hardmax", along_axis<hardmax>},         Row{"LogSoftmax", along_axis<graph::log_softmax>},
+    Row{"ReduceL1", reduction<l1, 18>},          Row{"ReduceL2", reduction<l2, 18>},
+    Row{"ReduceLogSum", reduction<log_sum, 18>}, Row{"ReduceLogSumExp", reduction<log_sum_exp, 18>},
+    Row{"ReduceMax", reduction<max, 18>},        Row{"ReduceMean", reduction<mean, 18>},
+    Row{"ReduceMin", reduction<min, 18>},        Row{"ReduceProd", reduction<product, 18>},
+    Row{"ReduceSum", reduction<sum, 13>},        Row{"ReduceSumSquare", reduction<sum_square, 18>},
     Row{"Softmax", along_axis<graph::softmax>},
 };
 

@@ -1,0 +1,16 @@
+// Inside of the component: tensors whose last axis holds the heads of an attention, one behind the other.
+#pragma once
+
+#include "frontends/onnx/call.h"
+
+namespace twinloom::onnx {
+
+// [batch, length, heads * size] -> [batch, heads, length, size], and back.
+Tensor split_heads(const Call& call, const Tensor& x, std::int64_t heads);
+Tensor join_heads(const Tensor& x);
+
+// The matrices of each head: [batch, heads, n, k] by [batch, fewer heads, k, m]. Each of the second belongs
+// to as many heads of the first, one behind the other.
+Tensor heads_product(const Call& call, const Tensor& a, const Tensor& b);
+
+}  // namespace twinloom::onnx
