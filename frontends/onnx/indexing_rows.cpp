@@ -128,7 +128,74 @@ Values compress(const Call& call) {
   return {graph::take(x, axis, constant_of(call.builder(), taken, DType::i64))};
 }
 
+// Along one side of an image that windows are put into: how far they reach with their padding.
+struct Block {
+  std::int64_t size, stride, dilation, before, after;
+  Expr image;
+
+  Expr count() const {  // of windows
+    return index::floor_div(image + before + after - (size - 1) * dilation - 1, Expr(stride)) + 1;
+  }
+};
+std::vector<Block> blocks_of(const Call& call) {
+  const std::vector<Expr> image = call.sizes(1);
+  const Integers sizes = call.integers(2);
+  const std::size_t sides = sizes.size();
+  const Integers ones(sides, 1);
+  const Integers strides = call.integers("strides").value_or(ones),
+                 dilations = call.integers("dilations").value_or(ones),
+                 pads = call.integers("pads").value_or(Integers(2 * sides, 0));
+  if (sides < 1 || image.size() != sides || strides.size() != sides || dilations.size() != sides ||
+      pads.size() != 2 * sides)
+    call.fail(
+        "needs as many sizes of the image and of blocks, strides and dilations, and twice as many pads");
+  std::vector<Block> blocks;
+  for (std::size_t side = 0; side < sides; ++side) {
+    const Block& block = blocks.emplace_back(
+        Block{sizes[side], strides[side], dilations[side], pads[side], pads[side + sides], image[side]});
+    constexpr std::int64_t most = 1 << 20;
+    for (const std::int64_t number :
+         {block.size, block.stride, block.dilation, block.before + 1, block.after + 1})
+      if (number < 1 || number > most)
+        call.fail("blocks, strides, dilations and pads must be positive, and ", most, " at most");
+  }
+  return blocks;
+}
+
+// Windows, one a column, are added up to the image that they may have been taken from.
+Values col2im(const Call& call) {
+  const Tensor x = call.tensor(0);
+  if (x.rank() != 3) call.fail("needs a tensor of 3 axes, given one of ", x.rank());
+  const std::vector<Block> blocks = blocks_of(call);
+  const int sides = static_cast<int>(blocks.size());
+  std::int64_t taps = 1;
+  for (const Block& block : blocks) taps *= block.size;
+  const Expr channels = index::floor_div(x.size(1), Expr(taps));
+  // [batch, channels, size..., count...] goes to [batch, channels, image with padding...]
+  Shape parts = {x.size(0), channels}, image = {x.size(0), channels};
+  std::vector<graph::Padding> padding(2, graph::Padding{0, 0});
+  for (const Block& block : blocks) {
+    parts.emplace_back(block.size);
+    image.push_back(block.image + block.before + block.after);
+    padding.push_back({-block.before, -block.after});
+  }
+  for (const Block& block : blocks) parts.push_back(block.count());
+  graph::Indices places(2);
+  for (int side = 0; side < sides; ++side) {
+    const Block& block = blocks[static_cast<std::size_t>(side)];
+    Shape tap(static_cast<std::size_t>(2 * sides), 1), window = tap;
+    tap[static_cast<std::size_t>(side)] = block.size;
+    window[static_cast<std::size_t>(sides + side)] = block.count();
+    places.emplace_back(call.builder().iota(tap, side) * block.dilation +
+                        call.builder().iota(window, sides + side) * block.stride);
+  }
+  const Tensor zeros = call.builder().constant(0, graph::widened(x).dtype(), image);
+  const Tensor sums = graph::index_put(zeros, places, graph::reshape(graph::widened(x), parts), Mode::add);
+  return {graph::cast(graph::pad(sums, padding, 0), x.dtype(), true)};
+}
+
 constexpr std::array rows = {
+    Row{"Col2Im", col2im},
     Row{"Compress", compress},
     moving_row("Gather", gather),
     Row{"GatherElements", gather_elements},

@@ -27,7 +27,7 @@ struct Scaled {
 struct Rules {
   std::string mode, coordinates, nearest;
   double cubic = -0.75;
-  bool excludes_outside = false;
+  bool excludes_outside = false, antialias = false;
 };
 
 // Element `at` of the result as a place in the input. Where a scale is given, the result is as long as it
@@ -58,14 +58,31 @@ double nearest_of(const Call& call, const std::string& mode, double place) {
   call.fail("there is no nearest_mode '", escaped(mode), "'");
 }
 
-// The weights of the elements around a place that lies `ratio` behind the one before it.
-std::vector<double> weights_of(const Call& call, const Rules& rules, double ratio) {
-  if (rules.mode == "linear") return {1 - ratio, ratio};
-  if (rules.mode != "cubic") call.fail("there is no mode '", escaped(rules.mode), "'");
-  const double a = rules.cubic;
-  const auto near = [&](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
-  const auto far = [&](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
-  return {far(ratio + 1), near(ratio), near(1 - ratio), far(2 - ratio)};
+// The weight of an element so far away from a place.
+double weight_at(const Rules& rules, double distance) {
+  const double t = std::abs(distance), a = rules.cubic;
+  if (rules.mode == "linear") return std::max(1 - t, 0.0);
+  if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
+  return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
+}
+
+// The weights of the elements around a place that lies `ratio` behind the one before it: as many before as
+// behind, two or four. To make a smaller image without aliases, all that a smaller scale makes of these.
+std::vector<double> weights_of(const Call& call, const Rules& rules, double scale, double ratio) {
+  if (rules.mode != "linear" && rules.mode != "cubic")
+    call.fail("there is no mode '", escaped(rules.mode), "'");
+  const double width = rules.antialias ? std::min(scale, 1.0) : 1, reach = rules.mode == "linear" ? 1 : 2;
+  constexpr double most = 1 << 10;
+  if (!(reach / width <= most)) call.unsupported("attribute 'antialias' with a scale of ", scale);
+  const auto first = static_cast<std::int64_t>(std::floor(-reach / width)) + 1;
+  std::vector<double> weights;
+  double total = 0;
+  for (std::int64_t tap = first; tap < 2 - first; ++tap) {
+    weights.push_back(weight_at(rules, (static_cast<double>(tap) - ratio) * width));
+    total += weights.back();
+  }
+  for (double& weight : weights) weight = width == 1 ? weight : weight / total;
+  return weights;
 }
 
 // For each tap a place and a weight for each element of the result.
@@ -79,7 +96,8 @@ Taps taps_of(const Call& call, const Rules& rules, const Scaled& axis) {
     const double place = place_of(call, rules, axis, static_cast<double>(at));
     const bool is_nearest = rules.mode == "nearest";
     const double base = is_nearest ? nearest_of(call, rules.nearest, place) : std::floor(place);
-    std::vector<double> weights = is_nearest ? std::vector<double>{1} : weights_of(call, rules, place - base);
+    std::vector<double> weights =
+        is_nearest ? std::vector<double>{1} : weights_of(call, rules, axis.scale, place - base);
     const double first = base - static_cast<double>(weights.size() / 2 - (is_nearest ? 0 : 1));
     taps.places.resize(weights.size());
     taps.weights.resize(weights.size());
@@ -176,11 +194,12 @@ void keep_ratio(const Call& call, const Tensor& x, const graph::Axes& all, std::
 
 Rules rules_of(const Call& call) {
   const bool old = call.version() < 11;
-  if (call.truth("antialias", false)) call.unsupported("attribute 'antialias'");
   return {call.text("mode", "nearest"),
           old ? "asymmetric" : call.text("coordinate_transformation_mode", "half_pixel"),
-          old ? "floor" : call.text("nearest_mode", "round_prefer_floor"), call.real("cubic_coeff_a", -0.75),
-          call.truth("exclude_outside", false)};
+          old ? "floor" : call.text("nearest_mode", "round_prefer_floor"),
+          call.real("cubic_coeff_a", -0.75),
+          call.truth("exclude_outside", false),
+          call.truth("antialias", false)};
 }
 
 // Where tf_crop_and_resize reads outside of an axis; empty where it does not.
@@ -256,8 +275,7 @@ Values upsample(const Call& call) {
     scaled.push_back({from, static_cast<std::int64_t>(to), scale, 0, 1});
   }
   const std::string mode = call.text("mode", "nearest");
-  return resized_by(call, axes, scaled,
-                    {mode == "bilinear" ? "linear" : mode, "asymmetric", "floor", 0, false});
+  return resized_by(call, axes, scaled, {mode == "bilinear" ? "linear" : mode, "asymmetric", "floor", 0});
 }
 
 constexpr std::array rows = {

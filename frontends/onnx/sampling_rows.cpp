@@ -1,98 +1,20 @@
-// Elements of images at places that are computed: grids, and regions.
+// Elements of images at places that are computed: grids, regions, and filters whose elements move.
 #include <array>
-#include <cmath>
 
 #include "core/graph/composites.h"
-#include "core/graph/indexing.h"
 #include "core/graph/reductions.h"
 #include "frontends/onnx/operators.h"
+#include "frontends/onnx/products.h"
+#include "frontends/onnx/sampling.h"
 
 namespace twinloom::onnx {
 
 namespace {
 
+using graph::Shape;
 using graph::widened;
 using index::Expr;
 using ops::DType;
-
-enum class Outside : std::uint8_t { zeros, border, reflection };
-
-// Along one axis of an image: how many elements, as a number, and from where to where places are reflected.
-struct Side {
-  Tensor size;
-  double low;   // -0.5, or 0 with aligned corners
-  Tensor span;  // from there to the other end
-};
-
-struct Image {
-  Tensor elements;  // [batch, channels, height, width]
-  Tensor batch;     // of each place of the result, beside `places`
-  Outside outside;
-  Side height, width;
-};
-
-Tensor reflected(const Tensor& place, const Side& side) {
-  const Tensor from_low = graph::abs(place - side.low);
-  const Tensor twice = side.span * 2.0;
-  // An axis of one element has no room to be reflected in.
-  const Tensor inside = graph::fmod(from_low, graph::where(graph::gt(twice, 0), twice, 1.0));
-  return graph::where(graph::gt(twice, 0), graph::minimum(inside, twice - inside) + side.low, 0.0);
-}
-Tensor kept_inside(const Tensor& place, const Side& side, Outside outside) {
-  if (outside == Outside::zeros) return place;
-  const Tensor moved = outside == Outside::reflection ? reflected(place, side) : place;
-  return graph::minimum(graph::maximum(moved, 0.0), side.size - 1.0);
-}
-
-// [n, channels, ...] at whole places [n, 1, ...]; 0 where these lie outside.
-Tensor pixels(const Image& image, const Tensor& row, const Tensor& column) {
-  const auto clamped = [&](const Tensor& place, const Side& side) {
-    return graph::cast(graph::minimum(graph::maximum(place, 0.0), side.size - 1.0), DType::i64);
-  };
-  graph::Builder& builder = row.builder();
-  graph::Shape channels(static_cast<std::size_t>(row.rank()), 1);
-  channels[1] = image.elements.size(1);
-  const Tensor channel = builder.iota(channels, 1);
-  const Tensor y = kept_inside(row, image.height, image.outside),
-               x = kept_inside(column, image.width, image.outside);
-  const Tensor found =
-      graph::index(image.elements, {image.batch, channel, clamped(y, image.height), clamped(x, image.width)},
-                   graph::Negative::refused);
-  if (image.outside != Outside::zeros) return found;
-  const auto is_inside = [](const Tensor& place, const Side& side) {
-    return graph::logical_and(graph::ge(place, 0), graph::lt(place, side.size));
-  };
-  return graph::where(graph::logical_and(is_inside(y, image.height), is_inside(x, image.width)), found, 0.0);
-}
-
-// The weights of the places `first` and behind, around one that lies `ratio` behind the middle.
-std::vector<Tensor> weights_of(const Tensor& ratio, bool cubic) {
-  if (!cubic) return {1.0 - ratio, ratio};
-  constexpr double a = -0.75;
-  const auto near = [&](const Tensor& t) { return ((t * (a + 2)) - (a + 3)) * t * t + 1.0; };
-  const auto far = [&](const Tensor& t) { return ((t * a - 5 * a) * t + 8 * a) * t - 4 * a; };
-  return {far(ratio + 1.0), near(ratio), near(1.0 - ratio), far(2.0 - ratio)};
-}
-Tensor interpolated(const Image& image, const Tensor& row, const Tensor& column, bool cubic) {
-  const Tensor top = graph::floor(row), left = graph::floor(column);
-  const auto by_row = weights_of(row - top, cubic), by_column = weights_of(column - left, cubic);
-  const double first = cubic ? -1 : 0;
-  std::optional<Tensor> sum;
-  for (std::size_t r = 0; r < by_row.size(); ++r) {
-    for (std::size_t c = 0; c < by_column.size(); ++c) {
-      const Tensor part =
-          pixels(image, top + (first + static_cast<double>(r)), left + (first + static_cast<double>(c))) *
-          (by_row[r] * by_column[c]);
-      sum = sum ? *sum + part : part;
-    }
-  }
-  return *sum;
-}
-
-Side side_of(const Tensor& x, int axis, DType dtype, bool aligned) {
-  const Tensor size = graph::cast(x.builder().size(x.size(axis)), dtype);
-  return {size, aligned ? 0 : -0.5, aligned ? size - 1.0 : size};
-}
 
 Outside outside_of(const Call& call) {
   const std::string mode = call.text("padding_mode", "zeros");
@@ -102,38 +24,156 @@ Outside outside_of(const Call& call) {
   call.fail("there is no padding_mode '", escaped(mode), "'");
 }
 
-Values grid_sample(const Call& call) {
-  const Tensor x = call.tensor(0);
-  if (x.rank() != 4 || call.tensor(1).rank() != 4)
-    call.unsupported("an input of ", x.rank(), " axes in place of 4");
-  const Tensor wide = widened(x), grid = graph::cast(call.tensor(1), wide.dtype());
-  const bool aligned = call.truth("align_corners", false);
-  const Side height = side_of(x, 2, wide.dtype(), aligned), width = side_of(x, 3, wide.dtype(), aligned);
-  // From -1..1 to places; [batch, 1, rows, columns].
-  const auto places = [&](int component, const Side& side) {
-    const Tensor part = graph::unsqueeze(graph::select(grid, -1, component), 1) + 1.0;
-    return aligned ? part * 0.5 * (side.size - 1.0) : (part * side.size - 1.0) * 0.5;
-  };
-  Tensor row = places(1, height), column = places(0, width);
-  const Image image{wide, call.builder().iota({x.size(0), 1, 1, 1}, 0), outside_of(call), height, width};
-  const std::string mode = call.text("mode", call.version() < 20 ? "bilinear" : "linear");
-  if (mode == "nearest") {
-    const auto whole = [&](const Tensor& place, const Side& side) {
-      return graph::round(kept_inside(place, side, image.outside));
-    };
-    return {graph::cast(pixels(image, whole(row, height), whole(column, width)), x.dtype(), true)};
-  }
-  if (mode == "bilinear" || mode == "linear") {
-    row = kept_inside(row, height, image.outside);
-    column = kept_inside(column, width, image.outside);
-  } else if (mode != "bicubic" && mode != "cubic") {
-    call.fail("there is no mode '", escaped(mode), "'");
-  }
-  return {graph::cast(interpolated(image, row, column, mode.ends_with("cubic")), x.dtype(), true)};
+// Positions along one of so many axes.
+Tensor positions(graph::Builder& builder, int rank, int axis, const Expr& size) {
+  Shape shape(static_cast<std::size_t>(rank), 1);
+  shape[static_cast<std::size_t>(axis)] = size;
+  return builder.iota(shape, axis);
 }
 
-// Places along one side of the regions: [regions, 1, outputs * samples], and whether they lie near the image.
-struct Places {
+// Batch and channel of each element of [batch, channels, ...].
+std::vector<Tensor> batches_and_channels(const Tensor& x) {
+  return {positions(x.builder(), x.rank(), 0, x.size(0)), positions(x.builder(), x.rank(), 1, x.size(1))};
+}
+
+// The last axis of the grid holds a place for each side, the last one first, from -1 to 1.
+Values grid_sample(const Call& call) {
+  const Tensor x = call.tensor(0);
+  const int sides = x.rank() - 2;
+  if (sides < 1 || call.tensor(1).rank() != x.rank() || call.tensor(1).size(-1) != Expr(sides))
+    call.fail("needs an image of 3 axes or more, and a grid of as many with ", sides, " places each");
+  const std::string mode = call.text("mode", call.version() < 20 ? "bilinear" : "linear");
+  const bool is_nearest = mode == "nearest", is_cubic = mode == "bicubic" || mode == "cubic";
+  if (!is_nearest && !is_cubic && mode != "bilinear" && mode != "linear")
+    call.fail("there is no mode '", escaped(mode), "'");
+  if (is_cubic && sides > 2) call.unsupported("mode '", mode, "' of ", sides, " sides");
+  const Tensor wide = widened(x), grid = graph::cast(call.tensor(1), wide.dtype());
+  const bool aligned = call.truth("align_corners", false);
+  Image image{wide, batches_and_channels(x), outside_of(call), {}};
+  Places places;
+  for (int side = 0; side < sides; ++side) {
+    image.sides.push_back(side_of(x, 2 + side, wide.dtype(), aligned));
+    const Tensor size = image.sides.back().size;
+    const Tensor part = graph::unsqueeze(graph::select(grid, -1, sides - 1 - side), 1) + 1.0;
+    const Tensor place = aligned ? part * 0.5 * (size - 1.0) : (part * size - 1.0) * 0.5;
+    const Tensor kept = is_cubic ? place : kept_inside(place, image.sides.back(), image.outside);
+    places.push_back(is_nearest ? graph::round(kept) : kept);
+  }
+  const Tensor result = is_nearest ? pixels(image, places) : interpolated(image, places, is_cubic);
+  return {graph::cast(result, x.dtype(), true)};
+}
+
+// From -1 to 1 along an axis: the corners, or the middles of the elements.
+Tensor coordinates(const Tensor& position, const Tensor& size, bool aligned) {
+  if (!aligned) return (position * 2.0 + 1.0) / size - 1.0;
+  const Tensor last = size - 1.0;
+  return graph::where(graph::gt(last, 0), position * 2.0 / last - 1.0, 0.0);
+}
+
+// [batch, sides, sides + 1] times the coordinates of each element, the last side first, and 1.
+Values affine_grid(const Call& call) {
+  const Tensor theta = call.tensor(0), wide = widened(theta);
+  const std::vector<Expr> sizes = call.sizes(1);
+  const int sides = static_cast<int>(sizes.size()) - 2, rank = sides + 1;
+  if (sides < 1 || theta.rank() != 3 || theta.size(1) != Expr(sides) || theta.size(2) != Expr(sides + 1))
+    call.fail("needs the sizes of batch, channels and sides, and a matrix of sides by sides and one more");
+  graph::Builder& builder = call.builder();
+  std::vector<Tensor> axes;
+  for (int side = sides; side-- > 0;) {
+    const Expr& size = sizes[static_cast<std::size_t>(side) + 2];
+    const Tensor position = graph::cast(positions(builder, rank, side + 1, size), wide.dtype());
+    axes.push_back(coordinates(position, graph::cast(builder.size(size), wide.dtype()),
+                               call.truth("align_corners", false)));
+  }
+  Values parts;
+  for (int row = 0; row < sides; ++row) {
+    const auto factor = [&](int column) {
+      Shape shape(static_cast<std::size_t>(rank), 1);
+      shape[0] = theta.size(0);
+      return graph::reshape(graph::select(graph::select(wide, 1, row), 1, column), shape);
+    };
+    Tensor sum = factor(sides);
+    for (int side = 0; side < sides; ++side) sum = sum + factor(side) * axes[static_cast<std::size_t>(side)];
+    parts.push_back(sum);
+  }
+  return {graph::cast(graph::stack(parts, -1), theta.dtype(), true)};
+}
+
+// Where along one side the elements of moved filters lie: [batch, groups, 1, kernel..., count...].
+Tensor filter_places(const Window& window, const Tensor& offset, int side, int sides) {
+  const int rank = 3 + 2 * sides;
+  graph::Builder& builder = offset.builder();
+  const Tensor tap = positions(builder, rank, 3 + side, window.size) * window.dilation,
+               first = positions(builder, rank, 3 + sides + side, window.count) * window.stride;
+  const Tensor at = tap + (first - builder.size(window.before));
+  return offset + graph::cast(at, offset.dtype());
+}
+
+Shape joined(std::initializer_list<Shape> parts) {
+  Shape all;
+  for (const Shape& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+// The channels of an image in groups, each of which has offsets of its own.
+Image grouped_image(const Tensor& x, const Expr& groups) {
+  const Expr channels = index::floor_div(x.size(1), groups);
+  const Shape shape = x.shape();
+  const int rank = 3 + 2 * (x.rank() - 2);
+  graph::Builder& builder = x.builder();
+  return {graph::reshape(x, joined({{x.size(0), groups, channels}, {shape.begin() + 2, shape.end()}})),
+          {positions(builder, rank, 0, x.size(0)), positions(builder, rank, 1, groups),
+           positions(builder, rank, 2, channels)},
+          Outside::zeros,
+          {}};
+}
+
+// What the windows of moved filters hold, times the mask: [batch, channels, kernel..., count...].
+Tensor moved_windows(const Call& call, const std::vector<Window>& windows) {
+  const Tensor x = widened(call.tensor(0));
+  const int sides = x.rank() - 2;
+  const std::int64_t groups = call.integer("offset_group", 1);
+  if (groups < 1) call.fail("attribute 'offset_group' must be at least 1, it is ", groups);
+  Shape kernel, count;
+  for (const Window& window : windows) kernel.push_back(window.size), count.push_back(window.count);
+  const Shape first = {x.size(0), groups, 1};
+  const Tensor offsets =
+      graph::reshape(graph::cast(call.tensor(2), x.dtype()), joined({first, kernel, {sides}, count}));
+  Image image = grouped_image(x, groups);
+  Places places;
+  for (int side = 0; side < sides; ++side) {
+    image.sides.push_back(side_of(x, 2 + side, x.dtype(), true));
+    places.push_back(filter_places(windows[static_cast<std::size_t>(side)],
+                                   graph::select(offsets, 3 + sides, side), side, sides));
+  }
+  Tensor found = interpolated(image, places, false);
+  if (call.has(4))
+    found = found * graph::reshape(graph::cast(call.tensor(4), x.dtype()), joined({first, kernel, count}));
+  return graph::reshape(found, joined({{x.size(0), x.size(1)}, kernel, count}));
+}
+
+// A convolution each of whose elements is moved by an offset of its own, and weighed by a mask.
+Values deform_conv(const Call& call) {
+  const Tensor x = call.tensor(0), weights = widened(call.tensor(1));
+  if (x.rank() < 3 || weights.rank() != x.rank() || call.tensor(2).rank() != x.rank())
+    call.fail("needs an input, weights and offsets of as many axes, 3 or more");
+  check_kernel_shape(call, weights);
+  const Shape shape = weights.shape();
+  const auto windows = windows_of(call, x, {shape.begin() + 2, shape.end()});
+  const Expr groups = groups_of(call), outputs = index::floor_div(weights.size(0), groups);
+  Shape counts = {x.size(0), weights.size(0)};
+  for (const Window& window : windows) counts.push_back(window.count);
+  const Expr places = index::product(std::span(counts).subspan(2)),
+             taps = index::product(std::span(shape).subspan(1));
+  const Tensor moved = graph::reshape(moved_windows(call, windows), {x.size(0), groups, taps, places});
+  Tensor result =
+      graph::reshape(graph::matrix_product(graph::reshape(weights, {groups, outputs, taps}), moved), counts);
+  if (call.has(3)) result = result + graph::beside_channels(widened(call.tensor(3)), x.rank());
+  return {graph::cast(result, x.dtype(), true)};
+}
+
+// Places along one side of the regions: [regions, outputs * samples], and whether they lie near the image.
+struct Samples {
   Tensor at, near;
 };
 struct Region {
@@ -141,7 +181,7 @@ struct Region {
   std::int64_t outputs, samples;
   bool half_pixel;
 };
-Places places_of(const Region& region, const Side& side) {
+Samples samples_of(const Region& region, const Side& side) {
   const Tensor length =
       region.half_pixel ? region.last - region.first : graph::maximum(region.last - region.first, 1.0);
   graph::Builder& builder = side.size.builder();
@@ -153,7 +193,19 @@ Places places_of(const Region& region, const Side& side) {
   return {graph::minimum(graph::maximum(at, 0.0), side.size - 1.0), near};
 }
 
-// The mean of samples at the middles of the parts of each region's cells.
+// [regions, channels, rows of samples, columns]: the elements around each sample by their weights, added up
+// or the greatest of them; 0 where a sample is far from the image.
+Tensor sampled(const Image& image, const Samples& vertical, const Samples& horizontal, bool is_max) {
+  const auto down = [](const Tensor& t) { return graph::unsqueeze(graph::unsqueeze(t, 1), -1); };
+  const auto across = [](const Tensor& t) { return graph::unsqueeze(graph::unsqueeze(t, 1), 1); };
+  const std::vector<Tensor> parts = weighted_pixels(image, {down(vertical.at), across(horizontal.at)}, false);
+  Tensor found = parts[0];
+  for (std::size_t k = 1; k < parts.size(); ++k)
+    found = is_max ? graph::maximum(found, parts[k]) : found + parts[k];
+  return graph::where(graph::logical_and(down(vertical.near), across(horizontal.near)), found, 0.0);
+}
+
+// The samples at the middles of the parts of each region's cells: their mean, or their greatest.
 Values roi_align(const Call& call) {
   const Tensor x = call.tensor(0), wide = widened(x);
   const std::int64_t rows = call.integer("output_height", 1), columns = call.integer("output_width", 1),
@@ -161,29 +213,29 @@ Values roi_align(const Call& call) {
   if (x.rank() != 4 || rows < 1 || columns < 1)
     call.fail("needs an image of 4 axes, and an output of 1 at least");
   if (samples < 1) call.unsupported("sampling_ratio 0, by which regions decide about the number of samples,");
-  if (call.text("mode", "avg") != "avg") call.unsupported("mode '", escaped(call.text("mode", "")), "'");
+  const std::string mode = call.text("mode", "avg");
+  if (mode != "avg" && mode != "max")
+    call.fail("attribute 'mode' must be avg or max, it is '", escaped(mode), "'");
   const bool half_pixel =
       call.version() >= 16 && call.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
   const Tensor corners =
       graph::cast(call.tensor(1), wide.dtype()) * call.real("spatial_scale", 1) - (half_pixel ? 0.5 : 0.0);
   const auto corner = [&](int k) { return graph::select(corners, 1, k); };
   const Side height = side_of(x, 2, wide.dtype(), true), width = side_of(x, 3, wide.dtype(), true);
-  const Places vertical = places_of({corner(1), corner(3), rows, samples, half_pixel}, height);
-  const Places horizontal = places_of({corner(0), corner(2), columns, samples, half_pixel}, width);
-  // [regions, 1, rows * samples, columns * samples]
-  const auto down = [](const Tensor& t) { return graph::unsqueeze(graph::unsqueeze(t, 1), -1); };
-  const auto across = [](const Tensor& t) { return graph::unsqueeze(graph::unsqueeze(t, 1), 1); };
+  const Samples vertical = samples_of({corner(1), corner(3), rows, samples, half_pixel}, height);
+  const Samples horizontal = samples_of({corner(0), corner(2), columns, samples, half_pixel}, width);
   const Tensor batch = graph::reshape(graph::cast(call.tensor(2), DType::i64), {-1, 1, 1, 1});
-  const Image image{wide, batch, Outside::border, height, width};
-  const Tensor zeros = graph::full_like(down(vertical.at) + across(horizontal.at), 0.0);
-  const Tensor found = interpolated(image, down(vertical.at) + zeros, across(horizontal.at) + zeros, false);
-  const Tensor sampled =
-      graph::where(graph::logical_and(down(vertical.near), across(horizontal.near)), found, 0.0);
-  const graph::Shape cells = {sampled.size(0), sampled.size(1), rows, samples, columns, samples};
-  return {graph::cast(graph::mean(graph::reshape(sampled, cells), {3, 5}), x.dtype(), true)};
+  const Image image{
+      wide, {batch, positions(call.builder(), 4, 1, x.size(1))}, Outside::border, {height, width}};
+  const bool is_max = mode == "max";
+  const Tensor found = sampled(image, vertical, horizontal, is_max);
+  const Tensor cells = graph::reshape(found, {found.size(0), found.size(1), rows, samples, columns, samples});
+  return {graph::cast(is_max ? graph::amax(cells, {3, 5}) : graph::mean(cells, {3, 5}), x.dtype(), true)};
 }
 
 constexpr std::array rows = {
+    Row{"AffineGrid", affine_grid},
+    Row{"DeformConv", deform_conv},
     Row{"GridSample", grid_sample},
     Row{"RoiAlign", roi_align},
 };

@@ -57,27 +57,47 @@ void check_parts(const Call& call, const Tensor& x) {
 }
 
 // The axis is an attribute up to opset 19, then an input.
-Values dft(const Call& call) {
-  const Tensor x = call.tensor(0);
+int transformed_axis(const Call& call, const Tensor& x) {
   check_parts(call, x);
   const std::int64_t given = call.version() < 20 ? call.integer("axis", 1)
                              : call.has(2)       ? call.integer(2)
                                                  : -2;
   const int axis = call.axis(given, x.rank());
   if (axis == x.rank() - 1) call.fail("the last axis holds the parts of complex numbers");
+  return axis;
+}
+
+// The elements [..., n, parts] and zeros behind them, or the first of them.
+Tensor with_length(const Tensor& x, const Expr& length) {
+  std::vector<graph::Padding> padding(static_cast<std::size_t>(x.rank()), graph::Padding{0, 0});
+  padding[padding.size() - 2].after = length - x.size(-2);
+  return graph::pad(x, padding, 0.0);
+}
+
+// Of the transform of real numbers the other half: element size - k is the conjugate of element k.
+Tensor both_sides(const Call& call, const Tensor& half, const Expr& size) {
+  if (half.size(-1) != Expr(2)) call.fail("needs complex numbers to find real ones by a one-sided inverse");
+  const Expr behind = size - half.size(-2);
+  const Tensor mirrored = graph::flip(graph::slice_exact(half, -2, 1, behind), {-2});
+  const Tensor real = graph::slice_exact(mirrored, -1, 0, 1),
+               imaginary = graph::slice_exact(mirrored, -1, 1, 1);
+  return graph::concat({half, graph::concat({real, -imaginary}, -1)}, -2);
+}
+
+Values dft(const Call& call) {
+  const Tensor x = call.tensor(0);
+  const int axis = transformed_axis(call, x);
   const bool onesided = call.truth("onesided", false), inverse = call.truth("inverse", false);
-  if (onesided && (inverse || x.size(-1) == Expr(2)))
-    call.unsupported("a one-sided transform of complex numbers");
   Tensor wide = graph::transpose(widened(x), axis, x.rank() - 2);
-  Expr size = wide.size(-2);
-  if (call.has(1)) {
-    size = call.integer(1);
-    std::vector<graph::Padding> padding(static_cast<std::size_t>(x.rank()), graph::Padding{0, 0});
-    padding[padding.size() - 2].after = size - wide.size(-2);
-    wide = graph::pad(wide, padding, 0.0);
-  }
-  const Tensor result =
-      transformed(wide, {size, onesided ? index::floor_div(size, Expr(2)) + 1 : size, inverse});
+  Expr size = onesided && inverse ? (wide.size(-2) - 1) * 2 : wide.size(-2);
+  if (call.has(1)) size = call.integer(1);
+  if (const auto known = index::constant_of(size); known && *known < 1)
+    call.fail("transforms ", *known, " elements; there must be 1 at least");
+  const Expr half = index::floor_div(size, Expr(2)) + 1;
+  wide = with_length(wide, onesided && inverse ? half : size);
+  if (onesided && inverse) wide = both_sides(call, wide, size);
+  Tensor result = transformed(wide, {size, onesided && !inverse ? half : size, inverse});
+  if (onesided && inverse) result = graph::slice_exact(result, -1, 0, 1);
   return {graph::cast(graph::transpose(result, axis, x.rank() - 2), x.dtype(), true)};
 }
 

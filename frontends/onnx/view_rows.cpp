@@ -263,6 +263,27 @@ Values pad(const Call& call) {
   return {graph::where(inside, graph::pad(x, padding, 0), graph::reshape(call.tensor(2), {}))};
 }
 
+// The middle of each axis, or zeros around it; of an odd difference one element more behind.
+Values center_crop_pad(const Call& call) {
+  const Tensor x = call.tensor(0);
+  const std::vector<Expr> sizes = call.sizes(1);
+  Integers axes(static_cast<std::size_t>(x.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  axes = call.integers("axes").value_or(axes);
+  if (sizes.size() != axes.size()) call.fail("needs ", axes.size(), " sizes, given ", sizes.size());
+  std::vector<graph::Padding> padding(static_cast<std::size_t>(x.rank()), graph::Padding{0, 0});
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const int axis = call.axis(axes[k], x.rank());
+    const Expr more = sizes[k] - x.size(axis);
+    const auto half = [](const Expr& count) {
+      return index::floor_div(index::greatest(count, Expr(0)), Expr(2));
+    };
+    const Expr before = half(more) - half(x.size(axis) - sizes[k]);
+    padding[static_cast<std::size_t>(axis)] = {before, more - before};
+  }
+  return {graph::pad(x, padding, 0)};
+}
+
 Values tile(const Call& call) {
   const Tensor x = call.tensor(0);
   if (call.version() < 6) call.unsupported("opset ", call.version());
@@ -334,6 +355,7 @@ Values reverse_sequence(const Call& call) {
 }
 
 constexpr std::array rows = {
+    Row{"CenterCropPad", center_crop_pad},
     Row{"Concat", concat},
     Row{"DepthToSpace", depth_to_space},
     moving_row("Expand", expand),

@@ -70,10 +70,7 @@ TEST(OnnxAttention, StagesAreResults) {
     model.reals("q", {1, 1, 1, 1}, {2}).reals("k", {1, 1, 2, 1}, {1, 3}).raw("m", boolean, {2}, "\1\1");
     model.node("Attention", {"q", "k", "k", "m"}, {"y", "", "", "scores"})
         .with("qk_matmul_output_mode", mode);
-    format::AttributeProto& cap = model.node(0).attribute.emplace_back();
-    cap.name = "softcap";
-    cap.type = format::AttributeType::real;
-    cap.f = 4;
+    model.with_real("softcap", 4);
     return numbers_of(model.output("scores").read());
   };
   EXPECT_EQ(stage(0), (Numbers{2, 6}));

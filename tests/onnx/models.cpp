@@ -99,6 +99,18 @@ Model& Model::with(const std::string& name, std::int64_t number) {
   attribute(name, AttributeType::integer).i = number;
   return *this;
 }
+Model& Model::with_real(const std::string& name, double number) {
+  attribute(name, AttributeType::real).f = static_cast<float>(number);
+  return *this;
+}
+Model& Model::with_tensor(const std::string& name, const std::vector<float>& numbers) {
+  format::TensorProto tensor;
+  tensor.data_type = float32;
+  tensor.dims = {static_cast<std::int64_t>(numbers.size())};
+  tensor.float_data = numbers;
+  attribute(name, AttributeType::tensor).t = std::make_shared<format::TensorProto>(tensor);
+  return *this;
+}
 Model& Model::with(const std::string& name, const std::vector<std::int64_t>& numbers) {
   attribute(name, AttributeType::integers).ints = numbers;
   return *this;

@@ -21,11 +21,15 @@ enum Type : std::int32_t {
   float32 = 1,
   uint8 = 2,
   int8 = 3,
+  uint16 = 4,
   int32 = 6,
   int64 = 7,
   text = 8,
   boolean = 9,
   float16 = 10,
+  float64 = 11,
+  uint32 = 12,
+  bfloat16 = 16,
   float8e4m3fn = 17,
   float8e4m3fnuz = 18,
   float8e5m2 = 19,
@@ -57,6 +61,9 @@ class Model {
               const std::vector<std::string>& outputs);
   // Attributes of the last node.
   Model& with(const std::string& name, std::int64_t number);
+  Model& with_real(const std::string& name, double number);
+  // A list of numbers as a tensor.
+  Model& with_tensor(const std::string& name, const std::vector<float>& numbers);
   Model& with(const std::string& name, const std::vector<std::int64_t>& numbers);
   Model& with(const std::string& name, const std::string& words);
   Model& with(const std::string& name, const Model& graph);
