@@ -56,6 +56,7 @@ std::span<const Row> control_rows();
 std::span<const Row> sequence_rows();
 std::span<const Row> attention_rows();
 std::span<const Row> state_rows();
+std::span<const Row> bit_cast_rows();
 
 // The last opset of a domain of ONNX whose changes the rows know.
 std::optional<std::int64_t> newest_opset(std::string_view domain);

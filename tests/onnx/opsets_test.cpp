@@ -1,6 +1,7 @@
 // What operators mean since opset 23, of small models.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -56,6 +57,58 @@ TEST(OnnxOpsets, RangesOfHalfPrecisionAreCountedInSinglePrecision) {
   EXPECT_EQ(type_of(graph), "f16 [60]");
   EXPECT_EQ(numbers_of(graph).at(49), 2048);
   EXPECT_EQ(numbers_of(graph).at(51), 2052);
+}
+
+Numbers bits_of(const std::string& bytes, std::int64_t count, const std::vector<Type>& types) {
+  Model model(26);
+  model.raw("0", types[0], {count}, bytes);
+  for (std::size_t k = 1; k < types.size(); ++k)
+    model.node("BitCast", {cat(k - 1)}, {cat(k)}).with("to", types[k]);
+  return numbers_of(model.output(cat(types.size() - 1)).read());
+}
+template <class Number>
+Numbers bits_of(const std::vector<Number>& numbers, const std::vector<Type>& types) {
+  const std::string bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number));
+  return bits_of(bytes, static_cast<std::int64_t>(numbers.size()), types);
+}
+
+// All floats of 16 bits, from their bits and back: those of a NaN are the ones of one NaN.
+TEST(OnnxOpsets, BitsOfSmallFloatsComeBack) {
+  for (const auto& [type, infinity_bits, nan_bits] :
+       {std::tuple{float16, 0x7c00, 0x7e00}, std::tuple{bfloat16, 0x7f80, 0x7fc0}}) {
+    std::vector<std::uint16_t> codes;
+    Numbers expected;
+    for (int code = 0; code < 1 << 16; ++code) {
+      codes.push_back(static_cast<std::uint16_t>(code));
+      expected.push_back((code & 0x7fff) > infinity_bits ? nan_bits : code);
+    }
+    EXPECT_EQ(bits_of(codes, {uint16, type, uint16}), expected) << type;
+  }
+}
+
+TEST(OnnxOpsets, BitsOfFloats) {
+  const std::vector<float> singles = {1, -2.5F, -0.0F, 0x1p-149F, -INFINITY, 0x1.fffffep127F, 0x1p-126F};
+  Numbers expected;
+  for (const float each : singles) expected.push_back(std::bit_cast<std::int32_t>(each));
+  EXPECT_EQ(bits_of(singles, {float32, int32}), expected);
+  EXPECT_EQ(bits_of(singles, {float32, uint32, float32}), Numbers(singles.begin(), singles.end()));
+  const std::vector<double> doubles = {1,        -2.5, -0.0, 0x1p-1074, -INFINITY, 0x1.fffffffffffffp1023,
+                                       0x1p-1022};
+  EXPECT_EQ(bits_of(doubles, {float64, int64, float64}), doubles);
+  EXPECT_EQ(bits_of<double>({-2.5}, {float64, int64}),
+            (Numbers{static_cast<double>(std::bit_cast<std::int64_t>(-2.5))}));
+  EXPECT_EQ(bits_of<std::int8_t>({-1, 3}, {int8, uint8}), (Numbers{255, 3}));
+  EXPECT_EQ(bits_of(std::string("\x9f", 1), 2, {int4, uint4}), (Numbers{15, 9}));
+}
+
+TEST(OnnxOpsets, BitsThatAreNotRead) {
+  Model wide = model_of("BitCast", {2}, 26);
+  EXPECT_EQ(wide.with("to", int64).error(),
+            "node 'y' (BitCast, opset 26): elements of f32 have 32 bits, those of i64 64");
+  Model narrow(26);
+  narrow.input("x", uint8, {2}).node("BitCast", {"x"}, {"y"}).with("to", float8e8m0).output("y");
+  EXPECT_EQ(narrow.error(),
+            "unsupported: node 'y' (BitCast, opset 26): the bits of u8 as float8e8m0 is not supported");
 }
 
 }  // namespace
