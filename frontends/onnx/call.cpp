@@ -125,15 +125,16 @@ AnyValues Call::run(std::string_view attribute, const AnyValues& inputs) const {
   return context_.run(*found->g, inputs);
 }
 
-std::vector<double> Call::reals(std::size_t position) const {
-  const graph::Array known = array(position);
-  const auto size = static_cast<std::size_t>(ops::size_of(known.dtype));
-  const auto bytes = known.bytes.read();
+std::vector<double> reals_in(const graph::Array& array) {
+  const auto size = static_cast<std::size_t>(ops::size_of(array.dtype));
+  const auto bytes = array.bytes.read();
   std::vector<double> result;
   for (std::size_t e = 0; e < bytes.size(); e += size)
-    result.push_back(ops::real_of(ops::load_number(known.dtype, bytes.data() + e), known.dtype));
+    result.push_back(ops::real_of(ops::load_number(array.dtype, bytes.data() + e), array.dtype));
   return result;
 }
+
+std::vector<double> Call::reals(std::size_t position) const { return reals_in(array(position)); }
 
 void Call::ignore(std::initializer_list<std::string_view> attributes) const {
   read_attributes_.insert(attributes.begin(), attributes.end());

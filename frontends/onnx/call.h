@@ -32,6 +32,9 @@ struct Value : std::variant<Tensor, Sequence, std::monostate> {
 };
 using AnyValues = std::vector<Value>;
 
+// The elements, row by row; 64-bit integers rounded.
+std::vector<double> reals_in(const graph::Array& array);
+
 class Call {
  public:
   // What a node is read with; outlives the calls.

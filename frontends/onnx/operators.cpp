@@ -12,12 +12,12 @@ namespace {
 const std::map<std::string_view, const Row*>& all_rows() {
   static const auto rows = [] {
     std::map<std::string_view, const Row*> result;
-    const std::array families = {pointwise_rows(), activation_rows(),   reduction_rows(), view_rows(),
-                                 indexing_rows(),  creation_rows(),     norm_rows(),      pooling_rows(),
-                                 product_rows(),   quantisation_rows(), loss_rows(),      resize_rows(),
-                                 sampling_rows(),  recurrent_rows(),    signal_rows(),    data_rows(),
-                                 control_rows(),   sequence_rows(),     attention_rows(), state_rows(),
-                                 bit_cast_rows()};
+    const std::array families = {
+        pointwise_rows(), activation_rows(), reduction_rows(), view_rows(),      indexing_rows(),
+        creation_rows(),  norm_rows(),       pooling_rows(),   product_rows(),   quantisation_rows(),
+        loss_rows(),      resize_rows(),     sampling_rows(),  recurrent_rows(), signal_rows(),
+        data_rows(),      control_rows(),    sequence_rows(),  attention_rows(), state_rows(),
+        bit_cast_rows(),  ml_rows()};
     for (const std::span<const Row> family : families)
       for (const Row& row : family) CHECK(result.emplace(row.name, &row).second, "two rows ", row.name);
     return result;
