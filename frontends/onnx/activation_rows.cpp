@@ -1,4 +1,4 @@
-// Activations, by the formulas of ONNX, and dropout.
+// Activations, by the formulas of ONNX.
 #include <array>
 
 #include "core/graph/composites.h"
@@ -87,25 +87,8 @@ Values prelu(const Call& call) {
   return {graph::where(graph::lt(x, 0), x * slope, x)};
 }
 
-// What is in training drops by numbers that ONNX does not define.
-bool drops(const Call& call) {
-  if (call.version() < 7) return !call.truth("is_test", false);
-  if (call.version() < 12 || !call.has(2)) return false;
-  if (call.integer(2) == 0) return false;
-  return !call.has(1) || call.reals(1) != std::vector<double>{0};
-}
-Values dropout(const Call& call) {
-  if (drops(call)) call.unsupported("dropout in training, whose random numbers ONNX leaves open,");
-  call.ignore({"ratio", "seed"});
-  call.ignore_input(1);
-  const Tensor x = call.tensor(0);
-  const ops::DType mask = call.version() < 10 ? x.dtype() : ops::DType::b8;
-  return {x, call.builder().constant(1, mask, x.shape())};
-}
-
 constexpr std::array rows = {
     Row{"Celu", in_float<celu>},
-    Row{"Dropout", dropout},
     Row{"Elu", in_float<elu>},
     Row{"Gelu", in_float<gelu>},
     Row{"HardSigmoid", in_float<hard_sigmoid>},

@@ -58,6 +58,7 @@ std::span<const Row> attention_rows();
 std::span<const Row> state_rows();
 std::span<const Row> bit_cast_rows();
 std::span<const Row> ml_rows();
+std::span<const Row> random_rows();
 
 // The last opset of a domain of ONNX whose changes the rows know.
 std::optional<std::int64_t> newest_opset(std::string_view domain);
