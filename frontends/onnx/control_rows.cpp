@@ -84,48 +84,85 @@ std::int64_t iterations_of(const Call& call, const std::vector<Scanned>& inputs)
   return *count;
 }
 
-// States come first, then what is scanned, an element an iteration.
-Values scan(const Call& call) {
-  const auto scanned_count = static_cast<std::size_t>(call.integer("num_scan_inputs", 0));
-  if (scanned_count < 1 || scanned_count > call.count())
-    call.fail("attribute 'num_scan_inputs' must lie in 1 to ", call.count());
-  const std::size_t states = call.count() - scanned_count;
-  if (call.outputs() < states) call.fail("has fewer outputs than states");
-  const std::size_t result_count = call.outputs() - states;
-  const Integers axes = each_of(call, "scan_input_axes", scanned_count),
-                 ways = each_of(call, "scan_input_directions", scanned_count),
-                 result_axes = each_of(call, "scan_output_axes", result_count),
-                 result_ways = each_of(call, "scan_output_directions", result_count);
+// What a scan goes through: states come first, then what is scanned, an element an iteration.
+struct Scan {
   Values state;
-  for (std::size_t k = 0; k < states; ++k) state.push_back(call.tensor(k));
   std::vector<Scanned> scanned;
-  for (std::size_t k = 0; k < scanned_count; ++k) {
-    const Tensor x = call.tensor(states + k);
-    scanned.push_back({x, call.axis(axes[k], x.rank()), ways[k] != 0});
-  }
-  const std::int64_t count = iterations_of(call, scanned);
+  Integers result_axes, result_ways;  // of each result
+};
+
+// The last states, and the results.
+Values run(const Call& call, Scan scan) {
+  const std::size_t states = scan.state.size(), result_count = scan.result_axes.size();
+  const std::int64_t count = iterations_of(call, scan.scanned);
   std::vector<Values> results(result_count);
   for (std::int64_t iteration = 0; iteration < count; ++iteration) {
-    AnyValues inputs(state.begin(), state.end());
-    for (const auto& [x, axis, backwards] : scanned)
+    AnyValues inputs(scan.state.begin(), scan.state.end());
+    for (const auto& [x, axis, backwards] : scan.scanned)
       inputs.push_back(graph::select(x, axis, backwards ? count - 1 - iteration : iteration));
     const Values outputs = tensors_in(call, call.run("body", inputs));
     if (outputs.size() != states + result_count)
       call.fail("the body has ", outputs.size(), " outputs in place of ", states + result_count);
-    state.assign(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(states));
+    scan.state.assign(outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(states));
     for (std::size_t k = 0; k < result_count; ++k) results[k].push_back(outputs[states + k]);
   }
   for (std::size_t k = 0; k < result_count; ++k) {
     const int rank = results[k].empty() ? 1 : results[k][0].rank() + 1;
-    state.push_back(joined(call, results[k], call.axis(result_axes[k], rank), result_ways[k] != 0));
+    scan.state.push_back(
+        joined(call, results[k], call.axis(scan.result_axes[k], rank), scan.result_ways[k] != 0));
   }
-  return state;
+  return scan.state;
+}
+
+// Of opset 8: every tensor has a batch in front, whose sequences are scanned one by one.
+Values scan_of_batches(const Call& call, std::size_t scanned_count, std::size_t states) {
+  if (call.has(0)) call.unsupported("sequences of different lengths");
+  const Integers ways = each_of(call, "directions", scanned_count);
+  const auto batch = index::constant_of(call.tensor(1 + states).size(0));
+  if (!batch || *batch < 1 || *batch > most_iterations)
+    call.unsupported("a symbolic size of the batch, or one not in 1 to ", most_iterations, ",");
+  std::vector<Values> parts(call.outputs());
+  for (std::int64_t b = 0; b < *batch; ++b) {
+    Scan scan;
+    for (std::size_t k = 0; k < states; ++k) scan.state.push_back(graph::select(call.tensor(1 + k), 0, b));
+    for (std::size_t k = 0; k < scanned_count; ++k)
+      scan.scanned.push_back({graph::select(call.tensor(1 + states + k), 0, b), 0, ways[k] != 0});
+    scan.result_axes = scan.result_ways = Integers(call.outputs() - states, 0);
+    const Values values = run(call, std::move(scan));
+    for (std::size_t k = 0; k < values.size(); ++k) parts[k].push_back(values[k]);
+  }
+  Values results;
+  for (const Values& each : parts) results.push_back(graph::stack(each, 0));
+  return results;
+}
+
+Values scan(const Call& call) {
+  const std::size_t first = call.version() < 9 ? 1 : 0;
+  const auto scanned_count = static_cast<std::size_t>(call.integer("num_scan_inputs", 0));
+  if (scanned_count < 1 || scanned_count + first > call.count())
+    call.fail("attribute 'num_scan_inputs' must lie in 1 to ", call.count() - first);
+  const std::size_t states = call.count() - first - scanned_count;
+  if (call.outputs() < states) call.fail("has fewer outputs than states");
+  if (call.version() < 9) return scan_of_batches(call, scanned_count, states);
+  const std::size_t result_count = call.outputs() - states;
+  const Integers axes = each_of(call, "scan_input_axes", scanned_count),
+                 ways = each_of(call, "scan_input_directions", scanned_count);
+  Scan scan{{},
+            {},
+            each_of(call, "scan_output_axes", result_count),
+            each_of(call, "scan_output_directions", result_count)};
+  for (std::size_t k = 0; k < states; ++k) scan.state.push_back(call.tensor(k));
+  for (std::size_t k = 0; k < scanned_count; ++k) {
+    const Tensor x = call.tensor(states + k);
+    scan.scanned.push_back({x, call.axis(axes[k], x.rank()), ways[k] != 0});
+  }
+  return run(call, std::move(scan));
 }
 
 constexpr std::array rows = {
     any_row("If", branch, Narrow::read),
     any_row("Loop", loop, Narrow::read),
-    Row{"Scan", scan, 9},
+    Row{"Scan", scan, 8},
 };
 
 }  // namespace
