@@ -57,11 +57,9 @@ double scale_of(const Call& call, const Tensor& queries) {
   return 1 / std::sqrt(static_cast<double>(*size));
 }
 
-// [batch, heads, queries, keys]. ONNX gives queries and keys the root of the scale, rounded to their type.
+// [batch, heads, queries, keys]. Keys, which may be many, are left as they are.
 Tensor scores_of(const Call& call, const Operands& operands) {
-  const Tensor queries = operands.queries;
-  const double root = ops::cast(std::sqrt(scale_of(call, queries)), queries.dtype()).real();
-  return heads_product(call, widened(queries) * (root * root),
+  return heads_product(call, widened(operands.queries) * scale_of(call, operands.queries),
                        graph::transpose(widened(operands.keys), 2, 3));
 }
 
