@@ -38,6 +38,16 @@ TEST(ToolConformance, CountsWhatPassesFailsAndIsSkipped) {
   EXPECT_SAYS(place.run_in_terminal("conformance all --jobs 2"), "\n1 passed, 2 failed, 1 skipped\r\n");
 }
 
+// Which random numbers there are is open, of which type and shape they are is not.
+TEST(ToolConformance, RandomNumbersAreNotCompared) {
+  const Workplace place;
+  write_onnx_folder(place.file("all/open"), {"Bernoulli", {0.5, 0.5}, {7, 8}});
+  write_onnx_folder(place.file("all/shorter"), {"Bernoulli", {0.5, 0.5}, {0}});
+  const Outcome outcome = place.run("conformance all");
+  EXPECT_SAYS(outcome, "passed open: of random numbers the type and the shape alone\n");
+  EXPECT_SAYS(outcome, "failed shorter: output 0 'y' is f32[2], expected f32[1]\n");
+}
+
 TEST(ToolConformance, ModelsAreReadWhereverTextsAre) {
   const Workplace place;
   write_onnx_folder(place.file("relu"));
