@@ -81,8 +81,8 @@ Linear linear_of(const Call& call) {
   if (call.has(4) != decays || call.has(5) != corrects)
     call.fail("update rule '", rule, "' takes ", decays ? "a" : "no", " decay and ", corrects ? "a" : "no",
               " rate");
-  for (std::size_t input = 0; input < call.count(); ++input)
-    if (input != 3 && call.has(input) && call.tensor(input).rank() != 3)
+  for (const std::size_t input : {0U, 1U, 2U, 4U, 5U})
+    if (call.has(input) && call.tensor(input).rank() != 3)
       call.fail("needs tensors of 3 axes, input ", input, " has ", call.tensor(input).rank());
   const std::int64_t heads = call.integer("kv_num_heads", 0), query_heads = call.integer("q_num_heads", 0);
   Linear linear{split_heads(call, widened(call.tensor(0)), query_heads),

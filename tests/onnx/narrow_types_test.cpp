@@ -164,6 +164,47 @@ TEST(OnnxNarrowTypes, AreNotThoseThatHoldThem) {
   }
 }
 
+// Constants, what is carried through loops, and branches.
+TEST(OnnxNarrowTypes, GoThroughGraphs) {
+  Model branch(25), body(25);
+  branch.node("Identity", {"zero"}, {"taken"}).output("taken");
+  body.input("i", int64, {}).input("c", boolean, {}).input("z", int4, {1});
+  body.node("Identity", {"c"}, {"on"}).node("Transpose", {"z"}, {"same"}).output("on").output("same");
+  Model model(25);
+  model.raw("yes", boolean, {}, "\1").integers("count", {2}).integers("one", {1});
+  model.node("ConstantOfShape", {"one"}, {"zero"});
+  format::TensorProto zero;
+  zero.data_type = int4;
+  zero.dims = {1};
+  zero.int32_data = {0};
+  format::AttributeProto value;
+  value.name = "value";
+  value.type = format::AttributeType::tensor;
+  value.t = std::make_shared<format::TensorProto>(zero);
+  model.node(0).attribute.push_back(value);
+  model.node("If", {"yes"}, {"z1"}).with("then_branch", branch).with("else_branch", branch);
+  model.node("Loop", {"count", "yes", "z1"}, {"z2"}).with("body", body);
+  model.reals("x", {2}, {100, -100}).node("CastLike", {"x", "z2"}, {"like"});
+  model.reals("s", {}, {1}).node("QuantizeLinear", {"x", "s", "z2"}, {"q"});
+  model.node("DequantizeLinear", {"q", "s"}, {"y"}).node("Cast", {"like"}, {"l"}).with("to", float32);
+  model.output("y").output("l");
+  EXPECT_EQ(numbers_of(model.read()), (Numbers{7, -8}));
+  EXPECT_EQ(numbers_of(model.read(), {}, 1), (Numbers{4, -4}));
+}
+
+// 8-bit floats of integers, and of what does not fit.
+TEST(OnnxNarrowTypes, IntegersAreRoundedOnce) {
+  for (const std::int64_t saturates : {0, 1}) {
+    Model model(25);
+    model.integers("x", {17, 1000, -3}).node("Cast", {"x"}, {"n"}).with("to", float8e4m3fn);
+    model.with("saturate", saturates).node("Cast", {"n"}, {"y"}).with("to", float32).output("y");
+    const Numbers numbers = numbers_of(model.read());
+    EXPECT_EQ(numbers[0], 16);
+    EXPECT_TRUE(saturates == 1 ? numbers[1] == 448 : std::isnan(numbers[1]));
+    EXPECT_EQ(numbers[2], -3);
+  }
+}
+
 TEST(OnnxNarrowTypes, AreRefusedByOtherOperators) {
   Model model(25);
   model.input("x", int4, {2}).node("Add", {"x", "x"}, {"y"}).output("y");

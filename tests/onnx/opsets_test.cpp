@@ -59,6 +59,25 @@ TEST(OnnxOpsets, RangesOfHalfPrecisionAreCountedInSinglePrecision) {
   EXPECT_EQ(numbers_of(graph).at(51), 2052);
 }
 
+TEST(OnnxOpsets, ProductsUpToEachElement) {
+  Model model(26);
+  model.reals("x", {3}, {2, 3, 4}).raw("axis", int64, {}, std::string(8, '\0'));
+  model.node("CumProd", {"x", "axis"}, {"y"}).with("exclusive", 1).with("reverse", 1).output("y");
+  EXPECT_EQ(numbers_of(model.read()), (Numbers{12, 4, 1}));
+}
+
+TEST(OnnxOpsets, GatesHaveTheirSlope) {
+  Model model(28);
+  model.reals("a", {2}, {-1, 2}).reals("b", {2}, {3, 4}).node("SwiGLU", {"a", "b"}, {"y"});
+  const Numbers numbers = numbers_of(model.with_real("alpha", 0.5).output("y").read());
+  EXPECT_NEAR(numbers[0], -3 / (1 + std::exp(0.5)), 1e-6);
+  EXPECT_NEAR(numbers[1], 8 / (1 + std::exp(-1.0)), 1e-6);
+  Model other(28);
+  other.input("a", float32, {2}).input("b", float32, {1}).node("SwiGLU", {"a", "b"}, {"y"}).output("y");
+  EXPECT_NE(other.error().find("axis 0 of both tensors must have one size"), std::string::npos)
+      << other.error();
+}
+
 Numbers bits_of(const std::string& bytes, std::int64_t count, const std::vector<Type>& types) {
   Model model(26);
   model.raw("0", types[0], {count}, bytes);
