@@ -39,17 +39,20 @@ Bits bits_of(const Tensor& x) {
 }
 
 // A multiple of the step between the numbers around x that have so many digits. What exceeds the greatest
-// number twice is cut, so that no step is too large to be made by a shift.
+// number twice is cut, so that no step is too large to be made by a shift. Both factors are powers of two, so
+// that nothing but round() rounds.
 Tensor to_digits(const Tensor& x, const NarrowType& to) {
   const Tensor cut = kept_within(x, 2 * to.greatest());
   const auto [key, fraction, bias] = bits_of(cut);
   const Tensor exponent = graph::shift_right(key, fraction) - (bias + to.lowest);
   constexpr int most = 40;  // NaN has a high exponent
   const Tensor above = graph::clamp(exponent, Number(0), Number(most));
-  const Tensor one = graph::full_like(above, 1);
-  const Tensor step =
-      graph::cast(graph::shift_left(one, above), x.dtype()) * std::ldexp(1.0, to.lowest - (to.digits - 1));
-  return graph::round(cut / step) * step;
+  const int least = to.lowest - (to.digits - 1);
+  const auto power = [&](const Tensor& of, int more) {
+    const Tensor two = graph::shift_left(graph::full_like(of, 1), of);
+    return graph::cast(two, x.dtype()) * std::ldexp(1.0, more);
+  };
+  return graph::round(cut * power(most - above, -most - least)) * power(above, least);
 }
 
 Tensor to_float(const Tensor& x, const NarrowType& to, bool saturates) {
