@@ -126,7 +126,7 @@ Tensor masked(const Call& call, Tensor scores) {
   if (call.has(3)) {
     const Tensor mask = mask_of(call, scores);
     const bool is_truth = mask.dtype() == DType::b8;
-    const Tensor seen = is_truth ? mask : graph::gt(widened(mask), lowest);
+    const Tensor seen = is_truth ? mask : graph::ne(widened(mask), lowest);
     if (!is_truth) scores = scores + graph::cast(mask, scores.dtype());
     scores = graph::where(seen, scores, lowest);
   }

@@ -44,6 +44,8 @@ TEST(OnnxAttention, MasksAreTruthsOrAddedNumbers) {
   const float log_of_3 = std::log(3.0F);
   numbers.reals("mask", {1, 3}, {0, log_of_3, -INFINITY});
   EXPECT_FLOAT_EQ(static_cast<float>(numbers_of(numbers.read()).at(0)), 0.75F);
+  Model none = uniform(1, 2, {"mask"});
+  EXPECT_TRUE(std::isnan(numbers_of(none.reals("mask", {1, 2}, {0, NAN}).read()).at(0)));
 }
 
 TEST(OnnxAttention, PositionsCountBehindThePast) {
