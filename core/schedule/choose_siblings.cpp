@@ -143,10 +143,11 @@ class SiblingChooser {
     return std::ranges::count_if(situation_.accesses, walks) > 1;
   }
 
-  // Whether columns may be walked side by side: each lane of a last unit has elements. See panel.cpp.
+  // Whether columns may be walked side by side: each lane of a last unit has elements, and there is more than
+  // one element a lane. See panel.cpp.
   bool is_in_panel(const NestLoop& loop) const {
     const auto extent = constant(loop);
-    return situation_.wants_panel() && extent &&
+    return situation_.wants_panel() && extent && *extent > loops::LANES &&
            (*extent % loops::UNIT == 0 || *extent % loops::UNIT >= loops::LANES);
   }
 

@@ -76,6 +76,23 @@ TEST(Law, ColumnsOfWhatNoCacheHoldsAreWalkedSideBySide) {
   EXPECT_FALSE(chosen("1001"));  // the last vector is masked
 }
 
+// One element a lane has no order that is to be kept: such columns are walked as any others. Of 257 a panel's
+// last unit would have lanes without elements.
+TEST(Law, ColumnsOfOneElementALaneAreChosenFor) {
+  machine::Machine machine = machines()[1];
+  machine.memory = {{"L1", 1 << 15, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
+  machine.blocks_at_once = 2;
+  const std::string text =
+      R"(program columns(x: f32[ROWS*16384], y: written f32[16384], z: written f32[ROWS*16384]) {
+  for i < 16384 { start t0: sum f32 for k < ROWS { t1 = x[16384*k + i] t0 += mul(t1, t1) at k z[16384*k + i] = t1 }
+    y[i] = t0 } })";
+  for (const char* rows : {"255", "256", "257", "512"}) {
+    const loops::Program nest = loops::parse(with(text, "ROWS", rows));
+    const schedule::Schedule plan = schedule::choose(nest, machine);
+    EXPECT_EQ(schedule::why_illegal(nest, plan).value_or("legal"), "legal") << rows << print(plan);
+  }
+}
+
 TEST(Law, WhatNoCacheHoldsIsStoredPastThem) {
   const std::string doubled = R"(program doubled(x: f32[COUNT], y: written f32[COUNT]) {
   for i < COUNT { y[i] = add(x[i], x[i]) } })";
