@@ -22,7 +22,7 @@ std::optional<object_cache::Key> Translator::key(const loops::Program& program) 
   if (build_id().empty()) return std::nullopt;
   loops::Program unnumbered = program;
   unnumbered.name = emit::without_number(program.name);
-  return object_cache::Key{{object_cache::kernel_field, unnumbered.name},
+  return object_cache::Key{{object_cache::shortcut_field, unnumbered.name},
                            {object_cache::target_field, target_},
                            {"build", build_id()},
                            {"program", loops::print(unnumbered)}};

@@ -174,7 +174,7 @@ std::vector<Entry> ObjectCache::entries() const {
   if (!folder.is_open()) return entries;
   for (const Listed& file : state_->files(folder.descriptor())) {
     auto content = state_->read(folder.descriptor(), file.name, Reading::look);
-    if (!content) continue;
+    if (!content || !text_of(content->key, shortcut_field).empty()) continue;
     entries.push_back({std::move(content->key), file.bytes,
                        static_cast<std::int64_t>(content->payload.size()), file.written / second});
   }
@@ -188,7 +188,8 @@ Cleared ObjectCache::clear() const {
   if (!folder.is_open()) return cleared;
   std::vector<Listed> present = state_->files(folder.descriptor());
   for (const Listed& file : present) {
-    ++cleared.entries;
+    const auto content = state_->read(folder.descriptor(), file.name, Reading::look);
+    if (!content || text_of(content->key, shortcut_field).empty()) ++cleared.entries;
     cleared.bytes += file.bytes;
   }
   remove_least_used(folder.descriptor(), std::move(present), /*most_bytes=*/-1);
