@@ -103,17 +103,21 @@ class Choice {
     if (std::holds_alternative<View>(node.node)) return true;
     if (is_of_integers(node)) {
       const bool is_less = is_of(node, ops::Pointwise::sub) && is_one_element(node.inputs[1]);
-      return is_less ||
-             (std::holds_alternative<Cast>(node.node) && ops::bits_of(graph_[node.inputs[0]].dtype) == 8);
+      return is_less || (std::holds_alternative<Cast>(node.node) && is_8_bit(graph_[node.inputs[0]].dtype));
     }
     return std::holds_alternative<Cast>(node.node) && node.dtype == ops::DType::f32 &&
            ops::is_16_bit_float(graph_[node.inputs[0]].dtype);
   }
+  static bool is_8_bit(ops::DType dtype) { return ops::is_integer(dtype) && ops::bits_of(dtype) == 8; }
   bool is_one_element(NodeId id) const {
     while (std::holds_alternative<View>(graph_[id].node)) id = graph_[id].inputs[0];
-    return std::holds_alternative<Constant>(graph_[id].node) || counts_[id.index] == 1;
+    const auto* constant = std::get_if<Constant>(&graph_[id].node);
+    const bool is_number = constant != nullptr && std::holds_alternative<ops::Number>(constant->value);
+    return is_number || counts_[id.index] == 1;
   }
-  static bool is_of_integers(const Node& node) { return node.dtype == ops::DType::i32; }
+  bool is_of_integers(const Node& node) const {
+    return node.dtype == ops::DType::i32 && limits_.library_takes(ops::DType::i8);
+  }
 
   // Of sums of products that a library may compute.
   void choose_factors(const Node& sum) {

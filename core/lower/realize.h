@@ -34,7 +34,7 @@ struct RealizeLimits {
   // Products of so many elements, each read at least twice on either side, find their factors in memory, as a
   // library wants them. 0: there is none.
   double library_products = 0;
-  // Whether it is fast with factors of this type of 16 bits as they are; there must be one.
+  // Whether it is fast with factors of this type of 16 or 8 bits as they are; there must be one.
   std::function<bool(ops::DType)> library_takes = {};
   int few_parts = 4;          // of a Concat, among which each element chooses whatever that costs
   int most_parts = 32;        // among which it chooses at all: each is a buffer

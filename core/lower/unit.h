@@ -77,7 +77,7 @@ struct Routines {
   // Null: there is no library.
   std::function<bool(const loops::Program& nest)> has_library_call = {};
   double least_products = 0;                           // of such a nest
-  std::function<bool(ops::DType)> library_takes = {};  // factors of this type of 16 bits as they are
+  std::function<bool(ops::DType)> library_takes = {};  // factors of this type of 16 or 8 bits as they are
 };
 
 // What must run before each unit, by unit: the writers of what it reads. Ascending.
