@@ -132,9 +132,9 @@ class Factors {
   std::optional<NodeId> scale_through(const View& view, NodeId scale) {
     const Node node = graph_[scale];
     if (view.inside.all.empty()) return add_view(graph_, scale, view);
-    const auto* constant = std::get_if<Constant>(&node.node);
-    if (constant == nullptr || !std::holds_alternative<ops::Number>(constant->value)) return std::nullopt;
-    return graph_.add(Constant{constant->value, node.dtype, view.sizes}, {});
+    const auto number = number_of(node);
+    if (!number) return std::nullopt;
+    return graph_.add(Constant{*number, node.dtype, view.sizes}, {});
   }
 
   Graph& graph_;
@@ -227,10 +227,8 @@ class Products {
   }
 
   std::optional<float> number_in(NodeId id) const {
-    const auto* constant = std::get_if<Constant>(&graph_[id].node);
-    const auto* number = constant == nullptr ? nullptr : std::get_if<ops::Number>(&constant->value);
-    if (number == nullptr) return std::nullopt;
-    return static_cast<float>(ops::real_of(*number, DType::f32));
+    const auto number = number_of(graph_[id]);
+    return number ? std::optional(static_cast<float>(ops::real_of(*number, DType::f32))) : std::nullopt;
   }
 
   // What does not change along the axes, without them.

@@ -55,6 +55,12 @@ bool is_of(const Node& node, ops::Pointwise op) {
   return pointwise != nullptr && pointwise->op == op;
 }
 
+std::optional<ops::Number> number_of(const Node& node) {
+  const auto* constant = std::get_if<Constant>(&node.node);
+  const auto* number = constant == nullptr ? nullptr : std::get_if<ops::Number>(&constant->value);
+  return number == nullptr ? std::nullopt : std::optional(*number);
+}
+
 Graph with_forms(const Graph& graph, const std::function<ops::Pointwise(ops::Pointwise, ops::DType)>& form) {
   const std::vector<bool> live = live_nodes(graph);
   Rebuild rebuild(graph);

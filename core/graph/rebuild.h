@@ -43,6 +43,8 @@ class Rebuild {
 
 // Whether it is this operator.
 bool is_of(const Node& node, ops::Pointwise op);
+// The number that fills a constant; nothing of other nodes.
+std::optional<ops::Number> number_of(const Node& node);
 
 // With form(operator, type) in place of each operator of a Pointwise, of which the form has the operands.
 // Without nodes that no result needs.

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/graph/infer.h"
 #include "core/graph/inside.h"
+#include "core/graph/rebuild.h"
 #include "core/graph/views.h"
 #include "core/index/simplify.h"
 
@@ -69,12 +70,6 @@ bool moves_nothing(const View& view, const Shape& shape, const index::Facts& fac
     if (!same_size || !in_place) return false;
   }
   return true;
-}
-
-std::optional<ops::Number> number_of(const Node& node) {
-  const auto* constant = std::get_if<Constant>(&node.node);
-  const auto* number = constant == nullptr ? nullptr : std::get_if<ops::Number>(&constant->value);
-  return number == nullptr ? std::nullopt : std::optional(*number);
 }
 
 }  // namespace

@@ -111,9 +111,7 @@ class Choice {
   static bool is_8_bit(ops::DType dtype) { return ops::is_integer(dtype) && ops::bits_of(dtype) == 8; }
   bool is_one_element(NodeId id) const {
     while (std::holds_alternative<View>(graph_[id].node)) id = graph_[id].inputs[0];
-    const auto* constant = std::get_if<Constant>(&graph_[id].node);
-    const bool is_number = constant != nullptr && std::holds_alternative<ops::Number>(constant->value);
-    return is_number || counts_[id.index] == 1;
+    return number_of(graph_[id]) || counts_[id.index] == 1;
   }
   bool is_of_integers(const Node& node) const {
     return node.dtype == ops::DType::i32 && limits_.library_takes(ops::DType::i8);

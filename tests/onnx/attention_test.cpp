@@ -123,7 +123,7 @@ TEST(OnnxAttention, ScoresMayBeChangedByAGraph) {
   EXPECT_EQ(numbers_of(model.read()), (Numbers{5}));
 }
 
-// A quarter of a turn: (a, b) becomes (-b, a).
+// Rotation by 90 degrees: (a, b) becomes (-b, a).
 TEST(OnnxAttention, PairsAreTurned) {
   const auto turned = [](std::int64_t interleaved, std::int64_t part) {
     Model model(23);

@@ -18,7 +18,7 @@ aten = torch.ops.aten
 DEVICES = {"cuda"}
 PRODUCTS = {aten.mm.default, aten.addmm.default}
 ROW_ELEMENTS = 8  # of 16 bits, that libraries load at once
-# Multiplications an element, from which it pays: of all matrices, where arithmetic and not memory takes the time; of operands
+# Multiplications per element from which padding is faster: of all matrices, where arithmetic limits and not memory; of operands
 # that are copied, as no kernel of ours computes them. An H100 copies an element in the time of 400.
 INTENSITY, COPY_INTENSITY = 128, 400
 
