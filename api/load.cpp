@@ -63,10 +63,11 @@ graph::Graph load_onnx(const std::filesystem::path& file, onnx::ReadOptions opti
   options.folder = file.has_parent_path() ? file.parent_path() : ".";
   if (!std::filesystem::is_regular_file(file)) return onnx::read(read_bytes(file, onnx::most_bytes), options);
   // Where it lies: arrays are not in memory twice.
-  const MappedFile mapped(file);
-  if (std::cmp_greater(mapped.bytes().size(), onnx::most_bytes))
+  const auto mapped = std::make_shared<const MappedFile>(file);
+  if (std::cmp_greater(mapped->bytes().size(), onnx::most_bytes))
     throw Error(cat("'", escaped(file.string()), "' holds more than ", onnx::most_bytes, " bytes"));
-  return onnx::read(mapped.bytes(), options);
+  options.owner = mapped;
+  return onnx::read(mapped->bytes(), options);
 }
 
 std::vector<std::optional<graph::Shape>> strides_in(std::string_view text, const LoadOptions& options) {

@@ -2,13 +2,14 @@
 """Whole networks on a CPU beside ONNX Runtime, PyTorch eager and torch.compile, in one run on as many threads.
 
 Networks are built from their configurations, with weights drawn from a seed, and exported by PyTorch's own ONNX exporter;
-Twinloom and ONNX Runtime read the same file. Each is run for --seconds, medians count. The last columns are
-the best peer over ours, what ours spent in a library's calls and outside of them, kernel by kernel, and the most memory, in MB, that
+Twinloom and ONNX Runtime read the same file. They are run by turns, each for --seconds in each of --rounds, so that a machine
+whose speed changes meanwhile changes it for all of them; medians count. The last columns are
+the median of the rounds' best peer over ours, what ours spent in a library's calls and outside of them, kernel by kernel, and the most memory, in MB, that
 a process has which reads the file and runs it a few times: ours, and Python with ONNX Runtime. A peer that has no kernels for a network
 is left out, and PyTorch for those that ONNX Runtime's tools made of another one: QUANTIZED, convolutions of 8-bit integers.
 It needs torch, torchvision, transformers, onnxscript and onnxruntime.
 
-usage: networks.py FOLDER [--only WORDS] [--threads 2] [--seconds 3] [--program FILE] [--json FILE]
+usage: networks.py FOLDER [--only WORDS] [--threads 2] [--seconds 1] [--rounds 5] [--program FILE] [--json FILE]
        the exported networks are kept in FOLDER, and made where they are missing
 """
 import argparse
@@ -124,7 +125,8 @@ def median_seconds(run, seconds):
     return statistics.median(times)
 
 
-def measure_peers(torch, module, given, file, options):
+def peers_of(torch, module, given, file, options):
+    """Name -> what runs the network once."""
     import onnxruntime
     settings = onnxruntime.SessionOptions()
     settings.intra_op_num_threads = options.threads
@@ -135,11 +137,10 @@ def measure_peers(torch, module, given, file, options):
         ways["onnxruntime"] = lambda: session.run(None, feed)
     except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented as error:
         print(f"{file.stem}: {error}", file=sys.stderr)
-    with torch.inference_mode():
-        if module is not None:
-            compiled = torch.compile(module, dynamic=False)
-            ways |= {"eager": lambda: module(given), "compiled": lambda: compiled(given)}
-        return {name: median_seconds(run, options.seconds) for name, run in ways.items()}
+    if module is not None:
+        compiled = torch.compile(module, dynamic=False)
+        ways |= {"eager": lambda: module(given), "compiled": lambda: compiled(given)}
+    return ways
 
 
 # A process counts what the one had that it was forked from, so a small one starts it.
@@ -175,12 +176,26 @@ def measure_ours(file, options):
     return [float(re.search(r"run ([\d.]+) ms", text)[1]) * 1e-3, calls * 1e-3, others * 1e-3]
 
 
+def measure(torch, module, given, file, options):
+    """The medians of the rounds: seconds of ours, in calls, outside of them; of each peer; the best peer over ours."""
+    ours, peers, ratios = [], [], []
+    with torch.inference_mode():
+        ways = peers_of(torch, module, given, file, options)
+        for _ in range(options.rounds):
+            ours.append(measure_ours(file, options))
+            peers.append({name: median_seconds(run, options.seconds) for name, run in ways.items()})
+            ratios.append(min(peers[-1].values()) / ours[-1][0])
+    return ([statistics.median(values) for values in zip(*ours)],
+            {name: statistics.median(each[name] for each in peers) for name in ways}, statistics.median(ratios))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--only", default="", help="names with one of these words, divided by commas")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/release/bin/twinloom")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
@@ -196,12 +211,12 @@ def main():
         if words and not any(word in name for word in words):
             continue
         module, given, file = made(torch, known, options.folder, name)
-        ours, calls, others = measure_ours(file, options)
-        peers = measure_peers(torch, module, given, file, options)
+        (ours, calls, others), peers, ratio = measure(torch, module, given, file, options)
         memory = measure_memory(file, options)
-        ratios.append(min(peers.values()) / ours)
-        rows.append({"name": name, "ours": ours, "peers": peers, "calls": calls, "others": others, "memory": memory})
-        times = [ours * 1e3, *(peers[way] * 1e3 if way in peers else None for way in PEERS), ratios[-1], calls * 1e3,
+        ratios.append(ratio)
+        rows.append({"name": name, "ours": ours, "peers": peers, "ratio": ratio, "calls": calls, "others": others,
+                     "memory": memory})
+        times = [ours * 1e3, *(peers[way] * 1e3 if way in peers else None for way in PEERS), ratio, calls * 1e3,
                  others * 1e3, memory["ours"], memory["onnxruntime"]]
         print(f"{name:<26}" + "".join(f"{time:>12.3f}" if time is not None else f"{'-':>12}" for time in times), flush=True)
     if ratios:

@@ -215,7 +215,7 @@ std::optional<graph::Array> Call::array(std::string_view attribute) const {
   const AttributeProto* found = find(attribute, AttributeType::tensor);
   if (found == nullptr) return std::nullopt;
   if (!found->t) fail("attribute '", attribute, "' holds no tensor");
-  return array_of(*found->t, context_.options.folder, cat("attribute '", attribute, "'"));
+  return array_of(*found->t, context_.options, cat("attribute '", attribute, "'"));
 }
 
 ops::DType Call::dtype(std::string_view attribute, ops::DType otherwise) const {

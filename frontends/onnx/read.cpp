@@ -96,7 +96,7 @@ void Reader::add_initializers(const GraphProto& graph) {
   for (const format::TensorProto& tensor : graph.initializer) {
     const std::string what = cat("initializer '", escaped(tensor.name), "'");
     builder_.origin = {{}, 0, std::string(tensor.name), {}, 0};
-    define(tensor.name, Value(builder_.constant(array_of(tensor, options_.folder, what)),
+    define(tensor.name, Value(builder_.constant(array_of(tensor, options_, what)),
                               element_type(tensor.data_type, what).narrow));
   }
 }

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,9 @@ struct ReadOptions {
   // (without those that an initializer is the value of). The graph is for so many tensors of these types and
   // shapes: each is a parameter of its own, NAME[0], NAME[1], ... Nothing where they are not known.
   std::function<std::optional<Elements>(const std::string& name, std::size_t input)> elements;
+  // What the model's bytes lie in, as a file that is mapped: large arrays are then not copied where their
+  // elements are aligned, as those of 8 bits always are. Nothing: all are.
+  std::shared_ptr<const void> owner = nullptr;
 };
 
 // What the inputs and outputs of a model are.
@@ -52,9 +56,9 @@ struct Signature {
 };
 Signature signature_of(std::string_view model);
 
-// The bytes of a model, which are needed for the call alone. Sizes named by dim_param are symbols. An output
-// that is a sequence becomes a result for each of its tensors, NAME[0], NAME[1], ...; an optional one none or
-// one.
+// The bytes of a model, which are needed for the call alone, but where `owner` keeps them. Sizes named by
+// dim_param are symbols. An output that is a sequence becomes a result for each of its tensors, NAME[0],
+// NAME[1], ...; an optional one none or one.
 graph::Graph read(std::string_view model, const ReadOptions& options = {});
 
 // The bytes of a TensorProto. `what` names them in messages.

@@ -37,6 +37,9 @@ std::int64_t bytes_of(const std::vector<std::int64_t>& sizes, DType dtype, const
   return is_empty ? 0 : bytes;
 }
 
+// Smaller ones are copied, which gives back what pages they lie in.
+constexpr std::int64_t LEAST_MAPPED_BYTES = 1 << 16;
+
 std::vector<std::byte> copied(std::string_view bytes, std::int64_t expected, const std::string& what) {
   if (std::cmp_not_equal(bytes.size(), expected))
     throw Error(cat(what, ": holds ", bytes.size(), " bytes, its dimensions and type need ", expected));
@@ -44,6 +47,17 @@ std::vector<std::byte> copied(std::string_view bytes, std::int64_t expected, con
   std::vector<std::byte> elements(first, first + bytes.size());
   unload(std::as_bytes(std::span(bytes)));  // of a model that is mapped: its elements are not needed twice
   return elements;
+}
+
+// Those of an owner stay where they are.
+KeptBytes raw_bytes(std::string_view bytes, DType dtype, std::int64_t expected,
+                    const std::shared_ptr<const void>& owner, const std::string& what) {
+  const auto size = static_cast<std::uintptr_t>(ops::size_of(dtype));
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % size == 0;
+  if (owner == nullptr || !is_aligned || expected < LEAST_MAPPED_BYTES ||
+      std::cmp_not_equal(bytes.size(), expected))
+    return copied(bytes, expected, what);
+  return {std::as_bytes(std::span(bytes)), owner};
 }
 
 // The low bytes of each number: integers wrap to the type, 16-bit floats are held as their bits.
@@ -148,7 +162,7 @@ KeptBytes external_bytes(const TensorProto& tensor, const std::filesystem::path&
                     external.offset, " on"));
   if (external.length && *external.length != expected)
     throw Error(cat(given, "has length ", *external.length, ", the dimensions and the type need ", expected));
-  constexpr std::int64_t LEAST_MAPPED_BYTES = 1 << 16, ALIGNMENT = 16;
+  constexpr std::int64_t ALIGNMENT = 16;
   if (expected >= LEAST_MAPPED_BYTES && external.offset % ALIGNMENT == 0) {
     const auto mapped = std::make_shared<const MappedFile>(file, static_cast<std::size_t>(external.offset),
                                                            static_cast<std::size_t>(expected));
@@ -190,19 +204,19 @@ std::vector<std::byte> narrow_bytes(const TensorProto& tensor, const NarrowType&
 
 }  // namespace
 
-graph::Array array_of(const TensorProto& tensor, const std::filesystem::path& folder,
-                      const std::string& what) {
+graph::Array array_of(const TensorProto& tensor, const ReadOptions& options, const std::string& what) {
   const auto [dtype, narrow] = element_type(tensor.data_type, what);
   std::vector<std::int64_t> sizes = tensor.dims;
   const std::int64_t bytes = bytes_of(sizes, dtype, what);
   if (narrow != nullptr) {
     std::vector<std::byte> elements =
-        narrow_bytes(tensor, *narrow, bytes / ops::size_of(dtype), folder, what);
+        narrow_bytes(tensor, *narrow, bytes / ops::size_of(dtype), options.folder, what);
     return {dtype, std::move(sizes), std::move(elements)};
   }
   if (tensor.data_location == format::DataLocation::external)
-    return {dtype, std::move(sizes), external_bytes(tensor, folder, bytes, what)};
-  if (!tensor.raw_data.empty()) return {dtype, std::move(sizes), copied(tensor.raw_data, bytes, what)};
+    return {dtype, std::move(sizes), external_bytes(tensor, options.folder, bytes, what)};
+  if (!tensor.raw_data.empty())
+    return {dtype, std::move(sizes), raw_bytes(tensor.raw_data, dtype, bytes, options.owner, what)};
   return {dtype, std::move(sizes), typed_bytes(tensor, dtype, bytes, what)};
 }
 

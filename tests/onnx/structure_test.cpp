@@ -162,6 +162,42 @@ TEST(OnnxStructure, FunctionsOfTheModelAreReadInPlaceOfTheirCalls) {
   EXPECT_NE(call(endless, {"x"}, 1).error().find("nested more than 32 deep"), std::string::npos);
 }
 
+// The array of a model's first constant, read from `bytes`.
+KeptBytes first_array(std::string_view bytes, std::shared_ptr<const void> owner) {
+  onnx::ReadOptions options;
+  options.owner = std::move(owner);
+  const graph::Graph graph = onnx::read(bytes, options);
+  for (const graph::Node& node : graph.nodes())
+    if (const auto* constant = std::get_if<graph::Constant>(&node.node))
+      return std::get<graph::Content>(constant->value)->bytes;
+  return {};
+}
+
+// Each model at four offsets, of which one has f32 on multiples of 4.
+TEST(OnnxStructure, LargeArraysStayWhereTheyLieIfTheirElementsAreAligned) {
+  constexpr std::size_t COUNT = 1 << 17;
+  for (const Type type : {int8, float32}) {
+    const std::string elements(type == int8 ? COUNT : COUNT * 4, '\x3f');
+    Model model;
+    model.raw("w", type, {COUNT}, elements).node("Relu", {"w"}, {"y"}).output("y");
+    int kept = 0;
+    for (std::size_t offset = 0; offset < 4; ++offset) {
+      const auto owner = std::make_shared<const std::string>(std::string(offset, ' ') + model.bytes());
+      const std::string_view bytes = std::string_view(*owner).substr(offset);
+      const KeptBytes held = first_array(bytes, owner), copied = first_array(bytes, nullptr);
+      const auto lies_in_owner = [&](const KeptBytes& array) {
+        const auto* first = reinterpret_cast<const char*>(array.read().data());
+        return first >= bytes.data() && first < bytes.data() + bytes.size();
+      };
+      EXPECT_FALSE(lies_in_owner(copied));
+      EXPECT_EQ(held, copied);
+      EXPECT_EQ(held.size(), elements.size());
+      kept += lies_in_owner(held) ? 1 : 0;
+    }
+    EXPECT_EQ(kept, type == int8 ? 4 : 1);
+  }
+}
+
 }  // namespace
 
 }  // namespace twinloom::tests
