@@ -2,15 +2,14 @@
 #include "backends/cpu/library_call.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "backends/cpu/library_epilogue.h"
 #include "backends/cpu/library_layouts.h"
+#include "backends/cpu/library_memory.h"
 #include "core/base/error.h"
-#include "core/base/mapped_file.h"
 
 namespace twinloom::cpu {
 
@@ -65,21 +64,6 @@ class Stream {
 };
 
 }  // namespace
-
-// Memory of its own, aligned as vectors want it.
-class LibraryCall::Room {
- public:
-  explicit Room(std::size_t bytes) : bytes_(std::aligned_alloc(64, (bytes + 63) / 64 * 64)) {
-    if (bytes_ == nullptr) throw Error(cat("out of memory: ", bytes, " bytes for a library's operand"));
-  }
-  Room(const Room&) = delete;
-  Room& operator=(const Room&) = delete;
-  ~Room() { std::free(bytes_); }
-  void* get() const { return bytes_; }
-
- private:
-  void* bytes_;
-};
 
 // What a primitive is given: out, left, right, as its own roles are.
 struct LibraryCall::Wishes {
@@ -299,15 +283,9 @@ class LibraryCall::Maker {
 
   static void make_reorder(Operand& operand) {
     operand.copied_bytes = functions().memory_desc_get_size(operand.copied.get());
-    const bool writes = operand.number == onednn::DESTINATION;
-    const Owned &from = writes ? operand.copied : operand.given,
-                &to = writes ? operand.given : operand.copied;
-    Handle primitive_desc = nullptr;
-    onednn::check(
-        functions().reorder_primitive_desc_create(&primitive_desc, from.get(), functions().engine, to.get(),
-                                                  functions().engine, functions().attributes),
-        "a reorder");
-    operand.reorder = onednn::primitive_of(primitive_desc);
+    operand.reorder = operand.number == onednn::DESTINATION
+                          ? onednn::reorder_of(operand.copied.get(), operand.given.get())
+                          : onednn::reorder_of(operand.given.get(), operand.copied.get());
   }
 
   const Contraction& of_;
@@ -318,43 +296,26 @@ class LibraryCall::Maker {
   std::unique_ptr<LibraryCall> made_;
 };
 
-void LibraryCall::execute(Handle stream, const onednn::Primitive& primitive,
-                          std::vector<onednn::Argument> arguments) {
-  std::optional<Room> room;
-  Owned scratchpad;
-  if (primitive.scratchpad_bytes > 0) {
-    room.emplace(primitive.scratchpad_bytes);
-    scratchpad = onednn::memory_at(primitive.scratchpad.get(), room->get());
-    arguments.push_back({onednn::SCRATCHPAD, scratchpad.get()});
-  }
-  onednn::check(functions().primitive_execute(primitive.handle.get(), stream,
-                                              static_cast<int>(arguments.size()), arguments.data()),
-                "a call");
-  onednn::check(functions().stream_wait(stream), "a call");
-}
-
 std::unique_ptr<const LibraryCall> LibraryCall::make(const loops::ContractionCall& call,
                                                      const ContractionTypes& types,
                                                      const ConstantFactors& constants) {
   return Maker(call, types, constants).make();
 }
 
-std::shared_ptr<const LibraryCall::Room> LibraryCall::copy_of(std::size_t which, const void* address,
-                                                              Handle given, Handle stream) const {
+std::shared_ptr<std::byte> LibraryCall::copy_of(std::size_t which, void* address, Handle given,
+                                                Handle stream) const {
   const Operand& operand = operands_[which];
-  const auto made = [&] {
-    auto room = std::make_shared<const Room>(operand.copied_bytes);
-    const Owned copied = onednn::memory_at(operand.copied.get(), room->get());
-    execute(stream, operand.reorder, {{onednn::SOURCE, given}, {onednn::DESTINATION, copied.get()}});
-    return room;
-  };
-  if (!operand.is_constant) return made();
-  std::call_once(once_[which], [&] {
-    kept_[which] = made();
-    const std::size_t bytes = functions().memory_desc_get_size(operand.given.get());
-    unload({static_cast<const std::byte*>(address), bytes});
-  });
-  return kept_[which];
+  if (operand.is_constant) {
+    std::call_once(once_[which], [&] {
+      kept_[which] = packed_memory(operand.copied_bytes);
+      pack(stream, operand.given.get(), address, operand.copied.get(), kept_[which].get());
+    });
+    return kept_[which];
+  }
+  auto memory = call_memory(operand.copied_bytes);
+  const Owned copied = onednn::memory_at(operand.copied.get(), memory.get());
+  execute(stream, operand.reorder, {{onednn::SOURCE, given}, {onednn::DESTINATION, copied.get()}});
+  return memory;
 }
 
 void LibraryCall::run(const Operands& operands) const {
@@ -362,7 +323,7 @@ void LibraryCall::run(const Operands& operands) const {
   const std::array<void*, 3> addresses = {operands.out, turned_ ? operands.right : operands.left,
                                           turned_ ? operands.left : operands.right};
   std::array<Owned, 3> given, used;
-  std::array<std::shared_ptr<const Room>, 3> rooms;
+  std::array<std::shared_ptr<std::byte>, 3> copies;
   for (std::size_t which = 0; which < operands_.size(); ++which) {
     const Operand& operand = operands_[which];
     void* const address = static_cast<std::byte*>(addresses[which]) + operand.begin;
@@ -371,10 +332,10 @@ void LibraryCall::run(const Operands& operands) const {
       used[which] = given[which];
       continue;
     }
-    rooms[which] = operand.number == onednn::DESTINATION
-                       ? std::make_shared<const Room>(operand.copied_bytes)
-                       : copy_of(which, address, given[which].get(), stream.get());
-    used[which] = onednn::memory_at(operand.used.get(), rooms[which]->get());
+    copies[which] = operand.number == onednn::DESTINATION
+                        ? call_memory(operand.copied_bytes)
+                        : copy_of(which, address, given[which].get(), stream.get());
+    used[which] = onednn::memory_at(operand.used.get(), copies[which].get());
   }
   std::vector<onednn::Argument> arguments = {{operands_[0].number, used[0].get()},
                                              {operands_[1].number, used[1].get()},

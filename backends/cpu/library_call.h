@@ -58,12 +58,9 @@ class LibraryCall {
     std::int64_t begin;   // elements
     onednn::Owned description;
   };
-  class Room;
-  static void execute(onednn::Handle stream, const onednn::Primitive& primitive,
-                      std::vector<onednn::Argument> arguments);
   // A copy of an operand in its order; of a constant the one that the first run made.
-  std::shared_ptr<const Room> copy_of(std::size_t which, const void* address, onednn::Handle given,
-                                      onednn::Handle stream) const;
+  std::shared_ptr<std::byte> copy_of(std::size_t which, void* address, onednn::Handle given,
+                                     onednn::Handle stream) const;
   struct Wishes;
   class Maker;
 
@@ -72,7 +69,7 @@ class LibraryCall {
   std::array<Operand, 3> operands_;  // out, left, right
   std::vector<Beside> beside_;
   mutable std::array<std::once_flag, 3> once_;
-  mutable std::array<std::shared_ptr<const Room>, 3> kept_;  // copies of constants
+  mutable std::array<std::shared_ptr<std::byte>, 3> kept_;  // copies of constants
 };
 
 }  // namespace twinloom::cpu

@@ -145,5 +145,13 @@ Primitive primitive_of(Handle primitive_desc) {
   return made;
 }
 
+Primitive reorder_of(Handle from, Handle to) {
+  Handle primitive_desc = nullptr;
+  check(functions().reorder_primitive_desc_create(&primitive_desc, from, functions().engine, to,
+                                                  functions().engine, functions().attributes),
+        "a reorder");
+  return primitive_of(primitive_desc);
+}
+
 }  // namespace onednn
 }  // namespace twinloom::cpu

@@ -31,7 +31,8 @@ struct Argument {
 constexpr int CPU = 1, STREAM_IN_ORDER = 1, ANY_LAYOUT = 1, FORWARD_INFERENCE = 96, CONVOLUTION_AUTO = 3;
 constexpr int RELU = 0x20, LINEAR = 0x26, CLIP = 0x2e, ROUND = 0x32, HARD_SWISH = 0x34;  // of one element
 constexpr int ADD = 0x1fff0, MULTIPLY = 0x1fff1, SUBTRACT = 0x1fff5;       // of two
-constexpr int QUERY_IMPLEMENTATION = 8, QUERY_SOURCE = 129, QUERY_WEIGHTS = 131, QUERY_DESTINATION = 133,
+constexpr int QUERY_IMPLEMENTATION = 8, QUERY_STRIDES = 14, QUERY_DIMENSION_COUNT = 256, QUERY_DIMENSIONS = 257, QUERY_TYPE = 258;
+constexpr int QUERY_SOURCE = 129, QUERY_WEIGHTS = 131, QUERY_DESTINATION = 133,
               QUERY_SCRATCHPAD = 136;
 constexpr int SOURCE = 1, DESTINATION = 17, WEIGHTS = 33, SCRATCHPAD = 80;  // of Argument::number
 constexpr int F16 = 1, BF16 = 2, F32 = 3, S32 = 4, S8 = 5, U8 = 6;          // types
@@ -50,6 +51,8 @@ constexpr int operand_of_post_op(std::size_t number) { return 32768 * (static_ca
   ROW(stream_destroy, Status, (Handle))                                                                \
   ROW(memory_desc_create_with_strides, Status, (Handle*, int, Numbers, int, Numbers))                  \
   ROW(memory_desc_create_with_tag, Status, (Handle*, int, Numbers, int, int))                          \
+  ROW(memory_desc_create_submemory, Status, (Handle*, Handle, Numbers, Numbers))                       \
+  ROW(memory_desc_query, Status, (Handle, int, void*))                                                 \
   ROW(memory_desc_clone, Status, (Handle*, Handle))                                                    \
   ROW(memory_desc_destroy, Status, (Handle))                                                           \
   ROW(memory_desc_equal, int, (Handle, Handle))                                                        \
@@ -108,6 +111,8 @@ struct Primitive {
 Owned new_attributes();
 // Takes the description of a primitive, and ends it.
 Primitive primitive_of(Handle primitive_desc);
+// Copies memory of one description to that of another.
+Primitive reorder_of(Handle from, Handle to);
 
 }  // namespace onednn
 }  // namespace twinloom::cpu

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/base/log.h"
+#include "core/base/mapped_file.h"
 #include "core/graph/arrays.h"
 #include "core/object_cache/object_cache.h"
 #include "core/package/variants.h"
@@ -33,7 +34,9 @@ std::string array_text(const graph::Array& array) {
   const std::span<const std::byte> bytes = array.bytes.read();
   const std::string_view read(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::string sizes = join(array.sizes, ",", [](std::int64_t size) { return cat(size); });
-  return cat(ops::name(array.dtype), "[", sizes, "] ", hexadecimal(stable_hash_128(read)), "\n");
+  const std::string hash = hexadecimal(stable_hash_128(read));
+  unload(bytes);  // of a file: kernels bring in what they read
+  return cat(ops::name(array.dtype), "[", sizes, "] ", hash, "\n");
 }
 
 // Up to the end of the line, which is taken off; all where there is no further line.

@@ -1,0 +1,148 @@
+// See library_memory.h.
+#include "backends/cpu/library_memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+
+#include "core/base/error.h"
+#include "core/base/integers.h"
+#include "core/base/mapped_file.h"
+#include "core/base/text.h"
+#include "core/runtime/memory_pool.h"
+
+namespace twinloom::cpu {
+
+namespace {
+
+using onednn::functions, onednn::Handle, onednn::Owned;
+
+constexpr std::size_t ALIGNMENT = 64;
+// Smaller constants may lie anywhere: they have few pages.
+constexpr std::size_t LEAST_PACKED = 64 << 10;
+// Addresses; memory is taken as it is written to.
+constexpr std::size_t CHUNK = 256 << 20;
+
+std::size_t rounded(std::size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+class Packed {
+ public:
+  static Packed& all() {
+    static Packed packed;
+    return packed;
+  }
+
+  // Null where no chunk can be had.
+  std::shared_ptr<std::byte> take(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<std::byte> chunk = last_.lock();
+    if (chunk == nullptr || bytes > CHUNK - used_) {
+      chunk = runtime::new_block(CHUNK);
+      last_ = chunk;
+      used_ = 0;
+    }
+    if (chunk == nullptr) return nullptr;
+    std::byte* const first = chunk.get() + used_;
+    used_ += rounded(bytes);
+    return {std::move(chunk), first};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::weak_ptr<std::byte> last_;  // ends with the last constant in it
+  std::size_t used_ = 0;
+};
+
+// The elements of one part, along the dimension whose neighbours lie furthest apart, so that it is one range of
+// addresses; all blocks that the library lays elements in divide it. Integers of 8 bits are one part, as sums
+// over a whole one may follow them.
+struct Parts {
+  std::vector<std::int64_t> dims;
+  std::size_t along = 0;
+  std::int64_t step = 0, stride_bytes = 0;
+};
+
+Parts parts_of(Handle given) {
+  constexpr std::int64_t PART_BYTES = 16 << 20, BLOCK = 64;
+  int count = 0, type = 0;
+  const std::int64_t *dims = nullptr, *strides = nullptr;
+  onednn::check(functions().memory_desc_query(given, onednn::QUERY_DIMENSION_COUNT, &count), "a query");
+  onednn::check(functions().memory_desc_query(given, onednn::QUERY_DIMENSIONS, &dims), "a query");
+  onednn::check(functions().memory_desc_query(given, onednn::QUERY_STRIDES, &strides), "a query");
+  onednn::check(functions().memory_desc_query(given, onednn::QUERY_TYPE, &type), "a query");
+  Parts parts{{dims, dims + count}};
+  parts.along = static_cast<std::size_t>(std::max_element(strides, strides + count) - strides);
+  const std::int64_t extent = parts.dims[parts.along];
+  const auto bytes = static_cast<std::int64_t>(functions().memory_desc_get_size(given));
+  parts.stride_bytes = bytes / extent;
+  const bool is_narrow = type == onednn::S8 || type == onednn::U8;
+  parts.step = is_narrow ? extent : std::min(extent, ceil_div(PART_BYTES, parts.stride_bytes * BLOCK) * BLOCK);
+  return parts;
+}
+
+// Null where the layout does not have these elements as one memory.
+Owned part_of(Handle whole, const Parts& parts, std::int64_t first) {
+  std::vector<std::int64_t> dims = parts.dims, offsets(dims.size());
+  offsets[parts.along] = first;
+  dims[parts.along] = std::min(parts.step, parts.dims[parts.along] - first);
+  Handle made = nullptr;
+  if (functions().memory_desc_create_submemory(&made, whole, dims.data(), offsets.data()) != 0) return nullptr;
+  return {made, functions().memory_desc_destroy};
+}
+
+void reorder(Handle stream, Handle given, void* address, Handle copied, void* copy) {
+  const Owned from = onednn::memory_at(given, address), to = onednn::memory_at(copied, copy);
+  execute(stream, onednn::reorder_of(given, copied),
+          {{onednn::SOURCE, from.get()}, {onednn::DESTINATION, to.get()}});
+}
+
+}  // namespace
+
+void execute(Handle stream, const onednn::Primitive& primitive, std::vector<onednn::Argument> arguments) {
+  std::shared_ptr<std::byte> memory;
+  Owned scratchpad;
+  if (primitive.scratchpad_bytes > 0) {
+    memory = call_memory(primitive.scratchpad_bytes);
+    scratchpad = onednn::memory_at(primitive.scratchpad.get(), memory.get());
+    arguments.push_back({onednn::SCRATCHPAD, scratchpad.get()});
+  }
+  onednn::check(functions().primitive_execute(primitive.handle.get(), stream,
+                                              static_cast<int>(arguments.size()), arguments.data()),
+                "a call");
+  onednn::check(functions().stream_wait(stream), "a call");
+}
+
+void pack(Handle stream, Handle given, void* address, Handle copied, void* copy) {
+  const Parts parts = parts_of(given);
+  const std::int64_t extent = parts.dims[parts.along];
+  auto* const bytes = static_cast<const std::byte*>(address);
+  for (std::int64_t first = 0; first < extent; first += parts.step) {
+    const bool is_whole = parts.step >= extent;
+    const Owned from = is_whole ? nullptr : part_of(given, parts, first),
+                to = is_whole ? nullptr : part_of(copied, parts, first);
+    if (from == nullptr || to == nullptr) {
+      reorder(stream, given, address, copied, copy);
+      first = extent;
+    } else {
+      reorder(stream, from.get(), address, to.get(), copy);
+    }
+    const std::int64_t end = std::min(first + parts.step, extent);
+    unload({bytes, static_cast<std::size_t>(end * parts.stride_bytes)});
+  }
+}
+
+std::shared_ptr<std::byte> call_memory(std::size_t bytes) {
+  // Not a block: the allocator hands out what the last call gave back.
+  std::shared_ptr<std::byte> memory(static_cast<std::byte*>(std::aligned_alloc(ALIGNMENT, rounded(bytes))),
+                                    std::free);
+  if (memory == nullptr) throw Error(cat("out of memory: ", bytes, " bytes for a library's operand"));
+  return memory;
+}
+
+std::shared_ptr<std::byte> packed_memory(std::size_t bytes) {
+  std::shared_ptr<std::byte> memory;
+  if (bytes >= LEAST_PACKED && bytes <= CHUNK / 2) memory = Packed::all().take(bytes);
+  return memory == nullptr ? call_memory(bytes) : memory;
+}
+
+}  // namespace twinloom::cpu
