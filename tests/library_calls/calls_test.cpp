@@ -289,6 +289,36 @@ TEST_F(LibraryCalls, RunOnOtherThreads) {
   for (const std::vector<float>& result : results) EXPECT_EQ(result, expected);
 }
 
+// Constants of some 26 MB are packed by parts, along either dimension.
+TEST_F(LibraryCalls, LargeConstantsArePacked) {
+  constexpr std::int64_t ROWS = 5, COLUMNS = 2500, TERMS = 2600;
+  for (const char* right : {"2500*k + j", "2600*j + k"}) {
+    const loops::Program nest = loops::parse(
+        cat("program p(a: f32[13000], b: f32[6500000], y: written f32[12500]) library { for i < 5 { for j < "
+            "2500 { start t0 : sum f32 free for k < 2600 { t0 += mul(a[2600*i + k], b[",
+            right, "]) at k } y[2500*i + j] = t0 } } }"));
+    std::vector<float> a = drawn(ROWS * TERMS, 1), b = drawn(TERMS * COLUMNS, 2);
+    const auto result = [&](const runtime::Kernel& kernel) {
+      std::vector<float> y(ROWS * COLUMNS, std::numeric_limits<float>::quiet_NaN());
+      const std::vector<loops::Memory> memory = {
+          {a.data(), 0, std::ssize(a)}, {b.data(), 0, std::ssize(b)}, {y.data(), 0, std::ssize(y)}};
+      EXPECT_FALSE(kernel.run(memory, {}, {}));
+      return y;
+    };
+    const auto kernel = cpu().build(nest).kernel;
+    const std::vector<float> expected = result(*kernel);
+    const auto packed = kernel->with_constants(
+        std::vector<loops::Memory>{{}, {b.data(), 0, std::ssize(b)}, {}});
+    ASSERT_NE(packed, nullptr);
+    for (int run = 0; run < 2; ++run) {
+      const std::vector<float> given = result(*packed);
+      for (std::size_t at = 0; at < given.size(); ++at)
+        ASSERT_TRUE(is_near(given[at], expected[at], TERMS * 0x1p-24 * TERMS / 2)) << right << " " << at;
+      std::ranges::fill(b, 0.0F);  // it has a copy
+    }
+  }
+}
+
 TEST_F(LibraryCalls, ItsOwnReferenceIsNotTaken) {
   // Of f64 it has no product; of integers no sum of f32.
   const loops::Program nest = loops::parse(
