@@ -4,10 +4,14 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <set>
 
 #include "backends/cpu/floating_point.h"
+#include "backends/cpu/packed_memory.h"
 #include "core/base/error.h"
+#include "core/base/mapped_file.h"
 #include "core/emit/emit.h"
+#include "core/loops/rewrite.h"
 #include "core/runtime/tasks.h"
 
 namespace twinloom::cpu {
@@ -19,6 +23,23 @@ struct Launch {
   emit::KernelFunction function;
   emit::Arguments arguments;
 };
+
+// Buffers with an offset that follows from an Index.
+std::set<loops::Buffer> buffers_looked_up(const loops::Program& program) {
+  std::set<index::Symbol> symbols;
+  loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
+    if (const auto* index = std::get_if<loops::Index>(&stmt.node)) symbols.insert(index->symbol);
+  });
+  std::set<loops::Buffer> found;
+  loops::for_each_value(*program.body, [&](const loops::Value& value) {
+    const auto* load = std::get_if<loops::Load>(&value.node);
+    if (load != nullptr && std::ranges::any_of(symbols, [&](index::Symbol symbol) {
+          return index::mentions(load->offset, symbol);
+        }))
+      found.insert(load->buffer);
+  });
+  return found;
+}
 
 void run_range(void* context, std::int64_t begin, std::int64_t end) {
   if (begin >= end) return;
@@ -50,8 +71,10 @@ CpuKernel::CpuKernel(const loops::Program& program, LoadedFunction code, const m
       constant_tasks_(index::constant_of(task_count_)),
       machine_(machine) {
   for (const loops::SizeInfo& size : program.sizes) sizes_.push_back(size.symbol);
-  for (const loops::BufferInfo& buffer : program.buffers)
-    if (!buffer.local) element_bytes_.push_back(ops::size_of(buffer.dtype));
+  const std::set<loops::Buffer> looked_up = buffers_looked_up(program);
+  for (unsigned at = 0; at < program.buffers.size(); ++at)
+    if (const loops::BufferInfo& buffer = program.buffers[at]; !buffer.local)
+      buffers_.push_back({ops::size_of(buffer.dtype), looked_up.contains(loops::Buffer{at})});
 }
 
 std::int64_t CpuKernel::tasks(std::span<const std::int64_t> sizes) const {
@@ -67,20 +90,41 @@ int CpuKernel::threads_for(std::int64_t tasks, std::span<const runtime::Memory> 
   if (most <= 1 || tasks <= 1) return 1;
   double bytes = 0;
   for (std::size_t at = 0; at < arguments.size(); ++at)
-    bytes += static_cast<double>(arguments[at].last - arguments[at].first) * element_bytes_[at];
+    bytes += static_cast<double>(arguments[at].last - arguments[at].first) * buffers_[at].element_bytes;
   return machine::workers_for(machine_, bytes, static_cast<double>(tasks), most);
+}
+
+std::unique_ptr<const runtime::Kernel> CpuKernel::with_constants(
+    std::span<const runtime::ConstantArgument> arguments) const {
+  constexpr std::size_t LEAST_COPIED = 64 << 10;
+  std::unique_ptr<CpuKernel> made;
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const auto& [memory, content] = arguments[at];
+    if (content == nullptr || buffers_[at].is_looked_up || memory.first != 0) continue;
+    const std::span bytes(static_cast<const std::byte*>(memory.data),
+                          static_cast<std::size_t>(memory.last * buffers_[at].element_bytes));
+    if (bytes.size() < LEAST_COPIED || !lies_in_file(bytes)) continue;
+    auto copy = packed_memory({content, memory.data, bytes.size()}, [&](std::byte* elements) {
+      std::ranges::copy(bytes, elements);
+      unload(bytes);
+    });
+    if (made == nullptr) made.reset(new CpuKernel(*this));
+    made->copies_.emplace(at, std::move(copy));
+  }
+  return made;
 }
 
 std::optional<runtime::Failure> CpuKernel::run(std::span<const runtime::Memory> arguments,
                                                std::span<const std::int64_t> sizes,
                                                const runtime::RunSettings& settings) const {
-  CHECK(arguments.size() == element_bytes_.size(), "a kernel with ", element_bytes_.size(),
-        " arguments was given ", arguments.size());
+  CHECK(arguments.size() == buffers_.size(), "a kernel with ", buffers_.size(), " arguments was given ",
+        arguments.size());
   const std::int64_t count = settings.tasks >= 0 ? settings.tasks : tasks(sizes);
   if (count <= 0) return std::nullopt;
   std::vector<void*> buffers;
   buffers.reserve(arguments.size());
   for (const runtime::Memory& memory : arguments) buffers.push_back(memory.data);
+  for (const auto& [argument, copy] : copies_) buffers[argument] = copy.get();
   emit::FailureRecord failure;
   Launch launch{code_.function,
                 {buffers.data(), reinterpret_cast<const emit::Integer*>(sizes.data()), &failure}};

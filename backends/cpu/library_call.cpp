@@ -8,7 +8,7 @@
 
 #include "backends/cpu/library_epilogue.h"
 #include "backends/cpu/library_layouts.h"
-#include "backends/cpu/library_memory.h"
+#include "backends/cpu/packed_memory.h"
 #include "core/base/error.h"
 
 namespace twinloom::cpu {
@@ -72,7 +72,7 @@ struct LibraryCall::Wishes {
   std::array<int, 3> dtypes;
   std::array<std::vector<loops::Copied::Axis>, 3> copies =
       {};  // of operands that are copied first; else empty
-  std::array<bool, 3> are_constants = {};
+  std::array<std::shared_ptr<const void>, 3> contents = {};  // of constants
   std::array<bool, 3> have_zeros = {};  // zero points
   bool turned = false;
   std::vector<Owned> operands = {};  // of the epilogue
@@ -84,7 +84,7 @@ class LibraryCall::Maker {
       : of_(call.contraction),
         epilogue_(call.epilogue),
         types_(types),
-        constants_{false, constants.left, constants.right} {}
+        contents_{nullptr, constants.left, constants.right} {}
 
   std::unique_ptr<const LibraryCall> make() {
     const auto out = library_type(types_.out), left = library_type(types_.left),
@@ -128,14 +128,14 @@ class LibraryCall::Maker {
     if (!product || product->batch.size() + 2 > onednn::MOST_DIMENSIONS) return false;
     if (!copied_layout(left_copied).is_plain() || !copied_layout(right_copied).is_plain()) return false;
     Wishes wishes;
-    wishes.dtypes = dtypes_, wishes.are_constants = constants_;
+    wishes.dtypes = dtypes_, wishes.contents = contents_;
     wishes.turned = known(product->columns.out) != 1 && known(product->columns.extent) > 1;
     if (wishes.turned) {
       contraction = loops::swapped(contraction);
       product = loops::matrix_product_of(contraction);
       if (!product) return false;
       std::swap(wishes.dtypes[1], wishes.dtypes[2]);
-      std::swap(wishes.are_constants[1], wishes.are_constants[2]);
+      std::swap(wishes.contents[1], wishes.contents[2]);
     }
     wishes.copies[1] = wishes.turned ? right_copied : left_copied;
     wishes.copies[2] = wishes.turned ? left_copied : right_copied;
@@ -143,7 +143,7 @@ class LibraryCall::Maker {
     const Layouts layouts = layouts_of(*product, of_.operands.size());
     if (!layouts.are_plain()) return false;
     describe(layouts, wishes);
-    const bool packs = wishes.are_constants[2] && wishes.copies[2].empty() && product->batch.empty();
+    const bool packs = wishes.contents[2] != nullptr && wishes.copies[2].empty() && product->batch.empty();
     const Owned right =
         packs ? onednn::described_in_any_layout(layouts.right.dims, wishes.dtypes[2]) : wishes.given[2];
     Handle primitive_desc = nullptr;
@@ -163,10 +163,10 @@ class LibraryCall::Maker {
       strides.push_back(each.stride), dilations.push_back(each.dilation - 1);
       before.push_back(each.before), after.push_back(each.after());
     }
-    Wishes wishes{{}, begins_of(contraction), dtypes_, {}, constants_, have_zeros(contraction), turned};
+    Wishes wishes{{}, begins_of(contraction), dtypes_, {}, contents_, have_zeros(contraction), turned};
     if (turned) {
       std::swap(wishes.dtypes[1], wishes.dtypes[2]);
-      std::swap(wishes.are_constants[1], wishes.are_constants[2]);
+      std::swap(wishes.contents[1], wishes.contents[2]);
     }
     wishes.begins[1] += convolution->left_begin;
     describe(*layouts, wishes);
@@ -234,7 +234,7 @@ class LibraryCall::Maker {
     for (std::size_t which = 0; which < wishes.given.size(); ++which) {
       Operand& operand = made_->operands_[which];
       operand.number = NUMBERS[which];
-      operand.is_constant = wishes.are_constants[which];
+      operand.content = wishes.contents[which];
       operand.has_zero = wishes.have_zeros[which];
       operand.begin = wishes.begins[which] * bytes_of(wishes.dtypes[which]);
       operand.given = operand.used = wishes.given[which];
@@ -291,7 +291,7 @@ class LibraryCall::Maker {
   const Contraction& of_;
   const std::vector<loops::EpilogueStep>& epilogue_;
   const ContractionTypes& types_;
-  std::array<bool, 3> constants_;
+  std::array<std::shared_ptr<const void>, 3> contents_;
   std::array<int, 3> dtypes_{};
   std::unique_ptr<LibraryCall> made_;
 };
@@ -305,10 +305,11 @@ std::unique_ptr<const LibraryCall> LibraryCall::make(const loops::ContractionCal
 std::shared_ptr<std::byte> LibraryCall::copy_of(std::size_t which, void* address, Handle given,
                                                 Handle stream) const {
   const Operand& operand = operands_[which];
-  if (operand.is_constant) {
+  if (operand.content != nullptr) {
     std::call_once(once_[which], [&] {
-      kept_[which] = packed_memory(operand.copied_bytes);
-      pack(stream, operand.given.get(), address, operand.copied.get(), kept_[which].get());
+      kept_[which] = packed_memory(
+          {operand.content, address, operand.copied_bytes, operand.given, operand.copied},
+          [&](std::byte* copy) { pack(stream, operand.given.get(), address, operand.copied.get(), copy); });
     });
     return kept_[which];
   }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "backends/cpu/library_packing.h"
 #include "backends/cpu/onednn.h"
 #include "core/loops/epilogue.h"
 
@@ -17,9 +18,10 @@ struct ContractionTypes {
   ops::DType out, left, right;
 };
 
-// Which factors are memory that never changes: as a primitive likes them best, they are made once.
+// The contents of factors that never change, null of others: as a primitive likes them best, they are made
+// once.
 struct ConstantFactors {
-  bool left = false, right = false;
+  std::shared_ptr<const void> left = nullptr, right = nullptr;
 };
 
 // Of so many threads of OpenMP, as the maker's caller has set them.
@@ -48,7 +50,7 @@ class LibraryCall {
     onednn::Primitive reorder =
         {};  // from the first to the second, or back of a result; no handle: there is no copy
     std::size_t copied_bytes = 0;
-    bool is_constant = false;
+    std::shared_ptr<const void> content = nullptr;  // of a constant
     bool has_zero = false;  // a zero point
   };
   // One that a step of the epilogue reads.

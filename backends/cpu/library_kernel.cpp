@@ -91,10 +91,10 @@ LibraryKernel::LibraryKernel(const LibraryKernel& of, const ConstantFactors& con
       constants_(constants) {}
 
 std::unique_ptr<const runtime::Kernel> LibraryKernel::with_constants(
-    std::span<const runtime::Memory> arguments) const {
-  const auto is_constant = [&](loops::Buffer buffer) { return arguments[buffer.index].data != nullptr; };
-  const ConstantFactors constants{is_constant(call_.contraction.left), is_constant(call_.contraction.right)};
-  if (!constants.left && !constants.right) return nullptr;
+    std::span<const runtime::ConstantArgument> arguments) const {
+  const ConstantFactors constants{arguments[call_.contraction.left.index].content,
+                                  arguments[call_.contraction.right.index].content};
+  if (constants.left == nullptr && constants.right == nullptr) return nullptr;
   return std::unique_ptr<const Kernel>(new LibraryKernel(*this, constants));
 }
 

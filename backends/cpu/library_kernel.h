@@ -25,7 +25,8 @@ class LibraryKernel final : public runtime::Kernel {
   static bool serves(const loops::Program& nest, const machine::Machine& machine);
 
   // Factors that are constants are brought into the library's order once.
-  std::unique_ptr<const Kernel> with_constants(std::span<const runtime::Memory> arguments) const override;
+  std::unique_ptr<const Kernel> with_constants(
+      std::span<const runtime::ConstantArgument> arguments) const override;
   std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
                                       std::span<const std::int64_t> sizes,
                                       const runtime::RunSettings& settings) const override;

@@ -58,16 +58,23 @@ class Mappings {
     const std::lock_guard lock(mutex_);
     ends_.erase(address(begin));
   }
+  bool have(std::span<const std::byte> bytes) const {
+    const std::lock_guard lock(mutex_);
+    return have(address(bytes.data()), address(bytes.data()) + bytes.size());
+  }
   void unload(std::span<const std::byte> bytes) const {
     const std::uintptr_t begin = (address(bytes.data()) + page() - 1) / page() * page(),
                          end = (address(bytes.data()) + bytes.size()) / page() * page();
     const std::lock_guard lock(mutex_);
-    const auto behind = ends_.upper_bound(begin);
-    if (begin >= end || behind == ends_.begin() || std::prev(behind)->second < end) return;
+    if (begin >= end || !have(begin, end)) return;
     madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
   }
 
  private:
+  bool have(std::uintptr_t begin, std::uintptr_t end) const {
+    const auto behind = ends_.upper_bound(begin);
+    return behind != ends_.begin() && std::prev(behind)->second >= end;
+  }
   static std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
   mutable std::mutex mutex_;
   std::map<std::uintptr_t, std::uintptr_t> ends_;
@@ -102,6 +109,7 @@ void MappedFile::Unmap::operator()(void* memory) const {
   munmap(memory, bytes);
 }
 
+bool lies_in_file(std::span<const std::byte> bytes) { return Mappings::all().have(bytes); }
 void unload(std::span<const std::byte> bytes) { Mappings::all().unload(bytes); }
 
 }  // namespace twinloom

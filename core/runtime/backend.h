@@ -43,6 +43,13 @@ struct Resources {
   int blocks_each = 0;             // that a multiprocessor runs at once
 };
 
+// An argument that may be a constant.
+struct ConstantArgument {
+  Memory memory;
+  std::shared_ptr<const void>
+      content;  // as long as it is there, the memory stays as it is; null: it may change
+};
+
 // Machine code of one or more programs that run one after the other. Immutable; run() may be called by
 // many threads at once.
 class Kernel {
@@ -52,9 +59,11 @@ class Kernel {
   // failed Index. On a GPU it only starts the kernel: `settings.work` hears of failures.
   virtual std::optional<Failure> run(std::span<const Memory> arguments, std::span<const std::int64_t> sizes,
                                      const RunSettings& settings) const = 0;
-  // The same kernel where some arguments, those whose `data` is not null, are memory that never changes: what
-  // it makes of their contents is made once. Null: it makes nothing.
-  virtual std::unique_ptr<const Kernel> with_constants(std::span<const Memory>) const { return nullptr; }
+  // The same kernel where some arguments are memory that never changes: what it makes of their contents is
+  // made once. Null: it makes nothing.
+  virtual std::unique_ptr<const Kernel> with_constants(std::span<const ConstantArgument>) const {
+    return nullptr;
+  }
   // How many tasks it has with these sizes: what a caller keeps that runs it often. -1: it does not say.
   virtual std::int64_t tasks(std::span<const std::int64_t>) const { return -1; }
   // Nothing where the machine has none to share out.

@@ -24,12 +24,13 @@ Prepared::Launch launch_of(const Step& step, const index::Values& values) {
   return launch;
 }
 
-// Of the arguments only constants have their memory yet.
-std::shared_ptr<const Kernel> with_constants(const Step& step, const std::vector<Memory>& values) {
-  std::vector<Memory> arguments;
-  for (const lower::ValueId id : step.arguments) arguments.push_back(values[id.index]);
-  const bool any =
-      std::ranges::any_of(arguments, [](const Memory& memory) { return memory.data != nullptr; });
+std::shared_ptr<const Kernel> with_constants(const Step& step, const Variant& variant,
+                                             const std::vector<Memory>& values) {
+  std::vector<ConstantArgument> arguments;
+  for (const lower::ValueId id : step.arguments)
+    arguments.push_back({values[id.index], variant.values[id.index].content});
+  const bool any = std::ranges::any_of(
+      arguments, [](const ConstantArgument& argument) { return argument.content != nullptr; });
   auto made = any ? step.kernel->with_constants(arguments) : nullptr;
   return made != nullptr ? std::shared_ptr<const Kernel>(std::move(made)) : step.kernel;
 }
@@ -160,7 +161,7 @@ Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> varia
   prepared.reused = reused_by(prepared, *variant, arguments);
   for (const Step& step : variant->steps) {
     prepared.launches.push_back(launch_of(step, values));
-    prepared.launches.back().kernel = with_constants(step, prepared.memory);
+    prepared.launches.back().kernel = with_constants(step, *variant, prepared.memory);
   }
   prepared.values = std::move(values);
   for (std::size_t r = 0; r < graph.results().size(); ++r) {

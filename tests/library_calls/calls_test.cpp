@@ -307,8 +307,9 @@ TEST_F(LibraryCalls, LargeConstantsArePacked) {
     };
     const auto kernel = cpu().build(nest).kernel;
     const std::vector<float> expected = result(*kernel);
+    const auto content = std::make_shared<const int>(0);
     const auto packed = kernel->with_constants(
-        std::vector<loops::Memory>{{}, {b.data(), 0, std::ssize(b)}, {}});
+        std::vector<runtime::ConstantArgument>{{}, {{b.data(), 0, std::ssize(b)}, content}, {}});
     ASSERT_NE(packed, nullptr);
     for (int run = 0; run < 2; ++run) {
       const std::vector<float> given = result(*packed);

@@ -1,15 +1,11 @@
-// See library_memory.h.
-#include "backends/cpu/library_memory.h"
+// See library_packing.h.
+#include "backends/cpu/library_packing.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <mutex>
 
-#include "core/base/error.h"
+#include "backends/cpu/packed_memory.h"
 #include "core/base/integers.h"
 #include "core/base/mapped_file.h"
-#include "core/base/text.h"
-#include "core/runtime/memory_pool.h"
 
 namespace twinloom::cpu {
 
@@ -17,45 +13,9 @@ namespace {
 
 using onednn::functions, onednn::Handle, onednn::Owned;
 
-constexpr std::size_t ALIGNMENT = 64;
-// Smaller constants may lie anywhere: they have few pages.
-constexpr std::size_t LEAST_PACKED = 64 << 10;
-// Addresses; memory is taken as it is written to.
-constexpr std::size_t CHUNK = 256 << 20;
-
-std::size_t rounded(std::size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
-class Packed {
- public:
-  static Packed& all() {
-    static Packed packed;
-    return packed;
-  }
-
-  // Null where no chunk can be had.
-  std::shared_ptr<std::byte> take(std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    std::shared_ptr<std::byte> chunk = last_.lock();
-    if (chunk == nullptr || bytes > CHUNK - used_) {
-      chunk = runtime::new_block(CHUNK);
-      last_ = chunk;
-      used_ = 0;
-    }
-    if (chunk == nullptr) return nullptr;
-    std::byte* const first = chunk.get() + used_;
-    used_ += rounded(bytes);
-    return {std::move(chunk), first};
-  }
-
- private:
-  std::mutex mutex_;
-  std::weak_ptr<std::byte> last_;  // ends with the last constant in it
-  std::size_t used_ = 0;
-};
-
-// The elements of one part, along the dimension whose neighbours lie furthest apart, so that it is one range of
-// addresses; all blocks that the library lays elements in divide it. Integers of 8 bits are one part, as sums
-// over a whole one may follow them.
+// The elements of one part, along the dimension whose neighbours lie furthest apart, so that it is one range
+// of addresses; all blocks that the library lays elements in divide it. Integers of 8 bits are one part, as
+// sums over a whole one may follow them.
 struct Parts {
   std::vector<std::int64_t> dims;
   std::size_t along = 0;
@@ -72,11 +32,12 @@ Parts parts_of(Handle given) {
   onednn::check(functions().memory_desc_query(given, onednn::QUERY_TYPE, &type), "a query");
   Parts parts{{dims, dims + count}};
   parts.along = static_cast<std::size_t>(std::max_element(strides, strides + count) - strides);
-  const std::int64_t extent = parts.dims[parts.along];
+  const std::int64_t extent = std::max<std::int64_t>(parts.dims[parts.along], 1);
   const auto bytes = static_cast<std::int64_t>(functions().memory_desc_get_size(given));
-  parts.stride_bytes = bytes / extent;
+  parts.stride_bytes = std::max<std::int64_t>(bytes / extent, 1);
   const bool is_narrow = type == onednn::S8 || type == onednn::U8;
-  parts.step = is_narrow ? extent : std::min(extent, ceil_div(PART_BYTES, parts.stride_bytes * BLOCK) * BLOCK);
+  parts.step =
+      is_narrow ? extent : std::min(extent, ceil_div(PART_BYTES, parts.stride_bytes * BLOCK) * BLOCK);
   return parts;
 }
 
@@ -86,7 +47,8 @@ Owned part_of(Handle whole, const Parts& parts, std::int64_t first) {
   offsets[parts.along] = first;
   dims[parts.along] = std::min(parts.step, parts.dims[parts.along] - first);
   Handle made = nullptr;
-  if (functions().memory_desc_create_submemory(&made, whole, dims.data(), offsets.data()) != 0) return nullptr;
+  if (functions().memory_desc_create_submemory(&made, whole, dims.data(), offsets.data()) != 0)
+    return nullptr;
   return {made, functions().memory_desc_destroy};
 }
 
@@ -129,20 +91,6 @@ void pack(Handle stream, Handle given, void* address, Handle copied, void* copy)
     const std::int64_t end = std::min(first + parts.step, extent);
     unload({bytes, static_cast<std::size_t>(end * parts.stride_bytes)});
   }
-}
-
-std::shared_ptr<std::byte> call_memory(std::size_t bytes) {
-  // Not a block: the allocator hands out what the last call gave back.
-  std::shared_ptr<std::byte> memory(static_cast<std::byte*>(std::aligned_alloc(ALIGNMENT, rounded(bytes))),
-                                    std::free);
-  if (memory == nullptr) throw Error(cat("out of memory: ", bytes, " bytes for a library's operand"));
-  return memory;
-}
-
-std::shared_ptr<std::byte> packed_memory(std::size_t bytes) {
-  std::shared_ptr<std::byte> memory;
-  if (bytes >= LEAST_PACKED && bytes <= CHUNK / 2) memory = Packed::all().take(bytes);
-  return memory == nullptr ? call_memory(bytes) : memory;
 }
 
 }  // namespace twinloom::cpu
