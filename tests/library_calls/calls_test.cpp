@@ -1,6 +1,7 @@
 // What oneDNN makes of nests, beside the interpreter; skipped where it is not found.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
