@@ -41,11 +41,21 @@ std::int64_t bytes_of(int type) {
 
 constexpr std::array NUMBERS = {onednn::DESTINATION, onednn::SOURCE, onednn::WEIGHTS};
 
-// The implementation of last resort is a loop over elements.
-bool is_fast(Handle primitive_desc) {
+std::string_view implementation_of(Handle primitive_desc) {
   const char* name = nullptr;
   functions().primitive_desc_query(primitive_desc, onednn::QUERY_IMPLEMENTATION, 0, &name);
-  return name != nullptr && !std::string_view(name).starts_with("ref");
+  return name != nullptr ? name : "";
+}
+
+// The implementation of last resort is a loop over elements.
+bool is_fast(Handle primitive_desc) {
+  const std::string_view name = implementation_of(primitive_desc);
+  return !name.empty() && !name.starts_with("ref");
+}
+
+// This one finds the operands of an epilogue by where a result lies, as if there were no gaps between rows.
+bool needs_rows_without_gaps(Handle primitive_desc) {
+  return implementation_of(primitive_desc).starts_with("gemm");
 }
 
 class Stream {
@@ -75,6 +85,7 @@ struct LibraryCall::Wishes {
   std::array<std::shared_ptr<const void>, 3> contents = {};  // of constants
   std::array<bool, 3> have_zeros = {};  // zero points
   bool turned = false;
+  bool has_gaps = false;             // between rows of a product's results
   std::vector<Owned> operands = {};  // of the epilogue
 };
 
@@ -142,6 +153,7 @@ class LibraryCall::Maker {
     wishes.begins = begins_of(contraction), wishes.have_zeros = have_zeros(contraction);
     const Layouts layouts = layouts_of(*product, of_.operands.size());
     if (!layouts.are_plain()) return false;
+    wishes.has_gaps = !layouts.out.is_row_major();
     describe(layouts, wishes);
     const bool packs = wishes.contents[2] != nullptr && wishes.copies[2].empty() && product->batch.empty();
     const Owned right =
@@ -225,7 +237,9 @@ class LibraryCall::Maker {
   }
 
   bool finish(Handle primitive_desc, const Wishes& wishes) {
-    if (!is_fast(primitive_desc) || moves_result(primitive_desc, wishes)) {
+    const bool misses_operands =
+        wishes.has_gaps && !wishes.operands.empty() && needs_rows_without_gaps(primitive_desc);
+    if (!is_fast(primitive_desc) || misses_operands || moves_result(primitive_desc, wishes)) {
       functions().primitive_desc_destroy(primitive_desc);
       return false;
     }

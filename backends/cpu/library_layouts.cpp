@@ -67,6 +67,13 @@ bool Layout::is_plain() const {
   return true;
 }
 
+bool Layout::is_row_major() const {
+  std::int64_t walked = 1;
+  for (std::size_t d = dims.size(); d-- > 0; walked *= dims[d])
+    if (dims[d] > 1 && strides[d] != walked) return false;
+  return true;
+}
+
 bool Layouts::are_plain() const {
   return out.is_plain() && left.is_plain() && right.is_plain() &&
          std::ranges::all_of(operands, &Layout::is_plain);

@@ -22,6 +22,8 @@ struct Layout {
   void broadcast();
   // Whether it walks forwards and meets no element twice, as oneDNN wants it.
   bool is_plain() const;
+  // Whether its elements are neighbours, along the last dimension first.
+  bool is_row_major() const;
   // Whether channels, dimension 1, are neighbours.
   bool is_channels_last() const { return strides[1] == 1 || dims[1] == 1; }
 };
