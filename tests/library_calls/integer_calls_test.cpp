@@ -76,11 +76,12 @@ class IntegerCalls : public ::testing::Test {
 };
 
 // A product of 31 rows and 24 columns whose result is stored as said.
-std::string product(const std::string& types, const std::string& left, const std::string& stored) {
+std::string product(const std::string& types, const std::string& left, const std::string& stored,
+                    const std::string& right = "i32(b[24*k + j])") {
   return cat("program p(", types,
              ", s: f32[24], c: f32[24]) library { for i < 31 { for j < 24 { start t0 : sum i32 "
              "for k < 40 { t0 += mul(",
-             left, ", i32(b[24*k + j])) at k } y[24*i + j] = ", stored, " } } }");
+             left, ", ", right, ") at k } y[24*i + j] = ", stored, " } } }");
 }
 
 TEST_F(IntegerCalls, ProductsOfBothTypesWithZeroPoints) {
@@ -89,6 +90,15 @@ TEST_F(IntegerCalls, ProductsOfBothTypesWithZeroPoints) {
          {"i32(a[40*i + k])", "sub(i32(a[40*i + k]), 114:i32)", "sub(i32(a[40*i + k]), 7:i32)"})
       for (const auto& [out, stored] : {std::pair{"i32", "t0"}, std::pair{"f32", "f32(t0)"}})
         expect_same(product(cat("a: ", type, "[1240], b: i8[960], y: written ", out, "[744]"), left, stored));
+}
+
+// Of the right factor, and of both.
+TEST_F(IntegerCalls, ZeroPointsOfWeights) {
+  for (const char* type : {"u8", "i8"})
+    for (const char* left : {"i32(a[40*i + k])", "sub(i32(a[40*i + k]), 114:i32)"})
+      for (const auto& [out, stored] : {std::pair{"i32", "t0"}, std::pair{"f32", "mul(f32(t0), s[j])"}})
+        expect_same(product(cat("a: ", type, "[1240], b: i8[960], y: written ", out, "[744]"), left, stored,
+                            "sub(i32(b[24*k + j]), -3:i32)"));
 }
 
 // As DynamicQuantizeLinear makes them.
