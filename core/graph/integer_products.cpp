@@ -3,16 +3,19 @@
 //   a = mul(cast(sub(cast(q: u8): i32, z)): f32, s)       t = reduce sum over k (mul(sub(cast(q): i32, z),
 //   b = mul(cast(w: i8): f32, c)                    ->                               cast(w): i32))
 //   y = reduce sum over k (mul(a, b))                     y = mul(cast(t): f32, mul(s, c))
-// One factor is i8 without a zero point, as libraries want it; no sum may leave 32 bits, and no scale may
-// change along what is summed up. Where a view adds elements of 0, they are the zero point. Nodes that no
-// result needs are left out.
+// One factor is i8, as libraries want it, the weights: numbers of u8 are moved by 128, and their zero points
+// with them. A library knows the zero point of weights where it is one number and no windows are read;
+// elsewhere
+//   sum(a * (w - zero)) = sum(a * w) - zero * sum(a)
+// of integers that wrap. No sum of reals may leave 32 bits, and no scale may change along what is summed up.
+// Where a view adds elements of 0, they are the zero point. Nodes that no result needs are left out.
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "core/graph/passes.h"
 #include "core/graph/rebuild.h"
+#include "core/graph/scaled_integers.h"
 #include "core/graph/views.h"
 
 namespace twinloom::graph {
@@ -20,125 +23,6 @@ namespace twinloom::graph {
 namespace {
 
 using ops::DType;
-
-bool is_8_bit_integer(DType dtype) { return ops::is_integer(dtype) && ops::bits_of(dtype) == 8; }
-// That holds every difference of two integers of 8 bits.
-bool holds_differences(DType dtype) {
-  return dtype == DType::i32 || dtype == DType::i64 || dtype == DType::f32;
-}
-
-std::optional<std::int64_t> integer_of(const ops::Number& number, DType dtype) {
-  const double value = ops::real_of(number, dtype);
-  if (!(std::abs(value) <= 255) || value != std::trunc(value)) return std::nullopt;
-  return static_cast<std::int64_t>(value);
-}
-
-// The number that all elements of an array are.
-std::optional<ops::Number> only_number(const Array& array) {
-  const auto bytes = array.bytes.read();
-  const auto size = static_cast<std::size_t>(ops::size_of(array.dtype));
-  if (bytes.empty() || std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) != 0)
-    return std::nullopt;
-  return ops::load_number(array.dtype, bytes.data());
-}
-
-// The small integer that every element of the node is.
-std::optional<std::int64_t> integer_in(const Graph& graph, NodeId id) {
-  const Node* node = &graph[id];
-  while (true) {
-    const auto* view = std::get_if<View>(&node->node);
-    const bool moves = view != nullptr && view->inside.all.empty();
-    if (!moves && !(std::holds_alternative<Cast>(node->node) && holds_differences(node->dtype))) break;
-    node = &graph[node->inputs[0]];
-  }
-  const auto* constant = std::get_if<Constant>(&node->node);
-  if (constant == nullptr) return std::nullopt;
-  if (const auto* number = std::get_if<ops::Number>(&constant->value))
-    return integer_of(*number, node->dtype);
-  const auto number = only_number(*std::get<Content>(constant->value));
-  return number ? integer_of(*number, node->dtype) : std::nullopt;
-}
-
-// A factor: (numbers - zero) times all of the scales, in one shape.
-struct Scaled {
-  NodeId numbers;  // of 8 bits
-  std::int64_t zero = 0;
-  std::vector<NodeId> scales = {};
-
-  std::int64_t greatest(const Graph& graph) const {
-    const bool is_signed = ops::kind(graph[numbers].dtype) == ops::TypeKind::signed_int;
-    const std::int64_t low = is_signed ? -128 : 0, high = low + 255;
-    return std::max(std::abs(low - zero), std::abs(high - zero));
-  }
-};
-
-// In the graph that is made, whose views are added as they are needed.
-class Factors {
- public:
-  explicit Factors(Graph& graph) : graph_(graph) {}
-
-  std::optional<Scaled> scaled(NodeId id) {
-    const Node node = graph_[id];
-    if (const auto* view = std::get_if<View>(&node.node)) return through(*view, scaled(node.inputs[0]));
-    if (!is_of(node, ops::Pointwise::mul)) return centred(id);
-    for (const std::size_t side : {0U, 1U}) {
-      auto factor = scaled(node.inputs[side]);
-      if (!factor) continue;
-      factor->scales.push_back(node.inputs[1 - side]);
-      return factor;
-    }
-    return std::nullopt;
-  }
-
- private:
-  // Integers of 8 bits, and what they are without a zero point, in a wider type.
-  std::optional<Scaled> centred(NodeId id) {
-    const Node node = graph_[id];
-    if (const auto* view = std::get_if<View>(&node.node)) return through(*view, centred(node.inputs[0]));
-    if (!holds_differences(node.dtype)) return std::nullopt;
-    if (std::holds_alternative<Cast>(node.node)) {
-      if (is_8_bit_integer(graph_[node.inputs[0]].dtype)) return Scaled{node.inputs[0]};
-      return centred(node.inputs[0]);
-    }
-    if (!is_of(node, ops::Pointwise::sub)) return std::nullopt;
-    auto factor = centred(node.inputs[0]);
-    const auto zero = factor ? integer_in(graph_, node.inputs[1]) : std::nullopt;
-    if (!zero) return std::nullopt;
-    factor->zero += *zero;
-    return factor;
-  }
-
-  // Elements that a view adds are 0, times any scale.
-  std::optional<Scaled> through(const View& view, std::optional<Scaled> factor) {
-    if (!factor) return std::nullopt;
-    View moved = view;
-    if (!view.inside.all.empty()) {
-      const DType dtype = graph_[factor->numbers].dtype;
-      const ops::Number fill = ops::cast(ops::Number(factor->zero), dtype);
-      if (ops::real_of(view.fill, DType::f32) != 0 ||
-          !(ops::real_of(fill, dtype) == static_cast<double>(factor->zero)))
-        return std::nullopt;
-      moved.fill = fill;
-    }
-    factor->numbers = add_view(graph_, factor->numbers, std::move(moved));
-    for (NodeId& scale : factor->scales) {
-      const auto there = scale_through(view, scale);
-      if (!there) return std::nullopt;
-      scale = *there;
-    }
-    return factor;
-  }
-
-  std::optional<NodeId> scale_through(const View& view, NodeId scale) {
-    const Node node = graph_[scale];
-    if (view.inside.all.empty()) return add_view(graph_, scale, view);
-    const auto number = number_of(node);
-    if (!number) return std::nullopt;
-    return graph_.add(Constant{*number, node.dtype, view.sizes}, {});
-  }
-
-  Graph& graph_;
-};
 
 class Products {
  public:
@@ -149,25 +33,21 @@ class Products {
   std::optional<NodeId> sum(NodeId id) {
     const Node& old = rebuild_.from()[id];
     const auto summed = summed_products(rebuild_.from(), old);
-    if (!summed || old.dtype != DType::f32 || rebuild_.from()[*summed].dtype != DType::f32)
-      return std::nullopt;
+    if (!summed) return std::nullopt;
     const Node& product = rebuild_.from()[*summed];
-    const auto& axes = std::get<Reduce>(old.node).axes;
-    Factors factors(graph_);
-    auto left = factors.scaled(rebuild_[product.inputs[0]]),
-         right = left ? factors.scaled(rebuild_[product.inputs[1]]) : std::nullopt;
-    if (!right || !suits_library(*left, *right) || !stays_in_32_bits(product, axes, *left, *right))
+    const bool is_real = old.dtype == DType::f32;
+    if (product.dtype != old.dtype || (!is_real && old.dtype != DType::i32)) return std::nullopt;
+    const Axes& axes = std::get<Reduce>(old.node).axes;
+    const auto factors = factors_of(product, axes, is_real ? scaled_integers : centred_integers);
+    if (!factors || (!is_real && suits_library(*factors)) || !is_exact(*factors, product, axes, is_real))
       return std::nullopt;
-    left->scales.insert(left->scales.end(), right->scales.begin(), right->scales.end());
-    const auto changes = [&](NodeId scale) {
-      return std::ranges::any_of(
-          axes, [&](int axis) { return changes_along(graph_, scale, static_cast<std::size_t>(axis)); });
-    };
-    if (std::ranges::any_of(left->scales, changes) || !is_worth_(product)) return std::nullopt;
-    const NodeId products =
-        add(Pointwise{ops::Pointwise::mul}, {differences(*left, id), differences(*right, id)}, id);
-    const NodeId total = add(Reduce{ops::Monoid::sum, axes}, {products}, id);
-    return scaled(add(Cast{DType::f32}, {total}, id), left->scales, axes, id);
+    const bool is_whole = knows_zero(*factors, axes);
+    if ((!is_whole && !has_many_results(*factors, axes)) || !is_worth_(product)) return std::nullopt;
+    const NodeId total = sum_of(*factors, axes, is_whole, id);
+    if (!is_real) return total;
+    std::vector<NodeId> scales = factors->values.scales;
+    scales.insert(scales.end(), factors->weights.scales.begin(), factors->weights.scales.end());
+    return scaled(add(Cast{DType::f32}, {total}, id), scales, axes, id);
   }
 
  private:
@@ -175,14 +55,61 @@ class Products {
     return rebuild_.add(std::move(op), std::move(inputs), like);
   }
 
-  bool suits_library(const Scaled& left, const Scaled& right) const {
-    const auto is_plain = [&](const Scaled& factor) {
-      return factor.zero == 0 && graph_[factor.numbers].dtype == DType::i8;
-    };
-    return is_plain(left) || is_plain(right);
+  using Axes = std::vector<int>;
+  struct Factors {
+    Scaled values, weights;
+  };
+
+  std::optional<Factors> factors_of(const Node& product, const Axes& axes,
+                                    std::optional<Scaled> (*of)(Graph& graph, NodeId id)) {
+    auto left = of(graph_, rebuild_[product.inputs[0]]);
+    if (!left) return std::nullopt;
+    auto right = of(graph_, rebuild_[product.inputs[1]]);
+    if (!right) return std::nullopt;
+    const bool is_left = likes_as_weights(*left, axes) > likes_as_weights(*right, axes);
+    return is_left ? Factors{*std::move(right), *std::move(left)}
+                   : Factors{*std::move(left), *std::move(right)};
   }
 
-  bool stays_in_32_bits(const Node& product, const std::vector<int>& axes, const Scaled& left,
+  // Only they may have zero points that change, and only values are read through windows. Libraries multiply
+  // by i8 as it is, and arrays are moved once.
+  int likes_as_weights(const Scaled& factor, const Axes& axes) const {
+    const Node* base = &graph_[factor.numbers];
+    const bool changes_zero = factor.zeros && changes(*factor.zeros, all_axes(*base));
+    if (std::holds_alternative<View>(base->node)) base = &graph_[base->inputs[0]];
+    const bool is_array = std::holds_alternative<Constant>(base->node), is_i8 = base->dtype == DType::i8;
+    return (reads_windows(factor, axes) ? -16 : 0) + (changes_zero ? 8 : 0) +
+           (is_i8 && !factor.has_zero() ? 4 : 0) + (is_array ? 2 : 0) + (is_i8 ? 1 : 0);
+  }
+
+  bool suits_library(const Factors& factors) const {
+    return graph_[factors.weights.numbers].dtype == DType::i8 && !factors.weights.has_zero();
+  }
+
+  bool changes(NodeId id, const Axes& axes) const {
+    return std::ranges::any_of(
+        axes, [&](int axis) { return changes_along(graph_, id, static_cast<std::size_t>(axis)); });
+  }
+
+  // Integers wrap as those do that they stand for; of reals the whole sum is an integer of 32 bits.
+  bool is_exact(const Factors& factors, const Node& product, const Axes& axes, bool is_real) const {
+    const auto& [values, weights] = factors;
+    const auto changes_there = [&](NodeId scale) { return changes(scale, axes); };
+    if ((values.zeros && changes(*values.zeros, all_axes(product))) ||
+        (weights.zeros && changes(*weights.zeros, axes)))
+      return false;
+    return !is_real || (stays_in_32_bits(product, axes, values, weights) &&
+                        std::ranges::none_of(values.scales, changes_there) &&
+                        std::ranges::none_of(weights.scales, changes_there));
+  }
+
+  static Axes all_axes(const Node& node) {
+    Axes axes(node.shape.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    return axes;
+  }
+
+  bool stays_in_32_bits(const Node& product, const Axes& axes, const Scaled& left,
                         const Scaled& right) const {
     double greatest =
         static_cast<double>(left.greatest(graph_)) * static_cast<double>(right.greatest(graph_));
@@ -194,11 +121,88 @@ class Products {
     return greatest <= std::numeric_limits<std::int32_t>::max();
   }
 
-  NodeId differences(const Scaled& factor, NodeId like) {
-    const NodeId wide = add(Cast{DType::i32}, {factor.numbers}, like);
-    if (factor.zero == 0) return wide;
-    const NodeId zero = add(Constant{ops::Number(factor.zero), DType::i32, graph_[wide].shape}, {}, like);
+  // Whether the call subtracts the zero point of the weights, if they have one when they are i8.
+  bool knows_zero(const Factors& factors, const Axes& axes) const {
+    const auto& [values, weights] = factors;
+    const Node& node = graph_[weights.numbers];
+    const bool has_zero = weights.zeros || weights.zero != moved_by(node.dtype);
+    if (!has_zero) return true;
+    return !(weights.zeros && changes(*weights.zeros, all_axes(node))) && !reads_windows(values, axes);
+  }
+
+  bool reads_windows(const Scaled& values, const Axes& axes) const {
+    const auto* view = std::get_if<View>(&graph_[values.numbers].node);
+    if (view == nullptr) return false;
+    return !view->inside.all.empty() || std::ranges::any_of(view->source, [&](const index::Expr& source) {
+      const auto mentioned = [&](int axis) {
+        return index::mentions(source, view->axes[static_cast<std::size_t>(axis)]);
+      };
+      const Axes all = all_axes(graph_[values.numbers]);
+      return std::ranges::any_of(axes, mentioned) && std::ranges::count_if(all, mentioned) > 1;
+    });
+  }
+
+  // For each sum of the values alone: else those would take as long as their products.
+  bool has_many_results(const Factors& factors, const Axes& axes) const {
+    constexpr double MANY = 16;
+    double results = 1;
+    for (const int axis : all_axes(graph_[factors.values.numbers])) {
+      if (std::ranges::find(axes, axis) != axes.end() || changes(factors.values.numbers, {axis})) continue;
+      const auto extent =
+          index::constant_of(graph_[factors.values.numbers].shape[static_cast<std::size_t>(axis)]);
+      results *= extent ? static_cast<double>(*extent) : 1;
+    }
+    return results >= MANY;
+  }
+
+  static std::int64_t moved_by(DType dtype) { return dtype == DType::u8 ? 128 : 0; }
+
+  // Before they are viewed, where arrays are moved once.
+  Scaled as_i8(Scaled weights, NodeId like) {
+    const Node node = graph_[weights.numbers];
+    const std::int64_t by = moved_by(node.dtype);
+    if (by == 0) return weights;
+    const auto* view = std::get_if<View>(&node.node);
+    const NodeId base = view == nullptr ? weights.numbers : node.inputs[0];
+    const NodeId wide = add(Cast{DType::i32}, {base}, like);
+    const NodeId moved = add(Cast{DType::i8}, {minus(wide, by, like)}, like);
+    weights.zero -= by;
+    if (view == nullptr) return weights.numbers = moved, weights;
+    View there = *view;
+    there.fill = ops::cast(ops::Number(static_cast<std::int64_t>(ops::real_of(view->fill, node.dtype)) - by),
+                           DType::i8);
+    weights.numbers = add_view(graph_, moved, std::move(there), rebuild_.from()[like].origin);
+    return weights;
+  }
+
+  NodeId sum_of(const Factors& factors, const Axes& axes, bool is_whole, NodeId like) {
+    const Scaled weights = as_i8(factors.weights, like);
+    const NodeId values = differences(factors.values, like);
+    const auto sum = [&](NodeId of) { return add(Reduce{ops::Monoid::sum, axes}, {of}, like); };
+    if (is_whole) return sum(add(Pointwise{ops::Pointwise::mul}, {values, differences(weights, like)}, like));
+    const NodeId wide = add(Cast{DType::i32}, {weights.numbers}, like);
+    const NodeId total = sum(add(Pointwise{ops::Pointwise::mul}, {values, wide}, like));
+    const NodeId zero = add(Constant{ops::Number(weights.zero), DType::i32, graph_[total].shape}, {}, like);
+    const NodeId sums = sum(values);
+    const NodeId zeros =
+        weights.zeros
+            ? add(Pointwise{ops::Pointwise::add},
+                  {without_axes(add(Cast{DType::i32}, {*weights.zeros}, like), axes, like), zero}, like)
+            : zero;
+    return add(Pointwise{ops::Pointwise::sub},
+               {total, add(Pointwise{ops::Pointwise::mul}, {sums, zeros}, like)}, like);
+  }
+
+  NodeId minus(NodeId wide, std::int64_t number, NodeId like) {
+    if (number == 0) return wide;
+    const NodeId zero = add(Constant{ops::Number(number), DType::i32, graph_[wide].shape}, {}, like);
     return add(Pointwise{ops::Pointwise::sub}, {wide, zero}, like);
+  }
+
+  NodeId differences(const Scaled& factor, NodeId like) {
+    const NodeId wide = minus(add(Cast{DType::i32}, {factor.numbers}, like), factor.zero, like);
+    if (!factor.zeros) return wide;
+    return add(Pointwise{ops::Pointwise::sub}, {wide, add(Cast{DType::i32}, {*factor.zeros}, like)}, like);
   }
 
   NodeId scaled(NodeId total, const std::vector<NodeId>& scales, const std::vector<int>& axes, NodeId like) {

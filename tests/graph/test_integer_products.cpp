@@ -76,8 +76,60 @@ TEST(IntegerProducts, ZeroPointsThatAllChannelsShare) {
     });
   };
   EXPECT_EQ(shared(std::vector<double>(8, 0)).types, Types{DType::i32});
-  EXPECT_EQ(shared({0, 0, 0, 1, 0, 0, 0, 0}).types, Types{DType::f32});
-  EXPECT_EQ(shared(std::vector<double>(8, 3)).types, Types{DType::f32});  // beside one of the activations
+  EXPECT_EQ(shared(std::vector<double>(8, 3)).types, Types{DType::i32});  // beside one of the activations
+}
+
+// Of u8 they are moved to i8, and the zero point with them.
+TEST(IntegerProducts, WeightsOfEitherType) {
+  for (const double zero : {0.0, 128.0, 117.0}) {
+    const Sums sums = sums_of([&](Builder& b) {
+      const Tensor w = cast(b.constant(array_of(DType::u8, {16, 2}, std::vector<double>(32, 9))), DType::i32);
+      return matrix_product(activations(b), cast(w - zero, DType::f32) * 0.25);
+    });
+    EXPECT_EQ(sums.types, Types{DType::i32}) << sums.text;
+    EXPECT_NE(sums.text.find("i8"), std::string::npos) << sums.text;
+  }
+}
+
+// The sums of the activations are one for all columns, which must be many.
+TEST(IntegerProducts, ZeroPointsOfColumns) {
+  const auto sums = [](std::int64_t columns) {
+    return sums_of([&](Builder& b) {
+      const std::vector<std::int64_t> sizes{16, columns};
+      std::vector<double> zeros(static_cast<std::size_t>(columns), 120);
+      zeros[1] = 131;
+      const Tensor zero = cast(b.constant(array_of(DType::u8, {columns}, zeros)), DType::i32);
+      const Tensor w = cast(b.input("w", DType::u8, {16, columns}), DType::i32) - expand(zero, {16, columns});
+      return matrix_product(activations(b), cast(w, DType::f32));
+    });
+  };
+  EXPECT_EQ(sums(16).types, (Types{DType::i32, DType::i32})) << sums(16).text;
+  EXPECT_EQ(sums(15).types, Types{DType::f32});
+}
+
+// A library pads its windows, and knows no zero point of the filters then.
+TEST(IntegerProducts, FiltersWithAZeroPoint) {
+  const Sums sums = sums_of([&](Builder& b) {
+    const Tensor x = cast(cast(b.input("x", DType::u8, {1, 4, 9, 9}), DType::i32) - 7, DType::f32) * 0.25;
+    const Tensor w = cast(cast(b.input("w", DType::i8, {16, 4, 3, 3}), DType::i32) - 3, DType::f32);
+    const Taps taps{.before = 1, .count = 9};
+    return convolve(x, w, {"convolution", {taps, taps}});
+  });
+  EXPECT_EQ(sums.types, (Types{DType::i32, DType::i32})) << sums.text;
+}
+
+// As MatMulInteger has them.
+TEST(IntegerProducts, SumsOfIntegers) {
+  const auto sums = [](DType type) {
+    return sums_of([&](Builder& b) {
+      const Tensor zero = cast(b.input("z", DType::u8, {}), DType::i32);
+      const Tensor x = cast(b.input("x", DType::u8, {4, 16}), DType::i32) - expand(zero, {4, 16});
+      return matrix_product(x, cast(b.input("w", type, {16, 8}), DType::i32));
+    });
+  };
+  EXPECT_EQ(sums(DType::u8).asked, 1);
+  EXPECT_NE(sums(DType::u8).text.find("i8"), std::string::npos) << sums(DType::u8).text;
+  EXPECT_EQ(sums(DType::i8).asked, 0);
 }
 
 TEST(IntegerProducts, PaddingIsTheZeroPoint) {
@@ -117,12 +169,6 @@ TEST(IntegerProducts, NotOfOtherFactors) {
   EXPECT_EQ(types([](Builder& b) {  // its scale changes along what is summed up
               return activations(b) * expand(b.input("r", DType::f32, {16}), {4, 16});
             }),
-            real);
-  EXPECT_EQ(sums_of([](Builder& b) {  // none is i8 without a zero point
-              const Tensor w = cast(b.input("w", DType::u8, {16, 8}), DType::f32);
-              return matrix_product(activations(b), w);
-            })
-                .types,
             real);
 }
 
