@@ -39,15 +39,12 @@ class Products {
     if (product.dtype != old.dtype || (!is_real && old.dtype != DType::i32)) return std::nullopt;
     const Axes& axes = std::get<Reduce>(old.node).axes;
     const auto factors = factors_of(product, axes, is_real ? scaled_integers : centred_integers);
-    if (!factors || (!is_real && suits_library(*factors)) || !is_exact(*factors, product, axes, is_real))
-      return std::nullopt;
-    const bool is_whole = knows_zero(*factors, axes);
-    if ((!is_whole && !has_many_results(*factors, axes)) || !is_worth_(product)) return std::nullopt;
-    const NodeId total = sum_of(*factors, axes, is_whole, id);
-    if (!is_real) return total;
+    if (!factors || !is_exact(*factors, product, axes, is_real)) return std::nullopt;
+    const auto total = total_of(*factors, product, axes, id);
+    if (!total || !is_real) return total;
     std::vector<NodeId> scales = factors->values.scales;
     scales.insert(scales.end(), factors->weights.scales.begin(), factors->weights.scales.end());
-    return scaled(add(Cast{DType::f32}, {total}, id), scales, axes, id);
+    return scaled(add(Cast{DType::f32}, {*total}, id), scales, axes, id);
   }
 
  private:
@@ -77,13 +74,12 @@ class Products {
     const Node* base = &graph_[factor.numbers];
     const bool changes_zero = factor.zeros && changes(*factor.zeros, all_axes(*base));
     if (std::holds_alternative<View>(base->node)) base = &graph_[base->inputs[0]];
-    const bool is_array = std::holds_alternative<Constant>(base->node), is_i8 = base->dtype == DType::i8;
-    return (reads_windows(factor, axes) ? -16 : 0) + (changes_zero ? 8 : 0) +
-           (is_i8 && !factor.has_zero() ? 4 : 0) + (is_array ? 2 : 0) + (is_i8 ? 1 : 0);
+    return (reads_windows(factor, axes) ? -8 : 0) + (changes_zero ? 4 : 0) + (suits_library(factor) ? 2 : 0) +
+           (std::holds_alternative<Constant>(base->node) ? 1 : 0);
   }
 
-  bool suits_library(const Factors& factors) const {
-    return graph_[factors.weights.numbers].dtype == DType::i8 && !factors.weights.has_zero();
+  bool suits_library(const Scaled& weights) const {
+    return graph_[weights.numbers].dtype == DType::i8 && !weights.has_zero();
   }
 
   bool changes(NodeId id, const Axes& axes) const {
@@ -127,19 +123,30 @@ class Products {
     const Node& node = graph_[weights.numbers];
     const bool has_zero = weights.zeros || weights.zero != moved_by(node.dtype);
     if (!has_zero) return true;
-    return !(weights.zeros && changes(*weights.zeros, all_axes(node))) && !reads_windows(values, axes);
+    return !(weights.zeros && changes(*weights.zeros, all_axes(node))) && reads_rows(values, axes) &&
+           !reads_windows(values, axes);
   }
 
+  // A dimension along a summed axis and others.
   bool reads_windows(const Scaled& values, const Axes& axes) const {
     const auto* view = std::get_if<View>(&graph_[values.numbers].node);
     if (view == nullptr) return false;
+    const Axes all = all_axes(graph_[values.numbers]);
     return !view->inside.all.empty() || std::ranges::any_of(view->source, [&](const index::Expr& source) {
-      const auto mentioned = [&](int axis) {
-        return index::mentions(source, view->axes[static_cast<std::size_t>(axis)]);
-      };
-      const Axes all = all_axes(graph_[values.numbers]);
+      const auto mentioned = [&](int axis) { return mentions(*view, source, axis); };
       return std::ranges::any_of(axes, mentioned) && std::ranges::count_if(all, mentioned) > 1;
     });
+  }
+
+  // Whether what is summed up are neighbours, as in rows of matrices.
+  bool reads_rows(const Scaled& values, const Axes& axes) const {
+    const auto* view = std::get_if<View>(&graph_[values.numbers].node);
+    if (view == nullptr || view->source.empty()) return true;
+    return std::ranges::any_of(axes, [&](int axis) { return mentions(*view, view->source.back(), axis); });
+  }
+
+  static bool mentions(const View& view, const index::Expr& source, int axis) {
+    return index::mentions(source, view.axes[static_cast<std::size_t>(axis)]);
   }
 
   // For each sum of the values alone: else those would take as long as their products.
@@ -175,22 +182,37 @@ class Products {
     return weights;
   }
 
-  NodeId sum_of(const Factors& factors, const Axes& axes, bool is_whole, NodeId like) {
+  // For libraries where that is worth it. Other integers stay, but for padding, which is the zero point.
+  std::optional<NodeId> total_of(const Factors& factors, const Node& product, const Axes& axes, NodeId like) {
+    const bool is_whole = knows_zero(factors, axes);
+    if ((!is_whole && !has_many_results(factors, axes)) || !is_worth_(product))
+      return product.dtype == DType::f32 ? std::nullopt
+                                         : std::optional(sum_of(factors.weights, factors.values, axes, like));
     const Scaled weights = as_i8(factors.weights, like);
-    const NodeId values = differences(factors.values, like);
-    const auto sum = [&](NodeId of) { return add(Reduce{ops::Monoid::sum, axes}, {of}, like); };
-    if (is_whole) return sum(add(Pointwise{ops::Pointwise::mul}, {values, differences(weights, like)}, like));
-    const NodeId wide = add(Cast{DType::i32}, {weights.numbers}, like);
-    const NodeId total = sum(add(Pointwise{ops::Pointwise::mul}, {values, wide}, like));
-    const NodeId zero = add(Constant{ops::Number(weights.zero), DType::i32, graph_[total].shape}, {}, like);
-    const NodeId sums = sum(values);
-    const NodeId zeros =
-        weights.zeros
-            ? add(Pointwise{ops::Pointwise::add},
-                  {without_axes(add(Cast{DType::i32}, {*weights.zeros}, like), axes, like), zero}, like)
-            : zero;
-    return add(Pointwise{ops::Pointwise::sub},
-               {total, add(Pointwise{ops::Pointwise::mul}, {sums, zeros}, like)}, like);
+    return is_whole ? sum_of(weights, factors.values, axes, like)
+                    : sum_without_zero(weights, factors.values, axes, like);
+  }
+
+  NodeId sum_of(const Scaled& weights, const Scaled& values, const Axes& axes, NodeId like) {
+    return sum_of_products(differences(values, like), differences(weights, like), axes, like);
+  }
+  NodeId sum_of_products(NodeId left, NodeId right, const Axes& axes, NodeId like) {
+    const NodeId products = add(Pointwise{ops::Pointwise::mul}, {left, right}, like);
+    return add(Reduce{ops::Monoid::sum, axes}, {products}, like);
+  }
+
+  // The sums of the values are one for all results that differ in weights alone.
+  NodeId sum_without_zero(const Scaled& weights, const Scaled& given, const Axes& axes, NodeId like) {
+    const NodeId values = differences(given, like);
+    const NodeId total = sum_of_products(values, add(Cast{DType::i32}, {weights.numbers}, like), axes, like);
+    const NodeId sums = add(Reduce{ops::Monoid::sum, axes}, {values}, like);
+    NodeId zero = add(Constant{ops::Number(weights.zero), DType::i32, graph_[total].shape}, {}, like);
+    if (weights.zeros) {
+      const NodeId zeros = without_axes(add(Cast{DType::i32}, {*weights.zeros}, like), axes, like);
+      zero = add(Pointwise{ops::Pointwise::add}, {zeros, zero}, like);
+    }
+    const NodeId moved = add(Pointwise{ops::Pointwise::mul}, {sums, zero}, like);
+    return add(Pointwise{ops::Pointwise::sub}, {total, moved}, like);
   }
 
   NodeId minus(NodeId wide, std::int64_t number, NodeId like) {

@@ -91,6 +91,27 @@ TEST(IntegerProducts, OfWindowsHaveTheValuesOfReals) {
     }
 }
 
+// As QLinearConv has them: what pads the windows is the zero point, also where each channel has its filter
+// and no library is asked.
+TEST(IntegerProducts, OfPaddedIntegersHaveTheirValues) {
+  for (const Zeros zeros : {Zeros::none, Zeros::one, Zeros::along}) {
+    Builder builder;
+    const Tensor x = builder.input("x", DType::u8, {1, 3, 6, 6}),
+                 w = builder.input("w", DType::u8, {3, 1, 3, 3});
+    const graph::Taps taps{.before = 1, .count = 6};
+    const Tensor y =
+        convolve(centred(x, Zeros::one, 0), centred(w, zeros, 0), {"convolution", {taps, taps}, 3});
+    builder.output(y);
+    const graph::Graph before = builder.take();
+    const graph::Graph after = integer_products(before, [](const graph::Node&) { return false; });
+    EXPECT_NE(print(after).find("else 119"), std::string::npos) << print(after);
+    const std::vector<Argument> arguments{drawn(DType::u8, {1, 3, 6, 6}, 1),
+                                          drawn(DType::u8, {3, 1, 3, 3}, 2)};
+    EXPECT_EQ(numbers_in(*evaluate(after, arguments, Arithmetic::strict).front()),
+              numbers_in(*evaluate(before, arguments, Arithmetic::strict).front()));
+  }
+}
+
 // Which wrap beyond 32 bits, as those do that they stand for.
 TEST(IntegerProducts, OfIntegersHaveTheirValues) {
   for (const Zeros zeros : {Zeros::none, Zeros::one, Zeros::along}) {

@@ -127,9 +127,7 @@ TEST(IntegerProducts, SumsOfIntegers) {
       return matrix_product(x, cast(b.input("w", type, {16, 8}), DType::i32));
     });
   };
-  EXPECT_EQ(sums(DType::u8).asked, 1);
   EXPECT_NE(sums(DType::u8).text.find("i8"), std::string::npos) << sums(DType::u8).text;
-  EXPECT_EQ(sums(DType::i8).asked, 0);
 }
 
 TEST(IntegerProducts, PaddingIsTheZeroPoint) {
