@@ -17,7 +17,7 @@ const std::map<std::string_view, const Row*>& all_rows() {
                                  product_rows(),   quantisation_rows(), loss_rows(),      resize_rows(),
                                  sampling_rows(),  recurrent_rows(),    signal_rows(),    data_rows(),
                                  control_rows(),   sequence_rows(),     attention_rows(), state_rows(),
-                                 bit_cast_rows(),  ml_rows(),           random_rows()};
+                                 bit_cast_rows(),  ml_rows(),           random_rows(),    quantised_rows()};
     for (const std::span<const Row> family : families)
       for (const Row& row : family) CHECK(result.emplace(row.name, &row).second, "two rows ", row.name);
     return result;
@@ -34,6 +34,7 @@ constexpr std::array domains = {
     Domain{"ai.onnx.ml", 5},
     Domain{"ai.onnx.preview", 1},
     Domain{"ai.onnx.preview.training", 1},
+    Domain{"com.microsoft", 1},
 };
 
 struct Refusal {

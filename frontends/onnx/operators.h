@@ -46,6 +46,7 @@ std::span<const Row> norm_rows();
 std::span<const Row> pooling_rows();
 std::span<const Row> product_rows();
 std::span<const Row> quantisation_rows();
+std::span<const Row> quantised_rows();
 std::span<const Row> loss_rows();
 std::span<const Row> resize_rows();
 std::span<const Row> sampling_rows();

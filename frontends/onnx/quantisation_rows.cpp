@@ -1,12 +1,12 @@
 // Quantised numbers, and products of them.
 #include <array>
-#include <limits>
 
 #include "core/graph/composites.h"
 #include "core/graph/reductions.h"
 #include "frontends/onnx/narrowing.h"
 #include "frontends/onnx/operators.h"
 #include "frontends/onnx/products.h"
+#include "frontends/onnx/quantisation.h"
 
 namespace twinloom::onnx {
 
@@ -15,22 +15,6 @@ namespace {
 using graph::Shape;
 using graph::widened;
 using ops::DType;
-
-// Rounded to even, moved by the zero point and kept inside of the type.
-Tensor saturated(const Tensor& x, const Tensor& zero, const ElementType& type) {
-  const int bits = type.narrow == nullptr ? ops::bits_of(type.dtype) : type.narrow->bits;
-  const bool is_signed = ops::kind(type.dtype) == ops::TypeKind::signed_int;
-  const double low = is_signed ? -static_cast<double>(std::int64_t{1} << (bits - 1)) : 0;
-  const double high = static_cast<double>(std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
-  const Tensor moved = graph::round(x) + graph::cast(zero, x.dtype());
-  return graph::cast(graph::clamp(moved, ops::Number(low), ops::Number(high)), type.dtype);
-}
-Tensor saturated(const Call& call, const Tensor& x, const Tensor& zero) {
-  const DType dtype = zero.dtype();
-  if (!ops::is_integer(dtype) || ops::size_of(dtype) > 2)
-    call.unsupported("quantisation to ", ops::name(dtype));
-  return saturated(x, zero, {dtype});
-}
 
 // Each number for a block of elements along the axis, of which the last may be smaller.
 Tensor of_blocks(const Call& call, const Tensor& numbers, const Tensor& x, std::int64_t block) {
@@ -104,23 +88,8 @@ Values dequantize_linear(const Call& call) {
 }
 
 Values dynamic_quantize_linear(const Call& call) {
-  const Tensor x = call.tensor(0);
-  const Tensor low = graph::minimum(graph::amin(x), 0), high = graph::maximum(graph::amax(x), 0);
-  const Tensor scale = (high - low) / 255.0;
-  const Tensor zero =
-      graph::cast(graph::round(graph::clamp(-low / scale, ops::Number(0.0), ops::Number(255.0))), DType::u8);
-  return {saturated(call, x / scale, zero), scale, zero};
-}
-
-// Integers of 32 bits, without their zero point.
-Tensor centred(const Tensor& x, const std::optional<Tensor>& zero) {
-  const Tensor wide = graph::cast(x, DType::i32);
-  return zero ? wide - graph::cast(*zero, DType::i32) : wide;
-}
-// Numbers of the rows of the left matrix, beside matrices of two axes or more.
-std::optional<Tensor> of_rows(const std::optional<Tensor>& numbers) {
-  if (!numbers || numbers->rank() != 1) return numbers;
-  return graph::unsqueeze(*numbers, 1);
+  const Quantised of = quantised(call, call.tensor(0));
+  return {of.numbers, of.scale, of.zero};
 }
 
 Values matmul_integer(const Call& call) {
@@ -130,9 +99,7 @@ Values matmul_integer(const Call& call) {
 
 // Inputs: a, its scale, its zero point, b and its two, those of the result.
 Tensor rescaled(const Call& call, const Tensor& sums, const Tensor& factor) {
-  const Tensor zero = call.tensor(7);
-  const Tensor scale = graph::cast(factor, DType::f32) / graph::cast(call.tensor(6), DType::f32);
-  return saturated(call, graph::cast(sums, DType::f32) * scale, zero);
+  return rescaled(call, sums, factor, call.tensor(6), call.tensor(7));
 }
 Values qlinear_matmul(const Call& call) {
   const Tensor sums = matrix_product(call, centred(call.tensor(0), of_rows(call.tensor(2))),
