@@ -72,10 +72,9 @@ class Products {
   // by i8 as it is, and arrays are moved once.
   int likes_as_weights(const Scaled& factor, const Axes& axes) const {
     const Node* base = &graph_[factor.numbers];
-    const bool changes_zero = factor.zeros && changes(*factor.zeros, all_axes(*base));
     if (std::holds_alternative<View>(base->node)) base = &graph_[base->inputs[0]];
-    return (reads_windows(factor, axes) ? -8 : 0) + (changes_zero ? 4 : 0) + (suits_library(factor) ? 2 : 0) +
-           (std::holds_alternative<Constant>(base->node) ? 1 : 0);
+    return (reads_windows(factor, axes) ? -8 : 0) + (factor.has_one_zero(graph_) ? 0 : 4) +
+           (suits_library(factor) ? 2 : 0) + (std::holds_alternative<Constant>(base->node) ? 1 : 0);
   }
 
   bool suits_library(const Scaled& weights) const {
@@ -91,9 +90,7 @@ class Products {
   bool is_exact(const Factors& factors, const Node& product, const Axes& axes, bool is_real) const {
     const auto& [values, weights] = factors;
     const auto changes_there = [&](NodeId scale) { return changes(scale, axes); };
-    if ((values.zeros && changes(*values.zeros, all_axes(product))) ||
-        (weights.zeros && changes(*weights.zeros, axes)))
-      return false;
+    if (!values.has_one_zero(graph_) || (weights.zeros && changes(*weights.zeros, axes))) return false;
     return !is_real || (stays_in_32_bits(product, axes, values, weights) &&
                         std::ranges::none_of(values.scales, changes_there) &&
                         std::ranges::none_of(weights.scales, changes_there));
@@ -123,8 +120,7 @@ class Products {
     const Node& node = graph_[weights.numbers];
     const bool has_zero = weights.zeros || weights.zero != moved_by(node.dtype);
     if (!has_zero) return true;
-    return !(weights.zeros && changes(*weights.zeros, all_axes(node))) && reads_rows(values, axes) &&
-           !reads_windows(values, axes);
+    return weights.has_one_zero(graph_) && reads_rows(values, axes) && !reads_windows(values, axes);
   }
 
   // A dimension along a summed axis and others.

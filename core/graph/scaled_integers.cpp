@@ -111,12 +111,11 @@ class Factors {
     return base ? std::optional(add_view(graph_, *base, *view)) : std::nullopt;
   }
 
-  // Elements that a view adds are 0, times any scale.
+  // Elements that a view adds are 0, times any scale: the zero point, whose part that a run knows is 0 there.
   std::optional<Scaled> through(const View& view, std::optional<Scaled> factor) {
     if (!factor) return std::nullopt;
     View moved = view;
     if (!view.inside.all.empty()) {
-      if (factor->zeros) return std::nullopt;
       const DType dtype = graph_[factor->numbers].dtype;
       const ops::Number fill = ops::cast(ops::Number(factor->zero), dtype);
       if (ops::real_of(view.fill, DType::f32) != 0 ||
@@ -125,7 +124,11 @@ class Factors {
       moved.fill = fill;
     }
     factor->numbers = add_view(graph_, factor->numbers, std::move(moved));
-    if (factor->zeros) factor->zeros = add_view(graph_, *factor->zeros, view);
+    if (factor->zeros) {
+      moved = view;
+      moved.fill = 0;
+      factor->zeros = add_view(graph_, *factor->zeros, std::move(moved));
+    }
     for (NodeId& scale : factor->scales) {
       const auto there = scale_through(view, scale);
       if (!there) return std::nullopt;
@@ -151,6 +154,18 @@ std::int64_t Scaled::greatest(const Graph& graph) const {
   const Range of = range_of(graph[numbers].dtype),
               moved = zeros ? range_of(graph[*zeros].dtype) : Range{0, 0};
   return std::max(std::abs(of.low - zero - moved.high), std::abs(of.high - zero - moved.low));
+}
+
+bool Scaled::has_one_zero(const Graph& graph) const {
+  if (!zeros) return true;
+  const Node& node = graph[*zeros];
+  const auto* view = std::get_if<View>(&node.node);
+  const Node& base = view == nullptr ? node : graph[node.inputs[0]];
+  return std::ranges::all_of(base.shape, [](const index::Expr& size) { return size == index::Expr(1); }) ||
+         (view != nullptr && std::ranges::none_of(view->source, [&](const index::Expr& source) {
+            return std::ranges::any_of(view->axes,
+                                       [&](index::Symbol axis) { return index::mentions(source, axis); });
+          }));
 }
 
 std::optional<Scaled> scaled_integers(Graph& graph, NodeId id) { return Factors(graph).scaled(id); }

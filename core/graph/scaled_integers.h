@@ -19,6 +19,8 @@ struct Scaled {
   std::vector<NodeId> scales = {};
 
   bool has_zero() const { return zero != 0 || zeros; }
+  // Whether all elements have the same, but for 0 where a view adds elements.
+  bool has_one_zero(const Graph& graph) const;
   // The most that the absolute value of an element is before it is scaled.
   std::int64_t greatest(const Graph& graph) const;
 };

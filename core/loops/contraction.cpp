@@ -15,6 +15,7 @@ namespace {
 struct Factor {
   const Load* load;
   Contraction::Zero zero = {};
+  const Load* zero_load = nullptr;  // of one that a buffer holds
 };
 
 // A factor is what a buffer holds, or that as f32.
@@ -25,15 +26,18 @@ std::optional<Factor> real_factor(const Value& factor) {
   return load == nullptr ? std::nullopt : std::optional(Factor{load});
 }
 
-// A number, or what a buffer holds, as i32.
-std::optional<Contraction::Zero> zero_of(const Value& value) {
-  if (const auto* number = std::get_if<Literal>(&value.node))
-    return Contraction::Zero{number->value.integer(), {}};
+// Sets a zero point: a number, or what a buffer holds, as i32.
+bool set_zero(Factor& factor, const Value& value) {
+  if (const auto* number = std::get_if<Literal>(&value.node)) {
+    factor.zero.number = number->value.integer();
+    return true;
+  }
   const auto* convert = std::get_if<Convert>(&value.node);
   const auto* load = std::get_if<Load>(&(convert == nullptr ? value : *convert->input).node);
-  if (load == nullptr || !load->mask.all.empty() || !ops::is_integer(load->otherwise.dtype))
-    return std::nullopt;
-  return Contraction::Zero{0, Contraction::Operand{load->buffer, load->offset}};
+  if (load == nullptr || !ops::is_integer(load->otherwise.dtype)) return false;
+  factor.zero.stored = Contraction::Operand{load->buffer, load->offset};
+  factor.zero_load = load;
+  return true;
 }
 
 // Or an integer of 8 bits, less its zero point, as i32.
@@ -41,9 +45,7 @@ std::optional<Factor> integer_factor(const Value& factor) {
   const Value* value = &factor;
   Factor found{nullptr};
   if (const auto* apply = std::get_if<Apply>(&value->node)) {
-    auto zero = apply->op == ops::Pointwise::sub ? zero_of(*apply->inputs.back()) : std::nullopt;
-    if (!zero) return std::nullopt;
-    found.zero = *std::move(zero);
+    if (apply->op != ops::Pointwise::sub || !set_zero(found, *apply->inputs.back())) return std::nullopt;
     value = apply->inputs.front().get();
   }
   const auto* convert = std::get_if<Convert>(&value->node);
@@ -106,7 +108,7 @@ class Finder {
     const auto has_no_mask = read_right.mask.all.empty();
     const auto out = steps_along(loops_, parts_.store->offset), left = steps_along(loops_, read_left.offset),
                right = steps_along(loops_, read_right.offset);
-    if (!has_no_mask || !out || !left || !right || !stands(parts_.left.zero) || !stands(parts_.right.zero))
+    if (!has_no_mask || !out || !left || !right || !stands(parts_.left) || !stands(parts_.right))
       return std::nullopt;
     found_.out = parts_.store->buffer, found_.left = read_left.buffer, found_.right = read_right.buffer;
     found_.sums = parts_.sums, found_.left_zero = parts_.left.zero, found_.right_zero = parts_.right.zero;
@@ -126,11 +128,15 @@ class Finder {
   };
   using Pair = std::pair<std::optional<std::size_t>, std::optional<std::size_t>>;
 
-  // Whether it is the same in all iterations.
-  bool stands(const Contraction::Zero& zero) const {
-    return !zero.stored || std::ranges::none_of(loops_, [&](const NestLoop& loop) {
-      return index::mentions(zero.stored->begin, loop.axis);
-    });
+  // Whether its zero point is the same in all iterations, but for 0 where what is read is 0 too.
+  bool stands(const Factor& factor) const {
+    if (factor.zero_load == nullptr) return true;
+    const Load &load = *factor.zero_load, &read = *factor.load;
+    const bool is_zero_outside =
+        load.mask.all.empty() || ops::real_of(load.otherwise.value, load.otherwise.dtype) == 0;
+    return load.mask == read.mask && is_zero_outside &&
+           std::ranges::none_of(
+               loops_, [&](const NestLoop& loop) { return index::mentions(load.offset, loop.axis); });
   }
 
   std::size_t kept() const { return parts_.nest->common.size(); }
@@ -139,10 +145,8 @@ class Finder {
   bool add_masked_windows() {
     const Load& load = *parts_.left.load;
     if (load.mask.all.empty()) return true;
-    const Contraction::Zero& zero = parts_.left.zero;
-    if (zero.stored ||
-        ops::real_of(load.otherwise.value, load.otherwise.dtype) != static_cast<double>(zero.number))
-      return false;
+    const auto outside = static_cast<double>(parts_.left.zero.number);
+    if (ops::real_of(load.otherwise.value, load.otherwise.dtype) != outside) return false;
     std::map<Pair, Bounds> all;
     for (const index::Less& less : load.mask.all)
       if (!add_bound(less.b - less.a - 1, all)) return false;

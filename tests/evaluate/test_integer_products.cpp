@@ -112,6 +112,21 @@ TEST(IntegerProducts, OfPaddedIntegersHaveTheirValues) {
   }
 }
 
+// As ConvInteger has them, whose zero point a run computes.
+TEST(IntegerProducts, OfPaddedIntegersWithAZeroPointOfARunHaveTheirValues) {
+  for (const DType weights : {DType::i8, DType::u8})
+    for (const Zeros zeros : {Zeros::none, Zeros::one, Zeros::along}) {
+      Builder builder;
+      const Tensor x = builder.input("x", DType::u8, {1, 3, 6, 6}),
+                   w = builder.input("w", weights, {16, 3, 3, 3}), zero = builder.input("z", DType::u8, {});
+      const graph::Taps taps{.before = 1, .count = 6};
+      const Tensor left = cast(x, DType::i32) - cast(zero, DType::i32);
+      expect_same(
+          builder, convolve(left, centred(w, zeros, 0), {"convolution", {taps, taps}}),
+          {drawn(DType::u8, {1, 3, 6, 6}, 1), drawn(weights, {16, 3, 3, 3}, 2), array(DType::u8, {}, {77})});
+    }
+}
+
 // Which wrap beyond 32 bits, as those do that they stand for.
 TEST(IntegerProducts, OfIntegersHaveTheirValues) {
   for (const Zeros zeros : {Zeros::none, Zeros::one, Zeros::along}) {

@@ -133,17 +133,35 @@ TEST_F(IntegerCalls, NaNsOfWhatFollowsAreKept) {
   expect_same(product(types + "u8[744]", left, cat("u8(", QUANTIZED, "0x0p+0:f32), 0x1.fep+7:f32))")), put);
 }
 
-// 3 x 3 taps over images of 9 x 9 elements beside channels, 8 in and 16 out.
+// 3 x 3 taps over images of 9 x 9 elements beside channels, 8 in and 16 out: what is read outside, and the
+// zero point, where IN is what says that a place is inside.
+std::string convolution(const std::string& type, const std::string& outside, const std::string& zero) {
+  const std::string inside = "0 < u + p && u + p - 1 < 9 && 0 < v + q && v + q - 1 < 9";
+  std::string text = cat(
+      "program p(a: ", type,
+      "[648], b: i8[1152], y: written f32[1296], s: f32[16], z: u8[1]) library { for u < 9 { for v < 9 { for "
+      "o "
+      "< 16 { start t0 : sum i32 for c < 8 { for p < 3 { for q < 3 { t0 += mul(sub(i32((a[72*u + 8*v + c + "
+      "72*p + 8*q - 80] if IN else ",
+      outside, ":", type, ")), ", zero,
+      "), i32(b[72*o + 9*c + 3*p + q])) at 9*c + 3*p + q } } } y[144*u + 16*v + o] = mul(f32(t0), s[o]) } } "
+      "} }");
+  for (std::size_t at = 0; (at = text.find("IN", at)) != std::string::npos;) text.replace(at, 2, inside);
+  return text;
+}
+
 TEST_F(IntegerCalls, ConvolutionsPadWithTheZeroPoint) {
-  for (const auto& [type, zero] : {std::pair{"u8", 0}, std::pair{"u8", 114}, std::pair{"i8", -5}})
-    expect_same(cat(
-        "program p(a: ", type,
-        "[648], b: i8[1152], y: written f32[1296], s: f32[16]) library { for u < 9 { for v < 9 { for o < 16 "
-        "{ start t0 : sum i32 for c < 8 { for p < 3 { for q < 3 { t0 += mul(sub(i32((a[72*u + 8*v + c + "
-        "72*p + 8*q - 80] if 0 < u + p && u + p - 1 < 9 && 0 < v + q && v + q - 1 < 9 else ",
-        zero, ":", type, ")), ", zero,
-        ":i32), i32(b[72*o + 9*c + 3*p + q])) at 9*c + 3*p + q } } } y[144*u + 16*v + o] = "
-        "mul(f32(t0), s[o]) } } } }"));
+  for (const auto& [type, zero] : {std::pair{"u8", "0"}, std::pair{"u8", "114"}, std::pair{"i8", "-5"}})
+    expect_same(convolution(type, zero, cat(zero, ":i32")));
+}
+
+// What a run knows is 0 outside, as what is read is.
+TEST_F(IntegerCalls, ConvolutionsPadWithTheZeroPointOfARun) {
+  expect_same(convolution("u8", "0", "i32((z[0] if IN else 0:u8))"));
+  for (const auto& [outside, zero] :
+       {std::pair{"0", "i32(z[0])"}, std::pair{"1", "i32((z[0] if IN else 0:u8))"},
+        std::pair{"0", "i32((z[0] if IN else 1:u8))"}, std::pair{"0", "i32((z[0] if 0 < u else 0:u8))"}})
+    EXPECT_FALSE(loops::contraction_of(loops::parse(convolution("u8", outside, zero)))) << outside << zero;
 }
 
 TEST_F(IntegerCalls, NotWhatIsPaddedOtherwise) {
