@@ -80,8 +80,10 @@ Outcome outcome_of(const std::string& bytes, const fs::path& model, std::uint64_
     const graph::Graph graph = onnx::read(bytes, options);
     Values values;
     for (std::size_t p = 0; p < graph.parameters().size(); ++p) values.push_back(value_beside(model, p));
+    // An input is there twice, and a result of each mode.
+    constexpr std::int64_t most_each = 160 << 20;
     return run_everywhere(
-        graph, seed, {.compiled_one_in = 1, .run = std::int64_t{1} << 34, .bytes = 256 << 20, .fused = true},
+        graph, seed, {.compiled_one_in = 1, .run = std::int64_t{1} << 34, .bytes = most_each, .fused = true},
         values);
   } catch (const Error& error) {
     return {Fate::refused, error.what()};
