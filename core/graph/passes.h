@@ -40,6 +40,8 @@ Graph scatter_to_select(const Graph& graph);
 // A reduction of what is the same along an axis that it keeps is made once for all of the axis.
 // reduce_once.cpp
 Graph reduce_once(const Graph& graph);
+// The maximum of scaled integers of 8 bits is that of the integers, scaled. maxima_of_integers.cpp
+Graph maxima_of_integers(const Graph& graph);
 // What becomes of each Scatter that a result needs, for `explain`.
 struct ScatterForm {
   NodeId scatter;

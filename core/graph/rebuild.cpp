@@ -2,6 +2,7 @@
 #include "core/graph/rebuild.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/base/error.h"
 
@@ -59,6 +60,24 @@ std::optional<ops::Number> number_of(const Node& node) {
   const auto* constant = std::get_if<Constant>(&node.node);
   const auto* number = constant == nullptr ? nullptr : std::get_if<ops::Number>(&constant->value);
   return number == nullptr ? std::nullopt : std::optional(*number);
+}
+
+std::optional<ops::Number> only_number(const Graph& graph, NodeId id) {
+  const Node& node = graph[id];
+  if (const auto* view = std::get_if<View>(&node.node); view != nullptr && view->inside.all.empty())
+    return only_number(graph, node.inputs[0]);
+  if (std::holds_alternative<Cast>(node.node)) {
+    const auto number = only_number(graph, node.inputs[0]);
+    return number ? std::optional(ops::cast(*number, graph[node.inputs[0]].dtype, node.dtype)) : std::nullopt;
+  }
+  const auto* constant = std::get_if<Constant>(&node.node);
+  const auto* content = constant == nullptr ? nullptr : std::get_if<Content>(&constant->value);
+  if (content == nullptr) return number_of(node);
+  const auto bytes = (*content)->bytes.read();
+  const auto size = static_cast<std::size_t>(ops::size_of(node.dtype));
+  const bool is_one =
+      !bytes.empty() && std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) == 0;
+  return is_one ? std::optional(ops::load_number(node.dtype, bytes.data())) : std::nullopt;
 }
 
 Graph with_forms(const Graph& graph, const std::function<ops::Pointwise(ops::Pointwise, ops::DType)>& form) {

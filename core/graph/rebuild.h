@@ -45,6 +45,8 @@ class Rebuild {
 bool is_of(const Node& node, ops::Pointwise op);
 // The number that fills a constant; nothing of other nodes.
 std::optional<ops::Number> number_of(const Node& node);
+// The number that all elements of a node are, which arrays, casts and views may give.
+std::optional<ops::Number> only_number(const Graph& graph, NodeId id);
 
 // With form(operator, type) in place of each operator of a Pointwise, of which the form has the operands.
 // Without nodes that no result needs.

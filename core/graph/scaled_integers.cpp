@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "core/graph/rebuild.h"
 #include "core/graph/views.h"
@@ -26,30 +25,10 @@ std::optional<std::int64_t> integer_of(const ops::Number& number, DType dtype) {
   return static_cast<std::int64_t>(value);
 }
 
-// The number that all elements of an array are.
-std::optional<ops::Number> only_number(const Array& array) {
-  const auto bytes = array.bytes.read();
-  const auto size = static_cast<std::size_t>(ops::size_of(array.dtype));
-  if (bytes.empty() || std::memcmp(bytes.data(), bytes.data() + size, bytes.size() - size) != 0)
-    return std::nullopt;
-  return ops::load_number(array.dtype, bytes.data());
-}
-
 // The small integer that every element of the node is.
 std::optional<std::int64_t> integer_in(const Graph& graph, NodeId id) {
-  const Node* node = &graph[id];
-  while (true) {
-    const auto* view = std::get_if<View>(&node->node);
-    const bool moves = view != nullptr && view->inside.all.empty();
-    if (!moves && !(std::holds_alternative<Cast>(node->node) && holds_differences(node->dtype))) break;
-    node = &graph[node->inputs[0]];
-  }
-  const auto* constant = std::get_if<Constant>(&node->node);
-  if (constant == nullptr) return std::nullopt;
-  if (const auto* number = std::get_if<ops::Number>(&constant->value))
-    return integer_of(*number, node->dtype);
-  const auto number = only_number(*std::get<Content>(constant->value));
-  return number ? integer_of(*number, node->dtype) : std::nullopt;
+  const auto number = only_number(graph, id);
+  return number ? integer_of(*number, graph[id].dtype) : std::nullopt;
 }
 
 struct Range {

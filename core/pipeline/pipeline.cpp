@@ -360,6 +360,8 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"scatter_to_select", Form::graph,
          [](State& state) { state.graph = graph::scatter_to_select(state.graph); }},
     Pass{"reduce_once", Form::graph, [](State& state) { state.graph = graph::reduce_once(state.graph); }},
+    Pass{"maxima_of_integers", Form::graph,
+         [](State& state) { state.graph = graph::maxima_of_integers(state.graph); }},
     Pass{"lower", Form::nests, lower_graph},
     Pass{"fuse", Form::nests, fuse_units},
     Pass{"free_contractions", Form::nests, free_contractions},
