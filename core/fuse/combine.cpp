@@ -60,7 +60,8 @@ class Combiner {
       return refuse(Reason::routine, "a sort is a kernel of its own");
     if (!updates_of(first_number_).empty() || (!updates_of(second_number_).empty() && flows_.empty()))
       return refuse(Reason::routine, std::string(ADDS_IN_MEMORY));
-    if (has_barrier()) return refuse(Reason::barrier, "the user asked for the buffer");
+    if (has_barrier())
+      return refuse(Reason::barrier, "the buffer is asked for by the user or by a library's call");
     if (const std::string words = over_limits(); !words.empty()) return refuse(Reason::too_large, words);
     if (!flows_.empty() && !only_writer_is_first())
       return refuse(Reason::different_place, "the buffer is written in parts by several kernels");

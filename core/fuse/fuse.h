@@ -27,7 +27,7 @@ enum class Reason : std::uint8_t {
   cycle,        // a third unit stands between the two
   too_large,    // the fused kernel would be over a limit
   parallelism,  // too few independent turns would be left
-  barrier,      // the user asked for the buffer
+  barrier,      // the user, or a library's call, asks for the buffer
   library,      // one has a product that a library computes as it stands there, and no more within the other
   routine,      // one sorts or adds in memory, which is a kernel of its own
   no_gain,      // the shared bytes do not pay for it

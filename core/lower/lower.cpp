@@ -151,7 +151,10 @@ class Lowerer {
   }
 
   ValueId add(Storage storage, NodeId id, std::vector<index::Expr> strides) {
-    return add_value(lowering_, storage, id, graph_[id].shape, graph_[id].dtype, std::move(strides));
+    const ValueId added =
+        add_value(lowering_, storage, id, graph_[id].shape, graph_[id].dtype, std::move(strides));
+    lowering_.lowered.values[added.index].barrier |= realized_.separate[id.index];
+    return added;
   }
 
   void keep(const Draft& draft) { lowering_.lowered.units.push_back(finish(draft, lowering_.lowered)); }

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/rebuild.h"
+#include "core/lower/joined_sums.h"
 #include "core/lower/reader.h"
 #include "core/ops/cost.h"
 
@@ -64,7 +65,8 @@ class Choice {
   Realized run() {
     const std::size_t count = graph_.nodes().size();
     chosen_ = {std::vector<bool>(count, false), std::vector<bool>(count, false),
-               std::vector<std::string>(count)};
+               std::vector<bool>(count, false), std::vector<std::string>(count)};
+    if (limits_.library_products > 0) chosen_.separate = joined_sums(graph_, limits_.library_products);
     reads_.resize(count);
     marks_.resize(count, 0);
     widened_.resize(count, false);
@@ -74,6 +76,7 @@ class Choice {
     for (std::size_t i = 0; i < count; ++i) {
       if (!live[i]) continue;
       choose(i, must_reason(graph_.nodes()[i]));
+      if (chosen_.separate[i]) choose(i, "an integer of 8 bits beside another sum of products");
       if (limits_.library_products > 0) choose_factors(graph_.nodes()[i]);
     }
     for (const Result& result : graph_.results()) {

@@ -45,6 +45,7 @@ struct RealizeLimits {
 
 struct Realized {
   std::vector<bool> values;          // by node
+  std::vector<bool> separate;        // by node: fusion leaves the memory between its writer and its readers
   std::vector<bool> in_parts;        // by node: a Concat that is written part by part
   std::vector<std::string> reasons;  // by node, for `explain`; empty where it has no memory
   std::int64_t visited = 0;          // nodes looked at, with repetition: the effort

@@ -80,25 +80,39 @@ std::optional<std::vector<std::size_t>> order_of_input(const loops::Nest& nest) 
   return order;
 }
 
-// As the draft, whose last item stores the total, lies best in memory where a library computes contractions:
-// a contraction as that likes it, and what reads what one made, such as a pooling, as it finds it.
-void lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, Value& value) {
-  if (!lowering.routines.has_library_call || value.storage != Storage::temporary) return;
-  const Program nest = packed(with_free_sums(draft.nest), {}, lowering.lowered).nest;
-  const auto contraction = contraction_of(nest);
-  const bool is_call = contraction && lowering.routines.has_library_call(nest);
-  const auto loops_in_order = is_call ? result_order(*contraction) : order_of_input(draft.nest);
-  if (!loops_in_order) return;
+// The loops of the draft in this order, and the value's memory in the same.
+void lay_out(const std::vector<std::size_t>& loops_in_order, const Walk& kept, Draft& draft, Value& value) {
   std::vector<std::size_t> order;  // of dimensions: those without a loop have one element
   for (std::size_t d = 0; d < kept.at.size(); ++d)
     if (!index::symbol_of(kept.at[d])) order.push_back(d);
   draft.nest.common.clear();
-  for (const std::size_t loop : *loops_in_order) {
+  for (const std::size_t loop : loops_in_order) {
     draft.nest.common.push_back(kept.loops[loop]);
     for (std::size_t d = 0; d < kept.at.size(); ++d)
       if (index::symbol_of(kept.at[d]) == kept.loops[loop].axis) order.push_back(d);
   }
   value.strides = strides_in_order(value.shape, order);
+}
+
+// As the draft, whose last item stores the total, lies best in memory where a library computes contractions:
+// a contraction as that likes it, and what reads what one made, such as a pooling, as it finds it.
+void lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, Value& value,
+                         const std::function<Ref<Stmt>()>& store) {
+  if (!lowering.routines.has_library_call || value.storage != Storage::temporary) return;
+  const auto nest = [&] { return packed(with_free_sums(draft.nest), {}, lowering.lowered).nest; };
+  const auto contraction = contraction_of(nest());
+  const bool is_call = contraction && lowering.routines.has_library_call(nest());
+  if (contraction) {
+    const std::vector<NestLoop> loops = draft.nest.common;
+    const std::vector<index::Expr> strides = value.strides;
+    lay_out(result_order(*contraction), kept, draft, value);
+    draft.nest.items.back() = store();
+    // Some have a call in this order alone.
+    if (is_call || lowering.routines.has_library_call(nest())) return;
+    draft.nest.common = loops, value.strides = strides;
+  }
+  if (const auto order = order_of_input(draft.nest)) lay_out(*order, kept, draft, value);
+  draft.nest.items.back() = store();
 }
 
 }  // namespace
@@ -135,10 +149,8 @@ Draft lower_reduce(Lowering& lowering, const std::vector<graph::NodeId>& compone
       return stmt(Store{Buffer{into.index}, reader.offset(into, kept.at), {}, value});
     };
     draft.nest.items.emplace_back(store());
-    if (components.size() == 1) {
-      lay_out_for_library(lowering, kept, draft, lowering.lowered.values[into.index]);
-      draft.nest.items.back() = store();
-    }
+    if (components.size() == 1)
+      lay_out_for_library(lowering, kept, draft, lowering.lowered.values[into.index], store);
     draft.nodes.push_back(id);
   }
   draft.nodes.insert(draft.nodes.end(), reader.computed().begin(), reader.computed().end());

@@ -42,7 +42,8 @@ struct Value {
   int result = -1;         // of result: its place in Graph::results(), own; -1: only views of it are
   graph::Content content;  // of constant: row-major
   bool row_major = false;  // of result: views of it need its elements in this order, without gaps
-  bool barrier = false;    // the user's Realize: its writer and readers stay kernels of their own
+  bool barrier =
+      false;  // its writer and readers stay kernels of their own: the user's Realize, or for a library
   ops::DType dtype = ops::DType::f32;
   graph::Shape shape;
   std::vector<index::Expr> strides;  // in elements, one for each size

@@ -118,16 +118,17 @@ TEST_F(Split, AProductAloneWritesTheResult) {
   EXPECT_EQ(alone.libraries(), 1u);
 }
 
+Tensor scaled(const Tensor& numbers) {
+  return cast(cast(numbers, ops::DType::i32) - 3, ops::DType::f32) * 0.5;
+}
+Tensor quantized(const Tensor& x) {
+  return cast(clamp(round(x / 0.5) + 3, ops::Number(0.0), ops::Number(255.0)), ops::DType::u8);
+}
+
 // What is quantized behind a product is stored so by its call, also where a residual is added to it.
 TEST_F(Split, WhatIsQuantizedIsStoredInEightBits) {
   if (!cpu::make_cpu({.threads = 2})->has_library_for(library_calls::sample_product(ops::DType::i8)))
     GTEST_SKIP() << "the processor has no products of 8-bit integers";
-  const auto scaled = [](const Tensor& numbers) {
-    return cast(cast(numbers, ops::DType::i32) - 3, ops::DType::f32) * 0.5;
-  };
-  const auto quantized = [](const Tensor& x) {
-    return cast(clamp(round(x / 0.5) + 3, ops::Number(0.0), ops::Number(255.0)), ops::DType::u8);
-  };
   const Made residual = made([&](graph::Builder& builder) {
     const Tensor weights = cast(builder.input("w", ops::DType::i8, {128, 160}), ops::DType::f32) * 0.25;
     const Tensor product = matrix_product(scaled(builder.input("x", ops::DType::u8, {96, 128})), weights);
@@ -141,6 +142,24 @@ TEST_F(Split, WhatIsQuantizedIsStoredInEightBits) {
   const auto written = std::ranges::find(call.buffers, true, &loops::BufferInfo::written);
   ASSERT_NE(written, call.buffers.end());
   EXPECT_EQ(written->dtype, ops::DType::u8) << loops::print(call);
+}
+
+// Of two products that are added, each quantized before, no sum is stored.
+TEST_F(Split, WhatTwoProductsAreQuantizedToIsStored) {
+  if (!cpu::make_cpu({.threads = 2})->has_library_for(library_calls::sample_product(ops::DType::i8)))
+    GTEST_SKIP() << "the processor has no products of 8-bit integers";
+  const Made both = made([&](graph::Builder& builder) {
+    const auto product = [&](const char* x, const char* w) {
+      const Tensor weights = cast(builder.input(w, ops::DType::i8, {128, 160}), ops::DType::f32) * 0.25;
+      return scaled(quantized(matrix_product(scaled(builder.input(x, ops::DType::u8, {96, 128})), weights)));
+    };
+    return quantized(relu(product("x", "w") + product("y", "v")));
+  });
+  ASSERT_EQ(both.variant->steps.size(), 3u);
+  EXPECT_EQ(both.libraries(), 2u);
+  for (const runtime::Step& step : both.variant->steps)
+    for (const loops::BufferInfo& buffer : step.program.buffers)
+      EXPECT_TRUE(!buffer.written || buffer.dtype == ops::DType::u8) << loops::print(step.program);
 }
 
 // A norm in the factor, a softmax behind it: each of them would make a kernel that no library knows.
