@@ -165,10 +165,10 @@ def measure_memory(file, options):
             "onnxruntime": peak_megabytes([sys.executable, "-c", RUN_BY_ONNXRUNTIME, file, inputs, options.threads])}
 
 
-def measure_ours(file, options):
+def measure_ours(file, inputs, options):
     """Seconds of a run, in calls, and outside of them."""
-    text = subprocess.run([options.program, "bench", file, "--inputs", file.with_suffix(".npz"), "--threads",
-                           str(options.threads), "--seconds", str(options.seconds)],
+    text = subprocess.run([options.program, "bench", file, "--inputs", inputs, "--threads", str(options.threads),
+                           "--seconds", str(options.seconds)],
                           check=True, capture_output=True, text=True).stdout
     kernels = re.findall(r"^(k\d+_\w+) +([\d.]+) ", text, re.MULTILINE)
     calls = sum(float(ms) for name, ms in kernels if "_library_" in name)
@@ -182,7 +182,7 @@ def measure(torch, module, given, file, options):
     with torch.inference_mode():
         ways = peers_of(torch, module, given, file, options)
         for _ in range(options.rounds):
-            ours.append(measure_ours(file, options))
+            ours.append(measure_ours(file, file.with_suffix(".npz"), options))
             peers.append({name: median_seconds(run, options.seconds) for name, run in ways.items()})
             ratios.append(min(peers[-1].values()) / ours[-1][0])
     return ([statistics.median(values) for values in zip(*ours)],
