@@ -40,6 +40,7 @@ class IdleWork final : public runtime::Work {
   runtime::Stream stream() const override { return nullptr; }
   void close() override {}
   bool done() const override { return true; }
+  bool failed() const override { return false; }
   std::optional<runtime::Failure> wait() override { return std::nullopt; }
 };
 

@@ -18,7 +18,7 @@ using twinloom::c::Settings;
 
 // The caller's tensors for the results that the graph computes: one for each or none.
 std::vector<twinloom::Tensor> outputs_of(const twinloom::graph::Graph& graph, const twinloom_value* results,
-                                         std::size_t count) {
+                                         std::size_t count, bool need_data = true) {
   const auto& expected = graph.results();
   if (count != expected.size())
     throw Error(cat(count, " results were asked for; the graph has ", expected.size()));
@@ -33,7 +33,7 @@ std::vector<twinloom::Tensor> outputs_of(const twinloom::graph::Graph& graph, co
       throw Error(cat("result ", i, " is of kind ", results[i].kind, "; expected TWINLOOM_NONE (0)",
                       computed ? " or TWINLOOM_TENSOR (1)" : ", for nothing is computed for it"));
     }
-    outputs.push_back(twinloom::c::tensor_of(results[i].as.tensor, cat("result ", i)));
+    outputs.push_back(twinloom::c::tensor_of(results[i].as.tensor, cat("result ", i), need_data));
   }
   if (!outputs.empty() && outputs.size() != own)
     throw Error(cat(outputs.size(), " of the ", own,
@@ -137,6 +137,34 @@ int twinloom_pending_ready(const twinloom_pending* pending) {
 }
 
 void twinloom_pending_free(twinloom_pending* pending) { delete pending; }
+
+twinloom_error* twinloom_bind(const twinloom_executable* executable, const twinloom_value* arguments,
+                              size_t argument_count, const twinloom_value* results, size_t result_count,
+                              twinloom_bound_run** bound) {
+  return guarded([&] {
+    checked(bound, "bound");
+    const twinloom::Executable& run = checked(executable, "executable").executable;
+    const auto outputs = outputs_of(run.graph(), results, result_count, false);
+    *bound = new twinloom_bound_run{run.bind(arguments_of(arguments, argument_count, false), outputs)};
+  });
+}
+
+void twinloom_bound_free(twinloom_bound_run* bound) { delete bound; }
+
+size_t twinloom_bound_workspace(const twinloom_bound_run* bound) {
+  return bound == nullptr ? 0 : static_cast<std::size_t>(bound->run->workspace_bytes());
+}
+
+twinloom_error* twinloom_bound_start(const twinloom_bound_run* bound, void* const* addresses, size_t count,
+                                     void* workspace, const twinloom_run_options* options) {
+  return guarded([&] {
+    const auto& run = *checked(bound, "bound").run;
+    if (count != 0) checked(addresses, "addresses");
+    Settings settings;
+    set_settings(settings, options);
+    run.start({addresses, count}, static_cast<std::byte*>(workspace), settings.options);
+  });
+}
 
 void twinloom_value_release(twinloom_value* value) {
   if (value == nullptr || value->kind != TWINLOOM_MANAGED) return;

@@ -11,6 +11,7 @@
 #include "api/include/twinloom/twinloom.h"
 #include "api/twinloom.h"
 #include "core/base/error.h"
+#include "core/runtime/bound_run.h"
 
 struct twinloom_error {
   twinloom_code code;
@@ -37,6 +38,10 @@ struct twinloom_executable {
 
 struct twinloom_pending {
   twinloom::Pending pending;
+};
+
+struct twinloom_bound_run {
+  std::unique_ptr<const twinloom::runtime::BoundRun> run;
 };
 
 namespace twinloom::c {

@@ -1,6 +1,8 @@
 // See work.h.
 #include "backends/cuda/work.h"
 
+#include <atomic>
+
 #include "backends/cuda/gpu.h"
 #include "core/base/text.h"
 
@@ -92,6 +94,8 @@ emit::FailureRecord* CudaWork::record() {
 void CudaWork::close() { end_ = std::make_unique<const CudaEvent>(gpu_, stream_, gpu_.events()); }
 
 bool CudaWork::done() const { return waited_ || (end_ != nullptr && end_->reached()); }
+
+bool CudaWork::failed() const { return record_ != nullptr && std::atomic_ref(record_->claimed).load() != 0; }
 
 // Without an end, a launch was refused: what was started before it may still run.
 std::optional<loops::Failure> CudaWork::wait() {

@@ -73,6 +73,7 @@ class CudaWork final : public runtime::Work {
   emit::FailureRecord* record();
   void close() override;
   bool done() const override;
+  bool failed() const override;
   std::optional<loops::Failure> wait() override;
 
  private:

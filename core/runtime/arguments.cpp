@@ -42,19 +42,26 @@ std::string words_of_device(int device) { return device == HOST ? "the host" : c
 
 }  // namespace
 
-void check_memory(const Graph& graph, std::span<const Argument> arguments, const Space* space) {
+void check_device(const Graph& graph, std::span<const Argument> arguments, const Space* space) {
   const int expected = space == nullptr ? HOST : space->device();
   for (std::size_t p = 0; p < arguments.size(); ++p) {
     const auto* tensor = std::get_if<Tensor>(&arguments[p]);
-    if (tensor == nullptr) continue;
+    if (tensor == nullptr || tensor->device == expected) continue;
     const std::string& name = graph.parameters()[p].name;
-    if (tensor->data == nullptr && element_count(*tensor) != 0)
-      throw Error(cat("parameter '", escaped(name), "' has no memory"), {name});
-    if (tensor->device == expected) continue;
     throw Error(cat("parameter '", escaped(name), "' lies in memory of ", words_of_device(tensor->device),
                     "; expected was memory of ", words_of_device(expected)),
                 {name});
   }
+}
+
+void check_memory(const Graph& graph, std::span<const Argument> arguments, const Space* space) {
+  for (std::size_t p = 0; p < arguments.size(); ++p) {
+    const auto* tensor = std::get_if<Tensor>(&arguments[p]);
+    if (tensor == nullptr || tensor->data != nullptr || element_count(*tensor) == 0) continue;
+    const std::string& name = graph.parameters()[p].name;
+    throw Error(cat("parameter '", escaped(name), "' has no memory"), {name});
+  }
+  check_device(graph, arguments, space);
 }
 
 index::Values bound_sizes(const Graph& graph, std::span<const Argument> arguments) {

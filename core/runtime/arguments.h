@@ -13,8 +13,10 @@ namespace twinloom::runtime {
 // fails.
 index::Values bound_sizes(const graph::Graph& graph, std::span<const Argument> arguments);
 
-// Error where a tensor with elements has no memory, or lies elsewhere. `space`: null for memory of this
-// process.
+// Error where a tensor lies elsewhere. `space`: null for memory of this process.
+void check_device(const graph::Graph& graph, std::span<const Argument> arguments, const Space* space);
+
+// The same, and Error where a tensor with elements has no memory.
 void check_memory(const graph::Graph& graph, std::span<const Argument> arguments, const Space* space);
 
 }  // namespace twinloom::runtime

@@ -12,6 +12,7 @@
 #include "core/base/log.h"
 #include "core/graph/passes.h"
 #include "core/runtime/arguments.h"
+#include "core/runtime/bound_run.h"
 #include "core/runtime/constants.h"
 #include "core/runtime/memory_pool.h"
 #include "core/runtime/prepared.h"
@@ -276,6 +277,14 @@ Pending Executable::start(std::span<const Argument> arguments, const RunOptions&
   return {kept, std::make_unique<Run>(state_->graph, std::move(prepared),
                                       Given{kept->arguments, kept->outputs, options.keep_donated}, sources,
                                       options)};
+}
+
+std::unique_ptr<const BoundRun> Executable::bind(std::span<const Argument> arguments,
+                                                 std::span<const Tensor> outputs) const {
+  auto prepared = state_->prepared(arguments);
+  check_device(state_->graph, arguments, state_->space);
+  return std::make_unique<const BoundRun>(state_, state_->graph, std::move(prepared), state_->memory,
+                                          arguments, outputs);
 }
 
 }  // namespace twinloom::runtime

@@ -19,6 +19,8 @@
 
 namespace twinloom::runtime {
 
+class BoundRun;
+
 struct RunOptions {
   RunSettings settings;
   std::uint64_t seed = 0, offset = 0;  // of random numbers
@@ -76,6 +78,11 @@ class Executable {
   // Where an output of the caller has strides that no kernel writes, this waits.
   Pending start(std::span<const Argument> arguments, const RunOptions& options = {},
                 std::span<const Tensor> outputs = {}) const;
+
+  // A run that is started often with arguments and outputs of these types, sizes and strides, whose data is
+  // not read; makes the variant when it is missing.
+  std::unique_ptr<const BoundRun> bind(std::span<const Argument> arguments,
+                                       std::span<const Tensor> outputs) const;
 
   // For the rest a tensor's type, sizes and strides are enough: it needs no memory.
   //

@@ -11,15 +11,6 @@ namespace twinloom::runtime {
 
 namespace {
 
-// Whether all elements lie at the same places, one after the other in some order.
-bool same_places(const Tensor& a, const Tensor& b) {
-  if (a.sizes != b.sizes) return false;
-  for (std::size_t axis = 0; axis < a.sizes.size(); ++axis)
-    if (a.sizes[axis] > 1 && a.strides[axis] != b.strides[axis]) return false;
-  const Bytes bytes = bytes_of(a);
-  return bytes.last - bytes.first == element_count(a) * ops::size_of(a.dtype);
-}
-
 // Element by element, in any strides.
 void copy_into(const Tensor& target, const Tensor& source, std::size_t axis, std::byte* to,
                const std::byte* from) {
@@ -58,7 +49,52 @@ Tensor new_result(const graph::Graph& graph, const lower::Value& value, const Pr
   }
 }
 
+// Error where the caller's tensor for a result has another type or shape, or elements in one place.
+void check_output(const Tensor& tensor, std::size_t r, ops::DType dtype,
+                  const std::vector<std::int64_t>& sizes) {
+  const auto words = [](const std::vector<std::int64_t>& list) {
+    return join(list, ", ", [](std::int64_t size) { return cat(size); });
+  };
+  if (tensor.dtype != dtype || tensor.sizes != sizes) {
+    throw Error(cat("output ", r, " is ", ops::name(dtype), "[", words(sizes), "], given was ",
+                    ops::name(tensor.dtype), "[", words(tensor.sizes), "]"));
+  }
+  for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+    if (tensor.strides[axis] == 0 && sizes[axis] > 1)
+      throw Error(cat("output ", r, " has stride 0 along axis ", axis, "; its elements must not overlap"));
+  }
+}
+
 }  // namespace
+
+bool same_places(const Tensor& a, const Tensor& b) {
+  if (a.sizes != b.sizes) return false;
+  for (std::size_t axis = 0; axis < a.sizes.size(); ++axis)
+    if (a.sizes[axis] > 1 && a.strides[axis] != b.strides[axis]) return false;
+  const Bytes bytes = bytes_of(a);
+  return bytes.last - bytes.first == element_count(a) * ops::size_of(a.dtype);
+}
+
+std::vector<Tensor> own_outputs(const graph::Graph& graph, const Prepared& prepared, const Space* space,
+                                std::span<const Tensor> given) {
+  if (given.empty()) return {};
+  std::vector<Tensor> outputs(graph.results().size());
+  std::size_t next = 0;
+  for (std::size_t r = 0; r < outputs.size(); ++r) {
+    const graph::Result& result = graph.results()[r];
+    if (result.kind != graph::Ownership::own) continue;
+    if (next == given.size()) break;
+    outputs[r] = given[next++];
+    check_output(outputs[r], r, graph[result.value].dtype, prepared.own_sizes[r]);
+    if (outputs[r].device != (space == nullptr ? HOST : space->device()))
+      throw Error(cat("output ", r, " does not lie in the memory that the graph was compiled for"));
+  }
+  const auto own = std::ranges::count(graph.results(), graph::Ownership::own, &graph::Result::kind);
+  if (next != given.size() || static_cast<std::size_t>(own) != given.size()) {
+    throw Error(cat("the graph has ", own, " outputs of its own, given were ", given.size(), " tensors"));
+  }
+  return outputs;
+}
 
 std::size_t result_in(const graph::Graph& graph, const lower::Value& value) {
   if (value.result >= 0) return static_cast<std::size_t>(value.result);
@@ -76,8 +112,8 @@ Results::Results(const graph::Graph& graph, const Prepared& prepared, const Give
       space_(sources.memory.space()),
       stream_(sources.stream),
       memory_(prepared.memory),
-      tensors_(memory_.size()) {
-  adopt(given.outputs);
+      tensors_(memory_.size()),
+      own_(own_outputs(graph, prepared, space_, given.outputs)) {
   for (std::size_t v = 0; v < memory_.size(); ++v) {
     const lower::Value& value = prepared_.variant->values[v];
     if (value.storage == lower::Storage::parameter)
@@ -106,39 +142,6 @@ Tensor Results::result_memory(std::size_t v, const Given& given, const Sources& 
   taken.sizes = sizes;
   taken.strides = strides;
   return taken;
-}
-
-// The caller's output tensors, checked against the graph.
-void Results::adopt(std::span<const Tensor> given) {
-  if (given.empty()) return;
-  own_.resize(graph_.results().size());
-  std::size_t next = 0;
-  for (std::size_t r = 0; r < graph_.results().size(); ++r) {
-    const graph::Result& result = graph_.results()[r];
-    if (result.kind != graph::Ownership::own) continue;
-    if (next == given.size()) break;
-    const Tensor& tensor = given[next++];
-    const graph::Node& node = graph_[result.value];
-    const std::vector<std::int64_t>& sizes = prepared_.own_sizes[r];
-    const auto words = [](const std::vector<std::int64_t>& list) {
-      return join(list, ", ", [](std::int64_t size) { return cat(size); });
-    };
-    if (tensor.dtype != node.dtype || tensor.sizes != sizes) {
-      throw Error(cat("output ", r, " is ", ops::name(node.dtype), "[", words(sizes), "], given was ",
-                      ops::name(tensor.dtype), "[", words(tensor.sizes), "]"));
-    }
-    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
-      if (tensor.strides[axis] == 0 && sizes[axis] > 1)
-        throw Error(cat("output ", r, " has stride 0 along axis ", axis, "; its elements must not overlap"));
-    }
-    if (tensor.device != (space_ == nullptr ? HOST : space_->device()))
-      throw Error(cat("output ", r, " does not lie in the memory that the graph was compiled for"));
-    own_[r] = tensor;
-  }
-  const auto own = std::ranges::count(graph_.results(), graph::Ownership::own, &graph::Result::kind);
-  if (next != given.size() || static_cast<std::size_t>(own) != given.size()) {
-    throw Error(cat("the graph has ", own, " outputs of its own, given were ", given.size(), " tensors"));
-  }
 }
 
 bool Results::is_taken(std::size_t result, std::size_t parameter) const {

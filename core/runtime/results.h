@@ -20,6 +20,14 @@ struct Given {
 // are where none does.
 std::size_t result_in(const graph::Graph& graph, const lower::Value& value);
 
+// Whether all elements lie at the same places, one after the other in some order.
+bool same_places(const Tensor& a, const Tensor& b);
+
+// By result: the caller's tensor, or an empty one of what the graph does not compute; none where none was
+// given. Error where one does not fit the graph.
+std::vector<Tensor> own_outputs(const graph::Graph& graph, const Prepared& prepared, const Space* space,
+                                std::span<const Tensor> given);
+
 class Results {
  public:
   // Takes what is missing from the pool; Error where a tensor of the caller does not fit or overlaps another.
@@ -40,7 +48,6 @@ class Results {
   std::vector<Output> take() const;
 
  private:
-  void adopt(std::span<const Tensor> given);
   Tensor result_memory(std::size_t value, const Given& given, const Sources& sources) const;
   // Where the result of a value is copied to at the end; nothing where the kernels have written it there.
   const Tensor* target_of(std::size_t value, std::size_t result) const;

@@ -29,8 +29,6 @@ class Run {
 
  private:
   void start(const RunOptions& options);
-  std::optional<Failure> start_step(std::size_t step, const RunOptions& options, RunSettings& settings);
-  std::exception_ptr error_of(const Failure& failure) const;
   const Space* space_;
   std::shared_ptr<const Prepared> prepared_;
   Results results_;

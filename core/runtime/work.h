@@ -33,6 +33,8 @@ class Work {
   virtual void close() = 0;
   // wait() does not block; only after close().
   virtual bool done() const = 0;
+  // Whether a kernel is known to have failed by now; after close() wait() says how.
+  virtual bool failed() const = 0;
   // Until all is done. Error where the GPU has failed.
   virtual std::optional<loops::Failure> wait() = 0;
 };

@@ -37,6 +37,7 @@ class FarWork final : public runtime::Work {
   runtime::Stream stream() const override { return stream_; }
   void close() override { end_ = space_.record(stream_); }
   bool done() const override { return end_->reached(); }
+  bool failed() const override { return failure_->has_value(); }
   std::optional<runtime::Failure> wait() override {
     end_->wait();
     return *failure_;

@@ -531,6 +531,28 @@ TWINLOOM_API twinloom_error* twinloom_run(const twinloom_executable* executable,
                                           const twinloom_run_options* options, twinloom_value* results,
                                           size_t result_count);
 
+/** A run that is started often: types, shapes and strides are known, and a start says only where all lies. */
+typedef struct twinloom_bound_run twinloom_bound_run;
+
+/** Finds all that runs with these arguments and results have in common; a tensor's data may be NULL. Every
+ * result that the graph computes has a tensor, all others are TWINLOOM_NONE and are not given by its starts.
+ */
+TWINLOOM_API twinloom_error* twinloom_bind(const twinloom_executable* executable,
+                                           const twinloom_value* arguments, size_t argument_count,
+                                           const twinloom_value* results, size_t result_count,
+                                           twinloom_bound_run** bound);
+/** Waits for the streams of its starts, which must still exist, and frees it. */
+TWINLOOM_API void twinloom_bound_free(twinloom_bound_run* bound);
+/** Bytes of intermediate results, which a start may be handed. */
+TWINLOOM_API size_t twinloom_bound_workspace(const twinloom_bound_run* bound);
+/** Runs the graph; on a GPU it only starts, and an index that is out of range is then the error of a later
+ * start on the stream. `addresses`: one for each parameter, that of a size being ignored, then one for each
+ * result that the graph computes, of which holds what twinloom_run says. `workspace`: aligned to 64, on a GPU
+ * to 256, to be used in the order of the stream; NULL: memory is taken for this start. */
+TWINLOOM_API twinloom_error* twinloom_bound_start(const twinloom_bound_run* bound, void* const* addresses,
+                                                  size_t count, void* workspace,
+                                                  const twinloom_run_options* options);
+
 /** How a graph is measured. */
 typedef struct twinloom_bench_options {
   size_t size;    /**< sizeof(twinloom_bench_options). */

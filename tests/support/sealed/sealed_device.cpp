@@ -68,6 +68,7 @@ struct SealedWork final : runtime::Work {
   runtime::Stream stream() const override { return nullptr; }
   void close() override {}
   bool done() const override { return true; }
+  bool failed() const override { return failure.has_value(); }
   std::optional<runtime::Failure> wait() override { return failure; }
 };
 

@@ -1,0 +1,21 @@
+// The kernels of a run and how one of them fails, for all that run a Prepared.
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <span>
+
+#include "core/runtime/executable.h"
+#include "core/runtime/prepared.h"
+
+namespace twinloom::runtime {
+
+// Starts the kernel of a step. `values`: where each value of the variant lies, but temporaries, which lie in
+// the block `temporaries` as it was planned. `settings` are those of the options, with the run's work.
+std::optional<Failure> start_step(const Prepared& prepared, std::size_t step, std::span<const Memory> values,
+                                  std::byte* temporaries, const RunOptions& options, RunSettings& settings);
+
+// Names the node that has failed, of the graph that the kernels were made from.
+std::exception_ptr error_of(const graph::Graph& graph, const Failure& failure);
+
+}  // namespace twinloom::runtime
