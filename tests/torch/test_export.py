@@ -5,7 +5,7 @@ import pytest
 import torch
 import twinloom
 from twinloom import _library
-from twinloom._executable import Frame, describe
+from twinloom._frame import Frame, describe
 from twinloom._library import check
 
 F = torch.nn.functional

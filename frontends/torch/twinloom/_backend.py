@@ -11,14 +11,17 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental.proxy_tensor import py_sym_types
 
 from . import _library
+from ._direct import call_directly
 from ._donate import donate, donated_placeholders
 from ._executable import Executable, shared_results
+from ._expect import Expected
 from ._freeze import freeze
 from ._library import Error
 from ._lowering import Builder, place_of, sizes_of, symbols_of
 from ._padding import pad_products
 from ._partition import cut
 from ._splice import Part, splice
+from ._writes import copy_together, count_together, write_inside
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,15 +114,17 @@ def _build(nodes, symbols, tensors, results, copied):
 
 def _compile_part(part, settings, device):
     """Error where the library refuses the whole."""
-    symbols = sorted(symbols_of([size for node in (*part.inputs, *part.nodes) for size in sizes_of(node)]))
+    sizes = [size for node in (*part.inputs, *part.nodes) for size in sizes_of(node)]
+    symbols = sorted(symbols_of([*sizes, *(stride for node in part.results for stride in node.meta["val"].stride())]))
     graph = _build(part.nodes, symbols, part.inputs, part.results, [])
-    shared = shared_results(graph)
+    shared = shared_results(graph, len(part.results))
     if shared:
         graph = _build(part.nodes, symbols, part.inputs, part.results, shared)
     with fake_tensor.unset_fake_temporarily():
         return Executable(graph, symbols, [node.meta["val"] for node in part.inputs],
                           [node.meta["val"] for node in part.results], settings, device,
-                          {number: node.name for number, node in enumerate(part.inputs) if node in part.donated})
+                          {number: node.name for number, node in enumerate(part.inputs) if node in part.donated},
+                          len(part.written))
 
 
 def _symbol_nodes(graph):
@@ -148,6 +153,7 @@ def _install(gm, name, part, settings, device, symbol_nodes, compiled):
     if missing:
         raise Error(f"the size {missing[0]} is known only while the graph runs")
     compiled.kernels.append(executable)
+    part.is_fixed = executable.is_fixed
     # No module: calling one costs a microsecond.
     setattr(gm, name, executable.fast([one.meta["val"] for one in part.inputs]))
     part.call = name, [symbol_nodes[one] for one in executable.symbols]
@@ -165,11 +171,14 @@ def compile_graph(gm, example_inputs, *, settings, is_backward=False):
     """Compiles a graph of ATen operators; called by AOTAutograd with FakeTensors."""
     device = device_of(gm.graph)
     _library.device(device, settings.cache)  # what is missing is an error, not a reason to leave all to PyTorch
+    count_together(gm.graph)
     parts = cut(gm, device, settings.products)
-    compiled = Compiled(left=[Left(str(node.target), why, place_of(node)) for node, why in parts.left.items() if works(node)],
+    calls, inside = write_inside(gm.graph, [Part(nodes) for nodes in parts.partitions])
+    compiled = Compiled(left=[Left(str(node.target), why, place_of(node)) for node, why in parts.left.items()
+                              if works(node) and node not in inside],
                         nodes=sum(node.op == "call_function" and works(node) for node in gm.graph.nodes))
+    copy_together(gm.graph, inside)
     symbol_nodes = _symbol_nodes(gm.graph)
-    calls = [Part(nodes) for nodes in parts.partitions]
     if is_backward:
         donate(gm.graph, calls, donated_placeholders(gm.graph))
     for number, part in enumerate(calls):
@@ -177,8 +186,9 @@ def compile_graph(gm, example_inputs, *, settings, is_backward=False):
             _install(gm, f"subgraph_{number}", part, settings, device, symbol_nodes, compiled)
         except Error as error:
             compiled.left.append(Left("a subgraph", str(error), ("", 0)))
-    splice(gm.graph, calls)
+    splice(gm.graph, calls, Expected(gm, {node for part in calls for node in part.written}))
     _wait_late(gm.graph)
+    call_directly(gm.graph)
     for listener in _listeners:
         listener.append(compiled)
     return _boxed(gm)
@@ -241,5 +251,5 @@ def backend(gm, example_inputs, *, mode=None, options=None):
     compiler = functools.partial(compile_graph, settings=settings)
     return aot_autograd(fw_compiler=compiler, bw_compiler=functools.partial(compiler, is_backward=True),
                         inference_compiler=functools.partial(compile_inference, settings=settings),
-                        decompositions=decompositions(),
+                        decompositions=decompositions(), keep_inference_input_mutations=True,
                         partition_fn=functools.partial(partition, settings=settings))(gm, example_inputs)

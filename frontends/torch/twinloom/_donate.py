@@ -31,17 +31,20 @@ def _leaves_memory_alone(node):
             and not target._schema.is_mutable and all(one.alias_info is None for one in target._schema.returns))
 
 
-def _readers(node, part_of):
-    """Nodes that read a node's memory, and the nodes that are it or views of it; no readers where that is not known."""
-    aliases, readers = [node], []
+def readers(node, part_of, besides=()):
+    """Nodes that read a node's memory, and the nodes that are it or views of it, but some; None and these where that is not
+    known."""
+    aliases, found = [node], []
     for one in aliases:
         for user in one.users:
+            if user in besides:
+                continue
             if user not in part_of and is_view(user):
                 aliases.append(user)
             elif user not in part_of and not _leaves_memory_alone(user):
-                return [], aliases
-            readers.append(user)
-    return readers, aliases
+                return None, aliases
+            found.append(user)
+    return found, aliases
 
 
 def donate(graph, parts, placeholders):
@@ -49,8 +52,8 @@ def donate(graph, parts, placeholders):
     part_of = {node: part for part in parts for node in part.nodes}
     order = {unit: number for number, unit in enumerate(in_order(graph, part_of))}
     for node in placeholders:
-        readers, aliases = _readers(node, part_of)
-        last = max((part_of.get(one, one) for one in readers), key=order.get, default=None)
+        found, aliases = readers(node, part_of)
+        last = max((part_of.get(one, one) for one in found or ()), key=order.get, default=None)
         if isinstance(last, Part) and [one for one in aliases if one in last.inputs] == [node]:
             last.donated.append(node)
-            last.after += [one for one in readers if part_of.get(one) is not last]
+            last.after += [one for one in found if part_of.get(one) is not last]

@@ -5,7 +5,7 @@ import os
 import torch
 
 from . import _backend, _library
-from ._executable import Frame, describe
+from ._frame import Frame, describe
 from ._library import Error, check, library
 from ._lowering import Builder, place_of
 from ._partition import why_left

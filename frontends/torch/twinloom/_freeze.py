@@ -9,6 +9,7 @@ import torch
 from torch import fx
 
 from ._partition import is_view
+from ._writes import written
 
 
 def _is_foldable(node, folded):
@@ -68,7 +69,9 @@ class Frozen:
 def freeze(gm, positions):
     """Splits a graph; positions: of its parameters that are a module's. Nothing where nothing follows from them alone."""
     placeholders = [node for node in gm.graph.nodes if node.op == "placeholder"]
-    frozen = dict.fromkeys(placeholders[position] for position in positions if placeholders[position].users)
+    changing = written(gm.graph)
+    frozen = dict.fromkeys(placeholders[position] for position in positions
+                           if placeholders[position].users and placeholders[position] not in changing)
     results, folded = _results(gm.graph, frozen)
     if not results:
         return None

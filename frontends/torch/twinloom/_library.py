@@ -128,14 +128,17 @@ def library():
         getattr(loaded, name).restype = ctypes.c_char_p
     for name in _CHECKED:
         getattr(loaded, name).restype = ctypes.c_void_p
+    loaded.twinloom_bound_workspace.restype = ctypes.c_size_t
+    # Addresses as bytes, which ctypes hands over as they are.
+    loaded.twinloom_bound_start.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
     return loaded
 
 
 _TEXTS = ["twinloom_version", "twinloom_error_message"]
 _CHECKED = ["twinloom_builder_new", "twinloom_builder_input", "twinloom_builder_size", "twinloom_builder_call",
             "twinloom_builder_port", "twinloom_builder_finish", "twinloom_graph_text", "twinloom_device_open",
-            "twinloom_builder_constant", "twinloom_builder_origin", "twinloom_compile", "twinloom_run", "twinloom_start",
-            "twinloom_pending_wait", "twinloom_explain", "twinloom_export_package", "twinloom_reuses"]
+            "twinloom_builder_constant", "twinloom_builder_origin", "twinloom_compile", "twinloom_run",
+            "twinloom_explain", "twinloom_export_package", "twinloom_reuses", "twinloom_bind", "twinloom_bound_start"]
 
 
 def check(error):

@@ -27,6 +27,8 @@ VIEWS = {aten.view, aten._unsafe_view, aten.reshape, aten.permute, aten.transpos
          aten.select, aten.squeeze, aten.unsqueeze, aten.as_strided, aten.alias, aten.detach, aten.diagonal, aten.split,
          aten.split_with_sizes, aten.unbind, aten.unfold}
 
+THIN = {aten.view, aten._unsafe_view, aten.reshape, aten.squeeze, aten.unsqueeze}
+
 # Beside what PyTorch calls pointwise: each element of a result is one of an argument, or a number.
 MOVED = {aten._to_copy, aten.clone, aten.constant_pad_nd, aten.cat, aten.full, aten.full_like, aten.scalar_tensor, aten.arange,
          aten.repeat, aten.flip, torch.ops.prims.convert_element_type, torch.ops.prims.iota}
@@ -96,6 +98,39 @@ def why_left(node, device, products):
     return why_unsupported(node)
 
 
+def _is_thin(node):
+    """Whether a view gives or takes axes of size 1, and is nothing else: in a kernel that changes no address."""
+    if packet(node) not in THIN:
+        return False
+    given, made = ([str(size) for size in one.meta["val"].shape if str(size) != "1"] for one in (node.args[0], node))
+    return given == made
+
+
+def _keep_thin_views_in(graph, inside):
+    """Views that change no address are made again in each subgraph that uses them, which costs nothing there."""
+    again = {}
+    for node in reversed(list(graph.nodes)):
+        if node not in inside or not is_view(node) or not _is_thin(node):
+            continue
+        for user in [user for user in node.users if inside.get(user, inside[node]) != inside[node]]:
+            key = node, inside[user]
+            if key not in again:
+                with graph.inserting_after(node):
+                    again[key] = graph.call_function(node.target, node.args, node.kwargs)
+                again[key].meta = dict(node.meta)
+                inside[again[key]] = inside[user]
+            user.replace_input_with(node, again[key])
+
+
+def _is_the_memory(node, inside):
+    """Whether a view that changes no address may be computed in the place of what it looks at: nobody else needs that."""
+    if not _is_thin(node) or node.args[0] not in inside or inside[node.args[0]] != inside[node]:
+        return False
+    base = node.args[0]
+    return not is_view(base) and all(inside.get(user) == inside[node] and (user is node or not is_view(user) or not any(
+        inside.get(one) != inside[node] for one in user.users)) for user in base.users)
+
+
 def _keep_border_views_out(graph, inside):
     """What is used outside of a subgraph is the memory that a view looks at, and the view is PyTorch's, once more."""
     again = {}
@@ -110,7 +145,7 @@ def _keep_border_views_out(graph, inside):
         return again[node]
 
     for node in reversed(list(graph.nodes)):
-        if node not in inside or not is_view(node):
+        if node not in inside or not is_view(node) or _is_the_memory(node, inside):
             continue
         for user in [user for user in node.users if inside.get(user) != inside[node]]:
             user.replace_input_with(node, outside_of(node))
@@ -174,6 +209,7 @@ def cut(gm, device, products=False):
         else:
             left[node] = reason
     _sink(gm.graph, inside, level)
+    _keep_thin_views_in(gm.graph, inside)
     _keep_border_views_out(gm.graph, inside)
     partitions = {}
     for node in gm.graph.nodes:

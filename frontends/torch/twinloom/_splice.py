@@ -18,6 +18,12 @@ class Part:
         self.results = [node for node in nodes if any(user not in inside for user in node.users)]
         self.call = None  # name of an attribute of the module, and nodes that are arguments before the inputs
         self.donated, self.after = [], []  # inputs whose memory its results may take; what else must come before it
+        self.written = []  # inputs that get their values from its last nodes
+        self.is_fixed = False  # the call takes its inputs as they were traced, and no others
+
+
+# What writes arguments of the graph comes when all that may read them is done.
+WRITERS = {torch.ops.aten.copy_.default, torch._foreach_copy_, torch._foreach_add_}
 
 
 def in_order(graph, part_of):
@@ -32,6 +38,11 @@ def in_order(graph, part_of):
         if isinstance(unit, Part):
             needed.update(part_of.get(one, one) for one in (*unit.after, *(unit.call[1] if unit.call else ())))
         needed.discard(unit)
+    output, before = next(iter(reversed(graph.nodes))), None
+    for unit in [unit for unit in needs if not isinstance(unit, Part) and unit.target in WRITERS and not unit.users]:
+        needs[unit].update((one for one in needs if one is not output and getattr(one, "target", None) not in WRITERS)
+                           if before is None else [before])
+        before = unit
     for unit, needed in needs.items():
         for one in needed:
             unlocks.setdefault(one, []).append(unit)
@@ -47,8 +58,9 @@ def in_order(graph, part_of):
                 heapq.heappush(ready, (stood[one], one))
 
 
-def splice(graph, parts):
-    """Puts calls in the place of all parts that have one."""
+def splice(graph, parts, expected=lambda node: node):
+    """Puts calls in the place of all parts that have one. `expected`: gives, where a fixed part needs one, a node that has the
+    value of a node and lies as it was traced."""
     part_of = {node: part for part in parts if part.call for node in part.nodes}
     output, given = next(iter(reversed(graph.nodes))), {}  # node of a part -> node that has its value now
     for unit in list(in_order(graph, part_of)):
@@ -59,7 +71,8 @@ def splice(graph, parts):
             continue
         name, before = unit.call
         with graph.inserting_before(output):
-            call = graph.create_node("call_module", name, (*before, *[given.get(one, one) for one in unit.inputs]))
+            inputs = [given.get(one, one) for one in unit.inputs]
+            call = graph.create_node("call_module", name, (*before, *map(expected, inputs)) if unit.is_fixed else (*before, *inputs))
             call.meta["val"] = tuple(one.meta["val"] for one in unit.results)
             for number, node in enumerate(unit.results):
                 given[node] = graph.call_function(operator.getitem, (call, number))
