@@ -232,15 +232,16 @@ def _boxed(gm):
     if codegen is not None:
         gm.graph.set_codegen(codegen())
     gm.recompile()
+    # While Dynamo traces, modules compile their code at the first call, and have forward() see to it at each.
+    getattr(gm, "real_recompile", lambda: None)()
     forward = gm.forward
 
-    def run(arguments):
-        if codegen is not None:
-            return forward(arguments)
+    def unboxed(arguments):
         given = list(arguments)
         arguments.clear()
         return forward(*given)
 
+    run = functools.partial(unboxed if codegen is None else forward)
     run._boxed_call = True
     return run
 

@@ -58,9 +58,9 @@ def in_order(graph, part_of):
                 heapq.heappush(ready, (stood[one], one))
 
 
-def splice(graph, parts, expected=lambda node: node):
-    """Puts calls in the place of all parts that have one. `expected`: gives, where a fixed part needs one, a node that has the
-    value of a node and lies as it was traced."""
+def splice(graph, parts, expected=list):
+    """Puts calls in the place of all parts that have one. `expected`: gives nodes that have the values of nodes and lie as they
+    were traced, for parts that are fixed."""
     part_of = {node: part for part in parts if part.call for node in part.nodes}
     output, given = next(iter(reversed(graph.nodes))), {}  # node of a part -> node that has its value now
     for unit in list(in_order(graph, part_of)):
@@ -72,7 +72,7 @@ def splice(graph, parts, expected=lambda node: node):
         name, before = unit.call
         with graph.inserting_before(output):
             inputs = [given.get(one, one) for one in unit.inputs]
-            call = graph.create_node("call_module", name, (*before, *map(expected, inputs)) if unit.is_fixed else (*before, *inputs))
+            call = graph.create_node("call_module", name, (*before, *(expected(inputs) if unit.is_fixed else inputs)))
             call.meta["val"] = tuple(one.meta["val"] for one in unit.results)
             for number, node in enumerate(unit.results):
                 given[node] = graph.call_function(operator.getitem, (call, number))
