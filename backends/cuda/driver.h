@@ -23,6 +23,7 @@ namespace twinloom::cuda {
   ROW(cuDeviceGetName, "cuDeviceGetName")                   \
   ROW(cuDeviceGetAttribute, "cuDeviceGetAttribute")         \
   ROW(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain") \
+  ROW(cuCtxGetCurrent, "cuCtxGetCurrent")                   \
   ROW(cuCtxPushCurrent, "cuCtxPushCurrent_v2")              \
   ROW(cuCtxPopCurrent, "cuCtxPopCurrent_v2")                \
   ROW(cuCtxSynchronize, "cuCtxSynchronize")                 \

@@ -180,9 +180,12 @@ void Gpu::clear(void* to, std::int64_t bytes, runtime::Stream stream) const {
 
 Gpu::Scope::Scope(const Gpu& gpu) : gpu_(gpu) {
   gpu.health_.expect_alive();
-  gpu.check(gpu.driver_.cuCtxPushCurrent(gpu.context_), "the context");
+  CUcontext current = nullptr;
+  is_pushed_ = gpu.driver_.cuCtxGetCurrent(&current) != CUDA_SUCCESS || current != gpu.context_;
+  if (is_pushed_) gpu.check(gpu.driver_.cuCtxPushCurrent(gpu.context_), "the context");
 }
 Gpu::Scope::~Scope() {
+  if (!is_pushed_) return;
   CUcontext popped = nullptr;
   gpu_.driver_.cuCtxPopCurrent(&popped);
 }

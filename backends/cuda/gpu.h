@@ -73,6 +73,7 @@ class Gpu final : public runtime::Space {
 
    private:
     const Gpu& gpu_;
+    bool is_pushed_;  // callers that use the GPU have its context already: two calls of the driver less
   };
 
  private:
