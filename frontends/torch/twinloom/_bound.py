@@ -7,6 +7,7 @@
         return (r0,)
 """
 import ctypes
+import functools
 import struct
 
 import torch
@@ -48,6 +49,12 @@ class Options(dict):
 OPTIONS = {"cpu": Options("threads"), "cuda": Options("stream")}
 
 
+@functools.lru_cache(maxsize=1024)
+def _compiled(text):
+    """Calls that differ in sizes alone have one text."""
+    return compile(text, "<twinloom>", "exec")
+
+
 class Bound:
     """Called with its tensors, in order, which are as they are said to be; gives a tuple of tensors."""
 
@@ -87,7 +94,7 @@ class Bound:
         """The function that a call is."""
         cuda = self._device.type == "cuda"
         names = {"empty": _empty_strided_cuda if cuda else _empty_strided_cpu, "again": _reinterpret_tensor, "check": check,
-                 "start": library().twinloom_bound_start, "handle": self._handle.pointer.value, "kept": self,
+                 "start": library().twinloom_bound_start, "handle": self._handle.pointer.value, "kept": self._handle,
                  "options": OPTIONS[self._device.type], "byte": torch.uint8,
                  "threads": torch.get_num_threads, "stream": torch._C._cuda_getCurrentRawStream if cuda else None,
                  "pack": struct.Struct(f"{self._count + len(self._results)}P").pack}
@@ -98,7 +105,8 @@ class Bound:
             source = self.sources[k]
             take.append(f"r{k} = empty(u{k}, v{k}, c{k})" if source is None else f"r{k} = again(a{source}, u{k}, v{k})")
         if cuda and self._workspace:
-            take.append(f"space = empty(({self._workspace},), (1,), byte)")
+            names["bytes"] = (self._workspace,)
+            take.append("space = empty(bytes, (1,), byte)")
         addresses = ["0"] * before + [f"a{k}.data_ptr()" for k in range(count)]
         addresses += [f"r{k}.data_ptr()" for k in range(len(self._results))]
         workspace = "space.data_ptr()" if cuda and self._workspace else "None"
@@ -107,7 +115,7 @@ class Bound:
                  f"    error = start(handle, pack({', '.join(addresses)}), {len(addresses)}, {workspace}, {chosen})",
                  "    if error:", "        check(error)",
                  "    return (" + "".join(f"r{k}, " for k in range(len(self._results))) + ")"]
-        exec("\n".join(lines), names)  # noqa: S102, of our own words
+        exec(_compiled("\n".join(lines)), names)  # noqa: S102, of our own words
         return self._on_device(names["run"]) if cuda else names["run"]
 
     def _on_device(self, run):
