@@ -11,6 +11,7 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental.proxy_tensor import py_sym_types
 
 from . import _library
+from ._cudagraphs import Recorded
 from ._direct import call_directly
 from ._donate import donate, donated_placeholders
 from ._executable import Executable, shared_results
@@ -30,6 +31,7 @@ class Settings:
     relax: str = ""  # of fast: names with commas between them; all where it is empty
     products: bool = False  # takes products of matrices and sorts too, where they are known and PyTorch's are faster
     freeze: bool = False  # without gradients: what follows from parameters alone is computed when they change
+    cudagraphs: bool = False  # on a GPU steps are recorded and played back
     cache: bool = True  # kernels and planned subgraphs are kept on disk, and found there
 
     @classmethod
@@ -248,9 +250,17 @@ def _boxed(gm):
 
 def backend(gm, example_inputs, *, mode=None, options=None):
     """What torch.compile(model, backend="twinloom") calls. Options: those of Settings."""
-    settings = Settings.of(mode, options)
-    compiler = functools.partial(compile_graph, settings=settings)
-    return aot_autograd(fw_compiler=compiler, bw_compiler=functools.partial(compiler, is_backward=True),
-                        inference_compiler=functools.partial(compile_inference, settings=settings),
+    settings, recorded = Settings.of(mode, options), Recorded()
+
+    def compiler(compile_it, **kind):
+        def compiled(gm, inputs):
+            def made():
+                return compile_it(gm, inputs, settings=settings)
+            return recorded.wrapped(gm, inputs, made, **kind) if settings.cudagraphs else made()
+        return compiled
+
+    backward = functools.partial(compile_graph, is_backward=True)
+    return aot_autograd(fw_compiler=compiler(compile_graph), bw_compiler=compiler(backward, is_backward=True),
+                        inference_compiler=compiler(compile_inference, is_inference=True),
                         decompositions=decompositions(), keep_inference_input_mutations=True,
                         partition_fn=functools.partial(partition, settings=settings))(gm, example_inputs)
