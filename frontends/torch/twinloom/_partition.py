@@ -122,18 +122,26 @@ def _keep_thin_views_in(graph, inside):
             user.replace_input_with(node, again[key])
 
 
-def _is_the_memory(node, inside):
-    """Whether a view that changes no address may be computed in the place of what it looks at: nobody else needs that."""
-    if not _is_thin(node) or node.args[0] not in inside or inside[node.args[0]] != inside[node]:
-        return False
-    base = node.args[0]
-    return not is_view(base) and all(inside.get(user) == inside[node] and (user is node or not is_view(user) or not any(
-        inside.get(one) != inside[node] for one in user.users)) for user in base.users)
+def _computed_views(graph, inside):
+    """Thin views that are results themselves, in the place of what they look at, of which nothing else is needed outside."""
+    leaving = {}
+    for node in graph.nodes:
+        if node in inside and any(inside.get(user) != inside[node] for user in node.users):
+            leaving.setdefault(_root(node, inside, is_view), []).append(node)
+    return {nodes[0] for root, nodes in leaving.items()
+            if len(nodes) == 1 and not is_view(root) and _root(nodes[0], inside, _is_thin) is root}
+
+
+def _root(node, inside, passes):
+    """What a view looks at, in its own subgraph, through views that pass."""
+    while is_view(node) and passes(node) and inside.get(node.args[0]) == inside[node]:
+        node = node.args[0]
+    return node
 
 
 def _keep_border_views_out(graph, inside):
     """What is used outside of a subgraph is the memory that a view looks at, and the view is PyTorch's, once more."""
-    again = {}
+    again, computed = {}, _computed_views(graph, inside)
 
     def outside_of(node):
         if node not in again:
@@ -145,7 +153,7 @@ def _keep_border_views_out(graph, inside):
         return again[node]
 
     for node in reversed(list(graph.nodes)):
-        if node not in inside or not is_view(node) or _is_the_memory(node, inside):
+        if node not in inside or not is_view(node) or node in computed:
             continue
         for user in [user for user in node.users if inside.get(user) != inside[node]]:
             user.replace_input_with(node, outside_of(node))
