@@ -1,5 +1,5 @@
 // What a run costs the host besides its kernels: chains of kernels that do nothing, on the host and on a
-// device that does nothing, with new and with the caller's outputs.
+// device that does nothing, with new and with the caller's outputs, and bound to their sizes.
 //   host_cost [ROUNDS]
 // Exit code 1: above 3 microseconds a kernel of the longest chain.
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include "api/twinloom.h"
 #include "core/machine/gpu.h"
 #include "core/measure/measure.h"
+#include "core/runtime/bound_run.h"
 #include "core/runtime/memory_pool.h"
 #include "perf/exit_code.h"
 
@@ -107,11 +108,24 @@ double seconds_of(const Executable& executable, bool own_outputs, int rounds) {
   return measure::median(durations) / RUNS;
 }
 
+// Of one start where all but the addresses is known.
+double bound_seconds_of(const Executable& executable, int rounds) {
+  Tensor x = allocate(DType::f32, {64, 1024}), y = allocate(DType::f32, {1024});
+  Tensor output = allocate(DType::f32, {64, 1024});
+  if (executable.space() != nullptr) x.device = y.device = output.device = executable.space()->device();
+  const auto bound = executable.bind(std::vector<Argument>{x, y}, std::vector{output});
+  const std::vector<void*> addresses = {x.data, y.data, output.data};
+  const auto durations = measure::repeat({.warm_up = 1, .least = rounds, .most = rounds, .seconds = 0}, [&] {
+    for (int k = 0; k < RUNS; ++k) bound->start(addresses, nullptr, {});
+  });
+  return measure::median(durations) / RUNS;
+}
+
 int run(int rounds) {
   static const auto* const space = new IdleSpace;  // as long as the process
   double longest_chain = 0;
-  std::cout << fmt::format("{:>8}{:>14}{:>18}{:>14}{:>18}   microseconds a run\n", "kernels", "host",
-                           "own outputs", "device", "own outputs");
+  std::cout << fmt::format("{:>8}{:>14}{:>18}{:>10}{:>14}{:>18}{:>10}   microseconds a run\n", "kernels",
+                           "host", "own outputs", "bound", "device", "own outputs", "bound");
   for (const int kernels : {1, 4, 16, 64}) {
     std::cout << fmt::format("{:>8}", kernels);
     for (const runtime::Space* where :
@@ -119,7 +133,8 @@ int run(int rounds) {
       const Executable executable = pipeline::compile(chain(kernels), std::make_shared<IdleBackend>(where));
       const double fresh = seconds_of(executable, false, rounds);
       const double own = seconds_of(executable, true, rounds);
-      std::cout << fmt::format("{:>14.2f}{:>18.2f}", fresh * 1e6, own * 1e6);
+      const double bound = bound_seconds_of(executable, rounds);
+      std::cout << fmt::format("{:>14.2f}{:>18.2f}{:>10.2f}", fresh * 1e6, own * 1e6, bound * 1e6);
       longest_chain = std::max({fresh, own}) / kernels;
     }
     std::cout << std::endl;

@@ -88,8 +88,8 @@ ARGUMENTS = {
     "mm": (MATRIX, MATRIX), "addmm": (MATRIX, MATRIX, MATRIX), "bmm": (IMAGE[0], IMAGE[0]), "baddbmm": (IMAGE[0], IMAGE[0], IMAGE[0]),
     "convolution": (IMAGE, torch.randn(3, 4, 3, 3), None, [2, 1], [1, 0], [1, 1], False, [0, 0], 1),
     "permute": (IMAGE, [2, 0, 3, 1]), "transpose": (IMAGE, 1, 2), "t": (MATRIX,), "unsqueeze": (MATRIX, 1), "squeeze.dim": (MATRIX[:1], 0),
-    "squeeze.dims": (IMAGE[:1, :, :1], [0, 2]), "select": (MATRIX, 0, 1), "as_strided": (MATRIX, [2, 2], [1, 4], 3), "view": (IMAGE, [8, -1]),
-    "expand": (MATRIX[:1], [3, 4]),
+    "squeeze.dims": (IMAGE[:1, :, :1], [0, 2]), "select": (MATRIX, 0, 1), "as_strided": (MATRIX, [2, 2], [1, 4], 3),
+    "view": (IMAGE, [8, -1]), "expand": (MATRIX[:1], [3, 4]),
 }
 
 

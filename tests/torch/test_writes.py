@@ -72,7 +72,8 @@ def filled(state, x, w):
 
 FUNCTIONS = (read_before, read_behind_the_product, behind_the_product, returned_too, in_part, across, swapped, never_read,
              as_another_type, filled)
-LAYOUTS = {"row-major": lambda one: one, "turned": lambda one: one.t().contiguous().t(), "in a larger one": lambda one: torch.cat((one, one), 1)[:, :8]}
+LAYOUTS = {"row-major": lambda one: one, "turned": lambda one: one.t().contiguous().t(),
+           "in a larger one": lambda one: torch.cat((one, one), 1)[:, :8]}
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
