@@ -38,11 +38,10 @@ def in_order(graph, part_of):
         if isinstance(unit, Part):
             needed.update(part_of.get(one, one) for one in (*unit.after, *(unit.call[1] if unit.call else ())))
         needed.discard(unit)
-    output, before = next(iter(reversed(graph.nodes))), None
-    for unit in [unit for unit in needs if not isinstance(unit, Part) and unit.target in WRITERS and not unit.users]:
-        needs[unit].update((one for one in needs if one is not output and getattr(one, "target", None) not in WRITERS)
-                           if before is None else [before])
-        before = unit
+    last = {unit: None for unit in needs if not isinstance(unit, Part) and unit.target in WRITERS and not unit.users}
+    others = [unit for unit in needs if unit not in last and (isinstance(unit, Part) or unit.op != "output")]
+    for before, unit in zip([None, *last], last):
+        needs[unit].update(others if before is None else [before])
     for unit, needed in needs.items():
         for one in needed:
             unlocks.setdefault(one, []).append(unit)
