@@ -113,18 +113,17 @@ TEST(Bound, MemoryOfIntermediateResultsIsTheCallersOrTaken) {
   const Rows rows(space);
   const auto bound = executable.bind(rows.arguments(), std::vector{rows.result});
   ASSERT_GT(bound->workspace_bytes(), 0);
-  int taken = 0;
+  std::vector<std::shared_ptr<std::byte>> taken;  // until the space is done with it
   RunOptions options;
   options.allocate = [&](std::int64_t bytes, Stream) {
-    ++taken;
-    return std::shared_ptr<std::byte>(runtime::new_block(bytes));
+    return taken.emplace_back(runtime::new_block(bytes));
   };
   bound->start(rows.addresses(), nullptr, options);
-  EXPECT_EQ(taken, 1);
+  EXPECT_EQ(taken.size(), 1u);
   space.wait();  // here nothing keeps what was given back from the next taker
   const auto workspace = space.memory()->take(bound->workspace_bytes());
   bound->start(rows.addresses(), workspace.get(), options);
-  EXPECT_EQ(taken, 1);
+  EXPECT_EQ(taken.size(), 1u);
   space.wait();
   EXPECT_EQ(rows.numbers(space), EXPECTED);
 }
