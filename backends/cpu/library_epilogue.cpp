@@ -124,10 +124,14 @@ void clear_invalid(int threads) {
   _mm_setcsr(_mm_getcsr() & ~ALL_FLAGS);
 }
 
-bool is_invalid(int threads) {
+bool take_invalid(int threads) {
   unsigned flags = 0;
 #pragma omp parallel num_threads(threads) reduction(| : flags)
-  flags |= _mm_getcsr() & INVALID;
+  {
+    const unsigned state = _mm_getcsr();
+    flags |= state & INVALID;
+    if ((state & ALL_FLAGS) != 0) _mm_setcsr(state & ~ALL_FLAGS);
+  }
   return flags != 0;
 }
 

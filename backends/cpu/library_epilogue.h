@@ -21,9 +21,9 @@ void add_steps(onednn::Handle attributes, std::span<const loops::EpilogueStep> s
 bool may_drop_nan(std::span<const loops::EpilogueStep> steps);
 
 // Clears the flags of so many threads of OpenMP, those that a call has too; whether one of them has that of
-// an invalid operation.
+// an invalid operation, which is then cleared.
 void clear_invalid(int threads);
-bool is_invalid(int threads);
+bool take_invalid(int threads);
 
 // The steps on sums that lie as the contraction's results do, which may be their memory if they are f32. All
 // addresses are those of the first element that is used. In parallel on so many threads.

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/cpu/floating_point.h"
 #include "backends/cpu/library_epilogue.h"
@@ -60,6 +61,13 @@ loops::Contraction without_operands(loops::Contraction of) {
   of.operands.clear();
   for (loops::Contraction::Axis& axis : of.kept) axis.operands.clear();
   return of;
+}
+
+// Whether this thread's workers may have flags of what is not part of the run: kernels leave none behind, and
+// a call's are taken. One that is left over would have a call made twice, not wrongly.
+bool may_have_flags(std::uint64_t run) {
+  thread_local std::uint64_t last = 0;
+  return run == 0 || std::exchange(last, run) != run;
 }
 
 }  // namespace
@@ -195,9 +203,9 @@ std::optional<runtime::Failure> LibraryKernel::run(std::span<const runtime::Memo
   const FloatingPointScope floating_point;
   const ThreadScope scope(threads);
   const bool may_drop = may_drop_nan(call_.epilogue);
-  if (may_drop) clear_invalid(threads);
+  if (may_drop && may_have_flags(settings.run)) clear_invalid(threads);
   call->run(operands);
-  if (may_drop && is_invalid(threads)) run_in_two(operands, sizes, threads);
+  if (may_drop && take_invalid(threads)) run_in_two(operands, sizes, threads);
   return std::nullopt;
 }
 

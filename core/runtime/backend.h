@@ -32,6 +32,7 @@ struct RunSettings {
   const ParallelFor* parallel_for = nullptr;  // null: the back end's own
   std::int64_t tasks = -1;                    // what Kernel::tasks said; -1: it is asked
   Work* work = nullptr;                       // of a GPU: the run that a kernel is part of; set by Executable
+  std::uint64_t run = 0;  // of the kernels of one run on one thread alone; 0: none says so
 };
 
 // What a kernel takes of the machine that it was made for.

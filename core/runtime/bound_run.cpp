@@ -161,6 +161,7 @@ void BoundRun::start(std::span<void* const> addresses, std::byte* workspace,
     workspace = taken.get();
   }
   RunSettings settings = options.settings;
+  settings.run = new_run();
   if (space_ == nullptr) return start_steps(addresses, workspace, options, settings);
   const std::lock_guard lock(mutex_);
   settings.work = &work_of(options.stream);

@@ -26,6 +26,7 @@ void Run::start(const RunOptions& options) {
   const bool timed = static_cast<bool>(after_step_);
   RunSettings settings = options.settings;
   settings.work = work_.get();
+  settings.run = new_run();
   std::optional<Stopwatch> stopwatch;
   if (is_host && timed) stopwatch.emplace();
   for (std::size_t step = 0; step < prepared_->launches.size() && !error_; ++step) {

@@ -2,6 +2,7 @@
 #include "core/runtime/steps.h"
 
 #include <array>
+#include <atomic>
 
 #include "core/base/error.h"
 #include "core/graph/assertion.h"
@@ -43,6 +44,11 @@ std::optional<Failure> start_step(const Prepared& prepared, std::size_t at, std:
   for (const std::size_t place : launch.seeds) sizes[place] = static_cast<std::int64_t>(options.seed);
   for (const std::size_t place : launch.offsets) sizes[place] = static_cast<std::int64_t>(options.offset);
   return launch.kernel->run(memory, sizes, settings);
+}
+
+std::uint64_t new_run() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 std::exception_ptr error_of(const graph::Graph& graph, const Failure& failure) {

@@ -1,6 +1,7 @@
 // The kernels of a run and how one of them fails, for all that run a Prepared.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <span>
@@ -14,6 +15,9 @@ namespace twinloom::runtime {
 // the block `temporaries` as it was planned. `settings` are those of the options, with the run's work.
 std::optional<Failure> start_step(const Prepared& prepared, std::size_t step, std::span<const Memory> values,
                                   std::byte* temporaries, const RunOptions& options, RunSettings& settings);
+
+// A number that no other run of this process has.
+std::uint64_t new_run();
 
 // Names the node that has failed, of the graph that the kernels were made from.
 std::exception_ptr error_of(const graph::Graph& graph, const Failure& failure);

@@ -231,6 +231,30 @@ TEST_F(LibraryCalls, EpiloguesAreThoseOfTheNest) {
   EXPECT_GT(served, 0);
 }
 
+// In one run flags are cleared once: each call takes its own, so that one after a call with a NaN has none of
+// it, and one with a NaN after others still has.
+TEST_F(LibraryCalls, EachCallOfARunTakesItsFlags) {
+  const loops::Program nest = loops::parse(product_with("relu(t)"));
+  const auto kernel = cpu().build(nest).kernel;
+  for (const std::uint64_t run : {std::uint64_t{0}, std::uint64_t{1} << 60}) {
+    for (const bool has_nan : {true, false, false, true}) {
+      std::vector<std::vector<float>> arrays;
+      for (unsigned b = 0; b < nest.buffers.size(); ++b)
+        arrays.push_back(drawn(static_cast<std::size_t>(index::evaluate(nest.buffers[b].count, {})), b + 1));
+      if (has_nan) arrays[0][41] = std::numeric_limits<float>::quiet_NaN();  // of row 1
+      std::vector<loops::Memory> memory;
+      for (std::vector<float>& array : arrays) memory.push_back({array.data(), 0, std::ssize(array)});
+      runtime::RunSettings settings;
+      settings.threads = 2;
+      settings.run = run;
+      EXPECT_FALSE(kernel->run(memory, {}, settings));
+      const std::vector<float>& y = arrays.back();
+      for (std::size_t at = 0; at < 31 * 24; ++at)
+        ASSERT_EQ(std::isnan(y[at]), has_nan && at / 24 == 1) << run << " " << at;
+    }
+  }
+}
+
 TEST_F(LibraryCalls, EpiloguesThatNoLibraryHasAreNone) {
   for (const char* steps : {"tanh(t)", "sub(c, t)", "add(t, t)", "mul(t, relu(t))", "add(t, relu(x))"})
     EXPECT_FALSE(loops::contraction_call_of(loops::parse(product_with(steps)))) << steps;
