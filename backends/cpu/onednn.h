@@ -31,9 +31,9 @@ struct Argument {
 constexpr int CPU = 1, STREAM_IN_ORDER = 1, ANY_LAYOUT = 1, FORWARD_INFERENCE = 96, CONVOLUTION_AUTO = 3;
 constexpr int RELU = 0x20, LINEAR = 0x26, CLIP = 0x2e, ROUND = 0x32, HARD_SWISH = 0x34;  // of one element
 constexpr int ADD = 0x1fff0, MULTIPLY = 0x1fff1, SUBTRACT = 0x1fff5;       // of two
-constexpr int QUERY_IMPLEMENTATION = 8, QUERY_STRIDES = 14, QUERY_DIMENSION_COUNT = 256, QUERY_DIMENSIONS = 257, QUERY_TYPE = 258;
-constexpr int QUERY_SOURCE = 129, QUERY_WEIGHTS = 131, QUERY_DESTINATION = 133,
-              QUERY_SCRATCHPAD = 136;
+constexpr int QUERY_IMPLEMENTATION = 8, QUERY_STRIDES = 14, QUERY_DIMENSION_COUNT = 256,
+              QUERY_DIMENSIONS = 257, QUERY_TYPE = 258;
+constexpr int QUERY_SOURCE = 129, QUERY_WEIGHTS = 131, QUERY_DESTINATION = 133, QUERY_SCRATCHPAD = 136;
 constexpr int SOURCE = 1, DESTINATION = 17, WEIGHTS = 33, SCRATCHPAD = 80;  // of Argument::number
 constexpr int F16 = 1, BF16 = 2, F32 = 3, S32 = 4, S8 = 5, U8 = 6;          // types
 constexpr unsigned HAS_INTEGER_PRODUCTS = 0x48;  // of get_effective_cpu_isa: VNNI of AVX-512 or of AVX2

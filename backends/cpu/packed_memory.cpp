@@ -1,6 +1,10 @@
 // See packed_memory.h.
 #include "backends/cpu/packed_memory.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -22,6 +26,14 @@ constexpr std::size_t CHUNK = 256 << 20;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
+// The pages that hold nothing else, of a chunk in which other constants may stay.
+void give_back(std::byte* memory, std::size_t bytes) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)),
+             begin = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 class Chunks {
  public:
   static Chunks& all() {
@@ -41,7 +53,7 @@ class Chunks {
     if (chunk == nullptr) return nullptr;
     std::byte* const first = chunk.get() + used_;
     used_ += rounded(bytes);
-    return {std::move(chunk), first};
+    return {first, [kept = std::move(chunk), bytes](std::byte* memory) { give_back(memory, bytes); }};
   }
 
  private:

@@ -1,7 +1,9 @@
 // Constants that kernels keep in an order, or in memory, of their own.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/onednn.h"
@@ -64,6 +66,26 @@ TEST(Constants, ArePackedOnceForAllSizesAndExecutables) {
     EXPECT_LE(cpu::packed_bytes() - before, 2 * bytes + bytes / 4);
   }
   EXPECT_EQ(cpu::packed_bytes(), before);
+}
+
+// Neighbours in one huge page, of sizes that are no whole pages.
+TEST(Constants, ThatEndGiveBackNoPageOfTheirNeighbours) {
+  const std::size_t before = cpu::packed_bytes();
+  const auto content = std::make_shared<const int>(0);
+  std::vector<std::shared_ptr<std::byte>> kept;
+  constexpr std::size_t COUNT = 8, BYTES = 100'003;
+  for (std::size_t number = 0; number < COUNT; ++number)
+    kept.push_back(
+        cpu::packed_memory({content, reinterpret_cast<const void*>(number), BYTES}, [&](std::byte* memory) {
+          std::ranges::fill(std::span(memory, BYTES), static_cast<std::byte>(number + 1));
+        }));
+  EXPECT_EQ(cpu::packed_bytes() - before, COUNT * BYTES);
+  for (std::size_t number = 0; number < COUNT; number += 2) kept[number] = nullptr;
+  for (std::size_t number = 1; number < COUNT; number += 2)
+    EXPECT_TRUE(std::ranges::all_of(std::span(kept[number].get(), BYTES), [&](std::byte byte) {
+      return byte == static_cast<std::byte>(number + 1);
+    })) << number;
+  EXPECT_EQ(cpu::packed_bytes() - before, COUNT / 2 * BYTES);
 }
 
 // A kernel's own, of one row, from a file: read as a whole it is copied, looked up it stays in the file.
