@@ -1,4 +1,4 @@
-"""A subgraph for which types, sizes and strides are known: a call hands over addresses, and nothing else.
+"""A subgraph for which types, sizes and strides are known: a call passes addresses, and nothing else.
 
     def run(a0, a1):
         r0 = empty((4, 8), (8, 1), torch.float32)

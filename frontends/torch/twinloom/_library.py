@@ -129,7 +129,7 @@ def library():
     for name in _CHECKED:
         getattr(loaded, name).restype = ctypes.c_void_p
     loaded.twinloom_bound_workspace.restype = ctypes.c_size_t
-    # Addresses as bytes, which ctypes hands over as they are.
+    # Addresses as bytes, which ctypes passes as they are.
     loaded.twinloom_bound_start.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
     return loaded
 
