@@ -2,15 +2,15 @@
 #include "backends/cpu/packed_memory.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/mapped_file.h"
 #include "core/base/text.h"
 #include "core/runtime/memory_pool.h"
 
@@ -26,12 +26,10 @@ constexpr std::size_t CHUNK = 256 << 20;
 
 std::size_t rounded(std::size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-// The pages that hold nothing else, of a chunk in which other constants may stay.
+// Of a chunk in which other constants may stay.
 void give_back(std::byte* memory, std::size_t bytes) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)),
-             begin = reinterpret_cast<std::uintptr_t>(memory);
-  const std::uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  const std::span<const std::byte> pages = whole_pages({memory, bytes});
+  if (!pages.empty()) madvise(const_cast<std::byte*>(pages.data()), pages.size(), MADV_DONTNEED);
 }
 
 class Chunks {

@@ -63,11 +63,10 @@ class Mappings {
     return have(address(bytes.data()), address(bytes.data()) + bytes.size());
   }
   void unload(std::span<const std::byte> bytes) const {
-    const std::uintptr_t begin = (address(bytes.data()) + page() - 1) / page() * page(),
-                         end = (address(bytes.data()) + bytes.size()) / page() * page();
+    const std::span<const std::byte> pages = whole_pages(bytes);
     const std::lock_guard lock(mutex_);
-    if (begin >= end || !have(begin, end)) return;
-    madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    if (pages.empty() || !have(address(pages.data()), address(pages.data()) + pages.size())) return;
+    madvise(const_cast<std::byte*>(pages.data()), pages.size(), MADV_DONTNEED);
   }
 
  private:
@@ -107,6 +106,13 @@ MappedFile::MappedFile(const std::filesystem::path& file, std::size_t offset, st
 void MappedFile::Unmap::operator()(void* memory) const {
   Mappings::all().remove(memory);
   munmap(memory, bytes);
+}
+
+std::span<const std::byte> whole_pages(std::span<const std::byte> bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t before = (page() - begin % page()) % page(), end = (begin + bytes.size()) % page();
+  if (before + end >= bytes.size()) return {};
+  return bytes.subspan(before, bytes.size() - before - end);
 }
 
 bool lies_in_file(std::span<const std::byte> bytes) { return Mappings::all().have(bytes); }

@@ -29,6 +29,8 @@ class MappedFile {
   std::string_view bytes_;
 };
 
+// The pages that hold nothing else.
+std::span<const std::byte> whole_pages(std::span<const std::byte> bytes);
 // Whether bytes lie in such a file. Thread-safe.
 bool lies_in_file(std::span<const std::byte> bytes);
 // Of bytes that lie in such a file: the pages that hold nothing else are given back, to be read again where
