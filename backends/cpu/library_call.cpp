@@ -8,6 +8,7 @@
 
 #include "backends/cpu/library_epilogue.h"
 #include "backends/cpu/library_layouts.h"
+#include "backends/cpu/library_packing.h"
 #include "backends/cpu/packed_memory.h"
 #include "core/base/error.h"
 
@@ -58,21 +59,6 @@ bool needs_rows_without_gaps(Handle primitive_desc) {
   return implementation_of(primitive_desc).starts_with("gemm");
 }
 
-class Stream {
- public:
-  Stream() {
-    onednn::check(functions().stream_create(&stream_, functions().engine, onednn::STREAM_IN_ORDER),
-                  "a stream");
-  }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  ~Stream() { functions().stream_destroy(stream_); }
-  Handle get() const { return stream_; }
-
- private:
-  Handle stream_ = nullptr;
-};
-
 }  // namespace
 
 // What a primitive is given: out, left, right, as its own roles are.
@@ -87,14 +73,17 @@ struct LibraryCall::Wishes {
   bool turned = false;
   bool has_gaps = false;             // between rows of a product's results
   std::vector<Owned> operands = {};  // of the epilogue
+  Owned bias = nullptr;              // its first step, where that adds one number for each column or channel
 };
 
 class LibraryCall::Maker {
  public:
-  Maker(const loops::ContractionCall& call, const ContractionTypes& types, const ConstantFactors& constants)
+  Maker(const loops::ContractionCall& call, const ContractionTypes& types, const ConstantFactors& constants,
+        std::optional<std::size_t> in_results)
       : of_(call.contraction),
         epilogue_(call.epilogue),
         types_(types),
+        in_results_(in_results),
         contents_{nullptr, constants.left, constants.right} {}
 
   std::unique_ptr<const LibraryCall> make() {
@@ -155,12 +144,13 @@ class LibraryCall::Maker {
     if (!layouts.are_plain()) return false;
     wishes.has_gaps = !layouts.out.is_row_major();
     describe(layouts, wishes);
+    if (has_bias(layouts, layouts.out.dims.size() - 1)) wishes.bias = wishes.operands[*epilogue_[0].operand];
     const bool packs = wishes.contents[2] != nullptr && wishes.copies[2].empty() && product->batch.empty();
     const Owned right =
         packs ? onednn::described_in_any_layout(layouts.right.dims, wishes.dtypes[2]) : wishes.given[2];
     Handle primitive_desc = nullptr;
     if (functions().matmul_primitive_desc_create(&primitive_desc, functions().engine, wishes.given[1].get(),
-                                                 right.get(), nullptr, wishes.given[0].get(),
+                                                 right.get(), wishes.bias.get(), wishes.given[0].get(),
                                                  attributes_for(wishes).get()) != 0)
       return false;
     return finish(primitive_desc, wishes);
@@ -182,6 +172,7 @@ class LibraryCall::Maker {
     }
     wishes.begins[1] += convolution->left_begin;
     describe(*layouts, wishes);
+    if (has_bias(*layouts, 1)) wishes.bias = onednn::described({layouts->out.dims[1]}, onednn::F32, {1});
     const auto wish = [&](const Layout& layout, std::size_t which) {
       return layout.is_channels_last() ? wishes.given[which]
                                        : onednn::described_in_any_layout(layout.dims, wishes.dtypes[which]);
@@ -191,8 +182,8 @@ class LibraryCall::Maker {
     Handle primitive_desc = nullptr;
     if (functions().convolution_forward_primitive_desc_create(
             &primitive_desc, functions().engine, onednn::FORWARD_INFERENCE, onednn::CONVOLUTION_AUTO,
-            left.get(), right.get(), nullptr, out.get(), strides.data(), dilations.data(), before.data(),
-            after.data(), attributes_for(wishes).get()) != 0)
+            left.get(), right.get(), wishes.bias.get(), out.get(), strides.data(), dilations.data(),
+            before.data(), after.data(), attributes_for(wishes).get()) != 0)
       return false;
     return finish(primitive_desc, wishes);
   }
@@ -203,6 +194,18 @@ class LibraryCall::Maker {
     for (const loops::Copied::Axis& axis : axes) layout.add(known(axis.extent), known(axis.step));
     layout.settle();
     return layout;
+  }
+
+  // Whether the first step adds one number for each element along a dimension of the results.
+  bool has_bias(const Layouts& layouts, std::size_t along) const {
+    if (of_.sums != ops::DType::f32 || epilogue_.empty() ||
+        epilogue_[0].kind != loops::EpilogueStep::Kind::add || !epilogue_[0].operand ||
+        epilogue_[0].operand == in_results_)
+      return false;
+    const Layout& operand = layouts.operands[*epilogue_[0].operand];
+    for (std::size_t d = 0; d < operand.dims.size(); ++d)
+      if (operand.dims[d] != (d == along ? layouts.out.dims[d] : 1)) return false;
+    return operand.dims[along] == 1 || operand.strides[along] == 1;
   }
 
   static std::array<std::int64_t, 3> begins_of(const Contraction& of) {
@@ -223,10 +226,11 @@ class LibraryCall::Maker {
   }
 
   Owned attributes_for(const Wishes& wishes) const {
-    if (epilogue_.empty() && wishes.have_zeros == decltype(wishes.have_zeros){})
+    const auto steps = steps_behind_bias(wishes);
+    if (steps.empty() && wishes.have_zeros == decltype(wishes.have_zeros){})
       return {functions().attributes, [](Handle) {}};
     Owned attributes = onednn::new_attributes();
-    if (!epilogue_.empty()) add_steps(attributes.get(), epilogue_, wishes.operands);
+    if (!steps.empty()) add_steps(attributes.get(), steps, wishes.operands, in_results_);
     constexpr int ONE_FOR_ALL = 0;
     for (std::size_t which = 0; which < NUMBERS.size(); ++which)
       if (wishes.have_zeros[which])
@@ -234,6 +238,10 @@ class LibraryCall::Maker {
             functions().primitive_attr_set_zero_points_mask(attributes.get(), NUMBERS[which], ONE_FOR_ALL),
             "a zero point");
     return attributes;
+  }
+
+  std::span<const loops::EpilogueStep> steps_behind_bias(const Wishes& wishes) const {
+    return std::span(epilogue_).subspan(wishes.bias == nullptr ? 0 : 1);
   }
 
   bool finish(Handle primitive_desc, const Wishes& wishes) {
@@ -244,6 +252,7 @@ class LibraryCall::Maker {
       return false;
     }
     made_.reset(new LibraryCall);
+    made_->zero_ = onednn::described({1}, onednn::S32, {1});
     constexpr int QUERIES[] = {onednn::QUERY_DESTINATION, onednn::QUERY_SOURCE, onednn::QUERY_WEIGHTS};
     for (std::size_t which = 0; which < wishes.given.size(); ++which) {
       Operand& operand = made_->operands_[which];
@@ -257,15 +266,21 @@ class LibraryCall::Maker {
       else
         reorder(operand, functions().primitive_desc_query_md(primitive_desc, QUERIES[which], 0));
     }
-    for (std::size_t number = 0; number < epilogue_.size(); ++number) {
-      const auto& operand = epilogue_[number].operand;
-      if (!operand) continue;
-      made_->beside_.push_back({onednn::operand_of_post_op(number), *operand,
-                                known(of_.operands[*operand].begin), wishes.operands[*operand]});
-    }
+    add_operands_of_epilogue(wishes);
     made_->turned_ = wishes.turned;
     made_->primitive_ = onednn::primitive_of(primitive_desc);
     return true;
+  }
+
+  void add_operands_of_epilogue(const Wishes& wishes) {
+    const auto add = [&](int number, std::size_t operand, const Owned& description) {
+      made_->beside_.push_back({number, operand, known(of_.operands[operand].begin), description});
+    };
+    if (wishes.bias != nullptr) add(onednn::BIAS, *epilogue_[0].operand, wishes.bias);
+    const auto steps = steps_behind_bias(wishes);
+    for (std::size_t number = 0; number < steps.size(); ++number)
+      if (const auto& operand = steps[number].operand; operand && operand != in_results_)
+        add(onednn::operand_of_post_op(number), *operand, wishes.operands[*operand]);
   }
 
   // Whether it stores its result in another order than the operands of the epilogue have, which it would
@@ -305,6 +320,7 @@ class LibraryCall::Maker {
   const Contraction& of_;
   const std::vector<loops::EpilogueStep>& epilogue_;
   const ContractionTypes& types_;
+  std::optional<std::size_t> in_results_;
   std::array<std::shared_ptr<const void>, 3> contents_;
   std::array<int, 3> dtypes_{};
   std::unique_ptr<LibraryCall> made_;
@@ -312,13 +328,14 @@ class LibraryCall::Maker {
 
 std::unique_ptr<const LibraryCall> LibraryCall::make(const loops::ContractionCall& call,
                                                      const ContractionTypes& types,
-                                                     const ConstantFactors& constants) {
-  return Maker(call, types, constants).make();
+                                                     const ConstantFactors& constants,
+                                                     std::optional<std::size_t> in_results) {
+  return Maker(call, types, constants, in_results).make();
 }
 
-std::shared_ptr<std::byte> LibraryCall::copy_of(std::size_t which, void* address, Handle given,
-                                                Handle stream) const {
+std::shared_ptr<std::byte> LibraryCall::copy_of(std::size_t which, void* address, Handle stream) const {
   const Operand& operand = operands_[which];
+  if (operand.number == onednn::DESTINATION) return call_memory(operand.copied_bytes);
   if (operand.content != nullptr) {
     std::call_once(once_[which], [&] {
       kept_[which] = packed_memory(
@@ -328,51 +345,45 @@ std::shared_ptr<std::byte> LibraryCall::copy_of(std::size_t which, void* address
     return kept_[which];
   }
   auto memory = call_memory(operand.copied_bytes);
-  const Owned copied = onednn::memory_at(operand.copied.get(), memory.get());
-  execute(stream, operand.reorder, {{onednn::SOURCE, given}, {onednn::DESTINATION, copied.get()}});
+  run_reorder(stream, operand.reorder, operand.given.get(), address, operand.copied.get(), memory.get());
   return memory;
 }
 
+std::unique_ptr<Execution> LibraryCall::new_execution() const {
+  auto made = std::make_unique<Execution>(primitive_);
+  for (const Operand& operand : operands_) made->add(operand.number, operand.used.get());
+  for (const Operand& operand : operands_)
+    if (operand.has_zero) made->add(onednn::zero_point_of(operand.number), zero_.get());
+  for (const Beside& each : beside_) made->add(each.number, each.description.get());
+  return made;
+}
+
 void LibraryCall::run(const Operands& operands) const {
-  const Stream stream;
-  const std::array<void*, 3> addresses = {operands.out, turned_ ? operands.right : operands.left,
-                                          turned_ ? operands.left : operands.right};
-  std::array<Owned, 3> given, used;
+  std::unique_ptr<Execution> execution = executions_.take();
+  if (execution == nullptr) execution = new_execution();
+  std::array<void*, 3> addresses = {operands.out, turned_ ? operands.right : operands.left,
+                                    turned_ ? operands.left : operands.right};
   std::array<std::shared_ptr<std::byte>, 3> copies;
   for (std::size_t which = 0; which < operands_.size(); ++which) {
     const Operand& operand = operands_[which];
-    void* const address = static_cast<std::byte*>(addresses[which]) + operand.begin;
-    given[which] = onednn::memory_at(operand.given.get(), address);
-    if (operand.reorder.handle == nullptr) {
-      used[which] = given[which];
-      continue;
-    }
-    copies[which] = operand.number == onednn::DESTINATION
-                        ? call_memory(operand.copied_bytes)
-                        : copy_of(which, address, given[which].get(), stream.get());
-    used[which] = onednn::memory_at(operand.used.get(), copies[which].get());
+    addresses[which] = static_cast<std::byte*>(addresses[which]) + operand.begin;
+    const bool is_copied = operand.reorder.handle != nullptr;
+    if (is_copied) copies[which] = copy_of(which, addresses[which], execution->stream());
+    execution->set(which, is_copied ? copies[which].get() : addresses[which]);
   }
-  std::vector<onednn::Argument> arguments = {{operands_[0].number, used[0].get()},
-                                             {operands_[1].number, used[1].get()},
-                                             {operands_[2].number, used[2].get()}};
-  std::vector<Owned> memories;
-  const Owned one = onednn::described({1}, onednn::S32, {1});
+  std::size_t argument = operands_.size();
   std::array<std::int32_t, 3> zeros = {0, operands.left_zero, operands.right_zero};
   if (turned_) std::swap(zeros[1], zeros[2]);
-  for (std::size_t which = 0; which < operands_.size(); ++which) {
-    if (!operands_[which].has_zero) continue;
-    memories.push_back(onednn::memory_at(one.get(), &zeros[which]));
-    arguments.push_back({onednn::zero_point_of(operands_[which].number), memories.back().get()});
-  }
-  for (const Beside& each : beside_) {
-    memories.push_back(onednn::memory_at(each.description.get(),
-                                         static_cast<float*>(operands.epilogue[each.operand]) + each.begin));
-    arguments.push_back({each.number, memories.back().get()});
-  }
-  execute(stream.get(), primitive_, std::move(arguments));
-  if (operands_[0].reorder.handle != nullptr)
-    execute(stream.get(), operands_[0].reorder,
-            {{onednn::SOURCE, used[0].get()}, {onednn::DESTINATION, given[0].get()}});
+  for (std::size_t which = 0; which < operands_.size(); ++which)
+    if (operands_[which].has_zero) execution->set(argument++, &zeros[which]);
+  for (const Beside& each : beside_)
+    execution->set(argument++, static_cast<float*>(operands.epilogue[each.operand]) + each.begin);
+  execution->run();
+  const Operand& out = operands_[0];
+  if (out.reorder.handle != nullptr)
+    run_reorder(execution->stream(), out.reorder, out.used.get(), copies[0].get(), out.given.get(),
+                addresses[0]);
+  executions_.give_back(std::move(execution));
 }
 
 }  // namespace twinloom::cpu

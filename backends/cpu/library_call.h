@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
-#include "backends/cpu/library_packing.h"
+#include "backends/cpu/library_execution.h"
 #include "backends/cpu/onednn.h"
 #include "core/loops/epilogue.h"
 
@@ -28,10 +29,11 @@ struct ConstantFactors {
 class LibraryCall {
  public:
   // Null where oneDNN has nothing that is fast: a type, a layout or an epilogue that its own reference
-  // serves.
+  // serves. `in_results`: the operand of the epilogue that lies where the results go (operand_in_results).
   static std::unique_ptr<const LibraryCall> make(const loops::ContractionCall& call,
                                                  const ContractionTypes& types,
-                                                 const ConstantFactors& constants = {});
+                                                 const ConstantFactors& constants = {},
+                                                 std::optional<std::size_t> in_results = {});
 
   struct Operands {
     void *out, *left, *right;          // element 0 of each
@@ -61,8 +63,9 @@ class LibraryCall {
     onednn::Owned description;
   };
   // A copy of an operand in its order; of a constant the one that the first run made.
-  std::shared_ptr<std::byte> copy_of(std::size_t which, void* address, onednn::Handle given,
-                                     onednn::Handle stream) const;
+  std::shared_ptr<std::byte> copy_of(std::size_t which, void* address, onednn::Handle stream) const;
+  // Its arguments: the operands in order, their zero points, what the epilogue reads.
+  std::unique_ptr<Execution> new_execution() const;
   struct Wishes;
   class Maker;
 
@@ -70,8 +73,10 @@ class LibraryCall {
   bool turned_ = false;              // the library's left operand is our right one
   std::array<Operand, 3> operands_;  // out, left, right
   std::vector<Beside> beside_;
+  onednn::Owned zero_;  // the description of a zero point
   mutable std::array<std::once_flag, 3> once_;
   mutable std::array<std::shared_ptr<std::byte>, 3> kept_;  // copies of constants
+  mutable Executions executions_;
 };
 
 }  // namespace twinloom::cpu

@@ -44,8 +44,10 @@ float after(const loops::EpilogueStep& step, float x, float operand) {
   throw Bug("a step of an epilogue that is none");
 }
 
-int append(onednn::Handle post_ops, const loops::EpilogueStep& step,
-           std::span<const onednn::Owned> operands) {
+int append(onednn::Handle post_ops, const loops::EpilogueStep& step, std::span<const onednn::Owned> operands,
+           std::optional<std::size_t> in_results) {
+  if (step.operand && step.operand == in_results)
+    return functions().post_ops_append_sum(post_ops, 1, 0, onednn::SAME_TYPE);
   const auto binary = [&](int operation) {
     return functions().post_ops_append_binary(post_ops, operation, operands[*step.operand].get());
   };
@@ -104,13 +106,33 @@ struct Walk {
 }  // namespace
 
 void add_steps(onednn::Handle attributes, std::span<const loops::EpilogueStep> steps,
-               std::span<const onednn::Owned> operands) {
+               std::span<const onednn::Owned> operands, std::optional<std::size_t> in_results) {
   onednn::Handle made = nullptr;
   onednn::check(functions().post_ops_create(&made), "what is done to a result");
   const onednn::Owned post_ops(made, functions().post_ops_destroy);
   for (const loops::EpilogueStep& step : steps)
-    onednn::check(append(made, step, operands), "what is done to a result");
+    onednn::check(append(made, step, operands, in_results), "what is done to a result");
   onednn::check(functions().primitive_attr_set_post_ops(attributes, made), "what is done to a result");
+}
+
+std::optional<std::size_t> operand_in_results(const loops::ContractionCall& call) {
+  const loops::Contraction& of = call.contraction;
+  const auto lies_so = [&](std::size_t number) {
+    const auto follows = [&](const loops::Contraction::Axis& axis) {
+      return axis.operands[number] == axis.out || axis.extent == index::Expr(1);
+    };
+    return of.operands[number].begin == of.out_begin && std::ranges::all_of(of.kept, follows);
+  };
+  const auto reads = [&](loops::Buffer buffer) {
+    return std::ranges::count(of.operands, buffer, &loops::Contraction::Operand::buffer) +
+           (of.left == buffer ? 1 : 0) + (of.right == buffer ? 1 : 0);
+  };
+  for (const loops::EpilogueStep& step : call.epilogue)
+    if (step.kind == Kind::add && step.operand && lies_so(*step.operand) &&
+        reads(of.operands[*step.operand].buffer) == 1 &&
+        std::ranges::count(call.epilogue, step.operand, &loops::EpilogueStep::operand) == 1)
+      return step.operand;
+  return std::nullopt;
 }
 
 bool may_drop_nan(std::span<const loops::EpilogueStep> steps) {

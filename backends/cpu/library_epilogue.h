@@ -5,6 +5,7 @@
 // is made again without its epilogue, which is then computed here.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,9 +14,14 @@
 
 namespace twinloom::cpu {
 
-// Adds these steps, whose operands are described so, to the attributes of a primitive.
+// Adds these steps, whose operands are described so, to the attributes of a primitive. One operand may be
+// what lies where the results go.
 void add_steps(onednn::Handle attributes, std::span<const loops::EpilogueStep> steps,
-               std::span<const onednn::Owned> operands);
+               std::span<const onednn::Owned> operands, std::optional<std::size_t> in_results);
+
+// The operand that a call may find where its results go: what is added to each, element by element, and read
+// for nothing else.
+std::optional<std::size_t> operand_in_results(const loops::ContractionCall& call);
 
 // Whether one of the steps takes a maximum or minimum; what a hard swish multiplies by stays a NaN's factor.
 bool may_drop_nan(std::span<const loops::EpilogueStep> steps);

@@ -63,6 +63,14 @@ loops::Contraction without_operands(loops::Contraction of) {
   return of;
 }
 
+bool lies_in_results(const LibraryCall::Operands& operands, std::optional<std::size_t> operand) {
+  return operand && operands.epilogue[*operand] == operands.out;
+}
+
+bool can_begin_again(const runtime::RunSettings& settings) {
+  return settings.attempt != nullptr && !settings.attempt->is_careful;
+}
+
 // Whether this thread's workers may have flags of what is not part of the run: kernels leave none behind, and
 // a call's are taken. One that is left over would have a call made twice, not wrongly.
 bool may_have_flags(std::uint64_t run) {
@@ -83,6 +91,7 @@ LibraryKernel::LibraryKernel(const loops::Program& nest, const machine::Machine&
     : name_(nest.name),
       call_(call_in(nest)),
       types_(types_in(nest, call_.contraction)),
+      in_results_(types_.out == ops::DType::f32 ? operand_in_results(call_) : std::nullopt),
       workers_(machine.blocks_at_once) {
   for (const loops::SizeInfo& size : nest.sizes) sizes_.push_back(size.symbol);
   for (const loops::BufferInfo& buffer : nest.buffers) dtypes_.push_back(buffer.dtype);
@@ -93,6 +102,7 @@ LibraryKernel::LibraryKernel(const LibraryKernel& of, const ConstantFactors& con
     : name_(of.name_),
       call_(of.call_),
       types_(of.types_),
+      in_results_(of.in_results_),
       sizes_(of.sizes_),
       dtypes_(of.dtypes_),
       workers_(of.workers_),
@@ -135,24 +145,38 @@ ContractionTypes LibraryKernel::types_of_sums() const {
   return types;
 }
 
+std::vector<loops::InPlace> LibraryKernel::in_place(std::span<const std::int64_t> sizes) const {
+  if (!in_results_ || call_for(sizes, workers_, Epilogue::in_results) == nullptr) return {};
+  return {{call_.contraction.operands[*in_results_].buffer, call_.contraction.out}};
+}
+
 std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::int64_t> sizes, int threads,
-                                                           bool has_epilogue) const {
+                                                           Epilogue epilogue) const {
   Key key(sizes.begin(), sizes.end());
-  key.insert(key.end(), {threads, has_epilogue});
+  key.insert(key.end(), {threads, static_cast<std::int64_t>(epilogue)});
   const std::lock_guard lock(mutex_);
   if (const auto found = calls_.find(key); found != calls_.end()) return found->second;
-  loops::ContractionCall call = with_sizes(sizes);
-  if (!has_epilogue) call = {without_operands(std::move(call.contraction)), {}};
-  const ThreadScope scope(threads);
-  std::shared_ptr<const LibraryCall> made =
-      LibraryCall::make(call, has_epilogue ? types_ : types_of_sums(), constants_);
-  if (made == nullptr)
-    throw Error(
-        cat("kernel '", name_, "': oneDNN has no product for its sizes (TWINLOOM_ONEDNN=0 leaves it out)"));
+  std::shared_ptr<const LibraryCall> made = make_call(sizes, threads, epilogue);
   constexpr std::size_t MOST_CALLS = 64;
   if (calls_.size() >= MOST_CALLS) calls_.clear();
   calls_.emplace(std::move(key), made);
   return made;
+}
+
+std::unique_ptr<const LibraryCall> LibraryKernel::make_call(std::span<const std::int64_t> sizes, int threads,
+                                                            Epilogue epilogue) const {
+  loops::ContractionCall call = with_sizes(sizes);
+  if (epilogue == Epilogue::apart) call = {without_operands(std::move(call.contraction)), {}};
+  const ThreadScope scope(threads);
+  return LibraryCall::make(call, epilogue == Epilogue::apart ? types_of_sums() : types_, constants_,
+                           epilogue == Epilogue::in_results ? in_results_ : std::nullopt);
+}
+
+const LibraryCall& LibraryKernel::needed(const std::shared_ptr<const LibraryCall>& call) const {
+  if (call == nullptr)
+    throw Error(
+        cat("kernel '", name_, "': oneDNN has no product for its sizes (TWINLOOM_ONEDNN=0 leaves it out)"));
+  return *call;
 }
 
 void LibraryKernel::run_in_two(const LibraryCall::Operands& operands, std::span<const std::int64_t> sizes,
@@ -161,11 +185,11 @@ void LibraryKernel::run_in_two(const LibraryCall::Operands& operands, std::span<
   const std::int64_t begin = known(call.contraction.out_begin);
   std::vector<float> apart;
   LibraryCall::Operands summed = operands;
-  if (types_.out != types_of_sums().out) {
+  if (types_.out != types_of_sums().out || lies_in_results(operands, in_results_)) {
     apart.resize(static_cast<std::size_t>(begin + span_of_results(call.contraction)));
     summed.out = apart.data();
   }
-  call_for(sizes, threads, false)->run(summed);
+  needed(call_for(sizes, threads, Epilogue::apart)).run(summed);
   std::vector<const float*> beside;
   for (std::size_t number = 0; number < operands.epilogue.size(); ++number)
     beside.push_back(static_cast<const float*>(operands.epilogue[number]) +
@@ -188,10 +212,8 @@ std::int32_t LibraryKernel::zero_in(const loops::Contraction::Zero& zero,
   return static_cast<std::int32_t>(ops::load_number(dtype, bytes + at * ops::size_of(dtype)).integer());
 }
 
-std::optional<runtime::Failure> LibraryKernel::run(std::span<const runtime::Memory> arguments,
-                                                   std::span<const std::int64_t> sizes,
-                                                   const runtime::RunSettings& settings) const {
-  const int threads = settings.threads > 0 ? settings.threads : workers_;
+LibraryCall::Operands LibraryKernel::operands_at(std::span<const runtime::Memory> arguments,
+                                                 std::span<const std::int64_t> sizes) const {
   const auto at = [&](loops::Buffer buffer) { return arguments[buffer.index].data; };
   const loops::Contraction& of = call_.contraction;
   LibraryCall::Operands operands{at(of.out), at(of.left), at(of.right)};
@@ -199,13 +221,32 @@ std::optional<runtime::Failure> LibraryKernel::run(std::span<const runtime::Memo
     operands.epilogue.push_back(at(operand.buffer));
   operands.left_zero = zero_in(of.left_zero, arguments, sizes);
   operands.right_zero = zero_in(of.right_zero, arguments, sizes);
-  const auto call = call_for(sizes, threads, true);
+  return operands;
+}
+
+std::optional<runtime::Failure> LibraryKernel::run(std::span<const runtime::Memory> arguments,
+                                                   std::span<const std::int64_t> sizes,
+                                                   const runtime::RunSettings& settings) const {
+  const int threads = settings.threads > 0 ? settings.threads : workers_;
+  const LibraryCall::Operands operands = operands_at(arguments, sizes);
+  const bool in_results = lies_in_results(operands, in_results_);
+  const bool may_drop = may_drop_nan(call_.epilogue);
   const FloatingPointScope floating_point;
   const ThreadScope scope(threads);
-  const bool may_drop = may_drop_nan(call_.epilogue);
+  const auto call = call_for(sizes, threads, in_results ? Epilogue::in_results : Epilogue::inside);
+  // What is overwritten is not there for a second call.
+  const bool may_be_lost = in_results && may_drop;
+  if (in_results && (call == nullptr || (may_be_lost && !can_begin_again(settings)))) {
+    run_in_two(operands, sizes, threads);
+    return std::nullopt;
+  }
   if (may_drop && may_have_flags(settings.run)) clear_invalid(threads);
-  call->run(operands);
-  if (may_drop && take_invalid(threads)) run_in_two(operands, sizes, threads);
+  needed(call).run(operands);
+  if (!may_drop || !take_invalid(threads)) return std::nullopt;
+  if (may_be_lost)
+    settings.attempt->is_lost = true;
+  else
+    run_in_two(operands, sizes, threads);
   return std::nullopt;
 }
 

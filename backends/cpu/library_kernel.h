@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "backends/cpu/library_call.h"
@@ -27,6 +28,8 @@ class LibraryKernel final : public runtime::Kernel {
   // Factors that are constants are brought into the library's order once.
   std::unique_ptr<const Kernel> with_constants(
       std::span<const runtime::ConstantArgument> arguments) const override;
+  // What the epilogue adds to each result may lie where that goes.
+  std::vector<loops::InPlace> in_place(std::span<const std::int64_t> sizes) const override;
   std::optional<runtime::Failure> run(std::span<const runtime::Memory> arguments,
                                       std::span<const std::int64_t> sizes,
                                       const runtime::RunSettings& settings) const override;
@@ -34,10 +37,19 @@ class LibraryKernel final : public runtime::Kernel {
  private:
   LibraryKernel(const LibraryKernel& of, const ConstantFactors& constants);
 
-  using Key = std::vector<std::int64_t>;  // sizes, then threads, then whether the epilogue is in the call
+  // Where the epilogue is: behind the call, in it, or in it with an operand where the results go.
+  enum class Epilogue : std::uint8_t { apart, inside, in_results };
+  using Key = std::vector<std::int64_t>;  // sizes, then threads, then where the epilogue is
+  // Null where the library has none.
   std::shared_ptr<const LibraryCall> call_for(std::span<const std::int64_t> sizes, int threads,
-                                              bool has_epilogue) const;
+                                              Epilogue epilogue) const;
+  std::unique_ptr<const LibraryCall> make_call(std::span<const std::int64_t> sizes, int threads,
+                                               Epilogue epilogue) const;
+  // Error where there is none.
+  const LibraryCall& needed(const std::shared_ptr<const LibraryCall>& call) const;
 
+  LibraryCall::Operands operands_at(std::span<const runtime::Memory> arguments,
+                                    std::span<const std::int64_t> sizes) const;
   // A call without its epilogue, which then follows.
   void run_in_two(const LibraryCall::Operands& operands, std::span<const std::int64_t> sizes,
                   int threads) const;
@@ -51,6 +63,7 @@ class LibraryKernel final : public runtime::Kernel {
   std::string name_;
   loops::ContractionCall call_;
   ContractionTypes types_;
+  std::optional<std::size_t> in_results_;  // operand_in_results
   std::vector<index::Symbol> sizes_;
   std::vector<ops::DType> dtypes_;  // of the buffers
   int workers_;

@@ -53,9 +53,7 @@ Owned part_of(Handle whole, const Parts& parts, std::int64_t first) {
 }
 
 void reorder(Handle stream, Handle given, void* address, Handle copied, void* copy) {
-  const Owned from = onednn::memory_at(given, address), to = onednn::memory_at(copied, copy);
-  execute(stream, onednn::reorder_of(given, copied),
-          {{onednn::SOURCE, from.get()}, {onednn::DESTINATION, to.get()}});
+  run_reorder(stream, onednn::reorder_of(given, copied), given, address, copied, copy);
 }
 
 }  // namespace
@@ -72,6 +70,13 @@ void execute(Handle stream, const onednn::Primitive& primitive, std::vector<oned
                                               static_cast<int>(arguments.size()), arguments.data()),
                 "a call");
   onednn::check(functions().stream_wait(stream), "a call");
+}
+
+void run_reorder(Handle stream, const onednn::Primitive& reorder, Handle from_description, void* from,
+                 Handle to_description, void* to) {
+  const Owned source = onednn::memory_at(from_description, from),
+              destination = onednn::memory_at(to_description, to);
+  execute(stream, reorder, {{onednn::SOURCE, source.get()}, {onednn::DESTINATION, destination.get()}});
 }
 
 void pack(Handle stream, Handle given, void* address, Handle copied, void* copy) {

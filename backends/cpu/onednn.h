@@ -34,8 +34,8 @@ constexpr int ADD = 0x1fff0, MULTIPLY = 0x1fff1, SUBTRACT = 0x1fff5;       // of
 constexpr int QUERY_IMPLEMENTATION = 8, QUERY_STRIDES = 14, QUERY_DIMENSION_COUNT = 256,
               QUERY_DIMENSIONS = 257, QUERY_TYPE = 258;
 constexpr int QUERY_SOURCE = 129, QUERY_WEIGHTS = 131, QUERY_DESTINATION = 133, QUERY_SCRATCHPAD = 136;
-constexpr int SOURCE = 1, DESTINATION = 17, WEIGHTS = 33, SCRATCHPAD = 80;  // of Argument::number
-constexpr int F16 = 1, BF16 = 2, F32 = 3, S32 = 4, S8 = 5, U8 = 6;          // types
+constexpr int SOURCE = 1, DESTINATION = 17, WEIGHTS = 33, BIAS = 41, SCRATCHPAD = 80;  // of Argument::number
+constexpr int SAME_TYPE = 0, F16 = 1, BF16 = 2, F32 = 3, S32 = 4, S8 = 5, U8 = 6;      // types
 constexpr unsigned HAS_INTEGER_PRODUCTS = 0x48;  // of get_effective_cpu_isa: VNNI of AVX-512 or of AVX2
 constexpr std::size_t MOST_DIMENSIONS = 12;
 // Of Argument::number: what is subtracted from an operand's elements, one i32.
@@ -58,6 +58,7 @@ constexpr int operand_of_post_op(std::size_t number) { return 32768 * (static_ca
   ROW(memory_desc_equal, int, (Handle, Handle))                                                        \
   ROW(memory_desc_get_size, std::size_t, (Handle))                                                     \
   ROW(memory_create, Status, (Handle*, Handle, Handle, void*))                                         \
+  ROW(memory_set_data_handle, Status, (Handle, void*))                                                 \
   ROW(memory_destroy, Status, (Handle))                                                                \
   ROW(matmul_primitive_desc_create, Status, (Handle*, Handle, Handle, Handle, Handle, Handle, Handle)) \
   ROW(convolution_forward_primitive_desc_create, Status,                                               \
@@ -73,6 +74,7 @@ constexpr int operand_of_post_op(std::size_t number) { return 32768 * (static_ca
   ROW(post_ops_create, Status, (Handle*))                                                              \
   ROW(post_ops_append_eltwise, Status, (Handle, int, float, float))                                    \
   ROW(post_ops_append_binary, Status, (Handle, int, Handle))                                           \
+  ROW(post_ops_append_sum, Status, (Handle, float, std::int32_t, int))                                 \
   ROW(post_ops_destroy, Status, (Handle))                                                              \
   ROW(primitive_desc_query, Status, (Handle, int, int, void*))                                         \
   ROW(primitive_desc_query_md, Handle, (Handle, int, int))                                             \

@@ -27,12 +27,19 @@ using loops::Memory;
 using ParallelBody = void (*)(void* context, std::int64_t begin, std::int64_t end);
 using ParallelFor = std::function<void(std::int64_t tasks, int threads, ParallelBody body, void* context)>;
 
+// Of a run that can begin again, as what it was given stays as it is.
+struct Attempt {
+  bool is_careful = false;  // the second: a kernel overwrites nothing that it may have to read again
+  bool is_lost = false;     // said by a kernel that did: the run begins again, with care
+};
+
 struct RunSettings {
   int threads = 0;                            // 0: one a core
   const ParallelFor* parallel_for = nullptr;  // null: the back end's own
   std::int64_t tasks = -1;                    // what Kernel::tasks said; -1: it is asked
   Work* work = nullptr;                       // of a GPU: the run that a kernel is part of; set by Executable
   std::uint64_t run = 0;  // of the kernels of one run on one thread alone; 0: none says so
+  Attempt* attempt = nullptr;  // null: the run cannot begin again
 };
 
 // What a kernel takes of the machine that it was made for.
@@ -65,6 +72,9 @@ class Kernel {
   virtual std::unique_ptr<const Kernel> with_constants(std::span<const ConstantArgument>) const {
     return nullptr;
   }
+  // Pairs of buffers that may be one memory with these sizes: an element of the first is read before that of
+  // the second is written. A run that has one memory for them hands in an attempt.
+  virtual std::vector<loops::InPlace> in_place(std::span<const std::int64_t>) const { return {}; }
   // How many tasks it has with these sizes: what a caller keeps that runs it often. -1: it does not say.
   virtual std::int64_t tasks(std::span<const std::int64_t>) const { return -1; }
   // Nothing where the machine has none to share out.

@@ -175,10 +175,11 @@ void BoundRun::start_steps(std::span<void* const> addresses, std::byte* workspac
     if (slots_[v] != NO_SLOT) values[v].data = addresses[slots_[v]];
     if (beside_[v] >= 0) values[v].data = workspace + beside_[v];
   }
-  for (std::size_t step = 0; step < prepared_->launches.size(); ++step) {
+  runtime::start_steps(*prepared_, settings, [&](std::size_t step) {
     const auto failure = start_step(*prepared_, step, values, workspace, options, settings);
     if (failure) std::rethrow_exception(error_of(prepared_->variant->graph, *failure));
-  }
+    return true;
+  });
   for (const auto& [slot, value, bytes] : copied_) {
     if (bytes == 0) continue;
     if (space_ == nullptr)

@@ -95,6 +95,15 @@ std::int64_t with_result(std::int64_t bytes, const lower::Value& value, std::spa
   return *all;
 }
 
+// None where a run cannot begin again.
+InPlaceSteps in_place_steps(const Prepared& prepared) {
+  InPlaceSteps pairs;
+  if (!prepared.can_begin_again) return pairs;
+  for (const Prepared::Launch& launch : prepared.launches)
+    pairs.push_back(launch.kernel->in_place(launch.sizes));
+  return pairs;
+}
+
 // Whose memory results take.
 std::vector<int> reused_by(const Prepared& prepared, const Variant& variant,
                            std::span<const Argument> arguments) {
@@ -134,7 +143,6 @@ Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> varia
   values[index::Symbol("seed")] = 0;
   values[index::Symbol("offset")] = 0;
   Prepared prepared;
-  prepared.plan = plan_memory(*variant, values);
   for (const lower::Value& value : variant->values) {
     Prepared::Shape& shape = prepared.shapes.emplace_back();
     Memory& memory = prepared.memory.emplace_back();
@@ -163,6 +171,9 @@ Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> varia
     prepared.launches.push_back(launch_of(step, values));
     prepared.launches.back().kernel = with_constants(step, *variant, prepared.memory);
   }
+  prepared.can_begin_again =
+      std::ranges::all_of(prepared.reused, [](int parameter) { return parameter == NO_PARAMETER; });
+  prepared.plan = plan_memory(*variant, values, in_place_steps(prepared));
   prepared.values = std::move(values);
   for (std::size_t r = 0; r < graph.results().size(); ++r) {
     const graph::Result& result = graph.results()[r];

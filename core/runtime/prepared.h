@@ -45,6 +45,7 @@ struct Prepared {
   std::vector<Memory> memory;    // by value; `data` only of constants
   std::vector<Launch> launches;  // by step
   std::vector<int> reused;       // by value: the parameter whose memory it takes, or NO_PARAMETER
+  bool can_begin_again = false;  // no kernel writes what the run was given
   std::int64_t result_bytes = 0;
 };
 

@@ -29,13 +29,14 @@ void Run::start(const RunOptions& options) {
   settings.run = new_run();
   std::optional<Stopwatch> stopwatch;
   if (is_host && timed) stopwatch.emplace();
-  for (std::size_t step = 0; step < prepared_->launches.size() && !error_; ++step) {
+  start_steps(*prepared_, settings, [&](std::size_t step) {
     if (!is_host && timed) laps_.push_back(space_->record(work_->stream()));
     const std::optional<Failure> failure =
         start_step(*prepared_, step, results_.memory(), temporaries_.get(), options, settings);
     if (stopwatch) after_step_(step, stopwatch->lap());
     if (failure) error_ = error_of(prepared_->variant->graph, *failure);
-  }
+    return !failure;
+  });
   if (!is_host && timed) laps_.push_back(space_->record(work_->stream()));
   if (!error_) results_.write();
 }

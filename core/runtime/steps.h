@@ -17,6 +17,22 @@ namespace twinloom::runtime {
 std::optional<Failure> start_step(const Prepared& prepared, std::size_t step, std::span<const Memory> values,
                                   std::byte* temporaries, const RunOptions& options, RunSettings& settings);
 
+// Starts all steps in order by start(step), until one of them returns false; where a kernel has overwritten
+// what it had to read again, all once more, with care.
+template <class Start>
+void start_steps(const Prepared& prepared, RunSettings& settings, const Start& start) {
+  Attempt attempt;
+  settings.attempt = prepared.can_begin_again ? &attempt : nullptr;
+  std::size_t step = 0;
+  while (step < prepared.launches.size() && start(step)) {
+    ++step;
+    if (!attempt.is_lost) continue;
+    attempt = {.is_careful = true};
+    step = 0;
+  }
+  settings.attempt = nullptr;
+}
+
 // A number that no other run of this process has.
 std::uint64_t new_run();
 

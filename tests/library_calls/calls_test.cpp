@@ -34,6 +34,45 @@ bool is_near(double a, double b, double most) {
   return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= most;
 }
 
+using Arrays = std::vector<std::vector<float>>;
+
+std::vector<loops::Memory> memory_of(Arrays& arrays) {
+  std::vector<loops::Memory> all;
+  for (std::vector<float>& array : arrays)
+    all.push_back({array.data(), 0, static_cast<std::int64_t>(array.size())});
+  return all;
+}
+
+void expect_near(const loops::Program& nest, const Arrays& given, const Arrays& expected, double most) {
+  for (std::size_t b = 0; b < given.size(); ++b)
+    for (std::size_t at = 0; at < given[b].size(); ++at)
+      ASSERT_TRUE(is_near(given[b][at], expected[b][at], most))
+          << nest.buffers[b].name << "[" << at << "]: " << given[b][at] << ", expected " << expected[b][at];
+}
+
+// The call where the first of the pair lies in the memory of the second, begun again where it asks for that.
+// Whether it did.
+bool run_in_place(const runtime::Kernel& kernel, const loops::InPlace& pair, Arrays& arrays,
+                  std::span<const std::int64_t> sizes, runtime::RunSettings settings) {
+  const std::vector<float> before = arrays[pair.to.index];
+  runtime::Attempt attempt;
+  settings.attempt = &attempt;
+  const auto run = [&] {
+    arrays[pair.to.index] = arrays[pair.from.index];
+    std::vector<loops::Memory> memory = memory_of(arrays);
+    memory[pair.from.index] = memory[pair.to.index];
+    EXPECT_FALSE(kernel.run(memory, sizes, settings));
+  };
+  run();
+  const bool is_lost = attempt.is_lost;
+  attempt = {.is_careful = true};
+  if (is_lost) run();
+  EXPECT_FALSE(attempt.is_lost);
+  for (std::size_t at = 0; at < before.size(); ++at)  // what no iteration writes
+    if (arrays[pair.to.index][at] == arrays[pair.from.index][at]) arrays[pair.to.index][at] = before[at];
+  return is_lost;
+}
+
 // Operands of f32 below 1, as long as the buffers say but for some elements of the first, and the result
 // beside the interpreter's: sums of so many terms are within n u sum|x| of the exact one (NUMERICS.md A.2).
 using Elements = std::map<std::size_t, float>;
@@ -46,27 +85,21 @@ void expect_near(const std::string& text, double terms, std::vector<std::int64_t
   const auto kernel = cpu().build(nest).kernel;
   index::Values values;
   for (std::size_t at = 0; at < sizes.size(); ++at) values[nest.sizes[at].symbol] = sizes[at];
-  std::vector<std::vector<float>> arrays, expected;
+  Arrays arrays, expected;
   for (unsigned b = 0; b < nest.buffers.size(); ++b)
     arrays.push_back(drawn(static_cast<std::size_t>(index::evaluate(nest.buffers[b].count, values)), b + 1));
   for (const auto& [at, element] : elements) arrays[0][at] = element;
   expected = arrays;
-  const auto memory = [](std::vector<std::vector<float>>& of) {
-    std::vector<loops::Memory> all;
-    for (std::vector<float>& array : of)
-      all.push_back({array.data(), 0, static_cast<std::int64_t>(array.size())});
-    return all;
-  };
-  EXPECT_FALSE(loops::interpret(nest, memory(expected), sizes));
+  EXPECT_FALSE(loops::interpret(nest, memory_of(expected), sizes));
   for (const int threads : {1, 2}) {
     runtime::RunSettings settings;
     settings.threads = threads;
-    EXPECT_FALSE(kernel->run(memory(arrays), sizes, settings));
-    for (std::size_t b = 0; b < arrays.size(); ++b)
-      for (std::size_t at = 0; at < arrays[b].size(); ++at)
-        ASSERT_TRUE(is_near(arrays[b][at], expected[b][at], terms * terms * 0x1p-24))
-            << nest.buffers[b].name << "[" << at << "]: " << arrays[b][at] << ", expected "
-            << expected[b][at];
+    EXPECT_FALSE(kernel->run(memory_of(arrays), sizes, settings));
+    expect_near(nest, arrays, expected, terms * terms * 0x1p-24);
+    for (const loops::InPlace& pair : kernel->in_place(sizes)) {
+      run_in_place(*kernel, pair, arrays, sizes, settings);
+      expect_near(nest, arrays, expected, terms * terms * 0x1p-24);
+    }
   }
 }
 
@@ -253,6 +286,37 @@ TEST_F(LibraryCalls, EachCallOfARunTakesItsFlags) {
         ASSERT_EQ(std::isnan(y[at]), has_nan && at / 24 == 1) << run << " " << at;
     }
   }
+}
+
+// What is added may lie where the results go, unless something else reads it, or it lies otherwise. A NaN
+// that a maximum drops is asked for again.
+TEST_F(LibraryCalls, WhatIsAddedMayLieInTheResults) {
+  const auto pairs = [](const std::string& text) {
+    return cpu().build(loops::parse(text)).kernel->in_place({});
+  };
+  constexpr loops::InPlace X_IN_Y{loops::Buffer{3}, loops::Buffer{4}};
+  for (const char* steps : {"relu(add(add(t, c), x))", "add(t, x)", "mul(add(t, x), c)"})
+    for (const std::string& text : {product_with(steps), convolution_with(steps, true)})
+      EXPECT_EQ(pairs(text), std::vector{X_IN_Y}) << text;
+  for (const char* steps : {"relu(add(t, c))", "mul(t, x)", "add(mul(t, x), x)"})
+    EXPECT_TRUE(pairs(product_with(steps)).empty()) << steps;
+  // Steps along columns of another matrix.
+  EXPECT_TRUE(pairs(replaced(product_with("add(t, x)"), "x[24*i + j]", "x[31*j + i]")).empty());
+
+  const auto kernel = cpu().build(loops::parse(product_with("relu(add(t, x))"))).kernel;
+  Arrays arrays = {drawn(2480, 1), drawn(960, 2), drawn(24, 3), drawn(1488, 4), drawn(1488, 5)};
+  runtime::RunSettings settings;
+  settings.threads = 2;
+  EXPECT_FALSE(run_in_place(*kernel, X_IN_Y, arrays, {}, settings));
+  arrays[0][41] = std::numeric_limits<float>::quiet_NaN();  // of row 1
+  EXPECT_TRUE(run_in_place(*kernel, X_IN_Y, arrays, {}, settings));
+  for (std::size_t at = 0; at < 31 * 24; ++at) ASSERT_EQ(std::isnan(arrays[4][at]), at / 24 == 1) << at;
+  // A run that cannot begin again takes no risk.
+  arrays[4] = arrays[3];
+  std::vector<loops::Memory> memory = memory_of(arrays);
+  memory[3] = memory[4];
+  EXPECT_FALSE(kernel->run(memory, {}, settings));
+  for (std::size_t at = 0; at < 31 * 24; ++at) ASSERT_EQ(std::isnan(arrays[4][at]), at / 24 == 1) << at;
 }
 
 TEST_F(LibraryCalls, EpiloguesThatNoLibraryHasAreNone) {
