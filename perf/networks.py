@@ -4,8 +4,8 @@
 Networks are built from their configurations, with weights drawn from a seed, and exported by PyTorch's own ONNX exporter;
 Twinloom and ONNX Runtime read the same file. They are run by turns, each for --seconds in each of --rounds, so that a machine
 whose speed changes meanwhile changes it for all of them; medians count. The last columns are
-the median of the rounds' best peer over ours, what ours spent in a library's calls and outside of them, kernel by kernel, and the most memory, in MB, that
-a process has which reads the file and runs it a few times: ours, and Python with ONNX Runtime. A peer that has no kernels for a network
+the median of the rounds' best peer over ours, what ours spent in a library's calls and outside of them, kernel by kernel, what ONNX Runtime spends
+in nodes that are no products, by its profile, and the most memory, in MB, that a process has which reads the file and runs it a few times: ours, and Python with ONNX Runtime. A peer that has no kernels for a network
 is left out, and PyTorch for those that ONNX Runtime's tools made of another one: QUANTIZED, convolutions of 8-bit integers.
 It needs torch, torchvision, transformers, onnxscript and onnxruntime.
 
@@ -13,6 +13,7 @@ usage: networks.py FOLDER [--only WORDS] [--threads 2] [--seconds 1] [--rounds 5
        the exported networks are kept in FOLDER, and made where they are missing
 """
 import argparse
+import collections
 import json
 import math
 import pathlib
@@ -20,11 +21,14 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ["onnxruntime", "eager", "compiled"]
 QUANTIZED = {"resnet50_int8_1x224": "resnet50_1x224"}
+# Nodes of ONNX Runtime that are products, by what their names contain.
+PRODUCTS = re.compile("Conv|Gemm|MatMul|Attention")
 RUN_BY_ONNXRUNTIME = """
 import sys, numpy, onnxruntime
 settings = onnxruntime.SessionOptions()
@@ -165,6 +169,27 @@ def measure_memory(file, options):
             "onnxruntime": peak_megabytes([sys.executable, "-c", RUN_BY_ONNXRUNTIME, file, inputs, options.threads])}
 
 
+def outside_of_products(file, given, options):
+    """Seconds of a run of ONNX Runtime in nodes that are no products; None where it has no kernels for the network."""
+    import onnxruntime
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = options.threads
+    settings.enable_profiling = True
+    with tempfile.TemporaryDirectory() as folder:
+        settings.profile_file_prefix = f"{folder}/profile"
+        try:
+            session = onnxruntime.InferenceSession(str(file), settings, providers=["CPUExecutionProvider"])
+        except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
+            return None
+        median_seconds(lambda: session.run(None, {session.get_inputs()[0].name: given.numpy()}), options.seconds)
+        events = json.loads(pathlib.Path(session.end_profiling()).read_text())
+    times = collections.defaultdict(list)
+    for event in events:
+        if event.get("cat") == "Node" and event["name"].endswith("_kernel_time") and not PRODUCTS.search(event["args"]["op_name"]):
+            times[event["name"]].append(event["dur"] * 1e-6)
+    return sum(statistics.median(values) for values in times.values())
+
+
 def measure_ours(file, inputs, options):
     """Seconds of a run, in calls, and outside of them."""
     text = subprocess.run([options.program, "bench", file, "--inputs", inputs, "--threads", str(options.threads),
@@ -205,19 +230,19 @@ def main():
     words = [word for word in options.only.split(",") if word]
     rows, ratios = [], []
     print(f"{'network, ms':<26}" + "".join(f"{word:>12}" for word in ["ours", *PEERS, "best/ours", "calls", "others",
-                                                               "MB", "MB of ort"]))
+                                                               "ort's", "MB", "MB of ort"]))
     known = networks(torch)
     for name in [*known, *QUANTIZED]:
         if words and not any(word in name for word in words):
             continue
         module, given, file = made(torch, known, options.folder, name)
         (ours, calls, others), peers, ratio = measure(torch, module, given, file, options)
-        memory = measure_memory(file, options)
+        memory, outside = measure_memory(file, options), outside_of_products(file, given, options)
         ratios.append(ratio)
         rows.append({"name": name, "ours": ours, "peers": peers, "ratio": ratio, "calls": calls, "others": others,
-                     "memory": memory})
+                     "others_of_onnxruntime": outside, "memory": memory})
         times = [ours * 1e3, *(peers[way] * 1e3 if way in peers else None for way in PEERS), ratio, calls * 1e3,
-                 others * 1e3, memory["ours"], memory["onnxruntime"]]
+                 others * 1e3, outside and outside * 1e3, memory["ours"], memory["onnxruntime"]]
         print(f"{name:<26}" + "".join(f"{time:>12.3f}" if time is not None else f"{'-':>12}" for time in times), flush=True)
     if ratios:
         print(f"geometric mean {math.prod(ratios) ** (1 / len(ratios)):.3f} of {len(ratios)}")
