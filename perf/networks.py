@@ -4,8 +4,8 @@
 Networks are built from their configurations, with weights drawn from a seed, and exported by PyTorch's own ONNX exporter;
 Twinloom and ONNX Runtime read the same file. They are run by turns, each for --seconds in each of --rounds, so that a machine
 whose speed changes meanwhile changes it for all of them; medians count. The last columns are
-the median of the rounds' best peer over ours, what ours spent in a library's calls and outside of them, kernel by kernel, what ONNX Runtime spends
-in nodes that are no products, by its profile, and the most memory, in MB, that a process has which reads the file and runs it a few times: ours, and Python with ONNX Runtime. A peer that has no kernels for a network
+the median of the rounds' best peer over ours, what ours spent in products (a library's calls, and kernels that are sums of products of such nodes)
+and outside of them, kernel by kernel, what ONNX Runtime spends outside, by its profile, and the most memory, in MB, that a process has which reads the file and runs it a few times: ours, and Python with ONNX Runtime. A peer that has no kernels for a network
 is left out, and PyTorch for those that ONNX Runtime's tools made of another one: QUANTIZED, convolutions of 8-bit integers.
 It needs torch, torchvision, transformers, onnxscript and onnxruntime.
 
@@ -191,18 +191,18 @@ def outside_of_products(file, given, options):
 
 
 def measure_ours(file, inputs, options):
-    """Seconds of a run, in calls, and outside of them."""
+    """Seconds of a run, in products, and outside of them."""
     text = subprocess.run([options.program, "bench", file, "--inputs", inputs, "--threads", str(options.threads),
                            "--seconds", str(options.seconds)],
                           check=True, capture_output=True, text=True).stdout
-    kernels = re.findall(r"^(k\d+_\w+) +([\d.]+) ", text, re.MULTILINE)
-    calls = sum(float(ms) for name, ms in kernels if "_library_" in name)
-    others = sum(float(ms) for name, ms in kernels if "_library_" not in name)
-    return [float(re.search(r"run ([\d.]+) ms", text)[1]) * 1e-3, calls * 1e-3, others * 1e-3]
+    milliseconds = {True: 0.0, False: 0.0}
+    for name, ms, rest in re.findall(r"^(k\d+_\w+) +([\d.]+) (.*)", text, re.MULTILINE):
+        milliseconds["_library_" in name or ("_sum_mul" in name and bool(PRODUCTS.search(rest)))] += float(ms)
+    return [float(re.search(r"run ([\d.]+) ms", text)[1]) * 1e-3, milliseconds[True] * 1e-3, milliseconds[False] * 1e-3]
 
 
 def measure(torch, module, given, file, options):
-    """The medians of the rounds: seconds of ours, in calls, outside of them; of each peer; the best peer over ours."""
+    """The medians of the rounds: seconds of ours, in products, outside of them; of each peer; the best peer over ours."""
     ours, peers, ratios = [], [], []
     with torch.inference_mode():
         ways = peers_of(torch, module, given, file, options)
@@ -229,19 +229,19 @@ def main():
     options.folder.mkdir(parents=True, exist_ok=True)
     words = [word for word in options.only.split(",") if word]
     rows, ratios = [], []
-    print(f"{'network, ms':<26}" + "".join(f"{word:>12}" for word in ["ours", *PEERS, "best/ours", "calls", "others",
+    print(f"{'network, ms':<26}" + "".join(f"{word:>12}" for word in ["ours", *PEERS, "best/ours", "products", "others",
                                                                "ort's", "MB", "MB of ort"]))
     known = networks(torch)
     for name in [*known, *QUANTIZED]:
         if words and not any(word in name for word in words):
             continue
         module, given, file = made(torch, known, options.folder, name)
-        (ours, calls, others), peers, ratio = measure(torch, module, given, file, options)
+        (ours, products, others), peers, ratio = measure(torch, module, given, file, options)
         memory, outside = measure_memory(file, options), outside_of_products(file, given, options)
         ratios.append(ratio)
-        rows.append({"name": name, "ours": ours, "peers": peers, "ratio": ratio, "calls": calls, "others": others,
+        rows.append({"name": name, "ours": ours, "peers": peers, "ratio": ratio, "products": products, "others": others,
                      "others_of_onnxruntime": outside, "memory": memory})
-        times = [ours * 1e3, *(peers[way] * 1e3 if way in peers else None for way in PEERS), ratio, calls * 1e3,
+        times = [ours * 1e3, *(peers[way] * 1e3 if way in peers else None for way in PEERS), ratio, products * 1e3,
                  others * 1e3, outside and outside * 1e3, memory["ours"], memory["onnxruntime"]]
         print(f"{name:<26}" + "".join(f"{time:>12.3f}" if time is not None else f"{'-':>12}" for time in times), flush=True)
     if ratios:

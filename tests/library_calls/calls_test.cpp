@@ -264,6 +264,18 @@ TEST_F(LibraryCalls, EpiloguesAreThoseOfTheNest) {
   EXPECT_GT(served, 0);
 }
 
+// Deep products of few rows and columns, which a convolution computes; by columns in either order.
+TEST_F(LibraryCalls, DeepProductsOfFewRows) {
+  for (const char* right : {"80*k + j", "200*j + k"})
+    for (const Elements& elements : {Elements(), Elements{{7, std::nanf("")}}})
+      expect_near(
+          cat("program p(a: f32[8000], b: f32[16000], c: f32[80], x: f32[3200], y: written f32[3200]) "
+              "library "
+              "{ for i < 40 { for j < 80 { start t0 : sum f32 free for k < 200 { t0 += mul(a[200*i + k], b[",
+              right, "]) at k } y[80*i + j] = relu(add(add(t0, c[j]), x[80*i + j])) } } }"),
+          200, {}, elements);
+}
+
 // In one run flags are cleared once: each call takes its own, so that one after a call with a NaN has none of
 // it, and one with a NaN after others still has.
 TEST_F(LibraryCalls, EachCallOfARunTakesItsFlags) {
