@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "core/cost/estimate.h"
 #include "core/loops/nest.h"
+#include "core/schedule/heuristics.h"
 
 namespace twinloom::tests {
 
@@ -153,11 +155,17 @@ schedule::Schedule legal_schedule(const loops::Program& nest, const machine::Mac
   if (chosen == schedule::Schedule{}) return chosen;  // of a call
   std::mt19937_64 random(seed);
   const auto runs = [&](const schedule::Schedule& one) { return !schedule::why_unfit(nest, one, machine); };
+  // A row that is read whole at each element takes the interpreter minutes.
+  const auto seconds = [&](const schedule::Schedule& one) {
+    return cost::estimate(schedule::apply(nest, one), machine, schedule::usual_sizes(nest)).seconds;
+  };
+  constexpr double MOST_TIMES = 100;
+  const double most_seconds = MOST_TIMES * seconds(chosen);
   constexpr int TRIES = 20;
   if (machine.max_threads == 1 && random() % 2 == 0)
     for (int tries = 0; tries < TRIES; ++tries)
       if (schedule::Schedule drawn = random_schedule(nest, random);
-          !schedule::why_illegal(nest, drawn) && runs(drawn))
+          !schedule::why_illegal(nest, drawn) && runs(drawn) && seconds(drawn) < most_seconds)
         return drawn;
   constexpr int MOST = 4;
   const std::vector<schedule::Schedule> others = schedule::candidates(nest, machine, MOST, seed);
