@@ -172,7 +172,7 @@ class LibraryCall::Maker {
     std::vector<std::int64_t> strides, dilations, before, after;
     for (const loops::Convolution::Dimension& each : convolution->dimensions) {
       strides.push_back(each.stride), dilations.push_back(each.dilation - 1);
-      before.push_back(each.before), after.push_back(each.after());
+      before.push_back(each.before), after.push_back(std::max<std::int64_t>(each.after(), 0));
     }
     Wishes wishes{{}, begins_of(contraction), dtypes_, {}, contents_, have_zeros(contraction), turned};
     if (turned) {

@@ -48,6 +48,7 @@ loops::ContractionCall known_with(const loops::ContractionCall& call, const inde
   for (loops::Contraction::Operand& operand : of.operands) put(operand.begin);
   for (loops::Contraction::Zero* zero : {&of.left_zero, &of.right_zero})
     if (zero->stored) put(zero->stored->begin);
+  for (loops::Contraction::Window& window : of.windows) put(window.extent), put(window.step);
   for (auto* axes : {&of.kept, &of.summed})
     for (loops::Contraction::Axis& axis : *axes) {
       for (index::Expr* expr : {&axis.extent, &axis.out, &axis.left, &axis.right}) put(*expr);

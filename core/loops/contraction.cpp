@@ -124,7 +124,8 @@ class Finder {
   // Of u = by_kept * i + by_summed * k, which the mask holds between two numbers.
   struct Bounds {
     std::int64_t by_kept = 0, by_summed = 0;
-    std::optional<std::int64_t> least, most;
+    std::optional<std::int64_t> least;
+    std::optional<index::Expr> most;
   };
   using Pair = std::pair<std::optional<std::size_t>, std::optional<std::size_t>>;
 
@@ -165,8 +166,7 @@ class Finder {
   // 0 <= excess, which mentions a kept axis, a summed one, or both.
   bool add_bound(const index::Expr& excess, std::map<Pair, Bounds>& all) const {
     const auto steps = steps_along(loops_, excess);
-    const auto begin = steps ? index::constant_of(steps->begin) : std::nullopt;
-    if (!begin) return false;
+    if (!steps) return false;
     Pair pair;
     std::int64_t scales[2] = {0, 0};
     for (std::size_t at = 0; at < loops_.size(); ++at) {
@@ -184,25 +184,28 @@ class Finder {
     const auto [entry, added] = all.try_emplace(pair, Bounds{by_kept, by_summed, {}, {}});
     Bounds& bounds = entry->second;
     if (bounds.by_kept != by_kept || bounds.by_summed != by_summed) return false;
-    std::optional<std::int64_t>& bound = rises ? bounds.least : bounds.most;
-    if (bound) return false;
-    bound = rises ? -*begin : *begin;
+    const auto begin = index::constant_of(steps->begin);
+    if (rises ? bounds.least || !begin : bounds.most.has_value()) return false;
+    if (rises)
+      bounds.least = -*begin;
+    else
+      bounds.most = steps->begin;
     return true;
   }
 
   bool add_window(const Pair& pair, const Bounds& bounds) {
     Contraction::Window window;
     window.by_kept = bounds.by_kept, window.by_summed = bounds.by_summed;
-    std::int64_t last = 0;
-    std::optional<std::int64_t> step;
+    index::Expr last = 0;
+    std::optional<index::Expr> step;
     // All of a window's axes walk its dimension: their steps are multiples of one.
     const auto take = [&](const std::optional<std::size_t>& axis, std::int64_t by) {
       if (!axis) return true;
       Contraction::Axis& own = axis_at(*axis);
-      const auto walked = index::constant_of(own.left), extent = index::constant_of(own.extent);
-      if (!walked || !extent || *walked % by != 0 || (step && *step != *walked / by)) return false;
-      step = *walked / by;
-      last += by * (*extent - 1);
+      const index::Expr one = index::floor_div(own.left, by);
+      if (one * by != own.left || (step && *step != one)) return false;
+      step = one;
+      last = last + by * (own.extent - 1);
       own.left = 0;
       return true;
     };
@@ -212,7 +215,7 @@ class Finder {
     window.before = bounds.least.value_or(0);
     window.extent = bounds.most.value_or(last) - window.before + 1;
     window.step = *step;
-    if (window.extent <= 0) return false;
+    if (index::constant_of(window.extent).value_or(1) <= 0) return false;
     found_.left_begin = found_.left_begin + window.before * window.step;
     found_.windows.push_back(window);
     return true;

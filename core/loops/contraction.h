@@ -28,7 +28,8 @@ struct Contraction {
   struct Window {
     std::optional<std::size_t> kept, summed;
     std::int64_t by_kept = 1, by_summed = 1;
-    std::int64_t before = 0, extent = 1, step = 1;
+    std::int64_t before = 0;
+    index::Expr extent = 1, step = 1;
   };
   // What each result is changed by (epilogue.h), read where the kept axes stand.
   struct Operand {

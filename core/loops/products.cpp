@@ -82,7 +82,8 @@ class Shares {
     if (!inputs || !batch || !groups || !results || windows_.empty() || windows_.size() > MOST)
       return std::nullopt;
     Convolution made{*batch, *groups, *results, *inputs, {}, begin_};
-    std::ranges::stable_sort(windows_, std::ranges::greater{}, &Contraction::Window::step);
+    std::ranges::stable_sort(windows_, std::ranges::greater{},
+                             [](const Contraction::Window& window) { return known(window.step); });
     for (const Contraction::Window& window : windows_)
       if (!add_dimension(window, made)) return std::nullopt;
     return made;
@@ -139,7 +140,8 @@ class Shares {
 
   bool add_dimension(const Contraction::Window& window, Convolution& made) const {
     Convolution::Dimension dimension;
-    dimension.extent = window.extent, dimension.step = window.step, dimension.before = window.before;
+    dimension.extent = known(window.extent), dimension.step = known(window.step);
+    dimension.before = window.before;
     if (window.kept) {
       const Walked& axis = of_.kept[*window.kept];
       dimension.results = known(axis.extent), dimension.out_step = known(axis.out);
@@ -156,7 +158,8 @@ class Shares {
       dimension.extent += dimension.before;
       dimension.before = 0;
     }
-    dimension.extent += std::min<std::int64_t>(dimension.after(), 0);  // and behind the last one
+    if (-dimension.after() >= dimension.stride)
+      dimension.extent += dimension.after();  // and behind the last one
     made.dimensions.push_back(dimension);
     return dimension.results > 0 && dimension.taps > 0 && dimension.extent > 0 && dimension.out_step >= 0 &&
            dimension.right_step >= 0;
@@ -170,15 +173,28 @@ class Shares {
 };
 
 bool has_known_sizes(const Contraction& contraction) {
-  const auto is_known = [](const Walked& axis) {
-    const auto is_step = [](const index::Expr& expr) {
-      const auto value = index::constant_of(expr);
-      return value && *value >= 0;
-    };
+  const auto is_step = [](const index::Expr& expr) {
+    const auto value = index::constant_of(expr);
+    return value && *value >= 0;
+  };
+  const auto is_known_window = [&](const Contraction::Window& window) {
+    return index::constant_of(window.extent) && is_step(window.step);
+  };
+  const auto is_known = [&](const Walked& axis) {
     return std::ranges::all_of(std::array{axis.extent, axis.out, axis.left, axis.right}, is_step) &&
            std::ranges::all_of(axis.operands, is_step);
   };
-  return std::ranges::all_of(contraction.kept, is_known) && std::ranges::all_of(contraction.summed, is_known);
+  return std::ranges::all_of(contraction.kept, is_known) &&
+         std::ranges::all_of(contraction.summed, is_known) &&
+         std::ranges::all_of(contraction.windows, is_known_window);
+}
+
+// For orders alone: of a size that only a run knows, one that is usual.
+std::int64_t usual(const index::Expr& expr) {
+  constexpr std::int64_t USUAL_SIZE = 61;
+  index::Substitution sizes;
+  for (const index::Symbol symbol : index::symbols_of(expr)) sizes.emplace(symbol, USUAL_SIZE);
+  return known(index::substitute(expr, sizes));
 }
 
 }  // namespace
@@ -221,12 +237,12 @@ std::vector<std::size_t> result_order(const Contraction& contraction) {
   const auto step = has(&Walked::left) >= has(&Walked::right) ? &Walked::left : &Walked::right;
   const auto is_least = [&](const Walked& summed) {
     return std::ranges::all_of(kept, [&](const Walked& axis) {
-      return axis.*step == 0 || (known(summed.*step) > 0 && known(summed.*step) < known(axis.*step));
+      return axis.*step == 0 || (usual(summed.*step) > 0 && usual(summed.*step) < usual(axis.*step));
     });
   };
   if (!std::ranges::any_of(contraction.summed, is_least)) return order;
   std::ranges::stable_sort(order, std::ranges::greater{},
-                           [&](std::size_t at) { return known(kept[at].*step); });
+                           [&](std::size_t at) { return usual(kept[at].*step); });
   return order;
 }
 

@@ -26,6 +26,7 @@ struct Convolution {
     std::vector<std::int64_t> operand_steps = {};
     std::int64_t taps = 1, right_step = 0;   // r
     std::int64_t stride = 1, dilation = 1, before = 0;
+    // What is read behind the last element; below 0 where elements behind it are not read.
     std::int64_t after() const {
       return (results - 1) * stride + (taps - 1) * dilation + 1 - extent - before;
     }

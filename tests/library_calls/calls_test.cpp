@@ -1,114 +1,15 @@
-// What oneDNN makes of nests, beside the interpreter; skipped where it is not found.
-#include <gtest/gtest.h>
-
+// Products that oneDNN computes, and what it does to their results, beside the interpreter.
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <random>
-#include <thread>
 
-#include "backends/cpu/cpu.h"
-#include "backends/cpu/onednn.h"
 #include "core/base/text.h"
 #include "core/loops/epilogue.h"
 #include "core/loops/interpret.h"
+#include "tests/library_calls/near_interpreter.h"
 
 namespace twinloom::tests {
 namespace {
-
-const runtime::Backend& cpu() {
-  static const std::unique_ptr<runtime::Backend> backend = cpu::make_cpu({.threads = 2});
-  return *backend;
-}
-
-std::vector<float> drawn(std::size_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<float> values(-1, 1);
-  std::vector<float> made(count);
-  for (float& value : made) value = values(random);
-  return made;
-}
-
-bool is_near(double a, double b, double most) {
-  return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= most;
-}
-
-using Arrays = std::vector<std::vector<float>>;
-
-std::vector<loops::Memory> memory_of(Arrays& arrays) {
-  std::vector<loops::Memory> all;
-  for (std::vector<float>& array : arrays)
-    all.push_back({array.data(), 0, static_cast<std::int64_t>(array.size())});
-  return all;
-}
-
-void expect_near(const loops::Program& nest, const Arrays& given, const Arrays& expected, double most) {
-  for (std::size_t b = 0; b < given.size(); ++b)
-    for (std::size_t at = 0; at < given[b].size(); ++at)
-      ASSERT_TRUE(is_near(given[b][at], expected[b][at], most))
-          << nest.buffers[b].name << "[" << at << "]: " << given[b][at] << ", expected " << expected[b][at];
-}
-
-// The call where the first of the pair lies in the memory of the second, begun again where it asks for that.
-// Whether it did.
-bool run_in_place(const runtime::Kernel& kernel, const loops::InPlace& pair, Arrays& arrays,
-                  std::span<const std::int64_t> sizes, runtime::RunSettings settings) {
-  const std::vector<float> before = arrays[pair.to.index];
-  runtime::Attempt attempt;
-  settings.attempt = &attempt;
-  const auto run = [&] {
-    arrays[pair.to.index] = arrays[pair.from.index];
-    std::vector<loops::Memory> memory = memory_of(arrays);
-    memory[pair.from.index] = memory[pair.to.index];
-    EXPECT_FALSE(kernel.run(memory, sizes, settings));
-  };
-  run();
-  const bool is_lost = attempt.is_lost;
-  attempt = {.is_careful = true};
-  if (is_lost) run();
-  EXPECT_FALSE(attempt.is_lost);
-  for (std::size_t at = 0; at < before.size(); ++at)  // what no iteration writes
-    if (arrays[pair.to.index][at] == arrays[pair.from.index][at]) arrays[pair.to.index][at] = before[at];
-  return is_lost;
-}
-
-// Operands of f32 below 1, as long as the buffers say but for some elements of the first, and the result
-// beside the interpreter's: sums of so many terms are within n u sum|x| of the exact one (NUMERICS.md A.2).
-using Elements = std::map<std::size_t, float>;
-void expect_near(const std::string& text, double terms, std::vector<std::int64_t> sizes = {},
-                 const Elements& elements = {}) {
-  SCOPED_TRACE(text);
-  const loops::Program nest = loops::parse(text);
-  loops::verify(nest, loops::Stage::program);
-  ASSERT_TRUE(cpu().has_library_for(nest));
-  const auto kernel = cpu().build(nest).kernel;
-  index::Values values;
-  for (std::size_t at = 0; at < sizes.size(); ++at) values[nest.sizes[at].symbol] = sizes[at];
-  Arrays arrays, expected;
-  for (unsigned b = 0; b < nest.buffers.size(); ++b)
-    arrays.push_back(drawn(static_cast<std::size_t>(index::evaluate(nest.buffers[b].count, values)), b + 1));
-  for (const auto& [at, element] : elements) arrays[0][at] = element;
-  expected = arrays;
-  EXPECT_FALSE(loops::interpret(nest, memory_of(expected), sizes));
-  for (const int threads : {1, 2}) {
-    runtime::RunSettings settings;
-    settings.threads = threads;
-    EXPECT_FALSE(kernel->run(memory_of(arrays), sizes, settings));
-    expect_near(nest, arrays, expected, terms * terms * 0x1p-24);
-    for (const loops::InPlace& pair : kernel->in_place(sizes)) {
-      run_in_place(*kernel, pair, arrays, sizes, settings);
-      expect_near(nest, arrays, expected, terms * terms * 0x1p-24);
-    }
-  }
-}
-
-class LibraryCalls : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!cpu::onednn_path()) GTEST_SKIP() << "oneDNN 3 is not found";
-  }
-};
 
 TEST_F(LibraryCalls, ProductsInEveryLayout) {
   for (const char* a : {"40*i + k", "31*k + i"})
@@ -145,38 +46,6 @@ TEST_F(LibraryCalls, SizesOfARun) {
       "for j < m { "
       "start t0 : sum f32 free for k < 20 { t0 += mul(a[20*i + k], b[m*k + j]) at k } y[m*i + j] = t0 } } }";
   for (const std::int64_t n : {1, 7, 64}) expect_near(text, 20, {33, n});
-}
-
-struct Window {
-  int extent, taps, stride, padding, dilation;
-  int results() const { return (extent + 2 * padding - dilation * (taps - 1) - 1) / stride + 1; }
-};
-
-// [2, groups * c, h, w] by [groups * o, c, taps, taps], row-major or channels-last.
-std::string convolution(const Window& h, const Window& w, int groups, int c, int o, bool last) {
-  const int channels = groups * c, results = groups * o, area = h.results() * w.results();
-  const std::string x =
-      last ? cat(channels * h.extent * w.extent, "*n + ", c, "*g + c + ", channels * w.extent * h.stride,
-                 "*y0 + ", channels * w.extent * h.dilation, "*r + ", channels * w.stride, "*x0 + ",
-                 channels * w.dilation, "*s - ", channels * (w.extent * h.padding + w.padding))
-           : cat(channels * h.extent * w.extent, "*n + ", c * h.extent * w.extent, "*g + ",
-                 h.extent * w.extent, "*c + ", w.extent * h.stride, "*y0 + ", w.extent * h.dilation, "*r + ",
-                 w.stride, "*x0 + ", w.dilation, "*s - ", w.extent * h.padding + w.padding);
-  const std::string y =
-      last ? cat(results * area, "*n + ", o, "*g + o + ", results * w.results(), "*y0 + ", results, "*x0")
-           : cat(results * area, "*n + ", o * area, "*g + ", area, "*o + ", w.results(), "*y0 + x0");
-  const auto inside = [](const Window& of, const char* i, const char* k) {
-    const std::string place = cat(of.stride, "*", i, " + ", of.dilation, "*", k, " - ", of.padding);
-    return cat("-1 < ", place, " && ", place, " < ", of.extent);
-  };
-  const int taps = c * h.taps * w.taps;
-  return cat("program p(x: f32[", 2 * channels * h.extent * w.extent, "], w: f32[", results * taps,
-             "], y: written f32[", 2 * results * area, "]) library { for n < 2 { for g < ", groups,
-             " { for o < ", o, " { for y0 < ", h.results(), " { for x0 < ", w.results(),
-             " { start t0 : sum f32 free for c < ", c, " { for r < ", h.taps, " { for s < ", w.taps,
-             " { t0 += mul((x[", x, "] if ", inside(h, "y0", "r"), " && ", inside(w, "x0", "s"),
-             " else 0x0p+0:f32), w[", o * taps, "*g + ", taps, "*o + ", h.taps * w.taps, "*c + ", w.taps,
-             "*r + s]) at ", h.taps * w.taps, "*c + ", w.taps, "*r + s } } } y[", y, "] = t0 } } } } } }");
 }
 
 // The steps of an epilogue, in the words of a nest: t is the total, c a column's operand, x an element's.
@@ -334,74 +203,6 @@ TEST_F(LibraryCalls, WhatIsAddedMayLieInTheResults) {
 TEST_F(LibraryCalls, EpiloguesThatNoLibraryHasAreNone) {
   for (const char* steps : {"tanh(t)", "sub(c, t)", "add(t, t)", "mul(t, relu(t))", "add(t, relu(x))"})
     EXPECT_FALSE(loops::contraction_call_of(loops::parse(product_with(steps)))) << steps;
-}
-
-TEST_F(LibraryCalls, ConvolutionsInBothLayouts) {
-  for (const bool last : {false, true}) {
-    expect_near(convolution({9, 3, 1, 1, 1}, {11, 3, 1, 1, 1}, 1, 5, 7, last), 45);
-    expect_near(convolution({12, 3, 2, 1, 2}, {11, 5, 3, 2, 1}, 1, 5, 16, last), 75);
-    expect_near(convolution({9, 3, 1, 1, 1}, {11, 3, 2, 1, 1}, 3, 4, 2, last), 36);
-    expect_near(convolution({9, 3, 1, 2, 1}, {11, 3, 1, 0, 1}, 1, 16, 16, last), 144);
-  }
-}
-
-TEST_F(LibraryCalls, ConvolutionsThatAreDrawn) {
-  constexpr int DRAWN = 60;
-  std::mt19937 random(24);
-  const auto below = [&](int most) { return 1 + static_cast<int>(random() % static_cast<unsigned>(most)); };
-  int served = 0;
-  for (int draw = 0; draw < DRAWN; ++draw) {
-    const auto window = [&] {
-      Window made{0, below(4), below(3), below(3) - 1, below(2)};
-      made.extent = made.dilation * (made.taps - 1) + below(9);
-      return made;
-    };
-    const Window h = window(), w = window();
-    const int groups = below(3), c = below(9), o = below(9);
-    const std::string text = convolution(h, w, groups, c, o, draw % 2 == 0);
-    if (!cpu().has_library_for(loops::parse(text))) continue;
-    ++served;
-    expect_near(text, std::max(c * h.taps * w.taps, 8));
-  }
-  EXPECT_GE(served, DRAWN / 2);
-}
-
-// One channel: what is summed up for one result is in part what is summed up for the next.
-TEST_F(LibraryCalls, WindowsThatOverlapWithoutPadding) {
-  expect_near(
-      "program p(x: f32[600], w: f32[400], y: written f32[9216]) library { for o < 16 { for i < 576 { start "
-      "t0 : sum f32 "
-      "free for r < 25 { t0 += mul(x[i + r], w[25*o + r]) at r } y[576*o + i] = t0 } } }",
-      25);
-  expect_near(
-      "program p(x: f32[1200], w: f32[400], y: written f32[15000]) library { for o < 16 { for i < 36 { for j "
-      "< 26 { start "
-      "t0 : sum f32 free for r < 5 { for s < 5 { t0 += mul(x[30*i + j + 30*r + s], w[25*o + 5*r + s]) at 5*r "
-      "+ s } } "
-      "y[936*o + 26*i + j] = t0 } } } }",
-      25);
-}
-
-// A primitive that one thread made runs on others, several at once.
-TEST_F(LibraryCalls, RunOnOtherThreads) {
-  const loops::Program nest = loops::parse(convolution({19, 3, 1, 1, 1}, {21, 3, 1, 1, 1}, 1, 16, 24, false));
-  std::unique_ptr<const runtime::Kernel> kernel;
-  std::thread([&] { kernel = cpu().build(nest).kernel; }).join();
-  const auto run = [&](std::vector<float>& out) {
-    std::vector<float> x = drawn(2 * 16 * 19 * 21, 1), w = drawn(24 * 16 * 9, 2);
-    const std::vector<loops::Memory> memory = {
-        {x.data(), 0, std::ssize(x)}, {w.data(), 0, std::ssize(w)}, {out.data(), 0, std::ssize(out)}};
-    runtime::RunSettings settings;
-    settings.threads = 1;
-    for (int repeat = 0; repeat < 20; ++repeat) EXPECT_FALSE(kernel->run(memory, {}, settings));
-  };
-  std::vector<float> expected(2 * 24 * 19 * 21);
-  run(expected);
-  std::vector<std::vector<float>> results(6, std::vector<float>(expected.size()));
-  std::vector<std::thread> threads;
-  for (std::vector<float>& result : results) threads.emplace_back([&] { run(result); });
-  for (std::thread& thread : threads) thread.join();
-  for (const std::vector<float>& result : results) EXPECT_EQ(result, expected);
 }
 
 // Constants of some 26 MB are packed by parts, along either dimension.
