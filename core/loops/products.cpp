@@ -71,7 +71,8 @@ class Shares {
     if (windowed_groups_) return std::nullopt;
     while ((!merged_by(picked(of_.summed, inputs_), &Walked::right) || overlap()) && add_window_of_sums()) {
     }
-    while (!merged_by(picked(of_.kept, batch_), &Walked::left) && add_window_of_results()) {
+    while ((!merged_by(picked(of_.kept, batch_), &Walked::left) || lies_in_window()) &&
+           add_window_of_results()) {
     }
     if (windows_.empty()) add_window_of_results();
     const auto inputs = merged_by(picked(of_.summed, inputs_), &Walked::right),
@@ -105,26 +106,52 @@ class Shares {
     });
   }
 
-  // A summed axis beside the kept one whose windows overlap or touch most: the innermost that has such a one.
-  bool add_window_of_sums() {
-    const auto step = [&](std::size_t k) { return known(of_.summed[k].left); };
-    const auto found = std::ranges::min_element(inputs_, {}, step);
-    if (found == inputs_.end() || step(*found) <= 0) return false;
-    const std::int64_t by = step(*found), taps = known(of_.summed[*found].extent);
+  // Whether one of the batch's axes lies inside of a dimension that windows walk, as an image's columns where
+  // they walk its rows alone.
+  bool lies_in_window() const {
+    return std::ranges::any_of(batch_, [&](std::size_t k) {
+      const std::int64_t step = known(of_.kept[k].left);
+      return known(of_.kept[k].extent) > 1 &&
+             std::ranges::any_of(windows_, [&](const auto& window) { return step < known(window.step); });
+    });
+  }
+
+  // The kept axis whose windows along a summed one overlap, or else touch, most.
+  std::optional<std::size_t> axis_beside(std::size_t summed, bool overlaps) const {
+    const std::int64_t reach = known(of_.summed[summed].left) * known(of_.summed[summed].extent);
     std::optional<std::size_t> beside;
     for (const std::size_t k : batch_) {
       const std::int64_t apart = known(of_.kept[k].left);
-      if (apart > 0 && apart <= by * taps && (!beside || apart > known(of_.kept[*beside].left))) beside = k;
+      const bool meets = apart > 0 && (overlaps ? apart < reach : apart <= reach);
+      if (meets && (!beside || apart > known(of_.kept[*beside].left))) beside = k;
     }
-    if (!beside) return false;
-    const std::int64_t apart = known(of_.kept[*beside].left), unit = std::gcd(apart, by);
-    Contraction::Window window{*beside, *found, apart / unit, by / unit, 0, 0, unit};
-    window.extent =
-        window.by_kept * (known(of_.kept[*beside].extent) - 1) + window.by_summed * (taps - 1) + 1;
+    return beside;
+  }
+
+  // A summed axis beside a kept one: the innermost whose windows overlap, or, if there is none, touch: where
+  // windows of columns overlap the channels of neighbours touch.
+  bool add_window_of_sums() {
+    const auto step = [&](std::size_t k) { return known(of_.summed[k].left); };
+    std::ranges::stable_sort(inputs_, {}, step);
+    for (const bool overlaps : {true, false})
+      for (const std::size_t summed : inputs_) {
+        const auto beside = step(summed) > 0 ? axis_beside(summed, overlaps) : std::nullopt;
+        if (!beside) continue;
+        add_window_of(*beside, summed);
+        return true;
+      }
+    return false;
+  }
+
+  void add_window_of(std::size_t kept, std::size_t summed) {
+    const std::int64_t apart = known(of_.kept[kept].left), by = known(of_.summed[summed].left),
+                       unit = std::gcd(apart, by);
+    Contraction::Window window{kept, summed, apart / unit, by / unit, 0, 0, unit};
+    window.extent = window.by_kept * (known(of_.kept[kept].extent) - 1) +
+                    window.by_summed * (known(of_.summed[summed].extent) - 1) + 1;
     windows_.push_back(window);
-    std::erase(batch_, *beside);
-    inputs_.erase(found);
-    return true;
+    std::erase(batch_, kept);
+    std::erase(inputs_, summed);
   }
 
   // One of the batch's axes, the innermost, as a dimension with one tap.
@@ -216,21 +243,38 @@ std::optional<Convolution> convolution_of(const Contraction& contraction) {
   return has_known_sizes(contraction) ? Shares(contraction).convolution() : std::nullopt;
 }
 
+namespace {
+
+// Batch, dimensions of the image as `left` has them, groups, results. An axis inside of a dimension that
+// windows walk is one too: columns, where windows are of rows.
+Numbers result_order_of_windows(const Contraction& contraction, Numbers order) {
+  std::vector<std::int64_t> steps;
+  std::int64_t widest = 0;
+  for (const Walked& axis : contraction.kept) steps.push_back(usual(axis.left));
+  std::vector<bool> walked(steps.size());
+  for (const Contraction::Window& window : contraction.windows) {
+    widest = std::max(widest, usual(window.step));
+    if (!window.kept) continue;
+    walked[*window.kept] = true;
+    steps[*window.kept] = usual(window.step);
+  }
+  const auto place = [&](std::size_t at) -> std::pair<int, std::int64_t> {
+    const Walked& axis = contraction.kept[at];
+    if (walked[at] || (axis.left != 0 && axis.right == 0 && steps[at] < widest)) return {1, -steps[at]};
+    if (axis.right == 0) return {0, 0};
+    return {axis.left == 0 ? 3 : 2, 0};
+  };
+  std::ranges::stable_sort(order, {}, place);
+  return order;
+}
+
+}  // namespace
+
 std::vector<std::size_t> result_order(const Contraction& contraction) {
   const Axes& kept = contraction.kept;
   Numbers order(kept.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (!contraction.windows.empty()) {
-    const auto rank = [&](std::size_t at) {
-      const bool windowed = std::ranges::any_of(
-          contraction.windows, [&](const Contraction::Window& window) { return window.kept == at; });
-      if (windowed) return 1;
-      if (kept[at].right == 0) return 0;
-      return kept[at].left == 0 ? 3 : 2;
-    };
-    std::ranges::stable_sort(order, {}, rank);
-    return order;
-  }
+  if (!contraction.windows.empty()) return result_order_of_windows(contraction, std::move(order));
   const auto has = [&](index::Expr Walked::*step) {
     return std::ranges::count_if(kept, [&](const Walked& axis) { return axis.*step != 0; });
   };

@@ -88,6 +88,28 @@ TEST_F(LibraryCalls, WindowsThatOverlapWithoutPadding) {
       25);
 }
 
+// Channels last and no padding: channels of neighbours touch, but they are no windows. And windows along rows
+// alone, which have columns inside.
+TEST_F(LibraryCalls, WindowsBesideChannels) {
+  for (const char* out : {"121*o + 11*i + j", "24*11*i + 24*j + o"})
+    expect_near(cat("program p(x: f32[2704], w: f32[3456], y: written f32[2904]) library { for o < 24 { for "
+                    "i < 11 { for j < "
+                    "11 { start t0 : sum f32 free for c < 16 { for r < 3 { for s < 3 { t0 += mul(x[208*i + "
+                    "16*j + c + 208*r "
+                    "+ 16*s], w[144*o + 9*c + 3*r + s]) at 9*c + 3*r + s } } } y[",
+                    out, "] = t0 } } } }"),
+                144);
+  for (const char* x : {"16*i + 176*j + c + 176*r - 528", "176*i + 16*j + c + 16*r - 48"})
+    expect_near(cat("program p(x: f32[1936], w: f32[2688], y: written f32[2904]) library { for o < 24 { for "
+                    "i < 11 { for j < "
+                    "11 { start t0 : sum f32 free for c < 16 { for r < 7 { t0 += mul((x[",
+                    x,
+                    "] if -1 < j + r - 3 && j + r - 3 < 11 else 0x0p+0:f32), w[112*o + 7*c + r]) at 7*c + r "
+                    "} } y[121*o + "
+                    "11*i + j] = t0 } } } }"),
+                112);
+}
+
 // Images whose height and width are those of a run: in both layouts with padding and stride, and every second
 // pixel, where a mask holds what is read inside that nothing was proven of.
 TEST_F(LibraryCalls, WindowsOfARun) {
