@@ -135,8 +135,13 @@ void Accumulators::prefix(const loops::Prefix& prefix, std::size_t node) {
   starts_[prefix.before] = starts_[prefix.all] = starts_[prefix.total];
   if (loop == nullptr) return;
   Node& here = walk_.nodes[node];
-  here.work.vector += 2 * loop->extent;
-  here.chain += loop->extent;
+  const bool by_warps = starts_[prefix.total] != nullptr && starts_[prefix.total]->free &&
+                        loop->bind == loops::Bind::thread && loop->extent > warp_threads_;
+  const double exchanges = by_warps ? std::log2(warp_threads_) + 1 : 0;
+  const double steps = by_warps ? exchanges + loop->extent / warp_threads_ : loop->extent;
+  here.exchanges += static_cast<int>(exchanges);
+  here.work.vector += 2 * steps;
+  here.chain += steps;
   if (loop->bind == loops::Bind::thread) here.barriers += 2;
 }
 

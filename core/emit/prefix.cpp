@@ -8,6 +8,12 @@
 
 namespace twinloom::emit {
 
+// Whether the members along a thread loop, of an accumulator in free order, are whole warps, each thread one.
+bool Totals::has_warps(const Total& total, const Total::Copies& across) const {
+  return total.free && part_count(total) == 1 && total.lanes == 1 && !threads_.outermost_fastest() &&
+         threads_.width(across.axis) == 1 && across.extent > WARP_THREADS && is_power_of_two(across.extent);
+}
+
 void Totals::prefix(const loops::Prefix& prefix) {
   const Total& total = values_.total(prefix.total);
   const bool along_lanes = total.across == prefix.across;
@@ -36,6 +42,8 @@ void Totals::prefix(const loops::Prefix& prefix) {
   for_each_member(total, prefix.across, [&](const Places& places) {
     if (along_lanes)
       prefix_lanes(before, all, total, places);
+    else if (along_threads && has_warps(total, *of_threads))
+      prefix_warps(before, all, total, of_threads->extent, places, again);
     else if (along_threads)
       prefix_threads(before, all, total, *of_threads, places, again);
     else
@@ -91,6 +99,45 @@ void Totals::prefix_threads(const Total& before, const Total& all, const Total& 
     scopes_.line(cat("if (i32(", at, ") + 1 == ", member, ") ",
                      vectors_.assignment(target[part], running[part], total.lanes)));
   scopes_.close(cat("TWINLOOM_UNROLL ", counted(at, cat(extent))), "}");
+  if (again) scopes_.line(dialect_.sync());
+}
+
+// In any order: what stands before a thread in its warp by exchange of registers, log2 of a warp steps, then
+// the whole warps before it through scratch.
+void Totals::prefix_warps(const Total& before, const Total& all, const Total& total, std::int64_t extent,
+                          const Places& places, bool again) {
+  const ops::DType dtype = part_type(total, 0);
+  const Parts running = members(all, places), target = members(before, places);
+  const std::string lane = scopes_.fresh("k"), up_to_here = scopes_.fresh("v"), at = scopes_.fresh("k");
+  const auto combined_with = [&](const std::string& left, const std::string& right) {
+    return values_.spelled(spelling(total.monoid, total.element), {left, right});
+  };
+  const auto of_lane_below = [&](const std::string& distance) {
+    return cat("from_lane(", up_to_here, ", ", lane, " - ", distance, ")");
+  };
+  scopes_.line(cat("const i32 ", lane, " = i32(thread % ", WARP_THREADS, ");"));
+  scopes_.line(vectors_.definition(dtype, up_to_here, members(total, places).front(), 1, false));
+  const std::string below = scopes_.fresh("v");
+  for (std::int64_t distance = 1; distance < WARP_THREADS; distance *= 2) {
+    scopes_.open();
+    scopes_.line(vectors_.definition(dtype, below, of_lane_below(cat(distance)), 1));
+    scopes_.line(cat("if (", lane, " >= ", distance, ") ",
+                     vectors_.assignment(up_to_here, combined_with(below, up_to_here), 1)));
+    scopes_.close("{", "}");
+  }
+  const std::string array = in_scratch(total, {up_to_here}, 1).front();
+  scopes_.line(dialect_.sync());
+  assign(total, target.front(), running.front());
+  scopes_.open();
+  const std::string last = cat(array, "[thread / ", extent, " * ", extent, " + ", at, " * ", WARP_THREADS,
+                               " + ", WARP_THREADS - 1, "]");
+  combine_into(total, running, running, {last}, 1);
+  scopes_.line(cat("if (i32(", at, ") + 1 == i32(thread % ", extent, " / ", WARP_THREADS, ")) ",
+                   vectors_.assignment(target.front(), running.front(), 1)));
+  scopes_.close(cat("TWINLOOM_UNROLL ", counted(at, cat(extent / WARP_THREADS))), "}");
+  scopes_.line(vectors_.definition(dtype, below, of_lane_below("1"), 1));
+  scopes_.line(cat("if (", lane, " > 0) ",
+                   vectors_.assignment(target.front(), combined_with(target.front(), below), 1)));
   if (again) scopes_.line(dialect_.sync());
 }
 

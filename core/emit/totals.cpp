@@ -137,6 +137,7 @@ void Totals::start(const loops::Start& start) {
               .in_memory = false,
               .names = {},
               .level = scopes_.level()};
+  total.free = start.free;
   CHECK(start.depth <= 62, "a stack of depth ", start.depth);
   for (const loops::Axis axis : start.copies) {
     const auto found = loops_.find(axis);

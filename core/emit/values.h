@@ -41,6 +41,7 @@ struct Total {
   bool in_memory = false;          // a serial loop walks some of the copies, so no register can hold them
   std::vector<std::string> names;  // one a part
   int level = 0;                   // of the scope that declares it
+  bool free = false;               // may be combined in any order
   bool rises = false;              // each place that it takes lies behind those before
   bool is_array() const { return depth > 0 || !copies.empty(); }
   bool has_places() const { return depth > 0 || in_memory; }  // of an array, which are no constants

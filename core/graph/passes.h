@@ -19,8 +19,8 @@ Graph drop_implicit_rounding(const Graph& graph);
 Graph shorten_functions(const Graph& graph);
 // The graph whose strict meaning mode `fused` computes: by both.
 Graph fused_meaning(const Graph& graph);
-// Mode `fast`, relaxation `approximate`: functions by what a GPU approximates. approximate_functions.cpp
-Graph approximate_functions(const Graph& graph, ops::Subnormals subnormals);
+// Mode `fast`, relaxation `approximate`: functions by forms with fewer right bits. approximate_functions.cpp
+Graph approximate_functions(const Graph& graph, ops::Subnormals subnormals, ops::ComputedBy unit);
 // Mode `fast`, relaxation `contract`: a * b + c in one rounding. contract_products.cpp
 Graph contract_products(const Graph& graph);
 // Sums of products of 8-bit integers that were scaled, where the products are worth it, as sums of integers.
@@ -28,7 +28,7 @@ Graph contract_products(const Graph& graph);
 Graph integer_products(const Graph& graph, const std::function<bool(const Node& products)>& is_worth);
 // The graph whose strict meaning mode `fast` computes so relaxed, but for sums whose order is free.
 Graph fast_meaning(const Graph& graph, Relaxations relaxations);
-// The monoid of a node whose results depend on the order in which it combines: of a reduction, or of a
+// The monoid of a node whose results depend on the order in which it combines: of a reduction, a scan, or a
 // scatter at one place. Else none. relaxations.cpp
 std::optional<ops::Monoid> rounded_monoid(const Node& node);
 // The nodes of `graph` that lose their rounding to 16 bits by it, ascending.

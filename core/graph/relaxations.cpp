@@ -53,6 +53,7 @@ Relaxations Relaxations::all() {
 std::optional<ops::Monoid> rounded_monoid(const Node& node) {
   std::optional<ops::Monoid> monoid;
   if (const auto* reduce = std::get_if<Reduce>(&node.node)) monoid = reduce->monoid;
+  if (const auto* scan = std::get_if<Scan>(&node.node)) monoid = scan->monoid;
   const auto* scatter = std::get_if<Scatter>(&node.node);
   if (scatter != nullptr && scatter->mode != Mode::replace) monoid = monoid_of(scatter->mode);
   const bool rounds = monoid && ops::order(*monoid, ops::total_type(node.dtype)) == ops::Order::canonical;

@@ -11,6 +11,7 @@
 //               }
 //                           prefix before, all = x across m
 //                           for m thread { carries[..] = m < 1 ? held with before : before; held = all } }
+// Of a scan in free order that prefix is made by warps.
 // Else each thread has rows of its own, and loads several totals before it combines them.
 #include <algorithm>
 
@@ -136,7 +137,9 @@ Ref<Stmt> ScanParts::carry_by_threads(const Surroundings& around) {
     before.push_back(loops::stmt(start_like(partial.start, nothing, {})));
     store_all(held, 0, {}, nothing, begin);
     load_next(partial, next, own, around, begin);
-    in_group.push_back(loops::stmt(start_like(partial.start, total, {member})));
+    loops::Start start = start_like(partial.start, total, {member});
+    start.free = partial.start.free;
+    in_group.push_back(loops::stmt(std::move(start)));
     merges.push_back(loops::stmt(loops::Merge{total, load_all(names_, held, 0), first}));
     merges.push_back(loops::stmt(loops::Merge{total, load_all(names_, next, 0), inside(chunk, around)}));
     load_next(partial, next, chunk + threads, around, merges);
