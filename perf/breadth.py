@@ -9,7 +9,7 @@ than the L2 cache was written, on a CPU by the clock; medians of rounds. Ours ar
 their mean counts. On a GPU cases go by groups, for which --workers compile first; --limit begins no group after so many
 seconds. Exit code 1: a case failed, is below --bound, or the geometric mean is below --mean.
 
-usage: breadth.py [--device cpu|cuda] [--only WORDS] [--rounds 15] [--threads 2] [--json FILE] [--program FILE]
+usage: breadth.py [--device cpu|cuda] [--only WORDS] [--rounds 15] [--threads 2] [--mode fused] [--json FILE] [--program FILE]
                   [--corpus ARCHIVE.tar.xz --sample 200 --seed 1] [--most-bytes N] [--workers N] [--limit S] [--bound X]
                   [--mean X]
        breadth.py --write FOLDER      only writes the texts, of a GPU's sizes with --device cuda
@@ -163,7 +163,7 @@ def measure_ours(options, files):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         command = [str(options.program), "bench", *map(str, files), "--device", device, "--threads", str(options.threads),
-                   "--seconds", str(options.seconds), "--json", str(report)]
+                   "--mode", options.mode, "--seconds", str(options.seconds), "--json", str(report)]
         done = subprocess.run(command, capture_output=True, text=True)
         if not report.exists():
             print(f"twinloom bench failed: {done.stderr.strip() or done.returncode}", flush=True)
@@ -308,6 +308,7 @@ def parse_options():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=0.3, help="that ours are measured for")
+    parser.add_argument("--mode", choices=["strict", "fused", "fast"], default="fused", help="of ours")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/release/bin/twinloom")
     parser.add_argument("--corpus", type=pathlib.Path)
     parser.add_argument("--sample", type=int, default=200)
