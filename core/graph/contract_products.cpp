@@ -82,7 +82,7 @@ Graph contract_products(const Graph& graph) {
 Graph fast_meaning(const Graph& graph, Relaxations relaxations) {
   Graph meant = fused_meaning(graph);
   if (relaxations.has(Relaxation::approximate))
-    meant = approximate_functions(meant, subnormals_of(relaxations));
+    meant = approximate_functions(meant, subnormals_of(relaxations), ops::ComputedBy::gpu);
   return relaxations.has(Relaxation::contract) ? contract_products(meant) : meant;
 }
 

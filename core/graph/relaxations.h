@@ -22,7 +22,9 @@ enum class Relaxation : std::uint8_t {
   // Both as long as no partial result overflows, and no partial product is subnormal: that may depend on
   // the order.
   //
-  // Scans, and sums of columns that one kernel makes beside those of rows, keep theirs.
+  // Of a scan that is cut into parts, what comes before each of its chunks is summed up so; within its chunks
+  // it keeps
+  // the canonical order, and so do sums of columns that one kernel makes beside those of rows.
   // Sums by key of a CPU (scatters into places of their own) do too.
   reassociate,
   // A product that one addition or subtraction uses, and nothing else, is not rounded before it: the sum
@@ -35,9 +37,11 @@ enum class Relaxation : std::uint8_t {
   // is 0.35 u rms n in the mean. Of 16 bits sums are made in f32 and rounded once. What is subnormal of f32
   // may count as 0.
   atomics,
-  // On a GPU exp, sigmoid, silu, tanh, roots, reciprocals and quotients of f32 are within 2^-21 of the exact
-  // value, 4 units in the last place of a power of two, where that and what it is made of are 2^-118 in size
-  // or more; results of 16 bits within 1 unit. A quotient by what is above 2^126 may be 0.
+  // exp, sigmoid, silu and gelu of f32 are within 4 units in the last place, on a GPU these, tanh, roots,
+  // reciprocals and quotients within 2^-21 of the exact value, 4 units in the last place of a power of two,
+  // where
+  // that and what it is made of are 2^-118 in size or more; results of 16 bits within 1 unit. There a
+  // quotient by what is above 2^126 may be 0.
   approximate,
   // With `approximate`, on a GPU: what is subnormal may count as 0 in these functions, of their inputs and of
   // their results.

@@ -346,6 +346,15 @@ ELEMENTARY(rsqrt_short, wide::rsqrt)
 ELEMENTARY(asin_short, std::asin)
 ELEMENTARY(acos_short, std::acos)
 ELEMENTARY(atan_short, std::atan)
+ELEMENTARY(exp_approximate, std::exp)
+ELEMENTARY(sigmoid_approximate, wide::sigmoid)
+ELEMENTARY(silu_approximate, wide::silu)
+ELEMENTARY(gelu_erf_approximate, wide::gelu_erf)
+ELEMENTARY(gelu_tanh_approximate, wide::gelu_tanh)
+ELEMENTARY(exp_brief_approximate, std::exp)
+ELEMENTARY(sigmoid_brief_approximate, wide::sigmoid)
+ELEMENTARY(silu_brief_approximate, wide::silu)
+ELEMENTARY(tanh_brief_approximate, std::tanh)
 #undef ELEMENTARY
 
 #define ELEMENTARY_2(name, full)                                              \

@@ -55,22 +55,31 @@ constexpr Shorter of_fused[] = {
 };
 struct Approximated {
   Pointwise op, form, flushed;
+  bool on_cores;  // they have it too, and not what `op` has
 };
-constexpr Approximated of_approximations[] = {
-#define APPROXIMATED(op, name) \
-  { Pointwise::op, Pointwise::name##_approximate, Pointwise::name##_flushed }
-    APPROXIMATED(exp, exp),
-    APPROXIMATED(sqrt, sqrt),
-    APPROXIMATED(rsqrt_short, rsqrt),
-    APPROXIMATED(reciprocal, reciprocal),
-    APPROXIMATED(sigmoid_short, sigmoid),
-    APPROXIMATED(silu_short, silu),
-    APPROXIMATED(tanh_short, tanh),
-    APPROXIMATED(gelu_erf_brief, gelu_erf),
-    APPROXIMATED(gelu_tanh_brief, gelu_tanh),
-    APPROXIMATED(div, div),
+#define APPROXIMATED(op, name, on_cores) \
+  { Pointwise::op, Pointwise::name##_approximate, Pointwise::name##_flushed, on_cores }
+constexpr Approximated approximated_of_16_bits[] = {
+    APPROXIMATED(exp, exp_brief, true),
+    APPROXIMATED(sigmoid_short, sigmoid_brief, true),
+    APPROXIMATED(silu_short, silu_brief, true),
+    APPROXIMATED(tanh_short, tanh_brief, true),
+    APPROXIMATED(gelu_erf_brief, gelu_erf_brief, false),
+    APPROXIMATED(gelu_tanh_brief, gelu_tanh_brief, false),
+};
+constexpr Approximated approximated[] = {
+    APPROXIMATED(exp, exp, true),
+    APPROXIMATED(sqrt, sqrt, false),
+    APPROXIMATED(rsqrt_short, rsqrt, false),
+    APPROXIMATED(reciprocal, reciprocal, false),
+    APPROXIMATED(sigmoid_short, sigmoid, true),
+    APPROXIMATED(silu_short, silu, true),
+    APPROXIMATED(tanh_short, tanh, false),
+    APPROXIMATED(gelu_erf, gelu_erf, true),
+    APPROXIMATED(gelu_tanh_short, gelu_tanh, true),
+    APPROXIMATED(div, div, false),
+};
 #undef APPROXIMATED
-};
 
 Pointwise shortest(std::span<const Shorter> forms, Pointwise op) {
   const auto found = std::ranges::find(forms, op, &Shorter::op);
@@ -147,15 +156,22 @@ Pointwise fused_form(Pointwise op, DType element) {
   return has_forms && computed_for(op, element) == op ? shortest(of_fused, op) : op;
 }
 
-Pointwise approximate_form(Pointwise op, DType element, Subnormals subnormals) {
+Pointwise approximate_form(Pointwise op, DType element, Subnormals subnormals, ComputedBy unit) {
+  const auto form_in = [&](std::span<const Approximated> forms) -> std::optional<Pointwise> {
+    const auto found = std::ranges::find(forms, computed_for(op, element), &Approximated::op);
+    if (found == forms.end() || (unit == ComputedBy::cores && !found->on_cores)) return std::nullopt;
+    return subnormals == Subnormals::kept ? found->form : found->flushed;
+  };
+  if (is_16_bit_float(element))
+    if (const auto form = form_in(approximated_of_16_bits)) return *form;
   const bool has_forms = element == DType::f32 || is_16_bit_float(element);
-  const auto* found = std::ranges::find(of_approximations, computed_for(op, element), &Approximated::op);
-  if (!has_forms || found == std::ranges::end(of_approximations)) return op;
-  return subnormals == Subnormals::kept ? found->form : found->flushed;
+  return has_forms ? form_in(approximated).value_or(op) : op;
 }
 std::optional<Pointwise> approximated_by(Pointwise form) {
-  for (const Approximated& row : of_approximations)
-    if (row.form == form || row.flushed == form) return row.op;
+  for (const std::span<const Approximated> forms :
+       {std::span<const Approximated>(approximated_of_16_bits), std::span<const Approximated>(approximated)})
+    for (const Approximated& row : forms)
+      if (row.form == form || row.flushed == form) return row.op;
   return std::nullopt;
 }
 

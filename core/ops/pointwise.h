@@ -60,14 +60,18 @@ Pointwise computed_for(Pointwise op, DType result);
 // device. What computed_for has a form for is left to it.
 Pointwise fused_form(Pointwise op, DType element);
 
-// The row that mode `fast` may compute `op`, a row of `fused`, by: of f32 within 2^-21 of the value where it
-// and what it is made of are 2^-118 in size or more, of results of 16 bits within 1 unit in the last place.
-// On a GPU it has other bits, on a CPU those of `op`.
+// The row that mode `fast` may compute `op`, a row of `fused`, by: of f32 within 4 units in the last place,
+// on a GPU within 2^-21 of the value where it and what it is made of are 2^-118 in size or more, of results
+// of 16 bits within 1 unit in the last place. A GPU has other bits than a CPU.
 enum class Subnormals : std::uint8_t {
   kept,     // down to the last place
   flushed,  // zeros may stand for them
 };
-Pointwise approximate_form(Pointwise op, DType element, Subnormals subnormals);
+enum class ComputedBy : std::uint8_t {
+  cores,  // with fewer such forms: `op` where they have no other
+  gpu,
+};
+Pointwise approximate_form(Pointwise op, DType element, Subnormals subnormals, ComputedBy unit);
 // The row that a form approximates; nothing of other rows.
 std::optional<Pointwise> approximated_by(Pointwise form);
 

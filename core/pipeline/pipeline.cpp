@@ -56,11 +56,11 @@ void drop_implicit_rounding(State& state) {
 void shorten_functions(State& state) {
   if (state.options.mode != Mode::strict) state.graph = graph::shorten_functions(state.graph);
 }
-// A core has nothing faster.
 void approximate_functions(State& state) {
-  if (state.backend.machine().max_threads == 1 || !state.options.relaxes(graph::Relaxation::approximate))
-    return;
-  state.graph = graph::approximate_functions(state.graph, graph::subnormals_of(state.options.relaxed));
+  if (!state.options.relaxes(graph::Relaxation::approximate)) return;
+  const bool has_threads = state.backend.machine().max_threads > 1;
+  state.graph = graph::approximate_functions(state.graph, graph::subnormals_of(state.options.relaxed),
+                                             has_threads ? ops::ComputedBy::gpu : ops::ComputedBy::cores);
 }
 void contract_products(State& state) {
   if (state.options.relaxes(graph::Relaxation::contract)) state.graph = graph::contract_products(state.graph);

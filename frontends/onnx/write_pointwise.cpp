@@ -118,10 +118,10 @@ constexpr std::array rows = {
 
 // What a shorter or approximate form of a function is one of.
 Pointwise exact(Pointwise op) {
-  const std::string_view name = ops::name(op);
-  for (const std::string_view ending : {"_short", "_brief", "_approximate", "_flushed"})
-    if (name.ends_with(ending)) return *ops::pointwise_named(name.substr(0, name.size() - ending.size()));
-  return op;
+  std::string_view name = ops::name(op);
+  for (const std::string_view ending : {"_flushed", "_approximate", "_short", "_brief"})
+    if (name.ends_with(ending)) name.remove_suffix(ending.size());
+  return *ops::pointwise_named(name);
 }
 
 std::string_view formula_of(Pointwise op, DType element) {

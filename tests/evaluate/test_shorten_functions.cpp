@@ -102,29 +102,43 @@ TEST(ShortenFunctions, SoftmaxIsWithinItsBoundOfTheQuotient) {
   }
 }
 
-TEST(ApproximateFunctions, TakesFormsOfF32AndOf16Bits) {
-  using ops::Pointwise;
-  for (const auto subnormals : {ops::Subnormals::kept, ops::Subnormals::flushed}) {
-    const bool kept = subnormals == ops::Subnormals::kept;
-    Builder builder;
-    for (const DType dtype : {DType::f32, DType::bf16, DType::f64}) {
-      const auto x = builder.input(cat("x", name(dtype)), dtype, {3});
-      builder.output(tanh(x));
-      builder.output(gelu_tanh(x));
-      builder.output(x / 3.0);
-    }
-    const graph::Graph fused = shorten_functions(builder.take());
-    const graph::Graph after = approximate_functions(fused, subnormals);
-    verify(after);
-    std::vector<ops::Pointwise> found;
-    for (const graph::Node& node : after.nodes())
-      if (const auto* pointwise = std::get_if<graph::Pointwise>(&node.node)) found.push_back(pointwise->op);
-    const Pointwise tanh_form = kept ? Pointwise::tanh_approximate : Pointwise::tanh_flushed,
-                    gelu_form = kept ? Pointwise::gelu_tanh_approximate : Pointwise::gelu_tanh_flushed,
-                    over = kept ? Pointwise::div_approximate : Pointwise::div_flushed;
-    EXPECT_EQ(found, (std::vector{tanh_form, Pointwise::gelu_tanh_short, over, tanh_form, gelu_form, over,
-                                  Pointwise::tanh, Pointwise::gelu_tanh, Pointwise::div}));
+// The operators after the pass of tanh, gelu by tanh, exp and a quotient, of f32, bf16 and f64.
+std::vector<ops::Pointwise> approximated(ops::Subnormals subnormals, ops::ComputedBy unit) {
+  Builder builder;
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64}) {
+    const auto x = builder.input(cat("x", name(dtype)), dtype, {3});
+    builder.output(tanh(x));
+    builder.output(gelu_tanh(x));
+    builder.output(exp(x));
+    builder.output(x / 3.0);
   }
+  const graph::Graph after = approximate_functions(shorten_functions(builder.take()), subnormals, unit);
+  verify(after);
+  std::vector<ops::Pointwise> found;
+  for (const graph::Node& node : after.nodes())
+    if (const auto* pointwise = std::get_if<graph::Pointwise>(&node.node)) found.push_back(pointwise->op);
+  return found;
+}
+
+TEST(ApproximateFunctions, TakesFormsOfF32AndOf16Bits) {
+  using enum ops::Pointwise;
+  EXPECT_EQ(approximated(ops::Subnormals::kept, ops::ComputedBy::gpu),
+            (std::vector{tanh_approximate, gelu_tanh_approximate, exp_approximate, div_approximate,
+                         tanh_brief_approximate, gelu_tanh_brief_approximate, exp_brief_approximate,
+                         div_approximate, ops::Pointwise::tanh, ops::Pointwise::gelu_tanh,
+                         ops::Pointwise::exp, div}));
+  EXPECT_EQ(approximated(ops::Subnormals::flushed, ops::ComputedBy::gpu),
+            (std::vector{tanh_flushed, gelu_tanh_flushed, exp_flushed, div_flushed, tanh_brief_flushed,
+                         gelu_tanh_brief_flushed, exp_brief_flushed, div_flushed, ops::Pointwise::tanh,
+                         ops::Pointwise::gelu_tanh, ops::Pointwise::exp, div}));
+}
+
+TEST(ApproximateFunctions, TakesWhatCoresHave) {
+  using enum ops::Pointwise;
+  EXPECT_EQ(approximated(ops::Subnormals::kept, ops::ComputedBy::cores),
+            (std::vector{tanh_short, gelu_tanh_approximate, exp_approximate, div, tanh_brief_approximate,
+                         ops::Pointwise::gelu_tanh, exp_brief_approximate, div, ops::Pointwise::tanh,
+                         ops::Pointwise::gelu_tanh, ops::Pointwise::exp, div}));
 }
 
 }  // namespace

@@ -122,10 +122,11 @@ void erfinv(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr) {
   { Pointwise::name, BY_MPFR_2(name), LONG(std::name(in.x, in.y)), every }
 #define SHORT(name, every) \
   { Pointwise::name##_short, BY_MPFR(name), LONG(std::name(in.x)), every, Pointwise::name }
-#define APPROXIMATE(name, big, near)                                     \
-  {Pointwise::name##_approximate, big, near, seldom, Pointwise::name}, { \
-    Pointwise::name##_flushed, big, near, seldom, Pointwise::name        \
+#define APPROXIMATE_OF(name, full, big, near)                            \
+  {Pointwise::name##_approximate, big, near, seldom, Pointwise::full}, { \
+    Pointwise::name##_flushed, big, near, seldom, Pointwise::full        \
   }
+#define APPROXIMATE(name, big, near) APPROXIMATE_OF(name, name, big, near)
 #define OURS(name, every) \
   { Pointwise::name, name, near_##name, every }
 
@@ -190,6 +191,12 @@ const Reference table[] = {
     APPROXIMATE(tanh, BY_MPFR(tanh), LONG(std::tanh(in.x))),
     APPROXIMATE(gelu_erf, gelu_erf, near_gelu_erf),
     APPROXIMATE(gelu_tanh, gelu_tanh, near_gelu_tanh),
+    APPROXIMATE_OF(exp_brief, exp, BY_MPFR(exp), LONG(std::exp(in.x))),
+    APPROXIMATE_OF(sigmoid_brief, sigmoid, sigmoid, near_sigmoid),
+    APPROXIMATE_OF(silu_brief, silu, silu, near_silu),
+    APPROXIMATE_OF(tanh_brief, tanh, BY_MPFR(tanh), LONG(std::tanh(in.x))),
+    APPROXIMATE_OF(gelu_erf_brief, gelu_erf, gelu_erf, near_gelu_erf),
+    APPROXIMATE_OF(gelu_tanh_brief, gelu_tanh, gelu_tanh, near_gelu_tanh),
     APPROXIMATE(div, BY_MPFR_2(div), LONG(in.x / in.y)),
     OURS(softplus, often),
     OURS(silu, often),

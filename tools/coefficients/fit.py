@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Writes polynomials.h, short_polynomials.h and special_polynomials.h of core/ops/device: what the functions there are made of.
+"""Writes polynomials.h, short_polynomials.h, special_polynomials.h and approximate_polynomials.h of core/ops/device: what the
+functions there are made of.
 
 Method: for each function a table row gives what is approximated, the interval, the degree for f32 and
 f64, and a weight. Values come from mpmath with 100 digits. The coefficients are the weighted least squares
 fit at Chebyshev nodes (close to minimax for such smooth functions); the lowest coefficient is rounded to
 the type first, then the rest is fitted again with it held fixed, and so on, so that rounding one
-coefficient is made good by the others. Run without arguments; needs mpmath (pip install mpmath).
+coefficient is made good by the others. Quotients are fitted the same way, as over - function * under with the weight divided
+by the last under, where nodes that are off most weigh more from step to step (Lawson). Run without arguments; needs mpmath
+(pip install mpmath).
 """
 import pathlib
 
@@ -45,6 +48,56 @@ def fit(function, low, high, degree, bits, weight):
         rest = [value - coefficient * x**fixed for value, x in zip(rest, nodes)]
     error = max(abs(value * w) for value, w in zip(rest, weights))
     return coefficients, error
+
+
+def fit_quotient(row):
+    """Coefficients of over and under, lowest first: function(x) = over(x) / (1 + x under(x)), or with a first
+    (first + x over(x)) / (1 + x under(x))."""
+    _, _, function, high, middle, over, under, first, weight = row
+    count, end = 80, (mpf(high) - middle) / (mpf(high) + middle)
+    flat = [(end - 1) / 2 + (end + 1) / 2 * mpmath.cos(mp.pi * (2 * i + 1) / (2 * count)) for i in range(count)]
+    nodes = [middle * (1 + t) / (1 - t) for t in flat]
+    values = [function(x) for x in nodes]
+    lift = 0 if first is None else 1
+    names = [name for i in range(max(over, under)) for name in (("under", i), ("over", i)) if i < {"under": under, "over": over}[name[0]]]
+
+    def factor(name, x, value):
+        return x ** (name[1] + lift) if name[0] == "over" else -value * x ** (name[1] + 1)
+
+    def denominator(known, x):
+        return 1 + sum(known["under", i] * x ** (i + 1) for i in range(under))
+
+    def off(known, x, value):
+        above = sum(known["over", i] * x ** (i + lift) for i in range(over)) + (first or 0)
+        return (above / denominator(known, x) - value) * weight(x)
+
+    more, last = [mpf(1)] * count, [mpf(1)] * count
+
+    def solve(fixed):
+        free = [name for name in names if name not in fixed]
+        rows, right = mpmath.matrix(count, max(1, len(free))), mpmath.matrix(count, 1)
+        for i, (x, value) in enumerate(zip(nodes, values)):
+            scale = more[i] * weight(x) / last[i]
+            for j, name in enumerate(free):
+                rows[i, j] = factor(name, x, value) * scale
+            right[i] = (value - (first or 0) - sum(factor(name, x, value) * known for name, known in fixed.items())) * scale
+        known = dict(zip(free, mpmath.lu_solve(rows, right))) if free else {}
+        return {**known, **fixed}
+
+    for step in range(14):
+        known = solve({})
+        last = [denominator(known, x) for x in nodes]
+        errors = [abs(off(known, x, value)) for x, value in zip(nodes, values)]
+        if step > 3:
+            more = [m * mpmath.sqrt(mpf("0.3") + error / max(errors)) for m, error in zip(more, errors)]
+    fixed = {}
+    for name in names:
+        for _ in range(3):
+            known = solve(fixed)
+            last = [denominator(known, x) for x in nodes]
+        fixed[name] = rounded(known[name], 24)
+    error = max(abs(off(fixed, x, value)) for x, value in zip(nodes, values))
+    return [fixed["over", i] for i in range(over)], [fixed["under", i] for i in range(under)], error
 
 
 def safe(function, at_zero):
@@ -176,6 +229,20 @@ SPECIAL = [
     ("i0_slope", "I0'(x) / (2 x) of x^2: the derivative of i0_near", i0_slope, 1e-10, 64, None, 4, lambda z: 1 / i0_slope(z)),
     ("i0_far", "sqrt(x) exp(-x) I0(x) of 1 / x", bessel_tail, 0.00125, 0.125, None, 23, lambda u: 1 / bessel_tail(u)),
 ]
+APPROXIMATE = [
+    ("approximate_exp_slope", "(exp(r) - 1) / r of r", safe(lambda r: mpmath.expm1(r) / r, mpf(1)), -0.3467, 0.3467, 4, None,
+     lambda r: r * mpmath.exp(-r)),
+    ("brief_exp2_slope", "(2^r - 1) / r of r, for results of 16 bits", safe(lambda r: (mpmath.mpf(2)**r - 1) / r, mpmath.log(2)),
+     -0.5, 0.5, 2, None, lambda r: r * mpf(2)**-r),
+]
+ROOT_OF_TWICE_PI = rounded(mpmath.sqrt(2 * mp.pi), 24)
+# name, what it is, function, high, middle of the nodes, coefficients over and under, first (or None), weight
+QUOTIENTS = [
+    ("normal_bend", "over / (1 + a under) = (1 / m - 2) / a - sqrt(2 pi), m = exp(a^2 / 2) (1 - normal distribution(a))",
+     lambda a: (1 / mills(a) - 2) / a - ROOT_OF_TWICE_PI, 14.5, 2, 4, 4, None, lambda a: a * mills(a)),
+    ("brief_tanh", "(1 + z over) / (1 + z under) = tanh(x) / x, z = x^2, for results of 16 bits",
+     sqrt_form(lambda x: mpmath.tanh(x) / x), 81.4, 4, 3, 3, 1, sqrt_form(lambda x: x / mpmath.tanh(x))),
+]
 
 HEAD = """// Polynomials of {what}, by tools/coefficients/fit.py
 // (method and weights are there): least squares at Chebyshev nodes, each coefficient rounded in turn. Beside
@@ -192,10 +259,7 @@ def literal(value, bits):
     return (float(value)).hex() + ("f" if bits == 24 else "")
 
 
-def body(row, bits, degree, indent):
-    _, _, function, low, high, _, _, weight = row
-    coefficients, error = fit(function, low, high, degree, bits, weight)
-    print(f"{row[0]:16s} {bits} bits, degree {degree}: error 2^{float(mpmath.log(error, 2)):.1f}")
+def horner(coefficients, bits, error, indent):
     lines = [f"// 2^{float(mpmath.log(error, 2)):.1f}", f"Real y({literal(coefficients[-1], bits)});"]
     for coefficient in reversed(coefficients[:-1]):
         lines.append(f"y = fma(y, x, Real({literal(coefficient, bits)}));")
@@ -203,9 +267,20 @@ def body(row, bits, degree, indent):
     return "".join(f"{indent}{line}\n" for line in lines)
 
 
+def body(row, bits, degree, indent):
+    _, _, function, low, high, _, _, weight = row
+    coefficients, error = fit(function, low, high, degree, bits, weight)
+    print(f"{row[0]:16s} {bits} bits, degree {degree}: error 2^{float(mpmath.log(error, 2)):.1f}")
+    return horner(coefficients, bits, error, indent)
+
+
+def function_head(name, words):
+    return f"\n// {words}.\ntemplate <class Real>\nTWINLOOM_INLINE Real {name}(Real x) {{\n"
+
+
 def function_text(row):
     name, words, _, _, _, single, double, _ = row
-    text = f"\n// {words}.\ntemplate <class Real>\nTWINLOOM_INLINE Real {name}(Real x) {{\n"
+    text = function_head(name, words)
     if single is not None and double is not None:
         text += "  if constexpr (same<Element<Real>, f32>) {\n" + body(row, 24, single, "    ")
         text += "  } else {\n" + body(row, 53, double, "    ") + "  }\n"
@@ -214,11 +289,21 @@ def function_text(row):
     return text + "}\n"
 
 
-def write(file, what, table):
+def quotient_text(row):
+    over, under, error = fit_quotient(row)
+    print(f"{row[0]:16s} quotient: error 2^{float(mpmath.log(error, 2)):.1f}")
+    name = row[0]
+    return (function_head(f"{name}_over", row[1]) + horner(over, 24, error, "  ") + "}\n" +
+            function_head(f"{name}_under", f"see {name}_over") + horner(under, 24, error, "  ") + "}\n")
+
+
+def write(file, what, table, quotients=()):
     text = HEAD.format(what=what) + "".join(function_text(row) for row in table)
+    text += "".join(quotient_text(row) for row in quotients)
     (FOLDER / file).write_text(text + "\n}  // namespace twinloom::device\n")
 
 
 write("polynomials.h", "the elementary functions", ELEMENTARY)
 write("short_polynomials.h", "the shorter forms of f32", SHORT)
 write("special_polynomials.h", "erf, lgamma, digamma and i0", SPECIAL)
+write("approximate_polynomials.h", "the approximate forms of f32", APPROXIMATE, QUOTIENTS)

@@ -189,20 +189,22 @@ class Relaxed {
   static double error_of(const graph::Node& node, const evaluate::Value& value,
                          const evaluate::Value& terms) {
     const double unit = step_of(node.dtype == ops::DType::f64 ? ops::DType::f64 : ops::DType::f32, 1) / 2;
-    const auto* reduce = std::get_if<graph::Reduce>(&node.node);
+    std::optional<std::vector<int>> axes;  // of a scatter all contributions may be to one place
+    if (const auto* reduce = std::get_if<graph::Reduce>(&node.node)) axes = reduce->axes;
+    if (const auto* scan = std::get_if<graph::Scan>(&node.node)) axes = {scan->axis};
     const auto all = static_cast<double>(count_of(terms));
-    const auto sums = static_cast<double>(reduce == nullptr ? 1 : Targets(terms.sizes, reduce->axes).count());
+    const auto sums = static_cast<double>(axes ? Targets(terms.sizes, *axes).count() : 1);
     const double n = std::max(2.0, sums == 0 ? 0 : all / sums);
     if (graph::rounded_monoid(node) == ops::Monoid::prod) return n * unit * largest_value(value);
-    const double squares = reduce != nullptr ? largest_square_sum(terms, reduce->axes) : largest_value(value);
+    const double squares = axes ? largest_square_sum(terms, *axes) : largest_value(value);
     constexpr double FACTOR = 8;
     return FACTOR * unit * std::sqrt(squares * std::log2(n));
   }
 
-  // 2^-21 of it, up to 8 units in the last place (1 of 16 bits), as often as there are such functions: their
-  // errors add up.
+  // 2^-21 of it on a GPU, up to 8 units in the last place, and 4 of the evaluator (of 16 bits 1 of both), as
+  // often as there are such functions: their errors add up.
   double error_of_function(const graph::Node& node, double largest) const {
-    const double units = ops::is_16_bit_float(node.dtype) ? 1 : 8;
+    const double units = ops::is_16_bit_float(node.dtype) ? 2 : 12;
     return units * step_of(node.dtype, largest) * static_cast<double>(approximated_.size());
   }
 

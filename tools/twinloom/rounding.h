@@ -3,8 +3,8 @@
 // An output that is made of a 16-bit value whose rounding was left out may differ from one that was
 // computed with it: by one step of that 16-bit type at the largest value of the intermediate. One that is
 // made of a sum in free order, as of a contraction, by the bound of NUMERICS.md A.2 on that sum; of functions
-// that are approximated by 2^-21 of the largest, as often as there are any; and by one step of each
-// 16-bit value between: what is rounded there may have changed sides.
+// that are approximated by 2^-21 of the largest and 4 units in its last place, as often as there are any; and
+// by one step of each 16-bit value between: what is rounded there may have changed sides.
 #pragma once
 
 #include <span>

@@ -201,18 +201,37 @@ template <class Real>
 TWINLOOM_INLINE Real scaled_by(Dividing, Real x, Whole<Real> k) {
   return scaled(x, k);
 }
+// x = k ln 2 + rest, where rounding loses of the rest.
+template <class Real>
+struct NearWhole {
+  Real rest;
+  Whole<Real> k;
+};
+template <class Real>
+TWINLOOM_INLINE NearWhole<Real> near_whole_of_ln2(Real x) {
+  const Whole<Real> k = units_of_ln2(x);
+  return {fma(-k.value, low_ln2<Real>(), fma(-k.value, high_ln2<Real>(), x)), k};
+}
+// An x for which scaled() gives what it gives for exp_limited(x): where one instruction scales, what is far
+// below is left out there.
+template <class Real>
+TWINLOOM_INLINE Real limited_for_scaling(Real x) {
+#if defined(__clang__) && defined(__AVX512F__)
+  if constexpr (sizeof(Real) == 64) return below_limit(x, pick<Real>(100, 800));
+#endif
+  return exp_limited(x);
+}
 // Without what rounding loses of the result, which only those need that go on with it: within 0.89 ulp. Of an
 // x between the limits of exp().
 template <class Real, class Divide>
 TWINLOOM_INLINE Real exp_within(Real x, Divide way) {
   const Real one(Element<Real>(1));
-  const Whole<Real> k = units_of_ln2(x);
-  const Real rest = fma(-k.value, low_ln2<Real>(), fma(-k.value, high_ln2<Real>(), x));
+  const auto [rest, k] = near_whole_of_ln2(x);
   return scaled_by(way, fma(fma(exp_rest(rest), rest, one), rest, one), k);
 }
 template <class Real>
 TWINLOOM_INLINE Real exp(Real x) {
-  return exp_within(exp_limited(x), Dividing{});
+  return exp_within(limited_for_scaling(x), Dividing{});
 }
 // 2^(a b + lift) for a whole `lift` and a sum in [-125, 126], with a relative error of 2^-23.3 and that of the
 // product: the sum is rounded in the low bits.

@@ -125,8 +125,12 @@ TWINLOOM_BOTH(reciprocal, Unit::reciprocal)
 TWINLOOM_BOTH(sigmoid, sigmoid_by<Unit>)
 TWINLOOM_BOTH(silu, silu_by<Unit>)
 TWINLOOM_BOTH(tanh, tanh_by<Unit>)
-TWINLOOM_BOTH(gelu_tanh, gelu_tanh_by<Unit>)
-TWINLOOM_BOTH(gelu_erf, gelu_erf_by<Unit>)
+TWINLOOM_BOTH(exp_brief, exp_by<Unit>)
+TWINLOOM_BOTH(sigmoid_brief, sigmoid_by<Unit>)
+TWINLOOM_BOTH(silu_brief, silu_by<Unit>)
+TWINLOOM_BOTH(tanh_brief, tanh_by<Unit>)
+TWINLOOM_BOTH(gelu_tanh_brief, gelu_tanh_by<Unit>)
+TWINLOOM_BOTH(gelu_erf_brief, gelu_erf_by<Unit>)
 #undef TWINLOOM_BOTH
 TWINLOOM_INLINE f32 div_approximate(f32 a, f32 b) { return a * KeepingUnit::reciprocal(b); }
 TWINLOOM_INLINE f32 div_flushed(f32 a, f32 b) { return a * FlushingUnit::reciprocal(b); }

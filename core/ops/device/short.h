@@ -176,18 +176,28 @@ TWINLOOM_INLINE Real short_silu(Real x, Divide divide = {}) {
   const Real above = select(x < least, least, x);
   return select(x > Real(40.0f), x, divide(above, short_gate_of_minus(above)) * Real(0x1p-64f));
 }
-// x / (1 + 2^-v), v = x (a + b x^2) = 2 sqrt(2/pi) (x + 0.044715 x^3) / ln 2, whose slope is in two parts: of a the first has
-// 21 bits, so that of a slope below 8 a nothing is lost when it is taken away. Above 6 it is x.
-template <class Real, class Divide = Dividing>
-TWINLOOM_INLINE Real short_gelu_tanh(Real x, Divide divide = {}) {
+// gelu by tanh is x / (1 + 2^-v), v = x (a + b x^2) = 2 sqrt(2/pi) (x + 0.044715 x^3) / ln 2, whose slope is
+// in two parts: of a the first has 21 bits, so that of a slope below 8 a nothing is lost when it is taken
+// away.
+template <class Real>
+struct GeluSlope {
+  Real above, slope, low;  // of an x from -11
+};
+template <class Real>
+TWINLOOM_INLINE GeluSlope<Real> short_gelu_slope(Real x) {
   const Real first(0x1.26aecp+1f), first_low(0x1.0de73ap-22f);
   const Real cubic(0x1.a5a7dp-4f), cubic_low(-0x1.151aaep-29f);
   const Real least(-11.0f);
   const Real above = select(x < least, least, x);
   const auto [square, square_low] = product_of(above, above);
   const Real slope = fma(cubic, square, first);
-  const Real slope_low =
-      fma(cubic, square, first - slope) + fma(cubic, square_low, fma(cubic_low, square, first_low));
+  return {above, slope,
+          fma(cubic, square, first - slope) + fma(cubic, square_low, fma(cubic_low, square, first_low))};
+}
+// Above 6 it is x.
+template <class Real, class Divide = Dividing>
+TWINLOOM_INLINE Real short_gelu_tanh(Real x, Divide divide = {}) {
+  const auto [above, slope, slope_low] = short_gelu_slope(x);
   const Real shift = short_gate_shift<Real>();
   const Real sum = fma(-above, slope, shift);
   const Real rest = fma(-above, slope_low, fma(-above, slope, shift - sum));

@@ -28,11 +28,35 @@ struct Options {
 // The frequent functions first, then the others in the order of the operator table.
 std::vector<Pointwise> functions() {
   using enum Pointwise;
-  std::vector<Pointwise> all = {exp,       log,   sin,  cos,  tanh, erf,   sigmoid, silu, gelu_erf,
-                                gelu_tanh, rsqrt, sqrt, exp2, log2, log10, log1p,   expm1};
+  std::vector<Pointwise> all = {exp,
+                                log,
+                                sin,
+                                cos,
+                                tanh,
+                                erf,
+                                sigmoid,
+                                silu,
+                                gelu_erf,
+                                gelu_tanh,
+                                rsqrt,
+                                sqrt,
+                                exp2,
+                                log2,
+                                log10,
+                                log1p,
+                                expm1,
+                                exp_approximate,
+                                sigmoid_approximate,
+                                silu_approximate,
+                                gelu_erf_approximate,
+                                gelu_tanh_approximate,
+                                exp_brief_approximate,
+                                sigmoid_brief_approximate,
+                                silu_brief_approximate,
+                                tanh_brief_approximate};
   for (const Pointwise op : all_pointwise()) {
     const bool elementary = arity(op) == 1 && takes(op) == Takes::real && ulp_bound(op, DType::f32) > 0 &&
-                            !approximated_by(op);  // here they are other rows
+                            !approximated_by(op);  // here the others are other rows
     if (elementary && std::ranges::find(all, op) == all.end()) all.push_back(op);
   }
   return all;
