@@ -36,10 +36,7 @@ TWINLOOM_INLINE Real approximate_gate(Real sum, Real power) {
 // (1 + exp(-x)) * 2^-64 for x from -110 to 43, and a number for any other x.
 template <class Real>
 TWINLOOM_INLINE Real approximate_gate_of_minus(Real x) {
-  const Real shift = approximate_gate_shift<Real>();
-  const Real sum = fma(-x, Real(0x1.715476p+0f), shift);
-  const Real less = shift - sum;  // -k
-  const Real rest = fma(less, low_ln2<Real>(), fma(less, high_ln2<Real>(), -x));
+  const auto [sum, rest] = shifted_rest_of_minus(x, approximate_gate_shift<Real>());
   return approximate_gate(sum, fma(rest, approximate_exp_slope(rest), Real(1.0f)));
 }
 template <class Real>

@@ -155,13 +155,21 @@ TWINLOOM_INLINE Real short_gate(Real sum, Real rest, Real slope) {
   const Real smaller = select(is_small, power, lifted_one), larger = select(is_small, lifted_one, power);
   return fma(power * rest, slope, smaller) + larger;
 }
+// -x = k ln 2 + rest, and k with the shift in one sum.
+template <class Real>
+struct ShiftedRest {
+  Real sum, rest;
+};
+template <class Real>
+TWINLOOM_INLINE ShiftedRest<Real> shifted_rest_of_minus(Real x, Real shift) {
+  const Real sum = fma(-x, Real(0x1.715476p+0f), shift);
+  const Real less = shift - sum;  // -k
+  return {sum, fma(less, low_ln2<Real>(), fma(less, high_ln2<Real>(), -x))};
+}
 // (1 + exp(-x)) * 2^-64 for x from -110 to 43.
 template <class Real>
 TWINLOOM_INLINE Real short_gate_of_minus(Real x) {
-  const Real shift = short_gate_shift<Real>();
-  const Real sum = fma(-x, Real(0x1.715476p+0f), shift);
-  const Real less = shift - sum;  // -k
-  const Real rest = fma(less, low_ln2<Real>(), fma(less, high_ln2<Real>(), -x));
+  const auto [sum, rest] = shifted_rest_of_minus(x, short_gate_shift<Real>());
   return short_gate(sum, rest, fma(exp_rest(rest), rest, Real(1.0f)));
 }
 template <class Real, class Divide = Dividing>
