@@ -183,12 +183,19 @@ class Choice {
     double reads = 0;
     for (const auto& [reader, count] : reads_[node]) reads += count;
     if (has_many_parts(node)) return weigh_parts(node, chooses ? reads : counts_[node], chooses);
-    if (!chooses) return;
+    if (!chooses || widens(node)) return;
     const double count = counts_[node];
     if (reads <= count) return;
     const double again = (reads - count) * work_of_element(node);
     if (again > (reads + count) * limits_.usual.memory + limits_.usual.launch)
       choose(node, "read again more often than computing it again would cost");
+  }
+
+  // What is cast has memory in its place: fewer bytes, and converting them again is next to nothing.
+  bool widens(std::size_t node) const {
+    const Node& cast = graph_.nodes()[node];
+    return std::holds_alternative<Cast>(cast.node) &&
+           ops::bits_of(cast.dtype) > ops::bits_of(graph_[cast.inputs[0]].dtype);
   }
 
   bool has_many_parts(std::size_t node) const {

@@ -2,7 +2,8 @@
 //   always   results; Reduce, Scan, Scatter, Realize; what a Realize asks for
 //   never    Input and Constant (they are memory), Size, Iota, View
 //   else     Pointwise, Cast, Random, Gather, Concat: computed again wherever they are used, unless that is
-//            more work than writing the value once and reading it back
+//            more work than writing the value once and reading it back. Of a cast to a wider type what is
+//            cast has memory in its place
 // A Concat that has memory is written element by element, or part by part where that is less work: each
 // element of many parts chooses among all of them.
 #pragma once

@@ -43,6 +43,25 @@ TEST(Layout, StridesMayBeSymbols) {
   EXPECT_EQ(difference(run_lowered(graph, fused.lowered, arguments, {{stride, 16}}), expected), std::nullopt);
 }
 
+// Of both sums and the result, which two kernels read: the sums make one of their own.
+TEST(Layout, MemoryHoldsWhatIsCastToAWiderTypeBeforeTheCast) {
+  Builder b;
+  const Tensor x = b.input("x", DType::bf16, {512, 256}), y = b.input("y", DType::bf16, {512, 256});
+  const Tensor wide = cast(where(gt(x, 0.0), x, y), DType::f32);
+  const Tensor total = sum(wide, {0}, true), squares = sum(wide * wide, {0}, true);
+  b.output(cast(wide * total - squares, DType::bf16));
+  const Graph graph = b.take();
+  const lower::Lowered lowered = lower::lower(graph);
+  std::vector<DType> large;
+  for (const lower::Value& value : lowered.values)
+    if (value.storage == lower::Storage::temporary && value.shape.front() == 512)
+      large.push_back(value.dtype);
+  EXPECT_EQ(large, std::vector{DType::bf16});
+  const auto arguments = random_arguments(graph, 1);
+  const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict);
+  EXPECT_EQ(difference(run_lowered(graph, lowered, arguments), expected), std::nullopt);
+}
+
 TEST(Layout, IsPrintedBesideTheNests) {
   Builder b;
   const Tensor x = b.input("x", DType::f32, {2, 3});
