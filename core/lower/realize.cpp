@@ -191,11 +191,11 @@ class Choice {
       choose(node, "read again more often than computing it again would cost");
   }
 
-  // What is cast has memory in its place: fewer bytes, and converting them again is next to nothing.
+  // What is cast has memory in its place: half of the bytes, and a shift converts them again.
   bool widens(std::size_t node) const {
     const Node& cast = graph_.nodes()[node];
-    return std::holds_alternative<Cast>(cast.node) &&
-           ops::bits_of(cast.dtype) > ops::bits_of(graph_[cast.inputs[0]].dtype);
+    return std::holds_alternative<Cast>(cast.node) && cast.dtype == ops::DType::f32 &&
+           ops::is_16_bit_float(graph_[cast.inputs[0]].dtype);
   }
 
   bool has_many_parts(std::size_t node) const {

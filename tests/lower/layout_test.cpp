@@ -44,7 +44,7 @@ TEST(Layout, StridesMayBeSymbols) {
 }
 
 // Of both sums and the result, which two kernels read: the sums make one of their own.
-TEST(Layout, MemoryHoldsWhatIsCastToAWiderTypeBeforeTheCast) {
+TEST(Layout, MemoryHolds16BitsBeforeTheyAreCast) {
   Builder b;
   const Tensor x = b.input("x", DType::bf16, {512, 256}), y = b.input("y", DType::bf16, {512, 256});
   const Tensor wide = cast(where(gt(x, 0.0), x, y), DType::f32);
