@@ -49,7 +49,7 @@ void Accumulators::begin(const loops::Start& start, std::size_t node) {
   for (const loops::Axis axis : start.copies) copies_of_[start.total].push_back(axis);
   if (start.depth > 0) return;
   for (const loops::Axis axis : start.copies) copies *= copies_along(axis);
-  if (!has_threads_) copies *= walk_.times(node, {loops::Bind::vector});
+  copies *= walk_.times(node, {loops::Bind::vector});
   if (start.free && !has_threads_ && copies * bytes_of(start) > register_bytes_) {
     in_memory_.insert(start.total);
     return;

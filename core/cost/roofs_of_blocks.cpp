@@ -17,18 +17,27 @@ namespace {
 using loops::Bind;
 using namespace constants;
 
+// Lanes of the vector that is walked at a node.
+double lanes_at(const Walk& walk, std::size_t node) {
+  for (; walk.nodes[node].loop; node = walk.nodes[node].parent) {
+    const Loop& loop = walk.loops[*walk.nodes[node].loop];
+    if (loop.bind == Bind::vector) return loop.extent;
+  }
+  return 1;
+}
+
 // Elements that a thread loads at a node, of all lanes of a vector.
-double loaded_lanes(const Walk& walk, const Node& node) {
-  const bool vector = node.loop && walk.loops[*node.loop].bind == Bind::vector;
+double loaded_lanes(const Walk& walk, std::size_t node) {
   double loads = 0;
-  for (const std::size_t access : node.accesses) loads += walk.accesses[access].store ? 0 : 1;
-  return (vector ? walk.loops[*node.loop].extent : 1) * loads;
+  for (const std::size_t access : walk.nodes[node].accesses) loads += walk.accesses[access].store ? 0 : 1;
+  return lanes_at(walk, node) * loads;
 }
 
 // Registers that the values of a thread want, and that it may have.
 double wanted_registers(const Walk& walk) {
   double lanes = 0;
-  for (const Node& node : walk.nodes) lanes = std::max(lanes, loaded_lanes(walk, node));
+  for (std::size_t node = 0; node < walk.nodes.size(); ++node)
+    lanes = std::max(lanes, loaded_lanes(walk, node));
   return OWN_REGISTERS + (walk.accumulator_bytes + walk.array_bytes) / 4 + lanes;
 }
 double most_registers(const Walk& walk, const machine::Machine& machine) {
@@ -69,10 +78,7 @@ class Blocks {
   }
 
  private:
-  double vector_of(std::size_t node) const {
-    const auto& loop = walk_.nodes[node].loop;
-    return loop && walk_.loops[*loop].bind == Bind::vector ? walk_.loops[*loop].extent : 1;
-  }
+  double vector_of(std::size_t node) const { return lanes_at(walk_, node); }
 
   // Instruction slots of warps, and passes through the first cache, of one block.
   void count(std::size_t node) {
@@ -80,7 +86,8 @@ class Blocks {
     const double warps = std::ceil(walk_.threads_at(node) / machine_.warp_threads);
     const double lanes = vector_of(node);
     const double times = walk_.times(node, {Bind::serial, Bind::unroll, Bind::vector}) / lanes;
-    double slots = at.work.vector * lanes + at.work.scalar + EXCHANGE * at.exchanges + CONVERGE * at.barriers;
+    double slots =
+        (at.work.vector + EXCHANGE * at.exchanges) * lanes + at.work.scalar + CONVERGE * at.barriers;
     for (const std::size_t number : at.accesses) {
       const Access& access = walk_.accesses[number];
       if (access.place == loops::Place::registers) continue;
@@ -91,7 +98,7 @@ class Blocks {
         in_parts_[number] += walk_.blocks * warps * times * requests * parts_of(access, lanes / requests);
     }
     // What has no register is stored and loaded again where it is used.
-    const double spilled = 2 * std::min(spilled_, loaded_lanes(walk_, at));
+    const double spilled = 2 * std::min(spilled_, loaded_lanes(walk_, node));
     wavefronts_ += warps * times * spilled;
     slots_ += warps * times * (slots + spilled);
   }
