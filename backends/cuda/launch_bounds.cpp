@@ -32,7 +32,12 @@ class Needs {
   }
 
   bool has_lists() const { return has_lists_; }
-  bool loads_pairs() const { return loads_pairs_; }
+  // Whether all loads of an iteration, of several buffers, should be on their way before the first is added:
+  // of threads that have columns, or more totals than half of their registers.
+  bool wants_all_registers(bool has_columns) const {
+    return loads_pairs_ && !has_lists_ &&
+           (has_many_totals() || (has_columns && total_bytes_ > 0 && !keeps_rows_));
+  }
   // What may need more registers than are left then has none, and what has no total.
   std::optional<std::int64_t> resident_threads() const {
     if (total_bytes_ == 0 || keeps_rows_ || has_many_totals()) return std::nullopt;
@@ -108,7 +113,7 @@ std::string launch_bounds(const loops::Program& program) {
   const std::int64_t threads = block_threads(program);
   if (routine_of(program) != nullptr) return cat(threads, ", ", SORT_BLOCKS_EACH);
   const Needs needs(program);
-  if (needs.has_many_totals() && needs.loads_pairs() && !needs.has_lists()) return cat(threads, ", 1");
+  if (needs.wants_all_registers(program.outermost_fastest)) return cat(threads, ", 1");
   const auto resident = needs.resident_threads();
   if (!resident || (threads <= SMALL_BLOCK && !needs.has_lists())) return cat(threads);
   return cat(threads, ", ", std::max<std::int64_t>(1, *resident / threads));

@@ -14,10 +14,11 @@ namespace twinloom::cuda {
 // for others with a quarter (perf/results/2026-11-23-gpu-speed.md, "Registers"). Threads that walk lists have
 // one load on their way: as many of them as of those that wait, also in small blocks. What may need more
 // registers than are left then, rows that stay in them or many totals, is left to ptxas, and so are small
-// blocks; but many totals of what is loaded from several buffers get all registers of a multiprocessor that
-// runs one block: left alone, ptxas then loads a pair, adds it, loads the next (sums of columns of products
-// took 1.2 to 1.8 times as long on an H100: perf/results/2026-11-28-h100.md; what loads from one buffer, and
-// rows in registers, were 0.75 to 1.0 times as fast with it).
+// blocks; but many totals of what is loaded from several buffers, and totals of columns of it, get all
+// registers of a multiprocessor that runs one block: left alone, ptxas then loads a pair, adds it, loads the
+// next (sums of columns of products took 1.2 to 1.8 times as long on an H100:
+// perf/results/2026-11-28-h100.md; what loads from one buffer, and rows in registers, were 0.75 to 1.0 times
+// as fast with it).
 std::string launch_bounds(const loops::Program& program);
 
 // Whether a program is faster within its bound also where that makes ptxas spill: what walks lists has a load

@@ -86,8 +86,6 @@ class Verifier {
           ", which is not constant");
     CHECK(loop.bind != Bind::vector || is_power_of_two(*extent), "the vector loop ", loop.axis,
           " has the extent ", loop.extent, ", which is no power of two");
-    CHECK(loop.bind != Bind::thread || !scope_.inside(Bind::vector), "the thread loop ", loop.axis,
-          " stands in a vector loop");
     const bool outermost =
         std::ranges::all_of(scope_.levels(), [](const Level& level) { return level.bind == Bind::block; });
     CHECK(loop.bind != Bind::block || outermost, "the block loop ", loop.axis,

@@ -12,35 +12,54 @@ using loops::NestLoop;
 
 namespace {
 
-// Registers that an element takes: what it loads, and its accumulators.
-std::int64_t registers_of_element(const Situation& situation) {
-  std::int64_t most = 1;
+// Of what a sibling does with an element of its row, at most.
+struct OfElement {
+  std::int64_t loads = 0, accumulators = 0;
+};
+OfElement most_of_element(const Situation& situation) {
+  OfElement most;
   for (std::size_t number = 0; number < situation.siblings.size(); ++number) {
-    std::int64_t registers = 0;
-    for (const Access& access : situation.accesses)
-      registers += access.sibling == static_cast<int>(number) && !access.store ? 1 : 0;
-    for (const auto& inner : situation.siblings[number]->inner)
-      registers += std::holds_alternative<loops::Accumulate>(inner->node) ? 1 : 0;
-    most = std::max(most, registers);
+    const auto is_load = [&](const Access& access) {
+      return access.sibling == static_cast<int>(number) && !access.store;
+    };
+    const auto is_step = [](const auto& inner) {
+      return std::holds_alternative<loops::Accumulate>(inner->node);
+    };
+    most.loads = std::max<std::int64_t>(most.loads, std::ranges::count_if(situation.accesses, is_load));
+    most.accumulators = std::max<std::int64_t>(
+        most.accumulators, std::ranges::count_if(situation.siblings[number]->inner, is_step));
   }
   return most;
 }
 
+// Rows that lie side by side and that a thread takes together, of one sum of each. Of several siblings it
+// keeps the elements of one row.
+std::int64_t packed_rows(const Situation& situation) {
+  const bool sums = situation.siblings.size() == 1 &&
+                    reach_of(situation.shape, *situation.siblings.front()) == Reach::canonical;
+  return sums ? situation.words_along(situation.shape.common[situation.vector_axis]) : 1;
+}
+
 // Whether a thread a row would leave the machine idle, and be cut into parts. Then each also walks its row by
 // some lanes of all units after the other, and so memory in steps of several rows, where several threads walk
-// it as it lies. Their lanes of a unit fit registers where all threads of a multiprocessor have a block or
-// two.
+// it as it lies. The accumulators of their lanes of a unit fit the registers of a multiprocessor that runs
+// one block; where a thread a row and part fills the machine, what they load too, and those of one that is
+// full.
 bool are_few(const Situation& situation) {
   const machine::Machine& machine = situation.machine;
   if (machine.max_threads == 1 || situation.siblings.empty() ||
       reach_of(situation.shape, *situation.siblings.front()) != Reach::canonical)
     return false;
   const double threads = static_cast<double>(machine.blocks_at_once) * machine::BLOCK_THREADS;
-  const std::int64_t lanes = loops::LANES * FEW_ROWS_BESIDE / (FEW_ROWS_BLOCKS * machine::BLOCK_THREADS);
-  return situation.rows() * THREADS_OF_FEW_ROWS <= threads &&
-         situation.usual(situation.siblings.front()->loops.back()) > loops::UNIT &&
-         lanes * registers_of_element(situation) + OWN_REGISTERS <=
-             machine.registers_each / machine.max_threads;
+  const std::int64_t length = situation.usual(situation.siblings.front()->loops.back());
+  if (situation.rows() * THREADS_OF_FEW_ROWS > threads || length <= loops::UNIT) return false;
+  const std::int64_t block = FEW_ROWS_BLOCKS * machine::BLOCK_THREADS;
+  const std::int64_t lanes = loops::LANES * FEW_ROWS_BESIDE / block, packed = packed_rows(situation);
+  const auto [loads, accumulators] = most_of_element(situation);
+  const auto parts = static_cast<double>(ceil_div(length, loops::UNIT));
+  if (situation.rows() / static_cast<double>(packed) * parts < threads)
+    return lanes * packed * accumulators + OWN_REGISTERS <= machine.registers_each / block;
+  return lanes * (loads + accumulators) + OWN_REGISTERS <= machine.registers_each / machine.max_threads;
 }
 
 }  // namespace
@@ -56,10 +75,15 @@ std::optional<Beside> rows_beside(const Situation& situation) {
     const bool same = sibling->loops.size() == 1 && sibling->loops.back().extent == first.extent;
     if (!same || reach_of(situation.shape, *sibling) == Reach::scan) return std::nullopt;
   }
-  const auto most = situation.most(situation.shape.common[situation.vector_axis]);
+  const NestLoop& fast = situation.shape.common[situation.vector_axis];
+  const auto most = situation.most(fast);
   const auto length = situation.most(first).value_or(loops::LANES);
   Beside beside;
-  beside.rows = most ? std::min(wanted, next_power_of_two(std::max<std::int64_t>(*most, 1))) : wanted;
+  beside.packed = packed_rows(situation);
+  beside.rows = wanted;
+  if (most)
+    beside.rows =
+        std::min(wanted, next_power_of_two(std::max<std::int64_t>(ceil_div(*most, beside.packed), 1)));
   const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(length, 1, loops::LANES));
   beside.threads = std::min(situation.parameters.block_threads() * blocks / beside.rows, span);
   if (beside.rows < 2 || beside.threads < 2) return std::nullopt;

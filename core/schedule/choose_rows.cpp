@@ -341,7 +341,8 @@ class RowChooser {
     // A thread with rows of its own has several loads on their way at once, so that half of them is enough.
     const double wanted = static_cast<double>(machine_.blocks_at_once * machine::BLOCK_THREADS) *
                           parameters_.parts() / (single ? 2 : 1);
-    const double parts = std::ceil(wanted / (situation.rows() * static_cast<double>(threads)));
+    const double rows = situation.rows() / static_cast<double>(beside ? beside->packed : 1);
+    const double parts = std::ceil(wanted / (rows * static_cast<double>(threads)));
     if (parts < 2) return std::nullopt;
     const auto each = std::max<std::int64_t>(
         single ? 1 : warps, power_of_two_below(ceil_div(units, static_cast<std::int64_t>(parts))));
@@ -364,7 +365,7 @@ class RowChooser {
   std::int64_t gathering_threads(const Schedule& schedule, std::int64_t of_row, std::int64_t parts) const {
     const auto& resolved = forms_.resolved(schedule);
     const auto* plan = std::get_if<Plan>(&resolved);
-    if (plan == nullptr || in_lockstep(plan->common)) return 1;
+    if (plan == nullptr || (in_lockstep(plan->common) && !plan->outermost_fastest)) return 1;
     const std::int64_t room = machine_.max_threads / threads_of(plan->common);
     const std::int64_t wanted = std::min(next_power_of_two(parts), room);
     if (of_row == 1) return std::min<std::int64_t>(wanted, machine_.warp_threads);

@@ -82,7 +82,7 @@ class ThreadChooser {
       spread(cuts, parameters_.block_threads() / cuts[fast].threads);
       repeat(cuts, fast);
     } else if (rows_in_threads_) {
-      if (!scans()) cuts[fast].lanes = members(loops[fast], 1, words_along(loops[fast]));
+      if (!scans()) cuts[fast].lanes = members(loops[fast], 1, situation_.words_along(loops[fast]));
       cuts[fast].threads = members(loops[fast], cuts[fast].lanes, parameters_.block_threads() / 2);
       // A block stays until its longest row is done: index_add of 32,768 rows of 128 to 100,000 took 0.95 ms
       // by blocks of one row on an H200, 1.47 by blocks of 8.
@@ -92,7 +92,8 @@ class ThreadChooser {
                                 : scans()      ? scanned_rows()
                                 : rows_.spread ? 1
                                                : over_all_blocks(rows_of_block());
-      cuts[fast].threads = members(loops[fast], 1, rows);
+      cuts[fast].lanes = beside_ ? beside_->packed : 1;
+      cuts[fast].threads = members(loops[fast], cuts[fast].lanes, rows);
     }
     add(cuts, fast);
   }
@@ -112,18 +113,6 @@ class ThreadChooser {
     const double each = situation_.rows() / situation_.machine.multiprocessors;
     const std::int64_t fewer = power_of_two_below(static_cast<std::int64_t>(each));
     return std::min(rows, std::max(fewer, rows / parameters_.row_warps()));
-  }
-  // Elements that make a word of 4 bytes: more of them would need more totals than a thread has registers
-  // for. Of a list that is looked up as many as a load takes, so that a place that is found serves them all.
-  std::int64_t words_along(const NestLoop& loop) const {
-    const std::int64_t bytes = situation_.rows_vary() ? 16 : 4, packed = situation_.packed_along(loop.axis);
-    if (parameters_.most_packed() < packed) return parameters_.most_packed();
-    std::int64_t widest = 0;  // of what each element of the row moves
-    for (const Access& access : situation_.accesses)
-      if (access.sibling >= 0 && !access.local && stride_along(access, loop.axis) == 1)
-        widest = std::max<std::int64_t>(widest, access.bytes);
-    if (widest == 0) widest = situation_.machine.vector_bytes / packed;
-    return std::clamp<std::int64_t>(bytes / widest, 1, packed);
   }
   // The threads that are left walk the innermost other axis.
   void spread(std::vector<Cut>& cuts, std::int64_t left) const {
@@ -375,7 +364,7 @@ class ThreadChooser {
     if (most > loops::LANES) parts.push_back({loops::LANES, rows.kept ? Bind::unroll : Bind::serial});
     // Where neighbours cannot be packed a vector takes what lies a warp apart, so that the lanes of a thread
     // are computed side by side all the same.
-    const bool apart = lanes == 1 && threads < span;
+    const bool apart = lanes == 1 && threads < span && !(beside_ && beside_->packed > 1);
     if (lanes * threads < span) parts.push_back({lanes * threads, apart ? Bind::vector : Bind::unroll});
     if (threads > 1) parts.push_back({lanes, Bind::thread});
     if (lanes > 1) parts.push_back({1, Bind::vector});

@@ -31,7 +31,7 @@ std::string why_unlawful(const Plan& plan, const GridSplit& grid) {
   if (!is_power_of_two(grid.units)) return words + "the units of a part are a power of two";
   if (!is_side_by_side(grid.threads))
     return words + cat("the threads that gather are a power of two up to ", MOST_THREADS);
-  if (grid.threads > 1 && in_lockstep(plan.common))
+  if (grid.threads > 1 && in_lockstep(plan.common) && !plan.outermost_fastest)
     return words + "a vector of rows has totals that no other threads gather";
   if (plan.siblings.empty()) return words + "there is no reduction";
   const Scope& scope = plan.siblings.front();

@@ -119,6 +119,10 @@ class Situation {
   std::int64_t packed_along(const index::Symbol& axis) const;
   // Bytes along an axis that are neighbours, less those that lie apart: stores count double.
   double unit_bytes(const index::Symbol& axis, bool inner_only) const;
+  // Elements along a common axis that make a word of 4 bytes: more of them would need more totals than a
+  // thread has registers for. Of a list that is looked up as many as a load takes, so that a place that is
+  // found serves them all.
+  std::int64_t words_along(const loops::NestLoop& common) const;
   // The time of one turn of all common loops.
   double turn_seconds() const;
   // Whether siblings store elements.
@@ -213,10 +217,11 @@ std::optional<ScanSplit> choose_scan_split(const Forms& forms, const Situation& 
                                            const Schedule& schedule);
 // The loops of all scopes where blocks have threads. See choose_threads.cpp.
 void choose_threads(const Situation& situation, const RowThreads& rows, Schedule& schedule);
-// Where neighbouring threads walk neighbouring rows, each with others far apart: so many rows, and threads of
-// one; nothing where they do not. See choose_beside.cpp.
+// Where neighbouring threads walk neighbouring rows, each with others far apart: so many of them, each with
+// so many rows that lie side by side, and threads of one row; nothing where they do not. See
+// choose_beside.cpp.
 struct Beside {
-  std::int64_t rows = 1, threads = 1;
+  std::int64_t rows = 1, threads = 1, packed = 1;
 };
 std::optional<Beside> rows_beside(const Situation& situation);
 // Whether each thread walks rows of its own.

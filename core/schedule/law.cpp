@@ -159,7 +159,8 @@ std::string why_bad_vectors(const Plan& plan) {
   }
   if (std::string reason = why_bad_threads(plan.common, false); !reason.empty()) return reason;
   for (const Scope& sibling : plan.siblings)
-    if (std::string reason = why_bad_threads(sibling, common > 0); !reason.empty()) return reason;
+    if (std::string reason = why_bad_threads(sibling, common > 0 && !plan.outermost_fastest); !reason.empty())
+      return reason;
   for (const Turn& turn : plan.common.order) {
     if (plan.common.piece(turn).bind != Bind::vector) continue;
     for (const loops::Sibling* sibling : siblings_of(plan.shape))

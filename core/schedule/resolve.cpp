@@ -329,7 +329,6 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
     plan.scan_split = schedule.scan_split;
   }
   if (std::string reason = why_bad_waits(plan); !reason.empty()) return reason;
-  plan.outermost_fastest = schedule.outermost_fastest;
   if (std::string reason = plan.outermost_fastest ? why_not_outermost_fastest(plan) : ""; !reason.empty())
     return cat("outermost_fastest: ", reason);
   if (std::string reason = why_not_kept(plan); !reason.empty()) return reason;
@@ -364,6 +363,7 @@ std::variant<Plan, std::string> resolve(const Forms& forms, const Schedule& sche
   plan.shape = form.shape;
   plan.facts = form.facts;
   plan.columns = schedule.columns;
+  plan.outermost_fastest = schedule.outermost_fastest;
   if (std::string reason = Resolver(schedule, plan).run(); !reason.empty()) return reason;
   const auto finish = [](Scope& scope) {
     for (std::size_t axis = 0; axis < scope.axes.size(); ++axis) {

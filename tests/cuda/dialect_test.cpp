@@ -315,42 +315,6 @@ TEST(Dialect, AThreadGivesTheLanesThatTheOtherGoesOnWith) {
       << text;
 }
 
-// Neighbouring threads have neighbouring rows, 64 of them: those of a row are 64 apart, and meet in scratch.
-TEST(Dialect, ThreadsFarApartCombineTheTotalsOfTheirOwnRows) {
-  const std::string text = text_of(R"(program columns(x: i32[256], y: written i32[64]) outermost_fastest {
-  for i < 64 thread {
-    start t0: sum i32 copies (k)
-    for k < 4 thread { merge t0 (x[64*k + i]) }
-    combine t0 across k halves
-    y[i] = t0
-  }
-})");
-  for (const char* part :
-       {"__launch_bounds__(256, 4)", "{ const i64 k1 = thread % 64;", "{ const i64 k3 = thread / 64;",
-        "t7[thread] = t2;", "t8[3] = t7[thread / 256 * 256 + 192 + thread % 64];",
-        "t8[0] = sum(t8[0], t8[2]);", "if (thread / 64 == 0) {"})
-    EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
-  EXPECT_EQ(text.find("from_lane"), std::string::npos) << text;
-}
-
-// 16 rows: two members in a warp exchange registers after the four warps have met.
-TEST(Dialect, ThreadsFarApartExchangeWithinAWarpAtLast) {
-  const std::string text = text_of(R"(program columns(x: i32[128], y: written i32[16]) outermost_fastest {
-  for i < 16 thread {
-    start t0: sum i32 copies (k)
-    for k < 8 thread { merge t0 (x[16*k + i]) }
-    combine t0 across k halves
-    y[i] = t0
-  }
-})");
-  const std::size_t met = text.find("t8[3] = t7[thread / 128 * 128 + 96 + thread % 32];"),
-                    exchanged = text.find("from_lane_across(t2, 16)");
-  EXPECT_NE(met, std::string::npos) << text;
-  EXPECT_LT(met, exchanged) << text;
-  EXPECT_NE(exchanged, std::string::npos) << text;
-  EXPECT_EQ(text.find("from_lane_across(t2, 8)"), std::string::npos) << text;
-}
-
 // The second loop has more threads than the first: those beyond are told the total too.
 TEST(Dialect, ATotalIsHandedToThreadsThatHaveNoPartInIt) {
   const std::string text = text_of(R"(program row(x: f32[16], y: written f32[32]) {

@@ -99,7 +99,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"for k < n thread {\n y[k] = x[k]\n}", 2,
              "the thread loop k has the extent n, which is not constant"},
         Case{"for k < 6 vector {\n y[k] = x[k]\n}", 2, "which is no power of two"},
-        Case{"for k < 8 vector {\n for t < 2 thread {\n y[k] = x[t]\n}\n}", 3, "stands in a vector loop"},
         Case{"for k < n {\n for b < n block {\n y[k] = x[b]\n}\n}", 3,
              "stands in a loop that is not a block loop"},
         Case{"prefetch x[0] written", 2, "a prefetch for stores to x, which is not written"},

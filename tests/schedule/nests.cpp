@@ -45,9 +45,8 @@ const std::vector<NestCase> cases = {
      {"schedule loop -1 j.0 block loop -1 i.0 serial",
       "schedule fuse i, j as r split -1 r : 64, 8 remainder loop -1 r.0 block loop -1 r.1 serial "
       "loop -1 r.2 vector",
-      "schedule split -1 i : 4 clip split -1 j : 16, 8 remainder loop -1 i.0 block loop -1 j.0 block loop -1 "
-      "i.1 serial "
-      "loop -1 j.1 serial loop -1 j.2 vector"}},
+      "schedule split -1 i : 4 clip split -1 j : 16, 8 remainder loop -1 i.0 block loop -1 j.0 block loop "
+      "-1 i.1 serial loop -1 j.1 serial loop -1 j.2 vector"}},
     {"same_shape",
      R"(program same_shape(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for i < m { for j < n { y[i*n + j] = exp(x[i*n + j]) } }
@@ -133,8 +132,8 @@ const std::vector<NestCase> cases = {
     {"padded_and_turned",
      R"(program p(x: f32[m*21], y: written f32[m*77]; m in 0..) { for c < m { for r < 77 { y[77*c + r] = (x[c + 3*m*floor_div(r, 11) + m*floor_mod(r, 11)] if floor_mod(r, 11) < 3 else 0x1p+0:f32) } } })",
      {{0}, {7}, {64}},
-     {"schedule stage x inside task scratch pad 1 split -1 r : 16 mask split -1 c : 32 mask loop -1 c.0 block "
-      "loop -1 r.0 block loop -1 c.1 thread loop -1 r.1 thread"}},
+     {"schedule stage x inside task scratch pad 1 split -1 r : 16 mask split -1 c : 32 mask loop -1 c.0 "
+      "block loop -1 r.0 block loop -1 c.1 thread loop -1 r.1 thread"}},
     {"transpose",
      R"(program transpose(x: f32[m*n], y: written f32[m*n]; m in 0.., n in 0..) {
   for j < n { for i < m { y[j*m + i] = x[i*n + j] } }
@@ -145,11 +144,9 @@ const std::vector<NestCase> cases = {
       "schedule stage x inside j.1 registers pad 0 split -1 i : 8 mask split -1 j : 20 clip "
       "loop -1 j.0 block loop -1 i.0 serial loop -1 j.1 serial loop -1 i.1 vector",
       "schedule split -1 i : 32, 8 remainder split -1 j : 16 clip loop -1 i.0 block loop -1 j.0 block loop "
-      "-1 i.1 serial "
-      "loop -1 j.1 serial loop -1 i.2 vector",
+      "-1 i.1 serial loop -1 j.1 serial loop -1 i.2 vector",
       "schedule split -1 i : 32, 8 remainder split -1 j : 16, 4 remainder loop -1 i.0 block loop -1 j.0 "
-      "block loop -1 j.1 "
-      "serial loop -1 i.1 serial loop -1 j.2 unroll loop -1 i.2 vector",
+      "block loop -1 j.1 serial loop -1 i.1 serial loop -1 j.2 unroll loop -1 i.2 vector",
       "schedule stage x inside task scratch pad 1 split -1 i : 16, 4 mask split -1 j : 16, 8 mask loop -1 "
       "i.0 block loop -1 j.0 block loop -1 j.1 serial loop -1 j.2 thread loop -1 i.1 thread loop -1 i.2 "
       "vector",
@@ -180,39 +177,30 @@ const std::vector<NestCase> cases = {
   for i < m { start t0: sum f32 for k < n { t0 += x[i*n + k] at k } y[i] = t0 }
 })",
      reductions,
-     {"schedule split 0 k : 1024, 256, 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.3 unroll "
-      "loop 0 k.4 "
-      "vector loop 0 k.1 serial loop 0 k.2 unroll",
-      "schedule split 0 k : 1024, 256, 16 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop 0 "
-      "k.2 unroll loop "
-      "0 k.3 vector",
+     {"schedule split 0 k : 1024, 256, 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.3 "
+      "unroll loop 0 k.4 vector loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule split 0 k : 1024, 256, 16 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial loop "
+      "0 k.2 unroll loop 0 k.3 vector",
       "schedule split 0 k : 4096, 1024, 256, 16 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 serial "
-      "loop 0 k.2 "
-      "serial loop 0 k.3 unroll loop 0 k.4 vector",
+      "loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 vector",
       "schedule split 0 k : 4096, 1024, 256, 16 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
-      "serial loop 0 k.2 "
-      "serial loop 0 k.3 unroll loop 0 k.4 vector",
+      "serial loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 vector",
       "schedule split 0 k : 1024, 256 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 "
       "serial",
-      "schedule split 0 k : 1024, 256, 32, 8 remainder short 8, 64 loop -1 i.0 block loop 0 k.0 serial loop "
-      "0 k.3 "
-      "unroll loop 0 k.4 vector loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule split 0 k : 1024, 256, 32, 8 remainder short 8, 64 loop -1 i.0 block loop 0 k.0 serial "
+      "loop 0 k.3 unroll loop 0 k.4 vector loop 0 k.1 serial loop 0 k.2 unroll",
       "schedule split 0 k : 1024, 256, 16 remainder short 2, 16, 256 loop -1 i.0 block loop 0 k.0 serial "
-      "loop 0 k.1 "
-      "serial loop 0 k.2 unroll loop 0 k.3 vector",
-      "schedule split -1 i : 2 mask split 0 k : 1024, 256 remainder short 4, 32, 128, 256 loop -1 i.0 block "
-      "loop -1 "
-      "i.1 vector loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 serial",
+      "loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 vector",
+      "schedule split -1 i : 2 mask split 0 k : 1024, 256 remainder short 4, 32, 128, 256 loop -1 i.0 "
+      "block loop -1 i.1 vector loop 0 k.0 serial loop 0 k.2 serial loop 0 k.1 serial",
       "schedule grid k units 1 split 0 k : 1024, 256, 16 remainder short 64 loop -1 i.0 block loop 0 k.0 "
-      "serial loop "
-      "0 k.1 serial loop 0 k.2 unroll loop 0 k.3 vector",
+      "serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 vector",
       "schedule split 0 k : 256, 8 mask loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.2 "
       "vector",
       "schedule split 0 k : 32, 8 mask loop -1 i.0 block loop 0 k.1 serial loop 0 k.2 vector loop 0 k.0 "
       "unroll",
-      "schedule split -1 i : 2 mask split 0 k : 1024, 256, 64 remainder loop -1 i.0 block loop -1 i.1 vector "
-      "loop 0 k.0 "
-      "serial loop 0 k.2 unroll loop 0 k.3 serial loop 0 k.1 serial",
+      "schedule split -1 i : 2 mask split 0 k : 1024, 256, 64 remainder loop -1 i.0 block loop -1 i.1 "
+      "vector loop 0 k.0 serial loop 0 k.2 unroll loop 0 k.3 serial loop 0 k.1 serial",
       "schedule split -1 i : 2 mask split 0 k : 4096, 1024, 256, 128, 4 mask loop -1 i.0 block loop -1 i.1 "
       "thread loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread loop "
       "0 k.5 vector",
@@ -238,7 +226,13 @@ const std::vector<NestCase> cases = {
       "j.0 block loop -1 j.1 thread loop 0 k.0 serial loop 0 k.1 serial loop 0 k.3 thread loop 0 k.2 vector "
       "outermost_fastest",
       "schedule split -1 j : 32 mask split 0 k : 1024, 256, 16 mask loop -1 j.0 block loop -1 j.1 thread "
-      "loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.3 thread loop 0 k.2 vector outermost_fastest"}},
+      "loop 0 k.0 serial loop 0 k.1 unroll loop 0 k.3 thread loop 0 k.2 vector outermost_fastest",
+      "schedule grid k units 1 threads 8 split -1 j : 16, 2 mask split 0 k : 1024, 256, 64 remainder loop -1 "
+      "j.0 block loop -1 j.1 thread loop -1 j.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.3 thread "
+      "loop 0 k.2 unroll outermost_fastest",
+      "schedule split -1 j : 32, 4 mask split 0 k : 1024, 256, 4 mask loop -1 j.0 block loop -1 j.1 thread "
+      "loop -1 j.2 vector loop 0 k.0 serial loop 0 k.1 serial loop 0 k.3 thread loop 0 k.2 unroll "
+      "outermost_fastest"}},
     {"column_sum_with_stores",
      R"(program column_sum_with_stores(x: f32[(n + 101)*m], at: i64[n], z: written f32[n*m], y: written f32[m],
                               w: written f32[n*m]; m in 0.., n in 0..) {
@@ -258,11 +252,9 @@ const std::vector<NestCase> cases = {
      {"schedule grid k units 1 split -1 j : 16 mask split 0 k : 1024, 256, 16 mask loop -1 j.0 block loop "
       "-1 j.1 thread loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll loop 1 k2.0 "
       "serial",
-      "schedule grid k units 1 threads 64 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 k2 : 256, 4 mask "
-      "loop "
-      "-1 j.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 "
-      "thread "
-      "loop 0 k.5 vector loop 1 k2.0 serial loop 1 k2.1 thread loop 1 k2.2 vector"}},
+      "schedule grid k units 1 threads 64 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 k2 : 256, 4 "
+      "mask loop -1 j.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop "
+      "0 k.4 thread loop 0 k.5 vector loop 1 k2.0 serial loop 1 k2.1 thread loop 1 k2.2 vector"}},
     {"sums_of_segments",
      R"(program sums_of_segments(x: f32[2800*m], at: i64[n], y: written f32[n*m]; n in 0.., m in 0..) {
   for i < n { for j < m {
@@ -276,12 +268,10 @@ const std::vector<NestCase> cases = {
       "schedule split -1 j : 8 remainder split 0 k : 1024, 256, 16 remainder short 16, 64 loop -1 i.0 block "
       "loop -1 "
       "j.0 serial loop -1 j.1 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
-      "schedule split 0 k : 1024, 256, 16, 4 remainder short 8, 32, 256 loop -1 i.0 block loop -1 j.0 serial "
-      "loop 0 "
-      "k.0 serial loop 0 k.3 serial loop 0 k.4 vector loop 0 k.1 serial loop 0 k.2 unroll",
+      "schedule split 0 k : 1024, 256, 16, 4 remainder short 8, 32, 256 loop -1 i.0 block loop -1 j.0 "
+      "serial loop 0 k.0 serial loop 0 k.3 serial loop 0 k.4 vector loop 0 k.1 serial loop 0 k.2 unroll",
       "schedule split 0 k : 1024, 256, 64, 2 remainder short 64, 128 loop -1 i.0 block loop -1 j.0 block "
-      "loop "
-      "0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 thread loop 0 k.4 vector",
+      "loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 thread loop 0 k.4 vector",
       "schedule split -1 j : 4 mask split 0 k : 1024, 256, 16 remainder short 16, 64 loop -1 i.0 block loop "
       "-1 j.0 block loop -1 j.1 thread loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 "
       "thread",
@@ -325,8 +315,7 @@ const std::vector<NestCase> cases = {
      {"schedule split 0 k : 8 remainder loop -1 j.0 block loop 0 i.0 serial loop 0 k.0 serial loop 0 k.1 "
       "vector",
       "schedule split 0 k : 8 mask split 0 i : 2 remainder loop -1 j.0 block loop 0 i.0 serial loop 0 k.0 "
-      "serial loop 0 i.1 "
-      "unroll loop 0 k.1 vector"}},
+      "serial loop 0 i.1 unroll loop 0 k.1 vector"}},
     {"two_totals",
      R"(program two_totals(x: f32[m*n], y: written f32[m], z: written f32[m]; m in 0.., n in 1..) {
   for i < m {
@@ -336,28 +325,24 @@ const std::vector<NestCase> cases = {
   }
 })",
      short_rows,
-     {"schedule split 0 k : 1024, 256, 64, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.3 serial "
-      "loop 0 k.4 "
-      "vector loop 0 k.1 unroll loop 0 k.2 unroll"}},
+     {"schedule split 0 k : 1024, 256, 64, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.3 "
+      "serial loop 0 k.4 vector loop 0 k.1 unroll loop 0 k.2 unroll"}},
     {"channel_sum",
      R"(program channel_sum(x: f32[a*b*c], y: written f32[b]; a in 0.., b in 0.., c in 0..) {
   for j < b { start t0: sum f32 for i < a { for k < c { t0 += x[(i*b + j)*c + k] at i*c + k } } y[j] = t0 }
 })",
      {{2, 3, 4}, {0, 2, 3}, {3, 2, 16}, {20, 2, 65}, {3, 1, 512}},
-     {"schedule fuse i, k as e split 0 e : 1024, 256, 32, 8 remainder loop -1 j.0 block loop 0 e.0 "
-      "serial loop 0 "
-      "e.3 unroll loop 0 e.4 vector loop 0 e.1 serial loop 0 e.2 unroll"}},
+     {"schedule fuse i, k as e split 0 e : 1024, 256, 32, 8 remainder loop -1 j.0 block loop 0 e.0 serial "
+      "loop 0 e.3 unroll loop 0 e.4 vector loop 0 e.1 serial loop 0 e.2 unroll"}},
     {"full_sum",
      R"(program full_sum(x: f32[n], y: written f32[1]; n in 0..) {
   start t0: sum f32 for k < n { t0 += mul(x[k], x[k]) at k } y[0] = t0
 })",
      lengths,
-     {"schedule grid k units 1 split 0 k : 1024, 256, 16 remainder loop 0 k.0 serial loop 0 k.1 serial loop "
-      "0 k.2 unroll "
-      "loop 0 k.3 vector",
-      "schedule grid k units 2 split 0 k : 1024, 256, 64, 8 mask loop 0 k.0 serial loop 0 k.3 serial loop 0 "
-      "k.4 vector loop 0 "
-      "k.1 serial loop 0 k.2 unroll",
+     {"schedule grid k units 1 split 0 k : 1024, 256, 16 remainder loop 0 k.0 serial loop 0 k.1 serial "
+      "loop 0 k.2 unroll loop 0 k.3 vector",
+      "schedule grid k units 2 split 0 k : 1024, 256, 64, 8 mask loop 0 k.0 serial loop 0 k.3 serial loop "
+      "0 k.4 vector loop 0 k.1 serial loop 0 k.2 unroll",
       "schedule grid k units 2 threads 64 split 0 k : 2048, 1024, 256, 128, 4 mask loop 0 k.0 serial loop 0 "
       "k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread loop 0 k.5 vector"}},
     {"full_sum_long",
@@ -372,8 +357,7 @@ const std::vector<NestCase> cases = {
 })",
      {{1, 9}, {2, 1024}, {3, 1025}, {2, 5000}},
      {"schedule grid k units 1 split 0 k : 32, 8 remainder loop -1 i.0 block loop 0 k.0 serial loop 0 k.1 "
-      "unroll loop 0 k.2 "
-      "vector"}},
+      "unroll loop 0 k.2 vector"}},
     {"half_norm",
      R"(program half_norm(x: bf16[m*n], g: f32[m*n], y: written bf16[m*n], z: written bf16[m*n],
                   w: written bf16[m*n]; m in 0.., n in 1..) {
@@ -384,11 +368,10 @@ const std::vector<NestCase> cases = {
   }
 })",
      short_rows,
-     {"schedule split -1 i : 2 clip split 0 k : 1024, 256, 16 remainder split 1 k2 : 8 remainder loop -1 i.0 "
-      "block loop -1 i.1 "
-      "serial loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 vector loop 1 k2.0 serial "
-      "loop 1 k2.1 vector "
-      "stage x inside i.1 registers pad 0 stage g inside i.1 registers pad 0"}},
+     {"schedule split -1 i : 2 clip split 0 k : 1024, 256, 16 remainder split 1 k2 : 8 remainder loop -1 "
+      "i.0 block loop -1 i.1 serial loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 "
+      "vector loop 1 k2.0 serial loop 1 k2.1 vector stage x inside i.1 registers pad 0 stage g inside i.1 "
+      "registers pad 0"}},
     {"values_used_twice",
      R"(program values_used_twice(x: bf16[m*70], w: f32[70], y: written f32[m*70], z: written f32[m*70]; m in 0..) {
   for i < m {
@@ -406,9 +389,8 @@ const std::vector<NestCase> cases = {
   }
 })",
      {{0}, {1}, {5}},
-     {"schedule split 0 k : 64, 16 mask split 1 k2 : 8 remainder loop -1 i.0 serial loop 0 k.0 serial loop 0 "
-      "k.1 "
-      "unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 1 registers",
+     {"schedule split 0 k : 64, 16 mask split 1 k2 : 8 remainder loop -1 i.0 serial loop 0 k.0 serial loop "
+      "0 k.1 unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 1 registers",
       "schedule split 0 k : 64, 16 mask split 1 k2 : 8 mask loop -1 i.0 serial loop 0 k.0 serial loop 0 k.1 "
       "unroll loop 0 k.2 vector loop 1 k2.0 serial loop 1 k2.1 vector values 2 registers"}},
     {"sums_of_columns",
@@ -466,9 +448,8 @@ const std::vector<NestCase> cases = {
 })",
      {{0}, {1}, {7}},
      {"schedule split -1 i : 4 clip split 0 k : 8 mask split 1 k2 : 16 remainder loop -1 i.0 block loop -1 "
-      "i.1 "
-      "serial loop 0 k.0 serial loop 0 k.1 vector loop 1 k2.0 serial loop 1 k2.1 vector stage w inside task "
-      "registers pad 0 stage b inside task registers pad 0",
+      "i.1 serial loop 0 k.0 serial loop 0 k.1 vector loop 1 k2.0 serial loop 1 k2.1 vector stage w inside "
+      "task registers pad 0 stage b inside task registers pad 0",
       "schedule loop -1 i.0 serial loop 0 k.0 serial loop 1 k2.0 serial stage b inside task registers pad 0 "
       "stage w inside i.0 registers pad 0"}},
     {"softmax",
@@ -493,13 +474,11 @@ const std::vector<NestCase> cases = {
       "loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 serial loop 2 k2.3 unroll loop 2 k2.4 thread loop 2 "
       "k2.5 vector",
       "schedule stage x inside i.1 scratch pad 0 split -1 i : 4 mask split 0 k : 1024, 256, 128, 4 mask "
-      "split 1 "
-      "k1 : 1024, 256, 128, 4 mask split 2 k2 : 1024, 256, 128, 4 mask loop -1 i.0 block loop -1 i.1 thread "
-      "loop 0 "
-      "k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 thread loop 0 k.4 vector loop 1 k1.0 serial "
-      "loop "
-      "1 k1.1 serial loop 1 k1.2 unroll loop 1 k1.3 thread loop 1 k1.4 vector loop 2 k2.0 serial loop 2 k2.1 "
-      "serial loop 2 k2.2 unroll loop 2 k2.3 thread loop 2 k2.4 vector",
+      "split 1 k1 : 1024, 256, 128, 4 mask split 2 k2 : 1024, 256, 128, 4 mask loop -1 i.0 block loop -1 "
+      "i.1 thread loop 0 k.0 serial loop 0 k.1 serial loop 0 k.2 unroll loop 0 k.3 thread loop 0 k.4 "
+      "vector loop 1 k1.0 serial loop 1 k1.1 serial loop 1 k1.2 unroll loop 1 k1.3 thread loop 1 k1.4 "
+      "vector loop 2 k2.0 serial loop 2 k2.1 serial loop 2 k2.2 unroll loop 2 k2.3 thread loop 2 k2.4 "
+      "vector",
       "schedule stage x inside i.0 registers pad 0 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 k1 : "
       "2048, 1024, 256, 128, 4 mask split 2 k2 : 2048, 1024, 256, 128, 4 mask loop -1 i.0 block loop 0 k.0 "
       "serial loop 0 k.1 thread loop 0 k.2 unroll loop 0 k.3 unroll loop 0 k.4 thread loop 0 k.5 vector loop "
@@ -507,12 +486,11 @@ const std::vector<NestCase> cases = {
       "vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 unroll loop 2 k2.3 unroll loop 2 k2.4 thread "
       "loop 2 k2.5 vector",
       "schedule values 1 registers stage x inside i.0 registers pad 0 split 0 k : 2048, 1024, 256, 128, 4 "
-      "mask split 1 "
-      "k1 : 2048, 1024, 256, 128, 4 mask split 2 k2 : 2048, 1024, 256, 128, 4 mask loop -1 i.0 block loop 0 "
-      "k.0 serial loop 0 k.1 thread loop 0 k.2 unroll loop 0 k.3 unroll loop 0 k.4 thread loop 0 k.5 vector "
-      "loop 1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 unroll loop 1 k1.3 unroll loop 1 k1.4 thread loop 1 "
-      "k1.5 vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 unroll loop 2 k2.3 unroll loop 2 k2.4 "
-      "thread loop 2 k2.5 vector"}},
+      "mask split 1 k1 : 2048, 1024, 256, 128, 4 mask split 2 k2 : 2048, 1024, 256, 128, 4 mask loop -1 "
+      "i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 unroll loop 0 k.3 unroll loop 0 k.4 thread "
+      "loop 0 k.5 vector loop 1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 unroll loop 1 k1.3 unroll loop "
+      "1 k1.4 thread loop 1 k1.5 vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 unroll loop 2 "
+      "k2.3 unroll loop 2 k2.4 thread loop 2 k2.5 vector"}},
     {"four_units_and_two_elements",
      R"(program four_units_and_two_elements(x: f32[4113], y: written f32[4098]) {
   start t0: sum f32
@@ -565,10 +543,9 @@ const std::vector<NestCase> cases = {
   }
 })",
      {{3, 5}, {9, 31}, {17, 257}, {8, 1025}},
-     {"schedule split -1 i : 8 remainder split 1 k1 : 1024, 256, 32 remainder loop -1 i.0 serial loop -1 i.1 "
-      "vector "
-      "loop 0 k.0 serial loop 1 k1.0 serial loop 1 k1.3 serial loop 1 k1.1 serial loop 1 k1.2 unroll loop 2 "
-      "k2.0 serial"}},
+     {"schedule split -1 i : 8 remainder split 1 k1 : 1024, 256, 32 remainder loop -1 i.0 serial loop -1 "
+      "i.1 vector loop 0 k.0 serial loop 1 k1.0 serial loop 1 k1.3 serial loop 1 k1.1 serial loop 1 k1.2 "
+      "unroll loop 2 k2.0 serial"}},
     {"layer_norm",
      R"(program layer_norm(x: f32[m*n], w: f32[n], y: written f32[m*n]; m in 0.., n in 1..) {
   for i < m {

@@ -153,13 +153,14 @@ TEST(Threads, ColumnsOfSmallElementsAreLoadedInWords) {
   EXPECT_NE(schedule.find("loop -1 i.2 vector"), std::string::npos) << schedule;
 }
 
-// Several threads each, that walk it as it lies.
+// Several threads each, that walk it as it lies, a word of neighbours at once.
 TEST(Threads, FewColumnsAreWalkedByThreadsFarApart) {
   const std::string schedule = chosen(R"(program p(x: bf16[134217728], y: written f32[1024]) {
   for i < 1024 { start t0: sum f32 for r < 131072 { t0 += f32(x[i + 1024*r]) at r } y[i] = t0 }
 })");
   EXPECT_NE(schedule.find("outermost_fastest"), std::string::npos) << schedule;
-  EXPECT_NE(schedule.find("split -1 i : 32 exact"), std::string::npos) << schedule;
+  EXPECT_NE(schedule.find("split -1 i : 64, 2 exact"), std::string::npos) << schedule;
+  EXPECT_NE(schedule.find("loop -1 i.2 vector"), std::string::npos) << schedule;
 }
 
 // A tile needs neighbours in what it covers of an axis only: heads are two axes that are walked as one.
