@@ -4,10 +4,12 @@
 #include "backends/cuda/kernel.h"
 #include "backends/cuda/load.h"
 #include "backends/cuda/translate.h"
+#include "core/base/make_once.h"
 #include "core/base/stopwatch.h"
 #include "core/base/text.h"
 #include "core/emit/emit.h"
 #include "core/machine/gpu.h"
+#include "core/object_cache/key.h"
 
 namespace twinloom::cuda {
 
@@ -46,17 +48,22 @@ class Loader {
     }
   }
 
-  // What cannot be loaded is not kept.
+  // What cannot be loaded is not kept. Graphs that are compiled side by side often have kernels in common.
   std::unique_ptr<const Module> compile(const KernelText& text, const std::string& name) const {
-    const std::string code = translator_.object(text, name);
-    auto module = std::make_unique<const Module>(gpu_, code, name);
-    if (cache_ != nullptr) cache_->store(text.key, code);
-    return module;
+    std::unique_ptr<const Module> module;
+    const std::string code = making_.get(object_cache::text_of(text.key, object_cache::source_field), [&] {
+      std::string made = translator_.object(text, name);
+      module = std::make_unique<const Module>(gpu_, made, name);
+      if (cache_ != nullptr) cache_->store(text.key, made);
+      return made;
+    });
+    return module != nullptr ? std::move(module) : std::make_unique<const Module>(gpu_, code, name);
   }
 
   const Gpu& gpu_;
   Translator translator_;
   std::shared_ptr<const object_cache::ObjectCache> cache_;
+  mutable MakeOnce making_;  // by source: a back end has one compiler
 };
 
 class CudaBackend final : public runtime::Backend {

@@ -59,7 +59,7 @@ Key kernel_key(std::string_view kernel, const std::string& target, std::string_v
     key.push_back(
         {std::string(line.substr(0, space)), std::string(line.substr(std::min(space + 1, line.size())))});
   }
-  key.push_back({"source", std::move(source)});
+  key.push_back({source_field, std::move(source)});
   return key;
 }
 

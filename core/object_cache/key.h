@@ -20,6 +20,7 @@ using Key = std::vector<Field>;
 inline constexpr const char* kernel_field = "kernel";  // what the kernel does: "sum_mul"
 inline constexpr const char* graph_field = "graph";    // the name of the graph that was planned
 inline constexpr const char* shortcut_field = "shortcut";  // another key of a kernel: in no list
+inline constexpr const char* source_field = "source";      // the text that is compiled
 inline constexpr const char* target_field = "target";  // what it was made for, such as "cpu avx2"
 
 // The text of a kernel, and the key under which its machine code is kept: everything that decides its bytes.

@@ -105,7 +105,7 @@ KeptVariants::KeptVariants(const runtime::Request& asked, const runtime::Backend
           {"layouts", runtime::key_of(asked.layouts)},
           {"zeros", zeros},
           {"arrays", arrays},
-          {"source", text}};
+          {object_cache::source_field, text}};
 }
 
 std::size_t KeptVariants::most_entries() const {
