@@ -471,3 +471,11 @@ def test_a_second_process_finds_what_the_first_has_planned(tmp_path, device):
     again, said = in_another_process(folder)
     assert again == first and "hit" not in said and said.count("stored") * 3 == len(said)
     assert set(in_another_process(folder)[1]) == {"hit"}
+
+
+def test_what_one_thread_is_refused_leaves_the_others():
+    def refused():
+        raise twinloom.Error("no such kernel")
+
+    given = twinloom._backend._side_by_side([lambda: 1, refused, lambda: 3])
+    assert given[0::2] == [1, 3] and str(given[1]) == "no such kernel"

@@ -1,7 +1,9 @@
 """The backend of torch.compile: what AOTAutograd traces is cut, its subgraphs are compiled, the rest stays as it is."""
+import concurrent.futures
 import dataclasses
 import functools
 import operator
+import os
 import typing
 
 import torch
@@ -148,17 +150,50 @@ def _symbol_nodes(graph):
     return nodes
 
 
-def _install(gm, name, part, settings, device, symbol_nodes, compiled):
-    """Compiles a part, which is then a call of an attribute of the module."""
+def _executable_of(part, settings, device, symbol_nodes):
     executable = _compile_part(part, settings, device)
     missing = [one for one in executable.symbols if one not in symbol_nodes]
     if missing:
         raise Error(f"the size {missing[0]} is known only while the graph runs")
-    compiled.kernels.append(executable)
-    part.is_fixed = executable.is_fixed
+    return executable
+
+
+def _side_by_side(functions):
+    """What each gives, or its Error. The library plans and compiles without the interpreter."""
+    def tried(function):
+        try:
+            return function()
+        except Error as error:
+            return error
+
+    if len(functions) < 2:
+        return [tried(function) for function in functions]
+    with concurrent.futures.ThreadPoolExecutor(min(len(functions), os.cpu_count())) as threads:
+        return list(threads.map(tried, functions))
+
+
+def _install(gm, calls, settings, device, symbol_nodes, compiled):
+    """Compiles parts, which are then calls of attributes of the module."""
+    executables, why = {}, {}
+    for part in calls:
+        try:
+            executables[part] = _executable_of(part, settings, device, symbol_nodes)
+        except Error as error:
+            why[part] = error
     # No module: calling one costs a microsecond.
-    setattr(gm, name, executable.fast([one.meta["val"] for one in part.inputs]))
-    part.call = name, [symbol_nodes[one] for one in executable.symbols]
+    runs = _side_by_side([executable.fast([one.meta["val"] for one in part.inputs])
+                          for part, executable in executables.items()])
+    why.update((part, run) for part, run in zip(executables, runs) if isinstance(run, Error))
+    run_of = dict(zip(executables, runs))
+    for number, part in enumerate(calls):
+        if part in why:
+            compiled.left.append(Left("a subgraph", str(why[part]), ("", 0)))
+            continue
+        executable = executables[part]
+        compiled.kernels.append(executable)
+        part.is_fixed = executable.is_fixed
+        setattr(gm, f"subgraph_{number}", run_of[part])
+        part.call = f"subgraph_{number}", [symbol_nodes[one] for one in executable.symbols]
 
 
 def _wait_late(graph):
@@ -183,11 +218,7 @@ def compile_graph(gm, example_inputs, *, settings, is_backward=False):
     symbol_nodes = _symbol_nodes(gm.graph)
     if is_backward:
         donate(gm.graph, calls, donated_placeholders(gm.graph))
-    for number, part in enumerate(calls):
-        try:
-            _install(gm, f"subgraph_{number}", part, settings, device, symbol_nodes, compiled)
-        except Error as error:
-            compiled.left.append(Left("a subgraph", str(error), ("", 0)))
+    _install(gm, calls, settings, device, symbol_nodes, compiled)
     splice(gm.graph, calls, Expected(gm, {node for part in calls for node in part.written}))
     _wait_late(gm.graph)
     call_directly(gm.graph)

@@ -79,12 +79,17 @@ class Executable:
         return not self.symbols and all(one.is_fixed for one in self._layouts)
 
     def fast(self, inputs):
-        """What calling this does with tensors of the sizes and strides that were traced, where these are numbers."""
+        """A function that makes what calling this does with tensors of the sizes and strides that were traced, where
+        these are numbers. Then kernels are compiled, for which any thread may call it."""
         if not self.is_fixed:
-            return self
+            return lambda: self
         layouts = tuple((one.dtype, tuple(map(int, one.shape)), tuple(map(int, one.stride()))) for one in inputs)
-        self.last = self._known((), layouts)
-        return self.last.run
+
+        def bound():
+            self.last = self._known((), layouts)
+            return self.last.run
+
+        return bound
 
 
 def shared_results(graph, count):
