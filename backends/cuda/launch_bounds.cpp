@@ -15,7 +15,7 @@ namespace twinloom::cuda {
 
 namespace {
 
-constexpr std::string_view BOUNDS = "__launch_bounds__(";
+constexpr std::string_view BOUNDS = "__launch_bounds__(", ONE_BLOCK = ", 1";
 constexpr std::int64_t TOGETHER = 1024, ALONE = 512;  // threads of a multiprocessor
 constexpr std::int64_t SMALL_BLOCK = 64;              // threads
 constexpr std::int64_t REGISTERS = 65536;             // of 4 bytes, of a multiprocessor
@@ -113,7 +113,7 @@ std::string launch_bounds(const loops::Program& program) {
   const std::int64_t threads = block_threads(program);
   if (routine_of(program) != nullptr) return cat(threads, ", ", SORT_BLOCKS_EACH);
   const Needs needs(program);
-  if (needs.wants_all_registers(program.outermost_fastest)) return cat(threads, ", 1");
+  if (needs.wants_all_registers(program.outermost_fastest)) return cat(threads, ONE_BLOCK);
   const auto resident = needs.resident_threads();
   if (!resident || (threads <= SMALL_BLOCK && !needs.has_lists())) return cat(threads);
   return cat(threads, ", ", std::max<std::int64_t>(1, *resident / threads));
@@ -125,7 +125,8 @@ std::string without_block_count(const std::string& text) {
   const std::size_t bounds = text.find(BOUNDS);
   if (bounds == std::string::npos) return {};
   const std::size_t end = text.find(')', bounds), comma = text.find(',', bounds);
-  return comma < end ? text.substr(0, comma) + text.substr(end) : std::string();
+  const bool has_all = comma < end && text.substr(comma, end - comma) == ONE_BLOCK;
+  return comma < end && !has_all ? text.substr(0, comma) + text.substr(end) : std::string();
 }
 
 }  // namespace twinloom::cuda

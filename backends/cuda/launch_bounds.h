@@ -25,10 +25,10 @@ std::string launch_bounds(const loops::Program& program);
 // of a list on its way, not values, and wants threads (0.73 and 0.97 without the bound on an H100).
 bool keeps_launch_bounds(const loops::Program& program);
 
-// A text whose __launch_bounds__ counts blocks, without that count; empty where it has none. Where the bound
-// makes ptxas spill, kernels take 1.11 to 1.88 times as long as without it
-// (perf/results/2026-11-27-night-h100.md, "Registers that a block has not"); no count of a program's values
-// told these kernels from those that the bound makes faster.
+// A text whose __launch_bounds__ counts blocks, without that count; empty where it has none, or one block,
+// which has all registers as it is. Where the bound makes ptxas spill, kernels take 1.11 to 1.88 times as
+// long as without it (perf/results/2026-11-27-night-h100.md, "Registers that a block has not"); no count of a
+// program's values told these kernels from those that the bound makes faster.
 std::string without_block_count(const std::string& text);
 
 }  // namespace twinloom::cuda

@@ -93,6 +93,9 @@ constexpr std::int64_t LEAST_TILE = 32;
 // 1024 bf16 took 120 by 32 columns and 512 threads, 125 by 256 threads, 117 by 64 columns, 120 by 16, and 151
 // by a thread each; 25,088 of 672 bf16 28, 33, 30, 29 and 42; 32,768 of 768 f32 51, 53, 67, 53 and 53. Bodies
 // that need more registers are spilled: one of six inputs took 391, 78 by 256 threads with 156 registers.
+// With two columns a thread and all registers of a multiprocessor (200,704, 50,176, 3136 of 256, 512, 2048
+// bf16, five inputs and three sums): 261, 132, 69 by 32 threads beside each other and 512, 260, 135, 70 by 16
+// and 256, 282, 140, 75 by a column each (perf/results/2026-11-28-columns-h100.md).
 constexpr std::int64_t FEW_ROWS_BESIDE = 32, FEW_ROWS_BLOCKS = 2;
 constexpr std::int64_t OWN_REGISTERS = 21;  // of a thread, for addresses and counters
 constexpr double THREADS_OF_FEW_ROWS = 2;   // that each could have, at least, on a full machine

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cuda/dialect.h"
+#include "backends/cuda/launch_bounds.h"
 #include "core/base/text.h"
 #include "core/emit/emit.h"
 
@@ -69,6 +70,14 @@ TEST(Dialect, ColumnsOfProductsHaveAllRegisters) {
   EXPECT_EQ(bounds_of(product, "outermost_fastest"), "__launch_bounds__(256, 1)");
   EXPECT_EQ(bounds_of(product, ""), "__launch_bounds__(256, 4)");
   EXPECT_EQ(bounds_of("x[256*c + 64*k + i]", "outermost_fastest"), "__launch_bounds__(256, 4)");
+}
+
+// Without the count a block of all registers has no more of them: nothing to compile a second time.
+TEST(Dialect, ABoundIsLeftOutWhereThatGivesRegisters) {
+  EXPECT_EQ(without_block_count("void __launch_bounds__(256, 4) f()"), "void __launch_bounds__(256) f()");
+  EXPECT_EQ(without_block_count("void __launch_bounds__(256, 16) f()"), "void __launch_bounds__(256) f()");
+  EXPECT_EQ(without_block_count("void __launch_bounds__(512, 1) f()"), "");
+  EXPECT_EQ(without_block_count("void __launch_bounds__(512) f()"), "");
 }
 
 // 16 rows: two members in a warp exchange registers after the four warps have met.
