@@ -11,6 +11,7 @@
 #include "core/graph/composites.h"
 #include "core/graph/convolution.h"
 #include "core/graph/pooling.h"
+#include "core/graph/views.h"
 #include "core/loops/contraction.h"
 #include "core/pipeline/pipeline.h"
 #include "core/steps/contraction.h"
@@ -108,6 +109,21 @@ TEST_F(Split, WindowsKeepTheLayoutThatTheyRead) {
   ASSERT_TRUE(last);
   EXPECT_TRUE(
       std::ranges::any_of(last->summed, [](const auto& axis) { return axis.left == 1 || axis.right == 1; }));
+}
+
+// One that a layer reads as one row lies as the layer counts its elements.
+TEST_F(Split, FlattenedWindowsLieRowMajor) {
+  const Made flattened = made([](graph::Builder& builder) {
+    const graph::Taps three{.before = 1, .count = 20};
+    const Tensor x = convolve(input(builder, "x", {1, 32, 20, 20}), input(builder, "w", {64, 32, 3, 3}),
+                              {"conv", {three, three}});
+    const Tensor most = max_pool(x, {"max_pool", {{2, 2}, {2, 2}}});
+    return matrix_product(reshape(most, {1, 6400}), input(builder, "v", {6400, 10}));
+  });
+  const auto& values = flattened.variant->values;
+  const auto pooled = std::ranges::find(values, graph::Shape{1, 64, 10, 10}, &lower::Value::shape);
+  ASSERT_NE(pooled, values.end());
+  EXPECT_EQ(pooled->strides, index::contiguous_strides(pooled->shape));
 }
 
 TEST_F(Split, AProductAloneWritesTheResult) {
