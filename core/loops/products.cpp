@@ -116,31 +116,34 @@ class Shares {
     });
   }
 
-  // The kept axis whose windows along a summed one overlap, or else touch, most.
-  std::optional<std::size_t> axis_beside(std::size_t summed, bool overlaps) const {
-    const std::int64_t reach = known(of_.summed[summed].left) * known(of_.summed[summed].extent);
+  // The kept axis with the widest steps whose windows along a summed one overlap or touch.
+  std::optional<std::size_t> axis_beside(std::size_t summed) const {
+    const std::int64_t step = known(of_.summed[summed].left), reach = step * known(of_.summed[summed].extent);
     std::optional<std::size_t> beside;
     for (const std::size_t k : batch_) {
       const std::int64_t apart = known(of_.kept[k].left);
-      const bool meets = apart > 0 && (overlaps ? apart < reach : apart <= reach);
-      if (meets && (!beside || apart > known(of_.kept[*beside].left))) beside = k;
+      if (apart > 0 && apart <= reach && (!beside || apart > known(of_.kept[*beside].left))) beside = k;
     }
-    return beside;
+    return step > 0 ? beside : std::nullopt;
   }
 
-  // A summed axis beside a kept one: the innermost whose windows overlap, or, if there is none, touch: where
-  // windows of columns overlap the channels of neighbours touch.
+  // A summed axis beside a kept one: the innermost that steps into the next window and does not reach its
+  // end, as channels of neighbours touch where windows of columns overlap; else the innermost.
   bool add_window_of_sums() {
-    const auto step = [&](std::size_t k) { return known(of_.summed[k].left); };
-    std::ranges::stable_sort(inputs_, {}, step);
-    for (const bool overlaps : {true, false})
-      for (const std::size_t summed : inputs_) {
-        const auto beside = step(summed) > 0 ? axis_beside(summed, overlaps) : std::nullopt;
-        if (!beside) continue;
-        add_window_of(*beside, summed);
-        return true;
-      }
-    return false;
+    if (inputs_.empty()) return false;
+    std::ranges::stable_sort(inputs_, {}, [&](std::size_t k) { return known(of_.summed[k].left); });
+    const auto overlaps = [&](std::size_t summed) {
+      const auto beside = axis_beside(summed);
+      const std::int64_t step = known(of_.summed[summed].left);
+      const std::int64_t apart = beside ? known(of_.kept[*beside].left) : 0;
+      return beside && step <= apart && apart < step * known(of_.summed[summed].extent);
+    };
+    const auto found = std::ranges::find_if(inputs_, overlaps);
+    const std::size_t summed = found == inputs_.end() ? inputs_.front() : *found;
+    const auto beside = axis_beside(summed);
+    if (!beside) return false;
+    add_window_of(*beside, summed);
+    return true;
   }
 
   void add_window_of(std::size_t kept, std::size_t summed) {
