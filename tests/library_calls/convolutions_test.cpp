@@ -110,6 +110,22 @@ TEST_F(LibraryCalls, WindowsBesideChannels) {
                 112);
 }
 
+// Gradients of filters: what is kept steps inside of what is summed up.
+TEST_F(LibraryCalls, GradientsOfFilters) {
+  expect_near(
+      "program p(x: f32[9216], g: f32[4608], y: written f32[512]) library { for o < 16 { for c < 8 { for i < "
+      "2 { for j < 2 { start t0 : sum f32 free for n < 2 { for k < 12 { for l < 12 { t0 += mul(x[4608*n + "
+      "384*k + 16*l + 192*i + 8*j + c], g[2304*n + 192*k + 16*l + o]) at 144*n + 12*k + l } } } y[32*o + 4*c "
+      "+ 2*i + j] = t0 } } } } }",
+      288);
+  expect_near(
+      "program p(x: f32[9216], g: f32[4608], y: written f32[512]) library { for o < 16 { for c < 8 { for i < "
+      "2 { for j < 2 { start t0 : sum f32 free for n < 2 { for k < 12 { for l < 12 { t0 += mul(x[4608*n + "
+      "576*c + 48*k + 2*l + 24*i + j], g[2304*n + 144*o + 12*k + l]) at 144*n + 12*k + l } } } y[32*o + 4*c "
+      "+ 2*i + j] = t0 } } } } }",
+      288);
+}
+
 // Images whose height and width are those of a run: in both layouts with padding and stride, and every second
 // pixel, where a mask holds what is read inside that nothing was proven of.
 TEST_F(LibraryCalls, WindowsOfARun) {
