@@ -13,7 +13,6 @@
 #include "core/base/error.h"
 
 namespace twinloom::cpu {
-
 namespace {
 
 using loops::Contraction;
@@ -79,11 +78,12 @@ struct LibraryCall::Wishes {
 class LibraryCall::Maker {
  public:
   Maker(const loops::ContractionCall& call, const ContractionTypes& types, const ConstantFactors& constants,
-        std::optional<std::size_t> in_results)
+        std::optional<std::size_t> in_results, Serves serves)
       : of_(call.contraction),
         epilogue_(call.epilogue),
         types_(types),
         in_results_(in_results),
+        serves_(serves),
         contents_{nullptr, constants.left, constants.right} {}
 
   std::unique_ptr<const LibraryCall> make() {
@@ -256,7 +256,8 @@ class LibraryCall::Maker {
   bool finish(Handle primitive_desc, const Wishes& wishes) {
     const bool misses_operands =
         wishes.has_gaps && !wishes.operands.empty() && needs_rows_without_gaps(primitive_desc);
-    if (!is_fast(primitive_desc) || misses_operands || moves_result(primitive_desc, wishes)) {
+    const bool serves = serves_ == Serves::any || is_fast(primitive_desc);
+    if (!serves || misses_operands || moves_result(primitive_desc, wishes)) {
       functions().primitive_desc_destroy(primitive_desc);
       return false;
     }
@@ -330,6 +331,7 @@ class LibraryCall::Maker {
   const std::vector<loops::EpilogueStep>& epilogue_;
   const ContractionTypes& types_;
   std::optional<std::size_t> in_results_;
+  Serves serves_;
   std::array<std::shared_ptr<const void>, 3> contents_;
   std::array<int, 3> dtypes_{};
   std::unique_ptr<LibraryCall> made_;
@@ -338,8 +340,8 @@ class LibraryCall::Maker {
 std::unique_ptr<const LibraryCall> LibraryCall::make(const loops::ContractionCall& call,
                                                      const ContractionTypes& types,
                                                      const ConstantFactors& constants,
-                                                     std::optional<std::size_t> in_results) {
-  return Maker(call, types, constants, in_results).make();
+                                                     std::optional<std::size_t> in_results, Serves serves) {
+  return Maker(call, types, constants, in_results, serves).make();
 }
 
 std::shared_ptr<std::byte> LibraryCall::copy_of(std::size_t which, void* address, Handle stream) const {

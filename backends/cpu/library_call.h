@@ -14,6 +14,10 @@
 
 namespace twinloom::cpu {
 
+// Which of the library's implementations serve: those that are fast, or its reference, a loop over elements,
+// too.
+enum class Serves : std::uint8_t { fast, any };
+
 // The types of what a contraction reads and writes.
 struct ContractionTypes {
   ops::DType out, left, right;
@@ -28,12 +32,13 @@ struct ConstantFactors {
 // Of so many threads of OpenMP, as the maker's caller has set them.
 class LibraryCall {
  public:
-  // Null where oneDNN has nothing that is fast: a type, a layout or an epilogue that its own reference
-  // serves. `in_results`: the operand of the epilogue that lies where the results go (operand_in_results).
+  // Null where oneDNN has nothing that serves. `in_results`: the operand of the epilogue that lies where the
+  // results go (operand_in_results).
   static std::unique_ptr<const LibraryCall> make(const loops::ContractionCall& call,
                                                  const ContractionTypes& types,
                                                  const ConstantFactors& constants = {},
-                                                 std::optional<std::size_t> in_results = {});
+                                                 std::optional<std::size_t> in_results = {},
+                                                 Serves serves = Serves::fast);
 
   struct Operands {
     void *out, *left, *right;          // element 0 of each

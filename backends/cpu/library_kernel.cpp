@@ -169,8 +169,14 @@ std::unique_ptr<const LibraryCall> LibraryKernel::make_call(std::span<const std:
   loops::ContractionCall call = with_sizes(sizes);
   if (epilogue == Epilogue::apart) call = {without_operands(std::move(call.contraction)), {}};
   const ThreadScope scope(threads);
-  return LibraryCall::make(call, epilogue == Epilogue::apart ? types_of_sums() : types_, constants_,
-                           epilogue == Epilogue::in_results ? in_results_ : std::nullopt);
+  const auto make = [&](Serves serves) {
+    return LibraryCall::make(call, epilogue == Epilogue::apart ? types_of_sums() : types_, constants_,
+                             epilogue == Epilogue::in_results ? in_results_ : std::nullopt, serves);
+  };
+  auto made = make(Serves::fast);
+  // Of the usual sizes there is a fast one; a run may have others.
+  return made == nullptr && epilogue != Epilogue::in_results && !sizes.empty() ? make(Serves::any)
+                                                                               : std::move(made);
 }
 
 const LibraryCall& LibraryKernel::needed(const std::shared_ptr<const LibraryCall>& call) const {
