@@ -149,6 +149,9 @@ class LibraryCall::Maker {
     wishes.copies[1] = wishes.turned ? right_copied : left_copied;
     wishes.copies[2] = wishes.turned ? left_copied : right_copied;
     wishes.begins = begins_of(contraction), wishes.have_zeros = have_zeros(contraction);
+    // What is copied is read where it begins.
+    if (!left_copied.empty()) wishes.begins[wishes.turned ? 2 : 1] = known(of_.left_begin);
+    if (!right_copied.empty()) wishes.begins[wishes.turned ? 1 : 2] = known(of_.right_begin);
     const Layouts layouts = layouts_of(*product, of_.operands.size());
     if (!layouts.are_plain()) return false;
     wishes.has_gaps = !layouts.out.is_row_major();

@@ -40,6 +40,19 @@ TEST_F(LibraryCalls, HeadsOutsideOfRows) {
       48);
 }
 
+// Patches of five dimensions are no convolution: they are copied first, from where they begin.
+TEST_F(LibraryCalls, FactorsThatAreCopiedBeginLater) {
+  expect_near(
+      "program p(a: f32[1100], b: f32[768], y: written f32[768]) library { for i < 2 { for j < 2 { for k < 2 "
+      "{ for l < 2 { for "
+      "m < 2 { for o < 24 { start t0 : sum f32 free for r < 2 { for s < 2 { for t < 2 { for u < 2 { for v < "
+      "2 { t0 += "
+      "mul(a[512*i + 256*r + 128*j + 64*s + 32*k + 16*t + 8*l + 4*u + 2*m + v + 50], b[32*o + 16*r + 8*s + "
+      "4*t + 2*u + v]) at "
+      "16*r + 8*s + 4*t + 2*u + v } } } } } y[384*i + 192*j + 96*k + 48*l + 24*m + o] = t0 } } } } } } }",
+      32);
+}
+
 TEST_F(LibraryCalls, SizesOfARun) {
   const std::string text =
       "program p(a: f32[20*n], b: f32[20*m], y: written f32[m*n]; m in 1.., n in 1..) library { for i < n { "
