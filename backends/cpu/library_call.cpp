@@ -347,19 +347,19 @@ std::unique_ptr<const LibraryCall> LibraryCall::make(const loops::ContractionCal
   return Maker(call, types, constants, in_results, serves).make();
 }
 
-std::shared_ptr<std::byte> LibraryCall::copy_of(std::size_t which, void* address, Handle stream) const {
+std::shared_ptr<std::byte> LibraryCall::copy_of(std::size_t which, void* address) const {
   const Operand& operand = operands_[which];
   if (operand.number == onednn::DESTINATION) return call_memory(operand.copied_bytes);
   if (operand.content != nullptr) {
     std::call_once(once_[which], [&] {
       kept_[which] = packed_memory(
           {operand.content, address, operand.copied_bytes, operand.given, operand.copied},
-          [&](std::byte* copy) { pack(stream, operand.given.get(), address, operand.copied.get(), copy); });
+          [&](std::byte* copy) { pack(operand.given.get(), address, operand.copied.get(), copy); });
     });
     return kept_[which];
   }
   auto memory = call_memory(operand.copied_bytes);
-  run_reorder(stream, operand.reorder, operand.given.get(), address, operand.copied.get(), memory.get());
+  run_reorder(operand.reorder, operand.given.get(), address, operand.copied.get(), memory.get());
   return memory;
 }
 
@@ -382,7 +382,7 @@ void LibraryCall::run(const Operands& operands) const {
     const Operand& operand = operands_[which];
     addresses[which] = static_cast<std::byte*>(addresses[which]) + operand.begin;
     const bool is_copied = operand.reorder.handle != nullptr;
-    if (is_copied) copies[which] = copy_of(which, addresses[which], execution->stream());
+    if (is_copied) copies[which] = copy_of(which, addresses[which]);
     execution->set(which, is_copied ? copies[which].get() : addresses[which]);
   }
   std::size_t argument = operands_.size();
@@ -395,8 +395,7 @@ void LibraryCall::run(const Operands& operands) const {
   execution->run();
   const Operand& out = operands_[0];
   if (out.reorder.handle != nullptr)
-    run_reorder(execution->stream(), out.reorder, out.used.get(), copies[0].get(), out.given.get(),
-                addresses[0]);
+    run_reorder(out.reorder, out.used.get(), copies[0].get(), out.given.get(), addresses[0]);
   executions_.give_back(std::move(execution));
 }
 

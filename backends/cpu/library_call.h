@@ -68,7 +68,7 @@ class LibraryCall {
     onednn::Owned description;
   };
   // A copy of an operand in its order; of a constant the one that the first run made.
-  std::shared_ptr<std::byte> copy_of(std::size_t which, void* address, onednn::Handle stream) const;
+  std::shared_ptr<std::byte> copy_of(std::size_t which, void* address) const;
   // Its arguments: the operands in order, their zero points, what the epilogue reads.
   std::unique_ptr<Execution> new_execution() const;
   struct Wishes;

@@ -3,17 +3,20 @@
 
 #include <utility>
 
-#include "backends/cpu/library_packing.h"
+#include "backends/cpu/packed_memory.h"
 
 namespace twinloom::cpu {
 
 using onednn::functions;
 
-Stream::Stream() {
-  onednn::check(functions().stream_create(&stream_, functions().engine, onednn::STREAM_IN_ORDER), "a stream");
+Execution::Execution(const onednn::Primitive& primitive) : primitive_(primitive) {
+  onednn::Handle made = nullptr;
+  onednn::check(functions().stream_create(&made, functions().engine, onednn::STREAM_IN_ORDER), "a stream");
+  stream_ = onednn::Owned(made, functions().stream_destroy);
+  if (primitive.scratchpad_bytes == 0) return;
+  scratchpad_ = onednn::memory_at(primitive.scratchpad.get(), nullptr);
+  arguments_.push_back({onednn::SCRATCHPAD, scratchpad_.get()});
 }
-
-Stream::~Stream() { functions().stream_destroy(stream_); }
 
 void Execution::add(int number, onednn::Handle description) {
   memories_.push_back(onednn::memory_at(description, nullptr));
@@ -24,7 +27,17 @@ void Execution::set(std::size_t argument, void* address) {
   onednn::check(functions().memory_set_data_handle(memories_[argument].get(), address), "a memory");
 }
 
-void Execution::run() { execute(stream_.get(), primitive_, arguments_); }
+void Execution::run() {
+  std::shared_ptr<std::byte> memory;
+  if (scratchpad_ != nullptr) {
+    memory = call_memory(primitive_.scratchpad_bytes);
+    onednn::check(functions().memory_set_data_handle(scratchpad_.get(), memory.get()), "a memory");
+  }
+  onednn::check(functions().primitive_execute(primitive_.handle.get(), stream_.get(),
+                                              static_cast<int>(arguments_.size()), arguments_.data()),
+                "a call");
+  onednn::check(functions().stream_wait(stream_.get()), "a call");
+}
 
 std::unique_ptr<Execution> Executions::take() {
   const std::lock_guard lock(mutex_);

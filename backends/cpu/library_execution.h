@@ -10,35 +10,22 @@
 
 namespace twinloom::cpu {
 
-class Stream {
- public:
-  Stream();
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  ~Stream();
-  onednn::Handle get() const { return stream_; }
-
- private:
-  onednn::Handle stream_ = nullptr;
-};
-
 // A stream, and the memories of a primitive's arguments, which each run gives their addresses: to make them
 // takes 1.1 us of a call that takes 8 (an EPYC, 2026-11-28).
 class Execution {
  public:
   // The primitive outlives it.
-  explicit Execution(const onednn::Primitive& primitive) : primitive_(primitive) {}
+  explicit Execution(const onednn::Primitive& primitive);
   // The next argument: its number, and how it lies.
   void add(int number, onednn::Handle description);
   // Where the how-manieth argument lies.
   void set(std::size_t argument, void* address);
   // With a scratchpad of this run.
   void run();
-  onednn::Handle stream() const { return stream_.get(); }
 
  private:
   const onednn::Primitive& primitive_;
-  Stream stream_;
+  onednn::Owned stream_, scratchpad_;  // null where the primitive needs none
   std::vector<onednn::Owned> memories_;
   std::vector<onednn::Argument> arguments_;
 };

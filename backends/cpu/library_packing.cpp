@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/packed_memory.h"
+#include "backends/cpu/library_execution.h"
 #include "core/base/integers.h"
 #include "core/base/mapped_file.h"
 
@@ -52,34 +52,23 @@ Owned part_of(Handle whole, const Parts& parts, std::int64_t first) {
   return {made, functions().memory_desc_destroy};
 }
 
-void reorder(Handle stream, Handle given, void* address, Handle copied, void* copy) {
-  run_reorder(stream, onednn::reorder_of(given, copied), given, address, copied, copy);
+void reorder(Handle given, void* address, Handle copied, void* copy) {
+  run_reorder(onednn::reorder_of(given, copied), given, address, copied, copy);
 }
 
 }  // namespace
 
-void execute(Handle stream, const onednn::Primitive& primitive, std::vector<onednn::Argument> arguments) {
-  std::shared_ptr<std::byte> memory;
-  Owned scratchpad;
-  if (primitive.scratchpad_bytes > 0) {
-    memory = call_memory(primitive.scratchpad_bytes);
-    scratchpad = onednn::memory_at(primitive.scratchpad.get(), memory.get());
-    arguments.push_back({onednn::SCRATCHPAD, scratchpad.get()});
-  }
-  onednn::check(functions().primitive_execute(primitive.handle.get(), stream,
-                                              static_cast<int>(arguments.size()), arguments.data()),
-                "a call");
-  onednn::check(functions().stream_wait(stream), "a call");
+void run_reorder(const onednn::Primitive& reorder, Handle from_description, void* from, Handle to_description,
+                 void* to) {
+  Execution execution(reorder);
+  execution.add(onednn::SOURCE, from_description);
+  execution.add(onednn::DESTINATION, to_description);
+  execution.set(0, from);
+  execution.set(1, to);
+  execution.run();
 }
 
-void run_reorder(Handle stream, const onednn::Primitive& reorder, Handle from_description, void* from,
-                 Handle to_description, void* to) {
-  const Owned source = onednn::memory_at(from_description, from),
-              destination = onednn::memory_at(to_description, to);
-  execute(stream, reorder, {{onednn::SOURCE, source.get()}, {onednn::DESTINATION, destination.get()}});
-}
-
-void pack(Handle stream, Handle given, void* address, Handle copied, void* copy) {
+void pack(Handle given, void* address, Handle copied, void* copy) {
   const Parts parts = parts_of(given);
   const std::int64_t extent = parts.dims[parts.along];
   auto* const bytes = static_cast<const std::byte*>(address);
@@ -88,10 +77,10 @@ void pack(Handle stream, Handle given, void* address, Handle copied, void* copy)
     const Owned from = is_whole ? nullptr : part_of(given, parts, first),
                 to = is_whole ? nullptr : part_of(copied, parts, first);
     if (from == nullptr || to == nullptr) {
-      reorder(stream, given, address, copied, copy);
+      reorder(given, address, copied, copy);
       first = extent;
     } else {
-      reorder(stream, from.get(), address, to.get(), copy);
+      reorder(from.get(), address, to.get(), copy);
     }
     const std::int64_t end = std::min(first + parts.step, extent);
     unload({bytes, static_cast<std::size_t>(end * parts.stride_bytes)});
