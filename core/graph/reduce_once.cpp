@@ -6,7 +6,12 @@
 //
 // The same elements are combined in the same order, so no bit changes. Filters that are one number
 // (ConstantOfShape in models of tests) make convolutions of it.
+//
+// A reduction of one element is that element, as the number that it starts from changes none:
+//
+//   s = sum(x[n, 1], axis 1)    ->    s = x[n, 0]
 #include <algorithm>
+#include <set>
 
 #include "core/graph/passes.h"
 #include "core/graph/rebuild.h"
@@ -71,18 +76,36 @@ class Once {
  public:
   explicit Once(const Graph& graph) : graph_(graph), rebuild_(graph), live_(live_nodes(graph)) {
     for (const Node& node : graph.nodes()) repeats_.push_back(repeats_of(node, repeats_));
+    for (const Result& result : graph.results())
+      if (has_value(result.kind)) results_.insert(result.value);
   }
 
   Graph run() {
     for (std::uint32_t n = 0; n < live_.size(); ++n) {
       if (!live_[n]) continue;
       const auto* reduce = std::get_if<Reduce>(&graph_.nodes()[n].node);
-      if (reduce == nullptr || !reduce_once(NodeId{n}, *reduce)) rebuild_.copy(NodeId{n});
+      if (reduce == nullptr || (!take_element(NodeId{n}, *reduce) && !reduce_once(NodeId{n}, *reduce)))
+        rebuild_.copy(NodeId{n});
     }
     return rebuild_.finish();
   }
 
  private:
+  bool take_element(NodeId id, const Reduce& reduce) {
+    const Node &node = graph_[id], &input = graph_[node.inputs[0]];
+    const bool is_one = std::ranges::all_of(reduce.axes, [&](int axis) {
+      return index::constant_of(input.shape[static_cast<std::size_t>(axis)]) == 1;
+    });
+    if (!is_one || ops::parts(reduce.monoid) != 1 || input.dtype != node.dtype || results_.contains(id))
+      return false;
+    View view;
+    view.source.assign(input.shape.size(), 0);
+    for (const std::size_t d : kept_by(reduce, input.shape.size()))
+      view.source[d] = new_axis(view, input.shape[d]);
+    rebuild_.stands_for(id, add_view(rebuild_.made(), rebuild_[node.inputs[0]], view, node.origin));
+    return true;
+  }
+
   // Of an axis of unknown size there may be no first element.
   bool reduce_once(NodeId id, const Reduce& reduce) {
     const Node& node = graph_[id];
@@ -107,6 +130,7 @@ class Once {
   Rebuild rebuild_;
   std::vector<bool> live_;
   std::vector<Repeats> repeats_;
+  std::set<NodeId> results_;  // which have memory of their own
 };
 
 }  // namespace

@@ -60,5 +60,17 @@ TEST(ReduceOnce, PaddingAndUnknownSizesDoNotRepeat) {
             "4 n n");
 }
 
+// Behind a result, which has memory of its own.
+TEST(ReduceOnce, AReductionOfOneElementIsTheElement) {
+  const auto last = [](auto reduction) {
+    return reduced([&](Builder& builder) { return exp(reduction(input(builder, {4, 1, 6}))); });
+  };
+  EXPECT_EQ(last([](const Tensor& x) { return sum(x, {1}); }), "");
+  EXPECT_EQ(last([](const Tensor& x) { return amax(x, {1}); }), "");
+  EXPECT_EQ(last([](const Tensor& x) { return sum(x, {0, 1}); }), "4 1 6");
+  EXPECT_EQ(reduced([](Builder& builder) { return sum(input(builder, {4, 1, 6}), {1}); }), "4 1 6");
+  EXPECT_EQ(reduced([](Builder& builder) { return argmax(input(builder, {4, 1, 6}), 1) + 1; }), "4 1 6");
+}
+
 }  // namespace
 }  // namespace twinloom::graph
