@@ -116,8 +116,9 @@ class Finder {
     for (std::size_t at = 0; at < loops_.size(); ++at)
       (at < kept() ? found_.kept : found_.summed)
           .push_back({loops_[at].extent, out->steps[at], left->steps[at], right->steps[at]});
-    if (!add_masked_windows() || !are_factors()) return std::nullopt;
-    return std::move(found_);
+    if (!add_masked_windows()) return std::nullopt;
+    drop_alone();
+    return are_factors() ? std::optional(std::move(found_)) : std::nullopt;
   }
 
  private:
@@ -158,9 +159,40 @@ class Finder {
         if (used[*axis]) return false;
         used[*axis] = true;
       }
-      if (!add_window(pair, bounds)) return false;
+      if (pair.first ? !add_window(pair, bounds) : !leave_out(*pair.second, bounds)) return false;
     }
     return true;
+  }
+
+  // What only reads outside is not summed up: taps of a filter that reach over the whole image, as those of
+  // wide dilations do. The others are a window's.
+  bool leave_out(std::size_t at, const Bounds& bounds) {
+    Contraction::Axis& own = axis_at(at);
+    const index::Expr by = bounds.by_summed, first = index::ceil_div(bounds.least.value_or(0), by);
+    const index::Expr end =
+        bounds.most ? index::least(own.extent, index::floor_div(*bounds.most, by) + 1) : own.extent;
+    const index::Expr begin = index::greatest(0, first);
+    own.extent = end - begin;
+    found_.left_begin = found_.left_begin + begin * own.left;
+    found_.right_begin = found_.right_begin + begin * own.right;
+    const auto extent = index::constant_of(own.extent);
+    if (extent == 1) {
+      alone_.push_back(at - kept());
+      return true;
+    }
+    found_.windows.push_back({std::nullopt, at - kept(), 0, 1, 0, own.extent, own.left});
+    own.left = 0;
+    return extent.value_or(1) > 0;
+  }
+
+  // Summed axes of which one turn is left are none.
+  void drop_alone() {
+    std::ranges::sort(alone_, std::ranges::greater{});
+    for (const std::size_t axis : alone_) {
+      found_.summed.erase(found_.summed.begin() + static_cast<std::ptrdiff_t>(axis));
+      for (Contraction::Window& window : found_.windows)
+        if (window.summed && *window.summed > axis) --*window.summed;
+    }
   }
 
   // 0 <= excess, which mentions a kept axis, a summed one, or both.
@@ -245,12 +277,13 @@ class Finder {
       only_left = only_left || (left && axis.right == 0);
       only_right = only_right || !left;
     }
-    return only_left && (only_right || !found_.windows.empty());
+    return only_left && (only_right || !alone_.empty() || !found_.windows.empty());
   }
 
   Parts parts_;
   std::vector<NestLoop> loops_;  // the common ones, then the sibling's
   Contraction found_;
+  std::vector<std::size_t> alone_;  // summed axes of which one turn is left
 };
 
 }  // namespace

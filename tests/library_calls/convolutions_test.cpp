@@ -51,6 +51,18 @@ TEST_F(LibraryCalls, ConvolutionsInBothLayouts) {
   }
 }
 
+// Of three taps the outer ones only read outside: their conditions mention no result.
+TEST_F(LibraryCalls, TapsThatReachOverTheImageAreLeftOut) {
+  const std::string text =
+      "program p(x: f32[1960], w: f32[1440], y: written f32[3136]) library { for i < 14 { for j < 14 { for o "
+      "< "
+      "16 { start t0 : sum f32 free for c < 10 { for r < 3 { for s < 3 { t0 += mul((x[140*i + 10*j + c + "
+      "3360*r + 240*s - 3600] if 23 < 24*r && 24*r < 48 && 23 < 24*s && 24*s < 48 else 0x0p+0:f32), w[90*o + "
+      "9*c + 3*r + s]) at 9*c + 3*r + s } } } y[224*i + 16*j + o] = t0 } } } }";
+  ASSERT_TRUE(cpu().has_library_for(loops::parse(text)));
+  expect_near(text, 10);
+}
+
 TEST_F(LibraryCalls, ConvolutionsThatAreDrawn) {
   constexpr int DRAWN = 60;
   std::mt19937 random(24);
