@@ -56,6 +56,7 @@ class Lowerer {
         results_(results_by_node(graph)),
         seen_row_major_(seen_row_major(graph)),
         lowering_{graph,
+                  graph::users_of(graph),
                   {{}, {}, graph.facts()},
                   std::vector<std::optional<ValueId>>(graph.nodes().size()),
                   Names(taken()),

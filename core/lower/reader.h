@@ -25,6 +25,7 @@ struct SortedPlaces {  // of a Scatter, for others at the same places
 // A graph on its way to units.
 struct Lowering {
   const graph::Graph& graph;
+  std::vector<std::vector<graph::NodeId>> users;  // by node
   Lowered lowered;
   std::vector<std::optional<ValueId>> memory;  // by node
   Names names;

@@ -94,24 +94,25 @@ void lay_out(const std::vector<std::size_t>& loops_in_order, const Walk& kept, D
   value.strides = strides_in_order(value.shape, order);
 }
 
-// Whether all that reads a node walks several of its dimensions as one, as a layer behind a flattened image
-// does: row-major elements are neighbours there, channels-last ones are gathered for each of the layer's
-// results.
-bool is_read_flattened(const graph::Graph& graph, graph::NodeId id) {
+// Whether all that reads a node, or what is made of it element by element, walks several of its dimensions as
+// one, as a layer behind a flattened image does: row-major elements are neighbours there, channels-last ones
+// are gathered for each of the layer's results.
+bool is_read_flattened(const Lowering& lowering, graph::NodeId id) {
   const auto flattens = [](const graph::View& view) {
     return std::ranges::any_of(view.axes, [&](index::Symbol axis) {
       return std::ranges::count_if(view.source,
                                    [&](const index::Expr& at) { return index::mentions(at, axis); }) > 1;
     });
   };
-  bool is_read = false;
-  for (const graph::Node& user : graph.nodes()) {
-    if (std::ranges::find(user.inputs, id) == user.inputs.end()) continue;
-    const auto* view = std::get_if<graph::View>(&user.node);
-    if (view == nullptr || !flattens(*view)) return false;
-    is_read = true;
-  }
-  return is_read;
+  const auto reads_flattened = [&](graph::NodeId user) {
+    const graph::Node& node = lowering.graph[user];
+    if (std::holds_alternative<graph::Pointwise>(node.node) || std::holds_alternative<graph::Cast>(node.node))
+      return is_read_flattened(lowering, user);
+    const auto* view = std::get_if<graph::View>(&node.node);
+    return view != nullptr && flattens(*view);
+  };
+  const std::vector<graph::NodeId>& users = lowering.users[id.index];
+  return !users.empty() && std::ranges::all_of(users, reads_flattened);
 }
 
 // As the draft, whose last item stores the total, lies best in memory where a library computes contractions:
@@ -131,8 +132,7 @@ void lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, Val
     if (is_call || lowering.routines.has_library_call(nest())) return;
     draft.nest.common = loops, value.strides = strides;
   }
-  const auto order =
-      is_read_flattened(lowering.graph, value.node) ? std::nullopt : order_of_input(draft.nest);
+  const auto order = is_read_flattened(lowering, value.node) ? std::nullopt : order_of_input(draft.nest);
   if (order) lay_out(*order, kept, draft, value);
   draft.nest.items.back() = store();
 }
