@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/graph/indexing.h"
+#include "core/graph/rebuild.h"
 #include "frontends/onnx/dimensions.h"
 #include "frontends/onnx/operators.h"
 
@@ -258,9 +259,12 @@ Values pad(const Call& call) {
     call.fail("attribute 'mode' must be constant, reflect, edge or wrap, it is '", escaped(mode), "'");
   if (call.version() < 11) return {graph::pad(x, padding, call.real("value", 0))};
   if (!call.has(2)) return {graph::pad(x, padding, 0)};
-  // Any value, also one that a run computes: where nothing was, it stands.
+  const Tensor value = call.tensor(2);
+  if (const auto number = graph::only_number(call.builder().graph(), value.id()))
+    return {graph::pad(x, padding, *number)};
+  // One that a run computes: where nothing was, it stands.
   const Tensor inside = graph::pad(call.builder().constant(true, DType::b8, x.shape()), padding, 0);
-  return {graph::where(inside, graph::pad(x, padding, 0), graph::reshape(call.tensor(2), {}))};
+  return {graph::where(inside, graph::pad(x, padding, 0), graph::reshape(value, {}))};
 }
 
 // The middle of each axis, or zeros around it; of an odd difference one element more behind.
