@@ -159,8 +159,9 @@ struct Scatter {
   bool negative_wraps = false;
   friend bool operator==(const Scatter&, const Scatter&) = default;
 };
-// The value of its input, which becomes a buffer: a user's fusion barrier.
+// The value of its input, which becomes a buffer: a user's fusion barrier, or what a pass wants in memory.
 struct Realize {
+  bool any_order = false;  // of its elements in memory; else row-major
   friend bool operator==(const Realize&, const Realize&) = default;
 };
 

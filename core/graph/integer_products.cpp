@@ -26,7 +26,7 @@ using ops::DType;
 
 class Products {
  public:
-  Products(Rebuild& rebuild, const std::function<bool(const Node& products)>& is_worth)
+  Products(Rebuild& rebuild, const IsWorth& is_worth)
       : rebuild_(rebuild), graph_(rebuild.made()), is_worth_(is_worth) {}
 
   // What stands for a sum of products, if both factors are such.
@@ -265,12 +265,12 @@ class Products {
 
   Rebuild& rebuild_;
   Graph& graph_;
-  const std::function<bool(const Node& products)>& is_worth_;
+  const IsWorth& is_worth_;
 };
 
 }  // namespace
 
-Graph integer_products(const Graph& graph, const std::function<bool(const Node& products)>& is_worth) {
+Graph integer_products(const Graph& graph, const IsWorth& is_worth) {
   const std::vector<bool> live = live_nodes(graph);
   Rebuild rebuild(graph);
   Products products(rebuild, is_worth);

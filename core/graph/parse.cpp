@@ -376,7 +376,7 @@ Op Reader::op(const Head& head) {
   inputs_ = arguments();
   if (kind == "concat") return concat;
   if (kind == "cast") return Cast{head.dtype, scan_.accept("implicit")};
-  if (kind == "realize") return Realize{};
+  if (kind == "realize") return Realize{scan_.accept("in_any_order")};
   const std::optional<ops::Pointwise> pointwise = ops::pointwise_named(kind);
   if (!pointwise) scan_.fail(cat("a kind of node before this, not '", kind, "'"));
   return Pointwise{*pointwise};

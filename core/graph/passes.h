@@ -25,7 +25,8 @@ Graph approximate_functions(const Graph& graph, ops::Subnormals subnormals, ops:
 Graph contract_products(const Graph& graph);
 // Sums of products of 8-bit integers that were scaled, where the products are worth it, as sums of integers.
 // integer_products.cpp
-Graph integer_products(const Graph& graph, const std::function<bool(const Node& products)>& is_worth);
+using IsWorth = std::function<bool(const Node& products)>;
+Graph integer_products(const Graph& graph, const IsWorth& is_worth);
 // The graph whose strict meaning mode `fast` computes so relaxed, but for sums whose order is free.
 Graph fast_meaning(const Graph& graph, Relaxations relaxations);
 // The monoid of a node whose results depend on the order in which it combines: of a reduction, a scan, or a
@@ -37,9 +38,13 @@ std::vector<NodeId> dropped_roundings(const Graph& graph);
 Graph gather_to_view(const Graph& graph);
 // A Scatter of which few elements may be written to a place becomes a select. scatter_to_select.cpp
 Graph scatter_to_select(const Graph& graph);
-// A reduction of what is the same along an axis that it keeps is made once for all of the axis.
-// reduce_once.cpp
+// A reduction of what is the same along an axis that it keeps is made once for all of the axis; that of one
+// element is the element. reduce_once.cpp
 Graph reduce_once(const Graph& graph);
+// A factor of sums of products lies in memory in steps, where the products are worth memory of such a shape.
+// factors_in_steps.cpp
+using IsWorthMemory = std::function<bool(const Node& products, const Shape& memory)>;
+Graph factors_in_steps(const Graph& graph, const IsWorthMemory& is_worth);
 // The maximum of scaled integers of 8 bits is that of the integers, scaled. maxima_of_integers.cpp
 Graph maxima_of_integers(const Graph& graph);
 // What becomes of each Scatter that a result needs, for `explain`.

@@ -92,7 +92,9 @@ std::string words(const Node& node, const Scatter& scatter) {
              list(scatter.found), " below ", list(scatter.bounds), " to ", list(scatter.place),
              scatter.include_self ? "" : " without_self", scatter.negative_wraps ? " wraps" : "");
 }
-std::string words(const Node& node, const Realize&) { return cat("realize", arguments(node)); }
+std::string words(const Node& node, const Realize& realize) {
+  return cat("realize", arguments(node), realize.any_order ? " in_any_order" : "");
+}
 
 std::string origin_words(const Origin& origin) {
   std::string text;

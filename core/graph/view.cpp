@@ -54,14 +54,6 @@ std::optional<View> merged(const View& outer, const View& inner, const index::Fa
   return one;
 }
 
-bool stays_inside(const Graph& graph, const View& view, NodeId source) {
-  try {
-    return needs_of(graph, {view.axes, view.sizes, view.source, view.inside, graph[source].shape}).empty();
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 bool moves_nothing(const View& view, const Shape& shape, const index::Facts& facts) {
   if (!view.inside.all.empty() || view.sizes.size() != shape.size()) return false;
   for (std::size_t k = 0; k < shape.size(); ++k) {
@@ -73,6 +65,14 @@ bool moves_nothing(const View& view, const Shape& shape, const index::Facts& fac
 }
 
 }  // namespace
+
+bool stays_inside(const Graph& graph, const View& view, NodeId source) {
+  try {
+    return needs_of(graph, {view.axes, view.sizes, view.source, view.inside, graph[source].shape}).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 NodeId add_view(Graph& graph, NodeId input, View map, Origin origin) {
   const ops::DType dtype = graph[input].dtype;

@@ -11,7 +11,9 @@ namespace twinloom::graph {
 Tensor view(const Tensor& x, View map);
 // A new axis of the result, behind those that the map has: its position, for `source`.
 index::Expr new_axis(View& map, const index::Expr& size);
-// The same over a graph, for passes.
+// Whether each position of a view of `source` is proven to lie inside of it.
+bool stays_inside(const Graph& graph, const View& view, NodeId source);
+// The same as view() over a graph, for passes.
 NodeId add_view(Graph& graph, NodeId input, View map, Origin origin = {});
 
 // A size of -1 (once at most) is what is left; elsewhere sizes must multiply to the same count.

@@ -40,7 +40,8 @@ Draft store_all(Lowering& lowering, Reader& reader, const Walk& walk, const Stor
   Value& target = lowering.lowered.values[stored.into.index];
   std::vector<std::size_t> order(target.shape.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (stored.follows_loads && !target.row_major) order = memory_order(reader.loads(), walk);
+  if (stored.follows_loads && !target.row_major)
+    order = memory_order(reader.loads(), walk, target.storage == Storage::temporary);
   target.strides = strides_in_order(target.shape, order);
   const index::Expr offset = reader.offset(stored.into, walk.at);
   return store_each(reader, walk, order, {stmt(Store{Buffer{stored.into.index}, offset, {}, stored.value})});
@@ -55,9 +56,14 @@ bool is_full(const Reader& reader, std::size_t parts) {
          std::ssize(buffers) >= limits.buffers_at_once || static_cast<int>(parts) >= limits.parts_at_once;
 }
 
-bool follows_its_inputs(const graph::Node& node) {
+// What only moves elements does so where nobody outside sees their order.
+bool follows_its_inputs(const graph::Node& node, Storage storage) {
+  const auto* realize = std::get_if<graph::Realize>(&node.node);
+  const bool moves =
+      std::holds_alternative<graph::Concat>(node.node) || (realize != nullptr && realize->any_order);
   return std::holds_alternative<graph::Pointwise>(node.node) ||
-         std::holds_alternative<graph::Cast>(node.node) || std::holds_alternative<graph::Input>(node.node);
+         std::holds_alternative<graph::Cast>(node.node) || std::holds_alternative<graph::Input>(node.node) ||
+         (moves && storage == Storage::temporary);
 }
 
 }  // namespace
@@ -82,7 +88,8 @@ Draft lower_elements(Lowering& lowering, graph::NodeId id, ValueId into) {
   Reader reader(lowering);
   const Walk walk = walk_over(lowering, reader, node.shape);
   const Ref<loops::Value> value = reader.definition(id, walk.at);
-  return store_all(lowering, reader, walk, {into, value, follows_its_inputs(node)});
+  const bool follows = follows_its_inputs(node, lowering.lowered[into].storage);
+  return store_all(lowering, reader, walk, {into, value, follows});
 }
 
 Draft lower_copy(Lowering& lowering, graph::NodeId id, ValueId into) {
@@ -97,6 +104,7 @@ Draft lower_copy(Lowering& lowering, graph::NodeId id, ValueId into) {
 std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId into) {
   const graph::Node& node = lowering.graph[id];
   const auto axis = static_cast<std::size_t>(std::get<graph::Concat>(node.node).axis);
+  Value& target = lowering.lowered.values[into.index];
   std::vector<std::size_t> order(node.shape.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<Draft> drafts;
@@ -109,6 +117,10 @@ std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId int
     std::vector<Ref<Stmt>> stores;
     do {
       const Ref<loops::Value> value = reader.element(node.inputs[k], walk.at);
+      if (k == 0 && target.storage == Storage::temporary) {
+        order = memory_order(reader.loads(), walk, true);
+        target.strides = strides_in_order(target.shape, order);
+      }
       At at = walk.at;
       at[axis] = at[axis] + start;
       stores.push_back(stmt(Store{Buffer{into.index}, reader.offset(into, at), {}, value}));

@@ -36,7 +36,8 @@ ValueId add_value(Lowering& lowering, Storage storage, graph::NodeId node, const
                   ops::DType dtype, std::vector<index::Expr> strides);
 
 // The dimensions of a value that is computed element by element from outermost to innermost in memory:
-// as the first load that walks all of them has them (channels-last stays channels-last), else row-major.
-std::vector<std::size_t> memory_order(std::span<const loops::Load> loads, const Walk& walk);
+// as the first load that walks all of them has them (channels-last stays channels-last), else row-major. With
+// `any_walk` a load need not walk them in steps.
+std::vector<std::size_t> memory_order(std::span<const loops::Load> loads, const Walk& walk, bool any_walk);
 
 }  // namespace twinloom::lower

@@ -18,35 +18,51 @@ std::int64_t typical_value(const index::Expr& expr) {
   return index::evaluate(expr, values);
 }
 
-// How far apart in memory neighbours along each dimension are; nothing where the load does not walk them
-// all, or not in steps.
-std::optional<std::vector<std::int64_t>> steps_of(const loops::Load& load, const Walk& walk) {
-  std::vector<std::int64_t> steps;
+// How far apart in memory neighbours along an axis are; of what is not walked in steps that on average where
+// `any_walk` asks for it, as of channels that change places. Nothing where it is unknown.
+std::optional<double> step_of(const index::Expr& offset, const loops::NestLoop& loop, const Walk& walk,
+                              bool any_walk) {
+  const auto is_loop = [&](index::Symbol symbol) {
+    return std::ranges::find(walk.loops, symbol, &loops::NestLoop::axis) != walk.loops.end();
+  };
+  const auto linear = index::linear_in(offset, loop.axis);
+  if (linear && !index::any_symbol(linear->scale, is_loop)) return std::abs(typical_value(linear->scale));
+  const std::int64_t extent = typical_value(loop.extent);
+  if (!any_walk || extent < 2) return std::nullopt;
+  index::Substitution first;
+  for (const loops::NestLoop& other : walk.loops) first.emplace(other.axis, 0);
+  index::Substitution last = first;
+  last.at(loop.axis) = extent - 1;
+  const std::int64_t reach =
+      typical_value(index::substitute(offset, last)) - typical_value(index::substitute(offset, first));
+  return std::abs(static_cast<double>(reach)) / static_cast<double>(extent - 1);
+}
+
+// The same of each dimension; nothing where the load does not walk them all.
+std::optional<std::vector<double>> steps_of(const loops::Load& load, const Walk& walk, bool any_walk) {
+  std::vector<double> steps;
   for (const index::Expr& position : walk.at) {
     const auto axis = index::symbol_of(position);
     if (!axis) {
       steps.push_back(0);
       continue;
     }
-    const auto linear = index::linear_in(load.offset, *axis);
-    if (!linear) return std::nullopt;
-    const std::set<index::Symbol> in_scale = index::symbols_of(linear->scale);
-    for (const loops::NestLoop& loop : walk.loops)
-      if (in_scale.contains(loop.axis)) return std::nullopt;
-    steps.push_back(std::abs(typical_value(linear->scale)));
-    if (steps.back() == 0) return std::nullopt;
+    const auto loop = std::ranges::find(walk.loops, *axis, &loops::NestLoop::axis);
+    const auto step = step_of(load.offset, *loop, walk, any_walk);
+    if (!step || *step == 0) return std::nullopt;
+    steps.push_back(*step);
   }
   return steps;
 }
 
 }  // namespace
 
-std::vector<std::size_t> memory_order(std::span<const loops::Load> loads, const Walk& walk) {
+std::vector<std::size_t> memory_order(std::span<const loops::Load> loads, const Walk& walk, bool any_walk) {
   std::vector<std::size_t> order(walk.at.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::optional<std::vector<std::int64_t>> steps;
+  std::optional<std::vector<double>> steps;
   for (const loops::Load& load : loads) {
-    if (!steps) steps = steps_of(load, walk);
+    if (!steps) steps = steps_of(load, walk, any_walk);
   }
   if (!steps) return order;
   // Dimensions of size 1 have no step and stay beside the dimension before them.

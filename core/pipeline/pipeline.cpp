@@ -70,14 +70,25 @@ bool may_have_library(const State& state) {
   return state.backend.machine().library_rate > 0 && state.options.mode != Mode::strict;
 }
 
+double count_of(const graph::Shape& shape) {
+  return lower::typical_count(shape, lower::RealizeLimits().typical_size);
+}
+
 // What is generated multiplies reals as fast.
 void integer_products(State& state) {
   if (!may_have_library(state)) return;
   state.graph = graph::integer_products(state.graph, [&](const graph::Node& products) {
-    return lower::typical_count(products.shape, lower::RealizeLimits().typical_size) >=
-               library_calls::LARGE_PRODUCTS &&
+    return count_of(products.shape) >= library_calls::LARGE_PRODUCTS &&
            state.backend.has_library_for(library_calls::sample_product(ops::DType::i8));
   });
+}
+void factors_in_steps(State& state) {
+  if (!may_have_library(state)) return;
+  state.graph =
+      graph::factors_in_steps(state.graph, [](const graph::Node& products, const graph::Shape& memory) {
+        const double count = count_of(products.shape);
+        return count >= library_calls::LARGE_PRODUCTS && count >= 2 * count_of(memory);
+      });
 }
 void fold_constants(State& state) { state.graph = evaluate::fold_constants(state.graph); }
 
@@ -167,7 +178,7 @@ lower::Routines routines_of(const State& state) {
   routines.workers = machine.blocks_at_once;
   if (state.has_library) {
     routines.has_library_call = [&state](const loops::Program& nest) { return suits_library(nest, state); };
-    routines.least_products = library_calls::LARGE_PRODUCTS;
+    routines.least_products = library_calls::LEAST_PRODUCTS;
     routines.library_takes = [&state, known = std::map<ops::DType, bool>()](ops::DType type) mutable {
       const auto [found, added] = known.try_emplace(type, false);
       if (added) found->second = state.backend.has_library_for(library_calls::sample_product(type));
@@ -362,6 +373,7 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"reduce_once", Form::graph, [](State& state) { state.graph = graph::reduce_once(state.graph); }},
     Pass{"maxima_of_integers", Form::graph,
          [](State& state) { state.graph = graph::maxima_of_integers(state.graph); }},
+    Pass{"factors_in_steps", Form::graph, factors_in_steps},
     Pass{"lower", Form::nests, lower_graph},
     Pass{"fuse", Form::nests, fuse_units},
     Pass{"free_contractions", Form::nests, free_contractions},

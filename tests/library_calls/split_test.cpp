@@ -111,19 +111,49 @@ TEST_F(Split, WindowsKeepTheLayoutThatTheyRead) {
       std::ranges::any_of(last->summed, [](const auto& axis) { return axis.left == 1 || axis.right == 1; }));
 }
 
-// One that a layer reads as one row lies as the layer counts its elements.
+// One that a layer reads as one row, scaled before, lies as the layer counts its elements.
 TEST_F(Split, FlattenedWindowsLieRowMajor) {
   const Made flattened = made([](graph::Builder& builder) {
     const graph::Taps three{.before = 1, .count = 20};
     const Tensor x = convolve(input(builder, "x", {1, 32, 20, 20}), input(builder, "w", {64, 32, 3, 3}),
                               {"conv", {three, three}});
-    const Tensor most = max_pool(x, {"max_pool", {{2, 2}, {2, 2}}});
+    const Tensor most = max_pool(x, {"max_pool", {{2, 2}, {2, 2}}}) / 3.0;
     return matrix_product(reshape(most, {1, 6400}), input(builder, "v", {6400, 10}));
   });
   const auto& values = flattened.variant->values;
   const auto pooled = std::ranges::find(values, graph::Shape{1, 64, 10, 10}, &lower::Value::shape);
   ASSERT_NE(pooled, values.end());
   EXPECT_EQ(pooled->strides, index::contiguous_strides(pooled->shape));
+}
+
+// An image that is enlarged before a convolution, and channels that change places before another.
+TEST_F(Split, WhatIsReadOutOfStepIsACallAsWell) {
+  const Made enlarged = made([](graph::Builder& builder) {
+    const graph::Taps three{.before = 1, .count = 20};
+    const Tensor x = input(builder, "x", {1, 32, 10, 10});
+    return convolve(repeat_interleave(repeat_interleave(x, 2, 2), 3, 2), input(builder, "w", {64, 32, 3, 3}),
+                    {"conv", {three, three}});
+  });
+  EXPECT_EQ(enlarged.libraries(), 1u);
+  const Made shuffled = made([](graph::Builder& builder) {
+    const graph::Taps one{.count = 20};
+    const Tensor x = input(builder, "x", {1, 64, 20, 20});
+    const Tensor turned = reshape(transpose(reshape(x, {1, 2, 32, 20, 20}), 1, 2), {1, 64, 20, 20});
+    return convolve(slice(turned, 1, 0, 32), input(builder, "w", {64, 32, 1, 1}), {"conv", {one, one}});
+  });
+  EXPECT_EQ(shuffled.libraries(), 1u);
+}
+
+// A relu that windows read is stored before, by the call that makes it: few products are a call then, too.
+TEST_F(Split, FactorsOfFewProductsAreStored) {
+  const Made both = made([](graph::Builder& builder) {
+    const graph::Taps one{.count = 56}, three{.stride = 2, .before = 1, .count = 28};
+    const Tensor x = convolve(input(builder, "x", {1, 24, 56, 56}), input(builder, "w", {58, 24, 1, 1}),
+                              {"conv", {one, one}});
+    return convolve(relu(x + input(builder, "b", {58, 1, 1})), input(builder, "v", {58, 1, 3, 3}),
+                    {"conv", {three, three}, 58});
+  });
+  EXPECT_EQ(both.libraries(), 2u);
 }
 
 TEST_F(Split, AProductAloneWritesTheResult) {

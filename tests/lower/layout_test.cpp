@@ -1,9 +1,14 @@
 // Strides of inputs and of what is made from them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "core/base/text.h"
 #include "core/fuse/fuse.h"
 #include "core/graph/builder.h"
+#include "core/graph/passes.h"
 #include "core/graph/reductions.h"
+#include "core/graph/views.h"
 #include "tests/lower/run_lowered.h"
 
 namespace twinloom::tests {
@@ -78,6 +83,51 @@ program k0_exp(in0: f32[6], out1: written f32[6]) {
   }
 }
 )");
+}
+
+lower::Value temporary_of(const lower::Lowered& lowered, const Shape& shape) {
+  const auto found = std::ranges::find_if(lowered.values, [&](const lower::Value& value) {
+    return value.storage == lower::Storage::temporary && value.shape == shape;
+  });
+  return found == lowered.values.end() ? lower::Value{} : *found;
+}
+
+// Parts that lie channels-last, few and many, before a barrier and before a sum.
+TEST(Layout, WhatIsJoinedLiesAsItsParts) {
+  for (const int parts : {2, 9}) {
+    Builder b;
+    std::vector<Tensor> joined;
+    lower::Layouts layouts;
+    for (int k = 0; k < parts; ++k) {
+      joined.push_back(b.input(cat("x", k), DType::f32, {2, 8, 5, 6}));
+      layouts[k] = {240, 1, 48, 8};
+    }
+    b.output(sum(b.add(Realize{.any_order = true}, {concat(joined, 1)}), {3}));
+    const Graph graph = b.take();
+    const lower::Lowered lowered = lower::lower(graph, layouts);
+    const std::int64_t channels = 8 * parts;
+    EXPECT_EQ(temporary_of(lowered, {2, channels, 5, 6}).strides,
+              (std::vector<index::Expr>{30 * channels, 1, 6 * channels, channels}));
+    const auto arguments = random_arguments(graph, 1);
+    const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict);
+    EXPECT_EQ(difference(run_lowered(graph, lowered, arguments), expected), std::nullopt);
+  }
+}
+
+// Channels that change places stay channels-last; a pass makes them memory, and no element changes.
+TEST(Layout, FactorsInStepsLieAsWhatTheyAreMadeOf) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {2, 12, 4, 5}), w = b.input("w", DType::f32, {7, 6});
+  const Tensor shuffled = reshape(transpose(reshape(x, {2, 2, 6, 4, 5}), 1, 2), {2, 12, 4, 5});
+  const Tensor half = permute(slice(shuffled, 1, 6, 12), {0, 2, 3, 1});
+  b.output(sum(unsqueeze(half, 3) * w, {4}));
+  const Graph graph = b.take();
+  const Graph memory = factors_in_steps(graph, [](const Node&, const Shape&) { return true; });
+  const lower::Lowered lowered = lower::lower(memory, {{0, {240, 1, 60, 12}}});
+  EXPECT_EQ(temporary_of(lowered, {2, 6, 4, 5}).strides, (std::vector<index::Expr>{120, 1, 30, 6}));
+  const auto arguments = random_arguments(graph, 1);
+  const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict);
+  EXPECT_EQ(difference(run_lowered(memory, lowered, arguments), expected), std::nullopt);
 }
 
 }  // namespace twinloom::tests
