@@ -27,6 +27,9 @@ Graph contract_products(const Graph& graph);
 // integer_products.cpp
 using IsWorth = std::function<bool(const Node& products)>;
 Graph integer_products(const Graph& graph, const IsWorth& is_worth);
+// Windows that are walked backwards, of products that are worth it, are walked forwards.
+// transposed_windows.cpp
+Graph transposed_windows(const Graph& graph, const IsWorth& is_worth);
 // The graph whose strict meaning mode `fast` computes so relaxed, but for sums whose order is free.
 Graph fast_meaning(const Graph& graph, Relaxations relaxations);
 // The monoid of a node whose results depend on the order in which it combines: of a reduction, a scan, or a

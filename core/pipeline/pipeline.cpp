@@ -82,6 +82,12 @@ void integer_products(State& state) {
            state.backend.has_library_for(library_calls::sample_product(ops::DType::i8));
   });
 }
+void transposed_windows(State& state) {
+  if (!may_have_library(state)) return;
+  state.graph = graph::transposed_windows(state.graph, [](const graph::Node& products) {
+    return count_of(products.shape) >= library_calls::LARGE_PRODUCTS;
+  });
+}
 void factors_in_steps(State& state) {
   if (!may_have_library(state)) return;
   state.graph =
@@ -365,6 +371,7 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"approximate_functions", Form::graph, approximate_functions},
     Pass{"contract_products", Form::graph, contract_products},
     Pass{"integer_products", Form::graph, integer_products},
+    Pass{"transposed_windows", Form::graph, transposed_windows},
     Pass{"fold_constants", Form::graph, fold_constants},
     Pass{"gather_to_view", Form::graph,
          [](State& state) { state.graph = graph::gather_to_view(state.graph); }},
