@@ -26,7 +26,7 @@ std::vector<std::string> CpuDialect::opening(const loops::Program& program) cons
   return {};
 }
 
-std::string CpuDialect::task(const std::string& task) const {
+std::string CpuDialect::task(const std::string& task, std::int64_t) const {
   return cat("for (i64 ", task, " = begin; ", task, " < end; ++", task, ") {");
 }
 

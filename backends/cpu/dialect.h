@@ -11,7 +11,7 @@ class CpuDialect : public emit::DeviceDialect {
  public:
   std::string head(const loops::Program& program) const override;
   std::vector<std::string> opening(const loops::Program& program) const override;
-  std::string task(const std::string& task) const override;
+  std::string task(const std::string& task, std::int64_t blocks) const override;
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
   std::string sync() const override { return {}; }

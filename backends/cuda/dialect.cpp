@@ -28,9 +28,10 @@ std::string CudaDialect::head(const loops::Program& program) const {
   for (std::size_t at = 0; at < program.sizes.size(); ++at) parameters.push_back(cat("i64 size_", at));
   parameters.emplace_back("FailureRecord* failure");
   if (routine_of(program) != nullptr) parameters.emplace_back("SortStep step");
+  const std::int64_t blocks = cluster_blocks(program);
   return cat("extern \"C\" __global__ void __launch_bounds__(", launch_bounds(program), ") ",
-             function(program), "(", join(parameters, ", ", [](const std::string& text) { return text; }),
-             ")");
+             blocks == 1 ? "" : cat("__cluster_dims__(", blocks, ", 1, 1) "), function(program), "(",
+             join(parameters, ", ", [](const std::string& text) { return text; }), ")");
 }
 
 std::vector<std::string> CudaDialect::opening(const loops::Program& program) const {
@@ -38,13 +39,16 @@ std::vector<std::string> CudaDialect::opening(const loops::Program& program) con
     CHECK(call->routine == loops::Routine::stable_sort, "a GPU has no routine but the sort");
     return {"const StableSort stable_sort{step, failure};"};
   }
-  if (emit::thread_count(program) > 1) return {"const i64 thread = threadIdx.x;"};
-  return {};
+  const machine::BlockShape shape = emit::block_shape(program);
+  if (shape.threads == 1) return {};
+  if (shape.blocks == 1) return {"const i64 thread = threadIdx.x;"};
+  return {"__shared__ u64 exchange_barriers[2];", "Exchanges exchanges(exchange_barriers);",
+          cat("const i64 thread = Exchanges::block() * ", shape.threads, " + threadIdx.x;")};
 }
 
-// A block has one task.
-std::string CudaDialect::task(const std::string& task) const {
-  return cat("{ const i64 ", task, " = blockIdx.x;");
+// A block has one task, or a cluster of them has.
+std::string CudaDialect::task(const std::string& task, std::int64_t blocks) const {
+  return cat("{ const i64 ", task, " = blockIdx.x", blocks == 1 ? "" : cat(" / ", blocks), ";");
 }
 
 // Of elements of 1 and 2 bytes NVRTC is not told that they are aligned: it made one load of four neighbours

@@ -40,7 +40,7 @@ class CudaDialect : public emit::DeviceDialect {
   index::Range range(const loops::SizeInfo& info) const override;
   std::string failure() const override;
   bool assumes_packed() const override { return handed_ == Handed::usual; }
-  std::string task(const std::string& task) const override;
+  std::string task(const std::string& task, std::int64_t blocks) const override;
   std::string array(const std::string& type, const std::string& name, const std::string& count,
                     loops::Place place) const override;
   std::string block_array(const std::string& type, const std::string& name, const std::string& count,

@@ -66,6 +66,7 @@ std::string Gpu::architecture() const {
 }
 
 machine::Machine Gpu::ask_for_machine() const {
+  constexpr int HOPPER = 9, CLUSTER_BLOCKS = 8;  // as many as each may have
   constexpr double KILOHERTZ = 1e3, EDGES = 2;  // of a clock, at each of which memory sends
   const double memory_clock = KILOHERTZ * attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
   return machine::gpu(
@@ -74,6 +75,8 @@ machine::Machine Gpu::ask_for_machine() const {
        .multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
        .threads_each = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
        .block_threads = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+       .cluster_blocks =
+           attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= HOPPER ? CLUSTER_BLOCKS : 1,
        .warp_threads = attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
        .block_scratch_bytes = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
        .scratch_bytes_each = attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),

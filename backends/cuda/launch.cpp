@@ -17,13 +17,17 @@ std::size_t buffer_count(const loops::Program& program) {
 }
 
 std::int64_t block_threads(const loops::Program& program) {
-  return routine_of(program) == nullptr ? emit::thread_count(program) : SORT_SHAPE.threads;
+  return routine_of(program) == nullptr ? emit::block_shape(program).threads : SORT_SHAPE.threads;
+}
+
+std::int64_t cluster_blocks(const loops::Program& program) {
+  return routine_of(program) == nullptr ? emit::block_shape(program).blocks : 1;
 }
 
 // Of a sort as many as run at once; SortPlan tells what they do.
 index::Expr block_count(const loops::Program& program, int multiprocessors) {
   const loops::Call* const routine = routine_of(program);
-  if (routine == nullptr) return emit::task_count(program);
+  if (routine == nullptr) return emit::task_count(program) * cluster_blocks(program);
   const loops::CallSizes sizes = loops::call_sizes(*routine);
   return index::greatest(1, index::least(multiprocessors * SORT_BLOCKS_EACH,
                                          index::ceil_div(sizes.rows * sizes.n, SORT_SHAPE.at_once())));

@@ -134,7 +134,9 @@ std::string SourceTarget::launch(const Call& call) const {
   const std::string handed =
       cat(kernel, ", {", call.buffers, "}, {", call.sizes, "}, ",
           small.empty() ? "true" : join(small, " && ", [](const std::string& text) { return text; }));
-  if (routine == nullptr) return cat("run.launch(", handed, ", ", call.text(emit::task_count(program)), ")");
+  if (routine == nullptr)
+    return cat("run.launch(", handed, ", ", call.text(emit::task_count(program) * cluster_blocks(program)),
+               ")");
   const loops::CallSizes sizes = loops::call_sizes(*routine);
   return cat("run.sort(", handed, ", ", call.text(sizes.rows), ", ", call.text(sizes.n), ", ",
              call.text(sizes.bound), ")");

@@ -40,17 +40,26 @@ double wanted_registers(const Walk& walk) {
     lanes = std::max(lanes, loaded_lanes(walk, node));
   return OWN_REGISTERS + (walk.accumulator_bytes + walk.array_bytes) / 4 + lanes;
 }
+// The blocks of a task: one, or a cluster.
+struct Shape {
+  double threads, blocks;
+};
+Shape shape_of(const Walk& walk) {
+  const machine::BlockShape shape = machine::block_shape(std::llround(std::max(walk.threads, 1.0)));
+  return {static_cast<double>(shape.threads), static_cast<double>(shape.blocks)};
+}
 double most_registers(const Walk& walk, const machine::Machine& machine) {
-  return std::min(MOST_REGISTERS, static_cast<double>(machine.registers_each) / std::max(walk.threads, 1.0));
+  return std::min(MOST_REGISTERS, static_cast<double>(machine.registers_each) / shape_of(walk).threads);
 }
 
 class Blocks {
  public:
-  Blocks(const Walk& walk, const machine::Machine& machine) : walk_(walk), machine_(machine) {
+  Blocks(const Walk& walk, const machine::Machine& machine)
+      : walk_(walk), machine_(machine), of_task_(shape_of(walk).blocks), blocks_(walk.blocks * of_task_) {
     resident_ = blocks_each(walk, machine);
     const double slots = resident_ * machine.multiprocessors;
-    waves_ = walk.blocks / slots;
-    busy_ = std::min(walk.blocks, static_cast<double>(machine.multiprocessors));
+    waves_ = blocks_ / slots;
+    busy_ = std::min(blocks_, static_cast<double>(machine.multiprocessors));
     spilled_ = std::max(0.0, wanted_registers(walk) - most_registers(walk, machine));
   }
 
@@ -61,8 +70,8 @@ class Blocks {
     add_memory(roofs);
     const double clock = machine_.clock_hertz;
     // The last round of blocks leaves multiprocessors idle.
-    const double rounds = std::ceil(walk_.blocks / machine_.multiprocessors);
-    const double share = waves_ < 1 ? rounds : walk_.blocks / machine_.multiprocessors;
+    const double rounds = std::ceil(blocks_ / machine_.multiprocessors);
+    const double share = (waves_ < 1 ? rounds : blocks_ / machine_.multiprocessors) / of_task_;
     roofs.push_back(
         {"instructions", slots_ * walk_.blocks, slots_ * share / machine_.issue_each / clock * OVERLAP});
     roofs.push_back({"wavefronts", wavefronts_ * walk_.blocks, wavefronts_ * share / clock * PASS});
@@ -73,14 +82,14 @@ class Blocks {
             ? 1
             : std::max(waves_, std::floor(waves_) + LAST_WAVE * (std::ceil(waves_) - std::floor(waves_)));
     roofs.push_back({"chain", cycles, cycles / clock * last});
-    roofs.push_back({"blocks", walk_.blocks, walk_.blocks * STARTED / clock});
+    roofs.push_back({"blocks", blocks_, blocks_ * STARTED / clock});
     return roofs;
   }
 
  private:
   double vector_of(std::size_t node) const { return lanes_at(walk_, node); }
 
-  // Instruction slots of warps, and passes through the first cache, of one block.
+  // Instruction slots of warps, and passes through the first cache, of one task.
   void count(std::size_t node) {
     const Node& at = walk_.nodes[node];
     const double warps = std::ceil(walk_.threads_at(node) / machine_.warp_threads);
@@ -223,9 +232,10 @@ class Blocks {
   Cache cache_of(const machine::MemoryLevel& level, bool shared) const {
     Cache cache;
     cache.line_bytes = machine_.sector_bytes;
-    double together = shared ? std::min(walk_.blocks, resident_ * machine_.multiprocessors) : 1;
+    const double resident = std::max(1.0, std::floor(resident_ * machine_.multiprocessors / of_task_));
+    double together = shared ? std::min(walk_.blocks, resident) : 1;
     cache.bytes = static_cast<double>(level.bytes) * machine_.blocks_at_once;
-    if (!shared) cache.bytes /= machine_.multiprocessors * resident_;
+    if (!shared) cache.bytes *= of_task_ / (machine_.multiprocessors * resident_);
     for (std::size_t number = walk_.loops.size(); number-- > 0;) {
       const Loop& loop = walk_.loops[number];
       if (loop.bind == Bind::thread || loop.bind == Bind::vector) cache.together[number] = loop.extent;
@@ -298,6 +308,7 @@ class Blocks {
 
   const Walk& walk_;
   const machine::Machine& machine_;
+  const double of_task_, blocks_;  // blocks of a task, and of all
   double resident_ = 1, waves_ = 1, busy_ = 1;
   double spilled_ = 0;  // registers that a thread has not
   double slots_ = 0, wavefronts_ = 0;
@@ -307,9 +318,11 @@ class Blocks {
 }  // namespace
 
 bool fits(const Walk& walk, const machine::Machine& machine) {
+  const Shape shape = shape_of(walk);
   const double bytes = walk.shared_bytes + walk.threads * EXCHANGED_BYTES;
-  return walk.threads <= machine.max_threads &&
-         (walk.shared_bytes == 0 || bytes <= static_cast<double>(machine.scratch_bytes));
+  return shape.threads <= machine.max_threads && shape.blocks <= machine.cluster_blocks &&
+         (walk.shared_bytes == 0 ||
+          (shape.blocks == 1 && bytes <= static_cast<double>(machine.scratch_bytes)));
 }
 
 double registers_of(const Walk& walk, const machine::Machine& machine) {
@@ -318,7 +331,7 @@ double registers_of(const Walk& walk, const machine::Machine& machine) {
 }
 
 double blocks_each(const Walk& walk, const machine::Machine& machine) {
-  const double threads = std::max(walk.threads, static_cast<double>(machine.warp_threads));
+  const double threads = std::max(shape_of(walk).threads, static_cast<double>(machine.warp_threads));
   const double by_threads = machine.threads_each / threads;
   const double by_registers =
       static_cast<double>(machine.registers_each) / (registers_of(walk, machine) * threads);

@@ -155,10 +155,30 @@ Totals::Parts Totals::in_scratch(const Total& total, const Parts& own, std::int6
   }
   for (std::size_t part = 0; part < arrays.size(); ++part) {
     const std::string place = cat(arrays[part], threads == 1 ? "[thread]" : cat("[thread / ", threads, "]"));
-    scopes_.line(cat(threads == 1 ? "" : cat("if (thread % ", threads, " == 0) "),
-                     vectors_.assignment(vectors_.lanes_of(place, total.lanes), own[part], total.lanes)));
+    const std::string first = threads == 1 ? "" : cat("if (thread % ", threads, " == 0) ");
+    if (!threads_.are_of_cluster()) {
+      scopes_.line(
+          cat(first, vectors_.assignment(vectors_.lanes_of(place, total.lanes), own[part], total.lanes)));
+      continue;
+    }
+    CHECK(total.lanes == 1 && ops::size_of(part_type(total, static_cast<int>(part))) >= 4,
+          "blocks exchange words, not vectors or parts of words");
+    scopes_.line(cat(first, "for (int block = 0; block < ", threads_.shape().blocks,
+                     "; ++block) exchanges.send(&", place, ", ", own[part], ", block);"));
   }
   return arrays;
+}
+
+std::int64_t Totals::bytes_in_scratch(const Total& total, std::int64_t threads) const {
+  std::int64_t bytes = 0;
+  for (int part = 0; part < part_count(total); ++part) bytes += ops::size_of(part_type(total, part));
+  return bytes * (threads_.count() / threads);
+}
+
+// For what was put into scratch, so many bytes; or, where it was none, for those that still read it.
+std::string Totals::wait(std::int64_t bytes) const {
+  if (!threads_.are_of_cluster()) return dialect_.sync();
+  return bytes > 0 ? cat("exchanges.receive(", bytes, ");") : "exchanges.meet();";
 }
 
 // take(total, own, arrays) for each member of the totals, where the arrays hold what the first of every so
@@ -169,21 +189,24 @@ void Totals::through_scratch(const std::vector<const Total*>& totals, Span span,
     Parts own, arrays;
   };
   std::vector<Member> together;
+  std::int64_t bytes = 0;
   for (const Total* total : totals) {
     const bool in_turns = walks_by_loops(*total);
     for_each_member(*total, std::nullopt, [&](const Places& places) {
       const Parts own = members(*total, places);
       const Parts arrays = in_scratch(*total, own, span.threads);
+      const std::int64_t put = bytes_in_scratch(*total, span.threads);
+      bytes += in_turns ? 0 : put;
       if (!in_turns) return together.push_back({total, own, arrays});
-      scopes_.line(dialect_.sync());
+      scopes_.line(wait(put));
       take(*total, own, arrays);
-      scopes_.line(dialect_.sync());
+      scopes_.line(wait());
     });
   }
   if (together.empty()) return;
-  scopes_.line(dialect_.sync());
+  scopes_.line(wait(bytes));
   for (const auto& [total, own, arrays] : together) take(*total, own, arrays);
-  if (span.again) scopes_.line(dialect_.sync());
+  if (span.again) scopes_.line(wait());
 }
 
 // Member l is combined with member l ^ step, so that in the end each has the whole: the combine of two totals
@@ -228,45 +251,60 @@ void Totals::combine_in_block(const std::vector<const Total*>& totals, std::int6
 }
 
 // Through scratch: every warp takes what the first threads of so many members have, a member a lane, and
-// combines them as its own.
+// combines them as its own. Of the warps of several blocks a lane takes several: neighbours, or those that
+// lie apart by halves.
 void Totals::combine_warps(const std::vector<const Total*>& totals, std::int64_t extent, Span span,
                            bool halves) {
-  CHECK(extent <= WARP_THREADS, "a combine of ", extent, " warps");
+  const std::int64_t lanes = std::min(extent, WARP_THREADS), each = extent / lanes;
   const std::int64_t threads = span.threads * extent;
   const std::string row = threads == threads_.count() ? "" : cat("thread / ", threads, " * ", extent, " + ");
+  const auto number = [&](std::int64_t at) {
+    const std::string lane = cat("thread % ", lanes);
+    if (each == 1) return lane;
+    return halves ? cat(lane, " + ", at * lanes) : cat(lane, " * ", each, " + ", at);
+  };
   through_scratch(totals, span, [&](const Total& total, const Parts& own, const Parts& arrays) {
-    for (std::size_t part = 0; part < own.size(); ++part)
-      assign(total, own[part],
-             vectors_.lanes_of(cat(arrays[part], "[", row, "thread % ", extent, "]"), total.lanes));
-    exchange(total, own, extent, 1, halves);
+    const auto place = [&](std::size_t part, std::int64_t at) {
+      return vectors_.lanes_of(cat(arrays[part], "[", row, number(at), "]"), total.lanes);
+    };
+    if (each == 1)
+      for (std::size_t part = 0; part < own.size(); ++part) assign(total, own[part], place(part, 0));
+    else
+      gather(total, own, {each, halves ? loops::Pairing::halves : loops::Pairing::neighbours}, place);
+    exchange(total, own, lanes, 1, halves);
   });
+}
+
+// own = so many members, each from its place, combined.
+void Totals::gather(const Total& total, const Parts& own, Gathered of, const PlaceOf& place) {
+  const loops::Axis member("member");
+  Total gathered = total;
+  gathered.copies = {{member, of.count}};
+  gathered.of_threads.clear();
+  const int number = scopes_.next_number();
+  for (std::size_t part = 0; part < own.size(); ++part)
+    gathered.names[part] = cat("t", number, part == 0 ? "" : "_place");
+  declare(gathered, scopes_.level());
+  for (std::int64_t at = 0; at < of.count; ++at) {
+    const Parts target = members(gathered, {{member, cat(at)}});
+    for (std::size_t part = 0; part < own.size(); ++part) assign(total, target[part], place(part, at));
+  }
+  combine_copies(gathered, member, of.pairing);
+  const Parts whole = members(gathered, {{member, "0"}});
+  for (std::size_t part = 0; part < own.size(); ++part) assign(total, own[part], whole[part]);
 }
 
 // Through scratch, from which every thread takes what the threads at its place in so many rows of `places`
 // threads have, whole warps, and combines them by halves.
 void Totals::combine_places(const std::vector<const Total*>& totals, std::int64_t extent, std::int64_t places,
                             bool again) {
+  const std::int64_t threads = places * extent;
   through_scratch(totals, {1, again}, [&](const Total& total, const Parts& own, const Parts& arrays) {
-    const loops::Axis member("member");
-    Total gathered = total;
-    gathered.copies = {{member, extent}};
-    gathered.of_threads.clear();
-    const int number = scopes_.next_number();
-    for (std::size_t part = 0; part < own.size(); ++part)
-      gathered.names[part] = cat("t", number, part == 0 ? "" : "_place");
-    declare(gathered, scopes_.level());
-    const std::int64_t threads = places * extent;
-    for (std::int64_t at = 0; at < extent; ++at) {
-      const Parts target = members(gathered, {{member, cat(at)}});
-      for (std::size_t part = 0; part < arrays.size(); ++part)
-        assign(total, target[part],
-               vectors_.lanes_of(cat(arrays[part], "[thread / ", threads, " * ", threads, " + ", at * places,
-                                     " + thread % ", places, "]"),
-                                 total.lanes));
-    }
-    combine_copies(gathered, member, loops::Pairing::halves);
-    const Parts whole = members(gathered, {{member, "0"}});
-    for (std::size_t part = 0; part < arrays.size(); ++part) assign(total, own[part], whole[part]);
+    gather(total, own, {extent, loops::Pairing::halves}, [&](std::size_t part, std::int64_t at) {
+      return vectors_.lanes_of(cat(arrays[part], "[thread / ", threads, " * ", threads, " + ", at * places,
+                                   " + thread % ", places, "]"),
+                               total.lanes);
+    });
   });
 }
 

@@ -31,6 +31,8 @@
 //   atomics                 the same names as store.., with atomic_add_ or atomic_max_ before them; and, of
 //                           threads, atomic_add_run for neighbours
 //   threads                 from_lane_across(value, bits): of the thread of the warp whose number differs
+//                           exchanges.send(place, value, block) into the scratch of a block of the cluster,
+//                           exchanges.receive(bytes) of all that are sent, exchanges.meet() of all blocks
 //   there lanes             low, high, even, odd: one half of a vector; of two lanes, one element; where they
 //   are
 //                           variables narrow<F>(a, b, to_a, to_b) of two of them
@@ -56,8 +58,8 @@ class Dialect {
   virtual std::string head(const loops::Program& program) const = 0;
   virtual std::vector<std::string> opening(const loops::Program& program) const = 0;
   virtual std::string after() const = 0;
-  // Opens the scope of a task, in which `task` is its number.
-  virtual std::string task(const std::string& task) const = 0;
+  // Opens the scope of a task of so many blocks, in which `task` is its number.
+  virtual std::string task(const std::string& task, std::int64_t blocks) const = 0;
   // What the kernel was handed: a buffer as a pointer to elements of this type, a size, the failure record.
   virtual std::string argument(const std::string& type, ops::DType dtype, std::size_t buffer) const = 0;
   virtual std::string size(std::size_t number, const loops::SizeInfo& info) const = 0;  // of Program::sizes

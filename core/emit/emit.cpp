@@ -82,7 +82,7 @@ void Emitter::task_loop(const Tasks& tasks) {
     }
   }
   stmt(*tasks.body);
-  scopes_.close(dialect_.task(task), "}");
+  scopes_.close(dialect_.task(task, threads_.shape().blocks), "}");
 }
 
 void Emitter::stmt(const Stmt& stmt) {

@@ -17,6 +17,7 @@
 
 #include "core/emit/dialect.h"
 #include "core/loops/loops.h"
+#include "core/machine/machine.h"
 
 namespace twinloom::emit {
 
@@ -31,6 +32,8 @@ index::Expr task_count(const loops::Program& program);
 
 // How many threads each of its blocks needs; 1 without thread loops.
 std::int64_t thread_count(const loops::Program& program);
+// The blocks that these threads are.
+machine::BlockShape block_shape(const loops::Program& program);
 
 // Where the arrays that a block's threads share lie, in bytes from the start of the block's scratch; what a
 // Combine needs for itself is not among them.

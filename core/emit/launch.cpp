@@ -32,6 +32,8 @@ index::Expr task_count(const loops::Program& program) {
 
 std::int64_t thread_count(const loops::Program& program) { return Threads(program).count(); }
 
+machine::BlockShape block_shape(const loops::Program& program) { return Threads(program).shape(); }
+
 ScratchLayout scratch_layout(const loops::Program& program) {
   constexpr std::int64_t ALIGNMENT = 16;  // of the widest access
   ScratchLayout layout;

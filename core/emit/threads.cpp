@@ -23,6 +23,20 @@ Threads::Threads(const loops::Program& program) : outermost_fastest_(program.out
     check_waits(*program.body, count_, std::nullopt);
   }
   find_again(*program.body, false);
+  if (are_of_cluster()) check_cluster(program);
+}
+
+void Threads::check_cluster(const loops::Program& program) const {
+  CHECK(!outermost_fastest_, program.name, ": ", count_,
+        " threads of several blocks, the outermost the fastest");
+  loops::for_each_stmt(*program.body, [&](const loops::Stmt& stmt) {
+    const auto* scratch = std::get_if<loops::Scratch>(&stmt.node);
+    const bool shares = scratch != nullptr && scratch->place == loops::Place::scratch;
+    const bool waits = std::holds_alternative<loops::Sync>(stmt.node) ||
+                       std::holds_alternative<loops::Prefix>(stmt.node) ||
+                       std::holds_alternative<loops::LastBlock>(stmt.node);
+    CHECK(!shares && !waits, program.name, ": ", count_, " threads of several blocks share more than totals");
+  });
 }
 
 std::int64_t Threads::width(loops::Axis axis) const {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/loops/loops.h"
+#include "core/machine/machine.h"
 
 namespace twinloom::emit {
 
@@ -25,7 +26,10 @@ class Threads {
   // a loop without threads that they would wait for: those of the warp for an exchange, of the block beyond a
   // warp.
   explicit Threads(const loops::Program& program);
-  std::int64_t count() const { return count_; }  // of a block; 1 without thread loops
+  std::int64_t count() const { return count_; }  // of a task; 1 without thread loops
+  // More than a block has are those of a cluster of blocks, whose scratch all of them may write.
+  machine::BlockShape shape() const { return machine::block_shape(count_); }
+  bool are_of_cluster() const { return shape().blocks > 1; }
   // From a thread of one iteration of the loop to the one at its place in the next: the threads of an
   // iteration, where the innermost loop is the fastest.
   std::int64_t width(loops::Axis axis) const;
@@ -40,6 +44,8 @@ class Threads {
   void walk_from_outside(const loops::Stmt& stmt, std::int64_t around);
   // `span`: threads of a member of the loops around; `present`: so many neighbours of them alone execute it.
   void check_waits(const loops::Stmt& stmt, std::int64_t span, std::optional<std::int64_t> present) const;
+  // Of what blocks of a cluster have no part in each other's.
+  void check_cluster(const loops::Program& program) const;
   void check_wait(loops::Axis across, std::optional<std::int64_t> present, bool in_scratch) const;
   // Waits of all threads in one turn of the body, outside the loops in it: at least so many.
   int waits_in(const loops::Stmt& body) const;

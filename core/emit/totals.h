@@ -105,6 +105,15 @@ class Totals {
   void combine_warps(const std::vector<const Total*>& totals, std::int64_t extent, Span span, bool halves);
   void combine_places(const std::vector<const Total*>& totals, std::int64_t extent, std::int64_t places,
                       bool again);
+  // How many members a thread takes from scratch, and how they are combined; where each of them lies.
+  struct Gathered {
+    std::int64_t count;
+    loops::Pairing pairing;
+  };
+  using PlaceOf = std::function<std::string(std::size_t part, std::int64_t at)>;
+  void gather(const Total& total, const Parts& own, Gathered of, const PlaceOf& place);
+  std::int64_t bytes_in_scratch(const Total& total, std::int64_t threads) const;
+  std::string wait(std::int64_t bytes = 0) const;
   void exchange(const Total& total, const Parts& own, std::int64_t extent, std::int64_t width, bool halves);
 
   const Threads& threads_;

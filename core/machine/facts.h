@@ -29,6 +29,7 @@ void for_each_fact(Of& one, Other& other, Visit&& visit) {
   visit("vector_registers", one.vector_registers, other.vector_registers, From::system);
   visit("masked_memory", one.masked_memory, other.masked_memory, From::system);
   visit("max_threads", one.max_threads, other.max_threads, From::system);
+  visit("cluster_blocks", one.cluster_blocks, other.cluster_blocks, From::system);
   visit("warp_threads", one.warp_threads, other.warp_threads, From::system);
   visit("scratch_bytes", one.scratch_bytes, other.scratch_bytes, From::system);
   visit("blocks_at_once", one.blocks_at_once, other.blocks_at_once, From::system);

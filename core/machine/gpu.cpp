@@ -15,6 +15,7 @@ Machine gpu(const GpuFacts& facts) {
   machine.vector_registers = 64;
   machine.masked_memory = false;
   machine.max_threads = facts.block_threads;
+  machine.cluster_blocks = facts.cluster_blocks;
   machine.warp_threads = facts.warp_threads;
   machine.scratch_bytes = facts.block_scratch_bytes;
   machine.multiprocessors = facts.multiprocessors;
@@ -39,6 +40,7 @@ Machine h200() {
               .multiprocessors = 132,
               .threads_each = 2048,
               .block_threads = 1024,
+              .cluster_blocks = 8,
               .warp_threads = 32,
               .block_scratch_bytes = 227 << 10,
               .scratch_bytes_each = 228 << 10,

@@ -15,6 +15,7 @@ struct GpuFacts {
   int multiprocessors = 0;
   int threads_each = 0;   // at once on a multiprocessor
   int block_threads = 0;  // at most
+  int cluster_blocks = 1;  // see Machine
   int warp_threads = 0;
   std::int64_t block_scratch_bytes = 0;  // shared memory that one block may ask for
   std::int64_t scratch_bytes_each = 0;   // of a multiprocessor

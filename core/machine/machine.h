@@ -24,6 +24,7 @@ struct MemoryLevel {
 // Elements between lanes of a core's register, at most, that are loaded as whole registers and picked out of
 // them: as many loads and shuffles as that, in place of a load and an insertion for each lane.
 constexpr int MOST_APART = 4;
+constexpr std::int64_t MOST_BLOCK_THREADS = 1024;  // of one block, on any machine
 constexpr int BLOCK_THREADS = 256;  // of the blocks of a GPU that `blocks_at_once` counts
 
 struct Machine {
@@ -33,6 +34,7 @@ struct Machine {
   int vector_registers = 16;             // that a loop body may keep alive
   bool masked_memory = true;             // masked loads and stores cost about as much as plain ones
   int max_threads = 1;                   // of a block; 1 where threads cannot share scratch
+  int cluster_blocks = 1;                // whose threads may share a row, through each other's scratch
   int warp_threads = 1;                  // that exchange registers directly
   std::int64_t scratch_bytes = 1 << 15;  // of a block
   int blocks_at_once = 1;                // cores, or blocks in flight
@@ -51,6 +53,18 @@ struct Machine {
   double worth_a_thread_seconds = 15e-6;  // a kernel with less work stays on the calling thread
   friend bool operator==(const Machine&, const Machine&) = default;
 };
+
+// So many threads that walk a row together: one block's, or those of a cluster of a power of two of blocks.
+// Few of each block, so that they have registers enough for what they keep of the row.
+struct BlockShape {
+  std::int64_t threads = 1, blocks = 1;  // of a block; of the cluster
+};
+constexpr BlockShape block_shape(std::int64_t threads) {
+  constexpr std::int64_t EACH = 512, MOST_BLOCKS = 8;  // as many as every machine with clusters has
+  if (threads <= MOST_BLOCK_THREADS) return {threads, 1};
+  const std::int64_t blocks = threads / EACH < MOST_BLOCKS ? threads / EACH : MOST_BLOCKS;
+  return {threads / blocks, blocks};
+}
 
 // Workers, of so many at most, that share the tasks of a kernel whose arguments span so many bytes: as if
 // each byte were moved once from where memory is slowest, it must be worth a thread.

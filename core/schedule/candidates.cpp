@@ -49,7 +49,7 @@ std::vector<Changes> changes_of_blocks() {
       values_of(&Parameters::carry_threads, {32, 256, 512}),
       values_of(&Parameters::kept_lanes, {4, 8, 32}),
       both(values_of(&Parameters::parts, {0.25, 4}), values_of(&Parameters::splits, {false})),
-      values_of(&Parameters::rows, {Rows::nowhere, Rows::registers, Rows::scratch}),
+      values_of(&Parameters::rows, {Rows::nowhere, Rows::registers, Rows::scratch, Rows::cluster}),
       values_of(&Parameters::divisions, {Divisions::loads}),
       values_of(&Parameters::most_values, {0}),
       values_of(&Parameters::prefetches, {false}),

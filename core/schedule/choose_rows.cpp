@@ -89,6 +89,9 @@ class RowChooser {
     const int most = most_values();
     using Rows = Parameters::Rows;
     if (parameters_.rows() == Rows::nowhere) return looped(situation);
+    for (int values = parameters_.rows() == Rows::cluster ? most : -1; values >= 0; --values)
+      if (auto schedule = in_cluster(Situation(forms_, machine_, parameters_, values), values))
+        return *schedule;
     const bool registers = parameters_.rows() != Rows::scratch;
     for (int values = registers ? most : 0; values > 0; --values)
       if (auto schedule = in_registers(Situation(forms_, machine_, parameters_, values), values))
@@ -209,6 +212,25 @@ class RowChooser {
         beside ? ceil_div(row->most, beside->threads) : elements_of_thread(row->most);
     if (elements * bytes_of_element(*plan, situation) > REGISTER_BYTES) return std::nullopt;
     return schedule;
+  }
+
+  // The same of a row that one block has not warps enough for: those of several, which exchange accumulators.
+  // Where its elements cannot be packed a thread has a load and a mask for each.
+  std::optional<Schedule> in_cluster(const Situation& situation, int values) const {
+    const auto row = row_of(situation);
+    if (!row || row->most == Row::UNBOUNDED || rows_beside(situation)) return std::nullopt;
+    const std::int64_t threads = next_power_of_two(units_of(row->most)) * machine_.warp_threads;
+    const machine::BlockShape shape = machine::block_shape(threads);
+    if (threads <= MOST_THREADS || shape.threads > machine_.max_threads ||
+        shape.blocks > machine_.cluster_blocks ||
+        situation.packed_along(situation.siblings.front()->loops.back().axis) == 1)
+      return std::nullopt;
+    auto schedule = keeping(situation, threads_of_row(row, threads / machine_.warp_threads, true), values,
+                            loops::Place::registers);
+    const auto* plan = schedule ? std::get_if<Plan>(&forms_.resolved(*schedule)) : nullptr;
+    if (plan == nullptr) return std::nullopt;
+    const std::int64_t kept = elements_of_thread(row->most) * bytes_of_element(*plan, situation);
+    return kept <= 2 * machine_.registers_each / shape.threads ? std::move(schedule) : std::nullopt;
   }
 
   // Of a row that warps keep.

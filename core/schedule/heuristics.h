@@ -37,7 +37,8 @@ class Parameter {
 
 // Parameters of the heuristics, with the values that they usually have; candidates() draws others.
 struct Parameters {
-  enum class Rows : std::uint8_t { best, nowhere, registers, scratch };  // where threads keep rows
+  // Where threads keep rows: in a cluster, in the registers of several blocks.
+  enum class Rows : std::uint8_t { best, nowhere, registers, scratch, cluster };
   using Count = Parameter<std::int64_t>;
   using Flag = Parameter<bool>;
   using Maybe = Parameter<std::optional<bool>>;

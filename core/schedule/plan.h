@@ -16,7 +16,7 @@
 namespace twinloom::schedule {
 
 constexpr std::int64_t WARP_THREADS = 32;    // that exchange registers without a Sync
-constexpr std::int64_t MOST_THREADS = 1024;  // of a block, on any machine
+constexpr std::int64_t MOST_THREADS = machine::MOST_BLOCK_THREADS;
 constexpr std::int64_t MOST_WIDE = 1024;     // iterations of a loop that is a vector, threads or written out
 
 // What threads take side by side.
@@ -122,6 +122,8 @@ std::string why_unlawful(const Plan& plan);
 
 // Why threads may not wait for each other where they would have to, or an empty text. See waits.cpp.
 std::string why_bad_waits(const Plan& plan);
+// Why threads of several blocks may not walk it: see waits.cpp. Of a plan with all that it keeps.
+std::string why_bad_cluster(const Plan& plan);
 
 // Why neighbouring threads may not walk neighbouring rows, or an empty text. See waits.cpp.
 std::string why_not_outermost_fastest(const Plan& plan);

@@ -342,6 +342,7 @@ std::string add_extras(const Schedule& schedule, Plan& plan) {
     if (auto* reason = std::get_if<std::string>(&staged)) return std::move(*reason);
     plan.staged.push_back(std::get<Staged>(staged));
   }
+  if (std::string reason = why_bad_cluster(plan); !reason.empty()) return reason;
   for (const PrefetchPlan& row : schedule.prefetches) {
     auto prefetched = prefetch(plan, row);
     if (auto* reason = std::get_if<std::string>(&prefetched)) return std::move(*reason);

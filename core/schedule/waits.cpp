@@ -10,6 +10,8 @@
 
 #include "core/base/integers.h"
 #include "core/loops/canonical.h"
+#include "core/loops/rewrite.h"
+#include "core/ops/monoid.h"
 #include "core/schedule/plan.h"
 
 namespace twinloom::schedule {
@@ -17,6 +19,8 @@ namespace twinloom::schedule {
 using loops::Bind;
 
 namespace {
+
+constexpr int WORD_BYTES = 4;  // the least that blocks send each other
 
 // Members of a thread loop, which the law of binds made known.
 std::int64_t members(const Scope& scope, const Turn& turn) {
@@ -132,6 +136,35 @@ std::string why_bad_waits(const Plan& plan) {
                  ": rows of a block end at different turns, and ", waits ? around : together,
                  " threads of a row, which are not a warp, wait for each other in each");
   }
+  return "";
+}
+
+// More threads than a block has are those of several, which combine accumulators together and share nothing
+// else.
+std::string why_bad_cluster(const Plan& plan) {
+  std::int64_t threads = 1;
+  bool scans = false;
+  for (const Scope& sibling : plan.siblings) {
+    threads = std::max(threads, threads_of(sibling));
+    scans = scans || sibling.reach == Reach::scan;
+  }
+  threads *= threads_of(plan.common);
+  if (threads <= MOST_THREADS) return "";
+  const std::string words = cat(threads, " threads are those of several blocks: ");
+  if (plan.siblings.empty()) return words + "they have nothing to combine";
+  if (scans) return words + "a scan is walked by one";
+  if (plan.grid || plan.columns || plan.outermost_fastest)
+    return words + "rows in parts, or beside columns or rows of neighbouring threads, are walked by one each";
+  bool has_short_parts = false;
+  loops::for_each_stmt(*plan.nest.body, [&](const loops::Stmt& stmt) {
+    const auto* start = std::get_if<loops::Start>(&stmt.node);
+    for (int part = 0; start != nullptr && part < ops::parts(start->monoid); ++part)
+      has_short_parts |= ops::size_of(ops::part_type(start->monoid, start->element, part)) < WORD_BYTES;
+  });
+  if (has_short_parts) return words + "they exchange whole words, of which an accumulator has parts";
+  const auto in_scratch = [](const auto& kept) { return kept.place == loops::Place::scratch; };
+  if (std::ranges::any_of(plan.staged, in_scratch) || std::ranges::any_of(plan.kept, in_scratch))
+    return words + "what is kept in scratch is one's";
   return "";
 }
 

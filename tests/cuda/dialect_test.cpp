@@ -524,6 +524,34 @@ TEST(Dialect, KernelsWithTotalsAreCompiledForFewerThreads) {
             "__launch_bounds__(256)");
 }
 
+// 64 warps are four blocks: what each warp has is sent to all of them, of which a lane combines two
+// neighbours.
+TEST(Dialect, ThreadsOfSeveralBlocksSendEachOtherTheirTotals) {
+  const loops::Program program = loops::parse(R"(program rows(x: f32[5*2048], y: written f32[5]) {
+  for i < 5 block {
+    start t0: sum f32 copies (u)
+    for u < 64 thread {
+      start t1: sum f32 copies (k)
+      for k < 32 thread { merge t1 (x[2048*i + 32*u + k]) }
+      combine t1 across k halves
+      merge t0 (t1)
+    }
+    combine t0 across u neighbours
+    y[i] = t0
+  }
+})");
+  const std::string text = emit::emit(program, CudaDialect(Handed::any));
+  for (const std::string_view words :
+       {"__launch_bounds__(512, 2) __cluster_dims__(4, 1, 1) twinloom_rows(", "= blockIdx.x / 4;",
+        "const i64 thread = Exchanges::block() * 512 + threadIdx.x;", "exchanges.receive(256);",
+        "if (thread % 32 == 0) for (int block = 0; block < 4; ++block) exchanges.send(&",
+        "[thread % 32 * 2 + 1]"})
+    EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
+  EXPECT_EQ(text.find("__syncthreads"), std::string::npos) << text;
+  EXPECT_EQ(block_threads(program), 512);
+  EXPECT_EQ(block_count(program, 132), index::Expr(20));
+}
+
 // Blocks of a sort have whole iterations of 4,096 elements, and there are never more than run at once.
 TEST(Dialect, ASortIsLaunchedWithBlocksOfItsOwn) {
   const loops::Program program =

@@ -23,7 +23,7 @@ std::size_t expect_taken(std::string_view nest_text) {
       const KernelText text = translator.text(program, handed);
       EXPECT_FALSE(translator.object(text, program.name).empty()) << text.source;
     }
-    EXPECT_LE(emit::thread_count(program), machine::h200().max_threads);
+    EXPECT_LE(emit::block_shape(program).threads, machine::h200().max_threads);
   }
   return programs.size();
 }
@@ -39,6 +39,21 @@ std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
   return std::string(tests::nest_cases()[info.param].name);
 }
 INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::Range(std::size_t{0}, tests::nest_cases().size()), name_of);
+
+// Rows that several blocks keep.
+TEST(Kernels, NvrtcTakesClusters) {
+  TWINLOOM_NEEDS_NVRTC();
+  EXPECT_EQ(expect_taken(R"(program softmax(x: f32[4096*100000], y: written f32[4096*100000]) {
+  for i < 4096 {
+    start t0: max f32
+    for k < 100000 { t0 += x[100000*i + k] at k }
+    start t1: sum f32
+    for k1 < 100000 { t1 += exp(sub(x[100000*i + k1], t0)) at k1 }
+    for k2 < 100000 { y[100000*i + k2] = div(exp(sub(x[100000*i + k2], t0)), t1) }
+  }
+})"),
+            1u);
+}
 
 // By the shape of a scan: one long row, few long columns, short rows, of several totals.
 TEST(KernelsOfScans, NvrtcTakesWhatIsChosen) {

@@ -46,6 +46,18 @@ std::string with(std::string text, std::string_view words, std::string_view inst
   return text.replace(at, words.size(), instead);
 }
 
+TEST(Machine, ThreadsAreThoseOfABlockOrOfAFewThatShareARow) {
+  const auto shape = [](std::int64_t threads) {
+    const machine::BlockShape blocks = machine::block_shape(threads);
+    return std::pair(blocks.threads, blocks.blocks);
+  };
+  EXPECT_EQ(shape(1), std::pair(std::int64_t{1}, std::int64_t{1}));
+  EXPECT_EQ(shape(1024), std::pair(std::int64_t{1024}, std::int64_t{1}));
+  EXPECT_EQ(shape(2048), std::pair(std::int64_t{512}, std::int64_t{4}));
+  EXPECT_EQ(shape(4096), std::pair(std::int64_t{512}, std::int64_t{8}));
+  EXPECT_EQ(shape(8192), std::pair(std::int64_t{1024}, std::int64_t{8}));
+}
+
 // As texts from before this fact was known do.
 TEST(Machine, WhatACallerDecidesMayBeLeftOut) {
   EXPECT_EQ(machine::parse(with(machine::print(measured()), "library_rate 0\n", "")), measured());

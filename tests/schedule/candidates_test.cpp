@@ -35,7 +35,8 @@ TEST(Candidates, AreLegalAndDistinctAndNotTheChosenOne) {
 void expect_threads_that_a_block_has(const loops::Program& nest, const schedule::Schedule& schedule,
                                      const machine::Machine& machine, std::string_view name) {
   for (const loops::Program& program : schedule::apply(nest, schedule))
-    EXPECT_LE(emit::thread_count(program), machine.max_threads) << name << "\n" << schedule::print(schedule);
+    EXPECT_LE(emit::block_shape(program).threads, machine.max_threads) << name << "\n"
+                                                                       << schedule::print(schedule);
 }
 
 // The siblings of the last nest pack 4 elements and 1.

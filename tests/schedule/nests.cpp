@@ -485,6 +485,12 @@ const std::vector<NestCase> cases = {
       "1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 unroll loop 1 k1.3 unroll loop 1 k1.4 thread loop 1 k1.5 "
       "vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 unroll loop 2 k2.3 unroll loop 2 k2.4 thread "
       "loop 2 k2.5 vector",
+      "schedule values 1 registers stage x inside i.0 registers pad 0 split 0 k : 65536, 1024, 256, 128, 4 "
+      "mask split 1 k1 : 65536, 1024, 256, 128, 4 mask split 2 k2 : 65536, 1024, 256, 128, 4 mask loop -1 "
+      "i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 unroll loop 0 k.3 unroll loop 0 k.4 thread "
+      "loop 0 k.5 vector loop 1 k1.0 serial loop 1 k1.1 thread loop 1 k1.2 unroll loop 1 k1.3 unroll loop "
+      "1 k1.4 thread loop 1 k1.5 vector loop 2 k2.0 serial loop 2 k2.1 thread loop 2 k2.2 unroll loop 2 "
+      "k2.3 unroll loop 2 k2.4 thread loop 2 k2.5 vector",
       "schedule values 1 registers stage x inside i.0 registers pad 0 split 0 k : 2048, 1024, 256, 128, 4 "
       "mask split 1 k1 : 2048, 1024, 256, 128, 4 mask split 2 k2 : 2048, 1024, 256, 128, 4 mask loop -1 "
       "i.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 unroll loop 0 k.3 unroll loop 0 k.4 thread "

@@ -1,6 +1,8 @@
 // How the threads of a block are given what a nest walks, of whole schedules chosen for a GPU.
 #include <gtest/gtest.h>
 
+#include "core/base/text.h"
+#include "core/emit/emit.h"
 #include "core/machine/gpu.h"
 #include "core/schedule/schedule.h"
 
@@ -8,8 +10,43 @@ namespace twinloom::tests {
 
 namespace {
 
+std::string with_each(std::string text, std::string_view word, std::string_view instead) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += instead.size())
+    text.replace(at, word.size(), instead);
+  return text;
+}
+
 std::string chosen(std::string_view nest) {
   return schedule::print(schedule::choose(loops::parse(nest), machine::h200()));
+}
+
+std::int64_t threads_of_softmax(std::int64_t row, const machine::Machine& machine) {
+  const loops::Program nest =
+      loops::parse(with_each(R"(program softmax(x: f32[4096*ROW], y: written f32[4096*ROW]) {
+  for i < 4096 {
+    start t0: max f32
+    for k < ROW { t0 += x[ROW*i + k] at k }
+    start t1: sum f32
+    for k1 < ROW { t1 += exp(sub(x[ROW*i + k1], t0)) at k1 }
+    for k2 < ROW { y[ROW*i + k2] = div(exp(sub(x[ROW*i + k2], t0)), t1) }
+  }
+})",
+                             "ROW", cat(row)));
+  return emit::thread_count(schedule::apply(nest, schedule::choose(nest, machine)).front());
+}
+
+// Registers of eight blocks hold a row that one block would read three times, where they may exchange
+// accumulators; what cannot be loaded four at a time is read again.
+TEST(Threads, RowsAreKeptBySeveralBlocks) {
+  const machine::Machine h200 = machine::h200();
+  machine::Machine alone = h200;
+  alone.cluster_blocks = 1;
+  EXPECT_EQ(threads_of_softmax(131072, h200), 4096);
+  EXPECT_EQ(threads_of_softmax(100000, h200), 4096);
+  EXPECT_EQ(threads_of_softmax(60000, h200), 2048);
+  for (const std::int64_t row : {16384, 100001, 400000})
+    EXPECT_LE(threads_of_softmax(row, h200), 1024) << row;
+  EXPECT_LE(threads_of_softmax(131072, alone), 1024);
 }
 
 // Three loads of one line have no more on their way than one: a thread takes two elements.

@@ -1,6 +1,7 @@
 // Schedules whose threads would wait for threads that never come, and those beside them whose threads do not.
 #include <gtest/gtest.h>
 
+#include "core/base/text.h"
 #include "core/schedule/schedule.h"
 
 namespace twinloom::tests {
@@ -28,6 +29,24 @@ constexpr std::string_view COLUMNS =
     R"(program columns(x: f32[512*n], y: written f32[512*n]; n in 0..) {
   for j < n { start t0: sum f32 for k < 512 { t0 += x[n*k + j] at k }
     for l < 512 { y[n*l + j] = sub(x[n*l + j], t0) } } })";
+
+constexpr std::string_view TWO_PRODUCTS =
+    R"(program products(x: f32[90000], y: written f32[1]) {
+  start t0: sum f32 for k < 90000 { t0 += x[k] at k }
+  start t1: max i16 for j < 90000 { t1 += i16(mul(x[j], t0)) at j } y[0] = f32(t1) })";
+constexpr std::string_view LONG_SCAN =
+    R"(program scan(x: f32[90000], y: written f32[90000]) {
+  start t0: sum f32 for k < 90000 { scan t1 = t0 (x[k]) at k y[k] = t1 } })";
+constexpr std::string_view LONG_ROW =
+    R"(program row(x: f32[90000*m], y: written f32[90000*m]; m in 0..) {
+  for i < m { start t0: sum f32 for k < 90000 { t0 += x[90000*i + k] at k }
+    for j < 90000 { y[90000*i + j] = mul(x[90000*i + j], t0) } } })";
+constexpr std::string_view BY_64_WARPS =
+    " split 0 k : 65536, 1024, 256, 128, 4 mask split 1 j : 65536, 1024, 256, 128, 4 mask loop -1 i.0 block "
+    "loop 0 "
+    "k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop 0 k.4 thread loop 0 k.5 vector "
+    "loop 1 "
+    "j.0 serial loop 1 j.1 thread loop 1 j.2 serial loop 1 j.3 unroll loop 1 j.4 thread loop 1 j.5 vector";
 
 struct Waiting {
   std::string_view nest, schedule, words;
@@ -130,6 +149,38 @@ TEST(Waits, AreRefusedWhereSomeThreadsNeverCome) {
     const auto reason = schedule::why_illegal(loops::parse(given.nest), schedule::parse(given.schedule));
     EXPECT_EQ(reason.value_or("legal"), given.words) << given.schedule;
   }
+}
+
+TEST(Waits, ThreadsOfSeveralBlocksShareAccumulatorsAlone) {
+  const auto words = [](std::string_view nest, const std::string& schedule) {
+    return schedule::why_illegal(loops::parse(nest), schedule::parse(schedule)).value_or("legal");
+  };
+  EXPECT_EQ(words(LONG_ROW, cat("schedule", BY_64_WARPS)), "legal");
+  EXPECT_EQ(words(LONG_ROW, cat("schedule stage x inside i.0 registers pad 0", BY_64_WARPS)), "legal");
+  EXPECT_EQ(words(LONG_ROW, cat("schedule stage x inside i.0 scratch pad 0", BY_64_WARPS)),
+            "2048 threads are those of several blocks: what is kept in scratch is one's");
+  EXPECT_EQ(
+      words(LONG_ROW, cat("schedule grid k units 64", BY_64_WARPS)),
+      "2048 threads are those of several blocks: rows in parts, or beside columns or rows of neighbouring "
+      "threads, are walked by one each");
+  EXPECT_EQ(
+      words(TWO_PRODUCTS,
+            "schedule split 0 k : 1024, 256, 32 mask split 1 j : 32 mask loop 0 k.0 thread loop 0 k.1 serial "
+            "loop 0 k.2 unroll loop 0 k.3 thread loop 1 j.0 serial loop 1 j.1 thread"),
+      "4096 threads are those of several blocks: they exchange whole words, of which an accumulator has "
+      "parts");
+  EXPECT_EQ(
+      words(LONG_SCAN,
+            "schedule split 0 k : 65536, 1024, 32 mask loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 thread "
+            "loop 0 k.3 serial"),
+      "2048 threads are those of several blocks: a scan is walked by one");
+  EXPECT_EQ(
+      words(
+          "program p(x: f32[64*64], y: written f32[64*64]) { for i < 64 { for j < 64 { "
+          "y[64*i + j] = neg(x[64*i + j]) } } }",
+          "schedule split -1 i : 64 exact split -1 j : 32 exact loop -1 i.0 block loop -1 j.0 block loop -1 "
+          "i.1 thread loop -1 j.1 thread"),
+      "2048 threads are those of several blocks: they have nothing to combine");
 }
 
 }  // namespace

@@ -109,6 +109,77 @@ TWINLOOM_INLINE bool block_arrives_last(Of* counter, i64 members) {
   return last;
 }
 
+// What the blocks of a cluster hand to each other: all threads send for all blocks, each into its own
+// scratch, and then wait until so many bytes have come into theirs. Every block hears of them by a barrier
+// that counts bytes, two by turns: whoever sends for the exchange after the next has heard of the next, and
+// so all blocks have been through with this one. All arrays of an exchange are its own until the cluster has
+// met again.
+class Exchanges {
+ public:
+  TWINLOOM_INLINE explicit Exchanges(u64* barriers) : barriers_(barriers) {
+    if (threadIdx.x == 0) {
+      for (int at = 0; at < 2; ++at)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" : : "r"(shared(barriers + at)) : "memory");
+      asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+    }
+    meet();
+  }
+  TWINLOOM_INLINE static i64 block() {
+    u32 number;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(number));
+    return number;
+  }
+  template <class Of>
+  TWINLOOM_INLINE void send(Of* place, Of value, int block) const {
+    const u32 there = of_block(place, block), barrier = of_block(barriers_ + (count_ & 1), block);
+    if constexpr (sizeof(Of) == 4)
+      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+                   :
+                   : "r"(there), "r"(bit_cast<u32>(value)), "r"(barrier)
+                   : "memory");
+    else
+      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];"
+                   :
+                   : "r"(there), "l"(bit_cast<u64>(value)), "r"(barrier)
+                   : "memory");
+  }
+  TWINLOOM_INLINE void receive(u32 bytes) {
+    const u32 barrier = shared(barriers_ + (count_ & 1)), parity = count_ >> 1 & 1;
+    if (threadIdx.x == 0)
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                   :
+                   : "r"(barrier), "r"(bytes)
+                   : "memory");
+    u32 complete = 0;
+    while (complete == 0)
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+          : "=r"(complete)
+          : "r"(barrier), "r"(parity)
+          : "memory");
+    ++count_;
+  }
+  // All threads of all blocks.
+  TWINLOOM_INLINE static void meet() {
+    asm volatile("barrier.cluster.arrive.release;" : : : "memory");
+    asm volatile("barrier.cluster.wait.acquire;" : : : "memory");
+  }
+
+ private:
+  template <class Of>
+  TWINLOOM_INLINE static u32 shared(Of* place) {
+    return u32(__cvta_generic_to_shared(place));
+  }
+  template <class Of>
+  TWINLOOM_INLINE static u32 of_block(Of* place, int block) {
+    u32 there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared(place)), "r"(block));
+    return there;
+  }
+  u64* barriers_;
+  u32 count_ = 0;
+};
+
 // Values of other threads of the warp, all of whose threads call these.
 constexpr u32 WHOLE_WARP = 0xffffffffu;
 template <class One, class Moved>
