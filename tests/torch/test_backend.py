@@ -9,6 +9,7 @@ import pytest
 import sympy
 import torch
 import twinloom
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._sympy import functions
 
 F = torch.nn.functional
@@ -115,6 +116,16 @@ def test_a_training_step_has_the_gradients_of_eager():
         gradients.append([parameter.grad.clone() for parameter in module.parameters()])
     for given, wanted in zip(*gradients):
         expect_close(given, wanted)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_gradient_of_a_silu_is_made_of_its_sigmoid(dtype):
+    gradient, x = drawn(64).to(dtype), (8 * drawn(64)).to(dtype)
+    backward = torch.ops.aten.silu_backward.default
+    graph = make_fx(backward, decomposition_table=twinloom._backend.decompositions())(gradient, x)
+    operators = {node.target for node in graph.graph.nodes}
+    assert torch.ops.aten.sigmoid.default in operators and torch.ops.aten.exp.default not in operators
+    torch.testing.assert_close(graph(gradient, x), backward(gradient, x))
 
 
 def test_one_compilation_serves_all_sizes():

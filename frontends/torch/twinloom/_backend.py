@@ -76,6 +76,7 @@ def decompositions():
     """Core ATen, without what is wrong or slower taken apart, and with what is better so."""
     import torch._inductor.decomposition as inductor
     from torch._decomp import core_aten_decompositions, global_decomposition_table
+    from torch._decomp.decompositions import pw_cast_for_opmath
     aten = torch.ops.aten
     table = dict(core_aten_decompositions())
     # Its backward wants the sums of exponentials, which the decomposition does not give.
@@ -89,7 +90,14 @@ def decompositions():
     for overload, function in {**others, **inductor.decompositions}.items():
         if overload in wanted or getattr(overload, "overloadpacket", overload) in wanted:
             table[overload] = function
+    table[aten.silu_backward.default] = pw_cast_for_opmath(_silu_backward)
     return table
+
+
+def _silu_backward(gradient, value):
+    """By a sigmoid, which a forward pass in the same graph has too, not by an exponential and a quotient."""
+    sigmoid = torch.sigmoid(value)
+    return gradient * sigmoid * (1 + value * (1 - sigmoid))
 
 
 def works(node):
