@@ -20,7 +20,7 @@ struct Case {
 constexpr Case CASES[] = {{"FourBlocks", 300, 60'000},
                           {"EightBlocks", 100, 131'072},
                           {"PartOfAUnit", 70, 100'004},
-                          {"LargeBlocks", 60, 262'000}};
+                          {"LargeBlocks", 100, 262'000}};
 
 class Clusters : public GpuTest, public testing::WithParamInterface<Case> {
  protected:
