@@ -64,7 +64,7 @@ TEST(Atomics, AddToTheirOwnSource) {
 }
 
 // Few places, integers, products, sums without what was there, and rows whose indices are sorted in less
-// time.
+// time: long ones that meet.
 TEST(Atomics, AreNotUsedWhere) {
   Builder b;
   const Tensor at = b.input("at", DType::i64, {40}), x = b.input("x", DType::f32, {300});
@@ -73,9 +73,10 @@ TEST(Atomics, AreNotUsedWhere) {
   b.output(scatter(i, 0, at, b.input("j", DType::i32, {40}), Mode::add));
   b.output(scatter(x, 0, at, w, Mode::multiply));
   b.output(scatter(x, 0, at, w, Mode::add, false));
+  const Tensor many = b.input("many", DType::i64, {300});
   for (const index::Expr& row : {index::Expr(64), index::Expr(index::Symbol("n"))})
-    b.output(index_update(b.input(cat("x", row), DType::f32, {300, row}), 0, at,
-                          b.input(cat("w", row), DType::f32, {40, row}), Mode::add));
+    b.output(index_update(b.input(cat("x", row), DType::f32, {300, row}), 0, many,
+                          b.input(cat("w", row), DType::f32, {300, row}), Mode::add));
   const Graph graph = b.take();
   EXPECT_EQ(kernels_of(lower::lower(graph, {}, ATOMICS)).adding, 0);
   Builder c;
@@ -83,7 +84,9 @@ TEST(Atomics, AreNotUsedWhere) {
                    c.input("w", DType::f32, {40}), Mode::add));
   c.output(index_update(c.input("y", DType::f32, {300, 63}), 0, c.input("to", DType::i64, {40}),
                         c.input("v", DType::f32, {40, 63}), Mode::add));
-  EXPECT_EQ(kernels_of(lower::lower(c.graph(), {}, ATOMICS)).adding, 2);
+  c.output(index_update(c.input("z", DType::f32, {300, 512}), 0, c.input("into", DType::i64, {299}),
+                        c.input("u", DType::f32, {299, 512}), Mode::add));
+  EXPECT_EQ(kernels_of(lower::lower(c.graph(), {}, ATOMICS)).adding, 3);
   EXPECT_EQ(kernels_of(lower::lower(c.graph())).adding, 0);
 }
 
