@@ -1,7 +1,8 @@
 // What differs between the languages that kernels are written in. Everything else of a kernel's text is
 // the emitter's, and calls functions that the device header of each language offers under one name:
 //   operators and monoids   as their tables spell them: add(a, b), where(mask, a, b), sum(a, b);
-//                           div_by_one(a, b) for a vector divided by one number; where lanes are variables
+//                           div_by_one(a, b) for a vector divided by one number; where there are no threads
+//                           rounded<F>(a) for what is left of an f32 in that format; where lanes are variables
 //                           the forms of core/ops/quick.def: quick_exp(rare, a), mended_exp(rare, a, quick),
 //                           rare_exp(a), and those of div; where blocks have threads argmax_after and
 //                           argmin_after, whose right places come after the left ones, and

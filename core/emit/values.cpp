@@ -243,6 +243,11 @@ std::optional<Rounded> rounded_in(const loops::Value& value, ops::DType to) {
 
 }  // namespace
 
+// Whether what is rounded to a bf16 and widened again stays a word, without the way through 16 bits.
+bool Values::is_kept_wide(const loops::Convert& inner, ops::DType to) const {
+  return inner.to == ops::DType::bf16 && to == ops::DType::f32 && !dialect_.has_threads();
+}
+
 Operand Values::convert(const loops::Convert& convert) {
   if (const auto rounded = dialect_.has_threads() ? rounded_in(*convert.input, convert.to) : std::nullopt) {
     const Operand input = value(*rounded->input);
@@ -250,6 +255,12 @@ Operand Values::convert(const loops::Convert& convert) {
                                  rounded->low, ", ", rounded->high, ")");
     if (input.dtype == ops::DType::f32 && (input.lanes == 1 || vectors_.apart(input.lanes)))
       return named({text, convert.to, input.lanes});
+  }
+  const auto* inner = std::get_if<loops::Convert>(&convert.input->node);
+  if (inner != nullptr && is_kept_wide(*inner, convert.to)) {
+    const Operand wide = value(*inner->input);
+    if (wide.dtype == convert.to)
+      return named({cat("rounded<", ops::name(inner->to), ">(", wide.text, ")"), convert.to, wide.lanes});
   }
   const Operand input = value(*convert.input);
   if (input.dtype == convert.to) return input;

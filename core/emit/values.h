@@ -101,6 +101,7 @@ class Values {
   Operand read(const loops::Read& read);
   Operand load(const loops::Load& load);
   Operand apply(const loops::Apply& apply);
+  bool is_kept_wide(const loops::Convert& inner, ops::DType to) const;
   Operand convert(const loops::Convert& convert);
   Operand divided_by_one(const Operand& over, const Operand& under);
   Operand side_by_side(ops::Pointwise op, const std::vector<Operand>& inputs, int lanes);

@@ -47,6 +47,7 @@ class CommonChooser {
           std::max<std::int64_t>(lanes, situation_.machine.vector_bytes / situation_.accesses.front().bytes);
     else if (situation_.siblings.empty() ? has_long_chains(loop) : total_work() <= HEAVY_WORK)
       lanes *= situation_.wide_vectors();
+    lanes = std::max(lanes, situation_.stored_lanes_along(loop.axis, -1));
     const auto most = situation_.most(loop);
     if (most && *most < lanes) {
       lanes = std::min(lanes, next_power_of_two(std::max<std::int64_t>(*most, 1)));

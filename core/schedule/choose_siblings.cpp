@@ -60,12 +60,21 @@ class SiblingChooser {
     return most ? std::min(lanes, next_power_of_two(std::max<std::int64_t>(*most, 1))) : lanes;
   }
 
+  // Of a row that is only stored: what is left over of one that is no multiple of it counts where it is
+  // short.
+  std::int64_t stored_lanes(const NestLoop& loop) const {
+    const std::int64_t lanes = sibling_lanes(loop);
+    const std::int64_t wide = situation_.stored_lanes_along(loop.axis, number_);
+    const bool many = situation_.divides(wide, loop) || situation_.usual(loop) >= LEAST_LONG_VECTORS * wide;
+    return !situation_.lockstep && lanes * 2 == wide && many ? wide : lanes;
+  }
+
   // Of a list one masked vector is most of the time all there is.
   void choose_any(bool totals) {
     for (std::size_t i = 0; i + 1 < sibling_.loops.size(); ++i)
       choice_.loop(sibling_.loops[i], 0, Bind::serial);
     const NestLoop& loop = sibling_.loops.back();
-    const std::int64_t lanes = sibling_lanes(loop);
+    const std::int64_t lanes = totals ? sibling_lanes(loop) : stored_lanes(loop);
     const bool list = totals && situation_.is_list(loop);
     const std::int64_t chains = totals && work() <= HEAVY_WORK && !list ? 4 : 1;
     const auto most = situation_.most(loop);

@@ -173,6 +173,15 @@ std::int64_t Situation::lanes_along(const index::Symbol& axis) const {
   return std::max<std::int64_t>(1, machine.vector_bytes / each);
 }
 
+std::int64_t Situation::stored_lanes_along(const index::Symbol& axis, int sibling) const {
+  const std::int64_t lanes = lanes_along(axis);
+  const bool narrows = std::ranges::any_of(accesses, [&](const Access& access) {
+    return access.store && access.sibling == sibling && !access.local && stride_along(access, axis) == 1 &&
+           nest.buffers[access.buffer.index].dtype == ops::DType::bf16 && access.lane_bytes == 4;
+  });
+  return narrows && lanes * 4 == machine.vector_bytes ? 2 * lanes : lanes;
+}
+
 std::int64_t Situation::packed_along(const index::Symbol& axis) const {
   return form.packed_along(axis, machine.vector_bytes);
 }

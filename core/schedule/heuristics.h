@@ -116,6 +116,9 @@ class Situation {
   double rows() const;
   // Elements of the usual type in one register.
   std::int64_t lanes_along(const index::Symbol& axis) const;
+  // Of a core, twice as many where scope `sibling` stores bf16 along the axis: two registers of f32 are
+  // packed into one by as many instructions as one into half of it.
+  std::int64_t stored_lanes_along(const index::Symbol& axis, int sibling) const;
   // Elements along the axis that one access moves where all that walk it are aligned; at least 1.
   std::int64_t packed_along(const index::Symbol& axis) const;
   // Bytes along an axis that are neighbours, less those that lie apart: stores count double.

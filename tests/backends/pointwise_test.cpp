@@ -77,6 +77,29 @@ TEST(Pointwise, ARegisterIsDividedByOneNumber) {
   expect_same(text, {.sizes = {rows}, .contents = {{"x", dividends}, {"s", divisors}}});
 }
 
+// Whole registers of bf16 are packed from two of f32; half of one and parts of it are not. Numbers on either
+// side of each step, halfway, subnormal, too large, and none.
+TEST(Pointwise, NumbersAreRoundedToBf16InVectorsOfEveryLength) {
+  std::mt19937_64 random(5);
+  std::vector<ops::Number> numbers;
+  while (numbers.size() < 6400) {
+    constexpr std::uint32_t ends[] = {0x0000, 0x7fff, 0x8000, 0x8001, 0xffff};
+    const auto bits = static_cast<std::uint32_t>(random());
+    const std::uint32_t upper = numbers.size() % 3 == 0 ? bits & 0x80ff0000 : bits & 0xffff0000;
+    const std::uint32_t word = upper | (numbers.size() % 2 == 0 ? ends[bits % 5] : bits & 0xffff);
+    numbers.emplace_back(static_cast<double>(std::bit_cast<float>(word)));
+  }
+  for (const int lanes : {1, 4, 8, 16, 32, 64, 128}) {
+    SCOPED_TRACE(cat(lanes, " lanes"));
+    const std::string text =
+        filled(R"(program round(x: f32[6400], y: written bf16[6400], z: written f32[6400]) {
+      for i < 6400/$N { for l < $N $bind {
+        t0 = x[$N*i + l]  y[$N*i + l] = bf16(t0)  z[$N*i + l] = abs(f32(bf16(t0))) } } })",
+               {{"6400/$N", cat(6400 / lanes)}, {"$N", cat(lanes)}, {"$bind", lanes == 1 ? "" : "vector"}});
+    expect_same(text, {.contents = {{"x", numbers}}});
+  }
+}
+
 TEST(Pointwise, EveryElementTypeIsMaskedAndComputed) {
   for (const DType dtype : types) {
     const DType wide = ops::compute_type(dtype);

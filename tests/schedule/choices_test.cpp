@@ -37,6 +37,24 @@ TEST(Law, BlocksAreEquallyLongAndNoneIsChosenOfNothing) {
   }
 }
 
+// Two registers of f32 make one of bf16. Rows that are no multiple of it, and short, keep one.
+TEST(Law, WhatIsStoredAsBf16FillsRegisters) {
+  const auto lanes = [](std::string_view columns, std::string_view dtype) {
+    const std::string text = R"(program scaled(x: TYPE[64*COUNT], s: f32[64], y: written TYPE[64*COUNT]) {
+  for i < 64 { start t0: max f32 for k < COUNT { t0 += f32(x[COUNT*i + k]) at k }
+    for j < COUNT { y[COUNT*i + j] = TYPE(mul(f32(x[COUNT*i + j]), t0)) } } })";
+    const loops::Program nest = loops::parse(with(with(text, "COUNT", columns), "TYPE", dtype));
+    const schedule::Schedule plan = schedule::choose(nest, machines()[1]);
+    const auto split = std::ranges::find(plan.splits, "j", &schedule::SplitPlan::axis);
+    return split == plan.splits.end() ? 0 : split->factors.back();
+  };
+  const std::int64_t words = machines()[1].vector_bytes / 4;
+  EXPECT_EQ(lanes("1024", "bf16"), 2 * words);
+  EXPECT_EQ(lanes("1000", "bf16"), 2 * words);
+  EXPECT_EQ(lanes("104", "bf16"), words);
+  EXPECT_EQ(lanes("1024", "f16"), words);
+}
+
 // The place of what is summed up is the counter of the axes that are walked as one, though none has an
 // iteration.
 TEST(Law, ASumOfNothingAlongSeveralAxesIsChosenFor) {

@@ -192,23 +192,71 @@ TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_by_magnitude(Real x) {
   }
 }
 
+#ifdef __clang__
+template <class Value>
+struct Halves {
+  Vector<Element<Value>, lanes<Value> / 2> low, high;
+};
+#endif
+// The bits of an f32 whose upper half is that of the nearest bf16. What is carried out of the fraction of a
+// number never reaches the sign.
+template <class Bits, class Truth>
+TWINLOOM_INLINE Bits rounded_words(Bits all, Truth nan) {
+#ifdef __AVX512F__  // one addition under a mask
+  const Bits carried =
+      select(Bits(all & Bits(0x10000u)) != Bits(0u), all + Bits(0x8000u), all + Bits(0x7fffu));
+#else
+  const Bits carried = all + (((all >> 16u) & Bits(1u)) + Bits(0x7fffu));
+#endif
+  return select(nan, Bits(0x7fc00000u), carried);
+}
+
+#if defined(__clang__) && defined(__AVX2__)
+// Two registers are packed into one, whose parts of 16 bytes take turns.
+TWINLOOM_INLINE Vector<u16, 16> packed_words(Vector<u32, 8> low, Vector<u32, 8> high) {
+  const auto turns = bit_cast<Vector<u64, 4>>(
+      __builtin_ia32_packusdw256(bit_cast<Vector<int, 8>>(low), bit_cast<Vector<int, 8>>(high)));
+  return bit_cast<Vector<u16, 16>>(__builtin_shufflevector(turns, turns, 0, 2, 1, 3));
+}
+#endif
+#if defined(__clang__) && defined(__AVX512BW__)
+TWINLOOM_INLINE Vector<u16, 32> packed_words(Vector<u32, 16> low, Vector<u32, 16> high) {
+  const auto turns = bit_cast<Vector<u64, 8>>(
+      __builtin_ia32_packusdw512(bit_cast<Vector<int, 16>>(low), bit_cast<Vector<int, 16>>(high)));
+  return bit_cast<Vector<u16, 32>>(__builtin_shufflevector(turns, turns, 0, 2, 4, 6, 1, 3, 5, 7));
+}
+#endif
+
+// The upper halves of words.
+template <class Bits>
+TWINLOOM_INLINE Like<Bits, u16> high_words(Bits all) {
+#if defined(__clang__) && defined(__AVX2__)
+  constexpr int half = lanes<Bits> / 2;
+#ifdef __AVX512BW__
+  constexpr int words = 16;  // of a register
+#else
+  constexpr int words = 8;
+#endif
+  if constexpr (half >= words) {
+    const auto halves = bit_cast<Halves<Bits>>(all);
+    if constexpr (half == words)
+      return packed_words(halves.low >> 16u, halves.high >> 16u);
+    else
+      return bit_cast<Like<Bits, u16>>(
+          Halves<Like<Bits, u16>>{high_words(halves.low), high_words(halves.high)});
+  }
+#endif
+  return truncated<u16>(Bits(all >> 16u));
+}
+
 template <class Format, class Real>
 TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
 #ifdef __CUDACC__
   if constexpr (same<Format, bf16> || same<Format, f16>) return converted_f32<Format>(x);
 #endif
   using Bits = Unsigned<Real>;
-  using Out = typename Format::Bits;
   if constexpr (same<Format, bf16>) {
-    // What is carried out of the fraction of a number never reaches the sign.
-    const Bits all = bit_cast<Bits>(x);
-#ifdef __AVX512F__  // one addition under a mask
-    const Bits carried =
-        select(Bits(all & Bits(0x10000u)) != Bits(0u), all + Bits(0x8000u), all + Bits(0x7fffu));
-#else
-    const Bits carried = all + (((all >> 16u) & Bits(1u)) + Bits(0x7fffu));
-#endif
-    return truncated<Out>(Bits(select(x != x, Bits(0x7fc00000u), carried) >> 16u));
+    return high_words(rounded_words(bit_cast<Bits>(x), x != x));
   } else {
     return narrow_by_magnitude<Format>(x);
   }
@@ -220,10 +268,6 @@ TWINLOOM_INLINE Like<Value, typename Format::Bits> narrow(Value x) {
 }
 
 #if defined(__clang__) && defined(__F16C__)
-template <class Value>
-struct Halves {
-  Vector<Element<Value>, lanes<Value> / 2> low, high;
-};
 // The same, but LLVM does not know what it was made of. Else it compares halves in place of what they are widened to,
 // element by element where vectors of halves cannot be compared: ten times as long.
 template <class Value>
@@ -277,6 +321,11 @@ TWINLOOM_INLINE Like<Stored, f32> widen(Stored stored) {
 
 template <class Format, class Value>
 TWINLOOM_INLINE Like<Value, f32> rounded(Value x) {
+#ifndef __CUDACC__
+  using Bits = Like<Value, u32>;
+  if constexpr (same<Format, bf16> && same<Element<Value>, f32>)
+    return bit_cast<Value>(Bits(rounded_words(bit_cast<Bits>(x), x != x) & Bits(0xffff0000u)));
+#endif
   return widen<Format>(narrow<Format>(x));
 }
 
