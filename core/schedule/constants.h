@@ -44,6 +44,7 @@ constexpr std::int64_t LONG_WORK_A_BYTE = 5;
 // Bytes of each row that a panel reads at once: 256 bytes of rows 16 KiB apart took 1.7 times as long.
 constexpr std::int64_t PANEL_RUN_BYTES = 2048;
 constexpr std::int64_t HIDDEN_LATENCY = 4;          // accumulators: cycles from one addition to the next
+constexpr std::int64_t TUPLE_REGISTERS = 8;  // of a core, of which a tuple's accumulator takes one or two
 constexpr int BARE_WORK = 2;                        // instructions of a body that is a sum and nothing else
 constexpr int LEAST_MASKED_BYTES = 4;               // of an element that AVX2 loads and stores under a mask
 constexpr std::int64_t VECTORS_OF_PARTS = 4;        // side by side in a part that sums up nothing

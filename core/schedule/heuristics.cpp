@@ -83,9 +83,16 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
       inner_only && std::ranges::any_of(accesses, [&](const Access& access) { return spans_scopes(access); });
   const bool is_common =
       std::ranges::any_of(shape.common, [&](const NestLoop& loop) { return loop.axis == axis; });
+  // Beside what is looked up the loads of its places count for nothing: of neighbours a register loads whole
+  // runs, of places apart each lane its own (means of 32 rows of 128 of 100,000: 6.3 ms, then 2.6).
+  const bool looks_up =
+      inner_only && machine.max_threads == 1 && std::ranges::any_of(accesses, [&](const Access& access) {
+        return access.found && spans_scopes(access);
+      });
   double bytes = 0;
   for (const Access& access : accesses) {
     if (siblings.empty() && !is_large(access)) continue;
+    if (looks_up && !access.found) continue;
     if (inner_only && (access.sibling < 0 || (spanning && !spans_scopes(access)))) continue;
     const auto stride = access.found && !is_common ? std::nullopt : stride_along(access, axis);
     const int each = access.bytes * (access.store ? 2 : 1);

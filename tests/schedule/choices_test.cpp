@@ -55,6 +55,34 @@ TEST(Law, WhatIsStoredAsBf16FillsRegisters) {
   EXPECT_EQ(lanes("1024", "f16"), words);
 }
 
+// Neighbours are loaded by whole registers, places that are looked up lane by lane.
+TEST(Law, RowsThatAreLookedUpAreSummedUpColumnByColumn) {
+  const loops::Program nest = loops::parse(R"(program bags(x: f32[12800], p: i64[320], y: written f32[1280]) {
+  for i < 10 { for j < 128 { start t0: sum f32
+    for k < 32 { index x0 = p[32*i + k] below 100 wraps node 1  t0 += x[128*x0 + j] at k }
+    y[128*i + j] = t0 } } })");
+  const schedule::Schedule plan = schedule::choose(nest, machines()[1]);
+  const auto bound = std::ranges::find(plan.loops, loops::Bind::vector, &schedule::LoopPlan::bind);
+  ASSERT_NE(bound, plan.loops.end());
+  EXPECT_TRUE(bound->piece.starts_with("j.")) << print(plan);
+}
+
+// Each step of a maximum with its place waits for the last of its accumulator.
+TEST(Law, PlacesOfMaximaHaveSeveralAccumulators) {
+  const loops::Program nest = loops::parse(R"(program places(x: f32[32000], y: written i64[10]) {
+  for i < 10 { start t0: argmax f32 for k < 3200 { t0 += x[3200*i + k], count(k) at k } y[i] = t0.1 } })");
+  machine::Machine machine = machines()[1];
+  const auto unrolled = [&] {
+    const schedule::Schedule plan = schedule::choose(nest, machine);
+    const auto split = std::ranges::find(plan.splits, "k", &schedule::SplitPlan::axis);
+    return split->factors.size() < 2 ? 1 : split->factors[0] / split->factors[1];
+  };
+  machine.vector_registers = 32;
+  EXPECT_EQ(unrolled(), 4);
+  machine.vector_registers = 16;
+  EXPECT_EQ(unrolled(), 2);
+}
+
 // The place of what is summed up is the counter of the axes that are walked as one, though none has an
 // iteration.
 TEST(Law, ASumOfNothingAlongSeveralAxesIsChosenFor) {
