@@ -128,15 +128,17 @@ class SiblingChooser {
   }
 
   // Lanes of a unit that a chain walks at once. Along a row: of a bare sum without masks as many as registers
-  // hold, which then walks memory in its order; else enough to hide the latency of an addition. What a heavy
-  // body does besides hides it too, and more of them would only be more text for the compiler. In lock-step:
-  // as many as registers hold, for each of the others has a place in an array.
+  // hold, which then walks memory in its order; else enough to hide the latency of an addition, or, of a
+  // heavy body, what each step of its functions waits for, as far as the text stays short. In lock-step: as
+  // many as registers hold, for each of the others has a place in an array.
   std::int64_t accumulators(bool masked) const {
     if (situation_.parameters.accumulators() != 0) return situation_.parameters.accumulators();
     const bool heavy = work() > HEAVY_WORK;
     const std::int64_t half = situation_.machine.vector_registers / 2;
     if (!situation_.lockstep && !masked && work() <= BARE_WORK) return power_of_two_below(half);
-    if (!situation_.lockstep) return heavy ? 1 : HIDDEN_LATENCY;
+    if (!situation_.lockstep && heavy)
+      return std::clamp<std::int64_t>(power_of_two_below(MOST_BESIDE_WORK / work()), 1, MOST_BESIDE);
+    if (!situation_.lockstep) return HIDDEN_LATENCY;
     // In a panel the columns beside each other hide it.
     if (situation_.stores_rows() && situation_.wants_panel()) return 1;
     if (heavy) return HIDDEN_LATENCY;

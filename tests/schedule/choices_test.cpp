@@ -83,6 +83,37 @@ TEST(Law, PlacesOfMaximaHaveSeveralAccumulators) {
   EXPECT_EQ(unrolled(), 2);
 }
 
+// Eight exponentials hide each other's chains, of longer bodies fewer; columns of them are four registers
+// wide, where there are that many.
+TEST(Law, HeavyBodiesAreWalkedBesideEachOther) {
+  machine::Machine machine = machines()[1];
+  machine.memory = {{"L1", 1 << 15, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
+  const auto split_of = [&](std::string_view text, const char* axis) {
+    const schedule::Schedule plan = schedule::choose(loops::parse(text), machine);
+    const auto split = std::ranges::find(plan.splits, axis, &schedule::SplitPlan::axis);
+    return split == plan.splits.end() ? std::vector<std::int64_t>{} : split->factors;
+  };
+  const std::int64_t words = machine.vector_bytes / 4;
+  const auto rows = [&](std::string_view function) {
+    const auto factors = split_of(with(R"(program rows(x: f32[65536], y: written f32[16]) {
+  for i < 16 { start t0: sum f32 for k < 4096 { t0 += FUNCTION(x[4096*i + k]) at k } y[i] = t0 } })",
+                                       "FUNCTION", function),
+                                  "k");
+    return factors.size() == 4 ? factors[1] / factors[2] : 1;
+  };
+  EXPECT_EQ(rows("exp"), 8);
+  EXPECT_EQ(rows("erf"), 2);
+  const auto columns = [&](std::string_view count) {
+    return split_of(with(R"(program columns(x: f32[16*COUNT], y: written f32[COUNT]) {
+  for i < COUNT { start t0: sum f32 for k < 16 { t0 += exp(x[COUNT*k + i]) at k } y[i] = t0 } })",
+                         "COUNT", count),
+                    "i")
+        .back();
+  };
+  EXPECT_EQ(columns("4096"), 4 * words);
+  EXPECT_EQ(columns("72"), words);
+}
+
 // The place of what is summed up is the counter of the axes that are walked as one, though none has an
 // iteration.
 TEST(Law, ASumOfNothingAlongSeveralAxesIsChosenFor) {
