@@ -19,7 +19,7 @@ void add_accesses(const loops::Program& nest, const loops::Stmt& stmt, int sibli
     const bool is_found = std::ranges::any_of(
         found, [&](const index::Symbol& symbol) { return index::mentions(offset, symbol); });
     result.push_back({buffer, offset, ops::size_of(info.dtype), ops::size_of(ops::compute_type(info.dtype)),
-                      store, info.local, sibling, is_found});
+                      store, info.local, sibling, is_found, std::holds_alternative<loops::Index>(stmt.node)});
   };
   loops::for_each_value(stmt, [&](const loops::Value& value) {
     if (const auto* load = std::get_if<loops::Load>(&value.node)) add(load->buffer, load->offset, false);

@@ -17,6 +17,7 @@ struct Access {
   bool local = false;  // of an array that the program declares itself
   int sibling = -1;    // whose inner statement it stands in; -1: a row's own statement
   bool found = false;  // at a place that an Index of its sibling finds
+  bool place = false;  // of a place, by an Index
 };
 std::vector<Access> accesses_of(const loops::Program& nest, const loops::Nest& shape);
 

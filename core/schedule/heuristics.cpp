@@ -92,7 +92,7 @@ double Situation::unit_bytes(const index::Symbol& axis, bool inner_only) const {
   double bytes = 0;
   for (const Access& access : accesses) {
     if (siblings.empty() && !is_large(access)) continue;
-    if (looks_up && !access.found) continue;
+    if (looks_up && access.place) continue;
     if (inner_only && (access.sibling < 0 || (spanning && !spans_scopes(access)))) continue;
     const auto stride = access.found && !is_common ? std::nullopt : stride_along(access, axis);
     const int each = access.bytes * (access.store ? 2 : 1);
@@ -182,11 +182,16 @@ std::int64_t Situation::lanes_along(const index::Symbol& axis) const {
 
 std::int64_t Situation::stored_lanes_along(const index::Symbol& axis, int sibling) const {
   const std::int64_t lanes = lanes_along(axis);
+  const auto in_scope = [&](const Access& access) { return access.sibling == sibling && !access.local; };
   const bool narrows = std::ranges::any_of(accesses, [&](const Access& access) {
-    return access.store && access.sibling == sibling && !access.local && stride_along(access, axis) == 1 &&
+    return in_scope(access) && access.store && stride_along(access, axis) == 1 &&
            nest.buffers[access.buffer.index].dtype == ops::DType::bf16 && access.lane_bytes == 4;
   });
-  return narrows && lanes * 4 == machine.vector_bytes ? 2 * lanes : lanes;
+  const bool apart = std::ranges::any_of(accesses, [&](const Access& access) {
+    const auto stride = stride_along(access, axis);
+    return in_scope(access) && stride != 0 && (stride != 1 || access.place);
+  });
+  return narrows && !apart && lanes * 4 == machine.vector_bytes ? 2 * lanes : lanes;
 }
 
 std::int64_t Situation::packed_along(const index::Symbol& axis) const {
