@@ -200,15 +200,17 @@ struct Halves {
 #endif
 // The bits of an f32 whose upper half is that of the nearest bf16. What is carried out of the fraction of a
 // number never reaches the sign.
-template <class Bits, class Truth>
-TWINLOOM_INLINE Bits rounded_words(Bits all, Truth nan) {
+template <class Real>
+TWINLOOM_INLINE Unsigned<Real> rounded_words(Real x) {
+  using Bits = Unsigned<Real>;
+  const Bits all = bit_cast<Bits>(x);
 #ifdef __AVX512F__  // one addition under a mask
   const Bits carried =
       select(Bits(all & Bits(0x10000u)) != Bits(0u), all + Bits(0x8000u), all + Bits(0x7fffu));
 #else
   const Bits carried = all + (((all >> 16u) & Bits(1u)) + Bits(0x7fffu));
 #endif
-  return select(nan, Bits(0x7fc00000u), carried);
+  return select(x != x, Bits(0x7fc00000u), carried);
 }
 
 #if defined(__clang__) && defined(__AVX2__)
@@ -227,26 +229,27 @@ TWINLOOM_INLINE Vector<u16, 32> packed_words(Vector<u32, 16> low, Vector<u32, 16
 }
 #endif
 
-// The upper halves of words.
-template <class Bits>
-TWINLOOM_INLINE Like<Bits, u16> high_words(Bits all) {
+// One register after the other: there are not masks enough for several at once.
+template <class Real>
+TWINLOOM_INLINE Like<Real, u16> narrow_bf16(Real x) {
+  using Bits = Unsigned<Real>;
 #if defined(__clang__) && defined(__AVX2__)
-  constexpr int half = lanes<Bits> / 2;
+  constexpr int half = lanes<Real> / 2;
 #ifdef __AVX512BW__
   constexpr int words = 16;  // of a register
 #else
   constexpr int words = 8;
 #endif
   if constexpr (half >= words) {
-    const auto halves = bit_cast<Halves<Bits>>(all);
+    const auto halves = bit_cast<Halves<Real>>(x);
     if constexpr (half == words)
-      return packed_words(halves.low >> 16u, halves.high >> 16u);
+      return packed_words(rounded_words(halves.low) >> 16u, rounded_words(halves.high) >> 16u);
     else
-      return bit_cast<Like<Bits, u16>>(
-          Halves<Like<Bits, u16>>{high_words(halves.low), high_words(halves.high)});
+      return bit_cast<Like<Real, u16>>(
+          Halves<Like<Real, u16>>{narrow_bf16(halves.low), narrow_bf16(halves.high)});
   }
 #endif
-  return truncated<u16>(Bits(all >> 16u));
+  return truncated<u16>(Bits(rounded_words(x) >> 16u));
 }
 
 template <class Format, class Real>
@@ -254,12 +257,10 @@ TWINLOOM_INLINE Like<Real, typename Format::Bits> narrow_f32(Real x) {
 #ifdef __CUDACC__
   if constexpr (same<Format, bf16> || same<Format, f16>) return converted_f32<Format>(x);
 #endif
-  using Bits = Unsigned<Real>;
-  if constexpr (same<Format, bf16>) {
-    return high_words(rounded_words(bit_cast<Bits>(x), x != x));
-  } else {
+  if constexpr (same<Format, bf16>)
+    return narrow_bf16(x);
+  else
     return narrow_by_magnitude<Format>(x);
-  }
 }
 
 template <class Format, class Value>
@@ -324,7 +325,7 @@ TWINLOOM_INLINE Like<Value, f32> rounded(Value x) {
 #ifndef __CUDACC__
   using Bits = Like<Value, u32>;
   if constexpr (same<Format, bf16> && same<Element<Value>, f32>)
-    return bit_cast<Value>(Bits(rounded_words(bit_cast<Bits>(x), x != x) & Bits(0xffff0000u)));
+    return bit_cast<Value>(Bits(rounded_words(x) & Bits(0xffff0000u)));
 #endif
   return widen<Format>(narrow<Format>(x));
 }
