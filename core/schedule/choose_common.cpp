@@ -167,12 +167,19 @@ class CommonChooser {
   }
   bool is_known() const { return situation_.nest.sizes.empty(); }
 
+  // Turns of a task that leave every worker one, whichever of its sizes the axis has.
+  double longest_for_all(const NestLoop& loop) const {
+    if (constant(loop)) return LONGEST_TASK;
+    const auto least = static_cast<double>(situation_.facts.range(loop.extent).low.value_or(0));
+    return least / static_cast<double>(std::max<std::int64_t>(situation_.machine.blocks_at_once, 1));
+  }
+
   // Turns of the axis in one task: long enough to be worth it, but enough tasks for every worker.
   std::int64_t block_step(const NestLoop& loop, double inside, double tasks) const {
     const double enough = situation_.parameters.task_seconds() / std::max(inside, 1e-12);
     const double wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once) / tasks;
     const double share = static_cast<double>(situation_.usual(loop)) / std::max(wanted, 1.0);
-    const double longest = constant(loop) ? std::max(share, enough) : enough;
+    const double longest = std::max(std::min(share, longest_for_all(loop)), enough);
     return next_power_of_two(
         static_cast<std::int64_t>(std::clamp(std::ceil(std::min(longest, LONGEST_TASK)), 1.0, LONGEST_TASK)));
   }

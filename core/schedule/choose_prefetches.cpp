@@ -93,7 +93,7 @@ std::vector<std::string> choose_streams(const Situation& situation, const Schedu
   if (kept == 0 || situation.machine.vector_bytes <= 4) return chosen;
   for (std::uint32_t at = 0; at < situation.nest.buffers.size(); ++at) {
     const loops::BufferInfo& info = situation.nest.buffers[at];
-    const auto count = index::constant_of(info.count);
+    const auto count = situation.facts.range(info.count).low;  // of what all sizes of the class have
     const bool fetched = std::ranges::any_of(
         schedule.prefetches, [&](const PrefetchPlan& row) { return row.buffer == info.name; });
     if (!info.written || info.local || fetched || !count ||

@@ -123,6 +123,28 @@ TEST(Law, HeavyBodiesAreWalkedBesideEachOther) {
   EXPECT_EQ(columns("72"), words);
 }
 
+// Of symbolic sizes what every one of them allows: results that no cache holds, and a task for each worker.
+TEST(Law, SizesOfAClassAreCutAndStreamedLikeKnownOnes) {
+  machine::Machine machine = machines()[1];
+  machine.memory = {{"L1", 1 << 15, 0}, {"L2", 1 << 18, 0}, {"L3", 1 << 20, 0}, {"memory", 0, 1e10}};
+  machine.blocks_at_once = 2;
+  const auto chosen = [&](std::string_view rows) {
+    const std::string text = R"(program norm(x: f32[1024*m], y: written f32[1024*m]; m in RANGE) {
+  for i < m { start t0: sum f32 for k < 1024 { t0 += x[1024*i + k] at k }
+    for j < 1024 { y[1024*i + j] = mul(x[1024*i + j], t0) } } })";
+    return schedule::choose(loops::parse(with(text, "RANGE", rows)), machine);
+  };
+  const auto block = [](const schedule::Schedule& plan) {
+    const auto split = std::ranges::find(plan.splits, "i", &schedule::SplitPlan::axis);
+    return split == plan.splits.end() ? 0 : split->factors.front();
+  };
+  const schedule::Schedule large = chosen("16385..65536 ~ 32768"), any = chosen("1.. ~ 32768");
+  EXPECT_EQ(large.streams, std::vector<std::string>{"y"});
+  EXPECT_EQ(any.streams, std::vector<std::string>{});
+  EXPECT_EQ(block(large), 4096);
+  EXPECT_LT(block(any), 64);
+}
+
 // The place of what is summed up is the counter of the axes that are walked as one, though none has an
 // iteration.
 TEST(Law, ASumOfNothingAlongSeveralAxesIsChosenFor) {
