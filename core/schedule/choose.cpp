@@ -37,8 +37,10 @@ std::optional<GridSplit> choose_grid(const Situation& situation) {
   const NestLoop& loop = situation.siblings.front()->loops.back();
   if (rows >= machine.blocks_at_once) return {};
   const std::int64_t parts = ceil_div(TASKS_A_WORKER * machine.blocks_at_once, rows);
-  const std::int64_t units = situation.usual(loop) / loops::UNIT / parts;
+  std::int64_t units = situation.usual(loop) / loops::UNIT / parts;
   if (units * beside < LEAST_PART_UNITS) return {};
+  if (!constant(loop) && machine.max_threads == 1)
+    units = std::max(units / PARTS_OF_A_CLASS, ceil_div(LEAST_PART_UNITS, beside));
   return GridSplit{std::string(loop.axis.name()), power_of_two_below(units)};
 }
 

@@ -145,6 +145,22 @@ TEST(Law, SizesOfAClassAreCutAndStreamedLikeKnownOnes) {
   EXPECT_LT(block(any), 64);
 }
 
+// Of a class of sizes the least has several parts too.
+TEST(Law, SumsOfSymbolicSizesHaveMoreParts) {
+  machine::Machine machine = machines()[1];
+  machine.blocks_at_once = 2;
+  const auto units = [&](std::string_view text) {
+    const schedule::Schedule plan = schedule::choose(loops::parse(text), machine);
+    return plan.grid ? plan.grid->units : 0;
+  };
+  const auto known = units(R"(program sum(x: f32[8388608], y: written f32[1]) {
+  start t0: sum f32 for k < 8388608 { t0 += x[k] at k } y[0] = t0 })");
+  const auto symbolic = units(R"(program sum(x: f32[n], y: written f32[1]; n in 1.. ~ 8388608) {
+  start t0: sum f32 for k < n { t0 += x[k] at k } y[0] = t0 })");
+  EXPECT_EQ(known, 1024);
+  EXPECT_EQ(symbolic, 256);
+}
+
 // The place of what is summed up is the counter of the axes that are walked as one, though none has an
 // iteration.
 TEST(Law, ASumOfNothingAlongSeveralAxesIsChosenFor) {
