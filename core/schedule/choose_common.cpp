@@ -47,7 +47,8 @@ class CommonChooser {
           std::max<std::int64_t>(lanes, situation_.machine.vector_bytes / situation_.accesses.front().bytes);
     else if (situation_.siblings.empty() ? has_long_chains(loop) : total_work() <= HEAVY_WORK)
       lanes *= situation_.wide_vectors();
-    else if (!situation_.siblings.empty() && !situation_.wants_panel() && fills(lanes * wide_beside(), loop))
+    else if (!situation_.siblings.empty() && !situation_.wants_panel() &&
+             situation_.fills(lanes * wide_beside(), loop))
       lanes *= wide_beside();
     lanes = std::max(lanes, situation_.stored_lanes_along(loop.axis, -1));
     const auto most = situation_.most(loop);
@@ -60,10 +61,6 @@ class CommonChooser {
   // Registers of heavy bodies beside each other; those of a panel are so already.
   std::int64_t wide_beside() const {
     return std::min(situation_.wide_vectors(), power_of_two_below(MOST_BESIDE_WORK / total_work()));
-  }
-  // Whether vectors of so many lanes leave little over.
-  bool fills(std::int64_t lanes, const NestLoop& loop) const {
-    return situation_.divides(lanes, loop) || situation_.usual(loop) >= LEAST_LONG_VECTORS * lanes;
   }
   // Whether elements lie in registers as they do in memory.
   bool moves_only() const {
@@ -78,7 +75,7 @@ class CommonChooser {
   // what each waits for. (Sines, cosines and an arc sine of four inputs: 4.1 ms by one register, 3.1 by
   // two, 2.5 by four.)
   bool has_long_chains(const NestLoop& loop) const {
-    if (!fills(situation_.lanes_along(loop.axis) * situation_.wide_vectors(), loop)) return false;
+    if (!situation_.fills(situation_.lanes_along(loop.axis) * situation_.wide_vectors(), loop)) return false;
     std::int64_t bytes = 0;
     for (const Access& access : situation_.accesses) bytes += access.bytes;
     return work_of(own_stmts(situation_.shape)) >

@@ -74,8 +74,7 @@ class SiblingChooser {
   std::int64_t stored_lanes(const NestLoop& loop) const {
     const std::int64_t lanes = sibling_lanes(loop);
     const std::int64_t wide = situation_.stored_lanes_along(loop.axis, number_);
-    const bool many = situation_.divides(wide, loop) || situation_.usual(loop) >= LEAST_LONG_VECTORS * wide;
-    return !situation_.lockstep && lanes * 2 == wide && many ? wide : lanes;
+    return !situation_.lockstep && lanes * 2 == wide && situation_.fills(wide, loop) ? wide : lanes;
   }
 
   // Of a list one masked vector is most of the time all there is.

@@ -287,6 +287,10 @@ bool Situation::divides(std::int64_t step, const NestLoop& loop) const {
   return facts.proves_equal(floor_mod(loop.extent, step), 0);
 }
 
+bool Situation::fills(std::int64_t lanes, const NestLoop& loop) const {
+  return divides(lanes, loop) || usual(loop) >= LEAST_LONG_VECTORS * lanes;
+}
+
 void ScopeChoice::split(const NestLoop& loop, std::vector<std::int64_t> factors, Tail tail,
                         std::vector<std::int64_t> shorts) {
   if (factors.empty() && tail == Tail::exact) return;

@@ -143,6 +143,8 @@ class Situation {
   // Whether the lanes of a vector of rows lie apart, and neighbours along the rows, as those of a scan.
   bool wants_transposed_rows() const;
   bool divides(std::int64_t step, const loops::NestLoop& loop) const;
+  // Whether vectors of so many lanes leave nothing or little of it over.
+  bool fills(std::int64_t lanes, const loops::NestLoop& loop) const;
   // Whether the canonical order of a sum in lock-step over few elements is written out whole.
   bool is_written_out(const loops::Sibling& sibling) const;
   // Whether it is a sum in any order along a row of no more elements than a unit has lanes. The canonical
