@@ -31,17 +31,22 @@ Draft store_each(Reader& reader, const Walk& walk, const std::vector<std::size_t
   return draft;
 }
 
+// Whose order the elements of a value have in memory.
+enum class Order : std::uint8_t { row_major, of_a_load, of_any_load, of_all_loads };
+
 struct Stored {
   ValueId into;
   Ref<loops::Value> value;
-  bool follows_loads;  // its elements may lie in the order of what is loaded
+  Order order;
 };
 Draft store_all(Lowering& lowering, Reader& reader, const Walk& walk, const Stored& stored) {
   Value& target = lowering.lowered.values[stored.into.index];
   std::vector<std::size_t> order(target.shape.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (stored.follows_loads && !target.row_major)
-    order = memory_order(reader.loads(), walk, target.storage == Storage::temporary);
+  if (!target.row_major && stored.order == Order::of_all_loads)
+    order = memory_order_of_all(reader.loads(), walk);
+  else if (!target.row_major && stored.order != Order::row_major)
+    order = memory_order(reader.loads(), walk, stored.order == Order::of_any_load);
   target.strides = strides_in_order(target.shape, order);
   const index::Expr offset = reader.offset(stored.into, walk.at);
   return store_each(reader, walk, order, {stmt(Store{Buffer{stored.into.index}, offset, {}, stored.value})});
@@ -56,14 +61,15 @@ bool is_full(const Reader& reader, std::size_t parts) {
          std::ssize(buffers) >= limits.buffers_at_once || static_cast<int>(parts) >= limits.parts_at_once;
 }
 
-// What only moves elements does so where nobody outside sees their order.
-bool follows_its_inputs(const graph::Node& node, Storage storage) {
+// What is joined follows its parts where nobody outside sees its order.
+Order order_of(const graph::Node& node, Storage storage) {
+  if (std::holds_alternative<graph::Pointwise>(node.node) || std::holds_alternative<graph::Cast>(node.node) ||
+      std::holds_alternative<graph::Input>(node.node))
+    return Order::of_a_load;
   const auto* realize = std::get_if<graph::Realize>(&node.node);
-  const bool moves =
-      std::holds_alternative<graph::Concat>(node.node) || (realize != nullptr && realize->any_order);
-  return std::holds_alternative<graph::Pointwise>(node.node) ||
-         std::holds_alternative<graph::Cast>(node.node) || std::holds_alternative<graph::Input>(node.node) ||
-         (moves && storage == Storage::temporary);
+  if (realize != nullptr && realize->any_order) return Order::of_any_load;
+  const bool is_joined = std::holds_alternative<graph::Concat>(node.node) && storage == Storage::temporary;
+  return is_joined ? Order::of_all_loads : Order::row_major;
 }
 
 }  // namespace
@@ -88,15 +94,15 @@ Draft lower_elements(Lowering& lowering, graph::NodeId id, ValueId into) {
   Reader reader(lowering);
   const Walk walk = walk_over(lowering, reader, node.shape);
   const Ref<loops::Value> value = reader.definition(id, walk.at);
-  const bool follows = follows_its_inputs(node, lowering.lowered[into].storage);
-  return store_all(lowering, reader, walk, {into, value, follows});
+  const Order order = order_of(node, lowering.lowered[into].storage);
+  return store_all(lowering, reader, walk, {into, value, order});
 }
 
 Draft lower_copy(Lowering& lowering, graph::NodeId id, ValueId into) {
   Reader reader(lowering);
   const Walk walk = walk_over(lowering, reader, lowering.graph[id].shape);
   const Ref<loops::Value> value = reader.element(id, walk.at);
-  Draft draft = store_all(lowering, reader, walk, {into, value, true});
+  Draft draft = store_all(lowering, reader, walk, {into, value, Order::of_a_load});
   draft.nodes.push_back(id);
   return draft;
 }
@@ -118,7 +124,7 @@ std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId int
     do {
       const Ref<loops::Value> value = reader.element(node.inputs[k], walk.at);
       if (k == 0 && target.storage == Storage::temporary) {
-        order = memory_order(reader.loads(), walk, true);
+        order = memory_order_of_all(reader.loads(), walk);
         target.strides = strides_in_order(target.shape, order);
       }
       At at = walk.at;

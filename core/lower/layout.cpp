@@ -55,21 +55,44 @@ std::optional<std::vector<double>> steps_of(const loops::Load& load, const Walk&
   return steps;
 }
 
+std::vector<std::size_t> row_major(const Walk& walk) {
+  std::vector<std::size_t> order(walk.at.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+// The widest steps outermost.
+std::vector<std::size_t> order_by(std::vector<double> steps) {
+  // Dimensions of size 1 have no step and stay beside the dimension before them.
+  for (std::size_t d = 1; d < steps.size(); ++d)
+    if (steps[d] == 0) steps[d] = steps[d - 1];
+  std::vector<std::size_t> order(steps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t d) { return steps[d]; });
+  return order;
+}
+
 }  // namespace
 
 std::vector<std::size_t> memory_order(std::span<const loops::Load> loads, const Walk& walk, bool any_walk) {
-  std::vector<std::size_t> order(walk.at.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::optional<std::vector<double>> steps;
+  for (const loops::Load& load : loads)
+    if (auto steps = steps_of(load, walk, any_walk)) return order_by(*std::move(steps));
+  return row_major(walk);
+}
+
+std::vector<std::size_t> memory_order_of_all(std::span<const loops::Load> loads, const Walk& walk) {
+  std::optional<std::vector<std::size_t>> common;
   for (const loops::Load& load : loads) {
-    if (!steps) steps = steps_of(load, walk, any_walk);
+    const bool is_walked = std::ranges::all_of(
+        walk.loops, [&](const loops::NestLoop& loop) { return index::mentions(load.offset, loop.axis); });
+    if (!is_walked) continue;  // what is the same along an axis has no order there
+    auto steps = steps_of(load, walk, false);
+    if (!steps) return row_major(walk);
+    const std::vector<std::size_t> order = order_by(*std::move(steps));
+    if (common && *common != order) return row_major(walk);
+    common = order;
   }
-  if (!steps) return order;
-  // Dimensions of size 1 have no step and stay beside the dimension before them.
-  for (std::size_t d = 1; d < steps->size(); ++d)
-    if ((*steps)[d] == 0) (*steps)[d] = (*steps)[d - 1];
-  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t d) { return (*steps)[d]; });
-  return order;
+  return common.value_or(row_major(walk));
 }
 
 std::vector<index::Expr> strides_in_order(const graph::Shape& shape, const std::vector<std::size_t>& order) {
