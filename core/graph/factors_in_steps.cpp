@@ -66,6 +66,7 @@ class Factors {
     if (!outer || !is_worth_(product, inner.sizes)) return std::nullopt;
     const NodeId compact = add_view(rebuild_.made(), rebuild_[input], std::move(inner), graph_[id].origin);
     const NodeId memory = rebuild_.add(Realize{.any_order = true}, {compact}, id);
+    if (!stays_inside(rebuild_.made(), *outer, memory)) return std::nullopt;
     return add_view(rebuild_.made(), memory, *outer, graph_[id].origin);
   }
 

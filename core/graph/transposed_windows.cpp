@@ -144,6 +144,7 @@ class Forwards {
     for (const Walk& walk : walks_)
       whole.source.push_back(index::floor_mod(
           Expr(whole.axes[static_cast<std::size_t>(result_axis(walk.kept))]) + walk.offset, walk.stride));
+    if (!stays_inside(rebuild_.made(), whole, *made)) return std::nullopt;
     return add_view(rebuild_.made(), *made, std::move(whole), graph_[id_].origin);
   }
 
@@ -277,6 +278,7 @@ class Forwards {
     }
     for (const Expr& source : view.source) inner.source.push_back(index::substitute(source, renamed));
     const Origin& origin = graph_[id_].origin;
+    if (!stays_inside(rebuild_.made(), inner, input)) return std::nullopt;  // elements that no tap has
     const NodeId moved = add_view(rebuild_.made(), input, std::move(inner), origin);
     return add_view(rebuild_.made(), rebuild_.add(Realize{}, {moved}, id_), std::move(outer), origin);
   }

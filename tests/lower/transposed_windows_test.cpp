@@ -84,6 +84,17 @@ TEST(TransposedWindows, OthersHaveSumsOfTheirOwn) {
   expect_forwards(transposed({4, 2, 3}, {5, 3, 3}), 1);  // phases that no tap has are 0
 }
 
+// The first layer of a generator.
+TEST(TransposedWindows, OfOneElementIsAProduct) {
+  expect_forwards(transposed({1, 4}, {1, 3}), 1);
+  expect_forwards(transposed({1, 4}, {5, 4, 2, 1}), 1);
+}
+
+TEST(TransposedWindows, ElementsThatNoTapHasLeaveItAsItIs) {
+  const Graph graph = remove_dead(transposed({1, 3, 1, 0, 1, 1}, {1, 3}));
+  EXPECT_EQ(print(forwards(graph)), print(graph));
+}
+
 TEST(TransposedWindows, OfGroupsAndOfAFlattenedImage) {
   expect_forwards(transposed({4, 4, 2, 1}, {5, 4, 2, 1}, 3), 1);
   Builder b;
