@@ -118,12 +118,14 @@ class Finder {
 // phases.
 class Forwards {
  public:
-  Forwards(const Graph& graph, Rebuild& rebuild, NodeId sum, std::vector<Walk> walks)
+  // Factor `windowed` of the products is the one that windows are read of.
+  Forwards(const Graph& graph, Rebuild& rebuild, NodeId sum, std::size_t windowed, std::vector<Walk> walks)
       : graph_(graph),
         rebuild_(rebuild),
         id_(sum),
         sum_(std::get<Reduce>(graph[sum].node)),
         products_(graph[graph[sum].inputs[0]]),
+        windowed_(windowed),
         walks_(std::move(walks)) {}
 
   std::optional<NodeId> make() {
@@ -189,7 +191,7 @@ class Forwards {
           axes_, sizes_, {}, index::simplify(index::substitute(view.inside, place_), facts_), view.fill};
       for (const Expr& source : view.source)
         moved.source.push_back(index::simplify(index::substitute(source, place_), facts_));
-      const bool is_windowed = factor == products_.inputs[windowed()];
+      const bool is_windowed = factor == products_.inputs[windowed_];
       if (is_windowed ? mentions_phases(moved) : !moved.inside.all.empty()) return std::nullopt;
       const NodeId input = rebuild_[graph_[factor].inputs[0]];
       const auto made = is_windowed ? windows_of(input, std::move(moved)) : in_memory(input, moved);
@@ -225,12 +227,6 @@ class Forwards {
       if (!is_summed(at)) shape.push_back(sizes_[at]);
     const ops::DType dtype = graph_[id_].dtype;
     return rebuild_.add(Constant{ops::cast(ops::Number(0), dtype), dtype, std::move(shape)}, {}, id_);
-  }
-
-  // The factor that windows are read of.
-  std::size_t windowed() const {
-    const auto& first = std::get<View>(graph_[products_.inputs[0]].node);
-    return Finder(first, products_, sum_).find().empty() ? 1 : 0;
   }
 
   bool mentions_phases(const View& view) const {
@@ -288,6 +284,7 @@ class Forwards {
   NodeId id_;
   const Reduce& sum_;
   const Node& products_;
+  std::size_t windowed_;
   std::vector<Walk> walks_;
   std::vector<Phases> chosen_;  // of the walks so far
   Shape sizes_;                 // of the products that are made
@@ -302,10 +299,11 @@ std::optional<NodeId> forwards(const Graph& graph, Rebuild& rebuild, NodeId id, 
   const Node& products = graph[*summed];
   for (const NodeId factor : products.inputs)
     if (!std::holds_alternative<View>(graph[factor].node)) return std::nullopt;
-  for (const NodeId factor : products.inputs) {
-    const Finder finder(std::get<View>(graph[factor].node), products, std::get<Reduce>(graph[id].node));
+  for (std::size_t k = 0; k < products.inputs.size(); ++k) {
+    const Finder finder(std::get<View>(graph[products.inputs[k]].node), products,
+                        std::get<Reduce>(graph[id].node));
     std::vector<Walk> walks = finder.find();
-    if (!walks.empty() && is_worth(products)) return Forwards(graph, rebuild, id, std::move(walks)).make();
+    if (!walks.empty() && is_worth(products)) return Forwards(graph, rebuild, id, k, std::move(walks)).make();
   }
   return std::nullopt;
 }

@@ -3,7 +3,6 @@
 //   c = concat(a, b, ...)  ->   for i0 { for i1 { c[.. + start of a] = a[..] } }, then the same for b, ...
 // Neighbours of one shape that take less time than a launch are parts of one nest:
 //   c = stack(a, b, ...)   ->   for i { c[i] = a[i]; c[i + n] = b[i]; ... }
-#include <numeric>
 #include <set>
 
 #include "core/base/error.h"
@@ -41,8 +40,7 @@ struct Stored {
 };
 Draft store_all(Lowering& lowering, Reader& reader, const Walk& walk, const Stored& stored) {
   Value& target = lowering.lowered.values[stored.into.index];
-  std::vector<std::size_t> order(target.shape.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = row_major_order(target.shape.size());
   if (!target.row_major && stored.order == Order::of_all_loads)
     order = memory_order_of_all(reader.loads(), walk);
   else if (!target.row_major && stored.order != Order::row_major)
@@ -111,8 +109,7 @@ std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId int
   const graph::Node& node = lowering.graph[id];
   const auto axis = static_cast<std::size_t>(std::get<graph::Concat>(node.node).axis);
   Value& target = lowering.lowered.values[into.index];
-  std::vector<std::size_t> order(node.shape.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = row_major_order(node.shape.size());
   std::vector<Draft> drafts;
   index::Expr start = 0;
   for (std::size_t k = 0; k < node.inputs.size();) {

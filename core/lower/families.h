@@ -39,6 +39,7 @@ ValueId add_value(Lowering& lowering, Storage storage, graph::NodeId node, const
 // as the first load that walks all of them has them (channels-last stays channels-last), else row-major. With
 // `any_walk` a load need not walk them in steps.
 std::vector<std::size_t> memory_order(std::span<const loops::Load> loads, const Walk& walk, bool any_walk);
+std::vector<std::size_t> row_major_order(std::size_t dimensions);
 // As all loads that have each dimension have them, else row-major: parts that lie in another order each gain
 // nothing.
 std::vector<std::size_t> memory_order_of_all(std::span<const loops::Load> loads, const Walk& walk);

@@ -55,29 +55,28 @@ std::optional<std::vector<double>> steps_of(const loops::Load& load, const Walk&
   return steps;
 }
 
-std::vector<std::size_t> row_major(const Walk& walk) {
-  std::vector<std::size_t> order(walk.at.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  return order;
-}
-
 // The widest steps outermost.
 std::vector<std::size_t> order_by(std::vector<double> steps) {
   // Dimensions of size 1 have no step and stay beside the dimension before them.
   for (std::size_t d = 1; d < steps.size(); ++d)
     if (steps[d] == 0) steps[d] = steps[d - 1];
-  std::vector<std::size_t> order(steps.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order = row_major_order(steps.size());
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t d) { return steps[d]; });
   return order;
 }
 
 }  // namespace
 
+std::vector<std::size_t> row_major_order(std::size_t dimensions) {
+  std::vector<std::size_t> order(dimensions);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
 std::vector<std::size_t> memory_order(std::span<const loops::Load> loads, const Walk& walk, bool any_walk) {
   for (const loops::Load& load : loads)
     if (auto steps = steps_of(load, walk, any_walk)) return order_by(*std::move(steps));
-  return row_major(walk);
+  return row_major_order(walk.at.size());
 }
 
 std::vector<std::size_t> memory_order_of_all(std::span<const loops::Load> loads, const Walk& walk) {
@@ -87,12 +86,12 @@ std::vector<std::size_t> memory_order_of_all(std::span<const loops::Load> loads,
         walk.loops, [&](const loops::NestLoop& loop) { return index::mentions(load.offset, loop.axis); });
     if (!is_walked) continue;  // what is the same along an axis has no order there
     auto steps = steps_of(load, walk, false);
-    if (!steps) return row_major(walk);
+    if (!steps) return row_major_order(walk.at.size());
     const std::vector<std::size_t> order = order_by(*std::move(steps));
-    if (common && *common != order) return row_major(walk);
+    if (common && *common != order) return row_major_order(walk.at.size());
     common = order;
   }
-  return common.value_or(row_major(walk));
+  return common.value_or(row_major_order(walk.at.size()));
 }
 
 std::vector<index::Expr> strides_in_order(const graph::Shape& shape, const std::vector<std::size_t>& order) {
