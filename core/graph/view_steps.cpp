@@ -25,7 +25,7 @@ std::vector<Dimensions> ViewSteps::out_of_step() const {
   std::vector<Dimensions> found;
   for (Dimensions& together : curved()) {
     std::ranges::sort(together);
-    if (!lies_in_some_order(together)) found.push_back(std::move(together));
+    if (!in_steps(together)) found.push_back(std::move(together));
   }
   return found;
 }
@@ -84,15 +84,35 @@ bool ViewSteps::share_axis(std::size_t d, std::size_t e) const {
   });
 }
 
-bool ViewSteps::lies_in_some_order(Dimensions order) const {
+// The order in which they are in steps, one after the other without gaps.
+std::optional<Dimensions> ViewSteps::in_steps(Dimensions together) const {
   constexpr std::size_t MOST = 5;  // 120 orders
-  if (order.size() > MOST) return false;
+  if (together.size() > MOST) return std::nullopt;
   do {
     Expr flat = 0;
-    for (const std::size_t d : order) flat = flat * source_[d] + view_.source[d];
-    if (is_in_steps(index::simplify(flat, facts_))) return true;
-  } while (std::ranges::next_permutation(order).found);
-  return false;
+    for (const std::size_t d : together) flat = flat * source_[d] + view_.source[d];
+    if (is_in_steps(index::simplify(flat, facts_))) return together;
+  } while (std::ranges::next_permutation(together).found);
+  return std::nullopt;
+}
+
+std::optional<Dimensions> ViewSteps::flattened_order() const {
+  Dimensions order;
+  bool is_flattened = false;
+  const auto add = [&](const auto& is_of_it) {
+    Dimensions together;
+    for (std::size_t d = 0; d < source_.size(); ++d)
+      if (!contains(order, d) && is_of_it(view_.source[d])) together.push_back(d);
+    is_flattened |= together.size() > 1;
+    const auto found = together.size() > 1 ? in_steps(together) : together;
+    if (found) order.insert(order.end(), found->begin(), found->end());
+    return found.has_value();
+  };
+  for (std::size_t d = 0; d < source_.size(); ++d)
+    if (!has_axis(view_.source[d])) order.push_back(d);
+  for (const index::Symbol axis : view_.axes)
+    if (!add([&](const Expr& at) { return index::mentions(at, axis); })) return std::nullopt;
+  return is_flattened ? std::optional(order) : std::nullopt;
 }
 
 // What is divided where an expression is not in steps.

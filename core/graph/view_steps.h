@@ -21,6 +21,10 @@ class ViewSteps {
   // The dimensions that are in steps in no order of memory, those together that the same axes walk.
   std::vector<Dimensions> out_of_step() const;
 
+  // Where an axis walks several dimensions: the order of memory in which they are in steps, those that outer
+  // axes walk first. Nothing where none does, or no order is one.
+  std::optional<Dimensions> flattened_order() const;
+
   // The view as one of a compact one, which is put into `inner` and has an axis for each of the other
   // dimensions and for each walk of the given ones: what is divided there, what the conditions bound, and the
   // view's own axes that are left. Nothing where these walks do not tell what is read.
@@ -37,7 +41,7 @@ class ViewSteps {
   bool is_in_steps(const index::Expr& expr) const;
   std::vector<Dimensions> curved() const;
   bool share_axis(std::size_t d, std::size_t e) const;
-  bool lies_in_some_order(Dimensions order) const;
+  std::optional<Dimensions> in_steps(Dimensions together) const;
   void add_divided(const index::Expr& expr, std::vector<index::Expr>& walks) const;
   std::vector<index::Expr> bounded() const;
   Range range_of(const index::Expr& walked) const;

@@ -33,6 +33,12 @@ Draft store_each(Reader& reader, const Walk& walk, const std::vector<std::size_t
 // Whose order the elements of a value have in memory.
 enum class Order : std::uint8_t { row_major, of_a_load, of_any_load, of_all_loads };
 
+// As what reads it wants it, which may be a library's product.
+std::optional<std::vector<std::size_t>> order_for_library(const Lowering& lowering, const Value& value) {
+  if (!lowering.routines.has_library_call || value.storage != Storage::temporary) return std::nullopt;
+  return flattened_order(lowering, value.node);
+}
+
 struct Stored {
   ValueId into;
   Ref<loops::Value> value;
@@ -41,7 +47,9 @@ struct Stored {
 Draft store_all(Lowering& lowering, Reader& reader, const Walk& walk, const Stored& stored) {
   Value& target = lowering.lowered.values[stored.into.index];
   std::vector<std::size_t> order = row_major_order(target.shape.size());
-  if (!target.row_major && stored.order == Order::of_all_loads)
+  if (const auto wanted = order_for_library(lowering, target))
+    order = *wanted;
+  else if (!target.row_major && stored.order == Order::of_all_loads)
     order = memory_order_of_all(reader.loads(), walk);
   else if (!target.row_major && stored.order != Order::row_major)
     order = memory_order(reader.loads(), walk, stored.order == Order::of_any_load);
@@ -121,7 +129,7 @@ std::vector<Draft> lower_parts(Lowering& lowering, graph::NodeId id, ValueId int
     do {
       const Ref<loops::Value> value = reader.element(node.inputs[k], walk.at);
       if (k == 0 && target.storage == Storage::temporary) {
-        order = memory_order_of_all(reader.loads(), walk);
+        order = order_for_library(lowering, target).value_or(memory_order_of_all(reader.loads(), walk));
         target.strides = strides_in_order(target.shape, order);
       }
       At at = walk.at;

@@ -43,5 +43,9 @@ std::vector<std::size_t> row_major_order(std::size_t dimensions);
 // As all loads that have each dimension have them, else row-major: parts that lie in another order each gain
 // nothing.
 std::vector<std::size_t> memory_order_of_all(std::span<const loops::Load> loads, const Walk& walk);
+// The order in which all that reads a node, or what is made of it element by element, finds in steps several
+// dimensions that it walks as one, as a layer does behind a flattened image: in another order they are
+// gathered for each of the layer's results. Nothing where a reader walks none as one, or where two differ.
+std::optional<std::vector<std::size_t>> flattened_order(const Lowering& lowering, graph::NodeId id);
 
 }  // namespace twinloom::lower

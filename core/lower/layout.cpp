@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/graph/view_steps.h"
 #include "core/lower/families.h"
 
 namespace twinloom::lower {
@@ -92,6 +93,24 @@ std::vector<std::size_t> memory_order_of_all(std::span<const loops::Load> loads,
     common = order;
   }
   return common.value_or(row_major_order(walk.at.size()));
+}
+
+std::optional<std::vector<std::size_t>> flattened_order(const Lowering& lowering, graph::NodeId id) {
+  std::optional<std::vector<std::size_t>> common;
+  for (const graph::NodeId user : lowering.users[id.index]) {
+    const graph::Node& node = lowering.graph[user];
+    const auto* view = std::get_if<graph::View>(&node.node);
+    const bool is_same_place =
+        std::holds_alternative<graph::Pointwise>(node.node) || std::holds_alternative<graph::Cast>(node.node);
+    std::optional<std::vector<std::size_t>> order;
+    if (view != nullptr)
+      order = graph::ViewSteps(*view, lowering.graph[id].shape, lowering.graph.facts()).flattened_order();
+    else if (is_same_place)
+      order = flattened_order(lowering, user);
+    if (!order || (common && *common != *order)) return std::nullopt;
+    common = std::move(order);
+  }
+  return common;
 }
 
 std::vector<index::Expr> strides_in_order(const graph::Shape& shape, const std::vector<std::size_t>& order) {

@@ -94,25 +94,16 @@ void lay_out(const std::vector<std::size_t>& loops_in_order, const Walk& kept, D
   value.strides = strides_in_order(value.shape, order);
 }
 
-// Whether all that reads a node, or what is made of it element by element, walks several of its dimensions as
-// one, as a layer behind a flattened image does: row-major elements are neighbours there, channels-last ones
-// are gathered for each of the layer's results.
-bool is_read_flattened(const Lowering& lowering, graph::NodeId id) {
-  const auto flattens = [](const graph::View& view) {
-    return std::ranges::any_of(view.axes, [&](index::Symbol axis) {
-      return std::ranges::count_if(view.source,
-                                   [&](const index::Expr& at) { return index::mentions(at, axis); }) > 1;
-    });
-  };
-  const auto reads_flattened = [&](graph::NodeId user) {
-    const graph::Node& node = lowering.graph[user];
-    if (std::holds_alternative<graph::Pointwise>(node.node) || std::holds_alternative<graph::Cast>(node.node))
-      return is_read_flattened(lowering, user);
-    const auto* view = std::get_if<graph::View>(&node.node);
-    return view != nullptr && flattens(*view);
-  };
-  const std::vector<graph::NodeId>& users = lowering.users[id.index];
-  return !users.empty() && std::ranges::all_of(users, reads_flattened);
+std::optional<std::vector<std::size_t>> loops_of(const std::vector<std::size_t>& dimensions,
+                                                 const Walk& kept) {
+  std::vector<std::size_t> loops;
+  for (const std::size_t d : dimensions) {
+    const auto axis = index::symbol_of(kept.at[d]);
+    const auto found =
+        std::ranges::find_if(kept.loops, [&](const NestLoop& loop) { return axis == loop.axis; });
+    if (found != kept.loops.end()) loops.push_back(static_cast<std::size_t>(found - kept.loops.begin()));
+  }
+  return loops;
 }
 
 // As the draft, whose last item stores the total, lies best in memory where a library computes contractions:
@@ -132,7 +123,8 @@ void lay_out_for_library(Lowering& lowering, const Walk& kept, Draft& draft, Val
     if (is_call || lowering.routines.has_library_call(nest())) return;
     draft.nest.common = loops, value.strides = strides;
   }
-  const auto order = is_read_flattened(lowering, value.node) ? std::nullopt : order_of_input(draft.nest);
+  const auto flattened = flattened_order(lowering, value.node);
+  const auto order = flattened ? loops_of(*flattened, kept) : order_of_input(draft.nest);
   if (order) lay_out(*order, kept, draft, value);
   draft.nest.items.back() = store();
 }

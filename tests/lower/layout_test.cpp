@@ -130,4 +130,26 @@ TEST(Layout, FactorsInStepsLieAsWhatTheyAreMadeOf) {
   EXPECT_EQ(difference(run_lowered(memory, lowered, arguments), expected), std::nullopt);
 }
 
+// Directions of a recurrent layer that the next layer walks as one row: where a library multiplies they lie
+// as the product reads them, in steps.
+TEST(Layout, WhatAProductReadsAsOneLiesInOneStep) {
+  Builder b;
+  const Tensor x = b.input("x", DType::f32, {6, 2, 2, 3}), w = b.input("w", DType::f32, {5, 6});
+  const Tensor both = b.add(Realize{.any_order = true}, {tanh(x)});
+  const Tensor rows = reshape(permute(both, {0, 2, 1, 3}), {6, 2, 6});
+  b.output(sum(unsqueeze(rows, 2) * w, {3}));
+  const Graph graph = remove_dead(b.take());
+  for (const bool has_library : {false, true}) {
+    lower::Routines routines;
+    if (has_library) routines.has_library_call = [](const loops::Program&) { return true; };
+    const lower::Lowered lowered = lower::lower(graph, {}, routines);
+    const auto expected_strides =
+        has_library ? std::vector<index::Expr>{12, 3, 6, 1} : std::vector<index::Expr>{12, 6, 3, 1};
+    EXPECT_EQ(temporary_of(lowered, {6, 2, 2, 3}).strides, expected_strides);
+    const auto arguments = random_arguments(graph, 1);
+    const Results expected = evaluate::evaluate(graph, arguments, evaluate::Arithmetic::strict);
+    EXPECT_EQ(difference(run_lowered(graph, lowered, arguments), expected), std::nullopt);
+  }
+}
+
 }  // namespace twinloom::tests
