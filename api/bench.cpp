@@ -8,6 +8,7 @@
 #include "core/base/stopwatch.h"
 #include "core/measure/gpu_clock.h"
 #include "core/measure/measure.h"
+#include "core/runtime/once.h"
 
 namespace twinloom {
 
@@ -34,6 +35,9 @@ std::vector<BenchedKernel> kernels_of(const runtime::Variant& variant, const Dev
     kernels.push_back(
         {group.name, fused_operators(variant.graph, group), {}, 0, true, traffic[g], estimates[g], {}});
   }
+  const std::vector<bool> once = runtime::groups_made_once(variant);
+  for (std::size_t g = 0; g < kernels.size(); ++g)
+    if (once[g]) kernels[g].once = true, kernels[g].estimate.reset();
   for (const runtime::Step& step : variant.steps) {
     kernels[step.unit].compile_seconds += step.compile_seconds;
     kernels[step.unit].cached = kernels[step.unit].cached && step.cached;
@@ -130,7 +134,7 @@ void time_runs(const Runs& runs, const runtime::Variant& variant, const BenchOpt
                                          rounds[g].push_back(taken[g]);
                                      }).size();
   for (std::size_t g = 0; g < rounds.size(); ++g)
-    benched.kernels[g].time = durations_of(rounds[g], counted_rounds);
+    if (!benched.kernels[g].once) benched.kernels[g].time = durations_of(rounds[g], counted_rounds);
 }
 
 using Json = nlohmann::ordered_json;
@@ -178,6 +182,7 @@ Json json_of(const BenchedKernel& kernel) {
                {"compile_ms", kernel.compile_seconds * 1e3},
                {"cached", kernel.cached}});
   if (!kernel.launches.empty()) json["launches"] = json_of(kernel.launches);
+  if (kernel.once) json["once"] = true;
   return json;
 }
 

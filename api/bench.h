@@ -35,10 +35,14 @@ struct BenchedKernel {
   Traffic traffic;
   std::optional<cost::Estimate> estimate;
   std::vector<runtime::Resources> launches;  // on a GPU, of each
-  double bytes_per_second() const { return static_cast<double>(traffic.bytes) / time.median; }
-  double operations_per_second() const { return static_cast<double>(traffic.operations) / time.median; }
+  bool once = false;  // before the first run, from arrays of the graph alone: no time, no estimate
+  double bytes_per_second() const { return a_second(static_cast<double>(traffic.bytes)); }
+  double operations_per_second() const { return a_second(static_cast<double>(traffic.operations)); }
   // The seconds of the estimate's limiter divided by the measured ones. There must be an estimate.
   double share_of_limiter() const { return estimate->limiter().seconds / time.median; }
+
+ private:
+  double a_second(double amount) const { return once ? 0 : amount / time.median; }
 };
 
 struct Benched {
@@ -58,7 +62,8 @@ Benched bench(const Executable& executable, std::span<const Argument> arguments,
 
 // As an object: run_ms, run_quartiles_ms, runs, prepare_ms, compile_ms, peak_bytes, kernels (name, ops,
 // median_ms, quartiles_ms, runs; estimated_ms, limiter, share_of_limiter, roofs where there is an estimate;
-// bytes, touched_bytes, floor_bytes, gbps, flops, compile_ms, cached; launches on a GPU), in this order.
+// bytes, touched_bytes, floor_bytes, gbps, flops, compile_ms, cached; launches on a GPU; once where it is
+// so), in this order.
 std::string json_of(const Benched& benched);
 
 }  // namespace twinloom

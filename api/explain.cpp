@@ -8,6 +8,7 @@
 
 #include "core/cost/estimate.h"
 #include "core/graph/donate.h"
+#include "core/runtime/once.h"
 
 namespace twinloom {
 
@@ -52,6 +53,7 @@ nlohmann::json json_of(const ExplainedKernel& kernel) {
                        {"functions", kernel.relaxed.functions},
                        {"seconds_without", *kernel.unrelaxed_seconds}};
   if (kernel.relaxed.atomics) json["relaxed"]["atomics"] = true;
+  if (kernel.once) json["once"] = true;
   return json;
 }
 
@@ -68,6 +70,7 @@ Explanation explain(const Executable& executable, std::span<const Argument> argu
   const int threads = run.settings.threads;
   const index::Values symbols = executable.symbols(arguments, run);
   const Estimates estimates = estimates_of(*variant, device.backend(), threads, symbols);
+  const std::vector<bool> once = runtime::groups_made_once(*variant);
   Explanation explanation;
   for (std::size_t group = 0; group < variant->groups.size(); ++group) {
     const runtime::Group& shown = variant->groups[group];
@@ -79,6 +82,7 @@ Explanation explain(const Executable& executable, std::span<const Argument> argu
                               .bytes = bytes_of(shown.nest, device.backend(), symbols),
                               .estimate = estimates[group],
                               .relaxed = {},
+                              .once = once[group],
                               .unrelaxed_seconds = {}};
     for (const runtime::Step& step : variant->steps) {
       if (step.unit != group) continue;

@@ -29,6 +29,7 @@ struct ExplainedKernel {
   std::int64_t bytes = 0;                  // of the elements that it reads and writes, each once
   std::optional<cost::Estimate> estimate;  // nothing where there is none: see Estimates
   RelaxedNest relaxed;                     // of mode `fast`
+  bool once = false;                       // before the first run, from arrays of the graph alone
   std::optional<double>
       unrelaxed_seconds;  // what it would take without; where it has an estimate and relaxes anything
 };
@@ -67,7 +68,8 @@ std::vector<pipeline::PassText> dump(const Graph& graph, std::span<const Argumen
 std::string json_of(const std::vector<pipeline::PassText>& texts);
 
 // As an object: kernels (name, computes, nest, schedule, sources, bytes, estimate with seconds and limits,
-// relaxed), missed, scatters, reuses (result, name, input, bytes), peak_bytes. Times in seconds.
+// relaxed, once where it is so), missed, scatters, reuses (result, name, input, bytes), peak_bytes. Times in
+// seconds.
 std::string json_of(const Explanation& explanation);
 
 }  // namespace twinloom

@@ -36,9 +36,11 @@ void join(const Step& step, std::size_t at, const loops::InPlace& pair, std::vec
   lives.erase(written);
 }
 
-std::vector<Life> lives_of(const Variant& variant, const index::Values& sizes, const InPlaceSteps& in_place) {
+std::vector<Life> lives_of(const Variant& variant, const index::Values& sizes, const Once& once,
+                           const InPlaceSteps& in_place) {
   std::vector<std::size_t> first(variant.values.size(), variant.steps.size()), last(variant.values.size(), 0);
   for (std::size_t s = 0; s < variant.steps.size(); ++s) {
+    if (once.steps[s]) continue;
     for (const lower::ValueId id : variant.steps[s].arguments) {
       first[id.index] = std::min(first[id.index], s);
       last[id.index] = s;
@@ -47,7 +49,7 @@ std::vector<Life> lives_of(const Variant& variant, const index::Values& sizes, c
   std::vector<Life> lives;
   for (std::size_t v = 0; v < variant.values.size(); ++v) {
     const lower::Value& value = variant.values[v];
-    if (value.storage != lower::Storage::temporary) continue;
+    if (value.storage != lower::Storage::temporary || once.memory[v] != nullptr) continue;
     const auto bytes = checked_multiply(index::evaluate(value.count, sizes), ops::size_of(value.dtype));
     if (!bytes)
       throw Error(
@@ -77,10 +79,11 @@ std::int64_t lowest_free(const Life& life, const std::vector<Life>& placed) {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Variant& variant, const index::Values& sizes, const InPlaceSteps& in_place) {
+MemoryPlan plan_memory(const Variant& variant, const index::Values& sizes, const Once& once,
+                       const InPlaceSteps& in_place) {
   MemoryPlan plan;
   plan.offsets.assign(variant.values.size(), -1);
-  std::vector<Life> lives = lives_of(variant, sizes, in_place);
+  std::vector<Life> lives = lives_of(variant, sizes, once, in_place);
   std::ranges::stable_sort(lives, std::ranges::greater(), &Life::bytes);
   std::vector<Life> placed;
   for (Life& life : lives) {

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/runtime/variant.h"
+#include "core/runtime/once.h"
 
 namespace twinloom::runtime {
 
 struct MemoryPlan {
-  std::vector<std::int64_t> offsets;  // bytes, by value; -1 for what is no temporary
+  std::vector<std::int64_t> offsets;  // bytes, by value; -1 for what is no temporary of a run
   std::int64_t bytes = 0;             // of the block
 };
 
@@ -21,6 +21,7 @@ struct MemoryPlan {
 using InPlaceSteps = std::vector<std::vector<loops::InPlace>>;
 
 // The plan for these sizes. Error where it does not fit 63 bits.
-MemoryPlan plan_memory(const Variant& variant, const index::Values& sizes, const InPlaceSteps& in_place);
+MemoryPlan plan_memory(const Variant& variant, const index::Values& sizes, const Once& once,
+                       const InPlaceSteps& in_place);
 
 }  // namespace twinloom::runtime

@@ -25,14 +25,30 @@ Prepared::Launch launch_of(const Step& step, const index::Values& values) {
 }
 
 std::shared_ptr<const Kernel> with_constants(const Step& step, const Variant& variant,
-                                             const std::vector<Memory>& values) {
+                                             const Prepared& prepared) {
   std::vector<ConstantArgument> arguments;
-  for (const lower::ValueId id : step.arguments)
-    arguments.push_back({values[id.index], variant.values[id.index].content});
+  for (const auto& [index] : step.arguments) {
+    std::shared_ptr<const void> content = variant.values[index].content;
+    if (content == nullptr) content = prepared.once->memory[index];
+    arguments.push_back({prepared.memory[index], std::move(content)});
+  }
   const bool any = std::ranges::any_of(
       arguments, [](const ConstantArgument& argument) { return argument.content != nullptr; });
   auto made = any ? step.kernel->with_constants(arguments) : nullptr;
   return made != nullptr ? std::shared_ptr<const Kernel>(std::move(made)) : step.kernel;
+}
+
+// What is made once is made here.
+void add_launches(Prepared& prepared, const Variant& variant, const index::Values& values,
+                  Constants& constants) {
+  prepared.once = constants.once().get(variant, prepared.memory);
+  for (std::size_t v = 0; v < prepared.memory.size(); ++v)
+    if (prepared.once->memory[v] != nullptr) prepared.memory[v].data = prepared.once->memory[v].get();
+  for (std::size_t s = 0; s < variant.steps.size(); ++s) {
+    const Step& step = variant.steps[s];
+    prepared.launches.push_back(launch_of(step, values));
+    if (!prepared.once->steps[s]) prepared.launches.back().kernel = with_constants(step, variant, prepared);
+  }
 }
 
 // The value whose memory a result of the variant's graph lies in.
@@ -100,7 +116,8 @@ InPlaceSteps in_place_steps(const Prepared& prepared) {
   InPlaceSteps pairs;
   if (!prepared.can_begin_again) return pairs;
   for (const Prepared::Launch& launch : prepared.launches)
-    pairs.push_back(launch.kernel->in_place(launch.sizes));
+    pairs.push_back(launch.kernel == nullptr ? std::vector<loops::InPlace>()
+                                             : launch.kernel->in_place(launch.sizes));
   return pairs;
 }
 
@@ -167,13 +184,10 @@ Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> varia
     }
   }
   prepared.reused = reused_by(prepared, *variant, arguments);
-  for (const Step& step : variant->steps) {
-    prepared.launches.push_back(launch_of(step, values));
-    prepared.launches.back().kernel = with_constants(step, *variant, prepared.memory);
-  }
+  add_launches(prepared, *variant, values, constants);
   prepared.can_begin_again =
       std::ranges::all_of(prepared.reused, [](int parameter) { return parameter == NO_PARAMETER; });
-  prepared.plan = plan_memory(*variant, values, in_place_steps(prepared));
+  prepared.plan = plan_memory(*variant, values, *prepared.once, in_place_steps(prepared));
   prepared.values = std::move(values);
   for (std::size_t r = 0; r < graph.results().size(); ++r) {
     const graph::Result& result = graph.results()[r];

@@ -21,7 +21,8 @@ Signature signature_of(std::span<const Argument> arguments);
 struct Prepared {
   // One kernel launch.
   struct Launch {
-    std::shared_ptr<const Kernel> kernel;     // the step's, or what it becomes with the constants
+    // The step's, or what it becomes with the constants; null where what it computes is made already.
+    std::shared_ptr<const Kernel> kernel;
     std::vector<std::int64_t> sizes;          // as Program::sizes
     std::int64_t tasks = -1;                  // as Kernel::tasks
     std::vector<std::size_t> seeds, offsets;  // places in `sizes` of the symbols that each run has its own of
@@ -32,7 +33,8 @@ struct Prepared {
   };
   std::shared_ptr<const Variant> variant;
   index::Values values;                              // of all run-time symbols but `seed` and `offset`
-  MemoryPlan plan;                                   // of temporaries
+  std::shared_ptr<const Once> once;                  // what all runs have alike
+  MemoryPlan plan;                                   // of the other temporaries
   std::vector<Shape> shapes;                         // by value; empty for what is no result
   std::vector<std::vector<std::int64_t>> own_sizes;  // by result of the graph; empty for what is not its own
   // Of a result that lies in the memory of another tensor.
@@ -42,7 +44,7 @@ struct Prepared {
     graph::StridedView view;
   };
   std::vector<Seen> seen;        // by result of the graph; of views and of what is a parameter's
-  std::vector<Memory> memory;    // by value; `data` only of constants
+  std::vector<Memory> memory;    // by value; `data` of constants and of what is made once
   std::vector<Launch> launches;  // by step
   std::vector<int> reused;       // by value: the parameter whose memory it takes, or NO_PARAMETER
   bool can_begin_again = false;  // no kernel writes what the run was given

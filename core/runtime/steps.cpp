@@ -28,6 +28,7 @@ std::optional<Failure> start_step(const Prepared& prepared, std::size_t at, std:
                                   std::byte* temporaries, const RunOptions& options, RunSettings& settings) {
   const Step& step = prepared.variant->steps[at];
   const Prepared::Launch& launch = prepared.launches[at];
+  if (launch.kernel == nullptr) return std::nullopt;
   std::array<Memory, USUAL_ARGUMENTS> usual;
   std::vector<Memory> many(step.arguments.size() > usual.size() ? step.arguments.size() : 0);
   const std::span<Memory> memory(many.empty() ? usual.data() : many.data(), step.arguments.size());

@@ -11,9 +11,9 @@
 
 namespace twinloom::runtime {
 
-// Starts the kernel of a step. `values`: where each value of the variant lies, but temporaries, which lie in
-// the block `temporaries` as it was planned. `settings` are those of the options, with the run's work and
-// number.
+// Starts the kernel of a step, unless what it computes is made already. `values`: where each value of the
+// variant lies, but temporaries, which lie in the block `temporaries` as it was planned. `settings` are those
+// of the options, with the run's work and number.
 std::optional<Failure> start_step(const Prepared& prepared, std::size_t step, std::span<const Memory> values,
                                   std::byte* temporaries, const RunOptions& options, RunSettings& settings);
 

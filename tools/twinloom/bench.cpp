@@ -80,6 +80,7 @@ int bench(const BenchCommand& command) {
 constexpr const char* notes =
     R"(Example: twinloom bench model.fx --threads 1 --json result.json
          twinloom bench models/*.fx --device cuda:0 --seconds 0.5 --json results.json
+  ms       the median time; once: it follows from arrays of the graph alone, and no run starts it
   estimate how long the kernel should take by what it moves and computes, with the sizes and threads of the
            run; none of a kernel that calls a routine, none on --device reference
   limiter  what takes longest of the estimate: memory, L3 or L2 (bytes that cross from there), instructions

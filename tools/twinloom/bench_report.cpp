@@ -24,17 +24,18 @@ std::string words_of(const std::vector<runtime::Resources>& launches) {
 std::vector<std::string> cells(const BenchedKernel& kernel, const measure::CopyBandwidth& copy) {
   const double rate = kernel.bytes_per_second();
   const auto& estimate = kernel.estimate;
+  const auto in_runs = [&](std::string words) { return kernel.once ? std::string() : words; };
   return {kernel.name,
-          fmt::format("{:.4f}", kernel.time.median * 1e3),
+          kernel.once ? "once" : fmt::format("{:.4f}", kernel.time.median * 1e3),
           estimate ? fmt::format("{:.4f}", estimate->seconds * 1e3) : "",
           estimate ? estimate->limiter().name : "",
           estimate ? fmt::format("{:.0f} %", 100 * kernel.share_of_limiter()) : "",
           bytes_words(kernel.traffic.bytes),
           bytes_words(kernel.traffic.floor_bytes),
           bytes_words(kernel.traffic.touched_bytes),
-          fmt::format("{:.2f}", rate * 1e-9),
-          fmt::format("{:.0f} %", 100 * rate / copy.bytes_per_second),
-          fmt::format("{:.2f}", kernel.operations_per_second() * 1e-9),
+          in_runs(fmt::format("{:.2f}", rate * 1e-9)),
+          in_runs(fmt::format("{:.0f} %", 100 * rate / copy.bytes_per_second)),
+          in_runs(fmt::format("{:.2f}", kernel.operations_per_second() * 1e-9)),
           fmt::format("{:.1f}{}", kernel.compile_seconds * 1e3, kernel.cached ? " cached" : ""),
           words_of(kernel.launches),
           join(kernel.ops, " ", [](const std::string& name) { return name; })};

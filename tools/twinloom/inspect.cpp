@@ -62,6 +62,7 @@ void print_kernel(const ExplainedKernel& kernel, std::size_t number, bool source
   }
   std::cout << indented(loops::print(kernel.nest), "  | ") << indented(kernel.schedule, "  ");
   if (kernel.estimate) std::cout << "  " << estimate_words(*kernel.estimate) << '\n';
+  if (kernel.once) std::cout << "  once, before the first run: it follows from arrays of the graph alone\n";
   if (const std::string words = relaxed_words(kernel); !words.empty()) std::cout << "  " << words << '\n';
   if (!source) return;
   for (const std::string& text : kernel.sources) std::cout << indented(text, "    ");
@@ -103,7 +104,7 @@ int print_explanation(const ExplainCommand& command) {
   Estimates estimates;
   for (std::size_t i = 0; i < explanation.kernels.size(); ++i) {
     print_kernel(explanation.kernels[i], i, command.source);
-    estimates.push_back(explanation.kernels[i].estimate);
+    if (!explanation.kernels[i].once) estimates.push_back(explanation.kernels[i].estimate);
   }
   for (const runtime::Missed& missed : explanation.missed) {
     std::cout << "not fused: kernel " << missed.first << " and kernel " << missed.second << ": "
@@ -184,6 +185,7 @@ hidden behind it:
   launch          the starts of its programs
 In mode fast a line says what of it a kernel uses, and what it would take without:
   relaxed: sums in free order, 2 products contracted; estimate without 588.2 us, saved 253.1 us
+A kernel of which it says "once" is started before the first run and in none: what it computes is kept.
 Then, on a GPU, the registers of a thread and the blocks that a multiprocessor runs at once. Sizes that
 nothing gives are 16; --threads counts on a CPU, whose caches are warm, while those of a GPU are cold. A
 kernel that calls a routine has no estimate, and on --device reference none has. The last line is the sum.)";

@@ -566,8 +566,9 @@ typedef struct twinloom_bench_options {
  * `kernels`: of each `name`, `ops` (fused operators), `median_ms`, `quartiles_ms` and `runs`; where there is
  * an estimate of how long it should take `estimated_ms`, its `limiter`, `share_of_limiter` and all of its
  * `roofs`; `bytes`, `touched_bytes` and `floor_bytes` (that are moved, that loads and stores execute, of the
- * graph's inputs and results), `gbps`, `flops` (operations a second), `compile_ms`, `cached`; and `launches`
- * on a GPU, whose times are its own, with an L2 cache that was written over before each run. Parameters that
+ * graph's inputs and results), `gbps`, `flops` (operations a second), `compile_ms`, `cached`; `once` where it
+ * follows from arrays of the graph alone and no run starts it, so its times are 0; and `launches` on a GPU,
+ * whose times are its own, with an L2 cache that was written over before each run. Parameters that
  * the graph writes are written by each run. Free with twinloom_text_free. */
 TWINLOOM_API twinloom_error* twinloom_bench(const twinloom_executable* executable,
                                             const twinloom_value* arguments, size_t argument_count,

@@ -1,0 +1,46 @@
+// What a variant computes from arrays of its graph alone: made once, before the first run, and kept.
+//
+//   t = flip(constant w); y = conv(x, t)     ->     t is memory beside w, each run computes y alone
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/runtime/space.h"
+#include "core/runtime/variant.h"
+
+namespace twinloom::runtime {
+
+// By step: whether all runs of the variant would compute the same in it, and it is worth its memory. Such a
+// step knows nothing of the run (no sizes, no random numbers), reads arrays of the graph and what such steps
+// write, and writes what nobody else does.
+std::vector<bool> steps_made_once(const Variant& variant);
+// By group of the variant, for reports: whether all of its steps are so.
+std::vector<bool> groups_made_once(const Variant& variant);
+
+// What those steps have written. Immutable.
+struct Once {
+  std::vector<bool> steps;  // as steps_made_once; all false where one of them failed, as each run then does
+  std::vector<std::shared_ptr<std::byte>> memory;  // by value; null for what no other step reads
+  std::vector<graph::Content> arrays;              // that it follows from
+};
+
+// One for all variants that compute the same from the same arrays, as long as one of them has it.
+// Thread-safe.
+class OnceMade {
+ public:
+  explicit OnceMade(const Space* space) : space_(space) {}
+  // `values`: where the constants lie, by value. Error where there is no memory or a GPU fails.
+  std::shared_ptr<const Once> get(const Variant& variant, std::span<const Memory> values);
+
+ private:
+  const Space* space_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<const Once>> made_;  // by what is computed from which arrays
+};
+
+}  // namespace twinloom::runtime
