@@ -125,7 +125,7 @@ struct Executable::State {
     }
   }
   // Found or made.
-  std::shared_ptr<const Prepared> prepared(std::span<const Argument> arguments);
+  std::shared_ptr<const Prepared> prepared(std::span<const Argument> arguments, Purpose purpose);
   void forget(const Variant* variant);
 
  private:
@@ -158,6 +158,7 @@ struct Executable::State {
 
   struct Known {
     Signature signature;
+    Purpose purpose;
     std::shared_ptr<const Prepared> prepared;
   };
   static constexpr std::size_t MOST_KNOWN = 32;
@@ -191,11 +192,14 @@ std::shared_ptr<const Variant> Executable::State::make(std::unique_lock<std::mut
   return made;
 }
 
-std::shared_ptr<const Prepared> Executable::State::prepared(std::span<const Argument> arguments) {
+std::shared_ptr<const Prepared> Executable::State::prepared(std::span<const Argument> arguments,
+                                                            Purpose purpose) {
   Signature signature = signature_of(arguments);
   {
     const std::lock_guard lock(known_mutex_);
-    const auto found = std::ranges::find(known_, signature, &Known::signature);
+    const auto found = std::ranges::find_if(known_, [&](const Known& known) {
+      return known.signature == signature && (known.purpose == purpose || purpose == Purpose::plan);
+    });
     if (found != known_.end()) {
       logging::event(Log::guards, [] { return "the variant of the same arguments before serves"; });
       return found->prepared;
@@ -205,10 +209,14 @@ std::shared_ptr<const Prepared> Executable::State::prepared(std::span<const Argu
   ChosenVariant chosen = choose(arguments, values);
   values.insert(chosen.strides.begin(), chosen.strides.end());
   auto made = std::make_shared<const Prepared>(
-      prepare(graph, std::move(chosen.variant), std::move(values), arguments, constants));
+      prepare(graph, std::move(chosen.variant), std::move(values), arguments, constants, purpose));
   const std::lock_guard lock(known_mutex_);
-  if (known_.size() >= MOST_KNOWN) known_.erase(known_.begin());
-  known_.push_back({std::move(signature), made});
+  const bool is_planned =
+      std::erase_if(known_, [&](const Known& known) {
+        return known.signature == signature && (purpose == Purpose::run || known.purpose == Purpose::plan);
+      }) != 0;
+  if (!is_planned && known_.size() >= MOST_KNOWN) known_.erase(known_.begin());
+  known_.push_back({std::move(signature), purpose, made});
   return made;
 }
 
@@ -240,19 +248,19 @@ index::Values Executable::symbols(std::span<const Argument> arguments, const Run
 }
 
 std::int64_t Executable::peak_bytes(std::span<const Argument> arguments) const {
-  const auto prepared = state_->prepared(arguments);
+  const auto prepared = state_->prepared(arguments, Purpose::plan);
   std::int64_t bytes = prepared->plan.bytes + prepared->result_bytes;
   for (const Reuse& reuse : reuses_of(*prepared, arguments)) bytes -= reuse.bytes;
   return bytes;
 }
 
 std::vector<Reuse> Executable::reuses(std::span<const Argument> arguments) const {
-  return reuses_of(*state_->prepared(arguments), arguments);
+  return reuses_of(*state_->prepared(arguments, Purpose::plan), arguments);
 }
 
 std::vector<Output> Executable::run(std::span<const Argument> arguments, const RunOptions& options,
                                     std::span<const Tensor> outputs) const {
-  auto prepared = state_->prepared(arguments);
+  auto prepared = state_->prepared(arguments, Purpose::run);
   check_memory(state_->graph, arguments, state_->space);
   MemoryPool callers(state_->space, options.allocate);
   Run run(state_->graph, std::move(prepared), {arguments, outputs, options.keep_donated},
@@ -268,7 +276,7 @@ Pending Executable::start(std::span<const Argument> arguments, const RunOptions&
     std::vector<Argument> arguments;
     std::vector<Tensor> outputs;
   };
-  auto prepared = state_->prepared(arguments);
+  auto prepared = state_->prepared(arguments, Purpose::run);
   check_memory(state_->graph, arguments, state_->space);
   const auto kept = std::make_shared<Kept>(
       Kept{state_, {arguments.begin(), arguments.end()}, {outputs.begin(), outputs.end()}});
@@ -281,7 +289,7 @@ Pending Executable::start(std::span<const Argument> arguments, const RunOptions&
 
 std::unique_ptr<const BoundRun> Executable::bind(std::span<const Argument> arguments,
                                                  std::span<const Tensor> outputs) const {
-  auto prepared = state_->prepared(arguments);
+  auto prepared = state_->prepared(arguments, Purpose::run);
   check_device(state_->graph, arguments, state_->space);
   return std::make_unique<const BoundRun>(state_, state_->graph, std::move(prepared), state_->memory,
                                           arguments, outputs);

@@ -93,12 +93,6 @@ class Choosing {
   std::vector<double> arrays_;  // by value: bytes of those that it follows from
 };
 
-Once nothing_made(const Variant& variant) {
-  return {std::vector<bool>(variant.steps.size(), false),
-          std::vector<std::shared_ptr<std::byte>>(variant.values.size()),
-          {}};
-}
-
 // Whether other steps read what these have written, by value.
 std::vector<bool> kept_of(const Variant& variant, const std::vector<bool>& steps) {
   std::vector<bool> is_written(variant.values.size(), false), is_kept = is_written;
@@ -112,7 +106,8 @@ std::vector<bool> kept_of(const Variant& variant, const std::vector<bool>& steps
 }
 
 // Equal where a Once serves both: what the steps compute, from which arrays, and what others read of it.
-std::string key_of(const Variant& variant, const std::vector<bool>& steps) {
+std::string key_of(const Variant& variant, const Once& once) {
+  const std::vector<bool>& steps = once.steps;
   std::string key = cat(steps.size(), " ", variant.values.size(), "\n");
   for (std::size_t s = 0; s < steps.size(); ++s) {
     if (!steps[s]) continue;
@@ -121,9 +116,8 @@ std::string key_of(const Variant& variant, const std::vector<bool>& steps) {
       key +=
           cat(id.index, " ", reinterpret_cast<std::uintptr_t>(variant.values[id.index].content.get()), "\n");
   }
-  const std::vector<bool> kept = kept_of(variant, steps);
-  for (std::size_t v = 0; v < kept.size(); ++v)
-    if (kept[v]) key += cat("kept ", v, "\n");
+  for (std::size_t v = 0; v < once.kept.size(); ++v)
+    if (once.kept[v]) key += cat("kept ", v, "\n");
   return key;
 }
 
@@ -164,26 +158,31 @@ bool run_steps(const Variant& variant, const std::vector<bool>& steps, std::span
   return !work->wait().has_value() && !failed;
 }
 
-std::shared_ptr<const Once> made(const Variant& variant, std::vector<bool> steps,
-                                 std::span<const Memory> constants, const Space* space) {
-  auto once = std::make_shared<Once>();
-  once->memory = memory_of(variant, steps, space);
+Once with_steps(const Variant& variant, std::vector<bool> steps) {
+  Once once;
+  once.kept = kept_of(variant, steps);
+  once.steps = std::move(steps);
+  once.memory.resize(variant.values.size());
+  return once;
+}
+
+Once made(const Variant& variant, Once planned, std::span<const Memory> constants, const Space* space) {
+  planned.memory = memory_of(variant, planned.steps, space);
   std::vector<Memory> values(constants.begin(), constants.end());
   for (std::size_t v = 0; v < values.size(); ++v)
-    if (once->memory[v] != nullptr)
-      values[v] = {once->memory[v].get(), 0, *index::constant_of(variant.values[v].count)};
-  if (!run_steps(variant, steps, values, space)) return std::make_shared<const Once>(nothing_made(variant));
-  const std::vector<bool> kept = kept_of(variant, steps);
+    if (const auto& memory = planned.memory[v])
+      values[v] = {memory.get(), 0, *index::constant_of(variant.values[v].count)};
+  if (!run_steps(variant, planned.steps, values, space))
+    return with_steps(variant, std::vector<bool>(planned.steps.size(), false));
   for (std::size_t v = 0; v < values.size(); ++v)
-    if (!kept[v]) once->memory[v] = nullptr;
-  for (std::size_t s = 0; s < steps.size(); ++s) {
-    if (!steps[s]) continue;
+    if (!planned.kept[v]) planned.memory[v] = nullptr;
+  for (std::size_t s = 0; s < planned.steps.size(); ++s) {
+    if (!planned.steps[s]) continue;
     for (const lower::ValueId id : variant.steps[s].arguments)
       if (variant.values[id.index].content != nullptr)
-        once->arrays.push_back(variant.values[id.index].content);
+        planned.arrays.push_back(variant.values[id.index].content);
   }
-  once->steps = std::move(steps);
-  return once;
+  return planned;
 }
 
 }  // namespace
@@ -198,15 +197,18 @@ std::vector<bool> groups_made_once(const Variant& variant) {
   return groups;
 }
 
+Once planned_once(const Variant& variant) { return with_steps(variant, steps_made_once(variant)); }
+
 std::shared_ptr<const Once> OnceMade::get(const Variant& variant, std::span<const Memory> values) {
-  std::vector<bool> steps = steps_made_once(variant);
-  if (std::ranges::find(steps, true) == steps.end())
-    return std::make_shared<const Once>(nothing_made(variant));
-  const std::string key = key_of(variant, steps);
+  Once planned = planned_once(variant);
+  if (std::ranges::find(planned.steps, true) == planned.steps.end())
+    return std::make_shared<const Once>(std::move(planned));
+  const std::string key = key_of(variant, planned);
   const std::lock_guard lock(mutex_);
   std::erase_if(made_, [](const auto& one) { return one.second.expired(); });
   auto once = made_[key].lock();
-  if (once == nullptr) made_[key] = once = made(variant, std::move(steps), values, space_);
+  if (once == nullptr)
+    made_[key] = once = std::make_shared<const Once>(made(variant, std::move(planned), values, space_));
   return once;
 }
 

@@ -22,12 +22,17 @@ std::vector<bool> steps_made_once(const Variant& variant);
 // By group of the variant, for reports: whether all of its steps are so.
 std::vector<bool> groups_made_once(const Variant& variant);
 
-// What those steps have written. Immutable.
+// What those steps write. Immutable.
 struct Once {
   std::vector<bool> steps;  // as steps_made_once; all false where one of them failed, as each run then does
-  std::vector<std::shared_ptr<std::byte>> memory;  // by value; null for what no other step reads
+  std::vector<bool> kept;   // by value: it is written by them and read by others
+  std::vector<std::shared_ptr<std::byte>>
+      memory;  // by value, of what is kept; null where nothing is made yet
   std::vector<graph::Content> arrays;              // that it follows from
 };
+
+// Before anything is made.
+Once planned_once(const Variant& variant);
 
 // One for all variants that compute the same from the same arrays, as long as one of them has it.
 // Thread-safe.

@@ -49,7 +49,7 @@ std::vector<Life> lives_of(const Variant& variant, const index::Values& sizes, c
   std::vector<Life> lives;
   for (std::size_t v = 0; v < variant.values.size(); ++v) {
     const lower::Value& value = variant.values[v];
-    if (value.storage != lower::Storage::temporary || once.memory[v] != nullptr) continue;
+    if (value.storage != lower::Storage::temporary || once.kept[v]) continue;
     const auto bytes = checked_multiply(index::evaluate(value.count, sizes), ops::size_of(value.dtype));
     if (!bytes)
       throw Error(

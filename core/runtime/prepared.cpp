@@ -38,10 +38,7 @@ std::shared_ptr<const Kernel> with_constants(const Step& step, const Variant& va
   return made != nullptr ? std::shared_ptr<const Kernel>(std::move(made)) : step.kernel;
 }
 
-// What is made once is made here.
-void add_launches(Prepared& prepared, const Variant& variant, const index::Values& values,
-                  Constants& constants) {
-  prepared.once = constants.once().get(variant, prepared.memory);
+void add_launches(Prepared& prepared, const Variant& variant, const index::Values& values) {
   for (std::size_t v = 0; v < prepared.memory.size(); ++v)
     if (prepared.once->memory[v] != nullptr) prepared.memory[v].data = prepared.once->memory[v].get();
   for (std::size_t s = 0; s < variant.steps.size(); ++s) {
@@ -155,7 +152,7 @@ Signature signature_of(std::span<const Argument> arguments) {
 }
 
 Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> variant, index::Values values,
-                 std::span<const Argument> arguments, Constants& constants) {
+                 std::span<const Argument> arguments, Constants& constants, Purpose purpose) {
   // A kernel has as many tasks whatever these are.
   values[index::Symbol("seed")] = 0;
   values[index::Symbol("offset")] = 0;
@@ -184,7 +181,9 @@ Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> varia
     }
   }
   prepared.reused = reused_by(prepared, *variant, arguments);
-  add_launches(prepared, *variant, values, constants);
+  prepared.once = purpose == Purpose::run ? constants.once().get(*variant, prepared.memory)
+                                          : std::make_shared<const Once>(planned_once(*variant));
+  add_launches(prepared, *variant, values);
   prepared.can_begin_again =
       std::ranges::all_of(prepared.reused, [](int parameter) { return parameter == NO_PARAMETER; });
   prepared.plan = plan_memory(*variant, values, *prepared.once, in_place_steps(prepared));

@@ -33,7 +33,7 @@ struct Prepared {
   };
   std::shared_ptr<const Variant> variant;
   index::Values values;                              // of all run-time symbols but `seed` and `offset`
-  std::shared_ptr<const Once> once;                  // what all runs have alike
+  std::shared_ptr<const Once> once;                  // what all runs have alike, made where one is to run
   MemoryPlan plan;                                   // of the other temporaries
   std::vector<Shape> shapes;                         // by value; empty for what is no result
   std::vector<std::vector<std::int64_t>> own_sizes;  // by result of the graph; empty for what is not its own
@@ -51,7 +51,10 @@ struct Prepared {
   std::int64_t result_bytes = 0;
 };
 
+// What asks how a run would be starts no kernel.
+enum class Purpose : std::uint8_t { plan, run };
+
 Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> variant, index::Values values,
-                 std::span<const Argument> arguments, Constants& constants);
+                 std::span<const Argument> arguments, Constants& constants, Purpose purpose);
 
 }  // namespace twinloom::runtime

@@ -73,6 +73,16 @@ TEST(Once, LiesOnTheDeviceBeforeAnyRunIsStarted) {
   EXPECT_EQ(static_cast<const float*>(result.data)[3 * N + 7], 1 + 2.0f * (7 * N + 3));
 }
 
+// Nor where somebody asks how a run would be, on a device that can only plan.
+TEST(Once, WhoAsksForMemoryStartsNothing) {
+  const FarSpace space;
+  const Executable executable = pipeline::compile(turned_graph(), far_backend(space));
+  const std::vector<Argument> arguments = {view_of(nullptr, DType::f32, {N, N})};
+  const std::int64_t used = space.used_bytes();
+  EXPECT_EQ(executable.peak_bytes(arguments), N * N * 4);
+  EXPECT_EQ(space.used_bytes(), used + N * N * 4) << "the table alone is there";
+}
+
 // What is widened is kept small on purpose, and a run's numbers are its own.
 TEST(Once, WhatIsLargerThanItsArraysIsMadeInEachRun) {
   Builder b;
@@ -121,6 +131,7 @@ TEST(Once, SizesShareWhatIsMade) {
       if (const auto& content = variant->values[v].content)
         values[v] = {const_cast<std::byte*>(content->bytes.read().data()), 0, N * N};
     kept.push_back(made.get(*variant, values));
+    EXPECT_EQ(kept.back()->steps, runtime::planned_once(*variant).steps);
     ASSERT_EQ(std::ranges::count(kept.back()->steps, true), 1);
     EXPECT_EQ(made.get(*variant, values), kept.back());
     EXPECT_EQ(element(executable.run(arguments), 3, 7), 1 + 2.0f * (7 * N + 3));
