@@ -186,8 +186,11 @@ class LibraryCall::Maker {
     describe(*layouts, wishes);
     if (has_bias(*layouts, 1)) wishes.bias = onednn::described({layouts->out.dims[1]}, onednn::F32, {1});
     const auto wish = [&](const Layout& layout, std::size_t which) {
-      return layout.is_channels_last() ? wishes.given[which]
-                                       : onednn::described_in_any_layout(layout.dims, wishes.dtypes[which]);
+      const int dtype = wishes.dtypes[which];
+      if (!layout.is_channels_last()) return onednn::described_in_any_layout(layout.dims, dtype);
+      if (!layout.has_gaps()) return wishes.given[which];
+      const Layout packed = layout.channels_last();  // with gaps there is a loop over elements alone
+      return onednn::described(packed.dims, dtype, packed.strides);
     };
     const Owned out = wish(layouts->out, 0), left = wish(layouts->left, 1),
                 right = onednn::described_in_any_layout(layouts->right.dims, wishes.dtypes[2]);

@@ -67,6 +67,24 @@ bool Layout::is_plain() const {
   return true;
 }
 
+bool Layout::has_gaps() const {
+  std::int64_t last = 0, count = 1;
+  for (std::size_t d = 0; d < dims.size(); ++d) last += (dims[d] - 1) * strides[d], count *= dims[d];
+  return last + 1 > count;
+}
+
+Layout Layout::channels_last() const {
+  Layout made{dims, std::vector<std::int64_t>(dims.size())};
+  made.strides[1] = 1;
+  std::int64_t walked = dims[1];
+  for (std::size_t d = dims.size(); d-- > 0;) {
+    if (d == 1) continue;
+    made.strides[d] = walked;
+    walked *= dims[d];
+  }
+  return made;
+}
+
 bool Layout::is_row_major() const {
   std::int64_t walked = 1;
   for (std::size_t d = dims.size(); d-- > 0; walked *= dims[d])

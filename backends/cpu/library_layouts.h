@@ -26,6 +26,10 @@ struct Layout {
   bool is_row_major() const;
   // Whether channels, dimension 1, are neighbours.
   bool is_channels_last() const { return strides[1] == 1 || dims[1] == 1; }
+  // Whether elements of something else lie between its own, as where it is some of the channels.
+  bool has_gaps() const;
+  // Of the same dimensions, channels innermost, without gaps.
+  Layout channels_last() const;
 };
 
 struct Layouts {

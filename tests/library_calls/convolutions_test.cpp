@@ -122,6 +122,23 @@ TEST_F(LibraryCalls, WindowsBesideChannels) {
                 112);
 }
 
+// A slice of the channels, as where a block divides them: the pixels of what is read, or of what is stored,
+// have gaps between them.
+TEST_F(LibraryCalls, WindowsOfSomeOfTheChannels) {
+  const auto convolution = [](const char* x, const char* y, int size) {
+    return cat(
+        "program p(x: f32[", size, "], w: f32[2304], y: written f32[", size,
+        "]) library { for o < 16 { for i < 12 { for j < 12 { start t0 : sum f32 free for c < 16 { for r < "
+        "3 { for s < 3 { t0 += mul((x[",
+        x,
+        "] if -1 < i + r - 1 && i + r - 1 < 12 && -1 < j + s - 1 && j + s - 1 < 12 else 0x0p+0:f32), "
+        "w[144*o + 9*c + 3*r + s]) at 9*c + 3*r + s } } } y[",
+        y, "] = t0 } } } }");
+  };
+  expect_near(convolution("576*i + 48*j + c + 576*r + 48*s - 608", "192*i + 16*j + o", 6912), 144);
+  expect_near(convolution("192*i + 16*j + c + 192*r + 16*s - 208", "576*i + 48*j + o + 16", 6912), 144);
+}
+
 // Gradients of filters: what is kept steps inside of what is summed up.
 TEST_F(LibraryCalls, GradientsOfFilters) {
   expect_near(
