@@ -19,6 +19,7 @@
 #include "core/lower/lower.h"
 #include "core/pipeline/events.h"
 #include "core/pipeline/kept.h"
+#include "core/pipeline/library.h"
 #include "core/pipeline/pipeline.h"
 #include "core/pipeline/tune.h"
 #include "core/runtime/reuse.h"
@@ -40,6 +41,8 @@ struct State {
   fuse::Fused fused;  // after `lower` without refusals
   runtime::Variant variant;
   bool has_library = false;  // from `lower` on: it may be asked, which opens it
+
+  Library library() const { return {backend, options.mode, choices}; }
 };
 
 enum class Form : std::uint8_t { graph, nests, programs };
@@ -66,36 +69,9 @@ void contract_products(State& state) {
   if (state.options.relaxes(graph::Relaxation::contract)) state.graph = graph::contract_products(state.graph);
 }
 
-bool may_have_library(const State& state) {
-  return state.backend.machine().library_rate > 0 && state.options.mode != Mode::strict;
-}
-
-double count_of(const graph::Shape& shape) {
-  return lower::typical_count(shape, lower::RealizeLimits().typical_size);
-}
-
-// What is generated multiplies reals as fast.
-void integer_products(State& state) {
-  if (!may_have_library(state)) return;
-  state.graph = graph::integer_products(state.graph, [&](const graph::Node& products) {
-    return count_of(products.shape) >= library_calls::LARGE_PRODUCTS &&
-           state.backend.has_library_for(library_calls::sample_product(ops::DType::i8));
-  });
-}
-void transposed_windows(State& state) {
-  if (!may_have_library(state)) return;
-  state.graph = graph::transposed_windows(state.graph, [](const graph::Node& products) {
-    return count_of(products.shape) >= library_calls::LARGE_PRODUCTS;
-  });
-}
-void factors_in_steps(State& state) {
-  if (!may_have_library(state)) return;
-  state.graph =
-      graph::factors_in_steps(state.graph, [](const graph::Node& products, const graph::Shape& memory) {
-        const double count = count_of(products.shape);
-        return count >= library_calls::LARGE_PRODUCTS && count >= 2 * count_of(memory);
-      });
-}
+void integer_products(State& state) { state.graph = state.library().integer_products(state.graph); }
+void transposed_windows(State& state) { state.graph = state.library().transposed_windows(state.graph); }
+void factors_in_steps(State& state) { state.graph = state.library().factors_in_steps(state.graph); }
 void fold_constants(State& state) { state.graph = evaluate::fold_constants(state.graph); }
 
 // What the threads of a GPU compute while an element of the usual size passes its memory, and while a kernel
@@ -150,30 +126,6 @@ fuse::Limits limits_for(schedule::Choices& choices, Mode mode) {
   return limits;
 }
 
-// A product that a library computes faster than what is generated.
-bool suits_library(const loops::Program& nest, const State& state) {
-  const double products = library_calls::products_of(nest);
-  if (products < library_calls::LEAST_PRODUCTS || !state.backend.has_library_for(nest)) return false;
-  if (products >= library_calls::LARGE_PRODUCTS) return true;
-  if (!nest.sizes.empty()) return false;
-  const machine::Machine& machine = state.backend.machine();
-  loops::Program call = nest;
-  call.library = true;
-  return cost::estimate(call, machine, {}).seconds <
-         cost::clearly_less(machine) * state.choices.chosen_seconds(nest);
-}
-
-// Asked again and again while units are fused.
-std::function<bool(const loops::Program& nest)> has_library_call(const State& state) {
-  return [&state, known = std::map<loops::Ref<loops::Stmt>, bool>()](const loops::Program& nest) mutable {
-    const auto [found, added] = known.try_emplace(nest.body, false);
-    if (added)
-      found->second = library_calls::takes(
-          nest, [&](const loops::Program& alone) { return suits_library(alone, state); });
-    return found->second;
-  };
-}
-
 // Blocks of threads sort faster than one of them sums a row, and where they may add floats in memory they
 // need not sort. Cores that add at one place wait for each other.
 lower::Routines routines_of(const State& state) {
@@ -182,21 +134,13 @@ lower::Routines routines_of(const State& state) {
   routines.sums_by_key = machine.max_threads == 1;
   routines.atomics = machine.max_threads > 1 && state.options.relaxes(graph::Relaxation::atomics);
   routines.workers = machine.blocks_at_once;
-  if (state.has_library) {
-    routines.has_library_call = [&state](const loops::Program& nest) { return suits_library(nest, state); };
-    routines.least_products = library_calls::LEAST_PRODUCTS;
-    routines.library_takes = [&state, known = std::map<ops::DType, bool>()](ops::DType type) mutable {
-      const auto [found, added] = known.try_emplace(type, false);
-      if (added) found->second = state.backend.has_library_for(library_calls::sample_product(type));
-      return found->second;
-    };
-  }
+  if (state.has_library) state.library().describe_to(routines);
   return routines;
 }
 
 void lower_graph(State& state) {
   const machine::Machine& machine = state.backend.machine();
-  state.has_library = may_have_library(state) && library_calls::has_large_products(state.graph);
+  state.has_library = state.library().may_be_there() && library_calls::has_large_products(state.graph);
   state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state), costs_for(machine),
                                      state.options.row_major_results);
 }
@@ -205,7 +149,7 @@ void fuse_units(State& state) {
   if (!state.options.fuse) return;
   fuse::Limits limits = state.options.limits.value_or(limits_for(state.choices, state.options.mode));
   if (state.has_library) {
-    limits.has_library_call = has_library_call(state);
+    limits.has_library_call = state.library().takes();
     limits.large_flow = static_cast<double>(machine::cache_bytes(state.backend.machine())) / 2;
   }
   state.fused = fuse::fuse(state.fused.lowered, limits);
@@ -220,9 +164,9 @@ void free_contractions(State& state) {
 
 void split_library_calls(State& state) {
   if (!state.has_library) return;
-  library_calls::Split made =
-      library_calls::split(state.fused.lowered, state.graph,
-                           [&](const loops::Program& nest) { return suits_library(nest, state); });
+  const Library library = state.library();
+  library_calls::Split made = library_calls::split(
+      state.fused.lowered, state.graph, [&](const loops::Program& nest) { return library.suits(nest); });
   state.fused.lowered = std::move(made.lowered);
   for (fuse::Refusal& refusal : state.fused.refusals)
     refusal.first = made.moved[refusal.first], refusal.second = made.moved[refusal.second];

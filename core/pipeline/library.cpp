@@ -1,0 +1,78 @@
+// See library.h.
+#include "core/pipeline/library.h"
+
+#include <map>
+
+#include "core/cost/estimate.h"
+#include "core/graph/passes.h"
+#include "core/library_calls/split.h"
+
+namespace twinloom::pipeline {
+
+namespace {
+
+double count_of(const graph::Shape& shape) {
+  return lower::typical_count(shape, lower::RealizeLimits().typical_size);
+}
+
+bool are_large(const graph::Node& products) {
+  return count_of(products.shape) >= library_calls::LARGE_PRODUCTS;
+}
+
+}  // namespace
+
+bool Library::may_be_there() const { return backend_.machine().library_rate > 0 && mode_ != Mode::strict; }
+
+bool Library::suits(const loops::Program& nest) const {
+  const double products = library_calls::products_of(nest);
+  if (products < library_calls::LEAST_PRODUCTS || !backend_.has_library_for(nest)) return false;
+  if (products >= library_calls::LARGE_PRODUCTS) return true;
+  if (!nest.sizes.empty()) return false;
+  const machine::Machine& machine = backend_.machine();
+  loops::Program call = nest;
+  call.library = true;
+  return cost::estimate(call, machine, {}).seconds <
+         cost::clearly_less(machine) * choices_.chosen_seconds(nest);
+}
+
+std::function<bool(const loops::Program& nest)> Library::takes() const {
+  return [library = *this,
+          known = std::map<loops::Ref<loops::Stmt>, bool>()](const loops::Program& nest) mutable {
+    const auto [found, added] = known.try_emplace(nest.body, false);
+    if (added)
+      found->second =
+          library_calls::takes(nest, [&](const loops::Program& alone) { return library.suits(alone); });
+    return found->second;
+  };
+}
+
+void Library::describe_to(lower::Routines& routines) const {
+  routines.has_library_call = [library = *this](const loops::Program& nest) { return library.suits(nest); };
+  routines.least_products = library_calls::LEAST_PRODUCTS;
+  routines.library_takes = [library = *this, known = std::map<ops::DType, bool>()](ops::DType type) mutable {
+    const auto [found, added] = known.try_emplace(type, false);
+    if (added) found->second = library.backend_.has_library_for(library_calls::sample_product(type));
+    return found->second;
+  };
+}
+
+// What is generated multiplies reals as fast.
+graph::Graph Library::integer_products(const graph::Graph& graph) const {
+  if (!may_be_there()) return graph;
+  return graph::integer_products(graph, [&](const graph::Node& products) {
+    return are_large(products) && backend_.has_library_for(library_calls::sample_product(ops::DType::i8));
+  });
+}
+
+graph::Graph Library::transposed_windows(const graph::Graph& graph) const {
+  return may_be_there() ? graph::transposed_windows(graph, are_large) : graph;
+}
+
+graph::Graph Library::factors_in_steps(const graph::Graph& graph) const {
+  if (!may_be_there()) return graph;
+  return graph::factors_in_steps(graph, [](const graph::Node& products, const graph::Shape& memory) {
+    return are_large(products) && count_of(products.shape) >= 2 * count_of(memory);
+  });
+}
+
+}  // namespace twinloom::pipeline
