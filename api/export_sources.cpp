@@ -74,8 +74,10 @@ std::string export_sources(const Graph& graph, const std::filesystem::path& fold
                            const std::vector<Argument>& example, const SourceOptions& options,
                            const Maker& maker) {
   const Asked asked = asked_by(graph, example, options.of_class);
+  CompileOptions each_run = options.compile;
+  each_run.made_once = false;
   const auto variant =
-      pipeline::make_variant(graph, asked.layouts, *maker.planner, options.compile, nullptr, asked.class_of);
+      pipeline::make_variant(graph, asked.layouts, *maker.planner, each_run, nullptr, asked.class_of);
   const std::string name = sources::identifier(options.name.empty() ? graph.name : options.name);
   const Project project{name,
                         graph,

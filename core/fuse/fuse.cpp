@@ -14,6 +14,7 @@
 #include "core/fuse/times.h"
 #include "core/fuse/units.h"
 #include "core/lower/draft.h"
+#include "core/lower/once.h"
 #include "core/lower/share.h"
 
 namespace twinloom::fuse {
@@ -25,7 +26,14 @@ namespace {
 class Fuser {
  public:
   Fuser(const lower::Lowered& lowered, const Limits& limits)
-      : units_(lowered, limits), names_(lower::taken_symbols(lowered)) {}
+      : units_(lowered, limits), names_(lower::taken_symbols(lowered)) {
+    const std::vector<bool> once =
+        limits.made_once ? lower::follows_from_arrays(lowered) : std::vector<bool>(lowered.units.size());
+    for (std::size_t u = 0; u < once.size(); ++u)
+      if (once[u])
+        for (const ValueId id : lower::written_by({&lowered.units[u].nest, lowered.units[u].arguments}))
+          made_once_.insert(id.index);
+  }
 
   Fused run() {
     compute_few_again();
@@ -45,6 +53,8 @@ class Fuser {
   bool try_to_fuse(const Candidate& pair, Combined combined, bool may_hide_call = false) {
     if (combined.unit && !may_hide_call && hides_library_call({pair.first, pair.second}, *combined.unit))
       combined = {std::nullopt, Reason::library, "a library computes the product of one of them"};
+    if (combined.unit && is_made_once(pair.first) != is_made_once(pair.second))
+      combined = {std::nullopt, Reason::once, "one of them follows from arrays of the graph alone"};
     if (!combined.unit) {
       candidates_->refuse(pair, combined.reason, std::move(combined.words));
       return false;
@@ -59,6 +69,12 @@ class Fuser {
     return has_call &&
            std::ranges::any_of(slots, [&](std::size_t slot) { return has_call(units_[slot].nest); }) &&
            !has_call(unit.nest);
+  }
+
+  bool is_made_once(std::size_t slot) const {
+    const lower::Unit& unit = units_[slot];
+    const std::vector<ValueId> written = lower::written_by({&unit.nest, unit.arguments});
+    return std::ranges::any_of(written, [&](ValueId id) { return made_once_.contains(id.index); });
   }
 
   bool is_large_flow(const Candidate& pair) const {
@@ -199,6 +215,7 @@ class Fuser {
   Units units_;
   lower::Names names_;
   std::optional<Candidates> candidates_;
+  std::set<std::uint32_t> made_once_;  // values
   std::int64_t attempts_ = 0;
 };
 

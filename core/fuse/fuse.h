@@ -29,6 +29,7 @@ enum class Reason : std::uint8_t {
   parallelism,  // too few independent turns would be left
   barrier,      // the user, or a library's call, asks for the buffer
   library,      // one has a product that a library computes as it stands there, and no more within the other
+  once,         // one follows from arrays of the graph alone, and no run computes it
   routine,      // one sorts or adds in memory, which is a kernel of its own
   no_gain,      // the shared bytes do not pay for it
 };
@@ -66,6 +67,9 @@ struct Limits {
   // Whether a library computes a part of the nest, which is then a kernel of its own: two are fused only
   // where that stays so. Null: there is no library.
   std::function<bool(const loops::Program& nest)> has_library_call = {};
+  // What follows from arrays of the graph alone is made before the first run, so it is fused with nothing
+  // that each run computes.
+  bool made_once = false;
   // Bytes that flow between two from which on they become parts of one kernel although a library computes one
   // of them: what the caches do not hold. Of [2, 12, 512, 512] scores that took no longer on two cores (10 to
   // 13 ms beside 14), and a seventeenth of the memory.

@@ -48,6 +48,9 @@ Graph reduce_once(const Graph& graph);
 // factors_in_steps.cpp
 using IsWorthMemory = std::function<bool(const Node& products, const Shape& memory)>;
 Graph factors_in_steps(const Graph& graph, const IsWorthMemory& is_worth);
+// A constant matrix that one row is multiplied by has a copy in rows, where the products are worth it.
+// constants_in_rows.cpp
+Graph constants_in_rows(const Graph& graph, const IsWorth& is_worth);
 // The maximum of scaled integers of 8 bits is that of the integers, scaled. maxima_of_integers.cpp
 Graph maxima_of_integers(const Graph& graph);
 // What becomes of each Scatter that a result needs, for `explain`.

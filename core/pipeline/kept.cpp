@@ -27,6 +27,7 @@ std::string options_text(const Options& options) {
   for (const graph::Relaxation each : graph::all_relaxations())
     if (options.relaxes(each)) text += cat(" ", graph::name(each));
   if (options.row_major_results) text += " row_major";
+  if (!options.made_once) text += " each_run";
   return options.fuse ? text : text + " unfused";
 }
 

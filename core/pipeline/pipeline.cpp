@@ -72,6 +72,15 @@ void contract_products(State& state) {
 void integer_products(State& state) { state.graph = state.library().integer_products(state.graph); }
 void transposed_windows(State& state) { state.graph = state.library().transposed_windows(state.graph); }
 void factors_in_steps(State& state) { state.graph = state.library().factors_in_steps(state.graph); }
+// Threads of a GPU read columns side by side.
+void constants_in_rows(State& state) {
+  if (!state.options.made_once || state.backend.runs_nests() || state.backend.machine().max_threads > 1)
+    return;
+  state.graph = graph::constants_in_rows(state.graph, [](const graph::Node& products) {
+    return lower::typical_count(products.shape, lower::RealizeLimits().typical_size) >=
+           library_calls::LEAST_PRODUCTS;
+  });
+}
 void fold_constants(State& state) { state.graph = evaluate::fold_constants(state.graph); }
 
 // What the threads of a GPU compute while an element of the usual size passes its memory, and while a kernel
@@ -148,6 +157,7 @@ void lower_graph(State& state) {
 void fuse_units(State& state) {
   if (!state.options.fuse) return;
   fuse::Limits limits = state.options.limits.value_or(limits_for(state.choices, state.options.mode));
+  limits.made_once = state.options.made_once && !state.backend.runs_nests();
   if (state.has_library) {
     limits.has_library_call = state.library().takes();
     limits.large_flow = static_cast<double>(machine::cache_bytes(state.backend.machine())) / 2;
@@ -325,6 +335,7 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"maxima_of_integers", Form::graph,
          [](State& state) { state.graph = graph::maxima_of_integers(state.graph); }},
     Pass{"factors_in_steps", Form::graph, factors_in_steps},
+    Pass{"constants_in_rows", Form::graph, constants_in_rows},
     Pass{"lower", Form::nests, lower_graph},
     Pass{"fuse", Form::nests, fuse_units},
     Pass{"free_contractions", Form::nests, free_contractions},

@@ -76,6 +76,8 @@ struct Options {
   std::function<void(const Progress& progress)> progress = {};
   // Where variants are kept for later processes, and found; null: nowhere.
   std::shared_ptr<const object_cache::ObjectCache> cache = nullptr;
+  // What follows from arrays of the graph alone is made once; false: by each run, as exported sources do.
+  bool made_once = true;
   graph::Relaxations relaxed = graph::Relaxations::all();  // of mode `fast`; other modes have none
   bool relaxes(graph::Relaxation relaxation) const { return mode == Mode::fast && relaxed.has(relaxation); }
 };

@@ -2,102 +2,27 @@
 #include "core/runtime/once.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
+#include "core/base/mapped_file.h"
+#include "core/lower/once.h"
 #include "core/runtime/memory_pool.h"
 
 namespace twinloom::runtime {
 
 namespace {
 
-// As many as the arrays that a value follows from and half as many again: weights that are turned or
-// transposed, in phases or padded a little, but not small integers that are widened, which somebody keeps
-// small on purpose. A table that follows from nothing may have few.
-constexpr double MOST_OF_ARRAYS = 1.5;
-constexpr double FEW_BYTES = 64 << 10;
-
-double bytes_of(const lower::Value& value) {
-  const auto count = index::constant_of(value.count);
-  return count ? static_cast<double>(*count) * ops::size_of(value.dtype)
-               : std::numeric_limits<double>::infinity();
-}
-
-template <class Do>
-void for_written(const Step& step, const Do& act) {
-  std::size_t at = 0;
-  for (const loops::BufferInfo& buffer : step.program.buffers) {
-    if (buffer.local) continue;
-    if (buffer.written) act(step.arguments[at]);
-    ++at;
-  }
-}
-
-class Choosing {
- public:
-  explicit Choosing(const Variant& variant)
-      : variant_(variant), once_(variant.steps.size()), arrays_(variant.values.size(), 0) {
-    for (std::size_t v = 0; v < arrays_.size(); ++v)
-      if (variant.values[v].storage == lower::Storage::constant) arrays_[v] = bytes_of(variant.values[v]);
-    for (std::size_t s = 0; s < once_.size(); ++s) once_[s] = knows_nothing_of_the_run(variant.steps[s]);
-  }
-
-  // Until nothing more follows from a step that is none.
-  std::vector<bool> chosen() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      const std::vector<bool> is_run = written_in_runs();
-      for (std::size_t s = 0; s < once_.size(); ++s) {
-        if (!once_[s] || !reads_or_writes(variant_.steps[s], is_run)) continue;
-        once_[s] = false, changed = true;
-      }
-    }
-    return once_;
-  }
-
- private:
-  bool knows_nothing_of_the_run(const Step& step) {
-    double arrays = 0;
-    for (const lower::ValueId id : step.arguments) {
-      const lower::Storage storage = value_of(id).storage;
-      if (storage != lower::Storage::constant && storage != lower::Storage::temporary) return false;
-      arrays += arrays_[id.index];
-    }
-    for (const lower::ValueId id : step.arguments) {
-      if (value_of(id).storage == lower::Storage::constant) continue;
-      arrays_[id.index] = std::max(arrays_[id.index], arrays);
-      if (bytes_of(value_of(id)) > MOST_OF_ARRAYS * arrays + FEW_BYTES) return false;
-    }
-    return step.program.sizes.empty();
-  }
-
-  std::vector<bool> written_in_runs() const {
-    std::vector<bool> written(variant_.values.size(), false);
-    for (std::size_t s = 0; s < once_.size(); ++s) {
-      if (once_[s]) continue;
-      for_written(variant_.steps[s], [&](lower::ValueId id) { written[id.index] = true; });
-    }
-    return written;
-  }
-
-  static bool reads_or_writes(const Step& step, const std::vector<bool>& values) {
-    return std::ranges::any_of(step.arguments, [&](lower::ValueId id) { return values[id.index]; });
-  }
-
-  const lower::Value& value_of(lower::ValueId id) const { return variant_.values[id.index]; }
-
-  const Variant& variant_;
-  std::vector<bool> once_;
-  std::vector<double> arrays_;  // by value: bytes of those that it follows from
-};
+lower::Work work_of(const Step& step) { return {&step.program, step.arguments}; }
 
 // Whether other steps read what these have written, by value.
 std::vector<bool> kept_of(const Variant& variant, const std::vector<bool>& steps) {
   std::vector<bool> is_written(variant.values.size(), false), is_kept = is_written;
   for (std::size_t s = 0; s < steps.size(); ++s)
-    if (steps[s]) for_written(variant.steps[s], [&](lower::ValueId id) { is_written[id.index] = true; });
+    if (steps[s])
+      for (const lower::ValueId id : lower::written_by(work_of(variant.steps[s])))
+        is_written[id.index] = true;
   for (std::size_t s = 0; s < steps.size(); ++s) {
     if (steps[s]) continue;
     for (const lower::ValueId id : variant.steps[s].arguments) is_kept[id.index] = is_written[id.index];
@@ -136,7 +61,7 @@ std::vector<std::shared_ptr<std::byte>> memory_of(const Variant& variant, const 
       throw out_of_memory(space, "what follows from arrays of the graph", bytes);
   };
   for (std::size_t s = 0; s < steps.size(); ++s)
-    if (steps[s]) for_written(variant.steps[s], take);
+    if (steps[s]) std::ranges::for_each(lower::written_by(work_of(variant.steps[s])), take);
   return memory;
 }
 
@@ -182,12 +107,17 @@ Once made(const Variant& variant, Once planned, std::span<const Memory> constant
       if (variant.values[id.index].content != nullptr)
         planned.arrays.push_back(variant.values[id.index].content);
   }
+  for (const graph::Content& array : planned.arrays) unload(array->bytes.read());
   return planned;
 }
 
 }  // namespace
 
-std::vector<bool> steps_made_once(const Variant& variant) { return Choosing(variant).chosen(); }
+std::vector<bool> steps_made_once(const Variant& variant) {
+  std::vector<lower::Work> works;
+  for (const Step& step : variant.steps) works.push_back(work_of(step));
+  return lower::follows_from_arrays(variant.values, works);
+}
 
 std::vector<bool> groups_made_once(const Variant& variant) {
   const std::vector<bool> steps = steps_made_once(variant);

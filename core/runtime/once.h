@@ -15,9 +15,7 @@
 
 namespace twinloom::runtime {
 
-// By step: whether all runs of the variant would compute the same in it, and it is worth its memory. Such a
-// step knows nothing of the run (no sizes, no random numbers), reads arrays of the graph and what such steps
-// write, and writes what nobody else does.
+// By step: as core/lower/once.h says.
 std::vector<bool> steps_made_once(const Variant& variant);
 // By group of the variant, for reports: whether all of its steps are so.
 std::vector<bool> groups_made_once(const Variant& variant);

@@ -113,6 +113,31 @@ TEST(Once, WhatFailsFailsInEachRun) {
               std::string::npos);
 }
 
+// A row times a matrix: its copy in rows is made once, and no bit changes.
+TEST(Once, MatricesOfOneRowAreReadFromACopy) {
+  Builder b;
+  const Value x = b.input("x", DType::f32, {1, N});
+  const Value products = graph::unsqueeze(x, 2) * graph::unsqueeze(b.constant(table()) * 0.5, 0);
+  b.output(graph::sum(products, {1}));
+  const Value direct = graph::unsqueeze(x, 2) * graph::unsqueeze(b.constant(table()), 0);
+  b.output(graph::sum(direct, {1}));
+  const Graph graph = b.take();
+  std::vector<float> row(N);
+  std::iota(row.begin(), row.end(), 0.3f);
+  const std::vector<Argument> arguments = {view_of(row.data(), DType::f32, {1, N})};
+  const Device device = Device::cpu({.cache = false});
+  const Executable copied = compile(graph, device, {.mode = Mode::strict});
+  const Executable each = compile(graph, device, {.mode = Mode::strict, .made_once = false});
+  EXPECT_EQ(std::ranges::count(once_in(copied, arguments), true), 1);
+  EXPECT_EQ(std::ranges::count(once_in(each, arguments), true), 0);
+  const auto outputs = copied.run(arguments), expected = each.run(arguments);
+  for (std::size_t r = 0; r < outputs.size(); ++r) {
+    const auto& found = std::get<Tensor>(outputs[r]);
+    const auto& wanted = std::get<Tensor>(expected[r]);
+    EXPECT_EQ(std::memcmp(found.data, wanted.data, N * sizeof(float)), 0) << r;
+  }
+}
+
 // Variants of several sizes share one copy, which goes with the last of them.
 TEST(Once, SizesShareWhatIsMade) {
   Builder b;
