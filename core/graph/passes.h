@@ -51,6 +51,11 @@ Graph factors_in_steps(const Graph& graph, const IsWorthMemory& is_worth);
 // A constant matrix that one row is multiplied by has a copy in rows, where the products are worth it.
 // constants_in_rows.cpp
 Graph constants_in_rows(const Graph& graph, const IsWorth& is_worth);
+// A sum of what is 0 but at one found place is what is there. sum_chosen.cpp
+Graph sum_chosen(const Graph& graph);
+// What is done to a select between values that repeat along an axis is done to each of them once.
+// apply_before_select.cpp
+Graph apply_before_select(const Graph& graph);
 // The maximum of scaled integers of 8 bits is that of the integers, scaled. maxima_of_integers.cpp
 Graph maxima_of_integers(const Graph& graph);
 // What becomes of each Scatter that a result needs, for `explain`.

@@ -15,44 +15,12 @@
 
 #include "core/graph/passes.h"
 #include "core/graph/rebuild.h"
+#include "core/graph/repeats.h"
 #include "core/graph/views.h"
 
 namespace twinloom::graph {
 
 namespace {
-
-using Repeats = std::vector<bool>;  // by axis: all elements along it are the same
-
-bool mentions(const index::Condition& condition, const index::Symbol& symbol) {
-  return index::symbols_of(condition).contains(symbol);
-}
-
-Repeats repeats_of_view(const View& view, const Repeats& input) {
-  Repeats repeats;
-  for (const index::Symbol& axis : view.axes) {
-    bool same = !mentions(view.inside, axis);
-    for (std::size_t d = 0; d < view.source.size(); ++d)
-      same = same && (input[d] || !index::mentions(view.source[d], axis));
-    repeats.push_back(same);
-  }
-  return repeats;
-}
-
-Repeats repeats_of(const Node& node, const std::vector<Repeats>& known) {
-  const std::size_t rank = node.shape.size();
-  const auto input = [&](std::size_t k) -> const Repeats& { return known[node.inputs[k].index]; };
-  if (const auto* constant = std::get_if<Constant>(&node.node))
-    return Repeats(rank, std::holds_alternative<ops::Number>(constant->value));
-  if (const auto* view = std::get_if<View>(&node.node)) return repeats_of_view(*view, input(0));
-  if (std::holds_alternative<Cast>(node.node)) return input(0);
-  if (std::holds_alternative<Pointwise>(node.node)) {
-    Repeats repeats(rank, true);
-    for (std::size_t k = 0; k < node.inputs.size(); ++k)
-      for (std::size_t d = 0; d < rank; ++d) repeats[d] = repeats[d] && input(k)[d];
-    return repeats;
-  }
-  return Repeats(rank, false);
-}
 
 // The dimensions of the input that a reduction keeps, in their order.
 std::vector<std::size_t> kept_by(const Reduce& reduce, std::size_t rank) {
@@ -62,20 +30,10 @@ std::vector<std::size_t> kept_by(const Reduce& reduce, std::size_t rank) {
   return kept;
 }
 
-// Element `axes` of a shape, but 0 along some of its dimensions, of which the result has one element or all.
-View at_first(const Shape& shape, const std::vector<bool>& repeated, bool all) {
-  View view;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    const index::Expr position = new_axis(view, repeated[d] && !all ? index::Expr(1) : shape[d]);
-    view.source.push_back(repeated[d] ? index::Expr(0) : position);
-  }
-  return view;
-}
-
 class Once {
  public:
-  explicit Once(const Graph& graph) : graph_(graph), rebuild_(graph), live_(live_nodes(graph)) {
-    for (const Node& node : graph.nodes()) repeats_.push_back(repeats_of(node, repeats_));
+  explicit Once(const Graph& graph)
+      : graph_(graph), rebuild_(graph), live_(live_nodes(graph)), repeats_(repeats_of(graph)) {
     for (const Result& result : graph.results())
       if (has_value(result.kind)) results_.insert(result.value);
   }

@@ -237,6 +237,11 @@ loops::Program in_chosen_order(loops::Program nest, const State& state) {
   return schedule::choose_orders(nest, state.choices);
 }
 
+// With rows cut where memory is aligned, where that is faster.
+loops::Program with_aligned_rows(const loops::Program& nest, const State& state) {
+  return state.backend.runs_nests() || nest.library ? nest : schedule::choose_aligned(nest, state.choices);
+}
+
 // The arguments of a program: the nest's, then partial totals, which become temporaries.
 std::vector<lower::ValueId> arguments_of(const loops::Program& program, const lower::Unit& unit,
                                          std::vector<lower::Value>& values,
@@ -267,7 +272,7 @@ void schedule_units(State& state) {
   variant.values = state.fused.lowered.values;
   for (std::size_t u = 0; u < state.fused.lowered.units.size(); ++u) {
     const lower::Unit& unit = state.fused.lowered.units[u];
-    const loops::Program nest = in_chosen_order(of_class(unit.nest, state), state);
+    const loops::Program nest = with_aligned_rows(in_chosen_order(of_class(unit.nest, state), state), state);
     variant.groups.push_back({nest.name, unit.nodes, nest});
     Scheduled made = schedule_unit(nest, unit, state, tuner);
     std::map<std::string, lower::ValueId> partials;
@@ -332,6 +337,9 @@ constexpr std::array passes_of_all_sizes = {
     Pass{"scatter_to_select", Form::graph,
          [](State& state) { state.graph = graph::scatter_to_select(state.graph); }},
     Pass{"reduce_once", Form::graph, [](State& state) { state.graph = graph::reduce_once(state.graph); }},
+    Pass{"sum_chosen", Form::graph, [](State& state) { state.graph = graph::sum_chosen(state.graph); }},
+    Pass{"apply_before_select", Form::graph,
+         [](State& state) { state.graph = graph::apply_before_select(state.graph); }},
     Pass{"maxima_of_integers", Form::graph,
          [](State& state) { state.graph = graph::maxima_of_integers(state.graph); }},
     Pass{"factors_in_steps", Form::graph, factors_in_steps},
