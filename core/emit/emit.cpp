@@ -92,7 +92,7 @@ void Emitter::stmt(const Stmt& stmt) {
         for (std::size_t at = 0; at < node.stmts.size();) at = stmts_from(node, at);
       },
       [&](const Loop& node) { loop(node); }, [&](const loops::Let& node) { let(node); },
-      [&](const loops::Index& node) { values_.index(node); }, [&](const loops::Store& node) { store(node); },
+      [&](const loops::Index& node) { index(node); }, [&](const loops::Store& node) { store(node); },
       [&](const loops::Start& node) { totals_.start(node); },
       [&](const loops::Accumulate&) { CHECK(false, "an Accumulate in a program"); },
       [&](const loops::Scan&) { CHECK(false, "a Scan in a program"); },
@@ -104,6 +104,12 @@ void Emitter::stmt(const Stmt& stmt) {
       [&](const loops::Scratch& node) { scratch(node); },
       [&](const loops::Prefetch& node) { prefetch(node); }, [&](const loops::Sync&) { sync(); },
       [&](const loops::LastBlock& node) { last_block(node); }, [&](const loops::Call& node) { call(node); });
+}
+
+// A place that is not found is 0, and where there are none nothing is touched.
+void Emitter::index(const loops::Index& index) {
+  values_.index(index);
+  facts_.assume_below(index.symbol, index.bound);
 }
 
 // All neighbours that combine across one axis.

@@ -35,6 +35,7 @@ class Emitter {
   void bind_arguments();
   void task_loop(const Tasks& tasks);
   void stmt(const loops::Stmt& stmt);
+  void index(const loops::Index& index);
   std::size_t stmts_from(const loops::Block& block, std::size_t at);
   static std::vector<loops::Combine> combines_from(const loops::Block& block, std::size_t at);
   void let(const loops::Let& let);

@@ -55,6 +55,13 @@ struct Along {
   index::Expr stride, rest;
 };
 
+// The sides of a comparison in 32 bits that says what one of a and b does: what is a lane's, and what is all
+// lanes'.
+//   8*k + 3 + lane, x  ->  lane, i32(x - 8*k - 3)
+struct ShortSides {
+  std::string lane, all;
+};
+
 // Lanes in parts of neighbours, each part so many elements behind the one before: one part after the other,
 // or a lane of each in turn.
 struct Parts {
@@ -102,6 +109,8 @@ class Indices {
   // Text of any expression as a value of all lanes, of i64; as an argument of a function that takes a vector.
   std::string lanes_text(const index::Expr& expr);
   std::string lanes_argument(const index::Expr& expr);
+  // Nothing unless lanes are apart, each a fixed distance from its neighbour, and 32 bits hold all.
+  std::optional<ShortSides> short_sides(const index::Expr& a, const index::Expr& b);
   // Which function divides, "div" or "mod": one of 32 bits where the dividend and the divisor are proven to
   // be below 2^31.
   std::string quotient(const char* kind, const index::Expr& dividend, const index::Expr& divisor) const;
@@ -130,6 +139,7 @@ class Indices {
   std::string product_text(const index::Product& product, int level);
   index::Expr apart(const index::Expr& offset) const;
   std::string pointer_at(const Base& base, const index::Expr& offset, int level);
+  bool is_short(const index::Expr& expr) const;  // whether 32 bits hold it
   std::string less_text(const index::Expr& a, const index::Expr& b, int level);
   void add_conjunct(const index::Less& less, Conjuncts& conjuncts);
   Mask joined(const Conjuncts& conjuncts);

@@ -88,11 +88,20 @@ std::string Indices::lanes_argument(const Expr& expr) {
   return vectors_.whole(lanes_text(expr), dialect_.type(ops::DType::i64, 1), lanes());
 }
 
+bool Indices::is_short(const Expr& expr) const {
+  const index::Range range = facts_.range(expr);
+  return range.low && *range.low >= INT32_MIN && range.high && *range.high <= INT32_MAX;
+}
+
+std::optional<ShortSides> Indices::short_sides(const Expr& a, const Expr& b) {
+  const Along run = along(b - a);
+  const auto stride = index::constant_of(run.stride);
+  if (run.kind != Along::Kind::linear || !stride || !vectors_.apart(lanes())) return std::nullopt;
+  if (!is_short(run.rest) || !is_short(run.rest + *stride * (lanes() - 1))) return std::nullopt;
+  return ShortSides{cat("i32(", LANE_NUMBER, " * ", -*stride, ")"), cat("i32(", name(run.rest), ")")};
+}
+
 std::string Indices::less_text(const Expr& a, const Expr& b, int level) {
-  const auto is_short = [&](const Expr& expr) {
-    const index::Range range = facts_.range(expr);
-    return range.low && *range.low >= INT32_MIN && range.high && *range.high <= INT32_MAX;
-  };
   const bool both = compares_shortly_ && is_short(a) && is_short(b);
   const auto written = [&](const Expr& expr) {
     const std::string text = text_at(expr, level);

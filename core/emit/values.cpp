@@ -99,7 +99,30 @@ std::string Values::spelled(std::string_view spelling, const std::vector<std::st
   return text;
 }
 
+namespace {
+
+bool compares(ops::Pointwise op) {
+  using ops::Pointwise;
+  constexpr std::array comparisons = {Pointwise::eq, Pointwise::ne, Pointwise::lt,
+                                      Pointwise::le, Pointwise::gt, Pointwise::ge};
+  return std::ranges::find(comparisons, op) != comparisons.end();
+}
+
+}  // namespace
+
+// Indices in 32 bits where that is enough: a lane then takes one instruction in place of four.
+std::optional<Operand> Values::compared_shortly(const loops::Apply& apply) {
+  if (!compares(apply.op)) return std::nullopt;
+  const auto* a = std::get_if<loops::Count>(&apply.inputs[0]->node);
+  const auto* b = std::get_if<loops::Count>(&apply.inputs[1]->node);
+  const auto sides = a != nullptr && b != nullptr ? indices_.short_sides(a->expr, b->expr) : std::nullopt;
+  if (!sides) return std::nullopt;
+  const std::string text = spelled(spelling(apply.op, ops::DType::i32), {sides->lane, sides->all});
+  return named({text, ops::DType::b8, indices_.lanes()});
+}
+
 Operand Values::apply(const loops::Apply& apply) {
+  if (const auto compared = compared_shortly(apply)) return *compared;
   std::vector<Operand> inputs;
   std::vector<ops::DType> dtypes;
   int lanes = 1;

@@ -100,6 +100,7 @@ class Values {
   Operand count(const loops::Count& count);
   Operand read(const loops::Read& read);
   Operand load(const loops::Load& load);
+  std::optional<Operand> compared_shortly(const loops::Apply& apply);
   Operand apply(const loops::Apply& apply);
   bool is_kept_wide(const loops::Convert& inner, ops::DType to) const;
   Operand convert(const loops::Convert& convert);
