@@ -385,13 +385,15 @@ class ThreadChooser {
         if ((parts[piece].bind == Bind::vector) == vectors) choice.loop(loop, piece, parts[piece].bind);
   }
 
-  // A sibling that walks nothing but what a thread keeps takes it as the others do.
+  // A sibling that walks nothing but what a thread keeps takes it as the others do; one that a warp walks at
+  // once is none of them.
   std::int64_t packed_along_rows() const {
     std::int64_t lanes = situation_.machine.vector_bytes;
     bool moves = false;
     for (std::size_t number = 0; number < situation_.siblings.size(); ++number) {
-      if (!touches_memory(static_cast<int>(number))) continue;
-      lanes = std::min(lanes, packed(situation_.siblings[number]->loops.back()));
+      const NestLoop& loop = situation_.siblings[number]->loops.back();
+      if (loop.extent != rows_.row->extent || !touches_memory(static_cast<int>(number))) continue;
+      lanes = std::min(lanes, packed(loop));
       moves = true;
     }
     return moves ? lanes : 1;

@@ -97,6 +97,10 @@ constexpr std::int64_t LEAST_BYTES = 8;
 // Elements of a side of a tile, there: small_transpose_f32 took 4.3 us by sides of 64, 3.9 by 32, 4.0 by 16.
 constexpr std::int64_t LEAST_TILE = 32;
 
+// Rows that begin between words of memory: what a thread moves at once where it is aligned, and how many
+// elements of a row there are at least, for what is cut off at its ends is walked by threads of its own.
+constexpr std::int64_t PACKED_BYTES = 16, LEAST_ALIGNED = 2048;
+
 // Columns by blocks; times of an H100, us.
 // Columns of a block, and blocks of pointwise nests that one of theirs has the threads of: 131,072 rows of
 // 1024 bf16 took 120 by 32 columns and 512 threads, 125 by 256 threads, 117 by 64 columns, 120 by 16, and 151

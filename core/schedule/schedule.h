@@ -184,6 +184,9 @@ class Choices {
 // The nest with all its sums in any order where that takes no longer by the estimates, else as it is: for
 // modes that allow it.
 loops::Program choose_orders(const loops::Program& nest, Choices& choices);
+// The nest with loops over rows that begin between words of memory cut where memory is aligned, where blocks
+// have threads and the estimate finds that faster.
+loops::Program choose_aligned(const loops::Program& nest, Choices& choices);
 // What of its sizes the choice depends on: a nest that is narrowed to the answers has a schedule of its own.
 std::vector<loops::SizeQuestion> size_questions(const loops::Program& nest, const machine::Machine& machine);
 // Up to `most` other legal schedules, of every sort that the heuristics know, for measurements: the same for one
