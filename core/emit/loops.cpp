@@ -116,7 +116,7 @@ void Emitter::thread(const Loop& loop) {
                                                           : cat("(", number_in_span(), ") / ", width);
   const std::int64_t around = span_, inside = from_outside ? around / extent : width;
   const bool all = extent * inside == around;
-  scopes_.open();
+  scopes_.open(all);
   assume(loop);
   indices_.bind(loop.axis, {name, scopes_.level(), false, {}});
   span_ = inside;
