@@ -40,7 +40,7 @@ std::vector<Changes> changes_of_blocks() {
       values_of(&Parameters::most_packed, {1, 2, 4}),
       values_of(&Parameters::tile, {0, 32, 128}),
       values_of(&Parameters::row_warps, {1, 8, 16}),
-      values_of(&Parameters::row_threads, {4, 8, 16}),
+      values_of(&Parameters::row_threads, {4, 8, 16, 32}),
       values_of(&Parameters::beside, {1, 16, 32, 64}),
       values_of(&Parameters::warps, {1, 2, 4, 8, 16, 32}),
       values_of(&Parameters::scan_warps, {1, 4, 16}),

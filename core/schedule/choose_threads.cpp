@@ -339,14 +339,22 @@ class ThreadChooser {
     const std::int64_t span = next_power_of_two(std::clamp<std::int64_t>(rows.row->most, 1, loops::LANES));
     std::int64_t packed = beside_ ? 1 : std::min(rows_.row ? packed_along_rows() : rows.packed, span);
     if (rows.packed != 0) packed = std::min(packed, rows.packed);
-    const std::int64_t most = rows.spread ? span : beside_ ? beside_->threads : threads_of_short_row(rows);
+    const std::int64_t most = rows.spread ? span
+                              : beside_   ? beside_->threads
+                                          : threads_of_short_row(rows, span / packed);
     return {span, packed, std::min(most, span / packed)};
   }
 
-  // Rows of few elements share a warp: the fewer threads one has, the fewer exchanges its accumulators take.
-  std::int64_t threads_of_short_row(const RowThreads& rows) const {
-    const bool is_short = rows.row->most <= loops::LANES && parameters_.row_threads() != 0;
-    return is_short ? std::min(parameters_.row_threads(), warp()) : warp();
+  // Rows of few elements share a warp: the fewer threads one has, the fewer exchanges its accumulators take,
+  // and the more of its loads are under way together. Of rows that fill the machine all the same each thread
+  // has several.
+  std::int64_t threads_of_short_row(const RowThreads& rows, std::int64_t accesses) const {
+    if (rows.row->most > loops::LANES) return warp();
+    if (parameters_.row_threads() != 0) return std::min(parameters_.row_threads(), warp());
+    const std::int64_t fewer = std::clamp<std::int64_t>(accesses / ACCESSES_OF_SHORT_ROW, 1, warp());
+    const double resident =
+        static_cast<double>(situation_.machine.multiprocessors * situation_.machine.threads_each);
+    return rows.kept && situation_.rows() * static_cast<double>(fewer) >= resident ? fewer : warp();
   }
 
   // Units by warps, the lanes of a unit by the threads of a warp and what is packed: the same for every sort

@@ -51,7 +51,7 @@ struct Parameters {
   Count most_packed = 16;     // elements that a thread takes at once
   Count tile = 64;            // elements of a side: lines of 256 bytes of f32; 0: no tiles
   Count row_warps = 4;        // of a block with several rows
-  Count row_threads = 0;      // of a row of at most one of a unit's lanes each; 0: a warp
+  Count row_threads = 0;     // of a row of at most one of a unit's lanes each; 0: by accesses, at most a warp
   Count beside = 0;          // rows of neighbouring threads, each walked by others far apart; 1: by one or by
                              // neighbours; 0: so unless they are few
   Count warps = 0;           // of a row; 0: by its bytes and where it is kept

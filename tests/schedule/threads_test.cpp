@@ -157,6 +157,24 @@ TEST(Threads, ShortRowsShareAWarp) {
     EXPECT_NE(schedule.find(part), std::string::npos) << schedule;
 }
 
+// Of a row in registers a thread has two accesses, unless there are too few rows to fill the machine so.
+TEST(Threads, ShortRowsAreKeptByFewThreads) {
+  const auto chosen_for = [](std::string_view rows, std::string_view row) {
+    return chosen(with_each(with_each(R"(program p(x: bf16[ROWS*LONG], y: written bf16[ROWS*LONG]) {
+  for i < ROWS { start t0: max f32 for r < LONG { t0 += f32(x[LONG*i + r]) at r }
+    for s < LONG { y[LONG*i + s] = bf16(sub(f32(x[LONG*i + s]), t0)) } }
+})",
+                                      "ROWS", rows),
+                            "LONG", row));
+  };
+  for (const auto& [rows, row, split] : {std::tuple("131072", "256", "split 0 r : 128, 8 exact"),
+                                         {"262144", "128", "split 0 r : 64, 8 exact"},
+                                         {"64", "256", "split 0 r : 8 exact"}}) {
+    const std::string schedule = chosen_for(rows, row);
+    EXPECT_NE(schedule.find(split), std::string::npos) << schedule;
+  }
+}
+
 // Of axes walked as one, where the last of them is a multiple of what is moved at once; and whole groups of
 // units without a mask.
 TEST(Threads, AxesWalkedAsOneAreMovedAsTheyLie) {
