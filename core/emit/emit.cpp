@@ -2,6 +2,7 @@
 #include "core/emit/emit.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/emit/emitter.h"
@@ -218,11 +219,40 @@ std::string Emitter::slot(const loops::Slot& slot) {
   return name;
 }
 
+// A function of a place that fetches what the slots load there, as far as it lies where the place alone says.
+std::string Emitter::ahead(const std::vector<loops::Slot>& slots) {
+  std::vector<std::string> counters;
+  scopes_.open();
+  for (std::size_t k = 0; k < slots.front().at.size(); ++k) counters.push_back(scopes_.fresh("k"));
+  for (const loops::Slot& slot : slots) {
+    for (std::size_t k = 0; k < counters.size(); ++k)
+      indices_.bind(slot.at[k], {counters[k], scopes_.level(), false, {}});
+    std::set<index::Symbol> found;
+    loops::for_each_stmt(*slot.body, [&](const loops::Stmt& stmt) {
+      if (const auto* index = std::get_if<loops::Index>(&stmt.node)) found.insert(index->symbol);
+    });
+    loops::for_each_value(*slot.body, [&](const loops::Value& value) {
+      const auto* load = std::get_if<loops::Load>(&value.node);
+      if (load == nullptr || std::ranges::any_of(found, [&](index::Symbol symbol) {
+            return index::mentions(load->offset, symbol);
+          }))
+        return;
+      values_.prefetch({load->buffer, load->offset});
+    });
+  }
+  const std::string parameters =
+      join(counters, ", ", [&](const std::string& name) { return cat(i64(), " ", name); });
+  const std::string name = scopes_.fresh("ahead");
+  scopes_.close(cat("const auto ", name, " = [&](", parameters, ")", dialect_.slot_attributes(), " {"), "};");
+  return name;
+}
+
 void Emitter::call(const loops::Call& call) {
   std::vector<std::string> arguments;
   for (const loops::Buffer buffer : call.operands) arguments.push_back(values_.buffer(buffer).name);
   for (const index::Expr& size : call.sizes) arguments.push_back(indices_.name(size));
   for (const loops::Slot& inner : call.slots) arguments.push_back(slot(inner));
+  if (call.routine == loops::Routine::sums_by_key) arguments.push_back(ahead(call.slots));
   const auto name = [&] {
     switch (call.routine) {
       case loops::Routine::stable_sort:

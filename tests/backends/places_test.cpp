@@ -149,6 +149,16 @@ std::vector<std::int64_t> keys_of(const std::vector<std::int64_t>& counts, std::
   return keys;
 }
 
+std::string sums_text(const char* type) {
+  return cat("program sums(key: i64[n*r], x: ", type, "[n*r], y: written ", type, "[m*r], list: written ",
+             type, R"([n*r], ends: written i64[m*r];
+        n in 0.., m in 0.., r in 0..) {
+      call sums_by_key (y, list, ends) sizes (n, m, r) {
+        slot t0 at (j, p) { index s = key[n*j + p] below m node 2 t0 = count(s) }
+        slot t1 at (k, q) { t1 = x[n*k + q] }
+      } })");
+}
+
 // Lists of every length at which the order of a sum has another form, among values of which some are zeros of
 // both signs, infinite, subnormal or none.
 TEST(Places, SumsByKeyOfRows) {
@@ -159,13 +169,7 @@ TEST(Places, SumsByKeyOfRows) {
       {0, 0, 0, 0},
       {1}};
   for (const char* type : {"f32", "f64"}) {
-    const std::string text = cat("program sums(key: i64[n*r], x: ", type, "[n*r], y: written ", type,
-                                 "[m*r], list: written ", type, R"([n*r], ends: written i64[m*r];
-        n in 0.., m in 0.., r in 0..) {
-      call sums_by_key (y, list, ends) sizes (n, m, r) {
-        slot t0 at (j, p) { index s = key[n*j + p] below m node 2 t0 = count(s) }
-        slot t1 at (k, q) { t1 = x[n*k + q] }
-      } })");
+    const std::string text = sums_text(type);
     for (const auto& counts : rows) {
       for (const int threads : {1, 3}) {
         const auto bound = static_cast<std::int64_t>(counts.size());
@@ -190,6 +194,28 @@ TEST(Places, SumsByKeyOfRows) {
     const Outcome empty =
         expect_same(text, {.sizes = {2, 0, 2}, .contents = {{"key", numbers({0, 0, 0, 0})}}});
     EXPECT_TRUE(empty.failure.has_value());
+  }
+}
+
+// Rows whose keys have few values each, which wait side by side; every `uneven`th row has one key with more
+// of them than have room there.
+TEST(Places, SumsByKeyOfManyRows) {
+  constexpr std::int64_t ROWS = 24, KEYS = 37;
+  for (const char* type : {"f32", "f64"}) {
+    for (const std::int64_t n : {10, 150, 300, 740}) {
+      for (const std::int64_t uneven : {2, 11, 100}) {
+        std::mt19937_64 random(static_cast<std::uint64_t>(n));
+        std::vector<std::int64_t> keys;
+        for (std::int64_t row = 0; row < ROWS; ++row)
+          for (std::int64_t p = 0; p < n; ++p)
+            keys.push_back(row % uneven == 1 && p % 2 == 0 ? 5 : static_cast<std::int64_t>(random() % KEYS));
+        for (const int threads : {1, 3})
+          expect_same(sums_text(type), {.sizes = {n, KEYS, ROWS},
+                                        .contents = {{"key", numbers(keys)}},
+                                        .threads = threads,
+                                        .seed = 7});
+      }
+    }
   }
 }
 
