@@ -198,10 +198,23 @@ class Applier {
       auto* sibling = std::get_if<loops::Sibling>(&item);
       if (sibling == nullptr) continue;
       for (const Prefetched& prefetched : plan_.prefetched)
-        if (prefetched.sibling == number && !prefetched.is_run)
-          sibling->inner.insert(sibling->inner.begin(), loops::stmt(prefetched.what));
+        if (prefetched.sibling == number && !prefetched.is_run) add_prefetch(prefetched, sibling->inner);
       ++number;
     }
+  }
+
+  void add_prefetch(const Prefetched& prefetched, std::vector<Ref<Stmt>>& inner) {
+    loops::Prefetch what = prefetched.what;
+    if (!prefetched.found) {
+      inner.insert(inner.begin(), loops::stmt(std::move(what)));
+      return;
+    }
+    loops::Index found = *prefetched.found;
+    const index::Symbol place = names_.symbol(found.symbol.name());
+    what.offset = index::substitute(what.offset, {{found.symbol, index::Expr(place)}});
+    found.symbol = place;
+    names_.facts().assume_below(place, found.bound);
+    inner.insert(inner.begin(), {loops::stmt(std::move(found)), loops::stmt(std::move(what))});
   }
 
   Ref<Stmt> items(const Surroundings& around) {

@@ -15,10 +15,39 @@ bool is_long_row(const Situation& situation, std::size_t sibling, int bytes) {
   return situation.usual(loop) * bytes >= LEAST_FETCHED_BYTES;
 }
 
+// How many elements of a list ahead the rows are fetched that lists look up, column by column: as many as
+// leave the first cache room. Nothing of what lies in the second cache or not far from it.
+std::optional<std::int64_t> elements_ahead(const Situation& situation, const Access& access) {
+  const loops::BufferInfo& info = situation.nest.buffers[access.buffer.index];
+  const std::int64_t near = machine::level_bytes(situation.machine, "L2");
+  if (!access.found || access.store || access.sibling < 0 || near == 0) return std::nullopt;
+  const auto most = situation.facts.range(info.count).high;
+  if (most && *most * access.bytes <= NEAR_CACHES * near) return std::nullopt;
+  const loops::NestLoop& columns = situation.shape.common[situation.vector_axis];
+  const std::int64_t row = situation.usual(columns) * access.bytes;
+  if (stride_along(access, columns.axis) != 1 || row < situation.machine.sector_bytes) return std::nullopt;
+  return std::clamp<std::int64_t>(MOST_BYTES_AHEAD / row, 1, MOST_ELEMENTS_AHEAD);
+}
+
+// What lists look up, in lock-step.
+std::vector<PrefetchPlan> choose_looked_up(const Situation& situation, const Plan& plan) {
+  std::vector<PrefetchPlan> chosen;
+  for (const Access& access : situation.accesses) {
+    const auto ahead = elements_ahead(situation, access);
+    if (!ahead) continue;
+    const PrefetchPlan row{plan.nest.buffers[access.buffer.index].name, access.sibling, *ahead};
+    if (std::ranges::find(chosen, row) == chosen.end() &&
+        std::holds_alternative<Prefetched>(prefetch(plan, row)))
+      chosen.push_back(row);
+  }
+  return chosen;
+}
+
 }  // namespace
 
 std::vector<PrefetchPlan> choose_prefetches(const Situation& situation, const Plan& plan) {
-  if (situation.lockstep || situation.siblings.size() < 2 || situation.shape.common.empty()) return {};
+  if (situation.lockstep) return choose_looked_up(situation, plan);
+  if (situation.siblings.size() < 2 || situation.shape.common.empty()) return {};
   std::size_t busiest = 1;
   for (std::size_t number = 1; number < situation.siblings.size(); ++number) {
     if (work_of(situation.siblings[number]->inner) > work_of(situation.siblings[busiest]->inner))

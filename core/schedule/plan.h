@@ -84,12 +84,13 @@ struct Staged {
 constexpr std::int64_t LARGEST_SQUARE = 64;  // of a transposed tile: a register of bytes
 
 // Fetched in each turn of a sibling's loop, or, a whole row, before its loops; `what` mentions the axes of
-// that sibling and of the common loops.
+// that sibling and of the common loops, and what `found` finds.
 struct Prefetched {
   std::size_t sibling = 0;
   loops::Prefetch what;
   bool is_run = false;
   std::int64_t ahead = 0;  // of a nest with totals of columns: turns that `what` is still to be moved on
+  std::optional<loops::Index> found = {};  // its symbol is that of the index whose later place it finds
 };
 
 struct Plan {

@@ -39,6 +39,15 @@ constexpr std::string_view SEGMENTS =
   for i < n { index a = at[i] below m + 1 index b = at[i + 1] below m + 1
     start t0: max f32 for k < b - a { t0 += x[a + k] at k } y[i] = t0 } })";
 
+constexpr std::string_view LOOKED_UP =
+    R"(program looked_up(x: f32[101*m], at: i64[9*n], y: written f32[n*m]; m in 0.., n in 0..) {
+  for i < n { for j < m { start t0: max f32
+    for k < 9 { index a = at[9*i + k] below 101 t0 += x[m*a + j] at k } y[m*i + j] = t0 } } })";
+constexpr std::string_view LOOKED_UP_APART =
+    R"(program looked_up_apart(x: f32[101*m], at: i64[9*n], y: written f32[n*m]; m in 0.., n in 0..) {
+  for i < n { for j < m { start t0: max f32
+    for k < 9 { index a = at[n*k + i] below 101 t0 += x[m*a + j] at k } y[m*i + j] = t0 } } })";
+
 constexpr std::string_view ROWS =
     R"(program rows(x: f32[m*33], w: f32[33], v: f32[n], y: written f32[m*33]; m in 0.., n in 33..) {
   for i < m { start t0: max f32 for k < 33 { t0 += x[i*33 + k] at k }
@@ -250,6 +259,20 @@ const std::vector<Refusal> refusals = {
      "stage x: only rows of 16-bit floats in scratch are widened"},
     {SEGMENTS, "schedule loop -1 i.0 serial loop 0 k.0 serial prefetch x in 0 ahead 1",
      "prefetch x: its offset depends on a"},
+    {LOOKED_UP,
+     "schedule split -1 j : 8 mask loop -1 i.0 serial loop -1 j.0 serial loop -1 j.1 vector loop 0 k.0 "
+     "serial "
+     "prefetch x in 0 ahead 16",
+     "legal"},
+    {LOOKED_UP_APART,
+     "schedule split -1 j : 8 mask loop -1 i.0 serial loop -1 j.0 serial loop -1 j.1 vector loop 0 k.0 "
+     "serial "
+     "prefetch x in 0 ahead 16",
+     "prefetch x: its places are not looked up in one list"},
+    {LOOKED_UP,
+     "schedule split -1 j : 8 mask loop -1 i.0 block loop -1 j.0 serial loop -1 j.1 thread loop 0 k.0 serial "
+     "prefetch x in 0 ahead 16",
+     "prefetch x: threads look up places side by side"},
     {POINTWISE, "schedule grid j units 1 loop -1 i.0 serial loop -1 j.0 serial",
      "grid j: there is no reduction"},
     {POINTWISE, "schedule stream x loop -1 i.0 serial loop -1 j.0 serial",

@@ -255,6 +255,20 @@ const std::vector<NestCase> cases = {
       "schedule grid k units 1 threads 64 split 0 k : 2048, 1024, 256, 128, 4 mask split 1 k2 : 256, 4 "
       "mask loop -1 j.0 block loop 0 k.0 serial loop 0 k.1 thread loop 0 k.2 serial loop 0 k.3 unroll loop "
       "0 k.4 thread loop 0 k.5 vector loop 1 k2.0 serial loop 1 k2.1 thread loop 1 k2.2 vector"}},
+    {"sums_of_looked_up",
+     R"(program sums_of_looked_up(x: f32[10*m], at: i64[70*n], y: written f32[n*m]; n in 0.., m in 0..) {
+  for i < n { for j < m { start t0: sum f32
+    for k < 70 { index a = at[70*i + k] below 10 wraps t0 += x[m*a + j] at k } y[i*m + j] = t0 } }
+})",
+     {{9, 5}, {4, 64}, {3, 17}, {1, 0}},
+     {"schedule split -1 j : 8 remainder split 0 k : 1024, 256, 16 remainder short 16, 64 loop -1 i.0 block "
+      "loop -1 j.0 serial loop -1 j.1 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 "
+      "k.2 "
+      "unroll prefetch x in 0 ahead 16",
+      "schedule split -1 j : 8 mask split 0 k : 1024, 256, 16 mask loop -1 i.0 block loop -1 j.0 serial loop "
+      "-1 "
+      "j.1 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll prefetch x in 0 "
+      "ahead 1"}},
     {"sums_of_segments",
      R"(program sums_of_segments(x: f32[2800*m], at: i64[n], y: written f32[n*m]; n in 0.., m in 0..) {
   for i < n { for j < m {
