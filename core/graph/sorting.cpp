@@ -65,11 +65,12 @@ Tensor by_ranks(const Keys& keys, const Expr& count) {
   const Expr size = keys.values.size(-1);
   const Tensor values = narrowest(keys);
   const Tensor own = unsqueeze(values, -1), other = unsqueeze(values, -2);
-  const Tensor is_earlier = lt(along(builder, size, 0), along(builder, size, 1));
+  const Tensor place = cast(along(builder, size, 0), DType::i32);
+  const Tensor is_earlier = lt(place, cast(along(builder, size, 1), DType::i32));
   const Tensor stands_before = logical_or(lt(other, own), logical_and(is_earlier, eq(other, own)));
   const Tensor rank = sum(cast(stands_before, DType::i32), {-1});
   const Tensor is_here = eq(unsqueeze(rank, -2), cast(along(builder, count, 1), DType::i32));
-  const Tensor offset = where(is_here, cast(along(builder, size, 0), DType::i32), ops::Number(0));
+  const Tensor offset = where(is_here, place, ops::Number(0));
   return cast(sum(offset, {-1}), DType::i64);
 }
 
