@@ -100,6 +100,16 @@ class CommonChooser {
     return std::nullopt;
   }
 
+  // Of a tile that is stored line by line along its axis.
+  std::int64_t most_rows(std::size_t tile) const {
+    const bool is_crowded = std::ranges::any_of(situation_.accesses, [&](const Access& access) {
+      const auto apart = stride_along(access, situation_.shape.common[tile].axis);
+      return access.store &&
+             (access.bytes < FLOAT_BYTES || (apart && *apart * access.bytes % ONE_SET_BYTES == 0));
+    });
+    return is_crowded ? MOST_CROWDED_ROWS : MOST_TILE_ROWS;
+  }
+
   void set_tile(std::vector<Common>& plans, std::size_t tile) const {
     Common& vector = plans[situation_.vector_axis];
     double tasks = 1;
@@ -114,7 +124,7 @@ class CommonChooser {
       tasks *= static_cast<double>(ceil_div(columns, vector.block));
     }
     const std::int64_t rows = situation_.usual(situation_.shape.common[tile]);
-    std::int64_t block = MOST_TILE_ROWS;
+    std::int64_t block = most_rows(tile);
     const auto wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once);
     while (block > LEAST_TILE_ROWS && static_cast<double>(ceil_div(rows, block)) * tasks < wanted) block /= 2;
     if (rows > block) plans[tile].block = block;

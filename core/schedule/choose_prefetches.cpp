@@ -107,6 +107,18 @@ bool stores_lines_apart(const Situation& situation, const Schedule& schedule, lo
            *apart * access.bytes % line == 0 && split->factors.back() * access.bytes % line == 0;
   });
 }
+
+// Whether vectors of it are stored as they are: lanes that go to places apart leave lines that the caches
+// fill up.
+bool stores_neighbours(const Situation& situation, loops::Buffer buffer) {
+  if (!situation.lockstep) return true;
+  const index::Symbol& vector = situation.shape.common[situation.vector_axis].axis;
+  return std::ranges::all_of(situation.accesses, [&](const Access& access) {
+    return access.buffer != buffer || !access.store || access.sibling >= 0 ||
+           stride_along(access, vector) == 1;
+  });
+}
+
 }  // namespace
 
 // Results that the caches would not hold until they are read. One that is fetched ahead of its stores is in
@@ -131,7 +143,8 @@ std::vector<std::string> choose_streams(const Situation& situation, const Schedu
     const std::int64_t bytes = *count * ops::size_of(info.dtype);
     const bool jumps = near > 0 && bytes > (scans ? near : MOST_CACHED_BYTES) &&
                        stores_lines_apart(situation, schedule, loops::Buffer{at});
-    if (jumps || (!scans && bytes > kept)) chosen.push_back(info.name);
+    if (jumps || (!scans && bytes >= kept && stores_neighbours(situation, loops::Buffer{at})))
+      chosen.push_back(info.name);
   }
   return chosen;
 }

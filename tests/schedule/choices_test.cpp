@@ -220,11 +220,48 @@ TEST(Law, ColumnsOfOneElementALaneAreChosenFor) {
 TEST(Law, WhatNoCacheHoldsIsStoredPastThem) {
   const std::string doubled = R"(program doubled(x: f32[COUNT], y: written f32[COUNT]) {
   for i < COUNT { y[i] = add(x[i], x[i]) } })";
-  EXPECT_TRUE(streamed(doubled, "524288").empty());
-  EXPECT_EQ(streamed(doubled, "524289"), std::vector<std::string>{"y"});
+  EXPECT_TRUE(streamed(doubled, "524287").empty());
+  EXPECT_EQ(streamed(doubled, "524288"), std::vector<std::string>{"y"});
   const std::string running = R"(program running(x: f32[COUNT], y: written f32[COUNT]) {
   start t0: sum f32 for i < COUNT { scan t1 = t0 (x[i]) at i y[i] = t1 } })";
   EXPECT_TRUE(streamed(running, "1000000").empty());
+}
+
+// Bytes that lanes store apart would only seem to go past them: whatever the size, a tile is stored by rows.
+TEST(Law, WhatNoCacheHoldsIsStoredByRows) {
+  machine::Machine machine = machines()[1];
+  machine.memory = {
+      {"L1", 48 << 10, 358.4e9}, {"L2", 1 << 20, 89.6e9}, {"L3", 16 << 20, 44.8e9}, {"memory", 0, 10e9}};
+  machine.memory.back().workers = 1;
+  machine.vector_bytes = 64;
+  machine.clock_hertz = 2.8e9;
+  machine.issue_each = 2;
+  machine.blocks_at_once = 2;
+  for (const char* size : {"1024", "8192"}) {
+    const loops::Program nest =
+        loops::parse(with(R"(program turned(x: u8[SIZE*SIZE], y: written u8[SIZE*SIZE]) {
+  for i < SIZE { for j < SIZE { y[SIZE*i + j] = x[SIZE*j + i] } } })",
+                          "SIZE", size));
+    const schedule::Schedule plan = schedule::choose(nest, machine);
+    ASSERT_EQ(plan.temps.size(), 1u) << size << print(plan);
+    EXPECT_EQ(plan.temps[0].buffer, "x");
+  }
+}
+
+// A tile's rows stand in one set of the first cache where they are stored 4096 bytes apart.
+TEST(Law, ATileThatIsStoredIntoOneSetHasFewRows) {
+  const auto rows = [](const char* columns) {
+    const loops::Program nest =
+        loops::parse(with(R"(program turned(x: f32[4096*COLUMNS], y: written f32[4096*COLUMNS]) {
+  for i < 4096 { for j < COLUMNS { y[COLUMNS*i + j] = x[4096*j + i] } } })",
+                          "COLUMNS", columns));
+    const schedule::Schedule plan = schedule::choose(nest, machines()[1]);
+    for (const schedule::SplitPlan& split : plan.splits)
+      if (split.axis == "i") return split.factors.front();
+    return std::int64_t{0};
+  };
+  EXPECT_EQ(rows("2048"), 64);
+  EXPECT_EQ(rows("2064"), 256);
 }
 
 // Lines that a scan of columns stores are far apart; those of rows come one behind the other.
