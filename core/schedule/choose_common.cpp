@@ -100,12 +100,14 @@ class CommonChooser {
     return std::nullopt;
   }
 
-  // Of a tile that is stored line by line along its axis.
-  std::int64_t most_rows(std::size_t tile) const {
+  // Of a tile that is stored along its axis by vectors of so many lanes.
+  std::int64_t most_rows(std::size_t tile, std::int64_t lanes) const {
+    const std::vector<NestLoop>& loops = situation_.shape.common;
     const bool is_crowded = std::ranges::any_of(situation_.accesses, [&](const Access& access) {
-      const auto apart = stride_along(access, situation_.shape.common[tile].axis);
-      return access.store &&
-             (access.bytes < FLOAT_BYTES || (apart && *apart * access.bytes % ONE_SET_BYTES == 0));
+      const auto apart = stride_along(access, loops[tile].axis);
+      return access.store && apart && *apart * access.bytes % FEW_SETS_BYTES == 0 &&
+             lanes * access.bytes % situation_.machine.sector_bytes == 0 &&
+             stride_along(access, loops[situation_.vector_axis].axis) == 1;
     });
     return is_crowded ? MOST_CROWDED_ROWS : MOST_TILE_ROWS;
   }
@@ -124,7 +126,7 @@ class CommonChooser {
       tasks *= static_cast<double>(ceil_div(columns, vector.block));
     }
     const std::int64_t rows = situation_.usual(situation_.shape.common[tile]);
-    std::int64_t block = most_rows(tile);
+    std::int64_t block = most_rows(tile, vector.lanes);
     const auto wanted = static_cast<double>(TASKS_A_WORKER * situation_.machine.blocks_at_once);
     while (block > LEAST_TILE_ROWS && static_cast<double>(ceil_div(rows, block)) * tasks < wanted) block /= 2;
     if (rows > block) plans[tile].block = block;

@@ -71,6 +71,15 @@ std::int64_t kept_bytes(const machine::Machine& machine) {
   return std::min(machine::cache_bytes(machine), MOST_CACHED_BYTES * machine.blocks_at_once);
 }
 
+// The axis of the rows of a tile, where there is one.
+std::optional<index::Symbol> tiled_axis(const Situation& situation, const Schedule& schedule) {
+  if (schedule.temps.empty()) return std::nullopt;
+  const std::string& inside = schedule.temps.front().inside;
+  for (const loops::NestLoop& loop : situation.shape.common)
+    if (inside.starts_with(cat(loop.axis, "."))) return loop.axis;
+  return std::nullopt;
+}
+
 // Along which axis a vector moves on from one store to the next: of a scan's rows, or of a tile of small
 // elements.
 std::optional<index::Symbol> jumping_axis(const Situation& situation, const Schedule& schedule,
@@ -80,12 +89,8 @@ std::optional<index::Symbol> jumping_axis(const Situation& situation, const Sche
     if (reach_of(situation.shape, sibling) == Reach::scan) return sibling.loops.back().axis;
     return std::nullopt;
   }
-  if (!situation.siblings.empty() || schedule.temps.empty() || access.bytes > MOST_STREAMED_BYTES)
-    return std::nullopt;
-  const std::string& inside = schedule.temps.front().inside;
-  for (const loops::NestLoop& loop : situation.shape.common)
-    if (inside.starts_with(cat(loop.axis, "."))) return loop.axis;
-  return std::nullopt;
+  if (!situation.siblings.empty() || access.bytes > MOST_STREAMED_BYTES) return std::nullopt;
+  return tiled_axis(situation, schedule);
 }
 
 // Whether all that stores to the buffer are vectors, lines as a whole, each far from the last: nothing
@@ -108,14 +113,25 @@ bool stores_lines_apart(const Situation& situation, const Schedule& schedule, lo
   });
 }
 
-// Whether vectors of it are stored as they are: lanes that go to places apart leave lines that the caches
-// fill up.
-bool stores_neighbours(const Situation& situation, loops::Buffer buffer) {
-  if (!situation.lockstep) return true;
-  const index::Symbol& vector = situation.shape.common[situation.vector_axis].axis;
+// Whether all that stores to the buffer are vectors as they are, for what lanes store apart, and single
+// elements, leave lines that the caches fill up. In a tile each must be a line, since its neighbours come
+// rows later.
+bool stores_neighbours(const Situation& situation, const Schedule& schedule, loops::Buffer buffer) {
   return std::ranges::all_of(situation.accesses, [&](const Access& access) {
-    return access.buffer != buffer || !access.store || access.sibling >= 0 ||
-           stride_along(access, vector) == 1;
+    if (access.buffer != buffer || !access.store) return true;
+    if (!situation.lockstep)
+      return access.sibling >= 0 &&
+             stride_along(access,
+                          situation.siblings[static_cast<std::size_t>(access.sibling)]->loops.back().axis) ==
+                 1;
+    const index::Symbol& vector = situation.shape.common[situation.vector_axis].axis;
+    const auto split = std::ranges::find_if(schedule.splits, [&](const SplitPlan& plan) {
+      return plan.sibling < 0 && plan.axis == vector.name() && !plan.factors.empty();
+    });
+    const bool fills = (!tiled_axis(situation, schedule) && situation.siblings.empty()) ||
+                       split == schedule.splits.end() ||
+                       split->factors.back() * access.bytes % situation.machine.sector_bytes == 0;
+    return fills && stride_along(access, vector) == 1;
   });
 }
 
@@ -143,7 +159,9 @@ std::vector<std::string> choose_streams(const Situation& situation, const Schedu
     const std::int64_t bytes = *count * ops::size_of(info.dtype);
     const bool jumps = near > 0 && bytes > (scans ? near : MOST_CACHED_BYTES) &&
                        stores_lines_apart(situation, schedule, loops::Buffer{at});
-    if (jumps || (!scans && bytes >= kept && stores_neighbours(situation, loops::Buffer{at})))
+    // What a tile stores waits for lines that nothing fetches ahead.
+    const bool is_past = tiled_axis(situation, schedule) ? bytes >= kept : bytes > kept;
+    if (jumps || (!scans && is_past && stores_neighbours(situation, schedule, loops::Buffer{at})))
       chosen.push_back(info.name);
   }
   return chosen;

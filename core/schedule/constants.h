@@ -35,11 +35,11 @@ constexpr std::int64_t LEAST_PART_UNITS = 16;  // units of 1024 of a part: it ta
 constexpr std::int64_t PARTS_OF_A_CLASS = 4;
 constexpr double LONGEST_TASK = 1 << 15;       // iterations of an axis
 constexpr std::int64_t LEAST_TILE_ROWS = 32, MOST_TILE_ROWS = 256;  // of a tile, by tasks
-// The same of elements below 4 bytes, and where lines so many bytes apart are stored, which share one set of
-// the first cache. On an EPYC, ms by 256 rows and by 64: f32 [1024, 8192] 1.93 and 1.28, [4096, 600] 0.68 and
-// 0.51, but [5000, 3000] 2.43 and 2.75; f16 1.89 and 1.30, [1000, 3000] 0.115 and 0.100; bytes 1.94 and 1.26,
-// [7000, 7000] 4.5 and 3.7.
-constexpr std::int64_t MOST_CROWDED_ROWS = 64, ONE_SET_BYTES = 4096;
+// The same where whole lines are stored a multiple of so many bytes apart, which share a few sets of the
+// first cache. On an EPYC, ms by 256 rows and by 64: f32 [1024, 8192] 1.93 and 1.28, [4096, 600] 0.68 and
+// 0.51, but [5000, 3000] 2.43 and 2.75; f16 1.89 and 1.30, bytes 1.94 and 1.26, keys of bf16 1024 bytes apart
+// 0.117 and 0.079; half lines of bf16 1024 bytes apart 2.7 and 3.5.
+constexpr std::int64_t MOST_CROWDED_ROWS = 64, FEW_SETS_BYTES = 1024;
 constexpr std::int64_t TILE_COLUMNS = 64;                 // and its columns
 // Registers that a sum in lock-step over few elements loads, all written out: means of 49 rows of f16 took
 // 0.18 ms by loops, 0.031 by two registers so (196 of them: 0.033), and 18 and 39 ms to compile (80).
@@ -80,7 +80,8 @@ constexpr std::int64_t LEAST_FETCHED_BYTES = 2048;  // of a row: a core fetches 
 // Of a last cache that many machines share, whose size the system tells, a worker has less: on two of the
 // threads of a Xeon that says 480 MiB, sums of two arrays of 64 MiB took 5.4 ms with usual stores and 3.7
 // with these, of 16 MiB the same.
-// A result as large as the caches is past them too: [1024, 8192] f32 transposed, 32 MiB, 2.0 ms and 1.0.
+// A transposed result as large as the caches is past them too: f32 [1024, 8192] 2.0 ms and 1.0; of others
+// some take 0.77 of the time so, some 1.3 times as long.
 constexpr std::int64_t MOST_CACHED_BYTES = 16 << 20;
 // Bytes of an element of a tile that is stored past the caches: transposed bytes 4.1 ms, 2.9 so, 16-bit
 // floats 2.6 and 2.5; f32 1.9 and 1.9, or 0.43 and 0.48. Results of a worker's share of the last cache or

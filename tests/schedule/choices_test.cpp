@@ -220,8 +220,8 @@ TEST(Law, ColumnsOfOneElementALaneAreChosenFor) {
 TEST(Law, WhatNoCacheHoldsIsStoredPastThem) {
   const std::string doubled = R"(program doubled(x: f32[COUNT], y: written f32[COUNT]) {
   for i < COUNT { y[i] = add(x[i], x[i]) } })";
-  EXPECT_TRUE(streamed(doubled, "524287").empty());
-  EXPECT_EQ(streamed(doubled, "524288"), std::vector<std::string>{"y"});
+  EXPECT_TRUE(streamed(doubled, "524288").empty());
+  EXPECT_EQ(streamed(doubled, "524289"), std::vector<std::string>{"y"});
   const std::string running = R"(program running(x: f32[COUNT], y: written f32[COUNT]) {
   start t0: sum f32 for i < COUNT { scan t1 = t0 (x[i]) at i y[i] = t1 } })";
   EXPECT_TRUE(streamed(running, "1000000").empty());
