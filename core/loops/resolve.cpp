@@ -17,17 +17,23 @@ std::int64_t fitting(std::optional<std::int64_t> value) {
   return *value;
 }
 
-std::int64_t positive(std::int64_t divisor) {
-  CHECK(divisor >= 1, "an index expression is divided by ", divisor);
-  return divisor;
-}
-
 }  // namespace
 
 Resolver::Resolver(const Program& program, State& state) : program_(program), state_(state), types_(program) {
   for_each_stmt(*program.body, [&](const Stmt& stmt) {
-    if (const auto* loop = std::get_if<Loop>(&stmt.node)) extents_.emplace(loop->axis, loop->extent);
+    const auto* loop = std::get_if<Loop>(&stmt.node);
+    if (loop == nullptr) return;
+    extents_.emplace(loop->axis, loop->extent);
+    has_threads_ = has_threads_ || loop->bind == Bind::thread;
   });
+}
+
+// Threads without an element compute what nobody stores; where there is no element at all, its place may be a
+// quotient by their number.
+std::int64_t Resolver::positive(std::int64_t divisor) const {
+  if (divisor == 0 && has_threads_) return 1;
+  CHECK(divisor >= 1, "an index expression is divided by ", divisor);
+  return divisor;
 }
 
 std::size_t Resolver::bind(const index::Symbol& symbol, bool from_index) {
@@ -85,12 +91,12 @@ Integer Resolver::integer(const index::Expr& expr) {
         };
       },
       [&](const index::FloorDiv& div) -> Integer {
-        return [a = integer(div.dividend), b = integer(div.divisor)](const State& state) {
+        return [this, a = integer(div.dividend), b = integer(div.divisor)](const State& state) {
           return twinloom::floor_div(a(state), positive(b(state)));
         };
       },
       [&](const index::FloorMod& mod) -> Integer {
-        return [a = integer(mod.dividend), b = integer(mod.divisor)](const State& state) {
+        return [this, a = integer(mod.dividend), b = integer(mod.divisor)](const State& state) {
           return twinloom::floor_mod(a(state), positive(b(state)));
         };
       },

@@ -68,6 +68,7 @@ class Resolver {
 
  private:
   Integer sum(const index::Sum& sum);
+  std::int64_t positive(std::int64_t divisor) const;
   Element load(const Load& load);
   Element apply(const Apply& apply);
   Element convert(const Convert& convert);
@@ -76,6 +77,7 @@ class Resolver {
   State& state_;
   Types types_;
   std::map<Axis, index::Expr> extents_;
+  bool has_threads_ = false;
   std::map<index::Symbol, std::size_t> places_;  // of all symbols ever bound
   std::set<index::Symbol> from_index_;
   std::map<index::Symbol, std::size_t> symbols_;  // those bound here

@@ -56,7 +56,8 @@ Result apply_fuse(const Kernel& kernel, const Fuse& fuse) {
   if (fuse.loops.size() < 2) return std::string("there is nothing to fuse");
   const auto found = neighbours(kernel, fuse);
   if (const auto* reason = std::get_if<std::string>(&found)) return *reason;
-  const auto& loops = std::get<std::vector<loops::Loop>>(found);
+  auto loops = std::get<std::vector<loops::Loop>>(found);
+  for (loops::Loop& loop : loops) loop.extent = index::simplify(loop.extent, kernel.facts);
   const loops::Axis one(fuse.name);
   if (symbols_in(kernel.program).contains(one)) return cat("the name ", fuse.name, " is taken");
   if (has_copies_along(kernel.program, loops))

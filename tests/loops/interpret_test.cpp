@@ -35,6 +35,21 @@ TEST(Interpret, AnAccessOutsideItsMemoryIsABug) {
   EXPECT_NE(bug("y[n - 3] = x[0]").find("the store to y[n - 3] touches element -1 of y"), std::string::npos);
 }
 
+// What a thread computes for an element that there is not is nobody's, a quotient of 0 too.
+TEST(Interpret, AThreadWithoutAnElementMayDivideByItsCount) {
+  Elements x(DType::f32, {1, 2}), y(DType::f32, {7, 7});
+  const auto text = [](const char* bind) {
+    return cat("program p(x: f32[2], y: written f32[2]; n in 0..) { for i < 2 ", bind,
+               " { t0 = f32(count(floor_mod(i, n))) y[i] = add(x[i], t0) if i < n } }");
+  };
+  run(text("thread"), Stage::program, {&x, &y}, {0});
+  tests::expect_same(y, Elements(DType::f32, {7, 7}));
+  EXPECT_NE(tests::words_of<Bug>([&] {
+              run(text(""), Stage::program, {&x, &y}, {0});
+            }).find("divided by 0"),
+            std::string::npos);
+}
+
 TEST(Interpret, AViewMayReachBehindElementZero) {
   Elements x(DType::f32, {1, 2, 3}), y(DType::f32, 3);
   const Program program = parse("program p(x: f32[3], y: written f32[3]) { for i < 3 { y[i] = x[-i] } }");

@@ -129,6 +129,15 @@ TEST(Step, FusedLoopsAreOne) {
 )");
 }
 
+// By what is known of sizes: there is nothing to divide by.
+TEST(Step, FusedLoopsMayHaveNoIteration) {
+  const loops::Program nest = loops::parse(R"(program copy(x: f32[n], y: written f32[n]; n in 1..3) {
+    for i < n { for j < floor_div(n, 4) { y[i*floor_div(n, 4) + j] = x[j] } } })");
+  const auto program = program_of(nest, steps_of({"fuse i, j as r", "bind r block"}));
+  EXPECT_NE(loops::print(program.value()).find("for r < 0 block"), std::string::npos)
+      << loops::print(program.value());
+}
+
 TEST(Step, AReorderExpandsWhatLosesItsScope) {
   const auto kernel =
       steps::apply(steps::kernel_of(product()), steps_of({"split j 8 mask", "reorder r, j.1"}));
