@@ -20,17 +20,12 @@ constexpr std::int64_t LEAST_REPEATED = 16;  // elements of the axis: two operat
 
 class Selects {
  public:
-  explicit Selects(const Graph& graph)
-      : graph_(graph), rebuild_(graph), live_(live_nodes(graph)), repeats_(repeats_of(graph)) {
+  explicit Selects(const Graph& graph) : graph_(graph), rebuild_(graph), repeats_(repeats_of(graph)) {
     sides_.resize(graph.nodes().size());
   }
 
   Graph run() {
-    for (std::uint32_t n = 0; n < live_.size(); ++n) {
-      if (!live_[n]) continue;
-      if (!apply_to_sides(NodeId{n})) rebuild_.copy(NodeId{n});
-    }
-    return rebuild_.finish();
+    return rebuild_.finish_by([&](NodeId id) { return apply_to_sides(id); });
   }
 
  private:
@@ -100,7 +95,6 @@ class Selects {
 
   const Graph& graph_;
   Rebuild rebuild_;
-  std::vector<bool> live_;
   std::vector<Repeats> repeats_;
   std::vector<std::optional<Sides>> sides_;  // of what became a select, by old node
 };

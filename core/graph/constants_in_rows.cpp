@@ -20,12 +20,10 @@ using Dimensions = std::vector<std::size_t>;
 class Matrices {
  public:
   Matrices(const Graph& graph, const IsWorth& is_worth)
-      : graph_(graph), is_worth_(is_worth), rebuild_(graph), live_(live_nodes(graph)) {}
+      : graph_(graph), is_worth_(is_worth), rebuild_(graph) {}
 
   Graph run() {
-    for (std::uint32_t n = 0; n < live_.size(); ++n)
-      if (live_[n] && !add_sum(NodeId{n})) rebuild_.copy(NodeId{n});
-    return rebuild_.finish();
+    return rebuild_.finish_by([&](NodeId id) { return add_sum(id); });
   }
 
  private:
@@ -39,8 +37,7 @@ class Matrices {
       if (!made) continue;
       std::vector<NodeId> inputs = {rebuild_[product.inputs[0]], rebuild_[product.inputs[1]]};
       inputs[k] = *made;
-      const NodeId products = rebuild_.add(product.node, std::move(inputs), *summed);
-      rebuild_.stands_for(id, rebuild_.add(graph_[id].node, {products}, id));
+      rebuild_.sum_over(id, std::move(inputs));
       return true;
     }
     return false;
@@ -109,7 +106,6 @@ class Matrices {
   const Graph& graph_;
   const IsWorth& is_worth_;
   Rebuild rebuild_;
-  std::vector<bool> live_;
 };
 
 }  // namespace

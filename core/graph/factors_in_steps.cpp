@@ -19,12 +19,10 @@ namespace {
 class Factors {
  public:
   Factors(const Graph& graph, const IsWorthMemory& is_worth)
-      : graph_(graph), is_worth_(is_worth), rebuild_(graph), live_(live_nodes(graph)) {}
+      : graph_(graph), is_worth_(is_worth), rebuild_(graph) {}
 
   Graph run() {
-    for (std::uint32_t n = 0; n < live_.size(); ++n)
-      if (live_[n] && !add_sum(NodeId{n})) rebuild_.copy(NodeId{n});
-    return rebuild_.finish();
+    return rebuild_.finish_by([&](NodeId id) { return add_sum(id); });
   }
 
  private:
@@ -35,8 +33,7 @@ class Factors {
     std::vector<NodeId> inputs;
     for (const NodeId factor : product.inputs) inputs.push_back(in_steps(factor, product));
     if (inputs[0] == rebuild_[product.inputs[0]] && inputs[1] == rebuild_[product.inputs[1]]) return false;
-    const NodeId made = rebuild_.add(product.node, std::move(inputs), *summed);
-    rebuild_.stands_for(id, rebuild_.add(graph_[id].node, {made}, id));
+    rebuild_.sum_over(id, std::move(inputs));
     return true;
   }
 
@@ -73,7 +70,6 @@ class Factors {
   const Graph& graph_;
   const IsWorthMemory& is_worth_;
   Rebuild rebuild_;
-  std::vector<bool> live_;
 };
 
 }  // namespace

@@ -42,6 +42,19 @@ void Rebuild::copy(NodeId old) {
   stands_for(old, add(from_[old].node, std::move(inputs), old));
 }
 
+void Rebuild::sum_over(NodeId old_sum, std::vector<NodeId> factors) {
+  const NodeId products = from_[old_sum].inputs[0];
+  const NodeId made = add(from_[products].node, std::move(factors), products);
+  stands_for(old_sum, add(from_[old_sum].node, {made}, old_sum));
+}
+
+Graph Rebuild::finish_by(const std::function<bool(NodeId)>& replace) {
+  const std::vector<bool> live = live_nodes(from_);
+  for (std::uint32_t n = 0; n < live.size(); ++n)
+    if (live[n] && !replace(NodeId{n})) copy(NodeId{n});
+  return finish();
+}
+
 Graph Rebuild::finish() {
   for (Result result : from_.results()) {
     if (has_value(result.kind)) result.value = (*this)[result.value];

@@ -32,20 +32,16 @@ std::vector<std::size_t> kept_by(const Reduce& reduce, std::size_t rank) {
 
 class Once {
  public:
-  explicit Once(const Graph& graph)
-      : graph_(graph), rebuild_(graph), live_(live_nodes(graph)), repeats_(repeats_of(graph)) {
+  explicit Once(const Graph& graph) : graph_(graph), rebuild_(graph), repeats_(repeats_of(graph)) {
     for (const Result& result : graph.results())
       if (has_value(result.kind)) results_.insert(result.value);
   }
 
   Graph run() {
-    for (std::uint32_t n = 0; n < live_.size(); ++n) {
-      if (!live_[n]) continue;
-      const auto* reduce = std::get_if<Reduce>(&graph_.nodes()[n].node);
-      if (reduce == nullptr || (!take_element(NodeId{n}, *reduce) && !reduce_once(NodeId{n}, *reduce)))
-        rebuild_.copy(NodeId{n});
-    }
-    return rebuild_.finish();
+    return rebuild_.finish_by([&](NodeId id) {
+      const auto* reduce = std::get_if<Reduce>(&graph_[id].node);
+      return reduce != nullptr && (take_element(id, *reduce) || reduce_once(id, *reduce));
+    });
   }
 
  private:
@@ -86,7 +82,6 @@ class Once {
 
   const Graph& graph_;
   Rebuild rebuild_;
-  std::vector<bool> live_;
   std::vector<Repeats> repeats_;
   std::set<NodeId> results_;  // which have memory of their own
 };

@@ -7,11 +7,7 @@
 namespace twinloom::graph {
 
 Graph remove_dead(const Graph& graph) {
-  const std::vector<bool> live = live_nodes(graph);
-  Rebuild rebuild(graph);
-  for (std::uint32_t n = 0; n < live.size(); ++n)
-    if (live[n]) rebuild.copy(NodeId{n});
-  return rebuild.finish();
+  return Rebuild(graph).finish_by([](NodeId) { return false; });
 }
 
 }  // namespace twinloom::graph

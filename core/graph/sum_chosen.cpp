@@ -22,12 +22,12 @@ namespace {
 
 class Sums {
  public:
-  explicit Sums(const Graph& graph)
-      : graph_(graph), rebuild_(graph), live_(live_nodes(graph)), repeats_(repeats_of(graph)) {
+  explicit Sums(const Graph& graph) : graph_(graph), rebuild_(graph), repeats_(repeats_of(graph)) {
     is_read_.resize(graph.nodes().size());
-    for (std::size_t n = 0; n < live_.size(); ++n) {
+    const std::vector<bool> live = live_nodes(graph);
+    for (std::size_t n = 0; n < live.size(); ++n) {
       const Node& node = graph.nodes()[n];
-      if (!live_[n] || std::holds_alternative<Reduce>(node.node)) continue;
+      if (!live[n] || std::holds_alternative<Reduce>(node.node)) continue;
       for (const NodeId input : node.inputs) is_read_[input.index] = true;
     }
     for (const Result& result : graph.results())
@@ -35,15 +35,11 @@ class Sums {
   }
 
   Graph run() {
-    for (std::uint32_t n = 0; n < live_.size(); ++n) {
-      if (!live_[n]) continue;
-      const NodeId id{n};
-      if (is_sum_of_choice(id))
-        rebuild_.stands_for(id, sum_of(id));
-      else
-        rebuild_.copy(id);
-    }
-    return rebuild_.finish();
+    return rebuild_.finish_by([&](NodeId id) {
+      const bool is_chosen = is_sum_of_choice(id);
+      if (is_chosen) rebuild_.stands_for(id, sum_of(id));
+      return is_chosen;
+    });
   }
 
  private:
@@ -134,7 +130,6 @@ class Sums {
 
   const Graph& graph_;
   Rebuild rebuild_;
-  std::vector<bool> live_;
   std::vector<Repeats> repeats_;
   std::vector<bool> is_read_;  // a result, or read by other nodes than reductions which a result needs
 };

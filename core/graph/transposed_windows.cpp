@@ -311,17 +311,12 @@ std::optional<NodeId> forwards(const Graph& graph, Rebuild& rebuild, NodeId id, 
 }  // namespace
 
 Graph transposed_windows(const Graph& graph, const IsWorth& is_worth) {
-  const std::vector<bool> live = live_nodes(graph);
   Rebuild rebuild(graph);
-  for (std::uint32_t n = 0; n < live.size(); ++n) {
-    if (!live[n]) continue;
-    const auto made = forwards(graph, rebuild, NodeId{n}, is_worth);
-    if (made)
-      rebuild.stands_for(NodeId{n}, *made);
-    else
-      rebuild.copy(NodeId{n});
-  }
-  return rebuild.finish();
+  return rebuild.finish_by([&](NodeId id) {
+    const auto made = forwards(graph, rebuild, id, is_worth);
+    if (made) rebuild.stands_for(id, *made);
+    return made.has_value();
+  });
 }
 
 }  // namespace twinloom::graph

@@ -98,12 +98,12 @@ struct TempPlan {
 
 // What is fetched while a sibling walks its row: of an input, what a later turn of the innermost common loop
 // reads of it, or, where the sibling's loop looks up its places in a list, what a later element of the list
-// asks for; of what a later sibling writes, the places that it will write in this turn. Where the threads of
-// a block walk the row, all of it at once, before they do.
+// asks for; of what a later sibling writes, the places that it will write in this iteration. Where the
+// threads of a block walk the row, all of it at once, before they do.
 struct PrefetchPlan {
   std::string buffer;
   int sibling;
-  std::int64_t ahead = 1;  // turns of that loop, or elements of the list
+  std::int64_t ahead = 1;  // iterations of that loop, or elements of the list
   friend bool operator==(const PrefetchPlan&, const PrefetchPlan&) = default;
 };
 
