@@ -129,16 +129,21 @@ std::vector<bool> groups_made_once(const Variant& variant) {
 
 Once planned_once(const Variant& variant) { return with_steps(variant, steps_made_once(variant)); }
 
-std::shared_ptr<const Once> OnceMade::get(const Variant& variant, std::span<const Memory> values) {
-  Once planned = planned_once(variant);
-  if (std::ranges::find(planned.steps, true) == planned.steps.end())
-    return std::make_shared<const Once>(std::move(planned));
-  const std::string key = key_of(variant, planned);
+std::shared_ptr<const Once> OnceMade::get(const std::shared_ptr<const Variant>& variant,
+                                          std::span<const Memory> values) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(made_, [](const auto& one) { return one.second.expired(); });
-  auto once = made_[key].lock();
-  if (once == nullptr)
-    made_[key] = once = std::make_shared<const Once>(made(variant, std::move(planned), values, space_));
+  const auto is_over = [](const auto& one) { return one.second.expired(); };
+  std::erase_if(made_, is_over), std::erase_if(known_, is_over);
+  if (auto known = known_[variant].lock()) return known;
+  Once planned = planned_once(*variant);
+  const bool is_any = std::ranges::find(planned.steps, true) != planned.steps.end();
+  Made& kept = is_any ? made_[key_of(*variant, planned)] : known_[variant];
+  auto once = kept.lock();
+  if (once == nullptr) {
+    if (is_any) planned = made(*variant, std::move(planned), values, space_);
+    once = std::make_shared<const Once>(std::move(planned));
+  }
+  kept = known_[variant] = once;
   return once;
 }
 

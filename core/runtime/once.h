@@ -3,6 +3,7 @@
 //   t = flip(constant w); y = conv(x, t)     ->     t is memory beside w, each run computes y alone
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -38,12 +39,16 @@ class OnceMade {
  public:
   explicit OnceMade(const Space* space) : space_(space) {}
   // `values`: where the constants lie, by value. Error where there is no memory or a GPU fails.
-  std::shared_ptr<const Once> get(const Variant& variant, std::span<const Memory> values);
+  std::shared_ptr<const Once> get(const std::shared_ptr<const Variant>& variant,
+                                  std::span<const Memory> values);
 
  private:
   const Space* space_;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::weak_ptr<const Once>> made_;  // by what is computed from which arrays
+  using Made = std::weak_ptr<const Once>;
+  std::unordered_map<std::string, Made> made_;  // by what is computed from which arrays
+  // The same for the next sizes of a variant, without asking what it computes.
+  std::map<std::weak_ptr<const Variant>, Made, std::owner_less<>> known_;
 };
 
 }  // namespace twinloom::runtime

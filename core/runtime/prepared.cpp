@@ -181,7 +181,7 @@ Prepared prepare(const graph::Graph& graph, std::shared_ptr<const Variant> varia
     }
   }
   prepared.reused = reused_by(prepared, *variant, arguments);
-  prepared.once = purpose == Purpose::run ? constants.once().get(*variant, prepared.memory)
+  prepared.once = purpose == Purpose::run ? constants.once().get(variant, prepared.memory)
                                           : std::make_shared<const Once>(planned_once(*variant));
   add_launches(prepared, *variant, values);
   prepared.can_begin_again =

@@ -155,10 +155,10 @@ TEST(Once, SizesShareWhatIsMade) {
     for (std::size_t v = 0; v < values.size(); ++v)
       if (const auto& content = variant->values[v].content)
         values[v] = {const_cast<std::byte*>(content->bytes.read().data()), 0, N * N};
-    kept.push_back(made.get(*variant, values));
+    kept.push_back(made.get(variant, values));
     EXPECT_EQ(kept.back()->steps, runtime::planned_once(*variant).steps);
     ASSERT_EQ(std::ranges::count(kept.back()->steps, true), 1);
-    EXPECT_EQ(made.get(*variant, values), kept.back());
+    EXPECT_EQ(made.get(variant, values), kept.back());
     EXPECT_EQ(element(executable.run(arguments), 3, 7), 1 + 2.0f * (7 * N + 3));
   }
   EXPECT_EQ(kept.front(), kept.back());
