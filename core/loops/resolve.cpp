@@ -17,6 +17,14 @@ std::int64_t fitting(std::optional<std::int64_t> value) {
   return *value;
 }
 
+// Threads without an element compute what nobody stores; where there is no element at all, its offset may be a
+// quotient by their number.
+std::int64_t positive(std::int64_t divisor, bool has_threads) {
+  if (divisor == 0 && has_threads) return 1;
+  CHECK(divisor >= 1, "an index expression is divided by ", divisor);
+  return divisor;
+}
+
 }  // namespace
 
 Resolver::Resolver(const Program& program, State& state) : program_(program), state_(state), types_(program) {
@@ -26,14 +34,6 @@ Resolver::Resolver(const Program& program, State& state) : program_(program), st
     extents_.emplace(loop->axis, loop->extent);
     has_threads_ = has_threads_ || loop->bind == Bind::thread;
   });
-}
-
-// Threads without an element compute what nobody stores; where there is no element at all, its place may be a
-// quotient by their number.
-std::int64_t Resolver::positive(std::int64_t divisor) const {
-  if (divisor == 0 && has_threads_) return 1;
-  CHECK(divisor >= 1, "an index expression is divided by ", divisor);
-  return divisor;
 }
 
 std::size_t Resolver::bind(const index::Symbol& symbol, bool from_index) {
@@ -91,13 +91,13 @@ Integer Resolver::integer(const index::Expr& expr) {
         };
       },
       [&](const index::FloorDiv& div) -> Integer {
-        return [this, a = integer(div.dividend), b = integer(div.divisor)](const State& state) {
-          return twinloom::floor_div(a(state), positive(b(state)));
+        return [a = integer(div.dividend), b = integer(div.divisor), threads = has_threads_](const State& state) {
+          return twinloom::floor_div(a(state), positive(b(state), threads));
         };
       },
       [&](const index::FloorMod& mod) -> Integer {
-        return [this, a = integer(mod.dividend), b = integer(mod.divisor)](const State& state) {
-          return twinloom::floor_mod(a(state), positive(b(state)));
+        return [a = integer(mod.dividend), b = integer(mod.divisor), threads = has_threads_](const State& state) {
+          return twinloom::floor_mod(a(state), positive(b(state), threads));
         };
       },
       [&](const index::Least& least) -> Integer {

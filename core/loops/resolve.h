@@ -29,6 +29,7 @@ struct TotalForm {
   enum class Filled : std::uint8_t { literally, accumulated, scanned } filled = Filled::literally;
 };
 
+// What it returns refers to the state, never to the Resolver, which may be gone when it is called.
 class Resolver {
  public:
   Resolver(const Program& program, State& state);
@@ -68,7 +69,6 @@ class Resolver {
 
  private:
   Integer sum(const index::Sum& sum);
-  std::int64_t positive(std::int64_t divisor) const;
   Element load(const Load& load);
   Element apply(const Apply& apply);
   Element convert(const Convert& convert);
