@@ -61,11 +61,11 @@ class Selects {
     return Sides{rebuild_[node.inputs[0]], rebuild_[node.inputs[1]], rebuild_[node.inputs[2]], repeated};
   }
 
-  bool apply_to_sides(NodeId id) {
+  std::optional<NodeId> apply_to_sides(NodeId id) {
     const Node& node = graph_[id];
     const auto* pointwise = std::get_if<Pointwise>(&node.node);
     const bool is_applied = pointwise != nullptr && pointwise->op != ops::Pointwise::where;
-    if (!is_applied && !std::holds_alternative<Cast>(node.node)) return false;
+    if (!is_applied && !std::holds_alternative<Cast>(node.node)) return std::nullopt;
     for (std::size_t select = 0; select < node.inputs.size(); ++select) {
       auto sides = sides_of(node.inputs[select]);
       if (!sides) continue;
@@ -74,12 +74,11 @@ class Selects {
       if (!any(sides->repeated)) continue;
       sides->chosen = applied(id, select, sides->chosen, sides->repeated);
       sides->other = applied(id, select, sides->other, sides->repeated);
-      const Pointwise where{ops::Pointwise::where};
-      rebuild_.stands_for(id, rebuild_.add(where, {sides->condition, sides->chosen, sides->other}, id));
       sides_[id.index] = sides;
-      return true;
+      const Pointwise where{ops::Pointwise::where};
+      return rebuild_.add(where, {sides->condition, sides->chosen, sides->other}, id);
     }
-    return false;
+    return std::nullopt;
   }
   // The operator with `side` in place of the select, of one element along the axes that repeat, then all of
   // them.

@@ -23,13 +23,13 @@ class Matrices {
       : graph_(graph), is_worth_(is_worth), rebuild_(graph) {}
 
   Graph run() {
-    return rebuild_.finish_by([&](NodeId id) { return add_sum(id); });
+    return rebuild_.finish_by([&](NodeId id) { return sum(id); });
   }
 
  private:
-  bool add_sum(NodeId id) {
+  std::optional<NodeId> sum(NodeId id) {
     const auto summed = summed_products(graph_, graph_[id]);
-    if (!summed || !is_worth_(graph_[*summed])) return false;
+    if (!summed || !is_worth_(graph_[*summed])) return std::nullopt;
     const Node& product = graph_[*summed];
     const auto& axes = std::get<Reduce>(graph_[id].node).axes;
     for (std::size_t k = 0; k < 2; ++k) {
@@ -37,10 +37,9 @@ class Matrices {
       if (!made) continue;
       std::vector<NodeId> inputs = {rebuild_[product.inputs[0]], rebuild_[product.inputs[1]]};
       inputs[k] = *made;
-      rebuild_.sum_over(id, std::move(inputs));
-      return true;
+      return rebuild_.sum_over(id, std::move(inputs));
     }
-    return false;
+    return std::nullopt;
   }
 
   // The factor, read from a copy in rows, which is as narrow as the array.

@@ -22,19 +22,19 @@ class Factors {
       : graph_(graph), is_worth_(is_worth), rebuild_(graph) {}
 
   Graph run() {
-    return rebuild_.finish_by([&](NodeId id) { return add_sum(id); });
+    return rebuild_.finish_by([&](NodeId id) { return sum(id); });
   }
 
  private:
-  bool add_sum(NodeId id) {
+  std::optional<NodeId> sum(NodeId id) {
     const auto summed = summed_products(graph_, graph_[id]);
-    if (!summed) return false;
+    if (!summed) return std::nullopt;
     const Node& product = graph_[*summed];
     std::vector<NodeId> inputs;
     for (const NodeId factor : product.inputs) inputs.push_back(in_steps(factor, product));
-    if (inputs[0] == rebuild_[product.inputs[0]] && inputs[1] == rebuild_[product.inputs[1]]) return false;
-    rebuild_.sum_over(id, std::move(inputs));
-    return true;
+    if (inputs[0] == rebuild_[product.inputs[0]] && inputs[1] == rebuild_[product.inputs[1]])
+      return std::nullopt;
+    return rebuild_.sum_over(id, std::move(inputs));
   }
 
   // Through what a library reads as it is: see lower/realize.cpp.

@@ -42,23 +42,18 @@ std::optional<View> view_of(const Graph& graph, const Node& node) {
 }  // namespace
 
 Graph gather_to_view(const Graph& graph) {
-  const std::vector<bool> live = live_nodes(graph);
   // A result has memory of its own, which a View that another result has too would not say.
   std::set<NodeId> results;
   for (const Result& result : graph.results())
     if (has_value(result.kind)) results.insert(result.value);
   Rebuild rebuild(graph);
-  for (std::uint32_t n = 0; n < live.size(); ++n) {
-    if (!live[n]) continue;
-    const Node& node = graph.nodes()[n];
-    auto view = results.contains(NodeId{n}) ? std::nullopt : view_of(graph, node);
-    if (view)
-      rebuild.stands_for(NodeId{n},
-                         add_view(rebuild.made(), rebuild[node.inputs[0]], *std::move(view), node.origin));
-    else
-      rebuild.copy(NodeId{n});
-  }
-  return remove_dead(rebuild.finish());  // indices that are known
+  const auto made = [&](NodeId id) -> std::optional<NodeId> {
+    const Node& node = graph[id];
+    auto view = results.contains(id) ? std::nullopt : view_of(graph, node);
+    if (!view) return std::nullopt;
+    return add_view(rebuild.made(), rebuild[node.inputs[0]], *std::move(view), node.origin);
+  };
+  return remove_dead(rebuild.finish_by(made));  // indices that are known
 }
 
 }  // namespace twinloom::graph

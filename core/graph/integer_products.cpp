@@ -271,18 +271,9 @@ class Products {
 }  // namespace
 
 Graph integer_products(const Graph& graph, const IsWorth& is_worth) {
-  const std::vector<bool> live = live_nodes(graph);
   Rebuild rebuild(graph);
   Products products(rebuild, is_worth);
-  for (std::uint32_t n = 0; n < live.size(); ++n) {
-    const NodeId id{n};
-    if (!live[n]) continue;
-    if (const auto sum = products.sum(id))
-      rebuild.stands_for(id, *sum);
-    else
-      rebuild.copy(id);
-  }
-  return remove_dead(rebuild.finish());
+  return remove_dead(rebuild.finish_by([&](NodeId id) { return products.sum(id); }));
 }
 
 }  // namespace twinloom::graph

@@ -168,18 +168,9 @@ class Maxima {
 }  // namespace
 
 Graph maxima_of_integers(const Graph& graph) {
-  const std::vector<bool> live = live_nodes(graph);
   Rebuild rebuild(graph);
   Maxima maxima(rebuild);
-  for (std::uint32_t n = 0; n < live.size(); ++n) {
-    const NodeId id{n};
-    if (!live[n]) continue;
-    if (const auto maximum = maxima.of_integers(id))
-      rebuild.stands_for(id, *maximum);
-    else
-      rebuild.copy(id);
-  }
-  return remove_dead(rebuild.finish());
+  return remove_dead(rebuild.finish_by([&](NodeId id) { return maxima.of_integers(id); }));
 }
 
 }  // namespace twinloom::graph

@@ -42,16 +42,21 @@ void Rebuild::copy(NodeId old) {
   stands_for(old, add(from_[old].node, std::move(inputs), old));
 }
 
-void Rebuild::sum_over(NodeId old_sum, std::vector<NodeId> factors) {
+NodeId Rebuild::sum_over(NodeId old_sum, std::vector<NodeId> factors) {
   const NodeId products = from_[old_sum].inputs[0];
   const NodeId made = add(from_[products].node, std::move(factors), products);
-  stands_for(old_sum, add(from_[old_sum].node, {made}, old_sum));
+  return add(from_[old_sum].node, {made}, old_sum);
 }
 
-Graph Rebuild::finish_by(const std::function<bool(NodeId)>& replace) {
+Graph Rebuild::finish_by(const std::function<std::optional<NodeId>(NodeId)>& made_for) {
   const std::vector<bool> live = live_nodes(from_);
-  for (std::uint32_t n = 0; n < live.size(); ++n)
-    if (live[n] && !replace(NodeId{n})) copy(NodeId{n});
+  for (std::uint32_t n = 0; n < live.size(); ++n) {
+    if (!live[n]) continue;
+    if (const auto made = made_for(NodeId{n}))
+      stands_for(NodeId{n}, *made);
+    else
+      copy(NodeId{n});
+  }
   return finish();
 }
 
@@ -94,25 +99,18 @@ std::optional<ops::Number> only_number(const Graph& graph, NodeId id) {
 }
 
 Graph with_forms(const Graph& graph, const std::function<ops::Pointwise(ops::Pointwise, ops::DType)>& form) {
-  const std::vector<bool> live = live_nodes(graph);
   Rebuild rebuild(graph);
-  for (std::uint32_t n = 0; n < live.size(); ++n) {
-    if (!live[n]) continue;
-    const NodeId id{n};
+  return rebuild.finish_by([&](NodeId id) -> std::optional<NodeId> {
     const Node& node = graph[id];
     const auto* pointwise = std::get_if<Pointwise>(&node.node);
     const ops::Pointwise op = pointwise == nullptr ? ops::Pointwise{} : form(pointwise->op, node.dtype);
-    if (pointwise == nullptr || op == pointwise->op) {
-      rebuild.copy(id);
-      continue;
-    }
+    if (pointwise == nullptr || op == pointwise->op) return std::nullopt;
     std::vector<NodeId> inputs;
     for (const NodeId input : node.inputs) inputs.push_back(rebuild[input]);
     Pointwise changed = *pointwise;
     changed.op = op;
-    rebuild.stands_for(id, rebuild.add(changed, std::move(inputs), id));
-  }
-  return rebuild.finish();
+    return rebuild.add(changed, std::move(inputs), id);
+  });
 }
 
 }  // namespace twinloom::graph

@@ -5,7 +5,7 @@
 //   for (each node, front to back) rebuild.stands_for(id, ...) or rebuild.copy(id);
 //   return rebuild.finish();
 // or
-//   return rebuild.finish_by([&](NodeId id) { whether something stands for it now; else it is copied });
+//   return rebuild.finish_by([&](NodeId id) { what stands for it; nothing: it is copied });
 #pragma once
 
 #include <functional>
@@ -35,11 +35,11 @@ class Rebuild {
   // Adds a node with the origin of an old one.
   NodeId add(Op op, std::vector<NodeId> inputs, NodeId like);
   // The same sum of products over other factors.
-  void sum_over(NodeId old_sum, std::vector<NodeId> factors);
+  NodeId sum_over(NodeId old_sum, std::vector<NodeId> factors);
   // The results over what stands for their values.
   Graph finish();
   // The same after each node that a result needs, front to back, was replaced or copied.
-  Graph finish_by(const std::function<bool(NodeId)>& replace);
+  Graph finish_by(const std::function<std::optional<NodeId>(NodeId)>& made_for);
 
  private:
   const Graph& from_;

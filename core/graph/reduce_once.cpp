@@ -38,30 +38,32 @@ class Once {
   }
 
   Graph run() {
-    return rebuild_.finish_by([&](NodeId id) {
+    return rebuild_.finish_by([&](NodeId id) -> std::optional<NodeId> {
       const auto* reduce = std::get_if<Reduce>(&graph_[id].node);
-      return reduce != nullptr && (take_element(id, *reduce) || reduce_once(id, *reduce));
+      if (reduce == nullptr) return std::nullopt;
+      const auto element = the_element(id, *reduce);
+      return element ? element : reduced_once(id, *reduce);
     });
   }
 
  private:
-  bool take_element(NodeId id, const Reduce& reduce) {
+  // Where there is one.
+  std::optional<NodeId> the_element(NodeId id, const Reduce& reduce) {
     const Node &node = graph_[id], &input = graph_[node.inputs[0]];
     const bool is_one = std::ranges::all_of(reduce.axes, [&](int axis) {
       return index::constant_of(input.shape[static_cast<std::size_t>(axis)]) == 1;
     });
     if (!is_one || ops::parts(reduce.monoid) != 1 || input.dtype != node.dtype || results_.contains(id))
-      return false;
+      return std::nullopt;
     View view;
     view.source.assign(input.shape.size(), 0);
     for (const std::size_t d : kept_by(reduce, input.shape.size()))
       view.source[d] = new_axis(view, input.shape[d]);
-    rebuild_.stands_for(id, add_view(rebuild_.made(), rebuild_[node.inputs[0]], view, node.origin));
-    return true;
+    return add_view(rebuild_.made(), rebuild_[node.inputs[0]], view, node.origin);
   }
 
   // Of an axis of unknown size there may be no first element.
-  bool reduce_once(NodeId id, const Reduce& reduce) {
+  std::optional<NodeId> reduced_once(NodeId id, const Reduce& reduce) {
     const Node& node = graph_[id];
     const Shape& shape = graph_[node.inputs[0]].shape;
     const std::vector<std::size_t> kept = kept_by(reduce, shape.size());
@@ -71,13 +73,11 @@ class Once {
       if (repeated && index::constant_of(shape[kept[k]]).value_or(0) > 1)
         of_input[kept[k]] = of_result[k] = true;
     }
-    if (std::ranges::none_of(of_result, [](bool repeated) { return repeated; })) return false;
+    if (std::ranges::none_of(of_result, [](bool repeated) { return repeated; })) return std::nullopt;
     const NodeId first =
         add_view(rebuild_.made(), rebuild_[node.inputs[0]], at_first(shape, of_input, false), node.origin);
     const NodeId once = rebuild_.add(reduce, {first}, id);
-    rebuild_.stands_for(id,
-                        add_view(rebuild_.made(), once, at_first(node.shape, of_result, true), node.origin));
-    return true;
+    return add_view(rebuild_.made(), once, at_first(node.shape, of_result, true), node.origin);
   }
 
   const Graph& graph_;

@@ -7,7 +7,7 @@
 namespace twinloom::graph {
 
 Graph remove_dead(const Graph& graph) {
-  return Rebuild(graph).finish_by([](NodeId) { return false; });
+  return Rebuild(graph).finish_by([](NodeId) { return std::nullopt; });
 }
 
 }  // namespace twinloom::graph

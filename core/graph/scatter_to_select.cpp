@@ -180,20 +180,15 @@ class Selecting {
 }  // namespace
 
 Graph scatter_to_select(const Graph& graph) {
-  const std::vector<bool> live = live_nodes(graph);
   Rebuild rebuild(graph);
-  for (std::uint32_t n = 0; n < live.size(); ++n) {
-    if (!live[n]) continue;
-    if (std::holds_alternative<Scatter>(graph.nodes()[n].node)) {
-      const auto found = candidates_of(graph, NodeId{n});
-      if (const auto* candidates = std::get_if<Candidates>(&found)) {
-        rebuild.stands_for(NodeId{n}, Selecting(rebuild, NodeId{n}, *candidates).run());
-        continue;
-      }
-    }
-    rebuild.copy(NodeId{n});
-  }
-  return remove_dead(rebuild.finish());  // indices that are known
+  const auto made = [&](NodeId id) -> std::optional<NodeId> {
+    if (!std::holds_alternative<Scatter>(graph[id].node)) return std::nullopt;
+    const auto found = candidates_of(graph, id);
+    const auto* candidates = std::get_if<Candidates>(&found);
+    if (candidates == nullptr) return std::nullopt;
+    return Selecting(rebuild, id, *candidates).run();
+  };
+  return remove_dead(rebuild.finish_by(made));  // indices that are known
 }
 
 std::vector<ScatterForm> scatter_forms(const Graph& graph) {

@@ -67,17 +67,11 @@ NodeId by_reciprocal(Rebuild& rebuild, NodeId quotient, NodeId sum) {
 }
 
 Graph divide_once(const Graph& graph) {
-  const std::vector<bool> live = live_nodes(graph);
   Rebuild rebuild(graph);
-  for (std::uint32_t n = 0; n < live.size(); ++n) {
-    const NodeId id{n};
-    if (!live[n]) continue;
-    if (const auto sum = softmax_sum(graph, id))
-      rebuild.stands_for(id, by_reciprocal(rebuild, id, *sum));
-    else
-      rebuild.copy(id);
-  }
-  return rebuild.finish();
+  return rebuild.finish_by([&](NodeId id) -> std::optional<NodeId> {
+    const auto sum = softmax_sum(graph, id);
+    return sum ? std::optional(by_reciprocal(rebuild, id, *sum)) : std::nullopt;
+  });
 }
 
 }  // namespace

@@ -35,11 +35,8 @@ class Sums {
   }
 
   Graph run() {
-    return rebuild_.finish_by([&](NodeId id) {
-      const bool is_chosen = is_sum_of_choice(id);
-      if (is_chosen) rebuild_.stands_for(id, sum_of(id));
-      return is_chosen;
-    });
+    return rebuild_.finish_by(
+        [&](NodeId id) { return is_sum_of_choice(id) ? std::optional(sum_of(id)) : std::nullopt; });
   }
 
  private:

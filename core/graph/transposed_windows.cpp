@@ -312,11 +312,7 @@ std::optional<NodeId> forwards(const Graph& graph, Rebuild& rebuild, NodeId id, 
 
 Graph transposed_windows(const Graph& graph, const IsWorth& is_worth) {
   Rebuild rebuild(graph);
-  return rebuild.finish_by([&](NodeId id) {
-    const auto made = forwards(graph, rebuild, id, is_worth);
-    if (made) rebuild.stands_for(id, *made);
-    return made.has_value();
-  });
+  return rebuild.finish_by([&](NodeId id) { return forwards(graph, rebuild, id, is_worth); });
 }
 
 }  // namespace twinloom::graph
