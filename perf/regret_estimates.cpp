@@ -43,6 +43,29 @@ Judgement judge(const Subject& subject, const std::vector<std::optional<cost::Es
   return judgement;
 }
 
+namespace {
+
+double least_seconds(const Subject& subject) {
+  double best = subject.candidates.front().seconds;
+  for (const Candidate& candidate : subject.candidates)
+    if (candidate.seconds > 0) best = std::min(best, candidate.seconds);
+  return best;
+}
+
+}  // namespace
+
+double searched_regret(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates,
+                       double worth) {
+  const Candidate* chosen = &subject.candidates.front();
+  double least = estimates.front() ? worth * estimates.front()->seconds : 0;
+  for (std::size_t k = 1; k < estimates.size(); ++k) {
+    if (!estimates[k] || estimates[k]->seconds >= least || subject.candidates[k].seconds <= 0) continue;
+    least = estimates[k]->seconds;
+    chosen = &subject.candidates[k];
+  }
+  return chosen->seconds / least_seconds(subject);
+}
+
 double tuned_regret(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates,
                     int tries) {
   std::vector<double> seconds;
@@ -51,10 +74,7 @@ double tuned_regret(const Subject& subject, const std::vector<std::optional<cost
   std::vector<measure::Taken> tried;
   for (const std::size_t k : schedule::shortlist(seconds, tries))
     tried.push_back({subject.candidates[k].seconds, {}});
-  double best = subject.candidates.front().seconds;
-  for (const Candidate& candidate : subject.candidates)
-    if (candidate.seconds > 0) best = std::min(best, candidate.seconds);
-  return tried[measure::fastest_of(tried)].seconds / best;
+  return tried[measure::fastest_of(tried)].seconds / least_seconds(subject);
 }
 
 }  // namespace twinloom::perf

@@ -20,6 +20,11 @@ struct Judgement {
 };
 Judgement judge(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates);
 
+// Of the candidate with the least estimate where that is below `worth` times the chosen one's, else of the
+// chosen one: what a search by estimates would take.
+double searched_regret(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates,
+                       double worth);
+
 // Of the fastest of those that `--tune tries` measures, by the times that are measured.
 double tuned_regret(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates,
                     int tries);
