@@ -2,13 +2,14 @@
 // the emitter's, and calls functions that the device header of each language offers under one name:
 //   operators and monoids   as their tables spell them: add(a, b), where(mask, a, b), sum(a, b);
 //                           div_by_one(a, b) for a vector divided by one number; where there are no threads
-//                           rounded<F>(a) for what is left of an f32 in that format; where lanes are variables
-//                           the forms of core/ops/quick.def: quick_exp(rare, a), mended_exp(rare, a, quick),
-//                           rare_exp(a), and those of div; where blocks have threads argmax_after and
-//                           argmin_after, whose right places come after the left ones, and
+//                           rounded<F>(a) for what is left of an f32 in that format; where lanes are
+//                           variables the forms of core/ops/quick.def: quick_exp(rare, a), mended_exp(rare,
+//                           a, quick), rare_exp(a), and those of div; where blocks have threads argmax_after
+//                           and argmin_after, whose right places come after the left ones, and
 //                           rounded_within<T>(a, low, high)
 //   index arithmetic        floor_div, floor_mod, least, greatest over i64 and lanes of it; short_div and
 //                           short_mod, where both are below 2^31 and not negative; ramp<N>(first, step),
+//                           and of any integers ramp_of<N>(first, step);
 //                           first_lanes<N>(count), any_lane(mask); last_lanes<N>(count) are all others
 //   memory                  load<N>(p), load_first<N>(p, count, otherwise), load_reversed<N>(p),
 //                           load_strided<N>(p, stride), load_strided_where<N>(p, stride, mask, otherwise),

@@ -109,8 +109,11 @@ class Indices {
   // Text of any expression as a value of all lanes, of i64; as an argument of a function that takes a vector.
   std::string lanes_text(const index::Expr& expr);
   std::string lanes_argument(const index::Expr& expr);
-  // Nothing unless lanes are apart, each a fixed distance from its neighbour, and 32 bits hold all.
+  // Nothing unless each lane is a fixed distance from its neighbour, and 32 bits hold all.
   std::optional<ShortSides> short_sides(const index::Expr& a, const index::Expr& b);
+  // The lower 32 bits of any expression as a value of all lanes, of i32. Nothing unless registers hold lanes
+  // that are apart by one number; `all` asks that 32 bits hold them.
+  std::optional<std::string> short_lanes_text(const index::Expr& expr, bool all);
   // Which function divides, "div" or "mod": one of 32 bits where the dividend and the divisor are proven to
   // be below 2^31.
   std::string quotient(const char* kind, const index::Expr& dividend, const index::Expr& divisor) const;
@@ -140,6 +143,7 @@ class Indices {
   index::Expr apart(const index::Expr& offset) const;
   std::string pointer_at(const Base& base, const index::Expr& offset, int level);
   bool is_short(const index::Expr& expr) const;  // whether 32 bits hold it
+  bool are_short(const Along& run) const;        // all lanes
   std::string less_text(const index::Expr& a, const index::Expr& b, int level);
   void add_conjunct(const index::Less& less, Conjuncts& conjuncts);
   Mask joined(const Conjuncts& conjuncts);

@@ -93,12 +93,25 @@ bool Indices::is_short(const Expr& expr) const {
   return range.low && *range.low >= INT32_MIN && range.high && *range.high <= INT32_MAX;
 }
 
+bool Indices::are_short(const Along& run) const {
+  return is_short(run.rest) && is_short(run.rest + run.stride * (lanes() - 1));
+}
+
 std::optional<ShortSides> Indices::short_sides(const Expr& a, const Expr& b) {
   const Along run = along(b - a);
   const auto stride = index::constant_of(run.stride);
-  if (run.kind != Along::Kind::linear || !stride || !vectors_.apart(lanes())) return std::nullopt;
-  if (!is_short(run.rest) || !is_short(run.rest + *stride * (lanes() - 1))) return std::nullopt;
-  return ShortSides{cat("i32(", LANE_NUMBER, " * ", -*stride, ")"), cat("i32(", name(run.rest), ")")};
+  if (run.kind != Along::Kind::linear || !stride || !are_short(run)) return std::nullopt;
+  const std::string rest = cat("i32(", name(run.rest), ")");
+  if (vectors_.apart(lanes())) return ShortSides{cat("i32(", LANE_NUMBER, " * ", -*stride, ")"), rest};
+  return ShortSides{cat("ramp_of<", lanes(), ">(i32(0), i32(", -*stride, "))"),
+                    cat(vectors_.type(ops::DType::i32, lanes()), "(", rest, ")")};
+}
+
+std::optional<std::string> Indices::short_lanes_text(const Expr& expr, bool all) {
+  const Along run = along(expr);
+  if (run.kind != Along::Kind::linear || vectors_.apart(lanes()) || (all && !are_short(run)))
+    return std::nullopt;
+  return cat("ramp_of<", lanes(), ">(i32(", text(run.rest), "), i32(", text(run.stride), "))");
 }
 
 std::string Indices::less_text(const Expr& a, const Expr& b, int level) {

@@ -103,6 +103,7 @@ class Values {
   std::optional<Operand> compared_shortly(const loops::Apply& apply);
   Operand apply(const loops::Apply& apply);
   bool is_kept_wide(const loops::Convert& inner, ops::DType to) const;
+  Operand converted_operand(const loops::Convert& convert);
   Operand convert(const loops::Convert& convert);
   Operand divided_by_one(const Operand& over, const Operand& under);
   Operand side_by_side(ops::Pointwise op, const std::vector<Operand>& inputs, int lanes);

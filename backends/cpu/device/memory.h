@@ -43,9 +43,13 @@ template <class Of, int... each>
 TWINLOOM_INLINE Vector<Of, sizeof...(each)> counted(Sequence<int, each...>) {
   return Vector<Of, sizeof...(each)>{Of(each)...};
 }
+template <int count, class Of>
+TWINLOOM_INLINE Vector<Of, count> ramp_of(Of first, Of step) {
+  return Vector<Of, count>(first) + Vector<Of, count>(step) * counted<Of>(Each<count>());
+}
 template <int count>
 TWINLOOM_INLINE Vector<i64, count> ramp(i64 first, i64 step) {
-  return Vector<i64, count>(first) + Vector<i64, count>(step) * counted<i64>(Each<count>());
+  return ramp_of<count>(first, step);
 }
 
 template <int count>
