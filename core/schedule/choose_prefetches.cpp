@@ -113,17 +113,27 @@ bool stores_lines_apart(const Situation& situation, const Schedule& schedule, lo
   });
 }
 
+// Whether what is stored along the axis begins where a register does, as far as strides are known: a vector
+// that does not goes through the caches (softmax of rows of 2049 took 5.4 ms so, and 3.8).
+bool begins_aligned(const Situation& situation, const Access& access, const index::Symbol& vector) {
+  return std::ranges::all_of(situation.shape.common, [&](const loops::NestLoop& loop) {
+    const auto apart = stride_along(access, loop.axis);
+    return loop.axis == vector || !apart || *apart * access.bytes % situation.machine.vector_bytes == 0;
+  });
+}
+
 // Whether all that stores to the buffer are vectors as they are, for what lanes store apart, and single
 // elements, leave lines that the caches fill up. In a tile each must be a line, since its neighbours come
 // rows later.
 bool stores_neighbours(const Situation& situation, const Schedule& schedule, loops::Buffer buffer) {
   return std::ranges::all_of(situation.accesses, [&](const Access& access) {
     if (access.buffer != buffer || !access.store) return true;
-    if (!situation.lockstep)
-      return access.sibling >= 0 &&
-             stride_along(access,
-                          situation.siblings[static_cast<std::size_t>(access.sibling)]->loops.back().axis) ==
-                 1;
+    if (!situation.lockstep) {
+      if (access.sibling < 0) return false;
+      const loops::Sibling& row = *situation.siblings[static_cast<std::size_t>(access.sibling)];
+      const index::Symbol& along = row.loops.back().axis;
+      return stride_along(access, along) == 1 && begins_aligned(situation, access, along);
+    }
     const index::Symbol& vector = situation.shape.common[situation.vector_axis].axis;
     const auto split = std::ranges::find_if(schedule.splits, [&](const SplitPlan& plan) {
       return plan.sibling < 0 && plan.axis == vector.name() && !plan.factors.empty();

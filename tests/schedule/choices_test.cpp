@@ -185,6 +185,17 @@ std::vector<std::string> streamed(const std::string& text, std::string_view coun
   return schedule::choose(loops::parse(with(text, "COUNT", count)), machine).streams;
 }
 
+TEST(Law, RowsThatBeginBetweenRegistersGoThroughTheCaches) {
+  const auto rows_of = [](std::string_view row) {
+    const std::string text = with(R"(program norm(x: f32[COUNT*ROW], y: written f32[COUNT*ROW]) {
+  for i < COUNT { start t0: sum f32 for k < ROW { t0 += x[ROW*i + k] at k }
+    for j < ROW { y[ROW*i + j] = mul(x[ROW*i + j], t0) } } })", "ROW", row);
+    return streamed(text, "16384");
+  };
+  EXPECT_EQ(rows_of("1024"), std::vector<std::string>{"y"});
+  EXPECT_EQ(rows_of("1025"), std::vector<std::string>{});
+}
+
 TEST(Law, ColumnsOfWhatNoCacheHoldsAreWalkedSideBySide) {
   const auto chosen = [](std::string_view columns) {
     machine::Machine machine = machines()[1];
