@@ -67,6 +67,14 @@ bool pays(const Staged& staged, ops::DType dtype) {
   return staged.of_task || ops::is_16_bit_float(dtype) || staged.siblings.size() >= SEVERAL_READERS;
 }
 
+// Whether all that read the row of an iteration hold it in registers; of tiles, no one.
+bool is_in_registers(const Situation& situation, const Staged& staged) {
+  return !staged.of_task && staged.lanes == 0 &&
+         std::ranges::all_of(staged.siblings, [&](std::size_t sibling) {
+           return situation.holds_row(*situation.siblings[sibling]);
+         });
+}
+
 // Bytes of rows that wait in a core's second cache, on the stack of a thread.
 std::int64_t far_room(const machine::Machine& machine) {
   return std::min(machine::level_bytes(machine, "L2") / FAR_L2_SHARE, MOST_FAR_BYTES);
@@ -101,7 +109,7 @@ std::vector<TempPlan> choose_stages(const Situation& situation, const Schedule& 
     const auto* staged = std::get_if<Staged>(&result);
     if (staged == nullptr) continue;
     const ops::DType dtype = plan.nest.buffers[staged->buffer.index].dtype;
-    if (!pays(*staged, dtype)) continue;
+    if (!pays(*staged, dtype) || is_in_registers(situation, *staged)) continue;
     const std::int64_t bytes = staged->lanes != 0 ? staged->count * staged->lanes * ops::size_of(dtype)
                                                   : staged->count * ops::size_of(ops::compute_type(dtype));
     if (bytes > room) continue;

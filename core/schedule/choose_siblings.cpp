@@ -96,6 +96,11 @@ class SiblingChooser {
       if (masked) choice_.split(loop, {}, Tail::mask);
       return choice_.loop(loop, 0, masked ? Bind::vector : Bind::serial);
     }
+    if (situation_.holds_row(sibling_)) {
+      choice_.split(loop, {lanes}, situation_.divides(lanes, loop) ? Tail::exact : Tail::mask);
+      choice_.loop(loop, 0, Bind::unroll);
+      return choice_.loop(loop, 1, Bind::vector);
+    }
     const bool several = chains > 1 && (!most || *most >= chains * lanes);
     std::vector<std::int64_t> factors;
     if (several) factors.push_back(chains * lanes);
@@ -135,6 +140,7 @@ class SiblingChooser {
     const bool heavy = work() > HEAVY_WORK;
     const std::int64_t half = situation_.machine.vector_registers / 2;
     if (!situation_.lockstep && !masked && work() <= BARE_WORK) return power_of_two_below(half);
+    if (situation_.holds_row(sibling_)) return power_of_two_below(half);
     if (!situation_.lockstep && heavy)
       return std::clamp<std::int64_t>(power_of_two_below(MOST_BESIDE_WORK / work()), 1, MOST_BESIDE);
     if (!situation_.lockstep) return HIDDEN_LATENCY;

@@ -263,6 +263,33 @@ bool Situation::is_written_out(const loops::Sibling& sibling) const {
          work_of(sibling.inner) <= HEAVY_WORK;
 }
 
+namespace {
+
+bool has_quotient(const std::vector<loops::Ref<loops::Stmt>>& stmts) {
+  bool found = false;
+  for (const loops::Ref<loops::Stmt>& stmt : stmts)
+    loops::for_each_value(*stmt, [&](const loops::Value& value) {
+      const auto* apply = std::get_if<loops::Apply>(&value.node);
+      found = found || (apply != nullptr && apply->op == ops::Pointwise::div);
+    });
+  return found;
+}
+
+}  // namespace
+
+// A quotient is a branch for each vector, whose test and reciprocal a loop has once: rows of 100 divided by
+// their sum took 1.2 times as long written out. Variances of 20,000 such rows of bf16 take 0.16 ms written
+// out, 0.35 with an array of f32 between the two sums.
+bool Situation::holds_row(const loops::Sibling& sibling) const {
+  if (lockstep || machine.max_threads > 1 || sibling.loops.empty()) return false;
+  const NestLoop& row = sibling.loops.back();
+  const auto extent = constant(row);
+  const std::int64_t lanes = lanes_along(row.axis);
+  if (!extent || *extent > loops::LANES || *extent <= lanes) return false;
+  return ceil_div(*extent, lanes) <= machine.vector_registers / 4 && work_of(sibling.inner) <= HEAVY_WORK &&
+         !has_quotient(sibling.inner);
+}
+
 bool Situation::is_short_free_sum(const loops::Sibling& sibling) const {
   if (lockstep || sibling.loops.size() != 1 || reach_of(shape, sibling) != Reach::any) return false;
   const auto longest = most(sibling.loops.front());

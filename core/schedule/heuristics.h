@@ -147,6 +147,9 @@ class Situation {
   bool fills(std::int64_t lanes, const loops::NestLoop& loop) const;
   // Whether the canonical order of a sum in lock-step over few elements is written out whole.
   bool is_written_out(const loops::Sibling& sibling) const;
+  // Whether a core's registers hold the row that the sibling walks, so that the light bodies of several, each
+  // written out, load and convert it once.
+  bool holds_row(const loops::Sibling& sibling) const;
   // Whether it is a sum in any order along a row of no more elements than a unit has lanes. The canonical
   // order adds them with as few additions as any, and all of them are on their way at once.
   bool is_short_free_sum(const loops::Sibling& sibling) const;

@@ -196,6 +196,24 @@ TEST(Law, RowsThatBeginBetweenRegistersGoThroughTheCaches) {
   EXPECT_EQ(rows_of("1025"), std::vector<std::string>{});
 }
 
+// Loaded and converted once for both sums, without an array between them.
+TEST(Law, RowsThatRegistersHoldAreWrittenOut) {
+  const auto chosen = [](std::string_view row, std::string_view op) {
+    const std::string text = with(R"(program norm(x: bf16[4096*ROW], y: written f32[4096]) {
+  for i < 4096 { start t0: sum f32 for k < ROW { t0 += f32(x[ROW*i + k]) at k } start t1: sum f32
+    for j < ROW { t1 += OP(f32(x[ROW*i + j]), t0) at j } y[i] = t1 } })",
+                                  "ROW", row);
+    return schedule::choose(loops::parse(with(text, "OP", op)), machines()[1]);
+  };
+  const auto unrolled = [](const schedule::Schedule& plan) {
+    return std::ranges::count(plan.loops, loops::Bind::unroll, &schedule::LoopPlan::bind);
+  };
+  EXPECT_TRUE(chosen("100", "sub").temps.empty());
+  EXPECT_EQ(unrolled(chosen("100", "sub")), 2);
+  EXPECT_FALSE(chosen("1000", "sub").temps.empty());
+  EXPECT_FALSE(chosen("100", "div").temps.empty()) << "a branch for each vector";
+}
+
 TEST(Law, ColumnsOfWhatNoCacheHoldsAreWalkedSideBySide) {
   const auto chosen = [](std::string_view columns) {
     machine::Machine machine = machines()[1];
