@@ -50,19 +50,19 @@ TEST(Cost, ProgramsStoreWhatTheirNestsStore) {
 
 TEST(Cost, AStagedRowIsLoadedOnce) {
   const loops::Program nest =
-      loops::parse(R"(program centred(x: bf16[m*100], y: written f32[m*100]; m in 0..) {
+      loops::parse(R"(program centred(x: bf16[m*1024], y: written f32[m*1024]; m in 0..) {
   for i < m {
-    start t0: sum f32 for k < 100 { t0 += f32(x[i*100 + k]) at k }
-    for k1 < 100 { y[i*100 + k1] = sub(f32(x[i*100 + k1]), t0) }
+    start t0: sum f32 for k < 1024 { t0 += f32(x[i*1024 + k]) at k }
+    for k1 < 1024 { y[i*1024 + k1] = sub(f32(x[i*1024 + k1]), t0) }
   }
 })");
   const Sizes sizes = {
       {index::Symbol("m"), 8}};  // as many as blocks hold: threads past the end load the last again
-  EXPECT_EQ(cost::touched_bytes(nest, sizes), (2 + 2 + 4) * 800);
+  EXPECT_EQ(cost::touched_bytes(nest, sizes), (2 + 2 + 4) * 8 * 1024);
   for (const machine::Machine& machine : machines()) {
     const schedule::Schedule plan = schedule::choose(nest, machine);
     ASSERT_EQ(plan.temps.size(), 1u) << print(plan);
-    EXPECT_EQ(cost::touched_bytes(schedule::apply(nest, plan).front(), sizes), (2 + 4) * 800) << machine.name;
+    EXPECT_EQ(cost::touched_bytes(schedule::apply(nest, plan).front(), sizes), (2 + 4) * 8 * 1024) << machine.name;
   }
 }
 
