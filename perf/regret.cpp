@@ -30,15 +30,8 @@ struct Options : RegretOptions {
   std::string json, machine;
 };
 
-const Candidate* best_of(const Subject& subject) {
-  const Candidate* best = nullptr;
-  for (const Candidate& candidate : subject.candidates)
-    if (candidate.seconds > 0 && (best == nullptr || candidate.seconds < best->seconds)) best = &candidate;
-  return best;
-}
-
 std::optional<double> regret_of(const Subject& subject) {
-  const Candidate* best = best_of(subject);
+  const Candidate* best = fastest(subject);
   const double chosen = subject.candidates.front().seconds;
   return best == nullptr || chosen == 0 ? std::nullopt : std::optional(chosen / best->seconds);
 }
@@ -55,7 +48,7 @@ std::string difference(const std::string& one, const std::string& other) {
 
 void print_subject(const Subject& subject) {
   const auto regret = regret_of(subject);
-  const Candidate* best = best_of(subject);
+  const Candidate* best = fastest(subject);
   const auto failed =
       std::ranges::count_if(subject.candidates, [](const Candidate& one) { return !one.failure.empty(); });
   std::cout << fmt::format(

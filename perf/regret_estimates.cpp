@@ -43,16 +43,12 @@ Judgement judge(const Subject& subject, const std::vector<std::optional<cost::Es
   return judgement;
 }
 
-namespace {
-
-double least_seconds(const Subject& subject) {
-  double best = subject.candidates.front().seconds;
+const Candidate* fastest(const Subject& subject) {
+  const Candidate* best = nullptr;
   for (const Candidate& candidate : subject.candidates)
-    if (candidate.seconds > 0) best = std::min(best, candidate.seconds);
+    if (candidate.seconds > 0 && (best == nullptr || candidate.seconds < best->seconds)) best = &candidate;
   return best;
 }
-
-}  // namespace
 
 double searched_regret(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates,
                        double worth) {
@@ -63,7 +59,7 @@ double searched_regret(const Subject& subject, const std::vector<std::optional<c
     least = estimates[k]->seconds;
     chosen = &subject.candidates[k];
   }
-  return chosen->seconds / least_seconds(subject);
+  return chosen->seconds / fastest(subject)->seconds;
 }
 
 double tuned_regret(const Subject& subject, const std::vector<std::optional<cost::Estimate>>& estimates,
@@ -74,7 +70,7 @@ double tuned_regret(const Subject& subject, const std::vector<std::optional<cost
   std::vector<measure::Taken> tried;
   for (const std::size_t k : schedule::shortlist(seconds, tries))
     tried.push_back({subject.candidates[k].seconds, {}});
-  return tried[measure::fastest_of(tried)].seconds / least_seconds(subject);
+  return tried[measure::fastest_of(tried)].seconds / fastest(subject)->seconds;
 }
 
 }  // namespace twinloom::perf

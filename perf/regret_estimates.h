@@ -13,6 +13,9 @@ namespace twinloom::perf {
 std::vector<std::optional<cost::Estimate>> estimates_of(const Subject& subject,
                                                         const machine::Machine& machine);
 
+// The fastest of those that were measured; nullptr where none was.
+const Candidate* fastest(const Subject& subject);
+
 struct Judgement {
   std::vector<double> ratios;    // estimated over measured, of all candidates
   int pairs = 0, in_order = 0;   // that differ by more than a tenth, and of these in the right order

@@ -17,8 +17,8 @@ std::int64_t fitting(std::optional<std::int64_t> value) {
   return *value;
 }
 
-// Threads without an element compute what nobody stores; where there is no element at all, its offset may be a
-// quotient by their number.
+// Threads without an element compute what nobody stores; where there is no element at all, its offset may be
+// a quotient by their number.
 std::int64_t positive(std::int64_t divisor, bool has_threads) {
   if (divisor == 0 && has_threads) return 1;
   CHECK(divisor >= 1, "an index expression is divided by ", divisor);
@@ -91,14 +91,12 @@ Integer Resolver::integer(const index::Expr& expr) {
         };
       },
       [&](const index::FloorDiv& div) -> Integer {
-        return [a = integer(div.dividend), b = integer(div.divisor), threads = has_threads_](const State& state) {
-          return twinloom::floor_div(a(state), positive(b(state), threads));
-        };
+        return [a = integer(div.dividend), b = integer(div.divisor), threads = has_threads_](
+                   const State& state) { return twinloom::floor_div(a(state), positive(b(state), threads)); };
       },
       [&](const index::FloorMod& mod) -> Integer {
-        return [a = integer(mod.dividend), b = integer(mod.divisor), threads = has_threads_](const State& state) {
-          return twinloom::floor_mod(a(state), positive(b(state), threads));
-        };
+        return [a = integer(mod.dividend), b = integer(mod.divisor), threads = has_threads_](
+                   const State& state) { return twinloom::floor_mod(a(state), positive(b(state), threads)); };
       },
       [&](const index::Least& least) -> Integer {
         return [a = integer(least.a), b = integer(least.b)](const State& state) {

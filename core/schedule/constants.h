@@ -20,10 +20,11 @@ constexpr int MOST_ROUNDS = 2;  // over all parameters
 // What the estimate must be, times that of the usual parameters, for other ones to be taken. Of 63 measured
 // nests of an H200 and 41 of an H100 the least estimate was 0.8 to 0.9 of the first schedule's in 9, whose
 // times were 0.85 of the first's (0.58 to 1.20), 0.9 to 0.95 in 8, 0.97 (0.78 to 1.13), and nearer in
-// 80, 1.01. How long lists are that only the run knows no estimate tells. Of two cores, of 169 nests beside others,
-// what has the least estimate below 0.6 of the first schedule's leaves nine of ten within 1.41 of the best,
-// below 0.8 1.23; but with 0.8 a backward pass of a small transformer took 3.7 times as long, by estimates of
-// short kernels and of columns that are no multiple of a register (perf/results/2026-11-29-cpu-regret.md).
+// 80, 1.01. How long lists are that only the run knows no estimate tells. Of two cores, of 169 nests beside
+// others, what has the least estimate below 0.6 of the first schedule's leaves nine of ten within 1.41 of the
+// best, below 0.8 1.23; but with 0.8 a backward pass of a small transformer took 3.7 times as long, by
+// estimates of short kernels and of columns that are no multiple of a register
+// (perf/results/2026-11-29-cpu-regret.md).
 constexpr double WORTH_ON_BLOCKS = 0.9, WORTH_OF_LISTS = 0.8, WORTH_ON_CORES = 0.6;
 constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
 

@@ -189,7 +189,8 @@ TEST(Law, RowsThatBeginBetweenRegistersGoThroughTheCaches) {
   const auto rows_of = [](std::string_view row) {
     const std::string text = with(R"(program norm(x: f32[COUNT*ROW], y: written f32[COUNT*ROW]) {
   for i < COUNT { start t0: sum f32 for k < ROW { t0 += x[ROW*i + k] at k }
-    for j < ROW { y[ROW*i + j] = mul(x[ROW*i + j], t0) } } })", "ROW", row);
+    for j < ROW { y[ROW*i + j] = mul(x[ROW*i + j], t0) } } })",
+                                  "ROW", row);
     return streamed(text, "16384");
   };
   EXPECT_EQ(rows_of("1024"), std::vector<std::string>{"y"});

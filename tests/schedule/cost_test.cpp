@@ -62,7 +62,8 @@ TEST(Cost, AStagedRowIsLoadedOnce) {
   for (const machine::Machine& machine : machines()) {
     const schedule::Schedule plan = schedule::choose(nest, machine);
     ASSERT_EQ(plan.temps.size(), 1u) << print(plan);
-    EXPECT_EQ(cost::touched_bytes(schedule::apply(nest, plan).front(), sizes), (2 + 4) * 8 * 1024) << machine.name;
+    EXPECT_EQ(cost::touched_bytes(schedule::apply(nest, plan).front(), sizes), (2 + 4) * 8 * 1024)
+        << machine.name;
   }
 }
 
