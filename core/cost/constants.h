@@ -15,6 +15,7 @@ constexpr double LOOP = 2;               // instructions of an iteration of a lo
 constexpr double INDEX = 3;              // of the check of an index that was found at run time
 constexpr double PUSH = 4;               // of a push onto a stack, besides its combinations
 constexpr int SAMPLE = 64;               // iterations that a mask is tried for: its share is known to 1/64
+constexpr int MOST_BLOCKS_TRIED = 16;    // iterations of the loops around that an extent is the mean of
 constexpr unsigned MOST_DIGITS = 4;  // that one axis is taken apart into where an offset is not linear in it
 constexpr double INTEGER_PRODUCTS = 4;  // of 8 bits that a library sums up while it does one of f32: VNNI
 constexpr double SHARPNESS = 3;  // of roofs: the time is this root of the sum of these powers

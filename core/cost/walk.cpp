@@ -158,18 +158,29 @@ class Walker {
                                [&](const auto& found) { return index::mentions(extent, found.first); });
   }
   // Where run-time values decide, half of the most there can be; between two of them with one bound as many
-  // as there are if the loops around divide the whole.
+  // as there are if the loops around divide the whole. Where loops around do, the mean of some iterations.
   double extent_of(const index::Expr& extent) const {
     if (const auto known = index::constant_of(extent))
       return static_cast<double>(std::max<std::int64_t>(*known, 0));
     index::Values values = values_;
+    std::vector<std::pair<index::Symbol, double>> around;
     for (const index::Symbol& symbol : index::symbols_of(extent)) {
       if (values.contains(symbol)) continue;
-      const auto loop = loops_.find(symbol);
-      values[symbol] = loop != loops_.end() ? static_cast<std::int64_t>(walk_.loops[loop->second].extent / 2)
-                                            : found_values_.at(symbol);
+      if (const auto loop = loops_.find(symbol); loop != loops_.end())
+        around.emplace_back(symbol, walk_.loops[loop->second].extent);
+      else
+        values[symbol] = found_values_.at(symbol);
     }
-    return static_cast<double>(std::max<std::int64_t>(usual_value(extent, values), 0));
+    double longest = 1;
+    for (const auto& [symbol, of] : around) longest = std::max(longest, of);
+    const int samples = static_cast<int>(std::min<double>(longest, MOST_BLOCKS_TRIED));
+    double sum = 0;
+    for (int sample = 0; sample < samples; ++sample) {
+      for (const auto& [symbol, of] : around)
+        values[symbol] = static_cast<std::int64_t>((sample + 0.5) * of / samples);
+      sum += static_cast<double>(std::max<std::int64_t>(usual_value(extent, values), 0));
+    }
+    return sum / samples;
   }
   // Usual sizes are chosen one by one: where together they make a divisor that no run has, 1.
   static std::int64_t usual_value(const index::Expr& expr, const index::Values& values) {
@@ -305,7 +316,7 @@ class Walker {
     std::vector<Side> box;
     for (std::size_t level = 1; level <= at; ++level) {
       const Loop& loop = walk_.loops[*walk_.nodes[path_[level]].loop];
-      box.push_back({loop.axis, static_cast<std::int64_t>(loop.extent)});
+      box.push_back({loop.axis, std::llround(loop.extent)});
     }
     std::size_t found_at = 0;  // the loop in which a core finds it anew
     for (const auto& [symbol, most] : found_extents_) {

@@ -51,6 +51,18 @@ TEST(Estimate, WhatHasNoBlocksTakesItsLaunch) {
   EXPECT_EQ(estimate.limiter().name, "launch");
 }
 
+// Of 8 turns the third of three blocks of 4 has none.
+TEST(Estimate, BlocksThatEndAtDifferentPlacesAreNotTakenForEqual) {
+  const auto instructions = [](std::string_view blocks, std::string_view turns) {
+    const std::string text =
+        cat("program p(x: f32[4096], y: written f32[4096]) { for b < ", blocks, " block { for i < ", turns,
+            " { for v < 16 vector { y[64*b + 16*i + v] = neg(x[64*b + 16*i + v]) } } } }");
+    return roof_of(cost::estimate(loops::parse(text), core(), {}), "instructions").amount;
+  };
+  const double exact = instructions("2", "4");
+  EXPECT_NEAR(instructions("3", "least(4, -4*b + 8)"), exact, 0.1 * exact);
+}
+
 // A schedule that writes a million instructions out is as legal as any, and nobody waits for its compilation.
 TEST(Estimate, WhatIsWrittenOutHasABound) {
   const auto seconds = [](int written, const machine::Machine& machine) {
