@@ -230,7 +230,8 @@ class Panel {
   };
   struct Columns {
     index::Symbol turn, lane;
-    index::Expr place;  // in the panel
+    index::Expr vectors;  // that begin before the columns end
+    index::Expr place;    // in the panel
     Surroundings around;
   };
   void take_values(const loops::Nest& shape);

@@ -22,7 +22,7 @@ using loops::NestLoop;
 
 namespace {
 
-// Parts of the first reduction where there are fewer rows, or vectors of rows, than workers.
+// Parts of the first reduction where there are fewer rows, or blocks of rows in lock-step, than workers.
 std::optional<GridSplit> choose_grid(const Situation& situation) {
   const machine::Machine& machine = situation.machine;
   if (situation.siblings.empty() || machine.blocks_at_once < 2 || !situation.parameters.splits()) return {};
@@ -32,8 +32,9 @@ std::optional<GridSplit> choose_grid(const Situation& situation) {
     const std::int64_t extent = std::max<std::int64_t>(situation.usual(loop), 1);
     if (situation.lockstep && number == situation.vector_axis)
       beside = std::min(extent, situation.lanes_along(loop.axis));
-    rows *= situation.lockstep && number == situation.vector_axis ? ceil_div(extent, beside) : extent;
+    rows *= extent;
   }
+  if (situation.lockstep) rows = common_tasks(situation);
   const NestLoop& loop = situation.siblings.front()->loops.back();
   if (rows >= machine.blocks_at_once) return {};
   const std::int64_t parts = ceil_div(TASKS_A_WORKER * machine.blocks_at_once, rows);

@@ -17,6 +17,7 @@ struct Common {            // how one common axis is cut
   std::int64_t block = 0;  // steps of its block piece; 0: none
   std::int64_t lanes = 0;  // of its vector piece; 0: none
   bool masked = false;     // shorter than a vector
+  bool panel = false;      // its vectors are walked side by side
 };
 
 class CommonChooser {
@@ -24,8 +25,25 @@ class CommonChooser {
   explicit CommonChooser(const Situation& situation) : situation_(situation) {}
 
   ScopeChoice choose() {
-    std::vector<Common> plans(situation_.shape.common.size());
     const auto tile = situation_.siblings.empty() ? tiled_axis() : std::nullopt;
+    const std::vector<Common> plans = this->plans(tile);
+    for (std::size_t i = 0; i < plans.size(); ++i) split_common(situation_.shape.common[i], plans[i]);
+    add_common_loops(plans, tile);
+    return choice_;
+  }
+
+  std::int64_t tasks() const {
+    const std::vector<Common> plans = this->plans({});
+    std::int64_t tasks = 1;
+    for (std::size_t i = 0; i < plans.size(); ++i)
+      if (plans[i].block != 0)
+        tasks *= ceil_div(situation_.usual(situation_.shape.common[i]), plans[i].block);
+    return std::max<std::int64_t>(tasks, 1);
+  }
+
+ private:
+  std::vector<Common> plans(std::optional<std::size_t> tile) const {
+    std::vector<Common> plans(situation_.shape.common.size());
     if (situation_.lockstep && situation_.machine.vector_bytes > 4)
       set_lanes(plans[situation_.vector_axis], tile.has_value());
     if (tile) {
@@ -33,12 +51,8 @@ class CommonChooser {
     } else {
       set_blocks(plans);
     }
-    for (std::size_t i = 0; i < plans.size(); ++i) split_common(situation_.shape.common[i], plans[i]);
-    add_common_loops(plans, tile);
-    return choice_;
+    return plans;
   }
-
- private:
   void set_lanes(Common& plan, bool tiled) const {
     const NestLoop& loop = situation_.shape.common[situation_.vector_axis];
     std::int64_t lanes = situation_.lanes_along(loop.axis);
@@ -47,8 +61,7 @@ class CommonChooser {
           std::max<std::int64_t>(lanes, situation_.machine.vector_bytes / situation_.accesses.front().bytes);
     else if (situation_.siblings.empty() ? has_long_chains(loop) : total_work() <= HEAVY_WORK)
       lanes *= situation_.wide_vectors();
-    else if (!situation_.siblings.empty() && !situation_.wants_panel() &&
-             situation_.fills(lanes * wide_beside(), loop))
+    else if (!situation_.siblings.empty() && situation_.fills(lanes * wide_beside(), loop))
       lanes *= wide_beside();
     lanes = std::max(lanes, situation_.stored_lanes_along(loop.axis, -1));
     const auto most = situation_.most(loop);
@@ -58,7 +71,7 @@ class CommonChooser {
     }
     plan.lanes = lanes < 2 ? 0 : lanes;
   }
-  // Registers of heavy bodies beside each other; those of a panel are so already.
+  // Registers of heavy bodies beside each other.
   std::int64_t wide_beside() const {
     return std::min(situation_.wide_vectors(), power_of_two_below(MOST_BESIDE_WORK / total_work()));
   }
@@ -148,7 +161,10 @@ class CommonChooser {
       const bool aligned =
           plans[i].lanes != 0 && step <= plans[i].lanes && situation_.divides(plans[i].lanes, loop);
       plans[i].block = aligned ? plans[i].lanes : std::max(step, least);
-      if (const std::int64_t panel = panel_of(loop, plans[i].lanes); panel != 0) plans[i].block = panel;
+      if (const std::int64_t panel = panel_of(loop, plans[i].lanes); panel != 0) {
+        plans[i].block = panel;
+        plans[i].panel = true;
+      }
       if (plans[i].lanes == 0) plans[i].block = balanced(loop, plans[i].block, tasks);
       if (plans[i].block >= situation_.usual(loop) && constant(loop)) plans[i].block = 0;
       tasks *= static_cast<double>(situation_.usual(loop)) /
@@ -158,13 +174,18 @@ class CommonChooser {
         return;
     }
   }
-  // Columns of a panel: where memory holds what is reduced.
+  // Columns of a panel: where memory holds what is reduced. Those of a whole number of panels, where one of
+  // at least half the length divides them; else as many for each worker, whose last vectors are masked.
   std::int64_t panel_of(const NestLoop& loop, std::int64_t lanes) const {
     const auto extent = constant(loop);
     if (lanes == 0 || !extent || !situation_.wants_panel()) return 0;
-    std::int64_t vectors = PANEL_RUN_BYTES / FLOAT_BYTES / lanes;
-    while (vectors > 1 && *extent % (vectors * lanes) != 0) --vectors;
-    return vectors > 1 ? vectors * lanes : 0;
+    const std::int64_t workers = std::max<std::int64_t>(situation_.machine.blocks_at_once, 1);
+    const std::int64_t most = PANEL_RUN_BYTES / FLOAT_BYTES / lanes, all = ceil_div(*extent, lanes);
+    for (std::int64_t vectors = most; vectors > most / 2; --vectors)
+      if (*extent % (vectors * lanes) == 0 && all >= workers * vectors) return vectors * lanes;
+    const std::int64_t rounds = ceil_div(ceil_div(all, most), workers);
+    const std::int64_t vectors = ceil_div(all, rounds * workers);
+    return vectors > 1 && all > vectors ? vectors * lanes : 0;
   }
   // A shorter block where the last round of tasks would leave workers idle.
   std::int64_t balanced(const NestLoop& loop, std::int64_t block, double outer_tasks) const {
@@ -199,7 +220,9 @@ class CommonChooser {
     if (plan.block > 1 && plan.block != plan.lanes) factors.push_back(plan.block);
     if (plan.lanes != 0) factors.push_back(plan.lanes);
     if (factors.empty()) return;
-    const Tail usual = situation_.divides(factors.front(), loop) ? Tail::exact : Tail::remainder;
+    const Tail usual = situation_.divides(factors.front(), loop) ? Tail::exact
+                       : plan.panel                              ? Tail::mask
+                                                                 : Tail::remainder;
     choice_.split(loop, factors, plan.lanes == 0 ? Tail::clip : usual);
   }
 
@@ -235,5 +258,6 @@ class CommonChooser {
 }  // namespace
 
 ScopeChoice choose_common(const Situation& situation) { return CommonChooser(situation).choose(); }
+std::int64_t common_tasks(const Situation& situation) { return CommonChooser(situation).tasks(); }
 
 }  // namespace twinloom::schedule

@@ -153,27 +153,22 @@ class SiblingChooser {
         totals.insert(accumulate->total);
     }
     const auto each = static_cast<std::int64_t>(totals.size()) * situation_.wide_vectors();
-    return power_of_two_below(half / each);
+    const std::int64_t most = power_of_two_below(half / each);
+    return situation_.wants_panel() ? std::min(most, PANEL_ACCUMULATORS) : most;
   }
 
   // Whether a row is walked as it lies in memory, which costs an array of lanes: where a light body moves
-  // more than one row through memory.
+  // more than one row of several units, or of several axes, through memory.
   bool in_memory_order() const {
     if (situation_.parameters.memory_order())
       return *situation_.parameters.memory_order() && !situation_.lockstep;
     if (situation_.lockstep || work() > HEAVY_WORK) return false;
+    const auto longest = situation_.most(sibling_.loops.back());
+    if (sibling_.loops.size() == 1 && longest && *longest <= loops::UNIT) return false;
     const auto walks = [&](const Access& access) {
       return access.sibling == number_ && index::mentions(access.offset, sibling_.loops.back().axis);
     };
     return std::ranges::count_if(situation_.accesses, walks) > 1;
-  }
-
-  // Whether columns may be walked side by side: each lane of a last unit has elements, and there is more than
-  // one element a lane. See panel.cpp.
-  bool is_in_panel(const NestLoop& loop) const {
-    const auto extent = constant(loop);
-    return situation_.wants_panel() && extent && *extent > loops::LANES &&
-           (*extent % loops::UNIT == 0 || *extent % loops::UNIT >= loops::LANES);
   }
 
   // See schedule.h for which orders of pieces are the canonical tree.
@@ -191,7 +186,7 @@ class SiblingChooser {
     const std::int64_t apart = in_memory_order() ? std::min(span, lanes * accumulators(masked))
                                                  : std::max(lanes, span / accumulators(masked));
     std::vector<std::int64_t> factors;
-    if (!one_unit || is_in_panel(loop)) factors.push_back(loops::UNIT);
+    if (!one_unit || situation_.wants_panel()) factors.push_back(loops::UNIT);
     if (!one_lane_each) factors.push_back(loops::LANES);
     if (apart < span) factors.push_back(apart);
     if (lanes > 1 && lanes < apart) factors.push_back(lanes);
@@ -216,7 +211,7 @@ class SiblingChooser {
                            ? extent && is_power_of_two(std::max<std::int64_t>(*extent, 1)) && *extent > 0
                            : situation_.divides(step, loop);
     if (whole) return Tail::exact;
-    if (is_in_panel(loop)) return Tail::remainder;
+    if (situation_.wants_panel()) return Tail::remainder;
     const bool mostly_whole = situation_.usual(loop) >= 2 * loops::UNIT;
     return one_unit || (one_masked_body() && !mostly_whole) ? Tail::mask : Tail::remainder;
   }

@@ -231,16 +231,35 @@ bool Situation::stores_rows() const {
                              [](const Access& access) { return access.store && access.sibling >= 0; });
 }
 
+// Each lane of a last unit has elements, and there is more than one element a lane. See panel.cpp.
+bool Situation::fits_panel(const loops::Sibling& sibling) const {
+  if (sibling.loops.size() != 1 || reach_of(shape, sibling) != Reach::canonical) return false;
+  const auto rows = constant(sibling.loops.front());
+  return rows && *rows > loops::LANES && (*rows % loops::UNIT == 0 || *rows % loops::UNIT >= loops::LANES);
+}
+
 bool Situation::wants_panel() const {
   if (!lockstep || siblings.size() != 1 || machine.max_threads > 1) return false;
-  if (reach_of(shape, *siblings.front()) != Reach::canonical) return false;
+  if (!fits_panel(*siblings.front())) return false;
   if (parameters.panel()) return *parameters.panel();
   if (stores_rows()) return true;
-  constexpr double ELEMENT_BYTES = 4;
-  double bytes = ELEMENT_BYTES;
+  if (usual(shape.common[vector_axis]) * FLOAT_BYTES < PANEL_RUN_BYTES) return false;
+  double bytes = FLOAT_BYTES;
   for (const NestLoop& loop : shape.common) bytes *= static_cast<double>(usual(loop));
   for (const NestLoop& loop : siblings.front()->loops) bytes *= static_cast<double>(usual(loop));
-  return bytes > static_cast<double>(machine::cache_bytes(machine));
+  const double held = static_cast<double>(machine::level_bytes(machine, "L2")) * machine.blocks_at_once;
+  return bytes > static_cast<double>(machine::cache_bytes(machine)) ||
+         (bytes > held && begins_between_lines());
+}
+
+// Whether the rows that a vector of columns walks do not all begin where a line of memory does.
+bool Situation::begins_between_lines() const {
+  return std::ranges::any_of(accesses, [&](const Access& access) {
+    if (access.sibling < 0 || access.local || stride_along(access, shape.common[vector_axis].axis) != 1)
+      return false;
+    const auto apart = stride_along(access, siblings.front()->loops.back().axis);
+    return !apart || *apart * access.bytes % machine.sector_bytes != 0;
+  });
 }
 
 bool Situation::wants_transposed_rows() const {
@@ -301,7 +320,9 @@ bool Situation::is_short_free_sum(const loops::Sibling& sibling) const {
   });
 }
 
+// Those of a panel are beside each other already.
 std::int64_t Situation::wide_vectors() const {
+  if (wants_panel()) return 1;
   std::int64_t wide = parameters.wide_vectors();
   for (const loops::Sibling* sibling : siblings) {
     if (is_written_out(*sibling))

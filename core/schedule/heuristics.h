@@ -136,9 +136,10 @@ class Situation {
   // Whether only the run knows how long it is, as with the entries of a list that go to one row: most are
   // short.
   bool is_list(const loops::NestLoop& loop) const;
-  // Whether columns of a panel are worth their arrays: one reduction in lock-step of more than the caches
-  // hold, or that stores elements. Rows that are far apart leave each other no room in a cache, and lines of
-  // which a vector stored a part are gone when the next one comes.
+  // Whether columns of a panel are worth their arrays: one reduction in lock-step that stores elements, or of
+  // more than the caches hold, or than cores' own do where rows begin between lines. Rows that are far apart
+  // leave each other no room in a cache, and lines of which a vector stored a part are gone when the next one
+  // comes. Fewer columns than one panel has are cut into parts of rows.
   bool wants_panel() const;
   // Whether the lanes of a vector of rows lie apart, and neighbours along the rows, as those of a scan.
   bool wants_transposed_rows() const;
@@ -174,6 +175,8 @@ class Situation {
   bool vector_is_common() const;
   // Whether its members walk the siblings equally often.
   bool may_be_vector(const loops::NestLoop& common) const;
+  bool begins_between_lines() const;
+  bool fits_panel(const loops::Sibling& sibling) const;
   double vector_bytes(const loops::NestLoop& common) const;  // unit_bytes of one that may; else below all
   bool wants_warps() const;
   bool spans_scopes(const Access& access) const;
@@ -251,6 +254,8 @@ std::optional<Schedule> choose_parts(const loops::Program& nest, const machine::
 // The whole schedule by these parameters.
 Schedule choose(const Forms& forms, const machine::Machine& machine, const Parameters& parameters);
 ScopeChoice choose_common(const Situation& situation);
+// Blocks that it cuts the common loops into, of the usual sizes.
+std::int64_t common_tasks(const Situation& situation);
 ScopeChoice choose_sibling(const Situation& situation, int number);
 
 }  // namespace twinloom::schedule

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/index/simplify.h"
 #include "core/loops/canonical.h"
 #include "core/schedule/build.h"
 
@@ -27,8 +28,13 @@ std::string why_not_columns(const Plan& plan) {
     return "no serial loop around a vector of rows";
   if (serial.axis != vector.axis || columns.step != common.piece(vector).turns || columns.turns < 1)
     return cat("the turns of ", columns.symbol, " are not a constant number of vectors");
-  for (const AxisPlan& axis : common.axes)
-    if (axis.tail != Tail::exact) return cat("the last turns of ", axis.axis, " are no whole ones");
+  // Vectors past the end of the columns are masked or left out.
+  for (std::size_t number = 0; number < common.axes.size(); ++number) {
+    const AxisPlan& axis = common.axes[number];
+    const bool masked = number == serial.axis && axis.tail == Tail::mask;
+    if (axis.tail != Tail::exact && !masked)
+      return cat("the last turns of ", axis.axis, " are no whole ones");
+  }
   return "";
 }
 
@@ -133,19 +139,25 @@ Expr Panel::number_of(const Turn& loop, const State& state) const {
 // The vectors of the panel as loops of their own.
 Panel::Columns Panel::columns(const Walk& walk, const State& state) const {
   Columns result{
-      names_.symbol(turns_->symbol.name()), names_.symbol(cat(turns_->symbol.name(), "v")), {}, {}};
+      names_.symbol(turns_->symbol.name()), names_.symbol(cat(turns_->symbol.name(), "v")), vectors_, {}, {}};
   result.place = Expr(result.turn) * turns_->step + Expr(result.lane);
   for (const AxisPlan& axis : plan_.common.axes) {
     const bool inside = &axis == axis_;
     const Expr start = axis.base + walk.base_of(axis, inside ? turns_->step + 1 : 1, state);
-    result.around.axes.insert_or_assign(axis.axis, inside ? start + result.place : start);
+    const Expr place = inside ? start + result.place : start;
+    result.around.axes.insert_or_assign(axis.axis, place);
+    if (axis.tail != Tail::mask) continue;
+    const Expr end = axis.base + axis.extent;
+    result.around.ends.insert_or_assign(axis.axis, index::Less{place, end});
+    result.vectors = index::simplify(least(vectors_, ceil_div(end - start, turns_->step)), names_.facts());
   }
+  names_.facts().assume_below(result.turn, result.vectors);
   return result;
 }
 Ref<Stmt> Panel::over(const Columns& columns, std::vector<Ref<Stmt>> body) const {
   const Ref<Stmt> vector = loops::stmt(
       loops::Loop{columns.lane, turns_->step, loops::Bind::vector, loops::block(std::move(body))});
-  return loops::stmt(loops::Loop{columns.turn, vectors_, loops::Bind::serial, vector});
+  return loops::stmt(loops::Loop{columns.turn, columns.vectors, loops::Bind::serial, vector});
 }
 
 Ref<Stmt> Panel::store(loops::Buffer array, const Expr& place, Temp total) const {

@@ -226,8 +226,22 @@ TEST(Law, ColumnsOfWhatNoCacheHoldsAreWalkedSideBySide) {
   };
   EXPECT_TRUE(chosen("1024"));
   EXPECT_TRUE(chosen("768"));
-  EXPECT_FALSE(chosen("256"));   // 2 MiB
-  EXPECT_FALSE(chosen("1001"));  // the last vector is masked
+  EXPECT_TRUE(chosen("1001"));  // its last vector is masked
+  EXPECT_FALSE(chosen("256"));  // 2 MiB
+}
+
+// Columns that one block walks leave the other worker nothing: their rows are cut into parts.
+TEST(Law, FewColumnsAreSummedByParts) {
+  const auto chosen = [](std::string_view columns) {
+    const std::string text = R"(program columns(x: f32[65536*COUNT], y: written f32[COUNT]) {
+  for i < COUNT { start t0: sum f32 for k < 65536 { t0 += x[COUNT*k + i] at k } y[i] = t0 } })";
+    machine::Machine machine = machines()[1];
+    machine.memory = {{"L1", 1 << 15, 1e11}, {"L2", 1 << 20, 5e10}, {"memory", 0, 1e10}};
+    machine.blocks_at_once = 2;
+    return schedule::choose(loops::parse(with(text, "COUNT", columns)), machine);
+  };
+  for (const char* columns : {"33", "100"}) EXPECT_TRUE(chosen(columns).grid) << columns;
+  EXPECT_FALSE(chosen("4096").grid);
 }
 
 // One element a lane has no order that is to be kept: such columns are walked as any others. Of 257 a panel's

@@ -16,6 +16,7 @@ struct NestCase {
 };
 std::span<const NestCase> nest_cases();
 std::vector<NestCase> nests_below_bounds();  // that are among them
+std::vector<NestCase> nests_of_panels();     // too
 std::vector<NestCase> nests_with_lookups();  // too
 
 // Those with scans. See scan_nests.cpp.
