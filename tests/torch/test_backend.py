@@ -488,5 +488,5 @@ def test_what_one_thread_is_refused_leaves_the_others():
     def refused():
         raise twinloom.Error("no such kernel")
 
-    given = twinloom._backend._side_by_side([lambda: 1, refused, lambda: 3])
+    given = twinloom._executable.side_by_side([lambda: 1, refused, lambda: 3])
     assert given[0::2] == [1, 3] and str(given[1]) == "no such kernel"

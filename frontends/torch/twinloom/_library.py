@@ -136,7 +136,7 @@ def library():
 
 _TEXTS = ["twinloom_version", "twinloom_error_message"]
 _CHECKED = ["twinloom_builder_new", "twinloom_builder_input", "twinloom_builder_size", "twinloom_builder_call",
-            "twinloom_builder_port", "twinloom_builder_finish", "twinloom_graph_text", "twinloom_device_open",
+            "twinloom_builder_port", "twinloom_builder_finish", "twinloom_graph_text", "twinloom_graph_read", "twinloom_device_open",
             "twinloom_builder_constant", "twinloom_builder_origin", "twinloom_compile", "twinloom_run",
             "twinloom_explain", "twinloom_export_package", "twinloom_reuses", "twinloom_bind", "twinloom_bound_start"]
 
