@@ -177,6 +177,13 @@ class Handle:
             self._free(self.pointer)
 
 
+def path():
+    """Of the library's file."""
+    library()
+    with open("/proc/self/maps") as maps:
+        return next(line.split(maxsplit=5)[5].rstrip() for line in maps if "libtwinloom.so" in line)
+
+
 def version():
     return library().twinloom_version().decode()
 

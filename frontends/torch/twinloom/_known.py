@@ -1,0 +1,140 @@
+"""Graphs that a process has compiled before are found on disk: AOTAutograd neither traces nor cuts them, and nothing is planned.
+
+What is kept is PyTorch's own record of a compiled graph (the class behind its AOTAutogradCache), in which forward and backward
+pass are Stored, in a file of our folder under a key of ours: PyTorch's takes a second to compute, and says nothing of autocast's
+types. For that both passes are compiled at once; a graph of which that fails, or that has no key, is compiled as without.
+"""
+import contextlib
+import functools
+import hashlib
+import logging
+import pickle
+import time
+from unittest import mock
+
+import torch
+from torch._dynamo.utils import counters
+from torch._subclasses import fake_tensor
+
+from . import _folder
+from ._key import Unknown, key_of
+
+try:
+    from torch._functorch._aot_autograd import autograd_cache
+    from torch._functorch._aot_autograd.schemas import AOTAutogradCacheInfo
+    from torch._functorch.aot_autograd import SerializableAOTDispatchCompiler
+    from torch._inductor.output_code import OutputCode
+    CONFIGURATION = {"bundled_autograd_cache": True, "force_non_lazy_backward_lowering": True, "enable_autograd_cache": True}
+    IS_POSSIBLE = all(hasattr(torch._functorch.config, name) for name in CONFIGURATION) and all(
+        hasattr(autograd_cache.AOTAutogradCache, name) for name in ("try_load", "save", "evaluate_guards",
+                                                                     "_filter_backed_symints"))
+except ImportError:  # a PyTorch that has it elsewhere: graphs are compiled anew
+    IS_POSSIBLE = False
+
+is_on = True  # tests of what is compiled turn it off
+log = logging.getLogger("twinloom")
+
+
+class Failed(Exception):
+    """The graph is to be compiled without this."""
+
+
+def may_be_known(example_inputs, settings):
+    """Whether a graph with these inputs and options may be looked for."""
+    if not (is_on and IS_POSSIBLE and settings.cache) or settings.freeze or settings.cudagraphs:
+        return False
+    if torch.compiler.config.force_disable_caches or not _folder.is_open():
+        return False
+    context, tensors = torch._guards.TracingContext.try_get(), [one for one in example_inputs if isinstance(one, torch.Tensor)]
+    if context is None or getattr(context, "fakify_first_call", False):
+        return False
+    if any(type(one) not in (torch.Tensor, torch.nn.Parameter) or one.layout is not torch.strided for one in tensors):
+        return False
+    # AOTAutograd would have Dynamo look at each call whether arguments still share memory.
+    return len({one.untyped_storage()._cdata for one in tensors}) == len(tensors)
+
+
+class Lookup:
+    """Of one graph, while AOTAutograd is at it."""
+
+    def __init__(self, settings, decompositions):
+        """`decompositions`: gives them, where they are needed."""
+        self._settings, self._decompositions = settings, decompositions
+        self._configuration = self._information = None  # AOTConfig, and what it has where results are to be saved
+
+    @contextlib.contextmanager
+    def active(self):
+        """PyTorch asks this for what it has compiled before."""
+        cache = autograd_cache.AOTAutogradCache
+        with torch._functorch.config.patch(CONFIGURATION), \
+                mock.patch.object(cache, "try_load", staticmethod(self._load)), \
+                mock.patch.object(cache, "save", staticmethod(self._save)):
+            yield
+
+    def compilers(self, forward, backward, inference):
+        """As keywords of aot_autograd."""
+        def one(compile_it):
+            def compiled(gm, inputs):
+                if self._configuration is None:
+                    raise Failed("this PyTorch does not ask")
+                # Not before: there would be texts of all graphs.
+                self._configuration.cache_info = self._information
+                return compile_it(gm, inputs)
+            return SerializableAOTDispatchCompiler(OutputCode, compiled)
+
+        @functools.wraps(backward)
+        def early(gm, inputs):
+            try:
+                return backward(gm, inputs)
+            except Exception as error:
+                raise Failed("the backward pass") from error
+
+        return {"fw_compiler": one(forward), "bw_compiler": early, "inference_compiler": one(inference)}
+
+    def _load(self, module, arguments, configuration, cudagraphs, device_index, *others, **named):
+        """What AOTAutograd made of the graph in an earlier process; nothing where that is not known."""
+        self._configuration, why = configuration, None
+        try:
+            with fake_tensor.unset_fake_temporarily():
+                key = key_of(module, arguments, configuration, self._settings)
+                symbols = autograd_cache.AOTAutogradCache._filter_backed_symints(arguments)
+                self._information = AOTAutogradCacheInfo(key, time.time_ns(), forward_symints=symbols)
+                entry = _entry(key, symbols)
+                if entry is not None:
+                    found = entry.wrap_post_compile(arguments, configuration, {"cudagraphs": cudagraphs,
+                                                                              "boxed_forward_device_index": device_index})
+                    _count("hit")
+                    return found
+        except Unknown as error:
+            why = error
+        except Exception as error:  # of a file from elsewhere, or a PyTorch that has changed
+            why, self._information = error, None
+        _count("miss" if why is None else "bypass", why)
+        configuration.decompositions = self._decompositions()
+        return None
+
+    @staticmethod
+    def _save(key, entry, *others, **named):
+        try:
+            entry.pre_save()
+            entry.aot_joint_graph_str = entry.aot_forward_graph_str = entry.aot_backward_graph_str = None
+            name = hashlib.sha256((entry.guards_expr or "").encode()).hexdigest()[:16]
+            if _folder.store(key, name, pickle.dumps(entry)):
+                _count("stored")
+        except Exception as error:  # it is compiled anew in the next process
+            _count("bypass", error)
+
+
+def _entry(key, symbols):
+    """The entry of a key whose conditions on sizes hold."""
+    hints = [one.node.hint for one in symbols]
+    for content in _folder.found(key):
+        entry = pickle.loads(content)  # noqa: S301, of a folder that only the user can write
+        if not entry.guards_expr or autograd_cache.AOTAutogradCache.evaluate_guards(entry.guards_expr, hints):
+            return entry
+    return None
+
+
+def _count(what, why=None):
+    counters["twinloom"][f"graph_cache_{what}"] += 1
+    log.info("graph cache: %s%s", what, "" if why is None else f": {type(why).__name__}: {why}")
