@@ -61,6 +61,14 @@ def step_of(torch, model, run, inputs, keywords):
     return step
 
 
+UNSTORABLE = {"DICT_VERSION", "NN_MODULE", "ID_MATCH", "FUNCTION_MATCH", "CLASS_MATCH", "MODULE_MATCH", "CLOSURE_MATCH",
+              "WEAKREF_ALIVE"}
+
+
+def storable(guards):
+    return [not UNSTORABLE & {one.guard_type, *one.derived_guard_types} for one in guards]
+
+
 def child(name, way, precompile):
     """Prints what a first call took."""
     import torch
@@ -74,7 +82,8 @@ def child(name, way, precompile):
     import torch._dynamo
     import torch._inductor.compile_fx
     clock, cpu = time.perf_counter(), time.process_time()
-    run = model if way == "plain" else torch.compile(model, backend=twinloom.backend if way == "twinloom" else way)
+    options = {"options": {"guard_filter_fn": storable}} if precompile else {}
+    run = model if way == "plain" else torch.compile(model, backend=twinloom.backend if way == "twinloom" else way, **options)
     torch.manual_seed(1)
     value = step_of(torch, model, run, inputs, keywords)()
     found = {"clock": time.perf_counter() - clock, "cpu": time.process_time() - cpu, "value": value,

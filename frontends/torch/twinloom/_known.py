@@ -101,6 +101,7 @@ class Lookup:
                 self._information = AOTAutogradCacheInfo(key, time.time_ns(), forward_symints=symbols)
                 entry = _entry(key, symbols)
                 if entry is not None:
+                    _record(configuration.precompile_backend_id, entry)
                     found = entry.wrap_post_compile(arguments, configuration, {"cudagraphs": cudagraphs,
                                                                               "boxed_forward_device_index": device_index})
                     _count("hit")
@@ -118,11 +119,20 @@ class Lookup:
         try:
             entry.pre_save()
             entry.aot_joint_graph_str = entry.aot_forward_graph_str = entry.aot_backward_graph_str = None
+            backend, entry.sanitized_aot_config.precompile_backend_id = entry.sanitized_aot_config.precompile_backend_id, None
+            _record(backend, entry)
             name = hashlib.sha256((entry.guards_expr or "").encode()).hexdigest()[:16]
             if _folder.store(key, name, pickle.dumps(entry)):
                 _count("stored")
         except Exception as error:  # it is compiled anew in the next process
             _count("bypass", error)
+
+
+def _record(backend, entry):
+    """For torch._dynamo.config.caching_precompile, which keeps what Dynamo made too."""
+    if torch._dynamo.config.caching_precompile and backend is not None:
+        from torch._dynamo.precompile_context import PrecompileContext
+        PrecompileContext.record_artifact(autograd_cache.BundledAOTAutogradCacheArtifact(backend, entry))
 
 
 def _entry(key, symbols):
