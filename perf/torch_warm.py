@@ -65,8 +65,12 @@ UNSTORABLE = {"DICT_VERSION", "NN_MODULE", "ID_MATCH", "FUNCTION_MATCH", "CLASS_
               "WEAKREF_ALIVE"}
 
 
+INSIDE = ("__closure__", "__code__", "__defaults__", "__kwdefaults__", "__mro__", "dict(type(")
+
+
 def storable(guards):
-    return [not UNSTORABLE & {one.guard_type, *one.derived_guard_types} for one in guards]
+    return [not UNSTORABLE & {one.guard_type, *one.derived_guard_types} and not any(word in one.orig_guard.name for word in INSIDE)
+            for one in guards]
 
 
 def child(name, way, precompile):
