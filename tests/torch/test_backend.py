@@ -256,7 +256,7 @@ def test_arguments_live_no_longer_than_their_last_use():
     x, y = graph.placeholder("x"), graph.placeholder("y")
     first = graph.call_function(torch.neg, (x,))
     graph.output((graph.call_function(look, (first,)), y))
-    run = twinloom._backend._boxed(torch.fx.GraphModule(torch.nn.Module(), graph))
+    run = twinloom._stored.Stored.of(torch.fx.GraphModule(torch.nn.Module(), graph), {}).run
     arguments = [drawn(4), drawn(4)]
     kept = weakref.ref(arguments[0])
     run(arguments)

@@ -280,7 +280,7 @@ def backend(gm, example_inputs, *, mode=None, options=None):
 
 
 def _known_or_traced(gm, example_inputs, settings):
-    lookup = _known.Lookup(settings, decompositions)
+    lookup = _known.Lookup(gm, settings, decompositions)
     compilers = lookup.compilers(functools.partial(compile_graph, settings=settings),
                                  functools.partial(compile_graph, settings=settings, is_backward=True),
                                  functools.partial(compile_inference, settings=settings))

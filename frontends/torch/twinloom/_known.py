@@ -48,6 +48,8 @@ def may_be_known(example_inputs, settings):
     context, tensors = torch._guards.TracingContext.try_get(), [one for one in example_inputs if isinstance(one, torch.Tensor)]
     if context is None or getattr(context, "fakify_first_call", False):
         return False
+    if any(isinstance(one, (list, tuple, dict)) for one in example_inputs):
+        return False
     if any(type(one) not in (torch.Tensor, torch.nn.Parameter) or one.layout is not torch.strided for one in tensors):
         return False
     # AOTAutograd would have Dynamo look at each call whether arguments still share memory.
@@ -57,18 +59,26 @@ def may_be_known(example_inputs, settings):
 class Lookup:
     """Of one graph, while AOTAutograd is at it."""
 
-    def __init__(self, settings, decompositions):
+    def __init__(self, gm, settings, decompositions):
         """`decompositions`: gives them, where they are needed."""
-        self._settings, self._decompositions = settings, decompositions
+        self._gm, self._settings, self._decompositions = gm, settings, decompositions
         self._configuration = self._information = None  # AOTConfig, and what it has where results are to be saved
 
     @contextlib.contextmanager
     def active(self):
         """PyTorch asks this for what it has compiled before."""
         cache = autograd_cache.AOTAutogradCache
-        with torch._functorch.config.patch(CONFIGURATION), \
-                mock.patch.object(cache, "try_load", staticmethod(self._load)), \
-                mock.patch.object(cache, "save", staticmethod(self._save)):
+        others_load, others_save = cache.try_load, cache.save
+
+        def load(module, *words, **named):
+            return (self._load if module is self._gm else others_load)(module, *words, **named)
+
+        def save(key, *words, **named):
+            is_ours = self._information is not None and self._information.cache_key == key
+            return (self._save if is_ours else others_save)(key, *words, **named)
+
+        with torch._functorch.config.patch(CONFIGURATION), mock.patch.object(cache, "try_load", staticmethod(load)), \
+                mock.patch.object(cache, "save", staticmethod(save)):
             yield
 
     def compilers(self, forward, backward, inference):
@@ -79,13 +89,13 @@ class Lookup:
                     raise Failed("this PyTorch does not ask")
                 # Not before: there would be texts of all graphs.
                 self._configuration.cache_info = self._information
-                return compile_it(gm, inputs)
+                return _direct(compile_it(gm, inputs))
             return SerializableAOTDispatchCompiler(OutputCode, compiled)
 
         @functools.wraps(backward)
         def early(gm, inputs):
             try:
-                return backward(gm, inputs)
+                return _direct(backward(gm, inputs))
             except Exception as error:
                 raise Failed("the backward pass") from error
 
@@ -102,6 +112,7 @@ class Lookup:
                 entry = _entry(key, symbols)
                 if entry is not None:
                     _record(configuration.precompile_backend_id, entry)
+                    entry.compiled_fw = _Forward(entry.compiled_fw)
                     found = entry.wrap_post_compile(arguments, configuration, {"cudagraphs": cudagraphs,
                                                                               "boxed_forward_device_index": device_index})
                     _count("hit")
@@ -126,6 +137,22 @@ class Lookup:
                 _count("stored")
         except Exception as error:  # it is compiled anew in the next process
             _count("bypass", error)
+
+
+def _direct(stored):
+    """The function that a Stored calls, for which AOTAutograd finds the Stored again: one call less."""
+    stored.run.__wrapped__ = stored
+    return stored.run
+
+
+class _Forward:
+    """In the place of a record of a forward pass."""
+
+    def __init__(self, record):
+        self.load, self._finish = record.load, record.post_compile
+
+    def post_compile(self, result, configuration):
+        return self._finish(result, configuration).run
 
 
 def _record(backend, entry):

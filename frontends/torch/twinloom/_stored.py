@@ -16,6 +16,7 @@ from torch._C import _autograd
 from torch.fx.graph_module import _format_import_block
 from torch.package.importer import sys_importer
 
+from . import _library
 from ._executable import Executable, Subgraph, side_by_side
 from ._expect import Expect
 from ._library import Error
@@ -49,6 +50,8 @@ class Written:
     def run(self, donates=True):
         """The function that the text defines, of a list, which it empties."""
         subgraphs = {name: one for name, one in self.names.items() if isinstance(one, Subgraph)}
+        for one in subgraphs.values():
+            _library.device(one.device, one.settings.cache)  # opened once
         made = side_by_side([functools.partial(one.compiled, donates) for one in subgraphs.values()])
         for one in made:
             if isinstance(one, Error):
