@@ -6,6 +6,7 @@ clock and of the CPU; an eager step of the same and what the backend `eager`, Dy
 usage: torch_warm.py [--models resnet50,gpt2,bert] [--ways eager,twinloom] [--rounds 3] [--precompile]
 """
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -25,15 +26,9 @@ def resnet50(torch):
     return model.train(), (images,), {}
 
 
-def gpt2(torch):
+def gpt2(torch, layers):
     import transformers
-    config = transformers.GPT2Config(n_layer=2, n_embd=128, n_head=4, vocab_size=1000, n_positions=64, use_cache=False)
-    return transformers.GPT2LMHeadModel(config).train(), (), {"input_ids": torch.randint(0, 1000, (2, 32))}
-
-
-def gpt2_12(torch):
-    import transformers
-    config = transformers.GPT2Config(n_layer=12, n_embd=128, n_head=4, vocab_size=1000, n_positions=64, use_cache=False)
+    config = transformers.GPT2Config(n_layer=layers, n_embd=128, n_head=4, vocab_size=1000, n_positions=64, use_cache=False)
     return transformers.GPT2LMHeadModel(config).train(), (), {"input_ids": torch.randint(0, 1000, (2, 32))}
 
 
@@ -44,7 +39,8 @@ def bert(torch):
     return transformers.BertModel(config).eval(), (), {"input_ids": torch.randint(0, 1000, (2, 32))}
 
 
-MODELS = {"resnet50": resnet50, "gpt2": gpt2, "gpt2-12": gpt2_12, "bert": bert}
+MODELS = {"resnet50": resnet50, "gpt2": functools.partial(gpt2, layers=2), "gpt2-12": functools.partial(gpt2, layers=12),
+          "bert": bert}
 
 
 def step_of(torch, model, run, inputs, keywords):
@@ -61,24 +57,11 @@ def step_of(torch, model, run, inputs, keywords):
     return step
 
 
-UNSTORABLE = {"DICT_VERSION", "NN_MODULE", "ID_MATCH", "FUNCTION_MATCH", "CLASS_MATCH", "MODULE_MATCH", "CLOSURE_MATCH",
-              "WEAKREF_ALIVE"}
-
-
-INSIDE = ("__closure__", "__code__", "__defaults__", "__kwdefaults__", "__mro__", "dict(type(")
-
-
-def storable(guards):
-    return [not UNSTORABLE & {one.guard_type, *one.derived_guard_types} and not any(word in one.orig_guard.name for word in INSIDE)
-            for one in guards]
-
-
 def child(name, way, precompile):
     """Prints what a first call took."""
     import torch
     torch.set_num_threads(1)
-    if way == "twinloom":
-        import twinloom
+    import twinloom
     torch.manual_seed(0)
     model, inputs, keywords = MODELS[name](torch)
     if precompile:
@@ -86,7 +69,7 @@ def child(name, way, precompile):
     import torch._dynamo
     import torch._inductor.compile_fx
     clock, cpu = time.perf_counter(), time.process_time()
-    options = {"options": {"guard_filter_fn": storable}} if precompile else {}
+    options = {"options": {"guard_filter_fn": twinloom.storable_guards}} if precompile else {}
     run = model if way == "plain" else torch.compile(model, backend=twinloom.backend if way == "twinloom" else way, **options)
     torch.manual_seed(1)
     value = step_of(torch, model, run, inputs, keywords)()
@@ -125,8 +108,7 @@ def main():
             print(f"{name:10} {way:10} cold: {first['cpu']:6.2f} s of CPU, {first['clock']:6.2f} s"
                   f"   warm: {statistics.median(one['cpu'] for one in later):6.2f} s of CPU,"
                   f" {statistics.median(one['clock'] for one in later):6.2f} s"
-                  f"   {'the same' if all(one['value'] == first['value'] for one in later) else 'ANOTHER VALUE'}", flush=True)
-            print(later[-1]["counters"])
+                  f"   {later[-1]['counters'] if later else ''}   {'the same' if all(one['value'] == first['value'] for one in later) else 'ANOTHER VALUE'}", flush=True)
 
 
 if __name__ == "__main__":

@@ -165,3 +165,27 @@ def test_explain_looks_at_the_graph_itself(monkeypatch, tmp_path):
     found = twinloom.explain(function, x)
     assert found.subgraphs == 1 and [one.operator for one in found.left] == ["aten.mm.default"]
     assert any(__file__ in place for kernel in found.kernels for place in kernel.places)
+
+
+PRECOMPILED = """
+import json, torch, twinloom
+torch._dynamo.config.caching_precompile = True
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU())
+run = torch.compile(model, backend=twinloom.backend, options={"guard_filter_fn": twinloom.storable_guards})
+result = run(torch.randn(2, 3, 8, 8)).square().sum()
+result.backward()
+frames = torch._dynamo.utils.counters["frames"]["total"]
+torch.compiler.save_cache_artifacts()
+print(json.dumps([frames, result.item(), model[0].weight.grad.sum().item(), model[1].running_mean.tolist()]))
+"""
+
+
+def test_frames_are_kept_too_where_pytorch_is_told_so(tmp_path):
+    if not hasattr(torch._dynamo.config, "caching_precompile"):
+        pytest.skip("this PyTorch keeps no frames")
+    environment = {**os.environ, "TWINLOOM_CACHE_DIR": str(made_folder(tmp_path)), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "torch")}
+    (traced, *first), (again, *second) = [json.loads(subprocess.run([sys.executable, "-c", PRECOMPILED], env=environment, text=True,
+                                                                    capture_output=True, check=True).stdout.splitlines()[-1])
+                                          for _ in range(2)]
+    assert (traced, again) == (1, 0) and first == second
