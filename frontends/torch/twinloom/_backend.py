@@ -1,5 +1,4 @@
 """The backend of torch.compile: what AOTAutograd traces is cut, its subgraphs are compiled, the rest stays as it is."""
-import contextlib
 import dataclasses
 import functools
 import operator
@@ -260,9 +259,9 @@ def _behind(frozen, run):
 def backend(gm, example_inputs, *, mode=None, options=None):
     """What torch.compile(model, backend="twinloom") calls. Options: those of Settings."""
     settings = Settings.of(mode, options)
-    if not _listeners and _known.may_be_known(example_inputs, settings):
-        with contextlib.suppress(_known.Failed):
-            return _known_or_traced(gm, example_inputs, settings)
+    known = None if _listeners else _known_or_kept(gm, example_inputs, settings)
+    if known is not None:
+        return known
     recorded = Recorded()
 
     def compiler(compile_it, **kind):
@@ -279,11 +278,20 @@ def backend(gm, example_inputs, *, mode=None, options=None):
                         partition_fn=functools.partial(partition, settings=settings))(gm, example_inputs)
 
 
-def _known_or_traced(gm, example_inputs, settings):
-    lookup = _known.Lookup(gm, settings, decompositions)
-    compilers = lookup.compilers(functools.partial(compile_graph, settings=settings),
-                                 functools.partial(compile_graph, settings=settings, is_backward=True),
-                                 functools.partial(compile_inference, settings=settings))
-    with lookup.active():
-        return aot_autograd(**compilers, keep_inference_input_mutations=True,
-                            partition_fn=functools.partial(partition, settings=settings))(gm, example_inputs)
+def _known_or_kept(gm, example_inputs, settings):
+    """The function of a graph that was found on disk, or is kept there; nothing where it is to be compiled without."""
+    try:
+        if not _known.may_be_known(example_inputs, settings):
+            return None
+        lookup = _known.Lookup(gm, settings, decompositions)
+        compilers = lookup.compilers(functools.partial(compile_graph, settings=settings),
+                                     functools.partial(compile_graph, settings=settings, is_backward=True),
+                                     functools.partial(compile_inference, settings=settings))
+        with lookup.active():
+            return aot_autograd(**compilers, keep_inference_input_mutations=True,
+                                partition_fn=functools.partial(partition, settings=settings))(gm, example_inputs)
+    except torch._dynamo.exc.TorchDynamoException:
+        raise  # Dynamo is to begin again
+    except Exception as error:  # one of the graph itself comes again
+        _known.count("bypass", error)
+        return None

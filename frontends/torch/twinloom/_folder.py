@@ -33,10 +33,11 @@ def place():
 def _opened():
     """The folder, made where it is missing; nothing where it cannot be used or trusted."""
     folder = place()
-    if folder is None or not limit():
+    if folder is None or not limit() or os.geteuid() != os.getuid():
         return None
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         for one in (folder, folder.parent):
             found = one.lstat()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:

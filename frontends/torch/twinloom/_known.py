@@ -2,11 +2,12 @@
 
 What is kept is PyTorch's own record of a compiled graph (the class behind its AOTAutogradCache), in which forward and backward
 pass are Stored, in a file of our folder under a key of ours: PyTorch's takes a second to compute, and says nothing of autocast's
-types. For that both passes are compiled at once; a graph of which that fails, or that has no key, is compiled as without.
+types. For that both passes are compiled at once. Whatever fails here, the graph is then compiled as without.
 """
 import contextlib
 import functools
 import hashlib
+import inspect
 import logging
 import pickle
 import time
@@ -17,7 +18,7 @@ from torch._dynamo.utils import counters
 from torch._subclasses import fake_tensor
 
 from . import _folder
-from ._key import Unknown, key_of
+from ._key import key_of
 
 try:
     from torch._functorch._aot_autograd import autograd_cache
@@ -25,18 +26,14 @@ try:
     from torch._functorch.aot_autograd import SerializableAOTDispatchCompiler
     from torch._inductor.output_code import OutputCode
     CONFIGURATION = {"bundled_autograd_cache": True, "force_non_lazy_backward_lowering": True, "enable_autograd_cache": True}
-    IS_POSSIBLE = all(hasattr(torch._functorch.config, name) for name in CONFIGURATION) and all(
-        hasattr(autograd_cache.AOTAutogradCache, name) for name in ("try_load", "save", "evaluate_guards",
-                                                                     "_filter_backed_symints"))
-except ImportError:  # a PyTorch that has it elsewhere: graphs are compiled anew
+    ASKED = ("mod", "args", "aot_config", "cudagraphs", "boxed_forward_device_index")
+    IS_POSSIBLE = (all(hasattr(torch._functorch.config, name) for name in CONFIGURATION)
+                   and set(ASKED) <= set(inspect.signature(autograd_cache.AOTAutogradCache.try_load).parameters))
+except (ImportError, AttributeError):  # a PyTorch that has it elsewhere: graphs are compiled anew
     IS_POSSIBLE = False
 
 is_on = True  # tests of what is compiled turn it off
 log = logging.getLogger("twinloom")
-
-
-class Failed(Exception):
-    """The graph is to be compiled without this."""
 
 
 def may_be_known(example_inputs, settings):
@@ -69,9 +66,11 @@ class Lookup:
         """PyTorch asks this for what it has compiled before."""
         cache = autograd_cache.AOTAutogradCache
         others_load, others_save = cache.try_load, cache.save
+        asked = inspect.signature(others_load)
 
-        def load(module, *words, **named):
-            return (self._load if module is self._gm else others_load)(module, *words, **named)
+        def load(*words, **named):
+            given = asked.bind(*words, **named).arguments
+            return self._load(**{name: given[name] for name in ASKED}) if given["mod"] is self._gm else others_load(*words, **named)
 
         def save(key, *words, **named):
             is_ours = self._information is not None and self._information.cache_key == key
@@ -83,46 +82,34 @@ class Lookup:
 
     def compilers(self, forward, backward, inference):
         """As keywords of aot_autograd."""
-        def one(compile_it):
-            def compiled(gm, inputs):
-                if self._configuration is None:
-                    raise Failed("this PyTorch does not ask")
-                # Not before: there would be texts of all graphs.
-                self._configuration.cache_info = self._information
-                return _direct(compile_it(gm, inputs))
-            return SerializableAOTDispatchCompiler(OutputCode, compiled)
+        def one(compile_it, *words):
+            if self._configuration is None:
+                raise RuntimeError("this PyTorch does not look for graphs")
+            # Not before: there would be texts of all graphs.
+            self._configuration.cache_info = self._information
+            return _direct(compile_it(*words))
 
-        @functools.wraps(backward)
-        def early(gm, inputs):
-            try:
-                return _direct(backward(gm, inputs))
-            except Exception as error:
-                raise Failed("the backward pass") from error
+        made = [functools.partial(one, compile_it) for compile_it in (forward, inference)]
+        forward, inference = (SerializableAOTDispatchCompiler(OutputCode, each) for each in made)
+        return {"fw_compiler": forward, "bw_compiler": functools.partial(one, backward), "inference_compiler": inference}
 
-        return {"fw_compiler": one(forward), "bw_compiler": early, "inference_compiler": one(inference)}
-
-    def _load(self, module, arguments, configuration, cudagraphs, device_index, *others, **named):
+    def _load(self, mod, args, aot_config, cudagraphs, boxed_forward_device_index):
         """What AOTAutograd made of the graph in an earlier process; nothing where that is not known."""
-        self._configuration, why = configuration, None
-        try:
-            with fake_tensor.unset_fake_temporarily():
-                key = key_of(module, arguments, configuration, self._settings)
-                symbols = autograd_cache.AOTAutogradCache._filter_backed_symints(arguments)
-                self._information = AOTAutogradCacheInfo(key, time.time_ns(), forward_symints=symbols)
-                entry = _entry(key, symbols)
-                if entry is not None:
-                    _record(configuration.precompile_backend_id, entry)
-                    entry.compiled_fw = _Forward(entry.compiled_fw)
-                    found = entry.wrap_post_compile(arguments, configuration, {"cudagraphs": cudagraphs,
-                                                                              "boxed_forward_device_index": device_index})
-                    _count("hit")
-                    return found
-        except Unknown as error:
-            why = error
-        except Exception as error:  # of a file from elsewhere, or a PyTorch that has changed
-            why, self._information = error, None
-        _count("miss" if why is None else "bypass", why)
-        configuration.decompositions = self._decompositions()
+        self._configuration = aot_config
+        with fake_tensor.unset_fake_temporarily():
+            key = key_of(mod, args, aot_config, self._settings)
+            symbols = autograd_cache.AOTAutogradCache._filter_backed_symints(args)
+            self._information = AOTAutogradCacheInfo(key, time.time_ns(), forward_symints=symbols)
+            entry = _entry(key, symbols)
+            if entry is not None:
+                _record(aot_config.precompile_backend_id, entry)
+                entry.compiled_fw = _Forward(entry.compiled_fw)
+                found = entry.wrap_post_compile(args, aot_config, {
+                    "cudagraphs": cudagraphs, "boxed_forward_device_index": boxed_forward_device_index})
+                count("hit")
+                return found
+        count("miss")
+        aot_config.decompositions = self._decompositions()
         return None
 
     @staticmethod
@@ -134,9 +121,9 @@ class Lookup:
             _record(backend, entry)
             name = hashlib.sha256((entry.guards_expr or "").encode()).hexdigest()[:16]
             if _folder.store(key, name, pickle.dumps(entry)):
-                _count("stored")
+                count("stored")
         except Exception as error:  # it is compiled anew in the next process
-            _count("bypass", error)
+            count("bypass", error)
 
 
 def _direct(stored):
@@ -172,6 +159,6 @@ def _entry(key, symbols):
     return None
 
 
-def _count(what, why=None):
+def count(what, why=None):
     counters["twinloom"][f"graph_cache_{what}"] += 1
     log.info("graph cache: %s%s", what, "" if why is None else f": {type(why).__name__}: {why}")
