@@ -6,7 +6,6 @@ clock and of the CPU; an eager step of the same and what the backend `eager`, Dy
 usage: torch_warm.py [--models resnet50,gpt2,bert] [--ways eager,twinloom] [--rounds 3] [--precompile]
 """
 import argparse
-import functools
 import json
 import os
 import pathlib
@@ -19,36 +18,13 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def resnet50(torch):
-    import torchvision
-    model = torchvision.models.resnet50()
-    images = torch.randn(2, 3, 64, 64)
-    return model.train(), (images,), {}
-
-
-def gpt2(torch, layers):
-    import transformers
-    config = transformers.GPT2Config(n_layer=layers, n_embd=128, n_head=4, vocab_size=1000, n_positions=64, use_cache=False)
-    return transformers.GPT2LMHeadModel(config).train(), (), {"input_ids": torch.randint(0, 1000, (2, 32))}
-
-
-def bert(torch):
-    import transformers
-    config = transformers.BertConfig(hidden_size=128, num_hidden_layers=12, num_attention_heads=4, intermediate_size=256,
-                                     vocab_size=1000)
-    return transformers.BertModel(config).eval(), (), {"input_ids": torch.randint(0, 1000, (2, 32))}
-
-
-MODELS = {"resnet50": resnet50, "gpt2": functools.partial(gpt2, layers=2), "gpt2-12": functools.partial(gpt2, layers=12),
-          "bert": bert}
-
-
 def step_of(torch, model, run, inputs, keywords):
     """A step: with gradients where the model is trained. Gives a number that depends on all of it."""
     def step():
         if not model.training:
             with torch.no_grad():
-                return run(*inputs, **keywords)[0].double().sum().item()
+                result = run(*inputs, **keywords)
+            return (result if isinstance(result, torch.Tensor) else result[0]).double().sum().item()
         result = run(*inputs, **keywords)
         loss = (result if isinstance(result, torch.Tensor) else result[0]).square().mean()
         loss.backward()
@@ -61,11 +37,13 @@ def child(name, way, precompile):
     """Prints what a first call took."""
     import torch
     torch.set_num_threads(1)
+    import torch_warm_models as models
     import twinloom
     torch.manual_seed(0)
-    model, inputs, keywords = MODELS[name](torch)
+    model, inputs, keywords = models.MODELS[name]()
     if precompile:
         torch._dynamo.config.caching_precompile = True
+        model = models.Plain(model).train(model.training)
     import torch._dynamo
     import torch._inductor.compile_fx
     clock, cpu = time.perf_counter(), time.process_time()
