@@ -1,6 +1,13 @@
 """What the tests of several files ask for."""
 import pytest
 import torch
+from twinloom import _known
+
+
+@pytest.fixture(autouse=True)
+def anew(monkeypatch):
+    """Graphs are compiled anew, whatever earlier tests have left on disk."""
+    monkeypatch.setattr(_known, "is_on", False)
 
 
 @pytest.fixture(params=["cpu", "cuda"])

@@ -256,7 +256,7 @@ def test_arguments_live_no_longer_than_their_last_use():
     x, y = graph.placeholder("x"), graph.placeholder("y")
     first = graph.call_function(torch.neg, (x,))
     graph.output((graph.call_function(look, (first,)), y))
-    run = twinloom._backend._boxed(torch.fx.GraphModule(torch.nn.Module(), graph))
+    run = twinloom._stored.Stored.of(torch.fx.GraphModule(torch.nn.Module(), graph), {}).run
     arguments = [drawn(4), drawn(4)]
     kept = weakref.ref(arguments[0])
     run(arguments)
@@ -477,7 +477,7 @@ def test_a_second_process_finds_what_the_first_has_planned(tmp_path, device):
     assert in_another_process(folder, cache=False) == (in_another_process(folder)[0], [])
     first, said = in_another_process(folder)
     assert set(said) == {"hit"}
-    for file in folder.iterdir():
+    for file in (one for one in folder.iterdir() if one.is_file()):
         file.write_bytes(file.read_bytes()[:-9] + b"nonsense\n")
     again, said = in_another_process(folder)
     assert again == first and "hit" not in said and said.count("stored") * 3 == len(said)
@@ -488,5 +488,5 @@ def test_what_one_thread_is_refused_leaves_the_others():
     def refused():
         raise twinloom.Error("no such kernel")
 
-    given = twinloom._backend._side_by_side([lambda: 1, refused, lambda: 3])
+    given = twinloom._executable.side_by_side([lambda: 1, refused, lambda: 3])
     assert given[0::2] == [1, 3] and str(given[1]) == "no such kernel"

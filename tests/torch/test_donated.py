@@ -139,3 +139,17 @@ def test_a_loss_saves_logits_in_their_type_and_no_row_of_probabilities(device):
     assert max(one.numel() * one.itemsize for one in saved) == 2 * 64 * 1000
     gradient, wanted = (torch.autograd.grad(one, logits)[0] for one in (given, loss(logits, targets)))
     torch.testing.assert_close(gradient, wanted)
+
+
+def test_a_backward_pass_that_keeps_its_graph_donates_nothing():
+    """Whatever the first one did."""
+    wanted = gradients(chain, inputs := (drawn(8, 8), drawn(8, 8), drawn(8, 8)))
+    run = torch.compile(chain, backend=twinloom.backend)
+    for keeps in (False, True, False):
+        loss = run(*inputs)
+        for number in range(1 + keeps):
+            for one in inputs:
+                one.grad = None
+            loss.backward(retain_graph=keeps and number == 0)
+            for one, expected in zip(inputs, wanted):
+                torch.testing.assert_close(one.grad, expected, rtol=1e-4, atol=1e-3)

@@ -10,7 +10,8 @@ What Twinloom does not know yet runs in PyTorch, inside the same model.
 from ._backend import backend
 from ._explain import explain
 from ._export import export
+from ._guards import storable_guards
 from ._library import Error, version
 
-__all__ = ["Error", "backend", "explain", "export", "version"]
+__all__ = ["Error", "backend", "explain", "export", "storable_guards", "version"]
 __version__ = "0.1.0"

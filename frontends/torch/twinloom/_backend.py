@@ -1,9 +1,7 @@
 """The backend of torch.compile: what AOTAutograd traces is cut, its subgraphs are compiled, the rest stays as it is."""
-import concurrent.futures
 import dataclasses
 import functools
 import operator
-import os
 import typing
 
 import torch
@@ -12,11 +10,11 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._subclasses import fake_tensor
 from torch.fx.experimental.proxy_tensor import py_sym_types
 
-from . import _library
+from . import _known, _library
 from ._cudagraphs import Recorded
 from ._direct import call_directly
-from ._donate import donate, donated_placeholders
-from ._executable import Executable, shared_results
+from ._donate import donate, donated_placeholders, donates_no_more
+from ._executable import Executable, Subgraph, shared_results, side_by_side
 from ._expect import Expected
 from ._freeze import freeze
 from ._library import Error
@@ -24,6 +22,7 @@ from ._lowering import Builder, place_of, sizes_of, symbols_of
 from ._padding import pad_products
 from ._partition import cut
 from ._splice import Part, splice
+from ._stored import Stored
 from ._writes import copy_together, count_together, write_inside
 
 
@@ -132,11 +131,11 @@ def _compile_part(part, settings, device):
     shared = shared_results(graph, len(part.results))
     if shared:
         graph = _build(part.nodes, symbols, part.inputs, part.results, shared)
+    donated = {number: node.name for number, node in enumerate(part.inputs) if node in part.donated}
     with fake_tensor.unset_fake_temporarily():
-        return Executable(graph, symbols, [node.meta["val"] for node in part.inputs],
-                          [node.meta["val"] for node in part.results], settings, device,
-                          {number: node.name for number, node in enumerate(part.inputs) if node in part.donated},
-                          len(part.written))
+        return Executable(graph, Subgraph.of(graph, symbols, [node.meta["val"] for node in part.inputs],
+                                             [node.meta["val"] for node in part.results], settings, device, donated,
+                                             len(part.written)))
 
 
 def _symbol_nodes(graph):
@@ -166,31 +165,16 @@ def _executable_of(part, settings, device, symbol_nodes):
     return executable
 
 
-def _side_by_side(functions):
-    """What each gives, or its Error. The library plans and compiles without the interpreter."""
-    def tried(function):
-        try:
-            return function()
-        except Error as error:
-            return error
-
-    if len(functions) < 2:
-        return [tried(function) for function in functions]
-    with concurrent.futures.ThreadPoolExecutor(min(len(functions), os.cpu_count())) as threads:
-        return list(threads.map(tried, functions))
-
-
 def _install(gm, calls, settings, device, symbol_nodes, compiled):
-    """Compiles parts, which are then calls of attributes of the module."""
-    executables, why = {}, {}
+    """Compiles parts, which are then calls of attributes of the module. Gives attribute -> Subgraph."""
+    executables, why, subgraphs = {}, {}, {}
     for part in calls:
         try:
             executables[part] = _executable_of(part, settings, device, symbol_nodes)
         except Error as error:
             why[part] = error
     # No module: calling one costs a microsecond.
-    runs = _side_by_side([executable.fast([one.meta["val"] for one in part.inputs])
-                          for part, executable in executables.items()])
+    runs = side_by_side([executable.fast() for executable in executables.values()])
     why.update((part, run) for part, run in zip(executables, runs) if isinstance(run, Error))
     run_of = dict(zip(executables, runs))
     for number, part in enumerate(calls):
@@ -202,6 +186,8 @@ def _install(gm, calls, settings, device, symbol_nodes, compiled):
         part.is_fixed = executable.is_fixed
         setattr(gm, f"subgraph_{number}", run_of[part])
         part.call = f"subgraph_{number}", [symbol_nodes[one] for one in executable.symbols]
+        subgraphs[f"subgraph_{number}"] = executable.subgraph
+    return subgraphs
 
 
 def _wait_late(graph):
@@ -213,7 +199,7 @@ def _wait_late(graph):
 
 
 def compile_graph(gm, example_inputs, *, settings, is_backward=False):
-    """Compiles a graph of ATen operators; called by AOTAutograd with FakeTensors."""
+    """Compiles a graph of ATen operators, a Stored; called by AOTAutograd with FakeTensors."""
     device = device_of(gm.graph)
     _library.device(device, settings.cache)  # what is missing is an error, not a reason to leave all to PyTorch
     count_together(gm.graph)
@@ -226,13 +212,16 @@ def compile_graph(gm, example_inputs, *, settings, is_backward=False):
     symbol_nodes = _symbol_nodes(gm.graph)
     if is_backward:
         donate(gm.graph, calls, donated_placeholders(gm.graph))
-    _install(gm, calls, settings, device, symbol_nodes, compiled)
+    subgraphs = _install(gm, calls, settings, device, symbol_nodes, compiled)
     splice(gm.graph, calls, Expected(gm, {node for part in calls for node in part.written}))
     _wait_late(gm.graph)
     call_directly(gm.graph)
     for listener in _listeners:
         listener.append(compiled)
-    return _boxed(gm)
+    stored = Stored.of(gm, subgraphs)
+    if is_backward and stored.leave_kept_alone():
+        donates_no_more()
+    return stored
 
 
 def compile_inference(gm, example_inputs, *, settings):
@@ -243,8 +232,8 @@ def compile_inference(gm, example_inputs, *, settings):
     positions = torch._guards.TracingContext.get().fw_metadata.static_input_indices
     with fake_tensor.unset_fake_temporarily():
         frozen = freeze(gm, positions)
-    run = compile_graph(gm, example_inputs, settings=settings)
-    return run if frozen is None else _behind(frozen, run)
+    stored = compile_graph(gm, example_inputs, settings=settings)
+    return stored if frozen is None else Stored(_behind(frozen, stored.run), Error("what is frozen is not kept on disk"))
 
 
 def partition(gm, inputs, *, settings, **keywords):
@@ -267,34 +256,18 @@ def _behind(frozen, run):
     return both
 
 
-def _boxed(gm):
-    """The module as a function of a list, which it empties: no argument lives longer than its last use."""
-    codegen = getattr(torch.fx.graph, "_BoxedCodeGen", None)  # of PyTorch 2.11 and later
-    if codegen is not None:
-        gm.graph.set_codegen(codegen())
-    gm.recompile()
-    # While Dynamo traces, modules compile their code at the first call, and have forward() see to it at each.
-    getattr(gm, "real_recompile", lambda: None)()
-    forward = gm.forward
-
-    def unboxed(arguments):
-        given = list(arguments)
-        arguments.clear()
-        return forward(*given)
-
-    run = functools.partial(unboxed if codegen is None else forward)
-    run._boxed_call = True
-    return run
-
-
 def backend(gm, example_inputs, *, mode=None, options=None):
     """What torch.compile(model, backend="twinloom") calls. Options: those of Settings."""
-    settings, recorded = Settings.of(mode, options), Recorded()
+    settings = Settings.of(mode, options)
+    known = None if _listeners else _known_or_kept(gm, example_inputs, settings)
+    if known is not None:
+        return known
+    recorded = Recorded()
 
     def compiler(compile_it, **kind):
         def compiled(gm, inputs):
             def made():
-                return compile_it(gm, inputs, settings=settings)
+                return compile_it(gm, inputs, settings=settings).run
             return recorded.wrapped(gm, inputs, made, **kind) if settings.cudagraphs else made()
         return compiled
 
@@ -303,3 +276,22 @@ def backend(gm, example_inputs, *, mode=None, options=None):
                         inference_compiler=compiler(compile_inference, is_inference=True),
                         decompositions=decompositions(), keep_inference_input_mutations=True,
                         partition_fn=functools.partial(partition, settings=settings))(gm, example_inputs)
+
+
+def _known_or_kept(gm, example_inputs, settings):
+    """The function of a graph that was found on disk, or is kept there; nothing where it is to be compiled without."""
+    try:
+        if not _known.may_be_known(example_inputs, settings):
+            return None
+        lookup = _known.Lookup(gm, settings, decompositions)
+        compilers = lookup.compilers(functools.partial(compile_graph, settings=settings),
+                                     functools.partial(compile_graph, settings=settings, is_backward=True),
+                                     functools.partial(compile_inference, settings=settings))
+        with lookup.active():
+            return aot_autograd(**compilers, keep_inference_input_mutations=True,
+                                partition_fn=functools.partial(partition, settings=settings))(gm, example_inputs)
+    except torch._dynamo.exc.TorchDynamoException:
+        raise  # Dynamo is to begin again
+    except Exception as error:  # one of the graph itself comes again
+        _known.count("bypass", error)
+        return None

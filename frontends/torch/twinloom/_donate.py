@@ -24,6 +24,13 @@ def donated_placeholders(graph):
             if position in positions and node in memory and count[memory[node].cdata] == 1]
 
 
+def donates_no_more():
+    """Has AOTAutograd allow backward passes that keep their graph, of which the compiled one takes care itself."""
+    context = torch._guards.TracingContext.try_get()
+    if context is not None and getattr(context.fw_metadata, "bw_donated_idxs", None):
+        context.fw_metadata.bw_donated_idxs = []
+
+
 def _leaves_memory_alone(node):
     """Whether nothing that a node gives lies in the memory of its arguments, which it is done with when it returns."""
     target = node.target

@@ -136,7 +136,7 @@ def library():
 
 _TEXTS = ["twinloom_version", "twinloom_error_message"]
 _CHECKED = ["twinloom_builder_new", "twinloom_builder_input", "twinloom_builder_size", "twinloom_builder_call",
-            "twinloom_builder_port", "twinloom_builder_finish", "twinloom_graph_text", "twinloom_device_open",
+            "twinloom_builder_port", "twinloom_builder_finish", "twinloom_graph_text", "twinloom_graph_read", "twinloom_device_open",
             "twinloom_builder_constant", "twinloom_builder_origin", "twinloom_compile", "twinloom_run",
             "twinloom_explain", "twinloom_export_package", "twinloom_reuses", "twinloom_bind", "twinloom_bound_start"]
 
@@ -175,6 +175,13 @@ class Handle:
     def __del__(self):
         if self.pointer:
             self._free(self.pointer)
+
+
+def path():
+    """Of the library's file."""
+    library()
+    with open("/proc/self/maps") as maps:
+        return next(line.split(maxsplit=5)[5].rstrip() for line in maps if "libtwinloom.so" in line)
 
 
 def version():
