@@ -55,10 +55,10 @@ constexpr double SHARPNESS_OF_VECTORS =
 constexpr double LANE_BYTES = 4;  // of an element in a register
 constexpr double SCALAR = 0.4;   // of a vector instruction: more units execute them
 constexpr double GATHER = 2.3;   // instructions of an element that is no neighbour of the last
-// Instructions of text for one of a quotient that each lane has on its own: LLVM takes 12 s for 65,000
+// Instructions of text besides each of a quotient that each lane has on its own: LLVM takes 12 s for 65,000
 // instructions of vectors (random numbers in 128 of 32 lanes), for those of 128, 256 and 512 lanes with four
 // such quotients, lookups and gathers 1.9, 10 and over 120 s.
-constexpr double TEXT_OF_APART = 4;
+constexpr double TEXT_OF_APART = 3;
 constexpr double CHECKED = 4;    // of an index that was found at run time, for each lane that has its own
 constexpr double HALVING = 2.5;  // that bring the halves of a register side by side
 constexpr double SQUARE = 16,

@@ -266,19 +266,33 @@ class Walker {
   // What equal expressions take is computed once, where the innermost loop that they mention stands.
   void add_once(const Made& made, double work) {
     const std::size_t at = std::max(depth_of(made.expr), depth_of(made.mask));
-    if (made_at(made, at)) return;
+    if (made_at(made, at) || is_known_to_text(made.expr)) return;
     Node& node = walk_.nodes[path_[at]];
-    // Lanes of a GPU are registers, each with an offset of its own where that is not linear.
+    // Lanes of a GPU are registers, each with an offset of its own where that is not linear; those of a core
+    // have a quotient each.
     const bool each_lane = has_threads_ && node.loop && walk_.loops[*node.loop].bind == loops::Bind::vector;
-    (each_lane ? node.work.vector : node.work.scalar) += work;
-    if (!has_threads_ && mentions_vector(made.expr)) node.work.apart += work;
+    const bool apart = !has_threads_ && mentions_vector(made.expr);
+    (each_lane ? node.work.vector : apart ? node.work.lane : node.work.scalar) += work;
+    if (apart) node.work.apart += work;
   }
   bool mentions_vector(const index::Expr& expr) const {
-    return std::ranges::any_of(path_, [&](std::size_t node) {
-      const auto& loop = walk_.nodes[node].loop;
-      return loop && walk_.loops[*loop].bind == loops::Bind::vector &&
-             index::mentions(expr, walk_.loops[*loop].axis);
+    return index::any_symbol(expr,
+                             [&](const index::Symbol& axis) { return bind_of(axis) == loops::Bind::vector; });
+  }
+  // Whether it mentions only what a core's text has written out: the compiler computes it.
+  bool is_known_to_text(const index::Expr& expr) const {
+    if (has_threads_ || !mentions_vector(expr)) return false;
+    return !index::any_symbol(expr, [&](const index::Symbol& axis) {
+      const auto bind = bind_of(axis);
+      return bind != loops::Bind::vector && bind != loops::Bind::unroll;
     });
+  }
+  // Of the loop around over the axis; nothing of a size, or of what was found.
+  std::optional<loops::Bind> bind_of(const index::Symbol& axis) const {
+    for (const std::size_t node : path_)
+      if (const auto& loop = walk_.nodes[node].loop; loop && walk_.loops[*loop].axis == axis)
+        return walk_.loops[*loop].bind;
+    return std::nullopt;
   }
   void add_divisions(const index::Expr& expr) {
     for_each_division(expr, [&](const index::Expr& division, const index::Expr& divisor) {

@@ -47,7 +47,7 @@ struct Instructions {
   double vector = 0;  // arithmetic on elements: of 32 bits, and of 64 twice
   double scalar = 0;  // addresses, counters, conditions
   double lane = 0;    // of each lane on its own
-  double apart = 0;   // of `scalar`, quotients that each lane of a core's vector has on its own
+  double apart = 0;   // of `lane`, quotients that each lane of a core's vector has on its own
 };
 
 struct Node {  // one loop with what stands in it, or the whole program

@@ -34,7 +34,7 @@ class Search {
       if (!better) break;
       found = std::move(*better);
     }
-    if (found.made->seconds < worth) chosen = found.made;
+    if (seconds_of(found) < worth) chosen = found.made;
     for (Schedule& schedule : choose_products(nest_, machine_)) {
       const Choice* other = made_by(std::move(schedule));
       if (other->seconds < LESS * chosen->seconds) chosen = other;
@@ -100,17 +100,18 @@ class Search {
     std::optional<Entry> best;
     for (const Changes& changes : changes_for(machine_)) {
       for (const Change& change : changes) {
-        const double wanted = LESS * (best ? *best : now).made->seconds;
+        const double wanted = LESS * seconds_of(best ? *best : now);
         if (wanted <= least_) return best;
         if (!change.matters(now.parameters)) continue;
         Parameters parameters = now.parameters;
         change.make(parameters);
         Entry entry = entry_of(parameters);
-        if (entry.made->seconds < wanted) best = std::move(entry);
+        if (seconds_of(entry) < wanted) best = std::move(entry);
       }
     }
     return best;
   }
+  double seconds_of(const Entry& entry) const { return std::max(entry.made->seconds, least_); }
 
   const loops::Program nest_;
   const Forms forms_;

@@ -241,15 +241,15 @@ bool Situation::fits_panel(const loops::Sibling& sibling) const {
 bool Situation::wants_panel() const {
   if (!lockstep || siblings.size() != 1 || machine.max_threads > 1) return false;
   if (!fits_panel(*siblings.front())) return false;
-  if (parameters.panel()) return *parameters.panel();
-  if (stores_rows()) return true;
-  if (usual(shape.common[vector_axis]) * FLOAT_BYTES < PANEL_RUN_BYTES) return false;
   double bytes = FLOAT_BYTES;
   for (const NestLoop& loop : shape.common) bytes *= static_cast<double>(usual(loop));
   for (const NestLoop& loop : siblings.front()->loops) bytes *= static_cast<double>(usual(loop));
   const double held = static_cast<double>(machine::level_bytes(machine, "L2")) * machine.blocks_at_once;
-  return bytes > static_cast<double>(machine::cache_bytes(machine)) ||
-         (bytes > held && begins_between_lines());
+  if (bytes <= held && !stores_rows()) return false;
+  if (parameters.panel()) return *parameters.panel();
+  if (stores_rows()) return true;
+  if (usual(shape.common[vector_axis]) * FLOAT_BYTES < PANEL_RUN_BYTES) return false;
+  return bytes > static_cast<double>(machine::cache_bytes(machine)) || begins_between_lines();
 }
 
 // Whether the rows that a vector of columns walks do not all begin where a line of memory does.

@@ -63,6 +63,20 @@ TEST(Estimate, BlocksThatEndAtDifferentPlacesAreNotTakenForEqual) {
   EXPECT_NEAR(instructions("3", "least(4, -4*b + 8)"), exact, 0.1 * exact);
 }
 
+// Each lane divides on its own, but for what the text has written out, which the compiler computes.
+TEST(Estimate, LanesOfACoreDivideOneByOne) {
+  const auto instructions = [](std::string_view bind, std::string_view offset) {
+    const std::string text =
+        cat("program p(x: f32[8192], y: written f32[4096]) { for b < 32 { for i < 8 ", bind,
+            " { for v < 16 vector { y[128*b + 16*i + v] = x[128*b + ", offset, "] } } } }");
+    return roof_of(cost::estimate(loops::parse(text), core(), {}), "instructions").amount;
+  };
+  const std::string_view apart = "floor_mod(16*i + v, 7) + v", near = "16*i + v";
+  const double quotients = 32 * 8 * 16;
+  EXPECT_GT(instructions("", apart) - instructions("", near), 2 * quotients);
+  EXPECT_LT(instructions("unroll", apart), instructions("", apart) - 2 * quotients);
+}
+
 // A schedule that writes a million instructions out is as legal as any, and nobody waits for its compilation.
 TEST(Estimate, WhatIsWrittenOutHasABound) {
   const auto seconds = [](int written, const machine::Machine& machine) {

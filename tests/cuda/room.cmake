@@ -4,6 +4,7 @@ if(TARGET backends_cuda)
   target_sources(test_cuda PRIVATE ${CMAKE_SOURCE_DIR}/tests/schedule/nests.cpp
                                    ${CMAKE_SOURCE_DIR}/tests/schedule/scan_nests.cpp
                                    ${CMAKE_SOURCE_DIR}/tests/schedule/nests_below_bounds.cpp
+                                   ${CMAKE_SOURCE_DIR}/tests/schedule/nests_of_panels.cpp
                                    ${CMAKE_SOURCE_DIR}/tests/schedule/nests_with_lookups.cpp)
   target_include_directories(test_cuda SYSTEM PRIVATE ${CUDA_INCLUDE})
 
