@@ -245,10 +245,10 @@ bool Situation::wants_panel() const {
   for (const NestLoop& loop : shape.common) bytes *= static_cast<double>(usual(loop));
   for (const NestLoop& loop : siblings.front()->loops) bytes *= static_cast<double>(usual(loop));
   const double held = static_cast<double>(machine::level_bytes(machine, "L2")) * machine.blocks_at_once;
-  if (bytes <= held && !stores_rows()) return false;
+  const bool are_few = usual(shape.common[vector_axis]) * FLOAT_BYTES < PANEL_RUN_BYTES;
+  if (!stores_rows() && (bytes <= held || are_few)) return false;
   if (parameters.panel()) return *parameters.panel();
   if (stores_rows()) return true;
-  if (usual(shape.common[vector_axis]) * FLOAT_BYTES < PANEL_RUN_BYTES) return false;
   return bytes > static_cast<double>(machine::cache_bytes(machine)) || begins_between_lines();
 }
 

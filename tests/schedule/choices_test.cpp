@@ -230,8 +230,9 @@ TEST(Law, ColumnsOfWhatNoCacheHoldsAreWalkedSideBySide) {
   EXPECT_FALSE(chosen("256"));  // 2 MiB
 }
 
-// Columns that one block walks leave the other worker nothing: their rows are cut into parts.
-TEST(Law, FewColumnsAreSummedByParts) {
+// Columns that one block walks leave the other worker nothing: their rows are cut into parts, or they into
+// blocks.
+TEST(Law, FewColumnsAreSummedByAllWorkers) {
   const auto chosen = [](std::string_view columns) {
     const std::string text = R"(program columns(x: f32[65536*COUNT], y: written f32[COUNT]) {
   for i < COUNT { start t0: sum f32 for k < 65536 { t0 += x[COUNT*k + i] at k } y[i] = t0 } })";
@@ -240,7 +241,10 @@ TEST(Law, FewColumnsAreSummedByParts) {
     machine.blocks_at_once = 2;
     return schedule::choose(loops::parse(with(text, "COUNT", columns)), machine);
   };
-  for (const char* columns : {"33", "100"}) EXPECT_TRUE(chosen(columns).grid) << columns;
+  EXPECT_TRUE(chosen("33").grid);
+  const schedule::Schedule plan = chosen("100");
+  EXPECT_TRUE(plan.grid || std::ranges::count(plan.loops, loops::Bind::block, &schedule::LoopPlan::bind) > 0)
+      << print(plan);
   EXPECT_FALSE(chosen("4096").grid);
 }
 

@@ -188,7 +188,7 @@ TEST_F(Stored, MoreTextThanACompilerIsGivenIsRefused) {
   file(looked_up).write({schedule::parse(plan), 1e-5, 2e-5});
   const std::string words = words_of<Error>([&] { file(looked_up).read(); });
   EXPECT_TRUE(words.ends_with(
-      "is not legal for kernel 'k0_copy': its text would have about 99565 instructions where loops are "
+      "is not legal for kernel 'k0_copy': its text would have about 99546 instructions where loops are "
       "written out; a compiler is given at most 65536"))
       << words;
 }
