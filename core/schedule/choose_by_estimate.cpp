@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <list>
+#include <set>
 
 #include "core/cost/estimate.h"
 #include "core/loops/parts.h"
@@ -122,11 +123,27 @@ class Search {
   std::list<Choice> seen_;
 };
 
+// Whether the iterations of a loop are as many as the run finds.
+bool walks_lists(const loops::Program& nest) {
+  std::set<index::Symbol> found;
+  bool lists = false;
+  loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
+    if (const auto* index = std::get_if<loops::Index>(&stmt.node)) found.insert(index->symbol);
+  });
+  loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
+    const auto* loop = std::get_if<loops::Loop>(&stmt.node);
+    lists = lists || (loop != nullptr && index::any_symbol(loop->extent, [&](const index::Symbol& symbol) {
+                        return found.contains(symbol);
+                      }));
+  });
+  return lists;
+}
+
 }  // namespace
 
+// How long lists are only the run knows, and a core's schedule is no better by a guess.
 bool is_searched(const loops::Program& nest, const machine::Machine& machine) {
-  return !is_call(nest) && !loops::has_parts(nest) &&
-         (machine.max_threads > 1 || !loops::looks_up_indices(*nest.body));
+  return !is_call(nest) && !loops::has_parts(nest) && (machine.max_threads > 1 || !walks_lists(nest));
 }
 
 Schedule choose_by_estimate(const loops::Program& nest, const machine::Machine& machine) {

@@ -230,6 +230,24 @@ TEST(Law, ColumnsOfWhatNoCacheHoldsAreWalkedSideBySide) {
   EXPECT_FALSE(chosen("256"));  // 2 MiB
 }
 
+// An element that is looked up is searched for as any other; only a list is as long as the run finds.
+TEST(Law, PlacesByRankAreCountedForSeveralRanksAtOnce) {
+  const schedule::Schedule plan =
+      schedule::choose(loops::parse(
+                           R"(program ranks(values: i64[12800], rank: i32[3200], sorted: written i64[3200]) {
+  for i < 64 { for j < 50 {
+    start t0: sum i32
+    t1 = i32(count(j))
+    for k < 50 { t0 += where(eq(rank[50*i + k], t1), i32(count(k)), 0:i32) at k }
+    index x0 = i64(t0) below 50 node 97
+    sorted[50*i + j] = values[200*i + x0] } } })"),
+                       machines()[1]);
+  const auto is_vector_of_ranks = [](const schedule::LoopPlan& loop) {
+    return loop.sibling < 0 && loop.piece.starts_with("j") && loop.bind == loops::Bind::vector;
+  };
+  EXPECT_TRUE(std::ranges::any_of(plan.loops, is_vector_of_ranks)) << print(plan);
+}
+
 // Columns that one block walks leave the other worker nothing: their rows are cut into parts, or they into
 // blocks.
 TEST(Law, FewColumnsAreSummedByAllWorkers) {
