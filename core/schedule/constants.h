@@ -24,7 +24,7 @@ constexpr int MOST_ROUNDS = 2;  // over all parameters
 // others, what has the least estimate below 0.6 of the first schedule's leaves nine of ten within 1.41 of the
 // best, below 0.8 1.23; of graphs that PyTorch printed a backward pass of a group norm with convolutions then
 // takes 1/13 of the time, of a U-Net 1/4.8, and none is slower by more than 3 %
-// (perf/results/2026-11-29-cpu-regret.md).
+// (perf/results/2026-11-29-cpu-columns.md).
 constexpr double WORTH_ON_BLOCKS = 0.9, WORTH_OF_LISTS = 0.8, WORTH_ON_CORES = 0.8;
 constexpr double LESS = 0.999;  // nearer to each other than that only the rounding of sums tells two apart
 
