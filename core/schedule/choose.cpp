@@ -7,6 +7,7 @@
 //                 axes have the unit strides, a vector of rows in lock-step
 //   totals        as many accumulators as registers allow; heavy bodies get fewer, for the size of the code
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/base/integers.h"
@@ -26,15 +27,12 @@ namespace {
 std::optional<GridSplit> choose_grid(const Situation& situation) {
   const machine::Machine& machine = situation.machine;
   if (situation.siblings.empty() || machine.blocks_at_once < 2 || !situation.parameters.splits()) return {};
-  std::int64_t rows = 1, beside = 1;
-  for (std::size_t number = 0; number < situation.shape.common.size(); ++number) {
-    const NestLoop& loop = situation.shape.common[number];
-    const std::int64_t extent = std::max<std::int64_t>(situation.usual(loop), 1);
-    if (situation.lockstep && number == situation.vector_axis)
-      beside = std::min(extent, situation.lanes_along(loop.axis));
-    rows *= extent;
+  std::int64_t rows = std::llround(situation.rows()), beside = 1;
+  if (situation.lockstep) {
+    const NestLoop& along = situation.shape.common[situation.vector_axis];
+    beside = std::min(std::max<std::int64_t>(situation.usual(along), 1), situation.lanes_along(along.axis));
+    rows = common_tasks(situation);
   }
-  if (situation.lockstep) rows = common_tasks(situation);
   const NestLoop& loop = situation.siblings.front()->loops.back();
   if (rows >= machine.blocks_at_once) return {};
   const std::int64_t parts = ceil_div(TASKS_A_WORKER * machine.blocks_at_once, rows);

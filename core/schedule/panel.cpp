@@ -33,7 +33,7 @@ std::string why_not_columns(const Plan& plan) {
     const AxisPlan& axis = common.axes[number];
     const bool masked = number == serial.axis && axis.tail == Tail::mask;
     if (axis.tail != Tail::exact && !masked)
-      return cat("the last turns of ", axis.axis, " are no whole ones");
+      return cat("the last iterations of ", axis.axis, " are no whole ones");
   }
   return "";
 }

@@ -296,7 +296,7 @@ const std::vector<Refusal> refusals = {
      "schedule panel split -1 i : 8, 4 remainder split 0 k : 1024, 256, 64 exact loop -1 i.0 block loop -1 "
      "i.1 serial "
      "loop -1 i.2 vector loop 0 k.0 serial loop 0 k.3 serial loop 0 k.1 serial loop 0 k.2 unroll",
-     "panel: the last turns of i are no whole ones"},
+     "panel: the last iterations of i are no whole ones"},
     {COLUMNS,
      "schedule panel split -1 i : 8, 4 exact split 0 k : 1024, 256 exact loop -1 i.0 block loop -1 i.1 "
      "serial loop -1 "
