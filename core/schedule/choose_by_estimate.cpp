@@ -123,18 +123,15 @@ class Search {
   std::list<Choice> seen_;
 };
 
-// Whether the iterations of a loop are as many as the run finds.
+// Whether the iterations of a loop are as many as the run finds, before it.
 bool walks_lists(const loops::Program& nest) {
   std::set<index::Symbol> found;
+  const auto is_found = [&](const index::Symbol& symbol) { return found.contains(symbol); };
   bool lists = false;
   loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
     if (const auto* index = std::get_if<loops::Index>(&stmt.node)) found.insert(index->symbol);
-  });
-  loops::for_each_stmt(*nest.body, [&](const loops::Stmt& stmt) {
-    const auto* loop = std::get_if<loops::Loop>(&stmt.node);
-    lists = lists || (loop != nullptr && index::any_symbol(loop->extent, [&](const index::Symbol& symbol) {
-                        return found.contains(symbol);
-                      }));
+    if (const auto* loop = std::get_if<loops::Loop>(&stmt.node))
+      lists |= index::any_symbol(loop->extent, is_found);
   });
   return lists;
 }
