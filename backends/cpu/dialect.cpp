@@ -19,6 +19,7 @@ std::vector<std::string> CpuDialect::opening(const loops::Program& program) cons
   if (call == nullptr) return {};
   switch (call->routine) {
     case loops::Routine::stable_sort:
+      CHECK(loops::has_starts(*call), "a core sorts by the first places of keys");
       return {"const StableSort stable_sort{begin, end};"};
     case loops::Routine::sums_by_key:
       return {"const SumsByKey sums_by_key{begin, end};"};

@@ -39,6 +39,7 @@ CudaKernel::CudaKernel(const Gpu& gpu, const loops::Program& program, std::uniqu
       scratch_bytes_(static_cast<unsigned>(emit::scratch_layout(program).bytes)) {
   if (const loops::Call* const call = routine_of(program)) {
     sorted_ = loops::call_sizes(*call);
+    has_starts_ = loops::has_starts(*call);
     scratch_bytes_ = SORT_SHAPE.shared_bytes();
   }
   may_fail_ = loops::looks_up_indices(*program.body);
@@ -100,7 +101,7 @@ void CudaKernel::sort(CUfunction function, const std::vector<void*>& words,
                       std::span<const std::int64_t> sizes, CUstream stream) const {
   const index::Values values = values_of(sizes);
   const auto size = [&](const index::Expr& expr) { return index::evaluate(expr, values); };
-  const SortPlan plan(size(sorted_->rows), size(sorted_->n), size(sorted_->bound),
+  const SortPlan plan({size(sorted_->rows), size(sorted_->n), size(sorted_->bound), has_starts_},
                       {std::int64_t{gpu_.machine().multiprocessors} * SORT_BLOCKS_EACH,
                        machine::cache_bytes(gpu_.machine())});
   if (!plan.refusal().empty()) throw Error(plan.refusal());

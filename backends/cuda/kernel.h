@@ -63,6 +63,7 @@ class CudaKernel final : public runtime::Kernel {
   mutable std::unique_ptr<const Module> any_;
   index::Expr block_count_;
   std::optional<loops::CallSizes> sorted_;  // where the kernel is a sort
+  bool has_starts_ = false;                 // of it
   std::vector<loops::SizeInfo> sizes_;
   unsigned threads_;
   unsigned scratch_bytes_;  // shared memory that a launch asks for

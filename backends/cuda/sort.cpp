@@ -8,7 +8,7 @@ namespace twinloom::cuda {
 
 namespace {
 
-constexpr std::int64_t WORD = sizeof(emit::Integer);
+constexpr std::int64_t WORD = sizeof(emit::Integer), WORD_BITS = 8 * WORD;
 // Of a segment: an element is numbered in half a word, and the first place of each key is an array.
 constexpr std::int64_t MOST_SORTED = std::int64_t{1} << 31, MOST_KEYS = std::int64_t{1} << 48;
 
@@ -21,17 +21,12 @@ std::int64_t bits_of(std::int64_t most) {
 
 }  // namespace
 
-SortPlan::SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const SortMachine& machine,
-                   const SortShape& shape)
-    : elements_(rows * n), warps_(shape.warps()) {
-  // Rows that are shorter than an iteration share one, as long as words hold their keys; where there are no
-  // places, nothing is sorted.
-  const std::int64_t together = n == 0 || bound == 0 ? rows : ceil_div(shape.at_once(), n);
-  const std::int64_t held = (std::int64_t{1} << shape.key_bits) - 1;
-  step_.rows_each = std::clamp<std::int64_t>(std::min(together, held / std::max<std::int64_t>(bound, 1)), 1,
-                                             std::max<std::int64_t>(rows, 1));
-  step_.segments = std::max<std::int64_t>(ceil_div(rows, step_.rows_each), 1);
-  const std::int64_t size = step_.rows_each * n, keys = step_.rows_each * bound;
+SortPlan::SortPlan(const SortSizes& sizes, const SortMachine& machine, const SortShape& shape)
+    : sizes_(sizes), warps_(shape.warps()) {
+  step_.rows_each =
+      std::clamp<std::int64_t>(choose_rows(machine, shape), 1, std::max<std::int64_t>(sizes.rows, 1));
+  step_.segments = std::max<std::int64_t>(ceil_div(sizes.rows, step_.rows_each), 1);
+  const std::int64_t size = step_.rows_each * sizes.n, keys = step_.rows_each * sizes.bound;
   if (size >= MOST_SORTED || keys >= MOST_KEYS) {
     refusal_ = "a sort of " + std::to_string(size) + " elements by keys below " + std::to_string(keys) +
                "; on a GPU there are less than " + std::to_string(MOST_SORTED) + " and " +
@@ -40,11 +35,31 @@ SortPlan::SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const 
   }
   // Keys out of range count as `keys`; of several segments there are none. Where a word holds a part of a
   // key, it is a bit of their own that tells them from others.
-  const bool is_whole = bits_of(keys) <= shape.key_bits;
-  step_.outside = is_whole ? keys : std::int64_t{1} << bits_of(keys);
-  const bool is_alone = step_.segments == 1 || !is_whole;
-  const std::int64_t bits = std::max(bits_of(is_alone ? step_.outside : keys - 1), std::int64_t{1});
-  if (!choose_ranges(size, bits, machine, shape)) choose_passes(size, bits, machine, shape);
+  step_.is_whole = bits_of(sizes.has_starts ? keys : keys - 1) <= shape.key_bits ? 1 : 0;
+  if (sizes.has_starts) step_.outside = step_.is_whole == 1 ? keys : std::int64_t{1} << bits_of(keys);
+  const bool has_outside = sizes.has_starts && (step_.segments == 1 || step_.is_whole == 0);
+  const std::int64_t bits = std::max(bits_of(has_outside ? step_.outside : keys - 1), std::int64_t{1});
+  if (!choose_block(size, bits, shape) && !choose_ranges(size, bits, machine, shape))
+    choose_passes(size, bits, machine, shape);
+}
+
+// Rows that are shorter than an iteration share one: whole ones in one block, where there is a segment for
+// each block; else as long as words hold their keys. Where there are no places, nothing is sorted.
+std::int64_t SortPlan::choose_rows(const SortMachine& machine, const SortShape& shape) const {
+  const auto& [rows, n, bound, has_starts] = sizes_;
+  if (n == 0 || bound == 0) return rows;
+  if (!has_starts && n <= shape.at_once())
+    return std::min(shape.at_once() / n, ceil_div(rows, std::max<std::int64_t>(machine.blocks, 1)));
+  const std::int64_t held = (std::int64_t{1} << shape.key_bits) - 1;
+  return std::min(ceil_div(shape.at_once(), n), held / bound);
+}
+
+bool SortPlan::choose_block(std::int64_t size, std::int64_t bits, const SortShape& shape) {
+  if (sizes_.has_starts || size > shape.at_once() || bits + shape.position_bits() >= WORD_BITS) return false;
+  step_.task = SortTask::block;
+  step_.passes = ceil_div(bits, shape.bits);
+  step_.bits = ceil_div(bits, step_.passes);
+  return true;
 }
 
 // Each block reads all of a segment, and nobody waits for another: of few elements one launch takes less than
@@ -78,7 +93,7 @@ void SortPlan::choose_passes(std::int64_t size, std::int64_t bits, const SortMac
 }
 
 std::int64_t SortPlan::workspace_bytes() const {
-  const std::int64_t totals = step_.task == SortTask::range ? 0 : step_.segments * digits();
+  const std::int64_t totals = is_one_launch() ? 0 : step_.segments * digits();
   return (spare() + counts() + totals) * WORD;
 }
 
@@ -93,8 +108,8 @@ std::vector<SortLaunch> SortPlan::launches(void* workspace) const {
     launches.push_back({step, blocks});
   };
   const std::int64_t grid = step.segments * step.blocks;
-  if (step_.task == SortTask::range) {
-    add(SortTask::range, grid);
+  if (is_one_launch()) {
+    add(step_.task, grid);
     return launches;
   }
   for (; step.pass < step.passes; ++step.pass) {
@@ -102,7 +117,7 @@ std::vector<SortLaunch> SortPlan::launches(void* workspace) const {
     if (step.blocks > MOST_UNSCANNED) add(SortTask::scan, ceil_div(step.segments * digits(), warps_));
     add(SortTask::move, grid);
   }
-  if (step.passes > 1) {
+  if (step.passes > 1 && sizes_.has_starts) {
     step.blocks = marking_blocks_;
     add(SortTask::mark, step.segments * step.blocks);
   }

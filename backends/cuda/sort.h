@@ -23,10 +23,14 @@ struct SortMachine {
 };
 
 // `rows` rows of n elements, each sorted by keys below `bound`.
+struct SortSizes {
+  std::int64_t rows, n, bound;
+  bool has_starts = true;  // the first place of each key is found too; else no key is out of range
+};
+
 class SortPlan {
  public:
-  SortPlan(std::int64_t rows, std::int64_t n, std::int64_t bound, const SortMachine& machine,
-           const SortShape& shape = SORT_SHAPE);
+  SortPlan(const SortSizes& sizes, const SortMachine& machine, const SortShape& shape = SORT_SHAPE);
 
   // Why it cannot be launched, in words: a row has 2^31 elements, or 2^48 keys. Empty where it can.
   const std::string& refusal() const { return refusal_; }
@@ -34,17 +38,19 @@ class SortPlan {
   std::vector<SortLaunch> launches(void* workspace) const;
 
  private:
+  std::int64_t choose_rows(const SortMachine& machine, const SortShape& shape) const;
+  bool choose_block(std::int64_t size, std::int64_t bits, const SortShape& shape);
   bool choose_ranges(std::int64_t size, std::int64_t bits, const SortMachine& machine,
                      const SortShape& shape);
   void choose_passes(std::int64_t size, std::int64_t bits, const SortMachine& machine,
                      const SortShape& shape);
   std::int64_t digits() const { return std::int64_t{1} << step_.bits; }
-  std::int64_t spare() const { return step_.passes > 1 ? elements_ : 0; }
-  std::int64_t counts() const {
-    return step_.task == SortTask::range ? 0 : step_.segments * digits() * step_.blocks;
-  }
+  std::int64_t spare() const { return step_.passes > 1 && !is_one_launch() ? sizes_.rows * sizes_.n : 0; }
+  bool is_one_launch() const { return step_.task == SortTask::block || step_.task == SortTask::range; }
+  std::int64_t counts() const { return is_one_launch() ? 0 : step_.segments * digits() * step_.blocks; }
 
-  std::int64_t elements_, warps_;
+  SortSizes sizes_;
+  std::int64_t warps_;
   std::int64_t marking_blocks_ = 1;  // of a segment
   SortStep step_;
   std::string refusal_;

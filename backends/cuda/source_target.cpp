@@ -138,8 +138,8 @@ std::string SourceTarget::launch(const Call& call) const {
     return cat("run.launch(", handed, ", ", call.text(emit::task_count(program) * cluster_blocks(program)),
                ")");
   const loops::CallSizes sizes = loops::call_sizes(*routine);
-  return cat("run.sort(", handed, ", ", call.text(sizes.rows), ", ", call.text(sizes.n), ", ",
-             call.text(sizes.bound), ")");
+  return cat("run.sort(", handed, ", {", call.text(sizes.rows), ", ", call.text(sizes.n), ", ",
+             call.text(sizes.bound), ", ", loops::has_starts(*routine) ? "true" : "false", "})");
 }
 
 }  // namespace

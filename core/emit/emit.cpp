@@ -250,6 +250,8 @@ std::string Emitter::ahead(const std::vector<loops::Slot>& slots) {
 void Emitter::call(const loops::Call& call) {
   std::vector<std::string> arguments;
   for (const loops::Buffer buffer : call.operands) arguments.push_back(values_.buffer(buffer).name);
+  if (call.routine == loops::Routine::stable_sort && !loops::has_starts(call))
+    arguments.emplace_back("nullptr");
   for (const index::Expr& size : call.sizes) arguments.push_back(indices_.name(size));
   for (const loops::Slot& inner : call.slots) arguments.push_back(slot(inner));
   if (call.routine == loops::Routine::sums_by_key) arguments.push_back(ahead(call.slots));

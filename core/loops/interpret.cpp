@@ -391,17 +391,19 @@ class Actions {
             rows = names_.integer(sizes.rows);
     std::vector<std::size_t> axes;
     Element key = element_of(call.slots.front(), axes);
-    return [=, axis = axes.front(), order = call.operands[0].index,
-            starts = call.operands[1].index](State& state) {
+    const bool whole = !has_starts(call);
+    return [=, axis = axes.front(), order = call.operands.front().index,
+            starts = call.operands.back().index](State& state) {
       std::vector<std::int64_t> keys;
       for (std::int64_t p = 0; p < rows(state) * n(state); ++p) {
         state.symbols[axis] = p;
         const auto own = static_cast<std::int64_t>(key(state));
         const bool inside = own >= 0 && own < bound(state);
-        CHECK(inside || rows(state) == 1 || bound(state) == 0, "the key ", own, " of a row, below ",
-              bound(state));
+        CHECK(inside || (!whole && (rows(state) == 1 || bound(state) == 0)), "the key ", own,
+              " of a row, below ", bound(state));
         keys.push_back(inside ? p / n(state) * bound(state) + own : -1);
       }
+      if (whole) return store_all(state, order, stable_order(keys));
       const Sorted sorted = stable_sort(keys, rows(state) * bound(state));
       store_all(state, order, sorted.order);
       store_all(state, starts, sorted.starts);

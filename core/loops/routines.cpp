@@ -11,6 +11,8 @@ CallSizes call_sizes(const Call& call) {
   return {call.sizes[0], call.sizes[1], call.sizes.size() == 3 ? call.sizes[2] : index::Expr(1)};
 }
 
+bool has_starts(const Call& sort) { return sort.operands.size() == 2; }
+
 std::span<const Buffer> made_by(const Call& call) {
   const std::span<const Buffer> all = call.operands;
   switch (call.routine) {
@@ -35,15 +37,20 @@ const Call* routine_of(const Program& program) {
   return std::get_if<Call>(&body->node);
 }
 
+std::vector<std::int64_t> stable_order(const std::vector<std::int64_t>& keys) {
+  std::vector<std::int64_t> order(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {},
+                           [&](std::int64_t element) { return keys[static_cast<std::size_t>(element)]; });
+  return order;
+}
+
 Sorted stable_sort(const std::vector<std::int64_t>& keys, std::int64_t bound) {
   CHECK(bound >= 0, "a sort by keys below ", bound);
   const auto key = [&](std::int64_t element) { return keys[static_cast<std::size_t>(element)]; };
-  Sorted sorted;
-  sorted.order.resize(keys.size());
-  std::iota(sorted.order.begin(), sorted.order.end(), 0);
+  Sorted sorted{stable_order(keys), {}};
   std::erase_if(sorted.order,
                 [&](std::int64_t element) { return key(element) < 0 || key(element) >= bound; });
-  std::ranges::stable_sort(sorted.order, {}, key);
   for (std::int64_t k = 0; k <= bound; ++k) {
     const auto first = std::ranges::lower_bound(sorted.order, k, {}, key);
     sorted.starts.push_back(first - sorted.order.begin());

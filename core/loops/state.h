@@ -59,6 +59,7 @@ struct Sorted {
   std::vector<std::int64_t> order, starts;
 };
 Sorted stable_sort(const std::vector<std::int64_t>& keys, std::int64_t bound);
+std::vector<std::int64_t> stable_order(const std::vector<std::int64_t>& keys);  // of all of them
 
 class KeyedSums {  // of a row of sums_by_key
  public:

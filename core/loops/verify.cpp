@@ -299,8 +299,9 @@ class Verifier {
 
   void check_sort(const Call& call) {
     const bool sizes = call.sizes.size() == 2 || call.sizes.size() == 3;
-    CHECK(sizes && call.operands.size() == 2 && call.slots.size() == 1, name(call.routine),
-          " takes 2 or 3 sizes, 2 operands and 1 slot");
+    const bool operands = call.operands.size() == 1 || call.operands.size() == 2;
+    CHECK(sizes && operands && call.slots.size() == 1, name(call.routine),
+          " takes 2 or 3 sizes, 1 or 2 operands and 1 slot");
     for (const index::Expr& size : call.sizes) scope_.check(size);
     for (const Buffer operand : call.operands) check_operand(call, operand, ops::DType::i64);
     check(call.slots.front(), 1, ops::DType::i64);

@@ -144,9 +144,11 @@ bool same_places(const graph::Graph& graph, graph::NodeId one, graph::NodeId oth
 
 Draft sort_by_key(KeySort sort, Reader& reader, graph::NodeId id) {
   Draft draft;
+  std::vector<Buffer> operands = {Buffer{sort.order.index}};
+  if (sort.starts) operands.push_back(Buffer{sort.starts->index});
   draft.nest.items.emplace_back(
       loops::stmt(loops::Call{loops::Routine::stable_sort,
-                              {Buffer{sort.order.index}, Buffer{sort.starts.index}},
+                              std::move(operands),
                               std::move(sort.sizes),
                               {loops::Slot{{sort.at}, sort.key, loops::block(std::move(sort.body))}}}));
   draft.nodes = reader.computed();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/lower/draft.h"
@@ -43,7 +44,8 @@ std::vector<loops::Ref<loops::Stmt>> key_of(Reader& reader, const graph::Graph& 
 // A stable sort of elements by key as a kernel of its own: `body` sets `key` to that of the element `at`. Its
 // `sizes` are those of the routine: elements and keys of a row, and rows where there are several.
 struct KeySort {
-  ValueId order, starts;
+  ValueId order;
+  std::optional<ValueId> starts;
   std::vector<index::Expr> sizes;
   loops::Axis at;
   loops::Temp key;

@@ -1,5 +1,5 @@
-// A Sort: a radix sort, whose passes are the stable sorts by small keys that devices have. A pass sorts by
-// one digit of the keys what the last one left, from the lowest digit on.
+// A Sort: a radix sort, whose passes are the stable sorts by keys that devices have, small ones or of 32
+// bits. A pass sorts by one digit of the keys what the last one left, from the lowest digit on.
 //   sorted0 = stable sort of the elements by digit 0 of their keys
 //   order   = stable sort of the positions p by digit 1 of the key of element sorted0[p]
 //   for p { sorted1[p] = sorted0[order[p]] } ...
@@ -41,12 +41,17 @@ class RadixSort {
     }
     numbered_.push_back(axis);
     n_ = node_.shape[axis];
-    width_ = digit_bits(rows_, n_, sort_.bits);
+    constexpr int LONG_KEY = 32;  // bits, at most
+    width_ = lowering.routines.long_keys ? std::min(sort_.bits, LONG_KEY) : digit_bits(rows_, n_, sort_.bits);
   }
 
   std::vector<Draft> run(ValueId into) {
     std::vector<Draft> drafts;
     if (rows_ * n_ == index::Expr(0)) return {nothing(into)};
+    if (is_order(into)) {
+      drafts.push_back(pass(std::nullopt, into, 0));
+      return drafts;
+    }
     std::optional<ValueId> sorted;
     for (int done = 0; done < sort_.bits; done += width_) {
       const ValueId order = elements();
@@ -65,6 +70,12 @@ class RadixSort {
   }
 
  private:
+  // Whether one pass does for a single row, whose elements' numbers are their offsets.
+  bool is_order(ValueId into) const {
+    return lowering_.routines.long_keys && rows_ == index::Expr(1) && sort_.bits <= width_ &&
+           lowering_.lowered[into].strides[static_cast<std::size_t>(sort_.axis)] == index::Expr(1);
+  }
+
   // An array with the number of an element for each.
   ValueId elements() {
     return add_value(lowering_, Storage::temporary, id_, {rows_ * n_}, ops::DType::i64, {1});
@@ -85,8 +96,9 @@ class RadixSort {
   Draft pass(std::optional<ValueId> sorted, ValueId order, int done) {
     Reader reader(lowering_);
     const index::Expr bound = std::int64_t{1} << std::min(width_, sort_.bits - done);
-    const ValueId starts =
-        add_value(lowering_, Storage::temporary, id_, {rows_ * bound + 1}, ops::DType::i64, {1});
+    std::optional<ValueId> starts;
+    if (!lowering_.routines.long_keys)
+      starts = add_value(lowering_, Storage::temporary, id_, {rows_ * bound + 1}, ops::DType::i64, {1});
     const Axis position = lowering_.names.symbol("a");
     assume_axis(reader.facts(), position, rows_ * n_);
     At at(node_.shape.size(), index::Expr(0));

@@ -72,6 +72,7 @@ using Layouts = std::map<int, std::vector<index::Expr>>;
 // What a device has besides loops.
 struct Routines {
   bool sums_by_key = false;  // a row by one worker
+  bool long_keys = false;    // a sort by keys of up to 32 bits, whose first places nobody asks for
   bool atomics = false;      // floats are added in memory, in whatever order that happens
   std::int64_t workers = 1;  // that share the rows
   // Whether a library computes a nest that is a contraction: what it makes then lies as that likes it best.

@@ -135,12 +135,13 @@ fuse::Limits limits_for(schedule::Choices& choices, Mode mode) {
   return limits;
 }
 
-// Blocks of threads sort faster than one of them sums a row, and where they may add floats in memory they
-// need not sort. Cores that add at one place wait for each other.
+// Blocks of threads sort faster than one of them sums a row, by keys of as many digits as they like, and
+// where they may add floats in memory they need not sort. Cores that add at one place wait for each other.
 lower::Routines routines_of(const State& state) {
   const machine::Machine& machine = state.backend.machine();
   lower::Routines routines;
   routines.sums_by_key = machine.max_threads == 1;
+  routines.long_keys = machine.max_threads > 1;
   routines.atomics = machine.max_threads > 1 && state.options.relaxes(graph::Relaxation::atomics);
   routines.workers = machine.blocks_at_once;
   if (state.has_library) state.library().describe_to(routines);

@@ -568,6 +568,12 @@ TEST(Dialect, ASortIsLaunchedWithBlocksOfItsOwn) {
   EXPECT_EQ(of(10'000'000), 264);
 }
 
+TEST(Dialect, ASortWhoseOrderIsAllHasNoStarts) {
+  const loops::Program program = loops::parse(R"(program sort(key: u32[n], order: written i64[n]; n in 0..) {
+    call stable_sort (order) sizes (n, 4294967296) { slot t0 at (p) { t0 = i64(key[p]) } } })");
+  EXPECT_NE(emit::emit(program, CudaDialect(Handed::usual)).find(", nullptr, "), std::string::npos);
+}
+
 // ptxas 13.0 needs it so: see held().
 TEST(Dialect, ABoundOfALoopThatIsKnownWhenItRunsIsHeld) {
   const std::string text = text_of(R"(program rows(ends: i64[8], x: f32[100], y: written f32[8]) {

@@ -89,6 +89,7 @@ extern "C" __global__ void sorts(const i64* keys, i64* order, i64* starts, i64 n
   const StableSort stable_sort{step, failure};
   stable_sort(order, starts, n, bound, [&](i64 p, auto) { return keys[p]; });
   stable_sort(order, starts, n, bound, n, [&](i64 p, auto) { return keys[p]; });
+  stable_sort(order, nullptr, n, bound, [&](i64 p, auto) { return keys[p]; });
 }
 #if LANES == 2
 #define EACH v[0], v[1]

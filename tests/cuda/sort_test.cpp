@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -49,16 +50,18 @@ void count_check(Checked, i64 p) { ++(*checks_of)[static_cast<std::size_t>(p)]; 
 
 // Rows of n keys, each with keys of its own below `bound`, by so many blocks. Each key is checked once.
 template <cuda::SortShape shape>
-Sorted sorted_by(i64 blocks, const std::vector<i64>& keys, i64 rows, i64 n, i64 bound) {
+Sorted sorted_by(i64 blocks, const std::vector<i64>& keys, const cuda::SortSizes& sizes) {
+  const auto [rows, n, bound, has_starts] = sizes;
   Sorted sorted{std::vector<i64>(keys.size(), -7),
-                std::vector<i64>(static_cast<std::size_t>(rows * bound) + 1, -7)};
-  const cuda::SortPlan plan(rows, n, bound, {blocks, CACHE}, shape);
+                std::vector<i64>(has_starts ? static_cast<std::size_t>(rows * bound) + 1 : 0, -7)};
+  const cuda::SortPlan plan(sizes, {blocks, CACHE}, shape);
   std::vector<std::atomic<int>> times(keys.size());
   checks_of = &times;
   std::vector<i64> workspace(static_cast<std::size_t>(plan.workspace_bytes()) / sizeof(i64), -9);
   for (const cuda::SortLaunch& launch : plan.launches(workspace.data())) {
     tests::run_blocks(static_cast<int>(launch.blocks), shape.threads, [&] {
-      BlockSort<shape, Checked>{launch.step, {}}(sorted.order.data(), sorted.starts.data(), n, bound, rows,
+      BlockSort<shape, Checked>{launch.step, {}}(sorted.order.data(),
+                                                 has_starts ? sorted.starts.data() : nullptr, n, bound, rows,
                                                  [&](i64 p, auto checked) {
                                                    count_check(checked, p);
                                                    return keys[static_cast<std::size_t>(p)];
@@ -80,17 +83,17 @@ void expect_sorted(const std::vector<i64>& keys, i64 bound) {
   const Sorted right = expected(keys, bound);
   const auto n = static_cast<i64>(keys.size());
   for (const i64 blocks : {1, 3, 40}) {
-    EXPECT_EQ(sorted_by<PASSES>(blocks, keys, 1, n, bound), right)
+    EXPECT_EQ(sorted_by<PASSES>(blocks, keys, {1, n, bound}), right)
         << n << " keys below " << bound << " by " << blocks << " blocks";
-    EXPECT_EQ(sorted_by<PARTS_OF_KEYS>(blocks, keys, 1, n, bound), right)
+    EXPECT_EQ(sorted_by<PARTS_OF_KEYS>(blocks, keys, {1, n, bound}), right)
         << n << " keys below " << bound << " in parts by " << blocks << " blocks";
-    EXPECT_EQ(sorted_by<RANGES>(blocks, keys, 1, n, bound), right)
+    EXPECT_EQ(sorted_by<RANGES>(blocks, keys, {1, n, bound}), right)
         << n << " keys below " << bound << " in ranges of " << blocks << " blocks";
   }
 }
 
 std::vector<cuda::SortLaunch> launches_of(i64 rows, i64 n, i64 bound, i64 blocks) {
-  return cuda::SortPlan(rows, n, bound, {blocks, CACHE}, RANGES).launches(nullptr);
+  return cuda::SortPlan({rows, n, bound}, {blocks, CACHE}, RANGES).launches(nullptr);
 }
 
 TEST(Sort, KeepsTheOrderOfEqualKeys) {
@@ -142,22 +145,47 @@ TEST(Sort, RowsHaveKeysOfTheirOwn) {
     std::vector<i64> flat = keys;
     for (std::size_t p = 0; p < flat.size(); ++p) flat[p] += static_cast<i64>(p) / n * bound;
     for (const i64 blocks : {1, 7, 60}) {
-      EXPECT_EQ(sorted_by<PASSES>(blocks, keys, rows, n, bound), expected(flat, rows * bound))
+      EXPECT_EQ(sorted_by<PASSES>(blocks, keys, {rows, n, bound}), expected(flat, rows * bound))
           << rows << " rows of " << n << " keys below " << bound << " by " << blocks << " blocks";
-      EXPECT_EQ(sorted_by<PARTS_OF_KEYS>(blocks, keys, rows, n, bound), expected(flat, rows * bound))
+      EXPECT_EQ(sorted_by<PARTS_OF_KEYS>(blocks, keys, {rows, n, bound}), expected(flat, rows * bound))
           << rows << " rows of " << n << " keys below " << bound << " in parts by " << blocks << " blocks";
-      EXPECT_EQ(sorted_by<RANGES>(blocks, keys, rows, n, bound), expected(flat, rows * bound))
+      EXPECT_EQ(sorted_by<RANGES>(blocks, keys, {rows, n, bound}), expected(flat, rows * bound))
           << rows << " rows of " << n << " keys below " << bound << " in ranges of " << blocks << " blocks";
+    }
+  }
+}
+
+// Rows whose sorted keys alone are asked for, which a block holds or not: 128 elements of one iteration.
+TEST(Sort, OfNothingButTheOrder) {
+  const i64 most = i64{1} << 32;
+  const auto order_of = [](i64 rows, i64 n, i64 bound) { return cuda::SortSizes{rows, n, bound, false}; };
+  for (const cuda::SortSizes& sizes :
+       {order_of(1, 128, most), order_of(1, 129, most), order_of(7, 30, most), order_of(40, 3, 7),
+        order_of(1, 1, 1), order_of(5, 128, 50), order_of(3, 400, most), order_of(2, 1000, 9),
+        order_of(1, 0, 5), order_of(0, 5, 5), order_of(4, 2, most)}) {
+    const i64 rows = sizes.rows, n = sizes.n, bound = sizes.bound;
+    std::vector<i64> keys = drawn(static_cast<std::size_t>(rows * n), 0, bound);
+    for (std::size_t p = 0; p < keys.size(); p += 3)
+      keys[p] = bound - 1 - static_cast<i64>(p % 2) * (bound / 2);
+    std::vector<i64> order(keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {},
+                             [&](i64 p) { return std::pair(p / n, keys[static_cast<std::size_t>(p)]); });
+    for (const i64 blocks : {1, 3, 40}) {
+      const std::string words = cat(rows, " rows of ", n, " keys below ", bound, " by ", blocks, " blocks");
+      EXPECT_EQ(sorted_by<PASSES>(blocks, keys, sizes).order, order) << words;
+      EXPECT_EQ(sorted_by<PARTS_OF_KEYS>(blocks, keys, sizes).order, order) << words << ", in parts";
+      EXPECT_EQ(sorted_by<RANGES>(blocks, keys, sizes).order, order) << words << ", in ranges";
     }
   }
 }
 
 TEST(Sort, RowsWithoutPlaces) {
   const Sorted none{std::vector<i64>(15, -1), {0}};
-  EXPECT_EQ(sorted_by<PASSES>(3, std::vector<i64>(15, 0), 3, 5, 0), none);
-  EXPECT_EQ(sorted_by<RANGES>(3, std::vector<i64>(15, 0), 3, 5, 0), none);
-  EXPECT_EQ(sorted_by<PASSES>(3, {}, 0, 5, 4), (Sorted{{}, {0}}));
-  EXPECT_EQ(sorted_by<RANGES>(3, {}, 0, 5, 4), (Sorted{{}, {0}}));
+  EXPECT_EQ(sorted_by<PASSES>(3, std::vector<i64>(15, 0), {3, 5, 0}), none);
+  EXPECT_EQ(sorted_by<RANGES>(3, std::vector<i64>(15, 0), {3, 5, 0}), none);
+  EXPECT_EQ(sorted_by<PASSES>(3, {}, {0, 5, 4}), (Sorted{{}, {0}}));
+  EXPECT_EQ(sorted_by<RANGES>(3, {}, {0, 5, 4}), (Sorted{{}, {0}}));
 }
 
 // As after an index that is out of range, whose run has failed: what reads the order reads elements.
@@ -165,7 +193,7 @@ TEST(Sort, KeysOutsideOfARowLeaveNoHole) {
   std::vector<i64> keys = drawn(3 * 400, 0, 16);
   keys[5] = 16, keys[600] = -3;
   for (const Sorted& sorted :
-       {sorted_by<PASSES>(3, keys, 3, 400, 16), sorted_by<RANGES>(3, keys, 3, 400, 16)}) {
+       {sorted_by<PASSES>(3, keys, {3, 400, 16}), sorted_by<RANGES>(3, keys, {3, 400, 16})}) {
     for (const i64 element : sorted.order) {
       EXPECT_GE(element, 0);
       EXPECT_LT(element, 3 * 400);
@@ -180,6 +208,23 @@ TEST(Sort, IsAsManyLaunchesAsItNeeds) {
   EXPECT_EQ(launches_of(1, 2500, 15, 100).size(), 3u);  // counts of many blocks
 }
 
+// As many whole rows as an iteration holds, unless blocks would have none.
+TEST(Sort, RowsOfAnIterationAreOneLaunchWhereTheOrderIsAll) {
+  struct Case {
+    i64 rows, n, blocks, segments;
+  };
+  for (const auto& [rows, n, blocks, segments] :
+       {Case{1, 128, 40, 1}, {400, 30, 40, 100}, {80, 30, 40, 40}, {20, 30, 40, 20}, {3, 65, 1, 3}}) {
+    const cuda::SortPlan plan({rows, n, i64{1} << 32, false}, {blocks, CACHE}, RANGES);
+    const auto launches = plan.launches(nullptr);
+    ASSERT_EQ(launches.size(), 1u) << rows << " rows of " << n;
+    EXPECT_EQ(launches.front().step.segments, segments) << rows << " rows of " << n;
+    EXPECT_EQ(plan.workspace_bytes(), 0);
+  }
+  EXPECT_EQ(cuda::SortPlan({1, 129, i64{1} << 32, false}, {1, CACHE}, RANGES).launches(nullptr).size(), 16u)
+      << "eight passes, without marks";
+}
+
 // A range for each multiprocessor, of two blocks; no more digits than a block has; not too many ranges.
 TEST(Sort, FewElementsAreOneLaunch) {
   struct Case {
@@ -190,7 +235,7 @@ TEST(Sort, FewElementsAreOneLaunch) {
     const auto launches = launches_of(rows, 384, bound, blocks);
     ASSERT_EQ(launches.size(), 1u);
     EXPECT_EQ(launches.front().blocks, ranges);
-    EXPECT_EQ(cuda::SortPlan(rows, 384, bound, {blocks, CACHE}, RANGES).workspace_bytes(), 0);
+    EXPECT_EQ(cuda::SortPlan({rows, 384, bound}, {blocks, CACHE}, RANGES).workspace_bytes(), 0);
   }
   EXPECT_EQ(launches_of(40, 5000, 16, 40).size(), 1u) << "a row for each block, however long";
   EXPECT_EQ(launches_of(39, 5000, 16, 40).size(), 2u);
@@ -200,7 +245,7 @@ TEST(Sort, FewElementsAreOneLaunch) {
 
 // Rows of many blocks where so many rows at once would not stay in the cache.
 TEST(Sort, ACacheThatHoldsFewRowsIsGivenFew) {
-  const cuda::SortPlan plan(50, 1000, 16, {100, 200'000}, RANGES);
+  const cuda::SortPlan plan({50, 1000, 16}, {100, 200'000}, RANGES);
   ASSERT_EQ(plan.launches(nullptr).size(), 2u);
   EXPECT_EQ(plan.launches(nullptr).front().blocks, 400);
 }
@@ -208,7 +253,7 @@ TEST(Sort, ACacheThatHoldsFewRowsIsGivenFew) {
 TEST(Sort, TooManyElementsOrKeysAreRefused) {
   const i64 most = i64{1} << 31;
   const auto words = [](i64 rows, i64 n, i64 bound) {
-    return cuda::SortPlan(rows, n, bound, {264, CACHE}).refusal();
+    return cuda::SortPlan({rows, n, bound}, {264, CACHE}).refusal();
   };
   EXPECT_EQ(words(1, most, 5),
             "a sort of 2147483648 elements by keys below 5; on a GPU there are less than 2147483648 and "
@@ -221,7 +266,7 @@ TEST(Sort, TooManyElementsOrKeysAreRefused) {
 // Rows that would share a segment do not where their keys are too many for a word together.
 TEST(Sort, RowsShareASegmentAsLongAsAWordHoldsTheirKeys) {
   const auto segments = [](i64 bound) {
-    return cuda::SortPlan(100, 10, bound, {264, CACHE}, PARTS_OF_KEYS)
+    return cuda::SortPlan({100, 10, bound}, {264, CACHE}, PARTS_OF_KEYS)
         .launches(nullptr)
         .front()
         .step.segments;

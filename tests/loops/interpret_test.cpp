@@ -310,6 +310,23 @@ TEST(Interpret, StableSortOfRowsSortsEachAlone) {
             std::string::npos);
 }
 
+TEST(Interpret, StableSortOfTheOrderAlone) {
+  Elements keys(DType::i64, {4294967295.0, 0, 7, 1, 1, 0}), order(DType::i64, 6);
+  constexpr const char* text =
+      R"(program p(keys: i64[n*r], order: written i64[n*r]; n in 0.., r in 0..) {
+    call stable_sort(order) sizes (n, 4294967296, r) {
+      slot t0 at (p) { t0 = keys[p] }
+    }
+  })";
+  run(text, Stage::nest, {&keys, &order}, {3, 2});
+  tests::expect_same(order, Elements(DType::i64, {1, 2, 0, 5, 3, 4}));
+  Elements outside(DType::i64, {2, 0, 3, 1, -1, 0});
+  EXPECT_NE(tests::words_of<Bug>([&] {
+              run(text, Stage::nest, {&outside, &order}, {6, 1});
+            }).find("the key -1 of a row"),
+            std::string::npos);
+}
+
 // (a + d) + c of three; what is there before plays no part.
 TEST(Interpret, SumsByKeyAreCanonicalInEachRow) {
   Elements keys(DType::i64, {2, 0, 2, 2, 1, 1, 1, 1}), values(DType::f64, {0x1p53, -0.0, 1, 1, 1, 2, 3, 4}),

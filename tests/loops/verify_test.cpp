@@ -138,6 +138,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"last_block x[0] among () {\n}", 2, "the counter x of a last_block is not written integers"},
         Case{"call stable_sort(y, y) sizes (n, n) {\nslot t0 at (p) {\nt0 = i[p]\n}\n}", 2,
              "the operand y of stable_sort is not written i64"},
+        Case{"call stable_sort() sizes (n, n) {\nslot t0 at (p) {\nt0 = i[p]\n}\n}", 2,
+             "stable_sort takes 2 or 3 sizes, 1 or 2 operands and 1 slot"},
         Case{"call sums_by_key(y, y) sizes (n, n, n) {\nslot t0 at (p) {\nt0 = i[p]\n}\n}", 2,
              "sums_by_key takes 3 sizes, 3 operands and 2 slots"},
         Case{"call sums_by_key(c, y, c) sizes (n, n, n) {\nslot t0 at (r, p) {\nt0 = i[p]\n}\n"

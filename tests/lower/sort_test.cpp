@@ -1,4 +1,5 @@
-// The nests of sorts give the evaluator's bits: by ranks, by parts and by digits, of every width of key.
+// The nests of sorts give the evaluator's bits: by ranks, by parts and by digits, of every width of key, on
+// cores and by blocks of threads.
 #include <gtest/gtest.h>
 
 #include "core/graph/composites.h"
@@ -25,6 +26,11 @@ void output(Builder& b, const Sorted& sorted) {
   b.output(sorted.offsets);
 }
 
+void expect_same_sorted(const Graph& graph, const index::Values& sizes = {}, std::int64_t below = 3) {
+  expect_same_bits(graph, sizes, below);
+  expect_same_bits(graph, sizes, below, {.long_keys = true});
+}
+
 }  // namespace
 
 // An axis whose size is not known is sorted by digits.
@@ -35,7 +41,7 @@ TEST(LoweredSort, RowsOfEveryType) {
     output(b, sort(x, 1));
     output(b, sort(x, 1, Direction::descending));
     for (const std::int64_t size : {0, 1, 2, 41})
-      expect_same_bits(b.graph(), {{index::Symbol("n"), size}}, 100);
+      expect_same_sorted(b.graph(), {{index::Symbol("n"), size}}, 100);
   }
 }
 
@@ -46,7 +52,7 @@ TEST(LoweredSort, OfNothing) {
   output(b, sort(x, 1));
   output(b, sort(x, 2));
   for (const auto& [rows, columns] : {std::pair{0, 5}, {5, 0}, {0, 0}})
-    expect_same_bits(specialise(b.graph(), {{index::Symbol("n"), rows}, {index::Symbol("m"), columns}}));
+    expect_same_sorted(specialise(b.graph(), {{index::Symbol("n"), rows}, {index::Symbol("m"), columns}}));
 }
 
 TEST(LoweredSort, AlongEachAxis) {
@@ -54,7 +60,7 @@ TEST(LoweredSort, AlongEachAxis) {
   const Tensor x = b.input("x", DType::f32, {3, n, 2});
   for (const int axis : {0, 1, 2}) output(b, sort(x, axis, Direction::descending));
   output(b, sort(transpose(x, 0, 1), 0));
-  for (const std::int64_t size : {0, 1, 70}) expect_same_bits(b.graph(), {{index::Symbol("n"), size}});
+  for (const std::int64_t size : {0, 1, 70}) expect_same_sorted(b.graph(), {{index::Symbol("n"), size}});
 }
 
 TEST(LoweredSort, ShortAxesByRanks) {
@@ -65,7 +71,7 @@ TEST(LoweredSort, ShortAxesByRanks) {
     output(b, top(x, 2, 1));
     output(b, top(x, 3, 0, Direction::ascending));
     output(b, top(x, 0, 0));
-    expect_same_bits(b.take());
+    expect_same_sorted(b.take());
   }
 }
 
@@ -74,7 +80,7 @@ TEST(LoweredSort, LongAxesByDigits) {
   const Tensor x = b.input("x", DType::f32, {2, 300}), y = b.input("y", DType::f32, {5000});
   output(b, sort(x, 1));
   output(b, sort(y, 0, Direction::descending));
-  expect_same_bits(b.take());
+  expect_same_sorted(b.take());
 }
 
 TEST(LoweredSort, FirstsOfLongAxesByParts) {
@@ -84,7 +90,7 @@ TEST(LoweredSort, FirstsOfLongAxesByParts) {
     output(b, top(x, 7, 1));
     output(b, top(x, 30, 1));  // parts of parts
     output(b, top(x, 70, 1, Direction::ascending));
-    expect_same_bits(b.take(), {}, 100);
+    expect_same_sorted(b.take(), {}, 100);
   }
 }
 
@@ -101,8 +107,21 @@ TEST(LoweredSort, WhatIsFoundByThem) {
     b.output(median(x, Nans::ignored));
     output(b, sort(s, 0));
     b.output(kth_value(s, 1, -1).value);
-    for (const std::int64_t size : {3, 100}) expect_same_bits(b.graph(), {{index::Symbol("n"), size}});
+    for (const std::int64_t size : {3, 100}) expect_same_sorted(b.graph(), {{index::Symbol("n"), size}});
   }
+}
+
+// Of one row the elements' numbers are their offsets.
+TEST(LoweredSort, AKeyOf32BitsIsOnePass) {
+  const auto kernels = [](DType dtype, graph::Shape shape) {
+    Builder b;
+    b.output(argsort(b.input("x", dtype, shape), -1));
+    return lower::lower(b.take(), {}, {.long_keys = true}).units.size();
+  };
+  EXPECT_EQ(kernels(DType::f32, {5000}), 1u);
+  EXPECT_EQ(kernels(DType::f32, {1, n}), 1u);
+  EXPECT_EQ(kernels(DType::bf16, {2, 300}), 2u);
+  EXPECT_EQ(kernels(DType::f64, {5000}), 3u);
 }
 
 TEST(LoweredSort, OfWhatIsComputed) {
@@ -112,7 +131,7 @@ TEST(LoweredSort, OfWhatIsComputed) {
   b.output(sorted.values * 2.0);
   b.output(cumsum(sorted.values, 1));
   b.output(sorted.offsets);
-  expect_same_bits(b.take(), {{index::Symbol("n"), 130}});
+  expect_same_sorted(b.take(), {{index::Symbol("n"), 130}});
 }
 
 }  // namespace twinloom::tests

@@ -1,12 +1,14 @@
-// The stable sort of integer keys by the blocks of a grid: what the statement Call stable_sort means. Rows are
-// sorted alone, some short ones as one segment with the row in front of the key. A segment of few elements is
-// sorted in one launch: each block reads all of them, and sorts those whose keys are in a range of its own. Else by
-// the digits of the keys from the lowest on (a radix sort), in two or three launches a pass (sort_step.h): blocks
-// count the digits of a run of elements each; warps add the counts of a digit up, block by block; blocks move their
-// elements where these sums say. In a block each warp has a run of its own, in which it counts as it goes, so that
-// equal digits keep their order; an iteration's elements are put into the order of their digits in shared memory,
-// so that a warp writes neighbours. Between two passes a word holds an element and its key, of 32 bits each. Keys
-// out of range count as the largest and come last. Wants sort_step.h before it.
+// The stable sort of integer keys by the blocks of a grid: what the statement Call stable_sort means. Rows
+// are sorted alone, some short ones as one segment with the row in front of the key. A segment of few
+// elements is sorted in one launch: each block reads all of them, and sorts those whose keys are in a range
+// of its own. Else by the digits of the keys from the lowest on (a radix sort), in two or three launches a
+// pass (sort_step.h): blocks count the digits of a run of elements each; warps add the counts of a digit up,
+// block by block; blocks move their elements where these sums say. In a block each warp has a run of its own,
+// in which it counts as it goes, so that equal digits keep their order; an iteration's elements are put into
+// the order of their digits in shared memory, so that a warp writes neighbours. Between two passes a word
+// holds an element and its key, of 32 bits each. Keys out of range count as the largest and come last. Where
+// nobody asks where keys begin, a segment that an iteration holds is sorted by one block, which keeps its
+// words in shared memory from pass to pass. Wants sort_step.h before it.
 #pragma once
 
 namespace twinloom::device {
@@ -70,15 +72,17 @@ class Sorting {
     is_only_ = step.rows_each >= rows;
     is_last_ = first_row + step.rows_each >= rows;
     is_range_ = step.task == SortTask::range;
-    is_whole_ = step.outside >> shape.key_bits == 0;
-    shift_ = is_whole_ ? int(step.pass * step.bits) : 0;
+    is_whole_ = step.is_whole != 0;
+    shift_ = 32 + (is_whole_ ? int(step.pass * step.bits) : 0);
     low_ = is_range_ ? u32(part_) << int(step.bits) : 0;
     above_ = is_range_ ? (u32(1) << int(step.bits)) - 1 : u32(-1);
-    begin_ = is_range_ ? 0 : u32(least(part_ * step.each, i64(size_)));
-    end_ = is_range_ ? size_ : u32(least((part_ + 1) * step.each, i64(size_)));
+    const bool is_all = is_range_ || step.task == SortTask::block;
+    begin_ = is_all ? 0 : u32(least(part_ * step.each, i64(size_)));
+    end_ = is_all ? size_ : u32(least((part_ + 1) * step.each, i64(size_)));
   }
 
   TWINLOOM_INLINE void run() {
+    if (step_.task == SortTask::block) return sort_block();
     if (step_.task == SortTask::mark) return mark();
     if (step_.task != SortTask::move) count();
     if (step_.task == SortTask::count) return store_counts();
@@ -101,6 +105,8 @@ class Sorting {
   }
 
  private:
+  static constexpr i64 NONE = -1;  // no word
+
   TWINLOOM_INLINE void store_counts() const {
     for (int d = thread(); d < digits(); d += shape.threads)
       step_.counts[(segment_ * digits() + d) * step_.blocks + part_] = shared_.totals[d];
@@ -148,7 +154,7 @@ class Sorting {
   // What a word of this pass holds of a key.
   TWINLOOM_INLINE u32 held_of(i64 key) const {
     const int passed = is_whole_ ? 0 : int(step_.pass * step_.bits);
-    return u32(key >> passed) & ((u32(1) << shape.key_bits) - 1);
+    return u32(key >> passed) & u32((u64(1) << shape.key_bits) - 1);
   }
   TWINLOOM_INLINE i64 word_of(i64 own, u32 p) const { return i64(u64(held_of(key_of(own, p))) << 32 | p); }
 
@@ -157,7 +163,9 @@ class Sorting {
     return ((step_.passes - pass) % 2 == 1 ? order_ : static_cast<i64*>(step_.spare)) + first_;
   }
   TWINLOOM_INLINE static u32 key_in(i64 word) { return u32(u64(word) >> 32); }
-  TWINLOOM_INLINE int digit_of(i64 word) const { return int((key_in(word) - low_) >> shift_) & (digits() - 1); }
+  TWINLOOM_INLINE int digit_of(i64 word) const {
+    return int(u32(u64(word) >> shift_) - low_) & (digits() - 1);
+  }
 
   // Places of the two digits of a thread.
   TWINLOOM_INLINE void begin_digits() {
@@ -202,7 +210,7 @@ class Sorting {
   }
   // Of one pass, digits are keys.
   TWINLOOM_INLINE void begin_digit(int d, u32 place) {
-    if (step_.passes > 1 || (part_ != 0 && !is_range_)) return;
+    if (starts_ == nullptr || step_.passes > 1 || (part_ != 0 && !is_range_)) return;
     const u32 key = low_ + u32(d);
     if (key < keys_ || (key == keys_ && is_last_)) starts_[first_key_ + key] = first_ + place;
     if (d + 1 == digits() && keys_ == key + 1 && is_last_) starts_[first_key_ + keys_] = first_ + size_;
@@ -245,22 +253,23 @@ class Sorting {
       below += load(own, words);
       TWINLOOM_UNROLL
       for (int i = 0; i < shape.items; ++i)
-        if (words[i] >= 0) atomicAdd(shared_.totals + digit_of(words[i]), u32(1));
+        if (words[i] != NONE) atomicAdd(shared_.totals + digit_of(words[i]), u32(1));
       const bool checks = !is_range_ || first / u32(shape.at_once()) % u32(step_.blocks) == u32(part_);
-      if (step_.pass == 0 && checks)
-        for (u32 p = own; p < least(own + u32(shape.items) * 32, end_); p += 32) key_(first_ + p, failure_);
+      if (step_.pass == 0 && checks) check(own);
     }
     if (below > 0) atomicAdd(&shared_.size, below);
     __syncthreads();
   }
   TWINLOOM_INLINE static u32 own_first(u32 first) { return first + u32(thread() / 32 * shape.items * 32 + lane()); }
-  // The words of a thread, -1 past the end and outside of a range. Returns how many are below the range. All
-  // loads are on their way before the first is waited for, so keys are not checked here.
+  TWINLOOM_INLINE void check(u32 own) const {
+    for (u32 p = own; p < least(own + u32(shape.items) * 32, end_); p += 32) key_(first_ + p, failure_);
+  }
+  // The words of a thread, NONE past the end and outside of a range. Returns how many are below the range.
+  // All loads are on their way before the first is waited for, so keys are not checked here.
   TWINLOOM_INLINE u32 load(u32 own, i64 (&words)[u32(shape.items)]) const {
     const u32 last = end_ - 1;
     if (step_.pass == 0) {
-      TWINLOOM_UNROLL
-      for (int i = 0; i < shape.items; ++i) words[i] = key_(first_ + least(own + u32(i) * 32, last), Unchecked{});
+      load_keys(own, words);
       TWINLOOM_UNROLL
       for (int i = 0; i < shape.items; ++i) {
         const u32 p = own + u32(i) * 32;
@@ -278,9 +287,15 @@ class Sorting {
       const bool is_there = own + u32(i) * 32 < end_;
       const u32 key = key_in(words[i]);
       if (is_there && key < low_) ++below;
-      if (!is_there || key - low_ > above_) words[i] = -1;
+      if (!is_there || key - low_ > above_) words[i] = NONE;
     }
     return below;
+  }
+  // Past the end that of the last element.
+  TWINLOOM_INLINE void load_keys(u32 own, i64 (&keys)[u32(shape.items)]) const {
+    TWINLOOM_UNROLL
+    for (int i = 0; i < shape.items; ++i)
+      keys[i] = key_(first_ + least(own + u32(i) * 32, end_ - 1), Unchecked{});
   }
 
   // The digits of this pass, for words of the last one.
@@ -295,29 +310,61 @@ class Sorting {
   TWINLOOM_INLINE void move(u32 first) {
     i64 words[u32(shape.items)];
     load(own_first(first), words);
+    arrange(words);
+    write();
+  }
+
+  // A word has the key above the number of its element, so that both fit where rows stand before keys.
+  TWINLOOM_INLINE void sort_block() {
+    constexpr int POSITION_BITS = shape.position_bits();
+    const u32 own = own_first(0);
+    i64 words[u32(shape.items)];
+    if (size_ > 0) load_keys(own, words);
+    check(own);
+    next_[0] = next_[1] = 0;
+    TWINLOOM_UNROLL
+    for (int i = 0; i < shape.items; ++i) {
+      const u32 p = own + u32(i) * 32;
+      words[i] = p < size_ ? key_of(words[i], p) << POSITION_BITS | p : NONE;
+    }
+    shift_ = POSITION_BITS;
+    for (i64 pass = 0;;) {
+      arrange(words);
+      if (++pass == step_.passes) break;
+      shift_ += int(step_.bits);
+      TWINLOOM_UNROLL
+      for (int i = 0; i < shape.items; ++i)
+        words[i] = own + u32(i) * 32 < size_ ? shared_.words[own + u32(i) * 32] : NONE;
+    }
+    for (u32 at = u32(thread()); at < size_; at += u32(shape.threads))
+      order_[first_ + at] = first_ + (shared_.words[at] & ((i64(1) << POSITION_BITS) - 1));
+  }
+
+  // Puts the words of the block into the order of their digits: equal ones stay as they were.
+  TWINLOOM_INLINE void arrange(const i64 (&words)[u32(shape.items)]) {
     u16* const counts = shared_.of_warp[thread() / 32];
     clear(counts);
     u32 ranks[u32(shape.items)];
     TWINLOOM_UNROLL
     for (int i = 0; i < shape.items; ++i) {
-      const bool none = is_range_ && __ballot_sync(WHOLE_WARP, words[i] >= 0) == 0;
-      ranks[i] = none ? 0 : rank(words[i] < 0 ? -1 : digit_of(words[i]), counts);
+      const bool none = is_range_ && __ballot_sync(WHOLE_WARP, words[i] != NONE) == 0;
+      ranks[i] = none ? 0 : rank(words[i] == NONE ? -1 : digit_of(words[i]), counts);
     }
     __syncthreads();
     add_up();
     __syncthreads();
     TWINLOOM_UNROLL
     for (int i = 0; i < shape.items; ++i)
-      if (words[i] >= 0) shared_.words[counts[digit_of(words[i])] + ranks[i]] = words[i];
+      if (words[i] != NONE) shared_.words[counts[digit_of(words[i])] + ranks[i]] = words[i];
     __syncthreads();
-    write();
   }
   // The last pass writes elements, -1 for those whose keys are out of range.
   TWINLOOM_INLINE void write() const {
     i64* const to = target(step_.pass);
     const bool is_end = step_.pass + 1 == step_.passes;
     const i64 bits = is_end ? i64(0xffffffff) : i64(-1), more = is_end ? first_ : 0;
-    const u32 out = is_end && is_only_ ? held_of(step_.outside) : u32(-1), size = shared_.size;
+    const bool drops = is_end && is_only_ && starts_ != nullptr;
+    const u32 out = held_of(step_.outside), size = shared_.size;
     i64 words[u32(shape.items)];
     u32 places[u32(shape.items)];
     TWINLOOM_UNROLL
@@ -328,7 +375,8 @@ class Sorting {
     TWINLOOM_UNROLL
     for (int i = 0; i < shape.items; ++i) {
       const u32 at = u32(i * shape.threads + thread());
-      if (at < size) to[places[i] + at] = key_in(words[i]) == out ? i64(-1) : (words[i] & bits) + more;
+      if (at < size)
+        to[places[i] + at] = drops && key_in(words[i]) == out ? i64(-1) : (words[i] & bits) + more;
     }
   }
   // Of the warp; 16 bytes at once.
@@ -362,14 +410,14 @@ class Sorting {
   bool is_only_, is_last_;          // of the segments
   bool is_range_;
   bool is_whole_;                   // a word holds all of a key
-  int shift_;                       // of the digit in a key
+  int shift_;                       // of the digit in a word
   u32 low_, above_;                 // the first key of the range, and the last one's distance from it
   u32 begin_, end_;                 // of this block's elements
   u32 next_[2];                     // where the next elements with this thread's digits go
 };
 
-// Called as a function of the name stable_sort. `key(p, failure)` is the key of element p, and reports an index
-// that is out of range to `failure`.
+// Called as a function of the name stable_sort. `key(p, failure)` is the key of element p, and reports an
+// index that is out of range to `failure`. `starts` may be null.
 template <SortShape shape, class Failure>
 struct BlockSort {
   const SortStep& step;

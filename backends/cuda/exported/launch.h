@@ -81,15 +81,15 @@ class Run {
               std::initializer_list<Integer> sizes, bool small, Integer blocks) {
     start(kernel, buffers, sizes, small, blocks, nullptr);
   }
-  // One kernel, launched as often as the sort of `rows` rows of n keys below `bound` has steps.
+  // One kernel, launched as often as the sort has steps.
   void sort(const Kernel& kernel, std::initializer_list<void*> buffers, std::initializer_list<Integer> sizes,
-            bool small, Integer rows, Integer n, Integer bound) {
+            bool small, const cuda::SortSizes& sorted) {
     int device = 0, multiprocessors = 0, cache = 0;
     check_cuda(cudaGetDevice(&device), "the device");
     check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
                "the device");
     check_cuda(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device), "the device");
-    const cuda::SortPlan plan(rows, n, bound, {Integer{multiprocessors} * cuda::SORT_BLOCKS_EACH, cache});
+    const cuda::SortPlan plan(sorted, {Integer{multiprocessors} * cuda::SORT_BLOCKS_EACH, cache});
     if (!plan.refusal().empty()) throw std::invalid_argument(plan.refusal());
     const Workspace workspace(plan.workspace_bytes(), stream_);
     for (const cuda::SortLaunch& each : plan.launches(workspace.data()))
