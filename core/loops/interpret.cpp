@@ -403,7 +403,7 @@ class Actions {
               " of a row, below ", bound(state));
         keys.push_back(inside ? p / n(state) * bound(state) + own : -1);
       }
-      if (whole) return store_all(state, order, stable_order(keys));
+      if (whole) return store_all(state, order, offsets_in_rows(stable_order(keys), n(state)));
       const Sorted sorted = stable_sort(keys, rows(state) * bound(state));
       store_all(state, order, sorted.order);
       store_all(state, starts, sorted.starts);
@@ -430,6 +430,11 @@ class Actions {
                             state.element(array, row * bound(state) + k, Access::write, "a sums_by_key"));
       }
     };
+  }
+
+  static std::vector<std::int64_t> offsets_in_rows(std::vector<std::int64_t> elements, std::int64_t n) {
+    for (std::int64_t& element : elements) element %= n;
+    return elements;
   }
 
   static void store_all(State& state, std::size_t array, const std::vector<std::int64_t>& numbers) {

@@ -7,6 +7,7 @@
 #include "core/base/hash.h"
 #include "core/graph/inside.h"
 #include "core/index/simplify.h"
+#include "core/loops/rewrite.h"
 
 namespace twinloom::lower {
 
@@ -28,6 +29,12 @@ index::Expr row_major(const graph::Shape& shape, const At& at) {
   index::Expr offset = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) offset = offset + at[d] * strides[d];
   return offset;
+}
+
+bool mentions_any(const index::Less& less, const std::set<index::Symbol>& symbols) {
+  return std::ranges::any_of(symbols, [&](const index::Symbol& symbol) {
+    return index::mentions(less.a, symbol) || index::mentions(less.b, symbol);
+  });
 }
 
 }  // namespace
@@ -100,11 +107,55 @@ index::Symbol Reader::find(Index index) {
   index.symbol = lowering_.names.symbol("found");
   facts_.assume_below(index.symbol, index.bound);
   const index::Symbol symbol = index.symbol;
+  found_.insert(symbol);
   indexes_.push_back(stmt(std::move(index)));
   return symbol;
 }
 
-Ref<loops::Value> Reader::element(NodeId id, const At& at, const index::Condition& mask) {
+// What of the mask an element needs where there is one at `at` whatever the mask says: what leaves out many
+// of those that would be read. What is the same for all elements of a row is then computed once for the row.
+index::Condition Reader::needed(NodeId id, const At& at, const index::Condition& mask) const {
+  if (mask.all.empty()) return mask;
+  const graph::Shape& shape = lowering_.graph[id].shape;
+  std::set<index::Symbol> symbols;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    if (!facts_.proves_less(-1, at[d]) || !facts_.proves_less(at[d], shape[d])) return mask;
+    symbols.merge(index::symbols_of(at[d]));
+  }
+  index::Condition left;
+  for (const index::Less& less : mask.all)
+    if (mentions_any(less, symbols) && !is_nearly_always(less)) left.all.push_back(less);
+  return left;
+}
+
+// But for few of all places: rows with some elements behind them.
+bool Reader::is_nearly_always(const index::Less& less) const {
+  constexpr std::int64_t FEW = 16;  // of so many one
+  const auto end = index::constant_of(less.b);
+  return end && *end > 0 && facts_.proves_less(less.a, *end + *end / FEW);
+}
+
+// What of the mask says whether a lookup of `value` is asked for. Along axes that the value does not change
+// by it is asked for by somebody where element 0 is.
+index::Condition Reader::asked(const loops::Value& value, const At& at, const index::Condition& mask) const {
+  std::set<index::Symbol> other;
+  for (const index::Expr& each : at)
+    if (const auto axis = index::symbol_of(each); axis && !found_.contains(*axis)) other.insert(*axis);
+  for (const index::Symbol& symbol : symbols_of(value)) other.erase(symbol);
+  index::Substitution first;
+  for (const index::Symbol& axis : other) first.emplace(axis, index::Expr(0));
+  index::Condition left;
+  for (const index::Less& less : mask.all) {
+    if (!mentions_any(less, other))
+      left.all.push_back(less);
+    else if (!facts_.proves(index::substitute(index::Condition{{less}}, first)))
+      return mask;
+  }
+  return left;
+}
+
+Ref<loops::Value> Reader::element(NodeId id, const At& at, const index::Condition& given) {
+  const index::Condition mask = needed(id, at, given);
   const Key key{id, at, mask};
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   const auto memory = lowering_.memory[id.index];
@@ -242,7 +293,7 @@ std::vector<index::Symbol> Reader::find_all(const graph::Shape& bounds, bool neg
     Index index;
     index.value = element(node.inputs[first + k], place.at, place.mask);
     index.bound = bounds[k];
-    index.mask = place.mask;
+    index.mask = asked(*index.value, place.at, place.mask);
     index.negative_wraps = negative_wraps;
     index.node = static_cast<int>(place.id.index);
     found.push_back(find(std::move(index)));

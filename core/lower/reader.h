@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -82,12 +83,16 @@ class Reader {
   loops::Ref<loops::Value> compute(const graph::Gather& gather, const Place& place);
   std::vector<index::Symbol> find_all(const graph::Shape& bounds, bool negative_wraps, std::size_t first,
                                       const Place& place);
+  index::Condition needed(graph::NodeId id, const At& at, const index::Condition& mask) const;
+  bool is_nearly_always(const index::Less& less) const;
+  index::Condition asked(const loops::Value& value, const At& at, const index::Condition& mask) const;
   index::Expr tidy(const index::Expr& expr) const;
   index::Condition tidy(const index::Condition& mask) const;
 
   Lowering& lowering_;
   index::Facts facts_;
   std::vector<loops::Ref<loops::Stmt>> indexes_;
+  std::set<index::Symbol> found_;  // by all of them so far
   std::vector<loops::Load> loads_;
   std::vector<graph::NodeId> computed_;
   std::unordered_map<Key, loops::Ref<loops::Value>, HashOfKey> known_;

@@ -4,7 +4,8 @@
 //   order   = stable sort of the positions p by digit 1 of the key of element sorted0[p]
 //   for p { sorted1[p] = sorted0[order[p]] } ...
 //   for each row, for r < n { y[row, r] = sorted1[order[row*n + r]] - row*n }
-// Elements are numbered row by row, so that the axis is the last one whichever it is.
+// Elements are numbered row by row, so that the axis is the last one whichever it is. Where keys may be long,
+// a device gives offsets in rows in place of these numbers.
 #include "core/base/error.h"
 #include "core/index/simplify.h"
 #include "core/lower/families.h"
@@ -42,7 +43,7 @@ class RadixSort {
     numbered_.push_back(axis);
     n_ = node_.shape[axis];
     constexpr int LONG_KEY = 32;  // bits, at most
-    width_ = lowering.routines.long_keys ? std::min(sort_.bits, LONG_KEY) : digit_bits(rows_, n_, sort_.bits);
+    width_ = has_offsets() ? std::min(sort_.bits, LONG_KEY) : digit_bits(rows_, n_, sort_.bits);
   }
 
   std::vector<Draft> run(ValueId into) {
@@ -70,10 +71,13 @@ class RadixSort {
   }
 
  private:
-  // Whether one pass does for a single row, whose elements' numbers are their offsets.
+  bool has_offsets() const { return lowering_.routines.long_keys; }  // in place of numbers
+
+  // Whether the order that one pass finds is the result.
   bool is_order(ValueId into) const {
-    return lowering_.routines.long_keys && rows_ == index::Expr(1) && sort_.bits <= width_ &&
-           lowering_.lowered[into].strides[static_cast<std::size_t>(sort_.axis)] == index::Expr(1);
+    return has_offsets() && sort_.bits <= width_ &&
+           static_cast<std::size_t>(sort_.axis) + 1 == node_.shape.size() &&
+           lowering_.lowered[into].strides == index::contiguous_strides(node_.shape);
   }
 
   // An array with the number of an element for each.
@@ -97,7 +101,7 @@ class RadixSort {
     Reader reader(lowering_);
     const index::Expr bound = std::int64_t{1} << std::min(width_, sort_.bits - done);
     std::optional<ValueId> starts;
-    if (!lowering_.routines.long_keys)
+    if (!has_offsets())
       starts = add_value(lowering_, Storage::temporary, id_, {rows_ * bound + 1}, ops::DType::i64, {1});
     const Axis position = lowering_.names.symbol("a");
     assume_axis(reader.facts(), position, rows_ * n_);
@@ -113,12 +117,13 @@ class RadixSort {
     return sort_by_key({order, starts, std::move(sizes), position, key, std::move(body)}, reader, id_);
   }
 
-  // The number that is element `at` of the array.
-  index::Symbol number_at(Reader& reader, ValueId array, const index::Expr& at) {
+  // The number that element `at` of the array says.
+  index::Expr number_at(Reader& reader, ValueId array, const index::Expr& at) {
     Index index;
     index.value = reader.load(array, {at});
-    index.bound = rows_ * n_;
-    return reader.find(std::move(index));
+    index.bound = has_offsets() ? n_ : rows_ * n_;
+    const index::Expr found = reader.find(std::move(index));
+    return has_offsets() ? index::floor_div(at, n_) * n_ + found : found;
   }
 
   Draft moved(ValueId sorted, ValueId order, ValueId into) {
@@ -135,6 +140,7 @@ class RadixSort {
     const index::Expr first = index::simplify(number - walk.at[numbered_.back()], reader.facts());
     const Ref<loops::Value> element =
         sorted ? reader.load(*sorted, {number_at(reader, order, number)}) : reader.load(order, {number});
+    if (has_offsets()) return stored(reader, std::move(walk), into, element);
     return stored(reader, std::move(walk), into, apply(ops::Pointwise::sub, {element, count(first)}));
   }
 

@@ -337,7 +337,12 @@ class Sorting {
         words[i] = own + u32(i) * 32 < size_ ? shared_.words[own + u32(i) * 32] : NONE;
     }
     for (u32 at = u32(thread()); at < size_; at += u32(shape.threads))
-      order_[first_ + at] = first_ + (shared_.words[at] & ((i64(1) << POSITION_BITS) - 1));
+      order_[first_ + at] = written(u32(shared_.words[at]) & ((u32(1) << POSITION_BITS) - 1));
+  }
+  // What the order says of element p of the segment.
+  TWINLOOM_INLINE i64 written(u32 p) const {
+    if (starts_ != nullptr) return first_ + p;
+    return rows_ == 1 ? i64(p) : i64(p) - short_div(p, n_) * n_;
   }
 
   // Puts the words of the block into the order of their digits: equal ones stay as they were.
@@ -358,11 +363,10 @@ class Sorting {
       if (words[i] != NONE) shared_.words[counts[digit_of(words[i])] + ranks[i]] = words[i];
     __syncthreads();
   }
-  // The last pass writes elements, -1 for those whose keys are out of range.
+  // The last pass writes elements, -1 for those whose keys are out of range; without starts their offsets.
   TWINLOOM_INLINE void write() const {
     i64* const to = target(step_.pass);
     const bool is_end = step_.pass + 1 == step_.passes;
-    const i64 bits = is_end ? i64(0xffffffff) : i64(-1), more = is_end ? first_ : 0;
     const bool drops = is_end && is_only_ && starts_ != nullptr;
     const u32 out = held_of(step_.outside), size = shared_.size;
     i64 words[u32(shape.items)];
@@ -376,7 +380,9 @@ class Sorting {
     for (int i = 0; i < shape.items; ++i) {
       const u32 at = u32(i * shape.threads + thread());
       if (at < size)
-        to[places[i] + at] = drops && key_in(words[i]) == out ? i64(-1) : (words[i] & bits) + more;
+        to[places[i] + at] = drops && key_in(words[i]) == out ? i64(-1)
+                             : is_end                         ? written(u32(words[i]))
+                                                              : words[i];
     }
   }
   // Of the warp; 16 bytes at once.
