@@ -80,7 +80,8 @@ std::int64_t far_room(const machine::Machine& machine) {
 }
 
 // How many values are cached, as long as their rows fit and what is left of the nest is not better walked in
-// lock-step, where rows have no arrays of their own. Expensive ones may be cached in L2.
+// lock-step, where rows have no arrays of their own, and as long as computing them takes longer than loading
+// them. Expensive ones may be cached in L2.
 int choose_kept_values(const Forms& forms, const Situation& situation, std::int64_t& room) {
   if (situation.lockstep || situation.shape.common.empty() || choose_grid(situation)) return 0;
   std::int64_t far = far_room(situation.machine);
@@ -89,6 +90,7 @@ int choose_kept_values(const Forms& forms, const Situation& situation, std::int6
     const auto next = forms.form(situation.fused, values + 1);
     if (!std::holds_alternative<const Form*>(next)) break;
     const Form& form = *std::get<const Form*>(next);
+    if (form.kept.back().computed < LEAST_COMPUTED) break;
     const std::int64_t bytes = form.kept.back().count * ops::size_of(form.nest.buffers.back().dtype);
     std::int64_t& left = bytes > room && form.kept.back().work >= FAR_WORK ? far : room;
     if (bytes > left || Situation(forms, situation.machine, situation.parameters, values + 1).lockstep) break;

@@ -116,7 +116,7 @@ std::variant<const Form*, std::string> Forms::form(const std::vector<steps::Step
     chain->is_whole = !next;
     if (!next) break;
     std::vector<KeptArray> kept = last.kept;
-    kept.push_back({next->array, next->count, next->work});
+    kept.push_back({next->array, next->count, next->work, next->computed});
     chain->forms.emplace_back(std::move(next->nest), std::move(kept));
   }
   if (chain->forms.size() < wanted)

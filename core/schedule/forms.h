@@ -21,6 +21,7 @@ struct KeptArray {
   loops::Buffer buffer;
   std::int64_t count = 0;  // elements of a row, of the longest
   int work = 0;            // that an element is
+  int computed = 0;        // of that, what is no load; with conversions
 };
 
 // A nest before its axes are split.

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/loops/rewrite.h"
+#include "core/ops/cost.h"
 #include "core/schedule/accesses.h"
 #include "core/schedule/constants.h"
 #include "core/schedule/plan.h"
@@ -40,6 +41,25 @@ int work_of_value(const Ref<Value>& value, const std::set<index::Symbol>& found)
 }
 
 bool walks(const Value& value) { return loops::symbols_of(value).contains(place()); }
+
+// Whether a vector loads neighbours of a type that it computes with.
+bool is_plain(const loops::Load& load, ops::DType dtype) {
+  const auto stride = index::constant_scale_in(load.offset, place());
+  return dtype != ops::DType::b8 && stride && (*stride == 0 || *stride == 1);
+}
+
+// Of that work, what is no plain load, with conversions and offsets that are numbers.
+int computed_of(int work, const Ref<Value>& value, const loops::Types& types) {
+  constexpr int NOT_PLAIN = 2;
+  loops::for_each_value(*value, [&](const Value& part) {
+    if (std::holds_alternative<loops::Count>(part.node) && walks(part)) ++work;
+    if (const auto* load = std::get_if<loops::Load>(&part.node))
+      work += (is_plain(*load, types.of(part)) ? 0 : NOT_PLAIN) - 1;
+    if (const auto* convert = std::get_if<loops::Convert>(&part.node))
+      work += ops::conversion_cost(types.of(*convert->input), convert->to);
+  });
+  return work;
+}
 
 // The Index statements of several siblings: a symbol for all that are equal but for theirs.
 class Lookups {
@@ -182,8 +202,9 @@ class Keeper {
         temp_(loops::next_temp(nest)) {}
 
   Kept run() {
-    Kept kept{nest_, loops::Buffer{static_cast<std::uint32_t>(nest_.buffers.size())}, 0,
-              work_of_value(shared_.value, shared_.lookups.symbols())};
+    const int work = work_of_value(shared_.value, shared_.lookups.symbols());
+    Kept kept{nest_, loops::Buffer{static_cast<std::uint32_t>(nest_.buffers.size())}, 0, work,
+              computed_of(work, shared_.value, loops::Types(nest_))};
     std::size_t number = 0;
     for (loops::Item& item : shape_.items) {
       auto* sibling = std::get_if<loops::Sibling>(&item);

@@ -14,6 +14,7 @@ struct Kept {
   loops::Buffer array;
   std::int64_t count = 0;  // elements of a row, of the longest
   int work = 0;            // that an element is
+  int computed = 0;        // of that, what is no load; with conversions
 };
 // The nest with the dearest value kept that two siblings compute at the same places; nothing where there is
 // none that costs more than to store and load it. Siblings with Scan statements are left alone; a place that

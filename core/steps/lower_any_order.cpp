@@ -4,8 +4,12 @@
 //     ->  start s copies (k.1); for k.0 < m { for k.1 < 8 vector { merge s (x) } }; combine s across k.1
 //     halves
 // Where several parts are walked, such as a remainder, those behind the first have copies of their own, which
-// are combined where the part ends. Of a free sum, products are not rounded before they are added. What is
-// folded has no long chains: fold_chains.cpp.
+// are combined where the part ends. Their vectors are merged lane by lane where they are as long as the first
+// part's, so that lanes are combined once:
+//     ->  start s copies (k.1); start t copies (k.1); ..; for k.1 < 8 vector { merge t (x) if .. }
+//     for k.1 < 8 vector { merge s (t) }; combine s across k.1 halves
+// Of a free sum, products are not rounded before they are added. What is folded has no long chains:
+// fold_chains.cpp.
 #include <algorithm>
 
 #include "core/base/integers.h"
@@ -36,12 +40,13 @@ class AnyOrder {
     }
     const std::vector<loops::Axis> copies = copies_along(parts.front().loops);
     const bool has_rest = parts.size() > 1 && !copies.empty();
-    if (has_rest) rest_ = new_temps();
+    if (has_rest) rest_ = new_temps(), shared_ = shared_vector(parts);
     std::vector<Ref<Stmt>> before = starts_of(group_, totals_, copies), after;
-    if (has_rest) append(before, starts_of(group_, rest_, {}));
+    if (has_rest) append(before, starts_of(group_, rest_, shared_));
     for (std::size_t at = first; at <= last; ++at) stmts[at] = lower(stmts[at]);
-    append(after, combined(totals_, copies));
+    append(after, combined(totals_, but_shared(copies)));
     if (has_rest) append(after, {merged_into(totals_, rest_, parts.front().loops)});
+    append(after, combined(totals_, shared_));
     stmts.insert(stmts.begin() + static_cast<std::ptrdiff_t>(last) + 1, after.begin(), after.end());
     stmts.insert(stmts.begin() + static_cast<std::ptrdiff_t>(first), before.begin(), before.end());
     if (!reason_.empty()) return reason_;
@@ -77,6 +82,36 @@ class AnyOrder {
     return axes;
   }
 
+  // The vector loop of the first part, where each other part has one as long; threads hand over one value.
+  std::vector<loops::Axis> shared_vector(const std::vector<Accumulated>& parts) const {
+    std::vector<loops::Loop> vectors;
+    for (const Accumulated& part : parts)
+      for (const loops::Loop& loop : part.loops) {
+        if (loop.bind == Bind::thread || is_copied(group_.front(), loop.axis)) return {};
+        if (loop.bind == Bind::vector) vectors.push_back(loop);
+      }
+    const bool are_alike =
+        vectors.size() == parts.size() && std::ranges::all_of(vectors, [&](const loops::Loop& loop) {
+          return loop.extent == vectors.front().extent;
+        });
+    return are_alike ? std::vector{vectors.front().axis} : std::vector<loops::Axis>();
+  }
+
+  bool is_shared(const loops::Axis& axis) const { return std::ranges::find(shared_, axis) != shared_.end(); }
+
+  std::vector<loops::Axis> but_shared(std::vector<loops::Axis> axes) const {
+    std::erase_if(axes, [&](const loops::Axis& axis) { return is_shared(axis); });
+    return axes;
+  }
+
+  Ref<Stmt> with_shared_vector(const Ref<Stmt>& stmt) const {
+    loops::Renaming renaming;
+    const std::vector<loops::Loop> path = accumulated_in(*stmt, group_.front().total)->loops;
+    for (const loops::Loop& loop : path)
+      if (loop.bind == Bind::vector && !shared_.empty()) renaming.symbols.emplace(loop.axis, shared_.front());
+    return renaming.symbols.empty() ? stmt : loops::rename(stmt, renaming);
+  }
+
   static std::vector<Ref<Stmt>> combined(const std::vector<loops::Temp>& temps,
                                          const std::vector<loops::Axis>& copies) {
     std::vector<Ref<Stmt>> stmts;
@@ -86,10 +121,12 @@ class AnyOrder {
     return stmts;
   }
 
-  // Of accumulators that have copies in the kernel, each of them.
+  // Of accumulators that have copies in the kernel, or in a shared vector, each of them.
   Ref<Stmt> merged_into(const std::vector<loops::Temp>& into, const std::vector<loops::Temp>& from,
                         std::vector<loops::Loop> path) const {
-    std::erase_if(path, [&](const loops::Loop& loop) { return !is_copied(group_.front(), loop.axis); });
+    std::erase_if(path, [&](const loops::Loop& loop) {
+      return !is_copied(group_.front(), loop.axis) && !is_shared(loop.axis);
+    });
     std::vector<Ref<Stmt>> merges;
     for (std::size_t number = 0; number < group_.size(); ++number)
       merges.push_back(merge_total(into[number], from[number], group_[number]));
@@ -100,7 +137,8 @@ class AnyOrder {
   Ref<Stmt> lower(const Ref<Stmt>& stmt) {
     const std::size_t parts = all_accumulated_in(*stmt, group_.front().total).size();
     if (parts == 0) return stmt;
-    if (parts == 1) return std::exchange(is_first_, false) ? merging(stmt, totals_) : later_part(stmt);
+    if (parts == 1 && std::exchange(is_first_, false)) return merging(stmt, totals_);
+    if (parts == 1) return later_part(with_shared_vector(stmt));
     return inside(stmt, [&](const Ref<Stmt>& inner) { return lower(inner); });
   }
 
@@ -108,7 +146,7 @@ class AnyOrder {
   Ref<Stmt> later_part(const Ref<Stmt>& stmt) {
     const std::vector<loops::Loop> path = accumulated_in(*stmt, group_.front().total)->loops;
     const std::vector<loops::Axis> copies = copies_along(path);
-    if (copies.empty()) return merging(stmt, rest_);
+    if (but_shared(copies).empty()) return merging(stmt, rest_);
     const auto* loop = std::get_if<loops::Loop>(&stmt->node);
     if (loop != nullptr && loop->bind == Bind::serial &&
         loops::substitute(loop->body, {{loop->axis, 0}}) == loop->body)
@@ -116,7 +154,7 @@ class AnyOrder {
     const std::vector<loops::Temp> own = new_temps();
     std::vector<Ref<Stmt>> stmts = starts_of(group_, own, copies);
     stmts.push_back(merging(stmt, own));
-    append(stmts, combined(own, copies));
+    append(stmts, combined(own, but_shared(copies)));
     stmts.push_back(merged_into(rest_, own, path));
     return loops::block(std::move(stmts));
   }
@@ -157,6 +195,7 @@ class AnyOrder {
   const Lowering& lowering_;
   const Group& group_;
   std::vector<loops::Temp> totals_, rest_;  // what the first part merges into, and the others
+  std::vector<loops::Axis> shared_;         // one or none: a vector loop whose lanes they are merged along
   bool is_first_ = true;
   std::string reason_;
 };

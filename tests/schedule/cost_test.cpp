@@ -116,6 +116,28 @@ TEST(Cost, AKeptValueIsComputedOnce) {
   EXPECT_LT(work.operations, cost::work_of(nest, sizes).operations);
 }
 
+TEST(Cost, AValueThatLoadsAsFastAsItIsComputedIsNotKept) {
+  const auto kept = [](std::string_view type, std::string_view value, std::string_view value_again) {
+    machine::Machine machine = machines()[1];
+    machine.scratch_bytes = 1 << 15;
+    const loops::Program nest = loops::parse(
+        cat("program twice(x: ", type, "[99*800], z: ", type, "[99*800], m: b8[99*1600], ",
+            "y: written f32[99*800]) { for i < 99 { start t0: max f32 for k < 800 { t0 += ", value,
+            " at k } for j < 800 { y[i*800 + j] = sub(", value_again, ", t0) } } }"));
+    return schedule::choose(nest, machine).kept_values;
+  };
+  EXPECT_EQ(kept("f32", "add(x[i*800 + k], z[i*800 + k])", "add(x[i*800 + j], z[i*800 + j])"), 0);
+  EXPECT_EQ(kept("f32", "exp(x[i*800 + k])", "exp(x[i*800 + j])"), 1);
+  // Loads that are widened, of flags, of elements that lie apart.
+  EXPECT_EQ(
+      kept("bf16", "add(f32(x[i*800 + k]), f32(z[i*800 + k]))", "add(f32(x[i*800 + j]), f32(z[i*800 + j]))"),
+      1);
+  EXPECT_EQ(kept("f32", "where(m[i*1600 + k], x[i*800 + k], 0x0p+0:f32)",
+                 "where(m[i*1600 + j], x[i*800 + j], 0x0p+0:f32)"),
+            1);
+  EXPECT_EQ(kept("f32", "add(x[i*400 + 2*k], z[i*800 + k])", "add(x[i*400 + 2*j], z[i*800 + j])"), 1);
+}
+
 TEST(Cost, ADearValueOfALongRowIsKeptInTheSecondCache) {
   const auto kept = [](std::string_view value, std::string_view value_again, std::int64_t second_cache) {
     machine::Machine machine = machines()[1];
