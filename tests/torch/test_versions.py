@@ -1,6 +1,8 @@
 """What differs between versions of PyTorch: what one lacks is off, and the log says so."""
+import importlib.util
 import inspect
 import logging
+import sys
 
 import pytest
 import torch
@@ -47,3 +49,11 @@ def test_without_records_graphs_are_compiled_anew_and_the_log_says_why_once(swit
 def test_a_question_that_is_not_known_is_not_answered(load, words):
     why = _pytorch.why_no_records(inspect.signature(load))
     assert why is None if words is None else words in why
+
+
+def test_modules_that_are_elsewhere_leave_the_package_without_records(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch._inductor.output_code", None)
+    found = importlib.util.spec_from_file_location("later", _pytorch.__file__)
+    later = importlib.util.module_from_spec(found)
+    found.loader.exec_module(later)
+    assert later.OutputCode is object and "output_code" in later.why_no_records()
