@@ -24,6 +24,7 @@ except (ImportError, AttributeError) as error:  # a later version has them elsew
     OutputCode, _WHY_NOT_THERE = object, str(error)
 
 RECORD_SETTINGS = {"bundled_autograd_cache": True, "force_non_lazy_backward_lowering": True, "enable_autograd_cache": True}
+# act_input_paths: of arguments that are results of collectives, which are subclasses of tensors and have no place on disk.
 _ALWAYS, _PERHAPS = {"mod", "args", "aot_config"}, {"local", "remote", "act_input_paths", "compile_region_name"}
 _SETTINGS = {"cudagraphs", "boxed_forward_device_index"}, {"compiler_config_extra"}
 
@@ -79,17 +80,18 @@ class Question:
         return type(self.configuration).__dataclass_params__.frozen
 
     def answered(self, function):
-        """What AOTAutogradCache.try_load gives, with what a record holds, or what another has given."""
+        """What AOTAutogradCache.try_load gives where a record was found, which became this function."""
         return (function, self.configuration) if self._is_frozen else function
 
     def unanswered(self, decompositions, information):
-        """The same, where there is no record. The graph is then compiled, and kept by the AOTAutogradCacheInfo."""
+        """What it gives where there is none: the graph is compiled, and kept as the AOTAutogradCacheInfo says."""
         if self._is_frozen:
             return None, dataclasses.replace(self.configuration, decompositions=decompositions, cache_info=information)
         self.configuration.decompositions = decompositions
         return None
 
     def keep(self, information):
-        """Before a compiler returns. Not earlier, where that may be: there would be texts of all graphs."""
+        """Called before a compiler returns. Where the configuration may be written it is not earlier, as PyTorch makes texts of
+        all graphs that are to be kept."""
         if not self._is_frozen:
             self.configuration.cache_info = information
