@@ -8,10 +8,10 @@ import sys
 import pytest
 import torch
 import twinloom
-from twinloom import _backend, _folder, _known
+from twinloom import _backend, _folder, _known, _pytorch
 from warm_cases import CASES
 
-pytestmark = pytest.mark.skipif(not _known.IS_POSSIBLE, reason="this PyTorch has not what it takes")
+pytestmark = pytest.mark.skipif(_pytorch.why_no_records() is not None, reason="this PyTorch has not what it takes")
 UNKEPT = {"aliased", "of_functions"}
 NAMES = [one.__name__ for one in CASES]
 

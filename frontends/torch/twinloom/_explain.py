@@ -7,6 +7,7 @@ from torch._C._dynamo import eval_frame
 from torch._dynamo import convert_frame
 
 from . import _backend
+from ._pytorch import is_compiled_by
 
 
 @dataclasses.dataclass
@@ -84,21 +85,22 @@ def _left_in(found):
             for (operator, why), each in sorted(places.items(), key=lambda entry: -len(entry[1]))]
 
 
-def _forget(backend):
-    """Frees what a backend has compiled where nothing else was compiled of the same code."""
+def _forget(backend, compilations):
+    """Frees what a backend has compiled, in these compilations, where nothing else was compiled of the same code."""
     for reference in convert_frame.input_codes.seen:
         code = reference()
         entries = eval_frame._debug_get_cache_entry_list(code) if code else []
-        if entries and all(getattr(entry.backend, "compiler_fn", None) is backend for entry in entries):
+        if entries and all(is_compiled_by(entry, backend, compilations) for entry in entries):
             torch._dynamo.reset_code(code)
 
 
 def explain(function, *inputs, mode=None, options=None, training=False, **keywords):
     """Compiles a function or module for this alone, calls it once with these arguments, and says what became of it.
     `training`: with the gradients, which are not kept. What was compiled before stays as it is."""
-    found = []
+    found, compilations = [], set()
 
     def explained(gm, example_inputs, **given):
+        compilations.add(torch._guards.CompileContext.current_compile_id())
         return _backend.backend(gm, example_inputs, **given)
 
     _backend._listeners.append(found)
@@ -111,7 +113,7 @@ def explain(function, *inputs, mode=None, options=None, training=False, **keywor
         kernels = [kernel for number, one in enumerate(found) for kernel in _kernels_of(number, one)]
     finally:
         _backend._listeners.remove(found)
-        _forget(explained)
+        _forget(explained, compilations)
     return Explanation(len(found), sum(one.nodes for one in found), sum(len(one.kernels) for one in found), kernels,
                        _left_in(found))
 

@@ -2,6 +2,7 @@
 guards it can keep. Of the others, that functions and classes are still the same objects, nothing remains but what PyTorch
 checks by itself when it loads a frame, the words of the functions that were traced.
 """
+from ._pytorch import name_of_guard
 
 UNSTORABLE = {"DICT_VERSION", "NN_MODULE", "ID_MATCH", "FUNCTION_MATCH", "CLASS_MATCH", "MODULE_MATCH", "CLOSURE_MATCH",
               "WEAKREF_ALIVE"}  # types of guards that CheckFunctionManager.serialize_guards refuses
@@ -11,9 +12,4 @@ INSIDE_FUNCTIONS = ("__closure__", "__code__", "__defaults__", "__kwdefaults__",
 def storable_guards(guards):
     """As torch.compile's option guard_filter_fn."""
     return [not UNSTORABLE & {one.guard_type, *one.derived_guard_types}
-            and not any(word in _name_of(one) for word in INSIDE_FUNCTIONS) for one in guards]
-
-
-def _name_of(guard):
-    name = guard.orig_guard.name
-    return name() if callable(name) else name  # a method before PyTorch 2.11
+            and not any(word in name_of_guard(one) for word in INSIDE_FUNCTIONS) for one in guards]

@@ -7,7 +7,6 @@ types. For that both passes are compiled at once. Whatever fails here, the graph
 import contextlib
 import functools
 import hashlib
-import inspect
 import logging
 import pickle
 import time
@@ -17,28 +16,27 @@ import torch
 from torch._dynamo.utils import counters
 from torch._subclasses import fake_tensor
 
-from . import _folder
+from . import _folder, _pytorch
 from ._key import key_of
-
-try:
-    from torch._functorch._aot_autograd import autograd_cache
-    from torch._functorch._aot_autograd.schemas import AOTAutogradCacheInfo
-    from torch._functorch.aot_autograd import SerializableAOTDispatchCompiler
-    from torch._inductor.output_code import OutputCode
-    CONFIGURATION = {"bundled_autograd_cache": True, "force_non_lazy_backward_lowering": True, "enable_autograd_cache": True}
-    ASKED = ("mod", "args", "aot_config", "cudagraphs", "boxed_forward_device_index")
-    IS_POSSIBLE = (all(hasattr(torch._functorch.config, name) for name in CONFIGURATION)
-                   and set(ASKED) <= set(inspect.signature(autograd_cache.AOTAutogradCache.try_load).parameters))
-except (ImportError, AttributeError):  # a PyTorch that has it elsewhere: graphs are compiled anew
-    IS_POSSIBLE = False
+from ._pytorch import (RECORD_SETTINGS, AOTAutogradCacheInfo, OutputCode, Question, SerializableAOTDispatchCompiler,
+                       autograd_cache)
 
 is_on = True  # tests of what is compiled turn it off
 log = logging.getLogger("twinloom")
 
 
+@functools.cache
+def is_possible():
+    """Whether this PyTorch has what it takes. Where not, graphs are compiled anew, and the log says so, once."""
+    why = _pytorch.why_no_records()
+    if why is not None:
+        log.info("graph cache: off with PyTorch %s: %s", torch.__version__, why)
+    return why is None
+
+
 def may_be_known(example_inputs, settings):
     """Whether a graph with these inputs and options may be looked for."""
-    if not (is_on and IS_POSSIBLE and settings.cache) or settings.freeze or settings.cudagraphs:
+    if not (is_on and settings.cache) or settings.freeze or settings.cudagraphs or not is_possible():
         return False
     if torch.compiler.config.force_disable_caches or not _folder.is_open():
         return False
@@ -59,58 +57,54 @@ class Lookup:
     def __init__(self, gm, settings, decompositions):
         """`decompositions`: gives them, where they are needed."""
         self._gm, self._settings, self._decompositions = gm, settings, decompositions
-        self._configuration = self._information = None  # AOTConfig, and what it has where results are to be saved
+        self._question = self._information = None  # of AOTAutograd, and what it is told where results are to be saved
 
     @contextlib.contextmanager
     def active(self):
         """PyTorch asks this for what it has compiled before."""
         cache = autograd_cache.AOTAutogradCache
         others_load, others_save = cache.try_load, cache.save
-        asked = inspect.signature(others_load)
 
         def load(*words, **named):
-            given = asked.bind(*words, **named).arguments
-            return self._load(**{name: given[name] for name in ASKED}) if given["mod"] is self._gm else others_load(*words, **named)
+            question = Question.of(words, named)
+            return self._load(question) if question.graph is self._gm else others_load(*words, **named)
 
         def save(key, *words, **named):
             is_ours = self._information is not None and self._information.cache_key == key
             return (self._save if is_ours else others_save)(key, *words, **named)
 
-        with torch._functorch.config.patch(CONFIGURATION), mock.patch.object(cache, "try_load", staticmethod(load)), \
+        with torch._functorch.config.patch(RECORD_SETTINGS), mock.patch.object(cache, "try_load", staticmethod(load)), \
                 mock.patch.object(cache, "save", staticmethod(save)):
             yield
 
     def compilers(self, forward, backward, inference):
         """As keywords of aot_autograd."""
         def one(compile_it, *words):
-            if self._configuration is None:
+            if self._question is None:
                 raise RuntimeError("this PyTorch does not look for graphs")
-            # Not before: there would be texts of all graphs.
-            self._configuration.cache_info = self._information
+            self._question.keep(self._information)
             return _direct(compile_it(*words))
 
         made = [functools.partial(one, compile_it) for compile_it in (forward, inference)]
         forward, inference = (SerializableAOTDispatchCompiler(OutputCode, each) for each in made)
         return {"fw_compiler": forward, "bw_compiler": functools.partial(one, backward), "inference_compiler": inference}
 
-    def _load(self, mod, args, aot_config, cudagraphs, boxed_forward_device_index):
+    def _load(self, question):
         """What AOTAutograd made of the graph in an earlier process; nothing where that is not known."""
-        self._configuration = aot_config
+        self._question = question
         with fake_tensor.unset_fake_temporarily():
-            key = key_of(mod, args, aot_config, self._settings)
-            symbols = autograd_cache.AOTAutogradCache._filter_backed_symints(args)
+            key = key_of(question.graph, question.arguments, question.configuration, self._settings)
+            symbols = autograd_cache.AOTAutogradCache._filter_backed_symints(question.arguments)
             self._information = AOTAutogradCacheInfo(key, time.time_ns(), forward_symints=symbols)
             entry = _entry(key, symbols)
             if entry is not None:
-                _record(aot_config.precompile_backend_id, entry)
+                _record(question.configuration.precompile_backend_id, entry)
                 entry.compiled_fw = _Forward(entry.compiled_fw)
-                found = entry.wrap_post_compile(args, aot_config, {
-                    "cudagraphs": cudagraphs, "boxed_forward_device_index": boxed_forward_device_index})
+                found = entry.wrap_post_compile(question.arguments, question.configuration, question.settings)
                 count("hit")
-                return found
+                return question.answered(found)
         count("miss")
-        aot_config.decompositions = self._decompositions()
-        return None
+        return question.unanswered(self._decompositions(), self._information)
 
     @staticmethod
     def _save(key, entry, *others, **named):

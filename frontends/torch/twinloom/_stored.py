@@ -20,11 +20,7 @@ from . import _library
 from ._executable import Executable, Subgraph, side_by_side
 from ._expect import Expect
 from ._library import Error
-
-try:
-    from torch._inductor.output_code import OutputCode
-except ImportError:  # nothing is kept then
-    OutputCode = object
+from ._pytorch import ListCodeGen, OutputCode
 
 
 @dataclasses.dataclass
@@ -98,13 +94,13 @@ class Stored(OutputCode):
     @classmethod
     def of(cls, gm, subgraphs):
         """Of a module whose graph is spliced; `subgraphs`: attribute -> Subgraph."""
-        codegen = getattr(torch.fx.graph, "_BoxedCodeGen", None)  # of PyTorch 2.11 and later
-        if codegen is not None:
-            gm.graph.set_codegen(codegen())
+        takes_list = ListCodeGen is not None
+        if takes_list:
+            gm.graph.set_codegen(ListCodeGen())
         code = gm.graph.python_code("self")
-        run = _function(code.src, dict(code.globals), gm, codegen is not None)
+        run = _function(code.src, dict(code.globals), gm, takes_list)
         try:
-            written = Written.of(gm, code, codegen is not None, subgraphs)
+            written = Written.of(gm, code, takes_list, subgraphs)
         except Error as error:
             written = error
         return cls(run, written)
