@@ -231,8 +231,7 @@ enum class Routine : std::uint8_t {
   // sizes [n, bound, rows]: so many rows of n elements, p of row p / n, each with keys of its own below
   // bound; the same as of rows * n elements by row * bound + key. No key is outside unless bound is 0.
   // Without operand 1, the starts that nobody asks for: order lists the elements of each row by their offset
-  // in it; no
-  // key is outside, and bound is at most 2^32.
+  // in it; no key is outside, and bound is at most 2^32.
   stable_sort,
   // sizes [n, bound, rows]; operands: 0 sums T[rows * bound], T f32 or f64;
   // 1 T[rows * n] and 2 i64[rows * bound] are room for the routine, with contents that nobody knows
