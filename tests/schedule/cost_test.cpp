@@ -1,6 +1,8 @@
 // Bytes and operations of nests and of their programs: tails, masks and staged rows are counted exactly.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/cost/cost.h"
 #include "tests/schedule/nests.h"
 #include "tests/schedule/run.h"
@@ -136,6 +138,24 @@ TEST(Cost, AValueThatLoadsAsFastAsItIsComputedIsNotKept) {
                  "where(m[i*1600 + j], x[i*800 + j], 0x0p+0:f32)"),
             1);
   EXPECT_EQ(kept("f32", "add(x[i*400 + 2*k], z[i*800 + k])", "add(x[i*400 + 2*j], z[i*800 + j])"), 1);
+}
+
+TEST(Cost, SeveralResultsAreFetchedWhereTheFirstCacheHoldsTheirRows) {
+  const auto fetched = [](std::int64_t length) {
+    machine::Machine machine = machines()[1];
+    machine.scratch_bytes = 1 << 15;
+    machine.memory = {{"L1", 48 << 10, 1e12}, {"L2", 2 << 20, 5e11}, {"memory", 0, 1e11}};
+    const auto row = [&](std::string_view axis) { return cat("[i*", length, " + ", axis, "]"); };
+    const loops::Program nest = loops::parse(
+        cat("program twice(x: f32[", 99 * length, "], y: written f32[", 99 * length, "], z: written f32[",
+            99 * length, "]) { for i < 99 { start t0: max f32 for k < ", length, " { t0 += x", row("k"),
+            " at k } start t1: sum f32 for j < ", length, " { t2 = exp(sub(x", row("j"), ", t0)) y", row("j"),
+            " = t2 t1 += t2 at j } for l < ", length, " { z", row("l"), " = div(x", row("l"), ", t1) } } }"));
+    const auto prefetches = schedule::choose(nest, machine).prefetches;
+    return std::ranges::any_of(prefetches, [](const auto& one) { return one.buffer == "z"; });
+  };
+  EXPECT_TRUE(fetched(512));
+  EXPECT_FALSE(fetched(2048));
 }
 
 TEST(Cost, ADearValueOfALongRowIsKeptInTheSecondCache) {
