@@ -82,7 +82,7 @@ class AnyOrder {
     return axes;
   }
 
-  // The vector loop of the first part, where each other part has one as long; threads hand over one value.
+  // The vector loop of the first part, where each other part has one as long; threads pass one value on.
   std::vector<loops::Axis> shared_vector(const std::vector<Accumulated>& parts) const {
     std::vector<loops::Loop> vectors;
     for (const Accumulated& part : parts)
