@@ -57,7 +57,7 @@ class Lookup:
     def __init__(self, gm, settings, decompositions):
         """`decompositions`: gives them, where they are needed."""
         self._gm, self._settings, self._decompositions = gm, settings, decompositions
-        self._question = self._information = None  # of AOTAutograd, and what it is told where results are to be saved
+        self._question = self._information = None  # of AOTAutograd; the AOTAutogradCacheInfo of results to save
 
     @contextlib.contextmanager
     def active(self):
