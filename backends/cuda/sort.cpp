@@ -54,11 +54,16 @@ std::int64_t SortPlan::choose_rows(const SortMachine& machine, const SortShape& 
   return std::min(ceil_div(shape.at_once(), n), held / bound);
 }
 
+// As few passes as there can be, with digits of equal width.
+void SortPlan::choose_digits(std::int64_t bits, const SortShape& shape) {
+  step_.passes = ceil_div(bits, shape.bits);
+  step_.bits = ceil_div(bits, step_.passes);
+}
+
 bool SortPlan::choose_block(std::int64_t size, std::int64_t bits, const SortShape& shape) {
   if (sizes_.has_starts || size > shape.at_once() || bits + shape.position_bits() >= WORD_BITS) return false;
   step_.task = SortTask::block;
-  step_.passes = ceil_div(bits, shape.bits);
-  step_.bits = ceil_div(bits, step_.passes);
+  choose_digits(bits, shape);
   return true;
 }
 
@@ -86,8 +91,7 @@ void SortPlan::choose_passes(std::int64_t size, std::int64_t bits, const SortMac
   step_.task = SortTask::count;
   step_.blocks = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(iterations, 1));
   step_.each = ceil_div(iterations, step_.blocks) * shape.at_once();
-  step_.passes = ceil_div(bits, shape.bits);
-  step_.bits = ceil_div(bits, step_.passes);
+  choose_digits(bits, shape);
   marking_blocks_ =
       std::clamp<std::int64_t>(machine.blocks / step_.segments, 1, ceil_div(size + 1, shape.threads));
 }

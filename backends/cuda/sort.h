@@ -39,6 +39,7 @@ class SortPlan {
 
  private:
   std::int64_t choose_rows(const SortMachine& machine, const SortShape& shape) const;
+  void choose_digits(std::int64_t bits, const SortShape& shape);
   bool choose_block(std::int64_t size, std::int64_t bits, const SortShape& shape);
   bool choose_ranges(std::int64_t size, std::int64_t bits, const SortMachine& machine,
                      const SortShape& shape);
