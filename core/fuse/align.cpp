@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/fuse/items.h"
+#include "core/index/divisors.h"
 #include "core/index/simplify.h"
 #include "core/lower/share.h"
 
@@ -91,11 +92,11 @@ class Aligner {
       result_.first_by_second.emplace(b.axis, a.axis);
       return true;
     }
-    if (exact_quotient(b.extent, a.extent, second_.facts)) {
+    if (index::exact_quotient(b.extent, a.extent, second_.facts)) {
       cut_in_reach(second_reach_, b.axis, cut_axis(second_, b.axis, a.extent, names_), second_.facts);
       return true;
     }
-    if (exact_quotient(a.extent, b.extent, first_.facts)) {
+    if (index::exact_quotient(a.extent, b.extent, first_.facts)) {
       cut_in_reach(first_reach_, a.axis, cut_axis(first_, a.axis, b.extent, names_), first_.facts);
       return true;
     }
@@ -109,35 +110,6 @@ class Aligner {
   lower::Names& names_;
   Alignment result_;
 };
-
-// The quotients and remainders of exactly this axis.
-void collect_divisors(const index::Expr& expr, Axis axis, std::vector<index::Expr>& divisors) {
-  const auto both = [&](const index::Expr& dividend, const index::Expr& divisor) {
-    if (index::symbol_of(dividend) == axis) divisors.push_back(divisor);
-    collect_divisors(dividend, axis, divisors);
-    collect_divisors(divisor, axis, divisors);
-  };
-  std::visit(Overloaded{[](const index::Symbol&) {},
-                        [&](const index::Sum& sum) {
-                          for (const index::Term& term : sum.terms)
-                            collect_divisors(term.factor, axis, divisors);
-                        },
-                        [&](const index::Product& product) {
-                          for (const index::Expr& factor : product.factors)
-                            collect_divisors(factor, axis, divisors);
-                        },
-                        [&](const index::FloorDiv& node) { both(node.dividend, node.divisor); },
-                        [&](const index::FloorMod& node) { both(node.dividend, node.divisor); },
-                        [&](const index::Least& node) {
-                          collect_divisors(node.a, axis, divisors);
-                          collect_divisors(node.b, axis, divisors);
-                        },
-                        [&](const index::Greatest& node) {
-                          collect_divisors(node.a, axis, divisors);
-                          collect_divisors(node.b, axis, divisors);
-                        }},
-             expr.form().node);
-}
 
 std::vector<index::Expr> all_offsets(const Nest& nest) {
   std::vector<index::Expr> offsets;
@@ -170,9 +142,9 @@ bool refine_once(Side& side, lower::Names& names) {
   const std::vector<index::Expr> offsets = all_offsets(side.draft.nest);
   for (const Axis axis : all_axes(side.draft.nest)) {
     std::vector<index::Expr> divisors;
-    for (const index::Expr& offset : offsets) collect_divisors(offset, axis, divisors);
+    for (const index::Expr& offset : offsets) index::add_divisors(offset, axis, divisors);
     for (const index::Expr& divisor : divisors) {
-      if (!exact_quotient(*extent_of(side.draft.nest, axis), divisor, side.facts)) continue;
+      if (!index::exact_quotient(*extent_of(side.draft.nest, axis), divisor, side.facts)) continue;
       cut_axis(side, axis, divisor, names);
       return true;
     }
@@ -182,23 +154,10 @@ bool refine_once(Side& side, lower::Names& names) {
 
 }  // namespace
 
-std::optional<index::Expr> exact_quotient(const index::Expr& whole, const index::Expr& part,
-                                          const index::Facts& facts) {
-  const auto range = facts.range(part);
-  if (!range.low || *range.low < 1) {
-    // A symbolic size is a divisor where the whole is a product with it: for a size of 0 both are empty.
-    if (index::constant_of(part)) return std::nullopt;
-  }
-  if (part == index::Expr(1)) return std::nullopt;
-  const index::Expr quotient = index::simplify(index::floor_div(whole, part), facts);
-  if (index::simplify(quotient * part, facts) != index::simplify(whole, facts)) return std::nullopt;
-  return quotient == index::Expr(1) ? std::nullopt : std::optional(quotient);
-}
-
 Cut cut_axis(Side& side, Axis axis, const index::Expr& inner, lower::Names& names) {
   const auto extent = extent_of(side.draft.nest, axis);
   CHECK(extent.has_value(), "axis ", axis, " is not of the nest");
-  const auto outer = exact_quotient(*extent, inner, side.facts);
+  const auto outer = index::exact_quotient(*extent, inner, side.facts);
   CHECK(outer.has_value(), inner, " does not divide the extent of ", axis);
   Cut cut{{names.symbol("a"), *outer}, {names.symbol("a"), inner}, {}};
   cut.by.emplace(axis, inner * cut.outer.axis + cut.inner.axis);

@@ -33,10 +33,6 @@ struct Alignment {
 // in the side's draft (and in its reach).
 Alignment align(Side& first, Reach& first_reach, Side& second, Reach& second_reach, lower::Names& names);
 
-// whole / part where it is known to divide.
-std::optional<index::Expr> exact_quotient(const index::Expr& whole, const index::Expr& part,
-                                          const index::Facts& facts);
-
 // The axis becomes inner * outer axis + inner axis, everywhere in the draft. Returns {outer, inner}.
 struct Cut {
   loops::NestLoop outer, inner;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/match.h"
+#include "core/index/simplify.h"
 
 namespace twinloom::index {
 
@@ -74,6 +75,45 @@ std::optional<Expr> bad_divisor(const Condition& condition, const Values& values
     if (auto bad = bad_divisor(less.b, values)) return bad;
   }
   return std::nullopt;
+}
+
+void add_divisors(const Expr& expr, Symbol symbol, std::vector<Expr>& divisors) {
+  const auto both = [&](const Expr& dividend, const Expr& divisor) {
+    if (symbol_of(dividend) == symbol) divisors.push_back(divisor);
+    add_divisors(dividend, symbol, divisors);
+    add_divisors(divisor, symbol, divisors);
+  };
+  match(
+      expr.form(), [](const Symbol&) {},
+      [&](const Sum& sum) {
+        for (const Term& term : sum.terms) add_divisors(term.factor, symbol, divisors);
+      },
+      [&](const Product& product) {
+        for (const Expr& factor : product.factors) add_divisors(factor, symbol, divisors);
+      },
+      [&](const FloorDiv& node) { both(node.dividend, node.divisor); },
+      [&](const FloorMod& node) { both(node.dividend, node.divisor); },
+      [&](const Least& node) {
+        add_divisors(node.a, symbol, divisors);
+        add_divisors(node.b, symbol, divisors);
+      },
+      [&](const Greatest& node) {
+        add_divisors(node.a, symbol, divisors);
+        add_divisors(node.b, symbol, divisors);
+      });
+}
+
+std::optional<Expr> exact_quotient(const Expr& whole, const Expr& part,
+                                          const Facts& facts) {
+  const auto range = facts.range(part);
+  if (!range.low || *range.low < 1) {
+    // A symbolic size is a divisor where the whole is a product with it: for a size of 0 both are empty.
+    if (constant_of(part)) return std::nullopt;
+  }
+  if (part == Expr(1)) return std::nullopt;
+  const Expr quotient = simplify(floor_div(whole, part), facts);
+  if (simplify(quotient * part, facts) != simplify(whole, facts)) return std::nullopt;
+  return quotient == Expr(1) ? std::nullopt : std::optional(quotient);
 }
 
 }  // namespace twinloom::index
