@@ -15,7 +15,7 @@
 namespace twinloom::cpu {
 namespace {
 
-using loops::Contraction;
+using loops::Contraction, loops::known;
 using onednn::functions, onednn::Handle, onednn::Owned;
 
 std::optional<int> library_type(ops::DType dtype) {
@@ -77,7 +77,7 @@ struct LibraryCall::Wishes {
 
 class LibraryCall::Maker {
  public:
-  Maker(const loops::ContractionCall& call, const ContractionTypes& types, const ConstantFactors& constants,
+  Maker(const loops::ContractionCall& call, const loops::ContractionTypes& types, const ConstantFactors& constants,
         std::optional<std::size_t> in_results, Serves serves)
       : of_(call.contraction),
         epilogue_(call.epilogue),
@@ -335,7 +335,7 @@ class LibraryCall::Maker {
 
   const Contraction& of_;
   const std::vector<loops::EpilogueStep>& epilogue_;
-  const ContractionTypes& types_;
+  const loops::ContractionTypes& types_;
   std::optional<std::size_t> in_results_;
   Serves serves_;
   std::array<std::shared_ptr<const void>, 3> contents_;
@@ -344,7 +344,7 @@ class LibraryCall::Maker {
 };
 
 std::unique_ptr<const LibraryCall> LibraryCall::make(const loops::ContractionCall& call,
-                                                     const ContractionTypes& types,
+                                                     const loops::ContractionTypes& types,
                                                      const ConstantFactors& constants,
                                                      std::optional<std::size_t> in_results, Serves serves) {
   return Maker(call, types, constants, in_results, serves).make();

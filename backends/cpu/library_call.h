@@ -10,18 +10,13 @@
 
 #include "backends/cpu/library_execution.h"
 #include "backends/cpu/onednn.h"
-#include "core/loops/epilogue.h"
+#include "core/loops/library_nest.h"
 
 namespace twinloom::cpu {
 
 // Which of the library's implementations serve: those that are fast, or its reference, a loop over elements,
 // too.
 enum class Serves : std::uint8_t { fast, any };
-
-// The types of what a contraction reads and writes.
-struct ContractionTypes {
-  ops::DType out, left, right;
-};
 
 // The contents of factors that never change, null of others: as a primitive likes them best, they are made
 // once.
@@ -35,7 +30,7 @@ class LibraryCall {
   // Null where oneDNN has nothing that serves. `in_results`: the operand of the epilogue that lies where the
   // results go (operand_in_results).
   static std::unique_ptr<const LibraryCall> make(const loops::ContractionCall& call,
-                                                 const ContractionTypes& types,
+                                                 const loops::ContractionTypes& types,
                                                  const ConstantFactors& constants = {},
                                                  std::optional<std::size_t> in_results = {},
                                                  Serves serves = Serves::fast);

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/cpu/library_layouts.h"
+#include "core/loops/library_nest.h"
 #include "core/base/error.h"
 
 namespace twinloom::cpu {
@@ -15,6 +15,7 @@ namespace twinloom::cpu {
 namespace {
 
 using Kind = loops::EpilogueStep::Kind;
+using loops::known;
 using onednn::functions;
 
 constexpr unsigned INVALID = 1, ALL_FLAGS = 0x3f;  // of MXCSR

@@ -15,8 +15,6 @@ namespace twinloom::cpu {
 
 namespace {
 
-constexpr std::int64_t USUAL_SIZE = 128;
-
 // The caller's number of threads comes back at the end of the scope.
 class ThreadScope {
  public:
@@ -29,34 +27,6 @@ class ThreadScope {
   int before_;
 };
 
-loops::ContractionCall call_in(const loops::Program& nest) {
-  auto call = loops::contraction_call_of(nest);
-  CHECK(call, "kernel ", nest.name, " is no contraction");
-  return *std::move(call);
-}
-
-ContractionTypes types_in(const loops::Program& nest, const loops::Contraction& contraction) {
-  const auto dtype = [&](loops::Buffer buffer) { return nest.buffers[buffer.index].dtype; };
-  return {dtype(contraction.out), dtype(contraction.left), dtype(contraction.right)};
-}
-
-loops::ContractionCall known_with(const loops::ContractionCall& call, const index::Substitution& sizes) {
-  loops::ContractionCall known = call;
-  loops::Contraction& of = known.contraction;
-  const auto put = [&](index::Expr& expr) { expr = index::substitute(expr, sizes); };
-  for (index::Expr* begin : {&of.out_begin, &of.left_begin, &of.right_begin}) put(*begin);
-  for (loops::Contraction::Operand& operand : of.operands) put(operand.begin);
-  for (loops::Contraction::Zero* zero : {&of.left_zero, &of.right_zero})
-    if (zero->stored) put(zero->stored->begin);
-  for (loops::Contraction::Window& window : of.windows) put(window.extent), put(window.step);
-  for (auto* axes : {&of.kept, &of.summed})
-    for (loops::Contraction::Axis& axis : *axes) {
-      for (index::Expr* expr : {&axis.extent, &axis.out, &axis.left, &axis.right}) put(*expr);
-      std::ranges::for_each(axis.operands, put);
-    }
-  return known;
-}
-
 // What a call without its epilogue computes.
 loops::Contraction without_operands(loops::Contraction of) {
   of.operands.clear();
@@ -66,6 +36,12 @@ loops::Contraction without_operands(loops::Contraction of) {
 
 bool lies_in_results(const LibraryCall::Operands& operands, std::optional<std::size_t> operand) {
   return operand && operands.epilogue[*operand] == operands.out;
+}
+
+// Its operands, and what it leaves where that is no integer.
+bool has_epilogue_of_f32(const loops::ContractionTypes& types) {
+  return !ops::is_16_bit_float(types.out) &&
+         std::ranges::all_of(types.operands, [](ops::DType dtype) { return dtype == ops::DType::f32; });
 }
 
 bool can_begin_again(const runtime::RunSettings& settings) {
@@ -90,8 +66,8 @@ double library_rate(const machine::Machine& machine) {
 
 LibraryKernel::LibraryKernel(const loops::Program& nest, const machine::Machine& machine)
     : name_(nest.name),
-      call_(call_in(nest)),
-      types_(types_in(nest, call_.contraction)),
+      call_(loops::call_in(nest)),
+      types_(loops::types_in(nest, call_.contraction)),
       in_results_(types_.out == ops::DType::f32 ? operand_in_results(call_) : std::nullopt),
       workers_(machine.blocks_at_once) {
   for (const loops::SizeInfo& size : nest.sizes) sizes_.push_back(size.symbol);
@@ -118,17 +94,13 @@ std::unique_ptr<const runtime::Kernel> LibraryKernel::with_constants(
 }
 
 bool LibraryKernel::serves(const loops::Program& nest, const machine::Machine& machine) {
-  const loops::ContractionCall call = call_in(nest);
-  index::Substitution usual;
-  for (const loops::SizeInfo& size : nest.sizes) {
-    const std::int64_t least = std::max<std::int64_t>(size.range.low.value_or(1), 1);
-    const std::int64_t most = std::max(size.range.high.value_or(USUAL_SIZE), least);
-    usual.emplace(size.symbol, std::clamp(size.usual.value_or(USUAL_SIZE), least, most));
-  }
+  const loops::ContractionCall call = loops::call_in(nest);
+  const loops::ContractionTypes types = loops::types_in(nest, call.contraction);
+  if (!call.epilogue.empty() && !has_epilogue_of_f32(types)) return false;
   const ThreadScope scope(machine.blocks_at_once);
   onednn::functions();  // that it cannot be opened is said
   try {
-    return LibraryCall::make(known_with(call, usual), types_in(nest, call.contraction)) != nullptr;
+    return LibraryCall::make(loops::with_sizes(call, loops::usual_sizes(nest)), types) != nullptr;
   } catch (const Error&) {
     return false;  // a layout that it does not describe, or cannot reorder
   }
@@ -137,11 +109,11 @@ bool LibraryKernel::serves(const loops::Program& nest, const machine::Machine& m
 loops::ContractionCall LibraryKernel::with_sizes(std::span<const std::int64_t> sizes) const {
   index::Substitution known;
   for (std::size_t at = 0; at < sizes.size(); ++at) known.emplace(sizes_[at], sizes[at]);
-  return known_with(call_, known);
+  return loops::with_sizes(call_, known);
 }
 
-ContractionTypes LibraryKernel::types_of_sums() const {
-  ContractionTypes types = types_;
+loops::ContractionTypes LibraryKernel::types_of_sums() const {
+  loops::ContractionTypes types = types_;
   if (!call_.epilogue.empty()) types.out = ops::DType::f32;
   return types;
 }
@@ -189,7 +161,7 @@ const LibraryCall& LibraryKernel::needed(const std::shared_ptr<const LibraryCall
 void LibraryKernel::run_in_two(const LibraryCall::Operands& operands, std::span<const std::int64_t> sizes,
                                int threads) const {
   const loops::ContractionCall call = with_sizes(sizes);
-  const std::int64_t begin = known(call.contraction.out_begin);
+  const std::int64_t begin = loops::known(call.contraction.out_begin);
   std::vector<float> apart;
   LibraryCall::Operands summed = operands;
   if (types_.out != types_of_sums().out || lies_in_results(operands, in_results_)) {
@@ -200,7 +172,7 @@ void LibraryKernel::run_in_two(const LibraryCall::Operands& operands, std::span<
   std::vector<const float*> beside;
   for (std::size_t number = 0; number < operands.epilogue.size(); ++number)
     beside.push_back(static_cast<const float*>(operands.epilogue[number]) +
-                     known(call.contraction.operands[number].begin));
+                     loops::known(call.contraction.operands[number].begin));
   apply_epilogue(call, static_cast<const float*>(summed.out) + begin,
                  static_cast<std::byte*>(operands.out) + begin * ops::size_of(types_.out), types_.out, beside,
                  threads);

@@ -57,12 +57,12 @@ class LibraryKernel final : public runtime::Kernel {
   std::int32_t zero_in(const loops::Contraction::Zero& zero, std::span<const runtime::Memory> arguments,
                        std::span<const std::int64_t> sizes) const;
   // The types of a call without its epilogue, which is of f32.
-  ContractionTypes types_of_sums() const;
+  loops::ContractionTypes types_of_sums() const;
   loops::ContractionCall with_sizes(std::span<const std::int64_t> sizes) const;
 
   std::string name_;
   loops::ContractionCall call_;
-  ContractionTypes types_;
+  loops::ContractionTypes types_;
   std::optional<std::size_t> in_results_;  // operand_in_results
   std::vector<index::Symbol> sizes_;
   std::vector<ops::DType> dtypes_;  // of the buffers

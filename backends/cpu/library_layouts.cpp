@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/base/error.h"
+#include "core/loops/library_nest.h"
 
 namespace twinloom::cpu {
 
 namespace {
 
-using loops::Contraction;
+using loops::Contraction, loops::known;
 
 // Axes that are none of the nest have no step in the operands of its epilogue.
 index::Expr step_in_operand(const Contraction::Axis& axis, std::size_t number) {
@@ -33,12 +33,6 @@ void settle(Layouts& layouts) {
 }
 
 }  // namespace
-
-std::int64_t known(const index::Expr& expr) {
-  const auto value = index::constant_of(expr);
-  CHECK(value, "a library's call of unknown sizes: ", expr);
-  return *value;
-}
 
 void Layout::settle() {
   std::int64_t most = 1;

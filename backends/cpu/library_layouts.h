@@ -9,9 +9,6 @@
 
 namespace twinloom::cpu {
 
-// The number that an expression without symbols is; Bug where it has some.
-std::int64_t known(const index::Expr& expr);
-
 // The dimensions of one operand, outermost first, and their steps in memory.
 struct Layout {
   std::vector<std::int64_t> dims, strides;

@@ -16,7 +16,7 @@ using Axes = std::vector<Walked>;
 using Numbers = std::vector<std::size_t>;
 Walked no_axis() { return {1, 0, 0, 0}; }
 
-std::int64_t known(const index::Expr& expr) { return index::constant_of(expr).value_or(0); }
+std::int64_t known_or_zero(const index::Expr& expr) { return index::constant_of(expr).value_or(0); }
 
 Axes picked(const Axes& axes, const Numbers& numbers) {
   Axes result;
@@ -27,7 +27,7 @@ Axes picked(const Axes& axes, const Numbers& numbers) {
 // Outermost in memory first.
 void sort_by(Axes& axes, index::Expr Walked::*step) {
   std::ranges::stable_sort(axes, std::ranges::greater{},
-                           [&](const Walked& axis) { return std::abs(known(axis.*step)); });
+                           [&](const Walked& axis) { return std::abs(known_or_zero(axis.*step)); });
 }
 
 std::optional<Walked> merged_by(Axes axes, index::Expr Walked::*step) {
@@ -84,7 +84,7 @@ class Shares {
       return std::nullopt;
     Convolution made{*batch, *groups, *results, *inputs, {}, begin_};
     std::ranges::stable_sort(windows_, std::ranges::greater{},
-                             [](const Contraction::Window& window) { return known(window.step); });
+                             [](const Contraction::Window& window) { return known_or_zero(window.step); });
     for (const Contraction::Window& window : windows_)
       if (!add_dimension(window, made)) return std::nullopt;
     return made;
@@ -98,10 +98,10 @@ class Shares {
   // Whether what is summed up for one result is in part what is summed up for the next one.
   bool overlap() const {
     return std::ranges::any_of(inputs_, [&](std::size_t k) {
-      const std::int64_t step = known(of_.summed[k].left), extent = known(of_.summed[k].extent);
+      const std::int64_t step = known_or_zero(of_.summed[k].left), extent = known_or_zero(of_.summed[k].extent);
       return std::ranges::any_of(batch_, [&](std::size_t b) {
-        const std::int64_t apart = known(of_.kept[b].left);
-        return apart > 0 && apart < step * extent && step < apart * known(of_.kept[b].extent);
+        const std::int64_t apart = known_or_zero(of_.kept[b].left);
+        return apart > 0 && apart < step * extent && step < apart * known_or_zero(of_.kept[b].extent);
       });
     });
   }
@@ -110,19 +110,19 @@ class Shares {
   // they walk its rows alone.
   bool lies_in_window() const {
     return std::ranges::any_of(batch_, [&](std::size_t k) {
-      const std::int64_t step = known(of_.kept[k].left);
-      return known(of_.kept[k].extent) > 1 &&
-             std::ranges::any_of(windows_, [&](const auto& window) { return step < known(window.step); });
+      const std::int64_t step = known_or_zero(of_.kept[k].left);
+      return known_or_zero(of_.kept[k].extent) > 1 &&
+             std::ranges::any_of(windows_, [&](const auto& window) { return step < known_or_zero(window.step); });
     });
   }
 
   // The kept axis with the widest steps whose windows along a summed one overlap or touch.
   std::optional<std::size_t> axis_beside(std::size_t summed) const {
-    const std::int64_t step = known(of_.summed[summed].left), reach = step * known(of_.summed[summed].extent);
+    const std::int64_t step = known_or_zero(of_.summed[summed].left), reach = step * known_or_zero(of_.summed[summed].extent);
     std::optional<std::size_t> beside;
     for (const std::size_t k : batch_) {
-      const std::int64_t apart = known(of_.kept[k].left);
-      if (apart > 0 && apart <= reach && (!beside || apart > known(of_.kept[*beside].left))) beside = k;
+      const std::int64_t apart = known_or_zero(of_.kept[k].left);
+      if (apart > 0 && apart <= reach && (!beside || apart > known_or_zero(of_.kept[*beside].left))) beside = k;
     }
     return step > 0 ? beside : std::nullopt;
   }
@@ -131,12 +131,12 @@ class Shares {
   // end, as channels of neighbours touch where windows of columns overlap; else the innermost.
   bool add_window_of_sums() {
     if (inputs_.empty()) return false;
-    std::ranges::stable_sort(inputs_, {}, [&](std::size_t k) { return known(of_.summed[k].left); });
+    std::ranges::stable_sort(inputs_, {}, [&](std::size_t k) { return known_or_zero(of_.summed[k].left); });
     const auto overlaps = [&](std::size_t summed) {
       const auto beside = axis_beside(summed);
-      const std::int64_t step = known(of_.summed[summed].left);
-      const std::int64_t apart = beside ? known(of_.kept[*beside].left) : 0;
-      return beside && step <= apart && apart < step * known(of_.summed[summed].extent);
+      const std::int64_t step = known_or_zero(of_.summed[summed].left);
+      const std::int64_t apart = beside ? known_or_zero(of_.kept[*beside].left) : 0;
+      return beside && step <= apart && apart < step * known_or_zero(of_.summed[summed].extent);
     };
     const auto found = std::ranges::find_if(inputs_, overlaps);
     const std::size_t summed = found == inputs_.end() ? inputs_.front() : *found;
@@ -147,11 +147,11 @@ class Shares {
   }
 
   void add_window_of(std::size_t kept, std::size_t summed) {
-    const std::int64_t apart = known(of_.kept[kept].left), by = known(of_.summed[summed].left),
+    const std::int64_t apart = known_or_zero(of_.kept[kept].left), by = known_or_zero(of_.summed[summed].left),
                        unit = std::gcd(apart, by);
     Contraction::Window window{kept, summed, apart / unit, by / unit, 0, 0, unit};
-    window.extent = window.by_kept * (known(of_.kept[kept].extent) - 1) +
-                    window.by_summed * (known(of_.summed[summed].extent) - 1) + 1;
+    window.extent = window.by_kept * (known_or_zero(of_.kept[kept].extent) - 1) +
+                    window.by_summed * (known_or_zero(of_.summed[summed].extent) - 1) + 1;
     windows_.push_back(window);
     std::erase(batch_, kept);
     std::erase(inputs_, summed);
@@ -159,10 +159,10 @@ class Shares {
 
   // One of the batch's axes, the innermost, as a dimension with one tap.
   bool add_window_of_results() {
-    const auto step = [&](std::size_t k) { return known(of_.kept[k].left); };
+    const auto step = [&](std::size_t k) { return known_or_zero(of_.kept[k].left); };
     const auto found = std::ranges::min_element(batch_, {}, step);
     if (found == batch_.end() || step(*found) <= 0) return false;
-    const std::int64_t extent = known(of_.kept[*found].extent);
+    const std::int64_t extent = known_or_zero(of_.kept[*found].extent);
     windows_.push_back({*found, std::nullopt, 1, 1, 0, extent, step(*found)});
     batch_.erase(found);
     return true;
@@ -170,17 +170,17 @@ class Shares {
 
   bool add_dimension(const Contraction::Window& window, Convolution& made) const {
     Convolution::Dimension dimension;
-    dimension.extent = known(window.extent), dimension.step = known(window.step);
+    dimension.extent = known_or_zero(window.extent), dimension.step = known_or_zero(window.step);
     dimension.before = window.before;
     if (window.kept) {
       const Walked& axis = of_.kept[*window.kept];
-      dimension.results = known(axis.extent), dimension.out_step = known(axis.out);
-      for (const index::Expr& step : axis.operands) dimension.operand_steps.push_back(known(step));
+      dimension.results = known_or_zero(axis.extent), dimension.out_step = known_or_zero(axis.out);
+      for (const index::Expr& step : axis.operands) dimension.operand_steps.push_back(known_or_zero(step));
       dimension.stride = window.by_kept;
     }
     if (window.summed) {
       const Walked& axis = of_.summed[*window.summed];
-      dimension.taps = known(axis.extent), dimension.right_step = known(axis.right);
+      dimension.taps = known_or_zero(axis.extent), dimension.right_step = known_or_zero(axis.right);
       dimension.dilation = window.by_summed;
     }
     if (dimension.before < 0) {  // what lies before the first element that is read
@@ -224,7 +224,7 @@ std::int64_t usual(const index::Expr& expr) {
   constexpr std::int64_t USUAL_SIZE = 61;
   index::Substitution sizes;
   for (const index::Symbol symbol : index::symbols_of(expr)) sizes.emplace(symbol, USUAL_SIZE);
-  return known(index::substitute(expr, sizes));
+  return known_or_zero(index::substitute(expr, sizes));
 }
 
 }  // namespace
