@@ -2,6 +2,7 @@
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/gpu.h"
 #include "backends/cuda/kernel.h"
+#include "backends/cuda/library_kernel.h"
 #include "backends/cuda/load.h"
 #include "backends/cuda/translate.h"
 #include "core/base/make_once.h"
@@ -70,7 +71,7 @@ class CudaBackend final : public runtime::Backend {
  public:
   explicit CudaBackend(const CudaOptions& options)
       : gpu_(gpu_of(options.device)),
-        known_(machine::known(gpu_.machine(), options.calibrations)),
+        known_(machine::known(machine_with_library(gpu_.machine()), options.calibrations)),
         loader_(std::make_shared<const Loader>(gpu_, options.cache)) {}
 
   std::string name() const override { return cat("cuda:", gpu_.device()); }
@@ -82,10 +83,17 @@ class CudaBackend final : public runtime::Backend {
   const machine::Machine& machine() const override { return known_.machine; }
   const runtime::Space* space() const override { return &gpu_; }
 
+  bool has_library_for(const loops::Program& nest) const override {
+    return LibraryKernel::serves(gpu_, nest);
+  }
   runtime::Built build(const loops::Program& program) const override { return build_in_place(program, {}); }
   runtime::Built build_in_place(const loops::Program& program,
                                 std::span<const loops::InPlace> in_place) const override {
     Stopwatch watch;
+    if (program.library) {
+      auto call = std::make_unique<const LibraryKernel>(gpu_, program);
+      return {std::move(call), {}, watch.lap(), false};
+    }
     KernelText text = loader_->translator().text(program, Handed::usual, in_place);
     Loaded usual = loader_->load(text, program.name);
     const auto for_any = [loader = loader_, program, pairs = std::vector(in_place.begin(), in_place.end())] {

@@ -43,6 +43,7 @@ namespace twinloom::cuda {
   ROW(cuStreamCreate, "cuStreamCreate")                     \
   ROW(cuStreamGetCtx, "cuStreamGetCtx")                     \
   ROW(cuStreamWaitEvent, "cuStreamWaitEvent")               \
+  ROW(cuStreamIsCapturing, "cuStreamIsCapturing")           \
   ROW(cuEventCreate, "cuEventCreate")                       \
   ROW(cuEventRecord, "cuEventRecord")                       \
   ROW(cuEventQuery, "cuEventQuery")                         \

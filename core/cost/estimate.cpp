@@ -49,8 +49,11 @@ Estimate estimate_of_library(const loops::Program& nest, const machine::Machine&
   const machine::MemoryLevel& level = level_with(machine, bytes, workers);
   const double bandwidth = level.bytes_per_second * (level.workers > 0 ? level.workers : workers);
   Estimate result;
+  const ops::DType factors = nest.buffers[call->contraction.left.index].dtype;
   const double rate = machine.library_rate * workers *
-                      (call->contraction.sums == ops::DType::i32 ? constants::INTEGER_PRODUCTS : 1);
+                      (call->contraction.sums == ops::DType::i32 ? constants::INTEGER_PRODUCTS
+                       : ops::bits_of(factors) == 16             ? machine.narrow_products
+                                                                 : 1);
   result.roofs = {{"instructions", operations, operations / rate}, {level.name, bytes, bytes / bandwidth}};
   const double start = machine.launch_seconds + (workers > 1 ? machine.wake_seconds : 0);
   result.seconds = together(result.roofs, constants::SHARPNESS_OF_VECTORS) + start;

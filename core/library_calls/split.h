@@ -14,14 +14,19 @@
 
 namespace twinloom::library_calls {
 
-// A call starts in some microseconds (what looks for it, the start of its threads), in which two cores make
-// half a million products: from so many on it costs little, and so does memory for what it makes. Of fewer
-// than the least a generated kernel takes no longer than the start alone.
-inline constexpr double LARGE_PRODUCTS = 1 << 19, LEAST_PRODUCTS = 1 << 15;
+// How many products a call is worth: of `large` ones always, of fewer where the estimates say so, of fewer
+// than `least` never, as a generated kernel takes no longer than the call's start alone.
+struct Worth {
+  double large, least;
+};
+// Cores: a call starts in some microseconds (what looks for it, the start of its threads), in which two of
+// them make half a million products. A GPU: an H200's cuBLASLt takes 6.5 to 9.6 us for 68 x 256 x 64, where
+// what is generated takes 4 to 5, with what follows it (2026-11-29).
+inline constexpr Worth WORTH_OF_CORES = {1 << 19, 1 << 15}, WORTH_OF_A_GPU = {1 << 24, 1 << 19};
 
-// Whether the graph sums up so many products anywhere: for fewer no library is opened, which takes as long as
-// many runs (25 ms).
-bool has_large_products(const graph::Graph& graph);
+// Whether the graph sums up so many products anywhere: where none are large no library is opened, which takes
+// as long as many runs (25 ms).
+bool has_products(const graph::Graph& graph, double least);
 
 // How many a nest that is a contraction makes; a size that is not known is taken for a typical one.
 double products_of(const loops::Program& nest);
@@ -34,6 +39,8 @@ bool takes(const loops::Program& nest, const IsWorth& is_worth);
 
 // A product of two matrices of this type, for which to ask whether a library is fast with it.
 loops::Program sample_product(ops::DType type);
+// A convolution of an image of f32, channels last, for the same.
+loops::Program sample_convolution();
 
 struct Split {
   lower::Lowered lowered;

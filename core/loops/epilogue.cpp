@@ -49,8 +49,9 @@ class Finder {
   bool find_stored(const Value& value, ops::DType stored) {
     if (stored == ops::DType::f32) return find(value);
     const auto* convert = std::get_if<Convert>(&value.node);
-    if (convert == nullptr || !ops::is_integer(stored) || ops::bits_of(stored) != 8 || !find(*convert->input))
-      return false;
+    if (convert == nullptr || !find(*convert->input)) return false;
+    if (ops::is_16_bit_float(stored)) return true;
+    if (!ops::is_integer(stored) || ops::bits_of(stored) != 8) return false;
     const bool is_signed = ops::kind(stored) == ops::TypeKind::signed_int;
     const float least = is_signed ? -128 : 0, most = is_signed ? 127 : 255;
     return !steps.empty() && steps.back().kind == Kind::clip && steps.back().a >= least &&
@@ -117,10 +118,11 @@ class Finder {
     if (const auto number = number_in(other)) {
       step.a = *number;
     } else {
-      const auto* load = std::get_if<Load>(&other.node);
-      if (load == nullptr || !load->mask.all.empty() ||
-          program_.buffers[load->buffer.index].dtype != ops::DType::f32)
-        return false;
+      const auto* convert = std::get_if<Convert>(&other.node);
+      const auto* load = std::get_if<Load>(&(convert == nullptr ? other : *convert->input).node);
+      if (load == nullptr || !load->mask.all.empty()) return false;
+      const ops::DType dtype = program_.buffers[load->buffer.index].dtype;
+      if (dtype != ops::DType::f32 && (convert == nullptr || !ops::is_16_bit_float(dtype))) return false;
       auto along = steps_along(nest_.common, load->offset);
       if (!along) return false;
       step.operand = operands.size();

@@ -38,8 +38,8 @@ struct ContractionCall {
 };
 
 // A nest that is a contraction (contraction.h), or one whose total goes through such steps alone: operands
-// are f32 and walked in steps of memory, and so is what is stored, or it is an integer of 8 bits. Lets must
-// be written out. Nothing where it is something else.
+// are floats of 32 or 16 bits and walked in steps of memory, and so is what is stored, or it is an integer
+// of 8 bits. Lets must be written out. Nothing where it is something else.
 std::optional<ContractionCall> contraction_call_of(const Program& nest);
 
 }  // namespace twinloom::loops

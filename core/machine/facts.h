@@ -41,6 +41,7 @@ void for_each_fact(Of& one, Other& other, Visit&& visit) {
   visit("issue_each", one.issue_each, other.issue_each, From::measurement);
   visit("streamed_per_second", one.streamed_per_second, other.streamed_per_second, From::measurement);
   visit("library_rate", one.library_rate, other.library_rate, From::caller);
+  visit("narrow_products", one.narrow_products, other.narrow_products, From::caller);
   visit("launch_seconds", one.launch_seconds, other.launch_seconds, From::measurement);
   visit("wake_seconds", one.wake_seconds, other.wake_seconds, From::measurement);
   visit("worth_a_thread_seconds", one.worth_a_thread_seconds, other.worth_a_thread_seconds, From::caller);

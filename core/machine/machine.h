@@ -49,6 +49,7 @@ struct Machine {
   double launch_seconds = 0;
   double library_rate =
       0;  // operations of products that a library does a second on one worker; 0: there is none
+  double narrow_products = 1;             // how many times as fast it is with factors of 16 bits
   double wake_seconds = 0;                // more than a launch, where the caller's workers take part
   double worth_a_thread_seconds = 15e-6;  // a kernel with less work stays on the calling thread
   friend bool operator==(const Machine&, const Machine&) = default;

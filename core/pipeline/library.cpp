@@ -15,18 +15,22 @@ double count_of(const graph::Shape& shape) {
   return lower::typical_count(shape, lower::RealizeLimits().typical_size);
 }
 
-bool are_large(const graph::Node& products) {
-  return count_of(products.shape) >= library_calls::LARGE_PRODUCTS;
+}  // namespace
+
+library_calls::Worth Library::worth() const {
+  return backend_.machine().max_threads > 1 ? library_calls::WORTH_OF_A_GPU : library_calls::WORTH_OF_CORES;
 }
 
-}  // namespace
+std::function<bool(const graph::Node&)> Library::are_large() const {
+  return [large = worth().large](const graph::Node& products) { return count_of(products.shape) >= large; };
+}
 
 bool Library::may_be_there() const { return backend_.machine().library_rate > 0 && mode_ != Mode::strict; }
 
 bool Library::suits(const loops::Program& nest) const {
   const double products = library_calls::products_of(nest);
-  if (products < library_calls::LEAST_PRODUCTS || !backend_.has_library_for(nest)) return false;
-  if (products >= library_calls::LARGE_PRODUCTS) return true;
+  if (products < worth().least || !backend_.has_library_for(nest)) return false;
+  if (products >= worth().large) return true;
   if (!nest.sizes.empty()) return false;
   const machine::Machine& machine = backend_.machine();
   loops::Program call = nest;
@@ -48,7 +52,7 @@ std::function<bool(const loops::Program& nest)> Library::takes() const {
 
 void Library::describe_to(lower::Routines& routines) const {
   routines.has_library_call = [library = *this](const loops::Program& nest) { return library.suits(nest); };
-  routines.least_products = library_calls::LEAST_PRODUCTS;
+  routines.least_products = worth().least;
   routines.library_takes = [library = *this, known = std::map<ops::DType, bool>()](ops::DType type) mutable {
     const auto [found, added] = known.try_emplace(type, false);
     if (added) found->second = library.backend_.has_library_for(library_calls::sample_product(type));
@@ -59,19 +63,23 @@ void Library::describe_to(lower::Routines& routines) const {
 // What is generated multiplies reals as fast.
 graph::Graph Library::integer_products(const graph::Graph& graph) const {
   if (!may_be_there()) return graph;
-  return graph::integer_products(graph, [&](const graph::Node& products) {
-    return are_large(products) && backend_.has_library_for(library_calls::sample_product(ops::DType::i8));
+  return graph::integer_products(graph, [&, is_large = are_large()](const graph::Node& products) {
+    return is_large(products) && backend_.has_library_for(library_calls::sample_product(ops::DType::i8));
   });
 }
 
 graph::Graph Library::transposed_windows(const graph::Graph& graph) const {
-  return may_be_there() ? graph::transposed_windows(graph, are_large) : graph;
+  if (!may_be_there()) return graph;
+  return graph::transposed_windows(graph, [&, is_large = are_large()](const graph::Node& products) {
+    return is_large(products) && backend_.has_library_for(library_calls::sample_convolution());
+  });
 }
 
 graph::Graph Library::factors_in_steps(const graph::Graph& graph) const {
   if (!may_be_there()) return graph;
-  return graph::factors_in_steps(graph, [](const graph::Node& products, const graph::Shape& memory) {
-    return are_large(products) && count_of(products.shape) >= 2 * count_of(memory);
+  return graph::factors_in_steps(graph, [is_large = are_large()](const graph::Node& products,
+                                                                 const graph::Shape& memory) {
+    return is_large(products) && count_of(products.shape) >= 2 * count_of(memory);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "core/library_calls/split.h"
 #include "core/lower/lower.h"
 #include "core/pipeline/pipeline.h"
 
@@ -16,6 +17,8 @@ class Library {
 
   // Whether there may be one; nothing is opened for the answer. Mode `strict` takes nothing from it.
   bool may_be_there() const;
+  // How many products are worth a call of it.
+  library_calls::Worth worth() const;
   // Whether it computes a product faster than what is generated, which opens it.
   bool suits(const loops::Program& nest) const;
   // Whether it computes a part of a nest; asked again and again while units are fused, it remembers.
@@ -29,6 +32,8 @@ class Library {
   graph::Graph factors_in_steps(const graph::Graph& graph) const;
 
  private:
+  std::function<bool(const graph::Node& products)> are_large() const;
+
   const runtime::Backend& backend_;
   Mode mode_;
   schedule::Choices& choices_;

@@ -78,7 +78,7 @@ void constants_in_rows(State& state) {
     return;
   state.graph = graph::constants_in_rows(state.graph, [](const graph::Node& products) {
     return lower::typical_count(products.shape, lower::RealizeLimits().typical_size) >=
-           library_calls::LEAST_PRODUCTS;
+           library_calls::WORTH_OF_CORES.least;
   });
 }
 void fold_constants(State& state) { state.graph = evaluate::fold_constants(state.graph); }
@@ -150,7 +150,7 @@ lower::Routines routines_of(const State& state) {
 
 void lower_graph(State& state) {
   const machine::Machine& machine = state.backend.machine();
-  state.has_library = state.library().may_be_there() && library_calls::has_large_products(state.graph);
+  state.has_library = state.library().may_be_there() && library_calls::has_products(state.graph, state.library().worth().large);
   state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state), costs_for(machine),
                                      state.options.row_major_results);
 }

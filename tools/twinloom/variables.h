@@ -10,7 +10,7 @@ struct Variable {
   std::string_view name, words;
 };
 
-inline constexpr std::array<Variable, 5> variables = {{
+inline constexpr std::array<Variable, 6> variables = {{
     {"TWINLOOM_LOG",
      "Logs on the error stream, with commas between them: fusion, schedule, guards, code, cache; or all"},
     {"TWINLOOM_CACHE_DIR",
@@ -19,6 +19,8 @@ inline constexpr std::array<Variable, 5> variables = {{
     {"TWINLOOM_ONEDNN",
      "oneDNN's library or its folder, else it is looked for; 0: products and convolutions of CPUs are "
      "generated"},
+    {"TWINLOOM_CUBLAS",
+     "cuBLASLt's library or its folder, else it is looked for; 0: products of GPUs are generated"},
     {"TWINLOOM_CUDA_PATH",
      "Folders with CUDA's libraries, with colons between them, before the others that are searched"},
 }};
