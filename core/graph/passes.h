@@ -44,6 +44,9 @@ Graph scatter_to_select(const Graph& graph);
 // A reduction of what is the same along an axis that it keeps is made once for all of the axis; that of one
 // element is the element. reduce_once.cpp
 Graph reduce_once(const Graph& graph);
+// An axis of products that are worth it becomes two where a factor reads its quotients and remainders.
+// batches_in_steps.cpp
+Graph batches_in_steps(const Graph& graph, const IsWorth& is_worth);
 // A factor of sums of products lies in memory in steps, where the products are worth memory of such a shape.
 // factors_in_steps.cpp
 using IsWorthMemory = std::function<bool(const Node& products, const Shape& memory)>;

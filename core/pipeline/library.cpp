@@ -75,6 +75,10 @@ graph::Graph Library::transposed_windows(const graph::Graph& graph) const {
   });
 }
 
+graph::Graph Library::batches_in_steps(const graph::Graph& graph) const {
+  return may_be_there() ? graph::batches_in_steps(graph, are_large()) : graph;
+}
+
 graph::Graph Library::factors_in_steps(const graph::Graph& graph) const {
   if (!may_be_there()) return graph;
   return graph::factors_in_steps(graph, [is_large = are_large()](const graph::Node& products,

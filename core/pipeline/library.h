@@ -29,6 +29,7 @@ class Library {
   // As core/graph/passes.h says; the graph itself where there is no library.
   graph::Graph integer_products(const graph::Graph& graph) const;
   graph::Graph transposed_windows(const graph::Graph& graph) const;
+  graph::Graph batches_in_steps(const graph::Graph& graph) const;
   graph::Graph factors_in_steps(const graph::Graph& graph) const;
 
  private:

@@ -71,6 +71,7 @@ void contract_products(State& state) {
 
 void integer_products(State& state) { state.graph = state.library().integer_products(state.graph); }
 void transposed_windows(State& state) { state.graph = state.library().transposed_windows(state.graph); }
+void batches_in_steps(State& state) { state.graph = state.library().batches_in_steps(state.graph); }
 void factors_in_steps(State& state) { state.graph = state.library().factors_in_steps(state.graph); }
 // Threads of a GPU read columns side by side.
 void constants_in_rows(State& state) {
@@ -343,6 +344,7 @@ constexpr std::array passes_of_all_sizes = {
          [](State& state) { state.graph = graph::apply_before_select(state.graph); }},
     Pass{"maxima_of_integers", Form::graph,
          [](State& state) { state.graph = graph::maxima_of_integers(state.graph); }},
+    Pass{"batches_in_steps", Form::graph, batches_in_steps},
     Pass{"factors_in_steps", Form::graph, factors_in_steps},
     Pass{"constants_in_rows", Form::graph, constants_in_rows},
     Pass{"lower", Form::nests, lower_graph},
