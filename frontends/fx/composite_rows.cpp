@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "core/graph/attention.h"
 #include "core/graph/reductions.h"
 #include "core/graph/views.h"
 #include "frontends/fx/operators.h"
@@ -248,6 +249,7 @@ Item logit(const Arguments& arguments) {
 constexpr std::array rows = {
     Row{"_softmax", softmax<graph::softmax>},
     Row{"softmax.int", softmax_as<graph::softmax>},
+    Row{"_safe_softmax", softmax_as<graph::safe_softmax>},
     Row{"_log_softmax", softmax<graph::log_softmax>},
     Row{"log_softmax.int", softmax_as<graph::log_softmax>},
     Row{"_softmax_backward_data", softmax_backward},

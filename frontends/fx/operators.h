@@ -46,6 +46,7 @@ std::span<const Row> view_rows();
 std::span<const Row> reduction_rows();
 std::span<const Row> indexing_rows();
 std::span<const Row> composite_rows();
+std::span<const Row> attention_rows();
 std::span<const Row> creation_rows();
 std::span<const Row> size_rows();
 std::span<const Row> prims_rows();

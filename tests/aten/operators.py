@@ -1,5 +1,6 @@
 """Draws the arguments of an operator: by its schema, or by a function of its own where that says too little."""
 
+import operators_attention  # noqa: F401
 import operators_complex  # noqa: F401
 import operators_indexed  # noqa: F401
 import operators_moving  # noqa: F401

@@ -97,6 +97,11 @@ REASONS = [
     Reason("native_layer_norm", "values", "want 0.0 got nan", "the mean of nothing is NaN by contract"),
     Reason("var_mean.correction", "values", "want nan got -?inf",
            "the mean of what holds an infinity is that infinity; PyTorch's running mean is NaN"),
+    Reason("_?scaled_dot_product_.*attention.*", "values", "want", "PyTorch's CPU rounds weights to 16 bits before it multiplies values",
+           gives_16_bits, EXACT),
+    Reason("scaled_dot_product_attention", "refused", "not both", "a mask beside is_causal is an error by PyTorch's documentation; "
+           "its flash kernel of CPUs takes both"),
+    Reason("_scaled_dot_product_.*_backward", "refused", "needs a mask of", "PyTorch checks the type of the mask in the forward operator alone"),
     Reason(".*", "runs", "INTERNAL ASSERT FAILED", "PyTorch fails, and asks for a report"),
     Reason("cummax|cummin", "refused", "axis .* is out of range", "PyTorch checks no axis of a tensor without elements",
            of_nothing),
