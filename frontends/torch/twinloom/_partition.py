@@ -84,7 +84,7 @@ def why_left(node, device, products):
         return "a product of matrices, or a convolution"
     if device.type == "cuda" and not products and _sorts_long_rows(node):
         return "a sort of long rows"
-    if "_scaled_dot_product" in node.target._schema.name:
+    if "scaled_dot_product" in node.target._schema.name:
         return "attention"
     if torch.Tag.nondeterministic_seeded in node.target.tags or packet(node) in LEFT:
         return "draws random numbers, or has none of its own"
