@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/graph/composites.h"
+#include "core/graph/einsum.h"
 #include "core/graph/reductions.h"
 #include "core/graph/views.h"
 #include "frontends/fx/operators.h"
@@ -40,6 +41,12 @@ Item linear(const Arguments& arguments) {
     result = result + widened(*bias);
   }
   return {graph::cast(result, x.dtype(), true)};
+}
+
+Item einsum(const Arguments& arguments) {
+  const std::vector<Tensor> operands = arguments.tensors(1, "tensors");
+  for (const Tensor& operand : operands) check_types(arguments, operands.front(), operand);
+  return {graph::einsum(arguments.builder(), arguments.text(0, "equation", ""), operands)};
 }
 
 // The result of the operator with its statistics, by the arguments that both have.
@@ -113,6 +120,7 @@ Item diff(const Arguments& arguments) {
 constexpr std::array rows = {
     Row{"matmul", matmul},
     Row{"linear", linear},
+    Row{"einsum.default", einsum},
     Row{"layer_norm", layer_norm},
     Row{"group_norm", group_norm},
     Row{"batch_norm", batch_norm},

@@ -2,9 +2,9 @@
 #include <array>
 
 #include "core/graph/composites.h"
+#include "core/graph/einsum.h"
 #include "core/graph/reductions.h"
 #include "frontends/onnx/convolutions.h"
-#include "frontends/onnx/einsum.h"
 #include "frontends/onnx/operators.h"
 
 namespace twinloom::onnx {
@@ -95,6 +95,10 @@ Values conv_transpose(const Call& call) {
                                             {call.name(), spreads(call, x, weights), groups_of(call)});
   if (call.has(2)) value = value + graph::beside_channels(widened(call.tensor(2)), x.rank());
   return {graph::cast(value, x.dtype(), true)};
+}
+
+Values einsum(const Call& call) {
+  return {graph::einsum(call.builder(), call.text("equation", ""), call.tensors())};
 }
 
 constexpr std::array rows = {

@@ -28,6 +28,16 @@ def linear(d):
     return [x, weight, d.maybe(lambda: finite(d.tensor([columns], dtype)))]
 
 
+@drawn("einsum.default")
+def einsum(d):
+    sizes, dtype = {letter: d.choice([1, 2, 3]) for letter in "abcd"}, d.dtype(FLOATING)
+    terms = ["".join(d.random.sample("abcd", d.random.randint(1, 3))) for _ in range(d.choice([1, 2, 2, 3]))]
+    letters = sorted(set("".join(terms)))
+    result = "".join(d.random.sample(letters, d.random.randint(0, len(letters))))
+    operands = [finite(d.tensor([sizes[letter] for letter in term], dtype)) for term in terms]
+    return [",".join(terms) + ("" if d.chance(0.3) else f"->{result}"), operands]
+
+
 @drawn("layer_norm")
 def layer_norm(d):
     x = finite(d.tensor(d.shape(1), d.dtype(FLOATING)))

@@ -8,8 +8,15 @@
 namespace twinloom::tests {
 namespace {
 
+// Long because it is a table: a row for each operator.
 TEST(FxLayers, GiveWhatPyTorchGives) {
   const ValueRow rows[] = {
+      {"x: \"f32[2, 3]\", w: \"f32[3, 2]\"",
+       "y = torch.ops.aten.einsum.default('ij,jk->ki', [x, w])",
+       "f32[2, 2]",
+       {10, 28, 13, 40}},
+      {"x: \"f32[2, 2]\"", "y = torch.ops.aten.einsum.default('ii', [x])", "f32[]", {3}},
+      {"x: \"f32[2, 2]\"", "y = torch.ops.aten.einsum.default('...i->...', [x])", "f32[2]", {1, 5}},
       {"x: \"f32[2, 3]\", w: \"f32[3, 2]\"",
        "y = torch.ops.aten.matmul.default(x, w)",
        "f32[2, 2]",
@@ -112,6 +119,7 @@ TEST(FxLayers, ThatCannotBeComputedAreErrors) {
        "needs 'running_mean' and 'running_var' where it does not train"},
       {"batch_norm.default(x, None, None, x, x, True, 0.1, 1.0, False)",
        "training writes 'running_mean' and 'running_var', which is not supported"},
+      {"einsum.default('ij,jk', [x, y])", "needs tensors of one floating type, given f32 and f16"},
       {"dropout.default(x, 0.5, True)",
        "'train' must be False where 'p' is 0.5; which elements PyTorch drops at random cannot be reproduced"},
       {"diff.default(x, 65)", "'n' must lie in 0 to 64, it is 65"},
@@ -128,6 +136,13 @@ TEST(FxLayers, ThatCannotBeComputedAreErrors) {
                                    cat("z = torch.ops.aten.", row.call), "(None,)")),
               cat("FX graph line 3: ", target, ": ", row.words));
   }
+  for (const auto& [call, words] :
+       {std::pair{"'ij,jk', [x]", "the equation 'ij,jk' has 2 terms for 1 tensors"},
+        {"'ijk', [x]", "the term 'ijk' does not fit a tensor of 2 axes"},
+        {"'ij->ii', [x]", "the result has a letter twice, or one that no term has"}})
+    EXPECT_EQ(error_of(module_text("x: \"f32[2, 3]\"", cat("y = torch.ops.aten.einsum.default(", call, ")"),
+                                   "(y,)")),
+              cat("FX graph line 3: einsum 'y': ", words));
   EXPECT_EQ(error_of(module_text("x: \"f32[2, 3]\"", "y = torch.ops.aten.matmul.default(x, x)", "(y,)")),
             "FX graph line 3: matrices of 3 columns and 2 rows do not fit together");
 }
