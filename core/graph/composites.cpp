@@ -60,6 +60,19 @@ Tensor matrix_product(const Tensor& a, const Tensor& b) {
   return sum(unsqueeze(a, -1) * unsqueeze(b, -3), {-2});
 }
 
+Tensor matmul(Tensor a, Tensor b) {
+  if (a.rank() == 0 || b.rank() == 0) fail(a.builder(), "matmul", "needs tensors with axes");
+  const bool is_row = a.rank() == 1, is_column = b.rank() == 1;
+  if (is_row) a = unsqueeze(a, 0);
+  if (is_column) b = unsqueeze(b, 1);
+  a.builder().graph().require_equal(
+      a.size(-1), b.size(-2),
+      cat("matrices of ", a.size(-1), " columns and ", b.size(-2), " rows do not fit together"));
+  Tensor product = matrix_product(a, b);
+  if (is_column) product = select(product, -1, 0);
+  return is_row ? select(product, is_column ? -1 : -2, 0) : product;
+}
+
 Tensor softmax(const Tensor& x, int axis) {
   needs_real(x, "softmax");
   return rounded_once(

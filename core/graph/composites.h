@@ -9,6 +9,9 @@ namespace twinloom::graph {
 // [..., n, k] by [..., k, m], whose other axes are broadcast: [..., n, m], a sum of products for each
 // element.
 Tensor matrix_product(const Tensor& a, const Tensor& b);
+// The same as NumPy has it: one axis is a row on the left and a column on the right. Error for tensors that
+// do not fit.
+Tensor matmul(Tensor a, Tensor b);
 
 // m = max x; d = x - m; e = exp d; s = sum e. e / s. A row with +inf, or of -inf alone, is NaN throughout.
 Tensor softmax(const Tensor& x, int axis);

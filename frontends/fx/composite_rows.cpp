@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "core/graph/attention.h"
 #include "core/graph/reductions.h"
 #include "core/graph/views.h"
 #include "frontends/fx/operators.h"
@@ -53,18 +54,6 @@ Item statistic(const Tensor& tensor) {
 }
 Item three(const graph::Normalized& result) {
   return {Items{{result.value}, statistic(result.mean), statistic(result.rstd)}};
-}
-// How many of the last axes 'normalized_shape' speaks of; they must have its sizes.
-int normalised_axes(const Arguments& arguments, const Tensor& x) {
-  const std::vector<index::Expr> sizes = arguments.sizes(1, "normalized_shape");
-  const int count = static_cast<int>(sizes.size());
-  for (int axis = 1; axis <= std::min(count, x.rank()); ++axis) {
-    const index::Expr& wanted = sizes[static_cast<std::size_t>(count - axis)];
-    x.builder().graph().require_equal(
-        x.size(-axis), wanted,
-        cat("axis ", -axis, " has size ", x.size(-axis), ", 'normalized_shape' says ", wanted));
-  }
-  return count;
 }
 Item layer_norm(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "input");
@@ -248,6 +237,7 @@ Item logit(const Arguments& arguments) {
 constexpr std::array rows = {
     Row{"_softmax", softmax<graph::softmax>},
     Row{"softmax.int", softmax_as<graph::softmax>},
+    Row{"_safe_softmax", softmax_as<graph::safe_softmax>},
     Row{"_log_softmax", softmax<graph::log_softmax>},
     Row{"log_softmax.int", softmax_as<graph::log_softmax>},
     Row{"_softmax_backward_data", softmax_backward},
@@ -273,6 +263,18 @@ constexpr std::array rows = {
 };
 
 }  // namespace
+
+int normalised_axes(const Arguments& arguments, const Tensor& x) {
+  const std::vector<index::Expr> sizes = arguments.sizes(1, "normalized_shape");
+  const int count = static_cast<int>(sizes.size());
+  for (int axis = 1; axis <= std::min(count, x.rank()); ++axis) {
+    const index::Expr& wanted = sizes[static_cast<std::size_t>(count - axis)];
+    x.builder().graph().require_equal(
+        x.size(-axis), wanted,
+        cat("axis ", -axis, " has size ", x.size(-axis), ", 'normalized_shape' says ", wanted));
+  }
+  return count;
+}
 
 std::span<const Row> composite_rows() { return rows; }
 

@@ -37,13 +37,16 @@ struct Numbers {
   Expr groups() const { return arguments.size(first + 5, "groups"); }
 };
 
-Numbers numbers_of(const Arguments& arguments, std::size_t first, const Tensor& x, const Tensor& filters) {
+void check_operands(const Arguments& arguments, const Tensor& x, const Tensor& filters) {
   if (x.rank() < 3 || filters.rank() != x.rank())
     arguments.fail(cat("needs a batch and a weight of as many axes, 3 or more; given tensors of ", x.rank(),
                        " and ", filters.rank(), " axes"));
   if (!ops::is_floating(x.dtype()) || x.dtype() != filters.dtype())
     arguments.fail(cat("needs tensors of one floating type, given ", ops::name(x.dtype()), " and ",
                        ops::name(filters.dtype())));
+}
+Numbers numbers_of(const Arguments& arguments, std::size_t first, const Tensor& x, const Tensor& filters) {
+  check_operands(arguments, x, filters);
   return {arguments, first, static_cast<std::size_t>(x.rank()) - 2};
 }
 
@@ -75,15 +78,59 @@ std::vector<Expr> result_sizes(const Numbers& numbers, const Tensor& x, const Te
   return sizes;
 }
 
+Tensor with_bias(const Arguments& arguments, Tensor result, ops::DType type) {
+  if (const auto bias = arguments.maybe_tensor(2, "bias"))
+    result = result + graph::beside_channels(widened(*bias), result.rank());
+  return graph::cast(result, type, true);
+}
+
 Item convolution(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "input"), filters = arguments.tensor(1, "weight");
   const Numbers numbers = numbers_of(arguments, 3, x, filters);
   const Convolution given = with_counts(numbers, result_sizes(numbers, x, filters));
   const auto of = numbers.transposed() ? graph::convolve_transposed : graph::convolve;
-  Tensor result = of(widened(x), widened(filters), given);
-  if (const auto bias = arguments.maybe_tensor(2, "bias"))
-    result = result + graph::beside_channels(widened(*bias), x.rank());
-  return {graph::cast(result, x.dtype(), true)};
+  return {with_bias(arguments, of(widened(x), widened(filters), given), x.dtype())};
+}
+
+// Of layers: one number an axis, or 'padding' in words, where "same" keeps the sizes.
+Convolution layer_of(const Arguments& arguments, const Tensor& x, const Tensor& filters) {
+  const std::size_t axes = static_cast<std::size_t>(x.rank()) - 2;
+  const auto along = [&](std::size_t position, std::string_view name, std::int64_t otherwise) {
+    const std::vector<Expr> given = arguments.along_axes(position, name, axes);
+    return given.empty() ? std::vector<Expr>(axes, otherwise) : given;
+  };
+  const Item* padding = arguments.find(4, "padding");
+  const auto* words = padding == nullptr ? nullptr : padding->get<std::string>();
+  const bool keeps = words != nullptr && *words == "same";
+  if (words != nullptr && !keeps && *words != "valid")
+    arguments.fail(cat("'padding' must be same or valid, it is ", escaped(*words)));
+  Convolution result{"convolution", {}, arguments.size(6, "groups", 1)};
+  const auto stride = along(3, "stride", 1), dilation = along(5, "dilation", 1);
+  const auto before = words == nullptr ? along(4, "padding", 0) : std::vector<Expr>(axes, 0);
+  const Shape in = spatial(x), size = spatial(filters);
+  for (std::size_t d = 0; d < axes; ++d) {
+    const Expr reach = dilation[d] * (size[d] - 1);
+    if (keeps && stride[d] != Expr(1)) arguments.fail("'padding' of same needs a stride of 1");
+    result.taps.push_back(keeps ? Taps{1, dilation[d], index::floor_div(reach, Expr(2)), in[d]}
+                                : Taps{stride[d], dilation[d], before[d],
+                                       index::floor_div(in[d] + 2 * before[d] - reach - 1, stride[d]) + 1});
+  }
+  return result;
+}
+
+// Without a batch too.
+template <int axes>
+Item layer(const Arguments& arguments) {
+  const Tensor given = arguments.tensor(0, "input"), filters = arguments.tensor(1, "weight");
+  if (filters.rank() != axes + 2 || (given.rank() != axes + 1 && given.rank() != axes + 2))
+    arguments.fail(cat("needs an input of ", axes + 1, " or ", axes + 2, " axes and a weight of ", axes + 2,
+                       ", given tensors of ", given.rank(), " and ", filters.rank()));
+  const bool is_single = given.rank() == axes + 1;
+  const Tensor x = is_single ? graph::unsqueeze(given, 0) : given;
+  check_operands(arguments, x, filters);
+  const Tensor result = graph::convolve(widened(x), widened(filters), layer_of(arguments, x, filters));
+  const Tensor rounded = with_bias(arguments, result, x.dtype());
+  return {is_single ? graph::select(rounded, 0, 0) : rounded};
 }
 
 // Of a transposed one input and gradient change places.
@@ -115,6 +162,9 @@ Item convolution_backward(const Arguments& arguments) {
 }
 
 constexpr std::array rows = {
+    Row{"conv1d", layer<1>},
+    Row{"conv2d", layer<2>},
+    Row{"conv3d", layer<3>},
     Row{"convolution", convolution},
     Row{"convolution_backward", convolution_backward},
 };

@@ -15,9 +15,9 @@ const Table& table() {
   static const Table rows = [] {
     Table all;
     for (const auto family :
-         {pointwise_rows(), view_rows(), reduction_rows(), indexing_rows(), composite_rows(), creation_rows(),
-          size_rows(), prims_rows(), copy_rows(), complex_rows(), product_rows(), convolution_rows(),
-          pooling_rows(), sorting_rows()}) {
+         {pointwise_rows(), view_rows(), reduction_rows(), indexing_rows(), composite_rows(),
+          attention_rows(), layer_rows(), creation_rows(), size_rows(), prims_rows(), copy_rows(),
+          complex_rows(), product_rows(), convolution_rows(), pooling_rows(), sorting_rows()}) {
       for (const Row& row : family) {
         const bool added = all.emplace(row.name, &row).second;
         CHECK(added, "two rows for the operator ", row.name);

@@ -46,6 +46,8 @@ std::span<const Row> view_rows();
 std::span<const Row> reduction_rows();
 std::span<const Row> indexing_rows();
 std::span<const Row> composite_rows();
+std::span<const Row> attention_rows();
+std::span<const Row> layer_rows();
 std::span<const Row> creation_rows();
 std::span<const Row> size_rows();
 std::span<const Row> prims_rows();
@@ -55,6 +57,9 @@ std::span<const Row> product_rows();
 std::span<const Row> convolution_rows();
 std::span<const Row> pooling_rows();
 std::span<const Row> sorting_rows();
+
+// How many of the last axes the 'normalized_shape' of a layer norm speaks of; they must have its sizes.
+int normalised_axes(const Arguments& arguments, const graph::Tensor& x);
 
 // What a text calls: a row, or its form in place (add_ of the row add), whose result the first argument holds
 // from then on. Every row has such a form, by its name and an underscore, but those of views.

@@ -316,6 +316,8 @@ constexpr std::array rows = {
     Row{"isnan", of_floats<Pointwise::isnan, false>},
     Row{"isinf", of_floats<Pointwise::isinf, false>},
     Row{"isfinite", of_floats<Pointwise::isfinite, true>},
+    Row{"max.other", binary<Pointwise::maximum>},
+    Row{"min.other", binary<Pointwise::minimum>},
     Row{"where", where},
     Row{"masked_fill", masked_fill},
     Row{"clamp", clamp},

@@ -67,6 +67,10 @@ Item max_pool(const Arguments& arguments) {
                 {graph::places_in_plane(place, pooling.windows, plane_of(x, axes))}}};
 }
 template <std::size_t axes>
+Item max_pool_value(const Arguments& arguments) {
+  return {graph::max_pool(input_of(arguments, 0, axes), pooling_of(arguments, axes, 1, Dilation::given))};
+}
+template <std::size_t axes>
 Item max_pool_backward(const Arguments& arguments) {
   const Tensor x = input_of(arguments, 1, axes);
   return {graph::max_pool_backward(arguments.tensor(0, "grad_output"), arguments.tensor(7, "indices"),
@@ -131,12 +135,16 @@ constexpr std::array rows = {
     Row{"avg_pool1d", average_pool<1>},
     Row{"avg_pool2d", average_pool<2>},
     Row{"avg_pool3d", average_pool<3>},
+    Row{"adaptive_avg_pool2d", adaptive_average_pool<2>},
+    Row{"adaptive_avg_pool3d", adaptive_average_pool<3>},
     Row{"_adaptive_avg_pool2d", adaptive_average_pool<2>},
     Row{"_adaptive_avg_pool3d", adaptive_average_pool<3>},
     Row{"_adaptive_avg_pool2d_backward", adaptive_average_pool_backward<2>},
     Row{"_adaptive_avg_pool3d_backward", adaptive_average_pool_backward<3>},
     Row{"avg_pool2d_backward", average_pool_backward<2>},
     Row{"avg_pool3d_backward", average_pool_backward<3>},
+    Row{"max_pool2d", max_pool_value<2>},
+    Row{"max_pool3d", max_pool_value<3>},
     Row{"max_pool2d_with_indices", max_pool<2>},
     Row{"max_pool3d_with_indices", max_pool<3>},
     Row{"max_pool2d_with_indices_backward", max_pool_backward<2>},

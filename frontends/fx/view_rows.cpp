@@ -34,6 +34,30 @@ graph::Shape with_printed(const Arguments& arguments, graph::Shape sizes) {
 Item view(const Arguments& arguments) {
   return {graph::reshape(arguments.tensor(0, "self"), with_printed(arguments, arguments.sizes(1, "size")))};
 }
+// The axes from start to end become one; a tensor without axes gets one.
+Item flatten(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  if (x.rank() == 0) return {graph::reshape(x, {1})};
+  const int start = graph::axis_of(arguments.integer(1, "start_dim", 0), x.rank(), "flatten"),
+            end = graph::axis_of(arguments.integer(2, "end_dim", -1), x.rank(), "flatten");
+  if (start > end) arguments.fail(cat("'start_dim' ", start, " lies behind 'end_dim' ", end));
+  graph::Shape shape = x.shape();
+  Expr size = 1;
+  for (int axis = start; axis <= end; ++axis) size = size * x.size(axis);
+  shape[static_cast<std::size_t>(start)] = size;
+  shape.erase(shape.begin() + start + 1, shape.begin() + end + 1);
+  return {graph::reshape(x, shape)};
+}
+// One axis becomes several, of which one may be -1.
+Item unflatten(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "self");
+  const int axis = graph::axis_of(arguments.integer(1, "dim"), x.rank(), "unflatten");
+  graph::Shape shape = x.shape();
+  const std::vector<Expr> sizes = arguments.sizes(2, "sizes");
+  shape.erase(shape.begin() + axis);
+  shape.insert(shape.begin() + axis, sizes.begin(), sizes.end());
+  return {graph::reshape(x, with_printed(arguments, shape))};
+}
 Item same(const Arguments& arguments) { return {arguments.tensor(0, "self")}; }
 // All elements of self become the value.
 Item fill(const Arguments& arguments) {
@@ -122,7 +146,7 @@ graph::Padding padded(const Arguments& arguments, const Tensor& x, int i, const 
 }
 
 // [last axis before, after, the one before it before, after, ...]
-Item pad(const Arguments& arguments) {
+Item pad_by(const Arguments& arguments, std::size_t value_at) {
   const Tensor x = arguments.tensor(0, "self");
   const std::vector<Expr> pairs = arguments.sizes(1, "pad");
   if (pairs.size() % 2 != 0 || pairs.size() / 2 > static_cast<std::size_t>(x.rank())) {
@@ -133,11 +157,18 @@ Item pad(const Arguments& arguments) {
   for (std::size_t i = 0; i < pairs.size() / 2; ++i)
     padding[padding.size() - 1 - i] =
         padded(arguments, x, static_cast<int>(i), pairs[2 * i], pairs[2 * i + 1]);
-  ops::Number fill = arguments.find(2, "value") == nullptr ? ops::Number(0) : arguments.number(2, "value");
+  ops::Number fill =
+      arguments.find(value_at, "value") == nullptr ? ops::Number(0) : arguments.number(value_at, "value");
   const bool fills =
       std::ranges::any_of(pairs, [](const Expr& size) { return index::constant_of(size).value_or(1) > 0; });
   if (fills) fill = fitting(arguments, fill, x.dtype());
   return {graph::pad(x, padding, fill)};
+}
+Item pad(const Arguments& arguments) { return pad_by(arguments, 2); }
+Item pad_with_mode(const Arguments& arguments) {
+  const std::string mode = arguments.text(2, "mode", "constant");
+  if (mode != "constant") arguments.fail(cat("'mode' must be constant, it is ", escaped(mode)));
+  return pad_by(arguments, 3);
 }
 Item flip(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
@@ -263,6 +294,8 @@ constexpr std::array rows = {
     Row{"view", view, Lies::view, put_reshaped},
     Row{"_unsafe_view", view, Lies::view, put_reshaped},
     Row{"reshape", view, Lies::view_or_copy},
+    Row{"flatten.using_ints", flatten, Lies::view_or_copy},
+    Row{"unflatten.int", unflatten, Lies::view, put_reshaped},
     Row{"alias", same, Lies::whole},
     Row{"detach", same, Lies::whole},
     Row{"detach_", same, Lies::whole},
@@ -276,6 +309,8 @@ constexpr std::array rows = {
     Row{"zero", zero},
     Row{"permute", permute, Lies::view, put_permuted},
     Row{"transpose", transpose, Lies::view, put_transposed},
+    Row{"swapaxes", transpose, Lies::view, put_transposed},
+    Row{"swapdims", transpose, Lies::view, put_transposed},
     Row{"t", t, Lies::view, put_turned},
     Row{"squeeze.default", squeeze, Lies::view, put_reshaped},
     Row{"squeeze", squeeze_axes, Lies::view, put_reshaped},
@@ -288,6 +323,7 @@ constexpr std::array rows = {
     Row{"select_scatter", select_scatter},
     Row{"select_backward", select_backward},
     Row{"constant_pad_nd", pad},
+    Row{"pad", pad_with_mode},
     Row{"flip", flip},
     Row{"repeat", repeat},
     Row{"roll", roll},

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/graph/attention.h"
 #include "core/graph/composites.h"
 #include "core/graph/indexing.h"
-#include "core/graph/reductions.h"
 #include "frontends/onnx/heads.h"
 #include "frontends/onnx/operators.h"
 
@@ -59,20 +59,15 @@ double scale_of(const Call& call, const Tensor& queries) {
 
 // [batch, heads, queries, keys]. Keys, which may be many, are left as they are.
 Tensor scores_of(const Call& call, const Operands& operands) {
-  return heads_product(call, widened(operands.queries) * scale_of(call, operands.queries),
-                       graph::transpose(widened(operands.keys), 2, 3));
+  return graph::grouped_product(widened(operands.queries) * scale_of(call, operands.queries),
+                                graph::transpose(widened(operands.keys), 2, 3));
 }
 
 // softmax of the scores, in another type if the node says so; a query without any key gives 0.
 Tensor weights_of(const Call& call, const Tensor& scores, DType given, bool may_be_empty) {
   const DType asked = call.dtype("softmax_precision", given);
   const Tensor x = asked == given ? scores : graph::cast(scores, asked);
-  Tensor weights = graph::softmax(x, -1);
-  if (may_be_empty) {
-    const Tensor greatest = graph::amax_or_lowest(widened(x), {-1}, true);
-    weights = graph::where(graph::eq(greatest, lowest), 0.0, weights);
-  }
-  return graph::cast(weights, scores.dtype());
+  return graph::cast(may_be_empty ? graph::safe_softmax(x, -1) : graph::softmax(x, -1), scores.dtype());
 }
 
 // The positions of queries among the keys, and of the keys, to be broadcast to the scores.
@@ -155,7 +150,7 @@ Values attention(const Call& call) {
   const bool may_be_empty = call.has(3) || call.has(6) || call.integer("left_window_size", -1) >= 0 ||
                             call.integer("right_window_size", -1) >= 0;
   const Tensor weights = weights_of(call, scores, dtype, may_be_empty);
-  const Tensor result = heads_product(call, weights, graph::cast(operands.values, weights.dtype()));
+  const Tensor result = graph::grouped_product(weights, graph::cast(operands.values, weights.dtype()));
   const std::int64_t mode = call.integer("qk_matmul_output_mode", 0);
   const std::array stages = {products, soft, scores, weights};
   if (mode < 0 || mode > 3) call.fail("attribute 'qk_matmul_output_mode' must lie in 0 to 3, it is ", mode);
@@ -183,7 +178,7 @@ Values flex_attention(const Call& call) {
   const Tensor scores = modified(call, "score_mod", graph::cast(scores_of(call, operands), precision));
   const Tensor weights = modified(call, "prob_mod", graph::softmax(scores, -1));
   const Tensor result =
-      heads_product(call, widened(weights), graph::cast(operands.values, widened(weights).dtype()));
+      graph::grouped_product(widened(weights), graph::cast(operands.values, widened(weights).dtype()));
   return {graph::cast(result, operands.values.dtype(), true)};
 }
 

@@ -9,8 +9,4 @@ namespace twinloom::onnx {
 Tensor split_heads(const Call& call, const Tensor& x, std::int64_t heads);
 Tensor join_heads(const Tensor& x);
 
-// The matrices of each head: [batch, heads, n, k] by [batch, fewer heads, k, m]. Each of the second belongs
-// to as many heads of the first, one behind the other.
-Tensor heads_product(const Call& call, const Tensor& a, const Tensor& b);
-
 }  // namespace twinloom::onnx

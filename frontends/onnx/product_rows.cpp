@@ -2,10 +2,10 @@
 #include <array>
 
 #include "core/graph/composites.h"
+#include "core/graph/einsum.h"
 #include "core/graph/reductions.h"
-#include "frontends/onnx/einsum.h"
+#include "frontends/onnx/convolutions.h"
 #include "frontends/onnx/operators.h"
-#include "frontends/onnx/products.h"
 
 namespace twinloom::onnx {
 
@@ -18,7 +18,7 @@ using index::Expr;
 
 Values matmul(const Call& call) {
   const Tensor a = call.tensor(0);
-  return {graph::cast(matrix_product(call, widened(a), widened(call.tensor(1))), a.dtype(), true)};
+  return {graph::cast(graph::matmul(widened(a), widened(call.tensor(1))), a.dtype(), true)};
 }
 
 // A number of the attribute; beside integers it must be whole.
@@ -37,7 +37,7 @@ Values gemm(const Call& call) {
     call.fail("needs matrices, given tensors of ", a.rank(), " and ", b.rank(), " axes");
   if (call.truth("transA", false)) a = graph::transpose(a, 0, 1);
   if (call.truth("transB", false)) b = graph::transpose(b, 0, 1);
-  Tensor result = scaled(matrix_product(call, widened(a), widened(b)), call.real("alpha", 1));
+  Tensor result = scaled(graph::matmul(widened(a), widened(b)), call.real("alpha", 1));
   if (call.has(2)) result = result + scaled(widened(call.tensor(2)), call.real("beta", 1));
   return {graph::cast(result, dtype, true)};
 }
@@ -95,6 +95,10 @@ Values conv_transpose(const Call& call) {
                                             {call.name(), spreads(call, x, weights), groups_of(call)});
   if (call.has(2)) value = value + graph::beside_channels(widened(call.tensor(2)), x.rank());
   return {graph::cast(value, x.dtype(), true)};
+}
+
+Values einsum(const Call& call) {
+  return {graph::einsum(call.builder(), call.text("equation", ""), call.tensors())};
 }
 
 constexpr std::array rows = {

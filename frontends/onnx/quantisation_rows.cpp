@@ -3,9 +3,9 @@
 
 #include "core/graph/composites.h"
 #include "core/graph/reductions.h"
+#include "frontends/onnx/convolutions.h"
 #include "frontends/onnx/narrowing.h"
 #include "frontends/onnx/operators.h"
-#include "frontends/onnx/products.h"
 #include "frontends/onnx/quantisation.h"
 
 namespace twinloom::onnx {
@@ -93,8 +93,8 @@ Values dynamic_quantize_linear(const Call& call) {
 }
 
 Values matmul_integer(const Call& call) {
-  return {matrix_product(call, centred(call.tensor(0), of_rows(call.optional(2))),
-                         centred(call.tensor(1), call.optional(3)))};
+  return {graph::matmul(centred(call.tensor(0), of_rows(call.optional(2))),
+                        centred(call.tensor(1), call.optional(3)))};
 }
 
 // Inputs: a, its scale, its zero point, b and its two, those of the result.
@@ -102,8 +102,8 @@ Tensor rescaled(const Call& call, const Tensor& sums, const Tensor& factor) {
   return rescaled(call, sums, factor, call.tensor(6), call.tensor(7));
 }
 Values qlinear_matmul(const Call& call) {
-  const Tensor sums = matrix_product(call, centred(call.tensor(0), of_rows(call.tensor(2))),
-                                     centred(call.tensor(3), call.tensor(5)));
+  const Tensor sums = graph::matmul(centred(call.tensor(0), of_rows(call.tensor(2))),
+                                    centred(call.tensor(3), call.tensor(5)));
   return {rescaled(call, sums, *of_rows(call.tensor(1)) * call.tensor(4))};
 }
 

@@ -4,8 +4,8 @@
 
 #include "core/graph/composites.h"
 #include "core/graph/reductions.h"
+#include "frontends/onnx/convolutions.h"
 #include "frontends/onnx/operators.h"
-#include "frontends/onnx/products.h"
 #include "frontends/onnx/quantisation.h"
 
 namespace twinloom::onnx {
@@ -81,7 +81,7 @@ Values gemm(const Call& call) {
   b = is_turned ? centred(b, of_rows(zero)) : centred(b, zero);
   if (call.truth("transA", false)) a = graph::transpose(a, 0, 1);
   if (is_turned) b = graph::transpose(b, 0, 1);
-  Tensor sums = matrix_product(call, a, b);
+  Tensor sums = graph::matmul(a, b);
   if (const auto c = call.optional(6)) {
     if (c->dtype() != DType::i32) call.fail("input 6 must be of i32, it is of ", ops::name(c->dtype()));
     sums = sums + *c;
@@ -92,19 +92,19 @@ Values gemm(const Call& call) {
 }
 
 // Of rows by columns, each with a zero point or one of its own; real, with a bias.
-Tensor real_product(const Call& call, const Tensor& a, const Tensor& b, const Tensor& factor,
+Tensor real_product(const Tensor& a, const Tensor& b, const Tensor& factor,
                     const std::optional<Tensor>& bias) {
-  const Tensor result = graph::cast(matrix_product(call, a, b), DType::f32) * factor;
+  const Tensor result = graph::cast(graph::matmul(a, b), DType::f32) * factor;
   return bias ? result + *bias : result;
 }
 Values matmul_integer_to_float(const Call& call) {
-  return {real_product(call, centred(call.tensor(0), of_rows(call.optional(4))),
+  return {real_product(centred(call.tensor(0), of_rows(call.optional(4))),
                        centred(call.tensor(1), call.optional(5)), *of_rows(call.tensor(2)) * call.tensor(3),
                        call.optional(6))};
 }
 Values dynamic_quantize_matmul(const Call& call) {
   const Quantised a = quantised(call, call.tensor(0));
-  return {real_product(call, centred(a.numbers, a.zero), centred(call.tensor(1), call.optional(3)),
+  return {real_product(centred(a.numbers, a.zero), centred(call.tensor(1), call.optional(3)),
                        a.scale * call.tensor(2), call.optional(4))};
 }
 

@@ -5,7 +5,6 @@
 #include "core/graph/composites.h"
 #include "core/graph/reductions.h"
 #include "frontends/onnx/operators.h"
-#include "frontends/onnx/products.h"
 
 namespace twinloom::onnx {
 
@@ -88,7 +87,7 @@ struct Direction {
   }
   Tensor recurrent(const Tensor& h, std::int64_t first, std::int64_t gates) const {
     const Tensor weights = graph::slice_exact(recurrence, -1, first * hidden, gates * hidden);
-    const Tensor product = matrix_product(call, h, weights);
+    const Tensor product = graph::matmul(h, weights);
     return bias ? product + graph::slice_exact(*bias, -1, first * hidden, gates * hidden) : product;
   }
 };
@@ -175,7 +174,7 @@ Direction direction_of(const Call& call, const Kind& kind, const Tensor& x, int 
   if (!hidden || *hidden < 1) call.unsupported("a symbolic hidden size");
   if (call.integer("hidden_size", *hidden) != *hidden)
     call.fail("attribute 'hidden_size' is ", call.integer("hidden_size", 0), ", R has ", *hidden, " columns");
-  Tensor inputs = matrix_product(call, x, graph::transpose(*of(1), 0, 1));
+  Tensor inputs = graph::matmul(x, graph::transpose(*of(1), 0, 1));
   std::optional<Tensor> bias;
   if (const auto both = of(3)) {
     inputs = inputs + graph::slice_exact(*both, 0, 0, kind.gates * *hidden);

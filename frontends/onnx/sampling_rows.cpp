@@ -3,8 +3,8 @@
 
 #include "core/graph/composites.h"
 #include "core/graph/reductions.h"
+#include "frontends/onnx/convolutions.h"
 #include "frontends/onnx/operators.h"
-#include "frontends/onnx/products.h"
 #include "frontends/onnx/sampling.h"
 
 namespace twinloom::onnx {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/graph/attention.h"
 #include "core/graph/composites.h"
 #include "core/graph/convolution.h"
 #include "core/graph/indexing.h"
@@ -126,7 +127,7 @@ Values linear_attention(const Call& call) {
   for (std::int64_t step = 0; step < *steps; ++step) {
     state = next_state(linear, state, step);
     const Tensor query = graph::slice_exact(linear.queries, 2, step, 1) * linear.scale;
-    results.push_back(heads_product(call, query, state));
+    results.push_back(graph::grouped_product(query, state));
   }
   const Tensor result = join_heads(graph::concat(results, 2));
   return {graph::cast(result, call.tensor(0).dtype(), true), graph::cast(state, given, true)};

@@ -68,7 +68,7 @@ def is_of_tensors(schema):
 
 
 # These change the shape of what they are given, which Twinloom does not read.
-RESHAPING = {"as_strided", "squeeze", "t", "transpose", "unsqueeze"}
+RESHAPING = {"as_strided", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unsqueeze"}
 
 
 def with_forms_in_place(rows):

@@ -1,10 +1,13 @@
 """Draws the arguments of an operator: by its schema, or by a function of its own where that says too little."""
 
+import operators_attention  # noqa: F401
 import operators_complex  # noqa: F401
 import operators_indexed  # noqa: F401
+import operators_layers  # noqa: F401
 import operators_moving  # noqa: F401
 import operators_norms  # noqa: F401
 import operators_plain  # noqa: F401
+import operators_pooling  # noqa: F401
 import operators_products  # noqa: F401
 import operators_sorted  # noqa: F401
 from drawing import DRAWN, draw_by_schema, without_underscore

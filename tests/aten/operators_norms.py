@@ -100,7 +100,7 @@ def softmax(d):
     return [x, d.axis(), x.dtype == torch.float16 and d.chance(0.1)]
 
 
-@drawn("softmax.int", "log_softmax.int")
+@drawn("softmax.int", "log_softmax.int", "_safe_softmax")
 def softmax_as(d):
     x = d.any_tensor(FLOATING if d.chance(0.6) else None)
     return [x, d.axis(), d.dtype(FLOATING) if not x.dtype.is_floating_point or d.chance(0.4) else None]

@@ -12,5 +12,7 @@ if(Python3_FOUND)
                    --twinloom $<TARGET_FILE:twinloom> --cases 10)
   add_test(NAME aten.InPlaceBesidePyTorch
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compare_in_place.py --program $<TARGET_FILE:run_texts>)
-  set_tests_properties(aten.BesidePyTorch aten.InPlaceBesidePyTorch PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200 LABELS aten)
+  add_test(NAME aten.AttentionBesideAFormula
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compare_attention.py --program $<TARGET_FILE:run_texts>)
+  set_tests_properties(aten.BesidePyTorch aten.InPlaceBesidePyTorch aten.AttentionBesideAFormula PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200 LABELS aten)
 endif()

@@ -41,6 +41,20 @@ def test_all_elements_are_one_row_without_an_axis():
     assert LONG not in whys(lambda x: torch.sort(x)[0], torch.rand(()), "cuda")
 
 
+@pytest.mark.parametrize("products", [False, True])
+def test_attention_stays_with_pytorch(products):
+    """The library knows it, but holds the scores of all pairs in memory."""
+    class Attention(torch.nn.Module):
+        def forward(self, x):
+            return torch.nn.functional.scaled_dot_product_attention(x, x, x)
+
+    x = torch.rand(1, 2, 4, 8)
+    for graph in (torch.export.export(Attention(), (x,)).graph, make_fx(Attention(), tracing_mode="fake")(x).graph):
+        reasons = {str(node.target): why_left(node, torch.device("cpu"), products) for node in graph.nodes
+                   if node.op == "call_function" and "scaled_dot_product" in str(node.target)}
+        assert reasons and set(reasons.values()) == {"attention"}
+
+
 def traced(function, *arguments):
     return make_fx(function, tracing_mode="fake")(*arguments)
 

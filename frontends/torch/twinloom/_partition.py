@@ -14,7 +14,8 @@ from ._lowering import hint_of, is_size, why_unsupported
 aten = torch.ops.aten
 
 # PyTorch's libraries are faster here. `products: True` among the options takes those that are known.
-PRODUCTS = {aten.mm, aten.bmm, aten.addmm, aten.baddbmm, aten.convolution, aten.convolution_backward}
+PRODUCTS = {aten.mm, aten.bmm, aten.addmm, aten.baddbmm, aten.convolution, aten.convolution_backward, aten.matmul, aten.linear,
+            aten.conv1d, aten.conv2d, aten.conv3d}
 # On a GPU these too, of rows above SHORT_ROW elements: up to there a sort of ours compares each with each and took 0.44 of
 # PyTorch's time on an H100, above 1.2 to 7.6 times as long (perf/results/2026-11-27-late-h100.md).
 SORTS = {aten.sort, aten.argsort, aten.msort, aten.topk, aten.kthvalue, aten.median, aten.nanmedian}
@@ -84,7 +85,7 @@ def why_left(node, device, products):
         return "a product of matrices, or a convolution"
     if device.type == "cuda" and not products and _sorts_long_rows(node):
         return "a sort of long rows"
-    if "_scaled_dot_product" in node.target._schema.name:
+    if "scaled_dot_product" in node.target._schema.name:
         return "attention"
     if torch.Tag.nondeterministic_seeded in node.target.tags or packet(node) in LEFT:
         return "draws random numbers, or has none of its own"
