@@ -77,8 +77,8 @@ struct LibraryCall::Wishes {
 
 class LibraryCall::Maker {
  public:
-  Maker(const loops::ContractionCall& call, const loops::ContractionTypes& types, const ConstantFactors& constants,
-        std::optional<std::size_t> in_results, Serves serves)
+  Maker(const loops::ContractionCall& call, const loops::ContractionTypes& types,
+        const ConstantFactors& constants, std::optional<std::size_t> in_results, Serves serves)
       : of_(call.contraction),
         epilogue_(call.epilogue),
         types_(types),

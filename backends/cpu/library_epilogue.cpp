@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/loops/library_nest.h"
 #include "core/base/error.h"
+#include "core/loops/library_nest.h"
 
 namespace twinloom::cpu {
 

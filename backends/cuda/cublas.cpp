@@ -36,8 +36,8 @@ bool find_file() {
     directories.emplace_back(system);
   return std::ranges::any_of(places.names, [&](const std::string& name) {
     std::error_code ignored;
-    return std::ranges::any_of(directories,
-                               [&](const std::string& one) { return fs::exists(fs::path(one) / name, ignored); });
+    return std::ranges::any_of(
+        directories, [&](const std::string& one) { return fs::exists(fs::path(one) / name, ignored); });
   });
 }
 

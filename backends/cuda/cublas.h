@@ -49,23 +49,23 @@ constexpr int MOST_WORKSPACE_BYTES = 1, REDUCTIONS = 3, ALIGNMENT_OF_A = 5;
 constexpr std::uint32_t SUMS_IN_F32 = 2, ANY_SUMS = 7;
 
 // name, C function, result, parameters
-#define TWINLOOM_CUBLAS_FUNCTIONS(ROW)                                                                     \
-  ROW(GetVersion, std::size_t, ())                                                                         \
-  ROW(GetStatusString, const char*, (Status))                                                              \
-  ROW(Create, Status, (Handle*))                                                                           \
-  ROW(MatmulDescCreate, Status, (Handle*, int, int))                                                       \
-  ROW(MatmulDescSetAttribute, Status, (Handle, int, const void*, std::size_t))                             \
-  ROW(MatmulDescDestroy, Status, (Handle))                                                                 \
-  ROW(MatrixLayoutCreate, Status, (Handle*, int, std::uint64_t, std::uint64_t, std::int64_t))              \
-  ROW(MatrixLayoutSetAttribute, Status, (Handle, int, const void*, std::size_t))                           \
-  ROW(MatrixLayoutDestroy, Status, (Handle))                                                               \
-  ROW(MatmulPreferenceCreate, Status, (Handle*))                                                           \
-  ROW(MatmulPreferenceSetAttribute, Status, (Handle, int, const void*, std::size_t))                       \
-  ROW(MatmulPreferenceDestroy, Status, (Handle))                                                           \
-  ROW(MatmulAlgoGetHeuristic, Status,                                                                      \
-      (Handle, Handle, Handle, Handle, Handle, Handle, Handle, int, Heuristic*, int*))                     \
-  ROW(Matmul, Status,                                                                                      \
-      (Handle, Handle, const void*, const void*, Handle, const void*, Handle, const void*, const void*,    \
+#define TWINLOOM_CUBLAS_FUNCTIONS(ROW)                                                                  \
+  ROW(GetVersion, std::size_t, ())                                                                      \
+  ROW(GetStatusString, const char*, (Status))                                                           \
+  ROW(Create, Status, (Handle*))                                                                        \
+  ROW(MatmulDescCreate, Status, (Handle*, int, int))                                                    \
+  ROW(MatmulDescSetAttribute, Status, (Handle, int, const void*, std::size_t))                          \
+  ROW(MatmulDescDestroy, Status, (Handle))                                                              \
+  ROW(MatrixLayoutCreate, Status, (Handle*, int, std::uint64_t, std::uint64_t, std::int64_t))           \
+  ROW(MatrixLayoutSetAttribute, Status, (Handle, int, const void*, std::size_t))                        \
+  ROW(MatrixLayoutDestroy, Status, (Handle))                                                            \
+  ROW(MatmulPreferenceCreate, Status, (Handle*))                                                        \
+  ROW(MatmulPreferenceSetAttribute, Status, (Handle, int, const void*, std::size_t))                    \
+  ROW(MatmulPreferenceDestroy, Status, (Handle))                                                        \
+  ROW(MatmulAlgoGetHeuristic, Status,                                                                   \
+      (Handle, Handle, Handle, Handle, Handle, Handle, Handle, int, Heuristic*, int*))                  \
+  ROW(Matmul, Status,                                                                                   \
+      (Handle, Handle, const void*, const void*, Handle, const void*, Handle, const void*, const void*, \
        Handle, void*, Handle, const Algorithm*, void*, std::size_t, Handle))
 
 struct Functions {

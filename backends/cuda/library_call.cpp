@@ -52,8 +52,8 @@ void set(const Owned& product, int attribute, const Number& value) {
 // `bias`: where the addition of one is wanted its address, which need not be there yet.
 Owned product_of(const MatrixCall& call, const std::byte* bias) {
   Owned made = cublas::new_product();
-  for (const auto& [which, attribute] : {std::pair(MatrixCall::A, cublas::TRANSPOSES_A),
-                                         std::pair(MatrixCall::B, cublas::TRANSPOSES_B)})
+  for (const auto& [which, attribute] :
+       {std::pair(MatrixCall::A, cublas::TRANSPOSES_A), std::pair(MatrixCall::B, cublas::TRANSPOSES_B)})
     set(made, attribute, static_cast<std::int32_t>(call.matrices[which].transposed));
   if (call.bias) {
     set(made, cublas::EPILOGUE, cublas::ADD_BIAS);
@@ -73,10 +73,9 @@ std::byte* moved(std::byte* address, std::int64_t elements, ops::DType dtype) {
 // Of the first call.
 MatrixCall::Four<std::byte*> addresses_of(const MatrixCall& call, const loops::ContractionTypes& types,
                                           const LibraryCall::Operands& operands) {
-  MatrixCall::Four<std::byte*> addresses = {call.turned ? operands.left : operands.right,
-                                            call.turned ? operands.right : operands.left,
-                                            call.added ? operands.epilogue[*call.added] : operands.out,
-                                            operands.out};
+  MatrixCall::Four<std::byte*> addresses = {
+      call.turned ? operands.left : operands.right, call.turned ? operands.right : operands.left,
+      call.added ? operands.epilogue[*call.added] : operands.out, operands.out};
   for (std::size_t which = 0; which < addresses.size(); ++which)
     addresses[which] = moved(addresses[which], call.matrices[which].begin, type_of(which, types));
   return addresses;
@@ -84,7 +83,8 @@ MatrixCall::Four<std::byte*> addresses_of(const MatrixCall& call, const loops::C
 
 }  // namespace
 
-LibraryCall::Alignments LibraryCall::alignments_of(const MatrixCall& call, const loops::ContractionTypes& types,
+LibraryCall::Alignments LibraryCall::alignments_of(const MatrixCall& call,
+                                                   const loops::ContractionTypes& types,
                                                    const Operands& operands) {
   Alignments alignments{};
   const auto addresses = addresses_of(call, types, operands);
@@ -119,9 +119,8 @@ bool LibraryCall::choose(const Alignments& alignments) {
   alignas(MOST_ALIGNED) static constexpr std::byte SOME_BIAS[MOST_ALIGNED] = {};
   const Owned product = product_of(call_, SOME_BIAS);
   const cublas::Status status = functions().MatmulAlgoGetHeuristic(
-      cublas::handle_of(gpu_), product.get(), matrices_[MatrixCall::A].get(),
-      matrices_[MatrixCall::B].get(), matrices_[MatrixCall::C].get(), matrices_[MatrixCall::D].get(),
-      preference.get(), 1, &chosen_, &found);
+      cublas::handle_of(gpu_), product.get(), matrices_[MatrixCall::A].get(), matrices_[MatrixCall::B].get(),
+      matrices_[MatrixCall::C].get(), matrices_[MatrixCall::D].get(), preference.get(), 1, &chosen_, &found);
   return status == 0 && found == 1 && chosen_.state == 0;
 }
 
@@ -139,9 +138,9 @@ void LibraryCall::run_one(const MatrixCall::Four<std::byte*>& addresses, const s
   const auto& [a, b, c, d] = addresses;
   const auto& [of_a, of_b, of_c, of_d] = matrices_;
   const Owned product = call_.bias ? product_of(call_, bias) : product_;
-  functions().check(functions().Matmul(cublas::handle_of(gpu_), product.get(), &alpha, a,
-                                       of_a.get(), b, of_b.get(), &beta, c, of_c.get(), d, of_d.get(),
-                                       &chosen_.algorithm, workspace, chosen_.workspace_bytes, stream),
+  functions().check(functions().Matmul(cublas::handle_of(gpu_), product.get(), &alpha, a, of_a.get(), b,
+                                       of_b.get(), &beta, c, of_c.get(), d, of_d.get(), &chosen_.algorithm,
+                                       workspace, chosen_.workspace_bytes, stream),
                     "a product");
 }
 

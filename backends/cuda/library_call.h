@@ -19,8 +19,8 @@ constexpr std::uintptr_t MOST_ALIGNED = 16;  // that cuBLASLt asks for, in bytes
 class LibraryCall {
  public:
   struct Operands {
-    std::byte *out, *left, *right;           // element 0 of each
-    std::vector<std::byte*> epilogue = {};   // and of the epilogue's
+    std::byte *out, *left, *right;          // element 0 of each
+    std::vector<std::byte*> epilogue = {};  // and of the epilogue's
   };
   // What the address of each matrix of the call is a multiple of, in bytes, up to MOST_ALIGNED.
   using Alignments = MatrixCall::Four<std::uint32_t>;

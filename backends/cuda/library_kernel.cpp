@@ -11,9 +11,7 @@ namespace twinloom::cuda {
 namespace {
 
 LibraryCall::Operands operands_at(const loops::Contraction& of, std::span<const runtime::Memory> arguments) {
-  const auto at = [&](loops::Buffer buffer) {
-    return static_cast<std::byte*>(arguments[buffer.index].data);
-  };
+  const auto at = [&](loops::Buffer buffer) { return static_cast<std::byte*>(arguments[buffer.index].data); };
   LibraryCall::Operands operands{at(of.out), at(of.left), at(of.right)};
   for (const loops::Contraction::Operand& operand : of.operands)
     operands.epilogue.push_back(at(operand.buffer));
@@ -84,8 +82,8 @@ std::unique_ptr<const LibraryCall> LibraryKernel::make_call(std::span<const std:
                                           LibraryCall::alignments_of(*product, types_, operands))
                       : nullptr;
   if (made == nullptr)
-    throw Error(cat("kernel '", name_,
-                    "': cuBLASLt has no product for its sizes (TWINLOOM_CUBLAS=0 leaves it out)"));
+    throw Error(
+        cat("kernel '", name_, "': cuBLASLt has no product for its sizes (TWINLOOM_CUBLAS=0 leaves it out)"));
   return made;
 }
 

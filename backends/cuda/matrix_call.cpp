@@ -69,7 +69,8 @@ class Maker {
     made_.matrices = {*a, *b, *d, *d};
     made_.matrices[MatrixCall::A].begin = known(turned ? all.left_begin : all.right_begin);
     made_.matrices[MatrixCall::B].begin = known(turned ? all.right_begin : all.left_begin);
-    for (const auto which : {MatrixCall::C, MatrixCall::D}) made_.matrices[which].begin = known(all.out_begin);
+    for (const auto which : {MatrixCall::C, MatrixCall::D})
+      made_.matrices[which].begin = known(all.out_begin);
     return true;
   }
 

@@ -40,7 +40,8 @@ struct MatrixCall {
 };
 
 // Nothing where cuBLASLt has no such product: windows, several axes that are no one step, factors of two
-// types, operands of another type than the results, a step behind the sums that is no addition (its relu gives 0 for a NaN).
+// types, operands of another type than the results, a step behind the sums that is no addition (its relu
+// gives 0 for a NaN).
 std::optional<MatrixCall> matrix_call_of(const loops::ContractionCall& call,
                                          const loops::ContractionTypes& types);
 

@@ -49,7 +49,8 @@ void Fork::order(CUstream first, CUstream then) const {
   if (first == then) return;
   const CUevent event = gpu_.events().take();
   const CUresult recorded = gpu_.driver().cuEventRecord(event, first);
-  const CUresult waited = recorded == CUDA_SUCCESS ? gpu_.driver().cuStreamWaitEvent(then, event, 0) : recorded;
+  const CUresult waited =
+      recorded == CUDA_SUCCESS ? gpu_.driver().cuStreamWaitEvent(then, event, 0) : recorded;
   gpu_.events().give_back(event);
   gpu_.check(waited, "a stream beside another");
 }

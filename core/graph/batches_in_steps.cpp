@@ -38,7 +38,11 @@ struct Cut {
 class Axes {
  public:
   Axes(const Graph& graph, NodeId sum, std::vector<Factor> factors)
-      : graph_(graph), sum_(graph[sum]), products_(graph[sum_.inputs[0]]), shape_(products_.shape), factors_(std::move(factors)) {
+      : graph_(graph),
+        sum_(graph[sum]),
+        products_(graph[sum_.inputs[0]]),
+        shape_(products_.shape),
+        factors_(std::move(factors)) {
     const auto& reduce = std::get<Reduce>(sum_.node);
     for (std::size_t d = 0; d < shape_.size(); ++d) {
       walked_.emplace_back(axis_symbol(static_cast<int>(d)));

@@ -103,8 +103,7 @@ void add_divisors(const Expr& expr, Symbol symbol, std::vector<Expr>& divisors) 
       });
 }
 
-std::optional<Expr> exact_quotient(const Expr& whole, const Expr& part,
-                                          const Facts& facts) {
+std::optional<Expr> exact_quotient(const Expr& whole, const Expr& part, const Facts& facts) {
   const auto range = facts.range(part);
   if (!range.low || *range.low < 1) {
     // A symbolic size is a divisor where the whole is a product with it: for a size of 0 both are empty.

@@ -225,7 +225,8 @@ class Splitter {
 bool has_products(const graph::Graph& graph, double least) {
   return std::ranges::any_of(graph.nodes(), [&](const graph::Node& sum) {
     const auto products = graph::summed_products(graph, sum);
-    return products && lower::typical_count(graph[*products].shape, lower::RealizeLimits().typical_size) >= least;
+    return products &&
+           lower::typical_count(graph[*products].shape, lower::RealizeLimits().typical_size) >= least;
   });
 }
 
@@ -251,7 +252,8 @@ loops::Program sample_convolution() {
   return loops::parse(
       "program sample(a: f32[2592], b: f32[2304], y: written f32[784]) library { for h < 7 { for w < 7 { for "
       "o < 16 { start t0 : sum f32 free for r < 3 { for s < 3 { for k < 16 { t0 += mul(a[144*h + 144*r + "
-      "16*w + 16*s + k], b[48*r + 16*s + 144*o + k]) at 48*r + 16*s + k } } } y[112*h + 16*w + o] = t0 } } } }");
+      "16*w + 16*s + k], b[48*r + 16*s + 144*o + k]) at 48*r + 16*s + k } } } y[112*h + 16*w + o] = t0 } } } "
+      "}");
 }
 
 bool takes(const loops::Program& nest, const IsWorth& is_worth) {

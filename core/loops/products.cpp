@@ -98,7 +98,8 @@ class Shares {
   // Whether what is summed up for one result is in part what is summed up for the next one.
   bool overlap() const {
     return std::ranges::any_of(inputs_, [&](std::size_t k) {
-      const std::int64_t step = known_or_zero(of_.summed[k].left), extent = known_or_zero(of_.summed[k].extent);
+      const std::int64_t step = known_or_zero(of_.summed[k].left),
+                         extent = known_or_zero(of_.summed[k].extent);
       return std::ranges::any_of(batch_, [&](std::size_t b) {
         const std::int64_t apart = known_or_zero(of_.kept[b].left);
         return apart > 0 && apart < step * extent && step < apart * known_or_zero(of_.kept[b].extent);
@@ -111,18 +112,21 @@ class Shares {
   bool lies_in_window() const {
     return std::ranges::any_of(batch_, [&](std::size_t k) {
       const std::int64_t step = known_or_zero(of_.kept[k].left);
-      return known_or_zero(of_.kept[k].extent) > 1 &&
-             std::ranges::any_of(windows_, [&](const auto& window) { return step < known_or_zero(window.step); });
+      return known_or_zero(of_.kept[k].extent) > 1 && std::ranges::any_of(windows_, [&](const auto& window) {
+               return step < known_or_zero(window.step);
+             });
     });
   }
 
   // The kept axis with the widest steps whose windows along a summed one overlap or touch.
   std::optional<std::size_t> axis_beside(std::size_t summed) const {
-    const std::int64_t step = known_or_zero(of_.summed[summed].left), reach = step * known_or_zero(of_.summed[summed].extent);
+    const std::int64_t step = known_or_zero(of_.summed[summed].left),
+                       reach = step * known_or_zero(of_.summed[summed].extent);
     std::optional<std::size_t> beside;
     for (const std::size_t k : batch_) {
       const std::int64_t apart = known_or_zero(of_.kept[k].left);
-      if (apart > 0 && apart <= reach && (!beside || apart > known_or_zero(of_.kept[*beside].left))) beside = k;
+      if (apart > 0 && apart <= reach && (!beside || apart > known_or_zero(of_.kept[*beside].left)))
+        beside = k;
     }
     return step > 0 ? beside : std::nullopt;
   }
@@ -147,8 +151,8 @@ class Shares {
   }
 
   void add_window_of(std::size_t kept, std::size_t summed) {
-    const std::int64_t apart = known_or_zero(of_.kept[kept].left), by = known_or_zero(of_.summed[summed].left),
-                       unit = std::gcd(apart, by);
+    const std::int64_t apart = known_or_zero(of_.kept[kept].left),
+                       by = known_or_zero(of_.summed[summed].left), unit = std::gcd(apart, by);
     Contraction::Window window{kept, summed, apart / unit, by / unit, 0, 0, unit};
     window.extent = window.by_kept * (known_or_zero(of_.kept[kept].extent) - 1) +
                     window.by_summed * (known_or_zero(of_.summed[summed].extent) - 1) + 1;

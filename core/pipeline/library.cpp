@@ -81,10 +81,10 @@ graph::Graph Library::batches_in_steps(const graph::Graph& graph) const {
 
 graph::Graph Library::factors_in_steps(const graph::Graph& graph) const {
   if (!may_be_there()) return graph;
-  return graph::factors_in_steps(graph, [is_large = are_large()](const graph::Node& products,
-                                                                 const graph::Shape& memory) {
-    return is_large(products) && count_of(products.shape) >= 2 * count_of(memory);
-  });
+  return graph::factors_in_steps(
+      graph, [is_large = are_large()](const graph::Node& products, const graph::Shape& memory) {
+        return is_large(products) && count_of(products.shape) >= 2 * count_of(memory);
+      });
 }
 
 }  // namespace twinloom::pipeline

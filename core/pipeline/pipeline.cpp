@@ -151,7 +151,8 @@ lower::Routines routines_of(const State& state) {
 
 void lower_graph(State& state) {
   const machine::Machine& machine = state.backend.machine();
-  state.has_library = state.library().may_be_there() && library_calls::has_products(state.graph, state.library().worth().large);
+  state.has_library = state.library().may_be_there() &&
+                      library_calls::has_products(state.graph, state.library().worth().large);
   state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state), costs_for(machine),
                                      state.options.row_major_results);
 }

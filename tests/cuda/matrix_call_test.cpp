@@ -1,4 +1,5 @@
-// What cuBLASLt is asked for in place of a nest: walked by hand, it is what the interpreter makes of the nest.
+// What cuBLASLt is asked for in place of a nest: walked by hand, it is what the interpreter makes of the
+// nest.
 #include "backends/cuda/matrix_call.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +49,8 @@ void walk(const MatrixCall& call, const loops::Contraction& of, Arrays& arrays,
                  factor(MatrixCall::B).at(at(MatrixCall::B, k, c));
         if (call.added) sum += arrays[of.operands[*call.added].buffer.index].at(at(MatrixCall::C, r, c));
         if (call.bias)
-          sum += arrays[of.operands[*call.bias].buffer.index].at(static_cast<std::size_t>(call.bias_begin + r));
+          sum +=
+              arrays[of.operands[*call.bias].buffer.index].at(static_cast<std::size_t>(call.bias_begin + r));
         arrays[of.out.index].at(at(MatrixCall::D, r, c)) = static_cast<float>(sum);
       }
   }
@@ -59,7 +61,8 @@ void walk_outer(const MatrixCall& call, const loops::Contraction& of, Arrays& ar
   if (outer == call.outer.size()) return walk(call, of, arrays, begins);
   for (std::int64_t at = 0; at < call.outer[outer].extent; ++at) {
     auto moved = begins;
-    for (std::size_t which = 0; which < moved.size(); ++which) moved[which] += at * call.outer[outer].steps[which];
+    for (std::size_t which = 0; which < moved.size(); ++which)
+      moved[which] += at * call.outer[outer].steps[which];
     walk_outer(call, of, arrays, outer + 1, moved);
   }
 }
@@ -91,24 +94,28 @@ TEST(MatrixCall, EveryLayoutOfFactorsAndResults) {
   for (const char* a : {"40*i + k", "31*k + i", "80*i + k + 7"})
     for (const char* b : {"23*k + j", "40*j + k", "50*k + j + 3"})
       for (const char* y : {"23*i + j", "31*j + i", "46*i + j + 5"})
-        expect_same(cat("program p(a: f32[2500], b: f32[2000], y: written f32[1500]) library { for i < 31 { for j "
-                        "< 23 { start t0 : sum f32 free for k < 40 { t0 += mul(a[",
-                        a, "], b[", b, "]) at k } y[", y, "] = t0 } } }"));
+        expect_same(
+            cat("program p(a: f32[2500], b: f32[2000], y: written f32[1500]) library { for i < 31 { for j "
+                "< 23 { start t0 : sum f32 free for k < 40 { t0 += mul(a[",
+                a, "], b[", b, "]) at k } y[", y, "] = t0 } } }"));
 }
 
 TEST(MatrixCall, ARowAColumnAndAScalar) {
   for (const auto& [rows, columns] : {std::pair(1, 23), std::pair(31, 1), std::pair(1, 1)})
-    expect_same(cat("program p(a: f32[1240], b: f32[920], y: written f32[713]) library { for i < ", rows,
-                    " { for j < ", columns,
-                    " { start t0 : sum f32 free for k < 40 { t0 += mul(a[40*i + k], b[23*k + j]) at k } y[23*i + "
-                    "j] = t0 } } }"));
+    expect_same(
+        cat("program p(a: f32[1240], b: f32[920], y: written f32[713]) library { for i < ", rows,
+            " { for j < ", columns,
+            " { start t0 : sum f32 free for k < 40 { t0 += mul(a[40*i + k], b[23*k + j]) at k } y[23*i + "
+            "j] = t0 } } }"));
 }
 
 // Heads between the rows of a sequence: no one step leads from matrix to matrix.
 TEST(MatrixCall, ABatchOfTwoAxes) {
   const std::string text =
-      "program p(a: f32[2400], b: f32[2400], y: written f32[2400]) library { for g < 3 { for h < 4 { for i < 10 "
-      "{ for j < 10 { start t0 : sum f32 free for k < 20 { t0 += mul(a[800*g + 20*h + 80*i + k], b[800*g + 20*h "
+      "program p(a: f32[2400], b: f32[2400], y: written f32[2400]) library { for g < 3 { for h < 4 { for i < "
+      "10 "
+      "{ for j < 10 { start t0 : sum f32 free for k < 20 { t0 += mul(a[800*g + 20*h + 80*i + k], b[800*g + "
+      "20*h "
       "+ 80*j + k]) at k } y[400*g + 100*h + 10*i + j] = t0 } } } } }";
   expect_same(text);
   EXPECT_EQ(call_of(text)->batch, 4);
@@ -117,14 +124,16 @@ TEST(MatrixCall, ABatchOfTwoAxes) {
 
 TEST(MatrixCall, ABatchWithAFactorThatStays) {
   for (const char* b : {"460*g + 23*k + j", "23*k + j"})
-    expect_same(cat("program p(a: f32[2480], b: f32[1840], y: written f32[2852]) library { for g < 4 { for i < 31 "
-                    "{ for j < 23 { start t0 : sum f32 free for k < 20 { t0 += mul(a[620*g + 20*i + k], b[",
-                    b, "]) at k } y[713*g + 23*i + j] = t0 } } } }"));
+    expect_same(
+        cat("program p(a: f32[2480], b: f32[1840], y: written f32[2852]) library { for g < 4 { for i < 31 "
+            "{ for j < 23 { start t0 : sum f32 free for k < 20 { t0 += mul(a[620*g + 20*i + k], b[",
+            b, "]) at k } y[713*g + 23*i + j] = t0 } } } }"));
 }
 
 std::string with_epilogue(const std::string& steps, const std::string& stored = "24*i + j") {
   return cat(
-      "program p(a: f32[1240], b: f32[960], c: f32[31], x: f32[1488], y: written f32[1488]) library { for i < 31 { "
+      "program p(a: f32[1240], b: f32[960], c: f32[31], x: f32[1488], y: written f32[1488]) library { for i "
+      "< 31 { "
       "for j < 24 { start t0 : sum f32 free for k < 40 { t0 += mul(a[40*i + k], b[24*k + j]) at k } y[",
       stored, "] = ", steps, " } } }");
 }
@@ -137,8 +146,9 @@ TEST(MatrixCall, ABiasAndAMatrixThatAreAdded) {
 }
 
 TEST(MatrixCall, OtherStepsAreNone) {
-  for (const char* steps : {"relu(t0)", "relu(add(t0, c[j]))", "mul(t0, c[j])", "add(t0, 0x1p-1:f32)",
-                            "add(t0, x[31*j + i])", "add(add(t0, c[j]), c[j + 7])", "add(add(t0, x[24*i + j]), x[24*i + j + 1])"})
+  for (const char* steps :
+       {"relu(t0)", "relu(add(t0, c[j]))", "mul(t0, c[j])", "add(t0, 0x1p-1:f32)", "add(t0, x[31*j + i])",
+        "add(add(t0, c[j]), c[j + 7])", "add(add(t0, x[24*i + j]), x[24*i + j + 1])"})
     EXPECT_FALSE(call_of(with_epilogue(steps))) << steps;
 }
 
@@ -149,8 +159,8 @@ TEST(MatrixCall, TypesThatItHasNot) {
     };
     return cat("program p(a: ", left, "[1240], b: ", right, "[920], y: written ", out,
                "[713]) library { for i < 31 { for j < 23 { start t0 : sum f32 free for k < 40 { t0 += mul(",
-               f32(left, "a[40*i + k]"), ", ", f32(right, "b[23*k + j]"), ") at k } y[23*i + j] = ",
-               std::string(out) == "f32" ? "t0" : cat(out, "(t0)"), " } } }");
+               f32(left, "a[40*i + k]"), ", ", f32(right, "b[23*k + j]"),
+               ") at k } y[23*i + j] = ", std::string(out) == "f32" ? "t0" : cat(out, "(t0)"), " } } }");
   };
   EXPECT_TRUE(call_of(product("bf16", "bf16", "bf16")));
   EXPECT_TRUE(call_of(product("f16", "f16", "f32")));
@@ -177,9 +187,10 @@ TEST(MatrixCall, ABiasOf16BitsGoesWithResultsOf16Bits) {
 // Of odd steps, so that no two axes are one batch.
 TEST(MatrixCall, ManySmallCallsAreNone) {
   const auto text = [](int outer) {
-    return cat("program p(a: f32[600000], b: f32[600000], y: written f32[600000]) library { for g < ", outer,
-               " { for h < 70 { for i < 4 { for j < 4 { start t0 : sum f32 free for k < 4 { t0 += mul(a[1500*g + "
-               "20*h + 4*i + k], b[1501*g + 20*h + 4*j + k]) at k } y[1520*g + 20*h + 4*i + j] = t0 } } } } }");
+    return cat(
+        "program p(a: f32[600000], b: f32[600000], y: written f32[600000]) library { for g < ", outer,
+        " { for h < 70 { for i < 4 { for j < 4 { start t0 : sum f32 free for k < 4 { t0 += mul(a[1500*g + "
+        "20*h + 4*i + k], b[1501*g + 20*h + 4*j + k]) at k } y[1520*g + 20*h + 4*i + j] = t0 } } } } }");
   };
   EXPECT_TRUE(call_of(text(60)));
   EXPECT_FALSE(call_of(text(65)));

@@ -38,8 +38,9 @@ std::string products_in(const Graph& graph) {
   std::string found;
   for (const Node& node : graph.nodes())
     if (const auto summed = summed_products(graph, node))
-      found += cat("[", join(graph[*summed].shape, " ", [](const index::Expr& size) { return index::print(size); }),
-                   "]");
+      found += cat(
+          "[", join(graph[*summed].shape, " ", [](const index::Expr& size) { return index::print(size); }),
+          "]");
   return found;
 }
 

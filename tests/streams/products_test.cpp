@@ -48,7 +48,8 @@ class Products : public GpuTest {
 
   static bool has_library_call(const Executable& executable, const std::vector<Argument>& arguments) {
     const auto variant = executable.variant(arguments);
-    return std::ranges::any_of(variant->steps, [](const runtime::Step& step) { return step.program.library; });
+    return std::ranges::any_of(variant->steps,
+                               [](const runtime::Step& step) { return step.program.library; });
   }
 
   // The first result of the graph, which a call of the library has its part in.
@@ -89,7 +90,8 @@ std::vector<double> product_of(const Matrices& a, const Matrices& b) {
 // Odd sizes too, which 16 bits have other kernels for.
 TEST_F(Products, OfEveryType) {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
-    for (const auto& [n, k, m] : {std::array<std::int64_t, 3>{256, 512, 384}, {257, 301, 333}, {1, 4096, 4100}}) {
+    for (const auto& [n, k, m] :
+         {std::array<std::int64_t, 3>{256, 512, 384}, {257, 301, 333}, {1, 4096, 4100}}) {
       const Matrices a = drawn(1, n, k, 1), b = drawn(1, k, m, 2);
       Builder builder;
       const Value left = builder.input("a", dtype, {n, k}), right = builder.input("b", dtype, {k, m});
@@ -197,8 +199,8 @@ TEST_F(Products, ANaNGoesThrough) {
   Builder builder;
   const Value left = builder.input("a", DType::f32, {N, N}), right = builder.input("b", DType::f32, {N, N});
   builder.output(graph::relu(graph::matrix_product(left, right)));
-  const std::vector<float> result =
-      numbers(run(builder.take(), {uploaded(a, DType::f32, {N, N}), uploaded(b, DType::f32, {N, N})}), device());
+  const std::vector<float> result = numbers(
+      run(builder.take(), {uploaded(a, DType::f32, {N, N}), uploaded(b, DType::f32, {N, N})}), device());
   for (std::int64_t i = 0; i < N; ++i)
     for (std::int64_t j = 0; j < N; ++j)
       ASSERT_EQ(std::isnan(result[static_cast<std::size_t>(i * N + j)]), i == 5) << i << " " << j;
