@@ -44,13 +44,14 @@ bool find_file() {
 }  // namespace
 
 LibraryPlaces cublas_places() {
+  std::vector<std::string> names = {"libcublasLt.so.13", "libcublasLt.so.12"};
   const std::string given = environment(VARIABLE);
-  std::error_code ignored;
-  const std::vector<std::string> names = {"libcublasLt.so.13", "libcublasLt.so.12"};
   if (given.empty()) return {names};
   if (given == "0") return {{}, {}};
-  if (fs::is_directory(given, ignored)) return {names, {given}};
-  return {{fs::path(given).filename().string()}, {fs::path(given).parent_path().string()}};
+  std::error_code ignored;
+  if (!fs::is_directory(given, ignored)) return {{given}, {}};
+  for (std::string& name : names) name = (fs::path(given) / name).string();
+  return {names, {}};
 }
 
 bool has_cublas() {

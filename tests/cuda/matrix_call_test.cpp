@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <random>
 
 #include "backends/cuda/cublas.h"
@@ -200,6 +201,19 @@ TEST(Cublas, AMissingOneIsSaidWithTheVariableThatLeavesItOut) {
   const std::string words = tests::words_of<Error>([] { open_cublas({{"libabsent.so.13"}, {"/first"}}); });
   EXPECT_NE(words.find("TWINLOOM_CUBLAS=0 leaves it out"), std::string::npos) << words;
   EXPECT_NE(words.find("/first/libabsent.so.13"), std::string::npos) << words;
+}
+
+TEST(Cublas, TheVariableNamesAFileOrAFolderAndNothingElseIsTaken) {
+  const char* const before = std::getenv("TWINLOOM_CUBLAS");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("TWINLOOM_CUBLAS", "/nowhere/libcublasLt.so.13", 1);
+  EXPECT_EQ(cublas_places().names, std::vector<std::string>{"/nowhere/libcublasLt.so.13"});
+  EXPECT_TRUE(cublas_places().directories.empty());
+  setenv("TWINLOOM_CUBLAS", "/", 1);
+  EXPECT_EQ(cublas_places().names, (std::vector<std::string>{"/libcublasLt.so.13", "/libcublasLt.so.12"}));
+  setenv("TWINLOOM_CUBLAS", "0", 1);
+  EXPECT_TRUE(cublas_places().names.empty());
+  before == nullptr ? unsetenv("TWINLOOM_CUBLAS") : setenv("TWINLOOM_CUBLAS", kept.c_str(), 1);
 }
 
 TEST(Cublas, HasEveryFunction) {
