@@ -9,7 +9,6 @@ result, sums, and gradients, in type, shape and elements.
 Exit code 0: all agree; 1: some do not; 77: PyTorch is not installed.
 """
 
-import argparse
 import math
 import pathlib
 import sys
@@ -24,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from compare_with_torch import elements_differ  # noqa: E402
 from drawing import FLOATING, Drawing  # noqa: E402
 from operators_attention import finite  # noqa: E402
-from texts import annotation, run_all  # noqa: E402
+from texts import annotation, parse_options, run_all  # noqa: E402
 
 # Arguments behind q, k, v; those of the backward operator, where f[n] is result n of the first; whether it takes a mask.
 FORMS = {
@@ -116,18 +115,8 @@ def difference(case, answer):
     return None
 
 
-def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True, help="tests/aten/run_texts, built")
-    parser.add_argument("--cases", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cpu-share", type=float, default=0.1, help="of the cases that are compiled too")
-    parser.add_argument("--show", type=int, default=3, help="how many differences")
-    return parser.parse_args()
-
-
 def main():
-    options = parse_options()
+    options = parse_options(__doc__, cases=400, cpu_share=0.1)
     torch.set_num_threads(1)
     cases = [Case(f"{options.seed}/{k}") for k in range(options.cases)]
     share = max(1, round(1 / options.cpu_share)) if options.cpu_share > 0 else 0

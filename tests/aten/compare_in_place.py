@@ -9,7 +9,6 @@ integers: a result is equal or wrong. Twinloom may refuse a text in the words of
 Exit code 0: all agree; 1: some do not; 77: PyTorch is not installed.
 """
 
-import argparse
 import collections
 import pathlib
 import re
@@ -23,7 +22,7 @@ except ImportError:
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from programs import Program  # noqa: E402
-from texts import run_all  # noqa: E402
+from texts import parse_options, run_all  # noqa: E402
 
 REFUSALS = re.compile("which the text does not tell|a tensor that unfold gave cannot be written to|"
                       "may show elements more than once|lies in a parameter whose elements are not in order")
@@ -40,18 +39,8 @@ def difference(program, answer):
     return None
 
 
-def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True, help="tests/aten/run_texts, built")
-    parser.add_argument("--cases", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cpu-share", type=float, default=0.02, help="of the cases that are compiled too")
-    parser.add_argument("--show", type=int, default=3, help="how many differences")
-    return parser.parse_args()
-
-
 def main():
-    options = parse_options()
+    options = parse_options(__doc__, cases=2000, cpu_share=0.02)
     torch.set_num_threads(1)
     programs = [Program(f"{options.seed}/{k}") for k in range(options.cases)]
     share = max(1, round(1 / options.cpu_share)) if options.cpu_share > 0 else 0

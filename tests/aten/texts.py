@@ -1,5 +1,6 @@
 """FX texts as PyTorch prints them, and the program that runs many of them."""
 
+import argparse
 import math
 import subprocess
 
@@ -126,3 +127,14 @@ def run_all(program, execution, cases):
         if len(answers) < len(cases):
             answers.append(("crash", f"exit code {done.returncode} {done.stderr[-300:].decode(errors='replace')}"))
     return answers
+
+
+def parse_options(words, cases, cpu_share):
+    """Of a program that compares drawn texts: so many cases, and of these the share that is compiled too, if nothing is said."""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True, help="tests/aten/run_texts, built")
+    parser.add_argument("--cases", type=int, default=cases)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cpu-share", type=float, default=cpu_share, help="of the cases that are compiled too")
+    parser.add_argument("--show", type=int, default=3, help="how many differences")
+    return parser.parse_args()
