@@ -100,16 +100,14 @@ bool LibraryKernel::serves(const loops::Program& nest, const machine::Machine& m
   const ThreadScope scope(machine.blocks_at_once);
   onednn::functions();  // that it cannot be opened is said
   try {
-    return LibraryCall::make(loops::with_sizes(call, loops::usual_sizes(nest)), types) != nullptr;
+    return LibraryCall::make(loops::with_usual_sizes(call, nest), types) != nullptr;
   } catch (const Error&) {
     return false;  // a layout that it does not describe, or cannot reorder
   }
 }
 
 loops::ContractionCall LibraryKernel::with_sizes(std::span<const std::int64_t> sizes) const {
-  index::Substitution known;
-  for (std::size_t at = 0; at < sizes.size(); ++at) known.emplace(sizes_[at], sizes[at]);
-  return loops::with_sizes(call_, known);
+  return loops::with_sizes(call_, sizes_, sizes);
 }
 
 loops::ContractionTypes LibraryKernel::types_of_sums() const {
@@ -127,13 +125,8 @@ std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::
                                                            Epilogue epilogue) const {
   Key key(sizes.begin(), sizes.end());
   key.insert(key.end(), {threads, static_cast<std::int64_t>(epilogue)});
-  const std::lock_guard lock(mutex_);
-  if (const auto found = calls_.find(key); found != calls_.end()) return found->second;
-  std::shared_ptr<const LibraryCall> made = make_call(sizes, threads, epilogue);
-  constexpr std::size_t MOST_CALLS = 64;
-  if (calls_.size() >= MOST_CALLS) calls_.clear();
-  calls_.emplace(std::move(key), made);
-  return made;
+  return calls_.get(key,
+                    [&] { return std::shared_ptr<const LibraryCall>(make_call(sizes, threads, epilogue)); });
 }
 
 std::unique_ptr<const LibraryCall> LibraryKernel::make_call(std::span<const std::int64_t> sizes, int threads,

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "backends/cpu/library_call.h"
+#include "core/base/bounded_cache.h"
 #include "core/machine/machine.h"
 #include "core/runtime/backend.h"
 
@@ -68,8 +67,7 @@ class LibraryKernel final : public runtime::Kernel {
   std::vector<ops::DType> dtypes_;  // of the buffers
   int workers_;
   ConstantFactors constants_;
-  mutable std::mutex mutex_;
-  mutable std::map<Key, std::shared_ptr<const LibraryCall>> calls_;
+  mutable BoundedCache<Key, std::shared_ptr<const LibraryCall>> calls_{loops::MOST_CALLS};
 };
 
 }  // namespace twinloom::cpu

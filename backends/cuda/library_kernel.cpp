@@ -1,8 +1,6 @@
 // See library_kernel.h.
 #include "backends/cuda/library_kernel.h"
 
-#include <utility>
-
 #include "backends/cuda/cublas.h"
 #include "core/base/error.h"
 
@@ -22,8 +20,9 @@ LibraryCall::Operands operands_at(const loops::Contraction& of, std::span<const 
 
 machine::Machine machine_with_library(machine::Machine machine) {
   if (!has_cublas()) return machine;
-  // Two operations a thread of each warp's instruction, of whose rate three quarters are reached; of factors
-  // of 16 bits an H200 reaches some 700 TFLOP/s, of f32 50.
+  // Two operations a thread of each warp's instruction, of whose rate three quarters are reached. An H200
+  // reaches 50 TFLOP/s with factors of f32, with those of 16 bits 12.6 to 15.7 times as many (large products
+  // of perf/results/2026-11-29-h200-products.md).
   constexpr double OPERATIONS = 2, REACHED = 0.75, NARROW = 14;
   machine.library_rate = OPERATIONS * REACHED * machine.warp_threads * machine.issue_each *
                          machine.clock_hertz * machine.multiprocessors / machine.blocks_at_once;
@@ -41,7 +40,7 @@ LibraryKernel::LibraryKernel(const Gpu& gpu, const loops::Program& nest)
 }
 
 bool LibraryKernel::serves(const Gpu& gpu, const loops::Program& nest) {
-  const loops::ContractionCall call = loops::with_sizes(loops::call_in(nest), loops::usual_sizes(nest));
+  const loops::ContractionCall call = loops::with_usual_sizes(loops::call_in(nest), nest);
   const loops::ContractionTypes types = loops::types_in(nest, call.contraction);
   const auto product = matrix_call_of(call, types);
   if (!product) return false;
@@ -64,20 +63,12 @@ std::shared_ptr<const LibraryCall> LibraryKernel::call_for(std::span<const std::
   };
   for (const std::byte* address : {operands.out, operands.left, operands.right}) add(address);
   for (const std::byte* address : operands.epilogue) add(address);
-  const std::lock_guard lock(mutex_);
-  if (const auto found = calls_.find(key); found != calls_.end()) return found->second;
-  std::shared_ptr<const LibraryCall> made = make_call(sizes, operands);
-  constexpr std::size_t MOST_CALLS = 64;
-  if (calls_.size() >= MOST_CALLS) calls_.clear();
-  calls_.emplace(std::move(key), made);
-  return made;
+  return calls_.get(key, [&] { return std::shared_ptr<const LibraryCall>(make_call(sizes, operands)); });
 }
 
 std::unique_ptr<const LibraryCall> LibraryKernel::make_call(std::span<const std::int64_t> sizes,
                                                             const LibraryCall::Operands& operands) const {
-  index::Substitution known;
-  for (std::size_t at = 0; at < sizes.size(); ++at) known.emplace(sizes_[at], sizes[at]);
-  const auto product = matrix_call_of(loops::with_sizes(call_, known), types_);
+  const auto product = matrix_call_of(loops::with_sizes(call_, sizes_, sizes), types_);
   auto made = product ? LibraryCall::make(gpu_, *product, types_,
                                           LibraryCall::alignments_of(*product, types_, operands))
                       : nullptr;

@@ -1,14 +1,13 @@
 // A nest that a library computes, cuBLASLt, as a kernel. See core/loops/contraction.h.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "backends/cuda/gpu.h"
 #include "backends/cuda/library_call.h"
+#include "core/base/bounded_cache.h"
 #include "core/runtime/backend.h"
 
 namespace twinloom::cuda {
@@ -42,8 +41,7 @@ class LibraryKernel final : public runtime::Kernel {
   loops::ContractionCall call_;
   loops::ContractionTypes types_;
   std::vector<index::Symbol> sizes_;
-  mutable std::mutex mutex_;
-  mutable std::map<Key, std::shared_ptr<const LibraryCall>> calls_;
+  mutable BoundedCache<Key, std::shared_ptr<const LibraryCall>> calls_{loops::MOST_CALLS};
 };
 
 }  // namespace twinloom::cuda

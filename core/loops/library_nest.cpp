@@ -7,21 +7,9 @@
 
 namespace twinloom::loops {
 
-ContractionTypes types_in(const Program& nest, const Contraction& contraction) {
-  const auto dtype = [&](Buffer buffer) { return nest.buffers[buffer.index].dtype; };
-  ContractionTypes types{dtype(contraction.out), dtype(contraction.left), dtype(contraction.right)};
-  for (const Contraction::Operand& operand : contraction.operands)
-    types.operands.push_back(dtype(operand.buffer));
-  return types;
-}
+namespace {
 
-ContractionCall call_in(const Program& nest) {
-  auto call = contraction_call_of(nest);
-  CHECK(call, "kernel ", nest.name, " is no contraction");
-  return *std::move(call);
-}
-
-ContractionCall with_sizes(const ContractionCall& call, const index::Substitution& sizes) {
+ContractionCall substituted(const ContractionCall& call, const index::Substitution& sizes) {
   ContractionCall made = call;
   Contraction& of = made.contraction;
   const auto put = [&](index::Expr& expr) { expr = index::substitute(expr, sizes); };
@@ -38,7 +26,30 @@ ContractionCall with_sizes(const ContractionCall& call, const index::Substitutio
   return made;
 }
 
-index::Substitution usual_sizes(const Program& nest) {
+}  // namespace
+
+ContractionTypes types_in(const Program& nest, const Contraction& contraction) {
+  const auto dtype = [&](Buffer buffer) { return nest.buffers[buffer.index].dtype; };
+  ContractionTypes types{dtype(contraction.out), dtype(contraction.left), dtype(contraction.right)};
+  for (const Contraction::Operand& operand : contraction.operands)
+    types.operands.push_back(dtype(operand.buffer));
+  return types;
+}
+
+ContractionCall call_in(const Program& nest) {
+  auto call = contraction_call_of(nest);
+  CHECK(call, "kernel ", nest.name, " is no contraction");
+  return *std::move(call);
+}
+
+ContractionCall with_sizes(const ContractionCall& call, std::span<const index::Symbol> symbols,
+                           std::span<const std::int64_t> values) {
+  index::Substitution sizes;
+  for (std::size_t at = 0; at < values.size(); ++at) sizes.emplace(symbols[at], values[at]);
+  return substituted(call, sizes);
+}
+
+ContractionCall with_usual_sizes(const ContractionCall& call, const Program& nest) {
   constexpr std::int64_t USUAL_SIZE = 128;
   index::Substitution usual;
   for (const SizeInfo& size : nest.sizes) {
@@ -46,7 +57,7 @@ index::Substitution usual_sizes(const Program& nest) {
     const std::int64_t most = std::max(size.range.high.value_or(USUAL_SIZE), least);
     usual.emplace(size.symbol, std::clamp(size.usual.value_or(USUAL_SIZE), least, most));
   }
-  return usual;
+  return substituted(call, usual);
 }
 
 std::int64_t known(const index::Expr& expr) {
