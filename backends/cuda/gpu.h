@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "backends/cuda/driver.h"
+#include "backends/cuda/free_list.h"
 #include "backends/cuda/health.h"
-#include "backends/cuda/side_streams.h"
 #include "backends/cuda/staging.h"
 #include "backends/cuda/work.h"
 #include "core/machine/machine.h"
@@ -50,7 +50,8 @@ class Gpu final : public runtime::Space {
   void wait(CUstream stream) const;
   Events& events() const { return events_; }  // that measure no time
   Records& records() const { return records_; }
-  SideStreams& side_streams() const { return side_streams_; }
+  // Beside that of a run; see side_streams.h.
+  FreeList<CUstream>& side_streams() const { return side_streams_; }
   std::string name() const { return name_; }
   std::string architecture() const;  // "sm_90a"
   const machine::Machine& machine() const { return machine_; }
@@ -97,7 +98,7 @@ class Gpu final : public runtime::Space {
   mutable Health health_;
   mutable Events events_{*this, Events::Sort::untimed}, timed_events_{*this, Events::Sort::timed};
   mutable Records records_{*this};
-  mutable SideStreams side_streams_{*this};
+  mutable FreeList<CUstream> side_streams_;
   mutable Staging staging_{*this};
 };
 

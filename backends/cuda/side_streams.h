@@ -4,29 +4,15 @@
 #include <cuda.h>
 
 #include <cstddef>
-#include <mutex>
 #include <vector>
 
 namespace twinloom::cuda {
 
 class Gpu;
 
-// Streams that nobody uses, kept for the next user: one is dear to make. Thread-safe.
-class SideStreams {
- public:
-  explicit SideStreams(const Gpu& gpu) : gpu_(gpu) {}
-  CUstream take();
-  void give_back(CUstream stream);
-
- private:
-  const Gpu& gpu_;
-  std::mutex mutex_;
-  std::vector<CUstream> free_;
-};
-
-// So many streams, the given one among them: what that was told before comes before what they are told, and
-// what it is told when the fork has ended comes behind. Where it is being captured all are this one, as a
-// stream that a capture has is none for other runs. The GPU's context is current.
+// From its construction to its end `count` streams, the given one among them: the others wait for what has
+// been put on it before, and it waits for them at the end. While it is being captured all are the given one,
+// as other runs cannot use a stream that is part of a capture. The GPU's context is current.
 class Fork {
  public:
   Fork(const Gpu& gpu, CUstream stream, std::size_t count);
@@ -36,7 +22,7 @@ class Fork {
   CUstream operator[](std::size_t number) const { return number == 0 ? stream_ : side_[number - 1]; }
 
  private:
-  void order(CUstream first, CUstream then) const;
+  CUstream new_stream() const;
   const Gpu& gpu_;
   CUstream stream_;
   std::vector<CUstream> side_;

@@ -15,42 +15,28 @@ constexpr std::size_t RECORDS_AT_ONCE = 128;  // a page of memory
 }  // namespace
 
 CUevent Events::take() {
-  const std::lock_guard lock(mutex_);
-  CUevent event = nullptr;
-  if (free_.empty()) {
+  return free_.take([&] {
+    CUevent event = nullptr;
     const unsigned flags = sort_ == Sort::timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING;
     gpu_.check(gpu_.driver().cuEventCreate(&event, flags), "an event");
     return event;
-  }
-  event = free_.back();
-  free_.pop_back();
-  return event;
+  });
 }
 
-void Events::give_back(CUevent event) {
-  const std::lock_guard lock(mutex_);
-  free_.push_back(event);
+emit::FailureRecord* Records::make() {
+  void* memory = nullptr;
+  gpu_.check(gpu_.driver().cuMemHostAlloc(&memory, RECORDS_AT_ONCE * sizeof(emit::FailureRecord),
+                                          CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+             "memory for records of failures");
+  auto* const records = static_cast<emit::FailureRecord*>(memory);
+  for (std::size_t at = 1; at < RECORDS_AT_ONCE; ++at) free_.give_back(records + at);
+  return records;
 }
 
 emit::FailureRecord* Records::take() {
-  const std::lock_guard lock(mutex_);
-  if (free_.empty()) {
-    void* memory = nullptr;
-    gpu_.check(gpu_.driver().cuMemHostAlloc(&memory, RECORDS_AT_ONCE * sizeof(emit::FailureRecord),
-                                            CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-               "memory for records of failures");
-    for (std::size_t at = 0; at < RECORDS_AT_ONCE; ++at)
-      free_.push_back(static_cast<emit::FailureRecord*>(memory) + at);
-  }
-  emit::FailureRecord* const record = free_.back();
-  free_.pop_back();
+  emit::FailureRecord* const record = free_.take([&] { return make(); });
   *record = {};
   return record;
-}
-
-void Records::give_back(emit::FailureRecord* record) {
-  const std::lock_guard lock(mutex_);
-  free_.push_back(record);
 }
 
 CudaEvent::CudaEvent(const Gpu& gpu, CUstream stream, Events& events) : gpu_(gpu), events_(events) {

@@ -4,9 +4,7 @@
 
 #include <cuda.h>
 
-#include <mutex>
-#include <vector>
-
+#include "backends/cuda/free_list.h"
 #include "core/emit/abi.h"
 #include "core/runtime/work.h"
 
@@ -22,13 +20,12 @@ class Events {
   enum class Sort { untimed, timed };
   Events(const Gpu& gpu, Sort sort) : gpu_(gpu), sort_(sort) {}
   CUevent take();
-  void give_back(CUevent event);
+  void give_back(CUevent event) { free_.give_back(event); }
 
  private:
   const Gpu& gpu_;
   const Sort sort_;
-  std::mutex mutex_;
-  std::vector<CUevent> free_;
+  FreeList<CUevent> free_;
 };
 
 // Records in memory of this process that kernels write too. Thread-safe.
@@ -36,12 +33,12 @@ class Records {
  public:
   explicit Records(const Gpu& gpu) : gpu_(gpu) {}
   emit::FailureRecord* take();  // empty
-  void give_back(emit::FailureRecord* record);
+  void give_back(emit::FailureRecord* record) { free_.give_back(record); }
 
  private:
+  emit::FailureRecord* make();
   const Gpu& gpu_;
-  std::mutex mutex_;
-  std::vector<emit::FailureRecord*> free_;
+  FreeList<emit::FailureRecord*> free_;
 };
 
 class CudaEvent final : public runtime::Event {
