@@ -14,15 +14,15 @@
 
 namespace twinloom::library_calls {
 
-// How many products a call is worth: of `large` ones always, of fewer where the estimates say so, of fewer
-// than `least` never, as a generated kernel takes no longer than the call's start alone.
-struct Worth {
+// From how many products on a library is called: from `large` on always, from `least` on where the estimates
+// say so; for fewer a generated kernel takes no longer than the start of a call.
+struct CallThresholds {
   double large, least;
 };
-// Cores: a call starts in some microseconds (what looks for it, the start of its threads), in which two of
-// them make half a million products. A GPU: an H200's cuBLASLt takes 6.5 to 9.6 us for 68 x 256 x 64, where
+// CPU: a call starts in some microseconds (what looks for it, the start of its threads), in which two of
+// them make half a million products. GPU: an H200's cuBLASLt takes 6.5 to 9.6 us for 68 x 256 x 64, where
 // what is generated takes 4 to 5, with what follows it (2026-11-29).
-inline constexpr Worth WORTH_OF_CORES = {1 << 19, 1 << 15}, WORTH_OF_A_GPU = {1 << 24, 1 << 19};
+inline constexpr CallThresholds CPU_THRESHOLDS = {1 << 19, 1 << 15}, GPU_THRESHOLDS = {1 << 24, 1 << 19};
 
 // Whether the graph sums up so many products anywhere: where none are large no library is opened, which takes
 // as long as many runs (25 ms).

@@ -2,6 +2,7 @@
 #include "core/pipeline/library.h"
 
 #include <map>
+#include <optional>
 
 #include "core/cost/estimate.h"
 #include "core/graph/passes.h"
@@ -17,20 +18,31 @@ double count_of(const graph::Shape& shape) {
 
 }  // namespace
 
-library_calls::Worth Library::worth() const {
-  return backend_.machine().max_threads > 1 ? library_calls::WORTH_OF_A_GPU : library_calls::WORTH_OF_CORES;
+library_calls::CallThresholds Library::thresholds() const {
+  return backend_.machine().max_threads > 1 ? library_calls::GPU_THRESHOLDS : library_calls::CPU_THRESHOLDS;
 }
 
 std::function<bool(const graph::Node&)> Library::are_large() const {
-  return [large = worth().large](const graph::Node& products) { return count_of(products.shape) >= large; };
+  return
+      [large = thresholds().large](const graph::Node& products) { return count_of(products.shape) >= large; };
+}
+
+std::function<bool(const graph::Node&)> Library::are_large_and_served(
+    const std::function<loops::Program()>& sample) const {
+  return [is_large = are_large(), &backend = backend_, sample,
+          is_served = std::optional<bool>()](const graph::Node& products) mutable {
+    if (!is_large(products)) return false;
+    if (!is_served) is_served = backend.has_library_for(sample());
+    return *is_served;
+  };
 }
 
 bool Library::may_be_there() const { return backend_.machine().library_rate > 0 && mode_ != Mode::strict; }
 
 bool Library::suits(const loops::Program& nest) const {
   const double products = library_calls::products_of(nest);
-  if (products < worth().least || !backend_.has_library_for(nest)) return false;
-  if (products >= worth().large) return true;
+  if (products < thresholds().least || !backend_.has_library_for(nest)) return false;
+  if (products >= thresholds().large) return true;
   if (!nest.sizes.empty()) return false;
   const machine::Machine& machine = backend_.machine();
   loops::Program call = nest;
@@ -52,7 +64,7 @@ std::function<bool(const loops::Program& nest)> Library::takes() const {
 
 void Library::describe_to(lower::Routines& routines) const {
   routines.has_library_call = [library = *this](const loops::Program& nest) { return library.suits(nest); };
-  routines.least_products = worth().least;
+  routines.least_products = thresholds().least;
   routines.library_takes = [library = *this, known = std::map<ops::DType, bool>()](ops::DType type) mutable {
     const auto [found, added] = known.try_emplace(type, false);
     if (added) found->second = library.backend_.has_library_for(library_calls::sample_product(type));
@@ -63,16 +75,13 @@ void Library::describe_to(lower::Routines& routines) const {
 // What is generated multiplies reals as fast.
 graph::Graph Library::integer_products(const graph::Graph& graph) const {
   if (!may_be_there()) return graph;
-  return graph::integer_products(graph, [&, is_large = are_large()](const graph::Node& products) {
-    return is_large(products) && backend_.has_library_for(library_calls::sample_product(ops::DType::i8));
-  });
+  return graph::integer_products(
+      graph, are_large_and_served([] { return library_calls::sample_product(ops::DType::i8); }));
 }
 
 graph::Graph Library::transposed_windows(const graph::Graph& graph) const {
   if (!may_be_there()) return graph;
-  return graph::transposed_windows(graph, [&, is_large = are_large()](const graph::Node& products) {
-    return is_large(products) && backend_.has_library_for(library_calls::sample_convolution());
-  });
+  return graph::transposed_windows(graph, are_large_and_served(library_calls::sample_convolution));
 }
 
 graph::Graph Library::batches_in_steps(const graph::Graph& graph) const {

@@ -17,8 +17,8 @@ class Library {
 
   // Whether there may be one; nothing is opened for the answer. Mode `strict` takes nothing from it.
   bool may_be_there() const;
-  // How many products are worth a call of it.
-  library_calls::Worth worth() const;
+  // From how many products on it is called.
+  library_calls::CallThresholds thresholds() const;
   // Whether it computes a product faster than what is generated, which opens it.
   bool suits(const loops::Program& nest) const;
   // Whether it computes a part of a nest; asked again and again while units are fused, it remembers.
@@ -34,6 +34,9 @@ class Library {
 
  private:
   std::function<bool(const graph::Node& products)> are_large() const;
+  // And the library computes such a nest, which it is asked once.
+  std::function<bool(const graph::Node& products)> are_large_and_served(
+      const std::function<loops::Program()>& sample) const;
 
   const runtime::Backend& backend_;
   Mode mode_;

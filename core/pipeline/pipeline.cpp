@@ -79,7 +79,7 @@ void constants_in_rows(State& state) {
     return;
   state.graph = graph::constants_in_rows(state.graph, [](const graph::Node& products) {
     return lower::typical_count(products.shape, lower::RealizeLimits().typical_size) >=
-           library_calls::WORTH_OF_CORES.least;
+           library_calls::CPU_THRESHOLDS.least;
   });
 }
 void fold_constants(State& state) { state.graph = evaluate::fold_constants(state.graph); }
@@ -152,7 +152,7 @@ lower::Routines routines_of(const State& state) {
 void lower_graph(State& state) {
   const machine::Machine& machine = state.backend.machine();
   state.has_library = state.library().may_be_there() &&
-                      library_calls::has_products(state.graph, state.library().worth().large);
+                      library_calls::has_products(state.graph, state.library().thresholds().large);
   state.fused.lowered = lower::lower(state.graph, state.layouts, routines_of(state), costs_for(machine),
                                      state.options.row_major_results);
 }
