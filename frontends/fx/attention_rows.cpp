@@ -1,5 +1,5 @@
 // Attention as torch.export prints it, as PyTorch's kernels for CPUs and GPUs have it, and their backward.
-// What a kernel keeps of its random numbers is 0, for without dropout it draws none.
+// What a kernel returns of its random numbers is 0, for without dropout it draws none.
 #include "core/graph/attention.h"
 
 #include <array>
@@ -17,26 +17,25 @@ using graph::Tensor;
 using index::Expr;
 using ops::DType;
 
-constexpr std::size_t nowhere = 99;  // no position: a keyword, or no argument
-
 // Where an operator has its arguments; queries, keys and values follow each other.
-struct Places {
-  std::size_t query = 0, mask = nowhere, dropout = nowhere, is_causal = nowhere;
-  std::size_t debug_mask = nowhere, result = nowhere,
-              logsumexp = nowhere;  // a backward operator takes the latter
+struct Positions {
+  std::size_t query = 0, mask = BY_KEYWORD, dropout = BY_KEYWORD, is_causal = BY_KEYWORD;
+  std::size_t debug_mask = BY_KEYWORD, result = BY_KEYWORD,
+              logsumexp = BY_KEYWORD;  // a backward operator takes the latter
 };
-constexpr Places composite{.mask = 3, .dropout = 4, .is_causal = 5};
-constexpr Places efficient{.mask = 3, .dropout = 5, .is_causal = 6};
-constexpr Places flash{.dropout = 3, .is_causal = 4, .debug_mask = 5};
-constexpr Places on_cpu{.dropout = 3, .is_causal = 4};
-constexpr Places cudnn{.mask = 3, .dropout = 5, .is_causal = 6, .debug_mask = 7};
-constexpr Places overrideable{.mask = 3, .dropout = 4, .is_causal = 5, .debug_mask = 6};
-constexpr Places of_efficient{
+constexpr Positions composite{.mask = 3, .dropout = 4, .is_causal = 5};
+constexpr Positions efficient{.mask = 3, .dropout = 5, .is_causal = 6};
+constexpr Positions flash{.dropout = 3, .is_causal = 4, .debug_mask = 5};
+constexpr Positions on_cpu{.dropout = 3, .is_causal = 4};
+constexpr Positions cudnn{.mask = 3, .dropout = 5, .is_causal = 6, .debug_mask = 7};
+constexpr Positions overrideable{.mask = 3, .dropout = 4, .is_causal = 5, .debug_mask = 6};
+constexpr Positions of_efficient{
     .query = 1, .mask = 4, .dropout = 9, .is_causal = 11, .result = 5, .logsumexp = 6};
-constexpr Places of_flash{.query = 1, .dropout = 10, .is_causal = 11, .result = 4, .logsumexp = 5};
-constexpr Places of_on_cpu{.query = 1, .dropout = 6, .is_causal = 7, .result = 4, .logsumexp = 5};
-constexpr Places of_cudnn{.query = 1, .mask = 8, .dropout = 13, .is_causal = 14, .result = 4, .logsumexp = 5};
-constexpr Places of_overrideable{
+constexpr Positions of_flash{.query = 1, .dropout = 10, .is_causal = 11, .result = 4, .logsumexp = 5};
+constexpr Positions of_on_cpu{.query = 1, .dropout = 6, .is_causal = 7, .result = 4, .logsumexp = 5};
+constexpr Positions of_cudnn{
+    .query = 1, .mask = 8, .dropout = 13, .is_causal = 14, .result = 4, .logsumexp = 5};
+constexpr Positions of_overrideable{
     .query = 1, .mask = 4, .dropout = 12, .is_causal = 13, .result = 6, .logsumexp = 7};
 
 void check_types(const Arguments& arguments, const AttentionInputs& inputs) {
@@ -60,30 +59,31 @@ void check_sizes(const Arguments& arguments, const AttentionInputs& inputs) {
   same(inputs.keys.size(-2), inputs.values.size(-2), "there must be as many keys as values");
 }
 
-void check_draws_nothing(const Arguments& arguments, const Places& places) {
-  if (const double dropout = arguments.real(places.dropout, "dropout_p", 0); dropout != 0)
+void check_draws_nothing(const Arguments& arguments, const Positions& positions) {
+  if (const double dropout = arguments.real(positions.dropout, "dropout_p", 0); dropout != 0)
     arguments.fail(cat("'dropout_p' must be 0, it is ", dropout,
                        "; which elements PyTorch drops at random cannot be reproduced"));
-  if (arguments.boolean(places.debug_mask, "return_debug_mask", false))
+  if (arguments.boolean(positions.debug_mask, "return_debug_mask", false))
     arguments.fail(
         "'return_debug_mask' must be False; what kernels of PyTorch return for tests is not known");
 }
 
-AttentionInputs inputs_of(const Arguments& arguments, const Places& places) {
-  check_draws_nothing(arguments, places);
-  AttentionInputs inputs{arguments.tensor(places.query, "query"), arguments.tensor(places.query + 1, "key"),
-                         arguments.tensor(places.query + 2, "value")};
-  inputs.mask = arguments.maybe_tensor(places.mask, "attn_mask");
-  if (!inputs.mask) inputs.mask = arguments.maybe_tensor(places.mask, "attn_bias");
-  inputs.is_causal = arguments.boolean(places.is_causal, "is_causal", false);
-  if (arguments.find(nowhere, "scale") != nullptr) inputs.scale = arguments.real(nowhere, "scale");
+AttentionInputs inputs_of(const Arguments& arguments, const Positions& positions) {
+  check_draws_nothing(arguments, positions);
+  AttentionInputs inputs{arguments.tensor(positions.query, "query"),
+                         arguments.tensor(positions.query + 1, "key"),
+                         arguments.tensor(positions.query + 2, "value")};
+  inputs.mask = arguments.maybe_tensor(positions.mask, "attn_mask");
+  if (!inputs.mask) inputs.mask = arguments.maybe_tensor(positions.mask, "attn_bias");
+  inputs.is_causal = arguments.boolean(positions.is_causal, "is_causal", false);
+  if (arguments.find(BY_KEYWORD, "scale") != nullptr) inputs.scale = arguments.real(BY_KEYWORD, "scale");
   return inputs;
 }
 
 // Of the composite operators: any axes before the last two, which broadcast.
 AttentionInputs inputs_of_composite(const Arguments& arguments) {
   AttentionInputs inputs = inputs_of(arguments, composite);
-  inputs.is_grouped = arguments.boolean(nowhere, "enable_gqa", false);
+  inputs.is_grouped = arguments.boolean(BY_KEYWORD, "enable_gqa", false);
   const int least = inputs.is_grouped ? 3 : 2;
   for (const Tensor& tensor : {inputs.queries, inputs.keys, inputs.values})
     if (tensor.rank() < least)
@@ -95,8 +95,8 @@ AttentionInputs inputs_of_composite(const Arguments& arguments) {
 }
 
 // Of PyTorch's kernels: [batch, heads, length, size], with as many or fewer heads of keys and values.
-AttentionInputs inputs_of_kernel(const Arguments& arguments, const Places& places) {
-  AttentionInputs inputs = inputs_of(arguments, places);
+AttentionInputs inputs_of_kernel(const Arguments& arguments, const Positions& positions) {
+  AttentionInputs inputs = inputs_of(arguments, positions);
   inputs.is_grouped = true;
   const Tensor &queries = inputs.queries, &keys = inputs.keys, &values = inputs.values;
   if (queries.rank() != 4 || keys.rank() != 4 || values.rank() != 4)
@@ -159,7 +159,7 @@ Item efficient_attention(const Arguments& arguments) {
 }
 
 // What kernels give behind result and sums: the ends of sequences of several lengths, which are none, how
-// long the longest are, and what they keep of their random numbers.
+// long the longest are, and what they return of their random numbers.
 Items for_kernels(const AttentionInputs& inputs) {
   return {{}, {}, {inputs.queries.size(2)}, {inputs.keys.size(2)}};
 }
@@ -182,11 +182,11 @@ Item flash_attention_on_cpu(const Arguments& arguments) {
 }
 
 // cuDNN's sums have a last axis of 1.
-template <const Places& places>
+template <const Positions& positions>
 Item kernel_attention(const Arguments& arguments) {
-  const AttentionInputs inputs = inputs_of_kernel(arguments, places);
+  const AttentionInputs inputs = inputs_of_kernel(arguments, positions);
   const graph::Attention result = graph::attention(inputs);
-  const bool is_cudnn = &places == &cudnn;
+  const bool is_cudnn = &positions == &cudnn;
   Items items{{result.value}, sums(is_cudnn ? graph::unsqueeze(result.logsumexp, -1) : result.logsumexp)};
   for (const Item& item : for_kernels(inputs)) items.push_back(item);
   for (const Item& item : {zeros(arguments, DType::i64), zeros(arguments, DType::i64), Item{}})
@@ -195,12 +195,13 @@ Item kernel_attention(const Arguments& arguments) {
 }
 
 // [batch, heads, length] of what a kernel kept: without a last axis of 1, and without what fills it up.
-Tensor kept_sums(const Arguments& arguments, const Places& places, const AttentionInputs& inputs) {
-  Tensor kept = arguments.tensor(places.logsumexp, "logsumexp");
-  if (kept.rank() == 4) kept = graph::select(kept, 3, 0);
-  if (kept.rank() != 3) arguments.fail(cat("needs 'logsumexp' of 3 axes, given one of ", kept.rank()));
+Tensor saved_logsumexp(const Arguments& arguments, const Positions& positions,
+                       const AttentionInputs& inputs) {
+  Tensor saved = arguments.tensor(positions.logsumexp, "logsumexp");
+  if (saved.rank() == 4) saved = graph::select(saved, 3, 0);
+  if (saved.rank() != 3) arguments.fail(cat("needs 'logsumexp' of 3 axes, given one of ", saved.rank()));
   const Expr length = inputs.queries.size(2);
-  return kept.size(2) == length ? kept : graph::slice_exact(kept, 2, 0, length);
+  return saved.size(2) == length ? saved : graph::slice_exact(saved, 2, 0, length);
 }
 
 void check_like(const Arguments& arguments, const Tensor& tensor, const graph::Shape& shape,
@@ -213,26 +214,26 @@ void check_like(const Arguments& arguments, const Tensor& tensor, const graph::S
                                               words);
 }
 
-graph::AttentionGradients gradients_of(const Arguments& arguments, const Places& places) {
-  const AttentionInputs inputs = inputs_of_kernel(arguments, places);
-  const Tensor gradient = arguments.tensor(0, "grad_out"), result = arguments.tensor(places.result, "out");
+graph::AttentionGradients gradients_of(const Arguments& arguments, const Positions& positions) {
+  const AttentionInputs inputs = inputs_of_kernel(arguments, positions);
+  const Tensor gradient = arguments.tensor(0, "grad_out"), result = arguments.tensor(positions.result, "out");
   graph::Shape shape = inputs.queries.shape();
   shape.back() = inputs.values.size(3);
   check_like(arguments, gradient, shape, "grad_out");
   check_like(arguments, result, shape, "out");
-  return graph::attention_backward(inputs, gradient, result, kept_sums(arguments, places, inputs));
+  return graph::attention_backward(inputs, gradient, result, saved_logsumexp(arguments, positions, inputs));
 }
 
-template <const Places& places>
+template <const Positions& positions>
 Item attention_backward(const Arguments& arguments) {
-  const graph::AttentionGradients gradients = gradients_of(arguments, places);
+  const graph::AttentionGradients gradients = gradients_of(arguments, positions);
   return {Items{{gradients.queries}, {gradients.keys}, {gradients.values}}};
 }
 
 // That of the mask where it is asked for; the others always.
-template <const Places& places, std::size_t wanted>
+template <const Positions& positions, std::size_t wanted>
 Item attention_backward_with_mask(const Arguments& arguments) {
-  const graph::AttentionGradients gradients = gradients_of(arguments, places);
+  const graph::AttentionGradients gradients = gradients_of(arguments, positions);
   const std::vector<bool> mask = arguments.booleans(wanted, "grad_input_mask");
   if (mask.size() != 4) arguments.fail(cat("'grad_input_mask' must hold 4, it holds ", mask.size()));
   return {Items{{gradients.queries},

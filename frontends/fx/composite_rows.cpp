@@ -55,11 +55,25 @@ Item statistic(const Tensor& tensor) {
 Item three(const graph::Normalized& result) {
   return {Items{{result.value}, statistic(result.mean), statistic(result.rstd)}};
 }
-Item layer_norm(const Arguments& arguments) {
-  const Tensor x = arguments.tensor(0, "input");
-  return three(graph::layer_norm(x, normalised_axes(arguments, x), arguments.maybe_tensor(2, "weight"),
-                                 arguments.maybe_tensor(3, "bias"), arguments.real(4, "eps", 1e-5)));
+// How many of the last axes 'normalized_shape' speaks of; they must have its sizes.
+int normalised_axes(const Arguments& arguments, const Tensor& x) {
+  const std::vector<index::Expr> sizes = arguments.sizes(1, "normalized_shape");
+  const int count = static_cast<int>(sizes.size());
+  for (int axis = 1; axis <= std::min(count, x.rank()); ++axis) {
+    const index::Expr& wanted = sizes[static_cast<std::size_t>(count - axis)];
+    x.builder().graph().require_equal(
+        x.size(-axis), wanted,
+        cat("axis ", -axis, " has size ", x.size(-axis), ", 'normalized_shape' says ", wanted));
+  }
+  return count;
 }
+graph::Normalized layer_normalised(const Arguments& arguments) {
+  const Tensor x = arguments.tensor(0, "input");
+  return graph::layer_norm(x, normalised_axes(arguments, x), arguments.maybe_tensor(2, "weight"),
+                           arguments.maybe_tensor(3, "bias"), arguments.real(4, "eps", 1e-5));
+}
+Item native_layer_norm(const Arguments& arguments) { return three(layer_normalised(arguments)); }
+Item layer_norm(const Arguments& arguments) { return {layer_normalised(arguments).value}; }
 Item rms_norm(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "input");
   const double epsilon = x.dtype() == DType::f64 ? 0x1p-52 : 0x1p-23;  // of the compute type
@@ -242,7 +256,8 @@ constexpr std::array rows = {
     Row{"log_softmax.int", softmax_as<graph::log_softmax>},
     Row{"_softmax_backward_data", softmax_backward},
     Row{"_log_softmax_backward_data", log_softmax_backward},
-    Row{"native_layer_norm", layer_norm},
+    Row{"layer_norm", layer_norm},
+    Row{"native_layer_norm", native_layer_norm},
     Row{"native_layer_norm_backward", layer_norm_backward},
     Row{"rms_norm", rms_norm},
     Row{"native_group_norm", group_norm},
@@ -263,18 +278,6 @@ constexpr std::array rows = {
 };
 
 }  // namespace
-
-int normalised_axes(const Arguments& arguments, const Tensor& x) {
-  const std::vector<index::Expr> sizes = arguments.sizes(1, "normalized_shape");
-  const int count = static_cast<int>(sizes.size());
-  for (int axis = 1; axis <= std::min(count, x.rank()); ++axis) {
-    const index::Expr& wanted = sizes[static_cast<std::size_t>(count - axis)];
-    x.builder().graph().require_equal(
-        x.size(-axis), wanted,
-        cat("axis ", -axis, " has size ", x.size(-axis), ", 'normalized_shape' says ", wanted));
-  }
-  return count;
-}
 
 std::span<const Row> composite_rows() { return rows; }
 

@@ -85,6 +85,9 @@ struct Context {
   std::set<graph::NodeId> row_major;  // the parameters that lie so by the strides that the text prints
 };
 
+// A position that no call has: of arguments that are given by keyword alone.
+inline constexpr std::size_t BY_KEYWORD = 99;
+
 // The arguments of one call, by position or by keyword. A missing or ill-typed one is an Error that
 // names the operator and the argument.
 class Arguments {
@@ -106,7 +109,7 @@ class Arguments {
 
   // Null where the call has none.
   const Item* first() const;
-  // Null when it is left out or None.
+  // Null when it is left out or None. A position of BY_KEYWORD has none.
   const Item* find(std::size_t position, std::string_view name) const;
   const Item& item(std::size_t position, std::string_view name) const;
 

@@ -49,13 +49,6 @@ Item einsum(const Arguments& arguments) {
   return {graph::einsum(arguments.builder(), arguments.text(0, "equation", ""), operands)};
 }
 
-// The result of the operator with its statistics, by the arguments that both have.
-Item layer_norm(const Arguments& arguments) {
-  const Tensor x = arguments.tensor(0, "input");
-  return {graph::layer_norm(x, normalised_axes(arguments, x), arguments.maybe_tensor(2, "weight"),
-                            arguments.maybe_tensor(3, "bias"), arguments.real(4, "eps", 1e-5))
-              .value};
-}
 Item group_norm(const Arguments& arguments) {
   return {graph::group_norm(arguments.tensor(0, "input"), arguments.maybe_tensor(2, "weight"),
                             arguments.maybe_tensor(3, "bias"), arguments.size(1, "num_groups"),
@@ -85,8 +78,6 @@ Item dropout(const Arguments& arguments) {
   return {arguments.tensor(0, "input")};
 }
 
-// Where the type is named.
-constexpr std::size_t by_keyword = 99;
 template <std::size_t position>
 Item to(const Arguments& arguments) {
   const Tensor x = arguments.tensor(0, "self");
@@ -111,8 +102,8 @@ Item diff(const Arguments& arguments) {
   Tensor x = parts.size() == 1 ? parts.front() : graph::concat(parts, axis);
   for (int k = 0; k < times; ++k) {
     const Expr end = x.size(axis);
-    const Tensor later = graph::slice(x, axis, 1, end), sooner = graph::slice(x, axis, 0, end - 1);
-    x = x.dtype() == ops::DType::b8 ? graph::logical_xor(later, sooner) : later - sooner;
+    const Tensor next = graph::slice(x, axis, 1, end), previous = graph::slice(x, axis, 0, end - 1);
+    x = x.dtype() == ops::DType::b8 ? graph::logical_xor(next, previous) : next - previous;
   }
   return {x};
 }
@@ -121,14 +112,13 @@ constexpr std::array rows = {
     Row{"matmul", matmul},
     Row{"linear", linear},
     Row{"einsum.default", einsum},
-    Row{"layer_norm", layer_norm},
     Row{"group_norm", group_norm},
     Row{"batch_norm", batch_norm},
     Row{"dropout", dropout, Lies::whole},
     Row{"dropout_", dropout, Lies::whole},
     Row{"to.dtype", to<1>, Lies::whole_or_copy},
     Row{"to.device", to<2>, Lies::whole_or_copy},
-    Row{"to.dtype_layout", to<by_keyword>, Lies::whole_or_copy},
+    Row{"to.dtype_layout", to<BY_KEYWORD>, Lies::whole_or_copy},
     Row{"to.other", to_other, Lies::whole_or_copy},
     Row{"type_as", to_other, Lies::whole_or_copy},
     Row{"diff", diff},

@@ -58,9 +58,6 @@ std::span<const Row> convolution_rows();
 std::span<const Row> pooling_rows();
 std::span<const Row> sorting_rows();
 
-// How many of the last axes the 'normalized_shape' of a layer norm speaks of; they must have its sizes.
-int normalised_axes(const Arguments& arguments, const graph::Tensor& x);
-
 // What a text calls: a row, or its form in place (add_ of the row add), whose result the first argument holds
 // from then on. Every row has such a form, by its name and an underscore, but those of views.
 struct Operator {
